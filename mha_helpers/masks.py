@@ -1,0 +1,131 @@
+"""Masks: which query may attend to which key.
+
+A boolean mask is True where a query may attend to a key, as in PyTorch's
+`scaled_dot_product_attention`, ONNX and Keras. (`torch.nn.MultiheadAttention` is the odd one
+out: True hides there.) A float mask is added to the scores. Boolean masks combine with `&`.
+"""
+
+import numpy as np
+
+from mha_helpers.shapes import as_float_array
+
+
+def causal_mask(n):
+    """Let each position attend to itself and to what came before it.
+
+    Parameters
+    ----------
+    n : int
+        The sequence length, 1 or more.
+
+    Returns
+    -------
+    ndarray of bool, shape (n, n)
+        True where query i (row) may attend to key j (column): j <= i.
+
+    Raises
+    ------
+    ValueError
+        If n is not a whole number of 1 or more.
+
+    Examples
+    --------
+    >>> causal_mask(3)
+    array([[ True, False, False],
+           [ True,  True, False],
+           [ True,  True,  True]])
+    """
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+        raise ValueError(f"n={n!r} is not a sequence length; give an int of 1 or more")
+    return np.tri(n, dtype=bool)
+
+
+def padding_mask(attention_mask):
+    """Hide padding keys from every query and every head.
+
+    Parameters
+    ----------
+    attention_mask : array_like of 1 and 0, shape (batch, n_keys)
+        1 for a token, 0 for padding, as tokenizers return it.
+
+    Returns
+    -------
+    ndarray of bool, shape (batch, 1, 1, n_keys)
+        True where the key is a token. The axes of length 1 stand for heads and queries, so the
+        mask broadcasts over (batch, n_heads, n_queries, n_keys).
+
+    Raises
+    ------
+    ValueError
+        If there are not two axes, or an entry is neither 1 nor 0.
+
+    Examples
+    --------
+    >>> padding_mask([[1, 1, 1, 0]])
+    array([[[[ True,  True,  True, False]]]])
+    """
+    attention_mask = as_float_array("attention_mask", attention_mask)
+    if attention_mask.ndim != 2:
+        raise ValueError(f"attention_mask has shape {attention_mask.shape}; give (batch, n_keys)")
+    if not np.isin(attention_mask, (0, 1)).all():
+        raise ValueError("attention_mask has entries other than 1 (token) and 0 (padding); give only these")
+    return attention_mask.astype(bool)[:, None, None, :]
+
+
+def apply_mask(scores, mask):
+    """Hide scores from the softmax.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (..., n_queries, n_keys)
+    mask : array_like, broadcastable to the shape of `scores`
+        Boolean: True where the query may attend to the key; elsewhere the score becomes -inf.
+        Float: added to the scores. It has two axes, or as many as the scores: in between, an
+        axis (usually the heads') was forgotten, and broadcasting would pair the wrong ones.
+
+    Returns
+    -------
+    ndarray, shape (..., n_queries, n_keys)
+        The masked scores, of the scores' type. NaN in a float mask stays NaN.
+
+    Raises
+    ------
+    ValueError
+        If the mask is of integers, or holds only 1.0 and 0.0 (it is not clear whether they are to be
+        added), or does not broadcast to the scores, or lacks an axis.
+
+    Examples
+    --------
+    >>> apply_mask(np.zeros((2, 2)), causal_mask(2))
+    array([[  0., -inf],
+           [  0.,   0.]])
+    """
+    mask = np.asarray(mask)
+    if mask.dtype.kind not in "bf":
+        raise ValueError(
+            f"the mask holds {mask.dtype} entries; give booleans (True may attend) or floats (added to the scores); "
+            "for 1 and 0, use mask.astype(bool)"
+        )
+    if mask.dtype.kind == "f" and (mask == 1).any() and np.isin(mask, (0, 1)).all():
+        raise ValueError(
+            "the mask holds only 1.0 and 0.0, which would be added to the scores and hide nothing; "
+            "where 1 means 'may attend', use mask.astype(bool)"
+        )
+    if mask.ndim != 2 and mask.ndim != scores.ndim:
+        raise ValueError(
+            f"the mask has shape {mask.shape} and the scores {scores.shape}; give it two axes (n_queries, n_keys) or "
+            "all of the scores' axes, with length 1 where it is the same for all (for one mask a batch item under "
+            "several heads: mask[:, None])"
+        )
+    try:
+        fits = np.broadcast_shapes(mask.shape, scores.shape) == scores.shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"the mask has shape {mask.shape}, which does not broadcast to the scores' {scores.shape}; "
+            "its last two axes are (n_queries, n_keys)"
+        )
+    if mask.dtype.kind == "f":
+        return scores + mask.astype(scores.dtype)
+    return np.where(mask, scores, -np.inf)

@@ -1,0 +1,128 @@
+"""Shape specifications: what a function takes, said once and checked on every call.
+
+`@checked(queries="... n_queries d_head", keys="... n_keys d_head")` reads each argument as
+a floating-point array and holds it to the named axes, so that the body below it can be the
+formula alone. An axis that occurs twice must have one size; `...` stands for any number of
+leading batch axes, which must broadcast together.
+"""
+
+import functools
+import inspect
+import math
+import operator
+
+import numpy as np
+
+
+def as_float_array(name, value):
+    """Read `value` as an array of floating-point numbers; a floating-point type is kept."""
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} cannot be read as an array: give rows of equal length") from None
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{name} holds {array.dtype} entries; give real numbers")
+    return array if array.dtype.kind == "f" else array.astype(np.float64)
+
+
+def check_n_heads(n_heads, **axis):
+    """Return `n_heads` as an int if it divides the one axis given by name."""
+    [(axis_name, size)] = axis.items()
+    try:
+        n_heads = operator.index(n_heads)
+    except TypeError:
+        raise ValueError(f"n_heads={n_heads!r} is not a whole number; give an int of 1 or more") from None
+    if n_heads < 1:
+        raise ValueError(f"n_heads={n_heads} is not possible; give an int of 1 or more")
+    if size % n_heads:
+        *most, last = [str(n) for n in range(1, size + 1) if size % n == 0]
+        choices = f"{', '.join(most)} or {last}" if most else last
+        raise ValueError(f"{axis_name}={size} is not divisible by n_heads={n_heads}; choose {choices} heads")
+    return n_heads
+
+
+def checked(**specs):
+    """Decorate a function whose array arguments have the given axes.
+
+    Parameters
+    ----------
+    **specs : str
+        For each argument its axes, separated by blanks: `"... seq_len d_model"`. An axis may be
+        a product (`"n_heads*d_head"`). `"AXES or X"`: where the argument is None, X stands in.
+        `n_heads="divides d_model"` holds a number of heads to a whole divisor of that axis.
+        An argument left at its default is not looked at.
+
+    Raises
+    ------
+    ValueError
+        From the decorated function, when an argument does not fit: what was given, what was
+        wanted, and what to do.
+
+    Examples
+    --------
+    >>> @checked(queries="... n_queries d_head", keys="... n_keys d_head")
+    ... def scores(queries, keys):
+    ...     return queries @ keys.swapaxes(-1, -2)
+    >>> scores([[1, 2]], [[1, 2, 3]])
+    Traceback (most recent call last):
+    ...
+    ValueError: keys has shape (1, 3), so d_head=3, but queries with shape (1, 2) has d_head=2; give both the same d_head
+    """
+
+    def decorate(function):
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            _check_arguments(specs, bound.arguments, signature.parameters)
+            return function(*bound.args, **bound.kwargs)
+
+        return call
+
+    return decorate
+
+
+def _check_arguments(specs, arguments, parameters):
+    sizes, owners = {}, {}  # an axis' size, and the argument that set it
+    batch = ()
+    for name, spec in specs.items():
+        spec, _, stand_in = spec.partition(" or ")
+        value = arguments[name]
+        if value is parameters[name].default:
+            if not stand_in:
+                continue
+            value = arguments[stand_in]
+        if spec.startswith("divides "):
+            axis = spec.removeprefix("divides ")
+            arguments[name] = sizes["n_heads"] = check_n_heads(value, **{axis: sizes[axis]})
+            continue
+        array = as_float_array(name, value)
+        axes = spec.split()
+        n_axes = len(axes) - ("..." in axes)
+        if array.ndim < n_axes or ("..." not in axes and array.ndim > n_axes):
+            raise ValueError(f"{name} has shape {array.shape}; its axes must be ({', '.join(axes)})")
+        for axis, size in zip(axes[-n_axes:], array.shape[-n_axes:], strict=True):
+            if size == 0:
+                raise ValueError(f"{name} has shape {array.shape}, so {axis}=0; give at least one")
+            factors = axis.split("*")
+            wanted = math.prod(sizes[factor] for factor in factors) if set(factors) <= sizes.keys() else size
+            if size != wanted:
+                owner = owners[factors[0]]
+                raise ValueError(
+                    f"{name} has shape {array.shape}, so {axis}={size}, but {owner} with shape "
+                    f"{np.shape(arguments[owner])} has {axis}={wanted}; give both the same {axis}"
+                )
+            if len(factors) == 1 and axis not in sizes:
+                sizes[axis], owners[axis] = size, name
+        if "..." in axes:
+            try:
+                batch = np.broadcast_shapes(batch, array.shape[:-n_axes])
+            except ValueError:
+                raise ValueError(
+                    f"{name} has shape {array.shape}, whose leading axes do not go with {batch} of the arguments "
+                    "before it; make them equal, or 1"
+                ) from None
+        if value is not parameters[name].default:
+            arguments[name] = array
