@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from mha_helpers.shapes import check_count
+
 
 def sinusoidal_positions(seq_len, d_model):
     """Return the vectors that are added to the embeddings to mark their positions.
@@ -22,7 +24,7 @@ def sinusoidal_positions(seq_len, d_model):
     Raises
     ------
     ValueError
-        If a size is below 1.
+        If a size is not a whole number of 1 or more.
 
     Notes
     -----
@@ -34,8 +36,7 @@ def sinusoidal_positions(seq_len, d_model):
     array([[0.    , 1.    , 0.    , 1.    ],
            [0.8415, 0.5403, 0.01  , 1.    ]])
     """
-    if seq_len < 1 or d_model < 1:
-        raise ValueError(f"seq_len={seq_len} and d_model={d_model}; give sizes of 1 or more")
+    seq_len, d_model = check_count("seq_len", seq_len), check_count("d_model", d_model)
     features = np.arange(d_model)
     angles = np.arange(seq_len)[:, None] / 10_000 ** (features // 2 * 2 / d_model)
     return np.where(features % 2 == 0, np.sin(angles), np.cos(angles))
