@@ -45,10 +45,10 @@ def softmax(scores):
     >>> softmax([0.0, 1.0, 2.0]).round(4)
     array([0.09  , 0.2447, 0.6652])
     """
-    # `initial` keeps the maximum finite where a row is all -inf.
+    # `initial` keeps the maximum finite in a row of only -inf (everything hidden: notebook 03).
     row_max = scores.max(axis=-1, keepdims=True, initial=np.finfo(scores.dtype).min)
     exponentials = np.exp(scores - row_max)
-    # The largest score contributes exp(0) = 1. A smaller sum can only be the 0 of a row of -inf.
+    # The largest score contributes exp(0) = 1, so only such a row has a smaller sum, 0: its weights become 0, not NaN.
     return exponentials / np.maximum(exponentials.sum(axis=-1, keepdims=True), 1)
 
 
@@ -121,7 +121,7 @@ def dot_product_attention(queries, keys, values):
     return context, weights
 
 
-@checked(queries="... n_queries d_head", keys="... n_keys d_head", values="... n_keys d_value")
+@checked(queries="... n_queries d_head", keys="... n_keys d_head", values="... n_keys d_value", scale="number")
 def scaled_dot_product_attention(queries, keys, values, mask=None, *, is_causal=False, scale=None):
     """Dot-product attention with scores divided by sqrt(d_head), and with masks.
 
@@ -146,7 +146,7 @@ def scaled_dot_product_attention(queries, keys, values, mask=None, *, is_causal=
     Raises
     ------
     ValueError
-        If the shapes do not fit, or the mask is of the wrong shape or kind.
+        If the shapes do not fit, the mask is of the wrong shape or kind, or the scale is not a number.
 
     Notes
     -----
@@ -315,6 +315,7 @@ def combine_heads(heads):
     b_K="d_inner",
     b_V="d_inner_values",
     b_O="d_output",
+    n_heads="divides d_inner d_inner_values",
 )
 def multi_head_attention(
     X, W_Q, W_K, W_V, W_O, n_heads, mask=None, *, is_causal=False, context_X=None, b_Q=0, b_K=0, b_V=0, b_O=0

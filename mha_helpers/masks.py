@@ -7,7 +7,7 @@ out: True hides there.) A float mask is added to the scores. Boolean masks combi
 
 import numpy as np
 
-from mha_helpers.shapes import as_float_array
+from mha_helpers.shapes import as_array, as_float_array, check_count
 
 
 def causal_mask(n):
@@ -35,9 +35,7 @@ def causal_mask(n):
            [ True,  True, False],
            [ True,  True,  True]])
     """
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise ValueError(f"n={n!r} is not a sequence length; give an int of 1 or more")
-    return np.tri(n, dtype=bool)
+    return np.tri(check_count("n", n), dtype=bool)
 
 
 def padding_mask(attention_mask):
@@ -77,7 +75,7 @@ def apply_mask(scores, mask):
 
     Parameters
     ----------
-    scores : ndarray, shape (..., n_queries, n_keys)
+    scores : array_like, shape (..., n_queries, n_keys)
     mask : array_like, broadcastable to the shape of `scores`
         Boolean: True where the query may attend to the key; elsewhere the score becomes -inf.
         Float: added to the scores. It has two axes, or as many as the scores: in between, an
@@ -100,7 +98,7 @@ def apply_mask(scores, mask):
     array([[  0., -inf],
            [  0.,   0.]])
     """
-    mask = np.asarray(mask)
+    scores, mask = as_float_array("scores", scores), as_array("the mask", mask)
     if mask.dtype.kind not in "bf":
         raise ValueError(
             f"the mask holds {mask.dtype} entries; give booleans (True may attend) or floats (added to the scores); "

@@ -9,36 +9,56 @@ leading batch axes, which must broadcast together.
 import functools
 import inspect
 import math
+import numbers
 import operator
 
 import numpy as np
 
 
-def as_float_array(name, value):
-    """Read `value` as an array of floating-point numbers; a floating-point type is kept."""
+def as_array(name, value):
+    """Read `value` as an array."""
     try:
-        array = np.asarray(value)
+        return np.asarray(value)
     except ValueError:
         raise ValueError(f"{name} cannot be read as an array: give rows of equal length") from None
+
+
+def as_float_array(name, value):
+    """Read `value` as an array of floating-point numbers; a floating-point type is kept."""
+    array = as_array(name, value)
     if array.dtype.kind not in "fiub":
         raise ValueError(f"{name} holds {array.dtype} entries; give real numbers")
     return array if array.dtype.kind == "f" else array.astype(np.float64)
 
 
-def check_n_heads(n_heads, **axis):
-    """Return `n_heads` as an int if it divides the one axis given by name."""
-    [(axis_name, size)] = axis.items()
+def check_count(name, value):
+    """Return `value` as an int if it can count something: a whole number of 1 or more."""
     try:
-        n_heads = operator.index(n_heads)
+        count = operator.index(value)
     except TypeError:
-        raise ValueError(f"n_heads={n_heads!r} is not a whole number; give an int of 1 or more") from None
-    if n_heads < 1:
-        raise ValueError(f"n_heads={n_heads} is not possible; give an int of 1 or more")
+        count = None
+    if count is None or isinstance(value, bool):
+        raise ValueError(f"{name}={value!r} is not a whole number; give an int of 1 or more")
+    if count < 1:
+        raise ValueError(f"{name}={count} is not possible; give an int of 1 or more")
+    return count
+
+
+def check_n_heads(n_heads, axis, size):
+    """Return `n_heads` as an int if it divides the size of an axis."""
+    n_heads = check_count("n_heads", n_heads)
     if size % n_heads:
         *most, last = [str(n) for n in range(1, size + 1) if size % n == 0]
         choices = f"{', '.join(most)} or {last}" if most else last
-        raise ValueError(f"{axis_name}={size} is not divisible by n_heads={n_heads}; choose {choices} heads")
+        raise ValueError(f"{axis}={size} is not divisible by n_heads={n_heads}; choose {choices} heads")
     return n_heads
+
+
+def check_number(name, value):
+    """Return `value` as a float, which leaves the type of the arrays it meets alone."""
+    if not isinstance(value, numbers.Real):
+        raise ValueError(f"{name}={value!r} is not a number; give a float")
+    return float(value)
 
 
 def checked(**specs):
@@ -49,7 +69,8 @@ def checked(**specs):
     **specs : str
         For each argument its axes, separated by blanks: `"... seq_len d_model"`. An axis may be
         a product (`"n_heads*d_head"`). `"AXES or X"`: where the argument is None, X stands in.
-        `n_heads="divides d_model"` holds a number of heads to a whole divisor of that axis.
+        `n_heads="divides d_model"` holds a number of heads to a divisor of that axis (or of several);
+        `scale="number"` a number to a float.
         An argument left at its default is not looked at.
 
     Raises
@@ -66,7 +87,8 @@ def checked(**specs):
     >>> scores([[1, 2]], [[1, 2, 3]])
     Traceback (most recent call last):
     ...
-    ValueError: keys has shape (1, 3), so d_head=3, but queries with shape (1, 2) has d_head=2; give both the same d_head
+    ValueError: keys has shape (1, 3), so d_head=3, but queries with shape (1, 2) has d_head=2;
+    give both the same d_head
     """
 
     def decorate(function):
@@ -94,9 +116,14 @@ def _check_arguments(specs, arguments, parameters):
             if not stand_in:
                 continue
             value = arguments[stand_in]
+        if spec == "number":
+            arguments[name] = check_number(name, value)
+            continue
         if spec.startswith("divides "):
-            axis = spec.removeprefix("divides ")
-            arguments[name] = sizes["n_heads"] = check_n_heads(value, **{axis: sizes[axis]})
+            for axis in spec.split()[1:]:
+                # The usual case has one width for all, and it is known as d_model.
+                known_as = "d_model" if sizes[axis] == sizes["d_model"] else axis
+                arguments[name] = check_n_heads(value, known_as, sizes[axis])
             continue
         array = as_float_array(name, value)
         axes = spec.split()

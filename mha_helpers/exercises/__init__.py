@@ -1,0 +1,24 @@
+"""The course's exercises and predictions.
+
+`exercises.softmax.check(softmax)`, `.hint()`, `.solution()`; `exercises.predict_order.commit("a")`.
+"""
+
+from mha_helpers.exercises.self_attention import attention_exercise as dot_product_attention
+from mha_helpers.exercises.self_attention import scores_exercise as attention_scores
+from mha_helpers.exercises.self_attention import softmax_exercise as softmax
+from mha_helpers.exercises.self_attention_predictions import (
+    find_slip,
+    predict_constant,
+    predict_order,
+    predict_values,
+)
+
+__all__ = [
+    "attention_scores",
+    "dot_product_attention",
+    "find_slip",
+    "predict_constant",
+    "predict_order",
+    "predict_values",
+    "softmax",
+]

@@ -1,0 +1,97 @@
+"""Calling a learner's function: safely, and with its answer read as arrays that can be compared."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from mha_helpers.exercises import explain
+
+# Wide enough for a right answer in float32, far narrower than any catalogued mistake.
+RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE = 1e-4, 1e-5
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one call gave: the arrays it returned, or why there are none."""
+
+    returned: object = None
+    arrays: tuple | None = None
+    error: BaseException | None = None
+    changed: str | None = None  # an argument that the call wrote into
+
+
+def call_safely(function, arguments, n_outputs):
+    """Call a function on copies of the arguments.
+
+    Parameters
+    ----------
+    function : callable
+    arguments : dict of str to ndarray
+        Passed in this order, by position.
+    n_outputs : int
+        How many arrays it should return.
+
+    Returns
+    -------
+    Outcome
+        Never an exception, but for a KeyboardInterrupt: that is the learner's own.
+    """
+    copies = {name: array.copy(order="K") for name, array in arguments.items()}
+    # What NumPy would warn of (an overflow, NaN) is said in the check's own words.
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            returned = function(*copies.values())
+        except (Exception, SystemExit) as error:
+            return Outcome(error=error)
+    changed = (name for name, copy in copies.items() if not np.array_equal(copy, arguments[name], equal_nan=True))
+    return Outcome(returned, _as_arrays(returned, n_outputs), changed=next(changed, None))
+
+
+def _as_arrays(returned, n_outputs):
+    """Read what a function returned as arrays of numbers, or return None."""
+    several = n_outputs > 1 and isinstance(returned, (tuple, list))
+    arrays = []
+    for part in returned if several else (returned,):
+        try:
+            array = np.asarray(part)
+            if array.dtype.kind not in "fiubO":  # objects may be Fractions or nested lists of numbers
+                return None
+            arrays.append(array.astype(np.float64))  # a copy: later calls cannot change it
+        except Exception:  # whatever an unknown kind of object answers: it is no array, and the check says so
+            return None
+    return tuple(arrays)
+
+
+def is_stub(function, outcome):
+    """Tell whether a call's outcome is that of an exercise nobody has begun."""
+    if isinstance(outcome.error, NotImplementedError):
+        return True
+    parts = outcome.returned if isinstance(outcome.returned, (tuple, list)) else (outcome.returned,)
+    if any(part is ... or part is NotImplemented for part in parts):
+        return True
+    # None from a function that computes something is a forgotten `return`, not a stub.
+    return outcome.error is None and outcome.returned is None and explain.does_nothing(function)
+
+
+def close(got, wanted):
+    """Compare two arrays cell by cell; NaN equals NaN."""
+    return np.isclose(got, wanted, rtol=RELATIVE_TOLERANCE, atol=ABSOLUTE_TOLERANCE, equal_nan=True)
+
+
+def same_shapes(one, other):
+    """Tell whether two outcomes hold arrays of the same shapes."""
+    return [array.shape for array in one.arrays] == [array.shape for array in other.arrays]
+
+
+def same(one, other):
+    """Tell whether two calls gave the same arrays, or failed in the same way."""
+    if one.error is not None or other.error is not None:
+        if type(one.error) is not type(other.error):
+            return False
+        # A ValueError's text holds the shapes that clashed; it tells one mistake from another.
+        return not isinstance(one.error, ValueError) or str(one.error) == str(other.error)
+    if one.arrays is None or other.arrays is None or not same_shapes(one, other):
+        return False
+    return all(close(a, b).all() for a, b in zip(one.arrays, other.arrays, strict=True))

@@ -1,0 +1,291 @@
+"""Exercises that name the learner's mistake.
+
+A check calls the learner's function and the course's own on the same inputs. Where they differ it
+calls every catalogued wrong implementation too: the one that gives what the learner's function
+gave is the mistake.
+"""
+
+import ast
+import inspect
+import textwrap
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mha_helpers.exercises import explain
+from mha_helpers.exercises.calling import call_safely, close, is_stub, same, same_shapes
+from mha_helpers.exercises.panel import Panel, Shown
+
+
+@dataclass(frozen=True)
+class Case:
+    """One input to try.
+
+    Parameters
+    ----------
+    trait : str
+        What is particular about it, in a word or two: "a batch".
+    arguments : dict of str to ndarray
+    stress : bool, optional
+        Whether it strains the arithmetic (very large scores) rather than the formula. A mistake is
+        recognised by the other cases alone, so that two mistakes at once do not hide each other.
+    """
+
+    trait: str
+    arguments: dict
+    stress: bool = False
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong answer that people give.
+
+    Parameters
+    ----------
+    slug : str
+        Its stable name.
+    message : str
+        What to tell the learner.
+    implementations : tuple of callable
+        The wrong code, in one or more spellings that fail in their own ways.
+    """
+
+    slug: str
+    message: str
+    implementations: tuple
+
+
+@dataclass(frozen=True, repr=False)
+class Result(Shown):
+    """What a check found.
+
+    Parameters
+    ----------
+    status : {"not attempted", "correct", "wrong"}
+    message : str
+    mistake : str or None
+        The slug of the catalogued mistake, where one was recognised.
+    next_step : str
+        What the learner can do now.
+    """
+
+    status: str
+    message: str
+    mistake: str | None = None
+    next_step: str = ""
+
+    @property
+    def panel(self):
+        tone, heading = {
+            "not attempted": ("neutral", "Not attempted yet"),
+            "correct": ("good", "Correct"),
+            "wrong": ("bad", f"Not yet: {self.mistake}" if self.mistake else "Not yet"),
+        }[self.status]
+        return Panel(tone, heading, tuple(filter(None, (self.message, self.next_step))))
+
+
+@dataclass(frozen=True, repr=False)
+class Note(Shown):
+    """A hint or a solution."""
+
+    panel: Panel
+
+    @property
+    def source(self):
+        """The code in it, as a learner would type it."""
+        return self.panel.code
+
+
+@dataclass
+class Exercise:
+    """A function for the learner to write, with the inputs and the mistakes that its check knows.
+
+    Parameters
+    ----------
+    reference : callable
+        The course's own function: right by definition, and the solution that is shown.
+    outputs : tuple of str
+        The names of what it returns.
+    cases : tuple of Case
+    mistakes : tuple of Mistake
+        In order of preference where two explain the same answer.
+    hints : tuple of str
+        From a nudge to nearly the answer.
+    now : str
+        What the learner can do once it is right.
+    properties : tuple of callable, optional
+        Each takes (call, arguments, arrays) of a wrong answer that no mistake explains, and
+        returns a sentence if something that must hold does not, else None.
+    """
+
+    reference: object
+    outputs: tuple
+    cases: tuple
+    mistakes: tuple
+    hints: tuple
+    now: str
+    properties: tuple = ()
+    hints_shown: int = field(default=0, init=False)
+
+    @property
+    def name(self):
+        return self.reference.__name__
+
+    @property
+    def _call(self):
+        return f"{self.name}({', '.join(self.cases[0].arguments)})"
+
+    def check(self, function):
+        """Compare a learner's function with the course's own.
+
+        Parameters
+        ----------
+        function : callable
+            The function itself: `check(softmax)`.
+
+        Returns
+        -------
+        Result
+            Never an exception: what the learner's code raises becomes a sentence.
+
+        Examples
+        --------
+        >>> from mha_helpers import exercises
+        >>> exercises.softmax.check(lambda scores: scores / scores.sum(-1, keepdims=True)).mistake
+        'softmax-no-exp'
+        """
+        stuck = f"Stuck? exercises.{self.name}.hint()"
+        if function is None or function is ...:
+            return Result("not attempted", f"Write {self._call} first.", next_step=stuck)
+        if not callable(function):
+            given = f"an array of shape {function.shape}" if hasattr(function, "shape") else repr(function)[:60]
+            return Result("wrong", f"check wants the function itself, check({self.name}); it was given {given}.")
+        first = self._run(function, self.cases[0])
+        if is_stub(function, first):
+            return Result("not attempted", f"Fill in {self._call}, then run this cell again.", next_step=stuck)
+        given = [first, *(self._run(function, case) for case in self.cases[1:])]
+        wanted = [self._run(self.reference, case) for case in self.cases]
+        right = [same(*pair) for pair in zip(given, wanted, strict=True)]
+        if not all(right):
+            mistake, message = self._diagnose(function, given, wanted, right)
+            return Result("wrong", message, mistake, stuck)
+        changed = next((outcome.changed for outcome in given if outcome.changed), None)
+        if changed:
+            message = (
+                f"The numbers are right, but your function writes into its argument `{changed}`, so the caller's array "
+                "is no longer what it was. Make a new array: `a = a - b`, where `a -= b` changes a in place."
+            )
+            return Result("wrong", message, "input-changed", stuck)
+        if not same(self._run(function, self.cases[0]), wanted[0]):
+            message = "Called twice with the same input, it answers differently: does it keep something between calls?"
+            return Result("wrong", message, "not-repeatable", stuck)
+        traits = ", ".join(dict.fromkeys(case.trait for case in self.cases))
+        return Result("correct", f"{self.name} is right on {len(self.cases)} cases: {traits}.", next_step=self.now)
+
+    def hint(self):
+        """Show the next hint; after the last one, the last again.
+
+        Returns
+        -------
+        Note
+        """
+        self.hints_shown = min(self.hints_shown + 1, len(self.hints))
+        heading = f"Hint {self.hints_shown} of {len(self.hints)}"
+        paragraphs = (self.hints[self.hints_shown - 1],)
+        if self.hints_shown == len(self.hints):
+            paragraphs += (f"That was the last hint; exercises.{self.name}.solution() shows one solution.",)
+        return Note(Panel("info", heading, paragraphs))
+
+    def solution(self):
+        """Show the source of the course's own function, which is one right answer among many.
+
+        Returns
+        -------
+        Note
+            Its attribute `source` is the code.
+        """
+        return Note(Panel("info", f"One solution: {self.name} of mha_helpers", code=source_of(self.reference)))
+
+    def _run(self, function, case):
+        return call_safely(function, case.arguments, len(self.outputs))
+
+    def _diagnose(self, function, given, wanted, right):
+        failing = right.index(False)
+        evidence = self._evidence(function, self.cases[failing], given[failing], wanted[failing])
+        mistake = self._recognise(given, right)
+        if mistake:
+            return mistake.slug, f"{mistake.message}\n{evidence}"
+        outside = explain.outside_arrays(function)
+        if outside:
+            names = ", ".join(f"`{name}`" for name in outside)
+            return "outside-array", (
+                f"Your function uses {names} from the notebook, so it gives the same answer whatever it is called "
+                f"with. Use its own arguments.\n{evidence}"
+            )
+        sentences = [self._only_with_trait(right), evidence]
+        if given[failing].arrays and same_shapes(given[failing], wanted[failing]):
+            sentences.insert(1, self._broken_property(function, self.cases[failing], given[failing]))
+        return None, "\n".join(filter(None, sentences))
+
+    def _recognise(self, given, right):
+        """Find the mistake that gives the same answers: on all cases, else on all but the strained ones."""
+        tried = list(zip(self.cases, given, right, strict=True))
+        plain = [(case, outcome) for case, outcome, _ in tried if not case.stress]
+        strained = [(case, outcome) for case, outcome, _ in tried if case.stress]
+        plain_is_wrong = any(not ok for case, _, ok in tried if not case.stress)
+        nearly = None
+        for mistake in self.mistakes:
+            for wrong in mistake.implementations:
+                if not all(same(self._run(wrong, case), outcome) for case, outcome in plain):
+                    continue
+                if all(same(self._run(wrong, case), outcome) for case, outcome in strained):
+                    return mistake
+                if plain_is_wrong and nearly is None:
+                    nearly = mistake
+        return nearly
+
+    def _evidence(self, function, case, given, wanted):
+        """Say what was tried, and the first thing that is not as it should be."""
+        tried = f"Tried {case.trait}: {explain.shapes_of(case.arguments)}."
+        if given.error is not None:
+            return f"{tried} {explain.describe_error(given.error, function)}"
+        if given.returned is None:
+            return f"{tried} It returned None: is the `return` line missing?"
+        if given.arrays is None:
+            return f"{tried} It returned {type(given.returned).__name__}, which cannot be read as an array of numbers."
+        if len(given.arrays) != len(self.outputs):
+            return f"{tried} Expected ({', '.join(self.outputs)}); got {_count(len(given.arrays))}."
+        for name, got, want in zip(self.outputs, given.arrays, wanted.arrays, strict=True):
+            if got.shape != want.shape:
+                return f"{tried} Expected {name} of shape {want.shape}; got {got.shape}."
+            different = ~close(got, want)
+            if different.any():
+                return f"{tried} {explain.first_difference(name, got, want, different)}"
+        raise AssertionError("evidence was asked for where nothing differs")
+
+    def _only_with_trait(self, right):
+        failing = {case.trait for case, ok in zip(self.cases, right, strict=True) if not ok}
+        passing = {case.trait for case, ok in zip(self.cases, right, strict=True) if ok}
+        if len(failing) == 1 and passing - failing:
+            return f"It is right on the other cases, and goes wrong with {failing.pop()}."
+        return None
+
+    def _broken_property(self, function, case, outcome):
+        def call(**arguments):
+            return call_safely(function, case.arguments | arguments, len(self.outputs)).arrays
+
+        with np.errstate(all="ignore"):
+            sentences = (broken(call, case.arguments, outcome.arrays) for broken in self.properties)
+            return next(filter(None, sentences), None)
+
+
+def source_of(function):
+    """Return a function's source as a learner would type it: no decorator, no docstring."""
+    lines = textwrap.dedent(inspect.getsource(inspect.unwrap(function))).splitlines()
+    definition = ast.parse("\n".join(lines)).body[0]
+    docstring = definition.body[0]
+    return "\n".join(lines[definition.lineno - 1 : docstring.lineno - 1] + lines[docstring.end_lineno :])
+
+
+def _count(n):
+    return "one thing" if n == 1 else f"{n} things"

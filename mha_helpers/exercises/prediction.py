@@ -1,0 +1,77 @@
+"""Questions that take a committed answer before they show the result."""
+
+from dataclasses import dataclass, field
+
+from mha_helpers.exercises.panel import Panel, Shown
+
+
+@dataclass(frozen=True, repr=False)
+class Reply(Shown):
+    """What a committed answer is told."""
+
+    status: str  # "not answered", "right" or "not quite"
+    panel: Panel
+
+
+@dataclass
+class Prediction:
+    """A question about code that has not been run yet.
+
+    Parameters
+    ----------
+    name : str
+        What it is called in `exercises`.
+    right : str
+        The right option.
+    reactions : dict of str to str
+        What to say to each option.
+    run : callable
+        Computes the result, as a str. It is called only once an answer is committed.
+    shown_when_wrong : bool, optional
+        Whether a wrong answer sees the result too. Not where it may try again.
+    """
+
+    name: str
+    right: str
+    reactions: dict
+    run: object
+    shown_when_wrong: bool = True
+    first_answer: str | None = field(default=None, init=False)
+
+    def commit(self, answer):
+        """Show the result, once there is an answer.
+
+        Parameters
+        ----------
+        answer : str or None
+            One of the options. With None the result stays hidden.
+
+        Returns
+        -------
+        Reply
+
+        Examples
+        --------
+        >>> from mha_helpers import exercises
+        >>> exercises.predict_constant.commit(None).status
+        'not answered'
+        """
+        *most, last = [f'"{option}"' for option in self.reactions]
+        options = f"{', '.join(most)} or {last}"
+        if answer is None or answer is ...:
+            wish = f"Set answer to {options} and run this cell again. The result stays hidden until you commit."
+            return Reply("not answered", Panel("neutral", "Not answered yet", (wish,)))
+        known = {option.casefold(): option for option in self.reactions}
+        if not isinstance(answer, str) or answer.strip().casefold() not in known:
+            wish = f"{answer!r} is not one of the options; set answer to {options}."
+            return Reply("not answered", Panel("neutral", "Not answered yet", (wish,)))
+        answer = known[answer.strip().casefold()]
+        if self.first_answer is None:
+            self.first_answer = answer
+        is_right = answer == self.right
+        heading = f'{"Right" if is_right else "Not quite"}: you committed to "{self.first_answer}"'
+        if answer != self.first_answer:
+            heading += f', and now say "{answer}"'
+        result = self.run() if is_right or self.shown_when_wrong else ""
+        panel = Panel("good" if is_right else "bad", heading, (self.reactions[answer],), result)
+        return Reply("right" if is_right else "not quite", panel)

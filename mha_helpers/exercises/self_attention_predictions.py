@@ -1,0 +1,119 @@
+"""Notebook 01's questions that ask for an answer before they run anything, and its slip to find."""
+
+import numpy as np
+
+from mha_helpers import attention, worked_examples
+from mha_helpers.exercises.prediction import Prediction
+
+EXAMPLE = worked_examples.load("play_football")
+TOKENS = EXAMPLE.tokens
+QUERIES, KEYS, VALUES = (EXAMPLE.inputs["X"] @ EXAMPLE.inputs[name] for name in ("W_Q", "W_K", "W_V"))
+
+
+def _row(values):
+    return "[" + ", ".join(f"{value:.4f}" for value in values) + "]"
+
+
+def _add_constant():
+    scores = attention.attention_scores(QUERIES, KEYS)[TOKENS.index("play")]
+    return (
+        f"softmax({_row(scores)})\n  = {_row(attention.softmax(scores))}\n"
+        f"softmax({_row(scores + 5)})\n  = {_row(attention.softmax(scores + 5))}"
+    )
+
+
+predict_constant = Prediction(
+    name="predict_constant",
+    right="b",
+    reactions={
+        "a": "Every exponential grows by the factor exp(5), but so does their sum, and the factor cancels.",
+        "b": "Every exponential grows by the factor exp(5), and so does their sum: it cancels. Only differences "
+        "between the scores of a row count, which is why the row's maximum may be subtracted.",
+        "c": "The gap between the largest score and the others is what it was, and only gaps count: exp(5) cancels.",
+    },
+    run=_add_constant,
+)
+
+
+def _values_times_ten():
+    context, weights = attention.dot_product_attention(QUERIES, KEYS, VALUES)
+    context_ten, weights_ten = attention.dot_product_attention(QUERIES, KEYS, 10 * VALUES)
+    play = TOKENS.index("play")
+    return (
+        f"weights of 'play': {_row(weights[play])}, with 10 W_V {_row(weights_ten[play])}\n"
+        f"context of 'play': {_row(context[play])}, with 10 W_V {_row(context_ten[play])}"
+    )
+
+
+predict_values = Prediction(
+    name="predict_values",
+    right="b",
+    reactions={
+        "a": "The context does grow tenfold, but the weights come from queries and keys alone: they stay.",
+        "b": "The weights come from queries and keys alone. The values are only what is mixed.",
+        "c": "It is the other way round: weights come from queries and keys, and the values are what they mix.",
+    },
+    run=_values_times_ten,
+)
+
+
+# The order blindness lab goes on with the same sentence. Any numbers would do; these give weights far apart.
+WORDS = ("dog", "bites", "man")
+WORD_VECTORS = np.array([[1.0, 0.2, -0.6, 0.4], [-0.5, 1.1, 0.3, -0.8], [0.7, -0.9, 0.8, 0.1]])
+PROJECTIONS = {
+    "queries": np.array([[0.9, -0.4], [0.3, 1.0], [-0.7, 0.5], [0.2, 0.8]]),
+    "keys": np.array([[0.4, 0.9], [1.1, -0.3], [0.6, 0.2], [-0.5, 0.7]]),
+    "values": np.array([[1.0, 0.3], [-0.2, 0.9], [0.5, -0.6], [0.4, 0.1]]),
+}
+
+
+def _reorder():
+    lines = []
+    for order in ([0, 1, 2], [2, 1, 0]):
+        vectors = WORD_VECTORS[order]
+        context, _ = attention.dot_product_attention(*(vectors @ matrix for matrix in PROJECTIONS.values()))
+        sentence = " ".join(WORDS[i] for i in order)
+        lines.append(f"{sentence}: context of 'bites' {_row(context[order.index(1)])}")
+    return "\n".join(lines)
+
+
+predict_order = Prediction(
+    name="predict_order",
+    right="b",
+    reactions={
+        "a": "It feels as if it must. But the context is a sum over all tokens, and a sum does not know in which order "
+        "its terms were written.",
+        "b": "The same keys with the same weights and the same values, summed in another order: nothing can change. "
+        "Positions have to be put into the vectors.",
+        "c": "The weights do change places in their row, but each goes on with its own value, so the sum is the same.",
+    },
+    run=_reorder,
+)
+
+
+def _slip_reactions():
+    _, weights = attention.scaled_dot_product_attention(QUERIES, KEYS, VALUES)
+    reactions = {}
+    for (i, j), weight in np.ndenumerate(weights):
+        name = f"{TOKENS[i]} on {TOKENS[j]}"
+        reactions[name] = f"That one is right: the weight is {weight:.4f}, so {100 * weight:.1f} %. Look again."
+    slip = weights[1, 2]
+    reactions["play on football"] = (
+        f"The weight is {slip:.4f}, so {100 * slip:.1f} %. The notes' {100 * weights[2, 2]:.1f} % stands one row "
+        "further down: somebody's eye slipped by a line. (That row also gave it away: it added up to more than 100.)"
+    )
+    return reactions
+
+
+def _play_in_the_notes():
+    rows = [row for row in worked_examples.replay(EXAMPLE) if row.verdict != "agrees"]
+    return worked_examples.table(rows)
+
+
+find_slip = Prediction(
+    name="find_slip",
+    right="play on football",
+    reactions=_slip_reactions(),
+    run=_play_in_the_notes,
+    shown_when_wrong=False,
+)

@@ -1,0 +1,224 @@
+"""Every exercise in its three states: not attempted, correct, and wrong by name."""
+
+import numpy as np
+import pytest
+from answers import (
+    RIGHT_ATTENTION,
+    RIGHT_SCORES,
+    RIGHT_SOFTMAX,
+    WRONG_ATTENTION,
+    WRONG_SCORES,
+    WRONG_SOFTMAX,
+    CountsItsCalls,
+    softmax_in_place,
+    softmax_only_matrices,
+)
+
+from mha_helpers import exercises
+
+EXERCISES = {name: getattr(exercises, name) for name in ("softmax", "attention_scores", "dot_product_attention")}
+RIGHT = {"softmax": RIGHT_SOFTMAX, "attention_scores": RIGHT_SCORES, "dot_product_attention": RIGHT_ATTENTION}
+WRONG = {"softmax": WRONG_SOFTMAX, "attention_scores": WRONG_SCORES, "dot_product_attention": WRONG_ATTENTION}
+
+# The catalogue's slugs for these exercises; further ones may be added, none renamed or dropped.
+CATALOGUE = {
+    "softmax": "softmax-over-queries softmax-global softmax-no-exp softmax-no-max softmax-hard-max softmax-keepdims",
+    "attention_scores": "scores-keys-by-queries scores-reversed-axes scores-feature-by-feature scores-elementwise "
+    "scores-cosine scores-np-dot",
+    # Of the divisors: those that an unscaled attention can be given. d_model is not among its arguments.
+    "dot_product_attention": "values-are-scores values-are-keys returns-weights-only weights-transposed scale-no-root "
+    "scale-multiplied scale-n-keys scale-after-softmax scale-values-width",
+}
+
+
+def stub_ellipsis(*arguments):
+    return ...
+
+
+def stub_pair(*arguments):
+    return ..., ...
+
+
+def stub_none(*arguments):
+    """A docstring is all there is."""
+
+
+def stub_raises(*arguments):
+    raise NotImplementedError
+
+
+def stub_variable(*arguments):
+    weights = ...
+    return weights
+
+
+@pytest.mark.parametrize("stub", [..., None, stub_ellipsis, stub_pair, stub_none, stub_raises, stub_variable])
+@pytest.mark.parametrize("name", EXERCISES)
+def test_a_stub_is_not_attempted(name, stub):
+    result = EXERCISES[name].check(stub)
+    assert (result.status, result.mistake) == ("not attempted", None)
+    assert repr(result).startswith("Not attempted yet")
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_the_solution_is_correct(name):
+    namespace = {"np": np}
+    for each in EXERCISES.values():  # a learner has the earlier exercises' functions at hand
+        exec(each.solution().source, namespace)
+    result = EXERCISES[name].check(namespace[name])
+    assert result.status == "correct", result
+    assert repr(result).startswith("Correct")
+
+
+def numbered(answers):
+    return [
+        pytest.param(name, answer, id=f"{name}-{i}-{getattr(answer, '__name__', type(answer).__name__).strip('<>')}")
+        for name, group in answers.items()
+        for i, answer in enumerate(group)
+    ]
+
+
+@pytest.mark.parametrize(("name", "answer"), numbered(RIGHT))
+def test_right_answers_in_any_style_are_correct(name, answer):
+    result = EXERCISES[name].check(answer)
+    assert result.status == "correct", result
+
+
+@pytest.mark.parametrize(("name", "answer"), numbered(WRONG))
+def test_wrong_answers_beyond_the_catalogue_are_wrong(name, answer):
+    result = EXERCISES[name].check(answer)
+    assert result.status == "wrong", result
+    assert "Traceback" not in repr(result)
+
+
+@pytest.mark.parametrize(
+    ("name", "slug", "answer"),
+    [
+        pytest.param(name, mistake.slug, answer, id=f"{name}-{mistake.slug}-{i}")
+        for name, exercise in EXERCISES.items()
+        for mistake in exercise.mistakes
+        for i, answer in enumerate(mistake.implementations)
+    ],
+)
+def test_every_catalogued_mistake_gets_its_own_name(name, slug, answer):
+    result = EXERCISES[name].check(answer)
+    assert (result.status, result.mistake) == ("wrong", slug), result
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_no_catalogued_slug_is_missing_or_used_twice(name):
+    slugs = [mistake.slug for mistake in EXERCISES[name].mistakes]
+    assert set(CATALOGUE[name].split()) <= set(slugs)
+    assert len(slugs) == len(set(slugs))
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_the_cases_tell_mistakes_apart(name):
+    cases = EXERCISES[name].cases
+    assert {"a batch", "a batch with heads", "float32"} <= {case.trait for case in cases}
+    with_heads = next(case for case in cases if case.trait == "a batch with heads")
+    sizes = {size for array in with_heads.arguments.values() for size in array.shape}
+    # batch, heads, queries, keys, and for the later exercises the widths: no two the same
+    assert len(sizes) == {"softmax": 4, "attention_scores": 5, "dot_product_attention": 6}[name]
+
+
+def test_two_mistakes_at_once_are_named_one_at_a_time():
+    def over_queries_without_max(scores):
+        return np.exp(scores) / np.exp(scores).sum(axis=-2, keepdims=True)
+
+    assert exercises.softmax.check(over_queries_without_max).mistake == "softmax-over-queries"
+
+
+def test_a_wrong_value_shows_the_first_cell_that_differs():
+    def slightly_off(scores):
+        weights = exercises.softmax.reference(scores)
+        weights[..., 1] += 0.25
+        return weights
+
+    message = exercises.softmax.check(slightly_off).message
+    assert "Tried a matrix: scores (3, 5)." in message
+    assert "weights[0, 1] should be " in message
+    assert "row [0] sums to 1.2500" in message
+
+
+def test_a_wrong_shape_says_what_was_expected_and_what_came():
+    message = exercises.softmax.check(lambda scores: exercises.softmax.reference(scores)[None]).message
+    assert "Expected weights of shape (3, 5); got (1, 3, 5)." in message
+
+
+def test_an_exception_becomes_a_sentence_with_the_line_and_the_likely_cause():
+    def softmax(scores):
+        exponentials = np.exp(scores)
+        return exponentials / exponentials.sum(axis=-1)[:, :, None]
+
+    message = exercises.softmax.check(softmax).message
+    assert "Tried a matrix: scores (3, 5). Python said IndexError" in message
+    assert "in the line `return exponentials / exponentials.sum(axis=-1)[:, :, None]`" in message
+
+
+def test_a_forgotten_return_is_said():
+    def softmax(scores):
+        exercises.softmax.reference(scores)
+
+    assert "is the `return` line missing?" in exercises.softmax.check(softmax).message
+
+
+def test_an_array_of_the_notebook_used_instead_of_the_argument_is_noticed():
+    namespace = {"np": np, "notebook_scores": np.eye(3)}
+    exec("def softmax(scores):\n    e = np.exp(notebook_scores)\n    return e / e.sum(-1, keepdims=True)", namespace)
+    result = exercises.softmax.check(namespace["softmax"])
+    assert result.mistake == "outside-array"
+    assert "`notebook_scores`" in result.message
+
+
+def test_writing_into_the_argument_is_noticed():
+    result = exercises.softmax.check(softmax_in_place)
+    assert result.mistake == "input-changed"
+    assert "`scores`" in result.message
+
+
+def test_the_cases_are_never_changed_by_an_answer():
+    before = [case.arguments["scores"].copy() for case in exercises.softmax.cases]
+    exercises.softmax.check(softmax_in_place)
+    for case, kept in zip(exercises.softmax.cases, before, strict=True):
+        np.testing.assert_array_equal(case.arguments["scores"], kept)
+
+
+def test_an_answer_that_changes_from_call_to_call_is_noticed():
+    assert exercises.softmax.check(CountsItsCalls()).mistake == "not-repeatable"
+
+
+def test_an_answer_for_matrices_only_is_told_what_it_cannot_do():
+    message = exercises.softmax.check(softmax_only_matrices).message
+    assert "Tried one row: scores (4,)." in message
+    assert "Likely cause: `.shape` has" in message
+
+
+def test_what_is_not_a_function_is_said():
+    result = exercises.softmax.check(np.eye(3))
+    assert result.status == "wrong"
+    assert "check(softmax)" in result.message
+
+
+def test_hints_go_on_and_end_with_the_solution():
+    exercise = exercises.softmax
+    exercise.hints_shown = 0
+    shown = [repr(exercise.hint()) for _ in range(len(exercise.hints) + 1)]
+    assert shown[0].startswith("Hint 1 of 3")
+    assert shown[-1] == shown[-2]
+    assert "exercises.softmax.solution()" in shown[-1]
+
+
+def test_a_learners_text_is_escaped():
+    def softmax(scores):
+        raise ValueError("<script>alert(1)</script>")
+
+    html = exercises.softmax.check(softmax)._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+
+
+def test_a_result_says_the_same_in_text_and_in_html():
+    result = exercises.softmax.check(lambda scores: scores)
+    for line in repr(result).splitlines():
+        assert line.split("`")[0] in result._repr_html_()

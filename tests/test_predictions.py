@@ -1,0 +1,68 @@
+"""Questions that take a committed answer before they show anything."""
+
+import dataclasses
+
+import pytest
+
+from mha_helpers import exercises
+
+PREDICTIONS = ("predict_constant", "predict_order", "predict_values", "find_slip")
+
+
+@pytest.fixture(params=PREDICTIONS)
+def prediction(request):
+    """A question that nobody has answered yet."""
+    return dataclasses.replace(getattr(exercises, request.param))
+
+
+def test_it_is_called_what_it_is_called(prediction):
+    assert getattr(exercises, prediction.name).reactions is prediction.reactions
+
+
+@pytest.mark.parametrize("answer", [None, ..., "z", "", 2, ["b"]], ids=str)
+def test_without_an_answer_the_result_stays_hidden(prediction, answer):
+    prediction.run = lambda: pytest.fail("the result was computed before there was an answer")
+    reply = prediction.commit(answer)
+    assert reply.status == "not answered"
+    assert repr(reply).startswith("Not answered yet")
+    assert prediction.first_answer is None
+
+
+def test_the_right_answer_shows_the_result(prediction):
+    reply = prediction.commit(f" {prediction.right.upper()} ")
+    assert reply.status == "right"
+    assert repr(reply).startswith("Right: you committed to")
+    assert prediction.run() in repr(reply)
+
+
+def test_every_wrong_answer_is_told_why(prediction):
+    for option, reaction in prediction.reactions.items():
+        if option != prediction.right:
+            reply = dataclasses.replace(prediction).commit(option)
+            assert repr(reply).startswith("Not quite")
+            assert reaction in repr(reply)
+            assert (prediction.run() in repr(reply)) == prediction.shown_when_wrong
+
+
+def test_the_first_answer_is_remembered(prediction):
+    wrong = next(option for option in prediction.reactions if option != prediction.right)
+    prediction.commit(wrong)
+    assert f'you committed to "{wrong}", and now say "{prediction.right}"' in repr(prediction.commit(prediction.right))
+
+
+def test_the_results_are_the_ones_that_the_answers_claim():
+    constant = exercises.predict_constant.run().splitlines()
+    assert constant[1] == constant[3], "adding a constant changes no weight"
+    order = exercises.predict_order.run().splitlines()
+    assert order[0].partition("[")[2] == order[1].partition("[")[2], "the context of 'bites' is the same"
+    weights, context = (
+        line.split(":")[1].split(", with 10 W_V ") for line in exercises.predict_values.run().splitlines()
+    )
+    assert weights[0].strip() == weights[1]
+    assert context[0].strip() != context[1]
+
+
+def test_the_slip_is_the_one_that_the_replay_finds():
+    assert "28.9" in exercises.find_slip.run()
+    assert "27.5 %" in exercises.find_slip.reactions["play on football"]
+    assert len(exercises.find_slip.reactions) == 9
