@@ -1,0 +1,73 @@
+"""Running a lab on the learner's own function."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mha_helpers.exercises import explain
+from mha_helpers.exercises.calling import call_safely, close, is_stub, same_shapes
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a lab shows: arrays, whose they are, and where the learner's differ.
+
+    Parameters
+    ----------
+    arrays : tuple of ndarray
+        The learner's where they can be shown, else the course's own.
+    notice : str
+        One sentence on whose function this is.
+    differs : dict of str to tuple of int
+        For an output that is not right, its first wrong cell.
+    """
+
+    arrays: tuple
+    notice: str
+    differs: dict
+
+
+def answer(function, reference, arguments, outputs):
+    """Call the learner's function, or the course's own where it cannot be shown.
+
+    Parameters
+    ----------
+    function : callable or None
+    reference : callable
+        The course's own.
+    arguments : dict of str to ndarray
+    outputs : tuple of str
+        The names of what is returned.
+
+    Returns
+    -------
+    Answer
+    """
+    name = reference.__name__
+    right = call_safely(reference, arguments, len(outputs))
+
+    def ours(why):
+        return Answer(right.arrays, f"Shown with the course's own {name}: {why}", {})
+
+    not_written = "yours is not written yet."
+    if function is None or function is ...:
+        return ours(not_written)
+    if not callable(function):
+        return ours(f"what was given is not a function but {type(function).__name__}; give {name} itself.")
+    given = call_safely(function, arguments, len(outputs))
+    if is_stub(function, given):
+        return ours(not_written)
+    if given.error is not None:
+        return ours(f"yours stopped. {explain.describe_error(given.error, function)}")
+    if given.arrays is None or len(given.arrays) != len(outputs) or not same_shapes(given, right):
+        return ours(f"yours does not return ({', '.join(outputs)}) in the right shapes; ask exercises.{name}.check.")
+    differs = {
+        output: tuple(int(i) for i in np.argwhere(~close(got, want))[0])
+        for output, got, want in zip(outputs, given.arrays, right.arrays, strict=True)
+        if not close(got, want).all()
+    }
+    if differs:
+        places = " and ".join(f"{output}[{', '.join(map(str, cell))}]" for output, cell in differs.items())
+        notice = f"Your {name} differs from the course's own, first at {places} (marked ≠); ask exercises.{name}.check."
+        return Answer(given.arrays, notice, differs)
+    return Answer(given.arrays, f"Running on your {name}.", {})
