@@ -11,7 +11,7 @@ import numpy as np
 from mha_helpers import style
 from mha_helpers.style import CELL_HEIGHT, CELL_WIDTH, FONT_SIZE, number
 
-TITLE_HEIGHT, HEADER_HEIGHT, CAPTION_HEIGHT = 24, 20, 20
+TITLE_HEIGHT, HEADER_HEIGHT, CAPTION_HEIGHT = 27, 20, 20
 
 
 def text(x, y, content, *, anchor="start", bold=False, colour=style.INK, size=FONT_SIZE):
@@ -83,7 +83,7 @@ def matrix(
     n_rows, n_columns = values.shape
     left = x + label_width
     top = y + TITLE_HEIGHT + (HEADER_HEIGHT if column_labels else 0)
-    parts = [text(left, y + 16, title, bold=True, colour=title_colour)]
+    parts = [text(left, y + 14, title, bold=True, colour=title_colour)]
     for j, label in enumerate(column_labels or ()):
         centre = left + (j + 0.5) * CELL_WIDTH
         parts.append(text(centre, top - 6, label, anchor="middle", bold=j == column, size=12))

@@ -11,7 +11,7 @@ from PIL import Image
 from mha_helpers import attention, labs
 from mha_helpers.labs import order, workbench
 from mha_helpers.labs.frame import Picture
-from tools.lab_pictures import fingerprint, stored_picture
+from tools.pictures import fingerprint, stored_picture
 
 OUTPUTS = ("context", "weights")
 
@@ -139,7 +139,7 @@ def test_the_stored_picture_is_up_to_date(make_lab):
     lab = make_lab()
     with Image.open(io.BytesIO(stored_picture(lab.name).read_bytes())) as picture:
         carried = {key: picture.text[key] for key in ("Description", "Source")}
-    assert carried == fingerprint(lab), "run python -m tools.lab_pictures, then python -m tools.refresh"
+    assert carried == fingerprint(lab), "run python -m tools.pictures, then python -m tools.refresh"
 
 
 # ---- Q, K, V workbench -----------------------------------------------------------------------
