@@ -332,8 +332,12 @@ _PRESS = """([picture, limit]) => {
             picture.addEventListener("load", check, true);  // an image that was there gets its pixels
         });
         await Promise.all([...picture.querySelectorAll("img")].map(image => image.decode()));
-        await frame();  // this one comes before the paint
-        await frame();  // and this one after it
+        await frame();  // the last thing before the paint,
+        await new Promise(painted => {  // and a task posted from there is the first thing after it
+            const channel = new MessageChannel();
+            channel.port1.onmessage = painted;
+            channel.port2.postMessage(null);
+        });
         painted = true;
         resolve([performance.now() - start, blank]);
     }, {capture: true, once: true}));

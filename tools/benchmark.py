@@ -1,0 +1,202 @@
+"""Measure what the course promises to keep small, each beside something to compare it with.
+
+Usage: python -m tools.benchmark [--only labs|imports|gate|checks|memory]
+
+Medians of one run. Nothing is asserted: the numbers depend on the machine, the ratios less so.
+"""
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+from statistics import median
+
+from nbclient import NotebookClient
+from nbformat import v4
+
+from mha_helpers import exercises
+from tools.browser import lab_server, open_browser, open_notebook, open_page, press_latency, run_all
+from tools.notebooks import KERNELSPEC, NOTEBOOKS, ONE_THREAD, course_notebooks, read, write
+
+IMPORTS = [
+    "import numpy",
+    "import mha_helpers",
+    "from mha_helpers import attention, masks, exercises",
+    "from mha_helpers import attention, masks, exercises, figures, labs",
+]
+IMPORT_RUNS = 15
+SWEEPS = 3  # of each slider, there and back
+
+# The labs' pictures as one would draw them without the labs: `interact`, and a new matplotlib figure each time.
+PLAIN = """\
+import matplotlib.pyplot as plt
+import numpy as np
+from ipywidgets import SelectionSlider, interact
+from mha_helpers import labs
+from mha_helpers.labs import order, workbench
+
+def draw(title, **matrices):
+    figure, axes = plt.subplots(1, len(matrices), figsize=(10, 2.5))
+    figure.suptitle(title)
+    for axis, (name, values) in zip(axes, matrices.items()):
+        axis.imshow(values)
+        axis.set_title(name)
+        for (i, j), value in np.ndenumerate(values):
+            axis.text(j, i, f"{value:.2f}", ha="center", va="center")
+    plt.show()"""
+LABS = {
+    "qkv_workbench": """\
+workbench_state = labs.qkv_workbench().state
+@interact(query=SelectionSlider(options=workbench.TOKENS))
+def draw_workbench(query):
+    found = workbench.compute(workbench_state | {"query": query})
+    draw(query, X=workbench.X, Q=found.queries, K=found.keys, V=found.values,
+         scores=found.scores, weights=found.weights, context=found.context)""",
+    "order_blindness": """\
+order_state = labs.order_blindness().state
+@interact(chosen=SelectionSlider(options=list(order.ORDERS)))
+def draw_order(chosen):
+    found = order.compute(order_state | {"order": chosen})
+    draw(chosen, weights=found.first_weights, context=found.first_context,
+         weights_now=found.weights, context_now=found.context)""",
+}
+
+
+def print_table(title, header, rows):
+    """Print rows of texts and numbers in columns, the first to the left and the others to the right."""
+    lines = [header, *([cell if isinstance(cell, str) else f"{cell:.4g}" for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    print(f"\n{title}")
+    for first, *others in lines:
+        aligned = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+        print("  " + "   ".join([first.ljust(widths[0]), *aligned]))
+
+
+def notebook_of(*sources):
+    return v4.new_notebook(cells=[v4.new_code_cell(source) for source in sources], metadata={"kernelspec": KERNELSPEC})
+
+
+def labs():
+    """Key press to changed picture: each lab beside its picture drawn by `interact` and matplotlib."""
+    sources = [source for name, plain in LABS.items() for source in (f"labs.{name}()", plain)]
+    milliseconds, blank_frames = defaultdict(list), defaultdict(int)
+    with tempfile.TemporaryDirectory() as folder:
+        write(notebook_of(PLAIN, *sources), Path(folder, "labs.ipynb"))
+        with lab_server(folder) as server, open_browser() as browser, open_page(browser, server) as seen:
+            open_notebook(seen.page, "labs.ipynb")
+            if errors := run_all(seen.page):
+                raise RuntimeError(f"the notebook of the benchmark stopped: {errors[0]}")
+            cells = seen.page.locator(".jp-Notebook .jp-Cell")
+            # In turns, so that a busy moment of the machine meets all of them.
+            for number in list(range(1, len(sources) + 1)) * SWEEPS:
+                slider = cells.nth(number).get_by_role("slider").first
+                picture = cells.nth(number).locator(".mha-picture, .widget-output")
+                lowest, now, highest = (
+                    int(float(slider.get_attribute(name)))
+                    for name in ("aria-valuemin", "aria-valuenow", "aria-valuemax")
+                )
+                press_latency(seen.page, slider, picture, "ArrowLeft", now - lowest)
+                keys = ["ArrowRight"] * (highest - lowest) + ["ArrowLeft"] * (highest - lowest)
+                times, blank = press_latency(seen.page, slider, picture, keys, len(keys))
+                milliseconds[number] += times
+                blank_frames[number] += blank
+    rows = []
+    for number, name in enumerate(LABS):
+        lab, plain = 2 * number + 1, 2 * number + 2
+        base = median(milliseconds[lab])
+        for title, at in {name: lab, "  interact + matplotlib": plain}.items():
+            found = milliseconds[at]
+            rows.append([title, median(found), max(found), median(found) / base, blank_frames[at], len(found)])
+    header = ["", "median ms", "longest ms", "ratio", "blank frames", "presses"]
+    print_table("Key press to changed picture, in JupyterLab in a real browser", header, rows)
+
+
+def imports():
+    """Import times in fresh interpreters, beside NumPy's."""
+    seconds = defaultdict(list)
+    for _ in range(IMPORT_RUNS + 1):
+        for statement in IMPORTS:
+            code = f"import time; start = time.perf_counter(); {statement}; print(time.perf_counter() - start)"
+            command = [sys.executable, "-c", code]
+            done = subprocess.run(command, cwd=NOTEBOOKS.parent, capture_output=True, text=True, check=True)
+            seconds[statement].append(float(done.stdout))
+    # The first of each may have had to compile.
+    medians = {statement: 1000 * median(found[1:]) for statement, found in seconds.items()}
+    rows = [[statement, found, found / medians[IMPORTS[0]]] for statement, found in medians.items()]
+    print_table(f"Imports, {IMPORT_RUNS} fresh interpreters each", ["", "median ms", "ratio"], rows)
+
+
+def gate():
+    """How long the gate on all notebooks takes: nbval, hygiene, and solved."""
+    command = [sys.executable, "-m", "pytest", "-q", "notebooks", "tests/test_hygiene.py", "tests/test_solved.py"]
+    start = time.perf_counter()
+    done = subprocess.run(command, cwd=NOTEBOOKS.parent, env=os.environ | ONE_THREAD, capture_output=True, text=True)
+    seconds = time.perf_counter() - start
+    outcome = done.stdout.strip().rpartition("\n")[2].strip("= ")
+    count = len(course_notebooks())
+    rows = [[f"{count} notebook{'s' if count != 1 else ''}: {outcome}", seconds, seconds / max(count, 1)]]
+    print_table("The notebook gate", ["", "seconds", "per notebook"], rows)
+
+
+def checks():
+    """How long a learner waits for a check."""
+    milliseconds = defaultdict(list)
+    for name in exercises.__all__:
+        exercise = getattr(exercises, name)
+        if not hasattr(exercise, "check"):
+            continue  # a prediction
+        wrong = [implementation for mistake in exercise.mistakes for implementation in mistake.implementations]
+        for status, functions in {
+            "not attempted": [lambda *arguments: ...],
+            "correct": [exercise.reference],
+            "wrong": wrong,
+        }.items():
+            found = []
+            for function in functions:
+                start = time.perf_counter()
+                result = exercise.check(function)
+                found.append(1000 * (time.perf_counter() - start))
+                if result.status != status:
+                    raise RuntimeError(f"{name}.check says {result.status} where it should say {status}")
+            milliseconds[status].append((median(found), max(found), name))
+    rows = []
+    for status, found in milliseconds.items():
+        longest = max(found, key=lambda one: one[1])
+        rows.append([status, median(one[0] for one in found), longest[1], longest[2]])
+    print_table("One check, over all exercises", ["", "median ms", "longest ms", "in"], rows)
+
+
+def memory():
+    """Resident memory of a learner's kernel at the end of each notebook."""
+    figure = "import ipywidgets\nimport matplotlib.pyplot as plt\nimport numpy as np\nplt.imshow(np.eye(3))"
+    notebooks = {"nothing": notebook_of("pass"), "numpy, ipywidgets and a matplotlib figure": notebook_of(figure)}
+    notebooks |= {path.name: read(path) for path in course_notebooks()}
+    sizes = {}
+    for title, notebook in notebooks.items():
+        notebook.cells.append(v4.new_code_cell("import psutil\nprint(psutil.Process().memory_info().rss)"))
+        NotebookClient(notebook, resources={"metadata": {"path": str(NOTEBOOKS)}}).execute()
+        sizes[title] = int(notebook.cells[-1].outputs[0].text) / 2**20
+    rows = [[title, size, size / sizes["nothing"]] for title, size in sizes.items()]
+    print_table("Resident memory of the kernel", ["after", "MiB", "ratio"], rows)
+
+
+SECTIONS = {"labs": labs, "imports": imports, "gate": gate, "checks": checks, "memory": memory}
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(prog="python -m tools.benchmark", description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", choices=SECTIONS, help="one section (default: all)")
+    only = parser.parse_args(argv).only
+    print(f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} processors")
+    for name, section in SECTIONS.items():
+        if only in (None, name):
+            section()
+
+
+if __name__ == "__main__":
+    main()
