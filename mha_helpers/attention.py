@@ -5,7 +5,8 @@ Row vectors throughout: `X` is (..., seq_len, d_model) and `queries = X @ W_Q`. 
 (..., n_heads, seq_len, d_head). What the literature calls d_k is `d_head` here.
 
 float32 in, float32 out; float64 likewise; whole numbers are read as float64. Inputs are never
-changed. NaN is not refused: it spreads to what was computed from it, and so stays visible.
+changed, but what is returned may be a view of them. NaN is not refused: it spreads to what was computed
+from it, and so stays visible (a hidden value, too: its weight is 0, and 0 x NaN is NaN).
 
 Vaswani et al. (2017), "Attention Is All You Need", https://arxiv.org/abs/1706.03762.
 """
@@ -23,12 +24,13 @@ def softmax(scores):
     Parameters
     ----------
     scores : array_like, shape (..., n_keys)
-        -inf stands for a hidden key. In a row with NaN or +inf every weight is NaN.
+        -inf stands for a hidden key. In a row with NaN or +inf, or of only -inf, every weight is NaN;
+        `softmax_or_zeros` gives zeros for the last of these.
 
     Returns
     -------
     ndarray, shape (..., n_keys)
-        Weights over the last axis. A row of only -inf gets zeros: there is nothing to attend to.
+        Weights over the last axis.
 
     Raises
     ------
@@ -45,11 +47,37 @@ def softmax(scores):
     >>> softmax([0.0, 1.0, 2.0]).round(4)
     array([0.09  , 0.2447, 0.6652])
     """
-    # `initial` keeps the maximum finite in a row of only -inf (everything hidden: notebook 03).
-    row_max = scores.max(axis=-1, keepdims=True, initial=np.finfo(scores.dtype).min)
-    exponentials = np.exp(scores - row_max)
-    # The largest score contributes exp(0) = 1, so only such a row has a smaller sum, 0: its weights become 0, not NaN.
-    return exponentials / np.maximum(exponentials.sum(axis=-1, keepdims=True), 1)
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+@checked(scores="... n_keys")
+def softmax_or_zeros(scores):
+    """Softmax in which a row of only -inf, with nothing to attend to, gets zeros.
+
+    Parameters
+    ----------
+    scores : array_like, shape (..., n_keys)
+        -inf stands for a hidden key.
+
+    Returns
+    -------
+    ndarray, shape (..., n_keys)
+        Weights over the last axis.
+
+    Raises
+    ------
+    ValueError
+        If the scores are not real numbers, or there are none.
+
+    Examples
+    --------
+    >>> softmax_or_zeros([[0.0, -np.inf], [-np.inf, -np.inf]])
+    array([[1., 0.],
+           [0., 0.]])
+    """
+    nothing_to_see = np.isneginf(scores).all(axis=-1, keepdims=True)
+    return np.where(nothing_to_see, 0, softmax(np.where(nothing_to_see, 0, scores)))
 
 
 @checked(queries="... n_queries d_head", keys="... n_keys d_head")
@@ -167,7 +195,7 @@ def scaled_dot_product_attention(queries, keys, values, mask=None, *, is_causal=
     if is_causal:
         n_queries, n_keys = scores.shape[-2:]
         scores = apply_mask(scores, causal_mask(max(n_queries, n_keys))[:n_queries, :n_keys])
-    weights = softmax(scores)
+    weights = softmax_or_zeros(scores)
     context = weights @ values
     return context, weights
 
@@ -206,7 +234,7 @@ def masked_attention(queries, keys, values, mask):
     (array([[0., 1.]]), array([[ 0., 10.]]))
     """
     scores = attention_scores(queries, keys) * queries.shape[-1] ** -0.5
-    weights = softmax(apply_mask(scores, mask))
+    weights = softmax_or_zeros(apply_mask(scores, mask))
     context = weights @ values
     return context, weights
 
@@ -340,7 +368,7 @@ def multi_head_attention(
     context_X : array_like, shape (..., n_keys, d_context), optional
         Where keys and values come from (cross-attention): X unless given.
     b_Q, b_K, b_V, b_O : array_like, shape (d_model,), optional
-        Biases, one number for each column of the matrix of the same letter.
+        Biases, one number for each column of the matrix of the same letter; none unless given.
 
     Returns
     -------

@@ -63,8 +63,8 @@ def padding_mask(attention_mask):
     array([[[[ True,  True,  True, False]]]])
     """
     attention_mask = as_float_array("attention_mask", attention_mask)
-    if attention_mask.ndim != 2:
-        raise ValueError(f"attention_mask has shape {attention_mask.shape}; give (batch, n_keys)")
+    if attention_mask.ndim != 2 or attention_mask.size == 0:
+        raise ValueError(f"attention_mask has shape {attention_mask.shape}; give (batch, n_keys), at least one of each")
     if not np.isin(attention_mask, (0, 1)).all():
         raise ValueError("attention_mask has entries other than 1 (token) and 0 (padding); give only these")
     return attention_mask.astype(bool)[:, None, None, :]
@@ -102,12 +102,12 @@ def apply_mask(scores, mask):
     if mask.dtype.kind not in "bf":
         raise ValueError(
             f"the mask holds {mask.dtype} entries; give booleans (True may attend) or floats (added to the scores); "
-            "for 1 and 0, use mask.astype(bool)"
+            "for 1 and 0, use np.asarray(mask, bool)"
         )
     if mask.dtype.kind == "f" and (mask == 1).any() and np.isin(mask, (0, 1)).all():
         raise ValueError(
             "the mask holds only 1.0 and 0.0, which would be added to the scores and hide nothing; "
-            "where 1 means 'may attend', use mask.astype(bool)"
+            "where 1 means 'may attend', use np.asarray(mask, bool)"
         )
     if mask.ndim != 2 and mask.ndim != scores.ndim:
         raise ValueError(
@@ -125,5 +125,6 @@ def apply_mask(scores, mask):
             "its last two axes are (n_queries, n_keys)"
         )
     if mask.dtype.kind == "f":
-        return scores + mask.astype(scores.dtype)
+        with np.errstate(over="ignore"):  # float64's lowest number becomes float32's -inf: hidden all the same
+            return scores + mask.astype(scores.dtype)
     return np.where(mask, scores, -np.inf)

@@ -50,7 +50,9 @@ def check_n_heads(n_heads, axis, size):
     if size % n_heads:
         *most, last = [str(n) for n in range(1, size + 1) if size % n == 0]
         choices = f"{', '.join(most)} or {last}" if most else last
-        raise ValueError(f"{axis}={size} is not divisible by n_heads={n_heads}; choose {choices} heads")
+        raise ValueError(
+            f"{axis}={size} is not divisible by n_heads={n_heads}; choose {choices} head{'s' * (size > 1)}"
+        )
     return n_heads
 
 
@@ -71,7 +73,7 @@ def checked(**specs):
         a product (`"n_heads*d_head"`). `"AXES or X"`: where the argument is None, X stands in.
         `n_heads="divides d_model"` holds a number of heads to a divisor of that axis (or of several);
         `scale="number"` a number to a float.
-        An argument left at its default is not looked at.
+        An argument left at its default, or None in its place, is not looked at.
 
     Raises
     ------
@@ -111,11 +113,13 @@ def _check_arguments(specs, arguments, parameters):
     batch = ()
     for name, spec in specs.items():
         spec, _, stand_in = spec.partition(" or ")
-        value = arguments[name]
-        if value is parameters[name].default:
+        value, owner = arguments[name], name
+        default = parameters[name].default
+        if value is default or (value is None and default is not inspect.Parameter.empty):
+            arguments[name] = default
             if not stand_in:
                 continue
-            value = arguments[stand_in]
+            value, owner = arguments[stand_in], stand_in
         if spec == "number":
             arguments[name] = check_number(name, value)
             continue
@@ -136,13 +140,13 @@ def _check_arguments(specs, arguments, parameters):
             factors = axis.split("*")
             wanted = math.prod(sizes[factor] for factor in factors) if set(factors) <= sizes.keys() else size
             if size != wanted:
-                owner = owners[factors[0]]
+                other = owners[factors[0]]
                 raise ValueError(
-                    f"{name} has shape {array.shape}, so {axis}={size}, but {owner} with shape "
-                    f"{np.shape(arguments[owner])} has {axis}={wanted}; give both the same {axis}"
+                    f"{name} has shape {array.shape}, so {axis}={size}, but {other} with shape "
+                    f"{np.shape(arguments[other])} has {axis}={wanted}; give both the same {axis}"
                 )
             if len(factors) == 1 and axis not in sizes:
-                sizes[axis], owners[axis] = size, name
+                sizes[axis], owners[axis] = size, owner
         if "..." in axes:
             try:
                 batch = np.broadcast_shapes(batch, array.shape[:-n_axes])
@@ -151,5 +155,5 @@ def _check_arguments(specs, arguments, parameters):
                     f"{name} has shape {array.shape}, whose leading axes do not go with {batch} of the arguments "
                     "before it; make them equal, or 1"
                 ) from None
-        if value is not parameters[name].default:
+        if owner == name:
             arguments[name] = array

@@ -246,9 +246,12 @@ def softmax_in_place(scores):
 class CountsItsCalls:
     calls = 0
 
+    def __init__(self, right_until):
+        self.right_until = right_until
+
     def __call__(self, scores):
         self.calls += 1
-        return softmax(scores) if self.calls < 10 else scores
+        return softmax(scores) if self.calls <= self.right_until else scores
 
 
 def softmax_first_batch_item(scores):

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from mha_helpers import worked_examples
-from mha_helpers.exercises.self_attention_predictions import PROJECTIONS, WORD_VECTORS
+from mha_helpers.exercises.self_attention.predictions import PROJECTIONS, WORD_VECTORS
 from mha_helpers.labs import order
 from tools.browser import (
     Server,

@@ -46,11 +46,20 @@ def test_padding_mask_takes_lists_and_changes_nothing():
     assert_array_equal(padding_mask(tokens), padding_mask(tokens.tolist()))
 
 
+TWO_AXES = "give (batch, n_keys), at least one of each"
+
+
 @pytest.mark.parametrize(
     ("attention_mask", "message"),
     [
-        pytest.param([1, 1, 0], "attention_mask has shape (3,); give (batch, n_keys)", id="one axis"),
-        pytest.param([[[1, 0]]], "attention_mask has shape (1, 1, 2); give (batch, n_keys)", id="three axes"),
+        pytest.param(
+            [1, 1, 0], "attention_mask has shape (3,); give (batch, n_keys), at least one of each", id="one axis"
+        ),
+        pytest.param(
+            [[[1, 0]]],
+            "attention_mask has shape (1, 1, 2); give (batch, n_keys), at least one of each",
+            id="three axes",
+        ),
         pytest.param(
             [[1, 1], [1]], "attention_mask cannot be read as an array: give rows of equal length", id="ragged"
         ),
@@ -144,10 +153,10 @@ def test_a_float_mask_of_zeros_hides_nothing():
     assert_array_equal(apply_mask(np.ones((2, 2)), np.zeros((2, 2))), 1)
 
 
-KIND = "give booleans (True may attend) or floats (added to the scores); for 1 and 0, use mask.astype(bool)"
+KIND = "give booleans (True may attend) or floats (added to the scores); for 1 and 0, use np.asarray(mask, bool)"
 ONES = (
     "the mask holds only 1.0 and 0.0, which would be added to the scores and hide nothing; "
-    "where 1 means 'may attend', use mask.astype(bool)"
+    "where 1 means 'may attend', use np.asarray(mask, bool)"
 )
 AXES = (
     "give it two axes (n_queries, n_keys) or all of the scores' axes, with length 1 where it is the same for all "

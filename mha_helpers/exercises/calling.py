@@ -1,5 +1,6 @@
 """Calling a learner's function: safely, and with its answer read as arrays that can be compared."""
 
+import inspect
 import warnings
 from dataclasses import dataclass
 
@@ -45,18 +46,26 @@ def call_safely(function, arguments, n_outputs):
             returned = function(*copies.values())
         except (Exception, SystemExit) as error:
             return Outcome(error=error)
+        if inspect.iscoroutine(returned):
+            returned.close()  # an `async def` that nobody awaits would complain when it is thrown away
+        arrays = _as_arrays(returned, n_outputs)
     changed = (name for name, copy in copies.items() if not np.array_equal(copy, arguments[name], equal_nan=True))
-    return Outcome(returned, _as_arrays(returned, n_outputs), changed=next(changed, None))
+    return Outcome(returned, arrays, changed=next(changed, None))
 
 
 def _as_arrays(returned, n_outputs):
     """Read what a function returned as arrays of numbers, or return None."""
-    several = n_outputs > 1 and isinstance(returned, (tuple, list))
+    # A list of another length is one array, written as a list of rows.
+    several = n_outputs > 1 and (
+        isinstance(returned, tuple) or (isinstance(returned, list) and len(returned) == n_outputs)
+    )
     arrays = []
     for part in returned if several else (returned,):
         try:
             array = np.asarray(part)
-            if array.dtype.kind not in "fiubO":  # objects may be Fractions or nested lists of numbers
+            if array.dtype.kind not in "fiubO":
+                return None
+            if any(isinstance(entry, str) for entry in array.flat):  # objects may be Fractions, but not text
                 return None
             arrays.append(array.astype(np.float64))  # a copy: later calls cannot change it
         except Exception:  # whatever an unknown kind of object answers: it is no array, and the check says so
@@ -85,13 +94,15 @@ def same_shapes(one, other):
     return [array.shape for array in one.arrays] == [array.shape for array in other.arrays]
 
 
-def same(one, other):
-    """Tell whether two calls gave the same arrays, or failed in the same way."""
+def same(one, other, output=None):
+    """Tell whether two calls gave the same arrays (or the same one of them), or failed in the same way."""
     if one.error is not None or other.error is not None:
         if type(one.error) is not type(other.error):
             return False
         # A ValueError's text holds the shapes that clashed; it tells one mistake from another.
         return not isinstance(one.error, ValueError) or str(one.error) == str(other.error)
-    if one.arrays is None or other.arrays is None or not same_shapes(one, other):
+    if one.arrays is None or other.arrays is None or len(one.arrays) != len(other.arrays):
         return False
-    return all(close(a, b).all() for a, b in zip(one.arrays, other.arrays, strict=True))
+    pairs = list(zip(one.arrays, other.arrays, strict=True))
+    compared = pairs if output is None else pairs[output : output + 1]
+    return all(a.shape == b.shape and close(a, b).all() for a, b in compared)

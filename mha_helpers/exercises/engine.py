@@ -6,7 +6,9 @@ gave is the mistake.
 """
 
 import ast
+import contextlib
 import inspect
+import io
 import textwrap
 from dataclasses import dataclass, field
 
@@ -48,11 +50,15 @@ class Mistake:
         What to tell the learner.
     implementations : tuple of callable
         The wrong code, in one or more spellings that fail in their own ways.
+    seen_in : int, optional
+        The one output in which it shows whatever else is done with that output: an attention whose
+        weights are made with this mistake may return, or mix, the wrong thing as well.
     """
 
     slug: str
     message: str
     implementations: tuple
+    seen_in: int | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -113,6 +119,8 @@ class Exercise:
         From a nudge to nearly the answer.
     now : str
         What the learner can do once it is right.
+    strained : str, optional
+        What to say when only the strained cases are wrong.
     properties : tuple of callable, optional
         Each takes (call, arguments, arrays) of a wrong answer that no mistake explains, and
         returns a sentence if something that must hold does not, else None.
@@ -124,8 +132,10 @@ class Exercise:
     mistakes: tuple
     hints: tuple
     now: str
+    strained: str = ""
     properties: tuple = ()
     hints_shown: int = field(default=0, init=False)
+    _known: dict = field(default_factory=dict, init=False, repr=False)
 
     @property
     def name(self):
@@ -154,6 +164,12 @@ class Exercise:
         >>> exercises.softmax.check(lambda scores: scores / scores.sum(-1, keepdims=True)).mistake
         'softmax-no-exp'
         """
+        try:
+            return self._check(function)
+        except Exception as error:  # a function so odd that even looking at it fails
+            return Result("wrong", f"This function cannot be checked: looking at it raises {type(error).__name__}.")
+
+    def _check(self, function):
         stuck = f"Stuck? exercises.{self.name}.hint()"
         if function is None or function is ...:
             return Result("not attempted", f"Write {self._call} first.", next_step=stuck)
@@ -163,12 +179,16 @@ class Exercise:
         first = self._run(function, self.cases[0])
         if is_stub(function, first):
             return Result("not attempted", f"Fill in {self._call}, then run this cell again.", next_step=stuck)
-        given = [first, *(self._run(function, case) for case in self.cases[1:])]
-        wanted = [self._run(self.reference, case) for case in self.cases]
-        right = [same(*pair) for pair in zip(given, wanted, strict=True)]
-        if not all(right):
-            mistake, message = self._diagnose(function, given, wanted, right)
-            return Result("wrong", message, mistake, stuck)
+        with contextlib.redirect_stdout(io.StringIO()):  # what it prints for the first case is enough
+            given = [first, *(self._run(function, case) for case in self.cases[1:])]
+            wanted = [self._outcome(self.reference, case) for case in self.cases]
+            right = [same(*pair) for pair in zip(given, wanted, strict=True)]
+            if not all(right):
+                mistake, message = self._diagnose(function, given, wanted, right)
+                return Result("wrong", message, mistake, stuck)
+            # Other numbers of a known shape, last: an answer kept from an earlier call would be wrong here.
+            negated = Case("", {name: -array for name, array in self.cases[0].arguments.items()})
+            repeated = same(self._run(function, negated), self._run(self.reference, negated))
         changed = next((outcome.changed for outcome in given if outcome.changed), None)
         if changed:
             message = (
@@ -176,8 +196,8 @@ class Exercise:
                 "is no longer what it was. Make a new array: `a = a - b`, where `a -= b` changes a in place."
             )
             return Result("wrong", message, "input-changed", stuck)
-        if not same(self._run(function, self.cases[0]), wanted[0]):
-            message = "Called twice with the same input, it answers differently: does it keep something between calls?"
+        if not repeated:
+            message = "Called once more, with other numbers, it is wrong: does it keep something between calls?"
             return Result("wrong", message, "not-repeatable", stuck)
         traits = ", ".join(dict.fromkeys(case.trait for case in self.cases))
         return Result("correct", f"{self.name} is right on {len(self.cases)} cases: {traits}.", next_step=self.now)
@@ -209,64 +229,100 @@ class Exercise:
     def _run(self, function, case):
         return call_safely(function, case.arguments, len(self.outputs))
 
+    def _outcome(self, function, case):
+        """Run one of the course's own functions, right or wrong: it always gives the same."""
+        key = (function, case.trait)
+        if key not in self._known:
+            self._known[key] = self._run(function, case)
+        return self._known[key]
+
     def _diagnose(self, function, given, wanted, right):
         failing = right.index(False)
-        evidence = self._evidence(function, self.cases[failing], given[failing], wanted[failing])
         mistake = self._recognise(given, right)
+        evidence = self._evidence(function, self.cases[failing], given[failing], wanted[failing], bool(mistake))
         if mistake:
             return mistake.slug, f"{mistake.message}\n{evidence}"
         outside = explain.outside_arrays(function)
         if outside:
             names = ", ".join(f"`{name}`" for name in outside)
+            arguments = ", ".join(self.cases[0].arguments)
             return "outside-array", (
-                f"Your function uses {names} from the notebook, so it gives the same answer whatever it is called "
-                f"with. Use its own arguments.\n{evidence}"
+                f"Your function uses {names} from the notebook around it. Inside the function use only its "
+                f"arguments: {arguments}.\n{evidence}"
             )
-        sentences = [self._only_with_trait(right), evidence]
+        sentences = [self._where_right(right), evidence]
         if given[failing].arrays and same_shapes(given[failing], wanted[failing]):
             sentences.insert(1, self._broken_property(function, self.cases[failing], given[failing]))
         return None, "\n".join(filter(None, sentences))
 
     def _recognise(self, given, right):
-        """Find the mistake that gives the same answers: on all cases, else on all but the strained ones."""
-        tried = list(zip(self.cases, given, right, strict=True))
-        plain = [(case, outcome) for case, outcome, _ in tried if not case.stress]
-        strained = [(case, outcome) for case, outcome, _ in tried if case.stress]
-        plain_is_wrong = any(not ok for case, _, ok in tried if not case.stress)
-        nearly = None
-        for mistake in self.mistakes:
-            for wrong in mistake.implementations:
-                if not all(same(self._run(wrong, case), outcome) for case, outcome in plain):
-                    continue
-                if all(same(self._run(wrong, case), outcome) for case, outcome in strained):
-                    return mistake
-                if plain_is_wrong and nearly is None:
-                    nearly = mistake
-        return nearly
+        """Find the mistake that explains the answers, first as strictly as can be, then more loosely.
 
-    def _evidence(self, function, case, given, wanted):
+        The same answers in all cases; in all but the strained ones; the same wherever something came back;
+        the same for single matrices; the same in the output that shows it. So one mistake is still
+        named where a second one hides it.
+        """
+        tried = list(zip(self.cases, given, right, strict=True))
+        plain = [one for one in tried if not one[0].stress]
+        matrices = [one for one in plain if max(array.ndim for array in one[0].arguments.values()) == 2]
+        views = [(self._gives_the_same, tried), (self._gives_the_same, plain)]
+        views += [(self._returns_the_same, plain), (self._returns_the_same, matrices)]
+        views += [(self._shows_the_same, plain), (self._shows_the_same, matrices)]
+        for explains, view in views:
+            for mistake in self.mistakes:
+                if any(explains(wrong, view, mistake.seen_in) for wrong in mistake.implementations):
+                    return mistake
+        return None
+
+    def _gives_the_same(self, wrong, view, seen_in):
+        everything = all(same(self._outcome(wrong, case), outcome) for case, outcome, _ in view)
+        return everything and not all(ok for _, _, ok in view)
+
+    def _returns_the_same(self, wrong, view, seen_in, output=None):
+        shares_a_wrong_answer = False
+        for case, outcome, _ in view:
+            found = self._outcome(wrong, case)
+            if found.error is not None and outcome.error is not None:
+                continue  # both fail, each in its own words
+            if not same(found, outcome, output):
+                return False
+            shares_a_wrong_answer |= not same(outcome, self._outcome(self.reference, case), output)
+        return shares_a_wrong_answer
+
+    def _shows_the_same(self, wrong, view, seen_in):
+        return seen_in is not None and self._returns_the_same(wrong, view, seen_in, output=seen_in)
+
+    def _evidence(self, function, case, given, wanted, is_named):
         """Say what was tried, and the first thing that is not as it should be."""
         tried = f"Tried {case.trait}: {explain.shapes_of(case.arguments)}."
         if given.error is not None:
-            return f"{tried} {explain.describe_error(given.error, function)}"
+            return f"{tried} {explain.describe_error(given.error, function, with_cause=not is_named)}"
         if given.returned is None:
             return f"{tried} It returned None: is the `return` line missing?"
+        expected = ", ".join(self.outputs)
         if given.arrays is None:
-            return f"{tried} It returned {type(given.returned).__name__}, which cannot be read as an array of numbers."
+            kind = getattr(given.returned, "dtype", type(given.returned).__name__)
+            return f"{tried} It returned {kind}, which cannot be read as numbers; `return {expected}`."
         if len(given.arrays) != len(self.outputs):
-            return f"{tried} Expected ({', '.join(self.outputs)}); got {_count(len(given.arrays))}."
-        for name, got, want in zip(self.outputs, given.arrays, wanted.arrays, strict=True):
-            if got.shape != want.shape:
-                return f"{tried} Expected {name} of shape {want.shape}; got {got.shape}."
-            different = ~close(got, want)
-            if different.any():
-                return f"{tried} {explain.first_difference(name, got, want, different)}"
-        raise AssertionError("evidence was asked for where nothing differs")
+            got = "one array" if len(given.arrays) == 1 else f"{len(given.arrays)} arrays"
+            return f"{tried} Expected {len(self.outputs)}, `return {expected}`; got {got}."
+        # Backwards: what is returned last (the weights) is computed first, and an error there explains the rest.
+        pairs = list(zip(self.outputs, given.arrays, wanted.arrays, strict=True))[::-1]
+        wrong_shape = [(name, got, want) for name, got, want in pairs if got.shape != want.shape]
+        if wrong_shape:
+            name, got, want = wrong_shape[0]
+            return f"{tried} Expected {name} of shape {want.shape}; got {got.shape}."
+        right = [name for name, got, want in pairs if close(got, want).all()]
+        name, got, want = next(pair for pair in pairs if pair[0] not in right)
+        praise = f"Your {' and '.join(right)} are right. " if right else ""
+        return f"{tried} {praise}{explain.first_difference(name, got, want, ~close(got, want))}"
 
-    def _only_with_trait(self, right):
-        failing = {case.trait for case, ok in zip(self.cases, right, strict=True) if not ok}
-        passing = {case.trait for case, ok in zip(self.cases, right, strict=True) if ok}
-        if len(failing) == 1 and passing - failing:
+    def _where_right(self, right):
+        tried = list(zip(self.cases, right, strict=True))
+        if all(ok for case, ok in tried if not case.stress):
+            return self.strained
+        failing = {case.trait for case, ok in tried if not ok}
+        if len(failing) == 1 and any(ok for _, ok in tried):
             return f"It is right on the other cases, and goes wrong with {failing.pop()}."
         return None
 
@@ -285,7 +341,3 @@ def source_of(function):
     definition = ast.parse("\n".join(lines)).body[0]
     docstring = definition.body[0]
     return "\n".join(lines[definition.lineno - 1 : docstring.lineno - 1] + lines[docstring.end_lineno :])
-
-
-def _count(n):
-    return "one thing" if n == 1 else f"{n} things"

@@ -2,33 +2,50 @@
 
 import dis
 import linecache
+import re
 import types
 
 import numpy as np
 
-# What Python says, and what usually lies behind it; the first match counts.
-LIKELY_CAUSES = (
-    ("positional argument", "the function's first line takes other arguments than the exercise asks for."),
-    ("unexpected keyword", "the function's first line takes other arguments than the exercise asks for."),
-    ("name 'np' is not defined", "the set-up cell has not been run; run it, then this cell again."),
-    ("is not defined", "a name is misspelt, or the cell that defines it has not been run."),
-    ("out of bounds for array of dimension", "an axis is counted from the front; the last axis is axis=-1."),
-    ("could not be broadcast", "a sum or a maximum has lost its axis; keepdims=True keeps it."),
-    ("shapes for matrix multiplication", "a transpose is missing: (..., n, d) @ (..., d, m) needs equal inner axes."),
-    ("mismatch in its core dimension", "a transpose is missing: (..., n, d) @ (..., d, m) needs equal inner axes."),
-    ("not aligned", "a transpose is missing: (..., n, d) @ (..., d, m) needs equal inner axes."),
-    ("values to unpack", "`.shape` has more entries than expected: there may be batch axes in front; use shape[-1]."),
-    ("inhomogeneous", "the result is built from rows of different lengths."),
-    ("maximum recursion depth", "the function calls itself."),
-    ("math range error", "exp of a large score overflows; subtract the row's largest score first."),
-    ("out of range", "an index or a power is larger than there is room for."),
-    ("division by zero", "a sum of weights is 0; for large scores, subtract the row's largest score before exp."),
-    ("truth value of an array", "`if` or `and` was given a whole array; compare with .any(), .all() or np.where."),
-    ("only 0-dimensional arrays", "a function for single numbers (math.exp, float) was given an array; use NumPy's."),
-    ("only length-1 arrays", "a function for single numbers (math.exp, float) was given an array; use NumPy's."),
-    ("NoneType", "something that was used as an array is None: is a `return` missing in one of your functions?"),
-    ("ellipsis", "something that was used as an array is still `...`: an earlier exercise is a stub."),
+INNER_AXES = (
+    "the inner axes of a product differ: (..., n, d) @ (..., d, m). Look at the order of the factors and at which axes "
+    "are swapped; in a batch only the last two may be."
 )
+TOO_FEW_AXES = "there are fewer axes than expected. Count from the end: shape[-1], axis=-1."
+ELLIPSIS = "something is still `...`: in this function, or in one that it calls."
+ONE_NUMBER = "a function for single numbers (math.exp, float) was given an array; use NumPy's."
+# What Python says, and what usually lies behind it; the first match counts.
+LIKELY_CAUSES = {
+    "name 'np' is not defined": "the set-up cell has not been run; run it, then this cell again.",
+    "is not defined": "a name is misspelt, or the cell that defines it has not been run.",
+    "einstein sum": "the subscripts name more or fewer axes than there are; begin each with `...`, as in "
+    "'...qd,...kd->...qk'.",
+    "too many subscripts": "the subscripts name more axes than there are; begin each with `...`.",
+    "out of bounds for array of dimension": "an axis is counted from the front; the last axis is axis=-1.",
+    "does not have enough dimensions": "one side of @ is no array, but `...` or None from a function that is still a "
+    "stub or lacks its `return`.",
+    "shapes for matrix multiplication": INNER_AXES,
+    "mismatch in its core dimension": INNER_AXES,
+    "not aligned": INNER_AXES,
+    "not enough values to unpack": TOO_FEW_AXES,
+    "tuple index out of range": TOO_FEW_AXES,
+    "too many values to unpack": "`.shape` has more entries than expected: there may be batch axes in front; use "
+    "shape[-1].",
+    "axes don't match array": "transpose names more or fewer axes than there are; swapaxes(-1, -2) swaps the last two "
+    "of any number.",
+    "inhomogeneous": "the result is built from rows of different lengths.",
+    "maximum recursion depth": "the function calls itself.",
+    "math range error": "exp of a large score overflows; subtract the row's largest score first.",
+    "division by zero": "a sum of weights is 0; for large scores, subtract the row's largest score before exp.",
+    "truth value of an array": "`if` or `and` was given a whole array; compare with .any(), .all() or np.where.",
+    "only 0-dimensional arrays": ONE_NUMBER,
+    "only length-1 arrays": ONE_NUMBER,
+    "object is not callable": "a variable has the name of a function and hides it; give it another name.",
+    "NoneType": "something that was used as an array is None: is a `return` missing in one of your functions?",
+    "'ellipsis'": ELLIPSIS,
+    "type ellipsis": ELLIPSIS,
+    "has no attribute": "NumPy's name for it is another; most are functions: np.name(array).",
+}
 
 
 def shapes_of(arguments):
@@ -36,19 +53,39 @@ def shapes_of(arguments):
     return ", ".join(f"{name} {array.shape}" for name, array in arguments.items())
 
 
-def describe_error(error, function):
+def describe_error(error, function, *, with_cause=True):
     """Return what Python said, where in the learner's code, and the likely cause."""
-    said = str(error).strip().splitlines()
-    text = f"Python said {type(error).__name__}" + (f": {said[0]}" if said else "")
+    try:
+        said = str(error).strip()
+    except Exception:  # an exception's own text may fail too
+        said = ""
     line = _failing_line(error, function)
-    text += f", in the line `{line}`." if line else "."
-    causes = (cause for phrase, cause in LIKELY_CAUSES if phrase in str(error))
-    cause = next(causes, None)
+    first = said.partition("\n")[0]
+    text = f"Python said {type(error).__name__}" + (f": {_cut(first)}" if first else "")
+    text += f", in the line `{_cut(line)}`." if line else "."
+    cause = _likely_cause(said, inside=bool(line)) if with_cause else None
     return f"{text} Likely cause: {cause}" if cause else text
 
 
+def _likely_cause(said, *, inside):
+    if "positional argument" in said or "unexpected keyword" in said:
+        if not inside:
+            return "the function's first line takes other arguments than the exercise asks for."
+        return "a function in that line takes other arguments. (NumPy says axis and keepdims where PyTorch says dim.)"
+    if "could not be broadcast" in said:
+        axes = {shape.count(",") + (not shape.endswith(",")) for shape in re.findall(r"\(([\d,]+)\)", said)}
+        if len(axes) > 1:
+            return "a sum or a maximum has lost its axis; keepdims=True keeps it."
+        return "`*`, `+` and `/` work cell by cell and need equal shapes; a matrix product is @."
+    return next((cause for phrase, cause in LIKELY_CAUSES.items() if phrase in said), None)
+
+
+def _cut(text):
+    return text if len(text) <= 200 else text[:200] + "..."
+
+
 def _failing_line(error, function):
-    code = getattr(function, "__code__", None)
+    code = _code_of(function)
     line, traceback = "", error.__traceback__
     while code is not None and traceback is not None:
         if traceback.tb_frame.f_code.co_filename == code.co_filename:
@@ -59,17 +96,17 @@ def _failing_line(error, function):
 
 def outside_arrays(function):
     """Name the arrays that a function takes from the notebook around it and not from its arguments."""
-    namespace = getattr(function, "__globals__", {})
-    return sorted(
-        name
-        for name in _global_names(getattr(function, "__code__", None))
-        if isinstance(namespace.get(name), np.ndarray)
-    )
+    code = _code_of(function)
+    if code is None:
+        return []
+    return sorted(name for name in _global_names(code) if isinstance(function.__globals__.get(name), np.ndarray))
+
+
+def _code_of(function):
+    return function.__code__ if isinstance(function, types.FunctionType) else None
 
 
 def _global_names(code):
-    if code is None:
-        return set()
     names = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
     inner = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
     return names.union(*map(_global_names, inner))
@@ -77,7 +114,7 @@ def _global_names(code):
 
 def does_nothing(function):
     """Tell whether a function's body is empty: it only returns a constant, or passes."""
-    code = getattr(function, "__code__", None)
+    code = _code_of(function)
     idle = {"RESUME", "NOP", "POP_TOP", "LOAD_CONST", "LOAD_SMALL_INT", "STORE_FAST", "RETURN_CONST", "RETURN_VALUE"}
     return code is not None and all(step.opname in idle for step in dis.get_instructions(code))
 
@@ -87,5 +124,6 @@ def first_difference(name, got, wanted, different):
     cell = tuple(int(i) for i in np.argwhere(different)[0])
     ours, yours = float(wanted[cell]), float(got[cell])
     digits = next((d for d in range(4, 12) if f"{ours:.{d}f}" != f"{yours:.{d}f}"), 12)
+    ours, yours = (f"{value:.4g}" if abs(value) >= 1e6 else f"{value:.{digits}f}" for value in (ours, yours))
     place = f"{name}[{', '.join(map(str, cell))}]"
-    return f"{place} should be {ours:.{digits}f}; yours is {yours:.{digits}f}."
+    return f"{place} should be {ours}; yours is {yours}."

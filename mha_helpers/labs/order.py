@@ -7,7 +7,7 @@ import ipywidgets
 import numpy as np
 
 from mha_helpers import attention, style, svg
-from mha_helpers.exercises.self_attention_predictions import PROJECTIONS, WORD_VECTORS, WORDS
+from mha_helpers.exercises.self_attention.predictions import PROJECTIONS, WORD_VECTORS, WORDS
 from mha_helpers.labs.frame import Lab, Picture
 from mha_helpers.labs.learner import answer
 from mha_helpers.positions import sinusoidal_positions

@@ -1,0 +1,278 @@
+"""The exercise `dot_product_attention`, its own mistakes, and those of the earlier ones made inside it."""
+
+import math
+
+import numpy as np
+
+from mha_helpers.attention import (
+    attention_scores,
+    dot_product_attention,
+    scaled_dot_product_attention,
+    softmax,
+)
+from mha_helpers.exercises.engine import Case, Exercise, Mistake
+from mha_helpers.exercises.self_attention.common import (
+    NEEDS_THE_ROWS_MAXIMUM,
+    batch_items_mixed,
+    draws,
+    negative_weights,
+    not_finite,
+    rows_do_not_sum_to_one,
+    swap,
+)
+from mha_helpers.exercises.self_attention.scores import SCORE_MISTAKES
+from mha_helpers.exercises.self_attention.softmax import SOFTMAX_MISTAKES
+
+
+def _attention_cases():
+    def three(seed, batch, n_queries, n_keys, d_head, d_value):
+        shapes = {"queries": (n_queries, d_head), "keys": (n_keys, d_head), "values": (n_keys, d_value)}
+        return draws(seed, **{name: (*batch, *shape) for name, shape in shapes.items()})
+
+    single = {name: array.astype(np.float32) for name, array in three(4, (), 3, 6, 4, 5).items()}
+    views = {name: array.T for name, array in draws(5, queries=(4, 3), keys=(4, 5), values=(2, 5)).items()}
+    # As for softmax, only each row's own maximum helps in all of these. The scores are exact in float32 too.
+    keys = np.array([[0.0, 1.0], [100.0, 0.0], [100.0, -1.0], [-200.0, 2.0]])
+    batch_of_large = {
+        "queries": np.array([[[10.0, 1.0], [-10.0, 1.0]], [[10.0, 1.0], [1.0, 1.0]]]),
+        "keys": np.stack([keys, keys + 0.5]),
+        "values": np.array([[[1.0, 2.0, 3.0], [4.0, -5.0, 6.0], [-7.0, 8.0, 9.0], [2.0, 1.0, -3.0]]] * 2),
+    }
+    single_large = {
+        "queries": np.array([[10, 1], [5, 1]], np.float32),
+        "keys": np.array([[1, 0], [10, -1], [9.5, 2]], np.float32),
+        "values": np.array([[1, 2], [3, -4], [5, 6]], np.float32),
+    }
+    return (
+        Case("self-attention", three(0, (), 4, 4, 3, 2)),
+        Case("more keys than queries", three(1, (), 3, 5, 4, 2)),
+        Case("more queries than keys", three(8, (), 5, 3, 4, 2)),
+        Case("a batch", three(2, (2,), 3, 5, 4, 6)),
+        Case("a batch with heads", three(3, (2, 3), 4, 5, 6, 7)),
+        Case("a batch of one query", three(9, (1,), 1, 3, 4, 2)),
+        Case("float32", single),
+        Case("transposed views", views),
+        Case("square matrices", three(6, (), 3, 3, 3, 3)),
+        Case("a cube", three(7, (3,), 3, 3, 3, 3)),
+        Case("very large scores", {name: array[0] for name, array in batch_of_large.items()}, stress=True),
+        Case("very large scores in a batch", batch_of_large, stress=True),
+        Case("large float32 scores", single_large, stress=True),
+    )
+
+
+def _attention_with(*, weigh=softmax, compare=attention_scores):
+    """Return attention in which one step is done in another way."""
+
+    def wrong_attention(queries, keys, values):
+        weights = weigh(compare(queries, keys))
+        return weights @ values, weights
+
+    return wrong_attention
+
+
+def _attention_scaled(factor):
+    """Return attention whose scores are multiplied by factor(d_head, n_keys, d_value)."""
+
+    def wrong_attention(queries, keys, values):
+        scores = attention_scores(queries, keys) * factor(queries.shape[-1], keys.shape[-2], values.shape[-1])
+        weights = softmax(scores)
+        return weights @ values, weights
+
+    return wrong_attention
+
+
+def _attention_mixing(mix):
+    """Return attention whose context is mix(weights, scores, queries, keys, values)."""
+
+    def wrong_attention(queries, keys, values):
+        scores = attention_scores(queries, keys)
+        weights = softmax(scores)
+        return mix(weights, scores, queries, keys, values), weights
+
+    return wrong_attention
+
+
+def _returning(choose):
+    """Return attention, unscaled and scaled, that returns choose(context, weights)."""
+
+    def returning(right):
+        return lambda queries, keys, values: choose(*right(queries, keys, values))
+
+    return returning(dot_product_attention), returning(scaled_dot_product_attention)
+
+
+WEIGHTS = 1  # the place of the weights among what dot_product_attention returns
+
+
+def _inside(mistakes, step, without=()):
+    """The mistakes of an earlier exercise, made inside attention."""
+    return tuple(
+        Mistake(
+            mistake.slug,
+            f"Inside your attention: {mistake.message}",
+            tuple(_attention_with(**{step: wrong}) for wrong in mistake.implementations),
+            seen_in=WEIGHTS,
+        )
+        for mistake in mistakes
+        if mistake.slug not in without
+    )
+
+
+NOT_YET = " This exercise asks for the plain scores; the right divisor is notebook 02's subject."
+
+ATTENTION_MISTAKES = (
+    Mistake(
+        "returns-weights-only",
+        "You return the weights alone. They are the recipe; the context is what it makes: weights @ values. "
+        "Return both: context, weights.",
+        _returning(lambda context, weights: weights),
+    ),
+    Mistake(
+        "returns-context-only",
+        "You return the context alone. Return both: context, weights.",
+        _returning(lambda context, weights: context),
+    ),
+    Mistake(
+        "returns-swapped",
+        "Both are there, in the other order. Return context first, then weights.",
+        _returning(lambda context, weights: (weights, context)),
+    ),
+    Mistake(
+        "values-are-keys",
+        "You mix the keys. Keys are only for being compared with; what is mixed are the values: weights @ values.",
+        (_attention_mixing(lambda weights, scores, queries, keys, values: weights @ keys),),
+    ),
+    Mistake(
+        "values-are-queries",
+        "You mix the queries. What is mixed are the values: weights @ values.",
+        (_attention_mixing(lambda weights, scores, queries, keys, values: weights @ queries),),
+    ),
+    Mistake(
+        "values-are-scores",
+        "You apply the weights to the scores. What is mixed are the values: weights @ values.",
+        (
+            _attention_mixing(lambda weights, scores, queries, keys, values: weights @ scores),
+            _attention_mixing(lambda weights, scores, queries, keys, values: weights * scores),
+            _attention_mixing(lambda weights, scores, queries, keys, values: weights @ swap(scores)),
+        ),
+    ),
+    Mistake(
+        "scores-for-weights",
+        "You mix the values with the scores themselves; the softmax between them is missing.",
+        (
+            _attention_with(weigh=lambda scores: scores),
+            _attention_mixing(lambda weights, scores, queries, keys, values: scores @ values),
+        ),
+    ),
+    Mistake(
+        "weights-transposed",
+        "Your weights are turned round before they meet the values: row i then mixes by who attends *to* i. "
+        "Use them as they are: weights @ values.",
+        (
+            _attention_mixing(lambda weights, scores, queries, keys, values: swap(weights) @ values),
+            _attention_mixing(lambda weights, scores, queries, keys, values: weights.T @ values),
+            lambda queries, keys, values: (
+                swap(softmax(attention_scores(queries, keys))) @ values,
+                swap(softmax(attention_scores(queries, keys))),
+            ),
+        ),
+    ),
+    Mistake(
+        "scale-not-yet",
+        "You divided the scores by sqrt(d_head). That is what transformers do, and notebook 02 shows why; this "
+        "exercise asks for the plain scores.",
+        (_attention_scaled(lambda d_head, n_keys, d_value: d_head**-0.5),),
+        seen_in=WEIGHTS,
+    ),
+    Mistake(
+        "scale-no-root",
+        "You divided the scores by d_head (or twice by its root)." + NOT_YET,
+        (_attention_scaled(lambda d_head, n_keys, d_value: 1 / d_head),),
+        seen_in=WEIGHTS,
+    ),
+    Mistake(
+        "scale-multiplied",
+        "You multiplied the scores by sqrt(d_head)." + NOT_YET,
+        (_attention_scaled(lambda d_head, n_keys, d_value: d_head**0.5),),
+        seen_in=WEIGHTS,
+    ),
+    Mistake(
+        "scale-n-keys",
+        "You divided the scores by the root of the number of keys." + NOT_YET,
+        (_attention_scaled(lambda d_head, n_keys, d_value: n_keys**-0.5),),
+        seen_in=WEIGHTS,
+    ),
+    Mistake(
+        "scale-values-width",
+        "You divided the scores by the root of the values' width." + NOT_YET,
+        (_attention_scaled(lambda d_head, n_keys, d_value: d_value**-0.5),),
+        seen_in=WEIGHTS,
+    ),
+    Mistake(
+        "scale-after-softmax",
+        "You divide after the softmax, the weights or the context. The mixture is then no average: the shares no "
+        "longer add up to 1." + NOT_YET,
+        (
+            lambda queries, keys, values: _attention_with(
+                weigh=lambda scores: softmax(scores) / math.sqrt(queries.shape[-1])
+            )(queries, keys, values),
+            lambda queries, keys, values: _attention_mixing(
+                lambda weights, scores, queries, keys, values: weights / math.sqrt(queries.shape[-1]) @ values
+            )(queries, keys, values),
+        ),
+    ),
+    Mistake(
+        "returns-scores",
+        "The context is right, but beside it you return the scores. Return context, weights.",
+        (
+            lambda queries, keys, values: (
+                dot_product_attention(queries, keys, values)[0],
+                attention_scores(queries, keys),
+            ),
+        ),
+    ),
+    Mistake(
+        "context-np-dot",
+        "On a batch `np.dot` mixes every item's values. `@` (np.matmul) keeps each batch item to itself.",
+        (_attention_mixing(lambda weights, scores, queries, keys, values: np.dot(weights, values)),),
+    ),
+    *_inside(SOFTMAX_MISTAKES, "weigh"),
+    *_inside(SCORE_MISTAKES, "compare", without={"scores-scaled", "scores-mean", "scores-softmaxed"}),
+)
+
+
+def _context_is_not_the_mixture(call, arguments, arrays):
+    context, weights = arrays
+    if np.allclose(context, weights @ arguments["values"], atol=1e-4):
+        return None
+    return "Your context is not your own weights @ values."
+
+
+def _weights_depend_on_values(call, arguments, arrays):
+    changed = call(values=arguments["values"][..., ::-1, :] + 1)
+    if changed is None or np.allclose(changed[1], arrays[1], atol=1e-4):
+        return None
+    return "Your weights change when only the values change. Weights come from queries and keys alone."
+
+
+attention_exercise = Exercise(
+    reference=dot_product_attention,
+    outputs=("context", "weights"),
+    cases=_attention_cases(),
+    mistakes=ATTENTION_MISTAKES,
+    strained=NEEDS_THE_ROWS_MAXIMUM,
+    properties=(
+        not_finite,
+        negative_weights,
+        rows_do_not_sum_to_one,
+        batch_items_mixed,
+        _weights_depend_on_values,
+        _context_is_not_the_mixture,
+    ),
+    hints=(
+        "Three lines, and you have written two of them: scores, then weights, then the mixture.",
+        "The context of a query is the average of the values under its weights: one matrix product.",
+        "weights = softmax(attention_scores(queries, keys)), then weights @ values. Return both, the context first.",
+    ),
+    now="You have written self-attention. The labs below run on your function.",
+)

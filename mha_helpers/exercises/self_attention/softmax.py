@@ -1,0 +1,210 @@
+"""The exercise `softmax`, and the mistakes that people make in it."""
+
+import math
+
+import numpy as np
+
+from mha_helpers.attention import softmax
+from mha_helpers.exercises.engine import Case, Exercise, Mistake
+from mha_helpers.exercises.self_attention.common import (
+    NEEDS_THE_ROWS_MAXIMUM,
+    batch_items_mixed,
+    draws,
+    negative_weights,
+    normalised,
+    not_finite,
+    rows_do_not_sum_to_one,
+)
+
+
+def _softmax_cases():
+    def scores(seed, *shape):
+        return {"scores": 1.5 * draws(seed, scores=shape)["scores"]}
+
+    def strained(trait, rows, dtype=np.float64):
+        return Case(trait, {"scores": np.array(rows, dtype)}, stress=True)
+
+    # Only the row's own maximum, subtracted from every row, passes all of these: not the mean, not another
+    # row's maximum, not a clipped score, not a shift for scores above some limit.
+    apart = [[1000.0, 999.0, 998.0, -2000.0], [-1000.0, -1001.0, -999.0, -1003.0], [0.5, 1.5, -0.5, 1.0]]
+    return (
+        Case("a matrix", scores(0, 3, 5)),
+        Case("one row", scores(1, 4)),
+        Case("a square matrix", scores(2, 4, 4)),
+        Case("a batch", scores(3, 2, 3, 5)),
+        Case("a batch with heads", scores(4, 2, 3, 4, 5)),
+        Case("a batch of one row", scores(7, 1, 1, 4)),
+        Case("float32", {"scores": scores(5, 4, 6)["scores"].astype(np.float32)}),
+        Case("a transposed view", {"scores": scores(6, 5, 4)["scores"].T}),
+        strained("very large scores", apart),
+        strained("very large scores in a batch", [apart[::-1], apart]),
+        strained("one very large score", [[0.25, 0.75, 1000.0, -1000.0], [0.0, 1.0, 2.0, 3.0]]),
+        strained("very low scores", [[-1000.0, -1001.0, -999.0], [-2000.0, -2000.5, -1999.0]]),
+        strained("large float32 scores", [[100.0, 99.0, 98.0], [-200.0, -201.0, -199.0]], np.float32),
+    )
+
+
+def _exp_from_max(scores, axis=-1, keepdims=True):
+    return np.exp(scores - scores.max(axis=axis, keepdims=keepdims))
+
+
+def _loop_without_max(scores):
+    """The overflow as Python's own `math.exp` meets it."""
+    if scores.ndim > 1:
+        return np.array([_loop_without_max(row) for row in scores])
+    exponentials = [math.exp(score) for score in scores.tolist()]
+    return np.array([e / sum(exponentials) for e in exponentials])
+
+
+SOFTMAX_MISTAKES = (
+    Mistake(
+        "softmax-over-queries",
+        "Your columns sum to 1, not your rows. Each query shares out its own attention, so every row must sum to 1: "
+        "sum over the keys, axis=-1.",
+        (
+            lambda scores: normalised(_exp_from_max(scores, -2), -2),
+            lambda scores: normalised(_exp_from_max(scores), -2),
+            lambda scores: normalised(_exp_from_max(scores, 0), 0),
+            lambda scores: normalised(_exp_from_max(scores), 0),
+        ),
+    ),
+    Mistake(
+        "softmax-axis-1",
+        "axis=1 is the last axis of a matrix only. In a batch it is the queries' axis, and in one row it does not "
+        "exist. Count from the end: axis=-1.",
+        (
+            lambda scores: normalised(_exp_from_max(scores, 1), 1),
+            lambda scores: normalised(_exp_from_max(scores), 1),
+        ),
+    ),
+    Mistake(
+        "softmax-global",
+        "You divide by one sum over the whole array, or over a whole matrix. Each row needs its own sum, of that row "
+        "alone: axis=-1, keepdims=True.",
+        (
+            lambda scores: normalised(np.exp(scores - scores.max()), None),
+            lambda scores: normalised(_exp_from_max(scores), None),
+            lambda scores: normalised(_exp_from_max(scores), (-2, -1)),
+            lambda scores: normalised(_exp_from_max(scores, (-2, -1)), (-2, -1)),
+        ),
+    ),
+    Mistake(
+        "softmax-no-exp",
+        "You divide the scores by their sum and leave out exp. Scores may be negative, and then such weights are too; "
+        "exp makes every one of them positive first.",
+        (
+            lambda scores: normalised(scores, -1),
+            lambda scores: normalised(scores - scores.max(axis=-1, keepdims=True), -1),
+            lambda scores: normalised(scores - scores.min(axis=-1, keepdims=True), -1),
+            lambda scores: normalised(np.abs(scores), -1),
+            lambda scores: scores / scores.sum(),
+        ),
+    ),
+    Mistake(
+        "softmax-no-max",
+        "Right for small scores, but exp(1000) is too large for any float, and exp(-1000) rounds to 0. Subtract each "
+        "row's largest score before exp: the weights stay the same, and the largest power is exp(0) = 1.",
+        (
+            lambda scores: normalised(np.exp(scores), -1),
+            lambda scores: np.exp(scores - np.log(np.exp(scores).sum(axis=-1, keepdims=True))),
+            lambda scores: np.exp(scores) / (np.exp(scores).sum(axis=-1, keepdims=True) + 1e-9),
+            lambda scores: np.nan_to_num(normalised(np.exp(scores), -1)),
+            lambda scores: normalised(np.exp(np.clip(scores, -700, 700)), -1),
+            lambda scores: normalised(np.exp(np.minimum(scores, 700)), -1),
+            lambda scores: normalised(np.vectorize(math.exp)(scores), -1),
+            _loop_without_max,
+        ),
+    ),
+    Mistake(
+        "softmax-global-max",
+        "You subtract the largest score of the whole array. A row far below it is left with exp of something like "
+        "-2000, all zeros, and 0/0. Subtract each row's own maximum: axis=-1, keepdims=True.",
+        (
+            lambda scores: normalised(np.exp(scores - scores.max()), -1),
+            lambda scores: normalised(_exp_from_max(scores, (-2, -1)), -1) if scores.ndim > 1 else softmax(scores),
+        ),
+    ),
+    Mistake(
+        "softmax-max-axis",
+        "The maximum that you subtract is taken along another axis than the sum, so it differs within a row and no "
+        "longer cancels. Use the same axis, axis=-1, for both.",
+        (
+            lambda scores: normalised(_exp_from_max(scores, -2), -1),
+            lambda scores: normalised(_exp_from_max(scores, 0), -1),
+        ),
+    ),
+    Mistake(
+        "softmax-hard-max",
+        "You give all the weight to the largest score. Softmax is soft: the others keep some, exp(score) / sum.",
+        (
+            lambda scores: np.eye(scores.shape[-1])[scores.argmax(axis=-1)],
+            lambda scores: normalised(scores == scores.max(axis=-1, keepdims=True), -1),
+        ),
+    ),
+    Mistake(
+        "softmax-keepdims",
+        "A sum or a maximum over the last axis loses that axis, and NumPy then lines it up with the wrong one. "
+        "keepdims=True keeps it, with length 1, so that each row meets its own number.",
+        (
+            lambda scores: np.exp(scores) / np.exp(scores).sum(axis=-1),
+            lambda scores: _exp_from_max(scores) / _exp_from_max(scores).sum(axis=-1),
+            lambda scores: normalised(_exp_from_max(scores, keepdims=False), -1),
+            lambda scores: _exp_from_max(scores, keepdims=False) / _exp_from_max(scores, keepdims=False).sum(axis=-1),
+        ),
+    ),
+    Mistake(
+        "softmax-not-normalised",
+        "The exponentials are there, but they are not divided by their row's sum, so they do not sum to 1.",
+        (np.exp, _exp_from_max, lambda scores: np.exp(scores - scores.max())),
+    ),
+    Mistake(
+        "softmax-log",
+        "These are the logarithms of the weights (log-softmax). Take exp of them.",
+        (lambda scores: np.log(softmax(scores)),),
+    ),
+    Mistake(
+        "softmax-sigmoid",
+        "You squash each score on its own (a sigmoid). Weights compete: divide exp(score) by its row's sum.",
+        (lambda scores: 1 / (1 + np.exp(-scores)), lambda scores: normalised(1 / (1 + np.exp(-scores)), -1)),
+    ),
+    Mistake(
+        "softmax-base",
+        "You raise 2 or 10 to the scores. Softmax raises e = 2.718...: np.exp(scores).",
+        (lambda scores: normalised(2.0**scores, -1), lambda scores: normalised(10.0**scores, -1)),
+    ),
+    Mistake(
+        "softmax-negated",
+        "The smallest score gets the largest weight: a minus sign too many before exp.",
+        (lambda scores: softmax(-scores),),
+    ),
+    Mistake(
+        "softmax-twice",
+        "That is the softmax of the softmax. Apply it once.",
+        (lambda scores: softmax(softmax(scores)),),
+    ),
+)
+
+
+def _wrong_ratios(call, arguments, arrays):
+    differences = np.diff(np.log(arrays[0]), axis=-1) - np.diff(arguments["scores"], axis=-1)
+    if np.allclose(differences, 0, atol=1e-3):
+        return None
+    return "Two weights of a row must have the ratio exp(difference of their scores); these do not."
+
+
+softmax_exercise = Exercise(
+    reference=softmax,
+    outputs=("weights",),
+    cases=_softmax_cases(),
+    mistakes=SOFTMAX_MISTAKES,
+    strained=NEEDS_THE_ROWS_MAXIMUM,
+    properties=(not_finite, negative_weights, rows_do_not_sum_to_one, batch_items_mixed, _wrong_ratios),
+    hints=(
+        "Two steps: make every score positive with exp, then divide by a sum so that each row adds up to 1.",
+        "The sum is over the last axis. With `axis=-1, keepdims=True` it keeps an axis of length 1 and lines up with "
+        "its own row, in a matrix and in a batch alike.",
+        "exp(1000) overflows. Subtract `scores.max(axis=-1, keepdims=True)` first: it multiplies every exponential of "
+        "the row by the same number, which the division takes away again.",
+    ),
+    now="You can turn any scores into weights, at any size, for any number of leading axes.",
+)
