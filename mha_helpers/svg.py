@@ -50,6 +50,7 @@ def matrix(
     label_width=0,
     caption="",
     title_colour=style.INK,
+    decimals=2,
     row=None,
     column=None,
     differs=None,
@@ -71,6 +72,8 @@ def matrix(
     caption : str, optional
         A line below.
     title_colour : str, optional
+    decimals : int, optional
+        At most; large numbers get fewer, so that they fit their cells.
     row, column : int, optional
         A row and a column to frame.
     differs : tuple of int, optional
@@ -90,7 +93,7 @@ def matrix(
     for i, label in enumerate(row_labels if label_width else ()):
         parts.append(text(left - 6, top + (i + 0.5) * CELL_HEIGHT + 5, label, anchor="end", bold=i == row, size=12))
     for (i, j), value in np.ndenumerate(values):
-        parts.append(_cell(left + j * CELL_WIDTH, top + i * CELL_HEIGHT, value, colours(value)))
+        parts.append(_cell(left + j * CELL_WIDTH, top + i * CELL_HEIGHT, value, colours(value), decimals))
     width, height = n_columns * CELL_WIDTH, n_rows * CELL_HEIGHT
     if row is not None:
         parts.append(box(left, top + row * CELL_HEIGHT, width, CELL_HEIGHT, stroke=style.INK, stroke_width=3))
@@ -108,12 +111,13 @@ def matrix(
     return "".join(parts)
 
 
-def _cell(x, y, value, colour):
+def _cell(x, y, value, colour, decimals):
     parts = [box(x, y, CELL_WIDTH, CELL_HEIGHT, fill=colour, stroke=style.PAPER)]
     if not np.isfinite(value):  # hatched: a hidden score or NaN is not only a colour
         strokes = "".join(f"M{x + s:g} {y + CELL_HEIGHT:g}l12 -{CELL_HEIGHT}" for s in range(0, CELL_WIDTH - 11, 10))
         parts.append(f'<path d="{strokes}" stroke="{style.QUIET}" stroke-width="0.7"/>')
-    label = number(value) if abs(value) < 1000 or not np.isfinite(value) else f"{value:.0e}".replace("-", "−")
+    fitting = (number(value, d) for d in range(decimals, -1, -1))
+    label = next((label for label in fitting if len(label) <= 6), f"{value:.0e}".replace("-", "−"))
     parts.append(
         text(x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2 + 5, label, anchor="middle", colour=style.text_colour(colour))
     )

@@ -128,15 +128,15 @@ def test_the_workbench_shows_the_numbers_that_numpy_gives(as_given):
     assert number(worked_out.split("= ")[-1]) == pytest.approx(queries[query] @ keys[key], abs=0.00005 + 1e-9)
 
     # The third matrix of fields is W_V; the up key adds 0.1.
-    press_latency(seen.page, lab.get_by_label("1,1").nth(2), picture, "ArrowUp", 3)
+    press_latency(seen.page, lab.get_by_label("V 1,1"), picture, "ArrowUp", 3)
     W_V[0, 0] += 0.3
     assert_shows(picture, X, queries, keys, X @ W_V, *attention(queries, keys, X @ W_V))
     assert_quiet(seen)
 
 
-def test_order_blindness_shows_the_numbers_that_numpy_gives(as_given):
+def test_word_order_shows_the_numbers_that_numpy_gives(as_given):
     seen, _ = as_given
-    lab = lab_called(seen.page, "order blindness")
+    lab = lab_called(seen.page, "word order")
     picture = lab.locator(".mha-picture")
     slider = lab.get_by_role("slider").first
     orders = list(order.ORDERS.values())

@@ -1,5 +1,8 @@
 """Every exercise in its three states: not attempted, correct, and wrong by name."""
 
+import html
+import re
+
 import answers
 import numpy as np
 import odd_right_answers
@@ -194,6 +197,72 @@ def test_an_answer_for_matrices_only_is_told_what_it_cannot_do():
     assert "Likely cause: there are fewer axes than expected." in message
 
 
+def test_a_loop_over_one_sentence_is_told_about_batches():
+    def attention_scores(queries, keys):
+        return [[(query * key).sum() for key in keys] for query in queries]
+
+    assert exercises.attention_scores.check(attention_scores).message.startswith("It is right for one matrix")
+
+
+def test_the_weights_are_blamed_before_the_context():
+    softmax = exercises.softmax.reference
+
+    def half_right(queries, keys, values):
+        weights = softmax(queries @ keys.swapaxes(-1, -2))
+        return weights @ values + 1, weights
+
+    assert "Weights: right. context[0, 0] should be" in exercises.dot_product_attention.check(half_right).message
+
+    def both_wrong(queries, keys, values):
+        weights = softmax(queries @ keys.swapaxes(-1, -2) * 0.9)
+        return weights @ values, weights
+
+    assert "). weights[0, 0] should be" in exercises.dot_product_attention.check(both_wrong).message
+
+
+@pytest.mark.parametrize("slug", ["softmax-over-queries", "scale-not-yet", "scores-cosine"])
+def test_a_mistake_in_the_weights_is_named_although_the_context_is_wrong_too(slug):
+    exercise = exercises.dot_product_attention
+    first = next(mistake for mistake in exercise.mistakes if mistake.slug == slug).implementations[0]
+
+    def two_mistakes(queries, keys, values):
+        context, weights = first(queries, keys, values)
+        return context + 1, weights
+
+    assert exercise.check(two_mistakes).mistake == slug
+
+
+def test_what_it_prints_is_shown_once(capsys):
+    def softmax(scores):
+        print("here")
+        return exercises.softmax.reference(scores)
+
+    assert exercises.softmax.check(softmax).status == "correct"
+    assert capsys.readouterr().out == "here\n"
+
+
+class Hostile:
+    """An object of which even the text cannot be had."""
+
+    def __call__(self, scores):
+        raise self.Silent
+
+    class Silent(Exception):
+        def __str__(self):
+            raise RuntimeError
+
+    def __getattr__(self, name):
+        raise RuntimeError
+
+    def __repr__(self):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("answer", [Hostile(), Hostile], ids=["instance", "class"])
+def test_even_a_hostile_answer_gets_a_result(answer):
+    assert exercises.softmax.check(answer).status == "wrong"
+
+
 def test_what_is_not_a_function_is_said():
     result = exercises.softmax.check(np.eye(3))
     assert result.status == "wrong"
@@ -213,12 +282,13 @@ def test_a_learners_text_is_escaped():
     def softmax(scores):
         raise ValueError("<script>alert(1)</script>")
 
-    html = exercises.softmax.check(softmax)._repr_html_()
-    assert "<script>" not in html
-    assert "&lt;script&gt;" in html
+    page = exercises.softmax.check(softmax)._repr_html_()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
 
 
 def test_a_result_says_the_same_in_text_and_in_html():
     result = exercises.softmax.check(lambda scores: scores)
+    words = re.sub(r"<[^>]+>", "", result._repr_html_())
     for line in repr(result).splitlines():
-        assert line.split("`")[0] in result._repr_html_()
+        assert html.escape(line.replace("`", "")) in words

@@ -47,7 +47,7 @@ def test_every_wrong_answer_is_told_why(prediction):
 def test_the_first_answer_is_remembered(prediction):
     wrong = next(option for option in prediction.reactions if option != prediction.right)
     prediction.commit(wrong)
-    assert f'you committed to "{wrong}", and now say "{prediction.right}"' in repr(prediction.commit(prediction.right))
+    assert f'Right: "{prediction.right}"; you first committed to "{wrong}"' in repr(prediction.commit(prediction.right))
 
 
 def test_the_results_are_the_ones_that_the_answers_claim():
@@ -63,6 +63,7 @@ def test_the_results_are_the_ones_that_the_answers_claim():
 
 
 def test_the_slip_is_the_one_that_the_replay_finds():
-    assert "28.9" in exercises.find_slip.run()
+    assert exercises.find_slip.run().splitlines() == ["the notes: 33.4  39.1  28.9", "right:     33.43  39.05  27.52"]
+    assert sum(map(float, ("33.4", "39.1", "28.9"))) == pytest.approx(101.4)
     assert "27.5 %" in exercises.find_slip.reactions["play on football"]
     assert len(exercises.find_slip.reactions) == 9

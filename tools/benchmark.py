@@ -57,8 +57,8 @@ def draw_workbench(query):
     found = workbench.compute(workbench_state | {"query": query})
     draw(query, X=workbench.X, Q=found.queries, K=found.keys, V=found.values,
          scores=found.scores, weights=found.weights, context=found.context)""",
-    "order_blindness": """\
-order_state = labs.order_blindness().state
+    "word_order": """\
+order_state = labs.word_order().state
 @interact(chosen=SelectionSlider(options=list(order.ORDERS)))
 def draw_order(chosen):
     found = order.compute(order_state | {"order": chosen})

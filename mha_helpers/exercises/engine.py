@@ -264,7 +264,7 @@ class Exercise:
         """
         tried = list(zip(self.cases, given, right, strict=True))
         plain = [one for one in tried if not one[0].stress]
-        matrices = [one for one in plain if max(array.ndim for array in one[0].arguments.values()) == 2]
+        matrices = [one for one in plain if _n_axes(one[0]) == 2]
         views = [(self._gives_the_same, tried), (self._gives_the_same, plain)]
         views += [(self._returns_the_same, plain), (self._returns_the_same, matrices)]
         views += [(self._shows_the_same, plain), (self._shows_the_same, matrices)]
@@ -314,7 +314,7 @@ class Exercise:
             return f"{tried} Expected {name} of shape {want.shape}; got {got.shape}."
         right = [name for name, got, want in pairs if close(got, want).all()]
         name, got, want = next(pair for pair in pairs if pair[0] not in right)
-        praise = f"Your {' and '.join(right)} are right. " if right else ""
+        praise = f"{' and '.join(right).capitalize()}: right. " if right else ""
         return f"{tried} {praise}{explain.first_difference(name, got, want, ~close(got, want))}"
 
     def _where_right(self, right):
@@ -324,6 +324,12 @@ class Exercise:
         failing = {case.trait for case, ok in tried if not ok}
         if len(failing) == 1 and any(ok for _, ok in tried):
             return f"It is right on the other cases, and goes wrong with {failing.pop()}."
+        if all(ok == (_n_axes(case) == 2) for case, ok in tried if not case.stress):
+            return (
+                "It is right for one matrix, and goes wrong where there are more axes, or fewer: a loop over a batch "
+                "takes out a whole matrix each time, not a row. `@`, `axis=-1` and `swapaxes(-1, -2)` mean the last "
+                "axes of any number; or let your function call itself for each item of a batch."
+            )
         return None
 
     def _broken_property(self, function, case, outcome):
@@ -341,3 +347,7 @@ def source_of(function):
     definition = ast.parse("\n".join(lines)).body[0]
     docstring = definition.body[0]
     return "\n".join(lines[definition.lineno - 1 : docstring.lineno - 1] + lines[docstring.end_lineno :])
+
+
+def _n_axes(case):
+    return max(array.ndim for array in case.arguments.values())

@@ -1,6 +1,7 @@
 """How a check, a hint or a prediction shows itself: as text, and as the same text in a panel."""
 
 import html
+import re
 from dataclasses import dataclass
 
 from mha_helpers import style
@@ -38,7 +39,7 @@ class Panel:
 
     def html(self):
         body = "".join(
-            f'<div style="margin-top:4px; white-space:pre-wrap">{html.escape(paragraph)}</div>'
+            f'<div style="margin-top:4px; white-space:pre-wrap">{_with_code(paragraph)}</div>'
             for paragraph in self.paragraphs
         )
         if self.code:
@@ -51,6 +52,11 @@ class Panel:
             f'background:{style.PAPER}; color:{style.INK}; line-height:1.45"><b>{html.escape(self.heading)}</b>'
             f"{body}</div>"
         )
+
+
+def _with_code(text):
+    """Escape text; what stands between backticks becomes code."""
+    return re.sub(r"`([^`]+)`", rf'<code style="background:#f2f2f2; color:{style.INK}">\1</code>', html.escape(text))
 
 
 class Shown:

@@ -69,9 +69,10 @@ class Prediction:
         if self.first_answer is None:
             self.first_answer = answer
         is_right = answer == self.right
-        heading = f'{"Right" if is_right else "Not quite"}: you committed to "{self.first_answer}"'
+        verdict = "Right" if is_right else "Not quite"
+        heading = f'{verdict}: you committed to "{answer}"'
         if answer != self.first_answer:
-            heading += f', and now say "{answer}"'
+            heading = f'{verdict}: "{answer}"; you first committed to "{self.first_answer}"'
         result = self.run() if is_right or self.shown_when_wrong else ""
         panel = Panel("good" if is_right else "bad", heading, (self.reactions[answer],), result)
         return Reply("right" if is_right else "not quite", panel)

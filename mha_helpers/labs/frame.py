@@ -20,6 +20,9 @@ CARD = (
     "padding:10px 14px; white-space:normal"
 )
 
+# JupyterLab reads letters that are typed on a slider or a button as commands; d d deletes the cell.
+KEYS = "Keys: Tab goes from control to control, arrows move a slider. Letters are notebook commands here: type none."
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -125,7 +128,7 @@ class Lab:
     def header(self):
         return (
             f'<div style="{CARD}; border-top:4px solid {style.ROLES["queries"]}"><b>Lab: {html.escape(self.title)}</b>'
-            f"<br>{html.escape(self.task)}</div>"
+            f'<br>{html.escape(self.task)}<br><span style="color:{style.QUIET}; font-size:12px">{KEYS}</span></div>'
         )
 
     @property

@@ -49,7 +49,7 @@ def answer(function, reference, arguments, outputs):
     def ours(why):
         return Answer(right.arrays, f"Shown with the course's own {name}: {why}", {})
 
-    not_written = "yours is not written yet."
+    not_written = "yours is not written yet. Run this cell again when it is."
     if function is None or function is ...:
         return ours(not_written)
     if not callable(function):
@@ -67,7 +67,10 @@ def answer(function, reference, arguments, outputs):
         if not close(got, want).all()
     }
     if differs:
-        places = " and ".join(f"{output}[{', '.join(map(str, cell))}]" for output, cell in differs.items())
-        notice = f"Your {name} differs from the course's own, first at {places} (marked ≠); ask exercises.{name}.check."
-        return Answer(given.arrays, notice, differs)
+        # What is returned last (the weights) is computed first: an error there explains the rest.
+        output = list(differs)[-1]
+        place = outputs.index(output)
+        got, want = given.arrays[place], right.arrays[place]
+        shown = explain.first_difference(output, got, want, ~close(got, want))
+        return Answer(given.arrays, f"Your {name} is not right yet (marked ≠): {shown}", differs)
     return Answer(given.arrays, f"Running on your {name}.", {})

@@ -94,12 +94,18 @@ def _dot_product(result):
 
 
 def _mixture(result):
+    weights, context = result.weights[result.query], result.context[result.query]
     terms = " + ".join(
-        f"{number(weight)} × [{', '.join(number(v) for v in value)}]"
-        for weight, value in zip(result.weights[result.query], result.values, strict=True)
+        f"{number(weight)} × {_vector(value)}" for weight, value in zip(weights, result.values, strict=True)
     )
-    context = ", ".join(number(c) for c in result.context[result.query])
-    return f"context({TOKENS[result.query]}) = {terms} = [{context}]"
+    mixture = weights @ result.values
+    written = f"context({TOKENS[result.query]}) = {terms} = {_vector(mixture)}"
+    # A learner's function may return something else than its own weights' mixture.
+    return written if np.allclose(mixture, context, atol=0.005) else f"{written}, but yours is {_vector(context)}"
+
+
+def _vector(values):
+    return f"[{', '.join(number(value) for value in values)}]"
 
 
 def _signed(value):
@@ -137,7 +143,7 @@ def render(result):
     lefts = np.cumsum([8, width + gap + 36, width + gap + 36])
     parts += [
         svg.matrix(
-            result.scores, lefts[0], bottom, title="scores = Q Kᵀ", colours=style.score_colours(largest),
+            result.scores, lefts[0], bottom, title="scores = Q Kᵀ", decimals=3, colours=style.score_colours(largest),
             caption=caption("scores"), **by_keys,
         ),
         svg.matrix(
@@ -173,8 +179,8 @@ def _identity(state):
 
 def _entry_grid(controls, matrix):
     boxes = [controls[entry(matrix, i, j)] for i in range(SHAPE[0]) for j in range(SHAPE[1])]
-    grid = ipywidgets.GridBox(boxes, layout={"grid_template_columns": "repeat(2, 108px)"})
-    return ipywidgets.VBox([ipywidgets.HTML(f"<b>{matrix}</b> (row,column)"), grid], layout={"margin": "0 18px 0 0"})
+    grid = ipywidgets.GridBox(boxes, layout={"grid_template_columns": "repeat(2, 114px)"})
+    return ipywidgets.VBox([ipywidgets.HTML(f"<b>{matrix}</b> (row,column)"), grid], layout={"margin": "0 14px 0 0"})
 
 
 def qkv_workbench(function=None):
@@ -205,8 +211,8 @@ def qkv_workbench(function=None):
     for matrix in MATRICES:
         for name, value in entries(matrix, START[matrix]).items():
             controls[name] = ipywidgets.BoundedFloatText(
-                value=value, min=-10, max=10, step=0.1, description=name[len(matrix) + 1 : -1],
-                style={"description_width": "26px"}, layout={"width": "100px"},
+                value=value, min=-10, max=10, step=0.1, description=f"{matrix[-1]} {name[len(matrix) + 1 : -1]}",
+                style={"description_width": "38px"}, layout={"width": "108px"},
             )  # fmt: skip
     return Lab(
         name="qkv_workbench",
@@ -216,7 +222,7 @@ def qkv_workbench(function=None):
         actions={"Swap W_Q and W_K": _swap, "Tie W_K = W_Q": _tie, "W_V = identity": _identity},
         layout=(
             ipywidgets.HBox([controls["query"], controls["key"]]),
-            ipywidgets.HBox([_entry_grid(controls, matrix) for matrix in MATRICES]),
+            ipywidgets.HBox([_entry_grid(controls, matrix) for matrix in MATRICES], layout={"flex_flow": "row wrap"}),
         ),
         draw=lambda state, function: render(compute(state, function)),
         function=function,

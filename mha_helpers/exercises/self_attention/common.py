@@ -25,7 +25,7 @@ def normalised(exponentials, axis):
 def not_finite(call, arguments, arrays):
     for array in arrays:
         if not np.isfinite(array).all():
-            return "It holds NaN or infinity."
+            return "It holds NaN or infinity: an exp overflowed, or every exp of a row was 0, and 0/0."
     return None
 
 

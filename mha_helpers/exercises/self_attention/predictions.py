@@ -57,7 +57,7 @@ predict_values = Prediction(
 )
 
 
-# The order blindness lab goes on with the same sentence. Any numbers would do; these give weights far apart.
+# The word order lab goes on with the same sentence. Any numbers would do; these give weights far apart.
 WORDS = ("dog", "bites", "man")
 WORD_VECTORS = np.array([[1.0, 0.2, -0.6, 0.4], [-0.5, 1.1, 0.3, -0.8], [0.7, -0.9, 0.8, 0.1]])
 PROJECTIONS = {
@@ -84,7 +84,7 @@ predict_order = Prediction(
         "a": "It feels as if it must. But the context is a sum over all tokens, and a sum does not know in which order "
         "its terms were written.",
         "b": "The same keys with the same weights and the same values, summed in another order: nothing can change. "
-        "Positions have to be put into the vectors.",
+        "The order has to be brought in separately.",
         "c": "The weights do change places in their row, but each goes on with its own value, so the sum is the same.",
     },
     run=_reorder,
@@ -96,18 +96,18 @@ def _slip_reactions():
     reactions = {}
     for (i, j), weight in np.ndenumerate(weights):
         name = f"{TOKENS[i]} on {TOKENS[j]}"
-        reactions[name] = f"That one is right: the weight is {weight:.4f}, so {100 * weight:.1f} %. Look again."
+        reactions[name] = f"That one is right: the weight is {100 * weight:.2f} %. Look again."
     slip = weights[1, 2]
     reactions["play on football"] = (
-        f"The weight is {slip:.4f}, so {100 * slip:.1f} %. The notes' {100 * weights[2, 2]:.1f} % stands one row "
-        "further down: somebody's eye slipped by a line. (That row also gave it away: it added up to more than 100.)"
+        f"The weight is {slip:.4f}, so {100 * slip:.1f} %. The notes' 28.9 % belongs to the row below, football on "
+        "football: an eye slipped by a line. The row of play gave it away: it added up to 101.4."
     )
     return reactions
 
 
 def _play_in_the_notes():
-    rows = [row for row in worked_examples.replay(EXAMPLE) if row.verdict != "agrees"]
-    return worked_examples.table(rows)
+    [row] = worked_examples.slips(EXAMPLE)
+    return f"the notes: {'  '.join(row.printed)}\nright:     {'  '.join(f'{value:.2f}' for value in row.right)}"
 
 
 find_slip = Prediction(
