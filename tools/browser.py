@@ -44,13 +44,10 @@ if hasattr(os, "geteuid") and os.geteuid() == 0:
 LAB_SETTINGS = {
     # Draw every cell, also far below the viewport, and no empty page after the last one.
     "notebook-extension/tracker": {"windowingMode": "none", "scrollPastEnd": False},
-    # Otherwise JupyterLab asks whether it may fetch news, and asks PyPI for a newer JupyterLab.
-    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
 }
 LAB_OPTIONS = [
+    f"--config={Path(__file__).parents[1] / 'jupyter_server_config.py'}",  # the README's command has it too
     *("--no-browser", "--allow-root", "--expose-app-in-browser", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0"),
-    *("--LabApp.news_url=None", "--LabApp.extension_manager=readonly"),
-    "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate",
 ]
 TIMEOUT = 60  # seconds, for everything that is waited for
 _workspaces = map("course-{}".format, count())

@@ -1,0 +1,25 @@
+"""What `jupyter lab --config=jupyter_server_config.py` reads: nothing is asked of the network, and labs answer sooner.
+
+JupyterLab would offer to fetch news, and look for a newer JupyterLab.
+
+Jupyter Server sends a kernel's messages under Nagle's algorithm: the second waits until the browser has
+acknowledged the first, which takes it up to 40 ms. A lab's picture is always the second (the first says
+that the kernel is busy). Without the wait a key press is seen in about 45 ms, not 70: see
+`python -m tools.benchmark --only labs`.
+"""
+
+from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
+
+
+class PromptConnection(ZMQChannelsWebsocketConnection):
+    """A kernel's connection to the browser that holds nothing back."""
+
+    def connect(self):
+        self.websocket_handler.set_nodelay(True)
+        return super().connect()
+
+
+c = get_config()  # noqa: F821
+c.LabApp.news_url = None
+c.LabApp.check_for_updates_class = "jupyterlab.NeverCheckForUpdate"
+c.ServerApp.kernel_websocket_connection_class = PromptConnection
