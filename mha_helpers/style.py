@@ -4,6 +4,7 @@ Role colours are Okabe and Ito's, which colour-blind readers can tell apart
 (https://jfly.uni-koeln.de/color/); each always comes with its letter or name.
 """
 
+import functools
 import math
 
 ROLES = {
@@ -97,6 +98,7 @@ def blend(anchors, position):
     return "#" + bytes(mixed).hex()
 
 
+@functools.cache
 def text_colour(background):
     """Return black or white, whichever is easier to read on `background` (4.5 to 1 at least, by WCAG 2).
 

@@ -116,8 +116,12 @@ def _cell(x, y, value, colour, decimals):
     if not np.isfinite(value):  # hatched: a hidden score or NaN is not only a colour
         strokes = "".join(f"M{x + s:g} {y + CELL_HEIGHT:g}l12 -{CELL_HEIGHT}" for s in range(0, CELL_WIDTH - 11, 10))
         parts.append(f'<path d="{strokes}" stroke="{style.QUIET}" stroke-width="0.7"/>')
-    fitting = (number(value, d) for d in range(decimals, -1, -1))
-    label = next((label for label in fitting if len(label) <= 6), f"{value:.0e}".replace("-", "−"))
+    label = number(value, decimals)
+    while len(label) > 6 and decimals > 0:
+        decimals -= 1
+        label = number(value, decimals)
+    if len(label) > 6:
+        label = f"{value:.0e}".replace("-", "−")
     parts.append(
         text(x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2 + 5, label, anchor="middle", colour=style.text_colour(colour))
     )

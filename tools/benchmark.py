@@ -30,7 +30,7 @@ IMPORTS = [
     "from mha_helpers import attention, masks, exercises, figures, labs",
 ]
 IMPORT_RUNS = 15
-SWEEPS = 3  # of each slider, there and back
+SWEEPS = 6  # of each slider, there and back
 
 # The labs' pictures as one would draw them without the labs: `interact`, and a new matplotlib figure each time.
 PLAIN = """\

@@ -16,6 +16,8 @@ class Answer:
     ----------
     arrays : tuple of ndarray
         The learner's where they can be shown, else the course's own.
+    right : tuple of ndarray
+        The course's own.
     notice : str
         One sentence on whose function this is.
     differs : dict of str to tuple of int
@@ -23,6 +25,7 @@ class Answer:
     """
 
     arrays: tuple
+    right: tuple
     notice: str
     differs: dict
 
@@ -47,7 +50,7 @@ def answer(function, reference, arguments, outputs):
     right = call_safely(reference, arguments, len(outputs))
 
     def ours(why):
-        return Answer(right.arrays, f"Shown with the course's own {name}: {why}", {})
+        return Answer(right.arrays, right.arrays, f"Shown with the course's own {name}: {why}", {})
 
     not_written = "yours is not written yet. Run this cell again when it is."
     if function is None or function is ...:
@@ -72,5 +75,5 @@ def answer(function, reference, arguments, outputs):
         place = outputs.index(output)
         got, want = given.arrays[place], right.arrays[place]
         shown = explain.first_difference(output, got, want, ~close(got, want))
-        return Answer(given.arrays, f"Your {name} is not right yet (marked ≠): {shown}", differs)
-    return Answer(given.arrays, f"Running on your {name}.", {})
+        return Answer(given.arrays, right.arrays, f"Your {name} is not right yet (marked ≠): {shown}", differs)
+    return Answer(given.arrays, right.arrays, f"Running on your {name}.", {})

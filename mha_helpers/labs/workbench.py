@@ -49,22 +49,30 @@ def matrix_in(state, matrix):
     return np.array([[state[entry(matrix, i, j)] for j in range(SHAPE[1])] for i in range(SHAPE[0])])
 
 
-def _steps(matrices, function):
-    queries, keys, values = (X @ matrices[name] for name in MATRICES)
-    arguments = {"queries": queries, "keys": keys, "values": values}
-    found = answer(function, attention.dot_product_attention, arguments, ("context", "weights"))
-    context, weights = found.arrays
-    scores = attention.attention_scores(queries, keys)
-    return arguments | {"scores": scores, "weights": weights, "context": context}, found
+def _projected(matrices):
+    return {name: X @ matrices[matrix] for name, matrix in zip(("queries", "keys", "values"), MATRICES, strict=True)}
+
+
+def _steps(projected, attended):
+    """Put all the numbers together, in the order of their computation."""
+    context, weights = attended
+    scores = attention.attention_scores(projected["queries"], projected["keys"])
+    return projected | {"scores": scores, "weights": weights, "context": context}
+
+
+AT_START = _steps(_projected(START), attention.dot_product_attention(**_projected(START)))
 
 
 def compute(state, function=None):
     """From the controls' values to every number that the lab shows."""
-    start, _ = _steps(START, function)
-    now, found = _steps({name: matrix_in(state, name) for name in MATRICES}, function)
-    moved = {name: float(np.abs(now[name] - start[name]).max()) for name in now}
+    projected = _projected({name: matrix_in(state, name) for name in MATRICES})
+    found = answer(function, attention.dot_product_attention, projected, ("context", "weights"))
+    # What has moved is the course's own numbers, so that a mistake is not taken for a change.
+    right = _steps(projected, found.right)
+    moved = {name: float(np.abs(right[name] - AT_START[name]).max()) for name in right}
     query, key = TOKENS.index(state["query"]), TOKENS.index(state["key"])
-    return Result(query, key, **now, moved=moved, notice=found.notice, differs=found.differs)
+    shown = _steps(projected, found.arrays)
+    return Result(query, key, **shown, moved=moved, notice=found.notice, differs=found.differs)
 
 
 def sentence(result):
