@@ -154,6 +154,11 @@ def test_word_order_shows_the_numbers_that_numpy_gives(as_given):
     assert_quiet(seen)
 
 
+def test_the_course_starts_jupyterlab_so_that_it_asks_nothing_of_the_network(course):
+    assert '"news": {"disabled": true}' in course.server.request("lab").decode()
+    assert course.server.request("lab/api/update") == b'{"notification": null}'
+
+
 def test_the_solved_notebook_is_all_correct(course):
     command = [sys.executable, "-m", "tools.solve", str(course.folder / "solved"), str(NOTEBOOKS / NAME)]
     subprocess.run(command, cwd=NOTEBOOKS.parent, check=True)

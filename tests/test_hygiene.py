@@ -147,10 +147,10 @@ BAD = {
     "path in prose": (source(8, "Look into `/Users/me/course`."), r"^cell 8 .*names /Users/me"),
     "path in stdout": (output(stdout("saved /tmp/x.png")), r"^cell 2 .*names /tmp/x.png"),
     "path in an error": (
-        in_cell(7, outputs=[error(traceback="File /work/main/mha_helpers/masks.py:3")]),
-        r"^cell 7 .*names /work/main",
+        in_cell(7, outputs=[error(traceback="File /home/ada/course/masks.py:3")]),
+        r"^cell 7 .*names /home/ada",
     ),
-    "path in HTML": (html('<a href="file:///root/x">x</a>'), r"^cell 2 .*names /root/x"),
+    "path in HTML": (html('<a href="file:///tmp/x">x</a>'), r"^cell 2 .*names /tmp/x"),
     "path of Windows": (code(r"open('C:\\Users\\me')"), r"^cell 2 .*names C:\\"),
     "nbval tag": (tagged(2, "nbval-ignore-output"), r"^cell 2 .*steers nbval by 'nbval-ignore-output'"),
     "nbval skip tag": (tagged(2, "nbval-skip"), r"^cell 2 .*steers nbval by 'nbval-skip'"),
