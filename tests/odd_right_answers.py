@@ -320,7 +320,6 @@ RIGHT_SCORES = (
     lambda q, k: np.linalg.matmul(q, np.linalg.matrix_transpose(k)),
     lambda q, k: np.linalg.vecdot(q[..., :, None, :], k[..., None, :, :]),
     lambda q, k: np.vecdot(q[..., :, None, :], k[..., None, :, :]),
-    lambda q, k: np.matvec(k[..., None, :, :], q),
     lambda q, k: np.add.reduce(q[..., :, None, :] * k[..., None, :, :], axis=-1),
     lambda q, k: np.stack([(q * k[..., j : j + 1, :]).sum(-1) for j in range(k.shape[-2])], axis=-1),
     lambda q, k: np.stack([(q[..., i : i + 1, :] * k).sum(-1) for i in range(q.shape[-2])], axis=-2),
