@@ -140,7 +140,7 @@ def test_a_wrong_value_shows_the_first_cell_that_differs():
     message = exercises.softmax.check(slightly_off).message
     assert "Tried a matrix: scores (3, 5)." in message
     assert "weights[0, 1] should be " in message
-    assert "row [0] sums to 1.2500" in message
+    assert "row 0 sums to 1.2500" in message
 
 
 def test_a_wrong_shape_says_what_was_expected_and_what_came():

@@ -1,5 +1,6 @@
 """The labs, driven without a browser: set a control, press a button, read the picture."""
 
+import html
 import io
 import re
 
@@ -115,7 +116,7 @@ def test_text_and_background_are_coloured_for_any_theme(make_lab):
 
 def test_the_sentence_is_the_readout_and_the_pictures_name(make_lab):
     lab = make_lab()
-    sentence = lab.first_picture.sentence
+    sentence = html.escape(lab.first_picture.sentence)
     assert f"<b>What you see:</b> {sentence}" in lab.picture.value
     assert 'aria-live="polite"' in lab.picture.value
     assert f'aria-label="{sentence}"' in lab.picture.value

@@ -65,5 +65,5 @@ def test_the_results_are_the_ones_that_the_answers_claim():
 def test_the_slip_is_the_one_that_the_replay_finds():
     assert exercises.find_slip.run().splitlines() == ["the notes: 33.4  39.1  28.9", "right:     33.43  39.05  27.52"]
     assert sum(map(float, ("33.4", "39.1", "28.9"))) == pytest.approx(101.4)
-    assert "27.5 %" in exercises.find_slip.reactions["play on football"]
+    assert "27.52 %" in exercises.find_slip.reactions["play on football"]
     assert len(exercises.find_slip.reactions) == 9

@@ -133,7 +133,9 @@ def imports():
 
 def gate():
     """How long the gate on all notebooks takes: nbval, hygiene, and solved."""
-    command = [sys.executable, "-m", "pytest", "-q", "notebooks", "tests/test_hygiene.py", "tests/test_solved.py"]
+    # Without the tests of the gate's own tools on bad notebooks.
+    gate_tests = ("hygiene.py::test_the_course_is_clean", "solved.py::test_the_course_can_be_solved")
+    command = [sys.executable, "-m", "pytest", "-q", "notebooks", *(f"tests/test_{test}" for test in gate_tests)]
     start = time.perf_counter()
     done = subprocess.run(command, cwd=NOTEBOOKS.parent, env=os.environ | ONE_THREAD, capture_output=True, text=True)
     seconds = time.perf_counter() - start

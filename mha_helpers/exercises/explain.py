@@ -22,8 +22,8 @@ LIKELY_CAUSES = {
     "'...qd,...kd->...qk'.",
     "too many subscripts": "the subscripts name more axes than there are; begin each with `...`.",
     "out of bounds for array of dimension": "an axis is counted from the front; the last axis is axis=-1.",
-    "does not have enough dimensions": "one side of @ is no array, but `...` or None from a function that is still a "
-    "stub or lacks its `return`.",
+    "does not have enough dimensions": "one side of @ is no array, but `...` or None from a function that is not "
+    "written yet or lacks its `return`.",
     "shapes for matrix multiplication": INNER_AXES,
     "mismatch in its core dimension": INNER_AXES,
     "not aligned": INNER_AXES,

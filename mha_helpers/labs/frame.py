@@ -21,7 +21,10 @@ CARD = (
 )
 
 # JupyterLab reads letters that are typed on a slider or a button as commands; d d deletes the cell.
-KEYS = "Keys: Tab goes from control to control, arrows move a slider. Letters are notebook commands here: type none."
+KEYS = (
+    "Keys: Tab goes from control to control, arrows move a slider. On a slider or button, letters are notebook "
+    "commands: press none."
+)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ import numpy as np
 from mha_helpers.exercises import explain
 from mha_helpers.exercises.calling import call_safely, close, is_stub, same_shapes
 
+AGAIN = "Its exercise's check says more; after a change, run this cell again."
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -61,9 +63,9 @@ def answer(function, reference, arguments, outputs):
     if is_stub(function, given):
         return ours(not_written)
     if given.error is not None:
-        return ours(f"yours stopped. {explain.describe_error(given.error, function)}")
+        return ours(f"yours stopped. {explain.describe_error(given.error, function)} {AGAIN}")
     if given.arrays is None or len(given.arrays) != len(outputs) or not same_shapes(given, right):
-        return ours(f"yours does not return ({', '.join(outputs)}) in the right shapes; ask exercises.{name}.check.")
+        return ours(f"yours does not return ({', '.join(outputs)}) in the right shapes. {AGAIN}")
     differs = {
         output: tuple(int(i) for i in np.argwhere(~close(got, want))[0])
         for output, got, want in zip(outputs, given.arrays, right.arrays, strict=True)
@@ -75,5 +77,5 @@ def answer(function, reference, arguments, outputs):
         place = outputs.index(output)
         got, want = given.arrays[place], right.arrays[place]
         shown = explain.first_difference(output, got, want, ~close(got, want))
-        return Answer(given.arrays, right.arrays, f"Your {name} is not right yet (marked ≠): {shown}", differs)
+        return Answer(given.arrays, right.arrays, f"Your {name} is not right yet (marked ≠): {shown} {AGAIN}", differs)
     return Answer(given.arrays, right.arrays, f"Running on your {name}.", {})

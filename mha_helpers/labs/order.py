@@ -31,6 +31,7 @@ class Result:
     differences: np.ndarray  # of each token's context between the two orders, at most; in the first order
     copy_difference: float | None  # between a token's context and its copy's, in the second order
     notice: str
+    first_differs: dict
     differs: dict
 
 
@@ -41,7 +42,8 @@ def compute(state, function=None):
     # The copy stays last: it is the three words that change places.
     order = np.array([*ORDERS[state["order"]], *range(len(WORDS), len(tokens))])
     use_positions = state["positions"] == "on"
-    first_context, first_weights = _attend(WORD_VECTORS[tokens], use_positions, function).arrays
+    first = _attend(WORD_VECTORS[tokens], use_positions, function)
+    first_context, first_weights = first.arrays
     found = _attend(WORD_VECTORS[tokens[order]], use_positions, function)
     context, weights = found.arrays
     back = np.argsort(order)
@@ -60,6 +62,7 @@ def compute(state, function=None):
         differences=np.abs(context[back] - first_context).max(axis=-1),
         copy_difference=copy_difference,
         notice=found.notice,
+        first_differs=first.differs,
         differs=found.differs,
     )
 
@@ -83,7 +86,7 @@ def sentence(result):
         said = f"Positions {switch}: the order now matters; a context differs by up to {largest}."
     if result.copy_difference is not None:
         alike = "the same context" if result.copy_difference < 1e-9 else "different contexts"
-        said += f" The two “{result.words[-1]}” get {alike} (difference {number(result.copy_difference, 4)})."
+        said += f" The two tokens “{result.words[-1]}” get {alike} (difference {number(result.copy_difference, 4)})."
     return said
 
 
@@ -115,7 +118,7 @@ def render(result):
         f"{word} {number(difference, 4)}" for word, difference in zip(words, result.differences, strict=True)
     )
     parts = [
-        *half(8, "First order", words, result.first_weights, result.first_context, {}),
+        *half(8, "First order", words, result.first_weights, result.first_context, result.first_differs),
         *half(second, "Your order", reordered, result.weights, result.context, result.differs),
         svg.text(8, below, "How much each token's context differs between the two orders:"),
         svg.text(8, below + 22, each, bold=True),

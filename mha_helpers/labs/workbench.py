@@ -81,9 +81,9 @@ def sentence(result):
     asymmetry = np.abs(result.scores - result.scores.T).max()
     parts = [f"“{TOKENS[result.query]}” attends most to “{TOKENS[row.argmax()]}” ({number(row.max())})."]
     if asymmetry < 1e-9:
-        parts.append("The scores are symmetric: i with j scores as j with i.")
+        parts.append("The scores are symmetric: each pair of tokens scores the same in both directions.")
     else:
-        parts.append(f"The scores are not symmetric: i with j and j with i differ by up to {number(asymmetry)}.")
+        parts.append(f"The scores are not symmetric: a pair's two directions differ by up to {number(asymmetry)}.")
     changed = [name for name, amount in result.moved.items() if amount > 1e-9]
     if not changed:
         parts.append("Nothing is changed since the start.")
@@ -132,6 +132,8 @@ def render(result):
     narrow, _ = svg.matrix_size(len(TOKENS), 2, label_width=label_width)
 
     def caption(name):
+        if name in result.differs:
+            return "not right yet"
         amount = result.moved[name]
         return f"moved by up to {number(amount)}" if amount > 1e-9 else "as at the start"
 

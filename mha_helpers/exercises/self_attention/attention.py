@@ -232,6 +232,11 @@ ATTENTION_MISTAKES = (
         ),
     ),
     Mistake(
+        "values-first",
+        "You multiply values @ weights. The order matters: weights @ values.",
+        (_attention_mixing(lambda weights, scores, queries, keys, values: values @ weights),),
+    ),
+    Mistake(
         "context-np-dot",
         "On a batch `np.dot` mixes every item's values. `@` (np.matmul) keeps each batch item to itself.",
         (_attention_mixing(lambda weights, scores, queries, keys, values: np.dot(weights, values)),),

@@ -35,7 +35,7 @@ def rows_do_not_sum_to_one(call, arguments, arrays):
     if np.allclose(sums, 1, atol=1e-4):
         return None
     row = tuple(int(i) for i in np.argwhere(~np.isclose(sums, 1, atol=1e-4))[0])
-    place = f"row [{', '.join(map(str, row))}]" if row else "the row"
+    place = f"row {', '.join(map(str, row))}" if row else "the row"
     return f"Weights must sum to 1 along each row; {place} sums to {sums[row]:.4f}."
 
 

@@ -28,7 +28,7 @@ predict_constant = Prediction(
     reactions={
         "a": "Every exponential grows by the factor exp(5), but so does their sum, and the factor cancels.",
         "b": "Every exponential grows by the factor exp(5), and so does their sum: it cancels. Only differences "
-        "between the scores of a row count, which is why the row's maximum may be subtracted.",
+        "between the scores of a row count; the next exercise uses this.",
         "c": "The gap between the largest score and the others is what it was, and only gaps count: exp(5) cancels.",
     },
     run=_add_constant,
@@ -99,8 +99,8 @@ def _slip_reactions():
         reactions[name] = f"That one is right: the weight is {100 * weight:.2f} %. Look again."
     slip = weights[1, 2]
     reactions["play on football"] = (
-        f"The weight is {slip:.4f}, so {100 * slip:.1f} %. The notes' 28.9 % belongs to the row below, football on "
-        "football: an eye slipped by a line. The row of play gave it away: it added up to 101.4."
+        f"The weight is {100 * slip:.2f} %. The notes' 28.9 % belongs to the row below, football on "
+        "football, and was probably copied from there. The row of play gave it away: it added up to 101.4 %."
     )
     return reactions
 

@@ -134,6 +134,15 @@ SOFTMAX_MISTAKES = (
         ),
     ),
     Mistake(
+        "softmax-two-exponentials",
+        "The exponentials above and below the fraction line differ: the maximum is subtracted in one of them only. "
+        "Subtract it once, and use the same exponentials for both.",
+        (
+            lambda scores: _exp_from_max(scores) / np.exp(scores).sum(axis=-1, keepdims=True),
+            lambda scores: np.exp(scores) / _exp_from_max(scores).sum(axis=-1, keepdims=True),
+        ),
+    ),
+    Mistake(
         "softmax-hard-max",
         "You give all the weight to the largest score. Softmax is soft: the others keep some, exp(score) / sum.",
         (
