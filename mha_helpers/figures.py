@@ -137,11 +137,16 @@ def attention_map(weights, queries, keys=None):
     keys = queries if keys is None else keys
     drawn = matrices(Matrix("weights", weights, "weights", tuple(queries), tuple(keys)))
     weights = np.asarray(weights, dtype=float)
-    most = ", ".join(
-        f"“{query}” attends most to “{keys[row.argmax()]}” ({number(row.max())})"
-        for query, row in zip(queries, weights, strict=True)
-    )
+    most = ", ".join(_attends(query, keys, row) for query, row in zip(queries, weights, strict=True))
     return CourseFigure(drawn.figure, f"Attention weights, {len(queries)} queries by {len(keys)} keys: {most}.")
+
+
+def _attends(query, keys, row):
+    if not np.isfinite(row).all():
+        return f"“{query}” has NaN or infinity"
+    if not row.any():
+        return f"“{query}” attends to nothing"
+    return f"“{query}” attends most to “{keys[row.argmax()]}” ({number(row.max())})"
 
 
 def weight_bars(tokens, choices):
@@ -174,7 +179,8 @@ def weight_bars(tokens, choices):
     figure = Figure(figsize=(2.7 * len(choices), 2.6), layout="constrained")
     every = np.concatenate([*choices.values(), [0, 1]])
     for axes, (name, values) in zip(figure.subplots(1, len(choices), squeeze=False)[0], choices.items(), strict=True):
-        bars = axes.bar(tokens, values, color=[style.weight_colour(0.65)] * len(tokens))
+        bars = axes.bar(range(len(tokens)), values, color=[style.weight_colour(0.65)] * len(tokens))
+        axes.set_xticks(range(len(tokens)), tokens)  # by place: a token may occur twice
         labels = [number(value) for value in values]
         axes.bar_label(bars, labels=labels, padding=2, fontsize=LABEL_SIZE)
         axes.axhline(0, color=style.INK, linewidth=0.8)
@@ -222,7 +228,7 @@ def moved_vectors(before, after, features):
         axes.plot(x, y, "o", color=style.ROLES["X"])
         axes.annotate(name, (x, y), (6, 6), textcoords="offset points", fontsize=LABEL_SIZE)
     for label, (x, y) in after.items():
-        name = next((name for name in before if label.startswith(name)), None)
+        name = max((name for name in before if label.startswith(name)), key=len, default=None)
         if name is None:
             raise ValueError(f"label {label!r} begins with none of {list(before)}; begin it with the point's name")
         arrow = {"arrowstyle": "->", "color": style.role_text("output"), "linewidth": 2}

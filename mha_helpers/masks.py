@@ -98,6 +98,8 @@ def apply_mask(scores, mask):
     array([[  0., -inf],
            [  0.,   0.]])
     """
+    if mask is None:
+        raise ValueError("there is no mask; give one, or use scaled_dot_product_attention, where it may be left out")
     scores, mask = as_float_array("scores", scores), as_array("the mask", mask)
     if mask.dtype.kind not in "bf":
         raise ValueError(

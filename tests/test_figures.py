@@ -74,6 +74,19 @@ def test_bars_are_as_high_as_their_values():
     assert repr(drawn) == "Bars. softmax: it 0.10, cat 0.68, mat 0.22; share: it −0.50, cat 1.20, mat 0.30."
 
 
+def test_a_token_that_occurs_twice_has_two_bars():
+    drawn = figures.weight_bars(("the", "cat", "the"), {"x": [0.1, 0.2, 0.7]})
+    [axes] = drawn.figure.axes
+    assert [bar.get_x() + bar.get_width() / 2 for bar in axes.patches] == pytest.approx([0, 1, 2])
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["the", "cat", "the"]
+
+
+def test_an_attention_map_says_where_there_is_nothing_to_say():
+    assert repr(figures.attention_map([[np.nan, np.nan], [0, 0]], ("a", "b"))) == (
+        "Attention weights, 2 queries by 2 keys: “a” has NaN or infinity, “b” attends to nothing."
+    )
+
+
 def test_moved_vectors_start_and_end_where_they_should():
     drawn = figures.moved_vectors({"bank": (1, 1), "river": (2, 0)}, {"bank, near": (1.5, 0.4)}, ("water", "money"))
     [axes] = drawn.figure.axes

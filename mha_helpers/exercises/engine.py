@@ -29,8 +29,8 @@ class Case:
         What is particular about it, in a word or two: "a batch".
     arguments : dict of str to ndarray
     stress : bool, optional
-        Whether it strains the arithmetic (very large scores) rather than the formula. A mistake is
-        recognised by the other cases alone, so that two mistakes at once do not hide each other.
+        Whether it strains the arithmetic (very large scores) rather than the formula. A mistake is looked
+        for in all cases first, and then without these, so that two mistakes at once do not hide each other.
     """
 
     trait: str
@@ -324,7 +324,7 @@ class Exercise:
         failing = {case.trait for case, ok in tried if not ok}
         if len(failing) == 1 and any(ok for _, ok in tried):
             return f"It is right on the other cases, and goes wrong with {failing.pop()}."
-        if all(ok == (_n_axes(case) == 2) for case, ok in tried if not case.stress):
+        if all(ok for case, ok in tried if not case.stress and _n_axes(case) == 2):
             return (
                 "It is right for one matrix, and goes wrong where there are more axes, or fewer: a loop over a batch "
                 "takes out a whole matrix each time, not a row. `@`, `axis=-1` and `swapaxes(-1, -2)` mean the last "

@@ -37,7 +37,8 @@ LIKELY_CAUSES = {
     "maximum recursion depth": "the function calls itself.",
     "math range error": "exp of a large score overflows; subtract the row's largest score first.",
     "division by zero": "a sum of weights is 0; for large scores, subtract the row's largest score before exp.",
-    "truth value of an array": "`if` or `and` was given a whole array; compare with .any(), .all() or np.where.",
+    "truth value of an array": "`if`, `and`, or Python's own max or min was given a whole array; "
+    "use np.max(..., axis=-1, keepdims=True), .any(), .all() or np.where.",
     "only 0-dimensional arrays": ONE_NUMBER,
     "only length-1 arrays": ONE_NUMBER,
     "object is not callable": "a variable has the name of a function and hides it; give it another name.",

@@ -78,6 +78,8 @@ def sentence(result):
     """Say what is to be seen."""
     switch = "on" if result.positions else "off"
     largest = number(result.differences.max(), 4)
+    if not np.isfinite(result.differences).all():
+        return f"Positions {switch}: a context holds NaN or infinity, so the orders cannot be compared."
     if np.array_equal(result.order, np.arange(len(result.order))):
         said = f"Positions {switch}, both orders equal: move the order slider."
     elif result.differences.max() < 1e-9:

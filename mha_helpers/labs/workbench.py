@@ -79,7 +79,10 @@ def sentence(result):
     """Say what is to be seen."""
     row = result.weights[result.query]
     asymmetry = np.abs(result.scores - result.scores.T).max()
-    parts = [f"“{TOKENS[result.query]}” attends most to “{TOKENS[row.argmax()]}” ({number(row.max())})."]
+    if np.isfinite(row).all():
+        parts = [f"“{TOKENS[result.query]}” attends most to “{TOKENS[row.argmax()]}” ({number(row.max())})."]
+    else:
+        parts = [f"The weights of “{TOKENS[result.query]}” hold NaN or infinity."]
     if asymmetry < 1e-9:
         parts.append("The scores are symmetric: each pair of tokens scores the same in both directions.")
     else:
@@ -106,10 +109,15 @@ def _mixture(result):
     terms = " + ".join(
         f"{number(weight)} × {_vector(value)}" for weight, value in zip(weights, result.values, strict=True)
     )
-    mixture = weights @ result.values
+    with np.errstate(invalid="ignore"):  # a learner's weights may be infinite
+        mixture = weights @ result.values
     written = f"context({TOKENS[result.query]}) = {terms} = {_vector(mixture)}"
     # A learner's function may return something else than its own weights' mixture.
-    return written if np.allclose(mixture, context, atol=0.005) else f"{written}, but yours is {_vector(context)}"
+    return (
+        written
+        if np.allclose(mixture, context, atol=0.005, equal_nan=True)
+        else f"{written}, but yours is {_vector(context)}"
+    )
 
 
 def _vector(values):

@@ -79,6 +79,16 @@ SCORE_MISTAKES = (
         ),
     ),
     Mistake(
+        "scores-transpose-order",
+        "NumPy's `transpose` takes the new order of all axes, so it fits one number of axes only (PyTorch's swaps "
+        "two). keys.swapaxes(-1, -2) swaps the last two of any number.",
+        (
+            lambda queries, keys: queries @ keys.transpose(1, 0),
+            lambda queries, keys: queries @ keys.transpose(0, 1),
+            lambda queries, keys: queries @ keys.transpose(0, 2, 1),
+        ),
+    ),
+    Mistake(
         "scores-no-transpose",
         "queries @ keys multiplies a query's features with keys, and the inner axes do not fit (where they do, by "
         "chance, the numbers are wrong). Transpose the keys' last two axes.",
@@ -98,11 +108,7 @@ SCORE_MISTAKES = (
         "scores-axes-from-front",
         "You swap the first two axes, which in a batch are the batch and the keys. Count from the end: "
         "keys.swapaxes(-1, -2).",
-        (
-            lambda queries, keys: queries @ keys.swapaxes(0, 1),
-            lambda queries, keys: queries @ keys.transpose(1, 0),
-            lambda queries, keys: queries @ keys.transpose(0, 2, 1),
-        ),
+        (lambda queries, keys: queries @ keys.swapaxes(0, 1),),
     ),
     Mistake(
         "scores-cosine",
