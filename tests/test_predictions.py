@@ -15,10 +15,6 @@ def prediction(request):
     return dataclasses.replace(getattr(exercises, request.param))
 
 
-def test_it_is_called_what_it_is_called(prediction):
-    assert getattr(exercises, prediction.name).reactions is prediction.reactions
-
-
 @pytest.mark.parametrize("answer", [None, ..., "z", "", 2, ["b"]], ids=str)
 def test_without_an_answer_the_result_stays_hidden(prediction, answer):
     prediction.run = lambda: pytest.fail("the result was computed before there was an answer")

@@ -267,18 +267,24 @@ class Exercise:
         matrices = [one for one in plain if _n_axes(one[0]) == 2]
         views = [(self._gives_the_same, tried), (self._gives_the_same, plain)]
         views += [(self._returns_the_same, plain), (self._returns_the_same, matrices)]
-        views += [(self._shows_the_same, plain), (self._shows_the_same, matrices)]
         for explains, view in views:
             for mistake in self.mistakes:
-                if any(explains(wrong, view, mistake.seen_in) for wrong in mistake.implementations):
+                if any(explains(wrong, view) for wrong in mistake.implementations):
+                    return mistake
+        for view in (plain, matrices):
+            for mistake in self.mistakes:
+                output = mistake.seen_in
+                if output is not None and any(
+                    self._returns_the_same(wrong, view, output) for wrong in mistake.implementations
+                ):
                     return mistake
         return None
 
-    def _gives_the_same(self, wrong, view, seen_in):
+    def _gives_the_same(self, wrong, view):
         everything = all(same(self._outcome(wrong, case), outcome) for case, outcome, _ in view)
         return everything and not all(ok for _, _, ok in view)
 
-    def _returns_the_same(self, wrong, view, seen_in, output=None):
+    def _returns_the_same(self, wrong, view, output=None):
         shares_a_wrong_answer = False
         for case, outcome, _ in view:
             found = self._outcome(wrong, case)
@@ -288,9 +294,6 @@ class Exercise:
                 return False
             shares_a_wrong_answer |= not same(outcome, self._outcome(self.reference, case), output)
         return shares_a_wrong_answer
-
-    def _shows_the_same(self, wrong, view, seen_in):
-        return seen_in is not None and self._returns_the_same(wrong, view, seen_in, output=seen_in)
 
     def _evidence(self, function, case, given, wanted, is_named):
         """Say what was tried, and the first thing that is not as it should be."""

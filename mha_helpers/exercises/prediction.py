@@ -19,8 +19,6 @@ class Prediction:
 
     Parameters
     ----------
-    name : str
-        What it is called in `exercises`.
     right : str
         The right option.
     reactions : dict of str to str
@@ -31,7 +29,6 @@ class Prediction:
         Whether a wrong answer sees the result too. Not where it may try again.
     """
 
-    name: str
     right: str
     reactions: dict
     run: object

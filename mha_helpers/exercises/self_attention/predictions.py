@@ -23,7 +23,6 @@ def _add_constant():
 
 
 predict_constant = Prediction(
-    name="predict_constant",
     right="b",
     reactions={
         "a": "Every exponential grows by the factor exp(5), but so does their sum, and the factor cancels.",
@@ -46,7 +45,6 @@ def _values_times_ten():
 
 
 predict_values = Prediction(
-    name="predict_values",
     right="b",
     reactions={
         "a": "The context does grow tenfold, but the weights come from queries and keys alone: they stay.",
@@ -78,7 +76,6 @@ def _reorder():
 
 
 predict_order = Prediction(
-    name="predict_order",
     right="b",
     reactions={
         "a": "It feels as if it must. But the context is a sum over all tokens, and a sum does not know in which order "
@@ -111,7 +108,6 @@ def _play_in_the_notes():
 
 
 find_slip = Prediction(
-    name="find_slip",
     right="play on football",
     reactions=_slip_reactions(),
     run=_play_in_the_notes,
