@@ -3,13 +3,15 @@
 A boolean mask is True where a query may attend to a key, as in PyTorch's
 `scaled_dot_product_attention`, ONNX and Keras. (`torch.nn.MultiheadAttention` is the odd one
 out: True hides there.) A float mask is added to the scores. Boolean masks combine with `&`.
+`convert_mask` translates between these and the other conventions in use.
 """
 
 import numpy as np
 
-from mha_helpers.shapes import as_array, as_float_array, check_count
+from mha_helpers.shapes import as_array, as_float_array, checked
 
 
+@checked(n="count")
 def causal_mask(n):
     """Let each position attend to itself and to what came before it.
 
@@ -35,9 +37,10 @@ def causal_mask(n):
            [ True,  True, False],
            [ True,  True,  True]])
     """
-    return np.tri(check_count("n", n), dtype=bool)
+    return np.tri(n, dtype=bool)
 
 
+@checked(attention_mask="batch n_keys of 1 (token) and 0 (padding)")
 def padding_mask(attention_mask):
     """Hide padding keys from every query and every head.
 
@@ -62,11 +65,6 @@ def padding_mask(attention_mask):
     >>> padding_mask([[1, 1, 1, 0]])
     array([[[[ True,  True,  True, False]]]])
     """
-    attention_mask = as_float_array("attention_mask", attention_mask)
-    if attention_mask.ndim != 2 or attention_mask.size == 0:
-        raise ValueError(f"attention_mask has shape {attention_mask.shape}; give (batch, n_keys), at least one of each")
-    if not np.isin(attention_mask, (0, 1)).all():
-        raise ValueError("attention_mask has entries other than 1 (token) and 0 (padding); give only these")
     return attention_mask.astype(bool)[:, None, None, :]
 
 
@@ -130,3 +128,79 @@ def apply_mask(scores, mask):
         with np.errstate(over="ignore"):  # float64's lowest number becomes float32's -inf: hidden all the same
             return scores + mask.astype(scores.dtype)
     return np.where(mask, scores, -np.inf)
+
+
+# What an entry of a mask says, in each convention: (may attend, hidden).
+CONVENTIONS = {
+    "may attend": (True, False),
+    "hidden": (False, True),
+    "additive": (0.0, -np.inf),
+    "ones": (1, 0),
+}
+
+
+def convert_mask(mask, *, given=None, wanted="may attend"):
+    """Translate a mask from one convention to another.
+
+    Parameters
+    ----------
+    mask : array_like
+        Of any shape.
+    given : {"may attend", "hidden", "additive", "ones"}, optional
+        What the mask's entries mean: True where a query may attend; True where the key is hidden;
+        0 or -inf, to be added to the scores; 1 where a query may attend, else 0. Without it only a mask
+        with -inf in it is taken: there is one way to read that.
+    wanted : {"may attend", "hidden", "additive", "ones"}, optional
+        What to return. "may attend" is this package's own convention for booleans.
+
+    Returns
+    -------
+    ndarray
+        Of the mask's shape: booleans, floats for "additive", ints for "ones".
+
+    Raises
+    ------
+    ValueError
+        If the mask can be read in more than one way and `given` is missing, if an entry has no meaning in
+        the given convention, or if there is no such convention.
+
+    Examples
+    --------
+    >>> convert_mask([[False, True]], given="hidden")
+    array([[ True, False]])
+    >>> convert_mask([[0, -np.inf]])
+    array([[ True, False]])
+    >>> convert_mask([[1, 1, 0]], given="ones", wanted="additive")
+    array([[  0.,   0., -inf]])
+    """
+    mask = as_array("the mask", mask)
+    if given is None:
+        given = _only_reading(mask)
+    for convention in (given, wanted):
+        if convention not in CONVENTIONS:
+            raise ValueError(f"there is no convention {convention!r}; give one of {', '.join(map(repr, CONVENTIONS))}")
+    allowed, hidden = CONVENTIONS[given]
+    if (mask.dtype.kind == "b") != isinstance(allowed, bool):
+        raise ValueError(
+            f"the mask holds {mask.dtype} entries, and in the convention {given!r} they are {allowed} and {hidden}; "
+            "name the convention that the mask was made in"
+        )
+    strange = mask[(mask != allowed) & (mask != hidden)]
+    if strange.size:
+        advice = "; a finite number hides for certain only where no score outruns it" if given == "additive" else ""
+        raise ValueError(
+            f"the mask holds {strange.flat[0]}, and in the convention {given!r} there are only {allowed} (may attend) "
+            f"and {hidden} (hidden){advice}"
+        )
+    return np.where(mask == allowed, *CONVENTIONS[wanted])
+
+
+def _only_reading(mask):
+    """Return the one convention that a mask can be in, or refuse."""
+    if mask.dtype.kind == "f" and np.isneginf(mask).any():
+        return "additive"
+    could_be = {
+        "b": "True may mean 'may attend' or 'hidden'",
+        "f": "without a -inf in it, it may be 'additive' or 'ones'",
+    }.get(mask.dtype.kind, "1 may mean 'may attend' (then it is 'ones') or 'hidden' (then give mask == 1)")
+    raise ValueError(f"this mask of {mask.dtype} entries can be read in two ways: {could_be}; say which with given=...")

@@ -71,8 +71,9 @@ def checked(**specs):
     **specs : str
         For each argument its axes, separated by blanks: `"... seq_len d_model"`. An axis may be
         a product (`"n_heads*d_head"`). `"AXES or X"`: where the argument is None, X stands in.
-        `n_heads="divides d_model"` holds a number of heads to a divisor of that axis (or of several);
-        `scale="number"` a number to a float.
+        `"AXES of 1 (yes) and 0 (no)"`: it may hold only these. `n_heads="divides d_model"` holds a number of heads
+        to a divisor of that axis (or of several); `n="count"` a number to an int of 1 or more, and
+        `scale="number"` to a float.
         An argument left at its default, or None in its place, is not looked at.
 
     Raises
@@ -120,8 +121,8 @@ def _check_arguments(specs, arguments, parameters):
             if not stand_in:
                 continue
             value, owner = arguments[stand_in], stand_in
-        if spec == "number":
-            arguments[name] = check_number(name, value)
+        if spec in ("number", "count"):
+            arguments[name] = (check_number if spec == "number" else check_count)(name, value)
             continue
         if spec.startswith("divides "):
             for axis in spec.split()[1:]:
@@ -130,6 +131,7 @@ def _check_arguments(specs, arguments, parameters):
                 arguments[name] = check_n_heads(value, known_as, sizes[axis])
             continue
         array = as_float_array(name, value)
+        spec, _, entries = spec.partition(" of ")
         axes = spec.split()
         n_axes = len(axes) - ("..." in axes)
         if array.ndim < n_axes or ("..." not in axes and array.ndim > n_axes):
@@ -147,6 +149,8 @@ def _check_arguments(specs, arguments, parameters):
                 )
             if len(factors) == 1 and axis not in sizes:
                 sizes[axis], owners[axis] = size, owner
+        if entries and not np.isin(array, (0, 1)).all():
+            raise ValueError(f"{name} has entries other than {entries}; give only these")
         if "..." in axes:
             try:
                 batch = np.broadcast_shapes(batch, array.shape[:-n_axes])

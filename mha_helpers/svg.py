@@ -11,6 +11,7 @@ import numpy as np
 from mha_helpers import style
 from mha_helpers.style import CELL_HEIGHT, CELL_WIDTH, FONT_SIZE, number
 
+CELL = CELL_WIDTH, CELL_HEIGHT
 TITLE_HEIGHT, HEADER_HEIGHT, CAPTION_HEIGHT = 27, 20, 20
 
 
@@ -32,10 +33,10 @@ def box(x, y, width, height, *, fill="none", stroke="none", stroke_width=1, dash
     )
 
 
-def matrix_size(n_rows, n_columns, *, label_width=0, headed=False):
+def matrix_size(n_rows, n_columns, *, label_width=0, headed=False, cell=CELL):
     """Return the width and height that `matrix` needs."""
     header = HEADER_HEIGHT if headed else 0
-    return label_width + n_columns * CELL_WIDTH, TITLE_HEIGHT + header + n_rows * CELL_HEIGHT + CAPTION_HEIGHT
+    return label_width + n_columns * cell[0], TITLE_HEIGHT + header + n_rows * cell[1] + CAPTION_HEIGHT
 
 
 def matrix(
@@ -54,6 +55,7 @@ def matrix(
     row=None,
     column=None,
     differs=None,
+    cell=CELL,
 ):
     """Draw a matrix with a number in each cell.
 
@@ -78,43 +80,47 @@ def matrix(
         A row and a column to frame.
     differs : tuple of int, optional
         A cell to mark as different, by a dashed frame and a sign.
+    cell : tuple of int, optional
+        A cell's width and height: smaller than the course's where a matrix is large.
 
     Returns
     -------
     str
     """
     n_rows, n_columns = values.shape
+    width, height = cell
     left = x + label_width
     top = y + TITLE_HEIGHT + (HEADER_HEIGHT if column_labels else 0)
     parts = [text(left, y + 14, title, bold=True, colour=title_colour)]
     for j, label in enumerate(column_labels or ()):
-        centre = left + (j + 0.5) * CELL_WIDTH
+        centre = left + (j + 0.5) * width
         parts.append(text(centre, top - 6, label, anchor="middle", bold=j == column, size=12))
     for i, label in enumerate(row_labels if label_width else ()):
-        parts.append(text(left - 6, top + (i + 0.5) * CELL_HEIGHT + 5, label, anchor="end", bold=i == row, size=12))
+        parts.append(text(left - 6, top + (i + 0.5) * height + 5, label, anchor="end", bold=i == row, size=12))
     for (i, j), value in np.ndenumerate(values):
-        parts.append(_cell(left + j * CELL_WIDTH, top + i * CELL_HEIGHT, value, colours(value), decimals))
-    width, height = n_columns * CELL_WIDTH, n_rows * CELL_HEIGHT
+        parts.append(_cell(left + j * width, top + i * height, cell, value, colours(value), decimals))
     if row is not None:
-        parts.append(box(left, top + row * CELL_HEIGHT, width, CELL_HEIGHT, stroke=style.INK, stroke_width=3))
+        parts.append(box(left, top + row * height, n_columns * width, height, stroke=style.INK, stroke_width=3))
     if column is not None:
-        parts.append(box(left + column * CELL_WIDTH, top, CELL_WIDTH, height, stroke=style.INK, stroke_width=3))
+        parts.append(box(left + column * width, top, width, n_rows * height, stroke=style.INK, stroke_width=3))
     if differs is not None:
         i, j = differs
-        corner = left + j * CELL_WIDTH, top + i * CELL_HEIGHT
-        parts.append(box(*corner, CELL_WIDTH, CELL_HEIGHT, stroke=style.ALARM, stroke_width=4, dashed=True))
+        corner = left + j * width, top + i * height
+        parts.append(box(*corner, width, height, stroke=style.ALARM, stroke_width=4, dashed=True))
         # The sign sits on the frame's corner, beside the number and not on it.
         parts.append(box(corner[0] - 8, corner[1] - 9, 17, 17, fill=style.ALARM))
         parts.append(text(corner[0], corner[1] + 5, "≠", anchor="middle", bold=True, colour=style.PAPER))
     if caption:
-        parts.append(text(left, top + height + 15, caption, colour=style.QUIET, size=12))
+        parts.append(text(left, top + n_rows * height + 15, caption, colour=style.QUIET, size=12))
     return "".join(parts)
 
 
-def _cell(x, y, value, colour, decimals):
-    parts = [box(x, y, CELL_WIDTH, CELL_HEIGHT, fill=colour, stroke=style.PAPER)]
+def _cell(x, y, cell, value, colour, decimals):
+    width, height = cell
+    size = FONT_SIZE if width >= CELL_WIDTH else FONT_SIZE - 2
+    parts = [box(x, y, width, height, fill=colour, stroke=style.PAPER)]
     if not np.isfinite(value):  # hatched: a hidden score or NaN is not only a colour
-        strokes = "".join(f"M{x + s:g} {y + CELL_HEIGHT:g}l12 -{CELL_HEIGHT}" for s in range(0, CELL_WIDTH - 11, 10))
+        strokes = "".join(f"M{x + s:g} {y + height:g}l12 -{height}" for s in range(0, width - 11, 10))
         parts.append(f'<path d="{strokes}" stroke="{style.QUIET}" stroke-width="0.7"/>')
     label = number(value, decimals)
     while len(label) > 6 and decimals > 0:
@@ -122,9 +128,8 @@ def _cell(x, y, value, colour, decimals):
         label = number(value, decimals)
     if len(label) > 6:
         label = f"{value:.0e}".replace("-", "−")
-    parts.append(
-        text(x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2 + 5, label, anchor="middle", colour=style.text_colour(colour))
-    )
+    centre, ink = x + width / 2, style.text_colour(colour)
+    parts.append(text(centre, y + height / 2 + 5, label, anchor="middle", colour=ink, size=size))
     return "".join(parts)
 
 

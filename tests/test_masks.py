@@ -46,18 +46,13 @@ def test_padding_mask_takes_lists_and_changes_nothing():
     assert_array_equal(padding_mask(tokens), padding_mask(tokens.tolist()))
 
 
-TWO_AXES = "give (batch, n_keys), at least one of each"
-
-
 @pytest.mark.parametrize(
     ("attention_mask", "message"),
     [
-        pytest.param(
-            [1, 1, 0], "attention_mask has shape (3,); give (batch, n_keys), at least one of each", id="one axis"
-        ),
+        pytest.param([1, 1, 0], "attention_mask has shape (3,); its axes must be (batch, n_keys)", id="one axis"),
         pytest.param(
             [[[1, 0]]],
-            "attention_mask has shape (1, 1, 2); give (batch, n_keys), at least one of each",
+            "attention_mask has shape (1, 1, 2); its axes must be (batch, n_keys)",
             id="three axes",
         ),
         pytest.param(

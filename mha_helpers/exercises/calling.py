@@ -22,28 +22,32 @@ class Outcome:
     changed: str | None = None  # an argument that the call wrote into
 
 
-def call_safely(function, arguments, n_outputs):
+def call_safely(function, arguments, n_outputs, options=None):
     """Call a function on copies of the arguments.
 
     Parameters
     ----------
     function : callable
-    arguments : dict of str to ndarray
+    arguments : dict of str to ndarray or int
         Passed in this order, by position.
     n_outputs : int
         How many arrays it should return.
+    options : dict of str to float, optional
+        Passed by name.
 
     Returns
     -------
     Outcome
         Never an exception, but for a KeyboardInterrupt: that is the learner's own.
     """
-    copies = {name: array.copy(order="K") for name, array in arguments.items()}
+    copies = {
+        name: value.copy(order="K") if isinstance(value, np.ndarray) else value for name, value in arguments.items()
+    }
     # What NumPy would warn of (an overflow, NaN) is said in the check's own words.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            returned = function(*copies.values())
+            returned = function(*copies.values(), **(options or {}))
         except (Exception, SystemExit) as error:
             return Outcome(error=error)
         if inspect.iscoroutine(returned):

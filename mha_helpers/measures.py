@@ -1,0 +1,100 @@
+"""Measuring attention: how far scores spread, how sharp weights are, how much a gradient can still move.
+
+Each takes NumPy arrays and returns numbers; nothing is drawn. Vaswani et al. (2017), section 3.2.1 and
+its footnote 4, is where the questions come from.
+"""
+
+import numpy as np
+
+from mha_helpers.shapes import checked
+
+
+@checked(queries="n_pairs d_head", keys="n_pairs d_head")
+def dot_product_variance(queries, keys):
+    """Measure how far the scores of pairs spread: the variance of their dot products.
+
+    Parameters
+    ----------
+    queries, keys : array_like, shape (n_pairs, d_head)
+        Row i of one is compared with row i of the other, and with no other row.
+
+    Returns
+    -------
+    float
+        The mean squared distance from the mean. It is d_head where all entries are independent, with mean 0
+        and variance 1.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> float(dot_product_variance([[1, 2], [3, 1]], [[1, 1], [1, 2]]))
+    1.0
+    """
+    scores = (queries * keys).sum(axis=-1)
+    return scores.var()
+
+
+@checked(weights="... n_keys")
+def entropy(weights):
+    """Measure how evenly each row of weights is spread.
+
+    Parameters
+    ----------
+    weights : array_like, shape (..., n_keys)
+        Rows that sum to 1.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        In nats: 0 where one key has everything, log(n_keys) where all have the same.
+
+    Raises
+    ------
+    ValueError
+        If the weights are not real numbers, or there are none.
+
+    Notes
+    -----
+    -sum_j p_j log(p_j), where a weight of 0 adds 0 (Shannon 1948).
+
+    Examples
+    --------
+    >>> entropy([[0.5, 0.5], [1.0, 0.0]]).round(4)
+    array([0.6931, 0.    ])
+    """
+    logarithms = np.log(np.where(weights > 0, weights, 1))
+    return 0 - (weights * logarithms).sum(axis=-1)
+
+
+@checked(weights="... n_keys")
+def jacobian_norm(weights):
+    """Measure how much each row of weights can still be moved: the size of its softmax Jacobian.
+
+    Parameters
+    ----------
+    weights : array_like, shape (..., n_keys)
+        Rows as `softmax` returns them.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        The Frobenius norm (the root of the sum of all squared entries) of d weights / d scores: 0 where one
+        key has everything, and then no gradient passes to the scores.
+
+    Raises
+    ------
+    ValueError
+        If the weights are not real numbers, or there are none.
+
+    Examples
+    --------
+    >>> jacobian_norm([[0.5, 0.5], [1.0, 0.0]])
+    array([0.5, 0. ])
+    """
+    n_keys = weights.shape[-1]
+    jacobians = np.eye(n_keys) * weights[..., None] - weights[..., :, None] * weights[..., None, :]
+    return np.linalg.norm(jacobians, axis=(-2, -1))
