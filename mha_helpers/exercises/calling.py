@@ -18,6 +18,7 @@ class Outcome:
 
     returned: object = None
     arrays: tuple | None = None
+    boolean: bool = False  # whether what it returned is one array of True and False
     error: BaseException | None = None
     changed: str | None = None  # an argument that the call wrote into
 
@@ -54,7 +55,7 @@ def call_safely(function, arguments, n_outputs, options=None):
             returned.close()  # an `async def` that nobody awaits would complain when it is thrown away
         arrays = _as_arrays(returned, n_outputs)
     changed = (name for name, copy in copies.items() if not np.array_equal(copy, arguments[name], equal_nan=True))
-    return Outcome(returned, arrays, changed=next(changed, None))
+    return Outcome(returned, arrays, _is_boolean(returned, arrays), changed=next(changed, None))
 
 
 def _as_arrays(returned, n_outputs):
@@ -77,6 +78,13 @@ def _as_arrays(returned, n_outputs):
     return tuple(arrays)
 
 
+def _is_boolean(returned, arrays):
+    if arrays is None or len(arrays) != 1:
+        return False
+    # By their entries: booleans may be held as objects, too.
+    return all(isinstance(entry, (bool, np.bool)) for entry in np.asarray(returned).ravel().tolist())
+
+
 def is_stub(function, outcome):
     """Tell whether a call's outcome is that of an exercise nobody has begun."""
     if isinstance(outcome.error, NotImplementedError):
@@ -96,6 +104,11 @@ def close(got, wanted):
 def same_shapes(one, other):
     """Tell whether two outcomes hold arrays of the same shapes."""
     return [array.shape for array in one.arrays] == [array.shape for array in other.arrays]
+
+
+def agree(given, wanted):
+    """Tell whether a call gave what the reference gave: the same numbers, and booleans where those were booleans."""
+    return same(given, wanted) and (given.boolean or not wanted.boolean)
 
 
 def same(one, other, output=None):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mha_helpers.exercises import explain
-from mha_helpers.exercises.calling import call_safely, close, is_stub, same, same_shapes
+from mha_helpers.exercises.calling import agree, call_safely, close, is_stub, same, same_shapes
 from mha_helpers.exercises.panel import Panel, Shown
 
 
@@ -27,15 +27,19 @@ class Case:
     ----------
     trait : str
         What is particular about it, in a word or two: "a batch".
-    arguments : dict of str to ndarray
+    arguments : dict of str to ndarray or int
+        Passed by position.
     stress : bool, optional
         Whether it strains the arithmetic (very large scores) rather than the formula. A mistake is looked
         for in all cases first, and then without these, so that two mistakes at once do not hide each other.
+    options : dict of str to float, optional
+        Passed by name.
     """
 
     trait: str
     arguments: dict
     stress: bool = False
+    options: dict = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,8 @@ class Exercise:
     properties : tuple of callable, optional
         Each takes (call, arguments, arrays) of a wrong answer that no mistake explains, and
         returns a sentence if something that must hold does not, else None.
+    model_answer : callable, optional
+        The solution to show where the reference does more than the exercise asks.
     """
 
     reference: object
@@ -134,6 +140,7 @@ class Exercise:
     now: str
     strained: str = ""
     properties: tuple = ()
+    model_answer: object = None
     hints_shown: int = field(default=0, init=False)
     _known: dict = field(default_factory=dict, init=False, repr=False)
 
@@ -143,7 +150,8 @@ class Exercise:
 
     @property
     def _call(self):
-        return f"{self.name}({', '.join(self.cases[0].arguments)})"
+        options = dict.fromkeys(f"{name}=None" for case in self.cases for name in case.options)
+        return f"{self.name}({', '.join([*self.cases[0].arguments, *options])})"
 
     def check(self, function):
         """Compare a learner's function with the course's own.
@@ -182,13 +190,19 @@ class Exercise:
         with contextlib.redirect_stdout(io.StringIO()):  # what it prints for the first case is enough
             given = [first, *(self._run(function, case) for case in self.cases[1:])]
             wanted = [self._outcome(self.reference, case) for case in self.cases]
-            right = [same(*pair) for pair in zip(given, wanted, strict=True)]
+            right = [agree(*pair) for pair in zip(given, wanted, strict=True)]
             if not all(right):
                 mistake, message = self._diagnose(function, given, wanted, right)
                 return Result("wrong", message, mistake, stuck)
             # Other numbers of a known shape, last: an answer kept from an earlier call would be wrong here.
-            negated = Case("", {name: -array for name, array in self.cases[0].arguments.items()})
-            repeated = same(self._run(function, negated), self._run(self.reference, negated))
+            flipped = Case(
+                "",
+                {
+                    name: np.flip(value).copy() if isinstance(value, np.ndarray) else value
+                    for name, value in self.cases[0].arguments.items()
+                },
+            )
+            repeated = agree(self._run(function, flipped), self._run(self.reference, flipped))
         changed = next((outcome.changed for outcome in given if outcome.changed), None)
         if changed:
             message = (
@@ -217,17 +231,19 @@ class Exercise:
         return Note(Panel("info", heading, paragraphs))
 
     def solution(self):
-        """Show the source of the course's own function, which is one right answer among many.
+        """Show one right answer among many: the source of the course's own function.
 
         Returns
         -------
         Note
             Its attribute `source` is the code.
         """
+        if self.model_answer:
+            return Note(Panel("info", "One solution", code=source_of(self.model_answer)))
         return Note(Panel("info", f"One solution: {self.name} of mha_helpers", code=source_of(self.reference)))
 
     def _run(self, function, case):
-        return call_safely(function, case.arguments, len(self.outputs))
+        return call_safely(function, case.arguments, len(self.outputs), case.options)
 
     def _outcome(self, function, case):
         """Run one of the course's own functions, right or wrong: it always gives the same."""
@@ -297,7 +313,7 @@ class Exercise:
 
     def _evidence(self, function, case, given, wanted, is_named):
         """Say what was tried, and the first thing that is not as it should be."""
-        tried = f"Tried {case.trait}: {explain.shapes_of(case.arguments)}."
+        tried = f"Tried {case.trait}: {explain.shapes_of(case.arguments | case.options)}."
         if given.error is not None:
             return f"{tried} {explain.describe_error(given.error, function, with_cause=not is_named)}"
         if given.returned is None:
@@ -316,6 +332,8 @@ class Exercise:
             name, got, want = wrong_shape[0]
             return f"{tried} Expected {name} of shape {want.shape}; got {got.shape}."
         right = [name for name, got, want in pairs if close(got, want).all()]
+        if len(right) == len(pairs):
+            return f"{tried} The entries are right, but they are numbers; give booleans, True and False."
         name, got, want = next(pair for pair in pairs if pair[0] not in right)
         praise = f"{' and '.join(right).capitalize()}: right. " if right else ""
         return f"{tried} {praise}{explain.first_difference(name, got, want, ~close(got, want))}"
@@ -337,7 +355,7 @@ class Exercise:
 
     def _broken_property(self, function, case, outcome):
         def call(**arguments):
-            return call_safely(function, case.arguments | arguments, len(self.outputs)).arrays
+            return call_safely(function, case.arguments | arguments, len(self.outputs), case.options).arrays
 
         with np.errstate(all="ignore"):
             sentences = (broken(call, case.arguments, outcome.arrays) for broken in self.properties)
@@ -348,9 +366,10 @@ def source_of(function):
     """Return a function's source as a learner would type it: no decorator, no docstring."""
     lines = textwrap.dedent(inspect.getsource(inspect.unwrap(function))).splitlines()
     definition = ast.parse("\n".join(lines)).body[0]
-    docstring = definition.body[0]
-    return "\n".join(lines[definition.lineno - 1 : docstring.lineno - 1] + lines[docstring.end_lineno :])
+    first = definition.body[0]
+    docstring = (first.lineno, first.end_lineno) if ast.get_docstring(definition) else (first.lineno, first.lineno - 1)
+    return "\n".join(lines[definition.lineno - 1 : docstring[0] - 1] + lines[docstring[1] :])
 
 
 def _n_axes(case):
-    return max(array.ndim for array in case.arguments.values())
+    return max(np.ndim(value) for value in case.arguments.values())

@@ -50,8 +50,11 @@ LIKELY_CAUSES = {
 
 
 def shapes_of(arguments):
-    """Say which arrays a function was called with: `queries (2, 3, 4), keys (2, 5, 4)`."""
-    return ", ".join(f"{name} {array.shape}" for name, array in arguments.items())
+    """Say what a function was called with: `queries (2, 3, 4), keys (2, 5, 4), scale=0.3`."""
+    return ", ".join(
+        f"{name} {value.shape}" if isinstance(value, np.ndarray) else f"{name}={value}"
+        for name, value in arguments.items()
+    )
 
 
 def describe_error(error, function, *, with_cause=True):

@@ -10,54 +10,20 @@ from mha_helpers.attention import (
     scaled_dot_product_attention,
     softmax,
 )
-from mha_helpers.exercises.engine import Case, Exercise, Mistake
-from mha_helpers.exercises.self_attention.common import (
+from mha_helpers.exercises.common import (
     NEEDS_THE_ROWS_MAXIMUM,
+    attention_cases,
     batch_items_mixed,
-    draws,
+    context_is_not_the_mixture,
     negative_weights,
     not_finite,
     rows_do_not_sum_to_one,
     swap,
+    weights_depend_on_values,
 )
+from mha_helpers.exercises.engine import Exercise, Mistake
 from mha_helpers.exercises.self_attention.scores import SCORE_MISTAKES
 from mha_helpers.exercises.self_attention.softmax import SOFTMAX_MISTAKES
-
-
-def _attention_cases():
-    def three(seed, batch, n_queries, n_keys, d_head, d_value):
-        shapes = {"queries": (n_queries, d_head), "keys": (n_keys, d_head), "values": (n_keys, d_value)}
-        return draws(seed, **{name: (*batch, *shape) for name, shape in shapes.items()})
-
-    single = {name: array.astype(np.float32) for name, array in three(4, (), 3, 6, 4, 5).items()}
-    views = {name: array.T for name, array in draws(5, queries=(4, 3), keys=(4, 5), values=(2, 5)).items()}
-    # As for softmax, only each row's own maximum helps in all of these. The scores are exact in float32 too.
-    keys = np.array([[0.0, 1.0], [100.0, 0.0], [100.0, -1.0], [-200.0, 2.0]])
-    batch_of_large = {
-        "queries": np.array([[[10.0, 1.0], [-10.0, 1.0]], [[10.0, 1.0], [1.0, 1.0]]]),
-        "keys": np.stack([keys, keys + 0.5]),
-        "values": np.array([[[1.0, 2.0, 3.0], [4.0, -5.0, 6.0], [-7.0, 8.0, 9.0], [2.0, 1.0, -3.0]]] * 2),
-    }
-    single_large = {
-        "queries": np.array([[10, 1], [5, 1]], np.float32),
-        "keys": np.array([[1, 0], [10, -1], [9.5, 2]], np.float32),
-        "values": np.array([[1, 2], [3, -4], [5, 6]], np.float32),
-    }
-    return (
-        Case("self-attention", three(0, (), 4, 4, 3, 2)),
-        Case("more keys than queries", three(1, (), 3, 5, 4, 2)),
-        Case("more queries than keys", three(8, (), 5, 3, 4, 2)),
-        Case("a batch", three(2, (2,), 3, 5, 4, 6)),
-        Case("a batch with heads", three(3, (2, 3), 4, 5, 6, 7)),
-        Case("a batch of one query", three(9, (1,), 1, 3, 4, 2)),
-        Case("float32", single),
-        Case("transposed views", views),
-        Case("square matrices", three(6, (), 3, 3, 3, 3)),
-        Case("a cube", three(7, (3,), 3, 3, 3, 3)),
-        Case("very large scores", {name: array[0] for name, array in batch_of_large.items()}, stress=True),
-        Case("very large scores in a batch", batch_of_large, stress=True),
-        Case("large float32 scores", single_large, stress=True),
-    )
 
 
 def _attention_with(*, weigh=softmax, compare=attention_scores):
@@ -246,24 +212,10 @@ ATTENTION_MISTAKES = (
 )
 
 
-def _context_is_not_the_mixture(call, arguments, arrays):
-    context, weights = arrays
-    if np.allclose(context, weights @ arguments["values"], atol=1e-4):
-        return None
-    return "Your context is not your own weights @ values."
-
-
-def _weights_depend_on_values(call, arguments, arrays):
-    changed = call(values=arguments["values"][..., ::-1, :] + 1)
-    if changed is None or np.allclose(changed[1], arrays[1], atol=1e-4):
-        return None
-    return "Your weights change when only the values change. Weights come from queries and keys alone."
-
-
 attention_exercise = Exercise(
     reference=dot_product_attention,
     outputs=("context", "weights"),
-    cases=_attention_cases(),
+    cases=attention_cases(),
     mistakes=ATTENTION_MISTAKES,
     strained=NEEDS_THE_ROWS_MAXIMUM,
     properties=(
@@ -271,8 +223,8 @@ attention_exercise = Exercise(
         negative_weights,
         rows_do_not_sum_to_one,
         batch_items_mixed,
-        _weights_depend_on_values,
-        _context_is_not_the_mixture,
+        weights_depend_on_values,
+        context_is_not_the_mixture,
     ),
     hints=(
         "Three lines, and you have written two of them: scores, then weights, then the mixture.",

@@ -5,14 +5,14 @@ import math
 import numpy as np
 
 from mha_helpers.attention import attention_scores, softmax
-from mha_helpers.exercises.engine import Case, Exercise, Mistake
-from mha_helpers.exercises.self_attention.common import (
+from mha_helpers.exercises.common import (
     batch_items_mixed,
     draws,
     normalised,
     not_finite,
     swap,
 )
+from mha_helpers.exercises.engine import Case, Exercise, Mistake
 
 
 def _score_cases():

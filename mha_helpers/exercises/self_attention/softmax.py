@@ -5,8 +5,7 @@ import math
 import numpy as np
 
 from mha_helpers.attention import softmax
-from mha_helpers.exercises.engine import Case, Exercise, Mistake
-from mha_helpers.exercises.self_attention.common import (
+from mha_helpers.exercises.common import (
     NEEDS_THE_ROWS_MAXIMUM,
     batch_items_mixed,
     draws,
@@ -15,6 +14,7 @@ from mha_helpers.exercises.self_attention.common import (
     not_finite,
     rows_do_not_sum_to_one,
 )
+from mha_helpers.exercises.engine import Case, Exercise, Mistake
 
 
 def _softmax_cases():

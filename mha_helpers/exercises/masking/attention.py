@@ -1,0 +1,426 @@
+"""The exercise `masked_attention`: hiding keys before the softmax, and every other way that people hide them."""
+
+import numpy as np
+
+from mha_helpers import attention
+from mha_helpers.attention import attention_scores, scaled_dot_product_attention, softmax
+from mha_helpers.exercises.common import (
+    attention_arguments,
+    batch_items_mixed,
+    context_is_not_the_mixture,
+    negative_weights,
+    normalised,
+    not_finite,
+    swap,
+)
+from mha_helpers.exercises.engine import Case, Exercise, Mistake
+from mha_helpers.exercises.scaling.attention import SCALE_MISTAKES
+from mha_helpers.exercises.self_attention.attention import WEIGHTS
+from mha_helpers.exercises.self_attention.softmax import SOFTMAX_MISTAKES
+from mha_helpers.masks import apply_mask, causal_mask, padding_mask
+
+
+def _with_mask(seed, mask, batch, n_queries, n_keys, d_head, d_value, dtype=np.float64):
+    arguments = attention_arguments(seed, batch, n_queries, n_keys, d_head, d_value)
+    return {name: array.astype(dtype) for name, array in arguments.items()} | {"mask": np.array(mask)}
+
+
+# Some keys hidden from each query, and no two queries see the same ones.
+SCATTERED = np.array([[1, 0, 1, 1, 0], [0, 1, 1, 0, 1], [1, 1, 0, 0, 1], [0, 0, 0, 1, 1]], bool)
+ONE_EMPTY = np.array([[1, 0, 1, 1, 0], [0, 0, 0, 0, 0], [1, 1, 0, 0, 1]], bool)
+
+
+def _visible_at(first, second):
+    """Two queries that see only two keys, at these scores times sqrt(2), beside a hidden key of ordinary score."""
+    return {
+        "queries": np.array([[1.0, 0.0], [0.0, 1.0]]),
+        "keys": np.array([[first, second], [first, second - 1000], [5.0, 4.0]]),
+        "values": np.array([[1.0, 2.0], [-3.0, 4.0], [5.0, -6.0]]),
+        "mask": np.array([[True, True, False], [True, True, False]]),
+    }
+
+
+# One visible and one hidden key, both of score 0. Huge values that cancel tell a hidden score of 0 from one of -1e-9.
+CANCELLING = {
+    "queries": np.array([[1.0, 0.0]]),
+    "keys": np.array([[0.0, 1.0], [0.0, 2.0]]),
+    "values": np.array([[1e10], [-1e10]]),
+    "mask": np.array([[True, False]]),
+}
+
+
+def _masked_cases():
+    padding = padding_mask([[1, 1, 1, 0, 0], [1, 1, 1, 1, 0]])
+    return (
+        Case("scattered holes", _with_mask(0, SCATTERED, (), 4, 5, 3, 2)),
+        Case("a causal mask", _with_mask(1, causal_mask(4), (), 4, 4, 3, 2)),
+        Case("a row that sees nothing", _with_mask(2, ONE_EMPTY, (), 3, 5, 4, 2)),
+        Case("nothing hidden", _with_mask(3, np.ones((3, 4), bool), (), 3, 4, 2, 5)),
+        Case("a batch with padding", _with_mask(4, padding[:, 0], (2,), 4, 5, 3, 6)),
+        Case("a batch with heads and padding", _with_mask(5, padding, (2, 3), 4, 5, 6, 7)),
+        Case("padding and a causal mask", _with_mask(6, padding & causal_mask(5), (2, 3), 5, 5, 4, 6)),
+        Case("one mask for a whole batch", _with_mask(7, SCATTERED, (2, 3), 4, 5, 6, 7)),
+        Case("a sentence of padding only", _with_mask(8, padding_mask([[1, 1, 0], [0, 0, 0]]), (2, 4), 5, 3, 2, 6)),
+        Case("float32", _with_mask(9, SCATTERED, (), 4, 5, 3, 6, np.float32)),
+        Case(
+            "a square mask",
+            _with_mask(10, SCATTERED[:, :4] | np.eye(4, dtype=bool), (), 4, 4, 3, 5),
+        ),
+        Case("a hidden score above the others", _visible_at(-110.0, -120.0), stress=True),
+        Case("a hidden score well above the others", _visible_at(-200.0, -300.0), stress=True),
+        Case("a hidden score far above the others", _visible_at(-2000.0, -2500.0), stress=True),
+        Case("very low scores", _visible_at(-30_000.0, -40_000.0), stress=True),
+        Case("scores below -1e11", _visible_at(-1e12, -1e12), stress=True),
+        Case("very large and very low scores", _visible_at(30_000.0, -30_000.0), stress=True),
+        Case("huge values", CANCELLING, stress=True),
+    )
+
+
+def _scaled(queries, keys):
+    return attention_scores(queries, keys) / np.sqrt(queries.shape[-1])
+
+
+def _mixed(weights, values):
+    return weights @ values, weights
+
+
+def _hiding(hide, *, weigh=softmax, clear=False):
+    """Return attention that hides with hide(scores, mask), and may put zeros where the mask hides."""
+
+    def wrong_attention(queries, keys, values, mask):
+        weights = weigh(hide(_scaled(queries, keys), mask))
+        return _mixed(np.where(mask, weights, 0) if clear else weights, values)
+
+    return wrong_attention
+
+
+def _replaced_by(number):
+    return lambda scores, mask: np.where(mask, scores, number)
+
+
+def _added(number):
+    return lambda scores, mask: scores + np.where(mask, 0, number)
+
+
+HIDING = (_replaced_by, _added)
+
+
+def _weights_changed(change):
+    """Return attention whose weights, made without a mask, are changed by change(weights, mask)."""
+
+    def wrong_attention(queries, keys, values, mask):
+        return _mixed(change(softmax(_scaled(queries, keys)), mask), values)
+
+    return wrong_attention
+
+
+def _right_but(change):
+    """Return right attention, of which change(context, weights, queries, keys, values) is returned."""
+    return lambda queries, keys, values, mask: change(
+        *attention.masked_attention(queries, keys, values, mask), queries, keys, values
+    )
+
+
+def _visible_sum(weights, mask):
+    return (weights * mask).sum(axis=-1, keepdims=True)
+
+
+def _first_changed(pair, factor):
+    context, weights = pair
+    return context * factor, weights
+
+
+def _other_mask(change):
+    return lambda queries, keys, values, mask: attention.masked_attention(queries, keys, values, change(mask))
+
+
+def _scaled_wrongly(mistake):
+    """A wrong divisor of notebook 02, with the right mask."""
+
+    def masked(wrong):
+        def wrong_attention(queries, keys, values, mask):
+            # The logarithms of weights differ as their scores do, and softmax sees only differences.
+            scores = np.log(wrong(queries, keys, values)[WEIGHTS])
+            return _mixed(attention.softmax_or_zeros(apply_mask(scores, mask)), values)
+
+        return wrong_attention
+
+    return Mistake(mistake.slug, mistake.message, tuple(masked(wrong) for wrong in mistake.implementations), WEIGHTS)
+
+
+def _weighed_wrongly(mistake):
+    """A mistake in the softmax itself, between a right mask and right zeros for empty rows."""
+
+    def masked(wrong):
+        return _hiding(_replaced_by(-np.inf), weigh=wrong, clear=True)
+
+    implementations = tuple(masked(wrong) for wrong in mistake.implementations)
+    return Mistake(mistake.slug, f"Inside your attention: {mistake.message}", implementations, WEIGHTS)
+
+
+# Wrong divisors that show without a `scale`, and that no other one equals.
+DIVISORS = {
+    mistake.slug: mistake
+    for mistake in SCALE_MISTAKES
+    if mistake.slug
+    not in {
+        "scale-twice",
+        "scale-ignored",
+        "scale-on-top",
+        "scale-divides",
+        "scale-zero-as-none",
+        "scale-after-softmax",
+    }
+}
+LOWEST = np.finfo(np.float64).min
+
+MASKED_MISTAKES = (
+    Mistake(
+        "mask-ignored",
+        "The mask is not used: hidden keys get weight like all the others.",
+        (_other_mask(np.ones_like),),
+    ),
+    Mistake(
+        "mask-inverted",
+        "You hide what may be seen, and show what is hidden. True means: may attend, so in np.where(mask, scores, ...) "
+        "the scores come first.",
+        (
+            _other_mask(np.logical_not),
+            _hiding(lambda scores, mask: np.where(mask, -np.inf, scores)),
+            *(_hiding(lambda scores, mask, low=low: np.where(mask, low, scores)) for low in (-1e9, LOWEST)),
+            *(_hiding(lambda scores, mask, low=low: scores + mask * low) for low in (-1e9, -1e10, -1e5, -1e4)),
+            _hiding(lambda scores, mask: np.where(mask, -np.inf, scores), clear=True),
+        ),
+    ),
+    Mistake(
+        "mask-score-zero",
+        "You set hidden scores to 0. But e^0 is 1, not 0: a hidden key still gets weight, often more than a visible "
+        "one. A hidden score must be -inf, for e^-inf = 0.",
+        (
+            _hiding(lambda scores, mask: scores * mask),
+            _hiding(lambda scores, mask: scores * mask, clear=True),
+        ),
+    ),
+    Mistake(
+        "mask-full-row-nan",
+        "Right but for a row in which everything is hidden: there -inf minus the row's maximum, -inf, is NaN. Such a "
+        "query attends to nothing: give it zeros, for example with np.where(mask, weights, 0).",
+        (
+            _hiding(_replaced_by(-np.inf)),
+            _hiding(lambda scores, mask: scores + np.log(mask)),
+        ),
+    ),
+    Mistake(
+        "mask-full-row-uniform",
+        "Right but for a row in which everything is hidden: all its scores are then equally low, and softmax shares "
+        "out the attention evenly. Such a query attends to nothing: give it zeros, for example with "
+        "np.where(mask, weights, 0).",
+        (*(_hiding(hide(number)) for hide in HIDING for number in (LOWEST, -1e30, -1e9, -1e10, -1e5, -1e4)),),
+    ),
+    Mistake(
+        "mask-tiny-number",
+        "You hide with a finite number. -1e-9 is nearly 0 and hides nothing; and -1e4 or -1e9 hides only until a "
+        "visible score is lower still: then all the weight goes to the hidden keys. e^-inf is 0 for certain.",
+        (
+            *(_hiding(hide(number), clear=True) for hide in HIDING for number in (-1e9, -1e10, -1e5, -1e4)),
+            *(_hiding(hide(-100.0), clear=clear) for hide in HIDING for clear in (False, True)),
+            *(_hiding(hide(number)) for hide in HIDING for number in (-1e-9, 1e-9)),
+        ),
+    ),
+    Mistake(
+        "mask-after-softmax",
+        "You hide weights after the softmax has shared everything out. What the hidden keys were given is lost, and "
+        "the rows no longer sum to 1. Hide the scores, before the softmax.",
+        (_weights_changed(lambda weights, mask: weights * mask),),
+    ),
+    Mistake(
+        "mask-after-softmax-infinite",
+        "You put -inf among the weights, after the softmax. It belongs among the scores, before it.",
+        (
+            _weights_changed(lambda weights, mask: np.where(mask, weights, -np.inf)),
+            _weights_changed(lambda weights, mask: np.where(mask, weights, -1e9)),
+        ),
+    ),
+    Mistake(
+        "mask-softmax-again",
+        "You mask the weights and take the softmax once more. Mask the scores, and take it once.",
+        (
+            _weights_changed(lambda weights, mask: softmax(np.where(mask, weights, -np.inf))),
+            _weights_changed(lambda weights, mask: np.where(mask, softmax(np.where(mask, weights, -np.inf)), 0)),
+        ),
+    ),
+    Mistake(
+        "mask-renormalised",
+        "Hiding weights after the softmax and dividing by what is left gives the same numbers, until a hidden score is "
+        "far above the visible ones: their weights are rounded to 0, and 0/0 remains. Hide scores, before the softmax.",
+        (
+            _weights_changed(lambda weights, mask: normalised(weights * mask, -1)),
+            _weights_changed(lambda weights, mask: np.nan_to_num(normalised(weights * mask, -1))),
+            _weights_changed(lambda weights, mask: weights * mask / (_visible_sum(weights, mask) + 1e-12)),
+            _weights_changed(lambda weights, mask: weights * mask / np.maximum(_visible_sum(weights, mask), 1e-9)),
+        ),
+    ),
+    Mistake(
+        "mask-added-boolean",
+        "scores + mask adds 1 or 0, and hides nothing. Choose between two: np.where(mask, scores, -np.inf).",
+        (
+            _hiding(lambda scores, mask: scores + mask),
+            _hiding(lambda scores, mask: scores - ~mask),
+            _hiding(lambda scores, mask: scores + mask, clear=True),
+        ),
+    ),
+    Mistake(
+        "mask-minus-minus-inf",
+        "Hidden scores become +inf (two minus signs meet) or NaN, and then their whole row is NaN. Hide with -np.inf.",
+        (
+            _hiding(_replaced_by(np.inf)),
+            _hiding(_replaced_by(np.nan)),
+            _hiding(_added(np.inf)),
+            _hiding(_replaced_by(np.inf), clear=True),
+            *(_hiding(lambda scores, mask, low=low: np.where(mask, scores, -low)) for low in (-1e9, -1e4)),
+        ),
+    ),
+    Mistake(
+        "mask-zero-times-inf",
+        "0 * inf is NaN, so visible scores are NaN. Choose instead of multiplying: np.where(mask, scores, -np.inf).",
+        (
+            _hiding(lambda scores, mask: scores + ~mask * -np.inf),
+            _hiding(lambda scores, mask: scores + (1 - mask.astype(float)) * -np.inf, clear=True),
+            _hiding(lambda scores, mask: scores + mask * -np.inf),
+        ),
+    ),
+    Mistake(
+        "mask-transposed",
+        "The mask's queries and keys are exchanged: its rows are queries, its columns keys, as in the scores. Use it "
+        "as it is.",
+        (_other_mask(swap), _other_mask(np.transpose)),
+    ),
+    Mistake(
+        "mask-axes-added",
+        "You add axes to the mask. It comes ready to broadcast: (n_queries, n_keys), or with all of the scores' axes.",
+        (_other_mask(lambda mask: mask[:, None]), _other_mask(lambda mask: mask[:, None, None])),
+    ),
+    Mistake(
+        "mask-on-the-context",
+        "You mask the values or the context. What is hidden are keys from queries: mask the scores, before softmax.",
+        (
+            lambda queries, keys, values, mask: scaled_dot_product_attention(
+                queries, keys, values * mask.any(axis=-2)[..., None]
+            ),
+            lambda queries, keys, values, mask: _first_changed(
+                scaled_dot_product_attention(queries, keys, values), mask.any(axis=-1, keepdims=True)
+            ),
+        ),
+    ),
+    Mistake(
+        "mask-context-unmasked",
+        "The weights that you return are masked, but the context is made with others. Mix the values with these.",
+        (
+            lambda queries, keys, values, mask: (
+                scaled_dot_product_attention(queries, keys, values)[0],
+                attention.masked_attention(queries, keys, values, mask)[1],
+            ),
+        ),
+    ),
+    Mistake(
+        "returns-weights-only",
+        "You return the weights alone. Return both: context, weights.",
+        (_right_but(lambda context, weights, *given: weights),),
+    ),
+    Mistake(
+        "returns-context-only",
+        "You return the context alone. Return both: context, weights.",
+        (_right_but(lambda context, weights, *given: context),),
+    ),
+    Mistake(
+        "returns-swapped",
+        "Both are there, in the other order. Return context first, then weights.",
+        (_right_but(lambda context, weights, *given: (weights, context)),),
+    ),
+    Mistake(
+        "values-are-keys",
+        "You mix the keys. What is mixed are the values: weights @ values.",
+        (_right_but(lambda context, weights, queries, keys, values: (weights @ keys, weights)),),
+    ),
+    Mistake(
+        "values-are-queries",
+        "You mix the queries. What is mixed are the values: weights @ values.",
+        (_right_but(lambda context, weights, queries, keys, values: (weights @ queries, weights)),),
+    ),
+    Mistake(
+        "weights-transposed",
+        "Your weights are turned round before they meet the values. Use them as they are: weights @ values.",
+        (_right_but(lambda context, weights, queries, keys, values: (swap(weights) @ values, weights)),),
+    ),
+    Mistake(
+        "scale-after-softmax",
+        "You divide after the softmax, the weights or the context. Divide the scores.",
+        (
+            _right_but(
+                lambda context, weights, queries, *given: (
+                    context / np.sqrt(queries.shape[-1]),
+                    weights / np.sqrt(queries.shape[-1]),
+                )
+            ),
+            _right_but(lambda context, weights, queries, *given: (context / np.sqrt(queries.shape[-1]), weights)),
+        ),
+    ),
+    *(_scaled_wrongly(mistake) for mistake in DIVISORS.values()),
+    *(_weighed_wrongly(mistake) for mistake in SOFTMAX_MISTAKES),
+)
+
+
+def _hidden_keys_have_weight(call, arguments, arrays):
+    weights = arrays[-1]
+    places = np.argwhere(~np.broadcast_to(arguments["mask"], weights.shape) & (np.abs(weights) > 1e-6))
+    if not len(places):
+        return None
+    place = tuple(int(i) for i in places[0])
+    return (
+        f"A hidden key has weight: weights[{', '.join(map(str, place))}] is {weights[place]:.4f}, and its mask False."
+    )
+
+
+def _row_sums(call, arguments, arrays):
+    weights = arrays[-1]
+    wanted = np.broadcast_to(arguments["mask"], weights.shape).any(axis=-1)
+    sums = weights.sum(axis=-1)
+    places = np.argwhere(~np.isclose(sums, wanted, atol=1e-4))
+    if not len(places):
+        return None
+    place = tuple(int(i) for i in places[0])
+    why = "1" if wanted[place] else "0, since everything is hidden from it"
+    return f"Row {', '.join(map(str, place))} of the weights sums to {sums[place]:.4f}, not to {why}."
+
+
+def masked_attention(queries, keys, values, mask):
+    scores = attention_scores(queries, keys) / np.sqrt(queries.shape[-1])
+    lowest = np.finfo(scores.dtype).min  # finite, so that an empty row is not NaN
+    weights = softmax(np.where(mask, scores, lowest))
+    weights = np.where(mask, weights, 0)  # an empty row gets zeros; elsewhere this changes nothing
+    return weights @ values, weights
+
+
+masked_exercise = Exercise(
+    reference=attention.masked_attention,
+    outputs=("context", "weights"),
+    cases=_masked_cases(),
+    mistakes=MASKED_MISTAKES,
+    strained="Right for ordinary scores; it goes wrong where hidden and visible scores lie far apart.",
+    properties=(
+        not_finite,
+        negative_weights,
+        _hidden_keys_have_weight,
+        _row_sums,
+        batch_items_mixed,
+        context_is_not_the_mixture,
+    ),
+    hints=(
+        "Three lines of notebook 02, with one more between scores and softmax: a hidden score must not count.",
+        "np.where(mask, scores, -np.inf) keeps the visible scores; e^-inf is 0.",
+        "A row in which everything is hidden needs care: softmax of -inf alone is NaN. Put zeros where the mask is "
+        "False after the softmax, too: np.where(mask, weights, 0).",
+    ),
+    now="You can hide any key from any query. The mask studio below runs on your function.",
+    model_answer=masked_attention,
+)

@@ -1,0 +1,136 @@
+"""The exercise `dot_product_variance`, and the mistakes that people make in it."""
+
+import numpy as np
+
+from mha_helpers.exercises.common import draws, not_finite
+from mha_helpers.exercises.engine import Case, Exercise, Mistake
+from mha_helpers.measures import dot_product_variance
+
+
+def _variance_cases():
+    shifted = {name: array + 0.5 for name, array in draws(2, queries=(7, 3), keys=(7, 3)).items()}
+    single = {name: array.astype(np.float32) for name, array in draws(3, queries=(8, 4), keys=(8, 4)).items()}
+    views = {name: array.T for name, array in draws(4, queries=(3, 6), keys=(3, 6)).items()}
+    return (
+        Case("five pairs", draws(0, queries=(5, 4), keys=(5, 4))),
+        Case("many pairs", draws(1, queries=(40, 9), keys=(40, 9))),
+        Case("a mean that is not 0", shifted),
+        Case("float32", single),
+        Case("transposed views", views),
+        Case("as many pairs as features", draws(5, queries=(4, 4), keys=(4, 4))),
+        Case("one feature", draws(6, queries=(6, 1), keys=(6, 1))),
+        Case("one pair", draws(7, queries=(1, 5), keys=(1, 5))),
+    )
+
+
+def _pairs(queries, keys):
+    return (queries * keys).sum(axis=-1)
+
+
+VARIANCE_MISTAKES = (
+    Mistake(
+        "variance-all-pairs",
+        "You compare every query with every key. Here query i meets key i only: multiply cell by cell, and add up each "
+        "row.",
+        (
+            lambda queries, keys: (queries @ keys.T).var(),
+            lambda queries, keys: (queries @ keys.T).var(axis=-1),
+            lambda queries, keys: (queries @ keys.T).var(axis=0),
+        ),
+    ),
+    Mistake(
+        "variance-not-summed",
+        "You take the variance of the single products. A dot product is their sum over the features: "
+        ".sum(axis=-1) first.",
+        (
+            lambda queries, keys: (queries * keys).var(),
+            lambda queries, keys: (queries * keys).var(axis=-1),
+            lambda queries, keys: (queries * keys).var(axis=0),
+        ),
+    ),
+    Mistake(
+        "variance-mean-feature",
+        "You take the mean over the features. A dot product is their sum: the mean is smaller by the factor d_head, "
+        "and its variance by d_head squared.",
+        (lambda queries, keys: (queries * keys).mean(axis=-1).var(),),
+    ),
+    Mistake(
+        "variance-standard-deviation",
+        "That is the standard deviation. The variance is its square: np.var, or .var().",
+        (lambda queries, keys: _pairs(queries, keys).std(),),
+    ),
+    Mistake(
+        "variance-sum-over-pairs",
+        "You add up over the pairs. A dot product adds up over the features, the last axis: axis=-1.",
+        (lambda queries, keys: (queries * keys).sum(axis=0).var(),),
+    ),
+    Mistake(
+        "variance-one-sum",
+        "You add up everything into one number, which has no spread. Each pair has a dot product of its own: "
+        ".sum(axis=-1).",
+        (
+            lambda queries, keys: (queries * keys).sum().var(),
+            lambda queries, keys: (queries * keys).sum(),
+            lambda queries, keys: np.vdot(queries, keys),
+        ),
+    ),
+    Mistake(
+        "variance-mean-not-subtracted",
+        "That is the mean of the squares. The variance is the mean squared distance from the mean; the two are equal "
+        "only where the mean is 0.",
+        (lambda queries, keys: (_pairs(queries, keys) ** 2).mean(),),
+    ),
+    Mistake(
+        "variance-n-minus-one",
+        "You divide by n - 1 (ddof=1), which estimates the variance of all the pairs that there could be. That is in "
+        "use, too; here divide by n, as np.var does.",
+        (
+            lambda queries, keys: _pairs(queries, keys).var(ddof=1),
+            lambda queries, keys: _pairs(queries, keys).var(ddof=1) if len(queries) > 1 else 0.0,
+        ),
+    ),
+    Mistake(
+        "variance-scaled",
+        "You divide by sqrt(d_head) first. What is measured here are the plain scores; the division comes next.",
+        (lambda queries, keys: (_pairs(queries, keys) / np.sqrt(queries.shape[-1])).var(),),
+    ),
+    Mistake(
+        "variance-absolute",
+        "You take distances without squaring them. The variance is the mean of the *squared* distances from the mean.",
+        (lambda queries, keys: np.abs(_pairs(queries, keys) - _pairs(queries, keys).mean()).mean(),),
+    ),
+    Mistake(
+        "variance-from-theory",
+        "You return what theory says it should be. Measure it: compute the dot products of these pairs, then their "
+        "variance.",
+        (
+            lambda queries, keys: queries.shape[-1],
+            lambda queries, keys: queries.var() * keys.var() * queries.shape[-1],
+        ),
+    ),
+    Mistake(
+        "variance-scores-only",
+        "These are the dot products themselves. Take their variance.",
+        (_pairs,),
+    ),
+)
+
+
+def _negative(call, arguments, arrays):
+    return "A variance is a mean of squares and cannot be negative." if (arrays[0] < 0).any() else None
+
+
+variance_exercise = Exercise(
+    reference=dot_product_variance,
+    outputs=("variance",),
+    cases=_variance_cases(),
+    mistakes=VARIANCE_MISTAKES,
+    properties=(not_finite, _negative),
+    hints=(
+        "Two steps: one dot product for each pair, then the variance of these numbers.",
+        "The dot product of a pair: multiply the two rows cell by cell, and add up over the features. For all pairs at "
+        "once: (queries * keys).sum(axis=-1).",
+        "np.var(a), or a.var(), is the mean squared distance of the numbers in a from their mean.",
+    ),
+    now="You can measure how far scores spread; below you do, for one d_k after the other.",
+)
