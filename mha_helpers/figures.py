@@ -19,7 +19,6 @@ from mha_helpers.style import number
 DPI = 100
 INCH_WIDE, INCH_HIGH = style.CELL_WIDTH / DPI, style.CELL_HEIGHT / DPI
 LABEL_SIZE = style.FONT_SIZE * 72 / DPI  # points, so that text is as large as in a lab
-CORNER = "query \\ key"  # where row labels and column labels meet
 
 
 class CourseFigure:
@@ -60,6 +59,8 @@ class Matrix(NamedTuple):
     rows : sequence of str
     columns : sequence of str, optional
     decimals : int, optional
+    corner : str, optional
+        What rows and columns are, where they are not queries and keys.
     """
 
     title: str
@@ -68,6 +69,7 @@ class Matrix(NamedTuple):
     rows: tuple
     columns: tuple = ()
     decimals: int = 2
+    corner: str = "query \\ key"
 
 
 def matrices(*shown):
@@ -94,7 +96,7 @@ def matrices(*shown):
     shown = [matrix._replace(values=np.asarray(matrix.values, dtype=float)) for matrix in shown]
     for matrix in shown:
         _check_labels(matrix)
-    longest = max(len(label) for matrix in shown for label in (*matrix.rows, CORNER if matrix.columns else ""))
+    longest = max(len(label) for matrix in shown for label in (*matrix.rows, matrix.corner if matrix.columns else ""))
     label_width = 0.085 * longest + 0.15
     widths = [label_width + matrix.values.shape[1] * INCH_WIDE + 0.15 for matrix in shown]
     height = max(len(matrix.rows) for matrix in shown) * INCH_HIGH + 0.62
@@ -249,6 +251,72 @@ def moved_vectors(before, after, features):
     return CourseFigure(figure, f"Vectors ({', '.join(features)}): {listed(before)}. Moved: {listed(after)}.")
 
 
+CURVES = ({"color": style.INK, "marker": "o"}, {"color": style.weight_colour(0.75), "marker": "s", "linestyle": "--"})
+
+WIDE = 100  # a panel whose values span a larger factor has a logarithmic scale, so that the small ones show
+
+
+def curves(x, panels, *, x_name):
+    """Draw measured quantities against something that doubles from point to point, a panel for each.
+
+    Parameters
+    ----------
+    x : sequence of int
+        Drawn on a logarithmic scale.
+    panels : dict of str to dict of str to sequence of float
+        From a panel's title to its one or two curves, by name, with a value for each x.
+    x_name : str
+
+    Returns
+    -------
+    CourseFigure
+
+    Raises
+    ------
+    ValueError
+        If a curve has not one value for each x, or a panel has more than two curves.
+
+    Examples
+    --------
+    >>> curves([1, 2], {"variance": {"measured": [1.0, 2.1]}}, x_name="d_k")
+    Curves against d_k = 1, 2. variance: measured 1.00, 2.10.
+    """
+    for title, named in panels.items():
+        if len(named) > len(CURVES):
+            raise ValueError(f"panel {title!r} has {len(named)} curves; give at most {len(CURVES)}")
+        for name, values in named.items():
+            if len(values) != len(x):
+                raise ValueError(
+                    f"curve {name!r} has {len(values)} values for {len(x)} values of {x_name}; give one for each"
+                )
+    figure = Figure(figsize=(4.2 * min(len(panels), 2), 2.9 * -(-len(panels) // 2)), layout="constrained")
+    grid = figure.subplots(-(-len(panels) // 2), min(len(panels), 2), squeeze=False).ravel()
+    for axes, (title, named) in zip(grid, panels.items(), strict=False):
+        for (name, values), look in zip(named.items(), CURVES, strict=False):
+            axes.plot(x, values, markersize=5, label=name, **look)
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(x, [str(value) for value in x])
+        axes.minorticks_off()
+        every = [value for values in named.values() for value in values]
+        if min(every) > 0 and max(every) > WIDE * min(every):
+            axes.set_yscale("log")
+        else:
+            axes.set_ylim(bottom=0)
+        axes.set_title(title, fontsize=LABEL_SIZE, fontweight="bold", loc="left")
+        axes.set_xlabel(x_name, fontsize=LABEL_SIZE)
+        axes.tick_params(labelsize=LABEL_SIZE * 0.9)
+        axes.spines[["top", "right"]].set_visible(False)
+        if len(named) > 1:
+            axes.legend(fontsize=LABEL_SIZE * 0.9, frameon=False)
+    for axes in grid[len(panels) :]:
+        axes.set_visible(False)
+    said = "; ".join(
+        f"{title}: " + ", ".join(f"{name} {', '.join(map(number, values))}" for name, values in named.items())
+        for title, named in panels.items()
+    )
+    return CourseFigure(figure, f"Curves against {x_name} = {', '.join(map(str, x))}. {said}.")
+
+
 def _check_labels(matrix):
     if matrix.values.ndim != 2 or matrix.values.shape[0] != len(matrix.rows):
         raise ValueError(
@@ -277,8 +345,9 @@ def _draw_matrix(axes, matrix):
     colours = _colours(matrix)
     for (i, j), value in np.ndenumerate(matrix.values):
         colour = colours(value)
-        hatch = None if np.isfinite(value) else "//"
-        axes.add_patch(Rectangle((j, i), 1, 1, facecolor=colour, edgecolor=style.PAPER, hatch=hatch))
+        axes.add_patch(Rectangle((j, i), 1, 1, facecolor=colour, edgecolor=style.PAPER))
+        if not np.isfinite(value):  # a patch of its own: a hatch has its patch's edge colour
+            axes.add_patch(Rectangle((j, i), 1, 1, fill=False, edgecolor=style.QUIET, linewidth=0, hatch="//"))
         ink = style.text_colour(colour)
         axes.text(
             j + 0.5, i + 0.5, number(value, matrix.decimals), ha="center", va="center", color=ink, fontsize=LABEL_SIZE
@@ -289,7 +358,7 @@ def _draw_matrix(axes, matrix):
     axes.set_xticks(np.arange(len(matrix.columns)) + 0.5, matrix.columns, fontsize=LABEL_SIZE)
     axes.xaxis.tick_top()
     if matrix.columns:
-        axes.text(-0.08, -0.28, CORNER, ha="right", va="center", color=style.QUIET, fontsize=LABEL_SIZE * 0.9)
+        axes.text(-0.08, -0.28, matrix.corner, ha="right", va="center", color=style.QUIET, fontsize=LABEL_SIZE * 0.9)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     title_colour = style.role_text(matrix.role) if matrix.role in style.ROLES else style.INK

@@ -56,6 +56,8 @@ def matrix(
     column=None,
     differs=None,
     cell=CELL,
+    hatched=None,
+    hatched_text=None,
 ):
     """Draw a matrix with a number in each cell.
 
@@ -82,6 +84,10 @@ def matrix(
         A cell to mark as different, by a dashed frame and a sign.
     cell : tuple of int, optional
         A cell's width and height: smaller than the course's where a matrix is large.
+    hatched : ndarray of bool, shape (n_rows, n_columns), optional
+        Cells to hatch, besides those that are not finite.
+    hatched_text : str, optional
+        What to write in them, instead of the number.
 
     Returns
     -------
@@ -98,7 +104,9 @@ def matrix(
     for i, label in enumerate(row_labels if label_width else ()):
         parts.append(text(left - 6, top + (i + 0.5) * height + 5, label, anchor="end", bold=i == row, size=12))
     for (i, j), value in np.ndenumerate(values):
-        parts.append(_cell(left + j * width, top + i * height, cell, value, colours(value), decimals))
+        hatch = hatched is not None and hatched[i, j]
+        written = hatched_text if hatch else None
+        parts.append(_cell(left + j * width, top + i * height, cell, value, colours(value), decimals, hatch, written))
     if row is not None:
         parts.append(box(left, top + row * height, n_columns * width, height, stroke=style.INK, stroke_width=3))
     if column is not None:
@@ -115,20 +123,23 @@ def matrix(
     return "".join(parts)
 
 
-def _cell(x, y, cell, value, colour, decimals):
+def _cell(x, y, cell, value, colour, decimals, hatch, written):
     width, height = cell
     size = FONT_SIZE if width >= CELL_WIDTH else FONT_SIZE - 2
+    centre, ink = x + width / 2, style.text_colour(colour)
     parts = [box(x, y, width, height, fill=colour, stroke=style.PAPER)]
-    if not np.isfinite(value):  # hatched: a hidden score or NaN is not only a colour
+    if hatch or not np.isfinite(value):  # a hidden score or NaN is not only a colour
         strokes = "".join(f"M{x + s:g} {y + height:g}l12 -{height}" for s in range(0, width - 11, 10))
-        parts.append(f'<path d="{strokes}" stroke="{style.QUIET}" stroke-width="0.7"/>')
-    label = number(value, decimals)
+        stroke = style.QUIET if ink == "#000000" else ink
+        parts.append(f'<path d="{strokes}" stroke="{stroke}" stroke-width="0.7"/>')
+    label = written or number(value, decimals)
     while len(label) > 6 and decimals > 0:
         decimals -= 1
         label = number(value, decimals)
     if len(label) > 6:
         label = f"{value:.0e}".replace("-", "−")
-    centre, ink = x + width / 2, style.text_colour(colour)
+    if len(parts) > 1:  # no stroke through the text
+        parts.append(box(centre - size * len(label) / 3, y + height / 2 - 6, size * len(label) / 1.5, 13, fill=colour))
     parts.append(text(centre, y + height / 2 + 5, label, anchor="middle", colour=ink, size=size))
     return "".join(parts)
 

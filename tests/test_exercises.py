@@ -4,22 +4,36 @@ import html
 import re
 
 import answers
+import masking_answers
 import numpy as np
 import odd_right_answers
 import pytest
+import scaling_answers
 import sly_wrong_answers
 from answers import CountsItsCalls, softmax_in_place, softmax_only_matrices
 
 from mha_helpers import exercises
 
-EXERCISES = {name: getattr(exercises, name) for name in ("softmax", "attention_scores", "dot_product_attention")}
-SUFFIXES = {"softmax": "SOFTMAX", "attention_scores": "SCORES", "dot_product_attention": "ATTENTION"}
+# What an exercise's answers are called: RIGHT_SOFTMAX and WRONG_SOFTMAX, in one module or in several.
+SUFFIXES = {
+    "softmax": "SOFTMAX",
+    "attention_scores": "SCORES",
+    "dot_product_attention": "ATTENTION",
+    "dot_product_variance": "VARIANCE",
+    "softmax_jacobian": "JACOBIAN",
+    "scaled_dot_product_attention": "SCALED",
+    "causal_mask": "CAUSAL",
+    "padding_mask": "PADDING",
+    "masked_attention": "MASKED",
+}
+MODULES = (answers, odd_right_answers, sly_wrong_answers, scaling_answers, masking_answers)
+EXERCISES = {name: getattr(exercises, name) for name in SUFFIXES}
 RIGHT, WRONG = (
     {
-        name: [*getattr(answers, f"{kind}_{suffix}"), *getattr(more, f"{kind}_{suffix}")]
+        name: [answer for module in MODULES for answer in getattr(module, f"{kind}_{suffix}", ())]
         for name, suffix in SUFFIXES.items()
     }
-    for kind, more in (("RIGHT", odd_right_answers), ("WRONG", sly_wrong_answers))
+    for kind in ("RIGHT", "WRONG")
 )
 
 # The catalogue's slugs for these exercises; further ones may be added, none renamed or dropped.
@@ -30,6 +44,27 @@ CATALOGUE = {
     # Of the divisors: those that an unscaled attention can be given. d_model is not among its arguments.
     "dot_product_attention": "values-are-scores values-are-keys returns-weights-only weights-transposed scale-no-root "
     "scale-multiplied scale-n-keys scale-after-softmax scale-values-width",
+    "dot_product_variance": "",
+    "softmax_jacobian": "jacobian-diagonal-only jacobian-sign jacobian-outer-only",
+    "scaled_dot_product_attention": "values-are-scores values-are-keys returns-weights-only weights-transposed "
+    "scale-missing scale-d-model scale-no-root scale-multiplied scale-n-keys scale-after-softmax scale-twice "
+    "scale-values-width",
+    "causal_mask": "causal-inverted causal-transposed causal-strict causal-off-by-one causal-additive "
+    "causal-zero-times-inf",
+    "padding_mask": "padding-on-queries padding-inverted padding-no-head-axis padding-float",
+    "masked_attention": "mask-ignored mask-inverted mask-score-zero mask-tiny-number mask-after-softmax "
+    "mask-full-row-nan mask-full-row-uniform mask-added-boolean mask-minus-minus-inf",
+}
+
+# The case in which all axes differ, and how many there are: batch, heads, queries, keys, and the widths.
+TELLING_CASES = {
+    "softmax": ("a batch with heads", 4),
+    "attention_scores": ("a batch with heads", 5),
+    "dot_product_attention": ("a batch with heads", 6),
+    "dot_product_variance": ("many pairs", 2),
+    "scaled_dot_product_attention": ("a batch with heads", 6),
+    "padding_mask": ("two sentences of five", 2),
+    "masked_attention": ("a mask for each head", 6),
 }
 
 
@@ -114,14 +149,23 @@ def test_no_catalogued_slug_is_missing_or_used_twice(name):
     assert len(slugs) == len(set(slugs))
 
 
+@pytest.mark.parametrize(("name", "trait", "n_sizes"), [(name, *case) for name, case in TELLING_CASES.items()])
+def test_no_two_axes_of_the_telling_case_are_the_same(name, trait, n_sizes):
+    telling = next(case for case in EXERCISES[name].cases if case.trait == trait)
+    assert len({size for array in telling.arguments.values() for size in array.shape}) == n_sizes
+
+
 @pytest.mark.parametrize("name", EXERCISES)
-def test_the_cases_tell_mistakes_apart(name):
-    cases = EXERCISES[name].cases
-    assert {"a batch", "a batch with heads", "float32"} <= {case.trait for case in cases}
-    with_heads = next(case for case in cases if case.trait == "a batch with heads")
-    sizes = {size for array in with_heads.arguments.values() for size in array.shape}
-    # batch, heads, queries, keys, and for the later exercises the widths: no two the same
-    assert len(sizes) == {"softmax": 4, "attention_scores": 5, "dot_product_attention": 6}[name]
+def test_no_two_cases_share_a_trait(name):
+    traits = [case.trait for case in EXERCISES[name].cases]
+    assert len(traits) == len(set(traits))
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_what_takes_floats_is_tried_on_float32(name):
+    arrays = [array for case in EXERCISES[name].cases for array in case.arguments.values() if np.ndim(array)]
+    kinds = {array.dtype for array in arrays}
+    assert np.float64 not in kinds or np.float32 in kinds
 
 
 def test_two_mistakes_at_once_are_named_one_at_a_time():
@@ -292,3 +336,75 @@ def test_a_result_says_the_same_in_text_and_in_html():
     words = re.sub(r"<[^>]+>", "", result._repr_html_())
     for line in repr(result).splitlines():
         assert html.escape(line.replace("`", "")) in words
+
+
+def test_a_missing_scale_is_told_what_the_first_line_must_be():
+    def scaled_dot_product_attention(queries, keys, values):
+        return exercises.scaled_dot_product_attention.reference(queries, keys, values)
+
+    message = exercises.scaled_dot_product_attention.check(scaled_dot_product_attention).message
+    assert "scaled_dot_product_attention(queries, keys, values, scale=None)." in message
+
+
+def test_a_wrong_factor_is_told_with_the_one_that_is_due():
+    def times(factor):
+        def attention(queries, keys, values, scale=None):
+            return exercises.dot_product_attention.reference(queries * factor(queries, scale), keys, values)
+
+        return exercises.scaled_dot_product_attention.check(attention).message
+
+    without = times(lambda queries, scale: 0.9 if scale is None else scale)
+    assert "times 0.9000; it should be times 0.5774, 1 / sqrt(d_head)." in without
+    given = times(lambda queries, scale: queries.shape[-1] ** -0.5 if scale is None else scale / 2)
+    assert "times 0.1500; it should be times 0.3, the scale given." in given
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "said"),
+    [
+        ("causal_mask", lambda n: np.tri(n, dtype=bool)[:, ::-1], "mask[0, 0] should be True; yours is False."),
+        ("causal_mask", lambda n: np.tri(n) * 2, "mask[0, 0] should be True; yours is 2."),
+        ("padding_mask", lambda attention_mask: ~attention_mask[:, None, None], "~1 is -2, and ~0 is -1."),
+        ("dot_product_variance", lambda queries, keys: 2.0, "). variance should be 2.2410; yours is 2.0000."),
+        ("dot_product_variance", lambda queries, keys: [2.0], "of shape (), a single number; got (1,)."),
+        ("dot_product_variance", lambda queries, keys: queries.var, "are the brackets missing"),
+        ("softmax_jacobian", lambda p: (p, np.outer(p, p)), "It returned 2 things; `return jacobian`"),
+        ("softmax_jacobian", lambda p: np.triu(exercises.softmax_jacobian.reference(p)), "row 1 sums to 0.0397."),
+    ],
+)
+def test_what_differs_is_shown_in_its_own_terms(name, answer, said):
+    assert said in EXERCISES[name].check(answer).message
+
+
+@pytest.mark.parametrize("name", ["causal_mask", "padding_mask", "softmax_jacobian", "dot_product_variance"])
+def test_nobody_hears_of_matrices_where_there_are_none_to_be_right_on(name):
+    assert "right for one matrix" not in EXERCISES[name].check(lambda *arguments: np.zeros((2, 2))).message
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ("scores.masked_fill(~mask, -1e9)", "np.where(mask, scores, -np.inf)"),
+        ("scores.masked_fill_(~mask, -1e9)", "np.where(mask, scores, -np.inf)"),
+        ("np.where(mask, scores)", "takes three"),
+        ("np.where(mask, scores, -inf)", "np.inf"),  # of the notebook's names, `inf` is none
+        ("np.where(not mask, -np.inf, scores)", "was given a whole array"),
+        ("mask[:1, :3] if scores[mask[:1, :3]] else 0", "np.where(mask, a, b)"),
+        ("scores / np.sqrt(queries.size(-1))", "shape[-1]"),
+        ("scores / np.sqrt(queries.shape(-1))", "queries.shape[-1]"),
+        ("scores / np.sqrt(d_k)", "queries.shape[-1]"),
+        ("torch.softmax(scores, dim=-1)", "uses NumPy"),
+        ("scores.sum(dim=-1)", "PyTorch says dim"),
+        ("scores.unsqueeze(0)", "a[:, None]"),
+        ("np.ones(4, 5) * mask", "np.ones((n, n))"),
+        ("scores * None", "an argument that was not given"),
+        ("scores / scores.sum(axis=-1)", "keepdims=True"),
+        ("scores / np.sqrt(queries.shape)", "need equal shapes"),
+    ],
+)
+def test_the_likely_cause_of_an_error(line, cause):
+    namespace = {"np": np}
+    exec(f"def attention(queries, keys, values, mask):\n    scores = queries @ keys.mT\n    return {line}", namespace)
+    message = exercises.masked_attention.check(namespace["attention"]).message
+    assert "Likely cause: " in message, message
+    assert cause in message.partition("Likely cause: ")[2]

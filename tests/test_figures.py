@@ -32,7 +32,7 @@ def test_an_attention_map_draws_every_weight_with_its_colour():
     assert cell_colours(axes) == [rgb(style.weight_colour(weight)) for weight in WEIGHTS.flat]
     assert [label.get_text() for label in axes.get_yticklabels()] == list(TOKENS)
     assert [label.get_text() for label in axes.get_xticklabels()] == list(TOKENS)
-    assert figures.CORNER in texts(axes), "the labels must say which are queries and which keys"
+    assert "query \\ key" in texts(axes), "the labels must say which are queries and which keys"
 
 
 def test_an_attention_map_says_who_attends_to_whom():
@@ -51,7 +51,8 @@ def test_nan_and_infinity_are_hatched_and_in_words():
     drawn = figures.matrices(Matrix("scores", [[np.nan, -np.inf, 1.0]], "scores", ("a",)))
     [axes] = drawn.figure.axes
     assert texts(axes) == ["NaN", "−inf", "1.00"]
-    assert [bool(patch.get_hatch()) for patch in axes.patches] == [True, True, False]
+    hatched = [patch.get_xy() for patch in axes.patches if patch.get_hatch()]
+    assert hatched == [(0, 0), (1, 0)]
     assert repr(drawn) == "scores: a (NaN, −inf, 1.00)."
 
 
@@ -128,3 +129,26 @@ def test_the_png_carries_its_sentence(drawn):
 def test_bad_input_is_refused_in_words(draw, message):
     with pytest.raises(ValueError, match=message):
         draw()
+
+
+def test_curves_draw_what_they_are_given():
+    panels = {"one": {"a": [1.0, 2.0, 3.0], "b": [3.0, 2.0, 1.0]}, "two": {"a": [0.5, 0.25, 0.125]}}
+    drawn = figures.curves([1, 2, 4], panels, x_name="d_k")
+    for axes, (title, named) in zip(drawn.figure.axes, panels.items(), strict=True):
+        assert axes.get_title(loc="left") == title
+        assert [list(line.get_ydata()) for line in axes.get_lines()] == list(named.values())
+        looks = {(line.get_marker(), line.get_linestyle()) for line in axes.get_lines()}
+        assert len(looks) == len(named), "two curves must differ in more than colour"
+    assert str(drawn.text).endswith("two: a 0.50, 0.25, 0.12.")
+
+
+@pytest.mark.parametrize(
+    ("panels", "message"),
+    [
+        ({"one": {"a": [1.0]}}, "curve 'a' has 1 values for 2 values of d_k; give one for each"),
+        ({"one": {name: [1.0, 2.0] for name in "abc"}}, "panel 'one' has 3 curves; give at most 2"),
+    ],
+)
+def test_curves_that_do_not_fit_are_refused(panels, message):
+    with pytest.raises(ValueError, match=message):
+        figures.curves([1, 2], panels, x_name="d_k")

@@ -3,13 +3,14 @@
 import html
 import io
 import re
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from PIL import Image
 
-from mha_helpers import attention, labs
+from mha_helpers import attention, labs, masks
 from mha_helpers.labs import order, workbench
 from mha_helpers.labs.frame import Picture
 from tools.pictures import fingerprint, stored_picture
@@ -23,8 +24,23 @@ def softmax_over_queries(queries, keys, values):
     return weights @ values, weights
 
 
-def state(lab, **changes):
-    return lab.first_state | changes
+class Learner(NamedTuple):
+    """What a learner may hand to a lab: a right function, and a wrong one that can be shown."""
+
+    right: object
+    wrong: object
+
+
+SELF_ATTENTION = Learner(attention.dot_product_attention, softmax_over_queries)
+LEARNERS = {
+    "leak_detector": Learner(masks.causal_mask, lambda n: np.tri(n, k=1, dtype=bool)),
+    "mask_studio": Learner(
+        attention.masked_attention, lambda queries, keys, values, mask: softmax_over_queries(queries, keys, values)
+    ),
+    "qkv_workbench": SELF_ATTENTION,
+    "softmax_scaling": Learner(attention.softmax, lambda scores: np.exp(scores) / np.exp(scores).sum(axis=0)),
+    "word_order": SELF_ATTENTION,
+}
 
 
 @pytest.fixture(params=labs.__all__)
@@ -55,23 +71,39 @@ def test_several_controls_are_drawn_once(make_lab, monkeypatch):
     assert len(drawn) == 1
 
 
+def test_a_right_function_is_run(make_lab):
+    right = LEARNERS[make_lab.__name__].right
+    lab = make_lab(lambda *given: right(*given))
+    assert f"Running on your {right.__name__}." in lab.picture.value
+    assert "≠" not in lab.picture.value
+
+
+def test_the_courses_own_function_is_not_called_the_learners(make_lab):
+    right = LEARNERS[make_lab.__name__].right
+    assert html.escape(f"Shown with the course's own {right.__name__}.") in make_lab(right).picture.value
+
+
+def test_a_wrong_function_is_run_and_marked(make_lab):
+    page = make_lab(LEARNERS[make_lab.__name__].wrong).picture.value
+    assert "is not right yet (marked ≠): " in page
+    assert page.count("≠") > 1, "marked in the notice and on the picture"
+
+
 @pytest.mark.parametrize(
     ("function", "notice"),
     [
-        pytest.param(None, "yours is not written yet", id="none"),
-        pytest.param(lambda queries, keys, values: (..., ...), "yours is not written yet", id="stub"),
-        pytest.param(attention.dot_product_attention, "Running on your dot_product_attention.", id="right"),
-        pytest.param(softmax_over_queries, "is not right yet (marked ≠): weights[", id="wrong"),
-        pytest.param(lambda queries, keys, values: 1 / 0, "yours stopped. Python said ZeroDivisionError", id="raises"),
-        pytest.param(lambda queries, keys, values: values, "in the right shapes", id="one array"),
-        pytest.param(lambda queries, keys, values: (values, values.T), "in the right shapes", id="shapes"),
+        pytest.param(None, html.escape("Shown with the course's own"), id="none"),
+        pytest.param(lambda *given: ..., "yours is not written yet", id="stub"),
+        pytest.param(lambda *given: 1 / 0, "yours stopped. Python said ZeroDivisionError", id="raises"),
+        pytest.param(lambda *given: np.zeros(1), "in the right shapes", id="shapes"),
+        pytest.param(lambda *given: "right", "in the right shapes", id="text"),
         pytest.param(3, "what was given is not a function but int", id="no function"),
     ],
 )
-def test_it_says_whose_function_is_run(make_lab, function, notice):
+def test_what_cannot_be_shown_is_said(make_lab, function, notice):
     page = make_lab(function).picture.value
     assert notice in page
-    assert ("≠" in page) == ("≠" in notice)
+    assert "≠" not in page
 
 
 def test_a_wrong_function_is_marked_at_its_first_wrong_cell():
@@ -91,7 +123,7 @@ def test_a_learners_function_cannot_change_the_lab():
             array[:] = 99
         return context, weights
 
-    lab, own = labs.qkv_workbench(destroys), labs.qkv_workbench(attention.dot_product_attention)
+    lab, own = labs.qkv_workbench(destroys), labs.qkv_workbench(lambda *given: attention.dot_product_attention(*given))
     assert lab.picture.value == own.picture.value
 
 
@@ -129,7 +161,7 @@ def test_two_labs_on_a_page_share_no_ids(make_lab):
 def test_it_is_shown_as_a_bundle(make_lab, monkeypatch):
     shown = []
     monkeypatch.setattr("mha_helpers.labs.frame.display", lambda data, **more: shown.append(data))
-    lab = make_lab(softmax_over_queries)
+    lab = make_lab(LEARNERS[make_lab.__name__].wrong)
     InteractiveShell.instance().display_formatter.format(lab)
     [bundle] = shown
     assert set(bundle) == {"application/vnd.jupyter.widget-view+json", "image/png", "text/plain"}

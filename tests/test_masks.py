@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
-from mha_helpers.masks import apply_mask, causal_mask, padding_mask
+from mha_helpers.masks import apply_mask, causal_mask, convert_mask, padding_mask
 
 INF = np.inf
 SCORES = hnp.arrays(
@@ -217,3 +217,75 @@ def test_a_ragged_mask_is_explained():
 def test_lists_and_integers_are_read_as_scores(scores):
     assert_array_equal(apply_mask(scores, [[0.5, -INF]]), [[0.5, -INF]])
     assert_array_equal(apply_mask(scores, [[True, False]]), [[0, -INF]])
+
+
+IN_EACH_CONVENTION = {
+    "may attend": [[True, False]],
+    "hidden": [[False, True]],
+    "additive": [[0.0, -INF]],
+    "ones": [[1, 0]],
+}
+
+
+@pytest.mark.parametrize("wanted", IN_EACH_CONVENTION)
+@pytest.mark.parametrize("given_as", IN_EACH_CONVENTION)
+def test_every_convention_becomes_every_other(given_as, wanted):
+    converted = convert_mask(IN_EACH_CONVENTION[given_as], given=given_as, wanted=wanted)
+    assert_array_equal(converted, IN_EACH_CONVENTION[wanted])
+    assert converted.dtype.kind == {"additive": "f", "ones": "i"}.get(wanted, "b")
+
+
+@given(scores_and_masks(bool, st.booleans()))
+def test_a_converted_mask_hides_the_same(scores_and_mask):
+    scores, mask = scores_and_mask
+    additive = convert_mask(mask, given="may attend", wanted="additive")
+    assert_array_equal(apply_mask(scores, additive), apply_mask(scores, mask))
+
+
+def test_only_minus_infinity_can_be_read_in_one_way():
+    assert_array_equal(convert_mask(np.array([0, -INF], np.float32)), [True, False])
+
+
+def test_whole_numbers_as_floats_are_ones_too():
+    assert_array_equal(convert_mask([1.0, 0.0], given="ones"), [True, False])
+
+
+TWO_WAYS = "can be read in two ways"
+
+
+@pytest.mark.parametrize(
+    ("mask", "convention", "message"),
+    [
+        pytest.param([True, False], None, f"this mask of bool entries {TWO_WAYS}: True may mean", id="booleans"),
+        pytest.param([1, 0], None, f"this mask of int64 entries {TWO_WAYS}: 1 may mean 'may attend'", id="ones"),
+        pytest.param([0.0, 0.0], None, f"this mask of float64 entries {TWO_WAYS}: without a -inf", id="zeros"),
+        pytest.param([1.0, 0.0], None, f"this mask of float64 entries {TWO_WAYS}", id="floats"),
+        pytest.param(
+            [1, 0], "hidden", "the mask holds int64 entries, and in the convention 'hidden' they are False and True",
+            id="numbers as booleans",
+        ),
+        pytest.param(
+            [True], "ones", "the mask holds bool entries, and in the convention 'ones' they are 1 and 0",
+            id="booleans as numbers",
+        ),
+        pytest.param(
+            [0.0, -1e4], "additive",
+            "the mask holds -10000.0, and in the convention 'additive' there are only 0.0 (may attend) and -inf "
+            "(hidden); a finite number hides for certain only where no score outruns it",
+            id="finite",
+        ),
+        pytest.param([0.0, -INF, 1.0], None, "the mask holds 1.0, and in the convention 'additive'", id="mixed"),
+        pytest.param([0.0, np.nan], "additive", "the mask holds nan", id="nan"),
+        pytest.param([2, 0], "ones", "the mask holds 2, and in the convention 'ones'", id="two"),
+        pytest.param([True], "true", "there is no convention 'true'; give one of 'may attend', 'hidden'", id="unknown"),
+        pytest.param([[1], [1, 0]], "ones", "the mask cannot be read as an array", id="ragged"),
+    ],
+)  # fmt: skip
+def test_a_mask_that_is_not_clear_is_refused(mask, convention, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+        convert_mask(mask, given=convention)
+
+
+def test_an_unknown_wanted_convention_is_refused():
+    with pytest.raises(ValueError, match="there is no convention 'added'"):
+        convert_mask([True], given="hidden", wanted="added")

@@ -17,6 +17,7 @@ ALLOWED = {
     "positions": {"shapes"},
     "measures": {"shapes"},
     "probes": {"shapes"},
+    "experiments": {"attention"},
     "course_data": set(),
     "style": set(),
     "svg": {"style"},

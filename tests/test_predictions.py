@@ -1,12 +1,13 @@
 """Questions that take a committed answer before they show anything."""
 
 import dataclasses
+import re
 
 import pytest
 
 from mha_helpers import exercises
 
-PREDICTIONS = ("predict_constant", "predict_order", "predict_values", "find_slip")
+PREDICTIONS = [name for name in exercises.__all__ if hasattr(getattr(exercises, name), "commit")]
 
 
 @pytest.fixture(params=PREDICTIONS)
@@ -63,3 +64,25 @@ def test_the_slip_is_the_one_that_the_replay_finds():
     assert sum(map(float, ("33.4", "39.1", "28.9"))) == pytest.approx(101.4)
     assert "27.52 %" in exercises.find_slip.reactions["play on football"]
     assert len(exercises.find_slip.reactions) == 9
+
+
+def numbers_in(text):
+    return [float(number) for number in re.findall(r"-?\d+\.\d+", text)]
+
+
+def test_the_results_about_scaling_are_the_ones_that_the_answers_claim():
+    narrow, wide = (numbers_in(line)[0] for line in exercises.predict_spread.run().splitlines())
+    assert wide / narrow == pytest.approx(8, rel=0.03)
+    saturated, scaled = (numbers_in(line) for line in exercises.predict_gradient.run().splitlines())
+    assert saturated[0] < 0.001 < 0.3 < scaled[0]
+    after, first, twice = (numbers_in(line) for line in exercises.predict_queries_first.run().splitlines())
+    assert after == first != twice
+
+
+def test_the_results_about_masks_are_the_ones_that_the_answers_claim():
+    *_, hidden = numbers_in(exercises.predict_zero.run().splitlines()[1])
+    assert hidden == max(numbers_in(exercises.predict_zero.run().splitlines()[1]))
+    whole, after, before = (numbers_in(line) for line in exercises.predict_after.run().splitlines())
+    assert whole[-1] == before[-1] == 1 > after[-1]
+    assert after[0] / after[1] == pytest.approx(before[0] / before[1], rel=1e-3)
+    assert exercises.predict_empty.run().endswith("[nan nan nan]")

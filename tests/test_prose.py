@@ -9,7 +9,9 @@ from tools.notebooks import course_notebooks, read
 
 # Whole numbers below 100 are too common to trace; links, issue numbers and years are no results.
 NUMBER = re.compile(r"(?<![\w.#])(\d+\.\d+|\d{3,})(?![\w.]*\d)")
-NOT_A_RESULT = re.compile(r"\]\([^)]*\)|arXiv:\S+|section [\d.]+|issue \d+|(?:et al\. |\()(?:19|20)\d\d\b|<[^>]*>")
+NOT_A_RESULT = re.compile(
+    r"\]\([^)]*\)|arXiv:\S+|section [\d.]+|(?:issue|pull request) \d+|(?:et al\. |\()(?:19|20)\d\d\b|<[^>]*>"
+)
 
 
 def printed_by_sources():

@@ -323,9 +323,14 @@ _PRESS = """([picture, limit]) => {
         setTimeout(() => reject(new Error(`no new picture within ${limit} ms of the key press`)), limit);
         (async () => { while (await frame() && !painted) blank += !drawn().length; })();
         await new Promise(changed => {
-            const check = () => drawn().length && look() !== before && changed();
-            const changes = {childList: true, subtree: true, characterData: true, attributes: true};
-            new MutationObserver(check).observe(picture, changes);
+            const check = () => {
+                if (!drawn().length || look() === before) return;
+                observer.disconnect();  // one left behind would slow every later press
+                picture.removeEventListener("load", check, true);
+                changed();
+            };
+            const observer = new MutationObserver(check);
+            observer.observe(picture, {childList: true, subtree: true, characterData: true, attributes: true});
             picture.addEventListener("load", check, true);  // an image that was there gets its pixels
         });
         await Promise.all([...picture.querySelectorAll("img")].map(image => image.decode()));

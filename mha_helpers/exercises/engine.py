@@ -126,7 +126,7 @@ class Exercise:
     strained : str, optional
         What to say when only the strained cases are wrong.
     properties : tuple of callable, optional
-        Each takes (call, arguments, arrays) of a wrong answer that no mistake explains, and
+        Each takes (call, arguments and options, arrays) of a wrong answer that no mistake explains, and
         returns a sentence if something that must hold does not, else None.
     model_answer : callable, optional
         The solution to show where the reference does more than the exercise asks.
@@ -195,14 +195,13 @@ class Exercise:
                 mistake, message = self._diagnose(function, given, wanted, right)
                 return Result("wrong", message, mistake, stuck)
             # Other numbers of a known shape, last: an answer kept from an earlier call would be wrong here.
-            flipped = Case(
-                "",
-                {
-                    name: np.flip(value).copy() if isinstance(value, np.ndarray) else value
-                    for name, value in self.cases[0].arguments.items()
-                },
-            )
-            repeated = agree(self._run(function, flipped), self._run(self.reference, flipped))
+            # Each argument is rolled by its own number of places, as pairs that move together may change nothing.
+            rolled = {
+                name: np.roll(value, places) if isinstance(value, np.ndarray) else value
+                for places, (name, value) in enumerate(self.cases[0].arguments.items(), 1)
+            }
+            again = Case("", rolled)
+            repeated = agree(self._run(function, again), self._run(self.reference, again))
         changed = next((outcome.changed for outcome in given if outcome.changed), None)
         if changed:
             message = (
@@ -315,11 +314,16 @@ class Exercise:
         """Say what was tried, and the first thing that is not as it should be."""
         tried = f"Tried {case.trait}: {explain.shapes_of(case.arguments | case.options)}."
         if given.error is not None:
-            return f"{tried} {explain.describe_error(given.error, function, with_cause=not is_named)}"
+            asked = self._call
+            return f"{tried} {explain.describe_error(given.error, function, asked, with_cause=not is_named)}"
         if given.returned is None:
             return f"{tried} It returned None: is the `return` line missing?"
         expected = ", ".join(self.outputs)
         if given.arrays is None:
+            if isinstance(given.returned, tuple) and len(self.outputs) == 1:
+                return f"{tried} It returned {len(given.returned)} things; `return {expected}` and nothing else."
+            if callable(given.returned):
+                return f"{tried} It returned a function; are the brackets missing that call it?"
             kind = getattr(given.returned, "dtype", type(given.returned).__name__)
             return f"{tried} It returned {kind}, which cannot be read as numbers; `return {expected}`."
         if len(given.arrays) != len(self.outputs):
@@ -330,13 +334,18 @@ class Exercise:
         wrong_shape = [(name, got, want) for name, got, want in pairs if got.shape != want.shape]
         if wrong_shape:
             name, got, want = wrong_shape[0]
-            return f"{tried} Expected {name} of shape {want.shape}; got {got.shape}."
+            single = ", a single number" if want.shape == () else ""
+            return f"{tried} Expected {name} of shape {want.shape}{single}; got {got.shape}."
         right = [name for name, got, want in pairs if close(got, want).all()]
         if len(right) == len(pairs):
             return f"{tried} The entries are right, but they are numbers; give booleans, True and False."
         name, got, want = next(pair for pair in pairs if pair[0] not in right)
         praise = f"{' and '.join(right).capitalize()}: right. " if right else ""
-        return f"{tried} {praise}{explain.first_difference(name, got, want, ~close(got, want))}"
+        different = ~close(got, want)
+        got, want = (
+            array.astype(bool) if outcome.boolean else array for array, outcome in ((got, given), (want, wanted))
+        )
+        return f"{tried} {praise}{explain.first_difference(name, got, want, different)}"
 
     def _where_right(self, right):
         tried = list(zip(self.cases, right, strict=True))
@@ -345,7 +354,8 @@ class Exercise:
         failing = {case.trait for case, ok in tried if not ok}
         if len(failing) == 1 and any(ok for _, ok in tried):
             return f"It is right on the other cases, and goes wrong with {failing.pop()}."
-        if all(ok for case, ok in tried if not case.stress and _n_axes(case) == 2):
+        matrices = [ok for case, ok in tried if not case.stress and _n_axes(case) == 2]
+        if matrices and all(matrices):
             return (
                 "It is right for one matrix, and goes wrong where there are more axes, or fewer: a loop over a batch "
                 "takes out a whole matrix each time, not a row. `@`, `axis=-1` and `swapaxes(-1, -2)` mean the last "
@@ -358,7 +368,8 @@ class Exercise:
             return call_safely(function, case.arguments | arguments, len(self.outputs), case.options).arrays
 
         with np.errstate(all="ignore"):
-            sentences = (broken(call, case.arguments, outcome.arrays) for broken in self.properties)
+            tried = case.arguments | case.options
+            sentences = (broken(call, tried, outcome.arrays) for broken in self.properties)
             return next(filter(None, sentences), None)
 
 

@@ -17,6 +17,11 @@ ONE_NUMBER = "a function for single numbers (math.exp, float) was given an array
 # What Python says, and what usually lies behind it; the first match counts.
 LIKELY_CAUSES = {
     "name 'np' is not defined": "the set-up cell has not been run; run it, then this cell again.",
+    "name 'inf' is not defined": "infinity is np.inf, and below every number is -np.inf.",
+    "name 'math' is not defined": "`import math` is missing; NumPy has the same functions: np.sqrt, np.exp.",
+    "name 'torch' is not defined": "this course uses NumPy, where PyTorch's functions have the same or similar names: "
+    "np.where, np.sqrt, np.tril.",
+    "name 'd_": "the width of a head is not among the arguments; take it from one of them: queries.shape[-1].",
     "is not defined": "a name is misspelt, or the cell that defines it has not been run.",
     "einstein sum": "the subscripts name more or fewer axes than there are; begin each with `...`, as in "
     "'...qd,...kd->...qk'.",
@@ -33,18 +38,39 @@ LIKELY_CAUSES = {
     "shape[-1].",
     "axes don't match array": "transpose names more or fewer axes than there are; swapaxes(-1, -2) swaps the last two "
     "of any number.",
+    "cannot reshape": "the new shape has another number of entries than the array; take its sizes from the argument, "
+    "a.shape[0] and a.shape[-1].",
+    "boolean index": "what picks entries from an array by a mask in brackets wants a mask of its very shape. "
+    "np.where(mask, a, b) takes any mask that broadcasts, and keeps the shape.",
+    "both or neither": "np.where(mask, a, b) takes three: the condition, what to take where it is True, and what "
+    "elsewhere.",
+    "not associated with a value": "no line that ran before this one sets the variable; does one stand under an `if`?",
+    "as a data type": "a shape of several axes has brackets of its own: np.ones((n, n)).",
+    "too many indices": "the array has fewer axes than there are indices in the brackets.",
+    "'invert' not supported": "~ turns booleans round, not floats; make booleans first: dtype=bool, or .astype(bool).",
+    "builtin_function_or_method": "the brackets are missing that call a function: a.mean().",
+    "only integer scalar arrays": "a size or an index was wanted, and an array given: len(a), or a.shape[-1].",
     "inhomogeneous": "the result is built from rows of different lengths.",
     "maximum recursion depth": "the function calls itself.",
     "math range error": "exp of a large score overflows; subtract the row's largest score first.",
     "division by zero": "a sum of weights is 0; for large scores, subtract the row's largest score before exp.",
-    "truth value of an array": "`if`, `and`, or Python's own max or min was given a whole array; "
-    "use np.max(..., axis=-1, keepdims=True), .any(), .all() or np.where.",
+    "truth value of an array": "`if`, `and`, `not`, or Python's own max or min was given a whole "
+    "array. Cell by cell it is np.where, & and ~; of a row np.max(..., axis=-1, keepdims=True), .any() or .all().",
     "only 0-dimensional arrays": ONE_NUMBER,
     "only length-1 arrays": ONE_NUMBER,
+    "'tuple' object is not callable": "a shape is no function; square brackets: queries.shape[-1].",
+    "'int' object is not callable": "NumPy's .size and .ndim are numbers, not functions (PyTorch's size(-1) is "
+    "shape[-1]); or a variable has the name of a function and hides it.",
     "object is not callable": "a variable has the name of a function and hides it; give it another name.",
-    "NoneType": "something that was used as an array is None: is a `return` missing in one of your functions?",
+    "NoneType": "something that was used as an array or a number is None: an argument that was not given, or what a "
+    "function without `return` gives.",
+    "'tuple'": "a function that returns two things was used like one; take them apart: context, weights = ...",
     "'ellipsis'": ELLIPSIS,
     "type ellipsis": ELLIPSIS,
+    "attribute 'masked_fill": "that is PyTorch's; NumPy chooses with np.where(mask, scores, -np.inf).",
+    "attribute 'unsqueeze'": "that is PyTorch's; in NumPy an index None adds an axis: a[:, None].",
+    "attribute 'bool'": "that is PyTorch's; NumPy's is .astype(bool).",
+    "attribute 'softmax'": "NumPy has no softmax; call your own, softmax(scores).",
     "has no attribute": "NumPy's name for it is another; most are functions: np.name(array).",
 }
 
@@ -57,8 +83,18 @@ def shapes_of(arguments):
     )
 
 
-def describe_error(error, function, *, with_cause=True):
-    """Return what Python said, where in the learner's code, and the likely cause."""
+def describe_error(error, function, asked, *, with_cause=True):
+    """Return what Python said, where in the learner's code, and the likely cause.
+
+    Parameters
+    ----------
+    error : BaseException
+    function : callable
+        The learner's.
+    asked : str
+        How the exercise calls it: "softmax(scores)".
+    with_cause : bool, optional
+    """
     try:
         said = str(error).strip()
     except Exception:  # an exception's own text may fail too
@@ -67,18 +103,22 @@ def describe_error(error, function, *, with_cause=True):
     first = said.partition("\n")[0]
     text = f"Python said {type(error).__name__}" + (f": {_cut(first)}" if first else "")
     text += f", in the line `{_cut(line)}`." if line else "."
-    cause = _likely_cause(said, inside=bool(line)) if with_cause else None
+    # The check's own call is the outermost frame; where there is none below it, the arguments did not fit.
+    inside = error.__traceback__.tb_next is not None
+    cause = _likely_cause(said, asked, inside=inside) if with_cause else None
     return f"{text} Likely cause: {cause}" if cause else text
 
 
-def _likely_cause(said, *, inside):
-    if "positional argument" in said or "unexpected keyword" in said:
+def _likely_cause(said, asked, *, inside):
+    if any(phrase in said for phrase in ("positional argument", "unexpected keyword", "positional-only")):
         if not inside:
-            return "the function's first line takes other arguments than the exercise asks for."
-        return "a function in that line takes other arguments. (NumPy says axis and keepdims where PyTorch says dim.)"
+            return f"the function's first line takes other arguments than the exercise asks for: {asked}."
+        torch = "(NumPy says axis, keepdims, k and ddof where PyTorch says dim, keepdim, diagonal and unbiased.)"
+        return "a function in that line takes other arguments." + (f" {torch}" if "keyword" in said else "")
     if "could not be broadcast" in said:
-        axes = {shape.count(",") + (not shape.endswith(",")) for shape in re.findall(r"\(([\d,]+)\)", said)}
-        if len(axes) > 1:
+        shapes = [shape.strip(",").split(",") for shape in re.findall(r"\(([\d,]+)\)", said)]
+        longest = max(shapes, key=len, default=[])
+        if any(longest[:axis] + longest[axis + 1 :] in shapes for axis in range(len(longest))):
             return "a sum or a maximum has lost its axis; keepdims=True keeps it."
         return "`*`, `+` and `/` work cell by cell and need equal shapes; a matrix product is @."
     return next((cause for phrase, cause in LIKELY_CAUSES.items() if phrase in said), None)
@@ -126,8 +166,12 @@ def does_nothing(function):
 def first_difference(name, got, wanted, different):
     """Show the first cell in which two arrays of one shape differ."""
     cell = tuple(int(i) for i in np.argwhere(different)[0])
-    ours, yours = float(wanted[cell]), float(got[cell])
-    digits = next((d for d in range(4, 12) if f"{ours:.{d}f}" != f"{yours:.{d}f}"), 12)
-    ours, yours = (f"{value:.4g}" if abs(value) >= 1e6 else f"{value:.{digits}f}" for value in (ours, yours))
-    place = f"{name}[{', '.join(map(str, cell))}]"
+    both = wanted[cell], got[cell]
+    if any(isinstance(value, np.bool) for value in both):
+        ours, yours = (str(value) if isinstance(value, np.bool) else f"{value + 0.0:.4g}" for value in both)
+    else:
+        ours, yours = (float(value) + 0.0 for value in both)  # + 0.0 takes the sign off -0.0
+        digits = next((d for d in range(4, 12) if f"{ours:.{d}f}" != f"{yours:.{d}f}"), 12)
+        ours, yours = (f"{value:.4g}" if abs(value) >= 1e6 else f"{value:.{digits}f}" for value in (ours, yours))
+    place = f"{name}[{', '.join(map(str, cell))}]" if cell else name
     return f"{place} should be {ours}; yours is {yours}."

@@ -30,11 +30,16 @@ SCATTERED = np.array([[1, 0, 1, 1, 0], [0, 1, 1, 0, 1], [1, 1, 0, 0, 1], [0, 0, 
 ONE_EMPTY = np.array([[1, 0, 1, 1, 0], [0, 0, 0, 0, 0], [1, 1, 0, 0, 1]], bool)
 
 
-def _visible_at(first, second):
+# Each head has a mask of its own, and in only one of them a query sees nothing.
+EACH_HEAD = np.array([[SCATTERED, ~SCATTERED, SCATTERED[::-1]], [SCATTERED[:, ::-1], SCATTERED, ~SCATTERED]])
+EACH_HEAD[1, 2, 0] = False
+
+
+def _visible_at(first, second, apart=1000):
     """Two queries that see only two keys, at these scores times sqrt(2), beside a hidden key of ordinary score."""
     return {
         "queries": np.array([[1.0, 0.0], [0.0, 1.0]]),
-        "keys": np.array([[first, second], [first, second - 1000], [5.0, 4.0]]),
+        "keys": np.array([[first, second], [first, second - apart], [5.0, 4.0]]),
         "values": np.array([[1.0, 2.0], [-3.0, 4.0], [5.0, -6.0]]),
         "mask": np.array([[True, True, False], [True, True, False]]),
     }
@@ -55,22 +60,27 @@ def _masked_cases():
         Case("scattered holes", _with_mask(0, SCATTERED, (), 4, 5, 3, 2)),
         Case("a causal mask", _with_mask(1, causal_mask(4), (), 4, 4, 3, 2)),
         Case("a row that sees nothing", _with_mask(2, ONE_EMPTY, (), 3, 5, 4, 2)),
+        Case("a batch of one query", _with_mask(13, [[[True, False, True]]], (1,), 1, 3, 4, 2)),
         Case("nothing hidden", _with_mask(3, np.ones((3, 4), bool), (), 3, 4, 2, 5)),
         Case("a batch with padding", _with_mask(4, padding[:, 0], (2,), 4, 5, 3, 6)),
         Case("a batch with heads and padding", _with_mask(5, padding, (2, 3), 4, 5, 6, 7)),
         Case("padding and a causal mask", _with_mask(6, padding & causal_mask(5), (2, 3), 5, 5, 4, 6)),
         Case("one mask for a whole batch", _with_mask(7, SCATTERED, (2, 3), 4, 5, 6, 7)),
         Case("a sentence of padding only", _with_mask(8, padding_mask([[1, 1, 0], [0, 0, 0]]), (2, 4), 5, 3, 2, 6)),
+        Case("a mask for each head", _with_mask(11, EACH_HEAD, (2, 3), 4, 5, 6, 7)),
+        # No maximum to subtract, no choice among keys, and a mask that is not the same as none.
+        Case("one key, hidden", _with_mask(12, np.zeros((3, 1), bool), (), 3, 1, 4, 2)),
         Case("float32", _with_mask(9, SCATTERED, (), 4, 5, 3, 6, np.float32)),
         Case(
             "a square mask",
-            _with_mask(10, SCATTERED[:, :4] | np.eye(4, dtype=bool), (), 4, 4, 3, 5),
+            _with_mask(10, SCATTERED[:, :4] | np.eye(4, dtype=bool), (), 4, 4, 3, 3),
         ),
         Case("a hidden score above the others", _visible_at(-110.0, -120.0), stress=True),
         Case("a hidden score well above the others", _visible_at(-200.0, -300.0), stress=True),
-        Case("a hidden score far above the others", _visible_at(-2000.0, -2500.0), stress=True),
+        Case("a hidden score far above the others", _visible_at(-1200.0, -1300.0), stress=True),
         Case("very low scores", _visible_at(-30_000.0, -40_000.0), stress=True),
-        Case("scores below -1e11", _visible_at(-1e12, -1e12), stress=True),
+        # So far apart that float32 tells them apart as well.
+        Case("scores below -1e11", _visible_at(-1e12, -1e12, apart=1e6), stress=True),
         Case("very large and very low scores", _visible_at(30_000.0, -30_000.0), stress=True),
         Case("huge values", CANCELLING, stress=True),
     )
@@ -112,6 +122,37 @@ def _weights_changed(change):
         return _mixed(change(softmax(_scaled(queries, keys)), mask), values)
 
     return wrong_attention
+
+
+def _cleared_too_late(wrong):
+    """Attention that puts zeros where the mask hides, but after the values are mixed."""
+
+    def wrong_attention(queries, keys, values, mask):
+        context, weights = wrong(queries, keys, values, mask)
+        return context, np.where(mask, weights, 0)
+
+    return wrong_attention
+
+
+def _context_cleared(wrong):
+    """Attention in which only the context is mended."""
+
+    def wrong_attention(queries, keys, values, mask):
+        context, weights = wrong(queries, keys, values, mask)
+        return np.nan_to_num(context), weights
+
+    return wrong_attention
+
+
+def _exp_shares(scores):
+    """Softmax as a learner writes it: it takes any array, and fails on an empty one in NumPy's words."""
+    return normalised(np.exp(scores - scores.max(axis=-1, keepdims=True)), -1)
+
+
+def _exponentials_hidden(queries, keys, values, mask):
+    scores = _scaled(queries, keys)
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True)) * mask
+    return _mixed(exponentials / np.maximum(exponentials.sum(axis=-1, keepdims=True), 1e-300), values)
 
 
 def _right_but(change):
@@ -172,7 +213,13 @@ DIVISORS = {
         "scale-after-softmax",
     }
 }
+HIDDEN_FOR_CERTAIN = _hiding(_replaced_by(-np.inf))  # and an empty row is NaN
 LOWEST = np.finfo(np.float64).min
+FINITE = (-1e9, -1e10, -1e6, -1e5, -1e4, -1e3)
+SEES_NOTHING = (
+    "Such a query attends to nothing: give it zeros, before the values are mixed, for example with "
+    "np.where(mask, weights, 0)."
+)
 
 MASKED_MISTAKES = (
     Mistake(
@@ -189,7 +236,8 @@ MASKED_MISTAKES = (
             _hiding(lambda scores, mask: np.where(mask, -np.inf, scores)),
             *(_hiding(lambda scores, mask, low=low: np.where(mask, low, scores)) for low in (-1e9, LOWEST)),
             *(_hiding(lambda scores, mask, low=low: scores + mask * low) for low in (-1e9, -1e10, -1e5, -1e4)),
-            _hiding(lambda scores, mask: np.where(mask, -np.inf, scores), clear=True),
+            *(_hiding(lambda s, mask, low=low: np.where(mask, low, s), clear=True) for low in (-np.inf, -1e9)),
+            _hiding(lambda scores, mask: scores + mask * -1e9, clear=True),
         ),
     ),
     Mistake(
@@ -203,26 +251,41 @@ MASKED_MISTAKES = (
     ),
     Mistake(
         "mask-full-row-nan",
-        "Right but for a row in which everything is hidden: there -inf minus the row's maximum, -inf, is NaN. Such a "
-        "query attends to nothing: give it zeros, for example with np.where(mask, weights, 0).",
+        "Right but for a row in which everything is hidden: there -inf minus the row's maximum, -inf, is NaN. "
+        + SEES_NOTHING,
         (
-            _hiding(_replaced_by(-np.inf)),
+            HIDDEN_FOR_CERTAIN,
             _hiding(lambda scores, mask: scores + np.log(mask)),
+            _cleared_too_late(HIDDEN_FOR_CERTAIN),
+            _context_cleared(HIDDEN_FOR_CERTAIN),
         ),
     ),
     Mistake(
         "mask-full-row-uniform",
-        "Right but for a row in which everything is hidden: all its scores are then equally low, and softmax shares "
-        "out the attention evenly. Such a query attends to nothing: give it zeros, for example with "
-        "np.where(mask, weights, 0).",
-        (*(_hiding(hide(number)) for hide in HIDING for number in (LOWEST, -1e30, -1e9, -1e10, -1e5, -1e4)),),
+        "Right but for a row in which everything is hidden: it shares out its attention evenly, as scores that are all "
+        "equally low do. " + SEES_NOTHING,
+        (
+            *(_hiding(_replaced_by(number)) for number in (LOWEST, -1e30, -1e9, -1e10, -1e5, -1e4)),
+            *(_hiding(_added(number)) for number in (LOWEST, -1e30)),
+            *(_cleared_too_late(_hiding(_replaced_by(number))) for number in (LOWEST, -1e9)),
+        ),
+    ),
+    Mistake(
+        "mask-full-row-unmasked",
+        "Right but for a row in which everything is hidden: it comes out as if nothing were. A number added to all of "
+        "its scores changes nothing, as softmax sees only their differences. " + SEES_NOTHING,
+        (
+            *(_hiding(_added(number)) for number in (-1e9, -1e10, -1e5, -1e4)),
+            _cleared_too_late(_hiding(_added(-1e9))),
+            _other_mask(lambda mask: mask | ~mask.any(axis=-1, keepdims=True)),
+        ),
     ),
     Mistake(
         "mask-tiny-number",
         "You hide with a finite number. -1e-9 is nearly 0 and hides nothing; and -1e4 or -1e9 hides only until a "
         "visible score is lower still: then all the weight goes to the hidden keys. e^-inf is 0 for certain.",
         (
-            *(_hiding(hide(number), clear=True) for hide in HIDING for number in (-1e9, -1e10, -1e5, -1e4)),
+            *(_hiding(hide(number), clear=True) for hide in HIDING for number in FINITE),
             *(_hiding(hide(-100.0), clear=clear) for hide in HIDING for clear in (False, True)),
             *(_hiding(hide(number)) for hide in HIDING for number in (-1e-9, 1e-9)),
         ),
@@ -251,10 +314,12 @@ MASKED_MISTAKES = (
     ),
     Mistake(
         "mask-renormalised",
-        "Hiding weights after the softmax and dividing by what is left gives the same numbers, until a hidden score is "
-        "far above the visible ones: their weights are rounded to 0, and 0/0 remains. Hide scores, before the softmax.",
+        "You hide weights, or exponentials, and divide by the sum of the others. That gives the same numbers, until a "
+        "hidden score is far above the visible ones: theirs are then rounded to 0, and 0/0 remains. Hide scores, "
+        "before the softmax and before its maximum is taken.",
         (
             _weights_changed(lambda weights, mask: normalised(weights * mask, -1)),
+            _exponentials_hidden,
             _weights_changed(lambda weights, mask: np.nan_to_num(normalised(weights * mask, -1))),
             _weights_changed(lambda weights, mask: weights * mask / (_visible_sum(weights, mask) + 1e-12)),
             _weights_changed(lambda weights, mask: weights * mask / np.maximum(_visible_sum(weights, mask), 1e-9)),
@@ -282,8 +347,10 @@ MASKED_MISTAKES = (
     ),
     Mistake(
         "mask-zero-times-inf",
-        "0 * inf is NaN, so visible scores are NaN. Choose instead of multiplying: np.where(mask, scores, -np.inf).",
+        "All that is visible comes out as NaN. 0 * inf is NaN: choose instead of multiplying, np.where(mask, scores, "
+        "-np.inf). (It is NaN, too, where everything is hidden: `mask is True` holds of no array.)",
         (
+            _hiding(lambda scores, mask: scores - np.inf),
             _hiding(lambda scores, mask: scores + ~mask * -np.inf),
             _hiding(lambda scores, mask: scores + (1 - mask.astype(float)) * -np.inf, clear=True),
             _hiding(lambda scores, mask: scores + mask * -np.inf),
@@ -294,6 +361,15 @@ MASKED_MISTAKES = (
         "The mask's queries and keys are exchanged: its rows are queries, its columns keys, as in the scores. Use it "
         "as it is.",
         (_other_mask(swap), _other_mask(np.transpose)),
+    ),
+    Mistake(
+        "mask-as-index",
+        "scores[mask] picks out the visible scores, one after the other, and which row they stood in is lost. Keep the "
+        "shape: np.where(mask, scores, -np.inf).",
+        (
+            lambda queries, keys, values, mask: _mixed(_exp_shares(_scaled(queries, keys)[mask]), values),
+            lambda queries, keys, values, mask: _mixed(softmax(_scaled(queries, keys))[mask], values),
+        ),
     ),
     Mistake(
         "mask-axes-added",
@@ -325,12 +401,12 @@ MASKED_MISTAKES = (
     Mistake(
         "returns-weights-only",
         "You return the weights alone. Return both: context, weights.",
-        (_right_but(lambda context, weights, *given: weights),),
+        (_right_but(lambda context, weights, *given: weights), lambda *given: HIDDEN_FOR_CERTAIN(*given)[1]),
     ),
     Mistake(
         "returns-context-only",
         "You return the context alone. Return both: context, weights.",
-        (_right_but(lambda context, weights, *given: context),),
+        (_right_but(lambda context, weights, *given: context), lambda *given: HIDDEN_FOR_CERTAIN(*given)[0]),
     ),
     Mistake(
         "returns-swapped",

@@ -5,6 +5,7 @@ import numpy as np
 from mha_helpers.exercises.engine import Case, Exercise, Mistake
 from mha_helpers.exercises.masking.common import (
     ASKS_FOR_BOOLEANS,
+    HIDING_NUMBERS,
     as_addends,
     as_numbers,
     not_of_ones_and_zeros,
@@ -16,6 +17,7 @@ CASES = (
     Case("seven tokens", {"n": 7}),
     Case("two tokens", {"n": 2}),
     Case("one token", {"n": 1}),
+    Case("a hundred tokens", {"n": 100}),  # more than a mask made once, and cut to size, may have room for
 )
 
 CAUSAL_MISTAKES = (
@@ -27,8 +29,8 @@ CAUSAL_MISTAKES = (
     ),
     Mistake(
         "causal-transposed",
-        "np.triu keeps what is above the diagonal: each query then sees itself and the *future*. The past is below: "
-        "np.tril. (Rows are queries, columns are keys.)",
+        "Each query sees itself and the *future*, which is what stands above the diagonal (np.triu). The past is below "
+        "it: np.tril, or j <= i. (Rows are queries, columns are keys.)",
         (lambda n: causal_mask(n).T, lambda n: np.triu(np.ones((n, n), bool))),
     ),
     Mistake(
@@ -48,7 +50,7 @@ CAUSAL_MISTAKES = (
         f"Those are numbers to be added to the scores, 0 and -inf (or very low). Asked is a boolean mask: "
         f"{ASKS_FOR_BOOLEANS}.",
         (
-            *(as_addends(causal_mask, hiding) for hiding in (-np.inf, -1e9, -1e10, -1e4)),
+            *(as_addends(causal_mask, hiding) for hiding in HIDING_NUMBERS),
             lambda n: np.triu(np.full((n, n), -np.inf), k=1),
         ),
     ),

@@ -5,6 +5,7 @@ import numpy as np
 from mha_helpers.exercises.engine import Case, Exercise, Mistake
 from mha_helpers.exercises.masking.common import (
     ASKS_FOR_BOOLEANS,
+    HIDING_NUMBERS,
     as_addends,
     as_numbers,
     not_of_ones_and_zeros,
@@ -76,7 +77,7 @@ PADDING_MISTAKES = (
         "padding-additive",
         "Those are numbers to be added to the scores, 0 and -inf (or very low). Asked is a boolean mask: "
         f"{ASKS_FOR_BOOLEANS}.",
-        tuple(as_addends(padding_mask, hiding) for hiding in (-np.inf, -1e9, -1e10, -1e4)),
+        tuple(as_addends(padding_mask, hiding) for hiding in HIDING_NUMBERS),
     ),
     Mistake(
         "padding-zero-times-inf",

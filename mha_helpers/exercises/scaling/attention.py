@@ -34,6 +34,8 @@ def _scaled_cases():
         *plain,
         Case("a scale of 0.3", three(20, (), 3, 5, 4, 2), options={"scale": 0.3}),
         Case("a scale of 0.7 with heads", three(21, (2, 3), 4, 5, 6, 7), options={"scale": 0.7}),
+        # Not a stand-in for "no scale": neither 1 nor 0.
+        Case("a scale of 1", three(24, (), 4, 3, 5, 2), options={"scale": 1.0}),
         Case("a scale of 0", three(22, (), 3, 4, 2, 5), options={"scale": 0.0}),
         Case("heads of one feature", three(23, (2, 3), 4, 5, 1, 6)),
         *strained,
@@ -107,7 +109,7 @@ def _scale(slug, message, *implementations):
 SCALE_MISTAKES = (
     _scale(
         "scale-missing",
-        "The scores are not divided. Divide them by sqrt(d_head), or multiply them by `scale` where one is given.",
+        "The scores are not divided. Divide them by sqrt(d_head), the root of queries.shape[-1].",
         _by_default(lambda q, k, v: 1),
         _scaled_by(lambda q, k, v, scale: 1),
     ),
@@ -163,8 +165,8 @@ SCALE_MISTAKES = (
     ),
     _scale(
         "scale-axis-from-front",
-        "You count axes from the front. shape[1] is d_head in a matrix, but in a batch it is another axis; the last is "
-        "always shape[-1].",
+        "You count axes from the front. shape[1] is d_head in a matrix and another axis in a batch, and shape[0] "
+        "(or len) is d_head in neither. The last is always shape[-1].",
         _by_default(lambda q, k, v: q.shape[1] ** -0.5),
         _by_default(lambda q, k, v: k.shape[1] ** -0.5),
         _by_default(lambda q, k, v: q.shape[0] ** -0.5),
@@ -232,7 +234,9 @@ def _wrong_temperature(call, arguments, arrays):
     factor = (steps @ wanted) / (wanted @ wanted)
     if not np.allclose(steps, factor * wanted, atol=1e-3):
         return None
-    return f"Your weights are the softmax of Q K^T times {factor:.4f}, and d_head is {arguments['queries'].shape[-1]}."
+    scale = arguments.get("scale")
+    due = f"{_root(arguments['queries']):.4f}, 1 / sqrt(d_head)" if scale is None else f"{scale}, the scale given"
+    return f"Your weights are the softmax of Q K^T times {factor + 0.0:.4f}; it should be times {due}."
 
 
 # What the exercise asks, without the masks of the course's own.

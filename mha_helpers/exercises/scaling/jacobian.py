@@ -47,6 +47,19 @@ JACOBIAN_MISTAKES = (
         ),
     ),
     Mistake(
+        "jacobian-plus",
+        "Off the diagonal stands *minus* p[i] p[j]: a weight falls when another key's score grows.",
+        (
+            lambda p: np.diag(p) + np.outer(p, p),
+            lambda p: np.diag(p - 2 * p * p) + np.outer(p, p),
+        ),
+    ),
+    Mistake(
+        "jacobian-diagonal-twice",
+        "On the diagonal p[i]^2 is subtracted twice: np.outer(p, p) holds it already. Start from np.diag(p).",
+        (lambda p: np.diag(p * (1 - p)) - np.outer(p, p),),
+    ),
+    Mistake(
         "jacobian-outer-missing",
         "np.diag(p) alone forgets that the weights compete: subtract np.outer(p, p), everywhere.",
         (lambda p: np.diag(p),),
@@ -67,8 +80,8 @@ JACOBIAN_MISTAKES = (
     ),
     Mistake(
         "jacobian-elementwise",
-        "`p * p` (and `p.T * p`: a row has no transpose) multiplies cell by cell and gives one row. Every pair "
-        "(i, j) needs its own product: np.outer(p, p), or p[:, None] * p.",
+        "`p * p` (and `p.T * p`: a row has no transpose) multiplies cell by cell and gives one row (or column). "
+        "Every pair (i, j) needs its own product: np.outer(p, p), or p[:, None] * p.",
         (
             lambda p: np.diag(p) - p * p,
             lambda p: np.diag(p) - (p * p)[:, None],
@@ -100,11 +113,12 @@ JACOBIAN_MISTAKES = (
 
 def _rows_do_not_cancel(call, arguments, arrays):
     sums = arrays[0].sum(axis=-1)
-    if np.allclose(sums, 0, atol=1e-5):
+    rows = np.flatnonzero(~np.isclose(sums, 0, atol=1e-4))
+    if not len(rows):
         return None
     return (
         "Weights always sum to 1, so what one gains the others lose: every row and column must sum to 0. "
-        f"Your row 0 sums to {sums[0]:.4f}."
+        f"Your row {rows[0]} sums to {sums[rows[0]]:.4f}."
     )
 
 

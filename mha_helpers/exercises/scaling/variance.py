@@ -66,13 +66,24 @@ VARIANCE_MISTAKES = (
     ),
     Mistake(
         "variance-one-sum",
-        "You add up everything into one number, which has no spread. Each pair has a dot product of its own: "
-        ".sum(axis=-1).",
+        "You add up everything into one number. Each pair has a dot product of its own, .sum(axis=-1), and it is their "
+        "variance that is asked for.",
+        (lambda queries, keys: (queries * keys).sum(),),
+    ),
+    Mistake(
+        "variance-always-zero",
+        "Yours is 0, whatever the vectors are. Either everything is added up into one number, which has no spread "
+        "(each pair needs a sum of its own: .sum(axis=-1)), or the distances from the mean are averaged as they are: "
+        "those above and below cancel, so square them first.",
         (
             lambda queries, keys: (queries * keys).sum().var(),
-            lambda queries, keys: (queries * keys).sum(),
-            lambda queries, keys: np.vdot(queries, keys),
+            lambda queries, keys: (_pairs(queries, keys) - _pairs(queries, keys).mean()).mean(),
         ),
+    ),
+    Mistake(
+        "variance-not-averaged",
+        "That is the sum of the squared distances. The variance is their mean: divide by the number of pairs.",
+        (lambda queries, keys: ((_pairs(queries, keys) - _pairs(queries, keys).mean()) ** 2).sum(),),
     ),
     Mistake(
         "variance-mean-not-subtracted",
@@ -91,7 +102,8 @@ VARIANCE_MISTAKES = (
     ),
     Mistake(
         "variance-scaled",
-        "You divide by sqrt(d_head) first. What is measured here are the plain scores; the division comes next.",
+        "That is the variance of the scores divided by sqrt(d_head) (which is their variance divided by d_head). What "
+        "is measured here are the plain scores; the division comes next.",
         (lambda queries, keys: (_pairs(queries, keys) / np.sqrt(queries.shape[-1])).var(),),
     ),
     Mistake(

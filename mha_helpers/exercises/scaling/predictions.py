@@ -1,0 +1,82 @@
+"""Notebook 02's questions that ask for an answer before they run anything."""
+
+import numpy as np
+
+from mha_helpers import attention, measures
+from mha_helpers.exercises.prediction import Prediction
+
+
+def _spread():
+    rng = np.random.default_rng(0)
+    lines = []
+    for d_k in (8, 512):
+        queries, keys = rng.normal(size=(2, 20_000, d_k))
+        lines.append(f"d_k = {d_k:3}: spread {measures.dot_product_variance(queries, keys) ** 0.5:5.2f}")
+    return "\n".join(lines)
+
+
+predict_spread = Prediction(
+    right="b",
+    reactions={
+        "a": "If all the terms had the same sign, yes. Half of them are negative, so most of the sum cancels: what is "
+        "left grows like the root of the number of terms.",
+        "b": "64 times as many terms, of either sign: most of them cancel, and what is left grows like the "
+        "root of their number.",
+        "c": "The terms cancel only in part. What is left grows like the root of their number.",
+    },
+    run=_spread,
+)
+
+
+def _gradient():
+    rng = np.random.default_rng(512)  # the rows that the notebook measures
+    queries, keys = rng.normal(size=(1000, 1, 512)), rng.normal(size=(1000, 16, 512))
+    scores = attention.attention_scores(queries, keys)
+    lines = []
+    for name, divisor in (("not divided", 1), ("divided by sqrt(512)", 512**0.5)):
+        sizes = measures.jacobian_norm(attention.softmax(scores / divisor))
+        lines.append(
+            f"{name:20}: half of the rows have a Jacobian smaller than {np.median(sizes):.4f}; mean {sizes.mean():.4f}"
+        )
+    return "\n".join(lines)
+
+
+predict_gradient = Prediction(
+    right="c",
+    reactions={
+        "a": "It is often said, and it is the other way round. A weight that is almost 1 or almost 0 hardly moves "
+        "when its score moves, so hardly anything comes back through the softmax.",
+        "b": "The scores are larger, but they come through the softmax, which is flat where its weights are almost 1 "
+        "or almost 0: hardly anything comes back.",
+        "c": "A weight that is almost 1 or almost 0 hardly moves when its score moves. Whatever the loss asks for, "
+        "hardly anything of it comes back to the scores.",
+    },
+    run=_gradient,
+)
+
+
+def _queries_first():
+    rng = np.random.default_rng(0)
+    queries, keys = rng.normal(size=(2, 3, 64))
+    after = attention.softmax(attention.attention_scores(queries, keys) / 8)
+    first = attention.softmax(attention.attention_scores(queries / 8, keys))
+    twice = attention.softmax(attention.attention_scores(queries / 8, keys) / 8)
+
+    def row(weights):
+        return "[" + ", ".join(f"{weight:.4f}" for weight in weights[0]) + "]"
+
+    return f"scores divided:  {row(after)}\nqueries divided: {row(first)}\nboth divided:    {row(twice)}"
+
+
+predict_queries_first = Prediction(
+    right="a",
+    reactions={
+        "a": "Each score is a sum in which every term has one factor from the query: divide the query, and the whole "
+        "sum is divided. Only both at once is a mistake.",
+        "b": "Each score is a sum in which every term has one factor from the query. Divide the query by 8, and the "
+        "whole sum is divided by 8, once.",
+        "c": "A vector's direction stays when it is divided by a number, and only its length changes: every score "
+        "with it is divided by the same 8.",
+    },
+    run=_queries_first,
+)
