@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, expect
 
-from mha_helpers import worked_examples
+from mha_helpers import style, worked_examples
 from mha_helpers.exercises.self_attention.predictions import PROJECTIONS, WORD_VECTORS
-from mha_helpers.labs import order
+from mha_helpers.labs import masks as studio
+from mha_helpers.labs import order, scaling
 from tools.browser import (
     Server,
     find_browser,
@@ -27,12 +28,18 @@ from tools.browser import (
     run_all,
     text_of,
 )
-from tools.notebooks import NOTEBOOKS, read, tags
+from tools.notebooks import NOTEBOOKS, course_notebooks, read, tags
 
 pytestmark = pytest.mark.browser
 
-NAME = "01_self_attention.ipynb"
+NAMES = [path.name for path in course_notebooks()]
+SELF_ATTENTION, SCALING, MASKING = NAMES
 NUMBER = re.compile(r"[-−]?(\d+\.\d+|inf)|NaN")
+
+
+def in_notebook(name):
+    """Run a test in one of the notebooks, after Run All."""
+    return pytest.mark.parametrize("as_given", [name], indirect=True)
 
 
 @dataclass
@@ -58,11 +65,11 @@ def course(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def as_given(course):
-    """Notebook 01 after Run All with every exercise still a stub, and the errors that gave."""
-    shutil.copytree(NOTEBOOKS, course.folder / "as_given")
+def as_given(course, request):
+    """A notebook after Run All with every exercise still a stub, and the errors that gave."""
+    shutil.copytree(NOTEBOOKS, course.folder / "as_given", dirs_exist_ok=True)
     with course.page() as seen:
-        open_notebook(seen.page, f"as_given/{NAME}")
+        open_notebook(seen.page, f"as_given/{request.param}")
         yield seen, run_all(seen.page)
 
 
@@ -105,12 +112,14 @@ def attention(queries, keys, values):
     return scores, weights, weights @ values
 
 
+@pytest.mark.parametrize("as_given", NAMES, indirect=True)
 def test_the_notebook_runs_as_given(as_given):
     seen, errors = as_given
     assert errors == []
     assert_quiet(seen)
 
 
+@in_notebook(SELF_ATTENTION)
 def test_the_workbench_shows_the_numbers_that_numpy_gives(as_given):
     seen, _ = as_given
     lab = lab_called(seen.page, "Q, K, V workbench")
@@ -134,6 +143,7 @@ def test_the_workbench_shows_the_numbers_that_numpy_gives(as_given):
     assert_quiet(seen)
 
 
+@in_notebook(SELF_ATTENTION)
 def test_word_order_shows_the_numbers_that_numpy_gives(as_given):
     seen, _ = as_given
     lab = lab_called(seen.page, "word order")
@@ -154,17 +164,98 @@ def test_word_order_shows_the_numbers_that_numpy_gives(as_given):
     assert_quiet(seen)
 
 
+def shows_in_a_row(picture, values, decimals):
+    """Say whether a picture has these numbers one after the other."""
+    texts = "|".join(picture.locator("svg text").all_text_contents())
+    return "|".join(style.number(value, decimals) for value in values) in texts
+
+
+def softmax(scores):
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+@in_notebook(SCALING)
+def test_softmax_scaling_shows_the_numbers_that_numpy_gives(as_given):
+    seen, _ = as_given
+    lab = lab_called(seen.page, "softmax and sqrt(d_k)")
+    picture = lab.locator(".mha-picture")
+    d_k, divisor, *_ = lab.get_by_role("slider").all()
+    press_latency(seen.page, d_k, picture, "ArrowRight", 1)  # from 64 to 128
+    raw = scaling.sample_scores(1, 128)[0]
+    assert shows_in_a_row(picture, raw, 2)
+    assert shows_in_a_row(picture, softmax(raw), 3)
+    press_latency(seen.page, divisor, picture, "ArrowRight", 1)
+    assert shows_in_a_row(picture, softmax(raw / np.sqrt(128)), 3)
+    assert "Divided by sqrt(d_k) = 11.31, at d_k = 128" in text_of(picture)
+    before = text_of(picture)
+    lab.get_by_role("button", name="Resample").click()
+    expect(picture).not_to_have_text(before)
+    assert_quiet(seen)
+
+
+@in_notebook(MASKING)
+def test_the_mask_studio_shows_the_numbers_that_numpy_gives(as_given):
+    seen, _ = as_given
+    lab = lab_called(seen.page, "mask studio")
+    picture = lab.locator(".mha-picture")
+    scores = attention(*studio.TOKEN_VECTORS[0])[0]  # of the first sentence
+    scores = (scores - np.outer(*studio.TOKEN_VECTORS[0][:2, :, -1])) / 2  # whose last feature the lab sets to 1 and 0
+    cells = lab.locator("button.jupyter-widgets.widget-toggle-button")
+    expect(cells).to_have_count(64)
+    mask = np.ones((8, 8), bool)
+    for query, key in ((1, 0), (1, 5)):
+        cells.nth(8 * query + key).click()
+        mask[query, key] = False
+        expect(picture).to_contain_text(f"{(~mask).sum()} of 64 cells hidden")
+        assert cells.nth(8 * query + key).inner_text() == "F"
+        assert shows_in_a_row(picture, softmax(np.where(mask, scores, -np.inf))[query], 2)
+    press_latency(seen.page, cells.nth(8 * 1 + 5), picture, "Enter", 1)  # by keyboard, and back
+    expect(picture).to_contain_text("1 of 64 cells hidden")
+    lab.get_by_role("button", name="Causal").click()
+    expect(picture).to_contain_text("28 of 64 cells hidden")
+    weights = softmax(np.where(np.tri(8, dtype=bool), scores, -np.inf))
+    for row in weights:
+        assert shows_in_a_row(picture, row, 2)
+    assert_quiet(seen)
+
+
+@in_notebook(MASKING)
+def test_the_leak_detector_shows_what_moves(as_given):
+    seen, _ = as_given
+    lab = lab_called(seen.page, "leak detector")
+    picture = lab.locator(".mha-picture")
+    token, mask = lab.get_by_role("slider").all()
+    assert shows_in_a_row(picture, [0, 0, 0, 0], 2), "nothing above the diagonal moves"
+    press_latency(seen.page, token, picture, "ArrowLeft", 1)
+    expect(picture).to_contain_text("No leak: changing “sat” (token 3) moves only outputs 3 to 8.")
+    press_latency(seen.page, mask, picture, "ArrowRight", 1)
+    expect(picture).to_contain_text("A leak: output 2 “cat” comes before it. Over all tokens: 7 leaks")
+    assert picture.locator("svg text", has_text="LEAK").count() == 7 + 1 + 1  # the cells, the bar, and the legend
+    assert_quiet(seen)
+
+
 def test_the_course_starts_jupyterlab_so_that_it_asks_nothing_of_the_network(course):
     assert '"news": {"disabled": true}' in course.server.request("lab").decode()
     assert course.server.request("lab/api/update") == b'{"notification": null}'
 
 
-def test_the_solved_notebook_is_all_correct(course):
-    command = [sys.executable, "-m", "tools.solve", str(course.folder / "solved"), str(NOTEBOOKS / NAME)]
+# The labs that run on a function that the notebook asks for.
+ON_THE_LEARNERS = {
+    SELF_ATTENTION: ["dot_product_attention", "dot_product_attention"],
+    SCALING: [],
+    MASKING: ["masked_attention", "causal_mask"],
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_solved_notebook_is_all_correct(course, name):
+    folder = Path(name).stem
+    command = [sys.executable, "-m", "tools.solve", str(course.folder / "solved" / folder), str(NOTEBOOKS / name)]
     subprocess.run(command, cwd=NOTEBOOKS.parent, check=True)
-    cells = read(NOTEBOOKS / NAME).cells
+    cells = read(NOTEBOOKS / name).cells
     with course.page() as seen:
-        open_notebook(seen.page, f"solved/{NAME}")
+        open_notebook(seen.page, f"solved/{folder}/{name}")
         assert run_all(seen.page) == []
         for tag, heading in {"exercise": "Correct", "prediction": "Right: you committed to"}.items():
             wanted = [number for number, cell in enumerate(cells) if tag in tags(cell)]
@@ -172,18 +263,20 @@ def test_the_solved_notebook_is_all_correct(course):
                 seen.page.locator(".jp-Notebook .jp-Cell").nth(i).locator(".jp-OutputArea-output") for i in wanted
             ]
             assert [text_of(output)[: len(heading)] for output in outputs] == [heading] * len(wanted)
-        notice = "Running on your dot_product_attention."
-        expect(seen.page.locator(".mha-picture").filter(has_text=notice)).to_have_count(2)
+        running = seen.page.locator(".mha-picture").filter(has_text="Running on your")
+        notices = [text_of(picture.locator("p").first) for picture in running.all()]
+        assert notices == [f"Running on your {function}." for function in ON_THE_LEARNERS[name]]
         assert_quiet(seen)
 
 
-def test_the_stored_notebook_shows_every_picture_untrusted_and_without_a_kernel(course):
-    shutil.copytree(NOTEBOOKS, course.folder / "stored")
-    outputs = [output for cell in read(NOTEBOOKS / NAME).cells for output in cell.get("outputs", [])]
+@pytest.mark.parametrize("name", NAMES)
+def test_the_stored_notebook_shows_every_picture_untrusted_and_without_a_kernel(course, name):
+    shutil.copytree(NOTEBOOKS, course.folder / "stored", dirs_exist_ok=True)
+    outputs = [output for cell in read(NOTEBOOKS / name).cells for output in cell.get("outputs", [])]
     pictures = [output for output in outputs if "image/png" in output.get("data", {})]
     assert pictures
     with course.page() as seen:
-        open_notebook(seen.page, f"stored/{NAME}", kernel=False)
+        open_notebook(seen.page, f"stored/{name}", kernel=False)
         assert not is_trusted(seen.page)
         images = seen.page.locator('.jp-OutputArea-output img[src^="data:image/png"]')
         expect(images).to_have_count(len(pictures))

@@ -31,6 +31,7 @@ IMPORTS = [
 ]
 IMPORT_RUNS = 15
 SWEEPS = 6  # of each slider, there and back
+TOGGLE = "button.widget-toggle-button"
 
 # The labs' pictures as one would draw them without the labs: `interact`, and a new matplotlib figure each time.
 PLAIN = """\
@@ -38,7 +39,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from ipywidgets import SelectionSlider, interact
 from mha_helpers import labs
-from mha_helpers.labs import order, workbench
+from mha_helpers.labs import leaks, masks, order, scaling, workbench
 
 def draw(title, **matrices):
     figure, axes = plt.subplots(1, len(matrices), figsize=(10, 2.5))
@@ -57,6 +58,24 @@ def draw_workbench(query):
     found = workbench.compute(workbench_state | {"query": query})
     draw(query, X=workbench.X, Q=found.queries, K=found.keys, V=found.values,
          scores=found.scores, weights=found.weights, context=found.context)""",
+    "softmax_scaling": """\
+scaling_state = labs.softmax_scaling().state
+@interact(d_k=SelectionSlider(options=[2**i for i in range(10)]))
+def draw_scaling(d_k):
+    found = scaling.compute(scaling_state | {"d_k": d_k})
+    draw(d_k, raw=found.raw[None], scores=found.scores[None], weights=found.weights[None], naive=found.naive[None])""",
+    "mask_studio": """\
+studio_state = labs.mask_studio().state
+@interact(length=SelectionSlider(options=range(1, 9)))
+def draw_studio(length):
+    found = masks.compute(studio_state | {"length of sequence 1": length})
+    draw(length, scores=found.scores, weights=found.weights, sums=found.sums[:, None])""",
+    "leak_detector": """\
+detector_state = labs.leak_detector().state
+@interact(token=SelectionSlider(options=list(leaks.TOKENS)))
+def draw_leaks(token):
+    found = leaks.compute(detector_state | {"token": token})
+    draw(token, moved=found.moved, mask=found.mask)""",
     "word_order": """\
 order_state = labs.word_order().state
 @interact(chosen=SelectionSlider(options=list(order.ORDERS)))
@@ -92,6 +111,7 @@ def labs():
             if errors := run_all(seen.page):
                 raise RuntimeError(f"the notebook of the benchmark stopped: {errors[0]}")
             cells = seen.page.locator(".jp-Notebook .jp-Cell")
+            studio = 2 * list(LABS).index("mask_studio") + 1
             # In turns, so that a busy moment of the machine meets all of them.
             for number in list(range(1, len(sources) + 1)) * SWEEPS:
                 slider = cells.nth(number).get_by_role("slider").first
@@ -105,11 +125,20 @@ def labs():
                 times, blank = press_latency(seen.page, slider, picture, keys, len(keys))
                 milliseconds[number] += times
                 blank_frames[number] += blank
+                if number == studio:  # a cell of the mask, pressed again and again
+                    times, blank = press_latency(
+                        seen.page, cells.nth(number).locator(TOGGLE).nth(9), picture, "Enter", 16
+                    )
+                    milliseconds["cell"] += times
+                    blank_frames["cell"] += blank
     rows = []
     for number, name in enumerate(LABS):
         lab, plain = 2 * number + 1, 2 * number + 2
         base = median(milliseconds[lab])
-        for title, at in {name: lab, "  interact + matplotlib": plain}.items():
+        measured = {name: lab, "  interact + matplotlib": plain}
+        if lab == studio:
+            measured["  a cell of its mask"] = "cell"
+        for title, at in measured.items():
             found = milliseconds[at]
             rows.append([title, median(found), max(found), median(found) / base, blank_frames[at], len(found)])
     header = ["", "median ms", "longest ms", "ratio", "blank frames", "presses"]
