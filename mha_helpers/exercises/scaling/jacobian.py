@@ -135,8 +135,7 @@ jacobian_exercise = Exercise(
     mistakes=JACOBIAN_MISTAKES,
     properties=(not_finite, _rows_do_not_cancel, _not_symmetric),
     hints=(
-        "The quotient rule on p[i] = e^s[i] / sum: with respect to its own score s[i] it gives p[i] - p[i]^2, with "
-        "respect to another key's s[j] it gives -p[i] p[j].",
+        "On the diagonal stands p[i] - p[i]^2, how a weight moves with its own score; everywhere else -p[i] p[j].",
         "Both in one: p[i] p[j] is subtracted everywhere, and p[i] is added on the diagonal.",
         "np.diag(p) is a matrix with p on its diagonal; np.outer(p, p) holds every product p[i] p[j].",
     ),
