@@ -7,7 +7,18 @@ module that draws is first used.
 import importlib
 
 __version__ = "0.1.0"
-__all__ = ["attention", "exercises", "figures", "labs", "masks", "positions", "worked_examples"]
+__all__ = [
+    "attention",
+    "exercises",
+    "experiments",
+    "figures",
+    "labs",
+    "masks",
+    "measures",
+    "positions",
+    "probes",
+    "worked_examples",
+]
 
 
 def __getattr__(name):

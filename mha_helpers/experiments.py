@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mha_helpers.attention import attention_scores, softmax
+from mha_helpers.shapes import check_count, check_number
 
 N_ROWS, N_KEYS, D_VALUE = 1000, 8, 4
 
@@ -49,7 +50,12 @@ def learn_one_key(d_k, divisor, *, step_on="scores", n_steps=100, step=0.5):
     Raises
     ------
     ValueError
-        If `step_on` is neither "scores" nor "queries".
+        If `step_on` is neither "scores" nor "queries", or a width, a number of steps or a divisor is not one.
+
+    Notes
+    -----
+    The draws are always the same. What comes back to the scores is the softmax's Jacobian, diag(p) - p p^T,
+    times what comes back to the weights; to a query, that times its keys, over the divisor.
 
     Examples
     --------
@@ -58,6 +64,9 @@ def learn_one_key(d_k, divisor, *, step_on="scores", n_steps=100, step=0.5):
     """
     if step_on not in ("scores", "queries"):
         raise ValueError(f"step_on={step_on!r} is not possible; give 'scores' or 'queries'")
+    d_k, n_steps, divisor = check_count("d_k", d_k), check_count("n_steps", n_steps), check_number("divisor", divisor)
+    if not divisor:
+        raise ValueError("divisor=0 is not possible; give 1 for no division")
     rng = np.random.default_rng(1)
     queries = rng.normal(size=(N_ROWS, 1, d_k))
     keys, values = rng.normal(size=(N_ROWS, N_KEYS, d_k)), rng.normal(size=(N_ROWS, N_KEYS, D_VALUE))
@@ -68,7 +77,6 @@ def learn_one_key(d_k, divisor, *, step_on="scores", n_steps=100, step=0.5):
         error = weights @ values - values[:, :1]
         losses.append((error**2).sum(axis=(1, 2)))
         by_weight = 2 * error @ values.swapaxes(-1, -2)
-        # The softmax's Jacobian, diag(p) - p p^T, times what comes back to the weights.
         by_score = weights * (by_weight - (weights * by_weight).sum(axis=-1, keepdims=True))
         by_query = by_score @ keys / divisor
         gradient = by_score if step_on == "scores" else by_query

@@ -253,7 +253,7 @@ def moved_vectors(before, after, features):
 
 CURVES = ({"color": style.INK, "marker": "o"}, {"color": style.weight_colour(0.75), "marker": "s", "linestyle": "--"})
 
-WIDE = 100  # a panel whose values span a larger factor has a logarithmic scale, so that the small ones show
+WIDE = 100  # from this factor between its values on, a panel has a logarithmic scale
 
 
 def curves(x, panels, *, x_name):
@@ -274,16 +274,19 @@ def curves(x, panels, *, x_name):
     Raises
     ------
     ValueError
-        If a curve has not one value for each x, or a panel has more than two curves.
+        If there is nothing to draw, an x is not above 0, a curve has not one value for each x, or a panel has
+        more than two curves.
 
     Examples
     --------
     >>> curves([1, 2], {"variance": {"measured": [1.0, 2.1]}}, x_name="d_k")
     Curves against d_k = 1, 2. variance: measured 1.00, 2.10.
     """
+    if not panels or not len(x) or min(x) <= 0:
+        raise ValueError(f"there are {len(panels)} panels against {list(x)}; give one or more, and every x above 0")
     for title, named in panels.items():
-        if len(named) > len(CURVES):
-            raise ValueError(f"panel {title!r} has {len(named)} curves; give at most {len(CURVES)}")
+        if not 1 <= len(named) <= len(CURVES):
+            raise ValueError(f"panel {title!r} has {len(named)} curves; give 1 to {len(CURVES)}")
         for name, values in named.items():
             if len(values) != len(x):
                 raise ValueError(
@@ -297,10 +300,9 @@ def curves(x, panels, *, x_name):
         axes.set_xscale("log", base=2)
         axes.set_xticks(x, [str(value) for value in x])
         axes.minorticks_off()
-        every = [value for values in named.values() for value in values]
-        if min(every) > 0 and max(every) > WIDE * min(every):
+        if _is_wide(named):
             axes.set_yscale("log")
-        else:
+        elif min(map(min, named.values())) >= 0:
             axes.set_ylim(bottom=0)
         axes.set_title(title, fontsize=LABEL_SIZE, fontweight="bold", loc="left")
         axes.set_xlabel(x_name, fontsize=LABEL_SIZE)
@@ -310,11 +312,20 @@ def curves(x, panels, *, x_name):
             axes.legend(fontsize=LABEL_SIZE * 0.9, frameon=False)
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
-    said = "; ".join(
-        f"{title}: " + ", ".join(f"{name} {', '.join(map(number, values))}" for name, values in named.items())
-        for title, named in panels.items()
-    )
-    return CourseFigure(figure, f"Curves against {x_name} = {', '.join(map(str, x))}. {said}.")
+    said = []
+    for title, named in panels.items():
+        # Where they span much, a small value must not be written as 0.
+        written = (lambda value: f"{value:.3g}") if _is_wide(named) else number
+        listed = (f"{name} {', '.join(map(written, values))}" for name, values in named.items())
+        said.append(f"{title}: {', '.join(listed)}")
+    x_values = ", ".join(map(str, x))
+    return CourseFigure(figure, f"Curves against {x_name} = {x_values}. {'; '.join(said)}.")
+
+
+def _is_wide(named):
+    """Tell whether a panel's values are above 0 and span so much that a linear scale would hide the small ones."""
+    lowest, highest = min(map(min, named.values())), max(map(max, named.values()))
+    return 0 < WIDE * lowest < highest
 
 
 def _check_labels(matrix):

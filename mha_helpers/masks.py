@@ -174,10 +174,12 @@ def convert_mask(mask, *, given=None, wanted="may attend"):
     array([[  0.,   0., -inf]])
     """
     mask = as_array("the mask", mask)
+    if mask.dtype.kind not in "biuf":
+        raise ValueError(f"the mask holds {mask.dtype} entries; give booleans or numbers")
     if given is None:
         given = _only_reading(mask)
     for convention in (given, wanted):
-        if convention not in CONVENTIONS:
+        if convention not in tuple(CONVENTIONS):
             raise ValueError(f"there is no convention {convention!r}; give one of {', '.join(map(repr, CONVENTIONS))}")
     allowed, hidden = CONVENTIONS[given]
     if (mask.dtype.kind == "b") != isinstance(allowed, bool):
@@ -187,20 +189,23 @@ def convert_mask(mask, *, given=None, wanted="may attend"):
         )
     strange = mask[(mask != allowed) & (mask != hidden)]
     if strange.size:
-        advice = "; a finite number hides for certain only where no score outruns it" if given == "additive" else ""
+        first = strange.flat[0]
+        advice = ""
+        if given == "additive" and np.isfinite(first) and first < 0:
+            advice = "; a finite number can be outrun by scores: to hide for certain, np.where(mask < 0, -np.inf, 0)"
         raise ValueError(
-            f"the mask holds {strange.flat[0]}, and in the convention {given!r} there are only {allowed} (may attend) "
-            f"and {hidden} (hidden){advice}"
+            f"the mask holds {first}, and in the convention {given!r} there are only {allowed} (may attend) and "
+            f"{hidden} (hidden){advice}"
         )
     return np.where(mask == allowed, *CONVENTIONS[wanted])
 
 
 def _only_reading(mask):
     """Return the one convention that a mask can be in, or refuse."""
-    if mask.dtype.kind == "f" and np.isneginf(mask).any():
+    if mask.dtype.kind == "f" and not np.isin(mask, (0, 1)).all():
         return "additive"
     could_be = {
         "b": "True may mean 'may attend' or 'hidden'",
         "f": "without a -inf in it, it may be 'additive' or 'ones'",
-    }.get(mask.dtype.kind, "1 may mean 'may attend' (then it is 'ones') or 'hidden' (then give mask == 1)")
+    }.get(mask.dtype.kind, "1 may mean 'may attend' (then it is 'ones') or 'hidden' (then 1 - np.asarray(mask) is)")
     raise ValueError(f"this mask of {mask.dtype} entries can be read in two ways: {could_be}; say which with given=...")

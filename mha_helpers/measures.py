@@ -20,7 +20,7 @@ def dot_product_variance(queries, keys):
 
     Returns
     -------
-    float
+    NumPy float, of the arrays' type
         The mean squared distance from the mean. It is d_head where all entries are independent, with mean 0
         and variance 1.
 
@@ -55,7 +55,7 @@ def entropy(weights):
     Raises
     ------
     ValueError
-        If the weights are not real numbers, or there are none.
+        If the weights are not real numbers, or negative, or there are none.
 
     Notes
     -----
@@ -66,6 +66,7 @@ def entropy(weights):
     >>> entropy([[0.5, 0.5], [1.0, 0.0]]).round(4)
     array([0.6931, 0.    ])
     """
+    _check_positive(weights)
     logarithms = np.log(np.where(weights > 0, weights, 1))
     return 0 - (weights * logarithms).sum(axis=-1)
 
@@ -88,13 +89,19 @@ def jacobian_norm(weights):
     Raises
     ------
     ValueError
-        If the weights are not real numbers, or there are none.
+        If the weights are not real numbers, or negative, or there are none.
 
     Examples
     --------
     >>> jacobian_norm([[0.5, 0.5], [1.0, 0.0]])
     array([0.5, 0. ])
     """
-    n_keys = weights.shape[-1]
-    jacobians = np.eye(n_keys) * weights[..., None] - weights[..., :, None] * weights[..., None, :]
+    _check_positive(weights)
+    diagonal = np.eye(weights.shape[-1], dtype=weights.dtype)
+    jacobians = diagonal * weights[..., None] - weights[..., :, None] * weights[..., None, :]
     return np.linalg.norm(jacobians, axis=(-2, -1))
+
+
+def _check_positive(weights):
+    if (weights < 0).any():
+        raise ValueError(f"a weight is {weights.min()}; give weights as softmax returns them, 0 or more")

@@ -10,7 +10,7 @@ from mha_helpers.shapes import as_float_array
 
 
 def leaks(attend, X):
-    """Change one token at a time, and measure which outputs move.
+    """Change one token at a time, always in the same way, and measure which outputs move.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def leaks(attend, X):
     Raises
     ------
     ValueError
-        If X is not one sequence, or `attend` does not return one row for each token.
+        If X is not one sequence, or `attend` does not return one row for each token, or returns NaN or infinity.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def leaks(attend, X):
            [ True,  True,  True]])
     """
     X = _one_sequence(X)
-    # A change of every feature, each by another amount, so that no projection can be blind to it.
+    # A change of every feature, each by another amount: a projection that is blind to it would be a rare chance.
     change = np.random.default_rng(0).uniform(0.5, 1.5, X.shape[1])
     before = _outputs(attend, X)
     moved = np.zeros((len(X), len(X)))
@@ -70,7 +70,7 @@ def permutation_gap(attend, X, order):
     ------
     ValueError
         If X is not one sequence, `order` is not a permutation of its positions, or `attend` does not
-        return one row for each token.
+        return one row for each token, or returns NaN or infinity.
 
     Examples
     --------
@@ -79,9 +79,9 @@ def permutation_gap(attend, X, order):
     (0.0, 5.0)
     """
     X = _one_sequence(X)
-    if sorted(order) != list(range(len(X))):
-        raise ValueError(f"order={list(order)} is no permutation; give each of the positions 0 to {len(X) - 1} once")
-    order = list(order)
+    order = np.asarray(list(order))
+    if order.dtype.kind not in "iu" or sorted(order.tolist()) != list(range(len(X))):
+        raise ValueError(f"order={order.tolist()} is no permutation; give each of the positions 0 to {len(X) - 1} once")
     return largest_gap(_outputs(attend, X[order]), _outputs(attend, X)[order])
 
 
@@ -90,8 +90,8 @@ def largest_gap(one, other):
 
     Parameters
     ----------
-    one, other : array_like, or tuples of them
-        Such as (context, weights).
+    one, other : array_like, or tuples of array_like
+        Such as (context, weights); a list is read as one array.
 
     Returns
     -------
@@ -110,16 +110,16 @@ def largest_gap(one, other):
     0.5
     """
     ones, others = (value if isinstance(value, tuple) else (value,) for value in (one, other))
-    if len(ones) != len(others):
+    if len(ones) != len(others) or not ones:
         raise ValueError(f"one returned {len(ones)} arrays and the other {len(others)}; compare the same outputs")
     gaps = []
     for a, b in zip(ones, others, strict=True):
         a, b = as_float_array("one output", a), as_float_array("the other output", b)
-        if a.shape != b.shape:
+        if a.shape != b.shape or not a.size:
             raise ValueError(f"one output has shape {a.shape} and the other {b.shape}; compare the same outputs")
         agree = (a == b) | (np.isnan(a) & np.isnan(b))
-        with np.errstate(invalid="ignore"):
-            gaps.append(np.where(agree, 0, np.abs(a - b)).max(initial=0))
+        with np.errstate(invalid="ignore", over="ignore"):
+            gaps.append(np.where(agree, 0, np.abs(a - b)).max())
     return float(np.max(gaps))
 
 
@@ -131,10 +131,21 @@ def _one_sequence(X):
 
 
 def _outputs(attend, X):
-    outputs = as_float_array("the output", attend(X.copy()))
+    returned = attend(X.copy())
+    if isinstance(returned, tuple):
+        raise ValueError(
+            f"the function returned {len(returned)} things; wrap it so that it returns the outputs alone, such as "
+            "lambda X: attention(X, X, X)[0]"
+        )
+    outputs = as_float_array("the output", returned)
     if outputs.ndim != 2 or len(outputs) != len(X):
         raise ValueError(
             f"the function returned shape {outputs.shape} for X of shape {X.shape}; wrap it so that it returns one row "
             "for each token, such as lambda X: attention(X, X, X)[0]"
+        )
+    if not np.isfinite(outputs).all():
+        raise ValueError(
+            "the function returned NaN or infinity, and whether these move cannot be measured; mend the rows that see "
+            "nothing first"
         )
     return outputs

@@ -27,6 +27,8 @@ def test_the_first_gradient_is_that_of_the_loss(step_on, divisor):
     steps = 1e-6 * np.eye(start.size)[:, None]
     slopes = [(loss(start + step) - loss(start - step)) / 2e-6 for step in steps]
     learned = learn_one_key(4, divisor, step_on=step_on, n_steps=1, step=0.01)
+    assert learned.losses.shape == (2, 1000)
+    assert learned.first_gradients.shape == (1000,)
     assert learned.first_gradients[0] == pytest.approx(np.linalg.norm(slopes), rel=1e-5)
     assert learned.losses[0, 0] == pytest.approx(loss(start))
     assert learned.losses[1, 0] == pytest.approx(loss(start - 0.01 * np.reshape(slopes, start.shape)), rel=1e-6)
@@ -38,6 +40,16 @@ def test_small_steps_never_raise_the_loss(step_on):
     assert (np.diff(losses) < 0).all()
 
 
-def test_what_cannot_be_stepped_on_is_refused():
-    with pytest.raises(ValueError, match="step_on='keys' is not possible; give 'scores' or 'queries'"):
-        learn_one_key(4, 2.0, step_on="keys")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"step_on": "keys"}, "step_on='keys' is not possible; give 'scores' or 'queries'"),
+        ({"d_k": 2.5}, "d_k=2.5 is not a whole number"),
+        ({"n_steps": 0}, "n_steps=0 is not possible"),
+        ({"divisor": 0}, "divisor=0 is not possible"),
+        ({"divisor": "sqrt"}, "divisor='sqrt' is not a number"),
+    ],
+)
+def test_what_cannot_be_learned_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        learn_one_key(**{"d_k": 4, "divisor": 2.0} | arguments)

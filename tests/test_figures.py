@@ -132,21 +132,35 @@ def test_bad_input_is_refused_in_words(draw, message):
 
 
 def test_curves_draw_what_they_are_given():
-    panels = {"one": {"a": [1.0, 2.0, 3.0], "b": [3.0, 2.0, 1.0]}, "two": {"a": [0.5, 0.25, 0.125]}}
+    panels = {
+        "one": {"a": [1.0, 2.0, 3.0], "b": [3.0, 2.0, 1.0]},
+        "wide": {"a": [1000.0, 1.0, 0.0004]},
+        "below": {"a": [-1.0, 0.5, 2.0]},
+    }
     drawn = figures.curves([1, 2, 4], panels, x_name="d_k")
-    for axes, (title, named) in zip(drawn.figure.axes, panels.items(), strict=True):
+    *shown, unused = drawn.figure.axes
+    assert not unused.get_visible()
+    for axes, (title, named) in zip(shown, panels.items(), strict=True):
         assert axes.get_title(loc="left") == title
         assert [list(line.get_ydata()) for line in axes.get_lines()] == list(named.values())
         looks = {(line.get_marker(), line.get_linestyle()) for line in axes.get_lines()}
         assert len(looks) == len(named), "two curves must differ in more than colour"
-    assert str(drawn.text).endswith("two: a 0.50, 0.25, 0.12.")
+        assert axes.get_xscale() == "log"
+        assert axes.get_yscale() == ("log" if title == "wide" else "linear")
+    assert [text.get_text() for text in shown[0].get_legend().get_texts()] == ["a", "b"]
+    assert shown[0].get_ylim()[0] == 0
+    assert shown[2].get_ylim()[0] < -1
+    assert drawn.text.startswith("Curves against d_k = 1, 2, 4. one: a 1.00, 2.00, 3.00, b 3.00, 2.00, 1.00; wide: a ")
+    assert "wide: a 1e+03, 1, 0.0004;" in drawn.text
 
 
 @pytest.mark.parametrize(
     ("panels", "message"),
     [
+        ({}, "there are 0 panels against"),
+        ({"one": {}}, "panel 'one' has 0 curves; give 1 to 2"),
         ({"one": {"a": [1.0]}}, "curve 'a' has 1 values for 2 values of d_k; give one for each"),
-        ({"one": {name: [1.0, 2.0] for name in "abc"}}, "panel 'one' has 3 curves; give at most 2"),
+        ({"one": {name: [1.0, 2.0] for name in "abc"}}, "panel 'one' has 3 curves; give 1 to 2"),
     ],
 )
 def test_curves_that_do_not_fit_are_refused(panels, message):

@@ -271,11 +271,19 @@ TWO_WAYS = "can be read in two ways"
         pytest.param(
             [0.0, -1e4], "additive",
             "the mask holds -10000.0, and in the convention 'additive' there are only 0.0 (may attend) and -inf "
-            "(hidden); a finite number hides for certain only where no score outruns it",
+            "(hidden); a finite number can be outrun by scores: to hide for certain, np.where(mask < 0, -np.inf, 0)",
             id="finite",
         ),
         pytest.param([0.0, -INF, 1.0], None, "the mask holds 1.0, and in the convention 'additive'", id="mixed"),
-        pytest.param([0.0, np.nan], "additive", "the mask holds nan", id="nan"),
+        pytest.param([0.0, -1e9], None, "the mask holds -1000000000.0, and in the convention 'additive'", id="low"),
+        pytest.param(
+            [0.0, np.nan], "additive",
+            "the mask holds nan, and in the convention 'additive' there are only 0.0 (may attend) and -inf (hidden)",
+            id="nan",
+        ),
+        pytest.param(["1", "0"], "ones", "the mask holds <U1 entries; give booleans or numbers", id="texts"),
+        pytest.param(None, None, "the mask holds object entries; give booleans or numbers", id="none"),
+        pytest.param([True], ["hidden"], "there is no convention ['hidden']", id="a list"),
         pytest.param([2, 0], "ones", "the mask holds 2, and in the convention 'ones'", id="two"),
         pytest.param([True], "true", "there is no convention 'true'; give one of 'may attend', 'hidden'", id="unknown"),
         pytest.param([[1], [1, 0]], "ones", "the mask cannot be read as an array", id="ragged"),

@@ -58,3 +58,14 @@ def test_nan_stays_visible_in_its_row_alone(measure):
 def test_pairs_must_be_pairs():
     with pytest.raises(ValueError, match="n_pairs=3"):
         dot_product_variance(np.ones((2, 4)), np.ones((3, 4)))
+
+
+@pytest.mark.parametrize("measure", [entropy, jacobian_norm])
+def test_a_negative_weight_is_refused(measure):
+    with pytest.raises(ValueError, match=r"a weight is -0.5; give weights as softmax returns them"):
+        measure([[1.5, -0.5]])
+
+
+@pytest.mark.parametrize("measure", [entropy, jacobian_norm])
+def test_float32_stays_float32(measure):
+    assert measure(np.full((2, 4), 0.25, np.float32)).dtype == np.float32

@@ -17,7 +17,7 @@ ALLOWED = {
     "positions": {"shapes"},
     "measures": {"shapes"},
     "probes": {"shapes"},
-    "experiments": {"attention"},
+    "experiments": {"attention", "shapes"},
     "course_data": set(),
     "style": set(),
     "svg": {"style"},

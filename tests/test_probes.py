@@ -48,6 +48,8 @@ def test_attention_without_a_mask_is_blind_to_order():
     [
         ([1.0, 2.0], [1.0, 2.0], 0.0),
         (([1.0], [2.0]), ([1.5], [2.0]), 0.5),
+        (([1.0], [2.0]), ([1.0], [2.5]), 0.5),
+        ([1e308], [-1e308], np.inf),
         ([np.nan, 1.0], [np.nan, 1.0], 0.0),
         ([np.inf, 1.0], [np.inf, 1.25], 0.25),
         ([True, False], [True, True], 1.0),
@@ -81,14 +83,18 @@ def test_x_is_never_changed():
             lambda: leaks(lambda X: X[:2], X),
             "the function returned shape (2, 5) for X of shape (6, 5); wrap it so that",
         ),
+        (lambda: leaks(lambda X: (X, X), X), "the function returned 2 things; wrap it so that it returns the outputs"),
+        (lambda: leaks(lambda X: X * np.nan, X), "the function returned NaN or infinity, and whether these move"),
         (lambda: permutation_gap(lambda X: X, X, [0, 1]), "order=[0, 1] is no permutation; give each of the positions"),
+        (lambda: permutation_gap(lambda X: X, X[:2], [True, False]), "order=[True, False] is no permutation"),
+        (lambda: largest_gap((), ()), "one returned 0 arrays and the other 0"),
+        (lambda: largest_gap([], []), "one output has shape (0,) and the other (0,)"),
         (lambda: largest_gap(([1.0], [2.0]), [1.0]), "one returned 2 arrays and the other 1; compare the same outputs"),
         (
             lambda: largest_gap([1.0], [1.0, 2.0]),
             "one output has shape (1,) and the other (2,); compare the same outputs",
         ),
     ],
-    ids=["no sequence", "rows", "order", "arrays", "shapes"],
 )
 def test_what_cannot_be_asked_is_explained(call, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}"):

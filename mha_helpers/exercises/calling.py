@@ -81,8 +81,10 @@ def _as_arrays(returned, n_outputs):
 def _is_boolean(returned, arrays):
     if arrays is None or len(arrays) != 1:
         return False
-    # By their entries: booleans may be held as objects, too.
-    return all(isinstance(entry, (bool, np.bool)) for entry in np.asarray(returned).ravel().tolist())
+    array = np.asarray(returned)
+    if array.dtype.kind == "O":  # booleans may be held as objects, too
+        return all(isinstance(entry, (bool, np.bool)) for entry in array.flat)
+    return array.dtype.kind == "b"
 
 
 def is_stub(function, outcome):

@@ -21,7 +21,8 @@ LIKELY_CAUSES = {
     "name 'math' is not defined": "`import math` is missing; NumPy has the same functions: np.sqrt, np.exp.",
     "name 'torch' is not defined": "this course uses NumPy, where PyTorch's functions have the same or similar names: "
     "np.where, np.sqrt, np.tril.",
-    "name 'd_": "the width of a head is not among the arguments; take it from one of them: queries.shape[-1].",
+    "name 'd_k'": "the width of a head is not among the arguments; take it from one of them: queries.shape[-1].",
+    "name 'd_head'": "the width of a head is not among the arguments; take it from one of them: queries.shape[-1].",
     "is not defined": "a name is misspelt, or the cell that defines it has not been run.",
     "einstein sum": "the subscripts name more or fewer axes than there are; begin each with `...`, as in "
     "'...qd,...kd->...qk'.",
@@ -64,7 +65,8 @@ LIKELY_CAUSES = {
     "object is not callable": "a variable has the name of a function and hides it; give it another name.",
     "NoneType": "something that was used as an array or a number is None: an argument that was not given, or what a "
     "function without `return` gives.",
-    "'tuple'": "a function that returns two things was used like one; take them apart: context, weights = ...",
+    "'tuple'": "a shape, or a function that returns two things, was used like one number or array; take one of "
+    "them: a.shape[-1], or context, weights = ...",
     "'ellipsis'": ELLIPSIS,
     "type ellipsis": ELLIPSIS,
     "attribute 'masked_fill": "that is PyTorch's; NumPy chooses with np.where(mask, scores, -np.inf).",
