@@ -82,7 +82,7 @@ def compute(state, function=None):
         exponentials = np.exp(scores)
         naive = exponentials / exponentials.sum()
         shifted = np.exp(scores - scores.max())
-        measured = measure(weights)
+        measured = measure(np.where(weights < 0, np.nan, weights))  # what is negative is no weight
         moved = float(np.abs(weights - attention.softmax(raw / divisor)).max())
     return Result(
         d_k, state["divisor"], divisor, added, raw, scores, spread=float(rows.std()), weights=weights,
