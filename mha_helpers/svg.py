@@ -46,7 +46,7 @@ def matrix(
     *,
     title,
     colours,
-    row_labels,
+    row_labels=(),
     column_labels=None,
     label_width=0,
     caption="",
@@ -69,7 +69,7 @@ def matrix(
     title : str
     colours : callable
         From a value to the cell's colour, such as `style.weight_colour`.
-    row_labels : sequence of str
+    row_labels : sequence of str, optional
     column_labels : sequence of str, optional
     label_width : float, optional
         Room for the row labels, in pixels; 0 leaves them out.
@@ -105,8 +105,9 @@ def matrix(
         parts.append(text(left - 6, top + (i + 0.5) * height + 5, label, anchor="end", bold=i == row, size=12))
     for (i, j), value in np.ndenumerate(values):
         hatch = hatched is not None and hatched[i, j]
-        written = hatched_text if hatch else None
-        parts.append(_cell(left + j * width, top + i * height, cell, value, colours(value), decimals, hatch, written))
+        label = hatched_text if hatch and hatched_text is not None else _short(value, decimals)
+        hatch = hatch or not np.isfinite(value)  # a hidden score or NaN is not only a colour
+        parts.append(_cell(left + j * width, top + i * height, cell, label, colours(value), hatch))
     if row is not None:
         parts.append(box(left, top + row * height, n_columns * width, height, stroke=style.INK, stroke_width=3))
     if column is not None:
@@ -123,22 +124,25 @@ def matrix(
     return "".join(parts)
 
 
-def _cell(x, y, cell, value, colour, decimals, hatch, written):
+def _short(value, decimals):
+    """Write a number so that it fits a cell."""
+    label = number(value, decimals)
+    while len(label) > 6 and decimals > 0:
+        decimals -= 1
+        label = number(value, decimals)
+    return label if len(label) <= 6 else f"{value:.0e}".replace("-", "−")
+
+
+def _cell(x, y, cell, label, colour, hatch):
     width, height = cell
     size = FONT_SIZE if width >= CELL_WIDTH else FONT_SIZE - 2
     centre, ink = x + width / 2, style.text_colour(colour)
     parts = [box(x, y, width, height, fill=colour, stroke=style.PAPER)]
-    if hatch or not np.isfinite(value):  # a hidden score or NaN is not only a colour
+    if hatch:
         strokes = "".join(f"M{x + s:g} {y + height:g}l12 -{height}" for s in range(0, width - 11, 10))
         stroke = style.QUIET if ink == "#000000" else ink
         parts.append(f'<path d="{strokes}" stroke="{stroke}" stroke-width="0.7"/>')
-    label = written or number(value, decimals)
-    while len(label) > 6 and decimals > 0:
-        decimals -= 1
-        label = number(value, decimals)
-    if len(label) > 6:
-        label = f"{value:.0e}".replace("-", "−")
-    if len(parts) > 1:  # no stroke through the text
+        # No stroke through the text.
         parts.append(box(centre - size * len(label) / 3, y + height / 2 - 6, size * len(label) / 1.5, 13, fill=colour))
     parts.append(text(centre, y + height / 2 + 5, label, anchor="middle", colour=ink, size=size))
     return "".join(parts)

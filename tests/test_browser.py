@@ -14,8 +14,7 @@ from playwright.sync_api import Browser, expect
 
 from mha_helpers import style, worked_examples
 from mha_helpers.exercises.self_attention.predictions import PROJECTIONS, WORD_VECTORS
-from mha_helpers.labs import masks as studio
-from mha_helpers.labs import order, scaling
+from mha_helpers.labs import order, scaling, studio
 from tools.browser import (
     Server,
     find_browser,

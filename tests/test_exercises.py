@@ -164,8 +164,8 @@ def test_no_two_cases_share_a_trait(name):
 @pytest.mark.parametrize("name", EXERCISES)
 def test_what_takes_floats_is_tried_on_float32(name):
     arrays = [array for case in EXERCISES[name].cases for array in case.arguments.values() if np.ndim(array)]
-    kinds = {array.dtype for array in arrays}
-    assert np.float64 not in kinds or np.float32 in kinds
+    kinds = {array.dtype.name for array in arrays}
+    assert "float64" not in kinds or "float32" in kinds
 
 
 def test_two_mistakes_at_once_are_named_one_at_a_time():
@@ -359,17 +359,135 @@ def test_a_wrong_factor_is_told_with_the_one_that_is_due():
     assert "times 0.1500; it should be times 0.3, the scale given." in given
 
 
+def test_what_is_no_softmax_of_scaled_scores_is_not_told_of_a_factor():
+    def nearer_keys_first(queries, keys, values, scale=None):
+        distances = ((queries[..., :, None, :] - keys[..., None, :, :]) ** 2).sum(axis=-1)
+        weights = exercises.softmax.reference(-distances)
+        return weights @ values, weights
+
+    result = exercises.scaled_dot_product_attention.check(nearer_keys_first)
+    assert (result.status, result.mistake) == ("wrong", None)
+    assert "it should be times" not in result.message
+
+
+PADDING, JACOBIAN, MASKED = (
+    exercises.padding_mask.reference,
+    exercises.softmax_jacobian.reference,
+    exercises.masked_attention.reference,
+)
+
+
+def weights_changed(change):
+    """Return masked attention that mixes the values with change(weights, mask)."""
+
+    def masked_attention(queries, keys, values, mask):
+        weights = change(MASKED(queries, keys, values, mask)[1], mask)
+        return weights @ values, weights
+
+    return masked_attention
+
+
+def context_changed(change):
+    """Return masked attention with right weights and the context change(weights, values)."""
+
+    def masked_attention(queries, keys, values, mask):
+        weights = MASKED(queries, keys, values, mask)[1]
+        return change(weights, values), weights
+
+    return masked_attention
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "said"),
+    [
+        ("causal_mask", lambda n: 2 * np.tri(n), "A mask here holds only booleans: True where a query may attend"),
+        ("causal_mask", lambda n: ~np.tri(n, dtype=int), "~1 is -2, and ~0 is -1. Make booleans first."),
+        ("causal_mask", lambda n: np.tri(n, dtype=bool)[:, ::-1], "Query 0 sees key 3, which comes after it."),
+        ("causal_mask", lambda n: np.tri(n, dtype=bool) & (np.arange(n) < n - 1), "Query 3 does not see itself."),
+        (
+            "causal_mask",
+            lambda n: np.tri(n, dtype=bool) & ~np.tri(n, k=-2, dtype=bool),
+            "Query 2 does not see key 0, which comes before it.",
+        ),
+        ("padding_mask", lambda tokens: 2 * tokens[:, None, None], "A mask here holds only booleans: True where"),
+        ("padding_mask", lambda tokens: ~tokens[:, None, None], "~1 is -2, and ~0 is -1. Make booleans first."),
+        (
+            "padding_mask",
+            lambda tokens: PADDING(tokens) & (np.arange(tokens.shape[1]) > 0),
+            "Your mask hides the token at key 0 of sentence 0.",
+        ),
+        (
+            "padding_mask",
+            lambda tokens: np.ones_like(PADDING(tokens)),
+            "Your mask shows the padding at key 3 of sentence 0.",
+        ),
+        (
+            "masked_attention",
+            weights_changed(lambda weights, mask: np.where(weights > 0.5, np.nan, weights)),
+            "It holds NaN or infinity.",
+        ),
+        (
+            "masked_attention",
+            weights_changed(lambda weights, mask: weights - 0.25),
+            "Weights cannot be negative; the lowest is -0.2500.",
+        ),
+        (
+            "masked_attention",
+            weights_changed(lambda weights, mask: 0.9 * weights),
+            "Row 0 of the weights sums to 0.9000, not to 1.",
+        ),
+        (
+            "masked_attention",
+            weights_changed(lambda weights, mask: np.where(mask.any(-1, keepdims=True), weights, 0.5)),
+            "Row 1 of the weights sums to 2.5000, not to 0, since everything is hidden from it.",
+        ),
+        (
+            "masked_attention",
+            weights_changed(lambda weights, mask: 0.9 * weights + 0.1 / mask.shape[-1]),
+            "A hidden key has weight: weights[0, 1] is 0.0200, and its mask False.",
+        ),
+        (
+            "masked_attention",
+            context_changed(lambda weights, values: weights @ (values[::-1] if values.ndim > 2 else values)),
+            "The batch items are mixed: the first one alone gives other numbers than in company.",
+        ),
+        (
+            "masked_attention",
+            context_changed(lambda weights, values: weights @ values + 1),
+            "Your context is not your own weights @ values.",
+        ),
+        (
+            "softmax_jacobian",
+            lambda p: np.triu(JACOBIAN(p)),
+            "every row and column must sum to 0. Your row 1 sums to 0.0397.",
+        ),
+        (
+            "softmax_jacobian",
+            lambda p: np.roll(JACOBIAN(p), 1, axis=1),
+            "The matrix must be symmetric: p[i] p[j] is p[j] p[i].",
+        ),
+        (
+            "dot_product_variance",
+            lambda queries, keys: -(queries * keys).sum(axis=-1).var(),
+            "A variance is a mean of squares and cannot be negative.",
+        ),
+    ],
+)
+def test_where_no_mistake_is_recognised_what_must_hold_is_said(name, answer, said):
+    result = EXERCISES[name].check(answer)
+    assert (result.status, result.mistake) == ("wrong", None)
+    assert said in result.message
+
+
 @pytest.mark.parametrize(
     ("name", "answer", "said"),
     [
         ("causal_mask", lambda n: np.tri(n, dtype=bool)[:, ::-1], "mask[0, 0] should be True; yours is False."),
         ("causal_mask", lambda n: np.tri(n) * 2, "mask[0, 0] should be True; yours is 2."),
-        ("padding_mask", lambda attention_mask: ~attention_mask[:, None, None], "~1 is -2, and ~0 is -1."),
         ("dot_product_variance", lambda queries, keys: 2.0, "). variance should be 2.2410; yours is 2.0000."),
         ("dot_product_variance", lambda queries, keys: [2.0], "of shape (), a single number; got (1,)."),
         ("dot_product_variance", lambda queries, keys: queries.var, "are the brackets missing"),
         ("softmax_jacobian", lambda p: (p, np.outer(p, p)), "It returned 2 things; `return jacobian`"),
-        ("softmax_jacobian", lambda p: np.triu(exercises.softmax_jacobian.reference(p)), "row 1 sums to 0.0397."),
     ],
 )
 def test_what_differs_is_shown_in_its_own_terms(name, answer, said):

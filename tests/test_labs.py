@@ -65,10 +65,19 @@ def test_reset_brings_back_the_first_picture(make_lab):
 def test_several_controls_are_drawn_once(make_lab, monkeypatch):
     lab = make_lab()
     drawn = []
-    draw = lab.draw
-    monkeypatch.setattr(lab, "draw", lambda *arguments: drawn.append(1) or draw(*arguments))
+    render = lab.render
+    monkeypatch.setattr(lab, "render", lambda result: drawn.append(1) or render(result))
     lab.set(**{name: control.value for name, control in lab.controls.items()})
     assert len(drawn) == 1
+
+
+def test_buttons_stand_below_the_controls_or_above_where_these_are_many(make_lab):
+    lab = make_lab()
+    header, *arranged, picture = lab.widget.children
+    assert (header.value, picture) == (lab.header(), lab.picture)
+    buttons = arranged.pop(0 if make_lab is labs.mask_studio else -1)
+    assert list(buttons.children) == list(lab.buttons.values())
+    assert arranged
 
 
 def test_a_right_function_is_run(make_lab):
@@ -129,7 +138,7 @@ def test_a_learners_function_cannot_change_the_lab():
 
 def test_an_exception_in_a_callback_is_shown_in_the_lab(make_lab, monkeypatch):
     lab = make_lab()
-    monkeypatch.setattr(lab, "draw", lambda *arguments: [][1])
+    monkeypatch.setattr(lab, "compute", lambda *arguments: [][1])
     with pytest.raises(IndexError):
         lab.update()
     assert "This lab stopped:</b> IndexError" in lab.picture.value

@@ -80,6 +80,11 @@ def test_scores_spread_by_sqrt_d_k(d_k):
     assert np.mean(spreads) == pytest.approx(math.sqrt(d_k), rel=0.03)
 
 
+def test_the_scores_that_are_kept_cannot_be_changed():
+    with pytest.raises(ValueError, match="read-only"):
+        result().raw[0] = 0
+
+
 def test_every_row_fits_the_axis():
     largest = max(np.abs(result(d_k=d_k, draw=draw).raw).max() for d_k in D_K for draw in range(1, 31))
     assert largest < scaling.AXIS
@@ -165,14 +170,16 @@ def test_a_softmax_that_overflows_is_marked_where_it_does():
 
 def test_what_does_not_sum_to_1_is_not_measured_in_words():
     assert "their sum is 8." in sentence(result(softmax_over_rows))
-    assert "these are no weights" in sentence(result(lambda scores: 1.5 * np.eye(1, 8) - 0.5 * np.eye(1, 8, 1)))
+    negative = result(lambda scores: 1.5 * np.eye(1, 8) - 0.5 * np.eye(1, 8, 1))
+    assert "these are no weights" in sentence(negative)
+    assert np.isnan(negative.measured).all()
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, -3.0, 0.0, 1e9, 1e308, -1e308])
 def test_any_weights_can_be_drawn(value):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        page = softmax_scaling(filled(value)).picture.value
+        page = render(result(filled(value))).html()
     assert marks(page) == 1
     assert "What you see" in page
     drawn = [float(height) for height in re.findall(r'<rect [^>]*height="([^"]*)"', page)]

@@ -39,7 +39,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from ipywidgets import SelectionSlider, interact
 from mha_helpers import labs
-from mha_helpers.labs import leaks, masks, order, scaling, workbench
+from mha_helpers.labs import leaks, order, scaling, studio, workbench
 
 def draw(title, **matrices):
     figure, axes = plt.subplots(1, len(matrices), figsize=(10, 2.5))
@@ -68,7 +68,7 @@ def draw_scaling(d_k):
 studio_state = labs.mask_studio().state
 @interact(length=SelectionSlider(options=range(1, 9)))
 def draw_studio(length):
-    found = masks.compute(studio_state | {"length of sequence 1": length})
+    found = studio.compute(studio_state | {"length of sequence 1": length})
     draw(length, scores=found.scores, weights=found.weights, sums=found.sums[:, None])""",
     "leak_detector": """\
 detector_state = labs.leak_detector().state

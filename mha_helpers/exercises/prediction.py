@@ -73,3 +73,22 @@ class Prediction:
         result = self.run() if is_right or self.shown_when_wrong else ""
         panel = Panel("good" if is_right else "bad", heading, (self.reactions[answer],), result)
         return Reply("right" if is_right else "not quite", panel)
+
+
+def written_row(values):
+    """Write a row of numbers as the results of `run` show it.
+
+    Parameters
+    ----------
+    values : iterable of float
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> written_row([0.25, -1])
+    '[0.2500, -1.0000]'
+    """
+    return "[" + ", ".join(f"{value:.4f}" for value in values) + "]"

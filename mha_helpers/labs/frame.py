@@ -41,8 +41,8 @@ def listed(numbers):
 
     Examples
     --------
-    >>> listed([2, 5]), listed([1, 3, 4, 5, 8])
-    ('2 and 5', '1, 3 to 5 and 8')
+    >>> listed([2, 3]), listed([1, 3, 4, 5, 8])
+    ('2 and 3', '1, 3 to 5 and 8')
     """
     runs = []
     for one in numbers:
@@ -97,10 +97,14 @@ class Lab:
         A button each: from the state to the values that change.
     layout : sequence of ipywidgets.Widget
         How the controls are arranged.
-    draw : callable
-        From a state and the learner's function (or None) to a Picture. Pure.
+    compute : callable
+        From a state and the learner's function (or None) to a result. Pure.
+    render : callable
+        From a result to a Picture. Pure.
     function : callable or None
         The learner's function.
+    buttons_first : bool, optional
+        Whether the buttons stand above the other controls, so that Tab meets them first.
 
     Attributes
     ----------
@@ -111,9 +115,9 @@ class Lab:
     buttons : dict of str to ipywidgets.Button
     """
 
-    def __init__(self, *, name, title, task, controls, actions, layout, draw, function):
+    def __init__(self, *, name, title, task, controls, actions, layout, compute, render, function, buttons_first=False):
         self.name, self.title, self.task = name, title, task
-        self.controls, self.draw, self.function = controls, draw, function
+        self.controls, self.compute, self.render, self.function = controls, compute, render, function
         self.first_state = self.state
         self._setting = False
         self.picture = ipywidgets.HTML()
@@ -125,9 +129,9 @@ class Lab:
             self.buttons[label] = button
         for control in controls.values():
             control.observe(lambda _: self.update(), "value")
-        self.widget = ipywidgets.VBox(
-            [ipywidgets.HTML(self.header()), *layout, ipywidgets.HBox([*self.buttons.values()]), self.picture]
-        )
+        buttons = ipywidgets.HBox([*self.buttons.values()])
+        arranged = [buttons, *layout] if buttons_first else [*layout, buttons]
+        self.widget = ipywidgets.VBox([ipywidgets.HTML(self.header()), *arranged, self.picture])
         self.widget.add_class("mha-lab")
         self.update()
 
@@ -145,8 +149,12 @@ class Lab:
             self._setting = False
         self.update()
 
+    def draw(self, state, function):
+        """Return the picture of a state."""
+        return self.render(self.compute(state, function))
+
     def update(self):
-        """Draw the present state."""
+        """Show the present state."""
         if self._setting:
             return
         try:

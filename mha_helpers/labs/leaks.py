@@ -6,7 +6,6 @@ import ipywidgets
 import numpy as np
 
 from mha_helpers import attention, masks, probes, style, svg
-from mha_helpers.exercises.calling import call_safely
 from mha_helpers.labs.frame import Lab, Picture, listed
 from mha_helpers.labs.learner import AGAIN, answer
 from mha_helpers.style import number
@@ -91,10 +90,8 @@ def _learners_mask(function):
         why = f"yours holds {number(strange[0])} where True or False is asked for. {AGAIN}"
         return right.astype(bool), f"Shown with the course's own causal_mask: {why}", {}
     notice = found.notice
-    if given is not right and not found.differs:
-        kind = getattr(call_safely(function, {"n": N}, 1).returned, "dtype", "bool")
-        if kind != "bool":
-            notice += f" It holds {kind} where True and False are asked for; here they are read as booleans."
+    if not (found.boolean or found.differs):
+        notice += " It holds numbers where True and False are asked for; here they are read as booleans."
     return given.astype(bool), notice, found.differs
 
 
@@ -135,29 +132,30 @@ def _outputs(rows):
 def render(result):
     """Draw a result."""
     numbered = [f"{i} {word}" for i, word in enumerate(WORDS, 1)]
-    label_width, top, width, height, small = 58, 4, 46, 40, 22
+    label_width, top, cell, small_cell = 58, 4, (46, 40), (22, 22)
+    drawn_width, drawn_height = svg.matrix_size(N, N, label_width=label_width, headed=True, cell=cell)
+    mask_width, mask_height = svg.matrix_size(N, N, headed=True, cell=small_cell)
     largest = max(result.moved.max(), NOTHING)
     first_row = top + svg.TITLE_HEIGHT + svg.HEADER_HEIGHT
-    left = 8 + label_width
     parts = [
         svg.matrix(
             result.moved, 8, top, title="how far output i (row) moves when token j (column) changes",
             colours=lambda value: style.weight_colour(value / largest), row_labels=numbered, column_labels=WORDS,
-            label_width=label_width, cell=(width, height), column=result.token,
+            label_width=label_width, cell=cell, column=result.token,
             caption="Only keys and values are changed: queries stay as they are.",
         )
     ]  # fmt: skip
     for cells, word, colour in ((result.leaks, "LEAK", style.ALARM), (result.blind, "blind", style.INK)):
         for i, j in np.argwhere(cells):
-            x, y = left + (j + 0.5) * width, first_row + (i + 1) * height
+            x, y = 8 + label_width + (j + 0.5) * cell[0], first_row + (i + 1) * cell[1]
             parts.append(svg.box(x - 16, y - 12, 32, 11, fill=colour))
             parts.append(svg.text(x, y - 3, word, anchor="middle", bold=True, colour=style.PAPER, size=9))
-    parts += _bars(result, left + N * width + 14, first_row, height)
-    right = 858 - N * small
-    parts.append(_mask(result, right, top, small))
+    parts += _bars(result, 8 + drawn_width + 14, first_row, cell[1])
+    right = 858 - mask_width
+    parts.append(_mask(result, right, top, small_cell))
     for i, line in enumerate(("LEAK: it moves and must not.", "blind: it should and does not.")):
-        parts.append(svg.text(right, first_row + N * small + 40 + 22 * i, line, size=12))
-    drawn = svg.document(866, first_row + N * height + 24, parts, label=sentence(result))
+        parts.append(svg.text(right, top + mask_height + 20 + 22 * i, line, size=12))
+    drawn = svg.document(866, top + drawn_height + 4, parts, label=sentence(result))
     return Picture(drawn, sentence(result), result.notice)
 
 
@@ -180,11 +178,10 @@ def _bars(result, left, first_row, height):
     return parts
 
 
-def _mask(result, left, top, small):
+def _mask(result, left, top, cell):
     return svg.matrix(
         result.mask.astype(int), left, top, title="mask: 1 may attend", colours=lambda value: style.PAPER,
-        row_labels=(), column_labels=range(1, N + 1), cell=(small, small), decimals=0, hatched=~result.mask,
-        differs=result.differs.get("mask"),
+        column_labels=range(1, N + 1), cell=cell, decimals=0, hatched=~result.mask, differs=result.differs.get("mask"),
     )  # fmt: skip
 
 
@@ -226,6 +223,7 @@ def leak_detector(function=None):
         controls=controls,
         actions={},
         layout=(ipywidgets.HBox([*controls.values()], layout={"flex_flow": "row wrap"}),),
-        draw=lambda state, function: render(compute(state, function)),
+        compute=compute,
+        render=render,
         function=function,
     )

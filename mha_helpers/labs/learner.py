@@ -24,12 +24,15 @@ class Answer:
         One sentence on whose function this is.
     differs : dict of str to tuple of int
         For an output that is not right, its first wrong cell.
+    boolean : bool
+        Whether True and False stand where they are asked for, and not numbers.
     """
 
     arrays: tuple
     right: tuple
     notice: str
     differs: dict
+    boolean: bool = True
 
 
 def answer(function, reference, arguments, outputs):
@@ -69,6 +72,7 @@ def answer(function, reference, arguments, outputs):
         return ours(f"yours stopped. {explain.describe_error(given.error, function, asked)} {AGAIN}")
     if given.arrays is None or len(given.arrays) != len(outputs) or not same_shapes(given, right):
         return ours(f"yours does not return ({', '.join(outputs)}) in the right shapes. {AGAIN}")
+    boolean = given.boolean or not right.boolean
     differs = {
         output: tuple(int(i) for i in np.argwhere(~close(got, want))[0])
         for output, got, want in zip(outputs, given.arrays, right.arrays, strict=True)
@@ -80,5 +84,7 @@ def answer(function, reference, arguments, outputs):
         place = outputs.index(output)
         got, want = given.arrays[place], right.arrays[place]
         shown = explain.first_difference(output, got, want, ~close(got, want))
-        return Answer(given.arrays, right.arrays, f"Your {name} is not right yet (marked ≠): {shown} {AGAIN}", differs)
-    return Answer(given.arrays, right.arrays, f"Running on your {name}.", {})
+        notice = f"Your {name} is not right yet (marked ≠): {shown} {AGAIN}"
+    else:
+        notice = f"Running on your {name}."
+    return Answer(given.arrays, right.arrays, notice, differs, boolean)

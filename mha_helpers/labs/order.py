@@ -168,6 +168,7 @@ def word_order(function=None):
         controls=controls,
         actions={},
         layout=(ipywidgets.HBox([*controls.values()], layout={"flex_flow": "row wrap"}),),
-        draw=lambda state, function: render(compute(state, function)),
+        compute=compute,
+        render=render,
         function=function,
     )

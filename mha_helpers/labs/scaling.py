@@ -59,11 +59,14 @@ def sample_scores(draw, d_k):
     rng = np.random.default_rng([draw, d_k])
     queries = rng.standard_normal((N_SEQUENCES, N_KEYS, d_k))
     keys = rng.standard_normal((N_SEQUENCES, N_KEYS, d_k))
-    return attention.attention_scores(queries, keys).reshape(N_ROWS, N_KEYS)
+    scores = attention.attention_scores(queries, keys).reshape(N_ROWS, N_KEYS)
+    scores.flags.writeable = False  # the same array is returned every time
+    return scores
 
 
 def measure(weights):
-    """Return the MEASURES of each row of weights, in a last axis."""
+    """Return the MEASURES of each row of weights, in a last axis; NaN for a row that holds a negative one."""
+    weights = np.where(weights < 0, np.nan, weights)
     found = measures.entropy(weights), weights.max(axis=-1), measures.jacobian_norm(weights)
     return np.stack(found, axis=-1)
 
@@ -82,7 +85,7 @@ def compute(state, function=None):
         exponentials = np.exp(scores)
         naive = exponentials / exponentials.sum()
         shifted = np.exp(scores - scores.max())
-        measured = measure(np.where(weights < 0, np.nan, weights))  # what is negative is no weight
+        measured = measure(weights)
         moved = float(np.abs(weights - attention.softmax(raw / divisor)).max())
     return Result(
         d_k, state["divisor"], divisor, added, raw, scores, spread=float(rows.std()), weights=weights,
@@ -284,6 +287,7 @@ def softmax_scaling(function=None):
         controls=controls,
         actions={"Resample": lambda state: {"draw": state["draw"] % N_DRAWS + 1}},
         layout=(ipywidgets.HBox([*controls.values()], layout={"flex_flow": "row wrap"}),),
-        draw=lambda state, function: render(compute(state, function)),
+        compute=compute,
+        render=render,
         function=function,
     )

@@ -242,6 +242,7 @@ def qkv_workbench(function=None):
             ipywidgets.HBox([controls["query"], controls["key"]]),
             ipywidgets.HBox([_entry_grid(controls, matrix) for matrix in MATRICES], layout={"flex_flow": "row wrap"}),
         ),
-        draw=lambda state, function: render(compute(state, function)),
+        compute=compute,
+        render=render,
         function=function,
     )

@@ -3,20 +3,16 @@
 import numpy as np
 
 from mha_helpers import attention
-from mha_helpers.exercises.prediction import Prediction
+from mha_helpers.exercises.prediction import Prediction, written_row
 
 SCORES = np.array([-1.2, -0.4, 0.7])
 HIDDEN = 2  # the key that must not be seen
 
 
-def _row(values):
-    return "[" + ", ".join(f"{value:.4f}" for value in values) + "]"
-
-
 def _zeroed():
     scores = SCORES.copy()
     scores[HIDDEN] = 0
-    return f"scores  {_row(scores)}\nweights {_row(attention.softmax(scores))}"
+    return f"scores  {written_row(scores)}\nweights {written_row(attention.softmax(scores))}"
 
 
 predict_zero = Prediction(
@@ -36,9 +32,9 @@ def _after():
     after = np.where(np.arange(3) == HIDDEN, 0, weights)
     before = attention.softmax(np.where(np.arange(3) == HIDDEN, -np.inf, SCORES))
     return (
-        f"weights, nothing hidden:  {_row(weights)}, sum {weights.sum():.4f}\n"
-        f"hidden after the softmax:  {_row(after)}, sum {after.sum():.4f}\n"
-        f"hidden before the softmax: {_row(before)}, sum {before.sum():.4f}"
+        f"weights, nothing hidden:  {written_row(weights)}, sum {weights.sum():.4f}\n"
+        f"hidden after the softmax:  {written_row(after)}, sum {after.sum():.4f}\n"
+        f"hidden before the softmax: {written_row(before)}, sum {before.sum():.4f}"
     )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers import attention, measures
-from mha_helpers.exercises.prediction import Prediction
+from mha_helpers.exercises.prediction import Prediction, written_row
 
 
 def _spread():
@@ -61,11 +61,8 @@ def _queries_first():
     after = attention.softmax(attention.attention_scores(queries, keys) / 8)
     first = attention.softmax(attention.attention_scores(queries / 8, keys))
     twice = attention.softmax(attention.attention_scores(queries / 8, keys) / 8)
-
-    def row(weights):
-        return "[" + ", ".join(f"{weight:.4f}" for weight in weights[0]) + "]"
-
-    return f"scores divided:  {row(after)}\nqueries divided: {row(first)}\nboth divided:    {row(twice)}"
+    tried = {"scores divided:": after, "queries divided:": first, "both divided:": twice}
+    return "\n".join(f"{name:16} {written_row(weights[0])}" for name, weights in tried.items())
 
 
 predict_queries_first = Prediction(

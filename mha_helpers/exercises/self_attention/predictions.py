@@ -3,22 +3,18 @@
 import numpy as np
 
 from mha_helpers import attention, worked_examples
-from mha_helpers.exercises.prediction import Prediction
+from mha_helpers.exercises.prediction import Prediction, written_row
 
 EXAMPLE = worked_examples.load("play_football")
 TOKENS = EXAMPLE.tokens
 QUERIES, KEYS, VALUES = (EXAMPLE.inputs["X"] @ EXAMPLE.inputs[name] for name in ("W_Q", "W_K", "W_V"))
 
 
-def _row(values):
-    return "[" + ", ".join(f"{value:.4f}" for value in values) + "]"
-
-
 def _add_constant():
     scores = attention.attention_scores(QUERIES, KEYS)[TOKENS.index("play")]
     return (
-        f"softmax({_row(scores)})\n  = {_row(attention.softmax(scores))}\n"
-        f"softmax({_row(scores + 5)})\n  = {_row(attention.softmax(scores + 5))}"
+        f"softmax({written_row(scores)})\n  = {written_row(attention.softmax(scores))}\n"
+        f"softmax({written_row(scores + 5)})\n  = {written_row(attention.softmax(scores + 5))}"
     )
 
 
@@ -39,8 +35,8 @@ def _values_times_ten():
     context_ten, weights_ten = attention.dot_product_attention(QUERIES, KEYS, 10 * VALUES)
     play = TOKENS.index("play")
     return (
-        f"weights of 'play': {_row(weights[play])}, with 10 W_V {_row(weights_ten[play])}\n"
-        f"context of 'play': {_row(context[play])}, with 10 W_V {_row(context_ten[play])}"
+        f"weights of 'play': {written_row(weights[play])}, with 10 W_V {written_row(weights_ten[play])}\n"
+        f"context of 'play': {written_row(context[play])}, with 10 W_V {written_row(context_ten[play])}"
     )
 
 
@@ -71,7 +67,7 @@ def _reorder():
         vectors = WORD_VECTORS[order]
         context, _ = attention.dot_product_attention(*(vectors @ matrix for matrix in PROJECTIONS.values()))
         sentence = " ".join(WORDS[i] for i in order)
-        lines.append(f"{sentence}: context of 'bites' {_row(context[order.index(1)])}")
+        lines.append(f"{sentence}: context of 'bites' {written_row(context[order.index(1)])}")
     return "\n".join(lines)
 
 

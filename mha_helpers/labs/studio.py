@@ -18,7 +18,7 @@ SENTENCES = (
 N, D_HEAD = 8, 4
 
 # Each way to write a mask: its name in `convert_mask`, and what a cell shows that may attend, and one that is hidden.
-CONVENTIONS = {
+WRITTEN_AS = {
     "True attends": ("may attend", "T", "F"),
     "True hides": ("hidden", "F", "T"),
     "add 0 or −inf": ("additive", "0", "−inf"),
@@ -86,7 +86,7 @@ def compute(state, function=None):
     intended = np.array([[state[entry(i, j)] for j in range(N)] for i in range(N)]) & padding
     mask = intended
     if state["handed over"] == AS_IT_IS:
-        written = masks.convert_mask(intended, given="may attend", wanted=CONVENTIONS[state["convention"]][0])
+        written = masks.convert_mask(intended, given="may attend", wanted=WRITTEN_AS[state["convention"]][0])
         mask = written.astype(bool)
 
     inputs = attention_inputs(state)
@@ -170,11 +170,15 @@ def _sum(value):
 
 def render(result):
     """Draw a result."""
-    label_width, top, height, widths = 42, 4, 26, (48, 36)
+    label_width, top, height = 42, 4, 26
+    score_cell, weight_cell = (48, height), (36, height)
+    (scores_width, drawn_height), (weights_width, _) = (
+        svg.matrix_size(N, N, label_width=label_width, headed=True, cell=cell) for cell in (score_cell, weight_cell)
+    )
     state, hidden = result.state, ~result.mask
     constant = CONSTANTS[state["added to all scores"]]
     around_zero = style.score_colours(max(np.abs(result.scores - constant).max(), 1.0))
-    lefts = np.cumsum([8, label_width + N * widths[0] + 12, label_width + N * widths[1] + 8])
+    lefts = np.cumsum([8, scores_width + 12, weights_width + 8])
     first_row = top + svg.TITLE_HEIGHT + svg.HEADER_HEIGHT
     before = state["when"] == BEFORE
     labels = {"row_labels": result.words, "column_labels": result.words, "label_width": label_width}
@@ -183,11 +187,11 @@ def render(result):
             np.where(hidden, -np.inf, result.scores) if before else result.scores, lefts[0], top,
             title="masked scores" if before else "scores", colours=lambda value: around_zero(value - constant),
             caption=f"hatched: hidden, {state['hiding value']} in its place" if before else "nothing is hidden yet",
-            hatched=hidden & before, hatched_text=state["hiding value"], cell=(widths[0], height), **labels,
+            hatched=hidden & before, hatched_text=state["hiding value"], cell=score_cell, **labels,
         ),
         svg.matrix(
             result.weights, lefts[1], top, title=f"weights = softmax{'' if before else ', then hidden'}",
-            colours=style.weight_colour, caption="hatched: hidden", hatched=hidden, cell=(widths[1], height),
+            colours=style.weight_colour, caption="hatched: hidden", hatched=hidden, cell=weight_cell,
             differs=result.differs.get("weights"), **labels,
         ),
         svg.text(lefts[2], first_row - 6, "sum", size=12),
@@ -196,7 +200,7 @@ def render(result):
         said, colour = (number(value), style.INK) if is_one else (f"{_sum(value)} not 1", style.ALARM)
         y = first_row + (i + 0.5) * height + 5
         parts.append(svg.text(lefts[2], y, said, bold=not is_one, colour=colour, size=12))
-    below = first_row + N * height + 36
+    below = top + drawn_height + 16
     notes = ["Rows: queries. Columns: keys."]
     if constant:
         notes.append(f"{state['added to all scores']} is added to all scores, which changes no softmax.")
@@ -253,7 +257,7 @@ def mask_studio(function=None):
         "when": _slider("hidden", (BEFORE, AFTER), BEFORE),
         "hiding value": _slider("hiding value", HIDING, "−inf"),
         "added to all scores": _slider("added to all scores", CONSTANTS, "0"),
-        "convention": _slider("mask written as", CONVENTIONS, "True attends"),
+        "convention": _slider("mask written as", WRITTEN_AS, "True attends"),
         "handed over": _slider("handed over", (CONVERTED, AS_IT_IS), CONVERTED),
     }
     # Each word over the middle of its column, or close to its row.
@@ -276,16 +280,14 @@ def mask_studio(function=None):
                 layout={"flex_flow": "row wrap"},
             ),
         ),
-        draw=lambda state, function: render(compute(state, function)),
+        compute=compute,
+        render=render,
         function=function,
+        buttons_first=True,  # Tab meets the presets before the 64 cells
     )
 
-    # Tab meets the presets and sliders first, and only then the 64 cells.
-    header, arranged, buttons, picture = lab.widget.children
-    lab.widget.children = header, buttons, arranged, picture
-
     def write(toggle):
-        _, may_attend, hidden = CONVENTIONS[settings["convention"].value]
+        _, may_attend, hidden = WRITTEN_AS[settings["convention"].value]
         toggle.description = may_attend if toggle.value else hidden  # the same text again is not sent
 
     def write_all(_):
