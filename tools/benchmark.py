@@ -101,48 +101,48 @@ def notebook_of(*sources):
 
 
 def labs():
-    """Key press to changed picture: each lab beside its picture drawn by `interact` and matplotlib."""
-    sources = [source for name, plain in LABS.items() for source in (f"labs.{name}()", plain)]
-    milliseconds, blank_frames = defaultdict(list), defaultdict(int)
-    with tempfile.TemporaryDirectory() as folder:
-        write(notebook_of(PLAIN, *sources), Path(folder, "labs.ipynb"))
-        with lab_server(folder) as server, open_browser() as browser, open_page(browser, server) as seen:
-            open_notebook(seen.page, "labs.ipynb")
-            if errors := run_all(seen.page):
-                raise RuntimeError(f"the notebook of the benchmark stopped: {errors[0]}")
-            cells = seen.page.locator(".jp-Notebook .jp-Cell")
-            studio = 2 * list(LABS).index("mask_studio") + 1
-            # In turns, so that a busy moment of the machine meets all of them.
-            for number in list(range(1, len(sources) + 1)) * SWEEPS:
-                slider = cells.nth(number).get_by_role("slider").first
-                picture = cells.nth(number).locator(".mha-picture, .widget-output")
-                lowest, now, highest = (
-                    int(float(slider.get_attribute(name)))
-                    for name in ("aria-valuemin", "aria-valuenow", "aria-valuemax")
-                )
-                press_latency(seen.page, slider, picture, "ArrowLeft", now - lowest)
-                keys = ["ArrowRight"] * (highest - lowest) + ["ArrowLeft"] * (highest - lowest)
-                times, blank = press_latency(seen.page, slider, picture, keys, len(keys))
-                milliseconds[number] += times
-                blank_frames[number] += blank
-                if number == studio:  # a cell of the mask, pressed again and again
-                    times, blank = press_latency(
-                        seen.page, cells.nth(number).locator(TOGGLE).nth(9), picture, "Enter", 16
-                    )
-                    milliseconds["cell"] += times
-                    blank_frames["cell"] += blank
+    """Key press to changed picture: each lab, in a notebook of its own, beside its picture by `interact`."""
     rows = []
-    for number, name in enumerate(LABS):
-        lab, plain = 2 * number + 1, 2 * number + 2
-        base = median(milliseconds[lab])
-        measured = {name: lab, "  interact + matplotlib": plain}
-        if lab == studio:
-            measured["  a cell of its mask"] = "cell"
-        for title, at in measured.items():
-            found = milliseconds[at]
-            rows.append([title, median(found), max(found), median(found) / base, blank_frames[at], len(found)])
+    with tempfile.TemporaryDirectory() as folder, lab_server(folder) as server, open_browser() as browser:
+        for name, plain in LABS.items():
+            write(notebook_of(PLAIN, f"labs.{name}()", plain), Path(folder, f"{name}.ipynb"))
+            with open_page(browser, server) as seen:
+                open_notebook(seen.page, f"{name}.ipynb")
+                if errors := run_all(seen.page):
+                    raise RuntimeError(f"the notebook of the benchmark stopped: {errors[0]}")
+                rows += _presses(seen.page, name)
     header = ["", "median ms", "longest ms", "ratio", "blank frames", "presses"]
     print_table("Key press to changed picture, in JupyterLab in a real browser", header, rows)
+
+
+def _presses(page, name):
+    """Time a lab and its plain counterpart in turns, so that a busy moment of the machine meets both."""
+    milliseconds, blank_frames = defaultdict(list), defaultdict(int)
+    cells = page.locator(".jp-Notebook .jp-Cell")
+
+    def press(title, cell, control, keys):
+        picture = cell.locator(".mha-picture, .widget-output")
+        times, blank = press_latency(page, control, picture, keys, len(keys))
+        milliseconds[title] += times
+        blank_frames[title] += blank
+
+    for _ in range(SWEEPS):
+        for title, number in {name: 1, "  interact + matplotlib": 2}.items():
+            slider = cells.nth(number).get_by_role("slider").first
+            lowest, now, highest = (
+                int(float(slider.get_attribute(f"aria-{value}"))) for value in ("valuemin", "valuenow", "valuemax")
+            )
+            picture = cells.nth(number).locator(".mha-picture, .widget-output")
+            press_latency(page, slider, picture, "ArrowLeft", now - lowest)
+            there = highest - lowest
+            press(title, cells.nth(number), slider, ["ArrowRight"] * there + ["ArrowLeft"] * there)
+        for toggle in cells.nth(1).locator(TOGGLE).all()[:1]:  # the mask studio's first cell
+            press("  a cell of its mask", cells.nth(1), toggle, ["Enter"] * 16)
+    base = median(milliseconds[name])
+    return [
+        [title, median(found), max(found), median(found) / base, blank_frames[title], len(found)]
+        for title, found in milliseconds.items()
+    ]
 
 
 def imports():
