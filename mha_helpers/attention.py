@@ -333,6 +333,51 @@ def combine_heads(heads):
 
 
 @checked(
+    queries="batch seq_len d_model",
+    keys="batch seq_len d_model",
+    values="batch seq_len d_model",
+    n_heads="divides d_model",
+)
+def folded_attention(queries, keys, values, n_heads):
+    """Attend in each head, with the heads folded into the batch axis.
+
+    Parameters
+    ----------
+    queries, keys, values : array_like, shape (batch, seq_len, d_model)
+    n_heads : int
+        A divisor of d_model.
+
+    Returns
+    -------
+    ndarray, shape (batch, seq_len, d_model)
+        The heads' contexts side by side, as `combine_heads` puts them.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or n_heads does not divide d_model.
+
+    Notes
+    -----
+    Attention treats every leading axis alike, so that "batch * n_heads sentences" and "n_heads heads in each
+    of batch sentences" give the same numbers. Slides and older code write it (B h, S, d/h).
+
+    Examples
+    --------
+    >>> X = np.eye(2)[None]
+    >>> folded_attention(X, X, X, n_heads=2).round(4)
+    array([[[0.7311, 0.5   ],
+            [0.5   , 0.7311]]])
+    """
+    batch, seq_len, d_model = queries.shape
+    folded = (batch * n_heads, seq_len, d_model // n_heads)
+    # Split first: reshaping straight to (batch * n_heads, seq_len, d_head) would mix tokens.
+    queries, keys, values = (split_heads(X, n_heads).reshape(folded) for X in (queries, keys, values))
+    context, _ = scaled_dot_product_attention(queries, keys, values)
+    return combine_heads(context.reshape(batch, n_heads, seq_len, d_model // n_heads))
+
+
+@checked(
     X="... seq_len d_model",
     context_X="... n_keys d_context or X",
     W_Q="d_model d_inner",

@@ -14,6 +14,7 @@ from mha_helpers.attention import (
     attention_scores,
     combine_heads,
     dot_product_attention,
+    folded_attention,
     head_contributions,
     masked_attention,
     multi_head_attention,
@@ -353,6 +354,25 @@ def test_head_contributions_sum_to_the_output(inputs):
     assert_allclose(head_contributions(heads, inputs["W_O"]).sum(axis=-3), output, atol=1e-10)
 
 
+@given(different_sizes(4), GENERATORS)
+def test_heads_folded_into_the_batch_attend_as_heads_on_an_axis_do(sizes, random):
+    batch, seq_len, n_heads, d_head = sizes
+    arrays = random.normal(size=(3, batch, seq_len, n_heads * d_head))
+    heads, _ = scaled_dot_product_attention(*split_heads(arrays, n_heads))
+    assert_allclose(folded_attention(*arrays, n_heads), combine_heads(heads), atol=1e-12)
+
+
+@given(different_sizes(4), GENERATORS)
+def test_folded_attention_with_the_projections_around_it_is_multi_head_attention(sizes, random):
+    batch, seq_len, n_heads, d_head = sizes
+    d_model = n_heads * d_head
+    X = random.normal(size=(batch, seq_len, d_model))
+    *projections, W_O = random.normal(size=(4, d_model, d_model)) * d_model**-0.5
+    context = folded_attention(*(X @ W for W in projections), n_heads)
+    output, _ = multi_head_attention(X, *projections, W_O, n_heads)
+    assert_allclose(context @ W_O, output, atol=1e-10)
+
+
 @given(multi_head_inputs())
 def test_multi_head_attention_agrees_with_the_loops(inputs):
     assert_same(multi_head_attention(**inputs), oracle.multi_head_attention(**inputs))
@@ -444,6 +464,11 @@ def every_call():
         ("masked, float", masked_attention, one_head | {"mask": numbers}),
         ("split_heads", split_heads, {"X": normal(size=(2, 3, 6)), "n_heads": 2}),
         ("combine_heads", combine_heads, {"heads": heads}),
+        (
+            "folded_attention",
+            folded_attention,
+            {name: normal(size=(2, 3, 6)) for name in ("queries", "keys", "values")} | {"n_heads": 2},
+        ),
         ("head_contributions", head_contributions, {"heads": heads, "W_O": normal(size=(15, 4))}),
         ("multi-head", multi_head_attention, plain),
         ("multi-head, cross", multi_head_attention, plain | cross | {"mask": visible[:2]}),
@@ -658,6 +683,19 @@ PLAIN = zeros((3, 4), (4, 6), (4, 6), (4, 6), (6, 5))  # X, W_Q, W_K, W_V, W_O
             id="heads",
         ),
         pytest.param(
+            folded_attention,
+            [*zeros((3, 4), (3, 4), (3, 4)), 2],
+            "queries has shape (3, 4); its axes must be (batch, seq_len, d_model)",
+            id="no batch to fold into",
+        ),
+        pytest.param(
+            folded_attention,
+            [*zeros((2, 3, 4), (2, 5, 4), (2, 5, 4)), 2],
+            "keys has shape (2, 5, 4), so seq_len=5, but queries with shape (2, 3, 4) has seq_len=3; "
+            "give both the same seq_len",
+            id="seq_len of folded_attention",
+        ),
+        pytest.param(
             attention_scores,
             zeros((2, 3), 3),
             "keys has shape (3,); its axes must be (..., n_keys, d_head)",
@@ -766,6 +804,8 @@ def test_impossible_numbers_of_heads_are_refused(n_heads, message):
     match = f"^{re.escape(message)}$"
     with pytest.raises(ValueError, match=match):
         split_heads(np.zeros((3, 16)), n_heads)
+    with pytest.raises(ValueError, match=match):
+        folded_attention(*zeros((2, 3, 16), (2, 3, 16), (2, 3, 16)), n_heads)
     with pytest.raises(ValueError, match=match):
         multi_head_attention(*zeros((3, 16), (16, 16), (16, 16), (16, 16), (16, 16)), n_heads)
 

@@ -32,7 +32,7 @@ from tools.notebooks import NOTEBOOKS, course_notebooks, read, tags
 pytestmark = pytest.mark.browser
 
 NAMES = [path.name for path in course_notebooks()]
-SELF_ATTENTION, SCALING, MASKING = NAMES
+SELF_ATTENTION, SCALING, MASKING, SPLITTING = NAMES
 NUMBER = re.compile(r"[-−]?(\d+\.\d+|inf)|NaN")
 
 
@@ -234,6 +234,35 @@ def test_the_leak_detector_shows_what_moves(as_given):
     assert_quiet(seen)
 
 
+@in_notebook(SPLITTING)
+def test_the_split_lab_shows_what_each_head_holds(as_given):
+    seen, _ = as_given
+    lab = lab_called(seen.page, "split, right beside wrong")
+    picture = lab.locator(".mha-picture")
+    X = 100 * np.arange(4)[:, None] + np.arange(4)
+    for head in (X[:, :2], X[:, 2:], X[:2].reshape(4, 2), X[2:].reshape(4, 2)):  # two right heads, two wrong ones
+        assert shows_in_a_row(picture, head.ravel(), 0)
+    heads = lab.get_by_role("slider").first
+    press_latency(seen.page, heads, picture, "ArrowRight", 1)
+    expect(picture).to_contain_text("is not divisible by n_heads=3")
+    press_latency(seen.page, heads, picture, "ArrowRight", 1)
+    expect(picture).to_contain_text("Wrong: head 0 holds token {0}, so it can compare it only with itself.")
+    assert_quiet(seen)
+
+
+@in_notebook(SPLITTING)
+def test_the_shape_tracer_grades_a_shape(as_given):
+    seen, _ = as_given
+    lab = lab_called(seen.page, "shape tracer")
+    picture = lab.locator(".mha-picture")
+    before = text_of(picture)
+    lab.get_by_role("button", name="Show").click()
+    expect(picture).not_to_have_text(before)
+    lab.get_by_role("button", name="Reset").click()
+    assert text_of(picture) == before
+    assert_quiet(seen)
+
+
 def test_the_course_starts_jupyterlab_so_that_it_asks_nothing_of_the_network(course):
     assert '"news": {"disabled": true}' in course.server.request("lab").decode()
     assert course.server.request("lab/api/update") == b'{"notification": null}'
@@ -244,6 +273,7 @@ ON_THE_LEARNERS = {
     SELF_ATTENTION: ["dot_product_attention", "dot_product_attention"],
     SCALING: [],
     MASKING: ["masked_attention", "causal_mask"],
+    SPLITTING: ["split_heads"],
 }
 
 

@@ -7,12 +7,14 @@ import answers
 import masking_answers
 import numpy as np
 import odd_right_answers
+import output_projection_answers
 import pytest
 import scaling_answers
 import sly_wrong_answers
+import splitting_answers
 from answers import CountsItsCalls, softmax_in_place, softmax_only_matrices
 
-from mha_helpers import exercises
+from mha_helpers import attention, exercises
 
 # What an exercise's answers are called: RIGHT_SOFTMAX and WRONG_SOFTMAX, in one module or in several.
 SUFFIXES = {
@@ -25,8 +27,21 @@ SUFFIXES = {
     "causal_mask": "CAUSAL",
     "padding_mask": "PADDING",
     "masked_attention": "MASKED",
+    "split_heads": "SPLIT",
+    "combine_heads": "COMBINE",
+    "folded_attention": "FOLDED",
+    "multi_head_attention": "MULTI_HEAD",
+    "head_contributions": "CONTRIBUTIONS",
 }
-MODULES = (answers, odd_right_answers, sly_wrong_answers, scaling_answers, masking_answers)
+MODULES = (
+    answers,
+    odd_right_answers,
+    sly_wrong_answers,
+    scaling_answers,
+    masking_answers,
+    splitting_answers,
+    output_projection_answers,
+)
 EXERCISES = {name: getattr(exercises, name) for name in SUFFIXES}
 RIGHT, WRONG = (
     {
@@ -54,6 +69,15 @@ CATALOGUE = {
     "padding_mask": "padding-on-queries padding-inverted padding-no-head-axis padding-float",
     "masked_attention": "mask-ignored mask-inverted mask-score-zero mask-tiny-number mask-after-softmax "
     "mask-full-row-nan mask-full-row-uniform mask-added-boolean mask-minus-minus-inf",
+    "split_heads": "split-without-transpose split-strided split-wrong-transpose split-full-width split-floor",
+    "combine_heads": "combine-without-transpose combine-reversed-heads combine-sum combine-along-sequence "
+    "combine-interleaved",
+    "folded_attention": "",
+    "multi_head_attention": "mha-no-output-projection mha-output-projection-transposed mha-split-input mha-shared-head "
+    "mha-scale-d-model mha-softmax-over-heads mha-mean-heads mha-split-without-transpose "
+    "mha-combine-without-transpose mha-both-without-transpose mha-mask-ignored mha-projection-per-head "
+    "mha-no-projections",
+    "head_contributions": "contributions-same-block contributions-columns contributions-not-additive",
 }
 
 # The case in which all axes differ, and how many there are: batch, heads, queries, keys, and the widths.
@@ -65,6 +89,11 @@ TELLING_CASES = {
     "scaled_dot_product_attention": ("a batch with heads", 6),
     "padding_mask": ("two sentences of five", 2),
     "masked_attention": ("a mask for each head", 6),
+    "split_heads": ("two batch axes", 6),
+    "combine_heads": ("two batch axes", 5),
+    "folded_attention": ("two sentences", 5),
+    "multi_head_attention": ("two batch axes", 6),
+    "head_contributions": ("two batch axes", 6),
 }
 
 
@@ -102,6 +131,8 @@ def test_the_solution_is_correct(name):
     namespace = {"np": np}
     for each in EXERCISES.values():  # a learner has the earlier exercises' functions at hand
         exec(each.solution().source, namespace)
+    if name == "multi_head_attention":  # notebook 05 imports the one with masks
+        namespace["scaled_dot_product_attention"] = attention.scaled_dot_product_attention
     result = EXERCISES[name].check(namespace[name])
     assert result.status == "correct", result
     assert repr(result).startswith("Correct")
@@ -152,7 +183,11 @@ def test_no_catalogued_slug_is_missing_or_used_twice(name):
 @pytest.mark.parametrize(("name", "trait", "n_sizes"), [(name, *case) for name, case in TELLING_CASES.items()])
 def test_no_two_axes_of_the_telling_case_are_the_same(name, trait, n_sizes):
     telling = next(case for case in EXERCISES[name].cases if case.trait == trait)
-    assert len({size for array in telling.arguments.values() for size in array.shape}) == n_sizes
+    sizes = {size for array in telling.arguments.values() for size in np.shape(array)}
+    if "n_heads" in telling.arguments:  # d_model has two factors, which no array shows before it is split
+        n_heads, d_model = telling.arguments["n_heads"], next(iter(telling.arguments.values())).shape[-1]
+        sizes |= {n_heads, d_model // n_heads}
+    assert len(sizes) == n_sizes
 
 
 @pytest.mark.parametrize("name", EXERCISES)
@@ -221,6 +256,46 @@ def test_writing_into_the_argument_is_noticed():
     result = exercises.softmax.check(softmax_in_place)
     assert result.mistake == "input-changed"
     assert "`scores`" in result.message
+
+
+def test_writing_into_the_mask_is_noticed():
+    def multi_head_attention(*arguments, mask=None):
+        result = exercises.multi_head_attention.reference(*arguments, mask)
+        if mask is not None:
+            mask[...] = True
+        return result
+
+    for _ in range(2):  # the check's own mask stays as it was
+        result = exercises.multi_head_attention.check(multi_head_attention)
+        assert result.mistake == "input-changed"
+        assert "`mask`" in result.message
+
+
+@pytest.mark.parametrize("kind", [ValueError, AssertionError])
+def test_what_cannot_be_split_may_be_refused_in_any_words(kind):
+    def split_heads(X, n_heads):
+        if X.shape[-1] % n_heads:
+            raise kind("no")
+        return exercises.split_heads.reference(X, n_heads)
+
+    assert exercises.split_heads.check(split_heads).status == "correct"
+
+
+def test_features_lost_to_a_rounded_width_are_noticed():
+    def split_heads(X, n_heads):
+        d_head = X.shape[-1] // n_heads
+        return np.stack([X[..., i * d_head : (i + 1) * d_head] for i in range(n_heads)], axis=-3)
+
+    assert exercises.split_heads.check(split_heads).mistake == "split-floor"
+
+
+def test_what_is_right_without_a_batch_only_is_told_so():
+    def combine_heads(heads):
+        combined = exercises.combine_heads.reference(heads)
+        return combined if heads.ndim == 3 else heads.reshape(combined.shape)
+
+    message = exercises.combine_heads.check(combine_heads).message
+    assert message.startswith("It is right without a batch, and goes wrong where there are more axes in front.")
 
 
 def test_the_cases_are_never_changed_by_an_answer():
@@ -397,6 +472,25 @@ def context_changed(change):
     return masked_attention
 
 
+SPLIT, COMBINE, FOLDED, MULTI_HEAD, CONTRIBUTIONS = (
+    EXERCISES[name].reference
+    for name in ("split_heads", "combine_heads", "folded_attention", "multi_head_attention", "head_contributions")
+)
+
+
+def mixed_evenly(weights, share):
+    return (1 - share) * weights + share / weights.shape[-1]
+
+
+def multi_head_changed(change):
+    """Return multi-head attention that gives change(output, weights, X, W_V)."""
+
+    def multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+        return change(*MULTI_HEAD(X, W_Q, W_K, W_V, W_O, n_heads, mask), X, W_V)
+
+    return multi_head_attention
+
+
 @pytest.mark.parametrize(
     ("name", "answer", "said"),
     [
@@ -466,6 +560,110 @@ def context_changed(change):
             lambda p: np.roll(JACOBIAN(p), 1, axis=1),
             "The matrix must be symmetric: p[i] p[j] is p[j] p[i].",
         ),
+        ("split_heads", lambda X, n_heads: SPLIT(X, n_heads) / 2, "Your result holds other numbers than X."),
+        (
+            "split_heads",
+            lambda X, n_heads: SPLIT(X, n_heads)[..., ::-1, :],
+            "Tokens are mixed: row 4 of a head changes when only token 0 changes.",
+        ),
+        (
+            "split_heads",
+            lambda X, n_heads: SPLIT(np.roll(X, 1, axis=-1), n_heads),
+            "Heads are mixed: head 1 changes when only features 0 to 2 change, which are head 0's.",
+        ),
+        (
+            "split_heads",
+            lambda X, n_heads: np.roll(SPLIT(X, n_heads), 1, axis=-3),
+            "Head 0 does not change when features 0 to 2 change; it should hold just these.",
+        ),
+        ("combine_heads", lambda heads: COMBINE(heads) / 2, "Your result holds other numbers than the heads."),
+        (
+            "combine_heads",
+            lambda heads: COMBINE(heads)[..., ::-1, :],
+            "Tokens are mixed: row 4 changes when only token 0 changes in the heads.",
+        ),
+        (
+            "combine_heads",
+            lambda heads: np.roll(COMBINE(heads), 1, axis=-1),
+            "Head 0 must fill columns 0 to 3, and nothing else; with yours it changes columns 1, 2, 3, 4.",
+        ),
+        (
+            "combine_heads",
+            lambda heads: COMBINE(heads if heads.ndim == 3 else heads[::-1]),
+            "The batch items are mixed: the first one alone gives other numbers than in company.",
+        ),
+        (
+            "folded_attention",
+            lambda queries, keys, values, n_heads: FOLDED(queries, keys, values, n_heads)[:, ::-1],
+            "The context of token 4 changes when only the query of token 0 changes:",
+        ),
+        (
+            "folded_attention",
+            lambda queries, keys, values, n_heads: FOLDED(queries, keys, values, n_heads)[..., ::-1],
+            "Heads are mixed: feature 8 of the context changes when only head 0's values change, features 0 to 3.",
+        ),
+        (
+            "folded_attention",
+            lambda queries, keys, values, n_heads: 1.1 * FOLDED(queries, keys, values, n_heads),
+            "Where all values are 1 every average of them is 1; yours is not.",
+        ),
+        (
+            "multi_head_attention",
+            multi_head_changed(lambda output, weights, X, W_V: (output, 0.9 * weights)),
+            "Row 0, 0 of the weights sums to 0.9000, not to 1.",
+        ),
+        (
+            "multi_head_attention",
+            multi_head_changed(lambda output, weights, X, W_V: (output, weights[..., ::-1, :, :])),
+            "Heads are mixed: the weights of head 1 change when only head 0's columns of W_Q do.",
+        ),
+        (
+            "multi_head_attention",
+            multi_head_changed(lambda output, weights, X, W_V: (X @ W_V, weights)),
+            "Your output does not depend on W_O.",
+        ),
+        (
+            "multi_head_attention",
+            multi_head_changed(lambda output, weights, X, W_V: (output + 0.1, weights)),
+            "Your output is not the sum of what the heads contribute",
+        ),
+        (
+            "multi_head_attention",
+            multi_head_changed(
+                lambda output, weights, X, W_V: (output, mixed_evenly(weights, np.tanh(W_V[0, 0] ** 2)))
+            ),
+            "Your weights change when only W_V changes.",
+        ),
+        (
+            "multi_head_attention",
+            lambda *given, mask=None: (MULTI_HEAD(*given)[0], MULTI_HEAD(*given, mask)[1]),
+            "Token 3 leaks: it is hidden from token 0, whose output changes with it all the same.",
+        ),
+        (
+            "multi_head_attention",
+            lambda *given, mask=None: MULTI_HEAD(*given, mask if mask is None else np.tri(len(mask), k=1, dtype=bool)),
+            "A hidden key has weight: weights[0, 0, 1] is ",
+        ),
+        (
+            "head_contributions",
+            lambda heads, W_O: -CONTRIBUTIONS(heads, W_O),
+            "Added up over the heads, your contributions are not the output",
+        ),
+        (
+            "head_contributions",
+            lambda heads, W_O: CONTRIBUTIONS(heads, W_O)[..., ::-1, :],
+            "Tokens are mixed: row 4 changes when only token 0 changes.",
+        ),
+        (
+            "head_contributions",
+            lambda heads, W_O: CONTRIBUTIONS(heads, W_O) - CONTRIBUTIONS(heads, W_O).mean(axis=-3, keepdims=True),
+            "Heads are mixed: the contribution of head 1 changes when only head 0 does.",
+        ),
+        (
+            "head_contributions",
+            lambda heads, W_O: CONTRIBUTIONS(heads, np.roll(W_O, heads.shape[-1], axis=0)),
+            "Rows 0 to 2 of W_O are head 0's alone; with yours head 1 changes with them.",
+        ),
         (
             "dot_product_variance",
             lambda queries, keys: -(queries * keys).sum(axis=-1).var(),
@@ -487,6 +685,16 @@ def test_where_no_mistake_is_recognised_what_must_hold_is_said(name, answer, sai
         ("dot_product_variance", lambda queries, keys: 2.0, "). variance should be 2.2410; yours is 2.0000."),
         ("dot_product_variance", lambda queries, keys: [2.0], "of shape (), a single number; got (1,)."),
         ("dot_product_variance", lambda queries, keys: queries.var, "are the brackets missing"),
+        (
+            "split_heads",
+            lambda X, n_heads: np.resize(X, (n_heads, len(X), 2)) if X.shape[-1] == 7 else SPLIT(X, n_heads),
+            "n_heads=3. Expected a ValueError, as this cannot be done. Got heads of shape (3, 4, 2).",
+        ),
+        (
+            "split_heads",
+            lambda X, n_heads: X[9] if X.shape[-1] == 7 else SPLIT(X, n_heads),
+            "Expected a ValueError, as this cannot be done. Python said IndexError",
+        ),
         ("softmax_jacobian", lambda p: (p, np.outer(p, p)), "It returned 2 things; `return jacobian`"),
     ],
 )
@@ -517,6 +725,14 @@ def test_nobody_hears_of_matrices_where_there_are_none_to_be_right_on(name):
         ("np.ones(4, 5) * mask", "np.ones((n, n))"),
         ("scores * None", "an argument that was not given"),
         ("scores / scores.sum(axis=-1)", "keepdims=True"),
+        ("queries.reshape(3, 2, 4 / 2)", "d_model // n_heads"),
+        ("queries[:, : 4 / 2]", "d_model // n_heads"),
+        ("np.split(queries, 7, axis=-1)", "features are the last axis"),
+        ("queries.reshape(-1, 2, -1)", "only one size open with -1"),
+        ("queries.permute(1, 0)", "NumPy's is transpose"),
+        ("queries.transpose(1, 2, 0)", "swapaxes(1, 2)"),
+        ("queries.mT.contiguous()", "leave it out"),
+        ("queries.reshape(seq_len, -1)", "X.shape[-2]"),
         ("scores / np.sqrt(queries.shape)", "need equal shapes"),
     ],
 )

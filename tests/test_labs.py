@@ -38,6 +38,14 @@ LEARNERS = {
         attention.masked_attention, lambda queries, keys, values, mask: softmax_over_queries(queries, keys, values)
     ),
     "qkv_workbench": SELF_ATTENTION,
+    "split_lab": Learner(attention.split_heads, lambda X, n_heads: X.reshape(n_heads, X.shape[0], -1)),
+    "sum_of_heads": Learner(attention.head_contributions, lambda heads, W_O: heads @ W_O[:2]),
+    "which_bug": Learner(
+        attention.multi_head_attention,
+        lambda X, W_Q, W_K, W_V, W_O, n_heads, mask=None: attention.multi_head_attention(
+            X, W_Q, W_K, W_V, W_O.T, n_heads, mask
+        ),
+    ),
     "softmax_scaling": Learner(attention.softmax, lambda scores: np.exp(scores) / np.exp(scores).sum(axis=0)),
     "word_order": SELF_ATTENTION,
 }
@@ -45,6 +53,12 @@ LEARNERS = {
 
 @pytest.fixture(params=labs.__all__)
 def make_lab(request):
+    return getattr(labs, request.param)
+
+
+@pytest.fixture(params=LEARNERS)
+def make_learners_lab(request):
+    """A lab that runs on the learner's function."""
     return getattr(labs, request.param)
 
 
@@ -60,6 +74,10 @@ def test_reset_brings_back_the_first_picture(make_lab):
     assert lab.picture.value != first
     lab.buttons["Reset"].click()
     assert lab.picture.value == first
+
+
+def test_every_lab_but_the_tracer_runs_on_a_learners_function():
+    assert set(labs.__all__) - set(LEARNERS) == {"shape_tracer"}
 
 
 def test_several_controls_are_drawn_once(make_lab, monkeypatch):
@@ -80,20 +98,20 @@ def test_buttons_stand_below_the_controls_or_above_where_these_are_many(make_lab
     assert arranged
 
 
-def test_a_right_function_is_run(make_lab):
-    right = LEARNERS[make_lab.__name__].right
-    lab = make_lab(lambda *given: right(*given))
+def test_a_right_function_is_run(make_learners_lab):
+    right = LEARNERS[make_learners_lab.__name__].right
+    lab = make_learners_lab(lambda *given: right(*given))
     assert f"Running on your {right.__name__}." in lab.picture.value
     assert "≠" not in lab.picture.value
 
 
-def test_the_courses_own_function_is_not_called_the_learners(make_lab):
-    right = LEARNERS[make_lab.__name__].right
-    assert html.escape(f"Shown with the course's own {right.__name__}.") in make_lab(right).picture.value
+def test_the_courses_own_function_is_not_called_the_learners(make_learners_lab):
+    right = LEARNERS[make_learners_lab.__name__].right
+    assert html.escape(f"Shown with the course's own {right.__name__}.") in make_learners_lab(right).picture.value
 
 
-def test_a_wrong_function_is_run_and_marked(make_lab):
-    page = make_lab(LEARNERS[make_lab.__name__].wrong).picture.value
+def test_a_wrong_function_is_run_and_marked(make_learners_lab):
+    page = make_learners_lab(LEARNERS[make_learners_lab.__name__].wrong).picture.value
     assert "is not right yet (marked ≠): " in page
     assert page.count("≠") > 1, "marked in the notice and on the picture"
 
@@ -109,8 +127,8 @@ def test_a_wrong_function_is_run_and_marked(make_lab):
         pytest.param(3, "what was given is not a function but int", id="no function"),
     ],
 )
-def test_what_cannot_be_shown_is_said(make_lab, function, notice):
-    page = make_lab(function).picture.value
+def test_what_cannot_be_shown_is_said(make_learners_lab, function, notice):
+    page = make_learners_lab(function).picture.value
     assert notice in page
     assert "≠" not in page
 
@@ -167,14 +185,14 @@ def test_two_labs_on_a_page_share_no_ids(make_lab):
     assert not re.findall(r"\bid=", make_lab().picture.value)
 
 
-def test_it_is_shown_as_a_bundle(make_lab, monkeypatch):
+def test_it_is_shown_as_a_bundle(make_learners_lab, monkeypatch):
     shown = []
     monkeypatch.setattr("mha_helpers.labs.frame.display", lambda data, **more: shown.append(data))
-    lab = make_lab(LEARNERS[make_lab.__name__].wrong)
+    lab = make_learners_lab(LEARNERS[make_learners_lab.__name__].wrong)
     InteractiveShell.instance().display_formatter.format(lab)
     [bundle] = shown
     assert set(bundle) == {"application/vnd.jupyter.widget-view+json", "image/png", "text/plain"}
-    assert bundle["text/plain"] == make_lab().description, "what nbval compares must not depend on the learner"
+    assert bundle["text/plain"] == make_learners_lab().description, "what nbval compares must not depend on the learner"
 
 
 def test_the_stored_picture_is_up_to_date(make_lab):

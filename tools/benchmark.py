@@ -1,6 +1,6 @@
 """Measure what the course promises to keep small, each beside something to compare it with.
 
-Usage: python -m tools.benchmark [--only labs|imports|gate|checks|memory]
+Usage: python -m tools.benchmark [--only labs|imports|gate|checks|heads|memory]
 
 Medians of one run. Nothing is asserted: the numbers depend on the machine, the ratios less so.
 """
@@ -16,10 +16,11 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import median
 
+import numpy as np
 from nbclient import NotebookClient
 from nbformat import v4
 
-from mha_helpers import exercises
+from mha_helpers import attention, exercises
 from tools.browser import lab_server, open_browser, open_notebook, open_page, press_latency, run_all
 from tools.notebooks import KERNELSPEC, NOTEBOOKS, ONE_THREAD, course_notebooks, read, write
 
@@ -30,6 +31,7 @@ IMPORTS = [
     "from mha_helpers import attention, masks, exercises, figures, labs",
 ]
 IMPORT_RUNS = 15
+HEAD_RUNS = 31
 SWEEPS = 6  # of each slider, there and back
 TOGGLE = "button.widget-toggle-button"
 
@@ -202,6 +204,21 @@ def checks():
     print_table("One check, over all exercises", ["", "median ms", "longest ms", "in"], rows)
 
 
+def heads():
+    """Multi-head attention of width 512 with one head and with eight, on the same input."""
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(128, 512)), rng.normal(scale=512**-0.5, size=(4, 512, 512))
+    milliseconds = defaultdict(list)
+    for _ in range(HEAD_RUNS + 1):  # in turns
+        for n_heads in (1, 8, 64):
+            start = time.perf_counter()
+            attention.multi_head_attention(X, *weights, n_heads)
+            milliseconds[n_heads].append(1000 * (time.perf_counter() - start))
+    medians = {n_heads: median(found[1:]) for n_heads, found in milliseconds.items()}
+    rows = [[f"{n} of {512 // n}", found, found / medians[1]] for n, found in medians.items()]
+    print_table("Multi-head attention, 128 tokens of width 512", ["heads", "median ms", "ratio"], rows)
+
+
 def memory():
     """Resident memory of a learner's kernel at the end of each notebook."""
     figure = "import ipywidgets\nimport matplotlib.pyplot as plt\nimport numpy as np\nplt.imshow(np.eye(3))"
@@ -216,7 +233,7 @@ def memory():
     print_table("Resident memory of the kernel", ["after", "MiB", "ratio"], rows)
 
 
-SECTIONS = {"labs": labs, "imports": imports, "gate": gate, "checks": checks, "memory": memory}
+SECTIONS = {"labs": labs, "imports": imports, "gate": gate, "checks": checks, "heads": heads, "memory": memory}
 
 
 def main(argv=None):

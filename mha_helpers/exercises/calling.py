@@ -11,6 +11,9 @@ from mha_helpers.exercises import explain
 # Wide enough for a right answer in float32, far narrower than any catalogued mistake.
 RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE = 1e-4, 1e-5
 
+# What says of an input that it cannot be right.
+REFUSALS = (ValueError, AssertionError)
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -33,7 +36,7 @@ def call_safely(function, arguments, n_outputs, options=None):
         Passed in this order, by position.
     n_outputs : int
         How many arrays it should return.
-    options : dict of str to float, optional
+    options : dict of str to ndarray or float, optional
         Passed by name.
 
     Returns
@@ -41,21 +44,27 @@ def call_safely(function, arguments, n_outputs, options=None):
     Outcome
         Never an exception, but for a KeyboardInterrupt: that is the learner's own.
     """
-    copies = {
-        name: value.copy(order="K") if isinstance(value, np.ndarray) else value for name, value in arguments.items()
-    }
+    copies, named_copies = (
+        {name: value.copy(order="K") if isinstance(value, np.ndarray) else value for name, value in given.items()}
+        for given in (arguments, options or {})
+    )
     # What NumPy would warn of (an overflow, NaN) is said in the check's own words.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            returned = function(*copies.values(), **(options or {}))
+            returned = function(*copies.values(), **named_copies)
         except (Exception, SystemExit) as error:
             return Outcome(error=error)
         if inspect.iscoroutine(returned):
             returned.close()  # an `async def` that nobody awaits would complain when it is thrown away
         arrays = _as_arrays(returned, n_outputs)
-    changed = (name for name, copy in copies.items() if not np.array_equal(copy, arguments[name], equal_nan=True))
+    before, after = arguments | (options or {}), copies | named_copies
+    changed = (name for name in before if not _unchanged(before[name], after[name]))
     return Outcome(returned, arrays, _is_boolean(returned, arrays), changed=next(changed, None))
+
+
+def _unchanged(before, after):
+    return not isinstance(before, np.ndarray) or np.array_equal(before, after, equal_nan=True)
 
 
 def _as_arrays(returned, n_outputs):
@@ -109,7 +118,12 @@ def same_shapes(one, other):
 
 
 def agree(given, wanted):
-    """Tell whether a call gave what the reference gave: the same numbers, and booleans where those were booleans."""
+    """Tell whether a call gave what the reference gave: the same numbers, and booleans where those were booleans.
+
+    Where the reference refuses its input, any refusal will do, in whatever words.
+    """
+    if wanted.error is not None:
+        return isinstance(given.error, REFUSALS)
     return same(given, wanted) and (given.boolean or not wanted.boolean)
 
 

@@ -18,10 +18,20 @@ from mha_helpers.exercises import explain
 from mha_helpers.exercises.calling import agree, call_safely, close, is_stub, same, same_shapes
 from mha_helpers.exercises.panel import Panel, Shown
 
+RIGHT_FOR_MATRICES = (
+    "It is right for one matrix, and goes wrong where there are more axes, or fewer: a loop over a batch "
+    "takes out a whole matrix each time, not a row. `@`, `axis=-1` and negative numbers in swapaxes mean "
+    "the last axes of any number; or let your function call itself for each item of a batch."
+)
+RIGHT_WITHOUT_BATCH = (
+    "It is right without a batch, and goes wrong where there are more axes in front. Count axes from the end, as in "
+    "shape[-1], axis=-3 and swapaxes(-3, -2); or let your function call itself for each item of a batch."
+)
+
 
 @dataclass(frozen=True)
 class Case:
-    """One input to try.
+    """One input to try; where the course's own function refuses it, a learner's must refuse it too.
 
     Parameters
     ----------
@@ -32,7 +42,7 @@ class Case:
     stress : bool, optional
         Whether it strains the arithmetic (very large scores) rather than the formula. A mistake is looked
         for in all cases first, and then without these, so that two mistakes at once do not hide each other.
-    options : dict of str to float, optional
+    options : dict of str to ndarray or float, optional
         Passed by name.
     """
 
@@ -266,7 +276,7 @@ class Exercise:
                 f"arguments: {arguments}.\n{evidence}"
             )
         sentences = [self._where_right(right), evidence]
-        if given[failing].arrays and same_shapes(given[failing], wanted[failing]):
+        if given[failing].arrays and wanted[failing].arrays and same_shapes(given[failing], wanted[failing]):
             sentences.insert(1, self._broken_property(function, self.cases[failing], given[failing]))
         return None, "\n".join(filter(None, sentences))
 
@@ -274,12 +284,12 @@ class Exercise:
         """Find the mistake that explains the answers, first as strictly as can be, then more loosely.
 
         The same answers in all cases; in all but the strained ones; the same wherever something came back;
-        the same for single matrices; the same in the output that shows it. So one mistake is still
+        the same where there is no batch; the same in the output that shows it. So one mistake is still
         named where a second one hides it.
         """
         tried = list(zip(self.cases, given, right, strict=True))
         plain = [one for one in tried if not one[0].stress]
-        matrices = [one for one in plain if _n_axes(one[0]) == 2]
+        matrices = [one for one in plain if self._is_single(one[0])]
         views = [(self._gives_the_same, tried), (self._gives_the_same, plain)]
         views += [(self._returns_the_same, plain), (self._returns_the_same, matrices)]
         for explains, view in views:
@@ -313,6 +323,8 @@ class Exercise:
     def _evidence(self, function, case, given, wanted, is_named):
         """Say what was tried, and the first thing that is not as it should be."""
         tried = f"Tried {case.trait}: {explain.shapes_of(case.arguments | case.options)}."
+        if wanted.error is not None:
+            tried += " Expected a ValueError, as this cannot be done."
         if given.error is not None:
             asked = self._call
             return f"{tried} {explain.describe_error(given.error, function, asked, with_cause=not is_named)}"
@@ -330,6 +342,8 @@ class Exercise:
             got = "one array" if len(given.arrays) == 1 else f"{len(given.arrays)} arrays"
             return f"{tried} Expected {len(self.outputs)}, `return {expected}`; got {got}."
         # Backwards: what is returned last (the weights) is computed first, and an error there explains the rest.
+        if wanted.error is not None:
+            return f"{tried} Got {expected} of shape {given.arrays[0].shape}."
         pairs = list(zip(self.outputs, given.arrays, wanted.arrays, strict=True))[::-1]
         wrong_shape = [(name, got, want) for name, got, want in pairs if got.shape != want.shape]
         if wrong_shape:
@@ -354,14 +368,14 @@ class Exercise:
         failing = {case.trait for case, ok in tried if not ok}
         if len(failing) == 1 and any(ok for _, ok in tried):
             return f"It is right on the other cases, and goes wrong with {failing.pop()}."
-        matrices = [ok for case, ok in tried if not case.stress and _n_axes(case) == 2]
-        if matrices and all(matrices):
-            return (
-                "It is right for one matrix, and goes wrong where there are more axes, or fewer: a loop over a batch "
-                "takes out a whole matrix each time, not a row. `@`, `axis=-1` and `swapaxes(-1, -2)` mean the last "
-                "axes of any number; or let your function call itself for each item of a batch."
-            )
+        single = [ok for case, ok in tried if not case.stress and self._is_single(case)]
+        if all(single):
+            return RIGHT_FOR_MATRICES if _n_axes(self.cases[0]) == 2 else RIGHT_WITHOUT_BATCH
         return None
+
+    def _is_single(self, case):
+        """Tell whether a case has no batch axes; the first case of an exercise has none."""
+        return _n_axes(case) == _n_axes(self.cases[0])
 
     def _broken_property(self, function, case, outcome):
         def call(**arguments):

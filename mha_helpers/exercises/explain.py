@@ -22,7 +22,10 @@ LIKELY_CAUSES = {
     "name 'torch' is not defined": "this course uses NumPy, where PyTorch's functions have the same or similar names: "
     "np.where, np.sqrt, np.tril.",
     "name 'd_k'": "the width of a head is not among the arguments; take it from one of them: queries.shape[-1].",
-    "name 'd_head'": "the width of a head is not among the arguments; take it from one of them: queries.shape[-1].",
+    "name 'd_head'": "the width of a head is not among the arguments; take it from one of them: queries.shape[-1], or "
+    "d_model // n_heads.",
+    "name 'd_model'": "the width of a token is not among the arguments; take it from one of them: X.shape[-1].",
+    "name 'seq_len'": "the number of tokens is not among the arguments; take it from one of them: X.shape[-2].",
     "is not defined": "a name is misspelt, or the cell that defines it has not been run.",
     "einstein sum": "the subscripts name more or fewer axes than there are; begin each with `...`, as in "
     "'...qd,...kd->...qk'.",
@@ -37,8 +40,14 @@ LIKELY_CAUSES = {
     "tuple index out of range": TOO_FEW_AXES,
     "too many values to unpack": "`.shape` has more entries than expected: there may be batch axes in front; use "
     "shape[-1].",
-    "axes don't match array": "transpose names more or fewer axes than there are; swapaxes(-1, -2) swaps the last two "
-    "of any number.",
+    "axes don't match array": "transpose names more or fewer axes than there are (PyTorch's transpose(1, 2) is "
+    "swapaxes(1, 2)); swapaxes(-1, -2) swaps the last two of any number.",
+    "equal division": "what is split does not have the length that you think: features are the last axis, axis=-1.",
+    "one unknown dimension": "a new shape can leave only one size open with -1; give the others.",
+    "'float' object cannot be interpreted as an integer": "a size must be a whole number, and / gives a float even "
+    "where nothing is left over: d_model // n_heads.",
+    "slice indices must be integers": "an index must be a whole number, and / gives a float even where nothing is left "
+    "over: d_model // n_heads.",
     "cannot reshape": "the new shape has another number of entries than the array; take its sizes from the argument, "
     "a.shape[0] and a.shape[-1].",
     "boolean index": "what picks entries from an array by a mask in brackets wants a mask of its very shape. "
@@ -71,6 +80,8 @@ LIKELY_CAUSES = {
     "type ellipsis": ELLIPSIS,
     "attribute 'masked_fill": "that is PyTorch's; NumPy chooses with np.where(mask, scores, -np.inf).",
     "attribute 'unsqueeze'": "that is PyTorch's; in NumPy an index None adds an axis: a[:, None].",
+    "attribute 'permute'": "that is PyTorch's; NumPy's is transpose, with all axes, or swapaxes, with two.",
+    "attribute 'contiguous'": "that is PyTorch's; leave it out, as NumPy's reshape copies where it must.",
     "attribute 'bool'": "that is PyTorch's; NumPy's is .astype(bool).",
     "attribute 'softmax'": "NumPy has no softmax; call your own, softmax(scores).",
     "has no attribute": "NumPy's name for it is another; most are functions: np.name(array).",

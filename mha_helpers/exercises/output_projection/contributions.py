@@ -1,0 +1,284 @@
+"""The exercise `head_contributions`, and the mistakes that people make in it."""
+
+import numpy as np
+
+from mha_helpers.attention import combine_heads, head_contributions, split_heads
+from mha_helpers.exercises.common import draws, not_finite, swap
+from mha_helpers.exercises.engine import Case, Exercise, Mistake
+from mha_helpers.exercises.splitting.common import batch_mixed, joined_straight, moved, raised, reversed_heads
+
+
+def _arguments(seed, *shape):
+    d_model = shape[-3] * shape[-1]
+    return draws(seed, heads=shape, W_O=(d_model, d_model))
+
+
+def _contribution_cases():
+    single = {name: array.astype(np.float32) for name, array in _arguments(7, 3, 4, 5, 2).items()}
+    views = {name: array.T for name, array in draws(8, heads=(2, 5, 3), W_O=(6, 6)).items()}
+    return (
+        Case("two heads", _arguments(0, 2, 5, 3)),
+        Case("a batch", _arguments(1, 2, 3, 5, 4)),
+        Case("two batch axes", _arguments(2, 2, 3, 4, 7, 5)),
+        Case("one head", _arguments(3, 1, 5, 4)),
+        Case("heads of one feature", _arguments(4, 4, 5, 1)),
+        Case("as many heads as tokens", _arguments(5, 3, 3, 2)),
+        Case("as many heads as features in each", _arguments(9, 3, 4, 3)),
+        Case("one token", _arguments(6, 2, 3, 1, 4)),
+        Case("float32", single),
+        Case("transposed views", views),
+    )
+
+
+def _blocks(heads, W_O):
+    n_heads, _, d_head = heads.shape[-3:]
+    return W_O.reshape(n_heads, d_head, -1)
+
+
+def _strided(heads, W_O):
+    n_heads, _, d_head = heads.shape[-3:]
+    return heads @ W_O.reshape(d_head, n_heads, -1).swapaxes(0, 1)
+
+
+def _alone(heads, head):
+    """The heads, all but one of them 0."""
+    return np.where(np.arange(heads.shape[-3])[:, None, None] == head, heads, 0)
+
+
+def _each(heads, contribute):
+    """Stack contribute(head) on the axis of the heads."""
+    return np.stack([contribute(head) for head in range(heads.shape[-3])], axis=-3)
+
+
+def _padded(contributions):
+    """Put (..., n_heads, seq_len, d_head) into each head's own columns, and 0 elsewhere."""
+    return _each(contributions, lambda head: combine_heads(_alone(contributions, head)))
+
+
+def _whole(heads, W_O):
+    return combine_heads(heads) @ W_O
+
+
+def _block_diagonal(heads, W_O):
+    d_head = heads.shape[-1]
+    blocks = [W_O[i : i + d_head, i : i + d_head] for i in range(0, len(W_O), d_head)]
+    return heads @ np.stack(blocks)
+
+
+def _three_axes_only(heads, W_O):
+    _n_heads, _seq_len, _d_head = heads.shape
+    return head_contributions(heads, W_O)
+
+
+def _four_axes_only(heads, W_O):
+    _batch, _n_heads, _seq_len, _d_head = heads.shape
+    return head_contributions(heads, W_O)
+
+
+def _heads_meet_W_O(heads, W_O):
+    return heads @ W_O
+
+
+def _by_first_axis(heads, W_O):
+    d_head = heads.shape[-1]
+    return np.stack([heads[i] @ W_O[i * d_head : (i + 1) * d_head] for i in range(len(heads))])
+
+
+CONTRIBUTION_MISTAKES = (
+    Mistake(
+        "contributions-same-block",
+        "You send every head through the same rows of W_O. Head i has its own: i * d_head to (i + 1) * d_head.",
+        (
+            lambda heads, W_O: heads @ W_O[: heads.shape[-1]],
+            lambda heads, W_O: heads @ W_O[-heads.shape[-1] :],
+        ),
+    ),
+    Mistake(
+        "contributions-columns",
+        "You take columns of W_O. The columns are the output's features, which all heads share; a head's own are its "
+        "*rows*, i * d_head to (i + 1) * d_head: W_O.reshape(n_heads, d_head, -1).",
+        (
+            lambda heads, W_O: heads @ _blocks(heads, W_O.T),
+            lambda heads, W_O: split_heads(_whole(heads, W_O), heads.shape[-3]),
+            lambda heads, W_O: _padded(split_heads(_whole(heads, W_O), heads.shape[-3])),
+        ),
+    ),
+    Mistake(
+        "contributions-strided-rows",
+        "Head i gets rows i, i + n_heads, and so on. Its rows are neighbours, i * d_head to (i + 1) * d_head: reshape "
+        "W_O to (n_heads, d_head, -1), in this order.",
+        (_strided,),
+    ),
+    Mistake(
+        "contributions-blocks-reversed",
+        "The blocks of W_O meet the heads in reverse. The first d_head rows are head 0's.",
+        (lambda heads, W_O: reversed_heads(head_contributions(reversed_heads(heads), W_O)),),
+    ),
+    Mistake(
+        "contributions-reversed",
+        "Your contributions stand in reverse. Head 0's comes first.",
+        (lambda heads, W_O: reversed_heads(head_contributions(heads, W_O)),),
+    ),
+    Mistake(
+        "contributions-block-diagonal",
+        "You use a small block of W_O, d_head by d_head. A head adds to every feature of the output: all the columns "
+        "of its rows.",
+        (_block_diagonal, lambda heads, W_O: _padded(_block_diagonal(heads, W_O))),
+    ),
+    Mistake(
+        "contributions-not-additive",
+        "Every head gets the whole output, or an equal share of it. What head i adds comes from its own numbers alone: "
+        "heads[..., i, :, :] @ its rows of W_O. Their sum is the output, counted once.",
+        (
+            lambda heads, W_O: _each(heads, lambda head: _whole(heads, W_O)),
+            lambda heads, W_O: _each(heads, lambda head: _whole(heads, W_O)) / heads.shape[-3],
+        ),
+    ),
+    Mistake(
+        "contributions-of-the-others",
+        "That is what all the *other* heads add. Keep head i, and leave the others out.",
+        (lambda heads, W_O: _whole(heads, W_O)[..., None, :, :] - head_contributions(heads, W_O),),
+    ),
+    Mistake(
+        "contributions-running-sum",
+        "Each of your contributions includes those of the heads before it. Return each by itself.",
+        (lambda heads, W_O: np.cumsum(head_contributions(heads, W_O), axis=-3),),
+    ),
+    Mistake(
+        "contributions-summed",
+        "You add the contributions up, or average them; their sum is the output. Asked is what each head adds: "
+        "(..., n_heads, seq_len, d_model).",
+        (
+            _whole,
+            lambda heads, W_O: head_contributions(heads, W_O).mean(axis=-3),
+            lambda heads, W_O: _whole(heads, W_O)[..., None, :, :],
+        ),
+    ),
+    Mistake(
+        "contributions-combined-without-transpose",
+        "You put all other heads to 0 and reshape straight to (seq_len, d_model), which mixes tokens. combine_heads "
+        "exchanges heads and tokens first.",
+        (lambda heads, W_O: _each(heads, lambda head: joined_straight(_alone(heads, head)) @ W_O),),
+    ),
+    Mistake(
+        "contributions-heads-after-tokens",
+        "Your heads stand after the tokens: (..., seq_len, n_heads, d_model). They belong before them: swapaxes(-3, "
+        "-2).",
+        (lambda heads, W_O: head_contributions(heads, W_O).swapaxes(-3, -2),),
+    ),
+    Mistake(
+        "contributions-heads-before-batch",
+        "Your heads stand before the batch: (n_heads, ..., seq_len, d_model). They belong right before the tokens; "
+        "np.stack puts its new axis there with axis=-3.",
+        (lambda heads, W_O: np.moveaxis(head_contributions(heads, W_O), -3, 0),),
+    ),
+    Mistake(
+        "contributions-output-transposed",
+        "Your contributions are turned round, (..., n_heads, d_model, seq_len): each row must be a token.",
+        (lambda heads, W_O: swap(head_contributions(heads, W_O)),),
+    ),
+    Mistake(
+        "contributions-not-projected",
+        "You return the heads, each in its own columns perhaps, but W_O is not used. What a head adds to the output is "
+        "what its rows of W_O make of it.",
+        (
+            lambda heads, W_O: heads,
+            lambda heads, W_O: _padded(heads),
+            lambda heads, W_O: combine_heads(heads),
+        ),
+    ),
+    Mistake(
+        "contributions-np-dot",
+        "np.dot pairs every head with every block of W_O. `@` (np.matmul) keeps head i with block i.",
+        (
+            lambda heads, W_O: np.dot(heads, _blocks(heads, W_O)),
+            lambda heads, W_O: np.tensordot(heads, _blocks(heads, W_O), axes=(-1, 1)),
+        ),
+    ),
+    Mistake(
+        "contributions-width-mismatch",
+        "A head is d_head wide, and meets something with n_heads * d_head rows: all of W_O, or some of its columns. "
+        "Give each head its own d_head *rows* of W_O: W_O.reshape(n_heads, d_head, -1).",
+        (_heads_meet_W_O,),
+    ),
+    Mistake(
+        "contributions-first-axis",
+        "You go through the first axis. In a batch that is the sentences, not the heads: those are always third from "
+        "the end, heads[..., i, :, :].",
+        (_by_first_axis,),
+    ),
+    Mistake(
+        "contributions-fixed-axes",
+        "It fits one number of axes only. There may be batch axes in front, one or more, or none: `*batch, n_heads, "
+        "seq_len, d_head = heads.shape` takes them all.",
+        (
+            _three_axes_only,
+            _four_axes_only,
+            lambda heads, W_O: np.einsum("hsd,hdm->hsm", heads, _blocks(heads, W_O)),
+            lambda heads, W_O: np.einsum("bhsd,hdm->bhsm", heads, _blocks(heads, W_O)),
+        ),
+    ),
+)
+
+
+def _heads_mixed(call, arguments, arrays):
+    changed = call(heads=raised(arguments["heads"], (..., 0, slice(None), slice(None))))
+    if changed is None or changed[0].shape != arrays[0].shape:
+        return None
+    heads = np.unique(np.argwhere(moved(changed[0], arrays[0]))[:, -3])
+    others = heads[heads != 0]
+    if not len(others):
+        return None
+    return f"Heads are mixed: the contribution of head {others[0]} changes when only head 0 does."
+
+
+def _other_rows(call, arguments, arrays):
+    d_head = arguments["heads"].shape[-1]
+    changed = call(W_O=raised(arguments["W_O"], (slice(0, d_head),)))
+    if changed is None or changed[0].shape != arrays[0].shape:
+        return None
+    heads = np.unique(np.argwhere(moved(changed[0], arrays[0]))[:, -3])
+    if list(heads) == [0]:
+        return None
+    rows = "row 0" if d_head == 1 else f"rows 0 to {d_head - 1}"
+    if not len(heads):
+        return f"Your contributions do not depend on {rows} of W_O, which are head 0's."
+    return f"{rows.capitalize()} of W_O are head 0's alone; with yours head {heads[-1]} changes with them."
+
+
+def _tokens_mixed(call, arguments, arrays):
+    changed = call(heads=raised(arguments["heads"], (..., 0, slice(None))))
+    if changed is None or changed[0].shape != arrays[0].shape:
+        return None
+    rows = np.unique(np.argwhere(moved(changed[0], arrays[0]))[:, -2])
+    others = rows[rows != 0]
+    return f"Tokens are mixed: row {others[0]} changes when only token 0 changes." if len(others) else None
+
+
+def _do_not_sum_to_the_output(call, arguments, arrays):
+    if np.allclose(arrays[0].sum(axis=-3), _whole(arguments["heads"], arguments["W_O"]), atol=1e-3):
+        return None
+    return "Added up over the heads, your contributions are not the output, combine_heads(heads) @ W_O."
+
+
+contributions_exercise = Exercise(
+    reference=head_contributions,
+    outputs=("contributions",),
+    cases=_contribution_cases(),
+    mistakes=CONTRIBUTION_MISTAKES,
+    properties=(
+        not_finite,
+        batch_mixed("heads", n_axes=3),
+        _tokens_mixed,
+        _heads_mixed,
+        _other_rows,
+        _do_not_sum_to_the_output,
+    ),
+    hints=(
+        "In combine_heads(heads) @ W_O, which rows of W_O meet the features of head 0?",
+        "Head i stands in columns i * d_head to (i + 1) * d_head of the combined heads, so it meets just these rows of "
+        "W_O.",
+        "W_O.reshape(n_heads, d_head, -1) has one block of rows for each head, and @ pairs head i with block i.",
+    ),
+    now="You can take the output of any layer apart, head by head. The lab below does it with your function.",
+)

@@ -1,0 +1,1 @@
+"""Notebook 04: its exercises, one file each, and its predictions."""

@@ -1,0 +1,82 @@
+"""What the exercises on heads share: wrong ways to split and to combine, and properties that must hold."""
+
+import numpy as np
+
+from mha_helpers.attention import combine_heads, split_heads
+
+
+def cut_straight(X, n_heads):
+    """Split without the transpose: the right shape, and tokens mixed."""
+    *batch, seq_len, d_model = X.shape
+    return X.reshape(*batch, n_heads, seq_len, d_model // n_heads)
+
+
+def joined_straight(heads):
+    """Combine without the transpose."""
+    *batch, n_heads, seq_len, d_head = heads.shape
+    return heads.reshape(*batch, seq_len, n_heads * d_head)
+
+
+def cut(X, n_heads):
+    """Cut the features, and leave the heads where they are: (..., seq_len, n_heads, d_head)."""
+    return X.reshape(*X.shape[:-1], n_heads, X.shape[-1] // n_heads)
+
+
+def every_nth(X, n_heads):
+    """Give head i the features i, i + n_heads, i + 2 n_heads, ..."""
+    return np.stack([X[..., head::n_heads] for head in range(n_heads)], axis=-3)
+
+
+def joined_features_first(heads):
+    """Put feature 0 of every head first, then feature 1 of every head, ..."""
+    *batch, n_heads, seq_len, d_head = heads.shape
+    return np.moveaxis(heads, -3, -1).reshape(*batch, seq_len, d_head * n_heads)
+
+
+def reversed_heads(heads):
+    return heads[..., ::-1, :, :]
+
+
+def cut_only(X, n_heads, head):
+    """All of X but the features of one head set to 0."""
+    heads = split_heads(X, n_heads)
+    return combine_heads(np.where(np.arange(n_heads)[:, None, None] == head, heads, 0))
+
+
+def not_the_same_numbers(what):
+    def property_that_must_hold(call, arguments, arrays):
+        given = next(iter(arguments.values()))
+        if np.allclose(np.sort(arrays[0], axis=None), np.sort(given, axis=None), atol=1e-4):
+            return None
+        return f"Your result holds other numbers than {what}. Nothing is to be computed here: each number only moves."
+
+    return property_that_must_hold
+
+
+def first_item_alone(call, arguments, arrays, batched, n_axes):
+    """Compare the first batch item alone with what it gives in company."""
+    if arguments[batched[0]].ndim <= n_axes:
+        return None
+    alone = call(**{name: arguments[name][:1] for name in batched})
+    if alone is None or any(a.shape != b[:1].shape for a, b in zip(alone, arrays, strict=True)):
+        return None
+    if all(np.allclose(a, b[:1], atol=1e-4) for a, b in zip(alone, arrays, strict=True)):
+        return None
+    return "The batch items are mixed: the first one alone gives other numbers than in company."
+
+
+def batch_mixed(*batched, n_axes=2):
+    """Return the property that a batch item alone gives what it gives in company."""
+    return lambda call, arguments, arrays: first_item_alone(call, arguments, arrays, batched, n_axes)
+
+
+def raised(array, index):
+    """A copy in which the entries at an index are larger by 1."""
+    changed = array.copy()
+    changed[index] += 1
+    return changed
+
+
+def moved(one, other):
+    """Where two arrays differ."""
+    return ~np.isclose(one, other, atol=1e-6, equal_nan=True)
