@@ -15,6 +15,10 @@ ROLES = {
     "output": "#cc79a7",
 }
 
+# Fills below black numbers, for tokens and for heads: Paul Tol's light scheme (https://sronpersonalpages.nl/~pault/).
+TOKENS = ("#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99")
+HEADS = ("#77aadd", "#eedd88", "#ee8866", "#44bb99")
+
 # Weights run from 0 (pale) to 1 (dark); scores diverge from 0 (pale) to either side.
 SEQUENTIAL = ("#f7fbff", "#d2e3f3", "#9ac8e0", "#519ccc", "#1c6aaf", "#08306b")
 DIVERGING = ("#8c510a", "#cf9a4e", "#eed9ac", "#f7f7f7", "#a9dbd3", "#4ba59b", "#01665e")

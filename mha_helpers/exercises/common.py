@@ -88,15 +88,25 @@ def negative_weights(call, arguments, arrays):
     return f"Weights cannot be negative; the lowest is {lowest:.4f}." if lowest < 0 else None
 
 
-def batch_items_mixed(call, arguments, arrays):
-    """A batch item alone must give what it gives in company."""
-    given = {name: value for name, value in arguments.items() if isinstance(value, np.ndarray)}
-    if min(array.ndim for array in given.values()) < 3:
-        return None
-    alone = call(**{name: array[:1] for name, array in given.items()})
-    if alone is None or all(np.allclose(a, b[:1], atol=1e-4) for a, b in zip(alone, arrays, strict=True)):
-        return None
-    return "The batch items are mixed: the first one alone gives other numbers than in company."
+def batch_mixed(*batched, n_axes=2):
+    """Return the property that a batch item alone gives what it gives in company.
+
+    `batched` names the arguments that have batch axes, all arrays unless given, and `n_axes` is how many axes one item
+    has in them.
+    """
+
+    def property_that_must_hold(call, arguments, arrays):
+        names = batched or [name for name, value in arguments.items() if isinstance(value, np.ndarray)]
+        if min(arguments[name].ndim for name in names) <= n_axes:
+            return None
+        alone = call(**{name: arguments[name][:1] for name in names})
+        if alone is None or any(a.shape != b[:1].shape for a, b in zip(alone, arrays, strict=True)):
+            return None
+        if all(np.allclose(a, b[:1], atol=1e-4) for a, b in zip(alone, arrays, strict=True)):
+            return None
+        return "The batch items are mixed: the first one alone gives other numbers than in company."
+
+    return property_that_must_hold
 
 
 def context_is_not_the_mixture(call, arguments, arrays):

@@ -9,7 +9,7 @@ import numpy as np
 
 from mha_helpers import attention, style, svg
 from mha_helpers.labs import patients
-from mha_helpers.labs.frame import Lab, Picture
+from mha_helpers.labs.frame import Lab, Picture, in_a_row
 from mha_helpers.labs.learner import answer
 from mha_helpers.labs.patients import BUGS, HEALTHY, PROBES
 
@@ -288,8 +288,8 @@ def which_bug(function=None):
         controls={"patient": patient} | toggles | {"diagnosis": diagnosis} | hidden,
         actions={"Commit": commit, "New patients": admit},
         layout=(
-            ipywidgets.HBox([patient, diagnosis], layout={"flex_flow": "row wrap"}),
-            ipywidgets.HBox([*toggles.values()], layout={"flex_flow": "row wrap"}),
+            in_a_row([patient, diagnosis]),
+            in_a_row(toggles.values()),
         ),
         compute=compute,
         render=render,

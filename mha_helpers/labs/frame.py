@@ -57,6 +57,11 @@ def listed(numbers):
     return f"{', '.join(others)} and {last}" if others else last
 
 
+def in_a_row(controls):
+    """Arrange controls in a row that wraps where the page is narrow."""
+    return ipywidgets.HBox([*controls], layout={"flex_flow": "row wrap"})
+
+
 @dataclass(frozen=True)
 class Picture:
     """What a lab shows for one state.
@@ -93,16 +98,16 @@ class Lab:
         What it is, and the one thing to try.
     controls : dict of str to ipywidgets.Widget
         Widgets with a `value`; together their values are the state.
-    actions : dict of str to callable
-        A button each: from the state to the values that change.
-    layout : sequence of ipywidgets.Widget
-        How the controls are arranged.
     compute : callable
         From a state and the learner's function (or None) to a result. Pure.
     render : callable
         From a result to a Picture. Pure.
     function : callable or None
         The learner's function.
+    actions : dict of str to callable, optional
+        A button each: from the state to the values that change.
+    layout : sequence of ipywidgets.Widget, optional
+        How the controls are arranged: in a row unless given.
     buttons_first : bool, optional
         Whether the buttons stand above the other controls, so that Tab meets them first.
 
@@ -115,7 +120,9 @@ class Lab:
     buttons : dict of str to ipywidgets.Button
     """
 
-    def __init__(self, *, name, title, task, controls, actions, layout, compute, render, function, buttons_first=False):
+    def __init__(
+        self, *, name, title, task, controls, compute, render, function, actions=None, layout=None, buttons_first=False
+    ):
         self.name, self.title, self.task = name, title, task
         self.controls, self.compute, self.render, self.function = controls, compute, render, function
         self.first_state = self.state
@@ -123,12 +130,13 @@ class Lab:
         self.picture = ipywidgets.HTML()
         self.picture.add_class("mha-picture")
         self.buttons = {}
-        for label, change in (actions | {"Reset": lambda state: self.first_state}).items():
+        for label, change in ((actions or {}) | {"Reset": lambda state: self.first_state}).items():
             button = ipywidgets.Button(description=label, layout={"width": "auto"})
             button.on_click(lambda _, change=change: self.set(**change(self.state)))
             self.buttons[label] = button
         for control in controls.values():
             control.observe(lambda _: self.update(), "value")
+        layout = layout or [in_a_row(controls.values())]
         buttons = ipywidgets.HBox([*self.buttons.values()])
         arranged = [buttons, *layout] if buttons_first else [*layout, buttons]
         self.widget = ipywidgets.VBox([ipywidgets.HTML(self.header()), *arranged, self.picture])

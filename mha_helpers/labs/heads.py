@@ -7,14 +7,14 @@ import numpy as np
 
 from mha_helpers import attention, style, svg
 from mha_helpers.exercises.calling import close
-from mha_helpers.labs.frame import Lab, Picture, listed
+from mha_helpers.labs.frame import Lab, Picture, in_a_row, listed
 from mha_helpers.labs.learner import answer
 from mha_helpers.style import number
 
 WORDS = ("my", "cat", "sees", "it")
 N, N_HEADS, D_HEAD = len(WORDS), 4, 2
 D_MODEL = N_HEADS * D_HEAD
-COLOURS = tuple(style.blend((style.PAPER, colour), 0.6) for colour in ("#77aadd", "#eedd88", "#ee8866", "#44bb99"))
+COLOURS = tuple(style.blend((style.PAPER, colour), 0.6) for colour in style.HEADS)
 NAMES = [f"head {h + 1}" for h in range(N_HEADS)]
 
 _rng = np.random.default_rng(15)
@@ -306,10 +306,9 @@ def sum_of_heads(function=None):
         title="sum of heads",
         task="Switch heads off one by one: which one leaves most behind? Then permute them, and W_O's rows alike.",
         controls=toggles | sliders,
-        actions={},
         layout=(
-            ipywidgets.HBox([*toggles.values()], layout={"flex_flow": "row wrap"}),
-            ipywidgets.HBox([*sliders.values()], layout={"flex_flow": "row wrap"}),
+            in_a_row(toggles.values()),
+            in_a_row(sliders.values()),
         ),
         compute=compute,
         render=render,

@@ -221,8 +221,6 @@ def leak_detector(function=None):
         title="leak detector",
         task="Move the mask slider to the right: which masks let an output see what comes after it?",
         controls=controls,
-        actions={},
-        layout=(ipywidgets.HBox([*controls.values()], layout={"flex_flow": "row wrap"}),),
         compute=compute,
         render=render,
         function=function,

@@ -166,8 +166,6 @@ def word_order(function=None):
         title="word order",
         task="Turn “dog bites man” into “man bites dog” and compare each token's context. Then switch positions on.",
         controls=controls,
-        actions={},
-        layout=(ipywidgets.HBox([*controls.values()], layout={"flex_flow": "row wrap"}),),
         compute=compute,
         render=render,
         function=function,

@@ -286,7 +286,6 @@ def softmax_scaling(function=None):
         task="Move d_k up without a divisor, and watch the largest weight and the Jacobian; then choose sqrt(d_k).",
         controls=controls,
         actions={"Resample": lambda state: {"draw": state["draw"] % N_DRAWS + 1}},
-        layout=(ipywidgets.HBox([*controls.values()], layout={"flex_flow": "row wrap"}),),
         compute=compute,
         render=render,
         function=function,

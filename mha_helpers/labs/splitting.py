@@ -14,8 +14,6 @@ from mha_helpers.style import number
 
 MEMORY, RESHAPE, SPLIT, MERGE = STEPS = ("1 X as memory", "2 reshape", "3 transpose: split", "4 merge back")
 HEADS, WIDTHS, LENGTHS = (1, 2, 3, 4, 6), (4, 6, 8, 12), (2, 3, 4, 5, 6)
-# Paul Tol's light scheme (https://sronpersonalpages.nl/~pault/): fills below black numbers.
-TOKEN_COLOURS = ("#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99")
 
 LEFT, GAP, TOTAL = 6, 12, 860
 CELL_HEIGHT, LINE, SMALL = 20, 15, 11
@@ -186,7 +184,7 @@ def _place(heads, entry):
 
 
 def _colour(value):
-    return TOKEN_COLOURS[int(value // 100)] if 0 <= value < 100 * len(TOKEN_COLOURS) else style.PAPER
+    return style.TOKENS[int(value // 100)] if 0 <= value < 100 * len(style.TOKENS) else style.PAPER
 
 
 def _label(value):
@@ -242,7 +240,7 @@ def _memory(result, y):
     parts = [svg.text(LEFT, y + 14, said, bold=True)]
     for token in range(len(result.X)):
         left = TOTAL - 72 * (len(result.X) - token)
-        parts.append(svg.box(left, y + 4, 12, 12, fill=TOKEN_COLOURS[token], stroke=style.QUIET))
+        parts.append(svg.box(left, y + 4, 12, 12, fill=style.TOKENS[token], stroke=style.QUIET))
         parts.append(svg.text(left + 17, y + 14, f"token {token}", size=SMALL))
     flat = result.X.ravel()
     for line in range(0, flat.size, PER_ROW):
@@ -318,8 +316,6 @@ def split_lab(function=None):
         title="split, right beside wrong",
         task="Follow an entry that is in different heads when right and wrong. Then find how two wrongs give X back.",
         controls=controls,
-        actions={},
-        layout=(ipywidgets.HBox([*controls.values()], layout={"flex_flow": "row wrap"}),),
         compute=compute,
         render=render,
         function=function,

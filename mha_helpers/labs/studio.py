@@ -7,7 +7,7 @@ import numpy as np
 
 from mha_helpers import attention, masks, style, svg
 from mha_helpers.exercises.calling import close
-from mha_helpers.labs.frame import Lab, Picture, listed
+from mha_helpers.labs.frame import Lab, Picture, in_a_row, listed
 from mha_helpers.labs.learner import answer
 from mha_helpers.style import number
 
@@ -274,12 +274,7 @@ def mask_studio(function=None):
         task="Click a mask (or Tab and Space). Then find a setting in which hidden keys still get weight.",
         controls=toggles | settings,
         actions={name: lambda state, values=values: values for name, values in PRESETS.items()},
-        layout=(
-            ipywidgets.HBox(
-                [ipywidgets.VBox([*settings.values()]), ipywidgets.VBox([heading, grid])],
-                layout={"flex_flow": "row wrap"},
-            ),
-        ),
+        layout=(in_a_row([ipywidgets.VBox([*settings.values()]), ipywidgets.VBox([heading, grid])]),),
         compute=compute,
         render=render,
         function=function,

@@ -7,7 +7,7 @@ import ipywidgets
 import numpy as np
 
 from mha_helpers import attention, style, svg
-from mha_helpers.labs.frame import Lab, Picture
+from mha_helpers.labs.frame import Lab, Picture, in_a_row
 
 SIZES = ("B", "S", "d_model", "h")
 AXES = tuple(f"axis {i}" for i in range(1, 5))
@@ -276,7 +276,6 @@ def shape_tracer():
         )
         for axis in AXES
     }
-    wrapped = {"flex_flow": "row wrap"}
     return Lab(
         name="shape_tracer",
         title="shape tracer",
@@ -284,7 +283,7 @@ def shape_tracer():
         # The record is a control that is not shown: what was checked so far, and with which sizes.
         controls=sizes | axes | {"record": ipywidgets.Text()},
         actions={"Check": _check, "Show": _show, "Start over": lambda state: {"record": ""}},
-        layout=(ipywidgets.HBox([*sizes.values()], layout=wrapped), ipywidgets.HBox([*axes.values()], layout=wrapped)),
+        layout=(in_a_row(sizes.values()), in_a_row(axes.values())),
         compute=compute,
         render=render,
         function=None,

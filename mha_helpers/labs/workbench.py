@@ -6,7 +6,7 @@ import ipywidgets
 import numpy as np
 
 from mha_helpers import attention, style, svg, worked_examples
-from mha_helpers.labs.frame import Lab, Picture
+from mha_helpers.labs.frame import Lab, Picture, in_a_row
 from mha_helpers.labs.learner import answer
 from mha_helpers.style import number
 
@@ -240,7 +240,7 @@ def qkv_workbench(function=None):
         actions={"Swap W_Q and W_K": _swap, "Tie W_K = W_Q": _tie, "W_V = identity": _identity},
         layout=(
             ipywidgets.HBox([controls["query"], controls["key"]]),
-            ipywidgets.HBox([_entry_grid(controls, matrix) for matrix in MATRICES], layout={"flex_flow": "row wrap"}),
+            in_a_row([_entry_grid(controls, matrix) for matrix in MATRICES]),
         ),
         compute=compute,
         render=render,

@@ -6,7 +6,7 @@ from mha_helpers import attention
 from mha_helpers.attention import attention_scores, softmax
 from mha_helpers.exercises.common import (
     attention_arguments,
-    batch_items_mixed,
+    batch_mixed,
     context_is_not_the_mixture,
     negative_weights,
     not_finite,
@@ -123,7 +123,7 @@ masked_exercise = Exercise(
         negative_weights,
         _row_sums,
         _hidden_keys_have_weight,
-        batch_items_mixed,
+        batch_mixed(),
         context_is_not_the_mixture,
     ),
     hints=(

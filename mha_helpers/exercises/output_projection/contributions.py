@@ -3,9 +3,9 @@
 import numpy as np
 
 from mha_helpers.attention import combine_heads, head_contributions, split_heads
-from mha_helpers.exercises.common import draws, not_finite, swap
+from mha_helpers.exercises.common import batch_mixed, draws, not_finite, swap
 from mha_helpers.exercises.engine import Case, Exercise, Mistake
-from mha_helpers.exercises.splitting.common import batch_mixed, joined_straight, moved, raised, reversed_heads
+from mha_helpers.exercises.splitting.common import joined_straight, moved, raised, reversed_heads
 
 
 def _arguments(seed, *shape):

@@ -4,10 +4,10 @@ import numpy as np
 
 from mha_helpers import attention
 from mha_helpers.attention import combine_heads, head_contributions, scaled_dot_product_attention, split_heads
-from mha_helpers.exercises.common import NEEDS_THE_ROWS_MAXIMUM, draws, negative_weights, not_finite
+from mha_helpers.exercises.common import NEEDS_THE_ROWS_MAXIMUM, batch_mixed, draws, negative_weights, not_finite
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.output_projection.mistakes import MULTI_HEAD_MISTAKES, WEIGHTS
-from mha_helpers.exercises.splitting.common import first_item_alone, moved, raised
+from mha_helpers.exercises.splitting.common import moved, raised
 from mha_helpers.masks import causal_mask, padding_mask
 
 MATRICES = ("W_Q", "W_K", "W_V", "W_O")
@@ -105,7 +105,7 @@ def _a_hidden_token_leaks(call, arguments, arrays):
 
 def _batch_items_mixed(call, arguments, arrays):
     # A mask with a batch axis would have to be cut, too.
-    return None if "mask" in arguments else first_item_alone(call, arguments, arrays, ("X",), 2)
+    return None if "mask" in arguments else batch_mixed("X")(call, arguments, arrays)
 
 
 def _weights_depend_on_values(call, arguments, arrays):

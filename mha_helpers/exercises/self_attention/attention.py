@@ -13,7 +13,7 @@ from mha_helpers.attention import (
 from mha_helpers.exercises.common import (
     NEEDS_THE_ROWS_MAXIMUM,
     attention_cases,
-    batch_items_mixed,
+    batch_mixed,
     context_is_not_the_mixture,
     negative_weights,
     not_finite,
@@ -222,7 +222,7 @@ attention_exercise = Exercise(
         not_finite,
         negative_weights,
         rows_do_not_sum_to_one,
-        batch_items_mixed,
+        batch_mixed(),
         weights_depend_on_values,
         context_is_not_the_mixture,
     ),

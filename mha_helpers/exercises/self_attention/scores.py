@@ -6,7 +6,7 @@ import numpy as np
 
 from mha_helpers.attention import attention_scores, softmax
 from mha_helpers.exercises.common import (
-    batch_items_mixed,
+    batch_mixed,
     draws,
     normalised,
     not_finite,
@@ -181,7 +181,7 @@ scores_exercise = Exercise(
     outputs=("scores",),
     cases=_score_cases(),
     mistakes=SCORE_MISTAKES,
-    properties=(not_finite, batch_items_mixed, _indifferent_to_keys, _not_proportional),
+    properties=(not_finite, batch_mixed(), _indifferent_to_keys, _not_proportional),
     hints=(
         "The score of query i and key j is their dot product. All of them at once are one matrix product.",
         "queries is (..., n_queries, d_head) and keys is (..., n_keys, d_head). For the product the keys' last two "

@@ -7,7 +7,7 @@ import numpy as np
 from mha_helpers.attention import softmax
 from mha_helpers.exercises.common import (
     NEEDS_THE_ROWS_MAXIMUM,
-    batch_items_mixed,
+    batch_mixed,
     draws,
     negative_weights,
     normalised,
@@ -207,7 +207,7 @@ softmax_exercise = Exercise(
     cases=_softmax_cases(),
     mistakes=SOFTMAX_MISTAKES,
     strained=NEEDS_THE_ROWS_MAXIMUM,
-    properties=(not_finite, negative_weights, rows_do_not_sum_to_one, batch_items_mixed, _wrong_ratios),
+    properties=(not_finite, negative_weights, rows_do_not_sum_to_one, batch_mixed(), _wrong_ratios),
     hints=(
         "Two steps: make every score positive with exp, then divide by a sum so that each row adds up to 1.",
         "The sum is over the last axis. With `axis=-1, keepdims=True` it keeps an axis of length 1 and lines up with "

@@ -3,10 +3,9 @@
 import numpy as np
 
 from mha_helpers.attention import combine_heads
-from mha_helpers.exercises.common import draws, swap
+from mha_helpers.exercises.common import batch_mixed, draws, swap
 from mha_helpers.exercises.engine import Case, Exercise, Mistake
 from mha_helpers.exercises.splitting.common import (
-    batch_mixed,
     joined_features_first,
     joined_straight,
     moved,

@@ -53,23 +53,6 @@ def not_the_same_numbers(what):
     return property_that_must_hold
 
 
-def first_item_alone(call, arguments, arrays, batched, n_axes):
-    """Compare the first batch item alone with what it gives in company."""
-    if arguments[batched[0]].ndim <= n_axes:
-        return None
-    alone = call(**{name: arguments[name][:1] for name in batched})
-    if alone is None or any(a.shape != b[:1].shape for a, b in zip(alone, arrays, strict=True)):
-        return None
-    if all(np.allclose(a, b[:1], atol=1e-4) for a, b in zip(alone, arrays, strict=True)):
-        return None
-    return "The batch items are mixed: the first one alone gives other numbers than in company."
-
-
-def batch_mixed(*batched, n_axes=2):
-    """Return the property that a batch item alone gives what it gives in company."""
-    return lambda call, arguments, arrays: first_item_alone(call, arguments, arrays, batched, n_axes)
-
-
 def raised(array, index):
     """A copy in which the entries at an index are larger by 1."""
     changed = array.copy()

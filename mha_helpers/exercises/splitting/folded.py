@@ -5,10 +5,9 @@ import itertools
 import numpy as np
 
 from mha_helpers.attention import combine_heads, folded_attention, scaled_dot_product_attention, softmax, split_heads
-from mha_helpers.exercises.common import NEEDS_THE_ROWS_MAXIMUM, draws, normalised, not_finite, swap
+from mha_helpers.exercises.common import NEEDS_THE_ROWS_MAXIMUM, batch_mixed, draws, normalised, not_finite, swap
 from mha_helpers.exercises.engine import Case, Exercise, Mistake
 from mha_helpers.exercises.splitting.common import (
-    batch_mixed,
     cut,
     cut_straight,
     every_nth,

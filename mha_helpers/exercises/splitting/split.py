@@ -3,10 +3,9 @@
 import numpy as np
 
 from mha_helpers.attention import split_heads
-from mha_helpers.exercises.common import draws, swap
+from mha_helpers.exercises.common import batch_mixed, draws, swap
 from mha_helpers.exercises.engine import Case, Exercise, Mistake
 from mha_helpers.exercises.splitting.common import (
-    batch_mixed,
     cut,
     cut_only,
     cut_straight,
