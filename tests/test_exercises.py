@@ -15,6 +15,7 @@ import splitting_answers
 from answers import CountsItsCalls, softmax_in_place, softmax_only_matrices
 
 from mha_helpers import attention, exercises
+from mha_helpers.worked_examples import replay
 
 # What an exercise's answers are called: RIGHT_SOFTMAX and WRONG_SOFTMAX, in one module or in several.
 SUFFIXES = {
@@ -32,6 +33,7 @@ SUFFIXES = {
     "folded_attention": "FOLDED",
     "multi_head_attention": "MULTI_HEAD",
     "head_contributions": "CONTRIBUTIONS",
+    "judge_step": "JUDGE",
 }
 MODULES = (
     answers,
@@ -78,6 +80,7 @@ CATALOGUE = {
     "mha-combine-without-transpose mha-both-without-transpose mha-mask-ignored mha-projection-per-head "
     "mha-no-projections",
     "head_contributions": "contributions-same-block contributions-columns contributions-not-additive",
+    "judge_step": "slips-every-wrong-row slips-given-alone slips-exact slips-number-by-number slips-no-abs",
 }
 
 # The case in which all axes differ, and how many there are: batch, heads, queries, keys, and the widths.
@@ -94,6 +97,7 @@ TELLING_CASES = {
     "folded_attention": ("two sentences", 5),
     "multi_head_attention": ("two batch axes", 6),
     "head_contributions": ("two batch axes", 6),
+    "judge_step": ("a row of each kind", 2),
 }
 
 
@@ -388,6 +392,23 @@ def test_what_is_not_a_function_is_said():
     assert "check(softmax)" in result.message
 
 
+def test_the_cells_below_run_on_a_learners_function_once_it_is_right(capsys):
+    course, exercise = attention.softmax, exercises.softmax
+
+    def right(scores):
+        print("a learner's own print")
+        return course(scores)
+
+    chosen = [exercise.working(function) for function in (course, ..., lambda scores: scores, right)]
+    assert chosen == [course, course, course, right]
+    assert capsys.readouterr().out.splitlines() == [
+        "softmax: the course's own",
+        "softmax: the course's own, as yours is not written yet",
+        "softmax: the course's own, as yours is not right yet",
+        "softmax: yours",
+    ]
+
+
 def test_hints_go_on_and_end_with_the_solution():
     exercise = exercises.softmax
     exercise.hints_shown = 0
@@ -472,9 +493,16 @@ def context_changed(change):
     return masked_attention
 
 
-SPLIT, COMBINE, FOLDED, MULTI_HEAD, CONTRIBUTIONS = (
+SPLIT, COMBINE, FOLDED, MULTI_HEAD, CONTRIBUTIONS, JUDGE = (
     EXERCISES[name].reference
-    for name in ("split_heads", "combine_heads", "folded_attention", "multi_head_attention", "head_contributions")
+    for name in (
+        "split_heads",
+        "combine_heads",
+        "folded_attention",
+        "multi_head_attention",
+        "head_contributions",
+        "judge_step",
+    )
 )
 
 
@@ -489,6 +517,11 @@ def multi_head_changed(change):
         return change(*MULTI_HEAD(X, W_Q, W_K, W_V, W_O, n_heads, mask), X, W_V)
 
     return multi_head_attention
+
+
+def judged(change):
+    """Return judge_step that gives change(wrong, slip)."""
+    return lambda *step: change(*JUDGE(*step))
 
 
 @pytest.mark.parametrize(
@@ -665,6 +698,37 @@ def multi_head_changed(change):
             "Rows 0 to 2 of W_O are head 0's alone; with yours head 1 changes with them.",
         ),
         (
+            "judge_step",
+            judged(lambda wrong, slip: (2 * wrong, slip)),
+            "A verdict is True or False, and yours holds other numbers.",
+        ),
+        ("judge_step", judged(lambda wrong, slip: (wrong, ~slip.astype(int))), "~1 is -2, and ~0 is -1. Make booleans"),
+        (
+            "judge_step",
+            judged(lambda wrong, slip: (wrong, ~wrong)),
+            "Row 2 is a slip and not wrong in yours: a slip is wrong first of all.",
+        ),
+        (
+            "judge_step",
+            judged(lambda wrong, slip: (wrong[::-1], slip[::-1])),
+            "Your verdict on row 2 changes when only row 0 does.",
+        ),
+        (
+            "judge_step",
+            lambda printed, right, given, half_unit: JUDGE(printed, (right + given) / 2, given, half_unit),
+            "Your `wrong` changes when only `given` does. What is wrong comes from `printed` and `right` alone.",
+        ),
+        (
+            "judge_step",
+            lambda printed, right, given, half_unit: JUDGE(printed, right, (right + given) / 2, half_unit),
+            "Row 0 is not a slip: even where it is farthest off, column 0 prints 0.43 where 0.43 follows from the step",
+        ),
+        (
+            "judge_step",
+            lambda printed, right, given, half_unit: JUDGE(printed, right, given, 10 * half_unit),
+            "Row 0 is wrong: column 0 prints 0.43 where 0.404395 is right, 0.026 apart, and half_unit is 0.005.",
+        ),
+        (
             "dot_product_variance",
             lambda queries, keys: -(queries * keys).sum(axis=-1).var(),
             "A variance is a mean of squares and cannot be negative.",
@@ -702,6 +766,35 @@ def test_what_differs_is_shown_in_its_own_terms(name, answer, said):
     assert said in EXERCISES[name].check(answer).message
 
 
+def test_no_number_of_a_step_is_half_a_unit_off():
+    for case in exercises.judge_step.cases:
+        printed, right, given, half_unit = case.arguments.values()
+        in_half_units = abs(printed - np.stack([right, given])) / half_unit
+        assert (abs(in_half_units - 1) > 0.05).all(), case.trait
+
+
+def test_a_step_of_the_notes_is_judged_as_the_replay_judges_it():
+    rows = replay("cat_sat")
+    for step in ("head 1 weights", "head 1 context", "head 2 scaled scores", "concatenation", "output"):
+        of_step = [row for row in rows if row.step == step]
+        matrices = (np.array([getattr(row, name) for row in of_step], float) for name in ("printed", "right", "given"))
+        wrong, slip = JUDGE(*matrices, 0.005)
+        verdicts = np.where(slip, "wrong here", np.where(wrong, "carried", "agrees"))
+        assert verdicts.tolist() == [row.verdict for row in of_step]
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        (([[1, 2]], [[1, 2, 3]], [[1, 2]], 0.5), r"n_columns=3, .* n_columns=2; give both the same"),
+        (([1, 2], [1, 2], [1, 2], 0.5), r"its axes must be \(n_rows, n_columns\)"),
+    ],
+)
+def test_a_step_that_cannot_be_judged_is_refused(step, said):
+    with pytest.raises(ValueError, match=said):
+        JUDGE(*step)
+
+
 @pytest.mark.parametrize("name", ["causal_mask", "padding_mask", "softmax_jacobian", "dot_product_variance"])
 def test_nobody_hears_of_matrices_where_there_are_none_to_be_right_on(name):
     assert "right for one matrix" not in EXERCISES[name].check(lambda *arguments: np.zeros((2, 2))).message
@@ -734,6 +827,7 @@ def test_nobody_hears_of_matrices_where_there_are_none_to_be_right_on(name):
         ("queries.mT.contiguous()", "leave it out"),
         ("queries.reshape(seq_len, -1)", "X.shape[-2]"),
         ("scores / np.sqrt(queries.shape)", "need equal shapes"),
+        ("mask & scores > 0", "brackets round each comparison"),
     ],
 )
 def test_the_likely_cause_of_an_error(line, cause):

@@ -212,14 +212,23 @@ def test_other_sizes_start_the_walk_anew_and_the_same_go_on():
     assert tracer.compute(lab.state).tries == (2,)
 
 
+def test_a_right_answer_empties_the_fields_so_that_it_does_not_answer_the_next_stage_too():
+    lab = tracer.shape_tracer()
+    for shape in RIGHT[:4]:  # the fifth is as the fourth
+        check(lab, *shape)
+    assert tracer.compute(lab.state).guess == ()
+    check(lab, 2, 3, 5)  # wrong: what was filled in stays
+    assert tracer.compute(lab.state).guess == (2, 3, 5)
+
+
 def test_start_over_keeps_the_sizes_and_reset_does_not():
     lab = tracer.shape_tracer()
     first = lab.picture.value
     lab.set(B=3, h=4)
-    check(lab, 3, 5, 12)
+    check(lab, 3, 5)
     lab.buttons["Start over"].click()
     result = tracer.compute(lab.state)
-    assert (result.sizes, result.tries, result.guess) == ((3, 5, 12, 4), (), (3, 5, 12))
+    assert (result.sizes, result.tries, result.guess) == ((3, 5, 12, 4), (), (3, 5))
     lab.buttons["Reset"].click()
     assert lab.picture.value == first
     assert lab.state == lab.first_state

@@ -23,7 +23,7 @@ ALLOWED = {
     "svg": {"style"},
     "figures": {"style"},
     "worked_examples": {"attention", "masks", "positions", "course_data"},
-    "exercises": {"attention", "masks", "measures", "style", "worked_examples", "exercises"},
+    "exercises": {"attention", "masks", "measures", "shapes", "style", "worked_examples", "exercises"},
     "labs": {
         "attention",
         "masks",

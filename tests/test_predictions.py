@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from mha_helpers import exercises
+from mha_helpers import exercises, worked_examples
 
 PREDICTIONS = [name for name in exercises.__all__ if hasattr(getattr(exercises, name), "commit")]
 
@@ -86,3 +86,30 @@ def test_the_results_about_masks_are_the_ones_that_the_answers_claim():
     assert whole[-1] == before[-1] == 1 > after[-1]
     assert after[0] / after[1] == pytest.approx(before[0] / before[1], rel=1e-3)
     assert exercises.predict_empty.run().endswith("[nan nan nan]")
+
+
+def test_the_results_about_heads_are_the_ones_that_the_answers_claim():
+    without, with_W_O = (numbers_in(line) for line in exercises.predict_without.run().splitlines())
+    assert without[:2] == [0, 0]
+    assert min(without[2:] + with_W_O) > 0
+    before, alike, alone = (numbers_in(line) for line in exercises.predict_exchanged.run().splitlines())
+    assert before == alike
+    assert sorted(before) != sorted(alone)
+    zeros, mean = (numbers_in(line)[0] for line in exercises.predict_mean.run().splitlines())
+    assert mean < zeros / 50
+
+
+def test_the_first_slip_is_the_one_that_the_replay_finds():
+    slips = worked_examples.slips("cat_sat")
+    assert exercises.find_first_slip.right == slips[0].step
+    reactions = exercises.find_first_slip.reactions
+    steps = {row.step: set() for row in worked_examples.replay("cat_sat") if row.step in reactions}
+    assert steps.keys() == reactions.keys()
+    for row in worked_examples.replay("cat_sat"):
+        steps.get(row.step, set()).add(row.verdict)
+    for step, reaction in reactions.items():
+        assert (steps[step] == {"agrees"}) == ("notes are right there" in reaction)
+        assert ("wrong here" not in steps[step] and "carried" in steps[step]) == ("only carries" in reaction)
+    assert slips[0].printed == ("0.43", "0.29", "0.28")
+    assert ".43, .29, .28" in reactions[slips[0].step]
+    assert slips[0].given[2] == max(slips[0].given), "the largest score is the third, whose weight the notes print last"

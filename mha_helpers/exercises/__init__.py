@@ -9,6 +9,13 @@ from mha_helpers.exercises.masking.padding import padding_exercise as padding_ma
 from mha_helpers.exercises.masking.predictions import predict_after, predict_empty, predict_zero
 from mha_helpers.exercises.output_projection.contributions import contributions_exercise as head_contributions
 from mha_helpers.exercises.output_projection.multi_head import multi_head_exercise as multi_head_attention
+from mha_helpers.exercises.output_projection.predictions import (
+    find_first_slip,
+    predict_exchanged,
+    predict_mean,
+    predict_without,
+)
+from mha_helpers.exercises.output_projection.slips import judging_exercise as judge_step
 from mha_helpers.exercises.scaling.attention import scaled_exercise as scaled_dot_product_attention
 from mha_helpers.exercises.scaling.jacobian import jacobian_exercise as softmax_jacobian
 from mha_helpers.exercises.scaling.predictions import predict_gradient, predict_queries_first, predict_spread
@@ -24,7 +31,7 @@ from mha_helpers.exercises.self_attention.scores import scores_exercise as atten
 from mha_helpers.exercises.self_attention.softmax import softmax_exercise as softmax
 from mha_helpers.exercises.splitting.combine import combine_exercise as combine_heads
 from mha_helpers.exercises.splitting.folded import folded_exercise as folded_attention
-from mha_helpers.exercises.splitting.predictions import predict_parameters, predict_reshape, predict_round_trip
+from mha_helpers.exercises.splitting.predictions import predict_reshape, predict_round_trip, predict_weights
 from mha_helpers.exercises.splitting.split import split_exercise as split_heads
 
 __all__ = [
@@ -33,23 +40,28 @@ __all__ = [
     "combine_heads",
     "dot_product_attention",
     "dot_product_variance",
+    "find_first_slip",
     "find_slip",
     "folded_attention",
     "head_contributions",
+    "judge_step",
     "masked_attention",
     "multi_head_attention",
     "padding_mask",
     "predict_after",
     "predict_constant",
     "predict_empty",
+    "predict_exchanged",
     "predict_gradient",
+    "predict_mean",
     "predict_order",
-    "predict_parameters",
     "predict_queries_first",
     "predict_reshape",
     "predict_round_trip",
     "predict_spread",
     "predict_values",
+    "predict_weights",
+    "predict_without",
     "predict_zero",
     "scaled_dot_product_attention",
     "softmax",

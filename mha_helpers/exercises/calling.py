@@ -21,7 +21,7 @@ class Outcome:
 
     returned: object = None
     arrays: tuple | None = None
-    boolean: bool = False  # whether what it returned is one array of True and False
+    boolean: bool = False  # whether what it returned is True and False throughout
     error: BaseException | None = None
     changed: str | None = None  # an argument that the call wrote into
 
@@ -88,7 +88,7 @@ def _as_arrays(returned, n_outputs):
 
 
 def _is_boolean(returned, arrays):
-    if arrays is None or len(arrays) != 1:
+    if arrays is None or len({array.shape for array in arrays}) != 1:
         return False
     array = np.asarray(returned)
     if array.dtype.kind == "O":  # booleans may be held as objects, too

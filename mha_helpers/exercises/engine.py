@@ -225,6 +225,32 @@ class Exercise:
         traits = ", ".join(dict.fromkeys(case.trait for case in self.cases))
         return Result("correct", f"{self.name} is right on {len(self.cases)} cases: {traits}.", next_step=self.now)
 
+    def working(self, function):
+        """Choose what the cells below run on: the learner's function once it is right, else the course's own.
+
+        Parameters
+        ----------
+        function : callable
+            The learner's, as for `check`.
+
+        Returns
+        -------
+        callable
+            It also prints whose it is.
+
+        Examples
+        --------
+        >>> from mha_helpers import exercises
+        >>> softmax = exercises.softmax.working(...)
+        softmax: the course's own, as yours is not written yet
+        """
+        with contextlib.redirect_stdout(io.StringIO()):
+            status = self.check(function).status
+        theirs = status == "correct" and function is not self.reference
+        why = {"not attempted": ", as yours is not written yet", "wrong": ", as yours is not right yet"}.get(status, "")
+        print(f"{self.name}: yours" if theirs else f"{self.name}: the course's own{why}")
+        return function if theirs else self.reference
+
     def hint(self):
         """Show the next hint; after the last one, the last again.
 

@@ -58,6 +58,7 @@ LIKELY_CAUSES = {
     "as a data type": "a shape of several axes has brackets of its own: np.ones((n, n)).",
     "too many indices": "the array has fewer axes than there are indices in the brackets.",
     "'invert' not supported": "~ turns booleans round, not floats; make booleans first: dtype=bool, or .astype(bool).",
+    "'bitwise_and' not supported": "& comes before >; put brackets round each comparison: (a > b) & (c > d).",
     "builtin_function_or_method": "the brackets are missing that call a function: a.mean().",
     "only integer scalar arrays": "a size or an index was wanted, and an array given: len(a), or a.shape[-1].",
     "inhomogeneous": "the result is built from rows of different lengths.",

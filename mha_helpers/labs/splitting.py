@@ -307,14 +307,14 @@ def split_lab(function=None):
         "heads": _slider("heads", HEADS, 2),
         "d_model": _slider("d_model", WIDTHS, 4),
         "tokens": _slider("tokens", LENGTHS, 4),
-        "step": _slider("step", STEPS, SPLIT, width="420px"),  # so that its names are not cut off
+        "step": _slider("step", STEPS, SPLIT, width="480px"),  # so that its names are not cut off
         "token": ipywidgets.IntSlider(value=1, min=0, max=3, description="follow token"),
         "feature": ipywidgets.IntSlider(value=2, min=0, max=3, description="its feature"),
     }
     lab = Lab(
         name="split_lab",
         title="split, right beside wrong",
-        task="Follow an entry that is in different heads when right and wrong. Then find how two wrongs give X back.",
+        task="Follow an entry that is in different heads when right and wrong. Then try the pairs of split and merge.",
         controls=controls,
         compute=compute,
         render=render,

@@ -167,6 +167,7 @@ FOLDED_MISTAKES = (
         (
             _folded_through(_batch_outside, lambda context, batch, n_heads: context),
             _folded_through(_heads_outside, lambda context, batch, n_heads: context),
+            _folded_through(_batch_outside, lambda context, batch, n_heads: combine_heads(context)),
         ),
     ),
     Mistake(
@@ -351,5 +352,5 @@ folded_exercise = Exercise(
         "Back again: reshape the context to (batch, n_heads, seq_len, d_head), and then combine_heads. "
         "(scaled_dot_product_attention returns two things: `context, weights = ...`.)",
     ),
-    now="You have written both forms of the literature, with heads on an axis and with heads folded into the batch.",
+    now="These are the numbers of both forms: heads on an axis of their own, and heads folded into the batch.",
 )

@@ -2,24 +2,25 @@
 
 import numpy as np
 
+from mha_helpers.attention import attention_scores
 from mha_helpers.exercises.prediction import Prediction
 
-X = np.array([[0, 1, 2, 3], [100, 101, 102, 103]])  # 100 * token + feature
+Q = 100 * np.arange(3)[:, None] + np.arange(4)  # 100 * token + feature
 
 
 def _reshaped():
-    heads = X.reshape(2, 2, 2)
-    return f"X.reshape(2, 2, 2)[0] = {heads[0].tolist()}\nX.reshape(2, 2, 2)[1] = {heads[1].tolist()}"
+    heads = Q.reshape(2, 3, 2)
+    return f"Q.reshape(2, 3, 2)[0] = {heads[0].tolist()}\nQ.reshape(2, 3, 2)[1] = {heads[1].tolist()}"
 
 
 predict_reshape = Prediction(
     right="b",
     reactions={
         "a": "That is what a head should hold. But a reshape moves no number: it reads the old ones row by row, and "
-        "the first four in memory are all of token 0.",
-        "b": "A reshape moves no number. It reads them row by row as they lie in memory, and the first four are all of "
-        "token 0.",
-        "c": "2 x 4 numbers are as many as 2 x 2 x 2, so the reshape is possible. It only reads them in the order in "
+        "the first six in memory are all of token 0 and half of token 1.",
+        "b": "A reshape moves no number. It reads them row by row as they lie in memory, and the first six are all of "
+        "token 0 and half of token 1.",
+        "c": "3 x 4 numbers are as many as 2 x 3 x 2, so the reshape is possible. It only reads them in the order in "
         "which they lie in memory.",
     },
     run=_reshaped,
@@ -27,8 +28,8 @@ predict_reshape = Prediction(
 
 
 def _round_trip():
-    back = X.reshape(2, 2, 2).reshape(2, 4)
-    return f"split and merged, both by reshape alone:\n{back}\nequal to X: {np.array_equal(back, X)}"
+    back = Q.reshape(2, 3, 2).reshape(3, 4)
+    return f"split and merged, both by reshape alone:\n{back}\nequal to what it was: {np.array_equal(back, Q)}"
 
 
 predict_round_trip = Prediction(
@@ -47,19 +48,21 @@ predict_round_trip = Prediction(
 def _counted():
     lines = []
     for n_heads in (1, 8):
-        d_head = 512 // n_heads
-        each = 512 * d_head
-        lines.append(f"{n_heads} heads of {d_head}: {n_heads} x 512 x {d_head} = {n_heads * each} numbers in W_Q")
+        queries, keys = np.zeros((2, n_heads, 128, 512 // n_heads))
+        n_weights = attention_scores(queries, keys).size
+        lines.append(f"{n_heads} x 128 x 128 = {n_weights} weights with {n_heads} of {512 // n_heads}")
     return "\n".join(lines)
 
 
-predict_parameters = Prediction(
-    right="b",
+predict_weights = Prediction(
+    right="a",
     reactions={
-        "a": "If every head were as wide as the model. But eight heads share the width: each is an eighth as wide.",
-        "b": "Eight heads share the width among them: each has a matrix of an eighth of the columns, and the eight "
-        "make up the one.",
-        "c": "Each head's own matrix is an eighth as wide, but there are eight of them.",
+        "a": "Each head has a softmax of its own: 128 weights for each of 128 tokens. The features are shared out "
+        "among the heads, the weights are not.",
+        "b": "That is so for the parameters: eight heads share the features among them. But each of them has 128 "
+        "weights for each of 128 tokens.",
+        "c": "Each head is an eighth as wide. Its weights do not know of that: they are one number for each pair of "
+        "tokens, in each head.",
     },
     run=_counted,
 )
