@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, expect
 
 from mha_helpers import style, worked_examples
 from mha_helpers.exercises.self_attention.predictions import PROJECTIONS, WORD_VECTORS
-from mha_helpers.labs import order, scaling, studio
+from mha_helpers.labs import diagnosis, heads, order, scaling, studio
 from tools.browser import (
     Server,
     find_browser,
@@ -32,7 +32,7 @@ from tools.notebooks import NOTEBOOKS, course_notebooks, read, tags
 pytestmark = pytest.mark.browser
 
 NAMES = [path.name for path in course_notebooks()]
-SELF_ATTENTION, SCALING, MASKING, SPLITTING = NAMES
+SELF_ATTENTION, SCALING, MASKING, SPLITTING, OUTPUT_PROJECTION = NAMES
 NUMBER = re.compile(r"[-−]?(\d+\.\d+|inf)|NaN")
 
 
@@ -263,6 +263,45 @@ def test_the_shape_tracer_grades_a_shape(as_given):
     assert_quiet(seen)
 
 
+@in_notebook(OUTPUT_PROJECTION)
+def test_the_sum_of_heads_shows_what_each_head_adds(as_given):
+    seen, _ = as_given
+    lab = lab_called(seen.page, "sum of heads")
+    picture = lab.locator(".mha-picture")
+    token = heads.WORDS.index("sees")
+    added = [heads.HEADS[h, token] @ heads.W_O[2 * h : 2 * h + 2] for h in range(4)]
+    for vector in (*added, sum(added)):
+        assert shows_in_a_row(picture, vector, 2)
+    press_latency(seen.page, lab.get_by_role("button", name="head 3"), picture, "Enter", 1)
+    expect(picture).to_contain_text("Head 3 is off (zero).")
+    for vector in (added[0] + added[1] + added[3], added[2]):  # the output, and what is left over
+        assert shows_in_a_row(picture, vector, 2)
+    order_of_heads = lab.get_by_role("slider").nth(2)
+    press_latency(seen.page, order_of_heads, picture, "ArrowRight", 1)
+    expect(picture).to_contain_text("and not the rows of W_O changes the output by up to")
+    press_latency(seen.page, lab.get_by_role("slider").nth(3), picture, "ArrowRight", 1)
+    expect(picture).to_contain_text("together with their rows of W_O changes nothing")
+    assert_quiet(seen)
+
+
+@in_notebook(OUTPUT_PROJECTION)
+def test_which_bug_takes_a_diagnosis_by_keyboard(as_given):
+    seen, _ = as_given
+    lab = lab_called(seen.page, "which bug is it")
+    picture = lab.locator(".mha-picture")
+    patient, diagnosis_slider = lab.get_by_role("slider").all()
+    press_latency(seen.page, patient, picture, "ArrowRight", 1)
+    expect(picture).to_contain_text("Patient A: no probe is shown yet.")
+    press_latency(seen.page, lab.get_by_role("button", name="parity"), picture, "Enter", 1)
+    expect(picture).to_contain_text("Patient A: parity:")
+    truth = diagnosis.ward(1)["A"]
+    press_latency(seen.page, diagnosis_slider, picture, "ArrowRight", list(diagnosis.BUGS).index(truth))
+    lab.get_by_role("button", name="Commit").press("Enter")
+    expect(picture).to_contain_text(f"Committed: {truth}. Right.")
+    expect(picture).to_contain_text("Score: 1 of 1 right, 1 probe used.")
+    assert_quiet(seen)
+
+
 def test_the_course_starts_jupyterlab_so_that_it_asks_nothing_of_the_network(course):
     assert '"news": {"disabled": true}' in course.server.request("lab").decode()
     assert course.server.request("lab/api/update") == b'{"notification": null}'
@@ -274,6 +313,7 @@ ON_THE_LEARNERS = {
     SCALING: [],
     MASKING: ["masked_attention", "causal_mask"],
     SPLITTING: ["split_heads"],
+    OUTPUT_PROJECTION: ["head_contributions", "multi_head_attention"],
 }
 
 

@@ -41,7 +41,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from ipywidgets import SelectionSlider, interact
 from mha_helpers import labs
-from mha_helpers.labs import leaks, order, scaling, studio, workbench
+from mha_helpers.labs import diagnosis, heads, leaks, order, scaling, splitting, studio, tracer, workbench
 
 def draw(title, **matrices):
     figure, axes = plt.subplots(1, len(matrices), figsize=(10, 2.5))
@@ -85,7 +85,33 @@ def draw_order(chosen):
     found = order.compute(order_state | {"order": chosen})
     draw(chosen, weights=found.first_weights, context=found.first_context,
          weights_now=found.weights, context_now=found.context)""",
+    "split_lab": """\
+split_state = labs.split_lab().state
+@interact(n_heads=SelectionSlider(options=[1, 2, 3, 4]))
+def draw_split(n_heads):
+    found = splitting.compute(split_state | {"heads": n_heads})
+    draw(n_heads, X=found.X, **{name: array.reshape(-1, array.shape[-1]) for name, array in found.heads.items()})""",
+    "shape_tracer": """\
+tracer_state = labs.shape_tracer().state
+@interact(B=SelectionSlider(options=[1, 2, 3]))
+def draw_shapes(B):
+    found = tracer.compute(tracer_state | {"B": B})
+    draw(B, **{f"stage {i}": np.array([shape]) for i, shape in enumerate(found.shapes, 1)})""",
+    "sum_of_heads": """\
+heads_state = labs.sum_of_heads().state
+@interact(token=SelectionSlider(options=heads.WORDS))
+def draw_heads(token):
+    found = heads.compute(heads_state | {"token": token})
+    draw(token, concatenation=np.hstack(found.heads), weights=found.weights, contributions=found.contributions,
+         sums=np.stack([found.output, found.product, found.left_over]))""",
+    "which_bug": """\
+bug_state = labs.which_bug().state
+@interact(patient=SelectionSlider(options=diagnosis.LETTERS))
+def draw_bug(patient):
+    found = diagnosis.compute(bug_state | {"patient": patient, "leak": True})
+    draw(patient, **{probe: reading.numbers for probe, reading in found.readings.items()})""",
 }
+SLIDERS = {"sum_of_heads": 1}  # which one to press, where the first changes nothing by itself
 
 
 def print_table(title, header, rows):
@@ -130,7 +156,7 @@ def _presses(page, name):
 
     for _ in range(SWEEPS):
         for title, number in {name: 1, "  interact + matplotlib": 2}.items():
-            slider = cells.nth(number).get_by_role("slider").first
+            slider = cells.nth(number).get_by_role("slider").nth(SLIDERS.get(title, 0))
             lowest, now, highest = (
                 int(float(slider.get_attribute(f"aria-{value}"))) for value in ("valuemin", "valuenow", "valuemax")
             )
@@ -138,8 +164,8 @@ def _presses(page, name):
             press_latency(page, slider, picture, "ArrowLeft", now - lowest)
             there = highest - lowest
             press(title, cells.nth(number), slider, ["ArrowRight"] * there + ["ArrowLeft"] * there)
-        for toggle in cells.nth(1).locator(TOGGLE).all()[:1]:  # the mask studio's first cell
-            press("  a cell of its mask", cells.nth(1), toggle, ["Enter"] * 16)
+        for toggle in cells.nth(1).locator(TOGGLE).all()[:1]:
+            press("  its first switch", cells.nth(1), toggle, ["Enter"] * 16)
     base = median(milliseconds[name])
     return [
         [title, median(found), max(found), median(found) / base, blank_frames[title], len(found)]
