@@ -286,7 +286,11 @@ def shape_tracer():
         # The record is a control that is not shown: what was checked so far, and with which sizes.
         controls=sizes | axes | {"record": ipywidgets.Text()},
         actions={"Check": _check, "Show": _show, "Start over": lambda state: {"record": ""}},
-        layout=(in_a_row(sizes.values()), in_a_row(axes.values())),
+        layout=(
+            in_a_row([sizes["B"], sizes["S"]]),
+            in_a_row([sizes["d_model"], sizes["h"]]),
+            in_a_row(axes.values()),
+        ),
         compute=compute,
         render=render,
         function=None,
