@@ -274,7 +274,7 @@ def test_the_sum_of_heads_shows_what_each_head_adds(as_given):
         assert shows_in_a_row(picture, vector, 2)
     press_latency(seen.page, lab.get_by_role("button", name="head 3"), picture, "Enter", 1)
     expect(picture).to_contain_text("Head 3 is off (zero).")
-    for vector in (added[0] + added[1] + added[3], added[2]):  # the output, and what is left over
+    for vector in (added[0] + added[1] + added[3], added[2]):  # the output, and what is missing
         assert shows_in_a_row(picture, vector, 2)
     order_of_heads = lab.get_by_role("slider").nth(2)
     press_latency(seen.page, order_of_heads, picture, "ArrowRight", 1)

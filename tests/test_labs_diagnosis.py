@@ -32,7 +32,7 @@ def written_out(bug, *, X=X, W_V=W_V, W_O=W_O, mask=None):
     projected = X @ W_Q, X @ W_K, X @ W_V
     all_weights, contexts = [], []
     for h in range(N_HEADS):
-        if bug == "split without transpose":
+        if bug == "split by reshape":
             queries, keys, values = (p.ravel()[h * N * D_HEAD : (h + 1) * N * D_HEAD].reshape(N, -1) for p in projected)
         else:
             queries, keys, values = (p[:, h * D_HEAD : (h + 1) * D_HEAD] for p in projected)
@@ -43,7 +43,7 @@ def written_out(bug, *, X=X, W_V=W_V, W_O=W_O, mask=None):
         if bug == "softmax over queries":
             weights = np.exp(scores) * allowed
             weights = weights / weights.sum(axis=0)
-        elif bug == "mask after the softmax":
+        elif bug == "mask after softmax":
             weights = softmax(scores) * allowed
         else:
             weights = np.zeros((N, N))
@@ -53,7 +53,7 @@ def written_out(bug, *, X=X, W_V=W_V, W_O=W_O, mask=None):
         all_weights.append(weights)
         contexts.append(weights @ values)
     together = np.concatenate(contexts, axis=1)
-    if bug == "merge without transpose":
+    if bug == "merge by reshape":
         together = np.concatenate([context.ravel() for context in contexts]).reshape(N, -1)
     return together if bug == "no W_O" else together @ W_O, np.stack(all_weights)
 
@@ -145,6 +145,13 @@ def test_the_probes_named_tell_a_bug_from_every_other(bug):
             assert any(reading(bug, probe).words != reading(other, probe).words for probe in probes)
 
 
+@pytest.mark.parametrize("bug", BUGS)
+def test_fewer_probes_would_not_do(bug):
+    for fewer in itertools.combinations(PROBES, len(WHY[bug][0]) - 1):
+        alike = [other for other in BUGS if all(reading(bug, one).words == reading(other, one).words for one in fewer)]
+        assert len(alike) > 1
+
+
 @pytest.mark.parametrize("probe", PROBES)
 def test_every_probe_is_of_use(probe):
     assert len({reading(bug, probe).words for bug in BUGS}) > 1
@@ -175,15 +182,15 @@ def test_the_healthy_one_reads_as_healthy():
         ("no scale", "entropy", "Lower in every head: sharper than healthy."),
         ("sqrt(d_model)", "entropy", "Higher in every head: flatter than healthy."),
         ("softmax over queries", "row sums", "Not all rows sum to 1, even without a mask."),
-        ("mask after the softmax", "row sums", "Rows sum to 1, but under the mask rows 1 to 5 do not."),
-        ("mask after the softmax", "leak", "A later token moves outputs 1 to 5."),
+        ("mask after softmax", "row sums", "Rows sum to 1, but under the mask rows 1 to 5 do not."),
+        ("mask after softmax", "leak", "A later token moves outputs 1 to 5."),
         ("mask ignored", "parity", "Equal without a mask, different under it."),
         ("strict causal mask", "row sums", "Rows sum to 1, but under the mask row 1 does not."),
-        ("strict causal mask", "leak", "No output moves with a later token. Blind: outputs 1 and 2."),
-        ("split without transpose", "permutation", "Other outputs: places matter, though nothing says so."),
-        ("split without transpose", "knock-out", "They differ: what W_O's rows meet is not head 1 alone."),
-        ("merge without transpose", "knock-out", "They differ: W_V's columns move only outputs 1 and 2."),
-        ("merge without transpose", "parity", "The weights are equal, the outputs are not."),
+        ("strict causal mask", "leak", "No output moves with a later token. Outputs 1 and 2 move too little."),
+        ("split by reshape", "permutation", "Other outputs: places matter, though nothing says so."),
+        ("split by reshape", "knock-out", "They differ: what W_O's rows meet is not head 1 alone."),
+        ("merge by reshape", "knock-out", "They differ: W_V's columns move only outputs 1 and 2."),
+        ("merge by reshape", "parity", "The weights are equal, the outputs are not."),
         ("no W_O", "knock-out", "Its rows of W_O make no difference at all."),
     ],
 )

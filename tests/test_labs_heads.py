@@ -77,16 +77,16 @@ def test_contributions_and_their_sum_are_those_that_numpy_gives_in_every_state()
             np.testing.assert_allclose(result.weights[place], WEIGHTS[h, token])
             total += added
         np.testing.assert_allclose(result.output, total, atol=1e-12)
-        np.testing.assert_allclose(result.left_over, FULL[token] - total, atol=1e-12)
+        np.testing.assert_allclose(result.missing, FULL[token] - total, atol=1e-12)
         assert result.gap < lab_heads.ROUNDING / 3, "what is printed must not depend on the machine"
         assert not 1e-9 > result.moved > lab_heads.ROUNDING / 3
         assert result.mark is None
 
 
-def test_all_on_nothing_is_left_over():
+def test_all_on_nothing_is_missing():
     for word in WORDS:
         result = computed(token=word)
-        assert np.abs(result.left_over).max() < 1e-12
+        assert np.abs(result.missing).max() < 1e-12
         assert "Left over" not in lab_heads.sentence(result)
 
 
@@ -106,9 +106,9 @@ def test_permuting_changes_nothing_only_together_with_the_rows(order, rows):
 
 
 @pytest.mark.parametrize("head", range(1, N_HEADS + 1))
-def test_a_head_switched_off_leaves_exactly_its_contribution(head):
+def test_a_head_switched_off_takes_exactly_its_contribution_away(head):
     result = computed(off=[head])
-    np.testing.assert_allclose(result.left_over, HEADS[head - 1, result.token] @ BLOCKS[head - 1], atol=1e-12)
+    np.testing.assert_allclose(result.missing, HEADS[head - 1, result.token] @ BLOCKS[head - 1], atol=1e-12)
     assert "exactly what that head adds." in lab_heads.sentence(result)
     assert "exactly" not in said(off=[head], **{"heads off": "resampled"})
 

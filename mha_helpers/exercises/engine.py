@@ -7,6 +7,7 @@ gave is the mistake.
 
 import ast
 import contextlib
+import functools
 import inspect
 import io
 import textwrap
@@ -236,7 +237,7 @@ class Exercise:
         Returns
         -------
         callable
-            It also prints whose it is.
+            A learner's returns arrays, whatever it returned before. It also prints whose it is.
 
         Examples
         --------
@@ -249,7 +250,16 @@ class Exercise:
         theirs = status == "correct" and function is not self.reference
         why = {"not attempted": ", as yours is not written yet", "wrong": ", as yours is not right yet"}.get(status, "")
         print(f"{self.name}: yours" if theirs else f"{self.name}: the course's own{why}")
-        return function if theirs else self.reference
+        if not theirs:
+            return self.reference
+
+        @functools.wraps(function)
+        def in_arrays(*arguments, **options):
+            """What a check accepts may be rows in a list; the cells below count on arrays."""
+            returned = function(*arguments, **options)
+            return np.asarray(returned) if len(self.outputs) == 1 else tuple(map(np.asarray, returned))
+
+        return in_arrays
 
     def hint(self):
         """Show the next hint; after the last one, the last again.

@@ -16,31 +16,30 @@ from mha_helpers.labs.patients import BUGS, HEALTHY, PROBES
 YOURS = "yours"
 LETTERS = tuple("ABCDEFGHIJ")
 
-# The probes that together tell a bug from every other one, and why.
+# As few probes as tell a bug from every other one, and why.
 WHY = {
     HEALTHY: (("parity",), "It equals the loop over heads, with and without a mask."),
     "no scale": (("entropy",), "Scores that nobody divides are twice as large (sqrt(d_head) is 2): sharper weights."),
     "sqrt(d_model)": (("entropy",), "Divided by 4 and not by 2, the scores are half as large: flatter weights."),
     "softmax over queries": (("row sums",), "Here columns sum to 1, and rows do not: each key is shared out."),
-    "mask after the softmax": (
-        ("row sums", "leak"),
-        "Hidden keys keep their part of the denominator: rows fall short under the mask, and the future leaks.",
+    "mask after softmax": (
+        ("row sums",),
+        "Hidden keys keep their part of the denominator, so under the mask, and only there, all rows but the last "
+        "fall short.",
     ),
     "mask ignored": (
-        ("row sums", "leak", "permutation"),
-        "The future leaks while rows sum to 1 and tokens are not mixed up: nothing is hidden at all.",
+        ("row sums", "parity"),
+        "Its numbers are wrong only under the mask, and even there rows sum to 1: nothing is hidden at all.",
     ),
-    "strict causal mask": (
-        ("row sums", "leak"),
-        "With the diagonal hidden, token 1 sees nothing: its row sums to 0, and nothing leaks.",
+    "strict causal mask": (("row sums",), "With the diagonal hidden, token 1 sees nothing: its row alone sums to 0."),
+    "split by reshape": (
+        ("knock-out",),
+        "A plain reshape puts pieces of other tokens into a head, so that head 1's columns of W_V do not end in its "
+        "rows of W_O.",
     ),
-    "split without transpose": (
-        ("permutation", "parity"),
-        "A plain reshape puts pieces of other tokens into a head: places matter, and even the weights differ.",
-    ),
-    "merge without transpose": (
-        ("permutation", "parity"),
-        "The weights are right and places matter: tokens are mixed up when the heads are put together.",
+    "merge by reshape": (
+        ("knock-out",),
+        "Heads are put together across tokens: what head 1 found goes to the first two outputs, whole.",
     ),
     "no W_O": (("knock-out",), "W_O is never used: zeroing its rows changes nothing."),
 }

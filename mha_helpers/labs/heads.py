@@ -63,7 +63,7 @@ class Result:
         return length(self.contributions)
 
     @property
-    def left_over(self):
+    def missing(self):
         return FULL[self.token] - self.output
 
 
@@ -127,8 +127,8 @@ def sentence(result):
         if result.moved < 1e-9:
             changes = f"changes nothing (difference {tiny(result.moved)})"
         said.append(f"Permuting the heads {alike} {changes}.")
-    if np.abs(result.left_over).max() > 1e-9:
-        said.append(_left_over(result))
+    if np.abs(result.missing).max() > 1e-9:
+        said.append(_missing(result))
     if result.on.any():
         said.append(_weight_and_contribution(result))
     return " ".join(said)
@@ -142,14 +142,14 @@ def _who_is_on(result):
     return f"{heads} off ({result.ablation})."
 
 
-def _left_over(result):
+def _missing(result):
     off = ~result.on[list(result.order)]
     theirs = attention.head_contributions(HEADS, W_O)[~result.on, result.token].sum(axis=0)
     exactly = ""
-    if off.any() and close(result.left_over, theirs).all():
+    if off.any() and close(result.missing, theirs).all():
         exactly = f", exactly what {'that head adds' if off.sum() == 1 else 'those heads add'}"
     full = _long(FULL[result.token])
-    return f"Left over to the full output (length {full}): length {_long(result.left_over)}{exactly}."
+    return f"Missing from the full output (length {full}): length {_long(result.missing)}{exactly}."
 
 
 def _weight_and_contribution(result):
@@ -184,7 +184,7 @@ def render(result):
         "sum of the four": result.output,
         "concat @ W_O": result.product,
         "full output": FULL[result.token],
-        "left over": result.left_over,
+        "missing": result.missing,
     }
     below = first_row + N_HEADS * CELL[1] + 10
     hatched = np.repeat(~result.on[list(result.order), None], N, axis=1)
@@ -235,8 +235,8 @@ def _concatenation(result):
             )
         )  # fmt: skip
         if not result.on[head]:
-            off = f"off: {result.ablation.split()[0]}"
-            parts.append(svg.text(x + wide / 2, below, off, anchor="middle", size=12, bold=True))
+            instead = result.ablation.split()[0]
+            parts.append(svg.text(x + wide / 2, below, instead, anchor="middle", size=12, bold=True))
     y = top + svg.TITLE_HEIGHT + result.token * CELL[1]
     return [*parts, svg.box(left, y, N_HEADS * wide, CELL[1], stroke=style.INK, stroke_width=3)]
 
@@ -304,7 +304,7 @@ def sum_of_heads(function=None):
     lab = Lab(
         name="sum_of_heads",
         title="sum of heads",
-        task="Switch heads off one by one: which one leaves most behind? Then permute them, and W_O's rows alike.",
+        task="Switch heads off: what is missing then? Permute them, without the rows of W_O and with them.",
         controls=toggles | sliders,
         layout=(
             in_a_row(toggles.values()),

@@ -71,11 +71,11 @@ BUGS = {
     "no scale": {"divisor": 1},
     "sqrt(d_model)": {"divisor": D_MODEL**0.5},
     "softmax over queries": {"weigh": softmax_over_queries},
-    "mask after the softmax": {"weigh": softmax_then_hide},
+    "mask after softmax": {"weigh": softmax_then_hide},
     "mask ignored": {"weigh": lambda scores, mask: attention.softmax(scores)},
     "strict causal mask": {"weigh": hide_the_diagonal_too},
-    "split without transpose": {"split": lambda X, n_heads: X.reshape(n_heads, len(X), -1)},
-    "merge without transpose": {"merge": lambda heads: heads.reshape(heads.shape[1], -1)},
+    "split by reshape": {"split": lambda X, n_heads: X.reshape(n_heads, len(X), -1)},
+    "merge by reshape": {"merge": lambda heads: heads.reshape(heads.shape[1], -1)},
     "no W_O": {"project": lambda concatenated, W_O: concatenated},
 }
 
@@ -176,7 +176,7 @@ def leak(run):
     if leaking.size:
         words = f"A later token moves {_outputs(leaking)}."
     if blind.size:
-        words += f" Blind: {_outputs(blind)}."
+        words += f" {_outputs(blind).capitalize()} move{'s' * (blind.size == 1)} too little."
     return Reading(words, np.stack([later, earlier]), ("later: most", "others: least"), TOKENS)
 
 

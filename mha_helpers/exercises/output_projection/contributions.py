@@ -27,6 +27,8 @@ def _contribution_cases():
         Case("one token", _arguments(6, 2, 3, 1, 4)),
         Case("float32", single),
         Case("transposed views", views),
+        Case("heads wider than the model", draws(10, heads=(2, 4, 3), W_O=(6, 4))),
+        Case("heads narrower than the model", draws(11, heads=(3, 2, 1), W_O=(3, 5))),
     )
 
 
@@ -91,6 +93,28 @@ CONTRIBUTION_MISTAKES = (
         (
             lambda heads, W_O: heads @ W_O[: heads.shape[-1]],
             lambda heads, W_O: heads @ W_O[-heads.shape[-1] :],
+        ),
+    ),
+    Mistake(
+        "contributions-fixed-width",
+        "You have the notes' numbers in your code, two heads of width 2. Take both from the shape: n_heads, _, d_head "
+        "= heads.shape[-3:].",
+        (
+            lambda heads, W_O: np.stack([heads[..., 0, :, :] @ W_O[:2], heads[..., 1, :, :] @ W_O[2:]], axis=-3),
+            lambda heads, W_O: np.stack([heads[..., 0, :, :] @ W_O[:2], heads[..., 1, :, :] @ W_O[2:4]], axis=-3),
+            lambda heads, W_O: np.stack([heads[0] @ W_O[:2], heads[1] @ W_O[2:]]),
+            lambda heads, W_O: heads[0] @ W_O[:2] + heads[1] @ W_O[2:],
+            lambda heads, W_O: heads @ W_O.reshape(2, 2, -1),
+        ),
+    ),
+    Mistake(
+        "contributions-one-head",
+        "You return what one head adds. Is the `return` inside the loop? Collect all of them, and stack them: "
+        "np.stack(parts, axis=-3).",
+        (
+            lambda heads, W_O: head_contributions(heads, W_O)[..., 0, :, :],
+            lambda heads, W_O: head_contributions(heads, W_O)[..., :1, :, :],
+            lambda heads, W_O: head_contributions(heads, W_O)[..., -1, :, :],
         ),
     ),
     Mistake(

@@ -223,6 +223,16 @@ def _whole_width_without_axis(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     return output, weights[..., 0, :, :]
 
 
+def _never_split(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    context, weights = scaled_dot_product_attention(X @ W_Q, X @ W_K, X @ W_V, mask)
+    return context @ W_O, weights
+
+
+def _never_split_yet_combined(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    context, weights = scaled_dot_product_attention(X @ W_Q, X @ W_K, X @ W_V, mask)
+    return combine_heads(context) @ W_O, weights
+
+
 def _heads_meet_W_O(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     heads, weights = scaled_dot_product_attention(*(split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V)), mask)
     return heads @ W_O, weights
@@ -321,7 +331,7 @@ MULTI_HEAD_MISTAKES = (
         "mha-no-split",
         "That is one head over all d_model features, whatever n_heads is. Split queries, keys and values with "
         "split_heads.",
-        (_whole_width, _whole_width_repeated, _whole_width_without_axis),
+        (_whole_width, _whole_width_repeated, _whole_width_without_axis, _never_split, _never_split_yet_combined),
     ),
     Mistake(
         "mha-split-without-transpose",

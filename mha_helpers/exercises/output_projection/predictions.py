@@ -22,7 +22,7 @@ def _one_head_changed():
     lines = []
     for name, rows in (("without W_O", np.eye(4)), ("with W_O", W_O)):
         moved = _output(changed, rows)[CAT] - _output(W_V, rows)[CAT]
-        lines.append(f"{name:11}, the output of 'cat' moves by {written_row(moved)}")
+        lines.append(f"{name + ',':12} the output of 'cat' moves by {written_row(moved)}")
     return "\n".join(lines)
 
 
@@ -89,7 +89,7 @@ predict_mean = Prediction(
 
 
 FIRST_SLIP = "head 1 weights"
-CANDIDATES = ("scores", "scaled scores", "weights", "context")
+CANDIDATES = ("queries", "keys", "values", "scaled scores", "weights", "context")
 
 
 def _first_slip_reactions():
@@ -118,7 +118,12 @@ def _first_slip_reactions():
 
 
 def _the_notes_beside():
-    return worked_examples.table([row for row in worked_examples.slips("cat_sat") if row.step == FIRST_SLIP])
+    lines = ["     the notes        right                   from the scores above"]
+    for row in worked_examples.slips("cat_sat"):
+        if row.step == FIRST_SLIP:
+            right, given = (" ".join(f"{value:.4f}" for value in values) for values in (row.right, row.given))
+            lines.append(f"{row.label}  {' '.join(row.printed)}   {right}    {given}")
+    return "\n".join(lines)
 
 
 find_first_slip = Prediction(
