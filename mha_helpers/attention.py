@@ -482,3 +482,43 @@ def head_contributions(heads, W_O):
     # Rows i * d_head to (i + 1) * d_head of W_O meet head i, and no other.
     blocks_of_rows = W_O.reshape(n_heads, d_head, -1)
     return heads @ blocks_of_rows
+
+
+@checked(W_O="d_inner d_model", n_heads="divides d_inner", heads="among n_heads")
+def knock_out(W_O, heads, n_heads):
+    """Switch heads off: a W_O through which they add nothing to the output.
+
+    Parameters
+    ----------
+    W_O : array_like, shape (n_heads * d_head, d_model)
+    heads : array_like of int, shape (n_off,)
+        The heads to switch off, counted from 0, in any order. There may be none.
+    n_heads : int
+        A divisor of the number of rows.
+
+    Returns
+    -------
+    ndarray, shape (n_heads * d_head, d_model)
+        A new matrix: the rows of these heads are 0, the others as they were.
+
+    Raises
+    ------
+    ValueError
+        If n_heads does not divide the number of rows, or one of the heads is none of n_heads.
+
+    Notes
+    -----
+    Michel et al. (2019), "Are Sixteen Heads Really Better than One?", arXiv:1905.10650, multiply a head's output by
+    0, which comes to the same.
+
+    Examples
+    --------
+    >>> knock_out(np.ones((4, 3)), [1], n_heads=2)
+    array([[1., 1., 1.],
+           [1., 1., 1.],
+           [0., 0., 0.],
+           [0., 0., 0.]])
+    """
+    blocks_of_rows = W_O.reshape(n_heads, -1, W_O.shape[-1]).copy()
+    blocks_of_rows[heads] = 0
+    return blocks_of_rows.reshape(W_O.shape)

@@ -1,7 +1,7 @@
-"""Measuring attention: how far scores spread, how sharp weights are, how much a gradient can still move.
+"""Measuring attention: how far scores spread, how sharp weights are, how far back they reach, what a gradient can move.
 
-Each takes NumPy arrays and returns numbers; nothing is drawn. Vaswani et al. (2017), section 3.2.1 and
-its footnote 4, is where the questions come from.
+Each takes NumPy arrays and returns numbers; nothing is drawn. The questions come from Vaswani et al. (2017),
+section 3.2.1 and its footnote 4, and those about a trained model's heads from Clark et al. (2019), section 3.
 """
 
 import numpy as np
@@ -69,6 +69,71 @@ def entropy(weights):
     _check_positive(weights)
     logarithms = np.log(np.where(weights > 0, weights, 1))
     return 0 - (weights * logarithms).sum(axis=-1)
+
+
+@checked(weights="... n_queries n_keys")
+def head_entropy(weights):
+    """Measure how evenly each head spreads its attention: the mean entropy of its rows of weights.
+
+    Parameters
+    ----------
+    weights : array_like, shape (..., n_queries, n_keys)
+        Rows that sum to 1.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        In nats: 0 where every query attends to one key, log(n_keys) where all attend to all keys alike.
+
+    Raises
+    ------
+    ValueError
+        If the weights are not real numbers, or negative, or there are none.
+
+    Notes
+    -----
+    Clark et al. (2019), "What Does BERT Look At?", arXiv:1906.04341, section 3.3, compare heads by it.
+
+    Examples
+    --------
+    >>> head_entropy([[[0.5, 0.5], [1.0, 0.0]], [[0.5, 0.5], [0.5, 0.5]]]).round(4)
+    array([0.3466, 0.6931])
+    """
+    return entropy(weights).mean(axis=-1)
+
+
+@checked(weights="... n_tokens n_tokens")
+def previous_token_score(weights):
+    """Measure how much each head looks one token back: the mean weight that a token gives to the one before it.
+
+    Parameters
+    ----------
+    weights : array_like, shape (..., n_tokens, n_tokens)
+        Of two tokens or more.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        The mean over all tokens but the first, which has none before it: between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If the weights are not square, or of one token only.
+
+    Notes
+    -----
+    Clark et al. (2019), arXiv:1906.04341, section 3.1, find heads that attend to the token before by its mean.
+
+    Examples
+    --------
+    >>> float(previous_token_score([[1.0, 0.0, 0.0], [0.75, 0.25, 0.0], [0.5, 0.25, 0.25]]))
+    0.5
+    """
+    if weights.shape[-1] < 2:
+        raise ValueError(f"weights has shape {weights.shape}, and one token has none before it; give two or more")
+    # Weight (i, i - 1) is what token i gives to the one before it: one step below the diagonal.
+    return np.diagonal(weights, offset=-1, axis1=-2, axis2=-1).mean(axis=-1)
 
 
 @checked(weights="... n_keys")

@@ -56,6 +56,20 @@ def check_n_heads(n_heads, axis, size):
     return n_heads
 
 
+def check_heads(name, heads, n_heads):
+    """Return `heads` as an array of ints if each is one of `n_heads`, counted from 0; there may be none."""
+    array = as_array(name, heads)
+    if array.ndim != 1:
+        raise ValueError(f"{name} has shape {array.shape}; give a list of heads, such as [0]")
+    if array.size and array.dtype.kind not in "iu":
+        raise ValueError(f"{name} holds {array.dtype} entries; give whole numbers, the heads counted from 0")
+    unknown = array[(array < 0) | (array >= n_heads)]
+    if unknown.size:
+        possible = f"0 to {n_heads - 1}" if n_heads > 1 else "0"
+        raise ValueError(f"{name} holds {unknown[0]}; heads count from 0, and with n_heads={n_heads} give {possible}")
+    return array.astype(int)
+
+
 def check_number(name, value):
     """Return `value` as a float, which leaves the type of the arrays it meets alone."""
     if not isinstance(value, numbers.Real):
@@ -72,8 +86,8 @@ def checked(**specs):
         For each argument its axes, separated by blanks: `"... seq_len d_model"`. An axis may be
         a product (`"n_heads*d_head"`). `"AXES or X"`: where the argument is None, X stands in.
         `"AXES of 1 (yes) and 0 (no)"`: it may hold only these. `n_heads="divides d_model"` holds a number of heads
-        to a divisor of that axis (or of several); `n="count"` a number to an int of 1 or more, and
-        `scale="number"` to a float.
+        to a divisor of that axis (or of several), and `heads="among n_heads"`, after it, a list of heads to those
+        that there are; `n="count"` a number to an int of 1 or more, and `scale="number"` to a float.
         An argument left at its default, or None in its place, is not looked at.
 
     Raises
@@ -129,6 +143,9 @@ def _check_arguments(specs, arguments, parameters):
                 # The usual case has one width for all, and it is known as d_model.
                 known_as = "d_model" if sizes[axis] == sizes["d_model"] else axis
                 arguments[name] = check_n_heads(value, known_as, sizes[axis])
+            continue
+        if spec.startswith("among "):
+            arguments[name] = check_heads(name, value, arguments[spec.removeprefix("among ")])
             continue
         array = as_float_array(name, value)
         spec, _, entries = spec.partition(" of ")

@@ -16,6 +16,7 @@ from mha_helpers.attention import (
     dot_product_attention,
     folded_attention,
     head_contributions,
+    knock_out,
     masked_attention,
     multi_head_attention,
     scaled_dot_product_attention,
@@ -354,6 +355,22 @@ def test_head_contributions_sum_to_the_output(inputs):
     assert_allclose(head_contributions(heads, inputs["W_O"]).sum(axis=-3), output, atol=1e-10)
 
 
+@given(stacks_of_heads(), GENERATORS, st.data())
+def test_heads_that_are_knocked_out_contribute_nothing_and_the_others_what_they_did(heads, random, data):
+    n_heads, _, d_head = heads.shape[-3:]
+    W_O = random.normal(size=(n_heads * d_head, 4))
+    off = data.draw(st.lists(st.integers(0, n_heads - 1)))
+    expected = head_contributions(heads, W_O)
+    expected[..., off, :, :] = 0
+    assert_array_equal(head_contributions(heads, knock_out(W_O, off, n_heads)), expected)
+    assert_array_equal(knock_out(W_O, np.array(off, dtype=np.uint8), n_heads), knock_out(W_O, off, n_heads))
+
+
+def test_what_is_knocked_out_is_0_even_where_it_was_not_finite():
+    W_O = np.array([[np.nan, np.inf], [1, 2]])
+    assert_array_equal(knock_out(W_O, [0], 2), [[0, 0], [1, 2]])
+
+
 @given(different_sizes(4), GENERATORS)
 def test_heads_folded_into_the_batch_attend_as_heads_on_an_axis_do(sizes, random):
     batch, seq_len, n_heads, d_head = sizes
@@ -470,6 +487,7 @@ def every_call():
             {name: normal(size=(2, 3, 6)) for name in ("queries", "keys", "values")} | {"n_heads": 2},
         ),
         ("head_contributions", head_contributions, {"heads": heads, "W_O": normal(size=(15, 4))}),
+        ("knock_out", knock_out, {"W_O": normal(size=(15, 4)), "heads": [0, 2], "n_heads": 5}),
         ("multi-head", multi_head_attention, plain),
         ("multi-head, cross", multi_head_attention, plain | cross | {"mask": visible[:2]}),
         ("multi-head, float mask", multi_head_attention, plain | cross | {"mask": numbers[:2], "is_causal": True}),
@@ -806,6 +824,8 @@ def test_impossible_numbers_of_heads_are_refused(n_heads, message):
         split_heads(np.zeros((3, 16)), n_heads)
     with pytest.raises(ValueError, match=match):
         folded_attention(*zeros((2, 3, 16), (2, 3, 16), (2, 3, 16)), n_heads)
+    with pytest.raises(ValueError, match=match):
+        knock_out(np.zeros((16, 16)), [0], n_heads)
     with pytest.raises(ValueError, match=match):
         multi_head_attention(*zeros((3, 16), (16, 16), (16, 16), (16, 16), (16, 16)), n_heads)
 

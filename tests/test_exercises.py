@@ -9,6 +9,7 @@ import numpy as np
 import odd_right_answers
 import output_projection_answers
 import pytest
+import real_model_answers
 import scaling_answers
 import sly_wrong_answers
 import splitting_answers
@@ -34,6 +35,9 @@ SUFFIXES = {
     "multi_head_attention": "MULTI_HEAD",
     "head_contributions": "CONTRIBUTIONS",
     "judge_step": "JUDGE",
+    "previous_token_score": "PREVIOUS",
+    "head_entropy": "ENTROPY",
+    "knock_out": "KNOCK_OUT",
 }
 MODULES = (
     answers,
@@ -43,6 +47,7 @@ MODULES = (
     masking_answers,
     splitting_answers,
     output_projection_answers,
+    real_model_answers,
 )
 EXERCISES = {name: getattr(exercises, name) for name in SUFFIXES}
 RIGHT, WRONG = (
@@ -81,6 +86,12 @@ CATALOGUE = {
     "mha-no-projections",
     "head_contributions": "contributions-same-block contributions-columns contributions-not-additive",
     "judge_step": "slips-every-wrong-row slips-given-alone slips-exact slips-number-by-number slips-no-abs",
+    "previous_token_score": "previous-next previous-itself previous-wraparound previous-divisor previous-summed "
+    "previous-how-often previous-all-before previous-heads-averaged previous-first-axes",
+    "head_entropy": "entropy-nan entropy-epsilon entropy-no-minus entropy-base entropy-without-p entropy-of-mean-row "
+    "entropy-summed entropy-over-queries entropy-perplexity entropy-heads-averaged",
+    "knock_out": "knock-out-columns knock-out-row-by-number knock-out-strided knock-out-kept knock-out-one-of-several "
+    "knock-out-counted-from-one knock-out-width knock-out-removed knock-out-rescaled",
 }
 
 # The case in which all axes differ, and how many there are: batch, heads, queries, keys, and the widths.
@@ -98,6 +109,9 @@ TELLING_CASES = {
     "multi_head_attention": ("two batch axes", 6),
     "head_contributions": ("two batch axes", 6),
     "judge_step": ("a row of each kind", 2),
+    "previous_token_score": ("layers and heads", 3),
+    "head_entropy": ("layers and heads", 4),
+    "knock_out": ("more rows than columns", 5),
 }
 
 
@@ -495,7 +509,7 @@ def context_changed(change):
     return masked_attention
 
 
-SPLIT, COMBINE, FOLDED, MULTI_HEAD, CONTRIBUTIONS, JUDGE = (
+SPLIT, COMBINE, FOLDED, MULTI_HEAD, CONTRIBUTIONS, JUDGE, PREVIOUS, ENTROPY, KNOCK_OUT = (
     EXERCISES[name].reference
     for name in (
         "split_heads",
@@ -504,6 +518,9 @@ SPLIT, COMBINE, FOLDED, MULTI_HEAD, CONTRIBUTIONS, JUDGE = (
         "multi_head_attention",
         "head_contributions",
         "judge_step",
+        "previous_token_score",
+        "head_entropy",
+        "knock_out",
     )
 )
 
@@ -731,6 +748,53 @@ def judged(change):
             "Row 0 is wrong: column 0 prints 0.43 where 0.404395 is right, 0.026 apart, and half_unit is 0.005.",
         ),
         (
+            "previous_token_score",
+            lambda weights: PREVIOUS(weights) + 0.1 * weights[..., 0, 0],
+            "Your score changes with weights[..., 0, 0], what token 0 gives to itself: it must not count.",
+        ),
+        (
+            "previous_token_score",
+            lambda weights: PREVIOUS(weights[..., :-1, :-1]) / 2,
+            "Your score does not change with weights[..., 4, 3], what token 4 gives to the one before it.",
+        ),
+        ("previous_token_score", lambda weights: -PREVIOUS(weights), "A mean of weights is between 0 and 1"),
+        (
+            "previous_token_score",
+            lambda weights: PREVIOUS(weights if weights.ndim < 4 else weights[::-1]),
+            "The batch items are mixed: the first one alone gives other numbers than in company.",
+        ),
+        ("head_entropy", lambda weights: -2 * ENTROPY(weights), "An entropy is 0 or more; yours is negative."),
+        (
+            "head_entropy",
+            lambda weights: 3 * ENTROPY(weights),
+            "An entropy cannot be above log(n_keys), 1.7918 here; yours is 4.469",
+        ),
+        (
+            "head_entropy",
+            lambda weights: ENTROPY(weights[..., 1:, :]) if weights.shape[-2] > 1 else ENTROPY(weights),
+            "Your entropy changes when only the order of the queries does",
+        ),
+        (
+            "head_entropy",
+            lambda weights: ENTROPY(weights) / (1 + weights[..., 0].mean(axis=-1)),
+            "Your entropy changes when only the order of the keys does",
+        ),
+        (
+            "head_entropy",
+            lambda weights: 0.0 if (weights == 0).any() else ENTROPY(weights),
+            "Right where no weight is 0, or nearly 0.",
+        ),
+        (
+            "knock_out",
+            lambda W_O, heads, n_heads: 0.5 * (W_O + KNOCK_OUT(W_O, heads, n_heads)),
+            "Row 4 is one of head 1's, which is switched off: it must be 0.",
+        ),
+        (
+            "knock_out",
+            lambda W_O, heads, n_heads: KNOCK_OUT(W_O, [*heads, 0], n_heads),
+            "Row 0 is one of head 0's, which stays on: it must be as it was.",
+        ),
+        (
             "dot_product_variance",
             lambda queries, keys: -(queries * keys).sum(axis=-1).var(),
             "A variance is a mean of squares and cannot be negative.",
@@ -761,11 +825,35 @@ def test_where_no_mistake_is_recognised_what_must_hold_is_said(name, answer, sai
             lambda X, n_heads: X[9] if X.shape[-1] == 7 else SPLIT(X, n_heads),
             "Expected a ValueError, as this cannot be done. Python said IndexError",
         ),
+        (
+            "knock_out",
+            lambda W_O, heads, n_heads: np.zeros((2, 3)),
+            "Tried one head of three: W_O (12, 12), heads=[1], n_heads=3. Expected new_W_O of shape (12, 12)",
+        ),
         ("softmax_jacobian", lambda p: (p, np.outer(p, p)), "It returned 2 things; `return jacobian`"),
     ],
 )
 def test_what_differs_is_shown_in_its_own_terms(name, answer, said):
     assert said in EXERCISES[name].check(answer).message
+
+
+def test_a_wrong_entropy_is_named_although_zeros_make_it_nan_too():
+    def entropy_of(change):
+        with np.errstate(all="ignore"):
+            return exercises.head_entropy.check(lambda weights: change(weights * np.log(weights))).mistake
+
+    assert entropy_of(lambda terms: -terms.sum(axis=-1).mean(axis=-1)) == "entropy-nan"
+    assert entropy_of(lambda terms: terms.sum(axis=-1).mean(axis=-1)) == "entropy-no-minus"
+    assert entropy_of(lambda terms: -terms.sum(axis=-1)) == "entropy-not-averaged"
+    assert entropy_of(lambda terms: -terms.sum(axis=-1).mean()) == "entropy-heads-averaged"
+
+
+@pytest.mark.parametrize("name", ["previous_token_score", "head_entropy"])
+def test_what_weights_are_tried_are_weights(name):
+    for case in EXERCISES[name].cases:
+        [weights] = case.arguments.values()
+        assert (weights >= 0).all(), case.trait
+        np.testing.assert_allclose(weights.sum(axis=-1), 1, rtol=1e-6, err_msg=case.trait)
 
 
 def test_no_number_of_a_step_is_half_a_unit_off():

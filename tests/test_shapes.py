@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
 
-from mha_helpers.shapes import as_float_array, check_count, check_n_heads, check_number, checked
+from mha_helpers.shapes import as_float_array, check_count, check_heads, check_n_heads, check_number, checked
 
 
 @checked(left="... rows inner", right="... inner columns")
@@ -221,6 +221,32 @@ def test_check_count_wants_an_int(count):
 def test_check_count_wants_at_least_one(count):
     with pytest.raises(ValueError, match=f"^n={count} is not possible; give an int of 1 or more$"):
         check_count("n", count)
+
+
+@pytest.mark.parametrize("heads", [[], [2], (2, 0, 2), range(3), np.array([1, 2], np.uint8)], ids=repr)
+def test_check_heads_returns_an_array_of_ints(heads):
+    checked_heads = check_heads("heads", heads, 3)
+    assert checked_heads.dtype == int
+    assert checked_heads.tolist() == list(heads)
+
+
+@pytest.mark.parametrize(
+    ("heads", "n_heads", "message"),
+    [
+        ([0, 4], 4, "heads holds 4; heads count from 0, and with n_heads=4 give 0 to 3"),
+        ([-1], 4, "heads holds -1; heads count from 0, and with n_heads=4 give 0 to 3"),
+        ([1], 1, "heads holds 1; heads count from 0, and with n_heads=1 give 0"),
+        ([0.5], 4, "heads holds float64 entries; give whole numbers, the heads counted from 0"),
+        ([True, False], 2, "heads holds bool entries; give whole numbers, the heads counted from 0"),
+        (3, 4, "heads has shape (); give a list of heads, such as [0]"),
+        ({3}, 4, "heads has shape (); give a list of heads, such as [0]"),
+        ([[0, 1]], 4, "heads has shape (1, 2); give a list of heads, such as [0]"),
+        ([[0], [1, 2]], 4, "heads cannot be read as an array: give rows of equal length"),
+    ],
+)
+def test_check_heads_says_what_is_possible(heads, n_heads, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        check_heads("heads", heads, n_heads)
 
 
 @pytest.mark.parametrize("number", [2, 2.0, np.float32(2), np.float64(2), np.int8(2)], ids=repr)

@@ -16,6 +16,9 @@ from mha_helpers.exercises.output_projection.predictions import (
     predict_without,
 )
 from mha_helpers.exercises.output_projection.slips import judging_exercise as judge_step
+from mha_helpers.exercises.real_model.entropy import entropy_exercise as head_entropy
+from mha_helpers.exercises.real_model.knock_out import knock_out_exercise as knock_out
+from mha_helpers.exercises.real_model.previous import previous_exercise as previous_token_score
 from mha_helpers.exercises.scaling.attention import scaled_exercise as scaled_dot_product_attention
 from mha_helpers.exercises.scaling.jacobian import jacobian_exercise as softmax_jacobian
 from mha_helpers.exercises.scaling.predictions import predict_gradient, predict_queries_first, predict_spread
@@ -44,7 +47,9 @@ __all__ = [
     "find_slip",
     "folded_attention",
     "head_contributions",
+    "head_entropy",
     "judge_step",
+    "knock_out",
     "masked_attention",
     "multi_head_attention",
     "padding_mask",
@@ -63,6 +68,7 @@ __all__ = [
     "predict_weights",
     "predict_without",
     "predict_zero",
+    "previous_token_score",
     "scaled_dot_product_attention",
     "softmax",
     "softmax_jacobian",

@@ -206,9 +206,10 @@ class Exercise:
                 mistake, message = self._diagnose(function, given, wanted, right)
                 return Result("wrong", message, mistake, stuck)
             # Other numbers of a known shape, last: an answer kept from an earlier call would be wrong here.
-            # Each argument is rolled by its own number of places, as pairs that move together may change nothing.
+            # Each argument is rolled by its own number of places, as pairs that move together may change nothing;
+            # rows move whole, so that weights still sum to 1.
             rolled = {
-                name: np.roll(value, places) if isinstance(value, np.ndarray) else value
+                name: np.roll(value, places, axis=0) if isinstance(value, np.ndarray) else value
                 for places, (name, value) in enumerate(self.cases[0].arguments.items(), 1)
             }
             again = Case("", rolled)

@@ -60,7 +60,8 @@ LIKELY_CAUSES = {
     "'invert' not supported": "~ turns booleans round, not floats; make booleans first: dtype=bool, or .astype(bool).",
     "'bitwise_and' not supported": "& comes before >; put brackets round each comparison: (a > b) & (c > d).",
     "builtin_function_or_method": "the brackets are missing that call a function: a.mean().",
-    "only integer scalar arrays": "a size or an index was wanted, and an array given: len(a), or a.shape[-1].",
+    "only integer scalar arrays": "a size or an index was wanted, and an array given: len(a), or a.shape[-1]; "
+    "or take its entries one by one, in a loop.",
     "inhomogeneous": "the result is built from rows of different lengths.",
     "maximum recursion depth": "the function calls itself.",
     "math range error": "exp of a large score overflows; subtract the row's largest score first.",
@@ -90,11 +91,15 @@ LIKELY_CAUSES = {
 
 
 def shapes_of(arguments):
-    """Say what a function was called with: `queries (2, 3, 4), keys (2, 5, 4), scale=0.3`."""
-    return ", ".join(
-        f"{name} {value.shape}" if isinstance(value, np.ndarray) else f"{name}={value}"
-        for name, value in arguments.items()
-    )
+    """Say what a function was called with: `queries (2, 3, 4), keys (2, 5, 4), heads=[0, 2], scale=0.3`."""
+
+    def shown(value):
+        if not isinstance(value, np.ndarray):
+            return f"={value}"
+        # Of a few places, such as heads, which they are says more than how many.
+        return f"={value.tolist()}" if value.ndim == 1 and value.dtype.kind == "i" else f" {value.shape}"
+
+    return ", ".join(f"{name}{shown(value)}" for name, value in arguments.items())
 
 
 def describe_error(error, function, asked, *, with_cause=True):

@@ -1,0 +1,314 @@
+"""The mistakes that people make in `knock_out`."""
+
+import numpy as np
+
+from mha_helpers.exercises.engine import Mistake
+
+
+def rows_of(heads, n_rows, n_heads):
+    """Tell of each row whether it is one of these heads'."""
+    return np.isin(np.arange(n_rows) * n_heads // n_rows, heads)
+
+
+def _knocked_out(W_O, heads, n_heads):
+    return np.where(rows_of(heads, len(W_O), n_heads)[:, None], 0, W_O)
+
+
+def _without(slices):
+    """Return knock_out that sets to 0 what slices(head, d_head, n_heads) name, for each head."""
+
+    def wrong_knock_out(W_O, heads, n_heads):
+        result = W_O.copy()
+        for head in heads:
+            result[slices(head, len(W_O) // n_heads, n_heads)] = 0
+        return result
+
+    return wrong_knock_out
+
+
+def _of_width(width):
+    """Return knock_out whose heads are width(W_O, heads, n_heads) rows wide."""
+
+    def wrong_knock_out(W_O, heads, n_heads):
+        d_head = width(W_O, heads, n_heads)
+        return _without(lambda head, *_: slice(head * d_head, (head + 1) * d_head))(W_O, heads, n_heads)
+
+    return wrong_knock_out
+
+
+def _of_other_heads(choose):
+    """Return knock_out that switches off choose(heads, n_heads) instead."""
+    return lambda W_O, heads, n_heads: _knocked_out(W_O, choose(heads, n_heads), n_heads)
+
+
+def _filled(fill):
+    """Return knock_out that puts fill(W_O, blocks) where zeros should stand."""
+
+    def wrong_knock_out(W_O, heads, n_heads):
+        blocks = W_O.reshape(n_heads, -1, W_O.shape[-1])
+        rows = rows_of(heads, len(W_O), n_heads)[:, None]
+        return np.where(rows, np.broadcast_to(fill(W_O, blocks), blocks.shape).reshape(W_O.shape), W_O)
+
+    return wrong_knock_out
+
+
+def _columns(W_O, heads, n_heads):
+    return _knocked_out(W_O.T, heads, n_heads).T
+
+
+def _columns_in_blocks(W_O, heads, n_heads):
+    blocks = W_O.reshape(len(W_O), n_heads, -1).copy()
+    blocks[:, heads] = 0
+    return blocks.reshape(W_O.shape)
+
+
+def _returns_after_one(W_O, heads, n_heads):
+    for head in heads:
+        return _knocked_out(W_O, [head], n_heads)
+
+
+def _starts_anew(W_O, heads, n_heads):
+    for head in heads:
+        result = _knocked_out(W_O, [head], n_heads)
+    return result
+
+
+def _in_blocks(W_O, heads, n_heads):
+    return _knocked_out(W_O, heads, n_heads).reshape(n_heads, -1, W_O.shape[-1])
+
+
+def _rescaled(factor):
+    """Return knock_out that makes up for the lost heads: factor(n_left, n_heads)."""
+
+    def wrong_knock_out(W_O, heads, n_heads):
+        n_left = np.float64(n_heads - len(set(heads.tolist())))
+        return _knocked_out(W_O, heads, n_heads) * factor(n_left, n_heads)
+
+    return wrong_knock_out
+
+
+KNOCK_OUT_MISTAKES = (
+    Mistake(
+        "knock-out-columns",
+        "You switch off columns. The columns are the output's features, which all heads share; a head's own are its "
+        "*rows*, head * d_head to (head + 1) * d_head.",
+        (
+            _columns,
+            _without(lambda head, d_head, n_heads: (slice(None), slice(head * d_head, (head + 1) * d_head))),
+            _columns_in_blocks,
+            lambda W_O, heads, n_heads: _knocked_out(_columns(W_O, heads, n_heads), heads, n_heads),
+            lambda W_O, heads, n_heads: np.where(np.isin(np.arange(W_O.shape[1]), heads), 0, W_O),
+        ),
+    ),
+    Mistake(
+        "knock-out-row-by-number",
+        "You switch off row number `head`, a single row. A head has d_head rows, a whole block: head * d_head to (head "
+        "+ 1) * d_head.",
+        (
+            _without(lambda head, d_head, n_heads: head),
+            _without(lambda head, d_head, n_heads: head * d_head),
+        ),
+    ),
+    Mistake(
+        "knock-out-rows-from-head",
+        "You begin at row number `head`: W_O[head : head + d_head]. Before head there are `head` blocks of d_head rows "
+        "each, so it begins at row head * d_head.",
+        (
+            _without(lambda head, d_head, n_heads: slice(head, head + d_head)),
+            _without(lambda head, d_head, n_heads: slice(head, (head + 1) * d_head)),
+        ),
+    ),
+    Mistake(
+        "knock-out-strided",
+        "You switch off rows that are far apart: head, head + n_heads, and so on. A head's rows are neighbours, head * "
+        "d_head to (head + 1) * d_head: reshape to (n_heads, d_head, -1), in this order.",
+        (
+            _without(lambda head, d_head, n_heads: slice(head, None, n_heads)),
+            _without(lambda head, d_head, n_heads: slice(head, None, d_head)),
+            lambda W_O, heads, n_heads: np.where(
+                np.isin(np.arange(len(W_O)) % (len(W_O) // n_heads), heads)[:, None], 0, W_O
+            ),
+        ),
+    ),
+    Mistake(
+        "knock-out-kept",
+        "You keep just these heads and switch the others off: it is the other way round.",
+        (
+            _of_other_heads(lambda heads, n_heads: np.setdiff1d(np.arange(n_heads), heads)),
+            lambda W_O, heads, n_heads: W_O[rows_of(heads, len(W_O), n_heads)],
+            lambda W_O, heads, n_heads: W_O.reshape(n_heads, -1, W_O.shape[1])[heads].reshape(-1, W_O.shape[1]),
+            lambda W_O, heads, n_heads: W_O.reshape(n_heads, -1, W_O.shape[1])[heads],
+        ),
+    ),
+    Mistake(
+        "knock-out-one-of-several",
+        "You switch one head off, the first in the list or the last, and there may be several, or none. Make the copy "
+        "before the loop, and return after it.",
+        (
+            _returns_after_one,
+            _starts_anew,
+            *(
+                _of_other_heads(lambda heads, n_heads, choose=choose: choose(heads) if len(heads) else [])
+                for choose in (lambda heads: heads[0], lambda heads: heads[-1], np.min, np.max)
+            ),
+            _of_other_heads(lambda heads, n_heads: heads[0]),
+            _of_other_heads(lambda heads, n_heads: heads[-1]),
+        ),
+    ),
+    Mistake(
+        "knock-out-range",
+        "You switch off every head from the smallest number to the largest. `heads` is a list: only those in it, and "
+        "there may be gaps.",
+        (
+            _of_other_heads(lambda heads, n_heads: np.arange(heads.min(), heads.max() + 1) if len(heads) else []),
+            _of_other_heads(lambda heads, n_heads: np.arange(heads[0], heads[-1] + 1) if len(heads) else []),
+            _of_other_heads(lambda heads, n_heads: np.arange(len(heads))),
+        ),
+    ),
+    Mistake(
+        "knock-out-counted-from-one",
+        "You count heads from 1. Head 0 is the first: its rows are 0 to d_head.",
+        (
+            _of_other_heads(lambda heads, n_heads: heads - 1),
+            _of_other_heads(lambda heads, n_heads: (heads - 1) % n_heads),
+        ),
+    ),
+    Mistake(
+        "knock-out-next-head",
+        "You switch off the head after the one that is meant. Head 0 is the first: its rows are 0 to d_head.",
+        (
+            _of_other_heads(lambda heads, n_heads: heads + 1),
+            _of_other_heads(lambda heads, n_heads: (heads + 1) % n_heads),
+        ),
+    ),
+    Mistake(
+        "knock-out-from-the-end",
+        "You count heads from the end. Head 0 is the first: its rows are 0 to d_head.",
+        (
+            _of_other_heads(lambda heads, n_heads: n_heads - 1 - heads),
+            _of_other_heads(lambda heads, n_heads: n_heads - heads),
+            _without(lambda head, d_head, n_heads: slice(-(head + 1) * d_head, -head * d_head)),
+        ),
+    ),
+    Mistake(
+        "knock-out-width",
+        "Your blocks are not d_head rows wide. W_O has n_heads * d_head *rows*, so d_head = W_O.shape[0] // n_heads: "
+        "not n_heads, nor a number of columns, nor one that suits another model.",
+        (
+            _of_width(lambda W_O, heads, n_heads: W_O.shape[1] // n_heads),
+            _of_width(lambda W_O, heads, n_heads: n_heads),
+            _of_width(lambda W_O, heads, n_heads: W_O.shape[0] // len(heads) if len(heads) else 0),
+            _of_width(lambda W_O, heads, n_heads: W_O.shape[0] // len(heads)),
+            _of_width(lambda W_O, heads, n_heads: W_O.shape[0]),
+            _of_width(lambda W_O, heads, n_heads: W_O.shape[1]),
+            _of_width(lambda W_O, heads, n_heads: 64),
+            _without(lambda head, d_head, n_heads: slice(head * n_heads, head * n_heads + d_head)),
+        ),
+    ),
+    Mistake(
+        "knock-out-block-diagonal",
+        "You switch off a small block, d_head by d_head. A head adds to every feature of the output: all the columns "
+        "of its rows.",
+        (_without(lambda head, d_head, n_heads: (slice(head * d_head, (head + 1) * d_head),) * 2),),
+    ),
+    Mistake(
+        "knock-out-ends",
+        "The block ends in another place than it should: a row early or late, or not before the matrix does. A slice "
+        "leaves its end out: W_O[head * d_head : (head + 1) * d_head] has d_head rows.",
+        (
+            _without(lambda head, d_head, n_heads: slice(head * d_head, (head + 1) * d_head - 1)),
+            _without(lambda head, d_head, n_heads: slice(head * d_head, (head + 1) * d_head + 1)),
+            _without(lambda head, d_head, n_heads: slice(head * d_head, None)),
+            _without(lambda head, d_head, n_heads: slice((head + 1) * d_head)),
+            _without(lambda head, d_head, n_heads: slice(head * d_head)),
+            _without(lambda head, d_head, n_heads: slice(head * d_head, head + d_head)),
+            _without(lambda head, d_head, n_heads: slice(head * d_head, head * (d_head + 1))),
+            _without(lambda head, d_head, n_heads: slice(head * d_head, d_head)),
+            _without(lambda head, d_head, n_heads: slice(head * d_head + 1, (head + 1) * d_head)),
+        ),
+    ),
+    Mistake(
+        "knock-out-removed",
+        "You take the rows out. They must stay, as 0: the heads' numbers meet W_O row by row, and it keeps its shape.",
+        (
+            lambda W_O, heads, n_heads: W_O[~rows_of(heads, len(W_O), n_heads)],
+            lambda W_O, heads, n_heads: np.delete(W_O.reshape(n_heads, -1, W_O.shape[1]), heads, axis=0),
+            lambda W_O, heads, n_heads: np.delete(W_O, heads, axis=0),
+        ),
+    ),
+    Mistake(
+        "knock-out-nothing",
+        "Nothing is switched off: you return W_O as it was. Does your loop change a copy, and do you return another? A "
+        "list in brackets, blocks[heads], makes a copy as well, and only blocks[heads] = 0 writes into blocks.",
+        (lambda W_O, heads, n_heads: W_O,),
+    ),
+    Mistake(
+        "knock-out-everything",
+        "Everything is 0. Only the rows of the given heads are switched off; all others stay as they were.",
+        (lambda W_O, heads, n_heads: np.zeros_like(W_O),),
+    ),
+    Mistake(
+        "knock-out-negative",
+        "A sign is turned round: that of the whole result, or that of the heads' rows. Rows that are switched off are "
+        "0, and the others stay as they were.",
+        (
+            lambda W_O, heads, n_heads: -_knocked_out(W_O, heads, n_heads),
+            lambda W_O, heads, n_heads: 2 * _knocked_out(W_O, heads, n_heads) - W_O,
+            lambda W_O, heads, n_heads: _knocked_out(W_O, heads, n_heads) - W_O,
+        ),
+    ),
+    Mistake(
+        "knock-out-mean",
+        "You put means in their place. That is done, too, and is called mean ablation; here the rows are to be 0.",
+        (
+            _filled(lambda W_O, blocks: W_O.mean()),
+            _filled(lambda W_O, blocks: W_O.mean(axis=0)),
+            _filled(lambda W_O, blocks: blocks.mean(axis=0)),
+            _filled(lambda W_O, blocks: blocks.mean(axis=1, keepdims=True)),
+            _filled(lambda W_O, blocks: blocks.mean(axis=2, keepdims=True)),
+            _filled(lambda W_O, blocks: blocks.mean(axis=(1, 2), keepdims=True)),
+        ),
+    ),
+    Mistake(
+        "knock-out-other-number",
+        "You put another number in their place: 1, -infinity, NaN. What adds nothing to a sum is 0. (-infinity hides "
+        "scores *before* a softmax, and there is none after W_O.)",
+        tuple(_filled(lambda W_O, blocks, number=number: number) for number in (1, -1, -np.inf, np.inf, np.nan, -1e9)),
+    ),
+    Mistake(
+        "knock-out-rescaled",
+        "You make the other heads larger (or smaller) to make up for those that are off, as dropout does. Here they "
+        "stay as they were.",
+        (
+            _rescaled(lambda n_left, n_heads: n_heads / n_left),
+            _rescaled(lambda n_left, n_heads: n_heads / max(n_left, 1)),
+            _rescaled(lambda n_left, n_heads: n_left / n_heads),
+            _rescaled(lambda n_left, n_heads: 1 / n_left),
+        ),
+    ),
+    Mistake(
+        "knock-out-left-in-blocks",
+        "The numbers are right, and still in blocks, (n_heads, d_head, d_model). W_O is a matrix: end with "
+        ".reshape(W_O.shape).",
+        (
+            _in_blocks,
+            lambda W_O, heads, n_heads: list(_in_blocks(W_O, heads, n_heads)),
+        ),
+    ),
+    Mistake(
+        "knock-out-transposed",
+        "The result is turned round: its columns are the heads' now. W_O keeps its shape.",
+        (lambda W_O, heads, n_heads: _knocked_out(W_O, heads, n_heads).T,),
+    ),
+    Mistake(
+        "knock-out-mask-only",
+        "You return which rows stay (1) and which do not (0). Multiply W_O by that, or use it to choose: the result is "
+        "a new W_O.",
+        (
+            lambda W_O, heads, n_heads: ~rows_of(heads, len(W_O), n_heads),
+            lambda W_O, heads, n_heads: ~rows_of(heads, len(W_O), n_heads)[:, None],
+            lambda W_O, heads, n_heads: _knocked_out(np.ones_like(W_O), heads, n_heads),
+            lambda W_O, heads, n_heads: ~rows_of(heads, n_heads, n_heads),
+        ),
+    ),
+)
