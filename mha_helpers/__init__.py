@@ -1,7 +1,7 @@
-"""Helpers for the multi-head attention course: the maths, figures, labs and exercise checks.
+"""Helpers for the multi-head attention course: the maths, a trained model, figures, labs and exercise checks.
 
 Importing this package is cheap: neither matplotlib nor ipywidgets is loaded until a
-module that draws is first used.
+module that draws is first used, nor the model's tokenizer before the model is.
 """
 
 import importlib
@@ -9,6 +9,7 @@ import importlib
 __version__ = "0.1.0"
 __all__ = [
     "attention",
+    "encoder",
     "exercises",
     "experiments",
     "figures",

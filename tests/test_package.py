@@ -19,6 +19,9 @@ ALLOWED = {
     "probes": {"shapes"},
     "experiments": {"attention", "shapes"},
     "course_data": set(),
+    "encoder_data": {"course_data"},
+    "encoder_layers": set(),
+    "encoder": {"attention", "encoder_data", "encoder_layers"},
     "style": set(),
     "svg": {"style"},
     "figures": {"style"},
@@ -44,10 +47,12 @@ def run(code, **options):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, **options).stdout
 
 
-@pytest.mark.parametrize("modules", ["mha_helpers", "mha_helpers.exercises", "mha_helpers.worked_examples"])
-def test_importing_loads_nothing_that_draws(modules):
+@pytest.mark.parametrize(
+    "modules", ["mha_helpers", "mha_helpers.encoder", "mha_helpers.exercises", "mha_helpers.worked_examples"]
+)
+def test_importing_loads_nothing_that_draws_or_reads_sentences(modules):
     loaded = run(f"import sys, {modules}; print(*{{name.partition('.')[0] for name in sys.modules}})").split()
-    assert not {"matplotlib", "ipywidgets", "IPython"} & set(loaded)
+    assert not {"matplotlib", "ipywidgets", "IPython", "tokenizers"} & set(loaded)
 
 
 def test_modules_are_there_when_asked_for():
@@ -80,11 +85,13 @@ def test_the_data_travel_inside_the_wheel(tmp_path):
     code = """
 import sys; sys.path.insert(0, "site")
 import mha_helpers
-from mha_helpers import labs, worked_examples
+from mha_helpers import encoder, labs, worked_examples
 from mha_helpers.course_data import data_path
 print(mha_helpers.__file__, data_path("labs/qkv_workbench.png"), worked_examples.load("play_football").tokens[1])
+print(*encoder.load().encode("Play football!").tokens)
 """
-    module, picture, token = run(code, cwd=tmp_path).split()
+    module, picture, token, *read = run(code, cwd=tmp_path).split()
     assert "site" in Path(module).parts
     assert "site" in Path(picture).parts
     assert token == "play"
+    assert read == ["[CLS]", "play", "football", "!", "[SEP]"]
