@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mha_helpers import encoder_data
-from mha_helpers.attention import multi_head_attention
+from mha_helpers.attention import knock_out, multi_head_attention
 from mha_helpers.encoder_layers import N_HEADS, Block, Dense, LayerNorm, fold_bias, read_only
 
 INIT_SPREAD = np.float32(0.02)  # BERT's initializer_range
@@ -87,7 +87,7 @@ class Encoder:
         _, tokens, _ = self._read(sentence)
         return tokens
 
-    def encode(self, sentences, attend=multi_head_attention, without=()):
+    def encode(self, sentences, attend=multi_head_attention, *, without=(), knock_out=knock_out):
         """Run the model on one sentence, or on several at once.
 
         Parameters
@@ -99,8 +99,9 @@ class Encoder:
             and the matrices are (d_model, d_model), in float32; none of them can be changed in place. Where sentences
             have different lengths, a mask comes seventh: (n_sentences, 1, 1, n_tokens), True where a token may be seen.
         without : list of (int, int), optional
-            Heads to knock out, as (layer, head): their rows of W_O become zero, so that nothing of them reaches the
-            output. Their weights are returned all the same.
+            Heads to knock out, as (layer, head). Their weights are returned all the same.
+        knock_out : callable, optional
+            `knock_out(W_O, heads, n_heads)` returns the W_O of a layer without these heads.
 
         Returns
         -------
@@ -133,7 +134,7 @@ class Encoder:
         is_token = np.arange(lengths.max()) < lengths[:, None]
         mask = None if is_token.all() else is_token[:, None, None, :]
 
-        hidden, weights = self._run(padded_ids, mask, attend, knocked_out)
+        hidden, weights = self._run(padded_ids, mask, attend, knocked_out, knock_out)
         encodings = []
         for i, (n, (_, tokens, message)) in enumerate(zip(lengths, read, strict=True)):
             mean = hidden[-1, i, :n].mean(axis=0)
@@ -157,12 +158,13 @@ class Encoder:
         )
         return ids[: limit - 1] + ids[-1:], tokens[: limit - 1] + tokens[-1:], message
 
-    def _run(self, ids, mask, attend, knocked_out):
+    def _run(self, ids, mask, attend, knocked_out, knock_out):
         """Return all hidden states and weights of a padded batch, layers first."""
         X = self.embedding_norm(self.words[ids] + self.positions[: ids.shape[1]])
         hidden, weights = [X], []
         for layer, block in enumerate(self.blocks):
-            X, layer_weights = block(X, attend, mask, without=[head for at, head in knocked_out if at == layer])
+            off = [head for at, head in knocked_out if at == layer]
+            X, layer_weights = block(X, attend, mask, off, knock_out)
             hidden.append(X)
             weights.append(layer_weights)
         return np.array(hidden), np.array(weights)

@@ -46,20 +46,19 @@ class Block(NamedTuple):
     narrow: Dense  # and back
     output_norm: LayerNorm
 
-    def __call__(self, X, attend, mask=None, without=()):
-        """Return the layer's output and its attention weights; `without` are heads to knock out."""
-        output, weights = _call(attend, X, self.W_Q, self.W_K, self.W_V, _without_heads(self.W_O, without), mask)
+    def __call__(self, X, attend, mask, without, knock_out):
+        """Return the layer's output and its attention weights; `without` are heads for `knock_out` to switch off."""
+        W_O = _without(without, self.W_O, knock_out) if without else self.W_O
+        output, weights = _call(attend, X, self.W_Q, self.W_K, self.W_V, W_O, mask)
         X = self.attention_norm(X + output + self.b_O)
         return self.output_norm(X + self.narrow(gelu(self.widen(X)))), weights
 
 
-def _without_heads(W_O, heads):
-    """Zero the rows through which these heads write: the attention function need not know."""
-    if not heads:
-        return W_O
-    rows = W_O.reshape(N_HEADS, -1, W_O.shape[1]).copy()
-    rows[heads] = 0
-    return read_only(rows.reshape(W_O.shape))
+def _without(heads, W_O, knock_out):
+    left = np.asarray(knock_out(W_O, np.array(heads), N_HEADS), np.float32)
+    if left.shape != W_O.shape:
+        raise ValueError(f"knock_out returned shape {left.shape}; return a matrix of the shape of W_O, {W_O.shape}")
+    return read_only(left)
 
 
 def _call(attend, X, W_Q, W_K, W_V, W_O, mask):

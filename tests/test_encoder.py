@@ -12,7 +12,13 @@ import numpy as np
 import pytest
 
 from mha_helpers import encoder, encoder_data
-from mha_helpers.attention import head_contributions, multi_head_attention, scaled_dot_product_attention, split_heads
+from mha_helpers.attention import (
+    head_contributions,
+    knock_out,
+    multi_head_attention,
+    scaled_dot_product_attention,
+    split_heads,
+)
 from mha_helpers.encoder_layers import LayerNorm, erf, fold_bias, gelu
 
 FLOAT32 = json.loads((Path(__file__).parent / "float32_model.json").read_text(encoding="utf-8"))
@@ -200,6 +206,22 @@ def test_all_heads_can_go(model):
     found = model.encode(TIRED, without=everything)
     assert_same(found, model.encode(TIRED, without=np.array(everything)))
     assert np.isfinite(found.vector).all()
+
+
+def test_heads_are_knocked_out_by_the_function_that_is_given(model):
+    def as_lists(W_O, heads, n_heads):
+        asked.append((heads.tolist(), n_heads))
+        return knock_out(W_O, heads, n_heads).tolist()
+
+    asked = []
+    found = model.encode(TIRED, without=[(3, 1), (5, 11), (3, 7)], knock_out=as_lists)
+    assert_same(found, model.encode(TIRED, without=[(3, 1), (5, 11), (3, 7)]))
+    assert asked == [([1, 7], 12), ([11], 12)]
+
+
+def test_a_knock_out_of_another_shape_is_refused(model):
+    with pytest.raises(ValueError, match=r"knock_out returned shape \(352, 384\)"):
+        model.encode(TIRED, without=[(0, 0)], knock_out=lambda W_O, heads, n_heads: W_O[32:])
 
 
 @pytest.mark.parametrize("heads", [[(6, 0)], [(0, 12)], [(-1, 0)], [3], (0, 2), [(0, 1, 2)], "52", None, [(0.5, 1)]])
