@@ -32,7 +32,7 @@ from tools.notebooks import NOTEBOOKS, course_notebooks, read, tags
 pytestmark = pytest.mark.browser
 
 NAMES = [path.name for path in course_notebooks()]
-SELF_ATTENTION, SCALING, MASKING, SPLITTING, OUTPUT_PROJECTION = NAMES
+SELF_ATTENTION, SCALING, MASKING, SPLITTING, OUTPUT_PROJECTION, REAL_MODEL = NAMES
 NUMBER = re.compile(r"[-−]?(\d+\.\d+|inf)|NaN")
 
 
@@ -314,6 +314,7 @@ ON_THE_LEARNERS = {
     MASKING: ["masked_attention", "causal_mask"],
     SPLITTING: ["split_heads"],
     OUTPUT_PROJECTION: ["head_contributions", "multi_head_attention"],
+    REAL_MODEL: [],
 }
 
 

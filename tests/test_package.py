@@ -26,7 +26,17 @@ ALLOWED = {
     "svg": {"style"},
     "figures": {"style"},
     "worked_examples": {"attention", "masks", "positions", "course_data"},
-    "exercises": {"attention", "masks", "measures", "shapes", "style", "worked_examples", "exercises"},
+    "exercises": {
+        "attention",
+        "encoder",
+        "experiments",
+        "masks",
+        "measures",
+        "shapes",
+        "style",
+        "worked_examples",
+        "exercises",
+    },
     "labs": {
         "attention",
         "masks",

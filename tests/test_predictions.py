@@ -113,3 +113,11 @@ def test_the_first_slip_is_the_one_that_the_replay_finds():
     assert slips[0].printed == ("0.43", "0.29", "0.28")
     assert ".43, .29, .28" in reactions[slips[0].step]
     assert slips[0].given[2] == max(slips[0].given), "the largest score is the third, whose weight the notes print last"
+
+
+def test_the_results_about_the_trained_model_are_the_ones_that_the_answers_claim():
+    undivided, merged, without_W_O = (numbers_in(line)[0] for line in exercises.predict_lightly.run().splitlines())
+    assert undivided > 0.8 > 0.5 > max(merged, without_W_O)
+    tired, soft = (numbers_in(line) for line in exercises.predict_soft.run().splitlines())
+    assert abs(tired[0] - soft[0]) < 0.05 < 0.5 < soft[0]
+    assert exercises.predict_all_out.run() == "without any head: 8 of 8 nearest to their own"

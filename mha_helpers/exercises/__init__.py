@@ -18,6 +18,7 @@ from mha_helpers.exercises.output_projection.predictions import (
 from mha_helpers.exercises.output_projection.slips import judging_exercise as judge_step
 from mha_helpers.exercises.real_model.entropy import entropy_exercise as head_entropy
 from mha_helpers.exercises.real_model.knock_out import knock_out_exercise as knock_out
+from mha_helpers.exercises.real_model.predictions import predict_all_out, predict_lightly, predict_soft
 from mha_helpers.exercises.real_model.previous import previous_exercise as previous_token_score
 from mha_helpers.exercises.scaling.attention import scaled_exercise as scaled_dot_product_attention
 from mha_helpers.exercises.scaling.jacobian import jacobian_exercise as softmax_jacobian
@@ -54,15 +55,18 @@ __all__ = [
     "multi_head_attention",
     "padding_mask",
     "predict_after",
+    "predict_all_out",
     "predict_constant",
     "predict_empty",
     "predict_exchanged",
     "predict_gradient",
+    "predict_lightly",
     "predict_mean",
     "predict_order",
     "predict_queries_first",
     "predict_reshape",
     "predict_round_trip",
+    "predict_soft",
     "predict_spread",
     "predict_values",
     "predict_weights",

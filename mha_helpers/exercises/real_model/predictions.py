@@ -1,0 +1,82 @@
+"""Notebook 06's questions that ask for an answer before they run anything, on the trained model."""
+
+import numpy as np
+
+from mha_helpers import encoder
+from mha_helpers.exercises.output_projection.multi_head import multi_head_exercise
+from mha_helpers.exercises.prediction import Prediction
+from mha_helpers.experiments import SAYINGS
+
+TIRED, SOFT = (f"The cat sat on the mat because it was {word}." for word in ("tired", "soft"))
+SLUGS = {
+    "scores not divided": "scale-missing",
+    "merged without the transpose": "mha-combine-without-transpose",
+    "W_O left out": "mha-no-output-projection",
+}
+
+
+def _with_mistakes():
+    model = encoder.load()
+    right = model.encode(TIRED).vector
+    wrong = {mistake.slug: mistake.implementations[0] for mistake in multi_head_exercise.mistakes}
+    lines = []
+    for what, slug in SLUGS.items():
+        found = model.encode(TIRED, attend=wrong[slug]).vector
+        lines.append(f"{what + ':':29} cosine with the right vector {found @ right:.4f}")
+    return "\n".join(lines)
+
+
+predict_lightly = Prediction(
+    right="a",
+    reactions={
+        "a": "Undivided scores make sharper weights, but the largest stay the largest, and the values are the right "
+        "ones. The other two mix up features on which everything after them relies.",
+        "b": "All weights are right then, and yet every token gets features of others in the wrong places. The shapes "
+        "are kept, and little else.",
+        "c": "What the heads found would then be added to features that mean something else: each head's own 32, and "
+        "not those to which W_O carries it.",
+    },
+    run=_with_mistakes,
+)
+
+
+def _tired_and_soft():
+    lines = []
+    for sentence in (TIRED, SOFT):
+        found = encoder.load().encode(sentence)
+        row = dict(zip(found.tokens, found.weights[5, 11, found.tokens.index("it")], strict=True))
+        lines.append(f"{found.tokens[-3]}: cat {row['cat']:.4f}, mat {row['mat']:.4f}")
+    return "\n".join(lines)
+
+
+predict_soft = Prediction(
+    right="b",
+    reactions={
+        "a": "It would be the proof that the head knows what “it” is. It hardly moves.",
+        "b": "It hardly moves. Whatever this head does, it does not find out what “it” is here.",
+        "c": "Many heads of this model do rest there. This one stays with the cat.",
+    },
+    run=_tired_and_soft,
+)
+
+
+def _all_out():
+    everything = [(layer, head) for layer in range(6) for head in range(12)]
+    found = encoder.load().encode([*SAYINGS, *SAYINGS.values()], without=everything)
+    vectors = np.array([encoding.vector for encoding in found])
+    nearest = (vectors[: len(SAYINGS)] @ vectors[len(SAYINGS) :].T).argmax(axis=1)
+    return f"without any head: {(nearest == np.arange(len(SAYINGS))).sum()} of {len(SAYINGS)} nearest to their own"
+
+
+predict_all_out = Prediction(
+    right="c",
+    reactions={
+        "a": "The words themselves are still there, each with its vector and what the layers' networks make of it. "
+        "Guitar is near music, cat near kitten, without any attention.",
+        "b": "Not even that. Words like guitar and music, or cat and kitten, have like vectors, and their mean is "
+        "enough for this test.",
+        "c": "Each word keeps its vector, and what the layers' networks make of it by itself. Their mean is enough: "
+        "this test asks for like words, and nothing of attention.",
+    },
+    run=_all_out,
+)
