@@ -5,6 +5,7 @@ comes from a learner is escaped. There are no ids, so that a picture can be show
 """
 
 import html
+import itertools
 
 import numpy as np
 
@@ -15,11 +16,12 @@ CELL = CELL_WIDTH, CELL_HEIGHT
 TITLE_HEIGHT, HEADER_HEIGHT, CAPTION_HEIGHT = 27, 20, 20
 
 
-def text(x, y, content, *, anchor="start", bold=False, colour=style.INK, size=FONT_SIZE):
-    """Write one line of text; y is its baseline."""
+def text(x, y, content, *, anchor="start", bold=False, colour=style.INK, size=FONT_SIZE, rising=0):
+    """Write one line of text; y is its baseline, and `rising` the degrees by which it rises to the right."""
     weight = ' font-weight="bold"' if bold else ""
+    turned = f' transform="rotate({-rising} {x:g} {y:g})"' if rising else ""
     return (
-        f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" fill="{colour}" font-size="{size}"{weight}>'
+        f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" fill="{colour}" font-size="{size}"{weight}{turned}>'
         f"{html.escape(str(content))}</text>"
     )
 
@@ -105,7 +107,7 @@ def matrix(
         parts.append(text(left - 6, top + (i + 0.5) * height + 5, label, anchor="end", bold=i == row, size=12))
     for (i, j), value in np.ndenumerate(values):
         hatch = hatched is not None and hatched[i, j]
-        label = hatched_text if hatch and hatched_text is not None else _short(value, decimals)
+        label = hatched_text if hatch and hatched_text is not None else short(value, decimals)
         hatch = hatch or not np.isfinite(value)  # a hidden score or NaN is not only a colour
         parts.append(_cell(left + j * width, top + i * height, cell, label, colours(value), hatch))
     if row is not None:
@@ -114,17 +116,13 @@ def matrix(
         parts.append(box(left + column * width, top, width, n_rows * height, stroke=style.INK, stroke_width=3))
     if differs is not None:
         i, j = differs
-        corner = left + j * width, top + i * height
-        parts.append(box(*corner, width, height, stroke=style.ALARM, stroke_width=4, dashed=True))
-        # The sign sits on the frame's corner, beside the number and not on it.
-        parts.append(box(corner[0] - 8, corner[1] - 9, 17, 17, fill=style.ALARM))
-        parts.append(text(corner[0], corner[1] + 5, "≠", anchor="middle", bold=True, colour=style.PAPER))
+        parts.append(difference(left + j * width, top + i * height, width, height))
     if caption:
         parts.append(text(left, top + n_rows * height + 15, caption, colour=style.QUIET, size=12))
     return "".join(parts)
 
 
-def _short(value, decimals):
+def short(value, decimals):
     """Write a number so that it fits a cell."""
     label = number(value, decimals)
     while len(label) > 6 and decimals > 0:
@@ -146,6 +144,59 @@ def _cell(x, y, cell, label, colour, hatch):
         parts.append(box(centre - size * len(label) / 3, y + height / 2 - 6, size * len(label) / 1.5, 13, fill=colour))
     parts.append(text(centre, y + height / 2 + 5, label, anchor="middle", colour=ink, size=size))
     return "".join(parts)
+
+
+def difference(x, y, width, height):
+    """Mark a cell as different, by a dashed frame and a sign."""
+    return "".join(
+        [
+            box(x, y, width, height, stroke=style.ALARM, stroke_width=4, dashed=True),
+            # The sign sits on the frame's corner, beside the number and not on it.
+            box(x - 8, y - 9, 17, 17, fill=style.ALARM),
+            text(x, y + 5, "≠", anchor="middle", bold=True, colour=style.PAPER),
+        ]
+    )
+
+
+def heat_maps(maps, palette, corners, *, cell):
+    """Draw matrices of colours without numbers: one path for each colour, so that many maps are drawn in no time.
+
+    Parameters
+    ----------
+    maps : iterable of ndarray of int, shape (n_rows, n_columns)
+        Which colour each cell has.
+    palette : sequence of str or None
+        The colours; cells of a colour None are left out.
+    corners : iterable of (float, float)
+        Where the top left corner of each map is.
+    cell : float
+        The side of a cell.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> drawn = heat_maps([np.array([[1, 1, 0], [0, 1, 1]])], [None, "#08306b"], [(10, 20)], cell=4)
+    >>> '<path d="M10 22h8M14 26h8" stroke="#08306b"/>' in drawn
+    True
+    """
+    lines = {}  # through equal cells side by side, by colour
+    for levels, (x, y) in zip(maps, corners, strict=True):
+        for i, row in enumerate(levels.tolist()):
+            at, middle = x, y + (i + 0.5) * cell
+            for level, cells in itertools.groupby(row):
+                length = len(list(cells)) * cell
+                if palette[level]:
+                    lines.setdefault(palette[level], []).append(f"M{_tenths(at)} {_tenths(middle)}h{_tenths(length)}")
+                at += length
+    paths = "".join(f'<path d="{"".join(found)}" stroke="{colour}"/>' for colour, found in lines.items())
+    return f'<g stroke-width="{cell:.4g}" shape-rendering="crispEdges">{paths}</g>'
+
+
+def _tenths(pixels):
+    return f"{round(pixels, 1):g}"
 
 
 def tokens(words, x, y, *, width):

@@ -31,8 +31,15 @@ class Learner(NamedTuple):
     wrong: object
 
 
+MULTI_HEAD_ATTENTION = Learner(
+    attention.multi_head_attention,
+    lambda X, W_Q, W_K, W_V, W_O, n_heads, mask=None: attention.multi_head_attention(
+        X, W_Q, W_K, W_V, W_O.T, n_heads, mask
+    ),
+)
 SELF_ATTENTION = Learner(attention.dot_product_attention, softmax_over_queries)
 LEARNERS = {
+    "head_browser": MULTI_HEAD_ATTENTION,
     "leak_detector": Learner(masks.causal_mask, lambda n: np.tri(n, k=1, dtype=bool)),
     "mask_studio": Learner(
         attention.masked_attention, lambda queries, keys, values, mask: softmax_over_queries(queries, keys, values)
@@ -40,12 +47,7 @@ LEARNERS = {
     "qkv_workbench": SELF_ATTENTION,
     "split_lab": Learner(attention.split_heads, lambda X, n_heads: X.reshape(n_heads, X.shape[0], -1)),
     "sum_of_heads": Learner(attention.head_contributions, lambda heads, W_O: heads @ W_O[:2]),
-    "which_bug": Learner(
-        attention.multi_head_attention,
-        lambda X, W_Q, W_K, W_V, W_O, n_heads, mask=None: attention.multi_head_attention(
-            X, W_Q, W_K, W_V, W_O.T, n_heads, mask
-        ),
-    ),
+    "which_bug": MULTI_HEAD_ATTENTION,
     "softmax_scaling": Learner(attention.softmax, lambda scores: np.exp(scores) / np.exp(scores).sum(axis=0)),
     "word_order": SELF_ATTENTION,
 }

@@ -41,6 +41,7 @@ ALLOWED = {
         "attention",
         "masks",
         "measures",
+        "encoder",
         "probes",
         "positions",
         "style",

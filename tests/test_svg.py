@@ -1,5 +1,7 @@
 """The labs' pictures as strings."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -55,3 +57,24 @@ def test_the_size_is_that_of_what_is_drawn():
     )  # fmt: skip
     last = f'<rect x="{width - 46}" y="{height - svg.CAPTION_HEIGHT - 40}" width="46" height="40"'
     assert last in page
+
+
+def test_heat_maps_have_each_cell_once_and_leave_out_what_has_no_colour():
+    maps = np.random.default_rng(0).integers(3, size=(2, 4, 6))
+    corners = [(10, 20), (50, 20)]
+    page = svg.heat_maps(maps, [None, "#111111", "#222222"], corners, cell=5)
+    assert 'stroke-width="5"' in page
+    found = np.zeros_like(maps)
+    for lines, colour in re.findall(r'<path d="([^"]+)" stroke="([^"]+)"/>', page):
+        for x, y, length in np.array(re.findall(r"M([\d.]+) ([\d.]+)h([\d.]+)", lines), float):
+            which = int(x >= 50)
+            column, row = (x - corners[which][0]) / 5, (y - 20) / 5 - 0.5
+            assert column == int(column)
+            assert row == int(row)
+            found[which, int(row), int(column) : int(column + length / 5)] += int(colour[1])
+    np.testing.assert_array_equal(found, maps)
+
+
+def test_text_rises_about_its_own_place():
+    assert 'transform="rotate(-50 3 4)"' in svg.text(3, 4, "up", rising=50)
+    assert "transform" not in svg.text(3, 4, "level")

@@ -41,7 +41,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from ipywidgets import SelectionSlider, interact
 from mha_helpers import labs
-from mha_helpers.labs import diagnosis, heads, leaks, order, scaling, splitting, studio, tracer, workbench
+from mha_helpers.labs import browser, diagnosis, heads, leaks, order, scaling, splitting, studio, tracer, workbench
 
 def draw(title, **matrices):
     figure, axes = plt.subplots(1, len(matrices), figsize=(10, 2.5))
@@ -53,6 +53,12 @@ def draw(title, **matrices):
             axis.text(j, i, f"{value:.2f}", ha="center", va="center")
     plt.show()"""
 LABS = {
+    "head_browser": """\
+browser_state = labs.head_browser().state
+@interact(layer=SelectionSlider(options=range(6)))
+def draw_browser(layer):
+    found = browser.compute(browser_state | {"layer": layer})
+    draw(layer, weights=found.weights, row=found.row[None])""",
     "qkv_workbench": """\
 workbench_state = labs.qkv_workbench().state
 @interact(query=SelectionSlider(options=workbench.TOKENS))

@@ -128,8 +128,7 @@ def _yours(function):
     """Return the learner's function as the probes run it, or None where it cannot be shown; and what is said of it."""
     arguments = patients.INPUTS | {"n_heads": patients.N_HEADS, "mask": patients.CAUSAL}
     found = answer(function, attention.multi_head_attention, arguments, ("output", "weights"))
-    is_theirs = not found.notice.startswith("Shown with")
-    return (patients.learners(function) if is_theirs else None), found.notice, found.differs
+    return (patients.learners(function) if found.is_theirs else None), found.notice, found.differs
 
 
 def _mark(asked, right):

@@ -62,6 +62,22 @@ def in_a_row(controls):
     return ipywidgets.HBox([*controls], layout={"flex_flow": "row wrap"})
 
 
+def say_on_or_off(toggles):
+    """Let toggle buttons say whether they are on, after their names; call it when their lab is made.
+
+    Parameters
+    ----------
+    toggles : dict of str to ipywidgets.ToggleButton
+    """
+    for name, toggle in toggles.items():
+
+        def say(change, name=name):
+            change["owner"].description = f"{name}: {'on' if change['new'] else 'off'}"
+
+        say({"owner": toggle, "new": toggle.value})
+        toggle.observe(say, "value")
+
+
 @dataclass(frozen=True)
 class Picture:
     """What a lab shows for one state.

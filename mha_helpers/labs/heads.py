@@ -7,7 +7,7 @@ import numpy as np
 
 from mha_helpers import attention, style, svg
 from mha_helpers.exercises.calling import close
-from mha_helpers.labs.frame import Lab, Picture, in_a_row, listed
+from mha_helpers.labs.frame import Lab, Picture, in_a_row, listed, say_on_or_off
 from mha_helpers.labs.learner import answer
 from mha_helpers.style import number
 
@@ -287,10 +287,7 @@ def sum_of_heads(function=None):
     True
     """
     apart = {"margin": "0 20px 0 0"}
-    toggles = {
-        name: ipywidgets.ToggleButton(value=True, description=f"{name}: on", layout={"width": "110px"})
-        for name in NAMES
-    }
+    toggles = {name: ipywidgets.ToggleButton(value=True, layout={"width": "110px"}) for name in NAMES}
     sliders = {
         name: ipywidgets.SelectionSlider(
             options=list(options), value=value, description=name, style={"description_width": "90px"},
@@ -314,11 +311,5 @@ def sum_of_heads(function=None):
         render=render,
         function=function,
     )
-
-    def say(change):
-        owner, (name, _) = change["owner"], change["owner"].description.split(":")
-        owner.description = f"{name}: {'on' if owner.value else 'off'}"
-
-    for toggle in toggles.values():
-        toggle.observe(say, "value")
+    say_on_or_off(toggles)
     return lab

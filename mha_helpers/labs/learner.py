@@ -34,6 +34,11 @@ class Answer:
     differs: dict
     boolean: bool = True
 
+    @property
+    def is_theirs(self):
+        """Whether what is shown is the learner's."""
+        return self.arrays is not self.right
+
 
 def answer(function, reference, arguments, outputs):
     """Call the learner's function, or the course's own where it cannot be shown.
