@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, expect
 
-from mha_helpers import style, worked_examples
+from mha_helpers import encoder, style, worked_examples
 from mha_helpers.exercises.self_attention.predictions import PROJECTIONS, WORD_VECTORS
 from mha_helpers.labs import diagnosis, heads, order, scaling, studio
 from tools.browser import (
@@ -302,6 +302,29 @@ def test_which_bug_takes_a_diagnosis_by_keyboard(as_given):
     assert_quiet(seen)
 
 
+@in_notebook(REAL_MODEL)
+def test_the_head_browser_shows_the_weights_of_a_typed_sentence(as_given):
+    seen, _ = as_given
+    lab = lab_called(seen.page, "head browser")
+    picture = lab.locator(".mha-picture")
+    typed = "<b>Rain</b> 🙂 fell"
+    lab.get_by_role("textbox").fill(typed)
+    lab.get_by_role("textbox").press("Enter")
+    expect(picture).to_contain_text("fell")
+    encoding = encoder.load().encode(typed)
+    for token in encoding.tokens:
+        assert picture.locator("svg text", has_text=token).count()
+    query = positions(lab)[2]
+    for weight in encoding.weights[5, 11, query]:
+        assert style.number(weight, 2) in text_of(picture)
+    press_latency(seen.page, lab.get_by_role("slider").nth(1), picture, "ArrowLeft", 1)
+    expect(picture).to_contain_text("Layer 5, head 10")
+    press_latency(seen.page, lab.get_by_role("button", name="knock out"), picture, "Enter", 1)
+    moved = encoder.load().encode(typed, without=[(5, 10)]).vector @ encoding.vector
+    expect(picture).to_contain_text(style.number(moved, 4))
+    assert_quiet(seen)
+
+
 def test_the_course_starts_jupyterlab_so_that_it_asks_nothing_of_the_network(course):
     assert '"news": {"disabled": true}' in course.server.request("lab").decode()
     assert course.server.request("lab/api/update") == b'{"notification": null}'
@@ -314,7 +337,7 @@ ON_THE_LEARNERS = {
     MASKING: ["masked_attention", "causal_mask"],
     SPLITTING: ["split_heads"],
     OUTPUT_PROJECTION: ["head_contributions", "multi_head_attention"],
-    REAL_MODEL: [],
+    REAL_MODEL: ["multi_head_attention"],
 }
 
 

@@ -23,6 +23,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page, TimeoutError, sync_playwright
 
+from tools.notebooks import ONE_THREAD
+
 BROWSERS = [
     *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge", "msedge"),
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
@@ -49,7 +51,8 @@ LAB_OPTIONS = [
     f"--config={Path(__file__).parents[1] / 'jupyter_server_config.py'}",  # the README's command has it too
     *("--no-browser", "--allow-root", "--expose-app-in-browser", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0"),
 ]
-TIMEOUT = 60  # seconds, for everything that is waited for
+TIMEOUT = 60  # seconds, for everything that is waited for, ...
+NOTEBOOK_TIMEOUT = 300  # ... but a whole notebook, on a busy machine
 _workspaces = map("course-{}".format, count())
 
 
@@ -99,7 +102,7 @@ def lab_server(folder):
             file.parent.mkdir(parents=True)
             file.write_text(json.dumps(settings))
         places = {f"JUPYTER_{place.upper()}_DIR": str(own / place) for place in ("config", "data", "runtime")}
-        environment = os.environ | places | {"IPYTHONDIR": str(own / "ipython")}
+        environment = os.environ | places | ONE_THREAD | {"IPYTHONDIR": str(own / "ipython")}
         # Not `-m jupyter lab`: on Windows that is a second process, which would outlive the first.
         command = [sys.executable, "-m", "jupyterlab", *LAB_OPTIONS, f"--ServerApp.root_dir={Path(folder).resolve()}"]
         with open(own / "log", "wb") as log:
@@ -256,7 +259,8 @@ def run_all(page):
         except TimeoutError:
             continue  # now and then a request to run is lost although the kernel is idle
     page.wait_for_function(
-        f"() => {{ const run = ({_RUN})(); return !run.running && (run.complete || run.errors.length); }}"
+        f"() => {{ const run = ({_RUN})(); return !run.running && (run.complete || run.errors.length); }}",
+        timeout=1000 * NOTEBOOK_TIMEOUT,
     )
     return page.evaluate(_RUN)["errors"]
 
