@@ -55,7 +55,10 @@ class Block(NamedTuple):
 
 
 def _without(heads, W_O, knock_out):
-    left = np.asarray(knock_out(W_O, np.array(heads), N_HEADS), np.float32)
+    try:
+        left = np.asarray(knock_out(W_O, np.array(heads), N_HEADS), np.float32)
+    except Exception as error:
+        raise ValueError(f"knock_out, called with the heads {heads}, raised {type(error).__name__}: {error}") from error
     if left.shape != W_O.shape:
         raise ValueError(f"knock_out returned shape {left.shape}; return a matrix of the shape of W_O, {W_O.shape}")
     return read_only(left)
@@ -67,7 +70,7 @@ def _call(attend, X, W_Q, W_K, W_V, W_O, mask):
         f"the attention function, called with X of shape {X.shape}, W_Q, W_K, W_V and W_O of shape {W_Q.shape}, "
         f"n_heads={N_HEADS} and {'no mask' if mask is None else f'a mask of shape {mask.shape}'},"
     )
-    arguments = [read_only(X), W_Q, W_K, W_V, W_O, N_HEADS] + ([] if mask is None else [mask])
+    arguments = [read_only(X), W_Q, W_K, W_V, W_O, N_HEADS] + ([] if mask is None else [read_only(mask)])
     try:
         returned = attend(*arguments)
     except Exception as error:

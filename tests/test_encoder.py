@@ -224,6 +224,19 @@ def test_a_knock_out_of_another_shape_is_refused(model):
         model.encode(TIRED, without=[(0, 0)], knock_out=lambda W_O, heads, n_heads: W_O[32:])
 
 
+def test_a_knock_out_that_fails_is_named(model):
+    with pytest.raises(ValueError, match=r"knock_out, called with the heads \[3\], raised KeyError"):
+        model.encode(TIRED, without=[(0, 3)], knock_out=lambda W_O, heads, n_heads: {}["head"])
+
+
+def test_attention_cannot_write_into_the_mask(model):
+    def writes(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+        mask[:] = True
+
+    with pytest.raises(ValueError, match="read-only"):
+        model.encode(["Hi", TIRED], writes)
+
+
 @pytest.mark.parametrize("heads", [[(6, 0)], [(0, 12)], [(-1, 0)], [3], (0, 2), [(0, 1, 2)], "52", None, [(0.5, 1)]])
 def test_a_head_that_is_not_there_is_refused(model, heads):
     with pytest.raises(ValueError, match=r"there is no head|give pairs"):

@@ -79,7 +79,8 @@ def _as_arrays(returned, n_outputs):
             array = np.asarray(part)
             if array.dtype.kind not in "fiubO":
                 return None
-            if any(isinstance(entry, str) for entry in array.flat):  # objects may be Fractions, but not text
+            # Objects may be Fractions, but not text; and None would be read as NaN.
+            if any(isinstance(entry, str | None) for entry in array.flat):
                 return None
             arrays.append(array.astype(np.float64))  # a copy: later calls cannot change it
         except Exception:  # whatever an unknown kind of object answers: it is no array, and the check says so
@@ -134,7 +135,9 @@ def same(one, other, output=None):
             return False
         # A ValueError's text holds the shapes that clashed; it tells one mistake from another.
         return not isinstance(one.error, ValueError) or str(one.error) == str(other.error)
-    if one.arrays is None or other.arrays is None or len(one.arrays) != len(other.arrays):
+    if one.arrays is None or other.arrays is None:
+        return one.returned is None and other.returned is None
+    if len(one.arrays) != len(other.arrays):
         return False
     pairs = list(zip(one.arrays, other.arrays, strict=True))
     compared = pairs if output is None else pairs[output : output + 1]

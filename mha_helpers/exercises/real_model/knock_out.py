@@ -27,6 +27,7 @@ def _knock_out_cases():
         Case("the only head", _arguments(8, (4, 4), [0], 1)),
         Case("heads of one feature", _arguments(9, (5, 5), [1, 4], 5)),
         Case("twelve heads", _arguments(10, (24, 24), [11, 7, 0], 12)),
+        Case("ten heads of twelve", _arguments(15, (24, 24), [11, 10, 9, 8, 6, 5, 4, 3, 1, 0], 12)),
         Case("more rows than columns", _arguments(11, (21, 8), [2, 5], 7)),
         Case("fewer rows than columns", _arguments(12, (6, 20), [1], 2)),
         Case("float32", single | {"W_O": single["W_O"].astype(np.float32)}),

@@ -14,6 +14,8 @@ from mha_helpers.measures import previous_token_score
 def _previous_cases():
     padded = np.arange(6) < 4
     looks_back = {"weights": 0.25 * hundredths(7, 3, 5, 5)["weights"] + 0.75 * np.eye(5)[[0, 0, 1, 2, 3]]}
+    sixteen = hundredths(13, 2, 16, 16)
+    sixteen["weights"][0] = np.eye(16)[[0, *range(15)]]  # a head that looks at nothing else
     return (
         Case("one head", hundredths(54, 5, 5)),
         Case("layers and heads", hundredths(1, 2, 3, 5, 5)),
@@ -24,6 +26,7 @@ def _previous_cases():
         Case("two tokens", hundredths(6, 3, 2, 2)),
         Case("heads that look back", looks_back),
         Case("as many heads as tokens", hundredths(8, 4, 4, 4)),
+        Case("sixteen tokens", sixteen),
         Case("one layer of one head", hundredths(9, 1, 1, 7, 7)),
         Case("another head", hundredths(10, 5, 5)),
         Case("float32", in_float32(hundredths(11, 2, 4, 5, 5))),
