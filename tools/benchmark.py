@@ -19,9 +19,10 @@ from statistics import median
 import numpy as np
 from nbclient import NotebookClient
 from nbformat import v4
+from playwright.sync_api import Error
 
 from mha_helpers import attention, exercises
-from tools.browser import lab_server, open_browser, open_notebook, open_page, press_latency, run_all
+from tools.browser import lab_server, open_browser, open_notebook, open_page, press_latency, run_all, text_of
 from tools.notebooks import KERNELSPEC, NOTEBOOKS, ONE_THREAD, course_notebooks, read, write
 
 IMPORTS = [
@@ -93,7 +94,7 @@ def draw_order(chosen):
          weights_now=found.weights, context_now=found.context)""",
     "split_lab": """\
 split_state = labs.split_lab().state
-@interact(n_heads=SelectionSlider(options=[1, 2, 3, 4]))
+@interact(n_heads=SelectionSlider(options=[1, 2, 4]))
 def draw_split(n_heads):
     found = splitting.compute(split_state | {"heads": n_heads})
     draw(n_heads, X=found.X, **{name: array.reshape(-1, array.shape[-1]) for name, array in found.heads.items()})""",
@@ -109,7 +110,7 @@ heads_state = labs.sum_of_heads().state
 def draw_heads(token):
     found = heads.compute(heads_state | {"token": token})
     draw(token, concatenation=np.hstack(found.heads), weights=found.weights, contributions=found.contributions,
-         sums=np.stack([found.output, found.product, found.left_over]))""",
+         sums=np.stack([found.output, found.product, found.missing]))""",
     "which_bug": """\
 bug_state = labs.which_bug().state
 @interact(patient=SelectionSlider(options=diagnosis.LETTERS))
@@ -156,7 +157,10 @@ def _presses(page, name):
 
     def press(title, cell, control, keys):
         picture = cell.locator(".mha-picture, .widget-output")
-        times, blank = press_latency(page, control, picture, keys, len(keys))
+        try:
+            times, blank = press_latency(page, control, picture, keys, len(keys))
+        except Error as error:  # it stands for an error of Python, too, which the plain picture shows instead
+            raise RuntimeError(f"{name}, {title.strip()}: {error.message}; it shows {text_of(picture)!r}") from error
         milliseconds[title] += times
         blank_frames[title] += blank
 
