@@ -22,7 +22,7 @@ def head_entropy(weights):
 
 def _entropy_cases():
     rng = np.random.default_rng(5)
-    uneven = softmax(3 * rng.normal(size=(2, 3, 5)))
+    uneven = softmax(3 * rng.normal(size=(3, 5)))
     tiny = np.array([[1e-30, 1e-12, 0.25, 0.75 - 1e-12], [1e-6, 0.5, 1e-3, 0.499 - 1e-6]])
     certain = np.array([[0, 1, 0, 0, 0], [0.1, 0.3, 0.2, 0.2, 0.2], [0, 0.5, 0, 0.25, 0.25]])
     hidden = {"weights": hundredths(6, 4, 6, visible=rng.random((4, 6)) < 0.7)["weights"]}

@@ -194,8 +194,13 @@ PREVIOUS_MISTAKES = (
             lambda weights: weights[..., 1:, :-1].sum(axis=-1).mean(axis=-1),
             lambda weights: weights[..., 1:, :-1],
             lambda weights: weights[..., 1:, :-1].mean(axis=-1),
-            lambda weights: weights.mean(axis=(-2, -1)),
         ),
+    ),
+    Mistake(
+        "previous-whole-matrix",
+        "You average over every query and every key. Each row sums to 1, so that this is 1 / n_tokens whatever the head "
+        "looks at. Take out the diagonal below the main one first: weights[..., i, i - 1].",
+        (lambda weights: weights.mean(axis=(-2, -1)),),
     ),
     Mistake(
         "previous-first-token",
