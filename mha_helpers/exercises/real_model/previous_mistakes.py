@@ -198,7 +198,7 @@ PREVIOUS_MISTAKES = (
     ),
     Mistake(
         "previous-whole-matrix",
-        "You average over every query and every key. Each row sums to 1, so that this is 1 / n_tokens whatever the head "
+        "You average over every query and every key. Each row sums to 1, so this is 1 / n_tokens whatever the head "
         "looks at. Take out the diagonal below the main one first: weights[..., i, i - 1].",
         (lambda weights: weights.mean(axis=(-2, -1)),),
     ),
