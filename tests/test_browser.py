@@ -1,6 +1,5 @@
 """The course in a real JupyterLab in a real browser: what a learner sees there is right."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -17,10 +16,8 @@ from mha_helpers.exercises.self_attention.predictions import PROJECTIONS, WORD_V
 from mha_helpers.labs import diagnosis, heads, order, scaling, studio
 from tools.browser import (
     Server,
-    find_browser,
     is_trusted,
     lab_server,
-    open_browser,
     open_notebook,
     open_page,
     press_latency,
@@ -54,12 +51,9 @@ class Course:
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory):
-    if find_browser() is None:
-        reason = "no Chromium, Chrome or Edge: install one, or set MHA_BROWSER to its path"
-        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+def course(browser, tmp_path_factory):
     folder = tmp_path_factory.mktemp("course")
-    with lab_server(folder) as server, open_browser() as browser:
+    with lab_server(folder) as server:
         yield Course(folder, server, browser)
 
 
