@@ -4,6 +4,7 @@ import argparse
 import ast
 import copy
 import os
+import sys
 from itertools import count
 from pathlib import Path
 
@@ -44,6 +45,27 @@ def _file(name):
     if not Path(name).is_file():
         raise argparse.ArgumentTypeError(f"there is no file {name}")
     return Path(name)
+
+
+def parse_copies(parser, argv):
+    """Parse `FOLDER [NOTEBOOK ...]`, the command line of what writes one file a notebook into a folder.
+
+    Returns
+    -------
+    folder : Path
+        New or empty: somebody may have worked in the files that are there.
+    notebooks : list of Path
+        No two of the same name.
+    """
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where to write: new or empty")
+    add_notebooks(parser)
+    arguments = parser.parse_args(argv)
+    folder = arguments.folder
+    if len({path.stem for path in arguments.notebooks}) < len(arguments.notebooks):
+        parser.error("two notebooks have the same name; write them to folders of their own")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        sys.exit(f"{folder} is not an empty folder; name a new one: nothing is overwritten")
+    return folder, arguments.notebooks
 
 
 def read(path):

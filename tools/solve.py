@@ -12,16 +12,15 @@ import copy
 import json
 import re
 import sys
-from pathlib import Path
 
 from mha_helpers import exercises
 from tools.notebooks import (
     NOTEBOOKS,
     NotebookError,
-    add_notebooks,
     execute,
     label,
     parse,
+    parse_copies,
     plain_python,
     read,
     tags,
@@ -139,24 +138,17 @@ def _verify(number, cell):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m tools.solve", description=__doc__.partition("\n")[0])
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where to write the copies: new or empty")
-    add_notebooks(parser)
-    arguments = parser.parse_args(argv)
-    if len({path.name for path in arguments.notebooks}) < len(arguments.notebooks):
-        parser.error("two notebooks have the same name; write them to folders of their own")
-    # Somebody may have worked in the copies that are there.
-    if arguments.folder.exists() and (not arguments.folder.is_dir() or any(arguments.folder.iterdir())):
-        sys.exit(f"{arguments.folder} is not an empty folder; name a new one: solved copies overwrite nothing")
+    folder, notebooks = parse_copies(parser, argv)
     solved = {}
-    for path in arguments.notebooks:
+    for path in notebooks:
         try:
             solved[path.name] = solve(read(path), path.parent)
         except NotebookError as error:
             sys.exit(f"{path.name}: {error}\nNothing was written.")
-    arguments.folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     for name, notebook in solved.items():
-        write(notebook, arguments.folder / name)
-        print(f"{arguments.folder / name}: solved, and every check agrees")
+        write(notebook, folder / name)
+        print(f"{folder / name}: solved, and every check agrees")
 
 
 if __name__ == "__main__":
