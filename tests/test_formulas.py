@@ -38,6 +38,12 @@ def test_a_colour_and_a_sign_of_html_survive():
     assert formula.find("mo").text == "<"
 
 
+@pytest.mark.parametrize(("latex", "spaces"), [(r"\log p", 1), (r"\log(p)", 0), ("ab", 0)])
+def test_a_function_stands_off_its_argument(latex, spaces):
+    (formula,) = formulas(f"${latex}$")
+    assert len(formula("mspace")) == spaces
+
+
 @pytest.mark.parametrize("markdown", ["`$a$`", "```\n$a$\n```", r"\$5 and \$6", "5 $"])
 def test_code_and_lone_dollars_are_no_formulas(markdown):
     assert formulas(markdown) == []

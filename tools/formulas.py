@@ -1,9 +1,14 @@
 """Markdown to HTML whose formulas are MathML: every current browser shows them, and no script is loaded for it."""
 
+import re
+
 from latex2mathml.converter import convert
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 from tools.notebooks import NotebookError
+
+FUNCTION_NAME = re.compile(r"<mi>\w{2,}</mi>(?!<mo)")  # log p; a variable of the library's has one letter
+THIN_SPACE = '<mspace width="0.167em" />'
 
 
 def rendered(markdown, attachments=None):
@@ -51,4 +56,5 @@ def _mathml(latex, display):
         raise NotebookError(f"has the formula {latex!r}, which cannot be converted: {error!r}; correct it") from error
     if "\\" in mathml:  # a command that the library does not know stays as it stands
         raise NotebookError(f"has the formula {latex!r} with a command that MathML has no form for; write it otherwise")
-    return mathml.replace(' xmlns=""', "")  # HTML needs no namespace, and nbconvert garbles it in headings
+    mathml = mathml.replace(' xmlns=""', "")  # HTML needs no namespace, and nbconvert garbles it in headings
+    return FUNCTION_NAME.sub(rf"\g<0>{THIN_SPACE}", mathml)
