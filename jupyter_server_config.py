@@ -1,6 +1,7 @@
 """What `jupyter lab --config=jupyter_server_config.py` reads: nothing is asked of the network, and labs answer sooner.
 
-JupyterLab would offer to fetch news, and look for a newer JupyterLab.
+JupyterLab would look for news and for a newer JupyterLab; and without a source of news it would still ask the
+learner about them, so the part of the page that asks is left out.
 
 Jupyter Server sends a kernel's messages under Nagle's algorithm: the second waits until the browser has
 acknowledged the first, which takes it up to 40 ms. A lab's picture is always the second (the first says
@@ -19,7 +20,14 @@ class PromptConnection(ZMQChannelsWebsocketConnection):
         return super().connect()
 
 
+def without_announcements(handler, page_config):
+    """Leave out of JupyterLab's page what announces news: called with each page's settings, which it returns."""
+    page_config["disabledExtensions"].append("@jupyterlab/apputils-extension:announcements")
+    return page_config
+
+
 c = get_config()  # noqa: F821
 c.LabApp.news_url = None
 c.LabApp.check_for_updates_class = "jupyterlab.NeverCheckForUpdate"
+c.ServerApp.tornado_settings = {"page_config_hook": without_announcements}
 c.ServerApp.kernel_websocket_connection_class = PromptConnection
