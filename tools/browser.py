@@ -1,4 +1,4 @@
-"""Drive the course in a real JupyterLab in a real browser: for tests, pictures and benchmarks.
+"""Drive the course in a real JupyterLab, or Notebook 7, in a real browser: for tests, pictures and benchmarks.
 
     with lab_server("notebooks") as server, open_browser() as browser, open_page(browser, server) as seen:
         open_notebook(seen.page, "01_self_attention.ipynb")
@@ -66,10 +66,11 @@ def find_browser():
 
 @dataclass(frozen=True)
 class Server:
-    """A running JupyterLab; `url` ends with a slash."""
+    """A running JupyterLab or Notebook 7; `url` ends with a slash."""
 
     url: str
     token: str
+    application: str
 
     def request(self, path, method="GET"):
         """Ask its REST interface: `server.request("api/status")`."""
@@ -80,8 +81,8 @@ class Server:
 
 
 @contextmanager
-def lab_server(folder):
-    """Run JupyterLab on a folder, and end it together with its kernels.
+def lab_server(folder, application="jupyterlab"):
+    """Run JupyterLab or Notebook 7 on a folder, and end it together with its kernels.
 
     Settings, workspaces and the record of trusted notebooks are in a temporary folder: the
     user's are neither read nor changed, and every notebook is untrusted until it has run.
@@ -90,6 +91,8 @@ def lab_server(folder):
     ----------
     folder : path
         The root of the file browser. Notebooks opened here are saved here.
+    application : str, optional
+        "jupyterlab", or "notebook" for Notebook 7.
 
     Yields
     ------
@@ -104,11 +107,11 @@ def lab_server(folder):
         places = {f"JUPYTER_{place.upper()}_DIR": str(own / place) for place in ("config", "data", "runtime")}
         environment = os.environ | places | ONE_THREAD | {"IPYTHONDIR": str(own / "ipython")}
         # Not `-m jupyter lab`: on Windows that is a second process, which would outlive the first.
-        command = [sys.executable, "-m", "jupyterlab", *LAB_OPTIONS, f"--ServerApp.root_dir={Path(folder).resolve()}"]
+        command = [sys.executable, "-m", application, *LAB_OPTIONS, f"--ServerApp.root_dir={Path(folder).resolve()}"]
         with open(own / "log", "wb") as log:
             process = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
         try:
-            server = _started(process, own)
+            server = _started(process, own, application)
             try:
                 yield server
             finally:
@@ -119,7 +122,7 @@ def lab_server(folder):
             process.wait()
 
 
-def _started(process, own):
+def _started(process, own, application):
     """Wait until the server answers; a server that ends instead is an error, with what it said."""
     for _ in range(20 * TIMEOUT):
         try:
@@ -130,14 +133,14 @@ def _started(process, own):
         if pages:  # written after the .json, so that one is complete by now
             (file,) = own.glob("runtime/jpserver-*.json")
             info = json.loads(file.read_text())
-            server = Server(info["url"], info["token"])
+            server = Server(info["url"], info["token"], application)
             try:
                 server.request("api/status")
                 return server
             except urllib.error.URLError as error:
                 if not isinstance(error.reason, ConnectionRefusedError):
                     raise  # a refusal is no error: it listens last
-    raise RuntimeError(f"JupyterLab did not start:\n{(own / 'log').read_text()}")
+    raise RuntimeError(f"{application} did not start:\n{(own / 'log').read_text()}")
 
 
 @contextmanager
@@ -163,9 +166,12 @@ class Seen:
     other_hosts: list = field(default_factory=list)
 
 
+_RESTORED = "window.jupyterapp && jupyterapp.restored.then(() => true)"
+
+
 @contextmanager
 def open_page(browser, server, *, width=1100, height=900):
-    """Open JupyterLab in a fresh workspace and a browser profile of its own; its kernels end with it.
+    """Open JupyterLab, in a fresh workspace, or Notebook 7 in a browser profile of its own; its kernels end with it.
 
     Yields
     ------
@@ -188,14 +194,20 @@ def open_page(browser, server, *, width=1100, height=900):
         seen.page.on("console", note_message)
         seen.page.on("pageerror", lambda error: seen.page_errors.append(error.message))
         try:
-            # "doc" is JupyterLab with one document and no side bars.
-            seen.page.goto(f"{server.url}doc/workspaces/{next(_workspaces)}?reset&token={server.token}")
-            seen.page.wait_for_function("window.jupyterapp && jupyterapp.restored.then(() => true)")
+            # "doc" is JupyterLab with one document and no side bars, "tree" is Notebook 7's list of files.
+            first = "tree?" if server.application == "notebook" else f"doc/workspaces/{next(_workspaces)}?reset&"
+            seen.page.goto(f"{server.url}{first}token={server.token}")
+            seen.page.wait_for_function(_RESTORED)
             yield seen
         finally:
             # A kernel left running would be taken up again by the next page that opens the notebook.
             for session in json.loads(server.request("api/sessions")):
                 server.request(f"api/sessions/{session['id']}", method="DELETE")
+
+
+def in_notebook7(page):
+    """Say whether a page is Notebook 7's, not JupyterLab's."""
+    return page.evaluate("jupyterapp.name") == "Jupyter Notebook"
 
 
 def open_notebook(page, path, *, kernel=True):
@@ -207,16 +219,21 @@ def open_notebook(page, path, *, kernel=True):
     path : str
         Relative to the server's folder, with forward slashes.
     kernel : bool, optional
-        False is the file browser's "Open With > Notebook (no kernel)".
+        False is the file browser's "Open With > Notebook (no kernel)", which Notebook 7 has not.
     """
-    page.evaluate(
-        """async arguments => {
-            window.mhaPanel = await jupyterapp.commands.execute("docmanager:open", arguments);
-            mhaPanel.revealed.then(() => mhaPanel.sessionContext.ready).then(() => { mhaPanel.mhaReady = true; });
-        }""",
-        {"path": path, "factory": "Notebook"}
-        | ({} if kernel else {"kernelPreference": {"shouldStart": False, "shouldReuse": False}}),
-    )
+    if in_notebook7(page):  # it has a page for each notebook
+        page.goto(page.url.partition("/tree")[0] + f"/notebooks/{path}")
+        page.wait_for_function(_RESTORED)
+        page.evaluate("window.mhaPanel = jupyterapp.shell.currentWidget; null")
+    else:
+        page.evaluate(
+            "async arguments => { window.mhaPanel = await jupyterapp.commands.execute('docmanager:open', arguments); }",
+            {"path": path, "factory": "Notebook"}
+            | ({} if kernel else {"kernelPreference": {"shouldStart": False, "shouldReuse": False}}),
+        )
+    page.evaluate("""() => {
+        mhaPanel.revealed.then(() => mhaPanel.sessionContext.ready).then(() => { mhaPanel.mhaReady = true; });
+    }""")
     page.wait_for_function("mhaPanel.mhaReady")
     if kernel:
         page.wait_for_function("mhaPanel.sessionContext.session?.kernel?.status === 'idle'")
