@@ -140,7 +140,7 @@ def test_the_workbench_shows_the_numbers_that_numpy_gives(as_given):
     queries, keys = X @ W_Q, X @ W_K
     assert_shows(picture, X, queries, keys, X @ W_V, *attention(queries, keys, X @ W_V))
 
-    # Notebook 7 looks at keys before a control does: arrows never reach a slider there, and select cells.
+    # Notebook 7 looks at keys before a control does (jupyter/notebook#7716): arrows never reach a slider there.
     onward = "PageUp" if in_notebook7(seen.page) else "ArrowRight"
     press_latency(seen.page, lab.get_by_role("slider").first, picture, onward, 1)
     query, key = positions(lab)
