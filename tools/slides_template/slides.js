@@ -1,6 +1,8 @@
 "use strict";
 // Without this script the slides stand one below the other, and nothing is hidden.
-const [LARGEST, SMALLEST] = [28, 17]; // pixels of text on a stage of 1280 by 720
+// In pixels on a stage of 1280 by 720.
+const [LARGEST, SMALLEST] = [28, 18];
+const [LARGEST_CODE, SMALLEST_CODE] = [24, 15];
 const ENLARGED = 2; // pictures, at most: beyond that they are coarse
 const SHRUNK = 0.6; // at least, or else the text has to become smaller
 const byId = id => document.getElementById(id);
@@ -9,6 +11,11 @@ const fragments = section => [...section.querySelectorAll(".fragment")];
 const hidden = section => fragments(section).filter(fragment => !fragment.classList.contains("shown"));
 let now = 0;
 
+function shrink(node, from, to, isTooLarge) {
+    let size = from;
+    do node.style.fontSize = `${size}px`; while (isTooLarge() && --size >= to);
+}
+
 function fit(section) {
     const body = section.firstElementChild;
     const pictures = [...section.querySelectorAll("img")];
@@ -16,9 +23,11 @@ function fit(section) {
         picture.style.width = `${ENLARGED * picture.naturalWidth}px`;
         picture.style.minHeight = `${Math.min(SHRUNK * picture.naturalHeight, body.clientHeight - 60)}px`;
     }
-    let size = LARGEST;
-    do section.style.fontSize = `${size}px`;
-    while ((body.scrollHeight > body.clientHeight || body.scrollWidth > body.clientWidth) && --size >= SMALLEST);
+    // A long line of code makes that code smaller, not the text around it.
+    section.querySelectorAll("pre").forEach(
+        pre => shrink(pre, LARGEST_CODE, SMALLEST_CODE, () => pre.offsetWidth > body.clientWidth));
+    shrink(section, LARGEST, SMALLEST, () =>
+        body.scrollHeight > body.clientHeight || body.scrollWidth > body.clientWidth);
     for (const picture of pictures) { // what is left beside a picture that had to be low
         const width = picture.clientHeight * picture.naturalWidth / picture.naturalHeight;
         picture.style.width = `${Math.min(picture.clientWidth, width)}px`;
