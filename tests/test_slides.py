@@ -1,6 +1,5 @@
 """The notebooks as slides: what is on them, that it fits, and that the page needs nothing but itself."""
 
-import os
 import re
 
 import pytest
@@ -9,7 +8,6 @@ from nbformat import v4
 
 from mha_helpers import exercises
 from tools import slides
-from tools.browser import find_browser, open_browser
 from tools.notebooks import NOTEBOOKS, NotebookError, course_notebooks, normalised, read, slide_type, tags, write
 
 # Of an empty course the tests fail for want of a file; with no case at all they would be skipped.
@@ -151,15 +149,6 @@ def folder(tmp_path_factory):
     pages = tmp_path_factory.mktemp("slides")
     slides.main([str(pages)])
     return pages
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if find_browser() is None:
-        reason = "no Chromium, Chrome or Edge: install one, or set MHA_BROWSER to its path"
-        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
-    with open_browser() as browser:
-        yield browser
 
 
 @pytest.fixture
