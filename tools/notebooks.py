@@ -89,6 +89,11 @@ def tags(cell):
     return cell.metadata.get("tags", [])
 
 
+def slide_type(cell):
+    """Return what a cell is in the slide view; "-", as in Jupyter, goes on with the slide before it."""
+    return cell.metadata.get("slideshow", {}).get("slide_type", "-")
+
+
 def plain_python(source):
     """Return a cell's source with IPython's magics turned into the calls that they stand for."""
     return TransformerManager().transform_cell(source)
@@ -157,8 +162,8 @@ def execute(notebook, folder):
 def normalised(notebook):
     """Return a copy in the form the course stores: what differs between machines and sittings is gone.
 
-    Cells keep their ids, tags and whether their source is folded; a missing or repeated id becomes
-    `cell-N`. Outputs lose widget views, and errors all of the traceback but its last line:
+    Cells keep their ids, tags, slide types and whether their source is folded; a missing or repeated id
+    becomes `cell-N`. Outputs lose widget views, and errors all of the traceback but its last line:
     the rest names files of this machine.
     """
     notebook = copy.deepcopy(notebook)
@@ -166,7 +171,8 @@ def normalised(notebook):
     _complete_ids(notebook)
     for cell in notebook.cells:
         folded = {"jupyter": {"source_hidden": True}} if cell.metadata.get("jupyter", {}).get("source_hidden") else {}
-        cell.metadata = nbformat.from_dict(({"tags": tags(cell)} if tags(cell) else {}) | folded)
+        slide = {"slideshow": {"slide_type": slide_type(cell)}} if slide_type(cell) != "-" else {}
+        cell.metadata = nbformat.from_dict(({"tags": tags(cell)} if tags(cell) else {}) | folded | slide)
         if cell.cell_type == "code":
             cell.outputs = [output for output in map(_normalised_output, cell.outputs) if output.get("data") != {}]
     return CoalesceStreamsPreprocessor().preprocess(notebook, {})[0]

@@ -1,6 +1,7 @@
 """The course's exercises and predictions.
 
 `exercises.softmax.check(softmax)`, `.hint()`, `.solution()`; `exercises.predict_order.commit("a")`.
+`exercises.keep_results()` keeps what they say in a file, for a learner who asks for it.
 """
 
 from mha_helpers.exercises.masking.attention import masked_exercise as masked_attention
@@ -20,6 +21,7 @@ from mha_helpers.exercises.real_model.entropy import entropy_exercise as head_en
 from mha_helpers.exercises.real_model.knock_out import knock_out_exercise as knock_out
 from mha_helpers.exercises.real_model.predictions import predict_all_out, predict_lightly, predict_soft
 from mha_helpers.exercises.real_model.previous import previous_exercise as previous_token_score
+from mha_helpers.exercises.results import keep_results, stop_keeping
 from mha_helpers.exercises.scaling.attention import scaled_exercise as scaled_dot_product_attention
 from mha_helpers.exercises.scaling.jacobian import jacobian_exercise as softmax_jacobian
 from mha_helpers.exercises.scaling.predictions import predict_gradient, predict_queries_first, predict_spread
@@ -50,6 +52,7 @@ __all__ = [
     "head_contributions",
     "head_entropy",
     "judge_step",
+    "keep_results",
     "knock_out",
     "masked_attention",
     "multi_head_attention",
@@ -77,4 +80,5 @@ __all__ = [
     "softmax",
     "softmax_jacobian",
     "split_heads",
+    "stop_keeping",
 ]

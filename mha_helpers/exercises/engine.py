@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mha_helpers.exercises import explain
+from mha_helpers.exercises import explain, results
 from mha_helpers.exercises.calling import agree, call_safely, close, is_stub, same, same_shapes
-from mha_helpers.exercises.panel import Panel, Shown
+from mha_helpers.exercises.panel import Note, Panel, Shown
 
 RIGHT_FOR_MATRICES = (
     "It is right for one matrix, and goes wrong where there are more axes, or fewer: a loop over a batch "
@@ -105,18 +105,6 @@ class Result(Shown):
         return Panel(tone, heading, tuple(filter(None, (self.message, self.next_step))))
 
 
-@dataclass(frozen=True, repr=False)
-class Note(Shown):
-    """A hint or a solution."""
-
-    panel: Panel
-
-    @property
-    def source(self):
-        """The code in it, as a learner would type it."""
-        return self.panel.code
-
-
 @dataclass
 class Exercise:
     """A function for the learner to write, with the inputs and the mistakes that its check knows.
@@ -183,12 +171,17 @@ class Exercise:
         >>> exercises.softmax.check(lambda scores: scores / scores.sum(-1, keepdims=True)).mistake
         'softmax-no-exp'
         """
+        result = self._judge(function)
+        results.keep(self.name, result.status, result.mistake)
+        return result
+
+    def _judge(self, function):
         try:
-            return self._check(function)
+            return self._compare(function)
         except Exception as error:  # a function so odd that even looking at it fails
             return Result("wrong", f"This function cannot be checked: looking at it raises {type(error).__name__}.")
 
-    def _check(self, function):
+    def _compare(self, function):
         stuck = f"Stuck? exercises.{self.name}.hint()"
         if function is None or function is ...:
             return Result("not attempted", f"Write {self._call} first.", next_step=stuck)
@@ -247,7 +240,7 @@ class Exercise:
         softmax: the course's own, as yours is not written yet
         """
         with contextlib.redirect_stdout(io.StringIO()):
-            status = self.check(function).status
+            status = self._judge(function).status
         theirs = status == "correct" and function is not self.reference
         why = {"not attempted": ", as yours is not written yet", "wrong": ", as yours is not right yet"}.get(status, "")
         print(f"{self.name}: yours" if theirs else f"{self.name}: the course's own{why}")

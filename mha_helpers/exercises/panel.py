@@ -67,3 +67,15 @@ class Shown:
 
     def _repr_html_(self):
         return self.panel.html()
+
+
+@dataclass(frozen=True, repr=False)
+class Note(Shown):
+    """What is shown when asked for: a hint, a solution, what is kept."""
+
+    panel: Panel
+
+    @property
+    def source(self):
+        """The code in it, as a learner would type it."""
+        return self.panel.code

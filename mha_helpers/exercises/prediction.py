@@ -2,7 +2,11 @@
 
 from dataclasses import dataclass, field
 
+from mha_helpers.exercises import results
 from mha_helpers.exercises.panel import Panel, Shown
+
+# What results call it: the words are those of the exercises.
+STATUSES = {"not answered": "not attempted", "right": "correct", "not quite": "wrong"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -11,6 +15,7 @@ class Reply(Shown):
 
     status: str  # "not answered", "right" or "not quite"
     panel: Panel
+    mistake: str | None = None  # the wrong option
 
 
 @dataclass
@@ -35,6 +40,13 @@ class Prediction:
     shown_when_wrong: bool = True
     first_answer: str | None = field(default=None, init=False)
 
+    @property
+    def name(self):
+        """The name under which the course has it; one that is not the course's has none."""
+        from mha_helpers import exercises  # here, as it imports this module
+
+        return next((name for name in exercises.__all__ if getattr(exercises, name) is self), "(unnamed)")
+
     def commit(self, answer):
         """Show the result, once there is an answer.
 
@@ -53,6 +65,11 @@ class Prediction:
         >>> exercises.predict_constant.commit(None).status
         'not answered'
         """
+        reply = self._reply(answer)
+        results.keep(self.name, STATUSES[reply.status], reply.mistake)
+        return reply
+
+    def _reply(self, answer):
         *most, last = [f'"{option}"' for option in self.reactions]
         options = f"{', '.join(most)} or {last}"
         if answer is None or answer is ...:
@@ -72,7 +89,7 @@ class Prediction:
             heading = f'{verdict}: "{answer}"; you first committed to "{self.first_answer}"'
         result = self.run() if is_right or self.shown_when_wrong else ""
         panel = Panel("good" if is_right else "bad", heading, (self.reactions[answer],), result)
-        return Reply("right" if is_right else "not quite", panel)
+        return Reply("right", panel) if is_right else Reply("not quite", panel, mistake=answer)
 
 
 def written_row(values):
