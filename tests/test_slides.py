@@ -106,7 +106,7 @@ def test_nothing_is_overwritten(tmp_path, capsys):
     slides.main([str(pages), str(path)])
     assert capsys.readouterr().out == f"{pages / 'one.html'}\n"
     (pages / "one.html").write_text("changed")
-    with pytest.raises(SystemExit, match="already there; name another folder"):
+    with pytest.raises(SystemExit, match="is not an empty folder; name a new one"):
         slides.main([str(pages), str(path)])
     assert (pages / "one.html").read_text() == "changed"
     with pytest.raises(SystemExit, match="2"):

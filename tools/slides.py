@@ -19,7 +19,7 @@ from nbformat.v4 import new_markdown_cell
 from traitlets import default
 
 from tools.formulas import rendered
-from tools.notebooks import NotebookError, add_notebooks, read, slide_type, tags
+from tools.notebooks import NotebookError, parse_copies, read, slide_type, tags
 
 HEADING = re.compile(r"^#+ .*", re.MULTILINE)
 SECTION = re.compile(r"^## .*", re.MULTILINE)
@@ -132,21 +132,14 @@ def _shorten(cell):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m tools.slides", description=__doc__.partition("\n")[0])
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where to write the pages")
-    add_notebooks(parser)
-    arguments = parser.parse_args(argv)
-    pages = {arguments.folder / f"{path.stem}.html": path for path in arguments.notebooks}
-    if len(pages) < len(arguments.notebooks):
-        parser.error("two notebooks have the same name; write them to folders of their own")
-    if there := [str(page) for page in pages if page.exists()]:
-        sys.exit(f"{', '.join(there)}: already there; name another folder, or delete them: slides overwrite nothing")
+    folder, notebooks = parse_copies(parser, argv)
     written = {}
-    for page, path in pages.items():
+    for path in notebooks:
         try:
-            written[page] = slides(read(path))
+            written[folder / f"{path.stem}.html"] = slides(read(path))
         except NotebookError as error:
             sys.exit(f"{path.name} {error}\nNothing was written.")
-    arguments.folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     for page, html in written.items():
         page.write_text(html, encoding="utf-8", newline="\n")
         print(page)
