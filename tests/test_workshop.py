@@ -62,8 +62,8 @@ class Plan:
         notebook = read(COURSE[title[:2]])
         self.prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
         self.sources = {cell.execution_count: cell.source for cell in notebook.cells if cell.cell_type == "code"}
-        head, *self.rows, self.total = rows(self.text, 6)
-        assert head == ["cell", "how", "teach", "do", "slack", "half"]
+        head, *self.rows, self.total = rows(self.text, 7)
+        assert head == ["cell", "how", "at", "teach", "do", "slack", "half"]
         assert self.total[0] == "**total**"
 
     def asked(self, number, question):
@@ -72,7 +72,7 @@ class Plan:
 
     def lasts(self, cells):
         """The minutes of the rows in which these cells stand."""
-        return sum(sum(map(minutes, row[2:5])) for row in self.rows if set(cells_named(row[0])) & set(cells))
+        return sum(sum(map(minutes, row[3:6])) for row in self.rows if set(cells_named(row[0])) & set(cells))
 
     def line(self, start):
         [line] = [line for line in self.text.splitlines() if line.startswith(start)]
@@ -89,7 +89,7 @@ def plan(request):
 
 def test_every_notebook_has_a_section_under_the_readmes_title_and_every_part_of_it():
     assert [title for title in SECTIONS if title[:2].isdigit()] == [title for title, _ in TITLES]
-    parts = ("**Objectives.** ", "For home, or when early:", "**Right.** ", "**Type a mistake** ")
+    parts = ("**Objectives.** ", "**For home, or when early.** ", "**Right.** ", "**Type a mistake** ")
     parts += ("| wrong answers |", "**Ask the room.** ", "**Late? Cut in this order:** ", "**Never cut** ")
     for title, _ in TITLES:
         assert [part for part in parts if part not in SECTIONS[title]] == [], title
@@ -99,35 +99,40 @@ def test_each_quoted_cell_has_that_number_and_every_cell_that_is_named_is_quoted
     quoted = dict(re.findall(r"\[(\d+)\] `([^`]+)`", plan.text))
     for number, words in quoted.items():
         assert [found for found, source in plan.sources.items() if words in source] == [int(number)], words
-    tables = "\n".join(row[0] for row in plan.rows) + "\n" + plan.text[plan.text.index("For home") :].split("\n\n")[0]
+    tables = "\n".join(row[0] for row in plan.rows) + "\n" + plan.line("- **For home")
     assert sorted(cells_named(tables)) == [*plan.sources][1:], "each cell but the first, once"
     assert set(cells_named(plan.text)) <= set(cells_named(tables))
     assert set(map(int, quoted)) >= set(cells_named("\n".join(row[0] for row in plan.rows)))
 
 
 def test_the_minutes_add_up_to_those_of_the_notebook_and_of_the_readme(plan):
-    columns = [sum(minutes(row[column]) for row in plan.rows) for column in range(2, 6)]
-    assert columns == [minutes(cell) for cell in plan.total[2:]]
+    columns = [sum(minutes(row[column]) for row in plan.rows) for column in range(3, 7)]
+    assert columns == [minutes(cell) for cell in plan.total[3:]]
     to_read, to_do = map(int, re.search(r"\*\*Minutes:\*\* (\d+) to read, (\d+) to do", plan.prose).groups())
     assert [columns[0], columns[1] + columns[2]] == [to_read, to_do]
     assert str(sum(columns[:3])) == dict(TITLES)[plan.text.partition("\n")[0]]
 
 
+def test_each_row_begins_when_those_before_it_are_over(plan):
+    ends = np.cumsum([sum(map(minutes, row[3:6])) for row in plan.rows])
+    assert [minutes(row[2]) for row in [*plan.rows, plan.total]] == [0, *ends]
+
+
 def test_a_cell_takes_the_whole_of_its_minutes_in_the_half_day_or_none(plan):
     for row in plan.rows:
-        assert minutes(row[5]) in (0, sum(map(minutes, row[2:5]))), row
+        assert minutes(row[6]) in (0, sum(map(minutes, row[3:6]))), row
 
 
 def test_exercises_have_the_minutes_that_the_notebook_gives_them(plan):
     given = dict(re.findall(r"^### Exercise .*`(\w+)`  \(about (\d+) minutes\)", plan.prose, re.MULTILINE))
     assert given
     writing = [row for row in plan.rows if "write" in row[1]]
-    planned = {plan.asked(cells_named(row[0])[0], "check"): row[3] for row in writing}
+    planned = {plan.asked(cells_named(row[0])[0], "check"): row[4] for row in writing}
     assert planned == given
 
 
 def test_predictions_have_the_right_answer(plan):
-    said = dict(re.findall(r"\[(\d+)\] \*\*([^*]+)\*\*", plan.line("**Right.**")))
+    said = dict(re.findall(r"\[(\d+)\] \*\*([^*]+)\*\*", plan.line("- **Right.**")))
     commits = [number for number, source in plan.sources.items() if ".commit(" in source]
     assert [int(number) for number in said] == commits
     for number, answer in said.items():
@@ -162,7 +167,7 @@ def test_the_mistake_to_type_is_called_by_its_name(plan):
 
 
 def test_what_is_cut_saves_what_is_said_and_spares_what_must_stay(plan):
-    cut, _, kept = plan.line("**Late?").partition("**Never cut**")
+    cut, _, kept = plan.line("- **Late?").partition("**Never cut**")
     named = re.findall(r"((?:\[\d+\](?: to | and )?)+) \((\d+)\)", cut)
     assert len(named) >= 3
     for cells, saved in named:
@@ -172,7 +177,7 @@ def test_what_is_cut_saves_what_is_said_and_spares_what_must_stay(plan):
 
 
 def test_each_has_questions_for_the_room_and_something_typed_live(plan):
-    assert 2 <= plan.line("**Ask the room.**").count(" · ") + 1 <= 3
+    assert 2 <= plan.line("- **Ask the room.**").count(" · ") + 1 <= 3
     assert any("**live**" in row[1] for row in plan.rows)
 
 
@@ -194,11 +199,11 @@ def test_run_sheets(day, whole):
     for row, (title, _) in zip(taught, TITLES, strict=True):
         plan = Plan(title)
         if whole:
-            assert (minutes(row[1]), row[3]) == (sum(map(minutes, plan.total[2:5])), "all"), title
+            assert (minutes(row[1]), row[3]) == (sum(map(minutes, plan.total[3:6])), "all"), title
         else:
-            assert minutes(row[1]) == minutes(plan.total[5]), title
+            assert minutes(row[1]) == minutes(plan.total[6]), title
             assert cells_named(row[3]) == sorted(
-                number for one in plan.rows if minutes(one[5]) for number in cells_named(one[0])
+                number for one in plan.rows if minutes(one[6]) for number in cells_named(one[0])
             ), title
 
 
