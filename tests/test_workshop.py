@@ -21,14 +21,10 @@ COURSE = {f"{path.stem[:2]}": path for path in course_notebooks()}
 TITLES = re.findall(r"^\| \[(\d\d [^]]*)\]\(notebooks/.*\| (\d+) \|$", README, re.MULTILINE)  # and minutes
 # Named in the guide, and not there yet.
 AWAITED = {
-    "tools.export",
-    "tools.room",
-    "tools.slides",
     "workshop/hub.md",
     "workshop/jupyterhub_config.py",
     "workshop/load.py",
     "workshop/values.yaml",
-    "keep_results",
 }
 CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
 REFERENCE = re.compile(r"\[(\d+)\](?: to \[(\d+)\])?")
