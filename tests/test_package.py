@@ -26,6 +26,7 @@ ALLOWED = {
     "svg": {"style"},
     "figures": {"style"},
     "worked_examples": {"attention", "masks", "positions", "course_data"},
+    "check_setup": {"attention", "encoder", "exercises", "figures", "labs", "worked_examples"},
     "exercises": {
         "attention",
         "encoder",

@@ -1,0 +1,221 @@
+"""Say whether a machine is ready for the course.
+
+Usage: python -m mha_helpers.check_setup
+
+One line a check, and what to do where one fails. It needs no network, changes nothing, and takes about ten seconds.
+"""
+
+import ast
+import platform
+import re
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+
+# Everything else is imported by the check that needs it: what is missing must be told, not end the program.
+
+INSTALL = "Install again what the course needs, in the course's folder: python -m pip install -r requirements.txt"
+WIDGETS = "@jupyter-widgets/jupyterlab-manager"
+EXTENSION_OF = {"8": "5", "7": "3"}  # ipywidgets' first number, and that of the extension which speaks its language
+
+
+class NotReady(Exception):
+    """What is wrong with a set-up, in words for a learner."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that the course needs.
+
+    Parameters
+    ----------
+    name : str
+    run : callable
+        Returns what it found, as a str. Any exception means that the check failed.
+    remedy : str
+        What to do then.
+    vital : bool, optional
+        Whether the checks after it mean nothing if it fails.
+    """
+
+    name: str
+    run: object
+    remedy: str = INSTALL
+    vital: bool = False
+
+
+def python():
+    """Is this Python new enough, and the course installed in it?"""
+    version = platform.python_version()
+    try:
+        from packaging.specifiers import SpecifierSet
+
+        wanted = metadata.metadata("mha_helpers")["Requires-Python"]
+    except ImportError:  # a PackageNotFoundError is one, too
+        raise NotReady(f"this is Python {version} in {sys.prefix}, and the course is not installed in it") from None
+    if not SpecifierSet(wanted).contains(version, prereleases=True):
+        raise NotReady(f"this is Python {version}; the course needs {wanted}")
+    return f"Python {version} in {sys.prefix}"
+
+
+def packages():
+    """Are the packages there, in versions that the course supports?"""
+    for package in ("mha_helpers", "ipywidgets"):
+        _fulfil(package)
+    return ", ".join(f"{name} {_version(name)}" for name in ("numpy", "matplotlib", "tokenizers", "jupyterlab"))
+
+
+def _fulfil(package):
+    """Raise NotReady where something that a package requires is missing or does not fit."""
+    from packaging.requirements import Requirement
+
+    for requirement in map(Requirement, metadata.requires(package)):
+        if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
+            continue
+        version = _version(requirement.name)
+        if not requirement.specifier.contains(version, prereleases=True):
+            raise NotReady(f"{requirement.name} is {version}; {package} needs {requirement.specifier}")
+
+
+def _version(package):
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        raise NotReady(f"{package} is not installed in {sys.prefix}") from None
+
+
+def widgets():
+    """Will this JupyterLab show the labs' controls?"""
+    from jupyter_core.paths import jupyter_path
+    from jupyterlab_server.config import get_federated_extensions
+
+    lab, ipywidgets = _version("jupyterlab"), _version("ipywidgets")
+    extension = get_federated_extensions(jupyter_path("labextensions")).get(WIDGETS)
+    if extension is None:
+        raise NotReady(f"JupyterLab {lab} has no extension {WIDGETS}, so the labs would show no controls")
+    place = f"the extension {WIDGETS} {extension['version']} in {extension['ext_dir']}"
+    wanted = extension["dependencies"]["@jupyterlab/application"]  # such as "^3.0.0 || ^4.0.0"
+    if _major(lab) not in re.findall(r"\^(\d+)", wanted):
+        raise NotReady(f"{place} is for JupyterLab {wanted}, and this is {lab}")
+    partner = EXTENSION_OF.get(_major(ipywidgets))
+    if partner and _major(extension["version"]) != partner:
+        raise NotReady(f"{place} does not understand ipywidgets {ipywidgets}, which needs {partner}")
+    return f"JupyterLab {lab} with ipywidgets {ipywidgets}"
+
+
+def _major(version):
+    return version.partition(".")[0]
+
+
+def data():
+    """Are the course's own data there, and whole?"""
+    from mha_helpers import worked_examples
+
+    counts = [len(worked_examples.load(name).steps) for name in worked_examples.EXAMPLES]
+    return f"{len(counts)} worked examples, {sum(counts)} steps"
+
+
+def model():
+    """Does the trained model run?"""
+    from mha_helpers import encoder
+
+    cat, kitten, bill = encoder.load().encode(["The cat sleeps.", "A kitten naps.", "I have paid the bill."])
+    if not cat.vector @ kitten.vector > cat.vector @ bill.vector:
+        raise NotReady("the trained model runs, and finds a cat nearer to a bill than to a kitten")
+    return f"the trained model makes vectors of {len(cat.vector)} numbers"
+
+
+def exercise():
+    """Does a check accept what is right, and name a mistake?"""
+    import numpy as np
+
+    from mha_helpers import attention, exercises
+
+    right = exercises.softmax.check(attention.softmax)
+    if right.status != "correct":
+        raise NotReady(f"the course's own softmax is refused: {right.message}")
+    wrong = exercises.softmax.check(lambda scores: np.exp(scores) / np.exp(scores).sum())
+    if wrong.mistake != "softmax-global":
+        raise NotReady(f"a mistake is not recognised: softmax-global was expected, and {wrong.mistake} named")
+    return f"right is called right, and a mistake by its name, {wrong.mistake}"
+
+
+def pictures():
+    """Are a figure and a lab's picture drawn?"""
+    from mha_helpers import figures, labs
+
+    figure = figures.attention_map([[0.3, 0.7], [0.9, 0.1]], ["it", "cat"])
+    lab = labs.qkv_workbench()
+    if "<svg" not in lab.picture.value:
+        raise NotReady("the lab shows no picture")
+    return f"a figure of {len(figure.png()) // 1024} KiB, and a lab with {len(lab.controls)} controls"
+
+
+def kernel():
+    """Does Jupyter start a kernel in this very environment, and does that answer?"""
+    from jupyter_client.manager import run_kernel
+
+    quiet = ["--log-level=ERROR"]  # without its warning that it listens on a local port
+    asked = {"answer": "7 * 6, sys.prefix"}
+    with run_kernel(kernel_name="python3", extra_arguments=quiet) as client:
+        reply = client.execute("import sys, mha_helpers", user_expressions=asked, reply=True, timeout=60)["content"]
+    if reply["status"] != "ok":
+        raise NotReady(f"the kernel starts, and says {reply['ename']}: {reply['evalue']}")
+    number, prefix = ast.literal_eval(reply["user_expressions"]["answer"]["data"]["text/plain"])
+    if prefix != sys.prefix:
+        raise NotReady(f"the kernel python3 runs in {prefix}, and not in {sys.prefix}")
+    return f"a notebook's kernel starts, and answers {number} to 7 * 6"
+
+
+OWN_PYTHON = (
+    "Use the Python of the course's own environment, in the course's folder: .venv/bin/python -m "
+    "mha_helpers.check_setup (Windows: .venv\\Scripts\\python). There is none yet? The README's Start makes it."
+)
+NEW_COPY = "A file of the course is missing or damaged: take a new copy of its folder."
+OWN_KERNEL = (
+    "Start JupyterLab by the README's command, from the course's own environment. If it stays: "
+    "python -m ipykernel install --sys-prefix. A firewall must let a program speak to its own machine (127.0.0.1)."
+)
+CHECKS = (
+    Check("Python", python, OWN_PYTHON, vital=True),
+    Check("Packages", packages, vital=True),
+    Check("JupyterLab", widgets),
+    Check("Data", data, NEW_COPY),
+    Check("Model", model, NEW_COPY),
+    Check("Exercise", exercise),
+    Check("Pictures", pictures),
+    Check("Kernel", kernel, OWN_KERNEL),
+)
+
+
+def main(checks=CHECKS):
+    """Run the checks, and tell.
+
+    Parameters
+    ----------
+    checks : sequence of Check, optional
+
+    Returns
+    -------
+    int
+        0 if all are passed, else 1.
+    """
+    failed = []
+    for check in checks:
+        try:
+            print(f"ok      {check.name}: {check.run()}", flush=True)
+        except Exception as error:  # whatever may be wrong with a machine that nobody has seen
+            problem = str(error) if isinstance(error, NotReady) else f"{type(error).__name__}: {error}"
+            print(f"FAILED  {check.name}: {problem}\n        {check.remedy}", flush=True)
+            failed.append(check.name)
+            if check.vital:
+                break
+    if failed:
+        print(f"Not ready: {', '.join(failed)}. Mend that, then run this again.")
+        return 1
+    print("Ready.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
