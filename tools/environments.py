@@ -83,6 +83,8 @@ def environment(**more):
 
 
 def _run(*command):
+    if not shutil.which(command[0]):
+        raise EnvironmentProblem(f"{command[0]} is no program; name the interpreter's path")
     # Its output is shown as it comes: pip says best itself what went wrong.
     if subprocess.run(command, cwd=ROOT, env=environment()).returncode:
         raise EnvironmentProblem(f"`{' '.join(command)}` failed; what it said stands above")
