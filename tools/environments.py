@@ -70,11 +70,14 @@ def install(python, *arguments):
 
 
 def packages(python):
-    """Return the version of every package that an interpreter can import, by name."""
-    listing = subprocess.run(
-        [python, "-m", "pip", "list", "--format=json"], capture_output=True, text=True, check=True, env=environment()
+    """Return the version of every package that an interpreter can import, by its name in small letters."""
+    # Of two with one name the first on the path is imported.
+    question = (
+        "import importlib.metadata as m, json; "
+        "print(json.dumps([(d.name.lower(), d.version) for d in m.distributions()][::-1]))"
     )
-    return {package["name"].lower(): package["version"] for package in json.loads(listing.stdout)}
+    answer = subprocess.run([python, "-c", question], capture_output=True, text=True, check=True, env=environment())
+    return dict(json.loads(answer.stdout))
 
 
 def environment(**more):
