@@ -24,6 +24,7 @@ from playwright.sync_api import Error
 from mha_helpers import attention, exercises
 from tools.browser import lab_server, open_browser, open_notebook, open_page, press_latency, run_all, text_of
 from tools.notebooks import KERNELSPEC, NOTEBOOKS, ONE_THREAD, course_notebooks, read, write
+from tools.table import print_table
 
 IMPORTS = [
     "import numpy",
@@ -119,16 +120,6 @@ def draw_bug(patient):
     draw(patient, **{probe: reading.numbers for probe, reading in found.readings.items()})""",
 }
 SLIDERS = {"sum_of_heads": 1}  # which one to press, where the first changes nothing by itself
-
-
-def print_table(title, header, rows):
-    """Print rows of texts and numbers in columns, the first to the left and the others to the right."""
-    lines = [header, *([cell if isinstance(cell, str) else f"{cell:.4g}" for cell in row] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    print(f"\n{title}")
-    for first, *others in lines:
-        aligned = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
-        print("  " + "   ".join([first.ljust(widths[0]), *aligned]))
 
 
 def notebook_of(*sources):
