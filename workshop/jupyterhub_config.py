@@ -1,0 +1,67 @@
+"""A hub on one machine: `sudo -E .hub/bin/jupyterhub --config=workshop/jupyterhub_config.py`; see hub.md."""
+
+import os
+import sys
+from pathlib import Path
+
+COURSE = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(COURSE))
+
+from workshop.homes import closed_to_others  # noqa: E402
+from workshop.hub_passwords import HubError, read_settings  # noqa: E402
+
+if not sys.platform.startswith("linux") or os.geteuid() != 0:
+    sys.exit("The hub keeps learners apart by user ids of their own: start it on Linux, as root (sudo -E ...).")
+try:
+    settings = read_settings(os.environ)
+except HubError as error:
+    sys.exit(str(error))
+for needed in (sys.executable, sys.prefix, COURSE):
+    if closed := closed_to_others(needed):
+        sys.exit(f"Learners could not read {needed}: {closed} lets only its owner in. Install below /opt, say.")
+
+state = settings.folder / "state"
+state.mkdir(mode=0o700, exist_ok=True)
+
+c = get_config()  # noqa: F821
+
+# --- Who may come in ---
+c.JupyterHub.authenticator_class = "workshop.hub.LearnerAuthenticator"
+c.LearnerAuthenticator.settings = settings
+c.Authenticator.allowed_users = set(settings.learners)
+c.Authenticator.allow_existing_users = False  # whoever is taken off the list is out
+c.JupyterHub.cookie_max_age_days = 1
+
+# --- What a learner gets ---
+c.JupyterHub.spawner_class = "workshop.hub.LearnerSpawner"
+c.LearnerSpawner.homes = str(settings.folder / "homes")
+c.Spawner.cmd = [sys.executable, str(COURSE / "workshop/learner_server.py")]
+c.Spawner.default_url = "/lab/tree/notebooks/01_self_attention.ipynb"
+c.Spawner.args = [
+    f"--config={COURSE / 'jupyter_server_config.py'}",
+    # A kernel whose notebook is closed ends after half an hour; one that somebody looks at stays.
+    "--MappingKernelManager.cull_idle_timeout=1800",
+]
+# For each process: the server, and each kernel. `learner_server.py` has it enforced.
+c.Spawner.mem_limit = "1G"
+# One thread each: on a busy machine two threads of one learner wait for each other.
+c.Spawner.environment = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+c.Spawner.poll_interval = 5  # seconds until a server that died can be started again
+c.Spawner.start_timeout = c.Spawner.http_timeout = 180  # a whole room starts at once
+
+# --- The hub's own ---
+c.JupyterHub.bind_url = "http://127.0.0.1:8000"
+c.JupyterHub.proxy_class = "traefik_file"
+c.TraefikProxy.static_config_file = str(state / "traefik.toml")
+c.TraefikFileProviderProxy.dynamic_config_file = str(state / "rules.toml")
+c.TraefikProxy.extra_static_config = {"global": {"checkNewVersion": False, "sendAnonymousUsage": False}}
+c.JupyterHub.db_url = f"sqlite:///{state / 'jupyterhub.sqlite'}"
+c.JupyterHub.cookie_secret_file = str(state / "cookie_secret")
+
+# --- Servers that nobody has used for two hours end; what was saved stays ---
+culler = "idle-culler"
+scopes = ["list:users", "read:users:activity", "read:servers", "delete:servers"]
+c.JupyterHub.load_roles = [{"name": culler, "scopes": scopes, "services": [culler]}]
+c.JupyterHub.services = [
+    {"name": culler, "command": [sys.executable, "-m", "jupyterhub_idle_culler", "--timeout=7200"]}
+]
