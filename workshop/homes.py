@@ -70,7 +70,7 @@ def _is_account(number):
 
 
 def closed_to_others(path):
-    """Return the first folder on the way to a path, or the path itself, that learners may not enter or read; or None."""
+    """Return the first folder on the way to a path, or the path, that learners may not enter or read; or None."""
     path = Path(path).resolve()
     for place in (*reversed(path.parents), path):
         wanted = 0o005 if place == path and place.is_dir() else 0o001 if place.is_dir() else 0o004

@@ -17,7 +17,7 @@ SECRET = "MHA_HUB_SECRET"
 FOLDER = "MHA_HUB_FOLDER"
 DEFAULT_FOLDER = "/srv/mha-hub"
 SHORTEST_SECRET = 20
-# It names a folder, stands in addresses, and is typed on a projector's evidence: nothing that needs explaining.
+# It names a folder, stands in addresses, and is typed by hand: nothing that needs explaining.
 NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
 
 
@@ -58,8 +58,8 @@ def read_settings(environment):
     secret = environment.get(SECRET, "")
     if len(secret) < SHORTEST_SECRET:
         raise HubError(
-            f"{SECRET} has {len(secret)} characters, and wants {SHORTEST_SECRET} or more: every password comes from it. "
-            f"Make one with `openssl rand -hex 16`, keep it, and set it before each start."
+            f"{SECRET} has {len(secret)} characters and wants {SHORTEST_SECRET} or more: every password comes from it. "
+            "Make one with `openssl rand -hex 16`, keep it, and set it before each start."
         )
     folder = Path(environment.get(FOLDER) or DEFAULT_FOLDER).absolute()
     file = folder / "learners.txt"

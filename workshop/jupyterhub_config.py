@@ -1,4 +1,4 @@
-"""A hub on one machine: `sudo -E .hub/bin/jupyterhub --config=workshop/jupyterhub_config.py`; see hub.md."""
+"""A hub on one machine, as `jupyterhub --config=workshop/jupyterhub_config.py` reads it; `hub.md` says how to start."""
 
 import os
 import sys
@@ -10,12 +10,12 @@ sys.path.insert(0, str(COURSE))
 from workshop.homes import closed_to_others  # noqa: E402
 from workshop.hub_passwords import HubError, read_settings  # noqa: E402
 
-if not sys.platform.startswith("linux") or os.geteuid() != 0:
-    sys.exit("The hub keeps learners apart by user ids of their own: start it on Linux, as root (sudo -E ...).")
 try:
     settings = read_settings(os.environ)
 except HubError as error:
     sys.exit(str(error))
+if not sys.platform.startswith("linux") or os.geteuid() != 0:
+    sys.exit("The hub keeps learners apart by user ids of their own: start it on Linux, as root.")
 for needed in (sys.executable, sys.prefix, COURSE):
     if closed := closed_to_others(needed):
         sys.exit(f"Learners could not read {needed}: {closed} lets only its owner in. Install below /opt, say.")
@@ -41,6 +41,8 @@ c.Spawner.args = [
     f"--config={COURSE / 'jupyter_server_config.py'}",
     # A kernel whose notebook is closed ends after half an hour; one that somebody looks at stays.
     "--MappingKernelManager.cull_idle_timeout=1800",
+    # Whoever has a process on the machine can connect to a kernel's ports: nobody without the key reads along.
+    "--KernelManager.transport_encryption=required",
 ]
 # For each process: the server, and each kernel. `learner_server.py` has it enforced.
 c.Spawner.mem_limit = "1G"

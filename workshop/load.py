@@ -13,12 +13,14 @@ import sys
 import tempfile
 import time
 import traceback
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import nbformat
 
-from tools.notebooks import add_notebooks, read
+from tools.notebooks import add_notebooks
 from workshop.load_hub import running_hub
 from workshop.load_learner import KernelRestartedError, Learner, ServerGoneError, TroubleError
 
@@ -36,7 +38,7 @@ class Run:
     failures: list = field(default_factory=list)
     accidents: list = field(default_factory=list)
     latencies: list = field(default_factory=list)
-    server_starts: list = field(default_factory=list)
+    starts: list = field(default_factory=list)
     memory: dict = field(default_factory=dict)
     total_memory: int = 0
     seconds: float = 0.0
@@ -52,8 +54,8 @@ class Run:
         hub = self.memory.get(None, 0)
         rows = [("learners", self.learners), ("failures", len(self.failures))]
         rows += [("cells run", len(self.latencies)), ("time", f"{self.seconds:.0f} s")]
-        if self.server_starts:
-            rows.append(("log-in to JupyterLab, median", f"{statistics.median(self.server_starts):.1f} s"))
+        if self.starts:
+            rows.append(("log-in to JupyterLab, median", f"{statistics.median(self.starts):.1f} s"))
         if self.latencies:
             rows.append(("cell latency, median", f"{1000 * statistics.median(self.latencies):.0f} ms"))
             rows.append(("cell latency, 95th percentile", f"{1000 * percentile(self.latencies, 95):.0f} ms"))
@@ -82,76 +84,64 @@ def learners_that_fit(memory, hub, learner):
 async def spend_the_day(learner, hub, run, arguments, delay, accident):
     """Let one learner go through the notebooks; whatever keeps them from it is noted as a failure."""
     where = "logging in"
+    middle = arguments.notebooks[len(arguments.notebooks) // 2]
     try:
         await asyncio.sleep(delay)
         begun = time.perf_counter()
         await learner.log_in()
         await learner.start_server()
-        run.server_starts.append(time.perf_counter() - begun)
-        for number, notebook in enumerate(arguments.notebooks):
+        run.starts.append(time.perf_counter() - begun)
+        for notebook in arguments.notebooks:
             where = notebook.name
             path = f"notebooks/{notebook.name}"
-            halfway = None
-            if accident and number == len(arguments.notebooks) // 2:
-                halfway = accident
+            if accident is None or notebook is not middle:
+                await learner.run_notebook(path, pause=arguments.pause)
+                continue
             try:
-                await learner.run_notebook(path, pause=arguments.pause, halfway=halfway and halfway(hub))
-            except (KernelRestartedError, ServerGoneError) as error:
-                if not halfway:
-                    raise TroubleError(f"nobody killed it, and yet: {error}") from error
-                await recover(learner, hub, run, path, arguments, error)
+                await learner.run_notebook(path, pause=arguments.pause, halfway=partial(accident, hub, learner.name))
+            except (KernelRestartedError, ServerGoneError) as noticed:
+                await recover(learner, hub, run, path, noticed)
+                await learner.run_notebook(path, pause=arguments.pause)
+            else:
+                raise TroubleError("something was killed halfway, and it was not noticed: nothing was tried")
     except Exception as error:  # the others go on; it counts
-        said = str(error) or type(error).__name__
-        run.failures.append(f"{learner.name}, {where}: {said}")
-        if not isinstance(error, TroubleError):
+        run.failures.append(f"{learner.name}, {where}: {str(error) or type(error).__name__}")
+        if not isinstance(error, TroubleError | KernelRestartedError | ServerGoneError):
             traceback.print_exc()
     finally:
         run.latencies += learner.latencies
         await learner.close()
 
 
-async def recover(learner, hub, run, path, arguments, error):
-    """After an accident: what was saved is whole, and the notebook runs again from the top."""
+async def recover(learner, hub, run, path, noticed):
+    """After an accident: see that what was saved is whole, and have a server again."""
     begun = time.perf_counter()
-    file = hub.home(learner.name) / path
-    saved = nbformat.reads(file.read_text(encoding="utf-8"), as_version=4)
+    saved = nbformat.reads((hub.home(learner.name) / path).read_text(encoding="utf-8"), as_version=4)
     nbformat.validate(saved)
-    code_cells = [cell for cell in saved.cells if cell.cell_type == "code"]
-    kept = [cell.execution_count for cell in code_cells]
-    half = len(code_cells) // 2
-    if kept != [*range(1, half + 1), *[None] * (len(kept) - half)]:
-        raise TroubleError(f"{half} cells had been saved, and now the notebook has {kept}")
-    if isinstance(error, ServerGoneError):
+    counts = [cell.execution_count for cell in saved.cells if cell.cell_type == "code"]
+    half = len(counts) // 2
+    if counts != [*range(1, half + 1), *[None] * (len(counts) - half)]:
+        raise TroubleError(f"{half} cells had been saved, and now the notebook has {counts}")
+    if isinstance(noticed, ServerGoneError):
         await learner.start_server()
     if shown(await learner.read(path)) != shown(saved):
         raise TroubleError("the server shows another notebook than the one that was saved")
     waited = time.perf_counter() - begun
-    await learner.run_notebook(path, pause=arguments.pause)
-    run.accidents.append(f"{learner.name}: {error}; {half} cells were saved, and it went on after {waited:.1f} s")
+    run.accidents.append(f"{learner.name}: {noticed}; {half} cells were saved, and it went on after {waited:.1f} s")
 
 
 def shown(notebook):
     return [(cell.source, cell.get("execution_count"), cell.get("outputs")) for cell in notebook.cells]
 
 
-def kernel_dies(hub):
-    """Return what kills a learner's kernel."""
-
-    async def accident(learner, kernel):
-        (victim,) = (p for p in hub.processes_of(learner.name) if any(kernel in word for word in p.cmdline()))
-        victim.kill()
-
-    return accident
+def kill_kernel(hub, learner, kernel):
+    (victim,) = (process for process in hub.processes_of(learner) if kernel in " ".join(process.cmdline()))
+    victim.kill()
 
 
-def server_dies(hub):
-    """Return what kills a learner's server."""
-
-    async def accident(learner, kernel):
-        (victim,) = (p for p in hub.processes_of(learner.name) if "jupyterhub.singleuser" in p.cmdline())
-        victim.kill()
-
-    return accident
+def kill_server(hub, learner, kernel):
+    (victim,) = (process for process in hub.processes_of(learner) if "jupyterhub.singleuser" in process.cmdline())
+    victim.kill()
 
 
 async def watch_memory(hub, run):
@@ -163,25 +153,24 @@ async def watch_memory(hub, run):
 
 async def fill_the_room(hub, run, arguments):
     begun = time.perf_counter()
-    accidents = {0: kernel_dies, 1: server_dies}
-    passwords = hub.settings.passwords()
     watcher = asyncio.create_task(watch_memory(hub, run))
     days = []
-    for number, name in enumerate(hub.settings.learners):
-        delay = arguments.ramp * number / len(passwords)
-        learner = Learner(hub.url, name, passwords[name])
-        days.append(spend_the_day(learner, hub, run, arguments, delay, accidents.get(number)))
+    accidents = [kill_kernel, kill_server]
+    for number, (name, password) in enumerate(hub.settings.passwords().items()):
+        accident = accidents[number] if number < len(accidents) else None
+        delay = arguments.ramp * number / run.learners
+        days.append(spend_the_day(Learner(hub.url, name, password), hub, run, arguments, delay, accident))
     await asyncio.gather(*days)
     run.seconds = time.perf_counter() - begun
     watcher.cancel()
-    if len(run.accidents) < min(len(accidents), len(days)) and not run.failures:
-        run.failures.append("a kernel and a server were to be killed, and nobody noticed: nothing was tried")
+    with suppress(asyncio.CancelledError):
+        await watcher
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m workshop.load", description=__doc__.partition("\n")[0])
     parser.add_argument("--learners", type=int, default=5, metavar="N", help="how many (default: 5)")
-    parser.add_argument("--ramp", type=float, default=0, metavar="S", help="seconds over which they arrive (default: 0)")
+    parser.add_argument("--ramp", type=float, default=0, metavar="S", help="seconds in which they arrive (default: 0)")
     parser.add_argument("--pause", type=float, default=0, metavar="S", help="seconds of thought a cell (default: 0)")
     parser.add_argument("--memory-gib", type=float, default=16, metavar="GIB", help="of the machine asked about")
     add_notebooks(parser)

@@ -36,8 +36,9 @@ class RunningHub:
         return [process for process in psutil.process_iter(["uids"]) if process.info["uids"].real == owner]
 
     def memory(self):
-        """Return {learner: bytes of the server and the kernels} and, under None, those of hub, proxy and culler (PSS)."""
-        owners = {self.home(learner).stat().st_uid: learner for learner in self.settings.learners if self.home(learner).exists()}
+        """Return {learner: bytes of server and kernels} and, under None, those of hub, proxy and culler (PSS)."""
+        there = [learner for learner in self.settings.learners if self.home(learner).exists()]
+        owners = {self.home(learner).stat().st_uid: learner for learner in there}
         memory = dict.fromkeys([None, *owners.values()], 0)
         for process in [self.process, *self.process.children(recursive=True)]:
             with suppress(psutil.NoSuchProcess):
@@ -64,7 +65,8 @@ def running_hub(folder, learners):
     public, inner, api = free_ports(3)
     url = f"http://127.0.0.1:{public}/"
     command = [sys.executable, "-m", "jupyterhub", f"--config={CONFIG}", f"--JupyterHub.bind_url={url}"]
-    command += [f"--JupyterHub.hub_bind_url=http://127.0.0.1:{inner}", f"--TraefikProxy.traefik_api_url=http://127.0.0.1:{api}"]
+    command.append(f"--JupyterHub.hub_bind_url=http://127.0.0.1:{inner}")
+    command.append(f"--TraefikProxy.traefik_api_url=http://127.0.0.1:{api}")
     # The hub looks for its programs on the PATH.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = os.environ | {SECRET: settings.secret, FOLDER: str(folder), "PATH": path}

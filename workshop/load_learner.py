@@ -83,8 +83,15 @@ class Learner:
             In the learner's folder.
         pause : float
             Seconds of thought after each cell.
-        halfway : coroutine function, optional
-            Called with the learner and the kernel's id when half of the cells have run and are saved.
+        halfway : callable, optional
+            Called with the kernel's id when half of the cells have run and are saved.
+
+        Raises
+        ------
+        TroubleError
+            If anything is not as it should be.
+        KernelRestartedError, ServerGoneError
+            If the notebook's kernel or the whole server has ended meanwhile.
         """
         notebook = await self.read(path)
         code_cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -105,8 +112,7 @@ class Learner:
                     await self.save(path, notebook)
                 if halfway and number == len(code_cells) // 2:
                     await self.save(path, notebook)
-                    await halfway(self, kernel)
-                    # Whatever happened to the kernel is noticed at the next cell, as a learner would.
+                    halfway(kernel)
                 await asyncio.sleep(pause)
             await self.save(path, notebook)
         finally:
