@@ -16,7 +16,7 @@ import pytest
 import yaml
 from nbformat import v4
 
-from tools.notebooks import NOTEBOOKS
+from tools.notebooks import NOTEBOOKS, ONE_THREAD, course_notebooks
 
 pytest.importorskip("pwd", reason="the hub runs on Linux")
 from workshop import homes, hub_passwords
@@ -192,14 +192,81 @@ def test_a_copy_never_overwrites(tmp_path):
 
 # --- Kubernetes ---
 
+# Of the chart's schema (jupyterhub/values.schema.yaml in jupyterhub/zero-to-jupyterhub-k8s), the keys that we use, down
+# to where it lets everything through. It refuses every other key beside them.
+CHART = {
+    "hub": {
+        "config": ...,
+        "extraEnv": ...,
+        "extraVolumes": ...,
+        "extraVolumeMounts": ...,
+        "extraFiles": {"passwords": {"mountPath": str}, "authenticator": {"mountPath": str}},
+        "extraConfig": ...,
+    },
+    "singleuser": {
+        "image": {"name": str, "tag": str},
+        "cmd": list,
+        "defaultUrl": str,
+        "startTimeout": int,
+        "memory": {"guarantee": str, "limit": str},
+        "cpu": {"guarantee": float, "limit": int},
+        "extraEnv": ...,
+        "lifecycleHooks": {"postStart": ...},
+        "networkPolicy": {
+            "enabled": bool,
+            "egressAllowRules": dict.fromkeys(
+                ("cloudMetadataServer", "dnsPortsCloudMetadataServer", "nonPrivateIPs", "privateIPs"), bool
+            ),
+        },
+    },
+    "cull": {"enabled": bool, "timeout": int, "every": int},
+}
 
-def test_values_for_kubernetes_have_no_password_and_the_same_threads():
-    values = yaml.safe_load((WORKSHOP / "values.yaml").read_text(encoding="utf-8"))
-    config = values["hub"]["config"]
-    assert config["JupyterHub"]["authenticator_class"] != "dummy"
-    assert "password" not in str(config).replace("shared-password", "")
-    environment = values["singleuser"]["extraEnv"]
-    assert environment == dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+@pytest.fixture(scope="module")
+def values():
+    return yaml.safe_load((WORKSHOP / "values.yaml").read_text(encoding="utf-8"))
+
+
+def test_values_have_the_charts_keys_and_kinds(values):
+    def compare(given, known, where):
+        if known is ...:
+            return
+        if isinstance(known, dict):
+            assert set(given) <= set(known), where
+            for key in given:
+                compare(given[key], known[key], f"{where}.{key}")
+        else:
+            assert type(given) is known, where
+
+    compare(values, CHART, "values")
+
+
+def test_values_hold_no_password_and_the_learners_limits(values):
+    assert values["hub"]["config"] == {"JupyterHub": {"authenticator_class": "null"}}
+    secret = values["hub"]["extraEnv"]["MHA_HUB_SECRET"]
+    assert secret == {"valueFrom": {"secretKeyRef": {"name": "attention-course", "key": "secret"}}}
+    assert values["singleuser"]["extraEnv"] == ONE_THREAD
+    assert not any(values["singleuser"]["networkPolicy"]["egressAllowRules"].values())
+
+
+@pytest.mark.parametrize("secret", [SECRET, ""])
+def test_values_let_in_the_same_learners_or_nobody(values, folder, secret):
+    code = values["hub"]["extraConfig"]["course.py"].replace("/usr/local/lib/course", str(WORKSHOP.parent))
+    code = f"from traitlets.config import Config\nc = Config()\n{code}\nprint(sorted(c.Authenticator.allowed_users))"
+    environment = os.environ | {"MHA_HUB_SECRET": secret, "MHA_HUB_FOLDER": str(folder)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == ((0, "['anna', 'bert-2']\n") if secret else (1, "")), done.stderr
+
+
+def test_values_copy_notebooks_and_overwrite_none(values, tmp_path):
+    _, _, code = values["singleuser"]["lifecycleHooks"]["postStart"]["exec"]["command"]
+    code = code.replace("/srv/course", str(WORKSHOP.parent)).replace("/home/jovyan", str(tmp_path))
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks/01_self_attention.ipynb").write_text("a learner's")
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert sorted(path.name for path in tmp_path.glob("notebooks/*")) == [path.name for path in course_notebooks()]
+    assert (tmp_path / "notebooks/01_self_attention.ipynb").read_text() == "a learner's"
 
 
 # --- a real hub ---

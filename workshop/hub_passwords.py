@@ -107,6 +107,32 @@ def may_log_in(settings, learner, given):
     return right and learner in settings.learners
 
 
+def let_in(c, environment):
+    """Configure a hub to let in the learners of the list and nobody else; without a secret there is no hub.
+
+    Parameters
+    ----------
+    c : traitlets Config
+        What a hub's configuration file is given.
+    environment : mapping
+
+    Returns
+    -------
+    Settings
+    """
+    try:
+        settings = read_settings(environment)
+    except HubError as error:
+        # An ordinary exception would be logged, and a hub would start with what it has by default.
+        sys.exit(str(error))
+    c.JupyterHub.authenticator_class = "workshop.authenticator.LearnerAuthenticator"
+    c.LearnerAuthenticator.settings = settings
+    c.Authenticator.allowed_users = set(settings.learners)
+    c.Authenticator.allow_existing_users = False  # whoever is taken off the list is out
+    c.JupyterHub.cookie_max_age_days = 1
+    return settings
+
+
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m workshop.hub_passwords", description=__doc__.partition("\n")[0])
     parser.parse_args(argv)

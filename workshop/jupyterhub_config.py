@@ -8,12 +8,10 @@ COURSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(COURSE))
 
 from workshop.homes import closed_to_others  # noqa: E402
-from workshop.hub_passwords import HubError, read_settings  # noqa: E402
+from workshop.hub_passwords import let_in  # noqa: E402
 
-try:
-    settings = read_settings(os.environ)
-except HubError as error:
-    sys.exit(str(error))
+c = get_config()  # noqa: F821
+settings = let_in(c, os.environ)
 if not sys.platform.startswith("linux") or os.geteuid() != 0:
     sys.exit("The hub keeps learners apart by user ids of their own: start it on Linux, as root.")
 for needed in (sys.executable, sys.prefix, COURSE):
@@ -23,17 +21,8 @@ for needed in (sys.executable, sys.prefix, COURSE):
 state = settings.folder / "state"
 state.mkdir(mode=0o700, exist_ok=True)
 
-c = get_config()  # noqa: F821
-
-# --- Who may come in ---
-c.JupyterHub.authenticator_class = "workshop.hub.LearnerAuthenticator"
-c.LearnerAuthenticator.settings = settings
-c.Authenticator.allowed_users = set(settings.learners)
-c.Authenticator.allow_existing_users = False  # whoever is taken off the list is out
-c.JupyterHub.cookie_max_age_days = 1
-
 # --- What a learner gets ---
-c.JupyterHub.spawner_class = "workshop.hub.LearnerSpawner"
+c.JupyterHub.spawner_class = "workshop.spawner.LearnerSpawner"
 c.LearnerSpawner.homes = str(settings.folder / "homes")
 c.Spawner.cmd = [sys.executable, str(COURSE / "workshop/learner_server.py")]
 c.Spawner.default_url = "/lab/tree/notebooks/01_self_attention.ipynb"

@@ -1,23 +1,11 @@
-"""How the hub lets learners in and starts their servers; `jupyterhub_config.py` puts it together."""
+"""How the hub starts a learner's server on one machine."""
 
 import os
 
-from jupyterhub.auth import Authenticator
 from jupyterhub.spawner import LocalProcessSpawner
-from traitlets import Any, Unicode
+from traitlets import Unicode
 
 from workshop.homes import learner_home, user_id
-from workshop.hub_passwords import may_log_in
-
-
-class LearnerAuthenticator(Authenticator):
-    """A learner of the list, with the password that is derived for them."""
-
-    settings = Any(help="what `hub_passwords.read_settings` returned").tag(config=True)
-
-    async def authenticate(self, handler, data):
-        learner = self.normalize_username(data["username"])
-        return learner if may_log_in(self.settings, learner, data["password"]) else None
 
 
 class LearnerSpawner(LocalProcessSpawner):
