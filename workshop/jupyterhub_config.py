@@ -18,6 +18,8 @@ for needed in (sys.executable, sys.prefix, COURSE):
     if closed := closed_to_others(needed):
         sys.exit(f"Learners could not read {needed}: {closed} lets only its owner in. Install below /opt, say.")
 
+# The proxy, and what learners start in a terminal, are found beside this Python.
+os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 state = settings.folder / "state"
 state.mkdir(mode=0o700, exist_ok=True)
 
@@ -38,6 +40,8 @@ c.Spawner.mem_limit = "1G"
 # One thread each: on a busy machine two threads of one learner wait for each other.
 c.Spawner.environment = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 c.Spawner.poll_interval = 5  # seconds until a server that died can be started again
+# Seconds after SIGINT until SIGTERM: a hub that a shell started in the background bequeaths that SIGINT is ignored.
+c.LocalProcessSpawner.interrupt_timeout = 5
 c.Spawner.start_timeout = c.Spawner.http_timeout = 180  # a whole room starts at once
 
 # --- The hub's own ---

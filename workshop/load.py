@@ -183,7 +183,7 @@ def main(argv=None):
         Path(folder).chmod(0o711)  # learners pass through it to their own folders
         with running_hub(folder, names) as hub:
             asyncio.run(fill_the_room(hub, run, arguments))
-    print(run.table(arguments.memory_gib))
+            print(run.table(arguments.memory_gib), flush=True)
     sys.exit(1 if run.failures else 0)
 
 

@@ -16,7 +16,7 @@ import psutil
 from workshop.hub_passwords import FOLDER, SECRET, Settings
 
 CONFIG = Path(__file__).with_name("jupyterhub_config.py")
-TIMEOUT = 60  # seconds, for the hub to start and to end
+TIMEOUT = 300  # seconds, for the hub to start, and for it and everybody's servers to end
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,7 @@ def running_hub(folder, learners):
     command = [sys.executable, "-m", "jupyterhub", f"--config={CONFIG}", f"--JupyterHub.bind_url={url}"]
     command.append(f"--JupyterHub.hub_bind_url=http://127.0.0.1:{inner}")
     command.append(f"--TraefikProxy.traefik_api_url=http://127.0.0.1:{api}")
-    # The hub looks for its programs on the PATH.
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = os.environ | {SECRET: settings.secret, FOLDER: str(folder), "PATH": path}
+    environment = os.environ | {SECRET: settings.secret, FOLDER: str(folder)}
     log = settings.folder / "hub.log"
     with open(log, "wb") as file:
         process = subprocess.Popen(command, cwd=settings.folder, env=environment, stdout=file, stderr=subprocess.STDOUT)
@@ -78,12 +76,16 @@ def running_hub(folder, learners):
         _wait_until_it_answers(hub, log)
         yield hub
     finally:
+        left = []
+        with suppress(psutil.NoSuchProcess):
+            left += hub.process.children(recursive=True)
         process.terminate()
         try:
             process.wait(timeout=TIMEOUT)
         finally:
             process.kill()  # does nothing to a process that has ended
-            left = [p for learner in learners if hub.home(learner).exists() for p in hub.processes_of(learner)]
+            # A kernel whose server was killed is nobody's child.
+            left += [each for learner in learners if hub.home(learner).exists() for each in hub.processes_of(learner)]
             for straggler in left:
                 with suppress(psutil.NoSuchProcess):
                     straggler.kill()
