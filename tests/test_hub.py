@@ -164,6 +164,9 @@ def test_what_is_closed_to_learners_is_found(open_folder):
     program.touch(mode=0o755)
     assert homes.closed_to_others(program) is None
     assert homes.closed_to_others(inner) is None
+    inner.chmod(0o711)
+    assert homes.closed_to_others(program) is None
+    assert homes.closed_to_others(inner) == inner.resolve()  # to be entered, and not to be listed
     program.chmod(0o600)
     assert homes.closed_to_others(program) == program.resolve()
     inner.chmod(0o700)
