@@ -31,9 +31,15 @@ class RunningHub:
         return self.settings.folder / "homes" / learner
 
     def processes_of(self, learner):
-        """Return what runs under a learner's user id: the server, and the kernels."""
-        owner = self.home(learner).stat().st_uid
-        return [process for process in psutil.process_iter(["uids"]) if process.info["uids"].real == owner]
+        """Return what a learner runs in this hub, the server and the kernels: another hub may use the same user id."""
+        home = self.home(learner)
+        owner = home.stat().st_uid
+        found = []
+        for process in psutil.process_iter(["uids"]):
+            with suppress(psutil.NoSuchProcess):
+                if process.info["uids"].real == owner and process.environ().get("HOME") == str(home):
+                    found.append(process)
+        return found
 
     def memory(self):
         """Return {learner: bytes of server and kernels} and, under None, those of hub, proxy and culler (PSS)."""
