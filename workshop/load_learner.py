@@ -1,0 +1,192 @@
+"""One learner, as the hub sees them: what their browser asks of it, from logging in to saving what cells show."""
+
+import asyncio
+import json
+import re
+import time
+import uuid
+from urllib.parse import urlsplit
+
+import httpx
+import nbformat
+from nbformat.v4 import output_from_msg
+from tornado.httpclient import HTTPRequest
+from tornado.websocket import websocket_connect
+
+TIMEOUT = 300  # seconds, for anything on a machine that many share
+SAVE_EVERY = 10  # cells; JupyterLab saves by itself every two minutes
+RELOADS = 30  # of a page, one a second
+SHOWN = {"stream", "display_data", "execute_result", "error"}
+
+
+class TroubleError(Exception):
+    """What a learner met that they should not have."""
+
+
+class KernelRestartedError(Exception):
+    """The server has started the notebook's kernel anew: what it knew is gone."""
+
+
+class ServerGoneError(Exception):
+    """The learner's server does not answer any more."""
+
+
+class Learner:
+    """A browser with one learner's cookies.
+
+    Parameters
+    ----------
+    url : str
+        The hub's, with a slash at the end.
+    name, password : str
+    """
+
+    def __init__(self, url, name, password):
+        self.url = url
+        self.name = name
+        self.password = password
+        self.own = f"{url}user/{name}/"
+        self.latencies = []  # seconds from sending a cell to its last message
+        self.client = httpx.AsyncClient(timeout=TIMEOUT, follow_redirects=True)
+
+    async def log_in(self):
+        page = await self._get(f"{self.url}hub/login")
+        form = {"username": self.name, "password": self.password, "_xsrf": self._xsrf("/hub/")}
+        page = await self.client.post(f"{self.url}hub/login", data=form)
+        if page.status_code == 403:
+            raise TroubleError("the hub does not take the password")
+        page.raise_for_status()
+
+    async def start_server(self):
+        """Ask for the server, wait until it is ready, and open JupyterLab as the hub's page would."""
+        await self._get(f"{self.url}hub/spawn/{self.name}")
+        progress = f"{self.url}hub/api/users/{self.name}/server/progress"
+        async with self.client.stream("GET", progress, headers=self._headers("/hub/")) as events:
+            async for line in events.aiter_lines():
+                event = json.loads(line.partition(":")[2]) if line.startswith("data:") else {}
+                if event.get("failed"):
+                    raise TroubleError(f"the server did not start: {event['message']}")
+                if event.get("ready"):
+                    break
+            else:
+                raise TroubleError(f"the hub says nothing of the server: {events.status_code}")
+        page = await self._get(f"{self.own}lab")
+        for script in re.findall(r'<script[^>]* src="([^"]+)"', page.text):
+            await self._get(httpx.URL(str(page.url)).join(script))
+
+    async def run_notebook(self, path, *, pause=0.0, halfway=None):
+        """Open a notebook, run it from top to bottom in a kernel of its own, and save what it shows.
+
+        Parameters
+        ----------
+        path : str
+            In the learner's folder.
+        pause : float
+            Seconds of thought after each cell.
+        halfway : callable, optional
+            Called with the kernel's id when half of the cells have run and are saved.
+
+        Raises
+        ------
+        TroubleError
+            If anything is not as it should be.
+        KernelRestartedError, ServerGoneError
+            If the notebook's kernel or the whole server has ended meanwhile.
+        """
+        notebook = await self.read(path)
+        code_cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        for cell in code_cells:
+            cell.update(outputs=[], execution_count=None)
+        wish = {"path": path, "name": path, "type": "notebook", "kernel": {"name": "python3"}}
+        session = await self._api("POST", "sessions", wish)
+        kernel = session["kernel"]["id"]
+        channels = await self._channels(kernel)
+        try:
+            for number, cell in enumerate(code_cells, 1):
+                reply = await self._run(channels, cell)
+                if reply["execution_count"] != number:
+                    raise TroubleError(f"code cell {number} ran as number {reply['execution_count']}: a cell was lost")
+                if reply["status"] != "ok" and "raises-exception" not in cell.metadata.get("tags", []):
+                    raise TroubleError(f"code cell {number}: {reply.get('ename')}: {reply.get('evalue')}")
+                if number % SAVE_EVERY == 0:
+                    await self.save(path, notebook)
+                if halfway and number == len(code_cells) // 2:
+                    await self.save(path, notebook)
+                    halfway(kernel)
+                await asyncio.sleep(pause)
+            await self.save(path, notebook)
+        finally:
+            channels.close()
+        if (await self.read(path)).cells != notebook.cells:
+            raise TroubleError("what was saved is not what the cells showed")
+        await self._api("DELETE", f"sessions/{session['id']}")
+
+    async def read(self, path):
+        content = (await self._api("GET", f"contents/{path}"))["content"]
+        return nbformat.from_dict(content)
+
+    async def save(self, path, notebook):
+        await self._api("PUT", f"contents/{path}", {"type": "notebook", "format": "json", "content": notebook})
+
+    async def close(self):
+        await self.client.aclose()
+
+    async def _run(self, channels, cell):
+        """Run a cell, put into it what it shows, and return the kernel's reply."""
+        header = {"msg_id": uuid.uuid4().hex, "msg_type": "execute_request", "username": self.name, "version": "5.3"}
+        header |= {"session": uuid.uuid4().hex, "date": ""}
+        content = {"code": cell.source, "silent": False, "store_history": True, "allow_stdin": False}
+        content |= {"user_expressions": {}, "stop_on_error": False}
+        message = {"header": header, "parent_header": {}, "metadata": {}, "content": content, "channel": "shell"}
+        begun = time.perf_counter()
+        await channels.write_message(json.dumps(message))
+        reply, idle = None, False
+        while reply is None or not idle:
+            answer = await asyncio.wait_for(channels.read_message(), TIMEOUT)
+            if answer is None:
+                raise ServerGoneError("the server was killed")
+            answer = json.loads(answer)
+            kind, said = answer["msg_type"], answer["content"]
+            if kind == "status" and said["execution_state"] in ("restarting", "autorestarting", "dead"):
+                raise KernelRestartedError("the kernel was killed")
+            if answer["parent_header"].get("msg_id") != header["msg_id"]:
+                continue
+            if kind == "execute_reply":
+                reply = said
+            elif kind == "status":
+                idle = said["execution_state"] == "idle"
+            elif kind in SHOWN:
+                cell.outputs.append(output_from_msg(answer))
+        self.latencies.append(time.perf_counter() - begun)
+        cell.execution_count = reply["execution_count"]
+        return reply
+
+    async def _channels(self, kernel):
+        address = f"{self.own}api/kernels/{kernel}/channels?session_id={uuid.uuid4().hex}"
+        cookies = self.client.build_request("GET", address).headers["cookie"]
+        address = "ws" + address.removeprefix("http")
+        return await websocket_connect(HTTPRequest(address, headers={"Cookie": cookies}, connect_timeout=TIMEOUT))
+
+    async def _api(self, method, path, content=None):
+        """Ask the learner's own server, as the page does."""
+        headers = self._headers(urlsplit(self.own).path)
+        answer = await self.client.request(method, f"{self.own}api/{path}", json=content, headers=headers)
+        if answer.is_error:
+            raise TroubleError(f"{method} {path}: {answer.status_code} {answer.text[:200]}")
+        return answer.json() if answer.content else None
+
+    async def _get(self, address):
+        for _ in range(RELOADS):
+            answer = await self.client.get(address)
+            if answer.status_code != 502:
+                break
+            await asyncio.sleep(1)  # a server died, and the hub has not looked yet: a learner reloads the page
+        if answer.is_error:
+            raise TroubleError(f"GET {address}: {answer.status_code}")
+        return answer
+
+    def _xsrf(self, path):
+        return next(cookie.value for cookie in self.client.cookies.jar if (cookie.name, cookie.path) == ("_xsrf", path))
+
+    def _headers(self, path):
+        return {"X-XSRFToken": self._xsrf(path)}
