@@ -95,7 +95,7 @@ def test_of_code_what_fits_is_shown():
 def test_a_notebook_without_slides_is_an_error(tmp_path):
     path = tmp_path / "plain.ipynb"
     write(notebook_of(cell("# Title")), path)
-    with pytest.raises(SystemExit, match=r"plain\.ipynb has no slides; give its cells slide types"):
+    with pytest.raises(SystemExit, match=r"plain\.ipynb: has no slides; give its cells slide types"):
         slides.main([str(tmp_path / "pages"), str(path)])
     assert not (tmp_path / "pages").exists()
 
@@ -284,7 +284,7 @@ def test_printing_gives_every_slide_a_page_with_its_fragments(opened):
 def test_the_error_of_a_formula_names_the_notebook(tmp_path):
     path = tmp_path / "bad.ipynb"
     write(notebook_of(cell(r"# Title $\frac$", "slide")), path)
-    with pytest.raises(SystemExit, match=r"bad\.ipynb has the formula"):
+    with pytest.raises(SystemExit, match=r"bad\.ipynb: has the formula"):
         slides.main([str(tmp_path / "pages"), str(path)])
     with pytest.raises(NotebookError, match="has no slides"):
         slides.slides(notebook_of(cell("# Title")))

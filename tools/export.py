@@ -8,14 +8,13 @@ Nothing is run.
 
 import argparse
 import re
-import sys
 from pathlib import Path
 
 from jinja2 import pass_context
 from nbconvert import HTMLExporter
 
 from tools.formulas import rendered
-from tools.notebooks import NotebookError, label, parse_copies, read
+from tools.notebooks import NotebookError, label, read, write_copies
 
 TEMPLATE = Path(__file__).with_suffix(".html.j2")
 NOTEBOOK_LINK = re.compile(r'(<a href="[^":]*)\.ipynb(?=["#])')  # a colon is only in a link elsewhere
@@ -63,18 +62,7 @@ def export(notebook, title):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m tools.export", description=__doc__.partition("\n")[0])
-    folder, notebooks = parse_copies(parser, argv)
-    pages = {}
-    for path in notebooks:
-        try:
-            pages[path.stem] = export(read(path), path.stem)
-        except NotebookError as error:
-            sys.exit(f"{path.name}: {error}\nNothing was written.")
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, page in pages.items():
-        file = folder / f"{name}.html"
-        file.write_text(page, encoding="utf-8", newline="\n")
-        print(file)
+    write_copies(parser, argv, lambda path: export(read(path), path.stem), ".html")
 
 
 if __name__ == "__main__":

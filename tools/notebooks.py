@@ -47,25 +47,38 @@ def _file(name):
     return Path(name)
 
 
-def parse_copies(parser, argv):
-    """Parse `FOLDER [NOTEBOOK ...]`, the command line of what writes one file a notebook into a folder.
+def write_copies(parser, argv, make, suffix):
+    """Run a command line `FOLDER [NOTEBOOK ...]`, which writes a file for each notebook: all of them, or none.
 
-    Returns
-    -------
-    folder : Path
-        New or empty: somebody may have worked in the files that are there.
-    notebooks : list of Path
-        No two of the same name.
+    The folder is new or empty: somebody may have worked in the files that are there.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+    argv : list of str or None
+    make : callable
+        From a notebook's path to the text of its file. A NotebookError ends the command, and is shown.
+    suffix : str
+        What the files' names end in: ".html".
     """
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="where to write: new or empty")
     add_notebooks(parser)
     arguments = parser.parse_args(argv)
-    folder = arguments.folder
-    if len({path.stem for path in arguments.notebooks}) < len(arguments.notebooks):
+    folder, notebooks = arguments.folder, arguments.notebooks
+    if len({path.stem for path in notebooks}) < len(notebooks):
         parser.error("two notebooks have the same name; write them to folders of their own")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         sys.exit(f"{folder} is not an empty folder; name a new one: nothing is overwritten")
-    return folder, arguments.notebooks
+    texts = {}
+    for path in notebooks:
+        try:
+            texts[folder / f"{path.stem}{suffix}"] = make(path)
+        except NotebookError as error:
+            sys.exit(f"{path.name}: {error}\nNothing was written.")
+    folder.mkdir(parents=True, exist_ok=True)
+    for file, text in texts.items():
+        file.write_text(text, encoding="utf-8", newline="\n")
+        print(file)
 
 
 def read(path):
@@ -73,10 +86,15 @@ def read(path):
     return nbformat.v4.reads(Path(path).read_text(encoding="utf-8"))
 
 
+def serialised(notebook):
+    """Return the text of a notebook's file."""
+    nbformat.validate(notebook)
+    return nbformat.writes(notebook) + "\n"
+
+
 def write(notebook, path):
     """Write a notebook: the same notebook gives the same bytes on every machine."""
-    nbformat.validate(notebook)
-    Path(path).write_text(nbformat.writes(notebook) + "\n", encoding="utf-8", newline="\n")
+    Path(path).write_text(serialised(notebook), encoding="utf-8", newline="\n")
 
 
 def label(number, cell):

@@ -11,7 +11,6 @@ all; a cell without a type goes on with the slide before it. Each further headin
 import argparse
 import copy
 import re
-import sys
 from pathlib import Path
 
 from nbconvert.exporters import SlidesExporter
@@ -19,7 +18,7 @@ from nbformat.v4 import new_markdown_cell
 from traitlets import default
 
 from tools.formulas import rendered
-from tools.notebooks import NotebookError, parse_copies, read, slide_type, tags
+from tools.notebooks import NotebookError, read, slide_type, tags, write_copies
 
 HEADING = re.compile(r"^#+ .*", re.MULTILINE)
 SECTION = re.compile(r"^## .*", re.MULTILINE)
@@ -132,17 +131,7 @@ def _shorten(cell):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m tools.slides", description=__doc__.partition("\n")[0])
-    folder, notebooks = parse_copies(parser, argv)
-    written = {}
-    for path in notebooks:
-        try:
-            written[folder / f"{path.stem}.html"] = slides(read(path))
-        except NotebookError as error:
-            sys.exit(f"{path.name} {error}\nNothing was written.")
-    folder.mkdir(parents=True, exist_ok=True)
-    for page, html in written.items():
-        page.write_text(html, encoding="utf-8", newline="\n")
-        print(page)
+    write_copies(parser, argv, lambda path: slides(read(path)), ".html")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ import ast
 import copy
 import json
 import re
-import sys
 
 from mha_helpers import exercises
 from tools.notebooks import (
@@ -20,11 +19,11 @@ from tools.notebooks import (
     execute,
     label,
     parse,
-    parse_copies,
     plain_python,
     read,
+    serialised,
     tags,
-    write,
+    write_copies,
 )
 
 ASK = re.compile(r"exercises\.(\w+)\.(check|commit)")
@@ -138,17 +137,7 @@ def _verify(number, cell):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m tools.solve", description=__doc__.partition("\n")[0])
-    folder, notebooks = parse_copies(parser, argv)
-    solved = {}
-    for path in notebooks:
-        try:
-            solved[path.name] = solve(read(path), path.parent)
-        except NotebookError as error:
-            sys.exit(f"{path.name}: {error}\nNothing was written.")
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, notebook in solved.items():
-        write(notebook, folder / name)
-        print(f"{folder / name}: solved, and every check agrees")
+    write_copies(parser, argv, lambda path: serialised(solve(read(path), path.parent)), ".ipynb")
 
 
 if __name__ == "__main__":
