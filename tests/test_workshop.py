@@ -38,6 +38,12 @@ def rows(text, columns):
     return [row for row in split if len(row) == columns]
 
 
+def later(clock, number):
+    """A time of day, so many minutes later."""
+    hours, left = divmod(60 * int(clock[:2]) + int(clock[3:]) + number, 60)
+    return f"{hours:02}:{left:02}"
+
+
 def minutes(cell):
     """A number in a table; 0 where there is none."""
     return int(cell.strip("*–") or 0)
@@ -191,6 +197,12 @@ def test_run_sheets(day, whole):
             assert (minutes(row[1]), row[3]) == (sum(map(minutes, plan.total[3:6])), "all"), title
         else:
             assert minutes(row[1]) == minutes(plan.total[6]), title
+            begins, now = {}, row[0]
+            for one in plan.rows:
+                begins |= dict.fromkeys(cells_named(one[0])[:1], now)
+                now = later(now, minutes(one[6]))
+            for number, said in re.findall(r"\[(\d+)\] at (\d\d:\d\d)", row[3]):
+                assert said == begins[int(number)], f"{title}: [{number}]"
             assert cells_named(row[3]) == sorted(
                 number for one in plan.rows if minutes(one[6]) for number in cells_named(one[0])
             ), title
