@@ -300,7 +300,7 @@ def test_a_room_of_two_bears_a_dead_kernel_and_a_dead_server(capsys):
     from workshop import load
 
     with pytest.raises(SystemExit) as ended:
-        load.main(["--learners", "2", str(NOTEBOOKS / "01_self_attention.ipynb")])
+        load.main(["--learners", "2", "--pause", "0.3", str(NOTEBOOKS / "01_self_attention.ipynb")])
     said = capsys.readouterr().out
     assert ended.value.code == 0, said
     assert "learner01: the kernel was killed; 13 cells were saved" in said
