@@ -6,7 +6,7 @@ learner about them, so the part of the page that asks is left out.
 Jupyter Server sends a kernel's messages under Nagle's algorithm: the second waits until the browser has
 acknowledged the first, which takes it up to 40 ms. A lab's picture is always the second (the first says
 that the kernel is busy). Without the wait a key press is seen in about 45 ms, not 70: see
-`python -m tools.benchmark --only labs`.
+`python -m tools.page.benchmark --only labs`.
 """
 
 from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection

@@ -1,4 +1,4 @@
-"""Helpers for the multi-head attention course: the maths, a trained model, figures, labs and exercise checks.
+"""Helpers for the multi-head attention course: the maths, trained models, figures, labs and exercise checks.
 
 Importing this package is cheap: neither matplotlib nor ipywidgets is loaded until a
 module that draws is first used, nor the model's tokenizer before the model is.
@@ -7,24 +7,27 @@ module that draws is first used, nor the model's tokenizer before the model is.
 import importlib
 
 __version__ = "0.1.0"
-__all__ = [
-    "attention",
-    "encoder",
-    "exercises",
-    "experiments",
-    "figures",
-    "labs",
-    "masks",
-    "measures",
-    "positions",
-    "probes",
-    "worked_examples",
-]
+
+# What a notebook imports, and the room in which it stands.
+_ROOMS = {
+    "attention": "attention",
+    "encoder": "model.encoder",
+    "exercises": "exercises",
+    "experiments": "experiments",
+    "figures": "drawing.figures",
+    "labs": "labs",
+    "masks": "masks",
+    "measures": "measures",
+    "positions": "positions",
+    "probes": "probes",
+    "worked_examples": "worked_examples",
+}
+__all__ = list(_ROOMS)
 
 
 def __getattr__(name):
-    if name in __all__:
-        return importlib.import_module(f"{__name__}.{name}")
+    if name in _ROOMS:
+        return importlib.import_module(f"{__name__}.{_ROOMS[name]}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -117,7 +117,7 @@ def data():
 
 def model():
     """Does the trained model run?"""
-    from mha_helpers import encoder
+    from mha_helpers.model import encoder
 
     cat, kitten, bill = encoder.load().encode(["The cat sleeps.", "A kitten naps.", "I have paid the bill."])
     if not cat.vector @ kitten.vector > cat.vector @ bill.vector:
@@ -142,7 +142,8 @@ def exercise():
 
 def pictures():
     """Are a figure and a lab's picture drawn?"""
-    from mha_helpers import figures, labs
+    from mha_helpers import labs
+    from mha_helpers.drawing import figures
 
     figure = figures.attention_map([[0.3, 0.7], [0.9, 0.1]], ["it", "cat"])
     lab = labs.qkv_workbench()

@@ -5,8 +5,8 @@ import os
 import hypothesis
 import pytest
 
-from tools.browser import find_browser, open_browser
-from tools.notebooks import ONE_THREAD
+from tools.page.browser import find_browser, open_browser
+from tools.writing.notebooks import ONE_THREAD
 
 # The notebooks were stored so; and several threads on busy processors wait for each other.
 os.environ.update(ONE_THREAD)

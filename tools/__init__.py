@@ -1,1 +1,1 @@
-"""What a maintainer runs: `python -m tools.refresh`, `python -m tools.hygiene`, `python -m tools.solve`."""
+"""What a maintainer runs: `python -m tools.writing.refresh` and the like."""

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mha_helpers.exercises import explain, results
-from mha_helpers.exercises.calling import agree, call_safely, close, is_stub, same, same_shapes
+from mha_helpers.exercises import results
 from mha_helpers.exercises.panel import Note, Panel, Shown
+from mha_helpers.learner import explain
+from mha_helpers.learner.calling import agree, call_safely, close, is_stub, same, same_shapes
 
 RIGHT_FOR_MATRICES = (
     "It is right for one matrix, and goes wrong where there are more axes, or fewer: a loop over a batch "

@@ -4,7 +4,7 @@ import html
 import re
 from dataclasses import dataclass
 
-from mha_helpers import style
+from mha_helpers.drawing import style
 
 # The heading says the same in words: colour is never the only carrier.
 BORDERS = {

@@ -39,13 +39,7 @@ class Prediction:
     run: object
     shown_when_wrong: bool = True
     first_answer: str | None = field(default=None, init=False)
-
-    @property
-    def name(self):
-        """The name under which the course has it; one that is not the course's has none."""
-        from mha_helpers import exercises  # here, as it imports this module
-
-        return next((name for name in exercises.__all__ if getattr(exercises, name) is self), "(unnamed)")
+    name: str = field(default="(unnamed)", init=False)  # given by the registry
 
     def commit(self, answer):
         """Show the result, once there is an answer.

@@ -1,15 +1,15 @@
 """Interactive labs: `labs.qkv_workbench(dot_product_attention)` as the last line of a cell."""
 
-from mha_helpers.labs.browser import head_browser
-from mha_helpers.labs.diagnosis import which_bug
-from mha_helpers.labs.heads import sum_of_heads
-from mha_helpers.labs.leaks import leak_detector
-from mha_helpers.labs.order import word_order
-from mha_helpers.labs.scaling import softmax_scaling
-from mha_helpers.labs.splitting import split_lab
-from mha_helpers.labs.studio import mask_studio
-from mha_helpers.labs.tracer import shape_tracer
-from mha_helpers.labs.workbench import qkv_workbench
+from mha_helpers.labs.head_browser import head_browser
+from mha_helpers.labs.leak_detector import leak_detector
+from mha_helpers.labs.mask_studio import mask_studio
+from mha_helpers.labs.qkv_workbench import qkv_workbench
+from mha_helpers.labs.shape_tracer import shape_tracer
+from mha_helpers.labs.softmax_scaling import softmax_scaling
+from mha_helpers.labs.split_lab import split_lab
+from mha_helpers.labs.sum_of_heads import sum_of_heads
+from mha_helpers.labs.which_bug import which_bug
+from mha_helpers.labs.word_order import word_order
 
 __all__ = [
     "head_browser",

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import ipywidgets
 from IPython.display import display
 
-from mha_helpers import style
 from mha_helpers.course_data import data_path
+from mha_helpers.drawing import style
 
 CARD = (
     f"background:{style.PAPER}; color:{style.INK}; font-family:{style.FONT}; font-size:14px; line-height:1.45; "

@@ -3,8 +3,8 @@
 import numpy as np
 
 from mha_helpers.attention import knock_out
-from mha_helpers.exercises.common import draws
 from mha_helpers.exercises.engine import Case, Exercise
+from mha_helpers.exercises.inputs import draws
 from mha_helpers.exercises.real_model.knock_out_mistakes import KNOCK_OUT_MISTAKES, rows_of
 
 
@@ -48,7 +48,7 @@ def _first_wrong_row(call, arguments, arrays):
     return f"Row {row} is one of head {head}'s, {due}."
 
 
-knock_out_exercise = Exercise(
+exercise = Exercise(
     reference=knock_out,
     outputs=("new_W_O",),
     cases=_knock_out_cases(),

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from mha_helpers import encoder
-from mha_helpers.exercises.output_projection.multi_head import multi_head_exercise
+from mha_helpers.exercises.output_projection.multi_head_attention import exercise
 from mha_helpers.exercises.prediction import Prediction
 from mha_helpers.experiments import SAYINGS
+from mha_helpers.model import encoder
 
 TIRED, SOFT = (f"The cat sat on the mat because it was {word}." for word in ("tired", "soft"))
 SLUGS = {
@@ -18,7 +18,7 @@ SLUGS = {
 def _with_mistakes():
     model = encoder.load()
     right = model.encode(TIRED).vector
-    wrong = {mistake.slug: mistake.implementations[0] for mistake in multi_head_exercise.mistakes}
+    wrong = {mistake.slug: mistake.implementations[0] for mistake in exercise.mistakes}
     lines = []
     for what, slug in SLUGS.items():
         found = model.encode(TIRED, attend=wrong[slug]).vector

@@ -1,0 +1,1 @@
+"""One visual language: colours and sizes, SVG strings for labs, static figures."""

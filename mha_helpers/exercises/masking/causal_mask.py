@@ -1,0 +1,50 @@
+"""The exercise `causal_mask`."""
+
+import numpy as np
+
+from mha_helpers.exercises.engine import Case, Exercise
+from mha_helpers.exercises.masking.boolean_masks import (
+    not_of_ones_and_zeros,
+)
+from mha_helpers.exercises.masking.causal_mask_mistakes import CAUSAL_MISTAKES
+from mha_helpers.masks import causal_mask
+
+CASES = (
+    Case("four tokens", {"n": 4}),
+    Case("seven tokens", {"n": 7}),
+    Case("two tokens", {"n": 2}),
+    Case("one token", {"n": 1}),
+    Case("a hundred tokens", {"n": 100}),  # more than a mask made once, and cut to size, may have room for
+)
+
+
+def _sees_the_future(call, arguments, arrays):
+    places = np.argwhere(np.triu(arrays[0] != 0, k=1))
+    if not len(places):
+        return None
+    query, key = places[0]
+    return f"Query {query} sees key {key}, which comes after it."
+
+
+def _misses_the_past(call, arguments, arrays):
+    places = np.argwhere(np.tril(arrays[0] == 0))
+    if not len(places):
+        return None
+    query, key = places[0]
+    which = "itself" if query == key else f"key {key}, which comes before it"
+    return f"Query {query} does not see {which}."
+
+
+exercise = Exercise(
+    reference=causal_mask,
+    outputs=("mask",),
+    cases=CASES,
+    mistakes=CAUSAL_MISTAKES,
+    properties=(not_of_ones_and_zeros, _sees_the_future, _misses_the_past),
+    hints=(
+        "Row i belongs to query i. Which of the columns 0, 1, 2, ... may it see?",
+        "Query i may see key j where j <= i: the diagonal and everything below it.",
+        "np.tril keeps that part of a matrix: start from np.ones((n, n), dtype=bool).",
+    ),
+    now="You can keep the future hidden. The leak detector below runs on your mask.",
+)

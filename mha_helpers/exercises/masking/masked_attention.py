@@ -1,0 +1,137 @@
+"""The exercise `masked_attention`: hiding keys before the softmax."""
+
+import numpy as np
+
+from mha_helpers import attention
+from mha_helpers.attention import attention_scores, softmax
+from mha_helpers.exercises.engine import Case, Exercise
+from mha_helpers.exercises.inputs import (
+    attention_arguments,
+    batch_mixed,
+    context_is_not_the_mixture,
+    negative_weights,
+    not_finite,
+)
+from mha_helpers.exercises.masking.masked_attention_mistakes import MASKED_MISTAKES
+from mha_helpers.masks import causal_mask, padding_mask
+
+
+def _with_mask(seed, mask, batch, n_queries, n_keys, d_head, d_value, dtype=np.float64):
+    arguments = attention_arguments(seed, batch, n_queries, n_keys, d_head, d_value)
+    return {name: array.astype(dtype) for name, array in arguments.items()} | {"mask": np.array(mask)}
+
+
+# Some keys hidden from each query, and no two queries see the same ones.
+SCATTERED = np.array([[1, 0, 1, 1, 0], [0, 1, 1, 0, 1], [1, 1, 0, 0, 1], [0, 0, 0, 1, 1]], bool)
+ONE_EMPTY = np.array([[1, 0, 1, 1, 0], [0, 0, 0, 0, 0], [1, 1, 0, 0, 1]], bool)
+
+# Each head has a mask of its own, and in only one of them a query sees nothing.
+EACH_HEAD = np.array([[SCATTERED, ~SCATTERED, SCATTERED[::-1]], [SCATTERED[:, ::-1], SCATTERED, ~SCATTERED]])
+EACH_HEAD[1, 2, 0] = False
+
+
+def _visible_at(first, second, apart=1000):
+    """Two queries that see only two keys, at these scores times sqrt(2), beside a hidden key of ordinary score."""
+    return {
+        "queries": np.array([[1.0, 0.0], [0.0, 1.0]]),
+        "keys": np.array([[first, second], [first, second - apart], [5.0, 4.0]]),
+        "values": np.array([[1.0, 2.0], [-3.0, 4.0], [5.0, -6.0]]),
+        "mask": np.array([[True, True, False], [True, True, False]]),
+    }
+
+
+# One visible and one hidden key, both of score 0. Huge values that cancel tell a hidden score of 0 from one of -1e-9.
+CANCELLING = {
+    "queries": np.array([[1.0, 0.0]]),
+    "keys": np.array([[0.0, 1.0], [0.0, 2.0]]),
+    "values": np.array([[1e10], [-1e10]]),
+    "mask": np.array([[True, False]]),
+}
+
+
+def _masked_cases():
+    padding = padding_mask([[1, 1, 1, 0, 0], [1, 1, 1, 1, 0]])
+    return (
+        Case("scattered holes", _with_mask(0, SCATTERED, (), 4, 5, 3, 2)),
+        Case("a causal mask", _with_mask(1, causal_mask(4), (), 4, 4, 3, 2)),
+        Case("a row that sees nothing", _with_mask(2, ONE_EMPTY, (), 3, 5, 4, 2)),
+        Case("a batch of one query", _with_mask(13, [[[True, False, True]]], (1,), 1, 3, 4, 2)),
+        Case("nothing hidden", _with_mask(3, np.ones((3, 4), bool), (), 3, 4, 2, 5)),
+        Case("a batch with padding", _with_mask(4, padding[:, 0], (2,), 4, 5, 3, 6)),
+        Case("a batch with heads and padding", _with_mask(5, padding, (2, 3), 4, 5, 6, 7)),
+        Case("padding and a causal mask", _with_mask(6, padding & causal_mask(5), (2, 3), 5, 5, 4, 6)),
+        Case("one mask for a whole batch", _with_mask(7, SCATTERED, (2, 3), 4, 5, 6, 7)),
+        Case("a sentence of padding only", _with_mask(8, padding_mask([[1, 1, 0], [0, 0, 0]]), (2, 4), 5, 3, 2, 6)),
+        Case("a mask for each head", _with_mask(11, EACH_HEAD, (2, 3), 4, 5, 6, 7)),
+        # No maximum to subtract, no choice among keys, and a mask that is not the same as none.
+        Case("one key, hidden", _with_mask(12, np.zeros((3, 1), bool), (), 3, 1, 4, 2)),
+        Case("float32", _with_mask(9, SCATTERED, (), 4, 5, 3, 6, np.float32)),
+        Case(
+            "a square mask",
+            _with_mask(10, SCATTERED[:, :4] | np.eye(4, dtype=bool), (), 4, 4, 3, 3),
+        ),
+        Case("a hidden score above the others", _visible_at(-110.0, -120.0), stress=True),
+        Case("a hidden score well above the others", _visible_at(-200.0, -300.0), stress=True),
+        Case("a hidden score far above the others", _visible_at(-1200.0, -1300.0), stress=True),
+        Case("very low scores", _visible_at(-30_000.0, -40_000.0), stress=True),
+        # So far apart that float32 tells them apart as well.
+        Case("scores below -1e11", _visible_at(-1e12, -1e12, apart=1e6), stress=True),
+        Case("very large and very low scores", _visible_at(30_000.0, -30_000.0), stress=True),
+        Case("huge values", CANCELLING, stress=True),
+    )
+
+
+def _hidden_keys_have_weight(call, arguments, arrays):
+    weights = arrays[-1]
+    places = np.argwhere(~np.broadcast_to(arguments["mask"], weights.shape) & (np.abs(weights) > 1e-6))
+    if not len(places):
+        return None
+    place = tuple(int(i) for i in places[0])
+    return (
+        f"A hidden key has weight: weights[{', '.join(map(str, place))}] is {weights[place]:.4f}, and its mask False."
+    )
+
+
+def _row_sums(call, arguments, arrays):
+    weights = arrays[-1]
+    wanted = np.broadcast_to(arguments["mask"], weights.shape).any(axis=-1)
+    sums = weights.sum(axis=-1)
+    places = np.argwhere(~np.isclose(sums, wanted, atol=1e-4))
+    if not len(places):
+        return None
+    place = tuple(int(i) for i in places[0])
+    why = "1" if wanted[place] else "0, since everything is hidden from it"
+    return f"Row {', '.join(map(str, place))} of the weights sums to {sums[place]:.4f}, not to {why}."
+
+
+def masked_attention(queries, keys, values, mask):
+    scores = attention_scores(queries, keys) / np.sqrt(queries.shape[-1])
+    lowest = np.finfo(scores.dtype).min  # finite, so that an empty row is not NaN
+    weights = softmax(np.where(mask, scores, lowest))
+    weights = np.where(mask, weights, 0)  # an empty row gets zeros; elsewhere this changes nothing
+    return weights @ values, weights
+
+
+exercise = Exercise(
+    reference=attention.masked_attention,
+    outputs=("context", "weights"),
+    cases=_masked_cases(),
+    mistakes=MASKED_MISTAKES,
+    strained="Right for ordinary scores; it goes wrong where hidden and visible scores lie far apart.",
+    properties=(
+        not_finite,
+        negative_weights,
+        _row_sums,
+        _hidden_keys_have_weight,
+        batch_mixed(),
+        context_is_not_the_mixture,
+    ),
+    hints=(
+        "Three lines of notebook 02, with one more between scores and softmax: a hidden score must not count.",
+        "np.where(mask, scores, -np.inf) keeps the visible scores; e^-inf is 0.",
+        "A row in which everything is hidden needs care: softmax of -inf alone is NaN. Put zeros where the mask is "
+        "False after the softmax, too: np.where(mask, weights, 0).",
+    ),
+    now="You can hide any key from any query. The mask studio below runs on your function.",
+    model_answer=masked_attention,
+)

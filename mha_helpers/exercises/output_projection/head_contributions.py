@@ -1,0 +1,96 @@
+"""The exercise `head_contributions`."""
+
+import numpy as np
+
+from mha_helpers.attention import head_contributions
+from mha_helpers.exercises.engine import Case, Exercise
+from mha_helpers.exercises.heads import moved, raised
+from mha_helpers.exercises.inputs import batch_mixed, draws, not_finite
+from mha_helpers.exercises.output_projection.head_contributions_mistakes import CONTRIBUTION_MISTAKES, _whole
+
+
+def _arguments(seed, *shape):
+    d_model = shape[-3] * shape[-1]
+    return draws(seed, heads=shape, W_O=(d_model, d_model))
+
+
+def _contribution_cases():
+    single = {name: array.astype(np.float32) for name, array in _arguments(7, 3, 4, 5, 2).items()}
+    views = {name: array.T for name, array in draws(8, heads=(2, 5, 3), W_O=(6, 6)).items()}
+    return (
+        Case("two heads", _arguments(0, 2, 5, 3)),
+        Case("a batch", _arguments(1, 2, 3, 5, 4)),
+        Case("two batch axes", _arguments(2, 2, 3, 4, 7, 5)),
+        Case("one head", _arguments(3, 1, 5, 4)),
+        Case("heads of one feature", _arguments(4, 4, 5, 1)),
+        Case("as many heads as tokens", _arguments(5, 3, 3, 2)),
+        Case("as many heads as features in each", _arguments(9, 3, 4, 3)),
+        Case("one token", _arguments(6, 2, 3, 1, 4)),
+        Case("float32", single),
+        Case("transposed views", views),
+        Case("heads wider than the model", draws(10, heads=(2, 4, 3), W_O=(6, 4))),
+        Case("heads narrower than the model", draws(11, heads=(3, 2, 1), W_O=(3, 5))),
+    )
+
+
+def _heads_mixed(call, arguments, arrays):
+    changed = call(heads=raised(arguments["heads"], (..., 0, slice(None), slice(None))))
+    if changed is None or changed[0].shape != arrays[0].shape:
+        return None
+    heads = np.unique(np.argwhere(moved(changed[0], arrays[0]))[:, -3])
+    others = heads[heads != 0]
+    if not len(others):
+        return None
+    return f"Heads are mixed: the contribution of head {others[0]} changes when only head 0 does."
+
+
+def _other_rows(call, arguments, arrays):
+    d_head = arguments["heads"].shape[-1]
+    changed = call(W_O=raised(arguments["W_O"], (slice(0, d_head),)))
+    if changed is None or changed[0].shape != arrays[0].shape:
+        return None
+    heads = np.unique(np.argwhere(moved(changed[0], arrays[0]))[:, -3])
+    if list(heads) == [0]:
+        return None
+    rows = "row 0" if d_head == 1 else f"rows 0 to {d_head - 1}"
+    if not len(heads):
+        return f"Your contributions do not depend on {rows} of W_O, which are head 0's."
+    return f"{rows.capitalize()} of W_O are head 0's alone; with yours head {heads[-1]} changes with them."
+
+
+def _tokens_mixed(call, arguments, arrays):
+    changed = call(heads=raised(arguments["heads"], (..., 0, slice(None))))
+    if changed is None or changed[0].shape != arrays[0].shape:
+        return None
+    rows = np.unique(np.argwhere(moved(changed[0], arrays[0]))[:, -2])
+    others = rows[rows != 0]
+    return f"Tokens are mixed: row {others[0]} changes when only token 0 changes." if len(others) else None
+
+
+def _do_not_sum_to_the_output(call, arguments, arrays):
+    if np.allclose(arrays[0].sum(axis=-3), _whole(arguments["heads"], arguments["W_O"]), atol=1e-3):
+        return None
+    return "Added up over the heads, your contributions are not the output, combine_heads(heads) @ W_O."
+
+
+exercise = Exercise(
+    reference=head_contributions,
+    outputs=("contributions",),
+    cases=_contribution_cases(),
+    mistakes=CONTRIBUTION_MISTAKES,
+    properties=(
+        not_finite,
+        batch_mixed("heads", n_axes=3),
+        _tokens_mixed,
+        _heads_mixed,
+        _other_rows,
+        _do_not_sum_to_the_output,
+    ),
+    hints=(
+        "In combine_heads(heads) @ W_O, which rows of W_O meet the features of head 0?",
+        "Head i stands in columns i * d_head to (i + 1) * d_head of the combined heads, so it meets just these rows of "
+        "W_O.",
+        "W_O.reshape(n_heads, d_head, -1) has one block of rows for each head, and @ pairs head i with block i.",
+    ),
+    now="You can take the output of any layer apart, head by head. The lab below does it with your function.",
+)

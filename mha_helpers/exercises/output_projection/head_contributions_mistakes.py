@@ -1,0 +1,221 @@
+"""The mistakes that people make in `head_contributions`."""
+
+import numpy as np
+
+from mha_helpers.attention import combine_heads, head_contributions, split_heads
+from mha_helpers.exercises.engine import Mistake
+from mha_helpers.exercises.heads import joined_straight, reversed_heads
+from mha_helpers.exercises.inputs import swap
+
+
+def _blocks(heads, W_O):
+    n_heads, _, d_head = heads.shape[-3:]
+    return W_O.reshape(n_heads, d_head, -1)
+
+
+def _strided(heads, W_O):
+    n_heads, _, d_head = heads.shape[-3:]
+    return heads @ W_O.reshape(d_head, n_heads, -1).swapaxes(0, 1)
+
+
+def _alone(heads, head):
+    """The heads, all but one of them 0."""
+    return np.where(np.arange(heads.shape[-3])[:, None, None] == head, heads, 0)
+
+
+def _each(heads, contribute):
+    """Stack contribute(head) on the axis of the heads."""
+    return np.stack([contribute(head) for head in range(heads.shape[-3])], axis=-3)
+
+
+def _padded(contributions):
+    """Put (..., n_heads, seq_len, d_head) into each head's own columns, and 0 elsewhere."""
+    return _each(contributions, lambda head: combine_heads(_alone(contributions, head)))
+
+
+def _whole(heads, W_O):
+    return combine_heads(heads) @ W_O
+
+
+def _block_diagonal(heads, W_O):
+    d_head = heads.shape[-1]
+    blocks = [W_O[i : i + d_head, i : i + d_head] for i in range(0, len(W_O), d_head)]
+    return heads @ np.stack(blocks)
+
+
+def _three_axes_only(heads, W_O):
+    _n_heads, _seq_len, _d_head = heads.shape
+    return head_contributions(heads, W_O)
+
+
+def _four_axes_only(heads, W_O):
+    _batch, _n_heads, _seq_len, _d_head = heads.shape
+    return head_contributions(heads, W_O)
+
+
+def _heads_meet_W_O(heads, W_O):
+    return heads @ W_O
+
+
+def _by_first_axis(heads, W_O):
+    d_head = heads.shape[-1]
+    return np.stack([heads[i] @ W_O[i * d_head : (i + 1) * d_head] for i in range(len(heads))])
+
+
+CONTRIBUTION_MISTAKES = (
+    Mistake(
+        "contributions-same-block",
+        "You send every head through the same rows of W_O. Head i has its own: i * d_head to (i + 1) * d_head.",
+        (
+            lambda heads, W_O: heads @ W_O[: heads.shape[-1]],
+            lambda heads, W_O: heads @ W_O[-heads.shape[-1] :],
+        ),
+    ),
+    Mistake(
+        "contributions-fixed-width",
+        "You have the notes' numbers in your code, two heads of width 2. Take both from the shape: n_heads, _, d_head "
+        "= heads.shape[-3:].",
+        (
+            lambda heads, W_O: np.stack([heads[..., 0, :, :] @ W_O[:2], heads[..., 1, :, :] @ W_O[2:]], axis=-3),
+            lambda heads, W_O: np.stack([heads[..., 0, :, :] @ W_O[:2], heads[..., 1, :, :] @ W_O[2:4]], axis=-3),
+            lambda heads, W_O: np.stack([heads[0] @ W_O[:2], heads[1] @ W_O[2:]]),
+            lambda heads, W_O: heads[0] @ W_O[:2] + heads[1] @ W_O[2:],
+            lambda heads, W_O: heads @ W_O.reshape(2, 2, -1),
+        ),
+    ),
+    Mistake(
+        "contributions-one-head",
+        "You return what one head adds. Is the `return` inside the loop? Collect all of them, and stack them: "
+        "np.stack(parts, axis=-3).",
+        (
+            lambda heads, W_O: head_contributions(heads, W_O)[..., 0, :, :],
+            lambda heads, W_O: head_contributions(heads, W_O)[..., :1, :, :],
+            lambda heads, W_O: head_contributions(heads, W_O)[..., -1, :, :],
+        ),
+    ),
+    Mistake(
+        "contributions-columns",
+        "You take columns of W_O. The columns are the output's features, which all heads share; a head's own are its "
+        "*rows*, i * d_head to (i + 1) * d_head: W_O.reshape(n_heads, d_head, -1).",
+        (
+            lambda heads, W_O: heads @ _blocks(heads, W_O.T),
+            lambda heads, W_O: split_heads(_whole(heads, W_O), heads.shape[-3]),
+            lambda heads, W_O: _padded(split_heads(_whole(heads, W_O), heads.shape[-3])),
+        ),
+    ),
+    Mistake(
+        "contributions-strided-rows",
+        "Head i gets rows i, i + n_heads, and so on. Its rows are neighbours, i * d_head to (i + 1) * d_head: reshape "
+        "W_O to (n_heads, d_head, -1), in this order.",
+        (_strided,),
+    ),
+    Mistake(
+        "contributions-blocks-reversed",
+        "The blocks of W_O meet the heads in reverse. The first d_head rows are head 0's.",
+        (lambda heads, W_O: reversed_heads(head_contributions(reversed_heads(heads), W_O)),),
+    ),
+    Mistake(
+        "contributions-reversed",
+        "Your contributions stand in reverse. Head 0's comes first.",
+        (lambda heads, W_O: reversed_heads(head_contributions(heads, W_O)),),
+    ),
+    Mistake(
+        "contributions-block-diagonal",
+        "You use a small block of W_O, d_head by d_head. A head adds to every feature of the output: all the columns "
+        "of its rows.",
+        (_block_diagonal, lambda heads, W_O: _padded(_block_diagonal(heads, W_O))),
+    ),
+    Mistake(
+        "contributions-not-additive",
+        "Every head gets the whole output, or an equal share of it. What head i adds comes from its own numbers alone: "
+        "heads[..., i, :, :] @ its rows of W_O. Their sum is the output, counted once.",
+        (
+            lambda heads, W_O: _each(heads, lambda head: _whole(heads, W_O)),
+            lambda heads, W_O: _each(heads, lambda head: _whole(heads, W_O)) / heads.shape[-3],
+        ),
+    ),
+    Mistake(
+        "contributions-of-the-others",
+        "That is what all the *other* heads add. Keep head i, and leave the others out.",
+        (lambda heads, W_O: _whole(heads, W_O)[..., None, :, :] - head_contributions(heads, W_O),),
+    ),
+    Mistake(
+        "contributions-running-sum",
+        "Each of your contributions includes those of the heads before it. Return each by itself.",
+        (lambda heads, W_O: np.cumsum(head_contributions(heads, W_O), axis=-3),),
+    ),
+    Mistake(
+        "contributions-summed",
+        "You add the contributions up, or average them; their sum is the output. Asked is what each head adds: "
+        "(..., n_heads, seq_len, d_model).",
+        (
+            _whole,
+            lambda heads, W_O: head_contributions(heads, W_O).mean(axis=-3),
+            lambda heads, W_O: _whole(heads, W_O)[..., None, :, :],
+        ),
+    ),
+    Mistake(
+        "contributions-combined-without-transpose",
+        "You put all other heads to 0 and reshape straight to (seq_len, d_model), which mixes tokens. combine_heads "
+        "exchanges heads and tokens first.",
+        (lambda heads, W_O: _each(heads, lambda head: joined_straight(_alone(heads, head)) @ W_O),),
+    ),
+    Mistake(
+        "contributions-heads-after-tokens",
+        "Your heads stand after the tokens: (..., seq_len, n_heads, d_model). They belong before them: swapaxes(-3, "
+        "-2).",
+        (lambda heads, W_O: head_contributions(heads, W_O).swapaxes(-3, -2),),
+    ),
+    Mistake(
+        "contributions-heads-before-batch",
+        "Your heads stand before the batch: (n_heads, ..., seq_len, d_model). They belong right before the tokens; "
+        "np.stack puts its new axis there with axis=-3.",
+        (lambda heads, W_O: np.moveaxis(head_contributions(heads, W_O), -3, 0),),
+    ),
+    Mistake(
+        "contributions-output-transposed",
+        "Your contributions are turned round, (..., n_heads, d_model, seq_len): each row must be a token.",
+        (lambda heads, W_O: swap(head_contributions(heads, W_O)),),
+    ),
+    Mistake(
+        "contributions-not-projected",
+        "You return the heads, each in its own columns perhaps, but W_O is not used. What a head adds to the output is "
+        "what its rows of W_O make of it.",
+        (
+            lambda heads, W_O: heads,
+            lambda heads, W_O: _padded(heads),
+            lambda heads, W_O: combine_heads(heads),
+        ),
+    ),
+    Mistake(
+        "contributions-np-dot",
+        "np.dot pairs every head with every block of W_O. `@` (np.matmul) keeps head i with block i.",
+        (
+            lambda heads, W_O: np.dot(heads, _blocks(heads, W_O)),
+            lambda heads, W_O: np.tensordot(heads, _blocks(heads, W_O), axes=(-1, 1)),
+        ),
+    ),
+    Mistake(
+        "contributions-width-mismatch",
+        "A head is d_head wide, and meets something with n_heads * d_head rows: all of W_O, or some of its columns. "
+        "Give each head its own d_head *rows* of W_O: W_O.reshape(n_heads, d_head, -1).",
+        (_heads_meet_W_O,),
+    ),
+    Mistake(
+        "contributions-first-axis",
+        "You go through the first axis. In a batch that is the sentences, not the heads: those are always third from "
+        "the end, heads[..., i, :, :].",
+        (_by_first_axis,),
+    ),
+    Mistake(
+        "contributions-fixed-axes",
+        "It fits one number of axes only. There may be batch axes in front, one or more, or none: `*batch, n_heads, "
+        "seq_len, d_head = heads.shape` takes them all.",
+        (
+            _three_axes_only,
+            _four_axes_only,
+            lambda heads, W_O: np.einsum("hsd,hdm->hsm", heads, _blocks(heads, W_O)),
+            lambda heads, W_O: np.einsum("bhsd,hdm->bhsm", heads, _blocks(heads, W_O)),
+        ),
+    ),
+)

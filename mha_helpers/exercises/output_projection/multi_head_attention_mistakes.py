@@ -1,0 +1,536 @@
+"""The mistakes that people make in `multi_head_attention`: one step done in another way, or two."""
+
+import itertools
+
+import numpy as np
+
+from mha_helpers.attention import (
+    combine_heads,
+    multi_head_attention,
+    scaled_dot_product_attention,
+    softmax_or_zeros,
+    split_heads,
+)
+from mha_helpers.exercises.engine import Mistake
+from mha_helpers.exercises.heads import cut_straight, every_nth, joined_features_first, joined_straight, reversed_heads
+from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, normalised, swap
+from mha_helpers.exercises.masking.masked_attention_mistakes import MASKED_MISTAKES
+from mha_helpers.masks import apply_mask
+
+WEIGHTS = 1  # the place of the weights among what multi_head_attention returns
+
+
+def _product(array, W):
+    return array @ W
+
+
+def _through(
+    *,
+    project=_product,
+    split=split_heads,
+    attend=scaled_dot_product_attention,
+    combine=combine_heads,
+    finish=_product,
+):
+    """Return multi-head attention in which a step or two is done in another way."""
+
+    def wrong_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+        heads, weights = attend(*(split(project(X, W), n_heads) for W in (W_Q, W_K, W_V)), mask)
+        return finish(combine(heads), W_O), weights
+
+    return wrong_attention
+
+
+def _per_head(project):
+    """Return multi-head attention whose queries, keys and values are project(X, W, n_heads), heads and all."""
+
+    def wrong_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+        heads, weights = scaled_dot_product_attention(*(project(X, W, n_heads) for W in (W_Q, W_K, W_V)), mask)
+        return combine_heads(heads) @ W_O, weights
+
+    return wrong_attention
+
+
+def _brought_together(join):
+    """Return multi-head attention whose output is join(heads, W_O)."""
+    return _through(combine=lambda heads: heads, finish=join)
+
+
+def _right_but(change):
+    """Return right multi-head attention, of which change(output, weights, X) is returned."""
+
+    def wrong_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+        return change(*multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask), X)
+
+    return wrong_attention
+
+
+def _matrices(choose):
+    """Return multi-head attention whose four matrices are choose(W_Q, W_K, W_V, W_O)."""
+
+    def wrong_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+        return multi_head_attention(X, *choose(W_Q, W_K, W_V, W_O), n_heads, mask)
+
+    return wrong_attention
+
+
+def _scores_of(queries, keys, mask, factor):
+    scores = queries @ swap(keys) * factor
+    return scores if mask is None else apply_mask(scores, mask)
+
+
+def _scaled_by(factor):
+    """Return attention in heads whose scores are multiplied by factor(queries)."""
+    return lambda queries, keys, values, mask: scaled_dot_product_attention(
+        queries, keys, values, mask, scale=factor(queries)
+    )
+
+
+def _weighing(weigh):
+    """Return attention in heads whose weights are weigh(scores)."""
+
+    def attend(queries, keys, values, mask):
+        weights = weigh(_scores_of(queries, keys, mask, queries.shape[-1] ** -0.5))
+        return weights @ values, weights
+
+    return attend
+
+
+def _mixing(mix):
+    """Return attention in heads whose contexts are mix(weights, queries, keys, values)."""
+
+    def attend(queries, keys, values, mask):
+        weights = scaled_dot_product_attention(queries, keys, values, mask)[1]
+        return mix(weights, queries, keys, values), weights
+
+    return attend
+
+
+def _masked_by(wrong):
+    """A wrong masked attention of notebook 03, in each head."""
+
+    def attend(queries, keys, values, mask):
+        if mask is None:
+            return scaled_dot_product_attention(queries, keys, values)
+        return wrong(queries, keys, values, mask)
+
+    return attend
+
+
+def _over(axis):
+    """The softmax over another axis; where all are hidden it gives zeros."""
+    return lambda scores: np.moveaxis(softmax_or_zeros(np.moveaxis(scores, axis, -1)), -1, axis)
+
+
+def _block(W, n_heads, row, column):
+    d_head = len(W) // n_heads
+    return W[row * d_head : (row + 1) * d_head, column * d_head : (column + 1) * d_head]
+
+
+def _slices_through(block):
+    """Project head i's slice of X through block(W, n_heads, i)."""
+
+    def project(X, W, n_heads):
+        slices = split_heads(X, n_heads)
+        return np.stack([slices[..., i, :, :] @ block(W, n_heads, i) for i in range(n_heads)], axis=-3)
+
+    return project
+
+
+def _first_columns(X, W, n_heads):
+    first = X @ W[:, : W.shape[1] // n_heads]
+    return np.stack([first] * n_heads, axis=-3)
+
+
+def _own_columns(X, W, n_heads):
+    return split_heads(X @ W, n_heads)
+
+
+def _shared(which):
+    """Return multi-head attention in which every head has head 0's columns of the chosen matrices."""
+
+    def wrong_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+        projected = (
+            (_first_columns if shared else _own_columns)(X, W, n_heads)
+            for W, shared in zip((W_Q, W_K, W_V), which, strict=True)
+        )
+        heads, weights = scaled_dot_product_attention(*projected, mask)
+        return combine_heads(heads) @ W_O, weights
+
+    return wrong_attention
+
+
+def _first_context(queries, keys, values, mask):
+    """Every head's context is head 0's."""
+    context, weights = scaled_dot_product_attention(queries, keys, values, mask)
+    return np.repeat(context[..., :1, :, :], context.shape[-3], axis=-3), weights
+
+
+def _averaged(heads, W_O):
+    """All heads replaced by their mean, so that W_O still fits."""
+    return combine_heads(np.broadcast_to(heads.mean(axis=-3, keepdims=True), heads.shape)) @ W_O
+
+
+def _summed(heads, W_O):
+    return combine_heads(np.broadcast_to(heads.sum(axis=-3, keepdims=True), heads.shape)) @ W_O
+
+
+def _mean_through_first_rows(heads, W_O):
+    return heads.mean(axis=-3) @ W_O[: heads.shape[-1]]
+
+
+def _mean_repeated(heads, W_O):
+    return np.repeat(heads.mean(axis=-3), heads.shape[-3], axis=-1) @ W_O
+
+
+def _first_rows_for_all(heads, W_O):
+    return heads.sum(axis=-3) @ W_O[: heads.shape[-1]]
+
+
+def _first_block_for_all(heads, W_O):
+    return combine_heads(heads @ _block(W_O, heads.shape[-3], 0, 0))
+
+
+def _block_of_each(heads, W_O):
+    n_heads = heads.shape[-3]
+    return combine_heads(np.stack([heads[..., i, :, :] @ _block(W_O, n_heads, i, i) for i in range(n_heads)], axis=-3))
+
+
+def _whole_width(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    """One head over all d_model features, whatever n_heads is."""
+    queries, keys, values = ((X @ W)[..., None, :, :] for W in (W_Q, W_K, W_V))
+    context, weights = scaled_dot_product_attention(queries, keys, values, mask if _for_all_heads(mask) else None)
+    return context[..., 0, :, :] @ W_O, weights
+
+
+def _for_all_heads(mask):
+    return mask is None or mask.ndim < 3 or mask.shape[-3] == 1
+
+
+def _whole_width_repeated(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    output, weights = _whole_width(X, W_Q, W_K, W_V, W_O, n_heads, mask)
+    return output, np.repeat(weights, n_heads, axis=-3)
+
+
+def _whole_width_without_axis(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    output, weights = _whole_width(X, W_Q, W_K, W_V, W_O, n_heads, mask)
+    return output, weights[..., 0, :, :]
+
+
+def _never_split(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    context, weights = scaled_dot_product_attention(X @ W_Q, X @ W_K, X @ W_V, mask)
+    return context @ W_O, weights
+
+
+def _never_split_yet_combined(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    context, weights = scaled_dot_product_attention(X @ W_Q, X @ W_K, X @ W_V, mask)
+    return combine_heads(context) @ W_O, weights
+
+
+def _heads_meet_W_O(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    heads, weights = scaled_dot_product_attention(*(split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V)), mask)
+    return heads @ W_O, weights
+
+
+def _slices_meet_matrices(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    heads, weights = scaled_dot_product_attention(*(split_heads(X, n_heads) @ W for W in (W_Q, W_K, W_V)), mask)
+    return combine_heads(heads) @ W_O, weights
+
+
+def _matrices_chosen(choice):
+    return _matrices(lambda *W: (*(W[i] for i in choice), W[3]))
+
+
+def _matrices_turned(turned):
+    return _matrices(lambda *W: (*(M.T if turn else M for M, turn in zip(W[:3], turned, strict=True)), W[3]))
+
+
+CHOICES = [choice for choice in itertools.product(range(3), repeat=3) if choice != (0, 1, 2)]
+IN_EACH_HEAD = {mistake.slug: mistake for mistake in MASKED_MISTAKES}
+
+
+def _as_in_notebook_03(slug):
+    mistake = IN_EACH_HEAD[slug]
+    implementations = tuple(_through(attend=_masked_by(wrong)) for wrong in mistake.implementations)
+    return Mistake(slug, f"Inside your heads: {mistake.message}", implementations, WEIGHTS)
+
+
+MULTI_HEAD_MISTAKES = (
+    Mistake(
+        "mha-no-output-projection",
+        "W_O is not used. Side by side, the heads have not met yet: each fills its own columns. Multiply the combined "
+        "heads by W_O.",
+        (_through(finish=lambda combined, W_O: combined),),
+    ),
+    Mistake(
+        "mha-output-projection-transposed",
+        "You multiply by W_O.T. With row vectors it is combined @ W_O. (PyTorch's Linear stores its matrix turned "
+        "round; here nothing is.)",
+        (_through(finish=lambda combined, W_O: combined @ W_O.T),),
+    ),
+    Mistake(
+        "mha-projection-transposed",
+        "You multiply by W_Q.T, W_K.T or W_V.T. With row vectors it is X @ W_Q. (PyTorch's Linear stores its matrix "
+        "turned round; here nothing is.)",
+        (
+            *(_matrices_turned(turned) for turned in itertools.product((True, False), repeat=3) if any(turned)),
+            _matrices(lambda *W: tuple(M.T for M in W)),
+        ),
+    ),
+    Mistake(
+        "mha-split-input",
+        "You cut X first and project each slice. Then a head sees only its slice of the features. Every head reads all "
+        "of X: project first, X @ W_Q, and split the result.",
+        (
+            _per_head(_slices_through(lambda W, n_heads, i: _block(W, n_heads, i, i))),
+            _per_head(_slices_through(lambda W, n_heads, i: _block(W, n_heads, 0, 0))),
+            _per_head(_slices_through(lambda W, n_heads, i: _block(W, n_heads, i, 0))),
+            _per_head(_slices_through(lambda W, n_heads, i: _block(W, n_heads, 0, i))),
+        ),
+    ),
+    Mistake(
+        "mha-width-mismatch",
+        "Something d_head wide meets a matrix with d_model rows. Before W_Q, W_K and W_V: project X whole, and split "
+        "what comes out. Before W_O: put the heads side by side with combine_heads; do not add or average them.",
+        (_slices_meet_matrices, _heads_meet_W_O),
+    ),
+    Mistake(
+        "mha-no-projections",
+        "You split X itself, and W_Q, W_K and W_V are not used: queries, keys and values are then the same. They are "
+        "X @ W_Q, X @ W_K and X @ W_V, split.",
+        (_through(project=lambda X, W: X), _through(project=lambda X, W: X, finish=lambda combined, W_O: combined)),
+    ),
+    Mistake(
+        "mha-shared-head",
+        "Every head uses head 0's columns, in one of the projections or in all. Then the heads repeat each other. Head "
+        "i has its own columns, i * d_head to (i + 1) * d_head: split_heads takes them.",
+        (
+            *(_shared(which) for which in itertools.product((True, False), repeat=3) if any(which)),
+            _through(attend=_first_context),
+        ),
+    ),
+    Mistake(
+        "mha-same-matrix",
+        "Two of queries, keys and values come from the same matrix, or the keys are mixed in place of the values. Each "
+        "has its own: X @ W_Q, X @ W_K, X @ W_V.",
+        tuple(_matrices_chosen(choice) for choice in CHOICES if len(set(choice)) < 3),
+    ),
+    Mistake(
+        "mha-matrices-swapped",
+        "W_Q, W_K and W_V are in each other's place. Queries are X @ W_Q, keys X @ W_K, values X @ W_V; mind the "
+        "order in which they are passed on, too: queries, keys, values.",
+        tuple(_matrices_chosen(choice) for choice in CHOICES if len(set(choice)) == 3),
+    ),
+    Mistake(
+        "mha-no-split",
+        "That is one head over all d_model features, whatever n_heads is. Split queries, keys and values with "
+        "split_heads.",
+        (_whole_width, _whole_width_repeated, _whole_width_without_axis, _never_split, _never_split_yet_combined),
+    ),
+    Mistake(
+        "mha-split-without-transpose",
+        "Your heads are made by a reshape straight to (n_heads, seq_len, d_head), which mixes tokens. Use split_heads.",
+        (_through(split=cut_straight),),
+    ),
+    Mistake(
+        "mha-combine-without-transpose",
+        "Your heads are right, but you reshape them straight back to (seq_len, d_model), which mixes tokens. Use "
+        "combine_heads.",
+        (_through(combine=joined_straight),),
+    ),
+    Mistake(
+        "mha-both-without-transpose",
+        "You reshape straight to (n_heads, seq_len, d_head), and straight back. Every shape is right, and still each "
+        "head attends among pieces of mixed tokens. Use split_heads and combine_heads.",
+        (_through(split=cut_straight, combine=joined_straight),),
+    ),
+    Mistake(
+        "mha-strided",
+        "Head i gets columns i, i + n_heads, and so on. Here a head's columns are neighbours, i * d_head to (i + 1) * "
+        "d_head: use split_heads (and combine_heads).",
+        (_through(split=every_nth), _through(split=every_nth, combine=joined_features_first)),
+    ),
+    Mistake(
+        "mha-combine-interleaved",
+        "The features of the heads are interleaved before W_O. Keep each head's together, as combine_heads does: the "
+        "first d_head rows of W_O are head 0's.",
+        (_through(combine=joined_features_first),),
+    ),
+    Mistake(
+        "mha-combine-reversed",
+        "The heads meet W_O in reverse. The first d_head rows of W_O are head 0's.",
+        (_through(combine=lambda heads: combine_heads(reversed_heads(heads))),),
+    ),
+    Mistake(
+        "mha-mean-heads",
+        "You average the heads, or add them up, before W_O: then it cannot tell them apart. Put them side by side with "
+        "combine_heads; W_O has rows for each of them.",
+        tuple(_brought_together(join) for join in (_averaged, _summed, _mean_through_first_rows, _mean_repeated)),
+    ),
+    Mistake(
+        "mha-projection-per-head",
+        "One block of W_O serves every head. Head i has its own rows of it, i * d_head to (i + 1) * d_head; "
+        "combine_heads(heads) @ W_O brings each to its own.",
+        (_brought_together(_first_rows_for_all), _brought_together(_first_block_for_all)),
+    ),
+    Mistake(
+        "mha-block-diagonal",
+        "Each head goes through a small block of W_O and fills d_head columns of the output, so that heads never meet. "
+        "Every head may add to every column: combine_heads(heads) @ W_O, with all of W_O.",
+        (_brought_together(_block_of_each),),
+    ),
+    Mistake(
+        "mha-scale-d-model",
+        "You divide by sqrt(d_model). In a head each dot product adds up d_head terms only: divide by sqrt(d_head), "
+        "the width of the split queries.",
+        (_through(attend=_scaled_by(lambda heads: (heads.shape[-3] * heads.shape[-1]) ** -0.5)),),
+        WEIGHTS,
+    ),
+    Mistake(
+        "scale-missing",
+        "The scores are not divided. Divide them by sqrt(d_head); scaled_dot_product_attention does it.",
+        (_through(attend=_scaled_by(lambda heads: 1.0)),),
+        WEIGHTS,
+    ),
+    Mistake(
+        "scale-no-root",
+        "You divide by d_head itself (or by its root twice, once before scaled_dot_product_attention, which does it). "
+        "Divide by the root of d_head, once.",
+        (_through(attend=_scaled_by(lambda heads: 1 / heads.shape[-1])),),
+        WEIGHTS,
+    ),
+    Mistake(
+        "scale-multiplied",
+        "You multiply by sqrt(d_head). The scores are too large already: divide.",
+        (_through(attend=_scaled_by(lambda heads: heads.shape[-1] ** 0.5)),),
+        WEIGHTS,
+    ),
+    Mistake(
+        "scale-n-keys",
+        "You divide by the root of the number of tokens. Divide by that of the number of features: sqrt(d_head).",
+        (_through(attend=_scaled_by(lambda heads: heads.shape[-2] ** -0.5)),),
+        WEIGHTS,
+    ),
+    Mistake(
+        "scale-n-heads",
+        "You divide by the root of the number of heads. Divide by that of the width of a head: sqrt(d_head).",
+        (_through(attend=_scaled_by(lambda heads: heads.shape[-3] ** -0.5)),),
+        WEIGHTS,
+    ),
+    Mistake(
+        "mha-softmax-over-heads",
+        "Your softmax runs over the heads: they share out among them what one query pays to one key. Each head shares "
+        "out its own attention over the keys: axis=-1.",
+        (_through(attend=_weighing(_over(-3))),),
+        WEIGHTS,
+    ),
+    Mistake(
+        "softmax-over-queries",
+        "Your softmax runs over the queries. Each query shares out its own attention: over the keys, axis=-1.",
+        (_through(attend=_weighing(_over(-2))),),
+        WEIGHTS,
+    ),
+    Mistake(
+        "softmax-axis-from-front",
+        "Your softmax counts its axis from the front. With batch axes axis=1 or axis=2 is another one each time; the "
+        "keys are always axis=-1.",
+        (_through(attend=_weighing(_over(0))), *(_through(attend=_weighing(_over(axis))) for axis in (1, 2))),
+        WEIGHTS,
+    ),
+    Mistake(
+        "softmax-no-max",
+        NEEDS_THE_ROWS_MAXIMUM,
+        (
+            _through(
+                attend=_weighing(
+                    lambda scores: np.where(
+                        np.isneginf(scores).all(-1, keepdims=True), 0, normalised(np.exp(scores), -1)
+                    )
+                )
+            ),
+        ),
+    ),
+    Mistake(
+        "mha-mask-ignored",
+        "The mask does not reach the heads: hidden keys get weight like all the others. Pass it on: "
+        "scaled_dot_product_attention(queries, keys, values, mask).",
+        (_through(attend=lambda queries, keys, values, mask: scaled_dot_product_attention(queries, keys, values)),),
+        WEIGHTS,
+    ),
+    *map(
+        _as_in_notebook_03,
+        (
+            "mask-inverted",
+            "mask-score-zero",
+            "mask-full-row-nan",
+            "mask-full-row-uniform",
+            "mask-full-row-unmasked",
+            "mask-after-softmax",
+            "mask-added-boolean",
+            "mask-zero-times-inf",
+            "mask-transposed",
+        ),
+    ),
+    Mistake(
+        "mha-mask-first-sentence",
+        "Every sentence gets the first one's mask. Pass the mask on as it is; it broadcasts by itself.",
+        (
+            _through(
+                attend=lambda queries, keys, values, mask: scaled_dot_product_attention(
+                    queries, keys, values, mask[(0,) * (mask.ndim - 3)] if mask is not None and mask.ndim > 3 else mask
+                )
+            ),
+        ),
+        WEIGHTS,
+    ),
+    Mistake(
+        "weights-transposed",
+        "Your weights are turned round before they meet the values. Use them as they are: weights @ values.",
+        (_through(attend=_mixing(lambda weights, queries, keys, values: swap(weights) @ values)),),
+    ),
+    Mistake(
+        "mha-weights-averaged",
+        "You return the weights averaged (or added up) over the heads, as PyTorch's MultiheadAttention does unless "
+        "told otherwise. Here each head's weights are asked for: (..., n_heads, seq_len, seq_len).",
+        (
+            _right_but(lambda output, weights, X: (output, weights.mean(axis=-3))),
+            _right_but(lambda output, weights, X: (output, weights.sum(axis=-3))),
+            _right_but(lambda output, weights, X: (output, weights.mean(axis=-3, keepdims=True))),
+        ),
+    ),
+    Mistake(
+        "mha-weights-of-one-head",
+        "You return one head's weights, as a variable of a loop holds when the loop is done. Collect all of them: "
+        "(..., n_heads, seq_len, seq_len).",
+        (
+            _right_but(lambda output, weights, X: (output, weights[..., -1, :, :])),
+            _right_but(lambda output, weights, X: (output, weights[..., 0, :, :])),
+        ),
+    ),
+    Mistake(
+        "mha-weights-before-batch",
+        "Your weights have their heads in front of the batch. They belong right before the queries: np.stack(..., "
+        "axis=-3) puts them there.",
+        (_right_but(lambda output, weights, X: (output, np.moveaxis(weights, -3, 0))),),
+    ),
+    Mistake(
+        "mha-residual-added",
+        "You add X to the output. In a transformer that happens outside of attention; here return the output alone.",
+        (_right_but(lambda output, weights, X: (output + X, weights)),),
+    ),
+    Mistake(
+        "returns-output-only",
+        "You return the output alone. Return both: output, weights.",
+        (_right_but(lambda output, weights, X: output),),
+    ),
+    Mistake(
+        "returns-weights-only",
+        "You return the weights alone. Return both: output, weights.",
+        (_right_but(lambda output, weights, X: weights),),
+    ),
+    Mistake(
+        "returns-swapped",
+        "Both are there, in the other order. Return the output first, then the weights.",
+        (_right_but(lambda output, weights, X: (weights, output)),),
+    ),
+)

@@ -1,0 +1,282 @@
+"""The mistakes that people make in `head_entropy`."""
+
+import math
+
+import numpy as np
+
+from mha_helpers.attention import softmax
+from mha_helpers.exercises.engine import Mistake
+from mha_helpers.exercises.inputs import normalised, swap
+from mha_helpers.exercises.real_model.measured_weights import one_head_of_all, only_so_many_axes, over_heads
+from mha_helpers.measures import head_entropy
+
+
+def _logarithms(weights):
+    return np.log(np.where(weights > 0, weights, 1))
+
+
+def _terms(weights):
+    return -weights * _logarithms(weights)
+
+
+def _rows(weights):
+    return _terms(weights).sum(axis=-1)
+
+
+def _naive(weights):
+    return -(weights * np.log(weights)).sum(axis=-1)
+
+
+def _by_single_numbers(weights):
+    return -(weights * np.vectorize(math.log)(weights)).sum(axis=-1).mean(axis=-1)
+
+
+def _most(weights):
+    """The largest entropy that a row can have."""
+    return math.log(weights.shape[-1])
+
+
+def _with(epsilon):
+    """Return entropies with a number added to every weight, or put in place of smaller ones."""
+
+    def entropies(inside, outside):
+        return lambda weights: -(outside(weights) * np.log(inside(weights))).sum(axis=-1).mean(axis=-1)
+
+    def same(weights):
+        return weights
+
+    def added(weights):
+        return weights + epsilon
+
+    def clipped(weights):
+        return weights.clip(epsilon)
+
+    def clipped_to_one(weights):
+        return weights.clip(epsilon, 1 - epsilon)
+
+    def replaced(weights):
+        return np.where(weights == 0, epsilon, weights)
+
+    return (
+        *(entropies(change, same) for change in (added, clipped_to_one)),
+        *(entropies(change, change) for change in (added, clipped, clipped_to_one, replaced)),
+        lambda weights: _rows(normalised(weights + epsilon, -1)).mean(axis=-1),
+    )
+
+
+ENTROPY_MISTAKES = (
+    Mistake(
+        "entropy-epsilon",
+        "The small number that keeps the logarithm from 0 is not small: it moves the result. 1e-12 does not; or do "
+        "without, as np.log(np.where(weights > 0, weights, 1)) does.",
+        tuple(wrong for epsilon in (0.1, 0.01, 1e-3, 1e-4, 1e-5) for wrong in _with(epsilon)),
+    ),
+    Mistake(
+        "entropy-nan",
+        "Right where no weight is 0. The logarithm of 0 is -infinity, and 0 times that is NaN; a weight of 0 must add "
+        "0, and masked weights are 0. Give np.log a 1 in its place: np.log(np.where(weights > 0, weights, 1)).",
+        (
+            lambda weights: _naive(weights).mean(axis=-1),
+            _by_single_numbers,
+            lambda weights: -(weights * np.where(weights > 0, np.log(weights), -np.inf)).sum(axis=-1).mean(axis=-1),
+        ),
+    ),
+    Mistake(
+        "entropy-rows-lost",
+        "A row with a weight of 0 in it comes out as NaN, and then you leave the whole row out, or call its entropy 0. "
+        "Only the *term* of that weight is 0: mend it before you add up the row.",
+        (
+            lambda weights: np.nanmean(_naive(weights), axis=-1),
+            lambda weights: np.nan_to_num(_naive(weights)).mean(axis=-1),
+            lambda weights: np.nan_to_num(_naive(weights).mean(axis=-1)),
+        ),
+    ),
+    Mistake(
+        "entropy-no-minus",
+        "The minus is missing: logarithms of numbers below 1 are negative, and an entropy is not. -sum p log(p).",
+        (lambda weights: -_rows(weights).mean(axis=-1),),
+    ),
+    Mistake(
+        "entropy-base",
+        "You take another logarithm, of base 2 or 10. In nats it is the natural one: np.log.",
+        (
+            lambda weights: _rows(weights).mean(axis=-1) / math.log(2),
+            lambda weights: _rows(weights).mean(axis=-1) / math.log(10),
+        ),
+    ),
+    Mistake(
+        "entropy-log1p",
+        "np.log1p(p) is log(1 + p), which is another number. A weight of 0 needs no 1 added: its term is 0.",
+        (
+            lambda weights: -(weights * np.log1p(weights)).sum(axis=-1).mean(axis=-1),
+            lambda weights: (weights * np.log1p(weights)).sum(axis=-1).mean(axis=-1),
+        ),
+    ),
+    Mistake(
+        "entropy-without-p",
+        "That is the mean (or the sum) of -log(p). Each logarithm counts with its weight: -sum p log(p).",
+        (
+            lambda weights: -np.log(weights).sum(axis=-1).mean(axis=-1),
+            lambda weights: -np.log(weights).mean(axis=-1).mean(axis=-1),
+            lambda weights: -_logarithms(weights).sum(axis=-1).mean(axis=-1),
+            lambda weights: -_logarithms(weights).mean(axis=-1).mean(axis=-1),
+        ),
+    ),
+    Mistake(
+        "entropy-without-log",
+        "There are squares in it and no logarithm: the sum of p * p, or 1 less that. That measures sharpness, too, but "
+        "the entropy is -sum p log(p).",
+        (
+            lambda weights: (weights**2).sum(axis=-1).mean(axis=-1),
+            lambda weights: 1 - (weights**2).sum(axis=-1).mean(axis=-1),
+            lambda weights: -(weights**2).sum(axis=-1).mean(axis=-1),
+            lambda weights: 1 / (weights**2).sum(axis=-1).mean(axis=-1),
+            lambda weights: (1 / (weights**2).sum(axis=-1)).mean(axis=-1),
+        ),
+    ),
+    Mistake(
+        "entropy-both-outcomes",
+        "You add -(1 - p) log(1 - p), as for the toss of a coin. Here the keys of a row are the outcomes: -p log(p) "
+        "for each of them is all.",
+        (
+            lambda weights: (_rows(weights) + _rows(1 - weights)).mean(axis=-1),
+            lambda weights: (_terms(weights) + _terms(1 - weights)).mean(axis=-1).mean(axis=-1),
+        ),
+    ),
+    Mistake(
+        "entropy-of-mean-row",
+        "You average the rows first, and take the entropy of that. Queries that look each at another key are sharp, "
+        "and their mean is not: first an entropy for each row, then the mean.",
+        (lambda weights: _rows(weights.mean(axis=-2)),),
+    ),
+    Mistake(
+        "entropy-summed",
+        "You add up over the queries. Their mean does not grow with the sentence: .sum(axis=-1) over the keys, then "
+        ".mean(axis=-1) over the queries.",
+        (lambda weights: _rows(weights).sum(axis=-1),),
+    ),
+    Mistake(
+        "entropy-mean-over-keys",
+        "You average over the keys as well. Over the keys it is a sum, as in -sum p log(p), and over the queries a "
+        "mean.",
+        (lambda weights: _terms(weights).mean(axis=(-2, -1)),),
+    ),
+    Mistake(
+        "entropy-over-queries",
+        "You add up down the columns, over the queries. Each *row* of weights sums to 1 and has an entropy: "
+        ".sum(axis=-1) first, then the mean over the queries.",
+        (
+            lambda weights: _terms(weights).sum(axis=-2).mean(axis=-1),
+            lambda weights: _rows(swap(normalised(weights, -2))).mean(axis=-1),
+            lambda weights: _terms(weights).sum(axis=-2),
+        ),
+    ),
+    Mistake(
+        "entropy-whole-matrix",
+        "You treat the whole matrix as one row. Each query has weights of its own that sum to 1: an entropy for each "
+        "row, then the mean.",
+        (
+            lambda weights: _terms(weights / weights.shape[-2]).sum(axis=(-2, -1)),
+            lambda weights: _terms(weights / weights.sum()).sum(),
+        ),
+    ),
+    Mistake(
+        "entropy-not-averaged",
+        "These are the entropies of the rows, one for each query. Asked is one number for each head: their mean, "
+        ".mean(axis=-1).",
+        (_rows, _terms),
+    ),
+    Mistake(
+        "entropy-one-query",
+        "You look at one query only, the last or the first. Take the mean over all of them.",
+        (
+            lambda weights: _rows(weights)[..., -1],
+            lambda weights: _rows(weights)[..., 0],
+        ),
+    ),
+    Mistake(
+        "entropy-one-of-them",
+        "You return one of the rows' entropies: the largest, the smallest, or the one in the middle. Take their mean.",
+        (
+            lambda weights: _rows(weights).max(axis=-1),
+            lambda weights: _rows(weights).min(axis=-1),
+            lambda weights: np.median(_rows(weights), axis=-1),
+        ),
+    ),
+    Mistake(
+        "entropy-perplexity",
+        "That is exp of the entropy: the number of keys that share the attention, so to speak. Asked is the entropy "
+        "itself; leave the exp out.",
+        (
+            lambda weights: np.exp(_rows(weights)).mean(axis=-1),
+            lambda weights: np.exp(_rows(weights).mean(axis=-1)),
+            lambda weights: 2 ** (_rows(weights).mean(axis=-1) / math.log(2)) - 1,
+        ),
+    ),
+    Mistake(
+        "entropy-as-a-share",
+        "You compare it with the largest entropy that there can be, log(n_keys): a share of that, or what is missing. "
+        "That is of use between sentences of different lengths; here the plain entropy is asked for, in nats.",
+        (
+            lambda weights: _rows(weights).mean(axis=-1) / np.float64(_most(weights)),
+            lambda weights: 1 - _rows(weights).mean(axis=-1) / np.float64(_most(weights)),
+            lambda weights: _rows(weights).mean(axis=-1) / (_most(weights) or 1),
+            lambda weights: 1 - _rows(weights).mean(axis=-1) / (_most(weights) or 1),
+            lambda weights: _rows(weights).mean(axis=-1) / np.log2(weights.shape[-1]),
+            lambda weights: _most(weights) - _rows(weights).mean(axis=-1),
+        ),
+    ),
+    Mistake(
+        "entropy-softmax-again",
+        "You put the weights through softmax once more, which evens them out. They are probabilities already.",
+        (
+            lambda weights: _rows(softmax(weights)).mean(axis=-1),
+            lambda weights: -(weights * np.log(softmax(weights))).sum(axis=-1).mean(axis=-1),
+        ),
+    ),
+    Mistake(
+        "entropy-kept-axis",
+        "The number is right, and stands on an axis of its own. Both axes go, the keys' and the queries': leave "
+        "keepdims=True out.",
+        (
+            lambda weights: _rows(weights).mean(axis=-1, keepdims=True),
+            lambda weights: _rows(weights).mean(axis=-1)[..., None, None],
+        ),
+    ),
+    Mistake(
+        "entropy-heads-averaged",
+        "You average over heads as well, or add them up. Every head is measured by itself: only the two last axes go, "
+        "and all those before them stay. .mean(axis=-1) leaves them alone.",
+        over_heads(head_entropy),
+    ),
+    Mistake(
+        "entropy-one-head",
+        "You measure one head, the first or the last, and there may be more: one number for each is asked for.",
+        one_head_of_all(head_entropy),
+    ),
+    Mistake(
+        "entropy-first-axes",
+        "You count axes from the front, and there are the layers and the heads where there are any. The keys are the "
+        "last axis and the queries the one before: .sum(axis=-1), then .mean(axis=-1).",
+        (
+            lambda weights: _terms(weights).sum(axis=1).mean(axis=0),
+            lambda weights: _terms(weights).sum(axis=1).mean(),
+            lambda weights: _terms(weights).sum() / len(weights),
+            lambda weights: _rows(weights).mean(axis=0),
+            lambda weights: [_terms(row).sum() for row in weights],
+            lambda weights: np.mean([_terms(row).sum() for row in weights]),
+        ),
+    ),
+    Mistake(
+        "entropy-fixed-axes",
+        "It fits one number of axes only. There may be layers and heads in front, sentences too, or nothing: count "
+        "axes from the end, as in axis=-1.",
+        (
+            *only_so_many_axes(head_entropy),
+            lambda weights: _terms(weights).sum(axis=2).mean(axis=1),
+            lambda weights: _terms(weights).sum(axis=3).mean(axis=2),
+            lambda weights: [[_rows(head).mean() for head in layer] for layer in weights],
+            lambda weights: [_rows(head).mean() for head in weights],
+        ),
+    ),
+)

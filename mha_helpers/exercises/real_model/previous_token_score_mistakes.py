@@ -1,0 +1,304 @@
+"""The mistakes that people make in `previous_token_score`."""
+
+import numpy as np
+
+from mha_helpers.exercises.engine import Mistake
+from mha_helpers.exercises.real_model.measured_weights import one_head_of_all, only_so_many_axes, over_heads
+from mha_helpers.measures import previous_token_score
+
+
+def _below(weights):
+    """What each token but the first gives to the one before it: (..., n_tokens - 1)."""
+    return _diagonal(weights, -1)
+
+
+def _diagonal(weights, offset):
+    return np.diagonal(weights, offset=offset, axis1=-2, axis2=-1)
+
+
+def _is_largest(weights):
+    return weights == weights.max(axis=-1, keepdims=True)
+
+
+def _places(weights):
+    """The rows and columns just below the diagonal."""
+    i = np.arange(1, weights.shape[-1])
+    return i, i - 1
+
+
+def _along_first_axes(n_tokens):
+    """Return wrong scores that take tokens for the first axes, n_tokens(weights) of them."""
+
+    def of_each(weights):
+        return [weights[i][i - 1] for i in range(1, n_tokens(weights))]
+
+    def at_once(weights):
+        i = np.arange(1, n_tokens(weights))
+        return weights[i, i - 1]
+
+    return (
+        lambda weights: np.mean(of_each(weights)),
+        lambda weights: np.mean(of_each(weights), axis=0),
+        lambda weights: sum(of_each(weights)) / (n_tokens(weights) - 1),
+        lambda weights: at_once(weights).mean(),
+        lambda weights: at_once(weights).mean(axis=-1),
+        lambda weights: np.trace(weights, offset=-1) / (n_tokens(weights) - 1),
+    )
+
+
+def _inside(weights):
+    """Take the first token and the last out of the weights, and let the rows sum to 1 again."""
+    inside = weights[..., 1:-1, 1:-1]
+    return inside / inside.sum(axis=-1, keepdims=True)
+
+
+PREVIOUS_MISTAKES = (
+    Mistake(
+        "previous-next",
+        "That is the weight on the *next* token, above the diagonal. Rows are queries, so what token i gives to the "
+        "one before it is weights[..., i, i - 1]: one step below the diagonal, offset=-1.",
+        (
+            lambda weights: _diagonal(weights, 1).mean(axis=-1),
+            lambda weights: (
+                (np.roll(weights, -1, axis=-1) * np.eye(weights.shape[-1])).sum(axis=(-2, -1)) / weights.shape[-1]
+            ),
+            lambda weights: _diagonal(weights, 1).sum(axis=-1) / weights.shape[-1],
+        ),
+    ),
+    Mistake(
+        "previous-itself",
+        "That is the weight that tokens give to themselves, the diagonal. The token before is one step below it: "
+        "weights[..., i, i - 1].",
+        (
+            lambda weights: _diagonal(weights, 0).mean(axis=-1),
+            lambda weights: _diagonal(weights, 0)[..., 1:].mean(axis=-1),
+            lambda weights: np.trace(weights, axis1=-2, axis2=-1),
+        ),
+    ),
+    Mistake(
+        "previous-wraparound",
+        "You count token 0, too, and take weights[..., 0, -1] for it: to Python -1 is the *last* token. Token 0 has "
+        "none before it; begin with token 1.",
+        (
+            lambda weights: (_below(weights).sum(axis=-1) + weights[..., 0, -1]) / weights.shape[-1],
+            lambda weights: (_below(weights).sum(axis=-1) + weights[..., 0, -1]) / (weights.shape[-1] - 1),
+        ),
+    ),
+    Mistake(
+        "previous-divisor",
+        "The sum is right, and is divided by another number than it has terms. Token 0 has none before it, so "
+        "n_tokens - 1 weights are added up: divide by that.",
+        (
+            lambda weights: _below(weights).sum(axis=-1) / weights.shape[-1],
+            lambda weights: _below(weights).sum(axis=-1) / weights.shape[-1] ** 2,
+            lambda weights: _below(weights).sum(axis=-1) / (weights.shape[-1] - 1) ** 2,
+            lambda weights: _below(weights).sum(axis=-1) / (weights.shape[-1] - 2),
+            lambda weights: _below(weights).sum(axis=-1) / (weights.shape[-1] + 1),
+            lambda weights: _below(weights).sum(axis=-1) / np.tril(np.ones(weights.shape[-2:]), -1).sum(),
+        ),
+    ),
+    Mistake(
+        "previous-summed",
+        "You add the weights up. Their mean does not grow with the sentence: divide by how many there are, n_tokens - "
+        "1, or take .mean(axis=-1).",
+        (lambda weights: _below(weights).sum(axis=-1),),
+    ),
+    Mistake(
+        "previous-not-averaged",
+        "These are the weights themselves, one for each token. Asked is one number for each head: their mean, "
+        ".mean(axis=-1).",
+        (
+            _below,
+            lambda weights: np.concatenate([weights[..., :1, -1], _below(weights)], axis=-1),
+            lambda weights: np.concatenate([0 * weights[..., :1, 0], _below(weights)], axis=-1),
+            lambda weights: (weights * np.eye(weights.shape[-1], k=-1)).sum(axis=-2),
+            lambda weights: weights * np.eye(weights.shape[-1], k=-1),
+        ),
+    ),
+    Mistake(
+        "previous-one-of-them",
+        "You return one of the weights: the largest, the smallest, or the one in the middle. Take the mean of them "
+        "all, as a head that looks back once in a while is no head that looks back.",
+        (
+            lambda weights: _below(weights).max(axis=-1),
+            lambda weights: _below(weights).min(axis=-1),
+            lambda weights: np.median(_below(weights), axis=-1),
+        ),
+    ),
+    Mistake(
+        "previous-one-token",
+        "You look at one token only, the last or the first that has one before it. Take the mean over all tokens but "
+        "token 0.",
+        (
+            lambda weights: weights[..., -1, -2],
+            lambda weights: weights[..., 1, 0],
+            lambda weights: weights[..., -1, -2] / (weights.shape[-1] - 1),
+        ),
+    ),
+    Mistake(
+        "previous-how-often",
+        "You count how often the token before gets the largest weight (or more than half). Asked is how *much* it "
+        "gets: the mean of the weights themselves.",
+        (
+            lambda weights: _below(_is_largest(weights)).mean(axis=-1),
+            lambda weights: _below(_is_largest(weights)).sum(axis=-1) / weights.shape[-1],
+            lambda weights: _below(_is_largest(weights)).sum(axis=-1),
+            lambda weights: (weights.argmax(axis=-1)[..., 1:] == np.arange(weights.shape[-1] - 1)).mean(axis=-1),
+            lambda weights: (weights.argmax(axis=-1) == np.arange(weights.shape[-1]) - 1).mean(axis=-1),
+            lambda weights: (_below(weights) > 0.5).mean(axis=-1),
+            lambda weights: (_below(weights) * _below(_is_largest(weights))).mean(axis=-1),
+        ),
+    ),
+    Mistake(
+        "previous-all-before",
+        "You take all tokens that come before, a triangle of the weights. Only the one *right* before counts, "
+        "weights[..., i, i - 1].",
+        tuple(
+            lambda weights, offset=offset, finish=finish: finish(np.tril(weights, offset).sum(axis=-1))
+            for offset in (-1, 0)
+            for finish in (
+                lambda sums: sums[..., 1:].mean(axis=-1),
+                lambda sums: sums.mean(axis=-1),
+                lambda sums: sums.sum(axis=-1),
+                lambda sums: sums.mean(axis=-1) / sums.shape[-1],
+                lambda sums: sums.sum(axis=-1) / np.tri(sums.shape[-1], k=-1).sum(),
+                lambda sums: sums.sum(axis=-1) / np.tri(sums.shape[-1]).sum(),
+            )
+        ),
+    ),
+    Mistake(
+        "previous-two-before",
+        "You look two tokens back. The one right before token i is i - 1: offset=-1.",
+        (
+            lambda weights: _diagonal(weights, -2).mean(axis=-1),
+            lambda weights: (
+                (_below(weights).sum(axis=-1) + _diagonal(weights, -2).sum(axis=-1)) / (weights.shape[-1] - 1)
+            ),
+        ),
+    ),
+    Mistake(
+        "previous-both-neighbours",
+        "You count both neighbours, the token before and the one after. Only the one before is asked for.",
+        (
+            lambda weights: _below(weights).mean(axis=-1) + _diagonal(weights, 1).mean(axis=-1),
+            lambda weights: (_below(weights).mean(axis=-1) + _diagonal(weights, 1).mean(axis=-1)) / 2,
+            lambda weights: _below(weights).mean(axis=-1) - _diagonal(weights, 1).mean(axis=-1),
+        ),
+    ),
+    Mistake(
+        "previous-block",
+        "weights[..., 1:, :-1] is a whole block: tokens 1 to the last, each with *every* token but the last. What each "
+        "gives to the one before it is the diagonal of this block.",
+        (
+            lambda weights: weights[..., 1:, :-1].mean(axis=(-2, -1)),
+            lambda weights: weights[..., 1:, :-1].sum(axis=-1).mean(axis=-1),
+            lambda weights: weights[..., 1:, :-1],
+            lambda weights: weights[..., 1:, :-1].mean(axis=-1),
+        ),
+    ),
+    Mistake(
+        "previous-whole-matrix",
+        "You average over every query and every key. Each row sums to 1, so this is 1 / n_tokens whatever the head "
+        "looks at. Take out the diagonal below the main one first: weights[..., i, i - 1].",
+        (lambda weights: weights.mean(axis=(-2, -1)),),
+    ),
+    Mistake(
+        "previous-first-token",
+        "That is the weight on the first token, whoever looks. The token before moves along: for token i it is "
+        "weights[..., i, i - 1].",
+        (
+            lambda weights: weights[..., 0].mean(axis=-1),
+            lambda weights: weights[..., 1:, 0].mean(axis=-1),
+        ),
+    ),
+    Mistake(
+        "previous-other-diagonal",
+        "You walk down the other diagonal, from right to left. Token i's weight on the one before it is "
+        "weights[..., i, i - 1].",
+        (
+            lambda weights: _below(weights[..., ::-1]).mean(axis=-1),
+            lambda weights: _diagonal(weights[..., ::-1], 0).mean(axis=-1),
+            lambda weights: _diagonal(weights[..., ::-1], 1).mean(axis=-1),
+        ),
+    ),
+    Mistake(
+        "previous-ends-dropped",
+        "You leave out a token at one of the ends, or at both ([CLS] and [SEP], say). That may be wise, but here every "
+        "token counts that has one before it: 1 to the last, [SEP] and all.",
+        (
+            lambda weights: _below(weights)[..., 1:-1].mean(axis=-1),
+            lambda weights: _below(weights)[..., 1:].mean(axis=-1),
+            lambda weights: _below(weights)[..., :-1].mean(axis=-1),
+            lambda weights: _below(_inside(weights)).mean(axis=-1),
+        ),
+    ),
+    Mistake(
+        "previous-other-mean",
+        "You take another mean: a product, or a mean of logarithms. The plain one is asked for, .mean(axis=-1).",
+        (
+            lambda weights: _below(weights).prod(axis=-1),
+            lambda weights: np.log(_below(weights)).mean(axis=-1),
+            lambda weights: -np.log(_below(weights)).mean(axis=-1),
+            lambda weights: np.exp(np.log(_below(weights)).mean(axis=-1)),
+            lambda weights: np.log(_below(weights)).sum(axis=-1),
+            lambda weights: (_below(weights) ** 2).mean(axis=-1),
+            lambda weights: np.sqrt((_below(weights) ** 2).mean(axis=-1)),
+        ),
+    ),
+    Mistake(
+        "previous-percent",
+        "That is in percent. A mean of weights is a number between 0 and 1.",
+        (lambda weights: 100 * _below(weights).mean(axis=-1),),
+    ),
+    Mistake(
+        "previous-kept-axis",
+        "The number is right, and stands on an axis of its own. Both axes of tokens go: leave keepdims=True out.",
+        (
+            lambda weights: _below(weights).mean(axis=-1, keepdims=True),
+            lambda weights: _below(weights).mean(axis=-1)[..., None, None],
+        ),
+    ),
+    Mistake(
+        "previous-heads-averaged",
+        "You average over heads as well, or add them up. Every head is measured by itself: only the two last axes go, "
+        "and all those before them stay. .mean(axis=-1) leaves them alone.",
+        over_heads(previous_token_score),
+    ),
+    Mistake(
+        "previous-one-head",
+        "You measure one head, the first or the last, and there may be more: one number for each is asked for. `...` "
+        "in an index stands for all the axes in front: weights[..., i, i - 1].",
+        one_head_of_all(previous_token_score),
+    ),
+    Mistake(
+        "previous-first-axes",
+        "You go along the first axes, and these are the layers and the heads where there are any. The tokens are "
+        "the *last* two: weights[..., i, i - 1], or np.diagonal with axis1=-2, axis2=-1; and n_tokens is "
+        "weights.shape[-1].",
+        (
+            lambda weights: np.diagonal(weights, offset=-1).mean(axis=-1),
+            lambda weights: np.diagonal(weights, offset=-1).mean(),
+            *_along_first_axes(len),
+            *_along_first_axes(lambda weights: weights.shape[-1]),
+            lambda weights: _below(weights).mean(axis=0),
+            lambda weights: sum(weights[..., i, i - 1] for i in range(1, len(weights))) / (len(weights) - 1),
+        ),
+    ),
+    Mistake(
+        "previous-fixed-axes",
+        "It fits one number of axes only. There may be layers and heads in front, sentences too, or nothing: `...` "
+        "stands for all of them, as in weights[..., i, i - 1], and n_tokens is weights.shape[-1].",
+        (
+            *only_so_many_axes(previous_token_score),
+            lambda weights: np.diag(weights, k=-1).mean(),
+            lambda weights: np.diagonal(weights, -1, 1, 2).mean(axis=-1),
+            lambda weights: np.diagonal(weights, -1, 2, 3).mean(axis=-1),
+            lambda weights: np.mean([weights[:, i, i - 1] for i in range(1, weights.shape[-1])], axis=0),
+            lambda weights: np.mean([weights[:, :, i, i - 1] for i in range(1, weights.shape[-1])], axis=0),
+            lambda weights: weights[:, *_places(weights)].mean(axis=-1),
+            lambda weights: weights[:, :, *_places(weights)].mean(axis=-1),
+            lambda weights: [[np.diag(head, k=-1).mean() for head in layer] for layer in weights],
+            lambda weights: [np.diag(head, k=-1).mean() for head in weights],
+        ),
+    ),
+)

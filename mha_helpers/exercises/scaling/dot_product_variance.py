@@ -1,0 +1,44 @@
+"""The exercise `dot_product_variance`."""
+
+import numpy as np
+
+from mha_helpers.exercises.engine import Case, Exercise
+from mha_helpers.exercises.inputs import draws, not_finite
+from mha_helpers.exercises.scaling.dot_product_variance_mistakes import VARIANCE_MISTAKES
+from mha_helpers.measures import dot_product_variance
+
+
+def _variance_cases():
+    shifted = {name: array + 0.5 for name, array in draws(2, queries=(7, 3), keys=(7, 3)).items()}
+    single = {name: array.astype(np.float32) for name, array in draws(3, queries=(8, 4), keys=(8, 4)).items()}
+    views = {name: array.T for name, array in draws(4, queries=(3, 6), keys=(3, 6)).items()}
+    return (
+        Case("five pairs", draws(0, queries=(5, 4), keys=(5, 4))),
+        Case("many pairs", draws(1, queries=(40, 9), keys=(40, 9))),
+        Case("a mean that is not 0", shifted),
+        Case("float32", single),
+        Case("transposed views", views),
+        Case("as many pairs as features", draws(5, queries=(4, 4), keys=(4, 4))),
+        Case("one feature", draws(6, queries=(6, 1), keys=(6, 1))),
+        Case("one pair", draws(7, queries=(1, 5), keys=(1, 5))),
+    )
+
+
+def _negative(call, arguments, arrays):
+    return "A variance is a mean of squares and cannot be negative." if (arrays[0] < 0).any() else None
+
+
+exercise = Exercise(
+    reference=dot_product_variance,
+    outputs=("variance",),
+    cases=_variance_cases(),
+    mistakes=VARIANCE_MISTAKES,
+    properties=(not_finite, _negative),
+    hints=(
+        "Two steps: one dot product for each pair, then the variance of these numbers.",
+        "The dot product of a pair: multiply the two rows cell by cell, and add up over the features. For all pairs at "
+        "once: (queries * keys).sum(axis=-1).",
+        "np.var(a), or a.var(), is the mean squared distance of the numbers in a from their mean.",
+    ),
+    now="You can measure how far scores spread; below you do, for one d_k after the other.",
+)

@@ -1,0 +1,91 @@
+"""The exercise `scaled_dot_product_attention`."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from mha_helpers import attention
+from mha_helpers.attention import attention_scores, softmax
+from mha_helpers.exercises.engine import Case, Exercise
+from mha_helpers.exercises.inputs import (
+    NEEDS_THE_ROWS_MAXIMUM,
+    attention_arguments,
+    attention_cases,
+    batch_mixed,
+    context_is_not_the_mixture,
+    negative_weights,
+    not_finite,
+    rows_do_not_sum_to_one,
+    weights_depend_on_values,
+)
+from mha_helpers.exercises.scaling.scaled_dot_product_attention_mistakes import SCALED_MISTAKES, _root
+
+
+def _scaled_cases():
+    plain = [case for case in attention_cases() if not case.stress]
+    # Twice as large, so that they are still too large once they are divided.
+    strained = [
+        replace(case, arguments=case.arguments | {"queries": 2 * case.arguments["queries"]})
+        for case in attention_cases()
+        if case.stress
+    ]
+    three = attention_arguments
+    return (
+        *plain,
+        Case("a scale of 0.3", three(20, (), 3, 5, 4, 2), options={"scale": 0.3}),
+        Case("a scale of 0.7 with heads", three(21, (2, 3), 4, 5, 6, 7), options={"scale": 0.7}),
+        # Not a stand-in for "no scale": neither 1 nor 0.
+        Case("a scale of 1", three(24, (), 4, 3, 5, 2), options={"scale": 1.0}),
+        Case("a scale of 0", three(22, (), 3, 4, 2, 5), options={"scale": 0.0}),
+        Case("heads of one feature", three(23, (2, 3), 4, 5, 1, 6)),
+        *strained,
+    )
+
+
+def _wrong_temperature(call, arguments, arrays):
+    """Where only the divisor is unknown, the weights' ratios give it away."""
+    scores = attention_scores(arguments["queries"], arguments["keys"])
+    with np.errstate(all="ignore"):
+        logarithms = np.log(arrays[1])
+    steps, wanted = np.diff(logarithms, axis=-1).ravel(), np.diff(scores, axis=-1).ravel()
+    if not np.isfinite(steps).all() or not wanted.any():
+        return None
+    factor = (steps @ wanted) / (wanted @ wanted)
+    if not np.allclose(steps, factor * wanted, atol=1e-3):
+        return None
+    scale = arguments.get("scale")
+    due = f"{_root(arguments['queries']):.4f}, 1 / sqrt(d_head)" if scale is None else f"{scale}, the scale given"
+    return f"Your weights are the softmax of Q K^T times {factor + 0.0:.4f}; it should be times {due}."
+
+
+# What the exercise asks, without the masks of the course's own.
+def scaled_dot_product_attention(queries, keys, values, scale=None):
+    if scale is None:
+        scale = 1 / np.sqrt(queries.shape[-1])
+    weights = softmax(attention_scores(queries, keys) * scale)
+    return weights @ values, weights
+
+
+exercise = Exercise(
+    reference=attention.scaled_dot_product_attention,
+    outputs=("context", "weights"),
+    cases=_scaled_cases(),
+    mistakes=SCALED_MISTAKES,
+    strained=NEEDS_THE_ROWS_MAXIMUM,
+    properties=(
+        not_finite,
+        negative_weights,
+        rows_do_not_sum_to_one,
+        batch_mixed(),
+        weights_depend_on_values,
+        context_is_not_the_mixture,
+        _wrong_temperature,
+    ),
+    hints=(
+        "It is notebook 01's dot_product_attention, with one more step between scores and softmax.",
+        "d_head is the last axis of queries and keys: queries.shape[-1]. Its root: np.sqrt(...).",
+        "`if scale is None: scale = 1 / np.sqrt(queries.shape[-1])`. Then multiply the scores by scale.",
+    ),
+    now="You have written the formula of Vaswani et al. (2017), equation 1, but for its masks: notebook 03.",
+    model_answer=scaled_dot_product_attention,
+)

@@ -1,0 +1,55 @@
+"""The exercise `softmax_jacobian`."""
+
+import numpy as np
+
+from mha_helpers.attention import softmax, softmax_jacobian
+from mha_helpers.exercises.engine import Case, Exercise
+from mha_helpers.exercises.inputs import draws, not_finite
+from mha_helpers.exercises.scaling.softmax_jacobian_mistakes import JACOBIAN_MISTAKES
+
+
+def _jacobian_cases():
+    def row(seed, n_keys):
+        return {"p": softmax(draws(seed, scores=n_keys)["scores"])}
+
+    return (
+        Case("four keys", row(0, 4)),
+        Case("seven keys", row(1, 7)),
+        Case("two keys", {"p": np.array([0.25, 0.75])}),
+        Case("equal weights", {"p": np.full(5, 0.2)}),
+        Case("float32", {"p": row(2, 6)["p"].astype(np.float32)}),
+        Case("all weight on one key", {"p": np.array([0.0, 1.0, 0.0])}),
+        Case("one key", {"p": np.array([1.0])}),
+    )
+
+
+def _rows_do_not_cancel(call, arguments, arrays):
+    sums = arrays[0].sum(axis=-1)
+    rows = np.flatnonzero(~np.isclose(sums, 0, atol=1e-4))
+    if not len(rows):
+        return None
+    return (
+        "Weights always sum to 1, so what one gains the others lose: every row and column must sum to 0. "
+        f"Your row {rows[0]} sums to {sums[rows[0]]:.4f}."
+    )
+
+
+def _not_symmetric(call, arguments, arrays):
+    if np.allclose(arrays[0], arrays[0].T, atol=1e-5):
+        return None
+    return "The matrix must be symmetric: p[i] p[j] is p[j] p[i]."
+
+
+exercise = Exercise(
+    reference=softmax_jacobian,
+    outputs=("jacobian",),
+    cases=_jacobian_cases(),
+    mistakes=JACOBIAN_MISTAKES,
+    properties=(not_finite, _rows_do_not_cancel, _not_symmetric),
+    hints=(
+        "On the diagonal stands p[i] - p[i]^2, how a weight moves with its own score; everywhere else -p[i] p[j].",
+        "Both in one: p[i] p[j] is subtracted everywhere, and p[i] is added on the diagonal.",
+        "np.diag(p) is a matrix with p on its diagonal; np.outer(p, p) holds every product p[i] p[j].",
+    ),
+    now="You can say how much any softmax row still listens to its scores.",
+)

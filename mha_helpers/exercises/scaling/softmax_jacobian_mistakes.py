@@ -1,0 +1,94 @@
+"""The mistakes that people make in `softmax_jacobian`."""
+
+import numpy as np
+
+from mha_helpers.attention import softmax, softmax_jacobian
+from mha_helpers.exercises.engine import Mistake
+
+JACOBIAN_MISTAKES = (
+    Mistake(
+        "jacobian-diagonal-only",
+        "You have p (1 - p), what a weight gains from its own score. Every weight also *loses* when another key's "
+        "score grows: off the diagonal stands -p[i] p[j].",
+        (
+            lambda p: np.diag(p * (1 - p)),
+            lambda p: p * (1 - p),
+        ),
+    ),
+    Mistake(
+        "jacobian-sign",
+        "The signs are the wrong way round: a key's own score raises its weight (plus on the diagonal), and lowers the "
+        "others (minus).",
+        (lambda p: np.outer(p, p) - np.diag(p),),
+    ),
+    Mistake(
+        "jacobian-outer-only",
+        "The diagonal is forgotten: to -p p^T add p itself on the diagonal, np.diag(p).",
+        (
+            lambda p: -np.outer(p, p),
+            lambda p: np.outer(p, p),
+        ),
+    ),
+    Mistake(
+        "jacobian-plus",
+        "Off the diagonal stands *minus* p[i] p[j]: a weight falls when another key's score grows.",
+        (
+            lambda p: np.diag(p) + np.outer(p, p),
+            lambda p: np.diag(p - 2 * p * p) + np.outer(p, p),
+        ),
+    ),
+    Mistake(
+        "jacobian-diagonal-twice",
+        "On the diagonal p[i]^2 is subtracted twice: np.outer(p, p) holds it already. Start from np.diag(p).",
+        (lambda p: np.diag(p * (1 - p)) - np.outer(p, p),),
+    ),
+    Mistake(
+        "jacobian-outer-missing",
+        "np.diag(p) alone forgets that the weights compete: subtract np.outer(p, p), everywhere.",
+        (lambda p: np.diag(p),),
+    ),
+    Mistake(
+        "jacobian-identity",
+        "You subtract from the identity. On the diagonal stands p[i] - p[i]^2, so start from np.diag(p), with the "
+        "weights on the diagonal.",
+        (lambda p: np.eye(len(p)) - np.outer(p, p),),
+    ),
+    Mistake(
+        "jacobian-one-minus",
+        "p[i] (1 - p[j]) is right on the diagonal only, where i is j. Elsewhere it is -p[i] p[j].",
+        (
+            lambda p: np.outer(p, 1 - p),
+            lambda p: np.outer(1 - p, p),
+        ),
+    ),
+    Mistake(
+        "jacobian-elementwise",
+        "`p * p` (and `p.T * p`: a row has no transpose) multiplies cell by cell and gives one row (or column). "
+        "Every pair (i, j) needs its own product: np.outer(p, p), or p[:, None] * p.",
+        (
+            lambda p: np.diag(p) - p * p,
+            lambda p: np.diag(p) - (p * p)[:, None],
+            lambda p: np.diag(p - p * p) - p * p,
+        ),
+    ),
+    Mistake(
+        "jacobian-inner",
+        "`p @ p` is one number, the sum of the squares (a row has no transpose: `p.T` is p). Every pair (i, j) needs "
+        "its own product: np.outer(p, p).",
+        (
+            lambda p: np.diag(p) - p @ p,
+            lambda p: np.diag(p - p @ p),
+        ),
+    ),
+    Mistake(
+        "jacobian-of-scores",
+        "You take the softmax of p first. What is given are the weights already; use them as they are.",
+        (lambda p: softmax_jacobian(softmax(p)),),
+    ),
+    Mistake(
+        "jacobian-log-softmax",
+        "That is the Jacobian of log-softmax, identity minus p in each row. For the weights themselves multiply row i "
+        "by p[i].",
+        (lambda p: np.eye(len(p)) - p,),
+    ),
+)

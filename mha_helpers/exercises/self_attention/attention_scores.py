@@ -1,0 +1,61 @@
+"""The exercise `attention_scores`."""
+
+import numpy as np
+
+from mha_helpers.attention import attention_scores
+from mha_helpers.exercises.engine import Case, Exercise
+from mha_helpers.exercises.inputs import batch_mixed, draws, not_finite
+from mha_helpers.exercises.self_attention.attention_scores_mistakes import SCORE_MISTAKES
+
+
+def _score_cases():
+    swapped = draws(5, queries=(4, 3), keys=(4, 5))
+    single = {name: array.astype(np.float32) for name, array in draws(4, queries=(3, 4), keys=(6, 4)).items()}
+    return (
+        Case("self-attention", draws(0, queries=(4, 3), keys=(4, 3))),
+        Case("more keys than queries", draws(1, queries=(3, 4), keys=(5, 4))),
+        Case("a batch", draws(2, queries=(2, 3, 4), keys=(2, 5, 4))),
+        Case("a batch with heads", draws(3, queries=(2, 3, 4, 6), keys=(2, 3, 5, 6))),
+        Case("float32", single),
+        Case("transposed views", {name: array.T for name, array in swapped.items()}),
+        Case("square matrices", draws(6, queries=(3, 3), keys=(3, 3))),
+        Case("a cube", draws(7, queries=(3, 3, 3), keys=(3, 3, 3))),
+        Case("more queries than keys", {name: a / 3 for name, a in draws(9, queries=(5, 4), keys=(3, 4)).items()}),
+        Case("keys equal to queries", dict.fromkeys(("queries", "keys"), draws(10, X=(4, 3))["X"])),
+        Case("a batch of one query", draws(11, queries=(1, 1, 4), keys=(1, 3, 4))),
+        Case(
+            "large vectors",
+            {name: 100 * array for name, array in draws(8, queries=(2, 5), keys=(3, 5)).items()},
+            stress=True,
+        ),
+    )
+
+
+def _indifferent_to_keys(call, arguments, arrays):
+    changed = call(keys=arguments["keys"][..., ::-1, :] + 1)
+    if changed is None or not np.allclose(changed[0], arrays[0], atol=1e-4):
+        return None
+    return "Your scores do not change when the keys change."
+
+
+def _not_proportional(call, arguments, arrays):
+    doubled = call(queries=2 * arguments["queries"])
+    if doubled is None or np.allclose(doubled[0], 2 * arrays[0], atol=1e-4):
+        return None
+    return "Queries twice as long must score twice as high; yours do not."
+
+
+exercise = Exercise(
+    reference=attention_scores,
+    outputs=("scores",),
+    cases=_score_cases(),
+    mistakes=SCORE_MISTAKES,
+    properties=(not_finite, batch_mixed(), _indifferent_to_keys, _not_proportional),
+    hints=(
+        "The score of query i and key j is their dot product. All of them at once are one matrix product.",
+        "queries is (..., n_queries, d_head) and keys is (..., n_keys, d_head). For the product the keys' last two "
+        "axes must change places.",
+        "`keys.T` would turn a batch inside out. `keys.swapaxes(-1, -2)` touches the last two axes only.",
+    ),
+    now="You can compare every query with every key, for one sentence or a whole batch.",
+)

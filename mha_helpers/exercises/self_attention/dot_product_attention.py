@@ -1,0 +1,37 @@
+"""The exercise `dot_product_attention`."""
+
+from mha_helpers.attention import dot_product_attention
+from mha_helpers.exercises.engine import Exercise
+from mha_helpers.exercises.inputs import (
+    NEEDS_THE_ROWS_MAXIMUM,
+    attention_cases,
+    batch_mixed,
+    context_is_not_the_mixture,
+    negative_weights,
+    not_finite,
+    rows_do_not_sum_to_one,
+    weights_depend_on_values,
+)
+from mha_helpers.exercises.self_attention.dot_product_attention_mistakes import ATTENTION_MISTAKES
+
+exercise = Exercise(
+    reference=dot_product_attention,
+    outputs=("context", "weights"),
+    cases=attention_cases(),
+    mistakes=ATTENTION_MISTAKES,
+    strained=NEEDS_THE_ROWS_MAXIMUM,
+    properties=(
+        not_finite,
+        negative_weights,
+        rows_do_not_sum_to_one,
+        batch_mixed(),
+        weights_depend_on_values,
+        context_is_not_the_mixture,
+    ),
+    hints=(
+        "Three lines, and you have written two of them: scores, then weights, then the mixture.",
+        "The context of a query is the average of the values under its weights: one matrix product.",
+        "weights = softmax(attention_scores(queries, keys)), then weights @ values. Return both, the context first.",
+    ),
+    now="You have written self-attention. The labs below run on your function.",
+)

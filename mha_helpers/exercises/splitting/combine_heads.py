@@ -1,0 +1,86 @@
+"""The exercise `combine_heads`."""
+
+import numpy as np
+
+from mha_helpers.attention import combine_heads
+from mha_helpers.exercises.engine import Case, Exercise
+from mha_helpers.exercises.heads import (
+    moved,
+    not_the_same_numbers,
+    raised,
+)
+from mha_helpers.exercises.inputs import batch_mixed, draws
+from mha_helpers.exercises.splitting.combine_heads_mistakes import COMBINE_MISTAKES
+
+
+def _combine_cases():
+    def heads(seed, *shape):
+        return draws(seed, heads=shape)
+
+    return (
+        Case("three heads", heads(0, 3, 5, 4)),
+        Case("a batch", heads(1, 2, 3, 5, 4)),
+        Case("two batch axes", heads(2, 2, 3, 4, 7, 5)),
+        Case("one head", heads(3, 1, 4, 6)),
+        Case("heads of one feature", heads(4, 4, 5, 1)),
+        Case("as many heads as tokens", heads(5, 3, 3, 4)),
+        Case("heads as wide as there are tokens", heads(6, 2, 4, 4)),
+        Case("one token", heads(7, 2, 3, 1, 4)),
+        Case("a cube", heads(8, 3, 3, 3)),
+        Case("float32", {"heads": heads(9, 3, 4, 6, 2)["heads"].astype(np.float32)}),
+        Case("a view, as split_heads gives it", {"heads": heads(10, 2, 5, 3, 4)["heads"].swapaxes(-3, -2)}),
+    )
+
+
+def _tokens_mixed(call, arguments, arrays):
+    changed = call(heads=raised(arguments["heads"], (..., 0, slice(None))))
+    if changed is None or changed[0].shape != arrays[0].shape:
+        return None
+    rows = np.unique(np.argwhere(moved(changed[0], arrays[0]))[:, -2])
+    others = rows[rows != 0]
+    if not len(others):
+        return None
+    return (
+        f"Tokens are mixed: row {others[0]} changes when only token 0 changes in the heads. Row i is token i's alone."
+    )
+
+
+def _heads_mixed(call, arguments, arrays):
+    heads = arguments["heads"]
+    d_head = heads.shape[-1]
+    changed = call(heads=raised(heads, (..., 0, slice(None), slice(None))))
+    if changed is None or changed[0].shape != arrays[0].shape:
+        return None
+    columns = np.unique(np.argwhere(moved(changed[0], arrays[0]))[:, -1])
+    if list(columns) == list(range(d_head)):
+        return None
+    place = "column 0" if d_head == 1 else f"columns 0 to {d_head - 1}"
+    return f"Head 0 must fill {place}, and nothing else; with yours it changes {_listed(columns)}."
+
+
+def _listed(columns):
+    if not len(columns):
+        return "none"
+    return f"column{'s' * (len(columns) > 1)} {', '.join(map(str, columns))}"
+
+
+exercise = Exercise(
+    reference=combine_heads,
+    outputs=("combined",),
+    cases=_combine_cases(),
+    mistakes=COMBINE_MISTAKES,
+    properties=(
+        not_the_same_numbers("the heads"),
+        _tokens_mixed,
+        batch_mixed("heads", n_axes=3),
+        _heads_mixed,
+    ),
+    hints=(
+        "It undoes split_heads: take its two steps back, the last one first.",
+        "Exchange heads and tokens, so that the heads of one token stand next to each other in memory's order. Then "
+        "the last two axes become one.",
+        "`*batch, n_heads, seq_len, d_head = heads.shape`, then heads.swapaxes(-3, -2), then reshape(*batch, seq_len, "
+        "n_heads * d_head).",
+    ),
+    now="You can bring the heads together again: combine_heads(split_heads(X, n_heads)) is X.",
+)

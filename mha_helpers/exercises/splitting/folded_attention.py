@@ -1,0 +1,89 @@
+"""The exercise `folded_attention`."""
+
+import numpy as np
+
+from mha_helpers.attention import folded_attention
+from mha_helpers.exercises.engine import Case, Exercise
+from mha_helpers.exercises.heads import moved, raised
+from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, batch_mixed, draws, not_finite
+from mha_helpers.exercises.splitting.folded_attention_mistakes import FOLDED_MISTAKES
+
+
+def _arguments(seed, shape, n_heads, factor=1, dtype=np.float64):
+    arrays = draws(seed, queries=shape, keys=shape, values=shape)
+    arrays["queries"] = factor * arrays["queries"]
+    return {name: array.astype(dtype) for name, array in arrays.items()} | {"n_heads": n_heads}
+
+
+def _folded_cases():
+    views = {name: array.T for name, array in draws(8, queries=(8, 5, 2), keys=(8, 5, 2), values=(8, 5, 2)).items()}
+    return (
+        Case("two sentences", _arguments(0, (2, 5, 12), 3)),
+        Case("one sentence", _arguments(1, (1, 5, 6), 2)),
+        Case("four heads for four tokens", _arguments(2, (1, 4, 8), 4)),
+        Case("more heads than features in each", _arguments(3, (3, 4, 10), 5)),
+        Case("one head", _arguments(4, (2, 3, 4), 1)),
+        Case("as many heads as features", _arguments(5, (2, 5, 3), 3)),
+        Case("as many heads as sentences", _arguments(6, (3, 4, 6), 3)),
+        Case("one token", _arguments(7, (2, 1, 6), 3)),
+        Case("float32", _arguments(9, (4, 3, 10), 2, dtype=np.float32)),
+        Case("transposed views", views | {"n_heads": 4}),
+        Case("very large scores", _arguments(10, (2, 5, 6), 3, factor=2000), stress=True),
+    )
+
+
+def _no_average(call, arguments, arrays):
+    constant = call(values=np.ones_like(arguments["values"]))
+    if constant is None or np.allclose(constant[0], 1, atol=1e-4):
+        return None
+    return "Where all values are 1 every average of them is 1; yours is not. A query's weights must sum to 1."
+
+
+def _heads_mixed(call, arguments, arrays):
+    values = arguments["values"]
+    d_head = values.shape[-1] // arguments["n_heads"]
+    changed = call(values=raised(values, (..., slice(0, d_head))))
+    if changed is None or changed[0].shape != arrays[0].shape:
+        return None
+    columns = np.unique(np.argwhere(moved(changed[0], arrays[0]))[:, -1])
+    others = columns[columns >= d_head]
+    if not len(others):
+        return None
+    return (
+        f"Heads are mixed: feature {others[0]} of the context changes when only head 0's values change, features 0 to "
+        f"{d_head - 1}."
+    )
+
+
+def _queries_mixed(call, arguments, arrays):
+    """A query's context is its own: another query changes nothing in it."""
+    changed = call(queries=raised(arguments["queries"], (slice(None), 0)))
+    if changed is None or changed[0].shape != arrays[0].shape:
+        return None
+    rows = np.unique(np.argwhere(moved(changed[0], arrays[0]))[:, -2])
+    others = rows[rows != 0]
+    if not len(others):
+        return None
+    return (
+        f"The context of token {others[0]} changes when only the query of token 0 changes: tokens are mixed, or "
+        "queries are used as keys or values."
+    )
+
+
+exercise = Exercise(
+    reference=folded_attention,
+    outputs=("context",),
+    cases=_folded_cases(),
+    mistakes=FOLDED_MISTAKES,
+    strained=NEEDS_THE_ROWS_MAXIMUM,
+    properties=(not_finite, batch_mixed("queries", "keys", "values"), _queries_mixed, _heads_mixed, _no_average),
+    hints=(
+        "split_heads gives (batch, n_heads, seq_len, d_head). Batch and heads stand side by side there, so one reshape "
+        "makes one axis of them.",
+        "Attention does not care what the leading axis counts. Give it three arrays (batch * n_heads, seq_len, "
+        "d_head).",
+        "Back again: reshape the context to (batch, n_heads, seq_len, d_head), and then combine_heads. "
+        "(scaled_dot_product_attention returns two things: `context, weights = ...`.)",
+    ),
+    now="These are the numbers of both forms: heads on an axis of their own, and heads folded into the batch.",
+)

@@ -1,0 +1,253 @@
+"""Head browser: the heads of a trained model, on any sentence that someone types."""
+
+from dataclasses import dataclass, replace
+
+import ipywidgets
+import numpy as np
+
+from mha_helpers.drawing.style import number
+from mha_helpers.drawing.svg import short
+from mha_helpers.labs import head_browser_picture as browser_picture
+from mha_helpers.labs import head_browser_runs as runs
+from mha_helpers.labs.frame import Lab, Picture, in_a_row, say_on_or_off
+from mha_helpers.labs.head_browser_runs import OURS, TWINS, KnockOut, Runs
+from mha_helpers.learner.answer import AGAIN
+from mha_helpers.model.encoder import Encoding
+
+SENTENCE = "The cat sat on the mat because it was tired."
+APART = 1e-3  # far above what rounding makes of a right function in six layers, and too little to be seen
+
+
+@dataclass(frozen=True)
+class Unavailable:
+    """Why there is no model."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """One head of the model on one sentence."""
+
+    encoding: Encoding
+    layer: int
+    head: int
+    query: int
+    twin: np.ndarray | None  # the untrained model's weights at the same place
+    knock_out: KnockOut | None
+    cosine: float | None  # of a wrong function's sentence vector and the right one
+    mark: tuple | None  # the first wrong cell of the open head's weights
+    difference: str  # what is wrong with them, in words
+    notice: str
+
+    @property
+    def tokens(self):
+        return self.encoding.tokens
+
+    @property
+    def weights(self):
+        return self.encoding.weights[self.layer, self.head]
+
+    @property
+    def row(self):
+        return self.weights[self.query]
+
+    @property
+    def means(self):
+        return runs.mean_weights(self.weights)
+
+    @property
+    def label(self):
+        return runs.label(self.weights)
+
+
+def compute(state, function=None, theirs=None):
+    """From the controls' values to what is to be seen of one head.
+
+    Parameters
+    ----------
+    state : dict
+    function : callable, optional
+        The learner's.
+    theirs : Runs, optional
+        Those of the learner's function so far.
+
+    Returns
+    -------
+    Result or Unavailable
+    """
+    try:
+        for model in (OURS, TWINS) if state["random twin"] else (OURS,):
+            model.encoder()
+    except (ImportError, OSError, ValueError) as error:
+        return Unavailable(str(error))
+    theirs = OURS if function is None else theirs or Runs(function)
+    found = theirs.answer(state["sentence"])
+    if not found.is_theirs:
+        return _seen(state, OURS, found)
+    try:
+        return _seen(state, theirs, found)
+    except ValueError as error:  # right in the first layer alone, and stopped in a later one
+        why = f"Shown with the course's own multi_head_attention: yours stopped in a later layer. {error}. {AGAIN}"
+        return _seen(state, OURS, replace(found, notice=why, differs={}))
+
+
+def _seen(state, shown, found):
+    """Return what is seen with one attention function in the model."""
+    sentence, layer, head = state["sentence"], state["layer"], state["head"]
+    ours, encoding = OURS.encode(sentence), shown.encode(sentence)
+    cosine, mark, difference, notice = None, None, "", found.notice
+    if found.differs or not _alike(encoding, ours):
+        cosine = float(encoding.vector @ ours.vector)
+        mark, difference = _first_difference(encoding, ours, layer, head)
+    if difference and not found.differs:
+        notice = f"Your multi_head_attention is right in layer 0, and not in all layers (marked ≠). {AGAIN}"
+    return Result(
+        encoding, layer, head, query=min(state["query"], len(encoding.tokens) - 1),
+        twin=TWINS.encode(sentence).weights[layer, head] if state["random twin"] else None,
+        knock_out=shown.knock_out(sentence, layer, head) if state["knock out"] else None,
+        cosine=cosine, mark=mark, difference=difference, notice=f"{notice} {_about_the_sentence(encoding)}".strip(),
+    )  # fmt: skip
+
+
+def _apart(one, other):
+    return ~np.isclose(one, other, rtol=0, atol=APART)
+
+
+def _alike(one, other):
+    return one is other or not (_apart(one.weights, other.weights).any() or _apart(one.vector, other.vector).any())
+
+
+def _first_difference(encoding, ours, layer, head):
+    """Return the first wrong cell of the open head's weights, if there is one, and what is to be said."""
+    given, right = encoding.weights[layer, head], ours.weights[layer, head]
+    wrong = np.argwhere(_apart(given, right))
+    if not wrong.size:
+        return None, "This head's weights are right; the difference is elsewhere."
+    query, key = map(int, wrong[0])
+    cell = f"query {query} {quoted(encoding, query)}, key {key} {quoted(encoding, key)}"
+    return (query, key), f"{cell}: {short(given[query, key], 4)}, and should be {short(right[query, key], 4)}"
+
+
+def quoted(encoding, place):
+    """Write a token in quotes, set apart so that one that runs from right to left turns nothing else round."""
+    token = encoding.tokens[place]
+    return f"“{token}”" if token.isascii() else f"“\u2066{token}\u2069”"
+
+
+def _about_the_sentence(encoding):
+    if len(encoding.tokens) == 2:
+        return "There is nothing to read here: the model sees [CLS] and [SEP] alone."
+    return encoding.message
+
+
+def sentence(result):
+    """Say what is to be seen."""
+    if isinstance(result, Unavailable):
+        return f"The trained model could not be loaded: {result.why}"
+    said = [_row(result), _label(result)]
+    if result.twin is not None:
+        row = result.twin[result.query]
+        even = number(1 / len(row))
+        said.append(
+            f"The random twin's head there: at most {number(row.max())}, to {quoted(result.encoding, row.argmax())}; "
+            f"spread evenly, each would get {even}."
+        )
+    if result.knock_out:
+        said.append(
+            f"Without this head the sentence's vector has cosine {number(result.knock_out.cosine, 4)} with what it was."
+        )
+    if result.cosine is not None:
+        said.append(f"The sentence's vector has cosine {number(result.cosine, 4)} with the right one.")
+    return " ".join(said)
+
+
+def _row(result):
+    place = f"Layer {result.layer}, head {result.head}: {quoted(result.encoding, result.query)} (token {result.query})"
+    if not np.isfinite(result.row).all():
+        return f"{place} has weights that are NaN or infinite."
+    first, *others = np.argsort(-result.row, kind="stable")[:3]
+    more = " and ".join(f"{quoted(result.encoding, key)} ({short(result.row[key], 2)})" for key in others)
+    most = f"{quoted(result.encoding, first)} ({short(result.row[first], 2)})"
+    return f"{place} attends most to {most}, then to {more}."
+
+
+def _label(result):
+    if result.label != runs.UNCLEAR:
+        mean = short(result.means[[*runs.KINDS].index(result.label)], 2)
+        return f"Label: {result.label}; on average {mean} of the weight goes to {runs.KINDS[result.label]}."
+    if len(result.tokens) < runs.FEWEST_TOKENS:
+        return f"Label: {runs.UNCLEAR}; it takes {runs.FEWEST_TOKENS} tokens to tell one kind of key from another."
+    means = np.nan_to_num(result.means, nan=0)
+    most, mean = [*runs.KINDS][means.argmax()], short(means.max(), 2)
+    needed = number(runs.THRESHOLD)
+    return f"Label: {runs.UNCLEAR}; on average no kind of key gets {needed}, most goes to {most} ({mean})."
+
+
+def render(result):
+    """Draw a result."""
+    said = sentence(result)
+    if isinstance(result, Unavailable):
+        return Picture(browser_picture.draw_message(said), said, "Nothing can be shown yet.")
+    return Picture(browser_picture.draw(result, said), said, result.notice)
+
+
+def head_browser(function=None):
+    """Show the head browser: type a sentence, open a head, choose a query.
+
+    Parameters
+    ----------
+    function : callable, optional
+        The learner's `multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None) -> (output, weights)`, which
+        then runs the model. While it is a stub the course's own is shown, and the lab says so.
+
+    Returns
+    -------
+    Lab
+        Display it as the last line of a cell.
+
+    Examples
+    --------
+    >>> lab = head_browser()
+    >>> "Layer 5, head 11: “it” (token 8) attends most to “cat” (0.72)" in lab.picture.value
+    True
+    >>> lab.set(layer=0, head=2)
+    >>> "Label: prev; on average 1.00 of the weight goes to the token before." in lab.picture.value
+    True
+    """
+    text = ipywidgets.Text(
+        SENTENCE, description="sentence", continuous_update=False, style={"description_width": "70px"},
+        layout={"width": "830px", "max_width": "99%"},
+    )  # fmt: skip
+    layer, head = (
+        ipywidgets.SelectionSlider(
+            options=list(range(count)), value=value, description=name, style={"description_width": "70px"},
+            layout={"width": "270px"},
+        )
+        for name, count, value in (("layer", runs.N_LAYERS, 5), ("head", runs.N_HEADS, 11))
+    )  # fmt: skip
+    query = ipywidgets.IntSlider(
+        8, min=0, max=12, description="query token", style={"description_width": "80px"}, layout={"width": "290px"}
+    )
+    toggles = {name: ipywidgets.ToggleButton(layout={"width": "150px"}) for name in ("random twin", "knock out")}
+    theirs = Runs(function)
+    lab = Lab(
+        name="head_browser",
+        title="head browser",
+        task="Find what “it” attends to in other heads. Then type a sentence of your own, and press Enter.",
+        controls={"sentence": text, "layer": layer, "head": head, "query": query} | toggles,
+        layout=(text, in_a_row([layer, head, query]), in_a_row(toggles.values())),
+        compute=lambda state, function=None: compute(state, function, theirs),
+        render=render,
+        function=function,
+    )
+
+    def count_tokens(_=None):
+        found = compute(lab.first_state | {"sentence": text.value})
+        if isinstance(found, Result):
+            query.max = len(found.tokens) - 1
+
+    # After the lab's own observers, so that the picture is the first to go to the browser.
+    text.observe(count_tokens, "value")
+    say_on_or_off(toggles)
+    return lab

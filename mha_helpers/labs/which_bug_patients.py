@@ -1,0 +1,278 @@
+"""Multi-head attentions with one bug each, and the probes that tell them apart without looking inside.
+
+Every patient is `multi_head` with one of its parts exchanged. A probe runs a patient on seeded input and
+gives a `Reading`: numbers, and what they say in words. Two patients never read alike on all probes.
+"""
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+
+from mha_helpers import attention, masks, measures, probes
+from mha_helpers.labs.frame import listed
+from mha_helpers.learner.calling import call_safely, close
+
+N, D_MODEL, N_HEADS = 6, 16, 4
+D_HEAD = D_MODEL // N_HEADS
+CAUSAL = masks.causal_mask(N)
+ORDER = (3, 0, 5, 1, 4, 2)
+NOTHING = 1e-5  # what rounding may move, in float32 too
+
+_rng = np.random.default_rng(77)
+INPUTS = {"X": _rng.normal(size=(N, D_MODEL))} | {
+    name: size * _rng.normal(size=(D_MODEL, D_MODEL)) / D_MODEL**0.5
+    for name, size in (("W_Q", 1.4), ("W_K", 1.4), ("W_V", 1), ("W_O", 1))
+}
+
+# ---- the patients ----------------------------------------------------------------------------
+
+
+def hide_then_softmax(scores, mask):
+    return attention.softmax_or_zeros(scores if mask is None else np.where(mask, scores, -np.inf))
+
+
+def softmax_then_hide(scores, mask):
+    return attention.softmax(scores) * (1 if mask is None else mask)
+
+
+def softmax_over_queries(scores, mask):
+    return hide_then_softmax(scores.swapaxes(-1, -2), None if mask is None else mask.T).swapaxes(-1, -2)
+
+
+def hide_the_diagonal_too(scores, mask):
+    return hide_then_softmax(scores, None if mask is None else mask & ~np.eye(N, dtype=bool))
+
+
+def multi_head(
+    X, W_Q, W_K, W_V, W_O, n_heads, mask=None, *, split=attention.split_heads, divisor=D_HEAD**0.5,
+    weigh=hide_then_softmax, merge=attention.combine_heads, project=np.matmul,
+):  # fmt: skip
+    """Attend with several heads; each part can be exchanged for one with a bug."""
+    queries, keys, values = (split(X @ matrix, n_heads) for matrix in (W_Q, W_K, W_V))
+    weights = weigh(attention.attention_scores(queries, keys) / divisor, mask)
+    return project(merge(weights @ values), W_O), weights
+
+
+def loop_form(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    """Attend head by head, and add up what each contributes: slow, and plain enough to be trusted."""
+    output, all_weights = 0, []
+    for columns in np.split(np.arange(len(W_O)), n_heads):
+        queries, keys, values = (X @ matrix[:, columns] for matrix in (W_Q, W_K, W_V))
+        weights = hide_then_softmax(queries @ keys.T / len(columns) ** 0.5, mask)
+        output = output + weights @ values @ W_O[columns]
+        all_weights.append(weights)
+    return output, np.stack(all_weights)
+
+
+HEALTHY = "healthy"
+BUGS = {
+    HEALTHY: {},
+    "no scale": {"divisor": 1},
+    "sqrt(d_model)": {"divisor": D_MODEL**0.5},
+    "softmax over queries": {"weigh": softmax_over_queries},
+    "mask after softmax": {"weigh": softmax_then_hide},
+    "mask ignored": {"weigh": lambda scores, mask: attention.softmax(scores)},
+    "strict causal mask": {"weigh": hide_the_diagonal_too},
+    "split by reshape": {"split": lambda X, n_heads: X.reshape(n_heads, len(X), -1)},
+    "merge by reshape": {"merge": lambda heads: heads.reshape(heads.shape[1], -1)},
+    "no W_O": {"project": lambda concatenated, W_O: concatenated},
+}
+
+
+def patient(bug):
+    """Return a patient as the probes run it: `run(mask=..., W_V=...)` changes some of the inputs."""
+    return lambda **changed: multi_head(**INPUTS | changed, n_heads=N_HEADS, **BUGS[bug])
+
+
+@functools.cache
+def known(bug):
+    """Return a patient's (output, weights) without a mask and with the causal one; `None` is the loop over heads."""
+    run = patient(bug) if bug else functools.partial(loop_form, **INPUTS, n_heads=N_HEADS)
+    return run(mask=None), run(mask=CAUSAL)
+
+
+class UnmeasurableError(ValueError):
+    """A probe that cannot be read."""
+
+
+def learners(function):
+    """Return a learner's function as the probes run it, with an UnmeasurableError where it gives no numbers."""
+    unchanged = {}  # several probes ask for the same
+
+    def run(*, mask=None, **changed):
+        if changed:
+            return call(mask, changed)
+        if (mask is None) not in unchanged:
+            unchanged[mask is None] = call(mask, changed)
+        return unchanged[mask is None]
+
+    def call(mask, changed):
+        arguments = INPUTS | changed | {"n_heads": N_HEADS} | ({} if mask is None else {"mask": mask})
+        outcome = call_safely(function, arguments, 2)
+        given = "without a mask" if mask is None else "with the causal mask"
+        if outcome.error is not None:
+            raise UnmeasurableError(f"{given} it stopped with {type(outcome.error).__name__}")
+        shapes = [array.shape for array in outcome.arrays or ()]
+        if shapes != [(N, D_MODEL), (N_HEADS, N, N)]:
+            raise UnmeasurableError(f"{given} it returned other shapes")
+        if not all(np.isfinite(array).all() for array in outcome.arrays):
+            raise UnmeasurableError(f"{given} it returned NaN or infinity")
+        return outcome.arrays
+
+    return run
+
+
+# ---- the probes ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a probe found: a small table, and its meaning. `numbers` is None where nothing could be measured."""
+
+    words: str
+    numbers: np.ndarray | None = None
+    rows: tuple = ()
+    columns: tuple = ()
+
+
+TOKENS = tuple(f"token {i + 1}" for i in range(N))
+HEADS = tuple(f"head {i + 1}" for i in range(N_HEADS))
+
+
+def row_sums(run):
+    """Sum each row of weights; of the heads, the sum that is farthest from 1."""
+    sums = np.stack([run(mask=mask)[1].sum(axis=-1) for mask in (None, CAUSAL)])
+    farthest = np.abs(sums - 1).argmax(axis=1)
+    sums = np.take_along_axis(sums, farthest[:, None], axis=1)[:, 0]
+    free, masked = (np.flatnonzero(np.abs(row - 1) > 1e-4) + 1 for row in sums)
+    if free.size:
+        words = "Not all rows sum to 1, even without a mask."
+    elif masked.size:
+        few = f"row {masked[0]} does" if masked.size == 1 else f"rows {listed(int(i) for i in masked)} do"
+        words = f"Rows sum to 1, but under the mask {few} not."
+    else:
+        words = "All rows sum to 1."
+    return Reading(words, sums, ("no mask", "causal"), TOKENS)
+
+
+def permutation(run):
+    """Shuffle the tokens: the outputs should only be shuffled, too."""
+    shuffled, straight = run(X=INPUTS["X"][list(ORDER)])[0], run()[0][list(ORDER)]
+    differences = np.abs(shuffled - straight).max(axis=-1)
+    order = np.argsort(ORDER)
+    alike = differences.max() <= NOTHING
+    words = "The outputs are only shuffled, too." if alike else "Other outputs: places matter, though nothing says so."
+    return Reading(words, differences[order][None], ("output moves",), TOKENS)
+
+
+def leak(run):
+    """Change each token under the causal mask: the most that a later one moves an output, the least that others do."""
+    moved = probes.leaks(lambda X: run(X=X, mask=CAUSAL)[0], INPUTS["X"])
+    later = np.where(CAUSAL, 0, moved).max(axis=-1)
+    earlier = np.where(CAUSAL, moved, np.inf).min(axis=-1)
+    leaking, blind = (np.flatnonzero(rows) + 1 for rows in (later > NOTHING, earlier <= NOTHING))
+    words = "No output moves with a later token."
+    if leaking.size:
+        words = f"A later token moves {_outputs(leaking)}."
+    if blind.size:
+        words += f" {_outputs(blind).capitalize()} move{'s' * (blind.size == 1)} too little."
+    return Reading(words, np.stack([later, earlier]), ("later: most", "others: least"), TOKENS)
+
+
+def knock_out(run):
+    """Knock head 1 out in two ways, by its columns of W_V and its rows of W_O: both should take the same."""
+    W_V, W_O = INPUTS["W_V"].copy(), INPUTS["W_O"].copy()
+    W_V[:, :D_HEAD], W_O[:D_HEAD] = 0, 0
+    whole, without_values, without_rows = run()[0], run(W_V=W_V)[0], run(W_O=W_O)[0]
+    moved = np.stack([np.abs(whole - other).max(axis=-1) for other in (without_values, without_rows)])
+    by_values, by_rows = (np.flatnonzero(row > NOTHING) + 1 for row in moved)
+    if np.abs(without_values - without_rows).max() <= NOTHING:
+        words = "Both ways take the same from every output."
+    elif not by_rows.size:
+        words = "Its rows of W_O make no difference at all."
+    elif by_values.size < by_rows.size:
+        words = f"They differ: W_V's columns move {f'only {_outputs(by_values)}' if by_values.size else 'nothing'}."
+    else:
+        words = "They differ: what W_O's rows meet is not head 1 alone."
+    return Reading(words, moved, ("W_V's columns", "W_O's rows"), TOKENS)
+
+
+def entropy(run):
+    """Measure how evenly each head attends, without a mask: the mean over its rows."""
+    weights = run()[1]
+    if (weights < 0).any():
+        raise UnmeasurableError("a weight is negative")
+    found = np.stack([measures.entropy(one).mean(axis=-1) for one in (weights, known(None)[0][1])])
+    higher, lower = found[0] > found[1] + NOTHING, found[0] < found[1] - NOTHING
+    if not (higher | lower).any():
+        words = "As even as a healthy one's."
+    elif lower.all():
+        words = "Lower in every head: sharper than healthy."
+    elif higher.all():
+        words = "Higher in every head: flatter than healthy."
+    else:
+        words = "Other than healthy, and not in one direction."
+    return Reading(words, found, ("patient", HEALTHY), HEADS)
+
+
+def parity(run):
+    """Compare with the loop over heads, without and with the causal mask."""
+    gaps = []
+    for mask, wanted in zip((None, CAUSAL), known(None), strict=True):
+        gaps.append([probes.largest_gap(one, other) for one, other in zip(run(mask=mask), wanted, strict=True)])
+    gaps = np.array(gaps)
+    free, masked = gaps.max(axis=1) > NOTHING
+    outputs, weights = gaps.max(axis=0) > NOTHING
+    if not (free or masked):
+        words = "Equal to the loop over heads, with and without a mask."
+    elif not free:
+        words = "Equal without a mask, different under it."
+    elif outputs and not weights:
+        words = "The weights are equal, the outputs are not."
+    else:
+        words = "Outputs and weights both differ, even without a mask."
+    return Reading(words, gaps, ("no mask", "causal"), ("outputs", "weights"))
+
+
+def _outputs(rows):
+    return f"output{'s' if len(rows) > 1 else ''} {listed(int(i) for i in rows)}"
+
+
+# Name of the probe: the function, what it asks, and what a healthy one reads.
+PROBES = {
+    "row sums": (row_sums, "sums of the rows of weights (of the worst head)", "all 1"),
+    "permutation": (permutation, "tokens shuffled: do outputs only move along?", "all 0"),
+    "leak": (leak, "causal mask: what moves an output?", "later 0, others not 0"),
+    "knock-out": (knock_out, "head 1 set to zero in two ways", "both rows equal"),
+    "entropy": (entropy, "how evenly each head attends: mean over rows", "as in the lower row"),
+    "parity": (parity, "largest difference to the loop over heads", "all 0"),
+}
+
+
+def read(run, probe):
+    """Put one probe to a function, whatever it does."""
+    try:
+        with np.errstate(all="ignore"):
+            return PROBES[probe][0](run)
+    except UnmeasurableError as error:
+        return Reading(f"Cannot be read: {error}.")
+
+
+@functools.cache
+def reading(bug, probe):
+    """Return a patient's reading, measured once."""
+    return read(patient(bug), probe)
+
+
+def same_bug(run):
+    """Return which of the BUGS a function behaves like, or None."""
+    try:
+        found = run(), run(mask=CAUSAL)
+    except UnmeasurableError:
+        return None
+    for bug in BUGS:
+        pairs = zip(sum(found, ()), sum(known(bug), ()), strict=True)
+        if all(close(one, other).all() for one, other in pairs):
+            return bug
+    return None

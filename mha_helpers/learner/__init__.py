@@ -1,0 +1,1 @@
+"""Running a learner's function safely, and saying what happened."""

@@ -1,0 +1,95 @@
+"""Running a lab on the learner's own function."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mha_helpers.learner import explain
+from mha_helpers.learner.calling import call_safely, close, is_stub, same_shapes
+
+AGAIN = "Its exercise's check says more; after a change, run this cell again."
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a lab shows: arrays, whose they are, and where the learner's differ.
+
+    Parameters
+    ----------
+    arrays : tuple of ndarray
+        The learner's where they can be shown, else the course's own.
+    right : tuple of ndarray
+        The course's own.
+    notice : str
+        One sentence on whose function this is.
+    differs : dict of str to tuple of int
+        For an output that is not right, its first wrong cell.
+    boolean : bool
+        Whether True and False stand where they are asked for, and not numbers.
+    """
+
+    arrays: tuple
+    right: tuple
+    notice: str
+    differs: dict
+    boolean: bool = True
+
+    @property
+    def is_theirs(self):
+        """Whether what is shown is the learner's."""
+        return self.arrays is not self.right
+
+
+def answer(function, reference, arguments, outputs):
+    """Call the learner's function, or the course's own where it cannot be shown.
+
+    Parameters
+    ----------
+    function : callable or None
+    reference : callable
+        The course's own.
+    arguments : dict of str to ndarray
+    outputs : tuple of str
+        The names of what is returned.
+
+    Returns
+    -------
+    Answer
+    """
+    name = reference.__name__
+    right = call_safely(reference, arguments, len(outputs))
+
+    def ours(why):
+        return Answer(right.arrays, right.arrays, f"Shown with the course's own {name}: {why}", {})
+
+    not_written = "yours is not written yet. Run this cell again when it is."
+    if function is None or function is reference:
+        return Answer(right.arrays, right.arrays, f"Shown with the course's own {name}.", {})
+    if function is ...:
+        return ours(not_written)
+    if not callable(function):
+        return ours(f"what was given is not a function but {type(function).__name__}; give {name} itself.")
+    given = call_safely(function, arguments, len(outputs))
+    if is_stub(function, given):
+        return ours(not_written)
+    if given.error is not None:
+        asked = f"{name}({', '.join(arguments)})"
+        return ours(f"yours stopped. {explain.describe_error(given.error, function, asked)} {AGAIN}")
+    if given.arrays is None or len(given.arrays) != len(outputs) or not same_shapes(given, right):
+        return ours(f"yours does not return ({', '.join(outputs)}) in the right shapes. {AGAIN}")
+    boolean = given.boolean or not right.boolean
+    differs = {
+        output: tuple(int(i) for i in np.argwhere(~close(got, want))[0])
+        for output, got, want in zip(outputs, given.arrays, right.arrays, strict=True)
+        if not close(got, want).all()
+    }
+    if differs:
+        # What is returned last (the weights) is computed first: an error there explains the rest.
+        output = list(differs)[-1]
+        place = outputs.index(output)
+        got, want = given.arrays[place], right.arrays[place]
+        shown = explain.first_difference(output, got, want, ~close(got, want))
+        notice = f"Your {name} is not right yet (marked ≠): {shown} {AGAIN}"
+    else:
+        notice = f"Running on your {name}."
+    return Answer(given.arrays, right.arrays, notice, differs, boolean)

@@ -1,0 +1,1 @@
+"""The trained models that run on a learner's attention."""

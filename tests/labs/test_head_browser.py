@@ -1,0 +1,427 @@
+"""The head browser, driven without a browser."""
+
+import html
+import itertools
+import re
+import warnings
+from importlib import import_module
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from mha_helpers import attention, measures
+from mha_helpers.labs import head_browser
+from mha_helpers.labs import head_browser_picture as browser_picture
+from mha_helpers.labs import head_browser_runs as runs
+from mha_helpers.labs.head_browser import SENTENCE, Runs, Unavailable
+from mha_helpers.labs.head_browser_runs import FIXED, KINDS, MAX_TOKENS, OURS, TWINS
+from mha_helpers.model import encoder
+
+browser = import_module("mha_helpers.labs.head_browser")
+
+FIRST = head_browser().first_state
+TOGGLES = ("random twin", "knock out")
+LONG = " ".join(["The", *["cat"] * 40, "sat."])
+
+
+def computed(function=None, **state):
+    return browser.compute(FIRST | {name.replace("_", " "): value for name, value in state.items()}, function)
+
+
+def said(function=None, **state):
+    return browser.sentence(computed(function, **state))
+
+
+def drawn(result):
+    """Draw without a widget, as ipywidgets 7 warns of its own accord, and read the picture as XML."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        page = browser.render(result).html()
+    assert len(page) < 250_000
+    page.encode()  # whatever was typed, it can be sent
+    return ElementTree.fromstring(browser.render(result).svg)
+
+
+def texts(picture):
+    return [element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")]
+
+
+# ---- numbers ---------------------------------------------------------------------------------
+
+
+def test_every_head_is_the_models():
+    encoding = encoder.load().encode(SENTENCE)
+    for layer, head in np.ndindex(encoding.weights.shape[:2]):
+        result = computed(layer=layer, head=head)
+        np.testing.assert_array_equal(result.weights, encoding.weights[layer, head])
+        np.testing.assert_array_equal(result.row, encoding.weights[layer, head, 8])
+    assert result.tokens == encoding.tokens
+    assert (layer + 1, head + 1) == (runs.N_LAYERS, runs.N_HEADS)
+
+
+def test_mean_weights_are_means_over_the_queries_that_have_such_a_key():
+    weights = np.random.default_rng(0).dirichlet(np.ones(5), size=(2, 3, 5))
+    for head in np.ndindex(2, 3):
+        of = weights[head]
+        wanted = [
+            np.mean([of[i, i - 1] for i in range(1, 5)]),
+            np.mean([of[i, i + 1] for i in range(4)]),
+            np.mean([of[i, i] for i in range(5)]),
+            np.mean([of[i, 0] for i in range(5)]),
+            np.mean([of[i, 4] for i in range(5)]),
+        ]
+        np.testing.assert_allclose(runs.mean_weights(weights)[head], wanted)
+    np.testing.assert_allclose(runs.mean_weights(weights)[..., 0], measures.previous_token_score(weights))
+
+
+@pytest.mark.parametrize(
+    ("layer", "head", "label"), [(0, 2, "prev"), (1, 8, "next"), (2, 7, "[CLS]"), (5, 11, "unclear"), (0, 0, "unclear")]
+)
+def test_a_label_stands_only_above_the_threshold(layer, head, label):
+    result = computed(layer=layer, head=head)
+    assert result.label == label
+    assert (result.means.max() >= 0.5) == (label != "unclear")
+    assert f"Label: {label}" in browser.sentence(result)
+    assert f"label: {label}" in texts(drawn(result))
+
+
+def test_labels_below_the_maps_are_those_of_the_heads():
+    labels = [computed(layer=layer, head=head).label for layer, head in np.ndindex(6, 12)]
+    picture = ElementTree.fromstring(f"<svg>{browser_picture.thumbnails(OURS.encode(SENTENCE))}</svg>")
+    shown = [element.text for element in picture.iter("text")]
+    assert [text for text in shown if text in KINDS] == [label for label in labels if label != "unclear"]
+    assert any("0.50 or more" in text for text in shown), "the threshold is stated"
+
+
+@pytest.mark.parametrize(("layer", "head"), [(0, 0), (2, 6), (4, 11), (5, 11)])
+def test_knocking_out_is_what_the_encoder_does(layer, head):
+    model = encoder.load()
+    whole, *fixed = (one.vector for one in model.encode([SENTENCE, *FIXED]))
+    without, *fixed_without = (one.vector for one in model.encode([SENTENCE, *FIXED], without=[(layer, head)]))
+    found = computed(layer=layer, head=head, knock_out=True).knock_out
+    assert found.cosine == pytest.approx(whole @ without, abs=1e-5)
+    np.testing.assert_allclose(found.before, np.stack(fixed) @ whole, atol=1e-5)
+    np.testing.assert_allclose(found.after, np.stack(fixed_without) @ without, atol=1e-5)
+    page = drawn(computed(layer=layer, head=head, knock_out=True))
+    for value in (*found.before, *found.after):
+        assert f"{value:.4f}".replace("-", "−") in texts(page)
+    assert f"cosine {found.cosine:.4f}" in said(layer=layer, head=head, knock_out=True)
+
+
+def test_the_fixed_sentences_need_no_mask():
+    assert len({len(encoder.load().tokens(sentence)) for sentence in FIXED}) == 1
+
+
+def test_the_twin_stands_beside():
+    result = computed(random_twin=True, layer=3, head=4)
+    twin = encoder.random_twin(seed=0).encode(SENTENCE).weights[3, 4]
+    np.testing.assert_array_equal(result.twin, twin)
+    page = texts(drawn(result))
+    assert {"trained: layer 3, head 4", "random twin: layer 3, head 4"} <= {*page}
+    assert f"at most {twin[8].max():.2f}, to" in browser.sentence(result)
+    assert not any("twin" in text for text in texts(drawn(computed())))
+
+
+def test_the_querys_row_is_read_out_as_numbers():
+    page = texts(drawn(computed(query=3)))
+    row = encoder.load().encode(SENTENCE).weights[5, 11, 3]
+    assert "“sat” (token 3) attends to" in page
+    start = page.index("trained") + 1
+    assert page[start : start + 3 * len(row)] == [
+        text for i, token in enumerate(OURS.encode(SENTENCE).tokens) for text in (str(i), token, f"{row[i]:.2f}")
+    ]
+
+
+def test_a_short_sentence_has_a_number_in_every_cell():
+    result = computed(sentence="The cat sat.")
+    page = texts(drawn(result))
+    for value in result.weights.ravel():
+        assert f"{value:.2f}" in page
+
+
+# ---- sentence --------------------------------------------------------------------------------
+
+
+def test_the_first_sentence():
+    assert head_browser().description == (
+        "Lab: head browser. Layer 5, head 11: “it” (token 8) attends most to “cat” (0.72), then to “mat” (0.10) and "
+        "“[CLS]” (0.08). Label: unclear; on average no kind of key gets 0.50, most goes to [CLS] (0.13). Run this "
+        "cell to work it."
+    )
+
+
+def test_what_is_stored_does_not_depend_on_the_machine():
+    """Six layers in float32 differ by up to 2e-6 from one BLAS to another."""
+    result = computed()
+    for step in browser_picture.STEPS:
+        assert abs(result.encoding.weights - step).min() > 5e-6
+    for numbers in (result.weights, result.means):
+        assert abs(100 * np.float64(numbers) % 1 - 0.5).min() > 2e-4
+    assert abs(runs.mean_weights(result.encoding.weights).max(axis=-1) - runs.THRESHOLD).min() > 1e-4
+
+
+def test_every_state_is_drawn():
+    for layer, head, query, twin, off in itertools.product((0, 3, 5), (0, 11), (0, 12), (False, True), (False, True)):
+        result = computed(layer=layer, head=head, query=query, random_twin=twin, knock_out=off)
+        picture = drawn(result)
+        width, height = float(picture.get("width")), float(picture.get("height"))
+        for element in picture.iter("{http://www.w3.org/2000/svg}text"):
+            assert 0 <= float(element.get("x")) <= width
+            assert 0 < float(element.get("y")) <= height
+
+
+# ---- what is typed ---------------------------------------------------------------------------
+
+TYPED = {
+    "nothing": ("", ("[CLS]", "[SEP]"), "There is nothing to read here"),
+    "blanks": (" \t ", ("[CLS]", "[SEP]"), "There is nothing to read here"),
+    "control characters": ("\x00\x07\x1b", ("[CLS]", "[SEP]"), "There is nothing to read here"),
+    "one character": ("a", ("[CLS]", "a", "[SEP]"), ""),
+    "half a character": ("\ud800x", ("[CLS]", "x", "[SEP]"), ""),
+    "emoji": ("🙂 ok", ("[CLS]", "[UNK]", "ok", "[SEP]"), ""),
+    "right to left": ("שלום", ("[CLS]", "ש", "##ל", "##ו", "##ם", "[SEP]"), ""),
+    "other scripts": ("世 мир", ("[CLS]", "世", "м", "##и", "##р", "[SEP]"), ""),
+    "tags": ("<b>&amp;", ("[CLS]", "<", "b", ">", "&", "amp", ";", "[SEP]"), ""),
+    "a comment": ("<!-- -->", ("[CLS]", "<", "!", "-", "-", "-", "-", ">", "[SEP]"), ""),
+    "a long word": ("x" * 3000, ("[CLS]", "[UNK]", "[SEP]"), ""),
+    "special tokens": ("[SEP] [MASK]", ("[CLS]", "[SEP]", "[MASK]", "[SEP]"), ""),
+    "2000 words": ("word " * 2000, ("[CLS]", *["word"] * 16, "[SEP]"), "has 2002 tokens, of which the model reads 18"),
+}
+
+
+@pytest.mark.parametrize("toggled", [False, True])
+@pytest.mark.parametrize(("typed", "tokens", "message"), TYPED.values(), ids=TYPED)
+def test_whatever_is_typed_is_drawn(typed, tokens, message, toggled):
+    result = computed(sentence=typed, **{name.replace(" ", "_"): toggled for name in TOGGLES})
+    assert result.tokens == tokens
+    assert message in result.notice
+    assert bool(message) == (result.notice != "Shown with the course's own multi_head_attention.")
+    shown = texts(drawn(result))
+    assert all(browser_picture.shortened(token) in shown for token in tokens)
+
+
+def test_what_is_longer_is_cut_and_said_to_be():
+    result = computed(sentence=LONG)
+    assert len(result.tokens) == MAX_TOKENS
+    assert result.tokens[-1] == "[SEP]"
+    assert result.notice.endswith("The sentence has 45 tokens, of which the model reads 18: it was cut after 'cat'.")
+
+
+def test_tokens_are_escaped():
+    page = browser.render(computed(sentence="<script>alert('&')</script>", query=1)).html()
+    assert "“&lt;” (token 1)" in page
+    assert not re.findall(r"<script|<(?!/?(div|p|svg|g|path|rect|text|b)\b)", page)
+
+
+def test_text_from_right_to_left_turns_nothing_else_round():
+    assert "“\u2066ש\u2069” (0." in said(sentence="שלום", query=1)
+
+
+def test_no_label_where_one_key_is_of_several_kinds():
+    for typed in ("", "a"):
+        assert "it takes 4 tokens to tell one kind of key from another" in said(sentence=typed)
+        assert not {*texts(drawn(computed(sentence=typed)))} & {"prev", "next", "self"}
+
+
+# ---- controls --------------------------------------------------------------------------------
+
+
+def test_the_query_slider_is_as_long_as_the_sentence():
+    lab = head_browser()
+    query = lab.controls["query"]
+    assert (query.value, query.max) == (8, 12)
+    lab.controls["sentence"].value = "Hello there"
+    assert (query.value, query.max) == (3, 3)
+    assert "“[SEP]” (token 3)" in lab.picture.value
+    lab.buttons["Reset"].click()
+    assert (query.value, query.max) == (8, 12)
+    assert "“it” (token 8) attends most to “cat” (0.72)" in lab.picture.value
+
+
+def test_toggles_say_on_and_off():
+    lab = head_browser()
+    for name in TOGGLES:
+        assert lab.controls[name].description == f"{name}: off"
+        lab.controls[name].value = True
+        assert lab.controls[name].description == f"{name}: on"
+    lab.buttons["Reset"].click()
+    assert [lab.controls[name].description for name in TOGGLES] == [f"{name}: off" for name in TOGGLES]
+
+
+# ---- the learner's function ------------------------------------------------------------------
+
+
+def right(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    return attention.multi_head_attention(*map(np.float64, (X, W_Q, W_K, W_V, W_O)), n_heads, mask)
+
+
+def unscaled(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    d_head = W_Q.shape[1] // n_heads
+    return attention.multi_head_attention(X, W_Q * d_head**0.5, W_K, W_V, W_O, n_heads, mask)
+
+
+def transposed(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    return attention.multi_head_attention(X, W_Q, W_K, W_V, W_O.T, n_heads, mask)
+
+
+def after_a_while(instead):
+    """Return a function that is right in the first layer, where it is called twice, and then does something else."""
+    calls = itertools.count()
+
+    def function(X, *others):
+        return right(X, *others) if next(calls) < 2 else instead(X, *others)
+
+    return function
+
+
+def test_a_right_function_runs_the_model():
+    result = computed(right, knock_out=True)
+    assert result.notice == "Running on your multi_head_attention."
+    assert (result.cosine, result.mark, result.difference) == (None, None, "")
+    assert result.weights.dtype == np.float32
+    assert result.knock_out.cosine == pytest.approx(computed(knock_out=True).knock_out.cosine, abs=1e-5)
+
+
+@pytest.mark.parametrize("function", [unscaled, transposed])
+def test_a_wrong_function_is_run_and_marked(function):
+    ours, theirs = (encoder.load().encode(SENTENCE, attend) for attend in (attention.multi_head_attention, function))
+    result = computed(function)
+    np.testing.assert_array_equal(result.encoding.weights, theirs.weights)
+    first = np.argwhere(abs(theirs.weights - ours.weights)[5, 11] > 1e-3)[0]
+    assert result.mark == tuple(first)
+    assert "is not right yet (marked ≠)" in result.notice
+    assert result.cosine == pytest.approx(ours.vector @ theirs.vector)
+    assert f"The sentence's vector has cosine {result.cosine:.4f} with the right one." in browser.sentence(result)
+    got, wanted = theirs.weights[5, 11][result.mark], ours.weights[5, 11][result.mark]
+    assert result.difference.endswith(f": {got:.4f}, and should be {wanted:.4f}")
+    assert "≠" in texts(drawn(result))
+
+
+def test_a_head_that_is_right_all_the_same_is_not_marked():
+    result = computed(transposed, layer=0)
+    assert result.mark is None
+    assert "≠ This head's weights are right; the difference is elsewhere." in texts(drawn(result))
+
+
+def test_a_function_that_goes_wrong_later_is_noticed():
+    result = computed(after_a_while(unscaled))
+    assert result.notice.startswith("Your multi_head_attention is right in layer 0, and not in all layers (marked ≠).")
+    assert result.mark
+
+
+@pytest.mark.parametrize(
+    ("instead", "why"),
+    [
+        pytest.param(lambda *given: 1 / 0, "raised ZeroDivisionError: division by zero", id="raises"),
+        pytest.param(lambda *given: ..., "returned ellipsis", id="stub"),
+        pytest.param(lambda X, *others: (X, X), "returned weights of shape (1, 13, 384)", id="shape"),
+    ],
+)
+def test_a_function_that_stops_later_is_replaced(instead, why):
+    result = computed(after_a_while(instead))
+    assert result.notice.startswith("Shown with the course's own multi_head_attention: yours stopped in a later layer.")
+    assert why in result.notice
+    assert (result.cosine, result.mark, result.difference) == (None, None, "")
+    assert result.encoding is OURS.encode(SENTENCE)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, -5, 1e30, 1.234])
+@pytest.mark.parametrize("typed", [SENTENCE, "The cat sat."])
+def test_numbers_of_any_kind_are_drawn(bad, typed):
+    def function(*given):
+        output, weights = right(*given)
+        return np.full_like(output, bad), np.full_like(weights, bad)
+
+    result = computed(function, sentence=typed, knock_out=True, random_twin=True)
+    shown = texts(drawn(result))
+    assert np.isfinite(bad) or "NaN or infinite" in browser.sentence(result)
+    assert max(len(text) for text in shown if re.fullmatch(r"−?[\d.]+(e[+−]\d+)?", text)) <= 7
+
+
+def test_a_right_function_cannot_change_the_model():
+    def destroys(X, *others):
+        found = right(X, *others)
+        X[:] = 99
+        return found
+
+    result = computed(destroys)
+    assert "yours stopped in a later layer" in result.notice
+    assert "read-only" in result.notice
+
+
+# ---- what is run how often -------------------------------------------------------------------
+
+
+def test_a_slider_that_moves_runs_nothing_again():
+    calls = []
+    lab = head_browser(lambda *given: calls.append(1) or right(*given))
+    once = len(calls)
+    lab.set(layer=2, head=3, query=4)
+    lab.controls["head"].value = 7
+    lab.controls["random twin"].value = True
+    assert len(calls) == once, "by the learner's function"
+    lab.controls["knock out"].value = True
+    with_head_off = len(calls)
+    assert with_head_off > once
+    lab.controls["head"].value = 8
+    lab.controls["head"].value = 7
+    more = len(calls) - with_head_off
+    lab.controls["head"].value = 8
+    assert len(calls) == with_head_off + more, "a head that was off before is off at once"
+
+
+def test_what_a_learner_defines_anew_is_run_anew():
+    scale = 1.0
+
+    def function(X, W_Q, *others):
+        return right(X, scale * W_Q, *others)
+
+    assert "Running on your" in head_browser(function).picture.value
+    scale = 2.0
+    assert "is not right yet" in head_browser(function).picture.value
+
+
+def test_sentences_and_maps_are_made_once():
+    assert computed(layer=1).encoding is computed(head=2, query=3).encoding
+    encoding = computed().encoding
+    assert browser_picture.thumbnails(encoding) is browser_picture.thumbnails(encoding)
+    assert TWINS.encoder() is TWINS.encoder()
+
+
+# ---- without the model -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "error", [ImportError("no tokenizers <here>"), ValueError("damaged"), OSError("cannot be read")]
+)
+def test_a_model_that_cannot_be_loaded_is_a_message(monkeypatch, error):
+    broken = True
+
+    def load():
+        if broken:
+            raise error
+        return encoder.load()
+
+    monkeypatch.setattr(browser, "OURS", Runs(attention.multi_head_attention, load))
+    for function in (None, right):
+        lab = head_browser(function)
+        assert html.escape(f"The trained model could not be loaded: {error}") in lab.picture.value
+        assert "could not be loaded" in lab.description
+        lab.controls["sentence"].value = "Still nothing"
+        lab.controls["knock out"].value = True
+    broken = False
+    lab.buttons["Reset"].click()
+    assert "“it” (token 8)" in lab.picture.value
+
+
+def test_a_twin_that_cannot_be_loaded_is_a_message(monkeypatch):
+    def load():
+        raise ValueError("damaged in the meantime")
+
+    monkeypatch.setattr(browser, "TWINS", Runs(attention.multi_head_attention, load))
+    lab = head_browser()
+    assert "“it” (token 8)" in lab.picture.value
+    lab.controls["random twin"].value = True
+    assert "damaged in the meantime" in lab.picture.value
+    assert isinstance(lab.compute(lab.state), Unavailable)

@@ -1,0 +1,303 @@
+"""The labs, driven without a browser: set a control, press a button, read the picture."""
+
+import html
+import io
+import re
+from importlib import import_module
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from PIL import Image
+
+from mha_helpers import attention, labs, masks
+from mha_helpers.labs.frame import Picture
+from tools.page.pictures import fingerprint, stored_picture
+
+order = import_module("mha_helpers.labs.word_order")
+workbench = import_module("mha_helpers.labs.qkv_workbench")
+
+OUTPUTS = ("context", "weights")
+
+
+def softmax_over_queries(queries, keys, values):
+    scores = queries @ keys.T
+    weights = np.exp(scores) / np.exp(scores).sum(axis=0)
+    return weights @ values, weights
+
+
+class Learner(NamedTuple):
+    """What a learner may hand to a lab: a right function, and a wrong one that can be shown."""
+
+    right: object
+    wrong: object
+
+
+MULTI_HEAD_ATTENTION = Learner(
+    attention.multi_head_attention,
+    lambda X, W_Q, W_K, W_V, W_O, n_heads, mask=None: attention.multi_head_attention(
+        X, W_Q, W_K, W_V, W_O.T, n_heads, mask
+    ),
+)
+SELF_ATTENTION = Learner(attention.dot_product_attention, softmax_over_queries)
+LEARNERS = {
+    "head_browser": MULTI_HEAD_ATTENTION,
+    "leak_detector": Learner(masks.causal_mask, lambda n: np.tri(n, k=1, dtype=bool)),
+    "mask_studio": Learner(
+        attention.masked_attention, lambda queries, keys, values, mask: softmax_over_queries(queries, keys, values)
+    ),
+    "qkv_workbench": SELF_ATTENTION,
+    "split_lab": Learner(attention.split_heads, lambda X, n_heads: X.reshape(n_heads, X.shape[0], -1)),
+    "sum_of_heads": Learner(attention.head_contributions, lambda heads, W_O: heads @ W_O[:2]),
+    "which_bug": MULTI_HEAD_ATTENTION,
+    "softmax_scaling": Learner(attention.softmax, lambda scores: np.exp(scores) / np.exp(scores).sum(axis=0)),
+    "word_order": SELF_ATTENTION,
+}
+
+
+@pytest.fixture(params=labs.__all__)
+def make_lab(request):
+    return getattr(labs, request.param)
+
+
+@pytest.fixture(params=LEARNERS)
+def make_learners_lab(request):
+    """A lab that runs on the learner's function."""
+    return getattr(labs, request.param)
+
+
+# ---- the frame -------------------------------------------------------------------------------
+
+
+def test_reset_brings_back_the_first_picture(make_lab):
+    lab = make_lab()
+    first = lab.picture.value
+    for name, control in lab.controls.items():
+        if hasattr(control, "options"):
+            lab.set(**{name: control.options[0] if control.value != control.options[0] else control.options[1]})
+    assert lab.picture.value != first
+    lab.buttons["Reset"].click()
+    assert lab.picture.value == first
+
+
+def test_every_lab_but_the_tracer_runs_on_a_learners_function():
+    assert set(labs.__all__) - set(LEARNERS) == {"shape_tracer"}
+
+
+def test_several_controls_are_drawn_once(make_lab, monkeypatch):
+    lab = make_lab()
+    drawn = []
+    render = lab.render
+    monkeypatch.setattr(lab, "render", lambda result: drawn.append(1) or render(result))
+    lab.set(**{name: control.value for name, control in lab.controls.items()})
+    assert len(drawn) == 1
+
+
+def test_buttons_stand_below_the_controls_or_above_where_these_are_many(make_lab):
+    lab = make_lab()
+    header, *arranged, picture = lab.widget.children
+    assert (header.value, picture) == (lab.header(), lab.picture)
+    buttons = arranged.pop(0 if make_lab is labs.mask_studio else -1)
+    assert list(buttons.children) == list(lab.buttons.values())
+    assert arranged
+
+
+def test_a_right_function_is_run(make_learners_lab):
+    right = LEARNERS[make_learners_lab.__name__].right
+    lab = make_learners_lab(lambda *given: right(*given))
+    assert f"Running on your {right.__name__}." in lab.picture.value
+    assert "≠" not in lab.picture.value
+
+
+def test_the_courses_own_function_is_not_called_the_learners(make_learners_lab):
+    right = LEARNERS[make_learners_lab.__name__].right
+    assert html.escape(f"Shown with the course's own {right.__name__}.") in make_learners_lab(right).picture.value
+
+
+def test_a_wrong_function_is_run_and_marked(make_learners_lab):
+    page = make_learners_lab(LEARNERS[make_learners_lab.__name__].wrong).picture.value
+    assert "is not right yet (marked ≠): " in page
+    assert page.count("≠") > 1, "marked in the notice and on the picture"
+
+
+@pytest.mark.parametrize(
+    ("function", "notice"),
+    [
+        pytest.param(None, html.escape("Shown with the course's own"), id="none"),
+        pytest.param(lambda *given: ..., "yours is not written yet", id="stub"),
+        pytest.param(lambda *given: 1 / 0, "yours stopped. Python said ZeroDivisionError", id="raises"),
+        pytest.param(lambda *given: np.zeros(1), "in the right shapes", id="shapes"),
+        pytest.param(lambda *given: "right", "in the right shapes", id="text"),
+        pytest.param(3, "what was given is not a function but int", id="no function"),
+    ],
+)
+def test_what_cannot_be_shown_is_said(make_learners_lab, function, notice):
+    page = make_learners_lab(function).picture.value
+    assert notice in page
+    assert "≠" not in page
+
+
+def test_a_wrong_function_is_marked_at_its_first_wrong_cell():
+    result = workbench.compute(labs.qkv_workbench().first_state, softmax_over_queries)
+    arguments = (result.queries, result.keys, result.values)
+    for name, got, want in zip(
+        OUTPUTS, softmax_over_queries(*arguments), attention.dot_product_attention(*arguments), strict=True
+    ):
+        first = tuple(np.argwhere(~np.isclose(got, want, atol=1e-5))[0])
+        assert result.differs[name] == first
+
+
+def test_a_learners_function_cannot_change_the_lab():
+    def destroys(queries, keys, values):
+        context, weights = attention.dot_product_attention(queries, keys, values)
+        for array in (queries, keys, values):
+            array[:] = 99
+        return context, weights
+
+    lab, own = labs.qkv_workbench(destroys), labs.qkv_workbench(lambda *given: attention.dot_product_attention(*given))
+    assert lab.picture.value == own.picture.value
+
+
+def test_an_exception_in_a_callback_is_shown_in_the_lab(make_lab, monkeypatch):
+    lab = make_lab()
+    monkeypatch.setattr(lab, "compute", lambda *arguments: [][1])
+    with pytest.raises(IndexError):
+        lab.update()
+    assert "This lab stopped:</b> IndexError" in lab.picture.value
+    assert 'role="status"' in lab.picture.value
+
+
+def test_text_from_a_learner_is_escaped():
+    assert "<script>" not in Picture("", "<script>", "<script>").html()
+
+
+def test_text_and_background_are_coloured_for_any_theme(make_lab):
+    lab = make_lab()
+    for page in (lab.picture.value, lab.header()):
+        assert "background:#ffffff; color:#1a1a1a" in page
+
+
+def test_the_sentence_is_the_readout_and_the_pictures_name(make_lab):
+    lab = make_lab()
+    sentence = html.escape(lab.first_picture.sentence)
+    assert f"<b>What you see:</b> {sentence}" in lab.picture.value
+    assert 'aria-live="polite"' in lab.picture.value
+    assert f'aria-label="{sentence}"' in lab.picture.value
+
+
+def test_two_labs_on_a_page_share_no_ids(make_lab):
+    assert not re.findall(r"\bid=", make_lab().picture.value)
+
+
+def test_it_is_shown_as_a_bundle(make_learners_lab, monkeypatch):
+    shown = []
+    monkeypatch.setattr("mha_helpers.labs.frame.display", lambda data, **more: shown.append(data))
+    lab = make_learners_lab(LEARNERS[make_learners_lab.__name__].wrong)
+    InteractiveShell.instance().display_formatter.format(lab)
+    [bundle] = shown
+    assert set(bundle) == {"application/vnd.jupyter.widget-view+json", "image/png", "text/plain"}
+    assert bundle["text/plain"] == make_learners_lab().description, "what nbval compares must not depend on the learner"
+
+
+def test_the_stored_picture_is_up_to_date(make_lab):
+    lab = make_lab()
+    with Image.open(io.BytesIO(stored_picture(lab.name).read_bytes())) as picture:
+        carried = {key: picture.text[key] for key in ("Description", "Source")}
+    assert carried == fingerprint(lab), "run python -m tools.page.pictures, then python -m tools.writing.refresh"
+
+
+# ---- Q, K, V workbench -----------------------------------------------------------------------
+
+
+def test_the_workbench_starts_with_the_worked_example():
+    result = workbench.compute(labs.qkv_workbench().first_state)
+    np.testing.assert_allclose(result.scores, [[0.3, 0.58, 0.11], [0.55, 0.77, 0.275], [0.15, 0.45, 0.015]])
+    np.testing.assert_allclose(result.context, result.weights @ result.values)
+
+
+@pytest.mark.parametrize("draw", range(5))
+def test_scores_are_symmetric_only_when_tied(draw):
+    lab = labs.qkv_workbench()
+    rng = np.random.default_rng(draw)
+    for matrix in workbench.MATRICES:
+        lab.set(**workbench.entries(matrix, rng.normal(size=workbench.SHAPE).round(2)))
+    assert "The scores are not symmetric" in lab.picture.value
+    lab.buttons["Tie W_K = W_Q"].click()
+    scores = workbench.compute(lab.state).scores
+    np.testing.assert_allclose(scores, scores.T)
+    assert "The scores are symmetric" in lab.picture.value
+
+
+def test_weights_do_not_depend_on_values():
+    lab = labs.qkv_workbench()
+    before = workbench.compute(lab.state)
+    lab.controls["W_V[1,1]"].value = -7.5
+    after = workbench.compute(lab.state)
+    np.testing.assert_array_equal(before.weights, after.weights)
+    assert after.moved["context"] > 0.5
+    assert "the weights do not depend on W_V" in lab.picture.value
+
+
+def test_swapping_turns_the_scores_over_their_diagonal():
+    lab = labs.qkv_workbench()
+    before = workbench.compute(lab.state).scores
+    lab.buttons["Swap W_Q and W_K"].click()
+    np.testing.assert_allclose(workbench.compute(lab.state).scores, before.T)
+
+
+def test_the_identity_hands_over_the_first_features():
+    lab = labs.qkv_workbench()
+    lab.buttons["W_V = identity"].click()
+    np.testing.assert_array_equal(workbench.compute(lab.state).values, workbench.X[:, :2])
+
+
+def test_the_dot_product_and_the_mixture_are_written_out():
+    page = labs.qkv_workbench().picture.value
+    assert "score(play, football) = query · key = 1.10 × 0.25 + 0.00 × 0.45 = 0.2750" in page
+    assert "context(play) = 0.33 × [1.00, 0.00] + 0.41 × [1.25, 0.65] + 0.25 × [0.70, 0.00] = [1.03, 0.27]" in page
+
+
+@pytest.mark.parametrize("extreme", [-10, 10])
+def test_extreme_entries_stay_readable(extreme):
+    lab = labs.qkv_workbench()
+    lab.set(**{name: extreme for name in lab.controls if "[" in name})
+    numbers = re.findall(r">(−?[\d.]+(?:e[+−]\d+)?)</text>", lab.picture.value)
+    assert max(map(len, numbers)) <= 7, "a number must fit its cell"
+
+
+# ---- word order -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("copy", [order.NO_COPY, *order.WORDS])
+@pytest.mark.parametrize("words", order.ORDERS)
+def test_without_positions_the_rows_are_only_permuted(words, copy):
+    result = order.compute({"order": words, "copy": copy, "positions": "off"})
+    np.testing.assert_allclose(result.context, result.first_context[result.order], atol=1e-12)
+    assert result.differences.max() < 1e-12
+    assert copy == order.NO_COPY or result.copy_difference < 1e-12
+
+
+@pytest.mark.parametrize("words", [words for words in order.ORDERS if words != "dog bites man"])
+def test_with_positions_the_order_matters(words):
+    result = order.compute({"order": words, "copy": "dog", "positions": "on"})
+    assert result.differences.max() > 0.1
+    assert result.copy_difference > 0.01
+    assert "the order now matters" in order.sentence(result)
+
+
+def test_equal_orders_are_said_to_be_equal():
+    result = order.compute({"order": "dog bites man", "copy": order.NO_COPY, "positions": "on"})
+    assert "both orders equal" in order.sentence(result)
+
+
+def test_a_position_dependent_function_is_noticed():
+    """A learner's function that looks at places breaks the symmetry, and the lab shows it."""
+
+    def causal(queries, keys, values):
+        return attention.scaled_dot_product_attention(queries, keys, values, is_causal=True, scale=1.0)
+
+    lab = labs.word_order(causal)
+    lab.controls["order"].value = "man bites dog"
+    assert "≠" in lab.picture.value
+    assert "the order now matters" in lab.picture.value

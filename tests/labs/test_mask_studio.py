@@ -1,0 +1,396 @@
+"""The mask studio, driven without a browser: click a cell, move a slider, read the picture."""
+
+import html
+import itertools
+import re
+import warnings
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from mha_helpers.labs.mask_studio import AFTER, AS_IT_IS, BEFORE, CONSTANTS, HIDING, PRESETS, WRITTEN_AS, N, entry
+
+studio = import_module("mha_helpers.labs.mask_studio")
+
+FIRST = studio.mask_studio().first_state
+EVERYTHING = np.ones((N, N), bool)
+CAUSAL = np.tril(EVERYTHING)
+ROW_6_EMPTY = CAUSAL.copy()
+ROW_6_EMPTY[5] = False
+
+
+def state(mask=EVERYTHING, **changes):
+    return FIRST | studio.cells(mask) | {name.replace("_", " "): value for name, value in changes.items()}
+
+
+def said(mask=EVERYTHING, function=None, **changes):
+    return studio.sentence(studio.compute(state(mask, **changes), function))
+
+
+def softmax(scores):
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+def written_out(state, mask):
+    """Compute the weights cell by cell, from the settings as they are named."""
+    inputs = studio.attention_inputs(state)
+    weights = np.zeros((N, N))
+    for i in range(N):
+        scores = np.array([sum(inputs["queries"][i] * inputs["keys"][j]) / 2 for j in range(N)])
+        if state["when"] == AFTER:
+            weights[i] = softmax(scores) * mask[i]
+        elif mask[i].any() or state["hiding value"] != "−inf":
+            weights[i] = softmax(np.where(mask[i], scores, HIDING[state["hiding value"]]))
+    return weights
+
+
+def alarms_in(page):
+    return re.findall(r">([^<>]*) not 1</text>", page)
+
+
+# ---- numbers ---------------------------------------------------------------------------------
+
+SETTINGS = {
+    "when": (BEFORE, AFTER),
+    "hiding value": tuple(HIDING),
+    "added to all scores": tuple(CONSTANTS),
+    "convention": tuple(WRITTEN_AS),
+    "handed over": ("converted", AS_IT_IS),
+    "sequence shown": (1, 2),
+}
+
+
+@pytest.mark.parametrize("mask", [EVERYTHING, ROW_6_EMPTY], ids=["all", "row 6 empty"])
+@pytest.mark.parametrize("hiding", HIDING)
+@pytest.mark.parametrize("when", SETTINGS["when"])
+def test_every_setting_gives_the_numbers_that_numpy_gives(mask, when, hiding):
+    rest = [name for name in SETTINGS if name not in ("when", "hiding value")]
+    for values in itertools.product(*(SETTINGS[name] for name in rest)):
+        now = state(mask) | {"when": when, "hiding value": hiding} | dict(zip(rest, values, strict=True))
+        visible = mask & (np.arange(N) < (8 if now["sequence shown"] == 1 else 5))
+        turned = now["handed over"] == AS_IT_IS and now["convention"] in ("True hides", "add 0 or −inf")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            result = studio.compute(now)
+            page = studio.render(result).html()
+        expected = written_out(now, ~visible if turned else visible)
+        np.testing.assert_allclose(result.weights, expected, atol=1e-9)
+        off = np.abs(expected.sum(axis=1) - 1) > 1e-3
+        assert len(alarms_in(page)) == off.sum(), "an alarm on exactly the rows that do not sum to 1"
+        astray = np.where(visible, 0, expected).sum(axis=1)[(~visible if turned else visible).any(axis=1)]
+        assert ("Hidden keys get" in page) == (astray.max(initial=0) > 1e-9)
+        assert ("wrong way round" in page) == turned
+
+
+def test_a_constant_changes_no_weights_where_hidden_is_minus_infinity():
+    with_it, without = (
+        studio.compute(state(CAUSAL, added_to_all_scores=constant)).weights for constant in ("−15000", "0")
+    )
+    np.testing.assert_allclose(with_it, without, atol=1e-9)
+
+
+def test_the_first_state_shows_everything_and_gives_nothing_away():
+    assert studio.sentence(studio.compute(FIRST)) == "0 of 64 cells hidden for sequence 1."
+    assert FIRST["length of sequence 1"] == 8
+    assert FIRST["length of sequence 2"] == 5
+
+
+@pytest.mark.parametrize("length", range(1, N + 1))
+def test_padding_hides_keys_of_its_own_sequence(length):
+    result = studio.compute(state(CAUSAL, sequence_shown=2, length_of_sequence_2=length))
+    np.testing.assert_array_equal(result.mask, CAUSAL & (np.arange(N) < length))
+    assert result.words[length:] == ("pad",) * (N - length)
+    assert "pad" not in result.words[:length]
+    other = studio.compute(state(CAUSAL, length_of_sequence_2=length))
+    np.testing.assert_array_equal(other.mask, CAUSAL)
+
+
+# ---- the grid --------------------------------------------------------------------------------
+
+PATTERNS = {
+    "None": ["11111111"] * 8,
+    "Causal": ["10000000", "11000000", "11100000", "11110000", "11111000", "11111100", "11111110", "11111111"],
+    "Padding": ["11111000"] * 8,
+    "Window": ["10000000", "11000000", "11100000", "01110000", "00111000", "00011100", "00001110", "00000111"],
+    "Prefix": ["11100000", "11100000", "11100000", "11110000", "11111000", "11111100", "11111110", "11111111"],
+    "Block": ["11110000"] * 4 + ["00001111"] * 4,
+}
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_are_exact_whatever_was_clicked_before(name):
+    lab = studio.mask_studio()
+    lab.set(**studio.cells(np.eye(N)))
+    lab.buttons[name].click()
+    mask = studio.compute(lab.state).mask
+    assert ["".join(map(str, row.astype(int))) for row in mask] == PATTERNS[name]
+    assert lab.state["sequence shown"] == (2 if name == "Padding" else 1)
+
+
+def test_a_click_hides_one_cell():
+    lab = studio.mask_studio()
+    lab.controls[entry(2, 4)].value = False
+    expected = EVERYTHING.copy()
+    expected[2, 4] = False
+    np.testing.assert_array_equal(studio.compute(lab.state).mask, expected)
+    assert "1 of 64 cells hidden for sequence 1." in lab.picture.value
+    assert studio.compute(lab.state).weights[2, 4] == 0
+
+
+@pytest.mark.parametrize(
+    ("convention", "texts"),
+    [
+        ("True attends", ("T", "F")),
+        ("True hides", ("F", "T")),
+        ("add 0 or −inf", ("0", "−inf")),
+        ("1 and 0", ("1", "0")),
+    ],
+)
+def test_cells_are_written_in_the_chosen_convention(convention, texts):
+    lab = studio.mask_studio()
+    lab.buttons["Causal"].click()
+    lab.controls["convention"].value = convention
+    for (i, j), visible in np.ndenumerate(CAUSAL):
+        assert lab.controls[entry(i, j)].description == texts[0 if visible else 1]
+    lab.buttons["Reset"].click()
+    assert {lab.controls[entry(i, j)].description for i, j in np.ndindex(N, N)} == {"T"}
+
+
+def test_only_what_changes_is_written_anew():
+    lab = studio.mask_studio()
+    changes = []
+    for i, j in np.ndindex(N, N):
+        lab.controls[entry(i, j)].observe(lambda change: changes.append(change["new"]), "description")
+    lab.controls[entry(0, 0)].value = False
+    assert changes == ["F"]
+    lab.controls["hiding value"].value = "0"
+    lab.controls["sequence shown"].value = 2
+    assert changes == ["F"]
+
+
+def test_the_grid_names_the_tokens_of_the_shown_sequence():
+    lab = studio.mask_studio()
+
+    def labels(widget):
+        found = [widget.value] if type(widget).__name__ == "Label" and widget.value else []
+        return found + [label for child in getattr(widget, "children", ()) for label in labels(child)]
+
+    assert labels(lab.widget)[:N] == list(studio.SENTENCES[0])
+    lab.controls["sequence shown"].value = 2
+    shown = [*studio.SENTENCES[1][:5], "pad", "pad", "pad"]
+    assert (labels(lab.widget)[:N], labels(lab.widget)[N:]) == (shown, shown)
+
+
+def test_reset_brings_back_the_first_picture():
+    lab = studio.mask_studio()
+    first = lab.picture.value
+    lab.buttons["Prefix"].click()
+    for name in SETTINGS:
+        lab.controls[name].value = SETTINGS[name][-1]
+    assert lab.picture.value != first
+    lab.buttons["Reset"].click()
+    assert lab.picture.value == first
+
+
+# ---- the read-out ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, "Row 6 “mat” sees nothing: zero weights, where a plain softmax gives NaN."),
+        ({"hiding_value": "−1e9"}, "Row 6 “mat” sees nothing: uniform weights, 0.125 for each hidden key."),
+        ({"hiding_value": "−1e4"}, "Row 6 “mat” sees nothing: uniform weights, 0.125 for each hidden key."),
+        ({"hiding_value": "0"}, "Row 6 “mat” sees nothing: uniform weights, 0.125 for each hidden key."),
+        ({"hiding_value": "−1e-9"}, "Row 6 “mat” sees nothing: uniform weights, 0.125 for each hidden key."),
+        ({"when": AFTER}, "Row 6 “mat” sees nothing: zero weights."),
+    ],
+)
+def test_what_becomes_of_an_empty_row_is_said(changes, expected):
+    assert expected in said(ROW_6_EMPTY, **changes)
+
+
+def test_several_empty_rows_are_said_together():
+    mask = CAUSAL.copy()
+    mask[[1, 4, 5, 6]] = False
+    assert "Rows 2 and 5 to 7 see nothing: zero weights" in said(mask)
+    assert "Every row sees nothing: zero weights" in said(~EVERYTHING)
+
+
+def test_hiding_after_the_softmax_is_said():
+    sums = np.tril(softmax(studio.compute(FIRST).scores)).sum(axis=1)[:7]
+    assert said(CAUSAL, when=AFTER) == (
+        f"28 of 64 cells hidden for sequence 1. Rows 1 to 7 sum to {sums.min():.2f}–{sums.max():.2f}, not 1: "
+        "weights were hidden after the softmax."
+    )
+
+
+def test_a_sum_near_1_is_written_so_that_it_does_not_look_like_1():
+    assert studio._sum(0.9961) == "0.9961"
+
+
+@pytest.mark.parametrize("hiding", ["−1e4", "0", "−1e-9"])
+def test_a_finite_number_is_outrun(hiding):
+    text = said(CAUSAL, hiding_value=hiding, added_to_all_scores="−15000")
+    assert f"Hidden keys get up to 1.00 of a row's weight (row 1 “the”): {hiding} is outrun" in text
+
+
+def test_a_large_enough_number_is_not_outrun():
+    for constant in CONSTANTS:
+        assert "Hidden keys" not in said(CAUSAL, hiding_value="−1e9", added_to_all_scores=constant)
+    assert "Hidden keys" not in said(CAUSAL, hiding_value="−1e4")
+
+
+@pytest.mark.parametrize("hiding", ["0", "−1e-9"])
+def test_zero_hides_nothing(hiding):
+    assert f"exp({hiding}) is 1.00, not 0." in said(CAUSAL, hiding_value=hiding)
+
+
+@pytest.mark.parametrize("convention", WRITTEN_AS)
+def test_a_mask_handed_over_as_it_is_may_be_read_the_wrong_way_round(convention):
+    result = studio.compute(state(CAUSAL, convention=convention, handed_over=AS_IT_IS))
+    turned = convention in ("True hides", "add 0 or −inf")
+    np.testing.assert_array_equal(result.mask, ~CAUSAL if turned else CAUSAL)
+    assert ("wrong way round" if turned else "happens to be read rightly") in studio.sentence(result)
+    np.testing.assert_array_equal(studio.compute(state(CAUSAL, convention=convention)).mask, CAUSAL)
+
+
+# ---- the learner's function ------------------------------------------------------------------
+
+
+def right(queries, keys, values, mask):
+    scores = np.where(mask, queries @ keys.T / 2, -np.inf)
+    empty = ~mask.any(axis=1, keepdims=True)
+    weights = np.where(empty, 0, softmax(np.where(empty, 0, scores)))
+    return weights @ values, weights
+
+
+def in_float32(queries, keys, values, mask):
+    return right(*(array.astype(np.float32) for array in (queries, keys, values)), mask)
+
+
+def with_minus_1e4(queries, keys, values, mask):
+    weights = softmax(np.where(mask, queries @ keys.T / 2, -1e4))
+    return weights @ values, weights
+
+
+def plain(queries, keys, values, mask):
+    weights = softmax(np.where(mask, queries @ keys.T / 2, -np.inf))
+    return weights @ values, weights
+
+
+def after_the_softmax(queries, keys, values, mask):
+    weights = softmax(queries @ keys.T / 2) * mask
+    return weights @ values, weights
+
+
+def inverted(queries, keys, values, mask):
+    return right(queries, keys, values, ~mask)
+
+
+def only_context_wrong(queries, keys, values, mask):
+    context, weights = right(queries, keys, values, mask)
+    return context + 1, weights
+
+
+def destroys(queries, keys, values, mask):
+    found = right(queries, keys, values, mask)
+    for array in (queries, keys, values, mask):
+        array[:] = 0
+    return found
+
+
+def infinite(queries, keys, values, mask):
+    weights = np.where(mask, np.inf, -np.inf)
+    return values, weights
+
+
+RUNNING = "Running on your masked_attention."
+
+
+@pytest.mark.parametrize("function", [right, in_float32, destroys])
+@pytest.mark.parametrize("constant", CONSTANTS)
+def test_a_right_function_is_run(function, constant):
+    result = studio.compute(state(ROW_6_EMPTY, added_to_all_scores=constant), function)
+    assert (result.notice, result.differs) == (RUNNING, {})
+    np.testing.assert_allclose(result.weights, studio.compute(result.state).weights, atol=1e-5)
+
+
+@pytest.mark.parametrize("function", [plain, after_the_softmax, inverted, only_context_wrong, infinite, with_minus_1e4])
+def test_a_wrong_function_is_marked_at_its_first_wrong_cell(function):
+    now = state(ROW_6_EMPTY)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = studio.compute(now, function)
+        page = studio.render(result).html()
+    assert "is not right yet (marked ≠)" in result.notice
+    assert page.count("≠") == 2
+    if function is not only_context_wrong:
+        with np.errstate(all="ignore"):
+            got = function(*studio.attention_inputs(now).values(), ROW_6_EMPTY)[1]
+        wrong = ~np.isclose(got, written_out(now, ROW_6_EMPTY), atol=1e-5)
+        assert result.differs["weights"] == tuple(np.argwhere(wrong)[0])
+
+
+def test_nan_of_a_learners_function_is_said_and_raises_the_alarm():
+    result = studio.compute(state(ROW_6_EMPTY), plain)
+    assert "Row 6 “mat” sees nothing: NaN." in studio.sentence(result)
+    assert alarms_in(studio.render(result).svg) == ["NaN"]
+
+
+def test_minus_1e4_in_a_learners_function_shows_only_when_it_is_outrun():
+    assert studio.compute(state(CAUSAL), with_minus_1e4).notice == RUNNING
+    outrun = studio.compute(state(CAUSAL, added_to_all_scores="−15000"), with_minus_1e4)
+    assert "weights" in outrun.differs
+    assert "Hidden keys get up to 1.00 of a row's weight (row 1 “the”)." in studio.sentence(outrun)
+
+
+@pytest.mark.parametrize(
+    ("function", "notice"),
+    [
+        pytest.param(lambda queries, keys, values, mask: (..., ...), "yours is not written yet", id="stub"),
+        pytest.param(lambda queries, keys, values, mask: 1 / 0, "Python said ZeroDivisionError", id="raises"),
+        pytest.param(lambda queries, keys, values: (values, keys), "Python said TypeError", id="other arguments"),
+        pytest.param(lambda queries, keys, values, mask: values, "in the right shapes", id="one array"),
+        pytest.param(lambda queries, keys, values, mask: (values, mask[:3]), "in the right shapes", id="shapes"),
+        pytest.param(lambda queries, keys, values, mask: ("a", "b"), "in the right shapes", id="texts"),
+        pytest.param(3, "what was given is not a function but int", id="no function"),
+    ],
+)
+def test_a_function_that_cannot_be_shown_is_replaced(function, notice):
+    lab = studio.mask_studio(function)
+    lab.buttons["Causal"].click()
+    assert "Shown with the course&#x27;s own masked_attention: " in lab.picture.value
+    assert html.escape(notice) in lab.picture.value
+    np.testing.assert_array_equal(studio.compute(lab.state, function).weights, studio.compute(lab.state).weights)
+
+
+@pytest.mark.parametrize("changes", [{"when": AFTER}, {"hiding_value": "−1e9"}, {"hiding_value": "0"}])
+def test_a_learners_function_is_not_blamed_for_the_labs_variations(changes):
+    result = studio.compute(state(CAUSAL, **changes), plain)
+    assert "Shown is a variation of the lab's own" in result.notice
+    assert "≠" not in studio.render(result).html()
+
+
+# ---- the page --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "drawn"),
+    [
+        ({}, "−inf"),
+        ({"hiding_value": "−1e9"}, "−1e9"),
+        ({"hiding_value": "0"}, "0"),
+        ({"hiding_value": "−1e-9"}, "−1e-9"),
+    ],
+)
+def test_hidden_scores_are_hatched_and_hold_the_hiding_value(changes, drawn):
+    svg = studio.render(studio.compute(state(CAUSAL, **changes))).svg
+    assert svg.count(f">{drawn}</text>") == 28
+    assert svg.count("<path") == 2 * 28
+
+
+def test_after_the_softmax_only_weights_are_hatched():
+    assert studio.render(studio.compute(state(CAUSAL, when=AFTER))).svg.count("<path") == 28

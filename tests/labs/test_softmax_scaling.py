@@ -1,0 +1,221 @@
+"""The softmax and sqrt(d_k) lab, driven without a browser."""
+
+import itertools
+import math
+import re
+import warnings
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from mha_helpers import attention
+from mha_helpers.labs.softmax_scaling import compute, render, sentence, softmax_scaling
+
+scaling = import_module("mha_helpers.labs.softmax_scaling")
+
+FIRST = softmax_scaling().first_state
+D_K = [2**power for power in range(10)]
+CONSTANTS = [-1000, 0, 10, 100, 1000]
+
+
+def result(function=None, **changes):
+    return compute(FIRST | changes, function)
+
+
+def naive_softmax(scores):
+    exponentials = np.exp(scores)
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+def softmax_over_rows(scores):
+    return np.exp(scores) / np.exp(scores).sum(axis=0)
+
+
+def last_two_swapped(scores):
+    weights = attention.softmax(scores)
+    return np.concatenate([weights[..., :-2], weights[..., :-3:-1]], axis=-1)
+
+
+def filled(value):
+    return lambda scores: np.full(scores.shape, value)
+
+
+def marks(page):
+    return page.count(">≠</text>")
+
+
+# ---- numbers ---------------------------------------------------------------------------------
+
+
+def test_it_starts_saturated_and_unscaled():
+    assert FIRST == {"d_k": 64, "divisor": "none", "add": 0, "draw": 1}
+    assert "hardly any gradient passes" in sentence(result())
+
+
+@pytest.mark.parametrize("added", CONSTANTS)
+@pytest.mark.parametrize(
+    ("divided_by", "divisor"),
+    [("none", 1), ("sqrt(d_k)", math.sqrt(32)), ("d_k", 32), ("sqrt(d_model)", math.sqrt(512))],
+)
+def test_the_numbers_are_numpys(divided_by, divisor, added):
+    shown = result(d_k=32, divisor=divided_by, add=added, draw=7)
+    rng = np.random.default_rng([7, 32])
+    queries, keys = rng.standard_normal((25, 8, 32)), rng.standard_normal((25, 8, 32))
+    rows = np.einsum("sqd,skd->sqk", queries, keys).reshape(200, 8)
+    weights = np.exp(rows / divisor) / np.exp(rows / divisor).sum(axis=1, keepdims=True)
+    entropies = -(weights * np.log(weights)).sum(axis=1)
+    norms = [np.sqrt(((np.diag(p) - np.outer(p, p)) ** 2).sum()) for p in weights]
+    table = np.stack([entropies, weights.max(axis=1), norms], axis=1)
+    np.testing.assert_allclose(shown.raw, queries[0, 0] @ keys[0].T)
+    np.testing.assert_allclose(shown.scores, rows[0] / divisor + added)
+    np.testing.assert_allclose(shown.weights, weights[0], atol=1e-12)
+    np.testing.assert_allclose(shown.stable, weights[0], atol=1e-12)
+    np.testing.assert_allclose(shown.measured, table[0], atol=1e-12)
+    np.testing.assert_allclose(shown.usual, table.mean(axis=0), atol=1e-12)
+    assert shown.spread == pytest.approx(rows.std())
+
+
+@pytest.mark.parametrize("d_k", D_K)
+def test_scores_spread_by_sqrt_d_k(d_k):
+    spreads = [result(d_k=d_k, draw=draw).spread for draw in range(1, 31)]
+    assert np.mean(spreads) == pytest.approx(math.sqrt(d_k), rel=0.03)
+
+
+def test_the_scores_that_are_kept_cannot_be_changed():
+    with pytest.raises(ValueError, match="read-only"):
+        result().raw[0] = 0
+
+
+def test_every_row_fits_the_axis():
+    largest = max(np.abs(result(d_k=d_k, draw=draw).raw).max() for d_k in D_K for draw in range(1, 31))
+    assert largest < scaling.AXIS
+
+
+def test_unscaled_gradients_vanish_as_d_k_grows_and_scaled_ones_do_not():
+    unscaled = [result(d_k=d_k).usual[-1] for d_k in D_K[3:]]
+    assert (np.diff(unscaled) < 0).all()
+    assert unscaled[-1] < 0.1
+    assert all(result(d_k=d_k, divisor="sqrt(d_k)").usual[-1] > 0.3 for d_k in D_K)
+
+
+@pytest.mark.parametrize("added", CONSTANTS)
+def test_a_constant_changes_no_weight(added):
+    np.testing.assert_allclose(result(add=added).weights, result().weights, atol=1e-12)
+    assert ("has changed no weight" in sentence(result(add=added))) == (added != 0)
+
+
+def test_with_d_model_features_a_head_both_roots_are_one():
+    one, other = (result(d_k=512, divisor=divisor) for divisor in ("sqrt(d_k)", "sqrt(d_model)"))
+    np.testing.assert_array_equal(one.weights, other.weights)
+
+
+# ---- what is said ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("draw", range(1, 31))
+@pytest.mark.parametrize("d_k", D_K)
+def test_unscaled_is_not_called_worse_at_a_small_d_k(d_k, draw):
+    said = sentence(result(d_k=d_k, draw=draw))
+    assert (f"at d_k = {d_k} the divisor hardly matters" in said) == (d_k <= 4)
+    assert d_k > 4 or "hardly any gradient" not in said
+
+
+@pytest.mark.parametrize(("added", "why"), [(1000, "inf; inf / inf is NaN"), (-1000, "0; 0 / 0 is NaN")])
+def test_overflow_and_underflow_are_said(added, why):
+    shown = result(add=added)
+    assert np.isnan(shown.naive).all()
+    assert "Naive exp(s) / sum gives NaN." in sentence(shown)
+    drawn = render(shown).svg
+    assert why in drawn
+    assert drawn.count(">NaN</text>") == 8
+    assert drawn.count(">inf</text>") == (8 if added > 0 else 0)
+
+
+@pytest.mark.parametrize("added", [0, 10, 100])
+def test_where_nothing_overflows_both_ways_agree(added):
+    shown = result(add=added, d_k=512)
+    np.testing.assert_allclose(shown.naive, shown.stable)
+    assert "Both ways agree" in render(shown).svg
+    assert "NaN" not in render(shown).html()
+
+
+def test_nearly_equal_weights_are_said_to_be():
+    assert "no key stands out" in sentence(result(divisor="d_k", d_k=256))
+
+
+# ---- the learner's softmax -------------------------------------------------------------------
+
+
+def test_a_right_softmax_is_run():
+    assert result(attention.softmax).notice == "Shown with the course's own softmax."
+    assert result(naive_softmax).notice == "Running on your softmax."
+
+
+@pytest.mark.parametrize(
+    ("function", "cell"), [(softmax_over_rows, (0, 0)), (last_two_swapped, (0, 6)), (filled(np.nan), (0, 0))]
+)
+def test_a_wrong_softmax_is_marked_at_its_first_wrong_weight(function, cell):
+    shown = result(function)
+    assert shown.differs == {"weights": cell}
+    assert marks(render(shown).svg) == 1
+    assert marks(render(result(attention.softmax)).svg) == 0
+
+
+def test_a_softmax_that_overflows_is_marked_where_it_does():
+    assert not result(naive_softmax, add=100).differs
+    shown = result(naive_softmax, add=1000)
+    assert shown.differs == {"weights": (0, 0)}
+    assert "the weights hold NaN or infinity, so they cannot be measured" in sentence(shown)
+    assert "has changed no weight" not in sentence(shown)
+
+
+def test_what_does_not_sum_to_1_is_not_measured_in_words():
+    assert "their sum is 8." in sentence(result(softmax_over_rows))
+    negative = result(lambda scores: 1.5 * np.eye(1, 8) - 0.5 * np.eye(1, 8, 1))
+    assert "these are no weights" in sentence(negative)
+    assert np.isnan(negative.measured).all()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, -3.0, 0.0, 1e9, 1e308, -1e308])
+def test_any_weights_can_be_drawn(value):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        page = render(result(filled(value))).html()
+    assert marks(page) == 1
+    assert "What you see" in page
+    drawn = [float(height) for height in re.findall(r'<rect [^>]*height="([^"]*)"', page)]
+    assert 0 <= min(drawn) <= max(drawn) <= 80, "a bar stays on its axis"
+
+
+# ---- the controls ----------------------------------------------------------------------------
+
+
+def test_resample_goes_to_the_next_draw_and_round():
+    lab = softmax_scaling()
+    first = lab.picture.value
+    lab.buttons["Resample"].click()
+    assert lab.state == FIRST | {"draw": 2}
+    assert lab.picture.value != first
+    lab.controls["draw"].value = lab.controls["draw"].max
+    lab.buttons["Resample"].click()
+    assert lab.picture.value == first
+
+
+@pytest.mark.parametrize("d_k", D_K)
+def test_every_combination_is_drawn_without_a_warning(d_k):
+    numbers = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for divisor, added, draw in itertools.product(scaling.DIVISORS, CONSTANTS, (1, 17, 30)):
+            picture = render(result(d_k=d_k, divisor=divisor, add=added, draw=draw))
+            numbers += re.findall(r">(−?[\d.]+(?:e[+−]\d+)?)</text>", picture.svg)
+    assert max(map(len, numbers)) <= 6, "a number must fit its cell"
+
+
+def test_the_controls_are_those_that_are_tested():
+    controls = softmax_scaling().controls
+    assert [list(controls[name].options) for name in ("d_k", "divisor", "add")] == [
+        D_K, list(scaling.DIVISORS), CONSTANTS,
+    ]  # fmt: skip
+    assert (controls["draw"].min, controls["draw"].max) == (1, 30)

@@ -1,0 +1,129 @@
+"""`python -m tools.writing.export`: pages that hold everything and load nothing."""
+
+import re
+
+import pytest
+from bs4 import BeautifulSoup
+from nbformat import v4
+
+from tools.writing import export
+from tools.writing.hygiene import REMOTE
+from tools.writing.notebooks import course_notebooks, read, write
+
+COURSE = course_notebooks()
+LOADING = ("src", "srcset", "data", "poster", "style", "xlink:href")
+# Elements with something to the right of what they show.
+TOO_WIDE = """[...document.querySelectorAll("*")]
+    .filter(one => !one.closest("math") && one.scrollWidth > one.clientWidth + 1)
+    .filter(one => getComputedStyle(one).display !== "inline")
+    .map(one => `${one.tagName}.${one.className}: ${one.textContent.slice(0, 40)}`)"""
+# How bright text and its background are, from 0 to 255: the red part, as both are grey.
+BRIGHTNESS = """["color", "backgroundColor"].map((property, i) =>
+    parseInt(getComputedStyle(i ? document.body : document.querySelector("p"))[property].match(/\\d+/)[0]))"""
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The whole course as pages."""
+    folder = tmp_path_factory.mktemp("export") / "new" / "pages"
+    export.main([str(folder)])
+    return folder
+
+
+@pytest.fixture(scope="module", params=COURSE, ids=lambda path: path.name)
+def exported(request, folder):
+    """A stored notebook, and the page that was made of it."""
+    html = (folder / f"{request.param.stem}.html").read_text(encoding="utf-8")
+    return read(request.param), BeautifulSoup(html, "html.parser")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.name)
+def test_a_browser_shows_the_page_from_its_file_alone(browser, folder, path, scheme):
+    asked, complaints = [], []
+    address = (folder / f"{path.stem}.html").as_uri()
+    with browser.new_context(viewport={"width": 1100, "height": 900}, color_scheme=scheme, offline=True) as context:
+        context.on("request", lambda request: asked.append(request.url))
+        context.on("weberror", lambda error: complaints.append(error.error))
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.goto(address)
+        assert {url for url in asked if not url.startswith("data:")} == {address}
+        assert complaints == []
+        widths = page.locator("img").evaluate_all("images => images.map(image => image.naturalWidth)")
+        assert widths
+        assert min(widths) > 100
+        assert page.evaluate(TOO_WIDE) == []
+        formulas = page.locator("math").evaluate_all("all => all.map(one => one.getBoundingClientRect().width)")
+        assert min(formulas) > 0
+        ink, paper = page.evaluate(BRIGHTNESS)
+        assert (ink < 80 and paper > 230) if scheme == "light" else (ink > 200 and paper < 40)
+
+
+def page_of(*cells):
+    return BeautifulSoup(export.export(v4.new_notebook(cells=list(cells)), "a page"), "html.parser")
+
+
+def test_the_page_loads_nothing(exported):
+    _, page = exported
+    assert not page(["script", "link", "iframe", "object", "embed", "base"])
+    loads = [tag[name] for tag in page(True) for name in LOADING if tag.has_attr(name)]
+    # The style sheets name their sources in comments.
+    loads += [re.sub(r"(?s)/\*.*?\*/", "", style.text) for style in page("style")]
+    assert len(loads) > len(page("img"))
+    assert [re.findall(REMOTE, load) for load in loads if re.search(REMOTE, load)] == []
+    assert all(image["src"].startswith("data:image/png;base64,") for image in page("img"))
+    assert all(re.match(r"url\(['\"]?data:", url) for load in loads for url in re.findall(r"url\(.{9}", load))
+
+
+def test_every_picture_is_there_with_its_words(exported):
+    notebook, page = exported
+    data = [output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", [])]
+    pictures = [(one["image/png"].strip(), one["text/plain"]) for one in data if "image/png" in one]
+    assert pictures
+    assert [(image["src"].partition(",")[2], image["alt"]) for image in page("img")] == pictures
+
+
+def test_every_formula_is_typeset(exported):
+    _, page = exported
+    texts = page.select(".jp-RenderedMarkdown")
+    assert any(text.find("math") for text in texts)
+    for text in texts:
+        assert "$" not in "".join(part for part in text.strings if not part.find_parent(["code", "pre"]))
+
+
+def test_every_cell_is_there(exported):
+    notebook, page = exported
+    assert [page.find(id=f"cell-id={cell.id}") is not None for cell in notebook.cells] == [True] * len(notebook.cells)
+
+
+def test_a_link_to_a_notebook_leads_to_its_page_and_other_links_stay():
+    links = [
+        "02_scaling.ipynb",
+        "02_scaling.ipynb#Why",
+        "https://mybinder.org/a.ipynb",
+        "https://arxiv.org/abs/1",
+        "#a",
+    ]
+    page = page_of(v4.new_markdown_cell(" ".join(f"[one]({link})" for link in links)))
+    assert [link["href"] for link in page("a")] == ["02_scaling.html", "02_scaling.html#Why", *links[2:]]
+
+
+def test_words_of_a_picture_may_hold_any_sign():
+    words = "weights of \"<b>\" & 'it': 0.5"
+    output = v4.new_output("display_data", {"image/png": DOT + "\n", "text/plain": words})
+    (image,) = page_of(v4.new_code_cell("draw()", outputs=[output]))("img")
+    assert image["alt"] == words
+
+
+def test_overwrites_nothing_and_writes_nothing_when_a_formula_is_wrong(folder, tmp_path, capsys):
+    path = tmp_path / "wrong.ipynb"
+    write(v4.new_notebook(cells=[v4.new_markdown_cell("# One"), v4.new_markdown_cell(r"See $\unheard$")]), path)
+    with pytest.raises(SystemExit, match="is not an empty folder; name a new one"):
+        export.main([str(folder), str(path)])
+    with pytest.raises(SystemExit, match=r"(?s)wrong.ipynb: cell 2 `See .* has the formula .*Nothing was written"):
+        export.main([str(tmp_path / "new"), str(COURSE[0]), str(path)])
+    assert not (tmp_path / "new").exists()
+    assert capsys.readouterr().out == ""

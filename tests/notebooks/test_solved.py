@@ -1,0 +1,122 @@
+"""`python -m tools.writing.solve`: every check accepts its solution, on a small notebook and on the whole course."""
+
+from types import SimpleNamespace
+
+import pytest
+from nbformat import v4
+
+from mha_helpers import exercises
+from tools.writing import hygiene, solve
+from tools.writing.notebooks import NOTEBOOKS, NotebookError, course_notebooks, read, write
+
+# Of an empty course the tests fail for want of a file; with no case at all they would be skipped.
+COURSE = course_notebooks() or [NOTEBOOKS / "any.ipynb"]
+# What the kernel of the small notebook asks: the shape of `mha_helpers.exercises`, without its contents.
+SETUP = """\
+%matplotlib inline
+from types import SimpleNamespace
+class Said(str):
+    __repr__ = str.__str__
+def check(double):
+    return Said("Not attempted yet" if double(2) is ... else "Correct: 4" if double(2) == 4 else "Not yet: it is not 4")
+exercises = SimpleNamespace(
+    double=SimpleNamespace(check=check),
+    predict_double=SimpleNamespace(commit=lambda answer: Said("Right" if answer == 'vièr "4"' else "Not quite")),
+)"""
+STUB = """\
+import functools  # kept
+# Yours to write:
+@functools.cache
+def double(x):
+    \"\"\"Return twice x.\"\"\"
+    # é is two bytes
+    return ...
+
+exercises.double.check(double)  # kept too"""
+SOLVED = """\
+import functools  # kept
+# Yours to write:
+def double(x):
+    return 2 * x
+
+exercises.double.check(double)  # kept too"""
+QUESTION = "answer = None  # None, 'a' or 'b'\nexercises.predict_double.commit(answer)"
+
+
+def notebook_of(*tagged_sources):
+    cells = [v4.new_markdown_cell("# Double"), v4.new_code_cell(SETUP)]
+    for source, *tags in tagged_sources:
+        cells.append(v4.new_code_cell(source, metadata={"tags": tags}))
+    return v4.new_notebook(cells=cells)
+
+
+@pytest.fixture
+def course_exercises(monkeypatch):
+    """Give the solver the exercises of the small notebook; yield the solution, to be made wrong."""
+    solution = SimpleNamespace(source="def double(x):\n    return 2 * x\n")
+    double = SimpleNamespace(solution=lambda: solution)
+    monkeypatch.setattr(exercises, "double", double, raising=False)
+    monkeypatch.setattr(exercises, "predict_double", SimpleNamespace(right='vièr "4"'), raising=False)
+    return solution
+
+
+def test_fills_in_solutions_and_answers_and_keeps_every_other_line(course_exercises, tmp_path, capsys):
+    path, folder = tmp_path / "double.ipynb", tmp_path / "new" / "solved"
+    write(notebook_of((STUB, "exercise"), (QUESTION, "prediction"), ("double(21)",)), path)
+    before = path.read_bytes()
+    solve.main([str(folder), str(path)])
+    assert path.read_bytes() == before
+    assert capsys.readouterr().out == f"{folder / 'double.ipynb'}\n"
+    exercise, prediction, use = read(folder / "double.ipynb").cells[2:]
+    assert exercise.source == SOLVED
+    assert prediction.source == QUESTION.replace("answer = None", 'answer = "vièr \\"4\\""')
+    assert use.outputs[0].data["text/plain"] == "42"
+
+    with pytest.raises(SystemExit, match="is not an empty folder; name a new one"):
+        solve.main([str(folder), str(path)])
+    with pytest.raises(SystemExit, match="is not an empty folder; name a new one"):
+        solve.main([str(path), str(path)])
+    with pytest.raises(SystemExit, match="2"):
+        solve.main([str(tmp_path / "third"), str(path), str(path)])
+    assert "have the same name" in capsys.readouterr().err
+
+
+def test_a_check_that_refuses_the_solution_is_an_error(course_exercises, tmp_path):
+    course_exercises.source = "def double(x):\n    return 3 * x"
+    path, folder = tmp_path / "double.ipynb", tmp_path / "solved"
+    write(notebook_of((STUB, "exercise")), path)
+    with pytest.raises(
+        SystemExit, match=r"double.ipynb: cell 3 `import functools.*`: solved, and yet .* Not yet: it is"
+    ):
+        solve.main([str(folder), str(path)])
+    assert not folder.exists()
+
+
+def test_an_outcome_that_is_not_shown_is_an_error(course_exercises, monkeypatch):
+    monkeypatch.setattr(solve, "execute", lambda notebook, folder: notebook)  # whose cells show nothing
+    with pytest.raises(NotebookError, match=r"cell 3 .* asks and does not show the outcome"):
+        solve.solve(notebook_of((STUB, "exercise")))
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ([("def double(x): ...", "exercise")], "cell 3 `def double.*` is never checked; add exercises.double.check"),
+        ([("exercises.double.check(1)",), ("def double(x): ...", "exercise")], "cell 4 .* is never checked"),
+        ([("def triple(x): ...", "exercise")], "cell 3 .* rename triple"),
+        ([("double = ...", "exercise")], "cell 3 .* defines no function"),
+        ([("def double(x)", "exercise")], "cell 3 .* is not valid Python"),
+        ([("exercises.predict_double.commit('b')", "prediction")], "cell 3 .* give it one line `answer = None`"),
+        ([("answer = None", "prediction")], r"cell 3 .* one call exercises.NAME.commit\(answer\)"),
+    ],
+)
+def test_a_cell_that_cannot_be_solved_is_named(course_exercises, cells, message):
+    with pytest.raises(NotebookError, match=message):
+        solve.solve(notebook_of(*cells))
+
+
+@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
+def test_the_course_can_be_solved(path):
+    solved = solve.solve(read(path), path.parent)
+    # A learner who has solved everything sees a notebook as clean as the one that was handed out.
+    assert hygiene.problems(solved) == []

@@ -1,0 +1,132 @@
+"""What an instructor sees of the files that learners handed in."""
+
+import json
+import re
+
+import pytest
+
+from mha_helpers import attention, exercises
+from tools.teaching import room
+
+
+def result(exercise, status, mistake=None, minutes=0):
+    return {"exercise": exercise, "status": status, "mistake": mistake, "minutes": minutes}
+
+
+def hand_in(folder, name, *results):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(one) + "\n" for one in results), encoding="utf-8")
+    return path
+
+
+def shown(capsys, folder):
+    """Return the cells of each row by the exercise's name, and what was said besides."""
+    room.main([str(folder)])
+    said = capsys.readouterr()
+    body = said.out.split("\n\n")[1].splitlines()[1:]
+    rows = [re.split(r"  +", line.strip(), maxsplit=7) for line in body]
+    return {name: cells for name, *cells in rows}, said
+
+
+WRONG = result("softmax", "wrong", "softmax-no-exp")
+AGAIN = result("softmax", "wrong", "softmax-flat", 3)
+RIGHT = result("softmax", "correct", None, 4)
+STUB = result("softmax", "not attempted")
+
+
+def test_each_learner_is_counted_once(tmp_path, capsys):
+    hand_in(tmp_path, "ann/my_results.jsonl", STUB, WRONG, WRONG, AGAIN, RIGHT)
+    hand_in(tmp_path, "bob/my_results.jsonl", RIGHT, RIGHT, WRONG)  # what is tried after it was right does not count
+    hand_in(tmp_path, "cy.jsonl", WRONG, result("softmax", "wrong", None, 10))
+    hand_in(tmp_path, "dee.jsonl", STUB, STUB)
+    hand_in(tmp_path, "eve.jsonl", result("split_heads", "wrong"))
+    rows, said = shown(capsys, tmp_path)
+    #                          learners away later wrong none minutes
+    assert rows["01 softmax"] == ["4", "1", "1", "1", "1", "7", "softmax-no-exp 2, softmax-flat 1"]
+    assert rows["04 split_heads"] == ["1", "0", "0", "1", "0"]
+    assert said.out.startswith("5 learners\n")
+    assert said.err == ""
+    assert not re.search("ann|bob|cy|dee|eve|jsonl", said.out), "the table names no learner"
+
+
+def test_rows_stand_in_the_order_of_the_course(tmp_path, capsys):
+    names = ["my_own", "split_heads", "predict_constant", "softmax", "attention_scores"]
+    hand_in(tmp_path, "a.jsonl", *(result(name, "correct") for name in names))
+    rows, _ = shown(capsys, tmp_path)
+    assert list(rows) == ["01 attention_scores", "01 predict_constant", "01 softmax", "04 split_heads", "my_own"]
+
+
+def test_everything_that_the_course_asks_has_its_place():
+    assert room.course_order()["softmax"] == "01", "where it is asked first, although 05 names it again"
+    asked = {name for name in exercises.__all__ if hasattr(getattr(exercises, name), "reactions")}
+    asked |= {name for name in exercises.__all__ if hasattr(getattr(exercises, name), "reference")}
+    assert room.course_order().keys() == asked
+
+
+def test_the_most_frequent_mistakes_come_first(tmp_path, capsys):
+    for number, slugs in enumerate(["e", "de", "cde", "bcde", "abcde"]):
+        hand_in(tmp_path, f"{number}.jsonl", *(result("softmax", "wrong", slug) for slug in slugs))
+    rows, _ = shown(capsys, tmp_path)
+    assert rows["01 softmax"][-1] == "e 5, d 4, c 3, b 2"
+
+
+def test_lines_that_are_no_results_are_named_and_left_out(tmp_path, capsys):
+    path = hand_in(tmp_path, "a.jsonl", WRONG)
+    bad = [
+        b"",
+        b"[]",
+        b"\xff\xfe",
+        json.dumps(result("softmax", "great")).encode(),
+        json.dumps(result("softmax", "wrong", 3)).encode(),
+        json.dumps(result("softmax", "wrong", "\x1b[2J")).encode(),
+        json.dumps(result("softmax", ["wrong"])).encode(),
+        json.dumps(result(None, "wrong")).encode(),
+        json.dumps(result("softmax", "correct", None, "now")).encode(),
+        b'{"exercise": "softm',
+    ]
+    path.write_bytes(path.read_bytes() + b"\n".join(bad))
+    rows, said = shown(capsys, tmp_path)
+    assert rows["01 softmax"][:4] == ["1", "0", "0", "1"]
+    assert said.err.splitlines() == [f"{path}, line {number}: no result; left out" for number in range(3, 12)]
+
+
+def test_a_file_from_windows_is_read(tmp_path, capsys):
+    path = hand_in(tmp_path, "a.jsonl", WRONG, RIGHT)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    rows, said = shown(capsys, tmp_path)
+    assert rows["01 softmax"][:3] == ["1", "0", "1"]
+    assert said.err == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(None, r"holds no \.jsonl file; collect"), (b"", r"no \.jsonl file of .* holds a result \(looked into 1\)")],
+)
+def test_a_folder_without_results_is_said(tmp_path, content, message):
+    if content is not None:
+        (tmp_path / "a.jsonl").write_bytes(content)
+    with pytest.raises(SystemExit, match=message):
+        room.main([str(tmp_path)])
+
+
+def test_a_missing_folder_is_said(tmp_path, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        room.main([str(tmp_path / "nowhere")])
+    assert "there is no folder" in capsys.readouterr().err
+
+
+def test_what_learners_keep_is_what_the_table_reads(tmp_path, capsys):
+    exercises.keep_results(tmp_path / "a.jsonl")
+    try:
+        exercises.softmax.check(lambda scores: scores / scores.sum(-1, keepdims=True))
+        exercises.softmax.check(attention.softmax)
+        exercises.predict_constant.commit("a")
+        exercises.attention_scores.check(lambda queries, keys: ...)
+    finally:
+        exercises.stop_keeping()
+    rows, said = shown(capsys, tmp_path)
+    assert said.err == ""
+    assert rows["01 softmax"] == ["1", "0", "1", "0", "0", "0", "softmax-no-exp 1"]
+    assert rows["01 predict_constant"] == ["1", "0", "0", "1", "0", "a 1"]
+    assert rows["01 attention_scores"] == ["1", "0", "0", "0", "1"]

@@ -1,0 +1,299 @@
+"""The notebooks as slides: what is on them, that it fits, and that the page needs nothing but itself."""
+
+import re
+
+import pytest
+from bs4 import BeautifulSoup
+from nbformat import v4
+
+from mha_helpers import exercises
+from tools.teaching import slides
+from tools.writing.notebooks import (
+    NOTEBOOKS,
+    NotebookError,
+    course_notebooks,
+    normalised,
+    read,
+    slide_type,
+    tags,
+    write,
+)
+
+# Of an empty course the tests fail for want of a file; with no case at all they would be skipped.
+COURSE = course_notebooks() or [NOTEBOOKS / "any.ipynb"]
+WIDTH, HEIGHT = 1280, 720
+READABLE, READABLE_CODE = 18, 15  # pixels of text at that size
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
+LONG = "word " * 50
+
+each_notebook = pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
+
+
+def cell(source, kind="-", *, code=False, tags=(), outputs=()):
+    metadata = {"tags": list(tags)} | ({} if kind == "-" else {"slideshow": {"slide_type": kind}})
+    if code:
+        return v4.new_code_cell(source, metadata=metadata, outputs=list(outputs), execution_count=1)
+    return v4.new_markdown_cell(source, metadata=metadata)
+
+
+def notebook_of(*cells):
+    return v4.new_notebook(cells=list(cells))
+
+
+def page_of(notebook):
+    return BeautifulSoup(slides.slides(notebook), "html.parser")
+
+
+def cut(*cells):
+    return [(slide_type(one), one.source) for one in slides.cut(notebook_of(*cells)).cells]
+
+
+def test_a_slide_begins_at_its_heading_and_what_stands_before_are_notes():
+    remark = cell("It was so.\n\n## Next\n\nText", "slide")
+    assert cut(cell("# Title", "slide"), remark)[1:] == [("notes", "It was so."), ("slide", "## Next\n\nText")]
+
+
+def test_a_subslide_begins_at_the_cell_under_the_heading_of_its_section():
+    pieces = cut(cell(f"# Title\n\n{LONG}", "slide"), cell("## One", "slide"), cell(f"{LONG}\n\n### More", "subslide"))
+    assert pieces[2:] == [("subslide", "## One"), ("-", LONG.strip()), ("subslide", "### More")]
+
+
+def test_each_heading_begins_a_slide_but_a_short_piece_goes_with_the_next():
+    source = f"## One\n\n{LONG}\n\n## Two\n\n### Three\n\nText"
+    assert cut(cell(source, "slide")) == [
+        ("slide", f"## One\n\n{LONG.strip()}"),
+        ("slide", "## Two\n\n### Three\n\nText"),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["notes", "skip", "fragment", "-"])
+def test_other_cells_stay_whole(kind):
+    assert cut(cell("# Title", "slide"), cell("Before\n\n## Heading", kind))[1:] == [(kind, "Before\n\n## Heading")]
+
+
+def test_the_notebook_itself_stays_as_it_is():
+    notebook = notebook_of(cell("# Title", "slide"), cell("f()", code=True, tags=["exercise"]))
+    before = str(notebook)
+    slides.cut(notebook)
+    assert str(notebook) == before
+
+
+def test_of_code_what_fits_is_shown():
+    picture = v4.new_output("display_data", {"image/png": PNG, "text/plain": 'a "picture" & <more>'})
+    printed = v4.new_output("stream", text="1 < 2")
+    page = page_of(
+        notebook_of(
+            cell("# Title", "slide"),
+            cell("draw_it()", code=True, outputs=[v4.new_output("stream", text="beside it"), picture]),
+            cell("short_code()", code=True, outputs=[printed]),
+            cell("long_code()\n" * 6, code=True, outputs=[printed]),
+            cell("left_out()", "skip", code=True, outputs=[v4.new_output("stream", text="left out")]),
+            cell("def stub():\n" + "    ...\n" * 9, code=True, tags=["exercise"], outputs=[printed]),
+        )
+    )
+    picture, text = page.find("img"), page.find("main").get_text()
+    assert picture["src"] == f"data:image/png;base64,{PNG}"
+    assert picture["alt"] == 'a "picture" & <more>'
+    for shown in ("short_code()", "def stub()"):
+        assert shown in text
+    for hidden in ("draw_it()", "beside it", "long_code()", "left_out()", "left out"):
+        assert hidden not in text
+    assert text.count("1 < 2") == 2, "of the short and the long code, not of the exercise"
+
+
+def test_a_notebook_without_slides_is_an_error(tmp_path):
+    path = tmp_path / "plain.ipynb"
+    write(notebook_of(cell("# Title")), path)
+    with pytest.raises(SystemExit, match=r"plain\.ipynb: has no slides; give its cells slide types"):
+        slides.main([str(tmp_path / "pages"), str(path)])
+    assert not (tmp_path / "pages").exists()
+
+
+def test_nothing_is_overwritten(tmp_path, capsys):
+    path, pages = tmp_path / "one.ipynb", tmp_path / "pages"
+    write(notebook_of(cell("# Title", "slide")), path)
+    slides.main([str(pages), str(path)])
+    assert capsys.readouterr().out == f"{pages / 'one.html'}\n"
+    (pages / "one.html").write_text("changed")
+    with pytest.raises(SystemExit, match="is not an empty folder; name a new one"):
+        slides.main([str(pages), str(path)])
+    assert (pages / "one.html").read_text() == "changed"
+    with pytest.raises(SystemExit, match="2"):
+        slides.main([str(tmp_path / "more"), str(path), str(path)])
+
+
+def test_slide_types_survive_a_refresh():
+    notebook = notebook_of(cell("# Title", "slide"), cell("Text", "notes"), cell("Text"))
+    notebook.cells[2].metadata["slideshow"] = {"slide_type": "-"}
+    metadata = [one.metadata for one in normalised(notebook).cells]
+    assert metadata == [{"slideshow": {"slide_type": "slide"}}, {"slideshow": {"slide_type": "notes"}}, {}]
+
+
+@each_notebook
+def test_every_question_has_a_slide_and_no_answer(path):
+    notebook = slides.cut(read(path))
+    asking = [one for one in notebook.cells if {"exercise", "prediction"} & set(tags(one))]
+    assert asking
+    for one in asking:
+        assert slide_type(one) not in ("skip", "notes"), one.source
+        assert one.metadata.code, one.source
+        assert one.outputs == [], one.source
+        if "prediction" in tags(one):
+            assert slide_type(one) == "fragment", f"the question stands before {one.source}"
+    text = page_of(read(path)).get_text()
+    for name in re.findall(r"exercises\.(\w+)\.commit", "".join(one.source for one in asking)):
+        question = getattr(exercises, name)
+        assert not any(reaction in text for reaction in question.reactions.values())
+
+
+@each_notebook
+def test_the_page_names_nothing_to_load(path):
+    html = slides.slides(read(path))
+    assert set(re.findall(r'(?:src|srcset|data)="(.{5})', html)) <= {"data:"}
+    assert not re.search(r"<link|<iframe|<object|@import|url\(|import\(", html)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    pages = tmp_path_factory.mktemp("slides")
+    slides.main([str(pages)])
+    return pages
+
+
+@pytest.fixture
+def opened(browser, folder, path):
+    """A notebook's page, with its requests and errors."""
+    with browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}) as context:
+        page = context.new_page()
+        page.wrong = []
+        page.on("console", lambda message: page.wrong.append(message.text))
+        page.on("pageerror", lambda error: page.wrong.append(error.message))
+        context.on("request", lambda request: page.wrong.append(request.url))
+        page.goto((folder / f"{path.stem}.html").as_uri())
+        page.wait_for_selector("html[data-fitted]", state="attached")
+        page.wrong = [one for one in page.wrong if not one.startswith((page.url.partition("#")[0], "data:"))]
+        yield page
+
+
+@pytest.mark.browser
+@each_notebook
+def test_every_slide_fits_and_can_be_read(opened):
+    found = opened.evaluate(
+        """() => sections.map((section, i) => {
+            const inside = section.getBoundingClientRect();
+            const sizes = nodes => [...nodes].map(node => parseFloat(getComputedStyle(node).fontSize));
+            const parts = [...section.querySelectorAll(".body *")].filter(node => !node.closest("aside"))
+                .map(node => node.getBoundingClientRect());
+            return {
+                number: i + 1,
+                right: Math.max(...parts.map(part => part.right)) - inside.right,
+                bottom: Math.max(...parts.map(part => part.bottom)) - byId("back").getBoundingClientRect().top,
+                text: Math.min(...sizes([section])),
+                code: Math.min(...sizes(section.querySelectorAll("pre"))),
+                pictures: [...section.querySelectorAll("img")].map(picture => picture.clientWidth),
+            };
+        })"""
+    )
+    assert len(found) >= 15
+    for slide in found:
+        assert slide["right"] < 0, slide
+        assert slide["bottom"] < 0, slide
+        assert slide["text"] >= READABLE, slide
+        assert slide["code"] is None or slide["code"] >= READABLE_CODE, slide
+        assert all(width > 300 for width in slide["pictures"]), slide
+    assert opened.wrong == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("path", COURSE[:1], ids=lambda path: path.stem)
+def test_keys_buttons_and_addresses_move(opened):
+    def seen():
+        """Return the slide's number, and how many fragments it shows."""
+        assert opened.locator("section:visible").count() == 1
+        number, of = opened.locator("#number").inner_text().split(" of ")
+        assert opened.url.endswith(f"#{number}")
+        assert int(of) == opened.locator("section").count()
+        return int(number), opened.locator(".fragment:visible").count()
+
+    def press(*keys):
+        for key in keys:
+            opened.keyboard.press(key)
+        return seen()
+
+    last = opened.locator("section").count()
+    asking = 1 + opened.evaluate("sections.findIndex(section => section.querySelector('.fragment'))")
+    assert seen() == (1, 0)
+    assert press("ArrowRight") == (2, 0)
+    assert press("Space", "PageDown", "ArrowDown") == (5, 0)
+    assert press("ArrowLeft", "ArrowUp", "PageUp", "Shift+Space") == (1, 0)
+    assert press("ArrowLeft") == (1, 0)
+    assert press("End", "ArrowRight") == (last, 0)
+    assert press("Home") == (1, 0)
+    assert press(*["ArrowRight"] * (asking - 1)) == (asking, 0), "the question first"
+    assert press("ArrowRight") == (asking, 1)
+    assert press("ArrowRight") == (asking + 1, 0)
+    assert press("ArrowLeft") == (asking, 1), "backwards it is there already"
+    assert press("ArrowLeft") == (asking, 0)
+    assert press("Control+ArrowRight") == (asking, 0), "the browser's own keys stay its own"
+    opened.get_by_role("button", name="Next").click()
+    assert seen() == (asking, 1)
+    opened.get_by_role("button", name="Back").focus()
+    assert press("Space") == (asking, 0), "a button takes the space bar for itself"
+    opened.evaluate("location.hash = '#4'")
+    opened.wait_for_function("byId('number').textContent.startsWith('4 ')")
+    assert seen() == (4, 0)
+    assert opened.wrong == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("path", COURSE[:1], ids=lambda path: path.stem)
+def test_notes_come_on_demand(opened):
+    notes = opened.locator("#notes")
+    opened.evaluate("show(sections.findIndex(section => section.querySelector('aside')), false)")
+    assert not notes.is_visible()
+    opened.keyboard.press("n")
+    assert notes.is_visible()
+    stored = opened.locator("section.now aside").all_text_contents()
+    assert notes.text_content() == "".join(stored) != ""
+    opened.keyboard.press("n")
+    assert not notes.is_visible()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("path", COURSE[:1], ids=lambda path: path.stem)
+def test_the_stage_fills_any_window_and_the_theme_is_the_reader_s(opened):
+    colours = {}
+    for scheme in ("light", "dark"):
+        opened.emulate_media(color_scheme=scheme)
+        colours[scheme] = opened.evaluate(
+            "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"
+        )
+    assert colours["light"] == ["rgb(255, 255, 255)", "rgb(26, 26, 26)"]
+    assert colours["dark"] == ["rgb(22, 24, 29)", "rgb(236, 236, 236)"]
+    for width, height in ((640, 480), (1920, 1080)):
+        opened.set_viewport_size({"width": width, "height": height})
+        opened.wait_for_function(
+            "width => Math.abs(byId('stage').getBoundingClientRect().width - width) < 1",
+            arg=min(width, height * WIDTH / HEIGHT),
+        )
+        assert not opened.evaluate("document.scrollingElement.scrollHeight > innerHeight")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("path", COURSE[:1], ids=lambda path: path.stem)
+def test_printing_gives_every_slide_a_page_with_its_fragments(opened):
+    count = opened.locator("section").count()
+    opened.emulate_media(media="print")
+    assert opened.locator("section:visible").count() == count
+    assert opened.locator(".fragment:visible").count() == opened.locator(".fragment").count() > 0
+    pages = opened.pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", pages)) == count
+
+
+def test_the_error_of_a_formula_names_the_notebook(tmp_path):
+    path = tmp_path / "bad.ipynb"
+    write(notebook_of(cell(r"# Title $\frac$", "slide")), path)
+    with pytest.raises(SystemExit, match=r"bad\.ipynb: has the formula"):
+        slides.main([str(tmp_path / "pages"), str(path)])
+    with pytest.raises(NotebookError, match="has no slides"):
+        slides.slides(notebook_of(cell("# Title")))

@@ -1,0 +1,1 @@
+"""Building the trained models' data."""

@@ -1,0 +1,287 @@
+"""Measure what the course promises to keep small, each beside something to compare it with.
+
+Usage: python -m tools.page.benchmark [--only labs|imports|gate|checks|heads|memory]
+
+Medians of one run. Nothing is asserted: the numbers depend on the machine, the ratios less so.
+"""
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+from nbclient import NotebookClient
+from nbformat import v4
+from playwright.sync_api import Error
+
+from mha_helpers import attention, exercises
+from tools.page.browser import lab_server, open_browser, open_notebook, open_page, press_latency, run_all, text_of
+from tools.release.table import print_table
+from tools.writing.notebooks import KERNELSPEC, NOTEBOOKS, ONE_THREAD, course_notebooks, read, write
+
+IMPORTS = [
+    "import numpy",
+    "import mha_helpers",
+    "from mha_helpers import attention, masks, exercises",
+    "from mha_helpers import attention, masks, exercises, figures, labs",
+]
+IMPORT_RUNS = 15
+HEAD_RUNS = 31
+SWEEPS = 6  # of each slider, there and back
+TOGGLE = "button.widget-toggle-button"
+
+# The labs' pictures as one would draw them without the labs: `interact`, and a new matplotlib figure each time.
+PLAIN = """\
+import matplotlib.pyplot as plt
+import numpy as np
+from importlib import import_module
+from ipywidgets import SelectionSlider, interact
+from mha_helpers import labs
+browser = import_module("mha_helpers.labs.head_browser")
+diagnosis = import_module("mha_helpers.labs.which_bug")
+heads = import_module("mha_helpers.labs.sum_of_heads")
+leaks = import_module("mha_helpers.labs.leak_detector")
+order = import_module("mha_helpers.labs.word_order")
+scaling = import_module("mha_helpers.labs.softmax_scaling")
+splitting = import_module("mha_helpers.labs.split_lab")
+studio = import_module("mha_helpers.labs.mask_studio")
+tracer = import_module("mha_helpers.labs.shape_tracer")
+workbench = import_module("mha_helpers.labs.qkv_workbench")
+
+def draw(title, **matrices):
+    figure, axes = plt.subplots(1, len(matrices), figsize=(10, 2.5))
+    figure.suptitle(title)
+    for axis, (name, values) in zip(axes, matrices.items()):
+        axis.imshow(values)
+        axis.set_title(name)
+        for (i, j), value in np.ndenumerate(values):
+            axis.text(j, i, f"{value:.2f}", ha="center", va="center")
+    plt.show()"""
+LABS = {
+    "head_browser": """\
+browser_state = labs.head_browser().state
+@interact(layer=SelectionSlider(options=range(6)))
+def draw_browser(layer):
+    found = browser.compute(browser_state | {"layer": layer})
+    draw(layer, weights=found.weights, row=found.row[None])""",
+    "qkv_workbench": """\
+workbench_state = labs.qkv_workbench().state
+@interact(query=SelectionSlider(options=workbench.TOKENS))
+def draw_workbench(query):
+    found = workbench.compute(workbench_state | {"query": query})
+    draw(query, X=workbench.X, Q=found.queries, K=found.keys, V=found.values,
+         scores=found.scores, weights=found.weights, context=found.context)""",
+    "softmax_scaling": """\
+scaling_state = labs.softmax_scaling().state
+@interact(d_k=SelectionSlider(options=[2**i for i in range(10)]))
+def draw_scaling(d_k):
+    found = scaling.compute(scaling_state | {"d_k": d_k})
+    draw(d_k, raw=found.raw[None], scores=found.scores[None], weights=found.weights[None], naive=found.naive[None])""",
+    "mask_studio": """\
+studio_state = labs.mask_studio().state
+@interact(length=SelectionSlider(options=range(1, 9)))
+def draw_studio(length):
+    found = studio.compute(studio_state | {"length of sequence 1": length})
+    draw(length, scores=found.scores, weights=found.weights, sums=found.sums[:, None])""",
+    "leak_detector": """\
+detector_state = labs.leak_detector().state
+@interact(token=SelectionSlider(options=list(leaks.TOKENS)))
+def draw_leaks(token):
+    found = leaks.compute(detector_state | {"token": token})
+    draw(token, moved=found.moved, mask=found.mask)""",
+    "word_order": """\
+order_state = labs.word_order().state
+@interact(chosen=SelectionSlider(options=list(order.ORDERS)))
+def draw_order(chosen):
+    found = order.compute(order_state | {"order": chosen})
+    draw(chosen, weights=found.first_weights, context=found.first_context,
+         weights_now=found.weights, context_now=found.context)""",
+    "split_lab": """\
+split_state = labs.split_lab().state
+@interact(n_heads=SelectionSlider(options=[1, 2, 4]))
+def draw_split(n_heads):
+    found = splitting.compute(split_state | {"heads": n_heads})
+    draw(n_heads, X=found.X, **{name: array.reshape(-1, array.shape[-1]) for name, array in found.heads.items()})""",
+    "shape_tracer": """\
+tracer_state = labs.shape_tracer().state
+@interact(B=SelectionSlider(options=[1, 2, 3]))
+def draw_shapes(B):
+    found = tracer.compute(tracer_state | {"B": B})
+    draw(B, **{f"stage {i}": np.array([shape]) for i, shape in enumerate(found.shapes, 1)})""",
+    "sum_of_heads": """\
+heads_state = labs.sum_of_heads().state
+@interact(token=SelectionSlider(options=heads.WORDS))
+def draw_heads(token):
+    found = heads.compute(heads_state | {"token": token})
+    draw(token, concatenation=np.hstack(found.heads), weights=found.weights, contributions=found.contributions,
+         sums=np.stack([found.output, found.product, found.missing]))""",
+    "which_bug": """\
+bug_state = labs.which_bug().state
+@interact(patient=SelectionSlider(options=diagnosis.LETTERS))
+def draw_bug(patient):
+    found = diagnosis.compute(bug_state | {"patient": patient, "leak": True})
+    draw(patient, **{probe: reading.numbers for probe, reading in found.readings.items()})""",
+}
+SLIDERS = {"sum_of_heads": 1}  # which one to press, where the first changes nothing by itself
+
+
+def notebook_of(*sources):
+    return v4.new_notebook(cells=[v4.new_code_cell(source) for source in sources], metadata={"kernelspec": KERNELSPEC})
+
+
+def labs():
+    """Key press to changed picture: each lab, in a notebook of its own, beside its picture by `interact`."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder, lab_server(folder) as server, open_browser() as browser:
+        for name, plain in LABS.items():
+            write(notebook_of(PLAIN, f"labs.{name}()", plain), Path(folder, f"{name}.ipynb"))
+            with open_page(browser, server) as seen:
+                open_notebook(seen.page, f"{name}.ipynb")
+                if errors := run_all(seen.page):
+                    raise RuntimeError(f"the notebook of the benchmark stopped: {errors[0]}")
+                rows += _presses(seen.page, name)
+    header = ["", "median ms", "longest ms", "ratio", "blank frames", "presses"]
+    print_table("Key press to changed picture, in JupyterLab in a real browser", header, rows)
+
+
+def _presses(page, name):
+    """Time a lab and its plain counterpart in turns, so that a busy moment of the machine meets both."""
+    milliseconds, blank_frames = defaultdict(list), defaultdict(int)
+    cells = page.locator(".jp-Notebook .jp-Cell")
+
+    def press(title, cell, control, keys):
+        picture = cell.locator(".mha-picture, .widget-output")
+        try:
+            times, blank = press_latency(page, control, picture, keys, len(keys))
+        except Error as error:  # it stands for an error of Python, too, which the plain picture shows instead
+            raise RuntimeError(f"{name}, {title.strip()}: {error.message}; it shows {text_of(picture)!r}") from error
+        milliseconds[title] += times
+        blank_frames[title] += blank
+
+    for _ in range(SWEEPS):
+        for title, number in {name: 1, "  interact + matplotlib": 2}.items():
+            slider = cells.nth(number).get_by_role("slider").nth(SLIDERS.get(title, 0))
+            lowest, now, highest = (
+                int(float(slider.get_attribute(f"aria-{value}"))) for value in ("valuemin", "valuenow", "valuemax")
+            )
+            picture = cells.nth(number).locator(".mha-picture, .widget-output")
+            press_latency(page, slider, picture, "ArrowLeft", now - lowest)
+            there = highest - lowest
+            press(title, cells.nth(number), slider, ["ArrowRight"] * there + ["ArrowLeft"] * there)
+        for toggle in cells.nth(1).locator(TOGGLE).all()[:1]:
+            press("  its first switch", cells.nth(1), toggle, ["Enter"] * 16)
+    base = median(milliseconds[name])
+    return [
+        [title, median(found), max(found), median(found) / base, blank_frames[title], len(found)]
+        for title, found in milliseconds.items()
+    ]
+
+
+def imports():
+    """Import times in fresh interpreters, beside NumPy's."""
+    seconds = defaultdict(list)
+    for _ in range(IMPORT_RUNS + 1):
+        for statement in IMPORTS:
+            code = f"import time; start = time.perf_counter(); {statement}; print(time.perf_counter() - start)"
+            command = [sys.executable, "-c", code]
+            done = subprocess.run(command, cwd=NOTEBOOKS.parent, capture_output=True, text=True, check=True)
+            seconds[statement].append(float(done.stdout))
+    # The first of each may have had to compile.
+    medians = {statement: 1000 * median(found[1:]) for statement, found in seconds.items()}
+    rows = [[statement, found, found / medians[IMPORTS[0]]] for statement, found in medians.items()]
+    print_table(f"Imports, {IMPORT_RUNS} fresh interpreters each", ["", "median ms", "ratio"], rows)
+
+
+def gate():
+    """How long the gate on all notebooks takes: nbval, hygiene, and solved."""
+    # Without the tests of the gate's own tools on bad notebooks.
+    gate_tests = ("test_hygiene.py::test_the_course_is_clean", "test_solved.py::test_the_course_can_be_solved")
+    command = [sys.executable, "-m", "pytest", "-q", "notebooks", *(f"tests/notebooks/{test}" for test in gate_tests)]
+    start = time.perf_counter()
+    done = subprocess.run(command, cwd=NOTEBOOKS.parent, env=os.environ | ONE_THREAD, capture_output=True, text=True)
+    seconds = time.perf_counter() - start
+    outcome = done.stdout.strip().rpartition("\n")[2].strip("= ")
+    count = len(course_notebooks())
+    rows = [[f"{count} notebook{'s' if count != 1 else ''}: {outcome}", seconds, seconds / max(count, 1)]]
+    print_table("The notebook gate", ["", "seconds", "per notebook"], rows)
+
+
+def checks():
+    """How long a learner waits for a check."""
+    milliseconds = defaultdict(list)
+    for name in exercises.__all__:
+        exercise = getattr(exercises, name)
+        if not hasattr(exercise, "check"):
+            continue  # a prediction
+        wrong = [implementation for mistake in exercise.mistakes for implementation in mistake.implementations]
+        for status, functions in {
+            "not attempted": [lambda *arguments: ...],
+            "correct": [exercise.reference],
+            "wrong": wrong,
+        }.items():
+            found = []
+            for function in functions:
+                start = time.perf_counter()
+                result = exercise.check(function)
+                found.append(1000 * (time.perf_counter() - start))
+                if result.status != status:
+                    raise RuntimeError(f"{name}.check says {result.status} where it should say {status}")
+            milliseconds[status].append((median(found), max(found), name))
+    rows = []
+    for status, found in milliseconds.items():
+        longest = max(found, key=lambda one: one[1])
+        rows.append([status, median(one[0] for one in found), longest[1], longest[2]])
+    print_table("One check, over all exercises", ["", "median ms", "longest ms", "in"], rows)
+
+
+def heads():
+    """Multi-head attention of width 512 with one head and with eight, on the same input."""
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(128, 512)), rng.normal(scale=512**-0.5, size=(4, 512, 512))
+    milliseconds = defaultdict(list)
+    for _ in range(HEAD_RUNS + 1):  # in turns
+        for n_heads in (1, 8, 64):
+            start = time.perf_counter()
+            attention.multi_head_attention(X, *weights, n_heads)
+            milliseconds[n_heads].append(1000 * (time.perf_counter() - start))
+    medians = {n_heads: median(found[1:]) for n_heads, found in milliseconds.items()}
+    rows = [[f"{n} of {512 // n}", found, found / medians[1]] for n, found in medians.items()]
+    print_table("Multi-head attention, 128 tokens of width 512", ["heads", "median ms", "ratio"], rows)
+
+
+def memory():
+    """Resident memory of a learner's kernel at the end of each notebook."""
+    figure = "import ipywidgets\nimport matplotlib.pyplot as plt\nimport numpy as np\nplt.imshow(np.eye(3))"
+    notebooks = {"nothing": notebook_of("pass"), "numpy, ipywidgets and a matplotlib figure": notebook_of(figure)}
+    notebooks |= {path.name: read(path) for path in course_notebooks()}
+    sizes = {}
+    for title, notebook in notebooks.items():
+        notebook.cells.append(v4.new_code_cell("import psutil\nprint(psutil.Process().memory_info().rss)"))
+        NotebookClient(notebook, resources={"metadata": {"path": str(NOTEBOOKS)}}).execute()
+        sizes[title] = int(notebook.cells[-1].outputs[0].text) / 2**20
+    rows = [[title, size, size / sizes["nothing"]] for title, size in sizes.items()]
+    print_table("Resident memory of the kernel", ["after", "MiB", "ratio"], rows)
+
+
+SECTIONS = {"labs": labs, "imports": imports, "gate": gate, "checks": checks, "heads": heads, "memory": memory}
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(prog="python -m tools.page.benchmark", description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", choices=SECTIONS, help="one section (default: all)")
+    only = parser.parse_args(argv).only
+    print(f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} processors")
+    for name, section in SECTIONS.items():
+        if only in (None, name):
+            section()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Versions, platforms and addresses."""

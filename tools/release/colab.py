@@ -1,0 +1,171 @@
+"""Run every notebook as Colab would: with its versions, and nothing of the course but the notebook's file.
+
+Usage: python -m tools.release.colab [NOTEBOOK ...] [--python PYTHON] [--installed]
+
+The package is built as a wheel. An environment is made that has what tests/colab.txt lists, or, with `--installed`,
+what the Python has (inside Colab's own image). Then each notebook is copied alone into an empty folder and run under
+nbval, in a kernel that looks like Colab's to its set-up cell: what it shows must be what is stored, and of the
+packages that were there each must still have its version.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+from tools.release.environments import (
+    ROOT,
+    EnvironmentProblem,
+    find_python,
+    install,
+    make_environment,
+    packages,
+    run_pytest,
+)
+from tools.release.table import print_table
+from tools.writing.notebooks import CELL_TIMEOUT, ONE_THREAD, add_notebooks
+
+PACKAGE = "mha_helpers"
+PYTHON = "3.13"
+VERSIONS = "tests/colab.txt"
+SHOWN = ["numpy", "matplotlib", "ipywidgets", "ipython", "ipykernel", "traitlets", "tokenizers"]
+# What a kernel of Colab has that the set-up cell meets. Colab's %pip, unlike IPython's, adds no note to what pip says.
+# pip is given the wheel in place of the repository, which may be neither public nor up to date.
+STARTUP = """\
+import shlex, subprocess, sys, types
+from IPython.core.magic import register_line_magic
+
+sys.modules["google.colab"] = types.ModuleType("google.colab")
+
+@register_line_magic
+def pip(line):
+    arguments = shlex.split(line)
+    if {repository!r} not in arguments:
+        raise ValueError(f"%pip {{line}}: install from " + {repository!r})
+    arguments[arguments.index({repository!r})] = {wheel!r}
+    subprocess.run([sys.executable, "-m", "pip", *arguments], check=True)
+"""
+
+
+def build_wheel(folder):
+    """Build the package's wheel in a folder, without a network, and return its path."""
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir"]
+    subprocess.run([*command, str(folder), str(ROOT)], check=True)
+    [wheel] = Path(folder).glob("*.whl")
+    return wheel
+
+
+def make_kernel(python, wheel, folder):
+    """Write a kernel named `colab` that looks like Colab's to a set-up cell.
+
+    Parameters
+    ----------
+    python : str
+        The environment's interpreter.
+    wheel : path
+        What `%pip` installs where the notebook asks for the repository.
+    folder : path
+        Where it is written; as JUPYTER_PATH it makes Jupyter find the kernel.
+    """
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    startup = STARTUP.format(repository=f"git+{project['urls']['Repository']}", wheel=Path(wheel).as_posix())
+    kernel = {
+        "argv": [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        "display_name": "Colab",
+        "language": "python",
+        "env": {"IPYTHONDIR": str(Path(folder, "ipython"))},
+    }
+    for name, text in (
+        ("kernels/colab/kernel.json", json.dumps(kernel)),
+        ("ipython/profile_default/startup/colab.py", startup),
+    ):
+        path = Path(folder, name)
+        path.parent.mkdir(parents=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def run_alone(path, python, kernel):
+    """Run one notebook alone under nbval, and take what it installed out again: the next one finds what this one found.
+
+    Parameters
+    ----------
+    path : path
+    python : str
+        The environment's interpreter.
+    kernel : path
+        The folder of `make_kernel`.
+
+    Returns
+    -------
+    Outcome
+    changes : list of str
+        What became otherwise with the packages that were there: "numpy 2.1.3 -> 2.4.6". None may.
+    installed : list of str
+        The names of the packages that are new.
+    """
+    before = packages(python)
+    with tempfile.TemporaryDirectory() as folder:
+        # An empty configuration, so that none further up the path is taken.
+        Path(folder, "pytest.ini").touch()
+        alone = Path(folder, "alone")
+        alone.mkdir()
+        shutil.copy(path, alone)
+        options = ["--nbval", "--nbval-kernel-name=colab", f"--nbval-cell-timeout={CELL_TIMEOUT}", "--quiet"]
+        # One thread, as the notebooks were stored: on busy processors several wait for each other.
+        variables = ONE_THREAD | {"JUPYTER_PATH": str(kernel)}
+        outcome = run_pytest(sys.executable, *options, path.name, folder=alone, **variables)
+    after = packages(python)
+    changes = [f"{name} {was} -> {after.get(name)}" for name, was in before.items() if after.get(name) != was]
+    installed = [name for name in after if name not in before]
+    if installed:
+        subprocess.run([python, "-m", "pip", "uninstall", "--quiet", "--yes", *installed], check=True)
+    return outcome, changes, installed
+
+
+def verdict(outcome, changes, installed):
+    """Say in a few words what a notebook's run showed: "as stored" when all is well."""
+    if changes:
+        return "changed " + ", ".join(changes)
+    if installed != [PACKAGE]:
+        return f"installed {', '.join(installed) or 'nothing'}, not {PACKAGE}"
+    if outcome.failed:
+        return f"not as stored: {outcome.failed} of its cells"
+    return "as stored" if outcome.code == 0 else f"pytest ended with exit code {outcome.code}"
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(prog="python -m tools.release.colab", description=__doc__.partition("\n")[0])
+    add_notebooks(parser)
+    parser.add_argument("--python", help=f"the interpreter to take; default: a Python {PYTHON} that is installed")
+    parser.add_argument("--installed", action="store_true", help=f"with its own packages, not those of {VERSIONS}")
+    chosen = parser.parse_args(argv)
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            base = chosen.python or find_python(PYTHON)
+            # Debian's and Colab's Python bring no pip for environments; with its packages they have its pip.
+            options = ["--system-site-packages", "--without-pip"] if chosen.installed else []
+            python = make_environment(base, Path(folder, "environment"), *options)
+            if not chosen.installed:
+                install(python, "-r", VERSIONS)
+        except EnvironmentProblem as problem:
+            sys.exit(str(problem))
+        wheel = build_wheel(Path(folder, "wheel"))
+        make_kernel(python, wheel, Path(folder, "jupyter"))
+        found = packages(python)
+        table = []
+        for path in chosen.notebooks:
+            outcome, *changes = run_alone(path, python, Path(folder, "jupyter"))
+            cells = outcome.passed + outcome.failed + outcome.skipped
+            table.append([path.name, str(cells), f"{outcome.seconds:.1f}", verdict(outcome, *changes)])
+        version = subprocess.run([python, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+        print_table(version, ["package", "version"], [[name, found.get(name, "none")] for name in SHOWN])
+        print_table("Each notebook alone", ["notebook", "cells", "seconds", "outcome"], table)
+    sys.exit(0 if all(said == "as stored" for *_, said in table) else 1)
+
+
+if __name__ == "__main__":
+    main()

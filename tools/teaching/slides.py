@@ -1,0 +1,138 @@
+"""Write the notebooks as slides, one HTML file each: for a projector, without a network.
+
+Usage: python -m tools.teaching.slides FOLDER [NOTEBOOK ...]
+
+Which cells are shown is stored in the notebooks, as Jupyter's slide types (JupyterLab: property inspector, "Slide
+Type"). A `slide` begins at the cell's first heading, and what stands before that are notes to the slide before. A
+`subslide` begins at the cell itself. A `fragment` comes at the next key press, `notes` on demand, and `skip` not at
+all; a cell without a type goes on with the slide before it. Each further heading of a cell begins a slide, too.
+"""
+
+import argparse
+import copy
+import re
+from pathlib import Path
+
+from nbconvert.exporters import SlidesExporter
+from nbformat.v4 import new_markdown_cell
+from traitlets import default
+
+from tools.writing.formulas import rendered
+from tools.writing.notebooks import NotebookError, read, slide_type, tags, write_copies
+
+HEADING = re.compile(r"^#+ .*", re.MULTILINE)
+SECTION = re.compile(r"^## .*", re.MULTILINE)
+BEGINNINGS = ("slide", "subslide")
+TOO_SHORT = 200  # characters: so little, a heading above all, shares its slide with what follows
+CODE_LINES = 5  # of longer code only the output is shown
+
+
+class _Page(SlidesExporter):
+    """nbconvert's slides on a page of the course's own: nbconvert's loads reveal.js and more from other hosts."""
+
+    exclude_anchor_links = True
+    template_file = "slides.html.j2"
+
+    @default("extra_template_paths")
+    def _extra_template_paths_default(self):
+        return [str(Path(__file__).parent / "slides_template")]
+
+    def default_filters(self):
+        yield from super().default_filters()
+        yield "rendered", rendered
+
+
+def slides(notebook):
+    """Render a notebook's slides.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        As it is stored, with its outputs.
+
+    Returns
+    -------
+    str
+        A page of HTML that loads nothing.
+
+    Raises
+    ------
+    NotebookError
+        If no cell begins a slide, or a formula cannot be converted.
+    """
+    if not any(slide_type(cell) in BEGINNINGS for cell in notebook.cells):
+        raise NotebookError('has no slides; give its cells slide types (JupyterLab: property inspector, "Slide Type")')
+    return _Page().from_notebook_node(cut(notebook))[0]
+
+
+def cut(notebook):
+    """Cut a notebook into cells that begin one slide each at most, and leave of them what fits on slides.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+
+    Returns
+    -------
+    NotebookNode
+        A copy. A slide that begins without a heading has got that of its section.
+    """
+    notebook = copy.deepcopy(notebook)
+    cells, section = [], ""
+    for cell in notebook.cells:
+        for piece in _pieces(cell):
+            headings = SECTION.findall(piece.source) if piece.cell_type == "markdown" else []
+            starts_with_heading = piece.cell_type == "markdown" and HEADING.match(piece.source)
+            if slide_type(piece) in BEGINNINGS and section and not starts_with_heading:
+                cells.append(_markdown(section, slide_type(piece), piece, repeated=True))
+                piece.metadata.slideshow.slide_type = "-"
+            if piece.cell_type == "code":
+                _shorten(piece)
+            cells.append(piece)
+            section = headings[-1] if headings else section
+    notebook.cells = cells
+    return notebook
+
+
+def _pieces(cell):
+    """Cut a cell in front of its headings."""
+    kind = slide_type(cell)
+    starts = [heading.start() for heading in HEADING.finditer(cell.source)]
+    if cell.cell_type != "markdown" or kind not in BEGINNINGS or not starts:
+        return [cell]
+    ends = [*starts, len(cell.source)]
+    before = cell.source[: starts[0]].strip()
+    texts = [(before, "notes" if kind == "slide" else kind)] if before else []
+    for text in (cell.source[start:end].strip() for start, end in zip(starts, ends[1:], strict=True)):
+        if texts and texts[-1][1] == kind and len(texts[-1][0]) < TOO_SHORT:
+            texts[-1] = (f"{texts[-1][0]}\n\n{text}", kind)
+        else:
+            texts.append((text, kind))
+    return [_markdown(text, text_kind, cell) for text, text_kind in texts]
+
+
+def _markdown(source, kind, cell, **metadata):
+    """Return a part of a cell, or a heading for it, as a cell of its own."""
+    metadata["slideshow"] = {"slide_type": kind}
+    return new_markdown_cell(source, metadata=metadata, attachments=cell.get("attachments", {}))
+
+
+def _shorten(cell):
+    """Leave the task of an exercise, the picture of a figure or a lab, and of other cells the code if it is short."""
+    pictures = [output for output in cell.outputs if "image/png" in output.get("data", {})]
+    asks = {"exercise", "prediction"} & set(tags(cell))
+    if asks or not pictures:
+        cell.metadata.code = bool(asks) or len(cell.source.splitlines()) <= CODE_LINES
+        cell.outputs = [] if asks else cell.outputs
+    else:
+        cell.metadata.code = False
+        cell.outputs = pictures
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(prog="python -m tools.teaching.slides", description=__doc__.partition("\n")[0])
+    write_copies(parser, argv, lambda path: slides(read(path)), ".html")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""Write solved copies of notebooks, for instructors, and prove that the checks accept the solutions.
+
+Usage: python -m tools.writing.solve FOLDER [NOTEBOOK ...]
+
+Each exercise's stub becomes its solution and each prediction's `answer = None` the right answer.
+The copies are executed; when any check does not say that it is right, nothing is written.
+"""
+
+import argparse
+import ast
+import copy
+import json
+import re
+
+from mha_helpers import exercises
+from tools.writing.notebooks import (
+    NOTEBOOKS,
+    NotebookError,
+    execute,
+    label,
+    parse,
+    plain_python,
+    read,
+    serialised,
+    tags,
+    write_copies,
+)
+
+ASK = re.compile(r"exercises\.(\w+)\.(check|commit)")
+RIGHT = ("Correct", "Right")
+OTHERWISE = ("Not attempted yet", "Not yet", "Not answered yet", "Not quite")
+
+
+def solve(notebook, folder=NOTEBOOKS):
+    """Solve a notebook's exercises and predictions, run it, and see every check accept.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+    folder : path, optional
+        Where the kernel works.
+
+    Returns
+    -------
+    NotebookNode
+        A solved copy, executed.
+
+    Raises
+    ------
+    NotebookError
+        If a tagged cell cannot be solved, an exercise is never checked, a cell raises, or a check's
+        outcome is not shown or is not that the answer is right.
+    """
+    solved = copy.deepcopy(notebook)
+    asked = set()
+    code_cells = [pair for pair in enumerate(solved.cells, 1) if pair[1].cell_type == "code"]
+    for number, cell in reversed(code_cells):  # from the end, so that `asked` holds what the cells below ask
+        try:
+            asked |= set(_asks(cell))
+            if "exercise" in tags(cell):
+                _fill_stub(cell, asked)
+            if "prediction" in tags(cell):
+                _fill_answer(cell)
+        except NotebookError as error:
+            raise NotebookError(f"{label(number, cell)} {error}") from error
+    solved = execute(solved, folder)
+    for number, cell in enumerate(solved.cells, 1):
+        if cell.cell_type == "code":
+            _verify(number, cell)
+    return solved
+
+
+def stub(cell):
+    """Find what a cell tagged `exercise` asks for.
+
+    Parameters
+    ----------
+    cell : NotebookNode
+
+    Returns
+    -------
+    ast.FunctionDef
+        The one function it defines.
+
+    Raises
+    ------
+    NotebookError
+        If it does not define exactly one, or none that `mha_helpers.exercises` knows.
+    """
+    functions = [node for node in parse(cell.source).body if isinstance(node, ast.FunctionDef)]
+    if len(functions) != 1:
+        names = ", ".join(function.name for function in functions) or "no function"
+        raise NotebookError(f"is tagged exercise and defines {names}; define exactly one function")
+    if not hasattr(getattr(exercises, functions[0].name, None), "solution"):
+        raise NotebookError(f"is tagged exercise; rename {functions[0].name} to an exercise of mha_helpers.exercises")
+    return functions[0]
+
+
+def _asks(cell):
+    """Return (name, "check" or "commit") for each question that a cell puts to `exercises`."""
+    tree = parse(plain_python(cell.source))
+    calls = [ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return [match.groups() for match in map(ASK.fullmatch, calls) if match]
+
+
+def _fill_stub(cell, asked):
+    function = stub(cell)
+    if (function.name, "check") not in asked:
+        raise NotebookError(f"is never checked; add exercises.{function.name}.check({function.name})")
+    first = min(node.lineno for node in (function, *function.decorator_list))
+    lines = cell.source.split("\n")
+    lines[first - 1 : function.end_lineno] = [getattr(exercises, function.name).solution().source.rstrip("\n")]
+    cell.source = "\n".join(lines)
+
+
+def _fill_answer(cell):
+    blanks = [node for node in parse(cell.source).body if ast.unparse(node) == "answer = None"]
+    names = [name for name, question in _asks(cell) if question == "commit"]
+    if len(blanks) != 1 or len(names) != 1:
+        raise NotebookError(
+            "is tagged prediction; give it one line `answer = None` and one call exercises.NAME.commit(answer)"
+        )
+    lines = cell.source.split("\n")
+    right = json.dumps(getattr(exercises, names[0]).right, ensure_ascii=False)
+    lines[blanks[0].lineno - 1] = lines[blanks[0].lineno - 1].replace("None", right, 1)
+    cell.source = "\n".join(lines)
+
+
+def _verify(number, cell):
+    texts = [output.data.get("text/plain", "") for output in cell.outputs if "data" in output]
+    for text in texts:
+        if text.startswith(OTHERWISE):
+            raise NotebookError(f"{label(number, cell)}: solved, and yet it says: {text}")
+    if sum(text.startswith(RIGHT) for text in texts) < len(_asks(cell)):
+        raise NotebookError(f"{label(number, cell)} asks and does not show the outcome; make the call its last line")
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(prog="python -m tools.writing.solve", description=__doc__.partition("\n")[0])
+    write_copies(parser, argv, lambda path: serialised(solve(read(path), path.parent)), ".ipynb")
+
+
+if __name__ == "__main__":
+    main()

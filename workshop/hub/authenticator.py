@@ -1,0 +1,16 @@
+"""How the hub lets a learner in."""
+
+from jupyterhub.auth import Authenticator
+from traitlets import Any
+
+from workshop.hub.passwords import may_log_in
+
+
+class LearnerAuthenticator(Authenticator):
+    """A learner of the list, with the password that is derived for them."""
+
+    settings = Any(help="what `hub_passwords.read_settings` returned").tag(config=True)
+
+    async def authenticate(self, handler, data):
+        learner = self.normalize_username(data["username"])
+        return learner if may_log_in(self.settings, learner, data["password"]) else None

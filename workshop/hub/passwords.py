@@ -1,0 +1,148 @@
+"""Who may log in to the hub, and with which password: `python -m workshop.hub.passwords` prints the list to hand out.
+
+Passwords are derived from one secret and the learner's name: nothing is stored, and the list can be printed again.
+"""
+
+import argparse
+import base64
+import hashlib
+import hmac
+import os
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+SECRET = "MHA_HUB_SECRET"
+FOLDER = "MHA_HUB_FOLDER"
+DEFAULT_FOLDER = "/srv/mha-hub"
+SHORTEST_SECRET = 20
+# It names a folder, stands in addresses, and is typed by hand: nothing that needs explaining.
+NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
+
+
+class HubError(Exception):
+    """What keeps the hub from starting, in words for the instructor."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the instructor sets: the secret, the hub's folder, and who learns in it."""
+
+    secret: str
+    folder: Path
+    learners: tuple
+
+    def passwords(self):
+        """Return {learner: password}."""
+        return {learner: password(self.secret, learner) for learner in self.learners}
+
+
+def read_settings(environment):
+    """Read the secret and the hub's folder from the environment, and the learners from the folder.
+
+    Parameters
+    ----------
+    environment : mapping
+        `MHA_HUB_SECRET`, and `MHA_HUB_FOLDER` unless it is /srv/mha-hub.
+
+    Returns
+    -------
+    Settings
+
+    Raises
+    ------
+    HubError
+        If there is no secret or a short one, or no list of learners, or a name in it that will not do.
+    """
+    secret = environment.get(SECRET, "")
+    if len(secret) < SHORTEST_SECRET:
+        raise HubError(
+            f"{SECRET} has {len(secret)} characters and wants {SHORTEST_SECRET} or more: every password comes from it. "
+            "Make one with `openssl rand -hex 16`, keep it, and set it before each start."
+        )
+    folder = Path(environment.get(FOLDER) or DEFAULT_FOLDER).absolute()
+    file = folder / "learners.txt"
+    if not file.is_file():
+        raise HubError(f"there is no {file}; write the learners' names into it, one a line")
+    return Settings(secret, folder, read_learners(file))
+
+
+def read_learners(file):
+    """Return the names in a file, one a line; empty lines and lines from `#` on do not count.
+
+    Raises
+    ------
+    HubError
+        If there is no name, a name twice, or one that does not fit `NAME`.
+    """
+    learners = {}
+    for number, line in enumerate(Path(file).read_text(encoding="utf-8").splitlines(), 1):
+        name = line.partition("#")[0].strip()
+        if not name:
+            continue
+        if not NAME.fullmatch(name):
+            raise HubError(
+                f"{file}, line {number}: {name!r} will not do as a name; take small letters a to z, "
+                "digits and hyphens, a letter first, at most 31"
+            )
+        if name in learners:
+            raise HubError(f"{file}, line {number}: {name} stands in line {learners[name]} already; tell them apart")
+        learners[name] = number
+    if not learners:
+        raise HubError(f"{file} names nobody; write the learners' names into it, one a line")
+    return tuple(learners)
+
+
+def password(secret, learner):
+    """Return a learner's password: 60 bits in three groups of letters and digits, such as `k4wq-z2hn-7tbe`."""
+    digest = hmac.new(secret.encode(), learner.encode(), hashlib.sha256).digest()
+    letters = base64.b32encode(digest).decode().lower()
+    return "-".join(letters[start : start + 4] for start in (0, 4, 8))
+
+
+def may_log_in(settings, learner, given):
+    """Say whether this is a learner's own password; how long it takes tells nothing about it."""
+    right = hmac.compare_digest(given.encode(), password(settings.secret, learner).encode())
+    return right and learner in settings.learners
+
+
+def let_in(c, environment):
+    """Configure a hub to let in the learners of the list and nobody else; without a secret there is no hub.
+
+    Parameters
+    ----------
+    c : traitlets Config
+        What a hub's configuration file is given.
+    environment : mapping
+
+    Returns
+    -------
+    Settings
+    """
+    try:
+        settings = read_settings(environment)
+    except HubError as error:
+        # An ordinary exception would be logged, and a hub would start with what it has by default.
+        sys.exit(str(error))
+    c.JupyterHub.authenticator_class = "workshop.hub.authenticator.LearnerAuthenticator"
+    c.LearnerAuthenticator.settings = settings
+    c.Authenticator.allowed_users = set(settings.learners)
+    c.Authenticator.allow_existing_users = False  # whoever is taken off the list is out
+    c.JupyterHub.cookie_max_age_days = 1
+    return settings
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(prog="python -m workshop.hub.passwords", description=__doc__.partition("\n")[0])
+    parser.parse_args(argv)
+    try:
+        settings = read_settings(os.environ)
+    except HubError as error:
+        sys.exit(str(error))
+    for learner, word in settings.passwords().items():
+        print(f"{learner:31}  {word}")
+
+
+if __name__ == "__main__":
+    main()
