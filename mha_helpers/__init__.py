@@ -20,6 +20,7 @@ _ROOMS = {
     "measures": "measures",
     "positions": "positions",
     "probes": "probes",
+    "running_example": "running_example",
     "worked_examples": "worked_examples",
 }
 __all__ = list(_ROOMS)

@@ -1,0 +1,148 @@
+"""The example that the course carries from notebook to notebook.
+
+*The cat sat on the mat because it was tired*: five of its words, four features with names, and matrices made by
+hand so that every effect is large enough to see and every product can be done in the head. A trained model
+learns its matrices (notebook 07); here they are chosen, and the features mean what their names say.
+
+Head 0 has columns 0 and 1 of W_Q, W_K and W_V and rows 0 and 1 of W_O; head 1 has the rest. Notebooks 01 to 03 use
+head 0 alone: `first_head()`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mha_helpers import attention
+from mha_helpers.masks import causal_mask
+
+
+def _fixed(*rows):
+    """Make a matrix that nobody changes by accident."""
+    matrix = np.array(rows, dtype=float)
+    matrix.setflags(write=False)
+    return matrix
+
+
+SENTENCE = "The cat sat on the mat because it was tired."
+TOKENS = ("cat", "sat", "mat", "it", "tired")
+FEATURES = ("alive", "thing", "happens", "points back")
+N_HEADS = 2
+
+X = _fixed([1, 1, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1], [1, 0, 1, 0])
+W_Q = _fixed([1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 2], [1, 3, 2, 0])
+W_K = _fixed([3, 0, 2, 0], [-1, 0, 0, 2], [0, -1, 2, 0], [0, -1, 0, 0])
+W_V = _fixed([1, 0, 0, 1], [0, 2, 0, 0], [0, 0, 2, 0], [0, 0, 0, 0])
+W_O = _fixed([0, 1, 0, 1], [0, 0, 1, 0], [1, 1, 1, 0], [0, 0, 0, 1])
+
+
+def first_head():
+    """Return head 0's own W_Q, W_K and W_V.
+
+    Returns
+    -------
+    tuple of ndarray, shape (4, 2)
+
+    Examples
+    --------
+    >>> head_Q, head_K, head_V = first_head()
+    >>> context, weights = attention.dot_product_attention(X @ head_Q, X @ head_K, X @ head_V)
+    >>> float(weights[TOKENS.index("it"), TOKENS.index("cat")].round(2))
+    0.83
+    """
+    return W_Q[:, :2], W_K[:, :2], W_V[:, :2]
+
+
+class Moved(NamedTuple):
+    """The number by which a mistake is seen.
+
+    Parameters
+    ----------
+    slug : str
+        The mistake, by its name in the exercises' catalogue.
+    notebook : str
+        Where it is discussed: "01".
+    quantity : str
+        "weights", "context", "head 0", "concat" or "output".
+    row, column : str
+        The number's place: a token, and a token or "feature 2".
+    right, wrong : float
+        The number, and what the mistake makes of it.
+    """
+
+    slug: str
+    notebook: str
+    quantity: str
+    row: str
+    column: str
+    right: float
+    wrong: float
+
+    @property
+    def shift(self):
+        """How far the number moves."""
+        return abs(self.wrong - self.right)
+
+
+def moved_numbers():
+    """Return for each mistake that the course discusses the number of this example that shows it.
+
+    Figures, labs, repairs and the instructor's guide point at these numbers. A number that marks a mistake moves by
+    at least 0.1.
+
+    Returns
+    -------
+    tuple of Moved
+
+    Examples
+    --------
+    >>> for moved in moved_numbers()[:2]:
+    ...     print(moved.slug, moved.quantity, moved.row, moved.column, f"{moved.right:.2f} {moved.wrong:.2f}")
+    softmax-over-queries weights it cat 0.83 0.31
+    scores-keys-by-queries weights it cat 0.83 0.36
+    """
+    plain, scaled = _head_weights(scale=1), _head_weights()
+    queries, keys, values = (X @ W for W in first_head())
+    scores = queries @ keys.T
+    softmax, root, visible = attention.softmax, np.sqrt(2), causal_mask(len(TOKENS))
+
+    def masked(mask):
+        return attention.masked_attention(queries, keys, values, mask)[1]
+
+    causal = masked(visible)
+    heads = attention.split_heads(X @ W_V, N_HEADS)
+    context, _ = attention.scaled_dot_product_attention(*(attention.split_heads(X @ W, 2) for W in (W_Q, W_K, W_V)))
+    concat = attention.combine_heads(context)
+    output = concat @ W_O
+    found = (
+        ("softmax-over-queries", "01", "weights", "it", "cat", plain, softmax(scores.T).T),
+        ("scores-keys-by-queries", "01", "weights", "it", "cat", plain, softmax(scores.T)),
+        ("weights-transposed", "01", "context", "it", "feature 0", plain @ values, plain.T @ values),
+        ("values-are-keys", "01", "context", "it", "feature 1", plain @ values, plain @ keys),
+        ("scale-missing", "02", "weights", "it", "cat", scaled, plain),
+        ("scale-d-model", "02", "weights", "it", "cat", scaled, _head_weights(scale=1 / 2)),
+        ("scale-multiplied", "02", "weights", "it", "cat", scaled, _head_weights(scale=root)),
+        ("scale-after-softmax", "02", "weights", "it", "cat", scaled, plain / root),
+        ("mask-ignored", "03", "weights", "it", "tired", causal, scaled),
+        ("mask-after-softmax", "03", "weights", "it", "cat", causal, scaled * visible),
+        ("mask-score-zero", "03", "weights", "it", "cat", causal, softmax(scores * visible / root)),
+        ("mask-inverted", "03", "weights", "sat", "tired", causal, masked(~visible)),
+        ("causal-strict", "03", "weights", "sat", "sat", causal, masked(np.tri(5, k=-1, dtype=bool))),
+        ("split-without-transpose", "04", "head 0", "it", "feature 0", heads[0], (X @ W_V).reshape(2, 5, 2)[0]),
+        ("combine-without-transpose", "04", "concat", "it", "feature 2", concat, context.reshape(5, 4)),
+        ("mha-no-output-projection", "05", "output", "it", "feature 1", output, concat),
+        ("mha-output-projection-transposed", "05", "output", "it", "feature 0", output, concat @ W_O.T),
+    )
+    return tuple(Moved(*names, right=_at(right, names), wrong=_at(wrong, names)) for *names, right, wrong in found)
+
+
+def _head_weights(scale=None):
+    """Return head 0's weights."""
+    head_Q, head_K, head_V = first_head()
+    _, weights = attention.scaled_dot_product_attention(X @ head_Q, X @ head_K, X @ head_V, scale=scale)
+    return weights
+
+
+def _at(matrix, names):
+    *_, row, column = names
+    j = int(column.split()[1]) if column.startswith("feature") else TOKENS.index(column)
+    return float(matrix[TOKENS.index(row), j])
