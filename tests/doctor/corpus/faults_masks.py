@@ -1,0 +1,323 @@
+"""Real faults in what is hidden and how, as NumPy functions: without a mask most of them are right."""
+
+import numpy as np
+
+from .arrays import softmax
+from .case import Input, Register, varied
+
+CASES = Register()
+PLAIN = Input()
+PADDED, PAIRS = varied(PLAIN, mask="padding"), varied(PLAIN, mask="pairs")
+CAUSAL = varied(PLAIN, is_causal=True)
+
+
+def _heads(X, W, n_heads):
+    return (X @ W).reshape(*X.shape[:2], n_heads, -1).transpose(0, 2, 1, 3)
+
+
+def _tokens(heads, W_O):
+    b, h, n, d = heads.shape
+    return heads.transpose(0, 2, 1, 3).reshape(b, n, h * d) @ W_O
+
+
+@CASES.fault(
+    "https://github.com/RVC-Boss/GPT-SoVITS/issues/965",
+    "The triangle is shifted by one: every position also sees the one after it.",
+    ["causal-off-by-one"],
+    shows=CAUSAL,
+    hides=PLAIN,
+)
+def triangle_shifted_by_one(X, W_Q, W_K, W_V, W_O, n_heads, mask=None, is_causal=False):
+    q, k, v = (_heads(X, W, n_heads) for W in (W_Q, W_K, W_V))
+    scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+    n = X.shape[1]
+    hidden = np.triu(np.ones((n, n), bool), k=2) if is_causal else np.zeros((n, n), bool)
+    if mask is not None:
+        hidden = hidden | ~np.asarray(mask, bool)
+    return _tokens(softmax(np.where(hidden, -np.inf, scores)) @ v, W_O)
+
+
+@CASES.fault(
+    "https://github.com/paiml/entrenar/issues/310",
+    "The block takes the softmax of all scores; no causal mask is applied in training a language model.",
+    ["causal-ignored|mask-ignored|causal-missing"],
+    shows=CAUSAL,
+    hides=PLAIN,
+)
+def causal_and_yet_sees_everything(X, W_Q, W_K, W_V, W_O, n_heads, is_causal=False):
+    q, k, v = (_heads(X, W, n_heads) for W in (W_Q, W_K, W_V))
+    return _tokens(softmax(q @ k.swapaxes(-1, -2) * q.shape[-1] ** -0.5) @ v, W_O)
+
+
+@CASES.fault(
+    "https://github.com/facebookresearch/xformers/issues/103",
+    "The causal mask is merged with a given mask, and skipped altogether when none is given.",
+    ["causal-ignored-without-mask|causal-ignored|causal-skipped-without-mask|causal-needs-a-mask"],
+    shows=CAUSAL,
+    hides=varied(CAUSAL, mask="pairs"),
+)
+def causal_only_with_a_mask(q, k, v, att_mask=None, causal=False):
+    scores = q / np.sqrt(k.shape[-1]) @ k.swapaxes(-2, -1)
+    if att_mask is not None:
+        if causal:
+            att_mask = att_mask & np.tril(np.ones(scores.shape[-2:], bool))
+        scores = np.where(att_mask, scores, -np.inf)
+    return softmax(scores) @ v
+
+
+@CASES.fault(
+    "https://github.com/keras-team/keras/pull/23040",
+    "With an explicit mask the layer forgets the causal one.",
+    ["causal-ignored-with-mask|causal-ignored|causal-dropped-with-mask|mask-replaces-causal"],
+    shows=varied(CAUSAL, mask="padding"),
+    hides=CAUSAL,
+)
+def mask_instead_of_causal(
+    query, w_query, w_key, w_value, w_output, num_heads, attention_mask=None, use_causal_mask=False
+):
+    q, k, v = (_heads(query, w, num_heads) for w in (w_query, w_key, w_value))
+    scores = np.einsum("bnth,bnsh->bnts", q * q.shape[-1] ** -0.5, k)
+    if use_causal_mask and attention_mask is None:
+        attention_mask = np.arange(scores.shape[-2])[:, None] >= np.arange(scores.shape[-1])
+    if attention_mask is not None:
+        scores = scores + (1.0 - attention_mask) * -1e30
+    return _tokens(softmax(scores) @ v, w_output)
+
+
+@CASES.fault(
+    "https://github.com/awslabs/gluonts/pull/1401",
+    "Hidden scores are filled with 1e-9 where -1e9 was meant: they still get a share.",
+    ["mask-tiny-number"],
+    shows=PADDED,
+    hides=PLAIN,
+)
+def tiny_number_for_minus_infinity(F, w_q, w_k, w_v, w_o, n_head, mask=None):
+    q, k, v = (_heads(F, w, n_head) for w in (w_q, w_k, w_v))
+    score = np.matmul(q, np.swapaxes(k, -1, -2)) / np.sqrt(q.shape[-1])
+    if mask is not None:
+        score = np.where(mask, score, 1e-9)
+    return _tokens(np.matmul(softmax(score), v), w_o)
+
+
+@CASES.fault(
+    "https://github.com/NTMC-Community/MatchZoo-py/issues/163",
+    "The value that hides is not a large negative number; the reader proposes -1e7.",
+    ["mask-score-zero"],
+    shows=PAIRS,
+    hides=PLAIN,
+)
+def hidden_scores_set_to_zero(query, key, value, mask=None):
+    scores = np.einsum("...qd,...kd->...qk", query, key) / np.sqrt(key.shape[-1])
+    if mask is not None:
+        scores = scores.copy()
+        scores[np.broadcast_to(~mask, scores.shape)] = 0
+    return np.einsum("...qk,...kd->...qd", softmax(scores), value)
+
+
+@CASES.fault(
+    "https://github.com/georg-wolflein/good-features/pull/1",
+    "Scores are multiplied by a mask of ones and zeros, and e to the power of 0 is 1; batches of one sample hid it.",
+    ["mask-score-zero"],
+    shows=PADDED,
+    hides=PLAIN,
+)
+def scores_times_mask(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    q, k, v = (_heads(X, W, n_heads) for W in (W_Q, W_K, W_V))
+    a = q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5
+    if mask is not None:
+        a = a * mask
+    return _tokens(softmax(a) @ v, W_O)
+
+
+@CASES.fault(
+    "https://github.com/huggingface/pytorch-image-models/pull/2236",
+    "Minus infinity is filled in after the softmax.",
+    ["mask-after-softmax-infinite|mask-after-softmax"],
+    shows=PAIRS,
+    hides=PLAIN,
+)
+def minus_infinity_after_the_softmax(x, wq, wk, wv, proj, num_heads, attn_mask=None):
+    q, k, v = (_heads(x, w, num_heads) for w in (wq, wk, wv))
+    q = q * q.shape[-1] ** -0.5
+    attn = softmax(q @ k.swapaxes(-2, -1))
+    if attn_mask is not None:
+        attn = np.where(attn_mask, attn, -np.inf)
+    with np.errstate(invalid="ignore"):
+        return _tokens(attn @ v, proj)
+
+
+@CASES.fault(
+    "https://github.com/ilivans/tf-rnn-attention/issues/11",
+    "The softmax counts the padding and its share is zeroed later: what is left no longer adds up to one.",
+    ["mask-after-softmax"],
+    shows=PADDED,
+    hides=PLAIN,
+)
+def weights_times_mask(Q, K, V, mask=None):
+    weights = softmax(Q @ K.swapaxes(-1, -2) / np.sqrt(K.shape[-1]))
+    if mask is not None:
+        weights = weights * mask
+    return weights @ V
+
+
+@CASES.fault(
+    "https://github.com/lucidrains/flamingo-pytorch/issues/10",
+    "`masked_fill` returns a new tensor, which nobody takes; the line has no effect.",
+    ["mask-ignored"],
+    shows=PAIRS,
+    hides=PLAIN,
+)
+def filled_and_forgotten(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    q, k, v = (_heads(X, W, n_heads) for W in (W_Q, W_K, W_V))
+    sim = np.einsum("bhid,bhjd->bhij", q * q.shape[-1] ** -0.5, k)
+    if mask is not None:
+        np.where(mask, sim, -np.inf)
+    attn = softmax(sim)
+    return _tokens(np.einsum("bhij,bhjd->bhid", attn, v), W_O)
+
+
+@CASES.fault(
+    "https://github.com/lucidrains/halonet-pytorch/issues/4",
+    "The fill happens where the mask is True, and True marks what may be attended to.",
+    ["mask-inverted"],
+    shows=PAIRS,
+    hides=PLAIN,
+)
+def fills_where_it_may_attend(q, k, v, mask=None):
+    sim = q @ k.swapaxes(-1, -2) * q.shape[-1] ** -0.5
+    if mask is not None:
+        sim = np.where(mask, np.finfo(sim.dtype).min, sim)
+    return softmax(sim) @ v
+
+
+@CASES.fault(
+    "https://github.com/huggingface/diffusers/issues/14342",
+    "A boolean mask lands in the slot of an additive bias: what may be attended to gets 1, what is hidden 0.",
+    ["mask-added-boolean"],
+    shows=PAIRS,
+    hides=PLAIN,
+)
+def boolean_as_bias(query, key, value, attn_bias_mask=None):
+    logits = query @ key.swapaxes(-2, -1) / np.sqrt(query.shape[-1])
+    if attn_bias_mask is not None:
+        logits = logits + attn_bias_mask
+    return softmax(logits) @ value
+
+
+@CASES.fault(
+    "https://github.com/lucidrains/memory-compressed-attention/issues/2",
+    "Hidden scores get minus minus infinity.",
+    ["mask-minus-minus-inf"],
+    shows=PADDED,
+    hides=PLAIN,
+)
+def minus_minus_infinity(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    q, k, v = (_heads(X, W, n_heads) for W in (W_Q, W_K, W_V))
+    dots = q @ k.swapaxes(-1, -2) * q.shape[-1] ** -0.5
+    mask_value = -float("-inf")
+    if mask is not None:
+        dots = np.where(mask, dots, mask_value)
+    with np.errstate(invalid="ignore"):
+        return _tokens(softmax(dots) @ v, W_O)
+
+
+@CASES.fault(
+    "https://github.com/tracel-ai/burn/pull/4697",
+    "Minus infinity minus minus infinity: a row in which the masks hide everything becomes NaN.",
+    ["mask-full-row-nan"],
+    shows=varied(PLAIN, mask="empty"),
+    hides=PADDED,
+)
+def empty_row_becomes_nan(q, k, v, mask=None):
+    scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    with np.errstate(invalid="ignore"):
+        e = np.exp(scores - scores.max(-1, keepdims=True))
+        return (e / e.sum(-1, keepdims=True)) @ v
+
+
+@CASES.fault(
+    "https://github.com/TransformerLensOrg/TransformerLens/pull/366",
+    "Hidden scores are -1e5, and a small model has scores below that: it attends to what is hidden.",
+    ["mask-tiny-number|mask-finite|mask-outrun|mask-too-small"],
+    shows=varied(PLAIN, mask="causal", size=2e6),
+    hides=varied(PLAIN, mask="causal"),
+)
+def outrun_by_the_scores(residual, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    q, k, v = (_heads(residual, W, n_heads) for W in (W_Q, W_K, W_V))
+    attn_scores = np.einsum("bhqd,bhkd->bhqk", q, k) / np.sqrt(q.shape[-1])
+    if mask is not None:
+        attn_scores = np.where(mask, attn_scores, -1e5)
+    pattern = softmax(attn_scores)
+    return _tokens(np.einsum("bhqk,bhkd->bhqd", pattern, v), W_O)
+
+
+@CASES.fault(
+    "https://github.com/openai/gpt-2/pull/122",
+    "The mask subtracts 1e10 times (1 - b): in half precision that is infinity, times zero where nothing is hidden.",
+    ["mask-zero-times-inf|float16-overflow|half-precision-overflow|mask-float16-overflow"],
+    shows=varied(PLAIN, mask="causal", dtype="float16"),
+    hides=varied(PLAIN, mask="causal"),
+)
+def too_large_for_half_precision(q, k, v, mask=None):
+    w = np.matmul(q, np.swapaxes(k, -1, -2)) * q.dtype.type(q.shape[-1] ** -0.5)
+    if mask is not None:
+        b = mask.astype(w.dtype)
+        with np.errstate(over="ignore", invalid="ignore"):
+            w = w * b - w.dtype.type(1e10) * (1 - b)
+            return np.matmul(softmax(w), v)
+    return np.matmul(softmax(w), v)
+
+
+@CASES.fault(
+    "https://github.com/lsdefine/attention-is-all-you-need-keras/issues/36",
+    "Heads are folded before the samples, the mask repeated as if after: samples get each other's padding.",
+    ["mask-of-another-sample|mask-repeat-order|mask-tiled|mask-repeated-in-the-wrong-order|mask-folded-otherwise"],
+    shows=PADDED,
+    hides=varied(PADDED, batch=1),
+)
+def mask_repeated_in_another_order(q, w_q, w_k, w_v, w_o, n_head, mask=None):
+    s = q.shape
+
+    def reshape1(x):
+        return x.reshape(s[0], s[1], n_head, -1).transpose(2, 0, 1, 3).reshape(-1, s[1], s[2] // n_head)
+
+    qs, ks, vs = reshape1(q @ w_q), reshape1(q @ w_k), reshape1(q @ w_v)
+    attn = qs @ ks.swapaxes(1, 2) / np.sqrt(s[2] // n_head)
+    if mask is not None:
+        rows = np.broadcast_to(mask, (s[0], 1, s[1], s[1]))[:, 0]
+        attn = attn + (-1e10) * (1 - np.repeat(rows, n_head, axis=0))
+    head = softmax(attn) @ vs
+    return head.reshape(n_head, s[0], s[1], -1).transpose(1, 2, 0, 3).reshape(s) @ w_o
+
+
+@CASES.fault(
+    "https://github.com/keitakurita/Practical_NLP_in_PyTorch/pull/8",
+    "The head receives the mask and does not hand it on to the function that would use it.",
+    ["mask-ignored"],
+    shows=PADDED,
+    hides=PLAIN,
+)
+def mask_not_handed_on(queries, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    def scaled_dot_product(q, k, v, mask=None):
+        attn = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])
+        if mask is not None:
+            attn = np.where(mask, attn, -np.inf)
+        return softmax(attn) @ v
+
+    return _tokens(scaled_dot_product(*(_heads(queries, W, n_heads) for W in (W_Q, W_K, W_V))), W_O)
+
+
+@CASES.fault(
+    "https://github.com/pytorch/examples/issues/649",
+    "A release built the causal mask the other way round: it hid the past and showed the future.",
+    ["causal-transposed|causal-inverted"],
+    shows=CAUSAL,
+    hides=PLAIN,
+)
+def past_hidden_future_shown(q, k, v, is_causal=False):
+    scores = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])
+    if is_causal:
+        scores = scores + np.where(np.tril(np.ones(scores.shape[-2:]), -1) == 1, -np.inf, 0.0)
+    return softmax(scores) @ v
