@@ -1,7 +1,21 @@
 """The course's one visual language: colours, sizes and number formats of figures, labs and messages.
 
-Role colours are Okabe and Ito's, which colour-blind readers can tell apart
-(https://jfly.uni-koeln.de/color/); each always comes with its letter or name.
+How to use it. A colour has one meaning everywhere, and never carries it alone: its letter, name or number stands by.
+
+- **Roles** say what a tensor is: X, queries, keys, values, and output (contexts, too: they are on their way there).
+  `ROLES[role]` is for lines and frames, `role_text(role)` for its name, `role_colours(role)` fills its cells, pale
+  enough for black numbers.
+- **Heads** have colours of their own: `head_colour(i)` for lines and frames, `head_text(i)` for its name,
+  `head_fill(i)` behind numbers, `head_weight_colours(i)` for its weights.
+- **Tokens**, where it matters which token a cell comes from: `token_fill(i)` behind numbers. Neighbours differ in
+  lightness, so that they stay apart in greyscale.
+- **Weights** run from 0 (pale) to 1 (dark): `weight_colour`. It is head 0's ramp, since the notebooks before heads
+  run on head 0. **Scores** diverge from 0: `score_colours(largest)`. What a mask hides is `HIDDEN`: plain, no number.
+- Anything else is INK, QUIET (captions), GRID (hairlines), PANEL (quiet areas), ALARM (what differs) on PAPER.
+- Cells are CELL_WIDTH by CELL_HEIGHT, numbers FONT_SIZE; text is never smaller than LEAST on the screen.
+
+Role colours are Okabe and Ito's, output a darker one, which colour-blind readers can tell apart
+(https://jfly.uni-koeln.de/color/).
 """
 
 import functools
@@ -12,24 +26,79 @@ ROLES = {
     "queries": "#0072b2",
     "keys": "#d55e00",
     "values": "#009e73",
-    "output": "#cc79a7",
+    "output": "#c2569b",
 }
 
-# Fills below black numbers, for tokens and for heads: Paul Tol's light scheme (https://sronpersonalpages.nl/~pault/).
-TOKENS = ("#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99")
-HEADS = ("#77aadd", "#eedd88", "#ee8866", "#44bb99")
+HEADS = ("#6a4fb3", "#a87900", "#0f8b8d", "#b5344c")
+
+# Dark and light by turns: tokens 0 and 1 stay apart in greyscale.
+TOKENS = ("#74a5dc", "#f5e48f", "#e8835f", "#c3e7f7", "#4fb896", "#fbcdd8")
 
 # Weights run from 0 (pale) to 1 (dark); scores diverge from 0 (pale) to either side.
-SEQUENTIAL = ("#f7fbff", "#d2e3f3", "#9ac8e0", "#519ccc", "#1c6aaf", "#08306b")
+SEQUENTIAL = ("#fbfaff", "#e3def5", "#bfb3e6", "#9482d0", "#6a4fb3", "#33196f")
 DIVERGING = ("#8c510a", "#cf9a4e", "#eed9ac", "#f7f7f7", "#a9dbd3", "#4ba59b", "#01665e")
+
+TINT = 0.3  # how much colour there is behind black numbers: paler, and colour-blind readers see only greys
+_TINTS = {"X": 0.12, "output": 0.4}  # lighter and darker, so that they stay apart without the colours, too
 
 INK = "#1a1a1a"  # text on PAPER: contrast 17 to 1
 PAPER = "#ffffff"
+PANEL = "#f5f5f7"
+GRID = "#d0d0d5"
 QUIET = "#5c5c5c"  # captions: contrast 6.6 to 1
+HIDDEN = "#dcdce0"
 ALARM = "#b00020"
 FONT = "DejaVu Sans, Verdana, sans-serif"
 CELL_WIDTH, CELL_HEIGHT = 52, 32  # of a matrix, in pixels
 FONT_SIZE = 13
+LEAST = 11  # pixels; no number is smaller on the screen
+
+
+def tint(colour, share=TINT):
+    """Return a colour's pale form, to stand behind black numbers.
+
+    Parameters
+    ----------
+    colour : str
+        `"#rrggbb"`.
+    share : float, optional
+        How much of the colour there is, from 0 to 1; the rest is PAPER.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> tint("#000000", 0.5)
+    '#808080'
+    """
+    return blend((PAPER, colour), share)
+
+
+def head_colour(head):
+    """Return a head's colour, for lines and frames; after the last colour they begin again."""
+    return HEADS[head % len(HEADS)]
+
+
+def head_text(head):
+    """Return a head's colour, dark enough for its name on PAPER."""
+    return blend((head_colour(head), INK), 0.28)
+
+
+def head_fill(head):
+    """Return the fill of a head's cells, pale enough for black numbers."""
+    return tint(head_colour(head), 0.36)
+
+
+def head_weight_colours(head):
+    """Return a function that colours a head's weights, from 0 (pale) to 1 (dark)."""
+    return _head_ramp(head % len(HEADS))
+
+
+def token_fill(token):
+    """Return the fill of a token's cells, pale enough for black numbers; after the last they begin again."""
+    return TOKENS[token % len(TOKENS)]
 
 
 def role_text(role):
@@ -47,7 +116,7 @@ def role_text(role):
     Examples
     --------
     >>> role_text("output")
-    '#9a5e80'
+    '#934577'
     """
     return blend((ROLES[role], INK), 0.28)
 
@@ -120,11 +189,7 @@ def text_colour(background):
     >>> text_colour("#f7f7f7"), text_colour("#08306b")
     ('#000000', '#ffffff')
     """
-    channels = (byte / 255 for byte in bytes.fromhex(background[1:]))
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
-    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    # Where (luminance + 0.05) / 0.05 is 1.05 / (luminance + 0.05), both are equally easy.
-    return "#000000" if (luminance + 0.05) ** 2 > 1.05 * 0.05 else "#ffffff"
+    return max(("#000000", "#ffffff"), key=lambda ink: contrast(ink, background))
 
 
 def weight_colour(value):
@@ -139,5 +204,45 @@ def score_colours(largest):
 
 def role_colours(role):
     """Return a function that gives every cell the pale form of a role's colour."""
-    pale = blend((PAPER, ROLES[role]), 0.14)
+    pale = tint(ROLES[role], _TINTS.get(role, TINT))
     return lambda value: pale
+
+
+@functools.cache
+def _head_ramp(head):
+    """Return a ramp of a head's colour that is as pale and as dark as that of weights."""
+    if head == 0:
+        return weight_colour
+    colour = HEADS[head]
+    anchors = (tint(colour, 0.03), tint(colour, 0.2), tint(colour, 0.45), tint(colour, 0.72), colour)
+    anchors += (blend((colour, "#000000"), 0.58),)
+    return lambda value: blend(anchors, value) if math.isfinite(value) else PAPER
+
+
+def contrast(one, other):
+    """Return how well two colours can be told apart by their lightness, from 1 (not at all) to 21.
+
+    Text needs 4.5 on its background, lines and frames 3 (WCAG 2.2, success criteria 1.4.3 and 1.4.11).
+
+    Parameters
+    ----------
+    one, other : str
+        `"#rrggbb"`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> contrast("#000000", "#ffffff")
+    21.0
+    """
+    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour):
+    channels = (byte / 255 for byte in bytes.fromhex(colour[1:]))
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
