@@ -7,3 +7,10 @@ from . import faults_heads, faults_masks, faults_scores, faults_several, right_f
 
 FAULTS = [*faults_scores.CASES, *faults_heads.CASES, *faults_masks.CASES, *faults_several.CASES]
 RIGHT = [*right_functions.CASES]
+
+
+def torch_cases():
+    """The entries that need PyTorch: (faults, right ones)."""
+    from . import faults_modules, right_modules
+
+    return [*faults_modules.CASES], [*right_modules.CASES]

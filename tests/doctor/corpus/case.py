@@ -1,7 +1,9 @@
 """One entry of the corpus, and the inputs on which it is examined."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -13,7 +15,8 @@ class Input:
     `mask` is "padding" (hides keys, other ones in each sample), "pairs" (a matrix of queries and keys), "heads"
     (another matrix for every sample and head), "causal" (a triangular matrix, passed as a mask) or "empty" (padding in
     which the first sample has no key left). `size` multiplies the queries' side, so that the scores grow with it. With
-    `calls` above 1, the same thing is first called on other numbers of the same shape.
+    `calls` above 1, the same thing is first called on other numbers of the same shape. With a `first_part`, that many
+    tokens come in a first call, and the others in a second one that is given the cache.
     """
 
     batch: int = 3
@@ -26,6 +29,7 @@ class Input:
     dtype: str = "float64"
     calls: int = 1
     n_kv_heads: int | None = None
+    first_part: int = 0
 
     @property
     def d_model(self):
@@ -68,11 +72,12 @@ class Input:
 class Case:
     """An implementation: rewritten after a public thread, in its manner and not in its words.
 
-    `make()` returns what is to be examined: a function, or a module with parameters of its own. `said` is one sentence
-    of what the thread says. `expected` holds, for each fault in it, the names that are acceptable; it is None where no
-    name can be expected, and empty for a right implementation. `shows` is an input on which it differs from attention,
-    `hides` one on which it does not. `takes` are the masks it is given, and `layout` says where a module keeps its
-    matrices and how it is called (None for a function).
+    `make()` returns what is to be examined: a function, or a module with parameters of its own, which
+    `make(d_model, n_heads)` builds in another size. `said` is one sentence of what the thread says. `expected` holds,
+    for each fault in it, the names that are acceptable; it is None where no name can be expected, and empty for a right
+    implementation. `shows` is an input on which it differs from attention, `hides` one on which it does not. `takes`
+    are the masks it is given, and `layout` says where a module keeps its matrices and how it is called (None for a
+    function).
     """
 
     name: str
@@ -113,34 +118,34 @@ def _bare(name):
 class Register(list):
     """The cases of one module of the corpus, in the order in which they stand there."""
 
-    def __init__(self, *, is_torch=False):
+    def __init__(self, build=None):
         super().__init__()
-        self.is_torch = is_torch
+        self.build = build  # builds a module from its class, d_model and n_heads; None where functions are registered
 
-    def fault(self, link, said, expected, shows=None, *, make=None, **further):
-        """Register the decorated function, or what `make(class)` builds, as a faulty implementation."""
+    def fault(self, link, said, expected, shows=None, **further):
+        """Register the decorated function or class of modules as a faulty implementation."""
         if expected is not None:
             expected = tuple(frozenset(names.split("|")) for names in expected)
 
         def register(thing):
-            self._add(thing, make, link, said, expected, shows=shows or Input(), **further)
+            self._add(thing, link, said, expected, shows=shows or Input(), **further)
             return thing
 
         return register
 
-    def right(self, link, said, *, make=None, takes=("padding", "pairs", "heads", "causal"), **further):
-        """Register the decorated function, or what `make(class)` builds, as a right implementation."""
+    def right(self, link, said, *, takes=("padding", "pairs", "heads", "causal"), **further):
+        """Register the decorated function or class of modules as a right implementation."""
 
         def register(thing):
-            self._add(thing, make, link, said, (), takes=takes, **further)
+            self._add(thing, link, said, (), takes=takes, **further)
             return thing
 
         return register
 
-    def _add(self, thing, make, link, said, expected, **further):
-        name = thing.__name__.replace("_", "-")
-        make = (lambda: thing) if make is None else (lambda: make(thing))
-        self.append(Case(name, make, link, said, expected, is_torch=self.is_torch, **further))
+    def _add(self, thing, link, said, expected, *, build=None, **further):
+        name = re.sub(r"(?<=[a-z])(?=[A-Z])|_", "-", thing.__name__).lower()
+        make = partial(self.build, build(thing) if build else thing) if self.build else lambda: thing
+        self.append(Case(name, make, link, said, expected, is_torch=self.build is not None, **further))
 
 
 def varied(given, **changes):
