@@ -4,9 +4,11 @@ Row vectors throughout: `X` is (..., seq_len, d_model) and `queries = X @ W_Q`. 
 (..., n_queries, n_keys), and heads are an axis before the sequence:
 (..., n_heads, seq_len, d_head). What the literature calls d_k is `d_head` here.
 
-float32 in, float32 out; float64 likewise; whole numbers are read as float64. Inputs are never
-changed, but what is returned may be a view of them. NaN is not refused: it spreads to what was computed
-from it, and so stays visible (a hidden value, too: its weight is 0, and 0 x NaN is NaN).
+Arguments that do not fit are refused everywhere, by `@checked`: a ValueError says what was given,
+what was wanted and what to do. float32 in, float32 out; float64 likewise; whole numbers are read as
+float64. Inputs are never changed, but what is returned may be a view of them. NaN is not refused: it
+spreads to what was computed from it, and so stays visible (a hidden value, too: its weight is 0, and
+0 x NaN is NaN).
 
 Vaswani et al. (2017), "Attention Is All You Need", https://arxiv.org/abs/1706.03762.
 """
@@ -32,11 +34,6 @@ def softmax(scores):
     ndarray, shape (..., n_keys)
         Weights over the last axis.
 
-    Raises
-    ------
-    ValueError
-        If the scores are not real numbers, or there are none.
-
     Notes
     -----
     exp(s_j) / sum_k exp(s_k). Subtracting the row's maximum first changes nothing in exact
@@ -47,8 +44,8 @@ def softmax(scores):
     >>> softmax([0.0, 1.0, 2.0]).round(4)
     array([0.09  , 0.2447, 0.6652])
     """
-    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))  # (..., n_keys)
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)  # each row by its sum, (..., 1)
 
 
 @checked(scores="... n_keys")
@@ -65,18 +62,13 @@ def softmax_or_zeros(scores):
     ndarray, shape (..., n_keys)
         Weights over the last axis.
 
-    Raises
-    ------
-    ValueError
-        If the scores are not real numbers, or there are none.
-
     Examples
     --------
     >>> softmax_or_zeros([[0.0, -np.inf], [-np.inf, -np.inf]])
     array([[1., 0.],
            [0., 0.]])
     """
-    nothing_to_see = np.isneginf(scores).all(axis=-1, keepdims=True)
+    nothing_to_see = np.isneginf(scores).all(axis=-1, keepdims=True)  # (..., 1)
     return np.where(nothing_to_see, 0, softmax(np.where(nothing_to_see, 0, scores)))
 
 
@@ -94,11 +86,6 @@ def attention_scores(queries, keys):
     ndarray, shape (..., n_queries, n_keys)
         Row i holds query i's score with each key.
 
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit.
-
     Notes
     -----
     Q K^T of Vaswani et al. (2017), equation 1.
@@ -110,7 +97,7 @@ def attention_scores(queries, keys):
            [5., 2., 3.]])
     """
     # Swap only the last two axes of the keys: `keys.T` would reverse the batch axes too.
-    return queries @ keys.swapaxes(-1, -2)
+    return queries @ keys.swapaxes(-1, -2)  # (..., n_queries, d_head) @ (..., d_head, n_keys)
 
 
 @checked(queries="... n_queries d_head", keys="... n_keys d_head", values="... n_keys d_value")
@@ -129,11 +116,6 @@ def dot_product_attention(queries, keys, values):
         Row i is the average of the values under row i of the weights.
     weights : ndarray, shape (..., n_queries, n_keys)
 
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit.
-
     Notes
     -----
     softmax(Q K^T) V: "dot-product attention" in Vaswani et al. (2017), section 3.2.1.
@@ -144,8 +126,8 @@ def dot_product_attention(queries, keys, values):
     >>> weights.round(4), context.round(4)
     (array([[0.8808, 0.1192]]), array([[8.808, 1.192]]))
     """
-    weights = softmax(attention_scores(queries, keys))
-    context = weights @ values
+    weights = softmax(attention_scores(queries, keys))  # (..., n_queries, n_keys)
+    context = weights @ values  # (..., n_queries, n_keys) @ (..., n_keys, d_value)
     return context, weights
 
 
@@ -171,11 +153,6 @@ def scaled_dot_product_attention(queries, keys, values, mask=None, *, is_causal=
     weights : ndarray, shape (..., n_queries, n_keys)
         A query from which everything is hidden gets zero weights and a zero context.
 
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, the mask is of the wrong shape or kind, or the scale is not a number.
-
     Notes
     -----
     softmax(Q K^T / sqrt(d_k)) V: Vaswani et al. (2017), equation 1.
@@ -189,14 +166,14 @@ def scaled_dot_product_attention(queries, keys, values, mask=None, *, is_causal=
     """
     if scale is None:
         scale = queries.shape[-1] ** -0.5
-    scores = attention_scores(queries, keys) * scale
+    scores = attention_scores(queries, keys) * scale  # (..., n_queries, n_keys)
     if mask is not None:
         scores = apply_mask(scores, mask)
     if is_causal:
         n_queries, n_keys = scores.shape[-2:]
         scores = apply_mask(scores, causal_mask(max(n_queries, n_keys))[:n_queries, :n_keys])
     weights = softmax_or_zeros(scores)
-    context = weights @ values
+    context = weights @ values  # (..., n_queries, d_value)
     return context, weights
 
 
@@ -218,11 +195,6 @@ def masked_attention(queries, keys, values, mask):
     weights : ndarray, shape (..., n_queries, n_keys)
         A query from which everything is hidden gets zero weights and a zero context.
 
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, or the mask is of the wrong shape or kind.
-
     Notes
     -----
     Vaswani et al. (2017), section 3.2.3: hidden scores become -inf *before* the softmax.
@@ -233,9 +205,9 @@ def masked_attention(queries, keys, values, mask):
     >>> weights, context
     (array([[0., 1.]]), array([[ 0., 10.]]))
     """
-    scores = attention_scores(queries, keys) * queries.shape[-1] ** -0.5
+    scores = attention_scores(queries, keys) * queries.shape[-1] ** -0.5  # (..., n_queries, n_keys)
     weights = softmax_or_zeros(apply_mask(scores, mask))
-    context = weights @ values
+    context = weights @ values  # (..., n_queries, d_value)
     return context, weights
 
 
@@ -253,11 +225,6 @@ def softmax_jacobian(p):
     ndarray, shape (n_keys, n_keys)
         Entry (i, j) is d p[i] / d scores[j].
 
-    Raises
-    ------
-    ValueError
-        If p is not one row.
-
     Notes
     -----
     diag(p) - p p^T, by the quotient rule.
@@ -268,7 +235,7 @@ def softmax_jacobian(p):
     array([[ 0.1875, -0.1875],
            [-0.1875,  0.1875]])
     """
-    return np.diag(p) - np.outer(p, p)
+    return np.diag(p) - np.outer(p, p)  # (n_keys, n_keys)
 
 
 @checked(X="... seq_len d_model", n_heads="divides d_model")
@@ -286,11 +253,6 @@ def split_heads(X, n_heads):
     ndarray, shape (..., n_heads, seq_len, d_head)
         Head i holds features i * d_head to (i + 1) * d_head of every token.
 
-    Raises
-    ------
-    ValueError
-        If n_heads does not divide d_model.
-
     Examples
     --------
     >>> split_heads([[0, 1, 2, 3], [10, 11, 12, 13]], n_heads=2)
@@ -300,9 +262,9 @@ def split_heads(X, n_heads):
             [12., 13.]]])
     """
     *batch, seq_len, d_model = X.shape
-    X = X.reshape(*batch, seq_len, n_heads, d_model // n_heads)
+    X = X.reshape(*batch, seq_len, n_heads, d_model // n_heads)  # (..., seq_len, n_heads, d_head)
     # Reshaping straight to (n_heads, seq_len, d_head) would mix tokens: only a transpose moves an axis.
-    return X.swapaxes(-3, -2)
+    return X.swapaxes(-3, -2)  # (..., n_heads, seq_len, d_head)
 
 
 @checked(heads="... n_heads seq_len d_head")
@@ -317,11 +279,6 @@ def combine_heads(heads):
     -------
     ndarray, shape (..., seq_len, n_heads * d_head)
 
-    Raises
-    ------
-    ValueError
-        If there are fewer than three axes.
-
     Examples
     --------
     >>> combine_heads([[[0, 1], [10, 11]], [[2, 3], [12, 13]]])
@@ -329,7 +286,8 @@ def combine_heads(heads):
            [10., 11., 12., 13.]])
     """
     *batch, n_heads, seq_len, d_head = heads.shape
-    return heads.swapaxes(-3, -2).reshape(*batch, seq_len, n_heads * d_head)
+    heads = heads.swapaxes(-3, -2)  # (..., seq_len, n_heads, d_head)
+    return heads.reshape(*batch, seq_len, n_heads * d_head)
 
 
 @checked(
@@ -352,11 +310,6 @@ def folded_attention(queries, keys, values, n_heads):
     ndarray, shape (batch, seq_len, d_model)
         The heads' contexts side by side, as `combine_heads` puts them.
 
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, or n_heads does not divide d_model.
-
     Notes
     -----
     Attention treats every leading axis alike, so that "batch * n_heads sentences" and "n_heads heads in each
@@ -373,8 +326,8 @@ def folded_attention(queries, keys, values, n_heads):
     folded = (batch * n_heads, seq_len, d_model // n_heads)
     # Split first: reshaping straight to (batch * n_heads, seq_len, d_head) would mix tokens.
     queries, keys, values = (split_heads(X, n_heads).reshape(folded) for X in (queries, keys, values))
-    context, _ = scaled_dot_product_attention(queries, keys, values)
-    return combine_heads(context.reshape(batch, n_heads, seq_len, d_model // n_heads))
+    context, _ = scaled_dot_product_attention(queries, keys, values)  # (batch * n_heads, seq_len, d_head)
+    return combine_heads(context.reshape(batch, n_heads, seq_len, d_model // n_heads))  # (batch, seq_len, d_model)
 
 
 @checked(
@@ -420,11 +373,6 @@ def multi_head_attention(
     output : ndarray, shape (..., seq_len, d_model)
     weights : ndarray, shape (..., n_heads, seq_len, n_keys)
 
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, n_heads does not divide, or the mask is of the wrong shape or kind.
-
     Notes
     -----
     Concat(head_1, ..., head_h) W_O: Vaswani et al. (2017), section 3.2.2.
@@ -439,11 +387,11 @@ def multi_head_attention(
     """
     if context_X is None:
         context_X = X
-    queries = split_heads(X @ W_Q + b_Q, n_heads)
-    keys = split_heads(context_X @ W_K + b_K, n_heads)
-    values = split_heads(context_X @ W_V + b_V, n_heads)
+    queries = split_heads(X @ W_Q + b_Q, n_heads)  # (..., n_heads, seq_len, d_head)
+    keys = split_heads(context_X @ W_K + b_K, n_heads)  # (..., n_heads, n_keys, d_head)
+    values = split_heads(context_X @ W_V + b_V, n_heads)  # (..., n_heads, n_keys, d_head of the values)
     heads, weights = scaled_dot_product_attention(queries, keys, values, mask, is_causal=is_causal)
-    output = combine_heads(heads) @ W_O + b_O
+    output = combine_heads(heads) @ W_O + b_O  # (..., seq_len, n_heads * d_head) @ W_O
     return output, weights
 
 
@@ -461,11 +409,6 @@ def head_contributions(heads, W_O):
     ndarray, shape (..., n_heads, seq_len, d_model)
         Their sum over the heads is `combine_heads(heads) @ W_O`.
 
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit.
-
     Notes
     -----
     Elhage et al. (2021), "A Mathematical Framework for Transformer Circuits",
@@ -480,8 +423,8 @@ def head_contributions(heads, W_O):
     """
     n_heads, _, d_head = heads.shape[-3:]
     # Rows i * d_head to (i + 1) * d_head of W_O meet head i, and no other.
-    blocks_of_rows = W_O.reshape(n_heads, d_head, -1)
-    return heads @ blocks_of_rows
+    blocks_of_rows = W_O.reshape(n_heads, d_head, -1)  # (n_heads, d_head, d_model)
+    return heads @ blocks_of_rows  # (..., n_heads, seq_len, d_model)
 
 
 @checked(W_O="d_inner d_model", n_heads="divides d_inner", heads="among n_heads")
@@ -501,11 +444,6 @@ def knock_out(W_O, heads, n_heads):
     ndarray, shape (n_heads * d_head, d_model)
         A new matrix: the rows of these heads are 0, the others as they were.
 
-    Raises
-    ------
-    ValueError
-        If n_heads does not divide the number of rows, or one of the heads is none of n_heads.
-
     Notes
     -----
     Michel et al. (2019), "Are Sixteen Heads Really Better than One?", arXiv:1905.10650, multiply a head's output by
@@ -519,6 +457,6 @@ def knock_out(W_O, heads, n_heads):
            [0., 0., 0.],
            [0., 0., 0.]])
     """
-    blocks_of_rows = W_O.reshape(n_heads, -1, W_O.shape[-1]).copy()
+    blocks_of_rows = W_O.reshape(n_heads, -1, W_O.shape[-1]).copy()  # (n_heads, d_head, d_model)
     blocks_of_rows[heads] = 0
     return blocks_of_rows.reshape(W_O.shape)

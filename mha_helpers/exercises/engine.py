@@ -41,7 +41,7 @@ class Case:
         What is particular about it, in a word or two: "a batch".
     arguments : dict of str to ndarray or int
         Passed by position.
-    stress : bool, optional
+    edge : bool, optional
         Whether it strains the arithmetic (very large scores) rather than the formula. A mistake is looked
         for in all cases first, and then without these, so that two mistakes at once do not hide each other.
     options : dict of str to ndarray or float, optional
@@ -50,7 +50,7 @@ class Case:
 
     trait: str
     arguments: dict
-    stress: bool = False
+    edge: bool = False
     options: dict = field(default_factory=dict)
 
 
@@ -121,10 +121,10 @@ class Exercise:
         In order of preference where two explain the same answer.
     hints : tuple of str
         From a nudge to nearly the answer.
-    now : str
+    on_success : str
         What the learner can do once it is right.
-    strained : str, optional
-        What to say when only the strained cases are wrong.
+    wrong_at_edges : str, optional
+        What to say when only the edge cases are wrong.
     properties : tuple of callable, optional
         Each takes (call, arguments and options, arrays) of a wrong answer that no mistake explains, and
         returns a sentence if something that must hold does not, else None.
@@ -137,8 +137,8 @@ class Exercise:
     cases: tuple
     mistakes: tuple
     hints: tuple
-    now: str
-    strained: str = ""
+    on_success: str
+    wrong_at_edges: str = ""
     properties: tuple = ()
     model_answer: object = None
     hints_shown: int = field(default=0, init=False)
@@ -219,9 +219,11 @@ class Exercise:
             message = "Called once more, with other numbers, it is wrong: does it keep something between calls?"
             return Result("wrong", message, "not-repeatable", stuck)
         traits = ", ".join(dict.fromkeys(case.trait for case in self.cases))
-        return Result("correct", f"{self.name} is right on {len(self.cases)} cases: {traits}.", next_step=self.now)
+        return Result(
+            "correct", f"{self.name} is right on {len(self.cases)} cases: {traits}.", next_step=self.on_success
+        )
 
-    def working(self, function):
+    def yours_or_ours(self, function):
         """Choose what the cells below run on: the learner's function once it is right, else the course's own.
 
         Parameters
@@ -237,7 +239,7 @@ class Exercise:
         Examples
         --------
         >>> from mha_helpers import exercises
-        >>> softmax = exercises.softmax.working(...)
+        >>> softmax = exercises.softmax.yours_or_ours(...)
         softmax: the course's own, as yours is not written yet
         """
         with contextlib.redirect_stdout(io.StringIO()):
@@ -314,15 +316,15 @@ class Exercise:
     def _recognise(self, given, right):
         """Find the mistake that explains the answers, first as strictly as can be, then more loosely.
 
-        The same answers in all cases; in all but the strained ones; the same wherever something came back;
+        The same answers in all cases; in all but those at the edges; the same wherever something came back;
         the same where there is no batch; the same in the output that shows it. So one mistake is still
         named where a second one hides it.
         """
         tried = list(zip(self.cases, given, right, strict=True))
-        plain = [one for one in tried if not one[0].stress]
+        plain = [one for one in tried if not one[0].edge]
         matrices = [one for one in plain if self._is_single(one[0])]
-        views = [(self._gives_the_same, tried), (self._gives_the_same, plain)]
-        views += [(self._returns_the_same, plain), (self._returns_the_same, matrices)]
+        views = [(self._explains_every_case, tried), (self._explains_every_case, plain)]
+        views += [(self._explains_what_came_back, plain), (self._explains_what_came_back, matrices)]
         for explains, view in views:
             for mistake in self.mistakes:
                 if any(explains(wrong, view) for wrong in mistake.implementations):
@@ -331,16 +333,16 @@ class Exercise:
             for mistake in self.mistakes:
                 output = mistake.seen_in
                 if output is not None and any(
-                    self._returns_the_same(wrong, view, output) for wrong in mistake.implementations
+                    self._explains_what_came_back(wrong, view, output) for wrong in mistake.implementations
                 ):
                     return mistake
         return None
 
-    def _gives_the_same(self, wrong, view):
+    def _explains_every_case(self, wrong, view):
         everything = all(same(self._outcome(wrong, case), outcome) for case, outcome, _ in view)
         return everything and not all(ok for _, _, ok in view)
 
-    def _returns_the_same(self, wrong, view, output=None):
+    def _explains_what_came_back(self, wrong, view, output=None):
         shares_a_wrong_answer = False
         for case, outcome, _ in view:
             found = self._outcome(wrong, case)
@@ -394,12 +396,12 @@ class Exercise:
 
     def _where_right(self, right):
         tried = list(zip(self.cases, right, strict=True))
-        if all(ok for case, ok in tried if not case.stress):
-            return self.strained
+        if all(ok for case, ok in tried if not case.edge):
+            return self.wrong_at_edges
         failing = {case.trait for case, ok in tried if not ok}
         if len(failing) == 1 and any(ok for _, ok in tried):
             return f"It is right on the other cases, and goes wrong with {failing.pop()}."
-        single = [ok for case, ok in tried if not case.stress and self._is_single(case)]
+        single = [ok for case, ok in tried if not case.edge and self._is_single(case)]
         if all(single):
             return RIGHT_FOR_MATRICES if _n_axes(self.cases[0]) == 2 else RIGHT_WITHOUT_BATCH
         return None

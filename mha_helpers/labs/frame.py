@@ -142,7 +142,7 @@ class Lab:
         self.name, self.title, self.task = name, title, task
         self.controls, self.compute, self.render, self.function = controls, compute, render, function
         self.first_state = self.state
-        self._setting = False
+        self._n_settings = 0  # how many calls of `set` are under way: an observer may call it again
         self.picture = ipywidgets.HTML()
         self.picture.add_class("mha-picture")
         self.buttons = {}
@@ -164,13 +164,13 @@ class Lab:
         return {name: control.value for name, control in self.controls.items()}
 
     def set(self, **values):
-        """Set several controls, and draw once."""
-        self._setting = True
+        """Set several controls, and draw once, when the last one is set."""
+        self._n_settings += 1
         try:
             for name, value in values.items():
                 self.controls[name].value = value
         finally:
-            self._setting = False
+            self._n_settings -= 1
         self.update()
 
     def draw(self, state, function):
@@ -179,7 +179,7 @@ class Lab:
 
     def update(self):
         """Show the present state."""
-        if self._setting:
+        if self._n_settings:
             return
         try:
             self.picture.value = self.draw(self.state, self.function).html()

@@ -10,7 +10,7 @@ import numpy as np
 from mha_helpers import attention
 from mha_helpers.drawing import style, svg
 from mha_helpers.labs import which_bug_patients as patients
-from mha_helpers.labs.frame import Lab, Picture, in_a_row
+from mha_helpers.labs.frame import Lab, Picture, in_a_row, say_on_or_off
 from mha_helpers.labs.which_bug_patients import BUGS, HEALTHY, PROBES
 from mha_helpers.learner.answer import answer
 
@@ -246,10 +246,10 @@ def which_bug(function=None):
     True
     """
     toggles = {
-        probe: ipywidgets.ToggleButton(description=f"{probe}: off", tooltip=question, layout={"width": "132px"})
+        probe: ipywidgets.ToggleButton(value=probe == "row sums", tooltip=question, layout={"width": "132px"})
         for probe, (_, question, _) in PROBES.items()
     }
-    toggles["row sums"].value, toggles["row sums"].description = True, "row sums: on"
+    say_on_or_off(toggles)
     patient, diagnosis = (
         ipywidgets.SelectionSlider(
             options=list(options), description=name, style={"description_width": "70px"}, layout={"width": width}
@@ -269,17 +269,15 @@ def which_bug(function=None):
         # The record last: on its way here, `keep` takes a switch that goes off for one of this patient's.
         lab.set(**{probe: probe in asked for probe in PROBES}, record=json.dumps(record))
 
-    def keep(change):
+    def keep(change, probe):
         """Keep a probe that is switched off: it was asked all the same."""
-        owner, probe = change["owner"], change["owner"].description.rpartition(":")[0]
-        if owner.value:
-            owner.description = f"{probe}: on"
-        else:
-            owner.description = f"{probe}: off"
-            lab.controls["record"].value = json.dumps(recorded(lab.state | {probe: True}))
+        if not change["new"]:
+            lab.set(record=json.dumps(recorded(lab.state | {probe: True})))
 
     # Before the lab's own observers: what they draw is then complete.
     patient.observe(remember, "value")
+    for probe, toggle in toggles.items():
+        toggle.observe(functools.partial(keep, probe=probe), "value")
     lab = Lab(
         name="which_bug",
         title="which bug is it",
@@ -294,6 +292,4 @@ def which_bug(function=None):
         render=render,
         function=function,
     )
-    for toggle in toggles.values():
-        toggle.observe(keep, "value")
     return lab

@@ -478,3 +478,23 @@ def test_float32_is_no_bug(bug):
     result = diagnosis.compute(state | diagnosis.commit(state), narrow)
     assert tuple(found.words for found in result.readings.values()) == WORDS[bug]
     assert result.marks[YOURS] == "right"
+
+
+def test_new_patients_are_drawn_once_and_never_half_set(monkeypatch):
+    lab = diagnosis.which_bug()
+    lab.set(patient="B", entropy=True)
+    drawn = []
+    render = lab.render
+    monkeypatch.setattr(lab, "render", lambda result: drawn.append(result) or render(result))
+    lab.buttons["New patients"].click()
+    assert [(result.patient, result.used) for result in drawn] == [(YOURS, 0)]
+
+
+def test_a_probe_that_is_switched_off_is_never_drawn_as_not_asked(monkeypatch):
+    lab = diagnosis.which_bug()
+    lab.set(patient="B", entropy=True)
+    drawn = []
+    render = lab.render
+    monkeypatch.setattr(lab, "render", lambda result: drawn.append(result) or render(result))
+    lab.controls["entropy"].value = False
+    assert {result.used for result in drawn} == {1}

@@ -46,5 +46,5 @@ exercise = Exercise(
         "Query i may see key j where j <= i: the diagonal and everything below it.",
         "np.tril keeps that part of a matrix: start from np.ones((n, n), dtype=bool).",
     ),
-    now="You can keep the future hidden. The leak detector below runs on your mask.",
+    on_success="You can keep the future hidden. The leak detector below runs on your mask.",
 )

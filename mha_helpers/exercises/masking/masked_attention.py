@@ -5,14 +5,9 @@ import numpy as np
 from mha_helpers import attention
 from mha_helpers.attention import attention_scores, softmax
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import (
-    attention_arguments,
-    batch_mixed,
-    context_is_not_the_mixture,
-    negative_weights,
-    not_finite,
-)
+from mha_helpers.exercises.inputs import attention_arguments
 from mha_helpers.exercises.masking.masked_attention_mistakes import MASKED_MISTAKES
+from mha_helpers.exercises.properties import batch_mixed, context_is_not_the_mixture, negative_weights, not_finite
 from mha_helpers.masks import causal_mask, padding_mask
 
 
@@ -70,14 +65,14 @@ def _masked_cases():
             "a square mask",
             _with_mask(10, SCATTERED[:, :4] | np.eye(4, dtype=bool), (), 4, 4, 3, 3),
         ),
-        Case("a hidden score above the others", _visible_at(-110.0, -120.0), stress=True),
-        Case("a hidden score well above the others", _visible_at(-200.0, -300.0), stress=True),
-        Case("a hidden score far above the others", _visible_at(-1200.0, -1300.0), stress=True),
-        Case("very low scores", _visible_at(-30_000.0, -40_000.0), stress=True),
+        Case("a hidden score above the others", _visible_at(-110.0, -120.0), edge=True),
+        Case("a hidden score well above the others", _visible_at(-200.0, -300.0), edge=True),
+        Case("a hidden score far above the others", _visible_at(-1200.0, -1300.0), edge=True),
+        Case("very low scores", _visible_at(-30_000.0, -40_000.0), edge=True),
         # So far apart that float32 tells them apart as well.
-        Case("scores below -1e11", _visible_at(-1e12, -1e12, apart=1e6), stress=True),
-        Case("very large and very low scores", _visible_at(30_000.0, -30_000.0), stress=True),
-        Case("huge values", CANCELLING, stress=True),
+        Case("scores below -1e11", _visible_at(-1e12, -1e12, apart=1e6), edge=True),
+        Case("very large and very low scores", _visible_at(30_000.0, -30_000.0), edge=True),
+        Case("huge values", CANCELLING, edge=True),
     )
 
 
@@ -117,7 +112,7 @@ exercise = Exercise(
     outputs=("context", "weights"),
     cases=_masked_cases(),
     mistakes=MASKED_MISTAKES,
-    strained="Right for ordinary scores; it goes wrong where hidden and visible scores lie far apart.",
+    wrong_at_edges="Right for ordinary scores; it goes wrong where hidden and visible scores lie far apart.",
     properties=(
         not_finite,
         negative_weights,
@@ -132,6 +127,6 @@ exercise = Exercise(
         "A row in which everything is hidden needs care: softmax of -inf alone is NaN. Put zeros where the mask is "
         "False after the softmax, too: np.where(mask, weights, 0).",
     ),
-    now="You can hide any key from any query. The mask studio below runs on your function.",
+    on_success="You can hide any key from any query. The mask studio below runs on your function.",
     model_answer=masked_attention,
 )

@@ -47,5 +47,5 @@ exercise = Exercise(
         "heads and queries it is the same, and an axis of length 1 says just that.",
         "`a[:, None, None, :]` puts two axes of length 1 in the middle; `a == 1` gives booleans.",
     ),
-    now="You can keep padding out of every average.",
+    on_success="You can keep padding out of every average.",
 )

@@ -4,9 +4,9 @@ import numpy as np
 
 from mha_helpers.attention import head_contributions
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.heads import moved, raised
-from mha_helpers.exercises.inputs import batch_mixed, draws, not_finite
+from mha_helpers.exercises.inputs import draws
 from mha_helpers.exercises.output_projection.head_contributions_mistakes import CONTRIBUTION_MISTAKES, _whole
+from mha_helpers.exercises.properties import batch_mixed, moved, not_finite, raised
 
 
 def _arguments(seed, *shape):
@@ -92,5 +92,5 @@ exercise = Exercise(
         "W_O.",
         "W_O.reshape(n_heads, d_head, -1) has one block of rows for each head, and @ pairs head i with block i.",
     ),
-    now="You can take the output of any layer apart, head by head. The lab below does it with your function.",
+    on_success="You can take the output of any layer apart, head by head. The lab below does it with your function.",
 )

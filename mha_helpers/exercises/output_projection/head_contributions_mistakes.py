@@ -4,8 +4,7 @@ import numpy as np
 
 from mha_helpers.attention import combine_heads, head_contributions, split_heads
 from mha_helpers.exercises.engine import Mistake
-from mha_helpers.exercises.heads import joined_straight, reversed_heads
-from mha_helpers.exercises.inputs import swap
+from mha_helpers.exercises.steps import joined_straight, reversed_heads, swap
 
 
 def _blocks(heads, W_O):

@@ -206,6 +206,6 @@ exercise = Exercise(
         ".any(axis=-1) makes one boolean of each row. For the slips do the same with `given`, and join the two with &: "
         "wrong & (abs(printed - given) > half_unit).any(axis=-1).",
     ),
-    now="You can find the first wrong step of a calculation, and leave the ones after it in peace. The cell below puts "
-    "the notes through it.",
+    on_success="You can find the first wrong step of a calculation, and leave the ones after it in peace. The cell "
+    "below puts the notes through it.",
 )

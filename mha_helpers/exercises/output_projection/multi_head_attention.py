@@ -5,9 +5,9 @@ import numpy as np
 from mha_helpers import attention
 from mha_helpers.attention import combine_heads, head_contributions, scaled_dot_product_attention, split_heads
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.heads import moved, raised
-from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, batch_mixed, draws, negative_weights, not_finite
+from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws
 from mha_helpers.exercises.output_projection.multi_head_attention_mistakes import MULTI_HEAD_MISTAKES, WEIGHTS
+from mha_helpers.exercises.properties import batch_mixed, moved, negative_weights, not_finite, raised
 from mha_helpers.masks import causal_mask, padding_mask
 
 MATRICES = ("W_Q", "W_K", "W_V", "W_O")
@@ -26,9 +26,9 @@ def _arguments(seed, shape, n_heads, factor=1.0, dtype=np.float64):
     return {name: array.astype(dtype) for name, array in arrays.items()} | {"n_heads": n_heads}
 
 
-def _case(trait, seed, shape, n_heads, mask=None, *, stress=False, **more):
+def _case(trait, seed, shape, n_heads, mask=None, *, edge=False, **more):
     options = {} if mask is None else {"mask": np.array(mask)}
-    return Case(trait, _arguments(seed, shape, n_heads, **more), stress, options)
+    return Case(trait, _arguments(seed, shape, n_heads, **more), edge, options)
 
 
 def _multi_head_cases():
@@ -53,7 +53,7 @@ def _multi_head_cases():
         _case("padding and a causal mask", 15, (2, 5, 6), 2, padding & causal_mask(5)),
         _case("as many sentences as heads", 16, (3, 3, 6), 3, padding_mask([[1, 1, 0], [1, 1, 1], [1, 0, 0]])),
         _case("a sentence of padding only", 17, (2, 3, 8), 2, padding_mask([[1, 1, 0], [0, 0, 0]])),
-        _case("very large scores", 18, (2, 5, 6), 3, factor=60.0, stress=True),
+        _case("very large scores", 18, (2, 5, 6), 3, factor=60.0, edge=True),
     )
 
 
@@ -161,7 +161,7 @@ exercise = Exercise(
     outputs=("output", "weights"),
     cases=_multi_head_cases(),
     mistakes=MULTI_HEAD_MISTAKES,
-    strained=NEEDS_THE_ROWS_MAXIMUM,
+    wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,
     properties=(
         not_finite,
         negative_weights,
@@ -182,6 +182,6 @@ exercise = Exercise(
         "heads, weights = scaled_dot_product_attention(queries, keys, values, mask). Return combine_heads(heads) @ W_O "
         "and weights.",
     ),
-    now="You have written multi-head attention, section 3.2.2 of Vaswani et al. (2017), with masks.",
+    on_success="You have written multi-head attention, section 3.2.2 of Vaswani et al. (2017), with masks.",
     model_answer=multi_head_attention,
 )

@@ -12,9 +12,17 @@ from mha_helpers.attention import (
     split_heads,
 )
 from mha_helpers.exercises.engine import Mistake
-from mha_helpers.exercises.heads import cut_straight, every_nth, joined_features_first, joined_straight, reversed_heads
-from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, normalised, swap
+from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM
 from mha_helpers.exercises.masking.masked_attention_mistakes import MASKED_MISTAKES
+from mha_helpers.exercises.steps import (
+    cut_straight,
+    every_nth,
+    joined_features_first,
+    joined_straight,
+    normalised,
+    reversed_heads,
+    swap,
+)
 from mha_helpers.masks import apply_mask
 
 WEIGHTS = 1  # the place of the weights among what multi_head_attention returns

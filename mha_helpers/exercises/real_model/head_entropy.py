@@ -7,7 +7,7 @@ import numpy as np
 from mha_helpers import measures
 from mha_helpers.attention import softmax
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import batch_mixed, not_finite
+from mha_helpers.exercises.properties import batch_mixed, not_finite
 from mha_helpers.exercises.real_model.head_entropy_mistakes import ENTROPY_MISTAKES
 from mha_helpers.exercises.real_model.measured_weights import hundredths, in_another_order, in_float32
 from mha_helpers.masks import causal_mask
@@ -40,11 +40,11 @@ def _entropy_cases():
         Case("one layer of one head", hundredths(11, 1, 1, 5, 7)),
         Case("float32", in_float32(hundredths(12, 2, 4, 3, 5))),
         Case("transposed views", in_another_order(hundredths(13, 2, 3, 4, 6))),
-        Case("weights of 0", hidden, stress=True),
-        Case("weights of 1", {"weights": certain}, stress=True),
-        Case("causal weights", hundredths(14, 2, 3, 6, 6, visible=causal_mask(6)), stress=True),
-        Case("causal float32", in_float32(hundredths(15, 2, 5, 5, visible=causal_mask(5))), stress=True),
-        Case("tiny weights", {"weights": tiny}, stress=True),
+        Case("weights of 0", hidden, edge=True),
+        Case("weights of 1", {"weights": certain}, edge=True),
+        Case("causal weights", hundredths(14, 2, 3, 6, 6, visible=causal_mask(6)), edge=True),
+        Case("causal float32", in_float32(hundredths(15, 2, 5, 5, visible=causal_mask(5))), edge=True),
+        Case("tiny weights", {"weights": tiny}, edge=True),
     )
 
 
@@ -73,7 +73,7 @@ exercise = Exercise(
     outputs=("entropy",),
     cases=_entropy_cases(),
     mistakes=ENTROPY_MISTAKES,
-    strained="Right where no weight is 0, or nearly 0. A weight of 0 must add 0, and np.log(0) is -infinity.",
+    wrong_at_edges="Right where no weight is 0, or nearly 0. A weight of 0 must add 0, and np.log(0) is -infinity.",
     properties=(not_finite, _out_of_bounds, batch_mixed(n_axes=2), _depends_on_the_order),
     hints=(
         "Each row of weights has an entropy, -sum p log(p) over its keys. A head's is the mean over its rows.",
@@ -82,6 +82,6 @@ exercise = Exercise(
         "np.log(np.where(weights > 0, weights, 1)) is 0 where a weight is 0, so that its term is 0. Multiply this by "
         "-weights, add up, and average.",
     ),
-    now="The cell below measures all 72 heads with it.",
+    on_success="The cell below measures all 72 heads with it.",
     model_answer=head_entropy,
 )

@@ -6,8 +6,8 @@ import numpy as np
 
 from mha_helpers.attention import softmax
 from mha_helpers.exercises.engine import Mistake
-from mha_helpers.exercises.inputs import normalised, swap
 from mha_helpers.exercises.real_model.measured_weights import one_head_of_all, only_so_many_axes, over_heads
+from mha_helpers.exercises.steps import normalised, swap
 from mha_helpers.measures import head_entropy
 
 

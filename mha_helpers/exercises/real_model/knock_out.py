@@ -62,5 +62,5 @@ exercise = Exercise(
         "In a loop over heads: result[head * d_head : (head + 1) * d_head] = 0. Or all at once: blocks = "
         "W_O.reshape(n_heads, d_head, -1).copy(), then blocks[heads] = 0, and back to W_O.shape.",
     ),
-    now="The cells below switch heads of a trained model off with your function.",
+    on_success="The cells below switch heads of a trained model off with your function.",
 )

@@ -3,8 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.heads import moved, raised
-from mha_helpers.exercises.inputs import batch_mixed, not_finite
+from mha_helpers.exercises.properties import batch_mixed, moved, not_finite, raised
 from mha_helpers.exercises.real_model.measured_weights import hundredths, in_another_order, in_float32
 from mha_helpers.exercises.real_model.previous_token_score_mistakes import PREVIOUS_MISTAKES
 from mha_helpers.masks import causal_mask
@@ -70,5 +69,5 @@ exercise = Exercise(
         "np.diagonal(weights, offset=-1, axis1=-2, axis2=-1) has them on its last axis; so has "
         "weights[..., i, i - 1] with i = np.arange(1, n_tokens). Then .mean(axis=-1).",
     ),
-    now="The cell below runs your score over all 72 heads of a trained model.",
+    on_success="The cell below runs your score over all 72 heads of a trained model.",
 )

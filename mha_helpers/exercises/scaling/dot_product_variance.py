@@ -3,7 +3,8 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import draws, not_finite
+from mha_helpers.exercises.inputs import draws
+from mha_helpers.exercises.properties import not_finite
 from mha_helpers.exercises.scaling.dot_product_variance_mistakes import VARIANCE_MISTAKES
 from mha_helpers.measures import dot_product_variance
 
@@ -40,5 +41,5 @@ exercise = Exercise(
         "once: (queries * keys).sum(axis=-1).",
         "np.var(a), or a.var(), is the mean squared distance of the numbers in a from their mean.",
     ),
-    now="You can measure how far scores spread; below you do, for one d_k after the other.",
+    on_success="You can measure how far scores spread; below you do, for one d_k after the other.",
 )

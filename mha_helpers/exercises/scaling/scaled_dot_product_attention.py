@@ -7,10 +7,8 @@ import numpy as np
 from mha_helpers import attention
 from mha_helpers.attention import attention_scores, softmax
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import (
-    NEEDS_THE_ROWS_MAXIMUM,
-    attention_arguments,
-    attention_cases,
+from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, attention_arguments, attention_cases
+from mha_helpers.exercises.properties import (
     batch_mixed,
     context_is_not_the_mixture,
     negative_weights,
@@ -22,12 +20,12 @@ from mha_helpers.exercises.scaling.scaled_dot_product_attention_mistakes import 
 
 
 def _scaled_cases():
-    plain = [case for case in attention_cases() if not case.stress]
+    plain = [case for case in attention_cases() if not case.edge]
     # Twice as large, so that they are still too large once they are divided.
-    strained = [
+    too_large = [
         replace(case, arguments=case.arguments | {"queries": 2 * case.arguments["queries"]})
         for case in attention_cases()
-        if case.stress
+        if case.edge
     ]
     three = attention_arguments
     return (
@@ -38,7 +36,7 @@ def _scaled_cases():
         Case("a scale of 1", three(24, (), 4, 3, 5, 2), options={"scale": 1.0}),
         Case("a scale of 0", three(22, (), 3, 4, 2, 5), options={"scale": 0.0}),
         Case("heads of one feature", three(23, (2, 3), 4, 5, 1, 6)),
-        *strained,
+        *too_large,
     )
 
 
@@ -71,7 +69,7 @@ exercise = Exercise(
     outputs=("context", "weights"),
     cases=_scaled_cases(),
     mistakes=SCALED_MISTAKES,
-    strained=NEEDS_THE_ROWS_MAXIMUM,
+    wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,
     properties=(
         not_finite,
         negative_weights,
@@ -86,6 +84,6 @@ exercise = Exercise(
         "d_head is the last axis of queries and keys: queries.shape[-1]. Its root: np.sqrt(...).",
         "`if scale is None: scale = 1 / np.sqrt(queries.shape[-1])`. Then multiply the scores by scale.",
     ),
-    now="You have written the formula of Vaswani et al. (2017), equation 1, but for its masks: notebook 03.",
+    on_success="You have written the formula of Vaswani et al. (2017), equation 1, but for its masks: notebook 03.",
     model_answer=scaled_dot_product_attention,
 )

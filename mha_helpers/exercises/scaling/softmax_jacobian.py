@@ -4,7 +4,8 @@ import numpy as np
 
 from mha_helpers.attention import softmax, softmax_jacobian
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import draws, not_finite
+from mha_helpers.exercises.inputs import draws
+from mha_helpers.exercises.properties import not_finite
 from mha_helpers.exercises.scaling.softmax_jacobian_mistakes import JACOBIAN_MISTAKES
 
 
@@ -51,5 +52,5 @@ exercise = Exercise(
         "Both in one: p[i] p[j] is subtracted everywhere, and p[i] is added on the diagonal.",
         "np.diag(p) is a matrix with p on its diagonal; np.outer(p, p) holds every product p[i] p[j].",
     ),
-    now="You can say how much any softmax row still listens to its scores.",
+    on_success="You can say how much any softmax row still listens to its scores.",
 )

@@ -4,7 +4,8 @@ import numpy as np
 
 from mha_helpers.attention import attention_scores
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import batch_mixed, draws, not_finite
+from mha_helpers.exercises.inputs import draws
+from mha_helpers.exercises.properties import batch_mixed, not_finite
 from mha_helpers.exercises.self_attention.attention_scores_mistakes import SCORE_MISTAKES
 
 
@@ -26,7 +27,7 @@ def _score_cases():
         Case(
             "large vectors",
             {name: 100 * array for name, array in draws(8, queries=(2, 5), keys=(3, 5)).items()},
-            stress=True,
+            edge=True,
         ),
     )
 
@@ -57,5 +58,5 @@ exercise = Exercise(
         "axes must change places.",
         "`keys.T` would turn a batch inside out. `keys.swapaxes(-1, -2)` touches the last two axes only.",
     ),
-    now="You can compare every query with every key, for one sentence or a whole batch.",
+    on_success="You can compare every query with every key, for one sentence or a whole batch.",
 )

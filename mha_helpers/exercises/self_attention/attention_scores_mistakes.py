@@ -6,7 +6,7 @@ import numpy as np
 
 from mha_helpers.attention import attention_scores, softmax
 from mha_helpers.exercises.engine import Mistake
-from mha_helpers.exercises.inputs import normalised, swap
+from mha_helpers.exercises.steps import normalised, swap
 
 
 def _unit(vectors):

@@ -2,9 +2,8 @@
 
 from mha_helpers.attention import dot_product_attention
 from mha_helpers.exercises.engine import Exercise
-from mha_helpers.exercises.inputs import (
-    NEEDS_THE_ROWS_MAXIMUM,
-    attention_cases,
+from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, attention_cases
+from mha_helpers.exercises.properties import (
     batch_mixed,
     context_is_not_the_mixture,
     negative_weights,
@@ -19,7 +18,7 @@ exercise = Exercise(
     outputs=("context", "weights"),
     cases=attention_cases(),
     mistakes=ATTENTION_MISTAKES,
-    strained=NEEDS_THE_ROWS_MAXIMUM,
+    wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,
     properties=(
         not_finite,
         negative_weights,
@@ -33,5 +32,5 @@ exercise = Exercise(
         "The context of a query is the average of the values under its weights: one matrix product.",
         "weights = softmax(attention_scores(queries, keys)), then weights @ values. Return both, the context first.",
     ),
-    now="You have written self-attention. The labs below run on your function.",
+    on_success="You have written self-attention. The labs below run on your function.",
 )

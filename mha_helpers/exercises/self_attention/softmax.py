@@ -4,14 +4,8 @@ import numpy as np
 
 from mha_helpers.attention import softmax
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import (
-    NEEDS_THE_ROWS_MAXIMUM,
-    batch_mixed,
-    draws,
-    negative_weights,
-    not_finite,
-    rows_do_not_sum_to_one,
-)
+from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws
+from mha_helpers.exercises.properties import batch_mixed, negative_weights, not_finite, rows_do_not_sum_to_one
 from mha_helpers.exercises.self_attention.softmax_mistakes import SOFTMAX_MISTAKES
 
 
@@ -19,8 +13,8 @@ def _softmax_cases():
     def scores(seed, *shape):
         return {"scores": 1.5 * draws(seed, scores=shape)["scores"]}
 
-    def strained(trait, rows, dtype=np.float64):
-        return Case(trait, {"scores": np.array(rows, dtype)}, stress=True)
+    def extreme(trait, rows, dtype=np.float64):
+        return Case(trait, {"scores": np.array(rows, dtype)}, edge=True)
 
     # Only the row's own maximum, subtracted from every row, passes all of these: not the mean, not another
     # row's maximum, not a clipped score, not a shift for scores above some limit.
@@ -34,11 +28,11 @@ def _softmax_cases():
         Case("a batch of one row", scores(7, 1, 1, 4)),
         Case("float32", {"scores": scores(5, 4, 6)["scores"].astype(np.float32)}),
         Case("a transposed view", {"scores": scores(6, 5, 4)["scores"].T}),
-        strained("very large scores", apart),
-        strained("very large scores in a batch", [apart[::-1], apart]),
-        strained("one very large score", [[0.25, 0.75, 1000.0, -1000.0], [0.0, 1.0, 2.0, 3.0]]),
-        strained("very low scores", [[-1000.0, -1001.0, -999.0], [-2000.0, -2000.5, -1999.0]]),
-        strained("large float32 scores", [[100.0, 99.0, 98.0], [-200.0, -201.0, -199.0]], np.float32),
+        extreme("very large scores", apart),
+        extreme("very large scores in a batch", [apart[::-1], apart]),
+        extreme("one very large score", [[0.25, 0.75, 1000.0, -1000.0], [0.0, 1.0, 2.0, 3.0]]),
+        extreme("very low scores", [[-1000.0, -1001.0, -999.0], [-2000.0, -2000.5, -1999.0]]),
+        extreme("large float32 scores", [[100.0, 99.0, 98.0], [-200.0, -201.0, -199.0]], np.float32),
     )
 
 
@@ -54,7 +48,7 @@ exercise = Exercise(
     outputs=("weights",),
     cases=_softmax_cases(),
     mistakes=SOFTMAX_MISTAKES,
-    strained=NEEDS_THE_ROWS_MAXIMUM,
+    wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,
     properties=(not_finite, negative_weights, rows_do_not_sum_to_one, batch_mixed(), _wrong_ratios),
     hints=(
         "Two steps: make every score positive with exp, then divide by a sum so that each row adds up to 1.",
@@ -63,5 +57,5 @@ exercise = Exercise(
         "exp(1000) overflows. Subtract `scores.max(axis=-1, keepdims=True)` first: it multiplies every exponential of "
         "the row by the same number, which the division takes away again.",
     ),
-    now="You can turn any scores into weights, at any size, for any number of leading axes.",
+    on_success="You can turn any scores into weights, at any size, for any number of leading axes.",
 )

@@ -6,9 +6,7 @@ import numpy as np
 
 from mha_helpers.attention import softmax
 from mha_helpers.exercises.engine import Mistake
-from mha_helpers.exercises.inputs import (
-    normalised,
-)
+from mha_helpers.exercises.steps import normalised
 
 
 def _exp_from_max(scores, axis=-1, keepdims=True):

@@ -4,12 +4,8 @@ import numpy as np
 
 from mha_helpers.attention import combine_heads
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.heads import (
-    moved,
-    not_the_same_numbers,
-    raised,
-)
-from mha_helpers.exercises.inputs import batch_mixed, draws
+from mha_helpers.exercises.inputs import draws
+from mha_helpers.exercises.properties import batch_mixed, moved, not_the_same_numbers, raised
 from mha_helpers.exercises.splitting.combine_heads_mistakes import COMBINE_MISTAKES
 
 
@@ -82,5 +78,5 @@ exercise = Exercise(
         "`*batch, n_heads, seq_len, d_head = heads.shape`, then heads.swapaxes(-3, -2), then reshape(*batch, seq_len, "
         "n_heads * d_head).",
     ),
-    now="You can bring the heads together again: combine_heads(split_heads(X, n_heads)) is X.",
+    on_success="You can bring the heads together again: combine_heads(split_heads(X, n_heads)) is X.",
 )

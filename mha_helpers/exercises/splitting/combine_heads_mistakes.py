@@ -4,12 +4,7 @@ import numpy as np
 
 from mha_helpers.attention import combine_heads
 from mha_helpers.exercises.engine import Mistake
-from mha_helpers.exercises.heads import (
-    joined_features_first,
-    joined_straight,
-    reversed_heads,
-)
-from mha_helpers.exercises.inputs import swap
+from mha_helpers.exercises.steps import joined_features_first, joined_straight, reversed_heads, swap
 
 
 def _reshaped(heads):

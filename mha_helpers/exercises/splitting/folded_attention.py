@@ -4,8 +4,8 @@ import numpy as np
 
 from mha_helpers.attention import folded_attention
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.heads import moved, raised
-from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, batch_mixed, draws, not_finite
+from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws
+from mha_helpers.exercises.properties import batch_mixed, moved, not_finite, raised
 from mha_helpers.exercises.splitting.folded_attention_mistakes import FOLDED_MISTAKES
 
 
@@ -28,7 +28,7 @@ def _folded_cases():
         Case("one token", _arguments(7, (2, 1, 6), 3)),
         Case("float32", _arguments(9, (4, 3, 10), 2, dtype=np.float32)),
         Case("transposed views", views | {"n_heads": 4}),
-        Case("very large scores", _arguments(10, (2, 5, 6), 3, factor=2000), stress=True),
+        Case("very large scores", _arguments(10, (2, 5, 6), 3, factor=2000), edge=True),
     )
 
 
@@ -75,7 +75,7 @@ exercise = Exercise(
     outputs=("context",),
     cases=_folded_cases(),
     mistakes=FOLDED_MISTAKES,
-    strained=NEEDS_THE_ROWS_MAXIMUM,
+    wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,
     properties=(not_finite, batch_mixed("queries", "keys", "values"), _queries_mixed, _heads_mixed, _no_average),
     hints=(
         "split_heads gives (batch, n_heads, seq_len, d_head). Batch and heads stand side by side there, so one reshape "
@@ -85,5 +85,5 @@ exercise = Exercise(
         "Back again: reshape the context to (batch, n_heads, seq_len, d_head), and then combine_heads. "
         "(scaled_dot_product_attention returns two things: `context, weights = ...`.)",
     ),
-    now="These are the numbers of both forms: heads on an axis of their own, and heads folded into the batch.",
+    on_success="These are the numbers of both forms: heads on an axis of their own, and heads folded into the batch.",
 )

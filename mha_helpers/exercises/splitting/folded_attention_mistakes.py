@@ -6,15 +6,17 @@ import numpy as np
 
 from mha_helpers.attention import combine_heads, folded_attention, scaled_dot_product_attention, softmax, split_heads
 from mha_helpers.exercises.engine import Mistake
-from mha_helpers.exercises.heads import (
+from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM
+from mha_helpers.exercises.steps import (
     cut,
     cut_straight,
     every_nth,
     joined_features_first,
     joined_straight,
+    normalised,
     reversed_heads,
+    swap,
 )
-from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, normalised, swap
 
 
 def _attention(queries, keys, values):

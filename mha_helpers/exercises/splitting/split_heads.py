@@ -4,12 +4,8 @@ import numpy as np
 
 from mha_helpers.attention import split_heads
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.heads import (
-    moved,
-    not_the_same_numbers,
-    raised,
-)
-from mha_helpers.exercises.inputs import batch_mixed, draws
+from mha_helpers.exercises.inputs import draws
+from mha_helpers.exercises.properties import batch_mixed, moved, not_the_same_numbers, raised
 from mha_helpers.exercises.splitting.split_heads_mistakes import SPLIT_MISTAKES
 
 
@@ -32,7 +28,7 @@ def _split_cases():
         _case("one token", 10, (1, 1, 6), 2),
         Case("float32", {"X": single, "n_heads": 4}),
         Case("a transposed view", {"X": view, "n_heads": 3}),
-        _case("seven features for three heads", 11, (4, 7), 3, stress=True),
+        _case("seven features for three heads", 11, (4, 7), 3, edge=True),
     )
 
 
@@ -68,7 +64,8 @@ exercise = Exercise(
     outputs=("heads",),
     cases=_split_cases(),
     mistakes=SPLIT_MISTAKES,
-    strained="Right wherever n_heads divides d_model. Where it does not, there is no way to cut: raise a ValueError.",
+    wrong_at_edges="Right wherever n_heads divides d_model. Where it does not, there is no way to cut: raise a "
+    "ValueError.",
     properties=(not_the_same_numbers("X"), _tokens_mixed, batch_mixed("X"), _features_mixed),
     hints=(
         "Each token's row is cut into n_heads pieces. That is one reshape, and it leaves the tokens where they are.",
@@ -77,5 +74,5 @@ exercise = Exercise(
         "`*batch, seq_len, d_model = X.shape`, then X.reshape(*batch, seq_len, n_heads, d_model // n_heads), then "
         "swapaxes(-3, -2).",
     ),
-    now="You can give each head its own columns of every token. The lab below runs on your function.",
+    on_success="You can give each head its own columns of every token. The lab below runs on your function.",
 )

@@ -4,14 +4,7 @@ import numpy as np
 
 from mha_helpers.attention import split_heads
 from mha_helpers.exercises.engine import Mistake
-from mha_helpers.exercises.heads import (
-    cut,
-    cut_only,
-    cut_straight,
-    every_nth,
-    reversed_heads,
-)
-from mha_helpers.exercises.inputs import swap
+from mha_helpers.exercises.steps import cut, cut_only, cut_straight, every_nth, reversed_heads, swap
 
 
 def _split(X, n_heads):

@@ -1,0 +1,84 @@
+"""Properties that an answer must have, whatever it computes: what a check says when it knows no mistake for it."""
+
+import numpy as np
+
+
+def not_finite(call, arguments, arrays):
+    for array in arrays:
+        if not np.isfinite(array).all():
+            return (
+                "It holds NaN or infinity. Look for an exp that overflows, a division by 0, and inf - inf or 0 * inf."
+            )
+    return None
+
+
+def rows_do_not_sum_to_one(call, arguments, arrays):
+    weights = arrays[-1]
+    sums = weights.sum(axis=-1)
+    if np.allclose(sums, 1, atol=1e-4):
+        return None
+    row = tuple(int(i) for i in np.argwhere(~np.isclose(sums, 1, atol=1e-4))[0])
+    place = f"row {', '.join(map(str, row))}" if row else "the row"
+    return f"Weights must sum to 1 along each row; {place} sums to {sums[row]:.4f}."
+
+
+def negative_weights(call, arguments, arrays):
+    lowest = arrays[-1].min()
+    return f"Weights cannot be negative; the lowest is {lowest:.4f}." if lowest < 0 else None
+
+
+def batch_mixed(*batched, n_axes=2):
+    """Return the property that a batch item alone gives what it gives in company.
+
+    `batched` names the arguments that have batch axes, all arrays unless given, and `n_axes` is how many axes one item
+    has in them.
+    """
+
+    def property_that_must_hold(call, arguments, arrays):
+        names = batched or [name for name, value in arguments.items() if isinstance(value, np.ndarray)]
+        if min(arguments[name].ndim for name in names) <= n_axes:
+            return None
+        alone = call(**{name: arguments[name][:1] for name in names})
+        if alone is None or any(a.shape != b[:1].shape for a, b in zip(alone, arrays, strict=True)):
+            return None
+        if all(np.allclose(a, b[:1], atol=1e-4) for a, b in zip(alone, arrays, strict=True)):
+            return None
+        return "The batch items are mixed: the first one alone gives other numbers than in company."
+
+    return property_that_must_hold
+
+
+def context_is_not_the_mixture(call, arguments, arrays):
+    context, weights = arrays
+    if np.allclose(context, weights @ arguments["values"], atol=1e-4):
+        return None
+    return "Your context is not your own weights @ values."
+
+
+def weights_depend_on_values(call, arguments, arrays):
+    changed = call(values=arguments["values"][..., ::-1, :] + 1)
+    if changed is None or np.allclose(changed[1], arrays[1], atol=1e-4):
+        return None
+    return "Your weights change when only the values change. Weights come from queries and keys alone."
+
+
+def not_the_same_numbers(what):
+    def property_that_must_hold(call, arguments, arrays):
+        given = next(iter(arguments.values()))
+        if np.allclose(np.sort(arrays[0], axis=None), np.sort(given, axis=None), atol=1e-4):
+            return None
+        return f"Your result holds other numbers than {what}. Nothing is to be computed here: each number only moves."
+
+    return property_that_must_hold
+
+
+def raised(array, index):
+    """A copy in which the entries at an index are larger by 1."""
+    changed = array.copy()
+    changed[index] += 1
+    return changed
+
+
+def moved(one, other):
+    """Where two arrays differ."""
+    return ~np.isclose(one, other, atol=1e-6, equal_nan=True)
