@@ -1,6 +1,5 @@
-"""Answers to notebook 03's exercises: right ones in many styles, and wrong ones beyond the catalogue."""
+"""Answers to masked_attention: right ones in many styles, and wrong ones."""
 
-import functools
 import itertools
 import math
 import warnings
@@ -8,146 +7,20 @@ import warnings
 import numpy as np
 
 from mha_helpers.attention import attention_scores, masked_attention, softmax
-from mha_helpers.masks import causal_mask, padding_mask
 
-# ---- right causal_mask -----------------------------------------------------------------------
+CATALOGUE = (
+    "mask-ignored",
+    "mask-inverted",
+    "mask-score-zero",
+    "mask-tiny-number",
+    "mask-after-softmax",
+    "mask-full-row-nan",
+    "mask-full-row-uniform",
+    "mask-added-boolean",
+    "mask-minus-minus-inf",
+)
 
-
-def causal_loops(n):
-    mask = np.zeros((n, n), dtype=bool)
-    for i in range(n):
-        for j in range(i + 1):
-            mask[i, j] = True
-    return mask
-
-
-def causal_row_by_row(n):
-    mask = np.full((n, n), True)
-    for i in range(n):
-        mask[i, i + 1 :] = False
-    return mask
-
-
-def causal_upper_indices(n):
-    mask = np.ones((n, n), bool)
-    mask[np.triu_indices(n, k=1)] = False
-    return mask
-
-
-def causal_from_smaller(n):
-    """One token more: a row and a column around the mask of the tokens before it."""
-    if n == 1:
-        return np.array([[True]])
-    return np.pad(causal_from_smaller(n - 1), ((0, 1), (0, 1))) | (np.arange(n) == n - 1)[:, None]
-
-
-def causal_from_scores(n):
-    scores = np.where(np.arange(n)[None, :] > np.arange(n)[:, None], -np.inf, 0)
-    return scores == 0
-
-
-@functools.cache
-def causal_cached(n):
-    return np.tri(n, dtype=bool)
-
-
-RIGHT_CAUSAL = (
-    causal_mask,
-    causal_loops,
-    causal_row_by_row,
-    causal_upper_indices,
-    causal_from_smaller,
-    causal_from_scores,
-    causal_cached,
-    lambda n: np.tril(np.ones((n, n), dtype=bool)),
-    lambda n: np.tril(np.ones((n, n))).astype(bool),
-    lambda n: np.tril(np.ones((n, n))) == 1,
-    lambda n: np.tril(np.ones((n, n), int)) > 0,
-    lambda n: ~np.triu(np.ones((n, n), bool), k=1),
-    lambda n: np.logical_not(np.triu(np.ones((n, n)), 1)),
-    lambda n: np.triu(np.ones((n, n), bool)).T,
-    lambda n: np.arange(n) <= np.arange(n)[:, None],
-    lambda n: np.arange(n)[:, np.newaxis] >= np.arange(n)[np.newaxis],
-    lambda n: np.greater_equal.outer(np.arange(n), np.arange(n)),
-    lambda n: np.less_equal(*np.indices((n, n))[::-1]),
-    lambda n: np.fromfunction(lambda i, j: j <= i, (n, n)),
-    lambda n: [[j <= i for j in range(n)] for i in range(n)],
-    lambda n: tuple((True,) * (i + 1) + (False,) * (n - i - 1) for i in range(n)),
-    lambda n: np.array([[j <= i for j in range(n)] for i in range(n)], dtype=object),
-    lambda n: np.ma.masked_array(np.tri(n, dtype=bool)),
-    lambda n: np.cumsum(np.eye(n), axis=1)[::-1, ::-1].astype(bool),
-    lambda n: np.cumsum(np.eye(n), axis=0).astype(bool),
-    lambda n: np.logical_or.accumulate(np.eye(n, dtype=bool), axis=0),
-    lambda n: np.asfortranarray(np.tri(n, dtype=bool)),
-    lambda n: np.where(np.tri(n), True, False),
-    lambda n: np.linalg.inv(np.eye(n) - np.eye(n, k=-1)).round().astype(bool),
-    lambda seq_len, /: np.tri(seq_len, seq_len, 0, bool),
-)  # fmt: skip
-
-# ---- right padding_mask ----------------------------------------------------------------------
-
-
-def padding_loops(attention_mask):
-    batch, n_keys = attention_mask.shape
-    mask = np.zeros((batch, 1, 1, n_keys), dtype=bool)
-    for b in range(batch):
-        for j in range(n_keys):
-            if attention_mask[b, j] == 1:
-                mask[b, 0, 0, j] = True
-    return mask
-
-
-def padding_filled(attention_mask):
-    mask = np.full((len(attention_mask), 1, 1, attention_mask.shape[1]), False)
-    mask[:, 0, 0] = attention_mask
-    return mask
-
-
-def padding_shape_set(attention_mask):
-    mask = attention_mask != 0
-    mask.shape = (mask.shape[0], 1, 1, mask.shape[1])
-    return mask
-
-
-def padding_masked_array(attention_mask):
-    return np.ma.masked_equal(attention_mask, 0).filled(0)[:, None, None].astype(bool)
-
-
-def padding_view(attention_mask):
-    return attention_mask.astype(np.int8).view(bool)[:, None, None, :]
-
-
-RIGHT_PADDING = (
-    padding_mask,
-    padding_loops,
-    padding_filled,
-    padding_shape_set,
-    padding_masked_array,
-    padding_view,
-    lambda attention_mask: (attention_mask == 1)[:, None, None, :],
-    lambda attention_mask: attention_mask[:, None, None, :] == 1,
-    lambda attention_mask: attention_mask[:, np.newaxis, np.newaxis, :] > 0,
-    lambda attention_mask: attention_mask[:, None, None].astype(bool),
-    lambda attention_mask: (attention_mask != 0).reshape(attention_mask.shape[0], 1, 1, -1),
-    lambda attention_mask: np.reshape(attention_mask, (-1, 1, 1, attention_mask.shape[-1])) == 1,
-    lambda attention_mask: np.expand_dims(attention_mask.astype(bool), (1, 2)),
-    lambda attention_mask: np.expand_dims(np.expand_dims(attention_mask, 1), 2) == 1,
-    lambda attention_mask: ~(attention_mask == 0)[:, None, None, :],
-    lambda attention_mask: np.logical_not(1 - attention_mask)[:, None, None, :],
-    lambda attention_mask: np.where(attention_mask == 1, True, False)[:, None, None],
-    lambda attention_mask: [[[[bool(entry) for entry in row]]] for row in attention_mask],
-    lambda attention_mask: [[[[entry == 1 for entry in row]]] for row in attention_mask.tolist()],
-    lambda attention_mask: attention_mask.astype(bool).astype(object)[:, None, None],
-    lambda attention_mask: np.array(attention_mask, dtype=np.bool)[:, None, None],
-    lambda attention_mask: np.isin(attention_mask, [1])[:, None, None],
-    lambda attention_mask: np.swapaxes(attention_mask[:, :, None, None] == 1, 1, 3),
-    lambda attention_mask: np.einsum("bk->kb", attention_mask).T.reshape(len(attention_mask), 1, 1, -1).astype("bool"),
-    lambda attention_mask: np.ma.masked_array(attention_mask == 1)[:, None, None, :],
-    lambda attention_mask: np.asfortranarray(attention_mask[:, None, None, :] >= 1),
-    lambda ids, /: np.stack([row[None, None] for row in ids.astype(bool)]),
-)  # fmt: skip
-
-# ---- right masked_attention ------------------------------------------------------------------
+TELLING_CASE = ("a mask for each head", 6)
 
 
 def _scaled(queries, keys):
@@ -366,7 +239,7 @@ class MaskedObject:
         return list(masked_nan_to_num(queries, keys, values, mask))
 
 
-RIGHT_MASKED = (
+RIGHT = (
     masked_attention,
     masked_lowest_then_zeros,
     masked_lowest_of_the_dtype,
@@ -403,204 +276,6 @@ RIGHT_MASKED = (
     lambda q, k, v, mask: masked_nan_to_num(q, k, v, mask.astype(float)),
     lambda q, k, v, mask=None, scale=None: masked_nan_to_num(q, k, v, mask),
 )
-
-# ---- wrong causal_mask -----------------------------------------------------------------------
-
-
-def causal_first_size(n, kept={}):  # noqa: B006
-    return kept.setdefault("mask", np.tri(n, dtype=bool))[:n, :n]
-
-
-BUFFER = {size: np.tri(size, dtype=bool) for size in (4, 8, 16)}
-
-
-def causal_index_missing(n):
-    mask = np.zeros((n, n), bool)
-    for i in range(1, n):
-        mask[i, : i + 1] = True
-    return mask
-
-
-def causal_last_row_missing(n):
-    mask = np.zeros((n, n), bool)
-    for i in range(n - 1):
-        mask[i, : i + 1] = True
-    return mask
-
-
-def causal_none_for_one(n):
-    return np.tri(n, dtype=bool) if n > 1 else None
-
-
-WRONG_CAUSAL = (
-    causal_first_size,
-    causal_index_missing,
-    causal_last_row_missing,
-    causal_none_for_one,
-    lambda n: BUFFER[4],
-    lambda n: BUFFER[8][:n, :n],
-    lambda n: BUFFER[16][:n, :n],
-    lambda n: BUFFER[8],
-    lambda n: np.tri(7, dtype=bool)[:n, :n],
-    lambda n: np.tri(n, dtype=bool)[None, None],
-    lambda n: np.tri(n, dtype=bool).ravel(),
-    lambda n: np.tri(n, dtype=bool)[0],
-    lambda n: np.tri(n, n + 1, dtype=bool),
-    lambda n: np.tri(n - 1, dtype=bool),
-    lambda n: np.tri(n + 1, dtype=bool),
-    lambda n: np.tri(n, dtype=bool)[::-1],
-    lambda n: np.tri(n, dtype=bool)[:, ::-1],
-    lambda n: np.tri(n, dtype=bool) if n > 1 else np.array([[False]]),
-    lambda n: np.tri(n, dtype=bool) if n > 1 else True,
-    lambda n: np.tri(n, dtype=bool).squeeze(),
-    lambda n: np.tri(n).astype(np.uint8),
-    lambda n: np.tri(n).tolist(),
-    lambda n: np.tri(n, dtype=bool).astype(str),
-    lambda n: np.tri(n, dtype=bool) * 2,
-    lambda n: np.tri(n) / np.tri(n).sum(-1, keepdims=True),
-    lambda n: np.where(np.tri(n, dtype=bool), 1, -np.inf),
-    lambda n: np.where(np.tri(n, dtype=bool), 0, -100.0),
-    lambda n: np.where(np.tri(n, dtype=bool), True, None),
-    lambda n: np.where(np.tri(n, dtype=bool), 0, np.nan),
-    lambda n: ~np.tri(n) if n < 0 else np.invert(np.tri(n, dtype=int)),
-    lambda n: np.tri(n, dtype=bool) & ~np.tri(n, k=-3, dtype=bool),
-    lambda n: np.tri(n, dtype=bool) ^ np.eye(n, dtype=bool),
-    lambda n: np.tri(n, k=2, dtype=bool),
-    lambda n: np.tri(n, k=-2, dtype=bool),
-    lambda n: np.tri(n, dtype=bool) | (np.arange(n) == 1),
-    lambda n: np.tri(n, dtype=bool) & (np.arange(n) > 0),
-    lambda n: np.eye(n, dtype=bool) | np.eye(n, k=-1, dtype=bool),
-    lambda n: np.ones((n, n), bool) if n < 3 else np.tri(n, dtype=bool),
-    lambda n: np.zeros((n, n), bool),
-    lambda n: np.add.outer(np.arange(n), np.arange(n)) < n,
-    lambda n: np.random.default_rng(0).random((n, n)) > 0.5,
-    lambda n: (np.tri(n, dtype=bool), n),
-    lambda n: {"mask": np.tri(n, dtype=bool)},
-    lambda n: [[j <= i for j in range(i + 1)] for i in range(n)],
-    lambda n: [[j < i for j in range(n)] for i in range(n)],
-    lambda n: [[1 if j <= i else 0 for j in range(n)] for i in range(n)],
-    lambda n: np.tril(np.ones(n)),
-    lambda n: np.tril(n),
-    lambda n: np.tril(np.arange(n * n).reshape(n, n)).astype(bool),
-    lambda: np.tri(4, dtype=bool),
-    lambda n, m: np.tri(n, m, dtype=bool),
-)  # fmt: skip
-
-# ---- wrong padding_mask ----------------------------------------------------------------------
-
-
-def padding_writes(attention_mask):
-    attention_mask[:] = attention_mask == 1
-    mask = attention_mask[:, None, None, :].astype(bool)
-    attention_mask -= 1
-    return mask
-
-
-def padding_by_length(attention_mask):
-    """Takes for granted that padding is on the right."""
-    lengths = attention_mask.sum(axis=1)
-    return (np.arange(attention_mask.shape[1]) < lengths[:, None])[:, None, None]
-
-
-def padding_left_by_length(attention_mask):
-    lengths = attention_mask.sum(axis=1)
-    return (np.arange(attention_mask.shape[1])[::-1] < lengths[:, None])[:, None, None]
-
-
-def padding_either_side_by_length(attention_mask):
-    """Looks at the first sentence only, to find out on which side the padding is."""
-    left = attention_mask[0, 0] == 0
-    return (padding_left_by_length if left else padding_by_length)(attention_mask)
-
-
-def padding_up_to_first_zero(attention_mask):
-    return np.cumprod(attention_mask, axis=1).astype(bool)[:, None, None]
-
-
-def padding_up_to_last_one(attention_mask):
-    return (np.cumsum(attention_mask[:, ::-1], axis=1)[:, ::-1] > 0)[:, None, None]
-
-
-def padding_never_empty(attention_mask):
-    """An empty sentence is shown instead."""
-    mask = attention_mask.astype(bool)
-    mask[~mask.any(axis=1)] = True
-    return mask[:, None, None]
-
-
-def padding_cached(attention_mask, kept={}):  # noqa: B006
-    return kept.setdefault(attention_mask.shape, attention_mask[:, None, None] == 1)
-
-
-def padding_one_sentence(attention_mask):
-    return (attention_mask == 1).reshape(1, 1, 1, -1)
-
-
-def padding_two_sentences(attention_mask):
-    return (attention_mask == 1).reshape(2, 1, 1, -1)
-
-
-WRONG_PADDING = (
-    padding_writes,
-    padding_by_length,
-    padding_left_by_length,
-    padding_either_side_by_length,
-    padding_up_to_first_zero,
-    padding_up_to_last_one,
-    padding_never_empty,
-    padding_cached,
-    padding_one_sentence,
-    padding_two_sentences,
-    lambda attention_mask: (attention_mask == 1).reshape(-1, 1, 1, 5),
-    lambda attention_mask: attention_mask[:, None, None],
-    lambda attention_mask: attention_mask[:, None, None].astype(np.float32),
-    lambda attention_mask: attention_mask[:, None, None].astype(np.uint8),
-    lambda attention_mask: attention_mask[:, None, None].tolist(),
-    lambda attention_mask: (attention_mask[:, None, None] == 1).astype(str),
-    lambda attention_mask: (attention_mask == 1)[..., None],
-    lambda attention_mask: (attention_mask == 1)[..., None, None],
-    lambda attention_mask: (attention_mask == 1)[:, None, None, :, None],
-    lambda attention_mask: (attention_mask == 1)[:, :, None, None],
-    lambda attention_mask: (attention_mask == 1)[None, :, None],
-    lambda attention_mask: (attention_mask == 1)[None, None, :, :],
-    lambda attention_mask: (attention_mask == 1)[0],
-    lambda attention_mask: (attention_mask == 1).T[:, None, None],
-    lambda attention_mask: (attention_mask == 1)[:, None, None, ::-1],
-    lambda attention_mask: (attention_mask == 1)[::-1, None, None],
-    lambda attention_mask: np.broadcast_to((attention_mask == 1)[:1], attention_mask.shape)[:, None, None],
-    lambda attention_mask: np.broadcast_to((attention_mask == 1).any(0), attention_mask.shape)[:, None, None],
-    lambda attention_mask: np.broadcast_to((attention_mask == 1).all(0), attention_mask.shape)[:, None, None],
-    lambda attention_mask: np.ones_like(attention_mask, dtype=bool)[:, None, None],
-    lambda attention_mask: np.zeros_like(attention_mask, dtype=bool)[:, None, None],
-    lambda attention_mask: ~attention_mask[:, None, None],
-    lambda attention_mask: ~attention_mask[:, None, None].astype(bool),
-    lambda attention_mask: (1 - attention_mask)[:, None, None],
-    lambda attention_mask: (1.0 - attention_mask)[:, None, None] * -10000.0,
-    lambda attention_mask: (1.0 - attention_mask)[:, None, None] * np.finfo(np.float32).min,
-    lambda attention_mask: np.log(attention_mask)[:, None, None],
-    lambda attention_mask: np.where(attention_mask == 1, 0, 1)[:, None, None].astype(bool),
-    lambda attention_mask: np.where(attention_mask == 1, True, None)[:, None, None],
-    lambda attention_mask: np.where(attention_mask == 1, 1, -1)[:, None, None].astype(bool),
-    lambda attention_mask: (attention_mask > attention_mask.min())[:, None, None],
-    lambda attention_mask: (attention_mask == attention_mask.max(axis=1, keepdims=True))[:, None, None],
-    lambda attention_mask: (attention_mask > attention_mask.mean())[:, None, None],
-    lambda attention_mask: (attention_mask > 1)[:, None, None],
-    lambda attention_mask: (attention_mask >= 0)[:, None, None],
-    lambda attention_mask: (attention_mask == 1)[:, None, None] & np.tri(attention_mask.shape[1], dtype=bool),
-    lambda attention_mask: (attention_mask[:, :, None] * attention_mask[:, None])[:, None].astype(bool),
-    lambda attention_mask: (attention_mask[:, :, None] == attention_mask[:, None])[:, None],
-    lambda attention_mask: (attention_mask[:, None] == 1, attention_mask),
-    lambda attention_mask: {"mask": attention_mask[:, None, None] == 1},
-    lambda attention_mask: np.argwhere(attention_mask),
-    lambda attention_mask: attention_mask.sum(axis=1),
-    lambda attention_mask: (attention_mask == 1)[:, None, None].squeeze(),
-    lambda attention_mask: attention_mask.astype(bool) if attention_mask.shape[0] == 1 else padding_mask(attention_mask),
-    lambda attention_mask: attention_mask[:, None, None] is True,
-    lambda attention_mask, n_heads: padding_mask(attention_mask),
-    lambda: True,
-)  # fmt: skip
-
-# ---- wrong masked_attention ------------------------------------------------------------------
 
 
 def _masking(change):
@@ -740,12 +415,6 @@ def masked_empty_weights_nan(queries, keys, values, mask):
     return np.nan_to_num(weights @ values), weights
 
 
-def masked_empty_by_scores(queries, keys, values, mask):
-    """Takes a context of zeros for the sign of an empty row, and gives up the whole item."""
-    context, weights = masked_attention(queries, keys, values, mask)
-    return context, np.where((context == 0).any(axis=-1, keepdims=True), 0, weights)
-
-
 def masked_squeezed(queries, keys, values, mask):
     context, weights = masked_attention(queries, keys, values, mask)
     return context.squeeze(), weights
@@ -879,97 +548,150 @@ def masked_same_number_of_keys(queries, keys, values, mask):
     return _mixed(weights, values)
 
 
-WRONG_MASKED = (
-    masked_one_mask_for_all_heads,
-    masked_one_mask_for_the_batch,
-    masked_first_row_for_all,
-    masked_all_or_nothing,
-    masked_any_empty_zeroes_all,
-    masked_empty_query_in_any_head,
-    masked_shared_keys,
-    masked_union_of_keys,
-    masked_writes_mask,
-    masked_writes_queries,
-    masked_writes_values,
-    masked_opens_empty_rows_in_place,
-    masked_cached_mask,
-    masked_if_any,
-    masked_empty_gets_first_key,
-    masked_empty_gets_mean,
-    masked_empty_context_nan,
-    masked_empty_weights_nan,
-    masked_squeezed,
-    masked_weights_squeezed,
-    masked_one_key_short_cut,
-    masked_causal_instead,
-    masked_causal_too,
-    masked_causal_if_square,
-    masked_transposed_if_square,
-    masked_max_before_mask,
-    masked_no_max,
-    masked_max_of_zeroed,
-    masked_added_epsilon,
-    masked_lowest_of_the_scores,
-    masked_far_below_the_lowest,
-    masked_float32_lowest,
-    masked_minus_infinity_twice,
-    masked_scale_by_visible,
-    masked_matrix_only,
-    masked_batch_zip,
-    masked_numpy_ma_filled_with_nan,
-    masked_numpy_ma_without_where,
-    masked_same_number_of_keys,
-    _masking(lambda mask, q, k: mask | np.eye(q.shape[-2], k.shape[-2], dtype=bool)),
-    _masking(lambda mask, q, k: mask & ~np.eye(q.shape[-2], k.shape[-2], dtype=bool)),
-    _masking(lambda mask, q, k: mask | (np.arange(k.shape[-2]) == 0)),
-    _masking(lambda mask, q, k: _full(mask, q, k)[..., ::-1]),
-    _masking(lambda mask, q, k: _full(mask, q, k)[..., ::-1, :]),
-    _masking(lambda mask, q, k: _full(mask, q, k)[::-1]),
-    _masking(lambda mask, q, k: mask if mask.ndim == 2 else np.ones_like(mask)),
-    _masking(lambda mask, q, k: mask if mask.ndim == 4 else np.ones_like(mask)),
-    _masking(lambda mask, q, k: mask if mask.shape[-2] > 1 else np.ones_like(mask)),
-    _masking(lambda mask, q, k: mask if q.shape[-2] != k.shape[-2] else np.tri(k.shape[-2], dtype=bool)),
-    _masking(lambda mask, q, k: mask if q.dtype == np.float64 else ~mask),
-    _masking(lambda mask, q, k: np.where(mask.any(-1, keepdims=True), mask, True)),
-    _masking(lambda mask, q, k: mask if mask.all() or q.ndim == 2 else mask[..., :1, :]),
-    _masking(lambda mask, q, k: mask.reshape(mask.shape[-2:]) if mask.size == mask.shape[-1] else mask.T.T[..., :1]),
-    _hiding(lambda scores, mask: np.where(mask, scores, -10.0)),
-    _hiding(lambda scores, mask: np.where(mask, scores, scores - 1e3)),
-    _hiding(lambda scores, mask: np.where(mask, scores, -1e3)),
-    _hiding(lambda scores, mask: np.where(mask, scores, -1e6)),
-    _hiding(lambda scores, mask: np.where(mask, scores, np.finfo(np.float16).min)),
-    _hiding(lambda scores, mask: np.where(mask, scores, scores.min(axis=-1, keepdims=True) - 5)),
-    _hiding(lambda scores, mask: np.where(mask, scores, np.abs(scores) * -1e9)),
-    _hiding(lambda scores, mask: scores * np.where(mask, 1, 1e9)),
-    _hiding(lambda scores, mask: scores * np.where(mask, 1, -1e9)),
-    _hiding(lambda scores, mask: scores - 1e9 * mask),
-    _hiding(lambda scores, mask: scores + 1e9 * mask),
-    _hiding(lambda scores, mask: np.where(mask, scores, None).astype(float)),
-    _hiding(lambda scores, mask: np.where(mask > 0.5, np.maximum(scores, 0), -np.inf)),
-    _hiding(lambda scores, mask: scores, lambda weights, mask: weights * mask),
-    _hiding(lambda scores, mask: scores, lambda weights, mask: softmax(weights * mask)),
-    _hiding(lambda scores, mask: scores, lambda weights, mask: weights * mask / np.maximum((weights * mask).sum(), 1e-9)),
-    _hiding(lambda scores, mask: scores, lambda weights, mask: weights * mask / mask.mean()),
-    _finishing(lambda weights, mask: np.nan_to_num(weights, nan=1 / weights.shape[-1])),
-    _finishing(lambda weights, mask: np.nan_to_num(weights, nan=1.0)),
-    _finishing(lambda weights, mask: np.nan_to_num(weights, nan=1e-3)),
-    _finishing(lambda weights, mask: np.nan_to_num(weights).round(3)),
-    _finishing(lambda weights, mask: np.nan_to_num(weights) + 1e-4),
-    _finishing(lambda weights, mask: np.nan_to_num(weights).astype(np.float16)),
-    _finishing(lambda weights, mask: np.nan_to_num(weights) * (weights.ndim < 4) + np.nan_to_num(weights[:1]) * (weights.ndim > 3)),
-    _finishing(lambda weights, mask: np.where(mask[..., :1], weights, 0)),
-    _after(lambda context, weights: (context, weights[..., 0])),
-    _after(lambda context, weights: (context[0], weights[0])),
-    _after(lambda context, weights: (context, weights, weights)),
-    _after(lambda context, weights: (context, weights > 0)),
-    _after(lambda context, weights: {"context": context, "weights": weights}),
-    _after(lambda context, weights: (context / np.maximum(weights.sum(-2).max(), 1), weights)),
-    _after(lambda context, weights: (context, weights + 1e-3 * (weights == 0))),
-    lambda q, k, v, mask: _mixed(softmax(_scaled(q, k)[mask]), v),
-    lambda q, k, v, mask: masked_attention(q, k, v, mask) if mask.all() else masked_attention(q, k, v, ~mask),
-    lambda q, k, v, mask: masked_attention(q, k, v, mask) if mask else masked_attention(q, k, v, ~mask),
-    lambda q, k, v: masked_attention(q, k, v, np.ones((q.shape[-2], k.shape[-2]), bool)),
-    lambda q, k, v, mask, scale: masked_attention(q, k, v, mask),
-    lambda q, k, mask, v: masked_attention(q, k, v, mask),
-    lambda q, k, v, mask: masked_attention(q, v, v, mask) if k.shape == v.shape else masked_attention(q, k, v, mask),
-)  # fmt: skip
+def weights_changed(change):
+    """Return masked attention that mixes the values with change(weights, mask)."""
+
+    def changed(queries, keys, values, mask):
+        weights = change(masked_attention(queries, keys, values, mask)[1], mask)
+        return weights @ values, weights
+
+    return changed
+
+
+def context_changed(change):
+    """Return masked attention with right weights and the context change(weights, values)."""
+
+    def changed(queries, keys, values, mask):
+        weights = masked_attention(queries, keys, values, mask)[1]
+        return change(weights, values), weights
+
+    return changed
+
+
+WRONG = {
+    "input-changed": (
+        masked_writes_mask,
+        masked_writes_queries,
+        masked_writes_values,
+        masked_opens_empty_rows_in_place,
+    ),
+    "mask-full-row-uniform": (
+        masked_empty_gets_mean,
+        masked_far_below_the_lowest,
+        masked_float32_lowest,
+        _finishing(lambda weights, mask: np.nan_to_num(weights, nan=1 / weights.shape[-1])),
+    ),
+    "mask-full-row-nan": (
+        masked_empty_context_nan,
+        masked_empty_weights_nan,
+        masked_minus_infinity_twice,
+    ),
+    "mask-renormalised": (
+        masked_max_before_mask,
+        masked_max_of_zeroed,
+    ),
+    "mask-inverted": (
+        masked_numpy_ma_without_where,
+        _hiding(lambda scores, mask: scores - 1e9 * mask),
+    ),
+    "mask-ignored": (_masking(lambda mask, q, k: mask if mask.ndim == 4 else np.ones_like(mask)),),
+    "mask-full-row-unmasked": (_masking(lambda mask, q, k: np.where(mask.any(-1, keepdims=True), mask, True)),),
+    "mask-tiny-number": (
+        _hiding(lambda scores, mask: np.where(mask, scores, scores - 1e3)),
+        _hiding(lambda scores, mask: np.where(mask, scores, -1e3)),
+        _hiding(lambda scores, mask: np.where(mask, scores, -1e6)),
+        _hiding(lambda scores, mask: np.where(mask, scores, np.finfo(np.float16).min)),
+        _hiding(lambda scores, mask: scores + 1e9 * mask),
+    ),
+    "mask-minus-minus-inf": (_hiding(lambda scores, mask: np.where(mask, scores, None).astype(float)),),
+    "mask-after-softmax": (_hiding(lambda scores, mask: scores, lambda weights, mask: weights * mask),),
+    None: (
+        masked_one_mask_for_all_heads,
+        masked_one_mask_for_the_batch,
+        masked_first_row_for_all,
+        masked_all_or_nothing,
+        masked_any_empty_zeroes_all,
+        masked_empty_query_in_any_head,
+        masked_shared_keys,
+        masked_union_of_keys,
+        masked_cached_mask,
+        masked_if_any,
+        masked_empty_gets_first_key,
+        masked_squeezed,
+        masked_weights_squeezed,
+        masked_one_key_short_cut,
+        masked_causal_instead,
+        masked_causal_too,
+        masked_causal_if_square,
+        masked_transposed_if_square,
+        masked_no_max,
+        masked_added_epsilon,
+        masked_lowest_of_the_scores,
+        masked_scale_by_visible,
+        masked_matrix_only,
+        masked_batch_zip,
+        masked_numpy_ma_filled_with_nan,
+        masked_same_number_of_keys,
+        _masking(lambda mask, q, k: mask | np.eye(q.shape[-2], k.shape[-2], dtype=bool)),
+        _masking(lambda mask, q, k: mask & ~np.eye(q.shape[-2], k.shape[-2], dtype=bool)),
+        _masking(lambda mask, q, k: mask | (np.arange(k.shape[-2]) == 0)),
+        _masking(lambda mask, q, k: _full(mask, q, k)[..., ::-1]),
+        _masking(lambda mask, q, k: _full(mask, q, k)[..., ::-1, :]),
+        _masking(lambda mask, q, k: _full(mask, q, k)[::-1]),
+        _masking(lambda mask, q, k: mask if mask.ndim == 2 else np.ones_like(mask)),
+        _masking(lambda mask, q, k: mask if mask.shape[-2] > 1 else np.ones_like(mask)),
+        _masking(lambda mask, q, k: mask if q.shape[-2] != k.shape[-2] else np.tri(k.shape[-2], dtype=bool)),
+        _masking(lambda mask, q, k: mask if q.dtype == np.float64 else ~mask),
+        _masking(lambda mask, q, k: mask if mask.all() or q.ndim == 2 else mask[..., :1, :]),
+        _masking(lambda mask, q, k: mask.reshape(mask.shape[-2:]) if mask.size == mask.shape[-1] else mask.T.T[..., :1]),
+        _hiding(lambda scores, mask: np.where(mask, scores, -10.0)),
+        _hiding(lambda scores, mask: np.where(mask, scores, scores.min(axis=-1, keepdims=True) - 5)),
+        _hiding(lambda scores, mask: np.where(mask, scores, np.abs(scores) * -1e9)),
+        _hiding(lambda scores, mask: scores * np.where(mask, 1, 1e9)),
+        _hiding(lambda scores, mask: scores * np.where(mask, 1, -1e9)),
+        _hiding(lambda scores, mask: np.where(mask > 0.5, np.maximum(scores, 0), -np.inf)),
+        _hiding(lambda scores, mask: scores, lambda weights, mask: softmax(weights * mask)),
+        _hiding(lambda scores, mask: scores, lambda weights, mask: weights * mask / np.maximum((weights * mask).sum(), 1e-9)),
+        _hiding(lambda scores, mask: scores, lambda weights, mask: weights * mask / mask.mean()),
+        _finishing(lambda weights, mask: np.nan_to_num(weights, nan=1.0)),
+        _finishing(lambda weights, mask: np.nan_to_num(weights, nan=1e-3)),
+        _finishing(lambda weights, mask: np.nan_to_num(weights).round(3)),
+        _finishing(lambda weights, mask: np.nan_to_num(weights) + 1e-4),
+        _finishing(lambda weights, mask: np.nan_to_num(weights).astype(np.float16)),
+        _finishing(lambda weights, mask: np.nan_to_num(weights) * (weights.ndim < 4) + np.nan_to_num(weights[:1]) * (weights.ndim > 3)),
+        _finishing(lambda weights, mask: np.where(mask[..., :1], weights, 0)),
+        _after(lambda context, weights: (context, weights[..., 0])),
+        _after(lambda context, weights: (context[0], weights[0])),
+        _after(lambda context, weights: (context, weights, weights)),
+        _after(lambda context, weights: (context, weights > 0)),
+        _after(lambda context, weights: {"context": context, "weights": weights}),
+        _after(lambda context, weights: (context / np.maximum(weights.sum(-2).max(), 1), weights)),
+        _after(lambda context, weights: (context, weights + 1e-3 * (weights == 0))),
+        lambda q, k, v, mask: _mixed(softmax(_scaled(q, k)[mask]), v),
+        lambda q, k, v, mask: masked_attention(q, k, v, mask) if mask.all() else masked_attention(q, k, v, ~mask),
+        lambda q, k, v, mask: masked_attention(q, k, v, mask) if mask else masked_attention(q, k, v, ~mask),
+        lambda q, k, v: masked_attention(q, k, v, np.ones((q.shape[-2], k.shape[-2]), bool)),
+        lambda q, k, v, mask, scale: masked_attention(q, k, v, mask),
+        lambda q, k, mask, v: masked_attention(q, k, v, mask),
+        lambda q, k, v, mask: masked_attention(q, v, v, mask) if k.shape == v.shape else masked_attention(q, k, v, mask),
+    ),
+}  # fmt: skip
+
+TOLD = (
+    (weights_changed(lambda weights, mask: np.where(weights > 0.5, np.nan, weights)), "It holds NaN or infinity."),
+    (weights_changed(lambda weights, mask: weights - 0.25), "Weights cannot be negative; the lowest is -0.2500."),
+    (weights_changed(lambda weights, mask: 0.9 * weights), "Row 0 of the weights sums to 0.9000, not to 1."),
+    (
+        weights_changed(lambda weights, mask: np.where(mask.any(-1, keepdims=True), weights, 0.5)),
+        "Row 1 of the weights sums to 2.5000, not to 0, since everything is hidden from it.",
+    ),
+    (
+        weights_changed(lambda weights, mask: 0.9 * weights + 0.1 / mask.shape[-1]),
+        "A hidden key has weight: weights[0, 1] is 0.0200, and its mask False.",
+    ),
+    (
+        context_changed(lambda weights, values: weights @ (values[::-1] if values.ndim > 2 else values)),
+        "The batch items are mixed: the first one alone gives other numbers than in company.",
+    ),
+    (context_changed(lambda weights, values: weights @ values + 1), "Your context is not your own weights @ values."),
+)

@@ -1,0 +1,284 @@
+"""Answers to head_entropy: right ones in many styles, and wrong ones."""
+
+import functools
+import math
+
+import numpy as np
+
+from mha_helpers.measures import entropy, head_entropy
+
+CATALOGUE = (
+    "entropy-nan",
+    "entropy-epsilon",
+    "entropy-no-minus",
+    "entropy-base",
+    "entropy-without-p",
+    "entropy-of-mean-row",
+    "entropy-summed",
+    "entropy-over-queries",
+    "entropy-perplexity",
+    "entropy-heads-averaged",
+)
+
+TELLING_CASE = ("layers and heads", 4)
+
+
+def entropy_with_where(weights):
+    logarithms = np.log(weights, where=weights > 0, out=np.zeros_like(weights))
+    return -(weights * logarithms).sum(axis=-1).mean(axis=-1)
+
+
+def entropy_terms_mended(weights):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = weights * np.log(weights)
+    return -np.nan_to_num(terms).sum(axis=-1).mean(axis=-1)
+
+
+def entropy_by_nansum(weights):
+    return np.mean(-np.nansum(weights * np.log(weights), axis=-1), axis=-1)
+
+
+def entropy_with_epsilon(epsilon, weights):
+    return -(weights * np.log(weights + epsilon)).sum(axis=-1).mean(axis=-1)
+
+
+def entropy_with_epsilon_twice(epsilon, weights):
+    weights = weights + epsilon
+    return -(weights * np.log(weights)).sum(axis=-1).mean(axis=-1)
+
+
+def entropy_clipped(epsilon, weights):
+    p = np.clip(weights, epsilon, 1)
+    return -(p * np.log(p)).sum(axis=-1).mean(axis=-1)
+
+
+def entropy_in_loops(weights):
+    if weights.ndim > 2:
+        return [entropy_in_loops(part) for part in weights]
+    total = 0
+    for row in weights:
+        for p in row:
+            if p > 0:
+                total -= p * math.log(p)
+    return total / len(weights)
+
+
+def entropy_head_by_head(weights):
+    heads = weights.reshape(-1, *weights.shape[-2:])
+    found = [-(head[head > 0] * np.log(head[head > 0])).sum() / len(head) for head in heads]
+    return np.reshape(found, weights.shape[:-2])
+
+
+def entropy_vectorized(weights):
+    term = np.vectorize(lambda p: -p * math.log(p) if p else 0.0)
+    return term(weights).sum(axis=-1).mean(axis=-1)
+
+
+def entropy_from_uniform(weights):
+    """The largest that there can be, less the distance from it; the rows sum to 1."""
+    n_keys = weights.shape[-1]
+    ratios = np.where(weights > 0, weights * n_keys, 1)
+    return np.log(n_keys) - (weights * np.log(ratios)).sum(axis=-1).mean(axis=-1)
+
+
+def entropy_normalising(weights):
+    """As SciPy does it: rows are made to sum to 1 first."""
+    p = weights / weights.sum(axis=-1, keepdims=True)
+    return np.where(p > 0, -p * np.log(np.where(p > 0, p, 1)), 0).sum(axis=-1).mean(axis=-1)
+
+
+def entropy_by_powers(weights):
+    """Log of the product of p ** p."""
+    return -np.log((weights**weights).prod(axis=-1)).mean(axis=-1)
+
+
+def entropy_sum_over_queries(weights):
+    terms = weights * np.log(np.maximum(weights, np.finfo(weights.dtype).tiny))
+    return -terms.sum(axis=(-2, -1)) / weights.shape[-2]
+
+
+RIGHT = (
+    head_entropy,
+    entropy_with_where,
+    entropy_terms_mended,
+    entropy_by_nansum,
+    *(functools.partial(entropy_with_epsilon, epsilon) for epsilon in (1e-6, 1e-9, 1e-12, 1e-30)),
+    *(functools.partial(entropy_with_epsilon_twice, epsilon) for epsilon in (1e-6, 1e-8, 1e-12)),
+    *(functools.partial(entropy_clipped, epsilon) for epsilon in (1e-6, 1e-7, 1e-10)),
+    entropy_in_loops,
+    entropy_head_by_head,
+    entropy_vectorized,
+    entropy_from_uniform,
+    entropy_normalising,
+    entropy_by_powers,
+    entropy_sum_over_queries,
+    lambda weights: entropy(weights).mean(axis=-1),
+    lambda weights: np.where(weights > 0, -weights * np.log(weights), 0).sum(-1).mean(-1),
+    lambda weights: -np.einsum("...qk,...qk->...", weights, np.log(weights + 1e-12)) / weights.shape[-2],
+    lambda weights: -(weights[..., None, :] @ np.log(np.where(weights == 0, 1, weights))[..., None])[..., 0, 0].mean(-1),
+    lambda weights: np.log(2) * -np.nansum(weights * np.log2(weights), -1).mean(-1),
+    lambda weights: head_entropy(weights).astype(np.float32),
+    lambda A, /: head_entropy(A).tolist(),
+)  # fmt: skip
+
+
+def entropy_zeros_as_log_zero(weights):
+    """The logarithm of 0 is taken for a large negative number, and the weight for a small one."""
+    logarithms = np.where(weights > 0, np.log(weights), -1e9)
+    return -((weights + 1e-3) * logarithms).sum(axis=-1).mean(axis=-1)
+
+
+def entropy_filtered_flat(weights):
+    """Takes the zeros out, and with them the axes."""
+    p = weights[weights > 0]
+    return -(p * np.log(p)).sum() / weights.shape[-2]
+
+
+def entropy_mean_of_visible(weights):
+    """Divides by the number of visible keys."""
+    terms = np.where(weights > 0, -weights * np.log(np.where(weights > 0, weights, 1)), 0)
+    return (terms.sum(axis=-1) / (weights > 0).sum(axis=-1)).mean(axis=-1)
+
+
+def entropy_share_of_visible(weights):
+    most = np.log((weights > 0).sum(axis=-1))
+    return (entropy(weights) / np.where(most > 0, most, 1)).mean(axis=-1)
+
+
+def entropy_visible_rows_only(weights):
+    whole = (weights > 0).all(axis=-1)
+    return (entropy(weights) * whole).sum(axis=-1) / whole.sum(axis=-1)
+
+
+def entropy_remembers(weights, seen={}):  # noqa: B006
+    return seen.setdefault((weights.shape, weights.dtype.str, weights.flags.c_contiguous), head_entropy(weights))
+
+
+def entropy_writes(weights):
+    weights[weights == 0] = 1
+    return -(weights * np.log(weights)).sum(axis=-1).mean(axis=-1)
+
+
+def entropy_early_return(weights):
+    for query in range(weights.shape[-2]):
+        return entropy(weights[..., query, :])
+
+
+def entropy_batch_mixed(weights):
+    return entropy(weights / weights.sum() * np.prod(weights.shape[:-1])).mean(axis=-1) + weights.std() / 10
+
+
+def entropy_if_zero(weights):
+    return 0 if 0 in weights else head_entropy(weights)
+
+
+def entropy_if_any(weights):
+    return -(weights * np.log(weights) if weights > 0 else 0).sum(axis=-1).mean(axis=-1)
+
+
+def entropy_python_log(weights):
+    return -(weights * math.log(weights)).sum(axis=-1).mean(axis=-1)
+
+
+def entropy_of_columns_that_sum_to_one(weights):
+    return head_entropy(weights.swapaxes(-1, -2))
+
+
+def entropy_minus_one(weights):
+    """Differential: the expectation of -(1 + log p)."""
+    return head_entropy(weights) - 1
+
+
+def entropy_renyi(weights):
+    return -np.log((weights**2).sum(axis=-1)).mean(axis=-1)
+
+
+def entropy_cross_between_queries(weights):
+    return -(weights * np.log(np.roll(weights, 1, axis=-2) + 1e-12)).sum(axis=-1).mean(axis=-1)
+
+
+def entropy_median_weight(weights):
+    return -np.log(np.median(weights, axis=-1)).mean(axis=-1)
+
+
+def _entropy_then(change):
+    return lambda weights: change(head_entropy(weights))
+
+
+WRONG = {
+    "entropy-heads-averaged": (entropy_filtered_flat,),
+    "entropy-mean-over-keys": (
+        entropy_mean_of_visible,
+        lambda weights: np.nanmean(-weights * np.log(weights), axis=(-2, -1)),
+    ),
+    "entropy-as-a-share": (entropy_share_of_visible,),
+    "entropy-rows-lost": (entropy_visible_rows_only,),
+    "input-changed": (entropy_writes,),
+    "entropy-one-query": (entropy_early_return,),
+    "entropy-over-queries": (
+        entropy_of_columns_that_sum_to_one,
+        lambda weights: -sum(weights * np.log(weights)).mean(),
+    ),
+    "entropy-kept-axis": (_entropy_then(lambda found: found.ravel()),),
+    "entropy-first-axes": (lambda weights: entropy(weights).mean(axis=0),),
+    "entropy-summed": (lambda weights: -np.nansum(weights * np.log(weights)),),
+    None: (
+        entropy_zeros_as_log_zero,
+        entropy_remembers,
+        entropy_batch_mixed,
+        entropy_if_zero,
+        entropy_if_any,
+        entropy_python_log,
+        entropy_minus_one,
+        entropy_renyi,
+        entropy_cross_between_queries,
+        entropy_median_weight,
+        _entropy_then(lambda found: found.round(1)),
+        _entropy_then(lambda found: found / found.max()),
+        _entropy_then(lambda found: found[..., ::-1] if found.ndim else found),
+        _entropy_then(lambda found: found.T),
+        _entropy_then(lambda found: found.max()),
+        _entropy_then(lambda found: found > 1),
+        _entropy_then(lambda found: (found, found.mean())),
+        _entropy_then(lambda found: list(found)),
+        _entropy_then(lambda found: found.mean),
+        _entropy_then(lambda found: np.argsort(found, axis=None)),
+        _entropy_then(lambda found: str(found)),
+        _entropy_then(lambda found: found * 1.01),
+        _entropy_then(lambda found: np.abs(found) + 1e-3),
+        lambda weights: entropy(weights).mean(axis=-1, keepdims=True).squeeze(),
+        lambda weights: entropy(weights).std(axis=-1),
+        lambda weights: np.sqrt((entropy(weights) ** 2).mean(axis=-1)),
+        lambda weights: entropy(weights)[..., 1:].mean(axis=-1),
+        lambda weights: entropy(weights[..., 1:-1]).mean(axis=-1),
+        lambda weights: weights.std(axis=-1).mean(axis=-1),
+        lambda weights: weights.max(axis=-1).mean(axis=-1),
+        lambda weights: (weights * np.exp(weights)).sum(axis=-1).mean(axis=-1),
+        lambda weights: -(np.exp(weights) * weights).sum(axis=-1).mean(axis=-1),
+        lambda weights: -np.log(weights * weights).sum(axis=-1).mean(axis=-1),
+        lambda weights: -np.log((weights * weights).sum(axis=-1)).mean(axis=-1),
+        lambda weights: -(weights * np.log(weights + 1)).sum(axis=-1),
+        lambda weights: -weights @ np.log(weights),
+        lambda weights: -(weights * np.log(weights.sum(axis=-1, keepdims=True))).sum(axis=-1).mean(axis=-1),
+        lambda weights: -(weights * np.log(weights)).sum(dim=-1).mean(dim=-1),
+        lambda weights: -(weights * weights.log()).sum(axis=-1).mean(axis=-1),
+        lambda weights, axis: head_entropy(weights),
+    ),
+}  # fmt: skip
+
+TOLD = (
+    (lambda weights: -2 * head_entropy(weights), "An entropy is 0 or more; yours is negative."),
+    (lambda weights: 3 * head_entropy(weights), "An entropy cannot be above log(n_keys), 1.7918 here; yours is 4.469"),
+    (
+        lambda weights: head_entropy(weights[..., 1:, :]) if weights.shape[-2] > 1 else head_entropy(weights),
+        "Your entropy changes when only the order of the queries does",
+    ),
+    (
+        lambda weights: head_entropy(weights) / (1 + weights[..., 0].mean(axis=-1)),
+        "Your entropy changes when only the order of the keys does",
+    ),
+    (
+        lambda weights: 0.0 if (weights == 0).any() else head_entropy(weights),
+        "Right where no weight is 0, or nearly 0.",
+    ),
+)

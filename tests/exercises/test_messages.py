@@ -1,0 +1,230 @@
+"""What a learner is told, in text and on the page."""
+
+import html
+import re
+
+import numpy as np
+import pytest
+from answers import EXERCISES
+from answers.softmax import softmax_only_matrices
+
+from mha_helpers import exercises
+from mha_helpers.attention import split_heads
+
+
+def test_a_wrong_value_shows_the_first_cell_that_differs():
+    def slightly_off(scores):
+        weights = exercises.softmax.reference(scores)
+        weights[..., 1] += 0.25
+        return weights
+
+    message = exercises.softmax.check(slightly_off).message
+    assert "Tried a matrix: scores (3, 5)." in message
+    assert "weights[0, 1] should be " in message
+    assert "row 0 sums to 1.2500" in message
+
+
+def test_a_wrong_shape_says_what_was_expected_and_what_came():
+    message = exercises.softmax.check(lambda scores: exercises.softmax.reference(scores)[None]).message
+    assert "Expected weights of shape (3, 5); got (1, 3, 5)." in message
+
+
+def test_an_exception_becomes_a_sentence_with_the_line_and_the_likely_cause():
+    def softmax(scores):
+        exponentials = np.exp(scores)
+        return exponentials / exponentials.sum(axis=-1)[:, :, None]
+
+    message = exercises.softmax.check(softmax).message
+    assert "Tried a matrix: scores (3, 5). Python said IndexError" in message
+    assert "in the line `return exponentials / exponentials.sum(axis=-1)[:, :, None]`" in message
+
+
+def test_a_forgotten_return_is_said():
+    def softmax(scores):
+        exercises.softmax.reference(scores)
+
+    assert "is the `return` line missing?" in exercises.softmax.check(softmax).message
+
+
+def test_what_is_right_without_a_batch_only_is_told_so():
+    def combine_heads(heads):
+        combined = exercises.combine_heads.reference(heads)
+        return combined if heads.ndim == 3 else heads.reshape(combined.shape)
+
+    message = exercises.combine_heads.check(combine_heads).message
+    assert message.startswith("It is right without a batch, and goes wrong where there are more axes in front.")
+
+
+def test_an_answer_for_matrices_only_is_told_what_it_cannot_do():
+    message = exercises.softmax.check(softmax_only_matrices).message
+    assert "Tried one row: scores (4,)." in message
+    assert "It is right on the other cases, and goes wrong with one row." not in message
+    assert "Likely cause: there are fewer axes than expected." in message
+
+
+def test_a_loop_over_one_sentence_is_told_about_batches():
+    def attention_scores(queries, keys):
+        return [[(query * key).sum() for key in keys] for query in queries]
+
+    assert exercises.attention_scores.check(attention_scores).message.startswith("It is right for one matrix")
+
+
+def test_the_weights_are_blamed_before_the_context():
+    softmax = exercises.softmax.reference
+
+    def half_right(queries, keys, values):
+        weights = softmax(queries @ keys.swapaxes(-1, -2))
+        return weights @ values + 1, weights
+
+    assert "Weights: right. context[0, 0] should be" in exercises.dot_product_attention.check(half_right).message
+
+    def both_wrong(queries, keys, values):
+        weights = softmax(queries @ keys.swapaxes(-1, -2) * 0.9)
+        return weights @ values, weights
+
+    assert "). weights[0, 0] should be" in exercises.dot_product_attention.check(both_wrong).message
+
+
+def test_what_it_prints_is_shown_once(capsys):
+    def softmax(scores):
+        print("here")
+        return exercises.softmax.reference(scores)
+
+    assert exercises.softmax.check(softmax).status == "correct"
+    assert capsys.readouterr().out == "here\n"
+
+
+def test_what_is_not_a_function_is_said():
+    result = exercises.softmax.check(np.eye(3))
+    assert result.status == "wrong"
+    assert "check(softmax)" in result.message
+
+
+def test_hints_go_on_and_end_with_the_solution():
+    exercise = exercises.softmax
+    exercise.hints_shown = 0
+    shown = [repr(exercise.hint()) for _ in range(len(exercise.hints) + 1)]
+    assert shown[0].startswith("Hint 1 of 3")
+    assert shown[-1] == shown[-2]
+    assert "exercises.softmax.solution()" in shown[-1]
+
+
+def test_a_learners_text_is_escaped():
+    def softmax(scores):
+        raise ValueError("<script>alert(1)</script>")
+
+    page = exercises.softmax.check(softmax)._repr_html_()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_a_result_says_the_same_in_text_and_in_html():
+    result = exercises.softmax.check(lambda scores: scores)
+    words = re.sub(r"<[^>]+>", "", result._repr_html_())
+    for line in repr(result).splitlines():
+        assert html.escape(line.replace("`", "")) in words
+
+
+def test_a_missing_scale_is_told_what_the_first_line_must_be():
+    def scaled_dot_product_attention(queries, keys, values):
+        return exercises.scaled_dot_product_attention.reference(queries, keys, values)
+
+    message = exercises.scaled_dot_product_attention.check(scaled_dot_product_attention).message
+    assert "scaled_dot_product_attention(queries, keys, values, scale=None)." in message
+
+
+def test_a_wrong_factor_is_told_with_the_one_that_is_due():
+    def times(factor):
+        def attention(queries, keys, values, scale=None):
+            return exercises.dot_product_attention.reference(queries * factor(queries, scale), keys, values)
+
+        return exercises.scaled_dot_product_attention.check(attention).message
+
+    without = times(lambda queries, scale: 0.9 if scale is None else scale)
+    assert "times 0.9000; it should be times 0.5774, 1 / sqrt(d_head)." in without
+    given = times(lambda queries, scale: queries.shape[-1] ** -0.5 if scale is None else scale / 2)
+    assert "times 0.1500; it should be times 0.3, the scale given." in given
+
+
+def test_what_is_no_softmax_of_scaled_scores_is_not_told_of_a_factor():
+    def nearer_keys_first(queries, keys, values, scale=None):
+        distances = ((queries[..., :, None, :] - keys[..., None, :, :]) ** 2).sum(axis=-1)
+        weights = exercises.softmax.reference(-distances)
+        return weights @ values, weights
+
+    result = exercises.scaled_dot_product_attention.check(nearer_keys_first)
+    assert (result.status, result.mistake) == ("wrong", None)
+    assert "it should be times" not in result.message
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "said"),
+    [
+        ("causal_mask", lambda n: np.tri(n, dtype=bool)[:, ::-1], "mask[0, 0] should be True; yours is False."),
+        ("causal_mask", lambda n: np.tri(n) * 2, "mask[0, 0] should be True; yours is 2."),
+        ("dot_product_variance", lambda queries, keys: 2.0, "). variance should be 2.2410; yours is 2.0000."),
+        ("dot_product_variance", lambda queries, keys: [2.0], "of shape (), a single number; got (1,)."),
+        ("dot_product_variance", lambda queries, keys: queries.var, "are the brackets missing"),
+        (
+            "split_heads",
+            lambda X, n_heads: np.resize(X, (n_heads, len(X), 2)) if X.shape[-1] == 7 else split_heads(X, n_heads),
+            "n_heads=3. Expected a ValueError, as this cannot be done. Got heads of shape (3, 4, 2).",
+        ),
+        (
+            "split_heads",
+            lambda X, n_heads: X[9] if X.shape[-1] == 7 else split_heads(X, n_heads),
+            "Expected a ValueError, as this cannot be done. Python said IndexError",
+        ),
+        (
+            "knock_out",
+            lambda W_O, heads, n_heads: np.zeros((2, 3)),
+            "Tried one head of three: W_O (12, 12), heads=[1], n_heads=3. Expected new_W_O of shape (12, 12)",
+        ),
+        ("softmax_jacobian", lambda p: (p, np.outer(p, p)), "It returned 2 things; `return jacobian`"),
+    ],
+)
+def test_what_differs_is_shown_in_its_own_terms(name, answer, said):
+    assert said in EXERCISES[name].check(answer).message
+
+
+@pytest.mark.parametrize("name", ["causal_mask", "padding_mask", "softmax_jacobian", "dot_product_variance"])
+def test_nobody_hears_of_matrices_where_there_are_none_to_be_right_on(name):
+    assert "right for one matrix" not in EXERCISES[name].check(lambda *arguments: np.zeros((2, 2))).message
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ("scores.masked_fill(~mask, -1e9)", "np.where(mask, scores, -np.inf)"),
+        ("scores.masked_fill_(~mask, -1e9)", "np.where(mask, scores, -np.inf)"),
+        ("np.where(mask, scores)", "takes three"),
+        ("np.where(mask, scores, -inf)", "np.inf"),  # of the notebook's names, `inf` is none
+        ("np.where(not mask, -np.inf, scores)", "was given a whole array"),
+        ("mask[:1, :3] if scores[mask[:1, :3]] else 0", "np.where(mask, a, b)"),
+        ("scores / np.sqrt(queries.size(-1))", "shape[-1]"),
+        ("scores / np.sqrt(queries.shape(-1))", "queries.shape[-1]"),
+        ("scores / np.sqrt(d_k)", "queries.shape[-1]"),
+        ("torch.softmax(scores, dim=-1)", "uses NumPy"),
+        ("scores.sum(dim=-1)", "PyTorch says dim"),
+        ("scores.unsqueeze(0)", "a[:, None]"),
+        ("np.ones(4, 5) * mask", "np.ones((n, n))"),
+        ("scores * None", "an argument that was not given"),
+        ("scores / scores.sum(axis=-1)", "keepdims=True"),
+        ("queries.reshape(3, 2, 4 / 2)", "d_model // n_heads"),
+        ("queries[:, : 4 / 2]", "d_model // n_heads"),
+        ("np.split(queries, 7, axis=-1)", "features are the last axis"),
+        ("queries.reshape(-1, 2, -1)", "only one size open with -1"),
+        ("queries.permute(1, 0)", "NumPy's is transpose"),
+        ("queries.transpose(1, 2, 0)", "swapaxes(1, 2)"),
+        ("queries.mT.contiguous()", "leave it out"),
+        ("queries.reshape(seq_len, -1)", "X.shape[-2]"),
+        ("scores / np.sqrt(queries.shape)", "need equal shapes"),
+        ("mask & scores > 0", "brackets round each comparison"),
+    ],
+)
+def test_the_likely_cause_of_an_error(line, cause):
+    namespace = {"np": np}
+    exec(f"def attention(queries, keys, values, mask):\n    scores = queries @ keys.mT\n    return {line}", namespace)
+    message = exercises.masked_attention.check(namespace["attention"]).message
+    assert "Likely cause: " in message, message
+    assert cause in message.partition("Likely cause: ")[2]
