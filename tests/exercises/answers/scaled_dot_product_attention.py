@@ -6,8 +6,8 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from answers.dot_product_attention import attention_loops, attention_online
 
+from answers.dot_product_attention import attention_loops, attention_online
 from mha_helpers.attention import attention_scores, dot_product_attention, softmax
 
 CATALOGUE = (
