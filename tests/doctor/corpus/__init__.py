@@ -3,14 +3,29 @@
 `FAULTS` and `RIGHT` hold NumPy functions; `torch_cases()` has the modules, for where PyTorch is installed.
 """
 
-from . import faults_heads, faults_masks, faults_scores, faults_several, right_functions
+from . import (
+    faults_causal,
+    faults_heads,
+    faults_masks,
+    faults_scores,
+    faults_several,
+    right_functions,
+    right_orders,
+)
 
-FAULTS = [*faults_scores.CASES, *faults_heads.CASES, *faults_masks.CASES, *faults_several.CASES]
-RIGHT = [*right_functions.CASES]
+FAULTS = [
+    *faults_scores.CASES,
+    *faults_heads.CASES,
+    *faults_masks.CASES,
+    *faults_causal.CASES,
+    *faults_several.CASES,
+]
+RIGHT = [*right_functions.CASES, *right_orders.CASES]
 
 
 def torch_cases():
     """The entries that need PyTorch: (faults, right ones)."""
-    from . import faults_modules, right_modules
+    from . import faults_modules, faults_modules_masks, right_modules, right_modules_fused, right_modules_heads
 
-    return [*faults_modules.CASES], [*right_modules.CASES]
+    faults = [*faults_modules.CASES, *faults_modules_masks.CASES]
+    return faults, [*right_modules.CASES, *right_modules_fused.CASES, *right_modules_heads.CASES]

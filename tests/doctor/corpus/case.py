@@ -16,7 +16,8 @@ class Input:
     (another matrix for every sample and head), "causal" (a triangular matrix, passed as a mask) or "empty" (padding in
     which the first sample has no key left). `size` multiplies the queries' side, so that the scores grow with it. With
     `calls` above 1, the same thing is first called on other numbers of the same shape. With a `first_part`, that many
-    tokens come in a first call, and the others in a second one that is given the cache.
+    tokens come in a first call, and the others in a second one that is given the cache. With `again`, the very same
+    arrays are passed a second time.
     """
 
     batch: int = 3
@@ -30,6 +31,7 @@ class Input:
     calls: int = 1
     n_kv_heads: int | None = None
     first_part: int = 0
+    again: bool = False
 
     @property
     def d_model(self):

@@ -2,86 +2,12 @@
 
 import numpy as np
 
-from .arrays import softmax
+from .arrays import merge, softmax, split
 from .case import Input, Register, varied
 
 CASES = Register()
 PLAIN = Input()
 PADDED, PAIRS = varied(PLAIN, mask="padding"), varied(PLAIN, mask="pairs")
-CAUSAL = varied(PLAIN, is_causal=True)
-
-
-def _heads(X, W, n_heads):
-    return (X @ W).reshape(*X.shape[:2], n_heads, -1).transpose(0, 2, 1, 3)
-
-
-def _tokens(heads, W_O):
-    b, h, n, d = heads.shape
-    return heads.transpose(0, 2, 1, 3).reshape(b, n, h * d) @ W_O
-
-
-@CASES.fault(
-    "https://github.com/RVC-Boss/GPT-SoVITS/issues/965",
-    "The triangle is shifted by one: every position also sees the one after it.",
-    ["causal-off-by-one"],
-    shows=CAUSAL,
-    hides=PLAIN,
-)
-def triangle_shifted_by_one(X, W_Q, W_K, W_V, W_O, n_heads, mask=None, is_causal=False):
-    q, k, v = (_heads(X, W, n_heads) for W in (W_Q, W_K, W_V))
-    scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
-    n = X.shape[1]
-    hidden = np.triu(np.ones((n, n), bool), k=2) if is_causal else np.zeros((n, n), bool)
-    if mask is not None:
-        hidden = hidden | ~np.asarray(mask, bool)
-    return _tokens(softmax(np.where(hidden, -np.inf, scores)) @ v, W_O)
-
-
-@CASES.fault(
-    "https://github.com/paiml/entrenar/issues/310",
-    "The block takes the softmax of all scores; no causal mask is applied in training a language model.",
-    ["causal-ignored|mask-ignored|causal-missing"],
-    shows=CAUSAL,
-    hides=PLAIN,
-)
-def causal_and_yet_sees_everything(X, W_Q, W_K, W_V, W_O, n_heads, is_causal=False):
-    q, k, v = (_heads(X, W, n_heads) for W in (W_Q, W_K, W_V))
-    return _tokens(softmax(q @ k.swapaxes(-1, -2) * q.shape[-1] ** -0.5) @ v, W_O)
-
-
-@CASES.fault(
-    "https://github.com/facebookresearch/xformers/issues/103",
-    "The causal mask is merged with a given mask, and skipped altogether when none is given.",
-    ["causal-ignored-without-mask|causal-ignored|causal-skipped-without-mask|causal-needs-a-mask"],
-    shows=CAUSAL,
-    hides=varied(CAUSAL, mask="pairs"),
-)
-def causal_only_with_a_mask(q, k, v, att_mask=None, causal=False):
-    scores = q / np.sqrt(k.shape[-1]) @ k.swapaxes(-2, -1)
-    if att_mask is not None:
-        if causal:
-            att_mask = att_mask & np.tril(np.ones(scores.shape[-2:], bool))
-        scores = np.where(att_mask, scores, -np.inf)
-    return softmax(scores) @ v
-
-
-@CASES.fault(
-    "https://github.com/keras-team/keras/pull/23040",
-    "With an explicit mask the layer forgets the causal one.",
-    ["causal-ignored-with-mask|causal-ignored|causal-dropped-with-mask|mask-replaces-causal"],
-    shows=varied(CAUSAL, mask="padding"),
-    hides=CAUSAL,
-)
-def mask_instead_of_causal(
-    query, w_query, w_key, w_value, w_output, num_heads, attention_mask=None, use_causal_mask=False
-):
-    q, k, v = (_heads(query, w, num_heads) for w in (w_query, w_key, w_value))
-    scores = np.einsum("bnth,bnsh->bnts", q * q.shape[-1] ** -0.5, k)
-    if use_causal_mask and attention_mask is None:
-        attention_mask = np.arange(scores.shape[-2])[:, None] >= np.arange(scores.shape[-1])
-    if attention_mask is not None:
-        scores = scores + (1.0 - attention_mask) * -1e30
-    return _tokens(softmax(scores) @ v, w_output)
 
 
 @CASES.fault(
@@ -92,11 +18,11 @@ def mask_instead_of_causal(
     hides=PLAIN,
 )
 def tiny_number_for_minus_infinity(F, w_q, w_k, w_v, w_o, n_head, mask=None):
-    q, k, v = (_heads(F, w, n_head) for w in (w_q, w_k, w_v))
+    q, k, v = (split(F, w, n_head) for w in (w_q, w_k, w_v))
     score = np.matmul(q, np.swapaxes(k, -1, -2)) / np.sqrt(q.shape[-1])
     if mask is not None:
         score = np.where(mask, score, 1e-9)
-    return _tokens(np.matmul(softmax(score), v), w_o)
+    return merge(np.matmul(softmax(score), v), w_o)
 
 
 @CASES.fault(
@@ -122,11 +48,11 @@ def hidden_scores_set_to_zero(query, key, value, mask=None):
     hides=PLAIN,
 )
 def scores_times_mask(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
-    q, k, v = (_heads(X, W, n_heads) for W in (W_Q, W_K, W_V))
+    q, k, v = (split(X, W, n_heads) for W in (W_Q, W_K, W_V))
     a = q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5
     if mask is not None:
         a = a * mask
-    return _tokens(softmax(a) @ v, W_O)
+    return merge(softmax(a) @ v, W_O)
 
 
 @CASES.fault(
@@ -137,13 +63,13 @@ def scores_times_mask(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     hides=PLAIN,
 )
 def minus_infinity_after_the_softmax(x, wq, wk, wv, proj, num_heads, attn_mask=None):
-    q, k, v = (_heads(x, w, num_heads) for w in (wq, wk, wv))
+    q, k, v = (split(x, w, num_heads) for w in (wq, wk, wv))
     q = q * q.shape[-1] ** -0.5
     attn = softmax(q @ k.swapaxes(-2, -1))
     if attn_mask is not None:
         attn = np.where(attn_mask, attn, -np.inf)
     with np.errstate(invalid="ignore"):
-        return _tokens(attn @ v, proj)
+        return merge(attn @ v, proj)
 
 
 @CASES.fault(
@@ -168,12 +94,12 @@ def weights_times_mask(Q, K, V, mask=None):
     hides=PLAIN,
 )
 def filled_and_forgotten(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
-    q, k, v = (_heads(X, W, n_heads) for W in (W_Q, W_K, W_V))
+    q, k, v = (split(X, W, n_heads) for W in (W_Q, W_K, W_V))
     sim = np.einsum("bhid,bhjd->bhij", q * q.shape[-1] ** -0.5, k)
     if mask is not None:
         np.where(mask, sim, -np.inf)
     attn = softmax(sim)
-    return _tokens(np.einsum("bhij,bhjd->bhid", attn, v), W_O)
+    return merge(np.einsum("bhij,bhjd->bhid", attn, v), W_O)
 
 
 @CASES.fault(
@@ -212,13 +138,13 @@ def boolean_as_bias(query, key, value, attn_bias_mask=None):
     hides=PLAIN,
 )
 def minus_minus_infinity(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
-    q, k, v = (_heads(X, W, n_heads) for W in (W_Q, W_K, W_V))
+    q, k, v = (split(X, W, n_heads) for W in (W_Q, W_K, W_V))
     dots = q @ k.swapaxes(-1, -2) * q.shape[-1] ** -0.5
     mask_value = -float("-inf")
     if mask is not None:
         dots = np.where(mask, dots, mask_value)
     with np.errstate(invalid="ignore"):
-        return _tokens(softmax(dots) @ v, W_O)
+        return merge(softmax(dots) @ v, W_O)
 
 
 @CASES.fault(
@@ -245,12 +171,12 @@ def empty_row_becomes_nan(q, k, v, mask=None):
     hides=varied(PLAIN, mask="causal"),
 )
 def outrun_by_the_scores(residual, W_Q, W_K, W_V, W_O, n_heads, mask=None):
-    q, k, v = (_heads(residual, W, n_heads) for W in (W_Q, W_K, W_V))
+    q, k, v = (split(residual, W, n_heads) for W in (W_Q, W_K, W_V))
     attn_scores = np.einsum("bhqd,bhkd->bhqk", q, k) / np.sqrt(q.shape[-1])
     if mask is not None:
         attn_scores = np.where(mask, attn_scores, -1e5)
     pattern = softmax(attn_scores)
-    return _tokens(np.einsum("bhqk,bhkd->bhqd", pattern, v), W_O)
+    return merge(np.einsum("bhqk,bhkd->bhqd", pattern, v), W_O)
 
 
 @CASES.fault(
@@ -306,18 +232,4 @@ def mask_not_handed_on(queries, W_Q, W_K, W_V, W_O, n_heads, mask=None):
             attn = np.where(mask, attn, -np.inf)
         return softmax(attn) @ v
 
-    return _tokens(scaled_dot_product(*(_heads(queries, W, n_heads) for W in (W_Q, W_K, W_V))), W_O)
-
-
-@CASES.fault(
-    "https://github.com/pytorch/examples/issues/649",
-    "A release built the causal mask the other way round: it hid the past and showed the future.",
-    ["causal-transposed|causal-inverted"],
-    shows=CAUSAL,
-    hides=PLAIN,
-)
-def past_hidden_future_shown(q, k, v, is_causal=False):
-    scores = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])
-    if is_causal:
-        scores = scores + np.where(np.tril(np.ones(scores.shape[-2:]), -1) == 1, -np.inf, 0.0)
-    return softmax(scores) @ v
+    return merge(scaled_dot_product(*(split(queries, W, n_heads) for W in (W_Q, W_K, W_V))), W_O)

@@ -233,3 +233,34 @@ def softmax_of_the_softmax(q, k, v, mask=None):
     scores = softmax(scores)
     scores = softmax(scores)
     return scores @ v
+
+
+@CASES.fault(
+    "https://github.com/flashinfer-ai/flashinfer/pull/5090",
+    "The last block is filled up with zeros, whose score of 0 counts in the sum as e to the power of 0.",
+    None,
+    shows=varied(ALONE, tokens=70),
+    hides=varied(ALONE, tokens=64),
+)
+def last_block_filled_up_with_zeros(queries, keys, values, block=64):
+    n = keys.shape[-2]
+    fill = [(0, 0)] * (keys.ndim - 2) + [(0, -n % block), (0, 0)]
+    keys, values = np.pad(keys, fill), np.pad(values, fill)
+    scores = queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+    return softmax(scores) @ values
+
+
+@CASES.fault(
+    "https://github.com/pytorch/pytorch/pull/73249",
+    "The queries are divided in place to spare a copy; a reviewer warns that the caller's array changes with them.",
+    ["input-changed-in-place|changes-its-input|in-place|writes-into-its-input|input-overwritten"],
+    shows=varied(PLAIN, again=True),
+    hides=PLAIN,
+)
+def divided_in_place(q, k, v, attn_mask=None):
+    q /= np.sqrt(q.shape[-1])
+    attn = q @ k.swapaxes(-2, -1)
+    if attn_mask is not None:
+        attn = np.where(attn_mask, attn, -np.inf)
+    attn = softmax(attn)
+    return attn @ v, attn

@@ -126,3 +126,16 @@ def slices_scaled_by_the_embedding(x, w_queries, w_keys, w_values, fc_out, heads
         energy = np.where(mask, energy, -1e20)
     attention = softmax(energy / (embed_size ** (1 / 2)), axis=3)
     return np.einsum("nhql,nlhd->nqhd", attention, values).reshape(N, length, embed_size) @ fc_out
+
+
+@CASES.fault(
+    "https://github.com/DeepGraphLearning/RecommenderSystems/issues/21",
+    "A ReLU after each projection, which the paper does not have, a projected residual, no W_O, and a ReLU at the end.",
+    None,
+)
+def activated_four_times(queries, W_Q, W_K, W_V, W_res, num_heads):
+    Q, K, V, V_res = (np.maximum(queries @ W, 0) for W in (W_Q, W_K, W_V, W_res))
+    Q_, K_, V_ = (np.concatenate(np.split(A, num_heads, axis=2), axis=0) for A in (Q, K, V))
+    weights = softmax(Q_ @ K_.transpose(0, 2, 1) / (K_.shape[-1] ** 0.5))
+    outputs = np.concatenate(np.split(weights @ V_, num_heads, axis=0), axis=2)
+    return np.maximum(outputs + V_res, 0)
