@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+from functools import cache
 
 import numpy as np
 import oracle
@@ -46,36 +47,42 @@ def answers_of_module(case, given):
 
 
 def answers_of_function(function, given):
+    """The function takes X, four matrices and the number of heads; or queries, keys and values."""
     parameters = inspect.signature(function).parameters
     takes_matrices = sum(parameter.default is parameter.empty for parameter in parameters.values()) > 3
     for call in reversed(range(given.calls)):
-        arrays = given.arrays(call) if takes_matrices else given.tensors(call)
-        if given.n_kv_heads:
-            arrays[2:4] = [matrix[:, : given.n_kv_heads * given.d_head] for matrix in arrays[2:4]]
+        arguments = arrays_for(given, takes_matrices, call)
         mask = given.mask_array(call)
-        values = {"causal": given.is_causal, "mask": mask, "n_kv_heads": given.n_kv_heads}
-        options = {
-            name: value
-            for name in parameters
-            for key, value in values.items()
-            if key in name and "use_" + key not in name
-        }
-        options |= {name: given.is_causal for name in parameters if "causal" in name}
-        originals = [array.copy() for array in arrays]
+        values = {"n_kv_heads": given.n_kv_heads, "mask": mask, "causal": given.is_causal}
+        options = {}
+        for name in parameters:
+            for word, value in values.items():  # "use_causal_mask" has two of the words in it, and is the flag
+                options |= {name: value} if word in name else {}
         for _ in range(1 + given.again):
-            output = function(*arrays, *([given.n_heads] if takes_matrices else []), **options)
-    arrays = originals
-    output = output[0] if isinstance(output, tuple) else output
-    arrays = [array.astype("float64") for array in arrays]
+            output = function(*arguments, *([given.n_heads] if takes_matrices else []), **options)
+    return output[0] if isinstance(output, tuple) else output, expected_of_function(given, takes_matrices)
+
+
+def arrays_for(given, takes_matrices, call=0):
+    arrays = given.arrays(call) if takes_matrices else given.tensors(call)
+    if given.n_kv_heads:
+        arrays[2:4] = [matrix[:, : given.n_kv_heads * given.d_head] for matrix in arrays[2:4]]
+    return arrays
+
+
+@cache
+def expected_of_function(given, takes_matrices):
+    """What the oracle gives: it is slow, and the same for every function."""
+    arrays, mask = [array.astype("float64") for array in arrays_for(given, takes_matrices)], given.mask_array()
     if not takes_matrices:
-        return output, oracle.attention(*arrays, mask, is_causal=given.is_causal)[0]
+        return oracle.attention(*arrays, mask, is_causal=given.is_causal)[0]
     if given.n_kv_heads:  # a group of query heads shares one head of keys and values: it is repeated for each of them
         heads = np.arange(given.n_heads) * given.n_kv_heads // given.n_heads
         arrays[2:4] = [
             matrix.reshape(-1, given.n_kv_heads, given.d_head)[:, heads].reshape(given.d_model, -1)
             for matrix in arrays[2:4]
         ]
-    return output, oracle.multi_head_attention(*arrays, given.n_heads, mask, is_causal=given.is_causal)[0]
+    return oracle.multi_head_attention(*arrays, given.n_heads, mask, is_causal=given.is_causal)[0]
 
 
 def equal(case, given):
