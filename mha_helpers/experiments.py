@@ -9,18 +9,6 @@ from mha_helpers.shapes import check_count, check_number
 
 N_ROWS, N_KEYS, D_VALUE = 1000, 8, 4
 
-# Sentences for a trained model, each beside one that says much the same in other words.
-SAYINGS = {
-    "A man plays the guitar outside.": "Someone makes music in the street.",
-    "The cat sleeps on the sofa.": "A kitten naps on the couch.",
-    "It will rain tomorrow.": "The forecast says wet weather.",
-    "The price of oil fell.": "Crude became cheaper.",
-    "She forgot her keys at work.": "Her keys were left at the office.",
-    "The kids build a sandcastle.": "Children play on the beach.",
-    "His train was late again.": "The railway kept him waiting.",
-    "The doctor told him not to smoke.": "A physician advised against cigarettes.",
-}
-
 
 class Learned(NamedTuple):
     """What came of learning to attend to one key.

@@ -6,6 +6,7 @@
 
 from importlib import import_module
 
+from mha_helpers.exercises.output_projection.exit_test import exit_test
 from mha_helpers.exercises.prediction import Prediction
 from mha_helpers.exercises.results import keep_results, stop_keeping
 
@@ -15,12 +16,12 @@ EXERCISES = {
     "self_attention": ("softmax", "attention_scores", "dot_product_attention"),
     "scaling": ("dot_product_variance", "softmax_jacobian", "scaled_dot_product_attention"),
     "masking": ("causal_mask", "padding_mask", "masked_attention"),
-    "splitting": ("split_heads", "combine_heads", "folded_attention"),
-    "output_projection": ("multi_head_attention", "head_contributions", "judge_step"),
-    "real_model": ("previous_token_score", "head_entropy", "knock_out"),
+    "splitting": ("split_heads", "combine_heads", "folded_attention", "weights_heads_last"),
+    "output_projection": ("multi_head_attention", "head_contributions", "without_head", "judge_step"),
+    "real_model": ("multi_head_shapes", "previous_token_score", "head_entropy", "knock_out"),
 }
 
-__all__ = ["keep_results", "stop_keeping"]
+__all__ = ["exit_test", "keep_results", "stop_keeping"]
 for _folder, _names in EXERCISES.items():
     for _name in _names:
         globals()[_name] = import_module(f"{__name__}.{_folder}.{_name}").exercise

@@ -25,6 +25,7 @@ ALLOWED = {
     "model": {"attention", "course_data", "model"},
     "learner": {"learner"},
     "exercises": {
+        "running_example",
         "attention",
         "drawing",
         "exercises",
@@ -33,7 +34,6 @@ ALLOWED = {
         "masks",
         "measures",
         "model",
-        "running_example",
         "shapes",
         "worked_examples",
     },

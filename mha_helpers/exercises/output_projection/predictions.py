@@ -1,90 +1,93 @@
-"""Notebook 05's questions that ask for an answer before they run anything: all on the sentence "the cat sat"."""
+"""Notebook 05's questions that ask for an answer before they run anything: all on the running example."""
 
 import numpy as np
 
 from mha_helpers import attention, worked_examples
-from mha_helpers.exercises.prediction import Prediction, written_row
+from mha_helpers.exercises.prediction import Prediction
+from mha_helpers.running_example import N_HEADS, TOKENS, W_K, W_O, W_Q, W_V, X
 
-_INPUTS = worked_examples.load("cat_sat").inputs
-X, W_O = _INPUTS["X"], _INPUTS["W_O"]
-W_Q, W_K, W_V = (np.hstack([_INPUTS[f"W_{letter}_{head}"] for head in (1, 2)]) for letter in "QKV")
-CAT, D_HEAD = 1, 2
-HEAD_2 = slice(D_HEAD, 2 * D_HEAD)
+IT, SAT = TOKENS.index("it"), TOKENS.index("sat")
+HEAD_1 = slice(2, 4)
 
 
 def _output(W_V, W_O):
-    return attention.multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads=2)[0]
+    return attention.multi_head_attention(X, W_Q, W_K, W_V, W_O, N_HEADS)[0]
+
+
+def _written(values):
+    return "[" + ", ".join(f"{value:.2f}" for value in values) + "]"
 
 
 def _one_head_changed():
     changed = W_V.copy()
-    changed[:, HEAD_2] += 0.1
+    changed[:, HEAD_1] += 1
     lines = []
     for name, rows in (("without W_O", np.eye(4)), ("with W_O", W_O)):
-        moved = _output(changed, rows)[CAT] - _output(W_V, rows)[CAT]
-        lines.append(f"{name + ',':12} the output of 'cat' moves by {written_row(moved)}")
+        moved = _output(changed, rows)[IT] - _output(W_V, rows)[IT]
+        lines.append(f"{name + ',':12} the output of 'it' moves by {_written(moved)}")
     return "\n".join(lines)
 
 
 predict_without = Prediction(
     right="b",
     reactions={
-        "a": "With W_O it would be all four. Without it nobody mixes: what head 2 finds stays in the columns in which "
-        "the concatenation puts it.",
-        "b": "The concatenation puts head 2's two numbers into features 3 and 4, and without W_O that is where they "
-        "stay. With it, they reach all four.",
-        "c": "The output is made of the values, so it moves: but only where head 2 stands.",
+        "a": "With W_O it would be all four. Without it nothing is mixed: what head 1 finds stays in the two columns "
+        "where the concatenation puts it.",
+        "b": "The concatenation puts head 1's two numbers into features 2 and 3, and without W_O they stay there. With "
+        "W_O they reach all four features.",
+        "c": "The weights do stay as they are, but the output is made of the values. It moves, though only in head 1's "
+        "columns.",
     },
     run=_one_head_changed,
 )
 
 
 def _heads_exchanged():
-    order = [2, 3, 0, 1]  # head 2's columns before head 1's
+    order = [2, 3, 0, 1]  # head 1's columns before head 0's
     exchanged = [W[:, order] for W in (W_Q, W_K, W_V)]
-    lines = [f"as it was:                           {written_row(_output(W_V, W_O)[CAT])}"]
+    lines = [f"'it', as it was:                      {_written(_output(W_V, W_O)[IT])}"]
     for name, rows in (("heads and rows of W_O exchanged", W_O[order]), ("heads exchanged, W_O left as it is", W_O)):
-        output, _ = attention.multi_head_attention(X, *exchanged, rows, n_heads=2)
-        lines.append(f"{name + ':':36} {written_row(output[CAT])}")
+        output, _ = attention.multi_head_attention(X, *exchanged, rows, N_HEADS)
+        lines.append(f"{name + ':':37} {_written(output[IT])}")
     return "\n".join(lines)
 
 
 predict_exchanged = Prediction(
     right="a",
     reactions={
-        "a": "Each head still meets its own rows, and a sum does not care about the order. Heads have no places of "
-        "their own: “head 2” is a name, no more.",
-        "b": "W_O's columns are the output's features, and those stay where they are. Only its rows, the inputs, were "
-        "exchanged, together with what comes in.",
-        "c": "That is what happens if the heads are exchanged and W_O is left alone: each head then meets the other's "
-        "rows.",
+        "a": "Each head still meets its own rows, and a sum doesn't care about the order. “Head 1” is only a name, and "
+        "head 1 of one model need not correspond to head 1 of another.",
+        "b": "The output's features are W_O's columns, and those stay where they are. Only its rows were exchanged, "
+        "together with what comes in.",
+        "c": "That happens if you exchange the heads and leave W_O alone: each head then meets the other's rows.",
     },
     run=_heads_exchanged,
 )
 
 
-def _head_2_knocked_out():
-    heads, _ = attention.scaled_dot_product_attention(*(attention.split_heads(X @ W, 2) for W in (W_Q, W_K, W_V)))
+def _head_1_knocked_out():
+    projected = (attention.split_heads(X @ W, N_HEADS) for W in (W_Q, W_K, W_V))
+    heads, _ = attention.scaled_dot_product_attention(*projected)
     lines = []
-    for name, instead in (("zeros", 0), ("its mean over the tokens", heads[1].mean(axis=0))):
+    for name, instead in (("zeros", 0), ("its mean over the words", heads[1].mean(axis=0))):
         knocked_out = heads.copy()
         knocked_out[1] = instead
         moved = (attention.combine_heads(knocked_out) - attention.combine_heads(heads)) @ W_O
-        lines.append(f"head 2 replaced by {name + ',':26}the output of 'cat' moves by {np.linalg.norm(moved[CAT]):.4f}")
+        lines.append(f"head 1 replaced by {name + ',':25}the output of 'sat' moves by {np.linalg.norm(moved[SAT]):.2f}")
     return "\n".join(lines)
 
 
 predict_mean = Prediction(
     right="c",
     reactions={
-        "a": "It would be if head 2 said something else about every token. Look at what it adds to each of the three: "
-        "nearly the same. The mean keeps that.",
-        "b": "Less even. What head 2 adds to the three tokens is nearly the same, and the mean keeps what they have in "
-        "common.",
-        "c": "What head 2 adds to the three tokens is nearly the same. Zeros take that away, the mean keeps it, and "
-        "takes only what is particular to “cat”.",
+        "a": "It would be so if head 1 said nearly the same about every word. But it says little about “sat” and a lot "
+        "about “it” and “cat”, and the mean brings that in.",
+        "b": "The mean isn't a milder form of zeros. It is what head 1 says about the average word, and that is far "
+        "from the little that it says about “sat”.",
+        "c": "Head 1 says little about “sat”, so zeros are close to the truth. Its mean is dominated by what it says "
+        "about “it” and “cat”, which has nothing to do with “sat”.",
     },
-    run=_head_2_knocked_out,
+    run=_head_1_knocked_out,
 )
 
 

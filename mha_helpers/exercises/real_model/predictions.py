@@ -1,11 +1,8 @@
 """Notebook 06's questions that ask for an answer before they run anything, on the trained model."""
 
-import numpy as np
-
 from mha_helpers.exercises.output_projection.multi_head_attention import exercise
 from mha_helpers.exercises.prediction import Prediction
-from mha_helpers.experiments import SAYINGS
-from mha_helpers.model import encoder
+from mha_helpers.model import encoder, questions
 
 TIRED, SOFT = (f"The cat sat on the mat because it was {word}." for word in ("tired", "soft"))
 SLUGS = {
@@ -61,11 +58,8 @@ predict_soft = Prediction(
 
 
 def _all_out():
-    everything = [(layer, head) for layer in range(6) for head in range(12)]
-    found = encoder.load().encode([*SAYINGS, *SAYINGS.values()], without=everything)
-    vectors = np.array([encoding.vector for encoding in found])
-    nearest = (vectors[: len(SAYINGS)] @ vectors[len(SAYINGS) :].T).argmax(axis=1)
-    return f"without any head: {(nearest == np.arange(len(SAYINGS))).sum()} of {len(SAYINGS)} nearest to their own"
+    _, nearest = questions.paraphrases(encoder.load(), questions.ALL_HEADS)
+    return f"without any head: {nearest} of {len(questions.SAYINGS)} nearest to their own"
 
 
 predict_all_out = Prediction(

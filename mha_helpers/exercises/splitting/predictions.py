@@ -2,10 +2,37 @@
 
 import numpy as np
 
-from mha_helpers.attention import attention_scores
+from mha_helpers import running_example
+from mha_helpers.attention import attention_scores, scaled_dot_product_attention
 from mha_helpers.exercises.prediction import Prediction
 
 Q = 100 * np.arange(3)[:, None] + np.arange(4)  # 100 * token + feature
+
+IT = running_example.TOKENS.index("it")
+
+
+def _rows_of_it():
+    """What "it" gives to each word: in two heads of width 2, and in one of width 4."""
+    projections = [running_example.X @ W for W in (running_example.W_Q, running_example.W_K, running_example.W_V)]
+    lines = [" " * 20 + "".join(f"{token:>7}" for token in running_example.TOKENS)]
+    for name, own in (("head 0", slice(0, 2)), ("head 1", slice(2, 4)), ("one head of width 4", slice(0, 4))):
+        _, weights = scaled_dot_product_attention(*(projection[:, own] for projection in projections))
+        lines.append(f"{name:20}" + "".join(f"{weight:7.2f}" for weight in weights[IT]))
+    return "\n".join(lines)
+
+
+predict_one_head = Prediction(
+    right="c",
+    reactions={
+        "a": "The single head doesn't keep both rows and pick the better one. It adds the two heads' scores, and then "
+        "one softmax has to share out one row.",
+        "b": "Sharing sounds fair, but softmax isn't: the sum of the two scores is larger for “tired”, and the larger "
+        "score takes most of the row.",
+        "c": "The scores add up, “tired” comes out ahead, and softmax gives it most of the row. “cat” keeps a quarter: "
+        "the answer to the first question is nearly lost.",
+    },
+    run=_rows_of_it,
+)
 
 
 def _reshaped():

@@ -1,0 +1,173 @@
+"""The exit test of notebook 05: the whole function from memory, and three layers with a bug each, drawn by a seed."""
+
+import random
+from dataclasses import dataclass, field
+
+from mha_helpers.exercises import results
+from mha_helpers.exercises.output_projection.multi_head_attention import exercise
+from mha_helpers.exercises.panel import Note, Panel
+
+RIGHT = """\
+def layer(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    d_head = W_Q.shape[-1] // n_heads
+    Q, K, V = X @ W_Q, X @ W_K, X @ W_V
+    Q, K, V = (A.reshape(*A.shape[:-1], n_heads, d_head).swapaxes(-3, -2) for A in (Q, K, V))
+    scores = Q @ K.swapaxes(-1, -2) / np.sqrt(d_head)
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    weights = softmax_or_zeros(scores)
+    heads = weights @ V
+    joined = heads.swapaxes(-3, -2).reshape(*X.shape[:-1], n_heads * d_head)
+    return joined @ W_O, weights
+"""
+
+# What is right in a line, what stands there instead, and the catalogue's name for it.
+FAULTS = (
+    ("/ np.sqrt(d_head)", "/ np.sqrt(X.shape[-1])", "mha-scale-d-model"),
+    ("/ np.sqrt(d_head)", "/ d_head", "scale-no-root"),
+    ("scores = Q @ K.swapaxes(-1, -2)", "scores = K @ Q.swapaxes(-1, -2)", "mha-matrices-swapped"),
+    ("np.where(mask, scores, -np.inf)", "np.where(mask, -np.inf, scores)", "mask-inverted"),
+    ("np.where(mask, scores, -np.inf)", "np.where(mask, scores, 0)", "mask-score-zero"),
+    ("softmax_or_zeros(scores)", "softmax_or_zeros(scores.swapaxes(-1, -2)).swapaxes(-1, -2)", "softmax-over-queries"),
+    ("heads = weights @ V", "heads = weights @ K", "mha-same-matrix"),
+    ("joined @ W_O,", "joined @ W_O.T,", "mha-output-projection-transposed"),
+    ("joined = heads.swapaxes(-3, -2)", "joined = heads[..., ::-1, :, :].swapaxes(-3, -2)", "mha-combine-reversed"),
+    (
+        "n_heads, d_head).swapaxes(-3, -2) for",
+        "d_head, n_heads).swapaxes(-1, -2).swapaxes(-3, -2) for",
+        "mha-strided",
+    ),
+)
+PARTS = ("memory", 1, 2, 3)
+NAMES = {"memory": "from memory", 1: "layer 1", 2: "layer 2", 3: "layer 3"}
+
+
+@dataclass
+class ExitTest:
+    """Four functions to hand in; what comes of each is kept as long as the kernel runs."""
+
+    seed: int
+    faults: tuple
+    tries: dict = field(default_factory=lambda: dict.fromkeys(PARTS, 0))
+    right: dict = field(default_factory=lambda: dict.fromkeys(PARTS, False))
+
+    def source(self, number):
+        """Return the source of one of the three layers, with its bug.
+
+        Parameters
+        ----------
+        number : {1, 2, 3}
+
+        Returns
+        -------
+        str
+        """
+        line, instead, _ = self.faults[self._part(number, PARTS[1:]) - 1]
+        return RIGHT.replace(line, instead).replace("def layer(", f"def layer_{number}(")
+
+    def check(self, part, function):
+        """Say whether a function is right. In a test nothing names the mistake.
+
+        Parameters
+        ----------
+        part : {"memory", 1, 2, 3}
+        function : callable
+
+        Returns
+        -------
+        Note
+        """
+        part = self._part(part, PARTS)
+        status = exercise._judge(function).status
+        if status == "not attempted":
+            return Note(Panel("neutral", f"Exit test, {NAMES[part]}: not attempted yet"))
+        if not self.right[part]:
+            self.tries[part] += 1
+        self.right[part] |= status == "correct"
+        results.keep(f"exit_test {NAMES[part]}", status, None)
+        if status == "correct":
+            return Note(Panel("good", f"Exit test, {NAMES[part]}: right"))
+        hint = "It isn't right yet. Run it on a small example of your own, beside the formula, and look for the first "
+        hint += "step that differs."
+        return Note(Panel("bad", f"Exit test, {NAMES[part]}: not yet", (hint,)))
+
+    def result(self):
+        """Sum up the test in a line that can be kept or handed in.
+
+        Returns
+        -------
+        Note
+        """
+        lines = []
+        for part in PARTS:
+            tries = f"{self.tries[part]} {'try' if self.tries[part] == 1 else 'tries'}"
+            state = f"right, {tries}" if self.right[part] else f"not right yet, {tries}"
+            lines.append(f"{NAMES[part]}: {state if self.tries[part] else 'not attempted'}")
+        count = sum(self.right.values())
+        return Note(
+            Panel("good" if count == 4 else "neutral", f"Exit test {self.seed}: {count} of 4 right", tuple(lines))
+        )
+
+    def solution(self):
+        """Show the three bugs: for the instructor, or for you when you have finished.
+
+        Returns
+        -------
+        Note
+        """
+        lines = [f"Layer {i}, {slug}: `{instead}` should be `{line}`." for i, (line, instead, slug) in self._numbered()]
+        return Note(Panel("info", f"Exit test {self.seed}: the three bugs", tuple(lines)))
+
+    def _numbered(self):
+        return enumerate(self.faults, 1)
+
+    def _part(self, part, parts):
+        if part not in parts:
+            raise ValueError(f"the exit test has no part {part!r}; give one of {', '.join(map(repr, parts))}")
+        return part
+
+    @property
+    def _note(self):
+        code = "\n\n".join(self.source(number) for number in PARTS[1:])
+        said = "Each of these layers has one bug. Copy a layer into a cell of its own, mend it, and hand it in with "
+        said += "`test.check(1, layer_1)`."
+        return Note(Panel("info", f"Exit test {self.seed}: three layers", (said,), code))
+
+    def __repr__(self):
+        return repr(self._note)
+
+    def _repr_html_(self):
+        return self._note._repr_html_()
+
+
+def exit_test(seed=1):
+    """Draw an exit test: three bugs of the catalogue that the notebooks did not show in this form.
+
+    Parameters
+    ----------
+    seed : int, optional
+        The same seed gives the same test.
+
+    Returns
+    -------
+    ExitTest
+
+    Raises
+    ------
+    ValueError
+        If the seed is not a whole number.
+
+    Examples
+    --------
+    >>> test = exit_test(seed=1)
+    >>> test.check("memory", ...)
+    Exit test, from memory: not attempted yet
+    """
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise ValueError(f"seed={seed!r} is not a whole number; give one, such as 1")
+    draw = random.Random(seed)
+    lines = {}
+    for fault in FAULTS:  # two bugs of the same line would look too much alike
+        lines.setdefault(fault[0], []).append(fault)
+    chosen = draw.sample(sorted(lines), 3)
+    return ExitTest(seed, tuple(draw.choice(lines[line]) for line in chosen))

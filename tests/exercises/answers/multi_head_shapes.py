@@ -1,0 +1,45 @@
+"""Answers to multi_head_shapes: right ones in several styles, and wrong ones."""
+
+import numpy as np
+
+from mha_helpers.attention import multi_head_attention, split_heads
+
+CATALOGUE = (
+    "shapes-full-width",
+    "shapes-heads-last",
+    "shapes-one-map",
+    "shapes-weights-by-feature",
+    "shapes-not-merged",
+)
+
+TELLING_CASE = None  # nothing here has axes
+
+
+def in_lists(batch, seq_len, d_model, n_heads):
+    weights = [batch, n_heads, seq_len, seq_len]
+    return [batch, n_heads, seq_len, d_model // n_heads], weights, [batch, seq_len, d_model]
+
+
+def in_arrays(batch, seq_len, d_model, n_heads):
+    return tuple(map(np.array, in_lists(batch, seq_len, d_model, n_heads)))
+
+
+def asked_of_a_layer(batch, seq_len, d_model, n_heads):
+    X = np.zeros((batch, seq_len, d_model))
+    output, weights = multi_head_attention(X, *np.zeros((4, d_model, d_model)), n_heads)
+    return split_heads(X, n_heads).shape, weights.shape, output.shape
+
+
+RIGHT = (in_lists, in_arrays, asked_of_a_layer)
+
+WRONG = {
+    None: (
+        lambda b, s, d, h: ((b, h, d // h, s), (b, h, s, s), (b, s, d)),
+        lambda b, s, d, h: ((h, b, s, d // h), (h, b, s, s), (b, s, d)),
+        lambda b, s, d, h: ((b, h, s, d // h), (b, h, s, s), (b, d, s)),
+        lambda b, s, d, h: ((h, s, d // h), (h, s, s), (s, d)),
+        lambda b, s, d, h: ((b, s, d), (b, s, s), (b, s, d)),
+    ),
+}
+
+TOLD = ()

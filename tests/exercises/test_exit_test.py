@@ -1,0 +1,66 @@
+"""The exit test of notebook 05: three bugs, each of them real, none of them named."""
+
+import numpy as np
+import pytest
+
+from mha_helpers import exercises
+from mha_helpers.attention import multi_head_attention, softmax_or_zeros
+from mha_helpers.exercises.output_projection.exit_test import FAULTS, RIGHT
+
+
+def made(source, name="layer"):
+    names = {"np": np, "softmax_or_zeros": softmax_or_zeros}
+    exec(source, names)
+    return names[name]
+
+
+def test_the_layer_without_a_bug_is_right():
+    assert exercises.multi_head_attention.check(made(RIGHT)).status == "correct"
+
+
+@pytest.mark.parametrize(("line", "instead", "slug"), FAULTS, ids=[slug for *_, slug in FAULTS])
+def test_every_bug_has_the_catalogues_name(line, instead, slug):
+    assert RIGHT.count(line) == 1
+    result = exercises.multi_head_attention.check(made(RIGHT.replace(line, instead)))
+    assert (result.status, result.mistake) == ("wrong", slug)
+
+
+def test_a_seed_gives_the_same_three_different_bugs():
+    for seed in range(30):
+        test = exercises.exit_test(seed)
+        assert test.faults == exercises.exit_test(seed).faults
+        assert len({line for line, *_ in test.faults}) == 3
+    assert len({exercises.exit_test(seed).faults for seed in range(30)}) > 15
+
+
+def test_a_wrong_layer_is_told_without_its_name_and_a_mended_one_counts():
+    test = exercises.exit_test(seed=2)
+    *_, slug = test.faults[1]
+    told = repr(test.check(2, made(test.source(2), "layer_2")))
+    assert told.startswith("Exit test, layer 2: not yet")
+    assert slug not in told
+    assert repr(test.check(2, made(RIGHT))) == "Exit test, layer 2: right"
+    assert repr(test.check("memory", multi_head_attention)) == "Exit test, from memory: right"
+    assert repr(test.result()).splitlines() == [
+        "Exit test 2: 2 of 4 right",
+        "from memory: right, 1 try",
+        "layer 1: not attempted",
+        "layer 2: right, 2 tries",
+        "layer 3: not attempted",
+    ]
+
+
+def test_what_is_shown_is_what_can_be_copied():
+    test = exercises.exit_test(seed=3)
+    for number in (1, 2, 3):
+        assert test.source(number) in repr(test)
+    assert all(slug in repr(test.solution()) for *_, slug in test.faults)
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda: exercises.exit_test("1"), "seed='1' is not a whole number"),
+    (lambda: exercises.exit_test(1).check(4, None), "the exit test has no part 4; give one of 'memory', 1, 2, 3"),
+])  # fmt: skip
+def test_what_is_not_there_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
