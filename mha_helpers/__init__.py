@@ -11,10 +11,14 @@ __version__ = "0.1.0"
 # What a notebook imports, and the room in which it stands.
 _ROOMS = {
     "attention": "attention",
+    "blockwise": "blockwise",
+    "decoding": "decoding",
     "encoder": "model.encoder",
     "exercises": "exercises",
     "experiments": "experiments",
     "figures": "drawing.figures",
+    "fused": "fused",
+    "gradients": "gradients",
     "labs": "labs",
     "masks": "masks",
     "measures": "measures",

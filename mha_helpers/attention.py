@@ -68,8 +68,19 @@ def softmax_or_zeros(scores):
     array([[1., 0.],
            [0., 0.]])
     """
-    nothing_to_see = np.isneginf(scores).all(axis=-1, keepdims=True)  # (..., 1)
-    return np.where(nothing_to_see, 0, softmax(np.where(nothing_to_see, 0, scores)))
+    return _into_weights(scores.copy())
+
+
+def _into_weights(scores):
+    """Turn scores into weights where they stand: in long sequences a new array for each step takes the most time."""
+    top = scores.max(axis=-1, keepdims=True)  # (..., 1)
+    top[np.isneginf(top)] = 0  # nothing to see: all of e^-inf is 0, and the weights stay so
+    scores -= top
+    np.exp(scores, out=scores)
+    total = scores.sum(axis=-1, keepdims=True)
+    total[total == 0] = 1
+    scores /= total
+    return scores
 
 
 @checked(queries="... n_queries d_head", keys="... n_keys d_head")
@@ -166,13 +177,14 @@ def scaled_dot_product_attention(queries, keys, values, mask=None, *, is_causal=
     """
     if scale is None:
         scale = queries.shape[-1] ** -0.5
-    scores = attention_scores(queries, keys) * scale  # (..., n_queries, n_keys)
+    scores = attention_scores(queries, keys)  # (..., n_queries, n_keys)
+    scores *= scale
     if mask is not None:
         scores = apply_mask(scores, mask)
     if is_causal:
         n_queries, n_keys = scores.shape[-2:]
         scores = apply_mask(scores, causal_mask(max(n_queries, n_keys))[:n_queries, :n_keys])
-    weights = softmax_or_zeros(scores)
+    weights = _into_weights(scores)
     context = weights @ values  # (..., n_queries, d_value)
     return context, weights
 

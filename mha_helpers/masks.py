@@ -98,7 +98,21 @@ def apply_mask(scores, mask):
     """
     if mask is None:
         raise ValueError("there is no mask; give one, or use scaled_dot_product_attention, where it may be left out")
-    scores, mask = as_float_array("scores", scores), as_array("the mask", mask)
+    scores = as_float_array("scores", scores)
+    return hide(scores, check_mask(mask, scores.shape))
+
+
+def hide(scores, mask):
+    """Return scores with a mask that fits them: -inf where it is False, or its numbers added."""
+    if mask.dtype.kind == "f":
+        with np.errstate(over="ignore"):  # float64's lowest number becomes float32's -inf: hidden all the same
+            return scores + mask.astype(scores.dtype)
+    return np.where(mask, scores, -np.inf)
+
+
+def check_mask(mask, shape):
+    """Return a mask as an array, if it can be meant for scores of this shape."""
+    mask = as_array("the mask", mask)
     if mask.dtype.kind not in "bf":
         raise ValueError(
             f"the mask holds {mask.dtype} entries; give booleans (True may attend) or floats (added to the scores); "
@@ -109,25 +123,22 @@ def apply_mask(scores, mask):
             "the mask holds only 1.0 and 0.0, which would be added to the scores and hide nothing; "
             "where 1 means 'may attend', use np.asarray(mask, bool)"
         )
-    if mask.ndim != 2 and mask.ndim != scores.ndim:
+    if mask.ndim != 2 and mask.ndim != len(shape):
         raise ValueError(
-            f"the mask has shape {mask.shape} and the scores {scores.shape}; give it two axes (n_queries, n_keys) or "
+            f"the mask has shape {mask.shape} and the scores {shape}; give it two axes (n_queries, n_keys) or "
             "all of the scores' axes, with length 1 where it is the same for all (for one mask a batch item under "
             "several heads: mask[:, None])"
         )
     try:
-        fits = np.broadcast_shapes(mask.shape, scores.shape) == scores.shape
+        fits = np.broadcast_shapes(mask.shape, shape) == shape
     except ValueError:
         fits = False
     if not fits:
         raise ValueError(
-            f"the mask has shape {mask.shape}, which does not broadcast to the scores' {scores.shape}; "
+            f"the mask has shape {mask.shape}, which does not broadcast to the scores' {shape}; "
             "its last two axes are (n_queries, n_keys)"
         )
-    if mask.dtype.kind == "f":
-        with np.errstate(over="ignore"):  # float64's lowest number becomes float32's -inf: hidden all the same
-            return scores + mask.astype(scores.dtype)
-    return np.where(mask, scores, -np.inf)
+    return mask
 
 
 # What an entry of a mask says, in each convention: (may attend, hidden).

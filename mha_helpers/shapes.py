@@ -11,6 +11,7 @@ import inspect
 import math
 import numbers
 import operator
+import threading
 
 import numpy as np
 
@@ -77,6 +78,18 @@ def check_number(name, value):
     return float(value)
 
 
+class _Border(threading.local):
+    """Whether this thread is inside a checked function: what that passes on to others has been checked already.
+
+    A model that writes calls these functions thousands of times a second, and most of it would go into checks.
+    """
+
+    crossed = False
+
+
+_border = _Border()
+
+
 def checked(**specs):
     """Decorate a function whose array arguments have the given axes.
 
@@ -113,10 +126,16 @@ def checked(**specs):
 
         @functools.wraps(function)
         def call(*args, **kwargs):
+            if _border.crossed:
+                return function(*args, **kwargs)
             bound = signature.bind(*args, **kwargs)
             bound.apply_defaults()
             _check_arguments(specs, bound.arguments, signature.parameters)
-            return function(*bound.args, **bound.kwargs)
+            _border.crossed = True
+            try:
+                return function(*bound.args, **bound.kwargs)
+            finally:
+                _border.crossed = False
 
         return call
 

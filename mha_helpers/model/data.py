@@ -85,13 +85,15 @@ class CompactTable:
         return dequantise(self.codes[rows], self.scales[rows])
 
 
-def checked_content(name):
-    """Return one of the model's files, if it is what the build wrote.
+def checked_content(name, folder=FOLDER):
+    """Return one of a model's files, if it is what the build wrote.
 
     Parameters
     ----------
     name : str
         The file's name, as it stands in `origin.json`.
+    folder : str, optional
+        The model's folder below `data/`.
 
     Returns
     -------
@@ -102,24 +104,24 @@ def checked_content(name):
     ValueError
         If the file is missing, or is not the one whose checksum `origin.json` has.
     """
-    path = data_path(f"{FOLDER}/{name}")
+    path = data_path(f"{folder}/{name}")
     try:
-        origin = json.loads(data_path(f"{FOLDER}/{ORIGIN}").read_text(encoding="utf-8"))
+        origin = json.loads(data_path(f"{folder}/{ORIGIN}").read_text(encoding="utf-8"))
         wanted = origin["built"][name]
     except (ValueError, LookupError, TypeError):
-        raise ValueError(f"{FOLDER}/{ORIGIN} is damaged or missing; {_what_to_do()}") from None
+        raise ValueError(f"{folder}/{ORIGIN} is damaged or missing; {_what_to_do(folder)}") from None
     content = path.read_bytes()
     found = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
     if found != wanted:
         raise ValueError(
             f"the data file {path} is damaged: it has {found['bytes']} bytes and SHA-256 {found['sha256'][:12]}..., "
-            f"and should have {wanted['bytes']} bytes and SHA-256 {wanted['sha256'][:12]}...; {_what_to_do()}"
+            f"and should have {wanted['bytes']} bytes and SHA-256 {wanted['sha256'][:12]}...; {_what_to_do(folder)}"
         )
     return content
 
 
-def _what_to_do():
-    return f"restore it with `git checkout -- data/{FOLDER}` in the course's folder, or install mha_helpers again"
+def _what_to_do(folder):
+    return f"restore it with `git checkout -- data/{folder}` in the course's folder, or install mha_helpers again"
 
 
 def load_tensors():

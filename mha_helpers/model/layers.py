@@ -16,10 +16,11 @@ class LayerNorm(NamedTuple):
 
     gain: np.ndarray
     shift: np.ndarray
+    epsilon: np.float32 = NORM_EPSILON
 
     def __call__(self, X):
         X = X - X.mean(axis=-1, keepdims=True)
-        spread = np.sqrt((X * X).mean(axis=-1, keepdims=True) + NORM_EPSILON)
+        spread = np.sqrt((X * X).mean(axis=-1, keepdims=True) + self.epsilon)
         return X / spread * self.gain + self.shift
 
 
@@ -49,7 +50,7 @@ class Block(NamedTuple):
     def __call__(self, X, attend, mask, without, knock_out):
         """Return the layer's output and its attention weights; `without` are heads for `knock_out` to switch off."""
         W_O = _without(without, self.W_O, knock_out) if without else self.W_O
-        output, weights = _call(attend, X, self.W_Q, self.W_K, self.W_V, W_O, mask)
+        output, weights = call_attention(attend, X, (self.W_Q, self.W_K, self.W_V, W_O), N_HEADS, mask)
         X = self.attention_norm(X + output + self.b_O)
         return self.output_norm(X + self.narrow(gelu(self.widen(X)))), weights
 
@@ -64,21 +65,21 @@ def _without(heads, W_O, knock_out):
     return read_only(left)
 
 
-def _call(attend, X, W_Q, W_K, W_V, W_O, mask):
+def call_attention(attend, X, matrices, n_heads, mask):
     """Call an attention function, and hold what it returns to its shapes."""
     call = (
-        f"the attention function, called with X of shape {X.shape}, W_Q, W_K, W_V and W_O of shape {W_Q.shape}, "
-        f"n_heads={N_HEADS} and {'no mask' if mask is None else f'a mask of shape {mask.shape}'},"
+        f"the attention function, called with X of shape {X.shape}, W_Q, W_K, W_V and W_O of shape "
+        f"{matrices[0].shape}, {n_heads=} and {'no mask' if mask is None else f'a mask of shape {mask.shape}'},"
     )
-    arguments = [read_only(X), W_Q, W_K, W_V, W_O, N_HEADS] + ([] if mask is None else [read_only(mask)])
+    arguments = [read_only(X), *matrices, n_heads] + ([] if mask is None else [read_only(mask)])
     try:
         returned = attend(*arguments)
     except Exception as error:
         raise ValueError(f"{call} raised {type(error).__name__}: {error}") from error
     if not (isinstance(returned, tuple | list) and len(returned) == 2):
         raise ValueError(f"{call} returned {type(returned).__name__}; return (output, weights)")
-    n_sentences, n_tokens, _ = X.shape
-    shapes = {"output": X.shape, "weights": (n_sentences, N_HEADS, n_tokens, n_tokens)}
+    *batch, n_tokens, _ = X.shape
+    shapes = {"output": X.shape, "weights": (*batch, n_heads, n_tokens, n_tokens)}
     arrays = []
     for (name, shape), array in zip(shapes.items(), returned, strict=True):
         try:
