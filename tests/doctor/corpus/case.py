@@ -92,7 +92,7 @@ class Case:
     takes: tuple[str, ...] = ()
     layout: object = None
     is_torch: bool = False
-    reported: bool = False  # right, and somebody reported it as a bug
+    reported: bool = False  # right, and somebody took it for a mistake in public, or asked whether it is one
 
     @property
     def repository(self):

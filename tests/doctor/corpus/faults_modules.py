@@ -65,7 +65,7 @@ class FallbackWithoutScale(nn.Module):
 
 @CASES.fault(
     "https://github.com/Graylab/DL4Proteins-notebooks/issues/12",
-    "Every head scales by the whole embedding's width, as in the lecture that the workshop follows.",
+    "Every head scales by the width of the whole embedding, 64, where each head is 16 wide.",
     ["scale-d-model"],
     shows=CAUSAL,
     hides=varied(CAUSAL, n_heads=1),

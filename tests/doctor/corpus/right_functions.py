@@ -1,4 +1,4 @@
-"""Right implementations in unusual styles, as NumPy functions; some of them were publicly reported as bugs."""
+"""Right implementations in unusual styles, as NumPy functions; some were publicly taken for bugs."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Right PyTorch modules with a layer each for queries, keys and values; some were reported as bugs."""
+"""Right PyTorch modules with a layer each for queries, keys and values; some were taken for bugs."""
 
 import copy
 import math

@@ -1,4 +1,4 @@
-"""Right PyTorch modules with one layer for queries, keys and values; some were reported as bugs."""
+"""Right PyTorch modules with one layer for queries, keys and values; some were taken for bugs."""
 
 import math
 from types import SimpleNamespace

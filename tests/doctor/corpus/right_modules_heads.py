@@ -1,4 +1,4 @@
-"""Right PyTorch modules whose heads are written in an unusual way; some were reported as bugs."""
+"""Right PyTorch modules whose heads are written in an unusual way; some were taken for bugs."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Right NumPy implementations that go through the numbers in an unusual order; some were reported as bugs."""
+"""Right NumPy implementations that go through the numbers in an unusual order; some were taken for bugs."""
 
 import math
 
