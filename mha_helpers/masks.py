@@ -68,6 +68,36 @@ def padding_mask(attention_mask):
     return attention_mask.astype(bool)[:, None, None, :]
 
 
+@checked(text_numbers="seq_len")
+def packed_mask(text_numbers):
+    """Keep several texts apart that are packed into one sequence, each with its own past.
+
+    Parameters
+    ----------
+    text_numbers : array_like, shape (seq_len,)
+        Which text each position belongs to: [0, 0, 0, 1, 1].
+
+    Returns
+    -------
+    ndarray of bool, shape (seq_len, seq_len)
+        True where key j (column) comes no later than query i (row) and belongs to the same text.
+
+    Raises
+    ------
+    ValueError
+        If there is not one axis.
+
+    Examples
+    --------
+    >>> packed_mask([0, 0, 1]).astype(int)
+    array([[1, 0, 0],
+           [1, 1, 0],
+           [0, 0, 1]])
+    """
+    same_text = text_numbers[:, None] == text_numbers  # row i, column j: do both belong to one text?
+    return same_text & causal_mask(len(text_numbers))
+
+
 def apply_mask(scores, mask):
     """Hide scores from the softmax.
 

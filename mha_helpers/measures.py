@@ -38,6 +38,33 @@ def dot_product_variance(queries, keys):
     return scores.var()
 
 
+@checked(weights="... n_queries n_keys")
+def attention_received(weights):
+    """Measure how much attention each key receives from all queries together.
+
+    Parameters
+    ----------
+    weights : array_like, shape (..., n_queries, n_keys)
+        Rows that sum to 1.
+
+    Returns
+    -------
+    ndarray, shape (..., n_keys)
+        It adds up to n_queries, since each query gives away 1.
+
+    Raises
+    ------
+    ValueError
+        If the weights have fewer than two axes, or are not real numbers.
+
+    Examples
+    --------
+    >>> attention_received([[0.75, 0.25], [0.5, 0.5]])
+    array([1.25, 0.75])
+    """
+    return weights.sum(axis=-2)  # down the columns: over the queries, who give
+
+
 @checked(weights="... n_keys")
 def entropy(weights):
     """Measure how evenly each row of weights is spread.

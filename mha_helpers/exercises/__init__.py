@@ -13,9 +13,21 @@ from mha_helpers.exercises.results import keep_results, stop_keeping
 # The registry: an exercise NAME of a folder is the `exercise` of its module NAME; a folder's predictions
 # are those that its module `predictions` holds.
 EXERCISES = {
-    "self_attention": ("softmax", "attention_scores", "dot_product_attention"),
-    "scaling": ("dot_product_variance", "softmax_jacobian", "scaled_dot_product_attention"),
-    "masking": ("causal_mask", "padding_mask", "masked_attention"),
+    "self_attention": (
+        "softmax",
+        "attention_scores",
+        "attention_received",
+        "dot_product_attention",
+        "mend_attention",
+    ),
+    "scaling": (
+        "dot_product_variance",
+        "softmax_jacobian",
+        "scaled_dot_product_attention",
+        "two_part_scores",
+        "mend_scaled_attention",
+    ),
+    "masking": ("causal_mask", "padding_mask", "masked_attention", "packed_mask", "mend_masked_attention"),
     "splitting": ("split_heads", "combine_heads", "folded_attention", "weights_heads_last"),
     "output_projection": ("multi_head_attention", "head_contributions", "without_head", "judge_step"),
     "real_model": ("multi_head_shapes", "previous_token_score", "head_entropy", "knock_out"),

@@ -2,16 +2,22 @@
 
 import numpy as np
 
-from mha_helpers import attention, worked_examples
+from mha_helpers import attention, running_example, worked_examples
 from mha_helpers.exercises.prediction import Prediction, written_row
 
 EXAMPLE = worked_examples.load("play_football")
 TOKENS = EXAMPLE.tokens
 QUERIES, KEYS, VALUES = (EXAMPLE.inputs["X"] @ EXAMPLE.inputs[name] for name in ("W_Q", "W_K", "W_V"))
+IT = running_example.TOKENS.index("it")
+
+
+def _running_projections():
+    return (running_example.X @ W for W in running_example.first_head())
 
 
 def _add_constant():
-    scores = attention.attention_scores(QUERIES, KEYS)[TOKENS.index("play")]
+    queries, keys, _ = _running_projections()
+    scores = attention.attention_scores(queries, keys)[IT]
     return (
         f"softmax({written_row(scores)})\n  = {written_row(attention.softmax(scores))}\n"
         f"softmax({written_row(scores + 5)})\n  = {written_row(attention.softmax(scores + 5))}"
@@ -21,31 +27,32 @@ def _add_constant():
 predict_constant = Prediction(
     right="b",
     reactions={
-        "a": "Every exponential grows by the factor exp(5), but so does their sum, and the factor cancels.",
-        "b": "Every exponential grows by the factor exp(5), and so does their sum: it cancels. Only differences "
-        "between the scores of a row count; the next exercise uses this.",
-        "c": "The gap between the largest score and the others is what it was, and only gaps count: exp(5) cancels.",
+        "a": "Every power of e grows by the factor exp(5), but so does their sum, and the factor cancels.",
+        "b": "Every power of e grows by the factor exp(5), but so does their sum, and the factor cancels. Only the "
+        "differences within a row count. You can use that in the next exercise.",
+        "c": "The largest score is ahead of the others by as much as before, and only that counts: the factor exp(5) "
+        "cancels.",
     },
     run=_add_constant,
 )
 
 
 def _values_times_ten():
-    context, weights = attention.dot_product_attention(QUERIES, KEYS, VALUES)
-    context_ten, weights_ten = attention.dot_product_attention(QUERIES, KEYS, 10 * VALUES)
-    play = TOKENS.index("play")
+    queries, keys, values = _running_projections()
+    context, weights = attention.dot_product_attention(queries, keys, values)
+    context_ten, weights_ten = attention.dot_product_attention(queries, keys, 10 * values)
     return (
-        f"weights of 'play': {written_row(weights[play])}, with 10 W_V {written_row(weights_ten[play])}\n"
-        f"context of 'play': {written_row(context[play])}, with 10 W_V {written_row(context_ten[play])}"
+        f"weights of 'it': {written_row(weights[IT])}, with 10 W_V {written_row(weights_ten[IT])}\n"
+        f"context of 'it': {written_row(context[IT])}, with 10 W_V {written_row(context_ten[IT])}"
     )
 
 
 predict_values = Prediction(
-    right="b",
+    right="a",
     reactions={
-        "a": "The context does grow tenfold, but the weights come from queries and keys alone: they stay.",
-        "b": "The weights come from queries and keys alone. The values are only what is mixed.",
-        "c": "It is the other way round: weights come from queries and keys, and the values are what they mix.",
+        "a": "The weights come from the queries and keys alone. The values are only what gets mixed.",
+        "b": "The context does grow tenfold. But the weights come from the queries and keys alone, so they stay.",
+        "c": "It's the other way round: the weights come from the queries and keys, and the values are what they mix.",
     },
     run=_values_times_ten,
 )
@@ -72,13 +79,14 @@ def _reorder():
 
 
 predict_order = Prediction(
-    right="b",
+    right="c",
     reactions={
-        "a": "It feels as if it must. But the context is a sum over all tokens, and a sum does not know in which order "
-        "its terms were written.",
-        "b": "The same keys with the same weights and the same values, summed in another order: nothing can change. "
-        "The order has to be brought in separately.",
-        "c": "The weights do change places in their row, but each goes on with its own value, so the sum is the same.",
+        "a": "It feels as if it must. But the context is a sum over all tokens, and a sum doesn't know in which order "
+        "its terms were written down.",
+        "b": "The weights do change places in their row. But each of them goes on with its own value, so the sum is "
+        "the same.",
+        "c": "It is the sum of the same values with the same weights, written down in another order. So the order has "
+        "to be brought in by other means.",
     },
     run=_reorder,
 )

@@ -1,0 +1,77 @@
+"""The exercise `mend_masked_attention`: hiding with a number that scores can undercut, to be found and mended."""
+
+import numpy as np
+
+from mha_helpers.exercises.engine import Case, Exercise
+from mha_helpers.exercises.inputs import attention_arguments
+from mha_helpers.exercises.masking.mend_masked_attention_mistakes import MEND_MISTAKES
+from mha_helpers.exercises.properties import context_is_not_the_mixture
+from mha_helpers.masks import causal_mask
+
+
+def mend_masked_attention(queries, keys, values, mask):
+    scores = queries @ keys.T / np.sqrt(queries.shape[-1])
+    scores = np.where(mask, scores, np.finfo(scores.dtype).min)
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    weights = np.where(mask, weights, 0)
+    context = weights @ values
+    return context, weights
+
+
+SEVERAL = np.array([[1, 0, 1, 1], [0, 1, 1, 0], [1, 1, 0, 0]], bool)
+ONE_EMPTY = np.array([[1, 0, 1, 1], [0, 0, 0, 0], [1, 1, 0, 0]], bool)
+
+
+def _with(mask, arguments):
+    return arguments | {"mask": np.array(mask)}
+
+
+def _low_scores(distance):
+    """Two queries whose scores all lie about so far below 0, and differ by a little."""
+    queries = np.array([[1.0, 0.0], [0.0, 1.0]])
+    keys = -distance * np.sqrt(2) + np.array([[0.0, 1.0], [1.0, -0.5], [-1.0, 0.25]])
+    values = np.array([[1.0, 2.0], [-3.0, 4.0], [5.0, -6.0]])
+    return {"queries": queries, "keys": keys, "values": values}
+
+
+TWO_OF_THREE = [[True, True, False], [True, False, True]]
+CASES = (
+    Case("a causal mask", _with(causal_mask(4), attention_arguments(0, (), 4, 4, 3, 2))),
+    Case("scattered holes", _with(SEVERAL, attention_arguments(1, (), 3, 4, 5, 2))),
+    Case("a row that sees nothing", _with(ONE_EMPTY, attention_arguments(2, (), 3, 4, 5, 2))),
+    Case(
+        "float32",
+        _with(SEVERAL, {n: a.astype(np.float32) for n, a in attention_arguments(3, (), 3, 4, 2, 5).items()}),
+    ),
+    Case("scores around -150", _with(TWO_OF_THREE, _low_scores(150)), edge=True),
+    Case("scores around -20,000", _with(TWO_OF_THREE, _low_scores(20_000)), edge=True),
+    Case("scores around -1e10", _with(TWO_OF_THREE, _low_scores(1e10)), edge=True),
+)
+
+
+def _hidden_keys_have_weight(call, arguments, arrays):
+    places = np.argwhere(~arguments["mask"] & (np.abs(arrays[-1]) > 1e-6))
+    if not len(places):
+        return None
+    query, key = places[0]
+    return f"Query {query} gives {arrays[-1][query, key]:.4f} to key {key}, which is hidden from it."
+
+
+exercise = Exercise(
+    reference=mend_masked_attention,
+    outputs=("context", "weights"),
+    cases=CASES,
+    mistakes=MEND_MISTAKES,
+    wrong_at_edges="It is right for ordinary scores, and goes wrong when all of them are very low.",
+    properties=(_hidden_keys_have_weight, context_is_not_the_mixture),
+    hints=(
+        "There are two faults. For the first one: what if the visible scores lie below -100? For the second one: what "
+        "if a row of the mask is False throughout?",
+        "The number that hides must lie below every score that there can be, and a row without any visible key must "
+        "end up with zeros.",
+        "np.finfo(scores.dtype).min is the lowest number there is. Afterwards, np.where(mask, weights, 0) clears the "
+        "rows that see nothing.",
+    ),
+    on_success="You can hide a key so that nothing is left of it, whatever the scores are.",
+)

@@ -1,0 +1,85 @@
+"""The function that `mend_masked_attention` asks to mend, and the ways in which people mend it wrongly."""
+
+import numpy as np
+
+from mha_helpers import attention
+from mha_helpers.attention import softmax
+from mha_helpers.exercises.engine import Mistake
+
+
+def mend_masked_attention(queries, keys, values, mask):
+    scores = queries @ keys.T / np.sqrt(queries.shape[-1])
+    scores = np.where(mask, scores, -100)  # far below any score
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    context = weights @ values
+    return context, weights
+
+
+def _hiding_with(number, *, clear):
+    """Return attention that hides with a number, and may clear what is hidden afterwards."""
+
+    def wrong_attention(queries, keys, values, mask):
+        scores = queries @ keys.T / np.sqrt(queries.shape[-1])
+        weights = softmax(np.where(mask, scores, number))
+        weights = np.where(mask, weights, 0) if clear else weights
+        return weights @ values, weights
+
+    return wrong_attention
+
+
+def _after(change):
+    """Return attention whose weights, made without a mask, are changed by change(weights, mask)."""
+
+    def wrong_attention(queries, keys, values, mask):
+        _, weights = attention.scaled_dot_product_attention(queries, keys, values)
+        weights = change(weights, mask)
+        return weights @ values, weights
+
+    return wrong_attention
+
+
+LOWEST = np.finfo(np.float64).min
+
+MEND_MISTAKES = (
+    Mistake(
+        "mask-both-faults",
+        "Both faults are still there. Try scores that are all below -100, and a row of the mask that is False "
+        "throughout.",
+        (mend_masked_attention,),
+    ),
+    Mistake(
+        "mask-full-row-nan",
+        "Nothing outruns -inf. But in a row that sees nothing, -inf minus the row's maximum, -inf, isn't a number. Such"
+        " a row must end up with zeros.",
+        (_hiding_with(-np.inf, clear=False),),
+    ),
+    Mistake(
+        "mask-full-row-uniform",
+        "No score lies below the number that you hide with. But a row that sees nothing shares out its attention "
+        "evenly among keys that are hidden. It must end up with zeros.",
+        (_hiding_with(LOWEST, clear=False),),
+    ),
+    Mistake(
+        "mask-tiny-number",
+        "A row that sees nothing gets zeros now. But scores can still lie below the number that you hide with, however "
+        "low it looks: take -np.inf, or the lowest number of the type.",
+        tuple(_hiding_with(number, clear=True) for number in (-100, -1e3, -1e4, -1e5, -1e9)),
+    ),
+    Mistake(
+        "mask-lower-number",
+        "A lower number only moves the fault: there are scores below it, too. And a row that sees nothing must end up "
+        "with zeros.",
+        tuple(_hiding_with(number, clear=False) for number in (-1e3, -1e4, -1e5, -1e9)),
+    ),
+    Mistake(
+        "mask-after-softmax",
+        "You hide after the softmax, and what the hidden keys had been given is lost. Hide before it.",
+        (_after(lambda weights, mask: weights * mask), _after(lambda weights, mask: np.where(mask, weights, 0))),
+    ),
+    Mistake(
+        "mask-inverted",
+        "You hide what may be seen. True means: may attend, so in np.where(mask, scores, ...) the scores come first.",
+        (lambda queries, keys, values, mask: attention.masked_attention(queries, keys, values, ~mask),),
+    ),
+)

@@ -1,0 +1,67 @@
+"""The exercise `packed_mask`: which mask for several texts in one row?"""
+
+import numpy as np
+
+from mha_helpers.exercises.engine import Case, Exercise
+from mha_helpers.exercises.masking.boolean_masks import not_of_ones_and_zeros
+from mha_helpers.exercises.masking.packed_mask_mistakes import PACKED_MISTAKES
+from mha_helpers.masks import causal_mask, packed_mask
+
+
+def _case(trait, *numbers):
+    return Case(trait, {"text_numbers": np.array(numbers)})
+
+
+CASES = (
+    # Rolled by one, as the last part of a check does, each text still stands in one piece.
+    _case("three texts", 0, 0, 0, 1, 1, 2),
+    _case("two texts", 0, 0, 0, 1, 1),
+    _case("one text", 0, 0, 0, 0),
+    _case("texts of one token", 0, 1, 2),
+    _case("texts that are numbered 7 and 3", 7, 7, 3, 3, 3, 3),
+    _case("one token", 0),
+)
+
+
+def _sees_another_text(call, arguments, arrays):
+    numbers = arguments["text_numbers"]
+    places = np.argwhere((arrays[0] != 0) & (numbers[:, None] != numbers))
+    if not len(places):
+        return None
+    query, key = places[0]
+    return f"Query {query} sees key {key}, which belongs to another text."
+
+
+def _sees_the_future(call, arguments, arrays):
+    places = np.argwhere(np.triu(arrays[0] != 0, k=1))
+    if not len(places):
+        return None
+    query, key = places[0]
+    return f"Query {query} sees key {key}, which comes after it."
+
+
+def _misses_its_own_past(call, arguments, arrays):
+    numbers = arguments["text_numbers"]
+    places = np.argwhere((arrays[0] == 0) & (numbers[:, None] == numbers) & causal_mask(len(numbers)))
+    if not len(places):
+        return None
+    query, key = places[0]
+    which = "itself" if query == key else f"key {key}, which comes before it in the same text"
+    return f"Query {query} does not see {which}."
+
+
+exercise = Exercise(
+    reference=packed_mask,
+    outputs=("mask",),
+    cases=CASES,
+    mistakes=PACKED_MISTAKES,
+    properties=(not_of_ones_and_zeros, _sees_another_text, _sees_the_future, _misses_its_own_past),
+    hints=(
+        "Two things must hold, and a key may be seen only if both do: it isn't in the future, and it is in the same "
+        "text.",
+        "For the second one, compare the text number of every query with that of every key: a table of (n, n) answers. "
+        "Two loops do it.",
+        "text_numbers[:, None] == text_numbers is that table; combine it with a causal mask by &.",
+    ),
+    on_success="You can train on several short texts in one row, and none of them will read another.",
+)

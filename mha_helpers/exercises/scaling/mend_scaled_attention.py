@@ -1,0 +1,50 @@
+"""The exercise `mend_scaled_attention`: a divisor with two faults, to be found and mended."""
+
+import numpy as np
+
+from mha_helpers.exercises.engine import Case, Exercise
+from mha_helpers.exercises.inputs import attention_arguments
+from mha_helpers.exercises.properties import batch_mixed, context_is_not_the_mixture, not_finite, rows_do_not_sum_to_one
+from mha_helpers.exercises.scaling.mend_scaled_attention_mistakes import MEND_MISTAKES
+
+
+def mend_scaled_attention(queries, keys, values):
+    width = queries.shape[-1]
+    divisor = width**0.5
+    scores = queries @ keys.swapaxes(-1, -2)
+    scores = scores / divisor
+    scores = scores - scores.max(axis=-1, keepdims=True)
+    powers = np.exp(scores)
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    context = weights @ values
+    return context, weights
+
+
+CASES = (
+    Case("one sentence, three features", attention_arguments(0, (), 5, 5, 3, 2)),
+    Case("one sentence, four features", attention_arguments(1, (), 3, 5, 4, 2)),
+    Case("a batch, four features", attention_arguments(2, (2,), 3, 5, 4, 6)),
+    Case("a batch, six features", attention_arguments(3, (2,), 5, 4, 6, 3)),
+    Case("two axes in front", attention_arguments(4, (2, 3), 4, 5, 6, 7)),
+    Case(
+        "float32",
+        {name: array.astype(np.float32) for name, array in attention_arguments(5, (), 3, 4, 5, 2).items()},
+    ),
+)
+
+
+exercise = Exercise(
+    reference=mend_scaled_attention,
+    outputs=("context", "weights"),
+    cases=CASES,
+    mistakes=MEND_MISTAKES,
+    properties=(not_finite, rows_do_not_sum_to_one, batch_mixed(), context_is_not_the_mixture),
+    hints=(
+        "There are two faults, both in the first two lines. The example hides them: it has one sentence, and four "
+        "features.",
+        "What is 9 ** 1 / 2 in Python? And what is shape[1] of a batch, (batch, n_queries, d_head)?",
+        "Powers bind before divisions, so `width ** 1 / 2` is half of width: write `width**0.5` or np.sqrt(width). The "
+        "features are always the last axis: queries.shape[-1].",
+    ),
+    on_success="You have mended two faults that no shape and no row sum would have shown.",
+)

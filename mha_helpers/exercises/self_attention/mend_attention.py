@@ -1,0 +1,49 @@
+"""The exercise `mend_attention`: a softmax over the wrong axis, to be found and mended."""
+
+import numpy as np
+
+from mha_helpers.exercises.engine import Case, Exercise
+from mha_helpers.exercises.inputs import attention_arguments
+from mha_helpers.exercises.properties import context_is_not_the_mixture, not_finite, rows_do_not_sum_to_one
+from mha_helpers.exercises.self_attention.mend_attention_mistakes import MEND_MISTAKES
+
+
+def mend_attention(queries, keys, values):
+    n_queries, n_keys = len(queries), len(keys)
+    weights = np.zeros((n_queries, n_keys))
+    for i in range(n_queries):
+        for j in range(n_keys):
+            weights[i, j] = np.exp(queries[i] @ keys[j])
+    for i in range(n_queries):
+        weights[i] = weights[i] / weights[i].sum()
+    context = weights @ values
+    return context, weights
+
+
+def _arguments(seed, n_queries, n_keys, d_head, d_value):
+    return attention_arguments(seed, (), n_queries, n_keys, d_head, d_value)
+
+
+CASES = (
+    Case("four tokens", _arguments(0, 4, 4, 3, 2)),
+    Case("more keys than queries", _arguments(1, 3, 5, 4, 2)),
+    Case("more queries than keys", _arguments(2, 5, 3, 4, 6)),
+    Case("one query", _arguments(3, 1, 4, 2, 3)),
+    Case("float32", {name: array.astype(np.float32) for name, array in _arguments(4, 3, 4, 2, 5).items()}),
+)
+
+
+exercise = Exercise(
+    reference=mend_attention,
+    outputs=("context", "weights"),
+    cases=CASES,
+    mistakes=MEND_MISTAKES,
+    properties=(not_finite, rows_do_not_sum_to_one, context_is_not_the_mixture),
+    hints=(
+        "In the example, queries and keys are the same, so rows and columns look alike. Try it on keys that differ "
+        "from the queries, and add up each row of the weights.",
+        "The rows don't sum to 1. Who shares out the attention here: the queries (rows) or the keys (columns)?",
+        "The second loop divides columns by their sums. It must go over the queries, and divide rows.",
+    ),
+    on_success="You can tell a softmax over the wrong axis by its rows, which no longer sum to 1.",
+)

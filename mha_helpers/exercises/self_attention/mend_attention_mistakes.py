@@ -1,0 +1,86 @@
+"""The function that `mend_attention` asks to mend, and the ways in which people mend it wrongly."""
+
+import numpy as np
+
+from mha_helpers.exercises.engine import Mistake
+
+
+def mend_attention(queries, keys, values):
+    n_queries, n_keys = len(queries), len(keys)
+    weights = np.zeros((n_queries, n_keys))
+    for i in range(n_queries):
+        for j in range(n_keys):
+            weights[i, j] = np.exp(queries[i] @ keys[j])
+    for j in range(n_keys):
+        weights[:, j] = weights[:, j] / weights[:, j].sum()
+    context = weights @ values
+    return context, weights
+
+
+def _dividing(divide):
+    """Return attention whose powers of e become weights by divide(powers)."""
+
+    def wrong_attention(queries, keys, values):
+        weights = divide(np.exp(queries @ keys.T))
+        return weights @ values, weights
+
+    return wrong_attention
+
+
+def _while_dividing(powers):
+    """The sum is taken again for each entry, when some of its terms are divided already."""
+    for i, j in np.ndindex(powers.shape):
+        powers[i, j] = powers[i, j] / powers[i].sum()
+    return powers
+
+
+def _columns(powers):
+    return powers / powers.sum(axis=0)
+
+
+def _rows(powers):
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+MEND_MISTAKES = (
+    Mistake(
+        "softmax-over-queries",
+        "Each column of the weights sums to 1, not each row: a key shares out its popularity where a query should "
+        "share out its attention.",
+        (mend_attention,),
+    ),
+    Mistake(
+        "softmax-twice-normalised",
+        "Now the rows sum to 1, but the columns were divided before, and that has changed the ratios within each row. "
+        "Divide the rows only.",
+        (_dividing(lambda powers: _rows(_columns(powers))),),
+    ),
+    Mistake(
+        "softmax-rows-then-columns",
+        "You divide the rows, and then the columns once more, which undoes it. Divide the rows only.",
+        (_dividing(lambda powers: _columns(_rows(powers))),),
+    ),
+    Mistake(
+        "softmax-while-dividing",
+        "You take the sum again for each entry, when the entries before it are divided already. Take each row's sum "
+        "once, then divide the whole row.",
+        (_dividing(_while_dividing),),
+    ),
+    Mistake(
+        "softmax-global",
+        "You divide by the sum of the whole matrix. Each query shares out an attention of its own: divide each row by "
+        "its own sum.",
+        (_dividing(lambda powers: powers / powers.sum()),),
+    ),
+    Mistake(
+        "softmax-not-normalised",
+        "Now nothing is divided, and the rows don't sum to 1.",
+        (_dividing(lambda powers: powers),),
+    ),
+    Mistake(
+        "softmax-keepdims",
+        "The row sums are right, but NumPy lines them up with the columns. `keepdims=True` keeps each sum beside "
+        "its row.",
+        (_dividing(lambda powers: powers / powers.sum(axis=1)),),
+    ),
+)

@@ -1,0 +1,43 @@
+"""Answers to mend_attention: right ones in many styles, and wrong ones."""
+
+import numpy as np
+
+from mha_helpers.attention import dot_product_attention
+from mha_helpers.exercises.self_attention.mend_attention import mend_attention
+
+CATALOGUE = ("softmax-over-queries", "softmax-global", "softmax-while-dividing")
+
+TELLING_CASE = ("more queries than keys", 4)
+
+
+def mended_at_once(queries, keys, values):
+    weights = np.exp(queries @ keys.T)
+    weights = weights / weights.sum(axis=1, keepdims=True)
+    return weights @ values, weights
+
+
+def mended_query_by_query(queries, keys, values):
+    weights = []
+    for query in queries:
+        powers = np.exp(keys @ query)
+        weights.append(powers / powers.sum())
+    return np.array(weights) @ values, np.array(weights)
+
+
+RIGHT = (mend_attention, dot_product_attention, mended_at_once, mended_query_by_query)
+
+
+def transposed_instead(queries, keys, values):
+    powers = np.exp(queries @ keys.T)
+    weights = (powers / powers.sum(axis=0)).T
+    return weights @ values, weights
+
+
+WRONG = {
+    "softmax-not-normalised": (
+        lambda queries, keys, values: (np.exp(queries @ keys.T) @ values, np.exp(queries @ keys.T)),
+    ),
+    None: (transposed_instead, lambda queries, keys, values: dot_product_attention(queries, keys, values)[::-1]),
+}
+
+TOLD = ()

@@ -1,0 +1,43 @@
+"""Answers to two_part_scores: right ones in many styles, and wrong ones."""
+
+import numpy as np
+
+from mha_helpers.attention import attention_scores
+from mha_helpers.exercises.scaling.two_part_scores import two_part_scores
+
+CATALOGUE = ("two-parts-each-by-its-root", "two-parts-sum-of-roots", "two-parts-content-width", "two-parts-no-root")
+
+TELLING_CASE = ("a batch", 5)
+
+
+def two_parts_side_by_side(content_queries, content_keys, position_queries, position_keys):
+    queries = np.concatenate([content_queries, position_queries], axis=-1)
+    keys = np.concatenate([content_keys, position_keys], axis=-1)
+    return attention_scores(queries, keys) / np.sqrt(queries.shape[-1])
+
+
+def two_parts_queries_first(content_queries, content_keys, position_queries, position_keys):
+    root = (content_queries.shape[-1] + position_queries.shape[-1]) ** 0.5
+    return attention_scores(content_queries / root, content_keys) + attention_scores(
+        position_queries / root, position_keys
+    )
+
+
+def two_parts_einsum(content_queries, content_keys, position_queries, position_keys):
+    both = np.einsum("...qd,...kd->...qk", content_queries, content_keys)
+    both = both + np.einsum("...qd,...kd->...qk", position_queries, position_keys)
+    return both / np.sqrt(content_keys.shape[-1] + position_keys.shape[-1])
+
+
+def _sum(content_queries, content_keys, position_queries, position_keys):
+    return attention_scores(content_queries, content_keys) + attention_scores(position_queries, position_keys)
+
+
+RIGHT = (two_part_scores, two_parts_side_by_side, two_parts_queries_first, two_parts_einsum)
+
+WRONG = {
+    "two-parts-undivided": (_sum,),
+    None: (lambda *parts: _sum(*parts) / 3, lambda *parts: _sum(*parts) / _sum(*parts).std(), lambda *parts: parts[0]),
+}
+
+TOLD = ((lambda *parts: _sum(*parts) / 5, "You divide the sum by 5.0000; for a spread of 1 it must be 3.0000."),)

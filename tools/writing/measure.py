@@ -1,0 +1,97 @@
+"""Measure how much a notebook asks of its reader: words, lines of code, links, minutes, pictures and listings.
+
+Usage: python -m tools.writing.measure [NOTEBOOK ...]
+
+The core path is what stands before the heading "Further". Its limits, which a test holds: 1,300 words of prose (what is
+folded away not counted), 90 lines of code (the folded set-up cell not counted) and 45 minutes.
+"""
+
+import argparse
+import re
+from typing import NamedTuple
+
+from tools.writing.notebooks import add_notebooks, read
+
+FURTHER = re.compile(r"^## Further$", re.MULTILINE)
+FOLDED = re.compile(r"<details.*?</details>", re.DOTALL)
+LINK = re.compile(r"\]\((https?://[^)]*|[^)]*)\)")
+FORMULA = re.compile(r"\$\$?[^$]+\$\$?")
+WORD = re.compile(r"[^\W_]+(?:['’\-.,][^\W_]+)*")
+MINUTES = re.compile(r"\*\*Minutes:\*\* (?:about )?(\d+)")
+LONG_LISTING = 6  # printed lines that a reader still reads
+
+
+class Measure(NamedTuple):
+    """What a part of a notebook asks of its reader."""
+
+    words: int
+    code_lines: int
+    links: int  # to other hosts
+    listings: int  # printed outputs of more than LONG_LISTING lines
+    pictures: int
+    words_before_picture: int | None  # None where there is no picture
+
+
+def core_path(notebook):
+    """Return the cells before the heading "Further": all of them where there is none."""
+    cells = []
+    for cell in notebook.cells:
+        found = FURTHER.search(cell.source) if cell.cell_type == "markdown" else None
+        if found:
+            before = cell.source[: found.start()]
+            return [*cells, {**cell, "source": before}] if before.strip() else cells
+        cells.append(cell)
+    return cells
+
+
+def measured(cells):
+    """Measure cells.
+
+    Parameters
+    ----------
+    cells : list of NotebookNode
+
+    Returns
+    -------
+    Measure
+    """
+    words = code_lines = links = listings = pictures = 0
+    before_picture = None
+    for cell in cells:
+        if cell["cell_type"] == "markdown":
+            text = FOLDED.sub("", cell["source"])
+            links += sum(target.startswith("http") for target in LINK.findall(text))
+            words += len(WORD.findall(FORMULA.sub(" formula ", LINK.sub("]", text))))
+            continue
+        if not cell["metadata"].get("jupyter", {}).get("source_hidden"):
+            code_lines += sum(bool(line.strip()) for line in cell["source"].splitlines())
+        for output in cell["outputs"]:
+            listings += output.get("text", "").count("\n") > LONG_LISTING
+            if "image/png" in output.get("data", {}) or "<svg" in output.get("data", {}).get("text/html", ""):
+                pictures += 1
+                before_picture = words if before_picture is None else before_picture
+    return Measure(words, code_lines, links, listings, pictures, before_picture)
+
+
+def minutes(notebook):
+    """Return the minutes that a notebook says it takes, or None."""
+    found = MINUTES.search(notebook.cells[0].source)
+    return int(found[1]) if found else None
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(prog="python -m tools.writing.measure", description=__doc__.partition("\n")[0])
+    add_notebooks(parser)
+    print(
+        "| notebook | part | words | code lines | links | long listings | pictures | words before the first | minutes |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|")
+    for path in parser.parse_args(argv).notebooks:
+        notebook = read(path)
+        for part, cells in {"core": core_path(notebook), "whole": notebook.cells}.items():
+            said = minutes(notebook) if part == "core" else ""
+            print(f"| {path.stem} | {part} | {' | '.join(map(str, measured(cells)))} | {said} |")
+
+
+if __name__ == "__main__":
+    main()
