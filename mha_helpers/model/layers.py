@@ -128,7 +128,7 @@ def fold_bias(W, b, norm):
     """
     if not b.any():
         return W
-    gain, shift = np.float64(norm)
+    gain, shift = np.float64(norm.gain), np.float64(norm.shift)
     always_1 = 1 / gain / (shift / gain).sum()  # X @ always_1 is 1 for each token
     return (W + np.outer(always_1, b)).astype(np.float32)
 
