@@ -9,7 +9,7 @@ from workshop.hub.passwords import may_log_in
 class LearnerAuthenticator(Authenticator):
     """A learner of the list, with the password that is derived for them."""
 
-    settings = Any(help="what `hub_passwords.read_settings` returned").tag(config=True)
+    settings = Any(help="what `passwords.read_settings` returned").tag(config=True)
 
     async def authenticate(self, handler, data):
         learner = self.normalize_username(data["username"])

@@ -40,7 +40,7 @@ c.Spawner.mem_limit = "1G"
 # One thread each: on a busy machine two threads of one learner wait for each other.
 c.Spawner.environment = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 # JupyterLab asks nobody whether to fetch news. (What `jupyter_server_config.py` does to that end, JupyterHub replaces.)
-c.Spawner.environment["JUPYTER_CONFIG_PATH"] = str(COURSE / "workshop/jupyter")
+c.Spawner.environment["JUPYTER_CONFIG_PATH"] = str(COURSE / "workshop/hub/jupyter")
 c.Spawner.poll_interval = 5  # seconds until a server that died can be started again
 # Seconds after SIGINT until SIGTERM: a hub that a shell started in the background bequeaths that SIGINT is ignored.
 c.LocalProcessSpawner.interrupt_timeout = 5
