@@ -52,6 +52,60 @@ def first_head():
     return W_Q[:, :2], W_K[:, :2], W_V[:, :2]
 
 
+class Stages(NamedTuple):
+    """Every tensor of multi-head attention on the running example, in the order in which they come to be.
+
+    Parameters
+    ----------
+    X : ndarray, shape (5, 4)
+    queries, keys, values : ndarray, shape (5, 4)
+    head_queries, head_keys, head_values : ndarray, shape (2, 5, 2)
+    scores : ndarray, shape (2, 5, 5)
+        Divided by the root of the heads' width.
+    weights : ndarray, shape (2, 5, 5)
+    contexts : ndarray, shape (2, 5, 2)
+    concat : ndarray, shape (5, 4)
+    contributions : ndarray, shape (2, 5, 4)
+        What each head adds to the output.
+    output : ndarray, shape (5, 4)
+    """
+
+    X: np.ndarray
+    queries: np.ndarray
+    keys: np.ndarray
+    values: np.ndarray
+    head_queries: np.ndarray
+    head_keys: np.ndarray
+    head_values: np.ndarray
+    scores: np.ndarray
+    weights: np.ndarray
+    contexts: np.ndarray
+    concat: np.ndarray
+    contributions: np.ndarray
+    output: np.ndarray
+
+
+def stages():
+    """Compute the whole block on the running example, and keep everything on the way.
+
+    Returns
+    -------
+    Stages
+
+    Examples
+    --------
+    >>> stages().output[TOKENS.index("it")].round(2)
+    array([1.88, 2.76, 3.46, 1.82])
+    """
+    projected = [X @ W for W in (W_Q, W_K, W_V)]
+    heads = [attention.split_heads(part, N_HEADS) for part in projected]
+    contexts, weights = attention.scaled_dot_product_attention(*heads)
+    scores = attention.attention_scores(heads[0], heads[1]) / np.sqrt(X.shape[1] // N_HEADS)
+    contributions = attention.head_contributions(contexts, W_O)
+    concat = attention.combine_heads(contexts)
+    return Stages(X, *projected, *heads, scores, weights, contexts, concat, contributions, concat @ W_O)
+
+
 class Moved(NamedTuple):
     """The number by which a mistake is seen.
 
@@ -109,10 +163,9 @@ def moved_numbers():
         return attention.masked_attention(queries, keys, values, mask)[1]
 
     causal = masked(visible)
-    heads = attention.split_heads(X @ W_V, N_HEADS)
-    context, _ = attention.scaled_dot_product_attention(*(attention.split_heads(X @ W, 2) for W in (W_Q, W_K, W_V)))
-    concat = attention.combine_heads(context)
-    output = concat @ W_O
+    block = stages()
+    output, concat = block.output, block.concat
+    mixed = (X @ W_V).reshape(N_HEADS, 5, 2)
     found = (
         ("softmax-over-queries", "01", "weights", "it", "cat", plain, softmax(scores.T).T),
         ("scores-keys-by-queries", "01", "weights", "it", "cat", plain, softmax(scores.T)),
@@ -127,8 +180,8 @@ def moved_numbers():
         ("mask-score-zero", "03", "weights", "it", "cat", causal, softmax(scores * visible / root)),
         ("mask-inverted", "03", "weights", "sat", "tired", causal, masked(~visible)),
         ("causal-strict", "03", "weights", "sat", "sat", causal, masked(np.tri(5, k=-1, dtype=bool))),
-        ("split-without-transpose", "04", "head 0", "it", "feature 0", heads[0], (X @ W_V).reshape(2, 5, 2)[0]),
-        ("combine-without-transpose", "04", "concat", "it", "feature 2", concat, context.reshape(5, 4)),
+        ("split-without-transpose", "04", "head 0", "it", "feature 0", block.head_values[0], mixed[0]),
+        ("combine-without-transpose", "04", "concat", "it", "feature 2", concat, block.contexts.reshape(5, 4)),
         ("mha-no-output-projection", "05", "output", "it", "feature 1", output, concat),
         ("mha-output-projection-transposed", "05", "output", "it", "feature 0", output, concat @ W_O.T),
     )

@@ -38,6 +38,9 @@ TOKENS = ("#74a5dc", "#f5e48f", "#e8835f", "#c3e7f7", "#4fb896", "#fbcdd8")
 SEQUENTIAL = ("#fbfaff", "#e3def5", "#bfb3e6", "#9482d0", "#6a4fb3", "#33196f")
 DIVERGING = ("#8c510a", "#cf9a4e", "#eed9ac", "#f7f7f7", "#a9dbd3", "#4ba59b", "#01665e")
 
+# How widely a head looks: dark where it looks at one token.
+SPREAD = ("#0b4a4b", "#0f8b8d", "#5cb8b2", "#abdcd2", "#f2f7e9")
+
 TINT = 0.3  # how much colour there is behind black numbers: paler, and colour-blind readers see only greys
 _TINTS = {"X": 0.12, "output": 0.4}  # lighter and darker, so that they stay apart without the colours, too
 
@@ -164,7 +167,8 @@ def blend(anchors, position):
     >>> blend(("#000000", "#ffffff"), 0.5)
     '#808080'
     """
-    along = min(max(position, 0.0), 1.0) * (len(anchors) - 1)
+    # Rounded: the last bits of a number must not show in a stored picture.
+    along = round(min(max(position, 0.0), 1.0), 6) * (len(anchors) - 1)
     left = min(int(along), len(anchors) - 2)
     start, end = (bytes.fromhex(anchor[1:]) for anchor in anchors[left : left + 2])
     mixed = (round(a + (b - a) * (along - left)) for a, b in zip(start, end, strict=True))
@@ -195,6 +199,11 @@ def text_colour(background):
 def weight_colour(value):
     """Return a weight's colour: 0 pale, 1 dark; NaN is left white."""
     return blend(SEQUENTIAL, value) if math.isfinite(value) else PAPER
+
+
+def spread_colour(value):
+    """Return the colour of how widely attention is spread: 0, all on one token, is dark, and 1, all alike, pale."""
+    return blend(SPREAD, value) if math.isfinite(value) else PAPER
 
 
 def score_colours(largest):

@@ -6,6 +6,7 @@ comes from a learner is escaped. There are no ids, so that a picture can be show
 
 import html
 import itertools
+import math
 
 import numpy as np
 
@@ -216,4 +217,36 @@ def document(width, height, fragments, *, label):
         f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{html.escape(label)}" '
         f'style="background:{style.PAPER}; max-width:100%; height:auto" font-family="{style.FONT}">'
         f"{''.join(fragments)}</svg>"
+    )
+
+
+def line(x0, y0, x1, y1, *, colour, width=1):
+    """Draw a straight line."""
+    return f'<path d="M{x0:g} {y0:g}L{x1:g} {y1:g}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>'
+
+
+def polyline(points, *, colour, width=2, dashes="", name=""):
+    """Draw a line through points, with a name that shows where the pointer rests."""
+    path = "L".join(f"{x:g} {y:g}" for x, y in points)
+    dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+    title = f"<title>{html.escape(name)}</title>" if name else ""
+    return f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"{dashed}>{title}</path>'
+
+
+def circle(x, y, radius, *, fill, stroke="none"):
+    """Draw a circle."""
+    return f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" fill="{fill}" stroke="{stroke}"/>'
+
+
+def arrow(x0, y0, x1, y1, *, colour, width=2.5):
+    """Draw a straight arrow whose point stops short of (x1, y1), where something stands."""
+    length = math.hypot(x1 - x0, y1 - y0) or 1
+    along, across = ((x1 - x0) / length, (y1 - y0) / length), (-(y1 - y0) / length, (x1 - x0) / length)
+    tip = (x1 - 7 * along[0], y1 - 7 * along[1])
+    barbs = [
+        (tip[0] - 9 * along[0] + side * 5 * across[0], tip[1] - 9 * along[1] + side * 5 * across[1]) for side in (1, -1)
+    ]
+    head = "L".join(f"{x:.1f} {y:.1f}" for x, y in (barbs[0], tip, barbs[1]))
+    return line(x0, y0, round(tip[0], 1), round(tip[1], 1), colour=colour, width=width) + (
+        f'<path d="M{head}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>'
     )

@@ -1,134 +1,272 @@
-"""Figures: what is drawn is the data, and the sentence says the same."""
+"""Figures: what is drawn is the data, the sentence says the same, and viewers of every kind get both."""
 
+import base64
 import io
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from mha_helpers.drawing import figures, style
+from mha_helpers.drawing import figures, raster, style, svg
 from mha_helpers.drawing.figures import Matrix
 
 TOKENS = ("it", "cat", "mat")
 WEIGHTS = np.array([[0.1, 0.68, 0.22], [0.5, 0.3, 0.2], [0.2, 0.2, 0.6]])
+FIGURES = {
+    "matrices": figures.matrices(Matrix("Q", WEIGHTS, "queries", TOKENS), "×", Matrix("K", WEIGHTS, "keys", TOKENS)),
+    "attention_map": figures.attention_map(WEIGHTS, TOKENS),
+    "weight_bars": figures.weight_bars(TOKENS, {"softmax": WEIGHTS[0]}),
+    "row_bars": figures.row_bars({"tired": {"cat": 0.7, "mat": 0.1}, "soft": {"cat": -0.1, "mat": 0.2}}),
+    "moved_vectors": figures.moved_vectors(
+        {"bank": (1, 1), "river": (2, 0)}, {"bank, near": (1.5, 0.4)}, ("water", "money"),
+        pulls={"bank, near": {"river": 0.42}},
+    ),
+    "curves": figures.curves([1, 2, 4], {"one": {"a": [1.0, 2.0, 3.0], "b": [3.0, 2.0, 1.0]}}, x_name="d_k"),
+    "arcs": figures.arcs(WEIGHTS, TOKENS, query="it"),
+    "heads_apart": figures.heads_apart([[0, 1], [100, 101]], TOKENS[:2]),
+    "layer_map": figures.layer_map(WEIGHTS, "score"),
+    "whole_block": figures.whole_block(),
+}  # fmt: skip
 
 
-def texts(axes):
-    return [text.get_text() for text in axes.texts]
+@pytest.fixture(params=FIGURES)
+def figure(request):
+    return FIGURES[request.param]
 
 
-def cell_colours(axes):
-    return [tuple(round(255 * c) for c in patch.get_facecolor()[:3]) for patch in axes.patches]
+def nodes(figure, kind):
+    return [node for node in ElementTree.fromstring(figure.svg).iter() if node.tag.endswith("}" + kind)]
 
 
-def rgb(colour):
-    return tuple(bytes.fromhex(colour[1:]))
+def texts(figure):
+    return ["".join(node.itertext()) for node in nodes(figure, "text")]
+
+
+def fills(figure):
+    return [node.get("fill") for node in nodes(figure, "rect") if node.get("fill") != "none"]
+
+
+# ---- what every viewer gets ------------------------------------------------------------------
+
+
+class Images(HTMLParser):
+    def __init__(self, page):
+        super().__init__()
+        self.found = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        assert tag == "img", "nothing but an image survives in a page that is not trusted"
+        self.found.append(dict(attrs))
+
+
+def test_a_figure_is_a_sharp_image_with_words(figure):
+    bundle = figure._repr_mimebundle_()
+    [image] = Images(bundle["text/html"]).found
+    assert image["alt"] == bundle["text/plain"] == repr(figure)
+    kind, _, data = image["src"].partition(",")
+    assert kind == "data:image/svg+xml;base64"
+    assert base64.b64decode(data).decode() == figure.svg
+
+
+def test_the_png_is_twice_as_large_and_carries_its_sentence(figure):
+    with Image.open(io.BytesIO(figure.png())) as picture:
+        assert picture.text["Description"] == repr(figure)
+        size = [2 * float(ElementTree.fromstring(figure.svg).get(name)) for name in ("width", "height")]
+        assert picture.size == pytest.approx(size, abs=2)
+        colours = picture.convert("RGB").getcolors(maxcolors=1 << 24)
+        assert len(colours) > 10, "the picture is empty"
+
+
+def test_numbers_and_words_are_never_too_small(figure):
+    assert min(float(node.get("font-size")) for node in nodes(figure, "text")) >= style.LEAST
+
+
+def test_everything_stands_inside_the_picture(figure):
+    root = ElementTree.fromstring(figure.svg)
+    width, height = float(root.get("width")), float(root.get("height"))
+    assert width <= 860, "wider than a page: its numbers would be shrunk"
+    for node in nodes(figure, "text"):
+        x, y, long = (
+            float(node.get("x")),
+            float(node.get("y")),
+            0.62 * float(node.get("font-size")) * len(node.text or ""),
+        )
+        if "transform" in node.attrib:
+            continue
+        left = x - long * {"start": 0, "middle": 0.5, "end": 1}[node.get("text-anchor", "start")]
+        assert left >= -4, node.text
+        assert left + long <= width + 4, node.text
+        assert 8 <= y <= height, node.text
+
+
+def test_a_stored_figure_is_the_same_on_every_machine():
+    """What the last bits of a number change must not change the page that nbval compares."""
+    noise = WEIGHTS + 1e-9 * np.array([1, -1, 1])
+    for draw in (figures.attention_map, figures.arcs):
+        assert draw(WEIGHTS, TOKENS).html() == draw(noise, TOKENS).html()
+
+
+def test_the_png_knows_what_svg_writes_and_says_what_it_does_not():
+    with pytest.raises(ValueError, match="holds a <ellipse>, which has no PNG; draw with g, a, rect"):
+        raster.png(svg.document(9, 9, ["<ellipse/>"], label=""), "")
+
+
+@pytest.mark.parametrize(
+    ("drawn", "ends"),
+    [("M1 2L3 4", (3, 4)), ("M1 2H9V5", (9, 5)), ("M1 2h4m-6 -5l6 5l-6 5", (-1, 7)), ("M0 0q9 0 9 -9", (9, -9)),
+     ("M1 1C2 2 3 3 4 5", (4, 5)), ("M1 1L5 1Z", (1, 1))],
+)  # fmt: skip
+def test_paths_are_read_as_a_browser_reads_them(drawn, ends):
+    assert tuple(raster.path(drawn).vertices[-1]) == ends
+
+
+# ---- matrices --------------------------------------------------------------------------------
 
 
 def test_an_attention_map_draws_every_weight_with_its_colour():
     drawn = figures.attention_map(WEIGHTS, TOKENS)
-    [axes] = drawn.figure.axes
-    assert texts(axes)[:9] == [style.number(weight) for weight in WEIGHTS.flat]
-    assert cell_colours(axes) == [rgb(style.weight_colour(weight)) for weight in WEIGHTS.flat]
-    assert [label.get_text() for label in axes.get_yticklabels()] == list(TOKENS)
-    assert [label.get_text() for label in axes.get_xticklabels()] == list(TOKENS)
-    assert "query \\ key" in texts(axes), "the labels must say which are queries and which keys"
+    assert [style.number(weight) for weight in WEIGHTS.flat] == texts(drawn)[-9:]
+    assert fills(drawn) == [style.weight_colour(weight) for weight in WEIGHTS.flat]
+    assert [*TOKENS, *TOKENS] == [text for text in texts(drawn) if text in TOKENS]
+    assert "query \\ key" in texts(drawn), "the labels must say which are queries and which keys"
+    gold = figures.attention_map(WEIGHTS, TOKENS, head=1)
+    assert fills(gold) == [style.head_weight_colours(1)(weight) for weight in WEIGHTS.flat]
 
 
 def test_an_attention_map_says_who_attends_to_whom():
     assert repr(figures.attention_map(WEIGHTS[:2], TOKENS[:2], TOKENS)) == (
         "Attention weights, 2 queries by 3 keys: “it” attends most to “cat” (0.68), “cat” attends most to “it” (0.50)."
     )
-
-
-def test_weights_are_coloured_from_0_to_1_whatever_they_are():
-    pale, dark = (figures.attention_map([[weight]], ["a"]).figure.axes[0] for weight in (0.0, 1.0))
-    assert cell_colours(pale) == [rgb(style.SEQUENTIAL[0])]
-    assert cell_colours(dark) == [rgb(style.SEQUENTIAL[-1])]
-
-
-def test_nan_and_infinity_are_hatched_and_in_words():
-    drawn = figures.matrices(Matrix("scores", [[np.nan, -np.inf, 1.0]], "scores", ("a",)))
-    [axes] = drawn.figure.axes
-    assert texts(axes) == ["NaN", "−inf", "1.00"]
-    hatched = [patch.get_xy() for patch in axes.patches if patch.get_hatch()]
-    assert hatched == [(0, 0), (1, 0)]
-    assert repr(drawn) == "scores: a (NaN, −inf, 1.00)."
-
-
-def test_every_text_in_a_cell_is_readable():
-    def luminance(colour):
-        channels = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in np.array(rgb(colour)) / 255]
-        return np.dot([0.2126, 0.7152, 0.0722], channels)
-
-    cells = [style.weight_colour(w) for w in np.linspace(0, 1, 101)]
-    cells += [style.score_colours(1.0)(s) for s in np.linspace(-1, 1, 201)]
-    for cell in cells:
-        light, dark = sorted((luminance(cell), luminance(style.text_colour(cell))), reverse=True)
-        assert (light + 0.05) / (dark + 0.05) >= 4.5, f"{style.text_colour(cell)} on {cell}"
-
-
-def test_bars_are_as_high_as_their_values():
-    drawn = figures.weight_bars(TOKENS, {"softmax": WEIGHTS[0], "share": [-0.5, 1.2, 0.3]})
-    heights = [[bar.get_height() for bar in axes.patches] for axes in drawn.figure.axes]
-    assert heights == [list(WEIGHTS[0]), [-0.5, 1.2, 0.3]]
-    assert repr(drawn) == "Bars. softmax: it 0.10, cat 0.68, mat 0.22; share: it −0.50, cat 1.20, mat 0.30."
-
-
-def test_a_token_that_occurs_twice_has_two_bars():
-    drawn = figures.weight_bars(("the", "cat", "the"), {"x": [0.1, 0.2, 0.7]})
-    [axes] = drawn.figure.axes
-    assert [bar.get_x() + bar.get_width() / 2 for bar in axes.patches] == pytest.approx([0, 1, 2])
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["the", "cat", "the"]
-
-
-def test_an_attention_map_says_where_there_is_nothing_to_say():
     assert repr(figures.attention_map([[np.nan, np.nan], [0, 0]], ("a", "b"))) == (
         "Attention weights, 2 queries by 2 keys: “a” has NaN or infinity, “b” attends to nothing."
     )
 
 
+def test_weights_are_coloured_from_0_to_1_whatever_they_are():
+    assert fills(figures.attention_map([[0.0]], ["a"])) == [style.SEQUENTIAL[0]]
+    assert fills(figures.attention_map([[1.0]], ["a"])) == [style.SEQUENTIAL[-1]]
+
+
+def test_many_weights_of_nearly_zero_are_left_blank():
+    """A map of a real head has a number where it looks, and is not a sheet of zeros."""
+    previous = np.eye(13, k=-1)
+    written = texts(figures.attention_map(previous, [f"w{i}" for i in range(13)]))
+    assert (written.count("1.00"), written.count("0.00")) == (12, 0)
+
+
+def test_nan_and_infinity_are_words_without_a_colour():
+    drawn = figures.matrices(Matrix("scores", [[np.nan, -np.inf, 1.0]], "scores", ("a",)))
+    assert texts(drawn)[-3:] == ["NaN", "−inf", "1.00"]
+    assert fills(drawn)[:2] == [style.PAPER, style.PAPER]
+    assert repr(drawn) == "scores: a (NaN, −inf, 1.00)."
+
+
+def test_a_role_is_stronger_where_a_number_is_larger():
+    none, small, large = fills(figures.matrices(Matrix("out", [[0, -1, 4]], "output", ("a",))))
+    contrasts = [style.contrast(colour, style.PAPER) for colour in (none, small, large)]
+    assert contrasts == sorted(contrasts)
+    assert contrasts[0] < 1.2, "zeros are dim"
+
+
+def test_heads_colour_their_columns_or_their_rows():
+    ones = np.ones((2, 2))
+    by_column = fills(figures.matrices(Matrix("concat", ones, "heads", ("a", "b"))))
+    by_row = fills(figures.matrices(Matrix("W_O", ones, "heads in rows", ("a", "b"))))
+    assert by_column == [by_column[0], by_column[1]] * 2
+    assert by_row == [by_column[0]] * 2 + [by_column[1]] * 2
+
+
+def test_a_wrong_split_is_seen_by_its_tokens():
+    Q = np.array([[0, 1, 2, 3], [100, 101, 102, 103], [200, 201, 202, 203]])
+    right, wrong = figures.heads_apart(Q, TOKENS), figures.heads_apart(Q, TOKENS, heads=Q.reshape(2, 3, 2))
+    cat, mat, it = map(style.token_fill, (0, 1, 2))
+    cells = [fill for fill in fills(right) if fill in style.TOKENS][12:18]
+    assert cells == [cat, cat, mat, mat, it, it]
+    cells = [fill for fill in fills(wrong) if fill in style.TOKENS][12:18]
+    assert cells == [cat, cat, cat, cat, mat, mat]
+
+
+def test_matrices_that_have_no_room_beside_each_other_go_on_below():
+    wide = Matrix("wide", np.ones((1, 12)), "X", ("a",))
+    one, two = figures.matrices(wide), figures.matrices(wide, wide)
+    assert two.width == one.width
+
+
+# ---- words and the whole ---------------------------------------------------------------------
+
+
+def test_arcs_are_as_thick_as_their_weights():
+    drawn = figures.arcs(WEIGHTS, TOKENS)
+    widths = [float(node.get("stroke-width")) for node in nodes(drawn, "path")]
+    assert widths == pytest.approx(9 * WEIGHTS.ravel(), abs=0.01)
+
+
+def test_a_chosen_query_stands_out_with_its_shares():
+    drawn = figures.arcs(WEIGHTS, TOKENS, query="it")
+    opacities = np.array([float(node.get("opacity")) for node in nodes(drawn, "path")]).reshape(3, 3)
+    assert opacities[0].min() > 3 * opacities[1:].max()
+    assert {"0.10", "0.68", "0.22"} <= set(texts(drawn))
+    assert repr(drawn) == "Attention arcs: “it” attends most to “cat” (0.68), then to “mat” (0.22) and “it” (0.10)."
+
+
+def test_hovering_needs_no_script_and_words_are_escaped():
+    drawn = figures.arcs([[1.0]], ["<b>"])
+    assert ":hover" in drawn.svg
+    assert "&lt;b&gt; to &lt;b&gt;: 1.00" in drawn.svg
+    assert "script" not in drawn.svg
+
+
+def test_the_whole_block_names_its_tensors_and_says_where_it_looks():
+    drawn = figures.whole_block()
+    assert {"X", "W_Q", "Q", "head 0: weights", "head 1: weights", "concat", "W_O", "output"} <= set(texts(drawn))
+    assert "in head 0 “it” looks mostly at “cat” (0.70)" in repr(drawn).lower()
+    assert "head 1 “it” looks mostly at “tired” (0.89)." in repr(drawn)
+
+
+# ---- quantities ------------------------------------------------------------------------------
+
+
+def heights(figure):
+    return [float(node.get("height")) for node in nodes(figure, "rect") if node.get("fill") != "none"]
+
+
+def test_bars_are_as_high_as_their_values_on_an_axis_of_their_own():
+    small, large = (
+        heights(figures.weight_bars(TOKENS, {"softmax": WEIGHTS[0], "share": share}))[:3]
+        for share in ([1, 2, 3], [-50, 12, 3])
+    )
+    assert small == large, "one panel's numbers must not squeeze another's"
+    assert np.array(small) / max(small) == pytest.approx(WEIGHTS[0] / 0.68, abs=0.01)
+    drawn = figures.weight_bars(TOKENS, {"softmax": WEIGHTS[0], "share": [-0.5, 1.2, 0.3]})
+    assert repr(drawn) == "Bars. softmax: it 0.10, cat 0.68, mat 0.22; share: it −0.50, cat 1.20, mat 0.30."
+
+
+def test_a_token_that_occurs_twice_has_two_bars():
+    assert len(heights(figures.weight_bars(("the", "cat", "the"), {"x": [0.1, 0.2, 0.7]}))) == 3
+
+
+def test_bars_that_lie_are_as_long_as_their_values():
+    drawn = figures.row_bars({"one": 0.3, "two": -0.6})
+    widths = [float(node.get("width")) for node in nodes(drawn, "rect") if node.get("fill") != "none"]
+    assert widths[1] == pytest.approx(2 * widths[0])
+
+
 def test_moved_vectors_start_and_end_where_they_should():
     drawn = figures.moved_vectors({"bank": (1, 1), "river": (2, 0)}, {"bank, near": (1.5, 0.4)}, ("water", "money"))
-    [axes] = drawn.figure.axes
-    assert [tuple(line.get_xydata()[0]) for line in axes.lines] == [(1, 1), (2, 0), (1.5, 0.4)]
-    arrow = next(note for note in axes.texts if note.arrow_patch is not None)
-    assert (tuple(arrow.xyann), tuple(arrow.xy)) == ((1, 1), (1.5, 0.4))
+    places = [(float(node.get("cx")), float(node.get("cy"))) for node in nodes(drawn, "circle")]
+    (bank, river, moved), unit = np.array(places), places[1][0] - places[0][0]
+    assert (river - bank) / unit == pytest.approx([1, 1], abs=0.01)
+    assert (moved - bank) / unit == pytest.approx([0.5, 0.6], abs=0.01)
 
 
-@pytest.mark.parametrize(
-    "drawn",
-    [
-        figures.attention_map(WEIGHTS, TOKENS),
-        figures.weight_bars(TOKENS, {"softmax": WEIGHTS[0]}),
-        figures.moved_vectors({"bank": (1, 1)}, {"bank, near": (2, 0)}, ("water", "money")),
-    ],
-    ids=["attention_map", "weight_bars", "moved_vectors"],
-)
-def test_the_png_carries_its_sentence(drawn):
-    with Image.open(io.BytesIO(drawn.png())) as picture:
-        assert picture.text["Description"] == repr(drawn)
-    assert drawn._repr_mimebundle_()["text/plain"] == repr(drawn)
-
-
-@pytest.mark.parametrize(
-    ("draw", "message"),
-    [
-        (lambda: figures.attention_map(WEIGHTS, TOKENS[:2]), "'weights' has shape .3, 3. and 2 row labels"),
-        (lambda: figures.attention_map(WEIGHTS, TOKENS, TOKENS[:2]), "2 column labels; give one a column"),
-        (lambda: figures.attention_map([WEIGHTS], TOKENS), "has shape .1, 3, 3."),
-        (lambda: figures.matrices(Matrix("X", WEIGHTS, "query", TOKENS)), "role 'query'; give one of X, queries"),
-        (
-            lambda: figures.weight_bars(TOKENS, {"softmax": [1.0]}),
-            "softmax has shape .1,.; give one number",
-        ),
-        (lambda: figures.moved_vectors({"bank": (1, 1)}, {"river": (0, 0)}, ("a", "b")), "begins with none of"),
-    ],
-    ids=["rows", "columns", "axes", "role", "bars", "points"],
-)
-def test_bad_input_is_refused_in_words(draw, message):
-    with pytest.raises(ValueError, match=message):
-        draw()
+def test_what_pulls_a_vector_is_as_thick_as_its_weight():
+    page = FIGURES["moved_vectors"].svg
+    assert f'stroke-width="{24 * 0.42:g}"' in page
+    assert ">0.42</text>" in page
 
 
 def test_curves_draw_what_they_are_given():
@@ -138,31 +276,45 @@ def test_curves_draw_what_they_are_given():
         "below": {"a": [-1.0, 0.5, 2.0]},
     }
     drawn = figures.curves([1, 2, 4], panels, x_name="d_k")
-    *shown, unused = drawn.figure.axes
-    assert not unused.get_visible()
-    for axes, (title, named) in zip(shown, panels.items(), strict=True):
-        assert axes.get_title(loc="left") == title
-        assert [list(line.get_ydata()) for line in axes.get_lines()] == list(named.values())
-        looks = {(line.get_marker(), line.get_linestyle()) for line in axes.get_lines()}
-        assert len(looks) == len(named), "two curves must differ in more than colour"
-        assert axes.get_xscale() == "log"
-        assert axes.get_yscale() == ("log" if title == "wide" else "linear")
-    assert [text.get_text() for text in shown[0].get_legend().get_texts()] == ["a", "b"]
-    assert shown[0].get_ylim()[0] == 0
-    assert shown[2].get_ylim()[0] < -1
+    lines = [node for node in nodes(drawn, "path") if len(node) and node[0].text in "ab"]
+    places = np.array([[float(n) for n in re.findall(r"[\d.]+", line.get("d"))] for line in lines]).reshape(4, 3, 2)
+    assert np.diff(places[..., 0], axis=1) == pytest.approx(np.full((4, 2), places[0, 1, 0] - places[0, 0, 0]), abs=0.2)
+    a, b, wide, below = places[..., 1]
+    assert a == pytest.approx(b[::-1])
+    assert a[1] - a[0] == pytest.approx(a[2] - a[1], abs=0.2)
+    assert (wide[1] - wide[0]) / (wide[2] - wide[1]) == pytest.approx(3 / 3.4, abs=0.01), "a logarithmic scale"
+    assert below[0] > below[1] > below[2]
+    looks = {(line.get("stroke"), line.get("stroke-dasharray")) for line in lines[:2]}
+    assert len({dashes for _, dashes in looks}) == 2, "two curves must differ in more than colour"
     assert drawn.text.startswith("Curves against d_k = 1, 2, 4. one: a 1.00, 2.00, 3.00, b 3.00, 2.00, 1.00; wide: a ")
     assert "wide: a 1e+03, 1, 0.0004;" in drawn.text
 
 
+def test_many_points_are_said_by_three():
+    drawn = figures.curves(range(101), {"loss": {"a": [100 - i for i in range(101)]}}, x_name="step", doubling=False)
+    assert repr(drawn) == "Curves against step = 0, 50, 100. loss: a 100.00, 50.00, 0.00."
+
+
 @pytest.mark.parametrize(
-    ("panels", "message"),
+    ("draw", "message"),
     [
-        ({}, "there are 0 panels against"),
-        ({"one": {}}, "panel 'one' has 0 curves; give 1 to 2"),
-        ({"one": {"a": [1.0]}}, "curve 'a' has 1 values for 2 values of d_k; give one for each"),
-        ({"one": {name: [1.0, 2.0] for name in "abc"}}, "panel 'one' has 3 curves; give 1 to 2"),
+        (lambda: figures.attention_map(WEIGHTS, TOKENS[:2]), "'weights' has shape .3, 3. and 2 row labels"),
+        (lambda: figures.attention_map(WEIGHTS, TOKENS, TOKENS[:2]), "2 column labels; give one a column"),
+        (lambda: figures.attention_map([WEIGHTS], TOKENS), "has shape .1, 3, 3."),
+        (lambda: figures.matrices(Matrix("X", WEIGHTS, "query", TOKENS)), "role 'query'; give one of X, queries"),
+        (lambda: figures.weight_bars(TOKENS, {"softmax": [1.0]}), "softmax has shape .1,.; give one number"),
+        (lambda: figures.row_bars({}), "there is nothing to draw; give one row or more"),
+        (lambda: figures.moved_vectors({"bank": (1, 1)}, {"river": (0, 0)}, ("a", "b")), "begins with none of"),
+        (lambda: figures.arcs(WEIGHTS, TOKENS[:2]), "weights have shape .3, 3. for 2 queries and 2 keys"),
+        (lambda: figures.arcs(WEIGHTS, TOKENS, query="dog"), "there is no query 'dog'; give one of it, cat, mat"),
+        (lambda: figures.heads_apart(WEIGHTS, TOKENS), "Q has shape .3, 3.; give"),
+        (lambda: figures.layer_map([1.0], "x"), "'x' has shape .1,."),
+        (lambda: figures.curves([1, 2], {}, x_name="d_k"), "there are 0 panels against"),
+        (lambda: figures.curves([1, 2], {"one": {}}, x_name="d_k"), "panel 'one' has 0 curves; give 1 to 4"),
+        (lambda: figures.curves([1, 2], {"one": {"a": [1.0]}}, x_name="d_k"), "'a' has 1 values for 2 values of d_k"),
+        (lambda: figures.curves([0, 2], {"one": {"a": [1.0, 2]}}, x_name="d_k"), "every x above 0"),
     ],
 )
-def test_curves_that_do_not_fit_are_refused(panels, message):
+def test_bad_input_is_refused_in_words(draw, message):
     with pytest.raises(ValueError, match=message):
-        figures.curves([1, 2], panels, x_name="d_k")
+        draw()

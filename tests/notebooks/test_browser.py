@@ -404,7 +404,7 @@ def test_the_stored_notebook_shows_every_picture_untrusted_and_without_a_kernel(
     with course.page() as seen:
         open_notebook(seen.page, f"stored/{name}", kernel=False)
         assert not is_trusted(seen.page)
-        images = seen.page.locator('.jp-OutputArea-output img[src^="data:image/png"]')
+        images = seen.page.locator('.jp-OutputArea-output img[src^="data:image/"]')
         expect(images).to_have_count(len(pictures))
         for image in images.all():
             image.evaluate("image => image.decode()")  # raises where there is nothing to be seen

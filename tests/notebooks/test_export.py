@@ -74,16 +74,25 @@ def test_the_page_loads_nothing(exported):
     loads += [re.sub(r"(?s)/\*.*?\*/", "", style.text) for style in page("style")]
     assert len(loads) > len(page("img"))
     assert [re.findall(REMOTE, load) for load in loads if re.search(REMOTE, load)] == []
-    assert all(image["src"].startswith("data:image/png;base64,") for image in page("img"))
+    assert all(re.match(r"data:image/(png|svg\+xml);base64,", image["src"]) for image in page("img"))
     assert all(re.match(r"url\(['\"]?data:", url) for load in loads for url in re.findall(r"url\(.{9}", load))
 
 
 def test_every_picture_is_there_with_its_words(exported):
     notebook, page = exported
     data = [output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", [])]
-    pictures = [(one["image/png"].strip(), one["text/plain"]) for one in data if "image/png" in one]
+    pictures = [_picture(one) for one in data if "image/png" in one]
     assert pictures
     assert [(image["src"].partition(",")[2], image["alt"]) for image in page("img")] == pictures
+
+
+def _picture(data):
+    """Return what the page shows of an output: its SVG where there is one, and its words."""
+    if "text/html" not in data:
+        return data["image/png"].strip(), data["text/plain"]
+    [image] = BeautifulSoup(data["text/html"], "html.parser")("img")
+    assert image["alt"] == data["text/plain"]
+    return image["src"].partition(",")[2], image["alt"]
 
 
 def test_every_formula_is_typeset(exported):

@@ -1,0 +1,220 @@
+"""The whole of multi-head attention in one picture: tensors to scale, and the lines along which numbers flow.
+
+The picture is drawn of the running example. Parts of it can be lit, with the rest dimmed: that is how the tour
+goes through it, and how the course's map shows where a notebook stands.
+"""
+
+import numpy as np
+
+from mha_helpers import running_example as example
+from mha_helpers.drawing import style, svg
+
+CELL = (11, 8)  # of every tensor, so that their sizes can be compared
+WIDTH, HEIGHT = 664, 194
+DIM = 0.25
+
+N, D, HEADS = len(example.TOKENS), len(example.FEATURES), example.N_HEADS
+D_HEAD = D // HEADS
+
+_MIDDLE = 79
+# By name: the top left corner, the shape, and what it is.
+TENSORS = {
+    "X": (64, _MIDDLE, (N, D), "X"),
+    "W_Q": (130, 20, (D, D), "queries"),
+    "W_K": (130, 83, (D, D), "keys"),
+    "W_V": (130, 146, (D, D), "values"),
+    "Q": (198, 16, (N, D), "queries"),
+    "K": (198, _MIDDLE, (N, D), "keys"),
+    "V": (198, 142, (N, D), "values"),
+    "weights 0": (292, 36, (N, N), 0),
+    "weights 1": (292, 118, (N, N), 1),
+    "context 0": (392, 36, (N, D_HEAD), 0),
+    "context 1": (392, 118, (N, D_HEAD), 1),
+    "concat": (452, _MIDDLE, (N, D), None),
+    "W_O": (519, _MIDDLE + CELL[1] / 2, (D, D), None),
+    "output": (586, _MIDDLE, (N, D), "output"),
+}
+# By name: from where to where, and the colour; "Q 1" is head 1's half of Q.
+LINES = {
+    "project Q": (("X", "W_Q"), ("W_Q", "Q")),
+    "project K": (("X", "W_K"), ("W_K", "K")),
+    "project V": (("X", "W_V"), ("W_V", "V")),
+    "ask 0": (("Q 0", "weights 0"), ("K 0", "weights 0")),
+    "ask 1": (("Q 1", "weights 1"), ("K 1", "weights 1")),
+    "mix 0": (("weights 0", "context 0"), ("V 0", "context 0")),
+    "mix 1": (("weights 1", "context 1"), ("V 1", "context 1")),
+    "join 0": (("context 0", "concat"),),
+    "join 1": (("context 1", "concat"),),
+}
+EVERYTHING = frozenset(TENSORS) | frozenset(LINES) | {"tokens", "out", "on"}
+
+
+def block(lit=EVERYTHING, *, row=None, wrong=(), weights=None, output=None, moving=False):
+    """Draw the whole block.
+
+    Parameters
+    ----------
+    lit : set of str, optional
+        What is shown in full: keys of TENSORS and LINES, "tokens", "out" (the product with W_O) and "on" (what
+        follows). The rest is dimmed.
+    row : int, optional
+        A token whose rows are framed.
+    wrong : set of str, optional
+        Tensors to mark as different from the course's.
+    weights : ndarray, shape (n_heads, seq_len, seq_len), optional
+        Drawn instead of the course's.
+    output : ndarray, shape (seq_len, d_model), optional
+        Drawn instead of the course's.
+    moving : bool, optional
+        Whether lit lines flow, where the reader's settings allow motion.
+
+    Returns
+    -------
+    list of str
+        Fragments of a picture that is WIDTH by HEIGHT.
+    """
+    parts = [_lines(lit, moving)]
+    for name, values in _arrays(weights, output).items():
+        parts.append(_tensor(name, values, lit=name in lit, row=row, wrong=name in wrong))
+    return [*parts, *_around(lit, row)]
+
+
+def _arrays(weights, output):
+    stages = example.stages()
+    weights = stages.weights if weights is None else weights
+    return {
+        "X": stages.X, "W_Q": example.W_Q, "W_K": example.W_K, "W_V": example.W_V,
+        "Q": stages.queries, "K": stages.keys, "V": stages.values, "weights 0": weights[0], "weights 1": weights[1],
+        "context 0": stages.contexts[0], "context 1": stages.contexts[1], "concat": stages.concat,
+        "W_O": example.W_O, "output": stages.output if output is None else output,
+    }  # fmt: skip
+
+
+def colour_of(name, row, column):
+    """Return the colour of a tensor's cell: that of its role or, where it belongs to one head alone, of its head."""
+    role = TENSORS[name][3]
+    if role is None:
+        role = (row if name == "W_O" else column) // D_HEAD
+    return style.head_colour(role) if isinstance(role, int) else style.ROLES[role]
+
+
+def fill(name, value, row, column, largest):
+    """Return the fill of a tensor's cell: stronger where the number is larger."""
+    if not np.isfinite(value):
+        return style.HIDDEN
+    if name.startswith("weights"):
+        return style.head_weight_colours(TENSORS[name][3])(value)
+    return style.tint(colour_of(name, row, column), 0.13 + 0.55 * min(abs(value) / largest, 1))
+
+
+def _tensor(name, values, *, lit, row, wrong):
+    x, y, (rows, columns), role = TENSORS[name]
+    width, height = columns * CELL[0], rows * CELL[1]
+    largest = np.abs(values[np.isfinite(values)]).max(initial=1)
+    cells = svg.box(x - 1, y - 1, width + 1, height + 1, stroke=style.GRID)
+    cells += "".join(
+        svg.box(
+            x + j * CELL[0], y + i * CELL[1], CELL[0] - 1, CELL[1] - 1, fill=fill(name, value, i, j, largest)
+        )
+        for (i, j), value in np.ndenumerate(values)
+    )  # fmt: skip
+    if name in "QKV":  # whose columns are whose
+        for head in range(HEADS):
+            left = x + head * width / 2
+            cells += svg.box(left, y + height + 1, width / 2 - 1, 3, fill=style.head_colour(head))
+    parts = [f"<g{_dimmed(lit)}><title>{name}: {rows} by {columns}</title>{cells}</g>"]
+    if lit and row is not None and rows == N and name not in "KV":  # a query has no row in keys and values
+        parts.append(
+            svg.box(x - 1.5, y + row * CELL[1] - 1.5, width + 2, CELL[1] + 2, stroke=style.INK, stroke_width=1.5)
+        )
+    called = name.replace("weights 0", "head 0").replace("weights 1", "head 1")
+    if not name.startswith("context"):
+        colour = style.head_text(role) if isinstance(role, int) else style.role_text(role) if role else style.INK
+        called = f"{called}: weights" if role in (0, 1) else called
+        parts.append(svg.text(x - 1, y - 5, called, bold=lit, size=11, colour=colour if lit else style.QUIET))
+    if wrong:
+        parts += [
+            svg.box(x - 4, y - 4, width + 7, height + 7, stroke=style.ALARM, stroke_width=2, dashed=True),
+            svg.box(x + width - 4, y - 11, 15, 15, fill=style.ALARM),
+            svg.text(x + width + 3.5, y + 1, "≠", anchor="middle", bold=True, colour=style.PAPER, size=12),
+        ]
+    return "".join(parts)
+
+
+def _dimmed(lit):
+    return "" if lit else f' opacity="{DIM}"'
+
+
+def _lines(lit, moving):
+    parts = []
+    for name, pieces in LINES.items():
+        whose = name.partition(" ")[2]
+        role = {"Q": "queries", "K": "keys", "V": "values"}.get(whose)
+        colour = style.ROLES[role] if role else style.head_colour(int(whose))
+        for start, end in pieces:
+            path = _below(start, end) if start[0] == "V" else _curve(_right(start), _left(end))
+            parts.append(_line(path, colour, lit=name in lit, moving=moving))
+    return "".join(parts)
+
+
+def _line(path, colour, *, lit, moving):
+    drawn = f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{2 if lit else 1.2}"{_dimmed(lit)}/>'
+    if lit and moving:
+        looks = f'fill="none" stroke="{style.PAPER}" stroke-width="1.6" stroke-dasharray="3 13"'
+        drawn += f'<path class="mha-flow" d="{path}" {looks}/>'
+    return drawn
+
+
+def _right(name):
+    """Return where a line leaves a tensor; from Q, K and V each head's half has its own place."""
+    part, _, head = name.partition(" ")
+    x, y, (rows, columns), _ = TENSORS[part if part in "QKV" else name]
+    height = rows * CELL[1]
+    middle = y + height * (0.3 + 0.4 * int(head)) if part in "QKV" and head else y + height / 2
+    return x + columns * CELL[0] + 2, middle
+
+
+def _left(name):
+    x, y, (rows, _), _ = TENSORS[name]
+    return x - 3, y + rows * CELL[1] / 2
+
+
+def _curve(start, end):
+    (x0, y0), (x1, y1) = start, end
+    bend = (x1 - x0) * 0.5
+    return f"M{x0:g} {y0:g}C{x0 + bend:g} {y0:g} {x1 - bend:g} {y1:g} {x1:g} {y1:g}"
+
+
+def _below(start, end):
+    """Lead the values below the weights into the context."""
+    (x0, y0), (x, y, (rows, columns), _) = _right(start), TENSORS[end]
+    x1, bottom = x + columns * CELL[0] / 2, y + rows * CELL[1] + 2
+    level = bottom + 9
+    x2 = TENSORS["weights 0"][0] - 8
+    bend = (x2 - x0) / 2
+    return f"M{x0:g} {y0:g}C{x0 + bend:g} {y0:g} {x2 - bend:g} {level:g} {x2:g} {level:g}H{x1 - 9:g}q9 0 9 -9"
+
+
+def _around(lit, row):
+    """Draw what stands around the tensors: the words, the signs of the last product, and where the output goes."""
+    parts = []
+    x, y, *_ = TENSORS["X"]
+    first = y + N * CELL[1] / 2 - N * 14 / 2
+    for i, token in enumerate(example.TOKENS):
+        word, middle = first + 14 * i + 11, y + (i + 0.5) * CELL[1]
+        chosen = row == i
+        parts.append(svg.text(37, word, token, anchor="end", size=11, bold=chosen))
+        stroke = style.INK if chosen else style.ROLES["X"]
+        parts.append(_line(_curve((40, word - 4), (x - 3, middle)), stroke, lit="tokens" in lit, moving=False))
+    middle = y + N * CELL[1] / 2
+    strong = "out" in lit
+    for sign, at in (("×", 507.5), ("=", 574)):
+        parts.append(
+            svg.text(
+                at, middle + 5, sign, anchor="middle", size=15, bold=strong, colour=style.INK if strong else style.QUIET
+            )
+        )
+    right = TENSORS["output"][0] + D * CELL[0] + 3
+    arrow = f"M{right:g} {middle:g}h20m-6 -5l6 5l-6 5"
+    parts.append(_line(arrow, style.ROLES["output"], lit="on" in lit, moving=False))
+    return parts

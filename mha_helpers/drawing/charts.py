@@ -1,0 +1,222 @@
+"""Figures of quantities: bars, curves, and vectors in the plane."""
+
+import math
+
+import numpy as np
+
+from mha_helpers.drawing import style, svg
+from mha_helpers.drawing.shown import CourseFigure
+from mha_helpers.drawing.style import number
+
+TEXT = 12
+
+
+def weight_bars(tokens, choices):
+    """Draw several ways of turning the same scores into weights beside each other, each on its own axis.
+
+    Parameters
+    ----------
+    tokens : sequence of str
+    choices : dict of str to array_like, shape (n_tokens,)
+        From the name of a way to its weights. Where they lie between 0 and 1, so does the axis.
+
+    Returns
+    -------
+    CourseFigure
+
+    Raises
+    ------
+    ValueError
+        If there is not one number for each token.
+
+    Examples
+    --------
+    >>> weight_bars(["cat", "mat"], {"softmax": [0.9, 0.1]})
+    Bars. softmax: cat 0.90, mat 0.10.
+    """
+    choices = {name: np.asarray(values, dtype=float) for name, values in choices.items()}
+    for name, values in choices.items():
+        if values.shape != (len(tokens),):
+            raise ValueError(f"{name} has shape {values.shape}; give one number for each of the {len(tokens)} tokens")
+    bar, height = 56, 150
+    width = max(bar * len(tokens) + 46, 190)
+    parts = []
+    for place, (name, values) in enumerate(choices.items()):
+        parts += _upright(name, tokens, values, 8 + place * (width + 14), width, height, bar)
+    said = "; ".join(
+        f"{name}: " + ", ".join(f"{token} {number(value)}" for token, value in zip(tokens, values, strict=True))
+        for name, values in choices.items()
+    )
+    return CourseFigure(len(choices) * (width + 14) + 8, height + 62, parts, f"Bars. {said}.")
+
+
+def _upright(title, tokens, values, x, width, height, bar):
+    low, high = min(values.min(), 0), max(values.max(), 1 if values.min() >= 0 else 0)
+    top, left, room = 44, x + 38, height - 10
+
+    def level(value):
+        return round(top + room * (high - value) / (high - low), 1)
+
+    parts = [svg.text(x, 17, title, bold=True, size=13)]
+    for tick in {low, 0, high}:
+        parts.append(svg.line(left - 4, level(tick), x + width, level(tick), colour=style.GRID))
+        written = f"{tick:g}".replace("-", "−") if float(tick).is_integer() else number(tick, 1)
+        parts.append(svg.text(left - 8, level(tick) + 4, written, anchor="end", size=11, colour=style.QUIET))
+    for i, (token, value) in enumerate(zip(tokens, values, strict=True)):
+        at, ends = left + 6 + i * bar, sorted((level(value), level(0)))
+        fill = style.weight_colour(0.6) if value >= 0 else style.ALARM
+        parts.append(svg.box(at, ends[0], bar - 12, max(ends[1] - ends[0], 1), fill=fill))
+        beside = ends[0] - 5 if value >= 0 else ends[1] + 14
+        parts.append(svg.text(at + bar / 2 - 6, beside, number(value), anchor="middle", size=TEXT, bold=True))
+        parts.append(svg.text(at + bar / 2 - 6, top + room + 17, token, anchor="middle", size=TEXT))
+    return [*parts, svg.line(left - 4, level(0), x + width, level(0), colour=style.INK)]
+
+
+def row_bars(rows, *, largest=None, colours=None, title="", decimals=2):
+    """Draw named numbers as bars that lie, a group for each row.
+
+    Parameters
+    ----------
+    rows : dict of str to float or dict of str to float
+        From a row's name to its number, or to its numbers by name.
+    largest : float, optional
+        What a bar of full length stands for: the largest number unless given.
+    colours : dict of str to str, optional
+        By the numbers' names; tokens' colours, in order, unless given.
+    title : str, optional
+    decimals : int, optional
+
+    Returns
+    -------
+    CourseFigure
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to draw.
+
+    Examples
+    --------
+    >>> row_bars({"it was tired": {"cat": 0.72, "mat": 0.10}, "it was soft": {"cat": 0.68, "mat": 0.10}})
+    Bars. it was tired: cat 0.72, mat 0.10; it was soft: cat 0.68, mat 0.10.
+    """
+    rows = {name: given if isinstance(given, dict) else {"": given} for name, given in rows.items()}
+    if not rows or not all(rows.values()):
+        raise ValueError("there is nothing to draw; give one row or more, each with a number")
+    series = list(dict.fromkeys(name for given in rows.values() for name in given))
+    fills = dict(zip(series, style.TOKENS if len(series) > 1 else (style.weight_colour(0.6),), strict=False))
+    fills |= colours or {}
+    values = [value for given in rows.values() for value in given.values()]
+    low, high = min(0, *values), largest or max(0, *values) or 1
+    unit = 300 / (high - low)
+    left = 22 + 7.2 * max(map(len, rows))
+    named = 8 + 7.2 * max(map(len, series))
+    zero, y = left + named - low * unit + (44 if low < 0 else 0), 32 if title else 10
+    parts = [svg.text(8, 18, title, bold=True, size=13)] if title else []
+    for name, given in rows.items():
+        height = 20 * len(given)
+        parts.append(svg.text(left - 8, y + height / 2 + 4, name, anchor="end", size=TEXT))
+        for label, value in given.items():
+            start, end = sorted((0, round(min(max(value, low), high), 3)))
+            parts.append(svg.text(zero - 6 + low * unit, y + 14, label, anchor="end", size=TEXT, colour=style.QUIET))
+            parts.append(
+                svg.box(
+                    zero + start * unit, y + 3, max((end - start) * unit, 1), 14, fill=fills[label], stroke=style.QUIET
+                )
+            )
+            beside = zero + (end * unit + 6 if value >= 0 else start * unit - 6)
+            anchor = "start" if value >= 0 else "end"
+            parts.append(svg.text(beside, y + 14, number(value, decimals), anchor=anchor, size=TEXT, bold=True))
+            y += 20
+        y += 8
+    parts.append(svg.line(zero, 32 if title else 10, zero, y - 6, colour=style.INK))
+
+    def listed(given):
+        return ", ".join(f"{label} {number(value, decimals)}".strip() for label, value in given.items())
+
+    said = "; ".join(f"{name}: {listed(given)}" for name, given in rows.items())
+    return CourseFigure(zero + high * unit + 60, y, parts, f"{title or 'Bars'}. {said}.")
+
+
+def moved_vectors(before, after, features, *, pulls=None):
+    """Draw vectors in the plane, where each of them goes, and what pulls it there.
+
+    Parameters
+    ----------
+    before : dict of str to array_like, shape (2,)
+        From a name to a point.
+    after : dict of str to array_like, shape (2,)
+        For some of them, and under a label of their own, where they went: `{"bank, near the river": (1.2, 0.4)}`.
+        A label begins with the name of its point.
+    features : tuple of str
+        The names of the two axes.
+    pulls : dict of str to dict of str to float, optional
+        For a label of `after`, the weights with which points of `before` pull it: bands as thick as the weight.
+
+    Returns
+    -------
+    CourseFigure
+
+    Raises
+    ------
+    ValueError
+        If a label of `after` begins with no name of `before`.
+
+    Examples
+    --------
+    >>> moved_vectors({"bank": (1, 1)}, {"bank, near the river": (1.25, 0.41)}, ("water", "money"))
+    Vectors (water, money): bank (1.00, 1.00). Moved: bank, near the river (1.25, 0.41).
+    """
+    starts = {label: _start(label, before) for label in after}
+    points = np.array([*before.values(), *after.values()], dtype=float)
+    low, high = np.minimum(points.min(axis=0), 0) - 0.15, points.max(axis=0) + 0.25
+    left, top, unit = 62, 14, 330 / max(high - low)
+    width, height = (high - low) * unit
+
+    def place(point):
+        x, y = np.asarray(point, dtype=float)
+        return round(left + (x - low[0]) * unit, 1), round(top + (high[1] - y) * unit, 1)
+
+    origin = place((0, 0))
+    parts = [
+        svg.line(left, origin[1], left + width, origin[1], colour=style.QUIET),
+        svg.line(origin[0], top, origin[0], top + height, colour=style.QUIET),
+        svg.text(left + width, top + height + 26, f"{features[0]} →", anchor="end", size=TEXT),
+        svg.text(origin[0] - 24, top + 4, f"{features[1]} →", anchor="end", size=TEXT, rising=90),
+    ]
+    for axis in range(2):
+        for tick in range(math.ceil(low[axis]), math.floor(high[axis]) + 1):
+            x, y = place((tick, 0) if axis == 0 else (0, tick))
+            x, y, anchor = (x, y + 16, "middle") if axis == 0 else (x - 7, y + 4, "end")
+            if tick or axis == 0:
+                parts.append(svg.text(x, y, tick, anchor=anchor, size=11, colour=style.QUIET))
+    for label, weights in (pulls or {}).items():
+        for name, weight in weights.items():
+            x0, y0, x1, y1 = *place(before[starts[label]]), *place(before[name])
+            if (x0, y0) != (x1, y1):
+                parts.append(svg.line(x0, y0, x1, y1, colour=style.tint(style.HEADS[0], 0.4), width=24 * weight))
+                # Nearer to what pulls, so that labels of one start stay apart.
+                x, y = x0 + 0.62 * (x1 - x0), y0 + 0.62 * (y1 - y0)
+                parts.append(svg.text(x + 8, y - 9, number(weight), size=TEXT, colour=style.head_text(0), bold=True))
+    for name, point in before.items():
+        x, y = place(point)
+        parts += [svg.circle(x, y, 5, fill=style.ROLES["X"]), svg.text(x + 9, y - 8, name, size=13)]
+    for label, point in after.items():
+        (x0, y0), (x, y) = place(before[starts[label]]), place(point)
+        parts.append(svg.arrow(x0, y0, x, y, colour=style.role_text("output")))
+        parts.append(svg.circle(x, y, 6, fill=style.ROLES["output"], stroke=style.INK))
+        parts.append(svg.text(x + 11, y + 5, label, size=13, bold=True, colour=style.role_text("output")))
+
+    def listed(points):
+        return ", ".join(f"{name} ({number(x)}, {number(y)})" for name, (x, y) in points.items())
+
+    text = f"Vectors ({', '.join(features)}): {listed(before)}. Moved: {listed(after)}."
+    longest = max(place(point)[0] + 8.4 * len(name) + 16 for name, point in (before | after).items())
+    return CourseFigure(max(left + width + 10, longest), top + height + 36, parts, text)
+
+
+def _start(label, before):
+    name = max((name for name in before if label.startswith(name)), key=len, default=None)
+    if name is None:
+        raise ValueError(f"label {label!r} begins with none of {list(before)}; begin it with the point's name")
+    return name

@@ -1,0 +1,134 @@
+"""Figures of measured quantities: a panel each, with one to four curves."""
+
+import math
+
+import numpy as np
+
+from mha_helpers.drawing import style, svg
+from mha_helpers.drawing.shown import CourseFigure
+from mha_helpers.drawing.style import number
+
+# Two curves differ in their marks and dashes, too.
+LOOKS = (("#1a1a1a", "", "circle"), (style.HEADS[0], "7 4", "box"), (style.ROLES["keys"], "2 3", "circle"),
+         (style.ROLES["values"], "10 3 2 3", "box"))  # fmt: skip
+WIDE = 100  # from this factor between its values on, a panel has a logarithmic scale
+PANEL = (370, 236)
+LEFT, TOP, ROOM = 52, 34, (296, 140)
+
+
+def curves(x, panels, *, x_name, doubling=True):
+    """Draw measured quantities against something, a panel for each.
+
+    Parameters
+    ----------
+    x : sequence of float
+    panels : dict of str to dict of str to sequence of float
+        From a panel's title to its curves, by name, with a value for each x.
+    x_name : str
+    doubling : bool, optional
+        Whether x doubles from point to point: then it is drawn on a logarithmic scale.
+
+    Returns
+    -------
+    CourseFigure
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to draw, an x is not above 0 where it doubles, a curve has not one value for each x, or
+        a panel has more than four curves.
+
+    Examples
+    --------
+    >>> curves([1, 2], {"variance": {"measured": [1.0, 2.1]}}, x_name="d_k")
+    Curves against d_k = 1, 2. variance: measured 1.00, 2.10.
+    """
+    if not panels or not len(x) or (doubling and min(x) <= 0):
+        raise ValueError(f"there are {len(panels)} panels against {list(x)}; give one or more, and every x above 0")
+    for title, named in panels.items():
+        if not 1 <= len(named) <= len(LOOKS):
+            raise ValueError(f"panel {title!r} has {len(named)} curves; give 1 to {len(LOOKS)}")
+        for name, values in named.items():
+            if len(values) != len(x):
+                raise ValueError(
+                    f"curve {name!r} has {len(values)} values for {len(x)} values of {x_name}; give one for each"
+                )
+    parts = []
+    for place, (title, named) in enumerate(panels.items()):
+        parts += _panel(title, x, named, x_name, doubling, PANEL[0] * (place % 2), PANEL[1] * (place // 2))
+    width, height = PANEL[0] * min(len(panels), 2) + 8, PANEL[1] * -(-len(panels) // 2)
+    said = []
+    for title, named in panels.items():
+        # Where they span much, a small value must not be written as 0.
+        written = (lambda value: f"{value:.3g}") if _is_wide(named) else number
+        kept = slice(None) if len(x) <= 12 else [0, len(x) // 2, -1]
+        listed = (f"{name} {', '.join(map(written, np.asarray(values)[kept]))}" for name, values in named.items())
+        said.append(f"{title}: {', '.join(listed)}")
+    x_values = ", ".join(f"{value:g}" for value in np.asarray(x)[slice(None) if len(x) <= 12 else [0, len(x) // 2, -1]])
+    return CourseFigure(width, height, parts, f"Curves against {x_name} = {x_values}. {'; '.join(said)}.")
+
+
+def _is_wide(named):
+    """Tell whether a panel's values are above 0 and span so much that a linear scale would hide the small ones."""
+    lowest, highest = min(map(min, named.values())), max(map(max, named.values()))
+    return 0 < WIDE * lowest < highest
+
+
+def _scale(low, high, start, end, *, logarithmic):
+    """Return a function from a value to a place between start and end, in tenths of a pixel."""
+    turn = math.log if logarithmic else float
+    span = turn(high) - turn(low) or 1
+    return lambda value: round(start + (end - start) * (turn(value) - turn(low)) / span, 1)
+
+
+def _ticks(low, high):
+    """Return three to six round numbers between low and high."""
+    step = 10 ** math.floor(math.log10((high - low) or 1))
+    step = next(step * share for share in (0.2, 0.5, 1, 2) if (high - low) / (step * share) <= 5)
+    first = math.ceil(low / step - 1e-9)
+    return [round(i * step, 10) for i in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def _panel(title, x, named, x_name, doubling, left, top):
+    values = [value for curve in named.values() for value in curve]
+    wide = _is_wide(named)
+    low, high = min(values), max(values)
+    if not wide:
+        low = 0 if low >= 0 and low < 0.6 * high else low
+        high += 0.06 * (high - low or 1)
+    x0, y0 = left + LEFT, top + TOP
+    across = _scale(x[0], x[-1], x0 + 8, x0 + ROOM[0] - 8, logarithmic=doubling)
+    up = _scale(low, high, y0 + ROOM[1], y0, logarithmic=wide)
+    parts = [svg.text(left + 8, top + 17, title, bold=True, size=13)]
+    if wide:
+        marks = [10.0**power for power in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)]
+    else:
+        marks = _ticks(low, high)
+    for tick in marks:
+        parts.append(svg.line(x0, up(tick), x0 + ROOM[0], up(tick), colour=style.GRID))
+        written = f"{tick:g}".replace("-", "−")
+        parts.append(svg.text(x0 - 7, up(tick) + 4, written, anchor="end", size=11, colour=style.QUIET))
+    below = y0 + ROOM[1]
+    for tick in x if len(x) <= 10 else _ticks(x[0], x[-1]):
+        parts.append(svg.text(across(tick), below + 16, f"{tick:g}", anchor="middle", size=11, colour=style.QUIET))
+    parts.append(svg.text(x0 + ROOM[0] - 8, below + 32, x_name, anchor="end", size=12))
+    parts.append(svg.line(x0, below, x0 + ROOM[0], below, colour=style.INK))
+    at = x0 + 8
+    for (name, curve), (colour, dashes, mark) in zip(named.items(), LOOKS, strict=False):
+        points = [(across(a), up(b)) for a, b in zip(x, curve, strict=True)]
+        parts.append(svg.polyline(points, colour=colour, dashes=dashes, name=name))
+        for px, py in points if len(points) <= 20 else ():
+            parts.append(_mark(mark, px, py, colour))
+        if len(named) > 1:
+            parts += [
+                svg.polyline([(at, below + 46), (at + 24, below + 46)], colour=colour, dashes=dashes),
+                _mark(mark, at + 12, below + 46, colour), svg.text(at + 30, below + 50, name, size=11),
+            ]  # fmt: skip
+            at += 44 + 6.6 * len(name)
+    return parts
+
+
+def _mark(mark, x, y, colour):
+    if mark == "circle":
+        return svg.circle(x, y, 3.5, fill=colour)
+    return svg.box(x - 3.5, y - 3.5, 7, 7, fill=style.PAPER, stroke=colour, stroke_width=1.5)

@@ -1,0 +1,160 @@
+"""A PNG of the course's own SVG pictures, for viewers that show no SVG: GitHub's, slides, a reader's clipboard.
+
+It knows what `svg` writes (boxes, lines, circles, text, groups, rotation) and no more. matplotlib draws it, so that
+learners need no other library; its own font is the one that the SVG asks for.
+"""
+
+import io
+import re
+from xml.etree import ElementTree
+
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, FancyBboxPatch, PathPatch, Rectangle
+from matplotlib.path import Path
+
+from mha_helpers.drawing import style
+
+DPI = 144  # twice the 72 at which a point is a pixel: sharp on high-resolution screens
+NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
+COMMAND = re.compile(r"([A-Za-z])([^A-Za-z]*)")
+ANCHORS = {"start": "left", "middle": "center", "end": "right"}
+
+
+def png(picture, description):
+    """Draw an SVG picture as a PNG of twice its size.
+
+    Parameters
+    ----------
+    picture : str
+        As `svg.document` returns it.
+    description : str
+        What it shows: kept in the PNG's text chunk of that name.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ValueError
+        If the picture holds something that is not drawn here.
+    """
+    root = ElementTree.fromstring(picture)
+    width, height = float(root.get("width")), float(root.get("height"))
+    figure = Figure(figsize=(width / 72, height / 72), facecolor=style.PAPER)
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_xlim(0, width)
+    axes.set_ylim(height, 0)
+    axes.set_axis_off()
+    for node in root:
+        _draw(axes, node, {})
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=DPI, metadata={"Description": description, "Software": None})
+    return buffer.getvalue()
+
+
+def _draw(axes, node, inherited):
+    kind = node.tag.rpartition("}")[2]
+    given = {**inherited, **node.attrib}
+    if kind in ("g", "a"):
+        own = {**given, "opacity": float(inherited.get("opacity", 1)) * float(node.get("opacity", 1))}
+        for child in node:
+            _draw(axes, child, own)
+    elif kind in DRAWN:
+        given["opacity"] = float(inherited.get("opacity", 1)) * float(node.get("opacity", 1))
+        DRAWN[kind](axes, node, given)
+    elif kind not in ("title", "desc", "style", "animate"):
+        raise ValueError(f"the picture holds a <{kind}>, which has no PNG; draw with g, a, rect, path, circle or text")
+
+
+def _looks(given):
+    fill, stroke = given.get("fill", style.INK), given.get("stroke", "none")
+    dashes = [float(part) for part in NUMBER.findall(given.get("stroke-dasharray", ""))]
+    width = float(given.get("stroke-width", 1))
+    return {
+        "facecolor": fill,
+        "edgecolor": stroke,
+        "linewidth": width if stroke != "none" else 0,
+        "linestyle": (0, [part / width for part in dashes]) if dashes else "-",
+        "alpha": given["opacity"],
+        "zorder": 1,
+        "capstyle": "butt",
+        "joinstyle": "miter",
+    }
+
+
+def _number(node, name):
+    return float(node.get(name, 0))
+
+
+def _rect(axes, node, given):
+    place, width, height = (_number(node, "x"), _number(node, "y")), _number(node, "width"), _number(node, "height")
+    if node.get("rx"):
+        rounding = f"round,pad=0,rounding_size={node.get('rx')}"
+        looks = {**_looks(given), "joinstyle": "round"}
+        axes.add_patch(FancyBboxPatch(place, width, height, boxstyle=rounding, **looks))
+    else:
+        axes.add_patch(Rectangle(place, width, height, **_looks(given)))
+
+
+def _circle(axes, node, given):
+    axes.add_patch(Circle((_number(node, "cx"), _number(node, "cy")), _number(node, "r"), **_looks(given)))
+
+
+def _path(axes, node, given):
+    if node.get("class") == "mha-flow":  # only where it moves
+        return
+    axes.add_patch(PathPatch(path(node.get("d")), **_looks(given)))
+
+
+def path(drawn):
+    """Read an SVG path of lines and curves as a matplotlib path."""
+    points, codes, at = [], [], (0.0, 0.0)
+    for letter, numbers in COMMAND.findall(drawn):
+        values = [float(number) for number in NUMBER.findall(numbers)]
+        upper, relative = letter.upper(), letter.islower()
+        if upper == "Z":
+            points.append(points[0])
+            codes.append(Path.CLOSEPOLY)
+            continue
+        if upper in "HV":
+            values = _both(upper, values, at, relative)
+            upper, relative = "L", False
+        length = {"M": 1, "L": 1, "Q": 2, "C": 3}[upper]
+        pairs = list(zip(values[::2], values[1::2], strict=True))
+        for first in range(0, len(pairs), length):
+            piece = [(x + at[0], y + at[1]) if relative else (x, y) for x, y in pairs[first : first + length]]
+            code = Path.LINETO if upper == "M" and first else CODES[upper]
+            points += piece
+            codes += [code] * length
+            at = piece[-1]
+    return Path(points, codes)
+
+
+CODES = {"M": Path.MOVETO, "L": Path.LINETO, "Q": Path.CURVE3, "C": Path.CURVE4}
+
+
+def _both(letter, values, at, relative):
+    """Write horizontal and vertical lines with both coordinates."""
+    found, (x, y) = [], at
+    for value in values:
+        if letter == "H":
+            x = x + value if relative else value
+        else:
+            y = y + value if relative else value
+        found += [x, y]
+    return found
+
+
+def _text(axes, node, given):
+    x, y = _number(node, "x"), _number(node, "y")
+    rotation = float(NUMBER.search(given["transform"])[0]) if "transform" in given else 0
+    axes.text(
+        x, y, node.text, color=given.get("fill", style.INK), fontweight=given.get("font-weight", "normal"),
+        ha=ANCHORS[given.get("text-anchor", "start")], va="baseline", fontfamily="DejaVu Sans",
+        fontsize=float(given.get("font-size", style.FONT_SIZE)), alpha=given["opacity"], rotation=-rotation,
+        rotation_mode="anchor", parse_math=False, zorder=2,
+    )  # fmt: skip
+
+
+DRAWN = {"rect": _rect, "path": _path, "circle": _circle, "text": _text}

@@ -1,0 +1,46 @@
+"""What a figure shows in a notebook: a sharp picture with its words, and a PNG for those who show no SVG."""
+
+import html
+from base64 import b64encode
+
+from mha_helpers.drawing import svg
+
+
+class CourseFigure:
+    """A picture and the sentence that says what it shows.
+
+    It is shown as an HTML image of the SVG, which is sharp at every size, has the sentence as its alternative text
+    and survives in a page that is not trusted. The sentence is also the plain text, and what nbval compares beside it.
+
+    Parameters
+    ----------
+    width, height : float
+        In pixels.
+    fragments : iterable of str
+        Of SVG.
+    text : str
+    """
+
+    def __init__(self, width, height, fragments, text):
+        self.width, self.text = width, text
+        self.svg = svg.document(width, height, fragments, label=text)
+
+    def png(self):
+        """Return the picture as PNG bytes at twice its size, its sentence in the text chunk `Description`."""
+        from mha_helpers.drawing import raster  # matplotlib takes half a second, and a lab needs no PNG
+
+        return raster.png(self.svg, self.text)
+
+    def html(self):
+        """Return the picture as an HTML image."""
+        source = b64encode(self.svg.encode()).decode()
+        return (
+            f'<img alt="{html.escape(self.text)}" width="{self.width:g}" style="max-width:100%; height:auto" '
+            f'src="data:image/svg+xml;base64,{source}">'
+        )
+
+    def __repr__(self):
+        return self.text
+
+    def _repr_mimebundle_(self, **kwargs):
+        return {"text/html": self.html(), "image/png": b64encode(self.png()).decode(), "text/plain": self.text}

@@ -1,0 +1,255 @@
+"""Figures of matrices: a number in each cell, a colour for what it is."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mha_helpers.drawing import style, svg
+from mha_helpers.drawing.equation import HEADER, TITLE, Grid, draw_grid, sign, sign_width
+from mha_helpers.drawing.shown import CourseFigure
+from mha_helpers.drawing.style import number
+
+WIDEST = 760  # pixels: where matrices side by side would be wider, they go on below
+GAP, MARGIN = 22, 6
+MANY = 60  # cells: from here on what is nearly zero is left blank, so that the rest can be seen
+OWN_ROLES = ("scores", "weights", "heads", "heads in rows", "tokens", "spread")
+
+
+class Matrix(NamedTuple):
+    """A matrix to draw, with the names of its rows and columns.
+
+    Parameters
+    ----------
+    title : str
+    values : array_like, shape (n_rows, n_columns)
+    role : str
+        Decides the colours. "X", "queries", "keys", "values" or "output": stronger where a number is larger.
+        "scores" and "weights" have ramps of their own; "weights 1" are those of head 1. "head 0" has that head's
+        colour; "heads" colours the columns by head, "heads in rows" the rows. "tokens" shows which token each cell
+        is from. "spread" runs from 0 (all at one place: dark) to 1 (everywhere alike: pale).
+    rows : sequence of str
+    columns : sequence of str, optional
+    decimals : int, optional
+    corner : str, optional
+        What rows and columns are, where they are not queries and keys.
+    heads : sequence of int, optional
+        The heads to which the columns (or rows) of "heads" belong, in equal shares; "tokens" has a bar for each
+        below its columns.
+    tokens : array_like of int, shape (n_rows, n_columns), optional
+        For the role "tokens": which token each cell is from; its row unless given.
+    """
+
+    title: str
+    values: object
+    role: str
+    rows: tuple
+    columns: tuple = ()
+    decimals: int = 2
+    corner: str = "query \\ key"
+    heads: tuple = (0, 1)
+    tokens: object = None
+
+
+def matrices(*shown):
+    """Draw matrices side by side, with a number in each cell.
+
+    Parameters
+    ----------
+    *shown : Matrix or str
+        A sign such as "×" or "=" may stand between two of them.
+
+    Returns
+    -------
+    CourseFigure
+
+    Raises
+    ------
+    ValueError
+        If a matrix has not two axes, or its labels do not fit, or its role is unknown.
+
+    Examples
+    --------
+    >>> matrices(Matrix("Q", [[0.8, -0.2]], "queries", ("I",)))
+    Q: I (0.80, −0.20).
+    """
+    shown = [one if isinstance(one, str) else _checked(one) for one in shown]
+    text = " ".join(_sentence(one) for one in shown if isinstance(one, Matrix))
+    return CourseFigure(*_arranged([one if isinstance(one, str) else _grid(one) for one in shown]), text)
+
+
+def attention_map(weights, queries, keys=None, *, head=0):
+    """Draw attention weights: a row for each query, a column for each key.
+
+    Parameters
+    ----------
+    weights : array_like, shape (n_queries, n_keys)
+    queries : sequence of str
+        The tokens that ask.
+    keys : sequence of str, optional
+        The tokens that are asked: the same unless given.
+    head : int, optional
+        Whose colour the weights have.
+
+    Returns
+    -------
+    CourseFigure
+
+    Raises
+    ------
+    ValueError
+        If the tokens do not fit the weights.
+
+    Examples
+    --------
+    >>> attention_map([[0.3, 0.7], [0.9, 0.1]], ["it", "cat"])
+    Attention weights, 2 queries by 2 keys: “it” attends most to “cat” (0.70), “cat” attends most to “it” (0.90).
+    """
+    keys = queries if keys is None else keys
+    matrix = _checked(Matrix("weights", weights, f"weights {head}", tuple(queries), tuple(keys)))
+    most = ", ".join(attends(query, keys, row) for query, row in zip(queries, matrix.values, strict=True))
+    text = f"Attention weights, {len(queries)} queries by {len(keys)} keys: {most}."
+    return CourseFigure(*_arranged([_grid(matrix)]), text)
+
+
+def attends(query, keys, row):
+    """Say what a query attends to most."""
+    if not np.isfinite(row).all():
+        return f"“{query}” has NaN or infinity"
+    if not row.any():
+        return f"“{query}” attends to nothing"
+    return f"“{query}” attends most to “{keys[row.argmax()]}” ({number(row.max())})"
+
+
+def _checked(matrix):
+    matrix = matrix._replace(
+        values=np.asarray(matrix.values, dtype=float), rows=tuple(map(str, matrix.rows)),
+        columns=tuple(map(str, matrix.columns)),
+    )  # fmt: skip
+    if matrix.values.ndim != 2 or matrix.values.shape[0] != len(matrix.rows):
+        raise ValueError(
+            f"{matrix.title!r} has shape {matrix.values.shape} and {len(matrix.rows)} row labels; give one a row"
+        )
+    if matrix.columns and matrix.values.shape[1] != len(matrix.columns):
+        raise ValueError(
+            f"{matrix.title!r} has shape {matrix.values.shape} and {len(matrix.columns)} column labels; "
+            "give one a column"
+        )
+    kind, _, which = matrix.role.partition(" ")
+    if matrix.role not in (*style.ROLES, *OWN_ROLES) and not (kind in ("head", "weights") and which.isdigit()):
+        roles = ", ".join([*style.ROLES, *OWN_ROLES, "weights 1", "head 0"])
+        raise ValueError(f"{matrix.title!r} has the role {matrix.role!r}; give one of {roles}")
+    return matrix
+
+
+# ---- colours ---------------------------------------------------------------------------------
+
+
+def by_size(colour, values):
+    """Return a function that shades cells: stronger where a number is larger, nearly white where it is zero."""
+    largest = np.abs(values[np.isfinite(values)]).max(initial=0) or 1
+
+    def shade(value):
+        # Rounded: what differs from machine to machine must not show in a stored picture.
+        return (
+            style.tint(colour, 0.07 + 0.43 * round(min(abs(value) / largest, 1), 2))
+            if np.isfinite(value)
+            else style.PAPER
+        )
+
+    return shade
+
+
+def _colours(matrix):
+    """Return a function from (value, row, column) to a cell's colour, and the title's colour."""
+    kind, _, which = matrix.role.partition(" ")
+    head = int(which) if which.isdigit() else 0
+    values, ink = matrix.values, style.INK
+    if kind == "weights":
+        ramp, ink = style.head_weight_colours(head), style.head_text(head) if which else style.INK
+    elif kind == "scores":
+        ramp = style.score_colours(max(1.0, np.abs(values[np.isfinite(values)]).max(initial=0)))
+    elif kind == "spread":
+        ramp = style.spread_colour
+    elif kind == "head":
+        ramp, ink = by_size(style.head_colour(head), values), style.head_text(head)
+    elif kind == "heads":
+        shades = [by_size(style.head_colour(head), values) for head in matrix.heads]
+        by_row = bool(which)
+        width = -(-values.shape[0 if by_row else 1] // len(shades))
+        return (lambda value, i, j: shades[(i if by_row else j) // width](value)), ink
+    elif kind == "tokens":
+        tokens = np.arange(len(values))[:, None] if matrix.tokens is None else np.asarray(matrix.tokens)
+        tokens = np.broadcast_to(tokens, values.shape)
+        return (lambda value, i, j: style.token_fill(int(tokens[i, j]))), ink
+    else:
+        ramp, ink = by_size(style.ROLES[matrix.role], values), style.role_text(matrix.role)
+    return (lambda value, i, j: ramp(round(value, 2) if kind != "scores" else value)), ink
+
+
+# ---- places ----------------------------------------------------------------------------------
+
+
+def _cell(matrix):
+    """Return how large cells are: the course's, or smaller where there are many columns or long names above them."""
+    n_columns = matrix.values.shape[1]
+    named = max((7.2 * len(label) for label in matrix.columns), default=0) + 6
+    if n_columns <= 6:
+        return max(46, named), 28
+    return max(40 if n_columns <= 9 else 34, named), 24
+
+
+def _grid(matrix):
+    colours, ink = _colours(matrix)
+    labels = [*matrix.rows, *([matrix.corner] if matrix.columns else [])]
+    many = matrix.values.size > MANY and matrix.role.startswith("weights")
+    bars = ()
+    if matrix.role == "tokens":
+        width = matrix.values.shape[1] // max(len(matrix.heads), 1)
+        bars = tuple((style.head_colour(head), width) for head in matrix.heads)
+    return Grid(
+        matrix.values, matrix.title, colours, ink, matrix.rows, matrix.columns, bars=bars, cell=_cell(matrix),
+        label_width=12 + 7.0 * max(map(len, labels), default=0), corner=matrix.corner if matrix.columns else "",
+        write=lambda value: "" if many and abs(value) < 0.005 else svg.short(value, matrix.decimals),
+    )  # fmt: skip
+
+
+def _arranged(parts):
+    """Place grids and signs side by side, on as many lines as they need; return width, height and fragments."""
+    lines = [[]]
+    for part in parts:
+        taken = sum(map(_width, lines[-1])) + _width(part)
+        if lines[-1] and isinstance(part, Grid) and taken > WIDEST and not isinstance(lines[-1][-1], str):
+            lines.append([])
+        lines[-1].append(part)
+    fragments, y, width = [], MARGIN, 0
+    for line in lines:
+        grids = [part for part in line if isinstance(part, Grid)]
+        top = y + TITLE + (HEADER if any(grid.columns for grid in grids) else 0)
+        tallest, x = max(grid.height for grid in grids), MARGIN
+        for part in line:
+            if isinstance(part, str):
+                fragments.append(sign(part, x, top + tallest / 2))
+            else:
+                fragments.append(draw_grid(part, x, top + (tallest - part.height) / 2 * _signed(line)))
+            x += _width(part)
+        width, y = max(width, x), top + tallest + 12
+    return width, y, fragments
+
+
+def _signed(line):
+    """Tell whether there are signs in a line: then matrices of several heights stand on one middle line."""
+    return any(isinstance(part, str) for part in line)
+
+
+def _width(part):
+    if isinstance(part, str):
+        return sign_width(part)
+    return max(part.width, part.left + 7.9 * len(part.title)) + GAP / 2
+
+
+def _sentence(matrix):
+    rows = ", ".join(
+        f"{label} ({', '.join(number(value, matrix.decimals) for value in row)})"
+        for label, row in zip(matrix.rows, matrix.values, strict=True)
+    )
+    return f"{matrix.title}: {rows}."
