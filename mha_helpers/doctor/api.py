@@ -1,0 +1,72 @@
+"""`examine` and `assert_healthy`."""
+
+from mha_helpers.doctor import calling, signature
+from mha_helpers.doctor.examination import Examination
+from mha_helpers.doctor.report import Report
+from mha_helpers.doctor.subjects import FunctionSubject
+
+SECONDS = 60.0
+
+
+def examine(attention, *, names=None, seconds=SECONDS):
+    """Examine an implementation of attention.
+
+    Parameters
+    ----------
+    attention : callable
+        A function with weights, `(X, W_Q, W_K, W_V, W_O, n_heads, mask=None, is_causal=False)` with X of shape
+        (batch, tokens, d_model) and a boolean mask, True where a query may attend to a key; a function of (queries,
+        keys, values); a torch.nn.Module, a Keras, Flax or Equinox layer; or any callable from X to outputs.
+    names : dict of str to str, optional
+        What an argument is, where its name doesn't say it: `{"w1": "W_Q"}`.
+    seconds : float, optional
+        How long to wait for it altogether.
+
+    Returns
+    -------
+    Report
+        `.healthy` is True, False, or None where it could not be examined; `.findings`, `.untested`.
+
+    Examples
+    --------
+    >>> from mha_helpers.attention import split_heads, combine_heads, softmax
+    >>> def attention(X, W_Q, W_K, W_V, W_O, n_heads):
+    ...     queries, keys, values = (split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
+    ...     weights = softmax(queries @ keys.swapaxes(-1, -2) / X.shape[-1] ** 0.5)
+    ...     return combine_heads(weights @ values) @ W_O
+    >>> examine(attention).names
+    ['mha-scale-d-model']
+    """
+    name = getattr(attention, "__name__", type(attention).__name__)
+    try:
+        return calling.within(seconds, _examine, attention, names)
+    except signature.CannotBeExaminedError as error:
+        return Report(name, None, reason=str(error))
+    except calling.TimeLimitError as error:
+        return Report(name, None, reason=f"It was not examined to the end: {error}. Is there an endless loop?")
+
+
+def _examine(attention, names):
+    if not callable(attention):
+        raise signature.CannotBeExaminedError(f"give a function, a module or a layer; this is {attention!r:.60}")
+    roles = signature.read(attention, names)
+    return Examination(FunctionSubject(attention, roles, calling.framework_of(attention))).run()
+
+
+def assert_healthy(attention, **options):
+    """Examine, and raise an AssertionError with the report unless it is healthy: for a project's own tests.
+
+    Parameters
+    ----------
+    attention : callable
+    **options
+        As for `examine`.
+
+    Examples
+    --------
+    >>> from mha_helpers.attention import scaled_dot_product_attention
+    >>> assert_healthy(scaled_dot_product_attention)
+    """
+    report = examine(attention, **options)
+    if not report.healthy:
+        raise AssertionError(f"\n{report}")

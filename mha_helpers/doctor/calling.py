@@ -1,0 +1,179 @@
+"""Calling somebody else's code: with arrays of its framework, without harm, and with its answer read back."""
+
+import contextlib
+import io
+import sys
+import threading
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a call gave.
+
+    Parameters
+    ----------
+    arrays : tuple of ndarray
+        Everything in it that could be read as numbers, in order.
+    error : BaseException, optional
+    changed : bool
+        Whether the call wrote into what it was given.
+    returned : object
+        As it came back.
+    """
+
+    arrays: tuple = ()
+    error: BaseException | None = None
+    changed: bool = False
+    returned: object = None
+
+
+def call(function, arguments, to_framework, *, keep_returned=False):
+    """Call a function with named arguments; arrays are given as copies in its framework's own kind.
+
+    Parameters
+    ----------
+    function : callable
+    arguments : dict
+    to_framework : callable
+        From an ndarray to the framework's array.
+
+    Returns
+    -------
+    Answer
+    """
+    given = {name: to_framework(value) if isinstance(value, np.ndarray) else value for name, value in arguments.items()}
+    before = {name: read(value) for name, value in given.items() if isinstance(arguments[name], np.ndarray)}
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            returned = function(**given)
+        except (Exception, SystemExit) as error:
+            return Answer(error=error)
+        arrays = tuple(_arrays(returned))
+    changed = any(not np.array_equal(before[name], read(given[name]), equal_nan=True) for name in before)
+    return Answer(arrays, None, changed, returned if keep_returned else None)
+
+
+def read(value):
+    """Read a framework's array as float64 (booleans and whole numbers, too), or return None."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        value = value.detach().to("cpu")
+        value = value.float() if value.is_floating_point() and value.element_size() < 4 else value
+        return np.array(value.resolve_conj().resolve_neg().numpy())
+    if value is None or isinstance(value, (str, bytes, bool, dict)):
+        return None
+    try:
+        array = np.asarray(value)
+    except Exception:  # whatever an unknown kind of object answers: it is no array
+        return None
+    if array.dtype.kind not in "fiub" and "float" in str(array.dtype):
+        array = array.astype(np.float64)  # bfloat16, which NumPy knows by name alone
+    if array.dtype.kind not in "fiub" or array.ndim == 0:
+        return None
+    return np.array(array)
+
+
+def _arrays(returned):
+    if isinstance(returned, dict) or (hasattr(returned, "items") and not hasattr(returned, "shape")):
+        returned = tuple(returned.values())
+    if isinstance(returned, (tuple, list)):
+        whole = read(returned) if isinstance(returned, list) else None
+        parts = [whole] if whole is not None and whole.ndim > 1 else [read(part) for part in returned]
+    else:
+        parts = [read(returned)]
+    for part in parts:
+        if part is not None:
+            yield part.astype(np.float64)
+
+
+def framework_of(function):
+    """Tell whose arrays a function works on: "torch", "jax", "tensorflow" or "numpy"."""
+    function = getattr(function, "__func__", function)
+    function = getattr(function, "__wrapped__", function)
+    names = {}
+    namespace = getattr(function, "__globals__", None)
+    if namespace is None:
+        namespace = getattr(getattr(type(function), "__call__", None), "__globals__", {})
+        used = None
+    else:
+        used = _names_in(getattr(function, "__code__", None))
+    for name, value in namespace.items():
+        if used is None or name in used:
+            module = getattr(value, "__name__", "") if isinstance(value, type(sys)) else getattr(value, "__module__", "") or ""
+            names[name] = str(module).partition(".")[0]
+    for cell in getattr(function, "__closure__", None) or ():
+        with contextlib.suppress(ValueError):
+            names[id(cell)] = type(cell.cell_contents).__module__.partition(".")[0]
+    found = set(names.values())
+    for framework in ("torch", "jax", "tensorflow", "mlx"):
+        if framework in found:
+            return framework
+    if "keras" in found:
+        return "keras"
+    if "numpy" in found:
+        return "numpy"
+    # A helper of the same module does the work: what that module has imported decides.
+    modules = {str(getattr(value, "__name__", "")).partition(".")[0] for value in namespace.values() if isinstance(value, type(sys))}
+    return next((framework for framework in ("torch", "jax", "tensorflow") if framework in modules and "numpy" not in modules), "numpy")
+
+
+def _names_in(code):
+    """All names that a function's code uses, nested functions included."""
+    if code is None:
+        return None
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if hasattr(constant, "co_names"):
+            names |= _names_in(constant)
+    return names
+
+
+def to_framework(framework):
+    """Return what turns an ndarray into a framework's array; float64 becomes float32 where that is the default."""
+    if framework == "torch":
+        import torch
+
+        return lambda array: torch.from_numpy(np.array(array, dtype=np.float32 if array.dtype == np.float64 else array.dtype))
+    if framework == "jax":
+        import jax.numpy as jnp
+
+        return jnp.asarray
+    if framework in ("keras", "tensorflow"):
+        import keras
+
+        return lambda array: keras.ops.convert_to_tensor(array.astype(np.float32) if array.dtype == np.float64 else array)
+    return np.array
+
+
+class TimeLimitError(Exception):
+    """The examination did not come back."""
+
+
+def within(seconds, function, *arguments):
+    """Run a function in a thread, quietly, and give up after some seconds.
+
+    The thread cannot be ended: it is left alone, and ends with the process. What it prints is not shown.
+    """
+    outcome = []
+
+    def work():
+        try:
+            outcome.append((function(*arguments), None))
+        except BaseException as error:
+            outcome.append((None, error))
+
+    thread = threading.Thread(target=work, daemon=True)
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        thread.start()
+        thread.join(seconds)
+    if not outcome:
+        raise TimeLimitError(f"it did not come back within {seconds:g} seconds")
+    result, error = outcome[0]
+    if error is not None:
+        raise error
+    return result

@@ -1,0 +1,141 @@
+"""How a mask is handed over: in which shape, and what its entries mean."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+# (may attend, hidden), as in `masks.CONVENTIONS`, and in the kinds of numbers that code takes.
+ENTRIES = {
+    "True may attend": (True, False),
+    "True hides": (False, True),
+    "1 may attend": (1, 0),
+    "1 hides": (0, 1),
+    "1.0 may attend": (1.0, 0.0),
+    "1.0 hides": (0.0, 1.0),
+    "added, -inf hides": (0.0, -np.inf),
+    "added, -1e9 hides": (0.0, -1e9),
+}
+
+
+def _same_along(array, axis):
+    return array.shape[axis] == 1 or (array == np.take(array, [0], axis)).all()
+
+
+def _minimal(mask, shape):
+    return mask
+
+
+def _all_queries(mask, shape):
+    return np.broadcast_to(mask, (mask.shape[0], mask.shape[1], *shape[2:]))
+
+
+def _without_heads(mask, shape):
+    if not _same_along(mask, 1):
+        return None
+    return np.broadcast_to(mask[:, 0], (shape[0], *shape[2:]))
+
+
+def _without_heads_minimal(mask, shape):
+    return mask[:, 0] if _same_along(mask, 1) else None
+
+
+def _keys_only(mask, shape):
+    if not (_same_along(mask, 1) and _same_along(mask, 2)):
+        return None
+    return np.broadcast_to(mask[:, 0, 0], (shape[0], shape[3]))
+
+
+def _matrix(mask, shape):
+    if not (_same_along(mask, 0) and _same_along(mask, 1)):
+        return None
+    return np.broadcast_to(mask[0, 0], shape[2:])
+
+
+def _folded(mask, shape):
+    return np.broadcast_to(mask, shape).reshape(-1, *shape[2:])
+
+
+def _for_a_sequence(mask, shape):
+    """(heads, queries, keys), where there is no batch axis."""
+    return np.broadcast_to(mask[0], shape[1:]) if mask.shape[0] == 1 else None
+
+
+def _keys_of_a_sequence(mask, shape):
+    keys = _keys_only(mask, shape)
+    return keys[0] if keys is not None and len(keys) == 1 else None
+
+
+def _tokens_first(mask, shape):
+    keys = _keys_only(mask, shape)
+    return None if keys is None else keys.T
+
+
+def _column(mask, shape):
+    keys = _keys_only(mask, shape)
+    return None if keys is None else keys[..., None]
+
+
+SHAPES = {
+    "(batch, heads, queries, keys)": _minimal,
+    "(batch, heads, queries, keys), each of full length": lambda mask, shape: np.broadcast_to(mask, shape),
+    "(batch, 1, queries, keys)": _all_queries,
+    "(batch, queries, keys)": _without_heads,
+    "(batch, 1, keys)": _without_heads_minimal,
+    "(batch, keys)": _keys_only,
+    "(queries, keys)": _matrix,
+    "(batch * heads, queries, keys)": _folded,
+    "(heads, queries, keys)": _for_a_sequence,
+    "(keys,)": _keys_of_a_sequence,
+    "(keys, batch)": _tokens_first,
+    "(batch, keys, 1)": _column,
+}
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A shape and a meaning, or a length for each sample."""
+
+    shape: str
+    entries: str
+
+    def __str__(self):
+        return f"{self.shape}, {self.entries}" if self.shape else self.entries
+
+    def of(self, allowed, full_shape):
+        """Return the mask as this delivery has it, or None where it cannot say it."""
+        if self.entries == "lengths":
+            keys = _keys_only(allowed, full_shape)
+            return None if keys is None else keys.sum(-1)
+        shaped = SHAPES[self.shape](allowed, full_shape)
+        if shaped is None:
+            return None
+        may, hidden = ENTRIES[self.entries]
+        return np.where(shaped, may, hidden)
+
+
+def deliveries(role, meanings):
+    """Every delivery for an argument of this role, the most usual first."""
+    if role == "lengths":
+        return [Delivery("", "lengths")]
+    shapes = list(SHAPES)
+    if role == "padding":
+        shapes = ["(batch, keys)", "(keys,)", "(keys, batch)", "(batch, 1, keys)", "(batch, heads, queries, keys)"]
+    return [Delivery(shape, entries) for entries in meanings for shape in shapes]
+
+
+EVERY_MEANING = tuple(ENTRIES)
+AGREED = ("True may attend",)
+AGREED_IN_NUMBERS = ("1 may attend", "1.0 may attend", "added, -inf hides", "added, -1e9 hides")
+
+
+def documented(function):
+    """What a docstring says of the mask, where it says that it is not True for "may attend"."""
+    text = " ".join((getattr(function, "__doc__", None) or "").lower().split())
+    meanings = []
+    if re.search(r"additive|added to the (attention )?(scores|logits)|-inf|−inf|float mask|0 (for|where)[^.]{0,60}-", text):
+        meanings += ["added, -inf hides", "added, -1e9 hides"]
+    hides = r"(hid|mask(ed|s)? out|ignor|pad|exclu|not attend|blocked|must not|may not|not allowed|disallow|is masked|are masked|masked)"
+    if re.search(rf"\b(true|1s?|ones?|non-?zero)\b[^.;]{{0,60}}{hides}", text):
+        meanings += ["True hides", "1 hides", "1.0 hides"]
+    return tuple(meanings)

@@ -1,0 +1,292 @@
+"""The equation of attention, cut into steps that can be exchanged one by one.
+
+Each step of `STEPS` has its right form and, in `alterations` and `hiding`, the forms that people write by mistake. A
+whole equation is a choice of one form for every step; `compute` runs it on a case.
+"""
+
+import functools
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+STEPS = (
+    "project",
+    "split",
+    "place",
+    "scores",
+    "scale",
+    "hide",
+    "softmax",
+    "mix",
+    "merge",
+    "output",
+    "add",
+)
+
+
+@dataclass(frozen=True)
+class Form:
+    """One way to do one step.
+
+    Parameters
+    ----------
+    slug : str
+        The vocabulary's name of the mistake; empty for the right form.
+    step : str
+        One of STEPS.
+    run : callable
+        From (case, what the step before gave) to what this step gives.
+    text : str
+        How the step reads in an equation.
+    rare : bool, optional
+        Whether it is left out where three mistakes at once are looked for.
+    """
+
+    slug: str
+    step: str
+    run: object
+    text: str
+    rare: bool = False
+
+
+@dataclass
+class Case:
+    """The numbers that attention is asked about, in one layout: rows are tokens, and head i has its own columns.
+
+    Parameters
+    ----------
+    X, context : ndarray, shape (batch, n_queries, d_model), (batch, n_keys, d_context)
+        Queries come from X, keys and values from the context. Without matrices they hold (queries, keys, values).
+    matrices : dict of str to ndarray
+        "Q", "K", "V", "O", and biases "b_Q" and so on; those that are missing are not applied.
+    n_heads, n_kv_heads : int
+    allowed : ndarray of bool, shape (batch, n_heads, n_queries, n_keys) or broadcastable, optional
+        True where a query may attend to a key.
+    is_causal : bool, optional
+    heads : tuple of ndarray, optional
+        Queries, keys and values in heads, where there are no matrices.
+    bias : ndarray, optional
+        Added to the scaled scores.
+    """
+
+    X: np.ndarray = None
+    context: np.ndarray = None
+    matrices: dict = field(default_factory=dict)
+    n_heads: int = 1
+    n_kv_heads: int = 1
+    allowed: np.ndarray = None
+    is_causal: bool = False
+    heads: tuple = None
+    bias: np.ndarray = None
+    second: np.ndarray = None  # where the values come from, if not from the context
+
+    @property
+    def d_model(self):
+        return self.heads[0].shape[-1] * self.n_heads if self.X is None else self.X.shape[-1]
+
+    @functools.cached_property
+    def d_inner(self):
+        return self.matrices["Q"].shape[-1]
+
+    def bias_of(self, letter):
+        return self.matrices.get(f"b_{letter}", 0)
+
+    def changed(self, **changes):
+        return replace(self, **changes)
+
+
+class DoesNotFitError(Exception):
+    """A form that cannot be computed on this case, such as a transposed matrix that is not square."""
+
+
+# What a form says where it does not fit a case, in its own words or in NumPy's: forms are tried wherever they may.
+UNCOMPUTABLE = (DoesNotFitError, ValueError, IndexError, KeyError, TypeError, AttributeError)
+
+
+def right_project(case, _):
+    if case.heads is not None:
+        return case.heads
+    values_from = case.context if case.second is None else case.second
+    return tuple(
+        source @ case.matrices[letter] + case.bias_of(letter) if letter in case.matrices else source
+        for letter, source in (("Q", case.X), ("K", case.context), ("V", values_from))
+    )
+
+
+def cut(X, n_heads):
+    """Split into heads: (batch, n_heads, seq_len, d_head)."""
+    batch, seq_len, width = X.shape
+    if width % n_heads:
+        raise DoesNotFitError
+    return X.reshape(batch, seq_len, n_heads, width // n_heads).transpose(0, 2, 1, 3)
+
+
+def shared(heads, n_heads):
+    """Give each group of query heads its key or value head."""
+    times = n_heads // heads.shape[1]
+    return heads if times == 1 else np.repeat(heads, times, axis=1)
+
+
+def right_split(case, qkv):
+    if qkv[0].ndim == 4:
+        return qkv
+    queries, keys, values = qkv
+    return (
+        cut(queries, case.n_heads),
+        shared(cut(keys, case.n_kv_heads), case.n_heads),
+        shared(cut(values, case.n_kv_heads), case.n_heads),
+    )
+
+
+def right_place(case, qkv):
+    return qkv
+
+
+def right_scores(case, qkv):
+    return qkv[0] @ qkv[1].swapaxes(-1, -2), *qkv
+
+
+def scaled_by(factor):
+    def scale(case, given):
+        return given[0] * factor(case, given[1], given[3]), *given[1:]
+
+    return scale
+
+
+def softmax(scores, axis=-1):
+    top = scores.max(axis=axis, keepdims=True)
+    exponentials = np.exp(scores - np.where(np.isfinite(top), top, 0))
+    return exponentials / exponentials.sum(axis=axis, keepdims=True)
+
+
+def causal(n_queries, n_keys, offset=0):
+    return np.tri(n_queries, n_keys, offset, dtype=bool)
+
+
+def right_hide(case, given):
+    """Hide what the mask and the flag forbid; what is given on is (scores, what to do with the weights, q, k, v)."""
+    scores = given[0]
+    if case.bias is not None:
+        scores = scores + case.bias
+    allowed = case.allowed
+    if case.is_causal:
+        below = causal(*scores.shape[-2:])
+        allowed = below if allowed is None else allowed & below
+    if allowed is not None:
+        scores = np.where(allowed, scores, -np.inf)
+    return scores, None, *given[1:]
+
+
+def weighed_by(weigh):
+    def run(case, given):
+        scores, after, queries, keys, values = given
+        weights = weigh(scores)
+        if after is not None:
+            weights = after(weights)
+        return weights, queries, keys, values
+
+    return run
+
+
+def mixed_by(mix):
+    def run(case, given):
+        return mix(*given), given[0], given[1]
+
+    return run
+
+
+def joined(heads):
+    batch, n_heads, seq_len, d_head = heads.shape
+    return heads.transpose(0, 2, 1, 3).reshape(batch, seq_len, n_heads * d_head)
+
+
+def merged_by(merge):
+    """Heads to rows; what is given on is (merged, weights, queries)."""
+
+    def run(case, given):
+        context, *rest = given
+        return (context if case.heads is not None else merge(context)), *rest
+
+    return run
+
+
+def right_output(case, given):
+    merged, weights, _queries = given
+    if "O" in case.matrices:
+        merged = merged @ case.matrices["O"] + case.bias_of("O")
+    return merged, weights
+
+
+def right_add(case, given):
+    return given
+
+
+RIGHT = {
+    form.step: form
+    for form in (
+        Form("", "project", right_project, "Q, K, V = X W_Q, X W_K, X W_V"),
+        Form("", "split", right_split, "each cut into heads"),
+        Form("", "place", right_place, "no positions"),
+        Form("", "scores", right_scores, "Q Kᵀ"),
+        Form("", "scale", scaled_by(lambda case, queries, values: queries.shape[-1] ** -0.5), "/ √d_head"),
+        Form("", "hide", right_hide, "hidden scores become −inf"),
+        Form("", "softmax", weighed_by(softmax), "softmax over the keys"),
+        Form("", "mix", mixed_by(lambda weights, queries, keys, values: weights @ values), "weights V"),
+        Form("", "merge", merged_by(joined), "heads side by side"),
+        Form("", "output", right_output, "W_O"),
+        Form("", "add", right_add, "nothing added"),
+    )
+}
+
+
+def compute(case, forms=(), *, right=RIGHT):
+    """Run the equation on a case, with some of its steps done in another form.
+
+    Parameters
+    ----------
+    case : Case
+    forms : iterable of Form
+        At most one for a step.
+    right : dict of str to Form, optional
+        What counts as the right form of each step.
+
+    Returns
+    -------
+    output, weights : ndarray
+        Or (None, None) where these forms cannot be computed on this case.
+    """
+    chosen = right | {form.step: form for form in forms}
+    with np.errstate(all="ignore"):
+        try:
+            given = None
+            for step in STEPS:
+                given = chosen[step].run(case, given)
+        except UNCOMPUTABLE:
+            return None, None
+    return given[0], given[1]
+
+
+TOLERANCE = 1e-4  # of the largest number: wide enough for float32, far narrower than any mistake
+
+
+def fits(given, predicted, tolerance=TOLERANCE):
+    """Tell whether an output is what an equation predicts, to rounding.
+
+    A row for which the equation has nothing to attend to is predicted as NaN, and may hold anything: zeros, an average
+    or NaN. NaN elsewhere is never predicted by chance, so an output that is NaN there does not fit.
+    """
+    if predicted is None or given is None or given.shape != predicted.shape:
+        return False
+    unknown = np.isnan(predicted)
+    if unknown.mean() > 0.6:
+        return bool(np.array_equal(np.isnan(given), unknown)) and agree(given[~unknown], predicted[~unknown], tolerance)
+    return agree(given[~unknown], predicted[~unknown], tolerance)
+
+
+def agree(given, wanted, tolerance=TOLERANCE):
+    if not given.size:
+        return True
+    with np.errstate(all="ignore"):
+        difference = np.abs(given - wanted)
+        largest = np.abs(wanted[np.isfinite(wanted)]).max(initial=0)
+        return bool(((difference <= tolerance * max(largest, 1e-3)) | (given == wanted)).all())

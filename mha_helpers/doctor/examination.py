@@ -1,0 +1,348 @@
+"""The examination: which questions are asked in which order, and what is concluded from the answers."""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from mha_helpers.doctor import evidence, masks_asked, strain
+from mha_helpers.doctor.alterations import FORMS, TOGETHER
+from mha_helpers.doctor.equation import RIGHT, compute, fits
+from mha_helpers.doctor.hiding import ALWAYS_CAUSAL, BUILT_IN
+from mha_helpers.doctor.questions import MAIN, PLAIN
+from mha_helpers.doctor.report import Finding, Report
+from mha_helpers.doctor.search import explanations
+from mha_helpers.doctor.vocabulary import DESIGN, HARMLESS, IMPORTED, LEAK, WORDS, WRONG
+
+SECONDS = 9.0  # for one report
+SEARCH_SECONDS = 4.5  # of these, at most, for the plain call
+FAILS_IN_MANY = ("80 tokens",)  # a module may have a longest sequence
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A stage of the search: how many mistakes at once (and how many rare ones), in how many layouts."""
+
+    sizes: tuple
+    layouts: int
+    first: bool = False
+
+
+MOST_STARTS = 16
+PLANS = (Plan(((1, 1),), 8, first=True), Plan(((2, 0), (2, 1)), 2), Plan(((3, 0), (2, 2)), 1))
+
+
+@dataclass
+class Heard:
+    """A question with its answer, and with the case as the equation has it."""
+
+    question: object
+    case: object
+    reply: object
+
+    @property
+    def output(self):
+        return self.reply.output
+
+
+class Examination:
+    """One subject, its layout once it is known, and the equation that it computes in a plain call."""
+
+    def __init__(self, subject, seconds=SECONDS):
+        self.subject = subject
+        self.started = time.monotonic()
+        self.deadline = self.started + seconds
+        self.search_until = self.started + SEARCH_SECONDS
+        self.report = Report(subject.name)
+        self.layout = None
+        self.right = RIGHT  # what its plain call computes, mistakes included
+        self.forms = ()
+        self.plain = []
+        self._known_starts = {}
+        self.masks = {}  # by argument's role: how it is given, and the rule by which it is used
+        self.named = True  # whether all that was seen in plain calls has an explanation
+
+    # ---- asking ------------------------------------------------------------------------------
+
+    def hear(self, layout, question, how=None):
+        self.report.asked += 1
+        return Heard(question, self.subject.case(layout, question), self.subject.ask(layout, question, how))
+
+    @property
+    def in_time(self):
+        return time.monotonic() < self.deadline
+
+    # ---- the whole ---------------------------------------------------------------------------
+
+    def run(self):
+        if self._plain_calls():
+            if self.named:
+                masks_asked.ask(self)
+                strain.ask(self)
+            else:
+                self.report.untested.append("masks and large scores, as the plain call isn't understood")
+            self._conduct()
+            self.subject.further(self)
+        return self.finish()
+
+    def finish(self):
+        report = self.report
+        report.seconds = time.monotonic() - self.started
+        report.findings.sort(key=lambda finding: (not finding.is_sick, finding.name is None))
+        if report.healthy is not None:
+            report.healthy = not any(finding.is_sick for finding in report.findings)
+        if self.layout is not None:
+            report.layout = report.layout or self.layout.name
+        return report
+
+    # ---- plain calls -------------------------------------------------------------------------
+
+    def _plain_calls(self):
+        """Find the layout in which the plain calls are right, or else the mistakes that explain them."""
+        answering, errors = [], []
+        for layout in self.subject.layouts:
+            heard = self.hear(layout, self._first_question(layout))
+            if heard.output is None:
+                errors.append((layout, heard.reply))
+                continue
+            answering.append((layout, heard))
+            for right in self._readings(layout):
+                if not fits(heard.output, compute(heard.case, right=right)[0]):
+                    continue
+                if layout.loops and any(other.usual and not other.loops for other, _ in answering):
+                    break  # right for one sequence, and silently wrong for a batch
+                plain = self._hear_all(layout, heard)
+                if self._all_right(plain, right):
+                    self._settle(layout, right, plain)
+                    return True
+                answering[-1] = (layout, heard)
+                break
+        if answering:
+            return self._explain(answering)
+        for blank in [] if self.subject.blank else self.subject.blanks():
+            self.subject.blank = blank
+            if any(self.hear(layout, self._first_question(layout)).output is not None for layout in self.subject.layouts):
+                return self._plain_calls()
+        self._nothing_came(errors)
+        return False
+
+    def _first_question(self, layout):
+        return self.subject.plain_questions(layout)[0]
+
+    def _readings(self, layout):
+        """What counts as right: attention to all, or, built in, to what came before alone."""
+        base = RIGHT | layout.right
+        return [base, base | {"hide": ALWAYS_CAUSAL}]
+
+    def _hear_all(self, layout, first):
+        rest = [self.hear(layout, question) for question in self.subject.plain_questions(layout)[1:]]
+        return [first, *rest]
+
+    def _all_right(self, plain, right):
+        return all(
+            heard.output is None or fits(heard.output, compute(heard.case, right=right)[0]) for heard in plain
+        ) and not any(self._is_a_failure(heard) for heard in plain)
+
+    def _is_a_failure(self, heard):
+        """An answer of the wrong shape, or none at all, where others get one."""
+        return heard.output is None and heard.question.trait not in FAILS_IN_MANY and not heard.question.is_cross
+
+    def _settle(self, layout, right, plain, forms=()):
+        self.layout, self.right, self.forms, self.plain = layout, right, forms, plain
+        self.report.notes += layout.notes
+        if layout.finding:
+            self.add(layout.finding, None)
+        if right["hide"] is ALWAYS_CAUSAL:
+            self.report.notes.append("It is causal in every call.")
+        for heard in plain:
+            if heard.output is None and not self._is_a_failure(heard):
+                self.report.untested.append(f"{heard.question.trait} ({_said(heard.reply)})")
+
+    def _nothing_came(self, errors):
+        self.report.healthy = None
+        layout, reply = errors[0]
+        if reply.wrong_shape is not None:
+            self.report.reason = f"It returned shapes {reply.wrong_shape}, and none is that of an output, read as {layout.name}."
+        else:
+            self.report.reason = f"It stopped with {type(reply.error).__name__}: {str(reply.error)[:300]}"
+
+    def _explain(self, answering):
+        """Search for mistakes, in the layouts that answer; the most usual first."""
+        answering = [one for one in answering if one[0].usual and not one[0].loops] or answering
+        heard_in = {}
+        for layout, first in answering[:8]:
+            heard_in[layout.name] = self._hear_all(layout, first)
+        finished = True
+        for plan in PLANS:
+            for layout, _ in answering[: plan.layouts]:
+                self._known_starts = {} if len(answering) > 1 else self._known_starts
+                for right, found, whole in self._search(layout, heard_in[layout.name], plan):
+                    finished &= whole
+                    if found:
+                        chosen = right | {form.step: form for form in found[0]}
+                        self._settle(layout, chosen, heard_in[layout.name], found[0])
+                        self._name(found, right)
+                        self._failures(heard_in[layout.name])
+                        return True
+        return self._unexplained(answering, heard_in, finished)
+
+    def _search(self, layout, plain, plan):
+        """Search in one layout, for attention to all and, built in, to what came before."""
+        plain = [heard for heard in plain if heard.output is not None]
+        base = self._readings(layout)
+        failing = next(
+            (h for h in plain if not any(fits(h.output, compute(h.case, right=right)[0]) for right in base)), plain[0]
+        )
+        confirm = [(heard.case, heard.output) for heard in plain if heard is not failing]
+        one = next((heard for heard in plain if heard.question.trait == "one token"), None)
+        for right in base:
+            forms = FORMS if right["hide"] is ALWAYS_CAUSAL else FORMS + BUILT_IN
+            for start in self._starts(one, forms, right):
+                if time.monotonic() > self.search_until:
+                    yield right, [], False
+                    return
+                if start is None:
+                    start, hidden = (), FORMS if right["hide"] is ALWAYS_CAUSAL else FORMS + BUILT_IN
+                else:
+                    hidden = self._silent(one, forms, right, start)
+                chosen = right | {form.step: form for form in start}
+                if start and plan.first and all(fits(h.output, compute(h.case, right=chosen)[0]) for h in plain):
+                    yield right, [start], True
+                    continue
+                found, whole = explanations(
+                    failing.case, failing.output, hidden, right=chosen, deadline=self.search_until, plan=plan.sizes,
+                )  # fmt: skip
+                yield right, [(*start, *combination) for combination in found], whole
+
+    def _starts(self, one, forms, right):
+        """The mistakes that show with one token, where there is nothing to weigh: those of values and output.
+
+        They are found first, and alone; what is then left to explain is in the scores, the weights and the masks.
+        """
+        if one is None or fits(one.output, compute(one.case, right=right)[0]):
+            return [()]
+        key = id(right["hide"])
+        if key not in self._known_starts:
+            found, _ = explanations(
+                one.case, one.output, forms, right=right, deadline=self.search_until, plan=((1, 1), (2, 0), (2, 1), (3, 0))
+            )
+            self._known_starts[key] = found[:MOST_STARTS] or [None]  # None: no part of it shows alone
+        return self._known_starts[key]
+
+    def _silent(self, one, forms, right, start):
+        """The forms that change nothing for one token: all others would spoil what fits there already."""
+        right = right | {form.step: form for form in start}
+        taken = {form.step for form in start}
+        free = [form for form in forms if form.step not in taken]
+        if one is None:
+            return free
+        wanted = compute(one.case, right=right)[0]
+        return [form for form in free if fits(wanted, compute(one.case, [form], right=right)[0])]
+
+    def _name(self, found, right):
+        """Turn explanations into findings: one for each mistake, with what else would explain it."""
+        readings = list(dict.fromkeys(_names(combination) for combination in found))
+        first = readings[0]
+        for i, name in enumerate(first):
+            others = tuple(
+                dict.fromkeys(
+                    other[i] for other in readings[1:] if len(other) == len(first) and other[i] != name and set(other) - {other[i]} == set(first) - {name}
+                )
+            )
+            form = next((form for form in found[0] if name in _names((form,))), found[0][0])
+            self.add(name, form, right, others)
+
+    def add(self, name, form, right=RIGHT, also=(), **more):
+        """Add a finding of the vocabulary."""
+        word = WORDS[name]
+        severity = more.pop("severity", None) or self.subject.severity_of(name, word.severity)
+        usual = (right | RIGHT)[form.step].text if form is not None else ""
+        equation = f"It computes: {form.text or 'nothing there'}. Right: {usual or 'nothing there'}." if form is not None else ""
+        where = more.pop("where", None)
+        shows, hides = where or (self._where(form, right) if form is not None else ((), ()))
+        self.report.findings.append(
+            Finding(
+                name, severity, word.sentence, equation, word.repair, also, form.step if form else "",
+                shows, hides, word.example, **more,
+            )
+        )  # fmt: skip
+
+    def findings_in(self, step):
+        return [finding for finding in self.report.findings if finding.step == step]
+
+    def _where(self, form, right):
+        """On which of the plain inputs a single mistake shows, and on which it hides."""
+        shows, hides = [], []
+        for heard in self.plain:
+            altered = compute(heard.case, [form], right=right)[0]
+            same = altered is not None and fits(altered, compute(heard.case, right=right)[0])
+            (hides if same or altered is None else shows).append(heard.question.trait)
+        return tuple(shows), tuple(hides)
+
+    def _failures(self, plain):
+        for heard in plain:
+            if self._is_a_failure(heard):
+                self.unnamed(f"With {heard.question.trait} it {_said(heard.reply)}.", "")
+
+    def unnamed(self, sentence, shown, severity=WRONG):
+        self.report.findings.append(Finding(None, severity, sentence, evidence=shown))
+
+    def _unexplained(self, answering, heard_in, finished):
+        layout, _ = answering[0]
+        plain = heard_in[layout.name]
+        self.named = False
+        self.layout, self.plain = layout, plain
+        bases = self._readings(layout)
+        wrong = [h for h in plain if h.output is not None and not any(fits(h.output, compute(h.case, right=r)[0]) for r in bases)]
+        if not wrong:
+            self._settle(layout, bases[0], plain)
+            self.named = not any(heard.output is None for heard in plain)
+            self._failures(plain)
+            return True
+        trust = self.subject.trusts(layout, plain)
+        seen = evidence.of(self, layout, bases[0])
+        if trust or seen.broken:
+            sentence = "It differs from attention, and no mistake or pair of mistakes that the doctor knows explains it."
+            self.report.findings.append(Finding(None, LEAK if seen.leaks else WRONG, sentence, evidence=seen.text))
+            if not finished:
+                self.report.untested.append("some combinations of two and three mistakes, for want of time")
+            return True
+        self.report.healthy = None
+        self.report.reason = (
+            "Its parameters could not be read as those of attention in any layout that the doctor knows, so its equation "
+            "was not compared. Nothing that can be told without them is wrong."
+        )
+        return True
+
+    # ---- conduct -----------------------------------------------------------------------------
+
+    def _conduct(self):
+        question = self.plain[0].question
+        first, again = self.plain[0], self.hear(self.layout, question)
+        if any(heard.reply.changed for heard in [*self.plain, again]):
+            self.add("input-changed", None)
+        if again.output is not None and not np.array_equal(first.output, again.output, equal_nan=True):
+            if not fits(again.output, first.output):
+                third = self.hear(self.layout, question)
+                random = third.output is not None and not fits(third.output, again.output)
+                name = "dropout-always-on" if random and self.subject.kind == "module" else "not-repeatable"
+                self.add(name, None)
+
+
+def _names(combination):
+    """The names of a combination of forms; a form may stand for two mistakes, and two for one."""
+    names = [name for form in combination for name in form.slug.split("+")]
+    for pair, together in TOGETHER.items():
+        if pair <= set(names):
+            names = [together, *(name for name in names if name not in pair)]
+    return tuple(dict.fromkeys(names))
+
+
+def _said(reply):
+    if reply.wrong_shape is not None:
+        return f"returns shapes {reply.wrong_shape}"
+    message = " ".join(str(reply.error).split())[:90]
+    return f"stops with {type(reply.error).__name__}: {message}"
+
+
+__all__ = ["DESIGN", "HARMLESS", "IMPORTED", "MAIN", "PLAIN", "Examination", "Heard"]

@@ -1,0 +1,301 @@
+"""Masks: in which form and meaning they are taken, whether they hide what they should, and rows that see nothing."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from mha_helpers.doctor import delivery
+from mha_helpers.doctor.equation import compute, fits
+from mha_helpers.doctor.hiding import (
+    ALWAYS_CAUSAL,
+    CAUSAL_IGNORED,
+    CAUSAL_RULES,
+    DOUBLE_RULES,
+    IGNORED,
+    JOINS,
+    RIGHT_RULE,
+    RIGHT_RULES,
+    RULES,
+    hiding,
+)
+from mha_helpers.doctor.vocabulary import DESIGN, WRONG
+
+KINDS = {"mask": ("padding", "shared", "pairs", "heads"), "bias": ("shared", "pairs", "heads"), "padding": ("padding",), "lengths": ("padding",)}
+TRAITS = {
+    "padding": "a padding mask that differs by sample",
+    "shared": "one mask for all samples",
+    "pairs": "a mask of queries and keys that differs by sample",
+    "heads": "a mask that differs by head",
+    "empty padding": "a sample that is all padding",
+    "empty row": "a query that may see nothing",
+}
+
+
+def ask(examination):
+    """Ask about each mask that the subject takes, about its causal flag, and about both together."""
+    subject = examination.subject
+    settled = examination.masks
+    for role in ("mask", "padding", "lengths", "bias"):
+        if subject.has(role) and examination.in_time:
+            found = _one_mask(examination, role)
+            if found is not None:
+                settled[role] = found
+    if not any(subject.has(role) for role in KINDS):
+        examination.report.untested.append("masks (it takes none)")
+    if subject.has("is_causal"):
+        _causal_flag(examination, settled.get("mask") or next(iter(settled.values()), None))
+    for role, found in settled.items():
+        _rows_that_see_nothing(examination, role, found)
+
+
+@dataclass(frozen=True)
+class Settled:
+    """How a mask is handed over, and the rule by which it is used."""
+
+    how: tuple
+    rule: object
+    kinds: tuple
+
+
+def _always(examination):
+    hide = examination.right["hide"]
+    return RIGHT_RULE if hide is ALWAYS_CAUSAL else None
+
+
+def form_with(examination, mask=RIGHT_RULE, flag=RIGHT_RULE, join=None):
+    """The step `hide` with these rules, on top of what the plain call does there."""
+    return hiding(mask, flag, always=_always(examination), join=join)
+
+
+def _predicted(examination, heard, form):
+    return compute(heard.case, [form], right=examination.right)[0]
+
+
+def _is_right(examination, heard):
+    for rule in RIGHT_RULES if examination.forms else RIGHT_RULES[:1]:
+        wanted = _predicted(examination, heard, form_with(examination, rule))
+        if fits(heard.output, wanted):
+            return True
+    if heard.question.mask == "padding" and not heard.question.is_cross and wanted is not None and wanted.ndim == 3:
+        # What comes out for padding is nobody's concern: some set it to 0.
+        seen = np.broadcast_to(heard.case.allowed, (len(wanted), 1, 1, wanted.shape[1]))[:, 0, 0]
+        return fits(heard.output, np.where(seen[..., None], wanted, np.nan))
+    return False
+
+
+def _one_mask(examination, role):
+    subject, layout, report = examination.subject, examination.layout, examination.report
+    name = subject.by_role[role]
+    kinds = [kind for kind in KINDS[role] if kind != "heads" or subject.n_heads_in(layout) > 1]
+    meanings = subject.meanings_of(role)
+    heard, refused = _heard(examination, role, kinds, meanings)
+    if not heard and subject.kind == "function" and role == "mask":
+        heard, refused = _heard(examination, role, kinds, delivery.AGREED_IN_NUMBERS)
+    if not heard:
+        report.untested.append(f"the argument {name} ({refused or 'no form of a mask was taken'})")
+        return None
+    right = {key: one for key, one in heard.items() if _is_right(examination, one)}
+    by_meaning = defaultdict(set)
+    for kind, how in right:
+        by_meaning[how.entries].add(kind)
+    if by_meaning:
+        # The meaning under which most kinds of masks are right; among equals the most usual one.
+        meaning = max(by_meaning, key=lambda one: (len(by_meaning[one]), -list(delivery.ENTRIES | {"lengths": 0}).index(one)))
+        shapes = {how.shape for _, how in right if how.entries == meaning}
+        wrong = {key: one for key, one in heard.items() if key[1].entries == meaning and key[1].shape in shapes and key not in right}
+        covered = by_meaning[meaning]
+        wrong = {key: one for key, one in wrong.items() if key[0] not in covered}
+        how = next(how for _, how in right if how.entries == meaning)
+        if not wrong:
+            missing = [TRAITS[kind] for kind in kinds if kind not in covered]
+            if missing:
+                report.untested.append(f"{' and '.join(missing)} ({name} does not take it)")
+            if subject.kind == "module" or meaning not in delivery.AGREED or how.shape != "(batch, heads, queries, keys)":
+                report.notes.append(f"`{name}` is read as {how}.")
+            return Settled((name, how), RIGHT_RULE, tuple(covered))
+        suspects = wrong
+    else:
+        suspects = heard
+    return _explain(examination, role, suspects, right)
+
+
+def _heard(examination, role, kinds, meanings):
+    """Every kind of mask in every form that is taken: {(kind, delivery): Heard}."""
+    subject, layout = examination.subject, examination.layout
+    name, heard, refused = subject.by_role[role], {}, ""
+    for how in delivery.deliveries(role, meanings):
+        for kind in kinds:
+            if not examination.in_time:
+                return heard, refused
+            question = subject.mask_question(layout, kind)
+            case = subject.case(layout, question)
+            batch = 1 if layout.loops else question.batch
+            sample = case.allowed[:1] if layout.loops else case.allowed
+            if how.of(sample, (batch, case.n_heads, question.n_queries, question.keys)) is None:
+                continue
+            one = examination.hear(layout, question, (name, how))
+            if one.output is not None:
+                heard[kind, how] = one
+            elif one.reply.error is not None and not refused:
+                refused = f"it stops with {type(one.reply.error).__name__}"
+    return heard, refused
+
+
+def _explain(examination, role, suspects, right):
+    """Find the rule that explains every kind of mask in one delivery."""
+    subject = examination.subject
+    by_how = defaultdict(list)
+    for (_, how), one in suspects.items():
+        by_how[how].append(one)
+    right_here = defaultdict(list)
+    for key, one in (right or {}).items():
+        right_here[key[1]].append(one)
+    order = sorted(by_how, key=lambda how: (subject.unusual_meaning(role, how), -len(by_how[how])))
+    for rules in (RULES, DOUBLE_RULES):
+        for how in order:
+            found = _rules_for(examination, rules, by_how[how] + right_here[how])
+            if found:
+                kinds = tuple(one.question.mask for one in by_how[how])
+                names = list(dict.fromkeys(_slug(rule, role, how, kinds) for rule in found))
+                where = (tuple(TRAITS[kind] for kind in kinds), ("a call without a mask",))
+                for part, name in enumerate(names[0].split("+")):
+                    form = form_with(examination, found[0])
+                    also = tuple(n for n in names[1:] if "+" not in n) if not part else ()
+                    examination.add(name, form, also=also, where=where)
+                return Settled((subject.by_role[role], how), found[0], kinds)
+            if not examination.in_time:
+                break
+    how = order[0]
+    one = by_how[how][0]
+    examination.unnamed(
+        f"With {TRAITS[one.question.mask]} it differs from attention, and no mistake that the doctor knows explains it.",
+        _first_difference(examination, one, subject.by_role[role], how),
+    )
+    return None
+
+
+def _first_difference(examination, heard, name, how):
+    wanted = _predicted(examination, heard, form_with(examination))
+    differs = ~np.isclose(heard.output, wanted, rtol=1e-4, atol=1e-5) & ~np.isnan(wanted)
+    if not differs.any():
+        return ""
+    place = tuple(int(i) for i in np.argwhere(differs)[0])
+    return (
+        f"`{name}` given as {how}: output{list(place)} is {heard.output[place]:.4f}, where attention gives {wanted[place]:.4f}."
+    )
+
+
+def _rules_for(examination, rules, together):
+    """The rules that explain all of these answers, those that leave least open first."""
+    found = []
+    for rule in rules:
+        form, unknown = form_with(examination, rule), 0
+        for heard in together:
+            wanted = _predicted(examination, heard, form)
+            if not fits(heard.output, wanted):
+                break
+            unknown += np.isnan(wanted).sum()
+        else:
+            found.append((int(unknown), rule))
+    return least_open(found)
+
+
+def least_open(found):
+    """Of (entries left open, rule), the rules that leave least open; where no mask at all is one, the others hide nothing."""
+    least = min((unknown for unknown, _ in found), default=0)
+    rules = [rule for unknown, rule in found if unknown == least]
+    ignored = [rule for rule in rules if rule in (IGNORED, CAUSAL_IGNORED)]
+    return ignored or rules
+
+
+def _slug(rule, role, how, kinds):
+    slug = rule.slug
+    if set(kinds) == {"padding"}:
+        slug = slug.replace("mask-transposed", "padding-on-queries")
+    return slug
+
+
+# ---- the causal flag -------------------------------------------------------------------------
+
+
+def _causal_flag(examination, settled):
+    subject, layout = examination.subject, examination.layout
+    question = subject.mask_question(layout, None).but("the causal flag", is_causal=True)
+    heard = examination.hear(layout, question)
+    name = subject.by_role["is_causal"]
+    if heard.output is None:
+        examination.report.untested.append(f"the flag {name} (it stops with {type(heard.reply.error).__name__})")
+        return
+    flag = RIGHT_RULE
+    if not fits(heard.output, _predicted(examination, heard, form_with(examination))):
+        found = []
+        for rule in (CAUSAL_IGNORED, *CAUSAL_RULES):
+            wanted = _predicted(examination, heard, form_with(examination, flag=rule))
+            if fits(heard.output, wanted):
+                found.append((int(np.isnan(wanted).sum()), rule))
+        if not found:
+            examination.unnamed(
+                "With the causal flag it differs from attention, and no mistake that the doctor knows explains it.", ""
+            )
+            return
+        rules = least_open(found)
+        flag = rules[0]
+        names = list(dict.fromkeys(rule.slug for rule in rules))
+        for part, one in enumerate(names[0].split("+")):
+            also = tuple(n for n in names[1:] if "+" not in n) if not part else ()
+            examination.add(one, form_with(examination, flag=flag), also=also, where=(("the causal flag",), ("a call without it",)))
+    if settled is None:
+        return
+    kind = "padding" if "padding" in settled.kinds else settled.kinds[0]
+    both = subject.mask_question(layout, kind).but("a mask and the causal flag", is_causal=True)
+    heard = examination.hear(layout, both, settled.how)
+    if heard.output is None:
+        examination.report.untested.append("a mask and the causal flag together (refused)")
+        return
+    if fits(heard.output, _predicted(examination, heard, form_with(examination, settled.rule, flag))):
+        return
+    for slug, text, join in JOINS:
+        form = hiding(settled.rule, flag, always=_always(examination), join=join, slug=slug, text=text)
+        if fits(heard.output, _predicted(examination, heard, form)):
+            examination.add(slug, form, where=(("a mask and the causal flag",), ("either alone",)))
+            return
+    examination.unnamed("With a mask and the causal flag together it differs from attention.", "")
+
+
+# ---- rows that see nothing -------------------------------------------------------------------
+
+
+def _rows_that_see_nothing(examination, role, settled):
+    subject, layout = examination.subject, examination.layout
+    if settled.rule is not RIGHT_RULE:
+        return
+    kinds = ["empty padding"] if settled.kinds == ("padding",) else ["empty row", "empty padding"]
+    for kind in kinds:
+        how = settled.how
+        if how[1].entries == "added, -inf hides":  # whoever adds -inf everywhere has asked for NaN
+            how = (how[0], delivery.Delivery(how[1].shape, "added, -1e9 hides"))
+        question = subject.mask_question(layout, kind)
+        case = subject.case(layout, question)
+        full = (1 if layout.loops else question.batch, case.n_heads, question.n_queries, question.keys)
+        if how[1].of(case.allowed[:1] if layout.loops else case.allowed, full) is None:
+            continue
+        heard = examination.hear(layout, question, how)
+        if heard.output is None:
+            examination.report.untested.append(f"{TRAITS[kind]} (refused)")
+            continue
+        wanted = _predicted(examination, heard, form_with(examination, settled.rule))
+        if wanted is None:
+            continue
+        empty, broken = np.isnan(wanted), np.isnan(heard.output)
+        if (broken & ~empty).any():
+            examination.add("mask-outer-nan", None)
+            return
+        if broken.any():
+            severity = DESIGN if subject.is_torchs_own else WRONG
+            examination.add("mask-full-row-nan", None, where=((TRAITS[kind],), ()), severity=severity)
+            return
+        if not fits(heard.output, wanted) and not _is_right(examination, heard):
+            examination.unnamed(f"With {TRAITS[kind]} other rows change, too.", "")
+            return
+

@@ -1,0 +1,180 @@
+"""What an examination found, and how it is said: in a terminal, in a notebook, and as JSON."""
+
+import textwrap
+from dataclasses import dataclass, field
+
+from mha_helpers.doctor import vocabulary
+
+WIDTH = 100
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One mistake, or one thing worth knowing.
+
+    Parameters
+    ----------
+    name : str or None
+        From the vocabulary; None where something is wrong that has no name.
+    severity : str
+        One of `vocabulary.SEVERITIES`.
+    sentence : str
+        What the code does.
+    equation : str
+        The part of the equation that it computes, and the right one.
+    repair : str
+        One line.
+    also : tuple of str
+        Other names that explain what was seen as well: the finding is one of these.
+    step : str
+        The step of the equation that it is about, or nothing.
+    shows, hides : tuple of str
+        On which of the inputs that were tried it shows, and on which not.
+    example : str
+        A public example's address, or nothing.
+    evidence : str
+        Where nothing can be named: the smallest input that shows it, and the first entry that differs.
+    """
+
+    name: str | None
+    severity: str
+    sentence: str
+    equation: str = ""
+    repair: str = ""
+    also: tuple = ()
+    step: str = ""
+    shows: tuple = ()
+    hides: tuple = ()
+    example: str = ""
+    evidence: str = ""
+
+    @property
+    def is_sick(self):
+        return self.severity not in vocabulary.HEALTHY
+
+
+@dataclass
+class Report:
+    """The result of `examine`.
+
+    Parameters
+    ----------
+    subject : str
+        What was examined.
+    healthy : bool or None
+        None where it could not be examined.
+    findings : list of Finding
+        The worst first.
+    untested : list of str
+        What was not asked, and why.
+    layout : str
+        How it was read.
+    notes : list of str
+    asked : int
+        How many calls were compared.
+    seconds : float
+    reason : str
+        Why it could not be examined.
+    """
+
+    subject: str
+    healthy: bool | None = True
+    findings: list = field(default_factory=list)
+    untested: list = field(default_factory=list)
+    layout: str = ""
+    notes: list = field(default_factory=list)
+    asked: int = 0
+    seconds: float = 0.0
+    reason: str = ""
+    equation: tuple = ()  # (step, text, whether altered) for the panel
+
+    @property
+    def names(self):
+        """The names of what is wrong, without those of harmless findings."""
+        return [finding.name for finding in self.findings if finding.is_sick]
+
+    @property
+    def verdict(self):
+        if self.healthy is None:
+            return "could not be examined"
+        if self.healthy:
+            return "healthy"
+        sick = [finding for finding in self.findings if finding.is_sick]
+        return "sick: " + ", ".join(finding.name or "unnamed" for finding in sick)
+
+    def __str__(self):
+        """Plain text, at most a screen."""
+        lines = [f"{self.subject}: {self.verdict}"]
+        if self.reason:
+            lines += _wrapped(self.reason, "  ")
+        for finding in self.findings[:4]:
+            lines += ["", *_finding_lines(finding)]
+        if len(self.findings) > 4:
+            rest = ", ".join(finding.name or "unnamed" for finding in self.findings[4:])
+            lines += ["", f"And: {rest} (all of it with --json)"]
+        lines.append("")
+        if self.layout:
+            lines += _wrapped(f"Read as: {self.layout}.", "")
+        for note in self.notes[:3]:
+            lines += _wrapped(note, "")
+        if self.asked:
+            lines.append(f"{self.asked} calls compared, {self.seconds:.1f} s.")
+        if self.untested:
+            lines += _wrapped("Not tested: " + "; ".join(self.untested) + ".", "", limit=3)
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        from mha_helpers.doctor import panel
+
+        return panel.html(self)
+
+    def to_json(self):
+        """Return a dictionary that `json.dumps` takes."""
+        return {
+            "subject": self.subject,
+            "healthy": self.healthy,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "findings": [
+                {
+                    name: list(value) if isinstance(value, tuple) else value
+                    for name, value in vars(finding).items()
+                }
+                for finding in self.findings
+            ],
+            "untested": self.untested,
+            "layout": self.layout,
+            "notes": self.notes,
+            "calls": self.asked,
+            "seconds": round(self.seconds, 2),
+        }
+
+
+def _wrapped(text, indent, limit=None):
+    lines = textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent + "  ")
+    if limit and len(lines) > limit:
+        lines = [*lines[: limit - 1], textwrap.shorten(" ".join(lines[limit - 1 :]), WIDTH, placeholder=" ...")]
+    return lines
+
+
+def _finding_lines(finding):
+    heading = f"{finding.name or 'no name for it'} ({finding.severity})"
+    if finding.also:
+        heading += f", or {' or '.join(finding.also)}: they give the same on every input"
+    yield from _wrapped(heading, "")
+    yield from _wrapped(finding.sentence, "  ")
+    if finding.equation:
+        yield from _wrapped(finding.equation, "  ")
+    if finding.evidence:
+        yield from _wrapped(finding.evidence, "  ")
+    if finding.shows:
+        where = f"Shows with: {', '.join(finding.shows[:3])}."
+        if finding.hides:
+            where += f" Hides with: {', '.join(finding.hides[:3])}."
+        yield from _wrapped(where, "  ")
+    if finding.repair:
+        yield from _wrapped(f"Repair: {finding.repair}", "  ")
+    if finding.example:
+        yield f"  Seen in: {finding.example}"

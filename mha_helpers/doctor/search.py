@@ -1,0 +1,129 @@
+"""Which mistakes explain an output: one, or two or three at once, cheapest first."""
+
+import itertools
+import time
+from collections import defaultdict
+
+import numpy as np
+
+from mha_helpers.doctor.equation import RIGHT, STEPS, TOLERANCE, UNCOMPUTABLE, compute, fits
+
+# How many mistakes at once, and how many of them may be rare ones; each line costs more than those before it.
+PLAN = ((1, 1), (2, 0), (2, 1), (3, 0), (2, 2), (3, 1))
+ALIKE_AT_MOST = 60  # combinations of equivalent forms to look at
+
+
+def explanations(case, target, forms, *, right=RIGHT, confirm=(), deadline, plan=PLAN, tolerance=TOLERANCE):
+    """Find the smallest sets of altered steps that give the target.
+
+    Parameters
+    ----------
+    case : Case
+    target : ndarray
+    forms : list of Form
+        Altered forms to choose from, at most one a step.
+    right : dict of str to Form, optional
+    confirm : list of (Case, ndarray), optional
+        Further cases that an explanation must give, too.
+    deadline : float
+        On the clock of `time.monotonic`.
+    plan : sequence of (int, int), optional
+
+    Returns
+    -------
+    found : list of tuple of Form
+        Of the smallest size at which there are any.
+    finished : bool
+        Whether the whole plan up to there was carried out.
+    """
+    alike = _alike(case, forms, right)
+    for count, rare in plan:
+        search = _Search(case, target, list(alike), right, count, rare, deadline, tolerance)
+        found = []
+        for combination in search.run():
+            equivalents = itertools.product(*(alike[form] for form in combination))
+            for one in itertools.islice(equivalents, ALIKE_AT_MOST):
+                if all(fits(wanted, compute(other, one, right=right)[0], tolerance) for other, wanted in confirm):
+                    found.append(one)
+        if found or search.stopped:
+            return found, not search.stopped
+    return [], True
+
+
+def _alike(case, forms, right):
+    """Group the forms that give the same on this case, under the first of each group; drop what changes nothing."""
+    unaltered = _fingerprint(compute(case, right=right)[0])
+    groups, first = {}, {}
+    for form in forms:
+        output = compute(case, [form], right=right)[0]
+        mark = None if output is None else _fingerprint(output)
+        if mark is None or mark == unaltered:
+            continue
+        leader = first.setdefault((form.step, mark), form)
+        groups.setdefault(leader, []).append(form)
+    return groups
+
+
+def _fingerprint(output):
+    """A few numbers in which outputs that differ by more than rounding differ."""
+    flat = output.ravel()
+    unknown = np.isnan(flat)
+    sums = np.where(unknown, 0, flat) @ np.cos(np.outer(np.arange(flat.size), (1.0, 2.3)))
+    return output.shape, int(unknown.sum()), *(f"{number:.8g}" for number in sums)
+
+
+class _Search:
+    """All choices of exactly `count` altered forms, each step computed once for all that share it."""
+
+    def __init__(self, case, target, forms, right, count, rare, deadline, tolerance):
+        self.case, self.target, self.right, self.count, self.rare = case, target, right, count, rare
+        self.deadline, self.tolerance = deadline, tolerance
+        self.by_step = defaultdict(list)
+        for form in forms:
+            if rare or not form.rare:
+                self.by_step[form.step].append(form)
+        # How many steps from here on can be altered: a branch that cannot reach `count` is not entered.
+        self.left = [sum(bool(self.by_step[step]) for step in STEPS[i:]) for i in range(len(STEPS) + 1)]
+        # A few entries tell most outputs apart at less cost than all of them.
+        finite = np.flatnonzero(np.isfinite(target))
+        self.spots = finite[[0, len(finite) // 2, -1]] if len(finite) else finite
+        self.wanted = target.ravel()[self.spots]
+        self.room = 10 * tolerance * np.abs(target[np.isfinite(target)]).max(initial=1e-3)
+        self.stopped = False
+        self.found = []
+
+    def run(self):
+        with np.errstate(all="ignore"):
+            self._descend(0, None, (), 0)
+        return self.found
+
+    def _descend(self, i, given, chosen, rare):
+        if i == len(STEPS):
+            self._compare(given[0], chosen, rare)
+            return
+        if time.monotonic() > self.deadline:
+            self.stopped = True
+            return
+        missing = self.count - len(chosen)
+        if missing <= self.left[i + 1]:
+            self._try(i, self.right[STEPS[i]], given, chosen, rare)
+        if missing and missing - 1 <= self.left[i + 1]:
+            for form in self.by_step[STEPS[i]]:
+                if rare + form.rare <= self.rare:
+                    self._try(i, form, given, (*chosen, form), rare + form.rare)
+
+    def _try(self, i, form, given, chosen, rare):
+        try:
+            result = form.run(self.case, given)
+        except UNCOMPUTABLE:
+            return
+        self._descend(i + 1, result, chosen, rare)
+
+    def _compare(self, output, chosen, rare):
+        if output.shape != self.target.shape or rare != self.rare and self.rare < self.count and self.rare:
+            return  # with fewer rare forms it was tried before
+        off = np.abs(output.ravel()[self.spots] - self.wanted)
+        if (off > self.room).any():  # NaN passes, and is looked at closely
+            return
+        if fits(self.target, output, self.tolerance):
+            self.found.append(chosen)

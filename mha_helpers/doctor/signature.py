@@ -1,0 +1,161 @@
+"""Which argument is which: recognised by name, and by position where only one reading is possible."""
+
+import inspect
+import re
+
+# What an argument may be called, in lower case and without underscores.
+NAMES = {
+    "X": "x xs input inputs inputsq hiddenstates hidden embeddings embedding embeds tokens src tgt emb feats features seq "
+    "sequence sequences inputtensor data h e inp tokenvectors xq query_states",
+    "queries": "q qs query queries qx queryinput",
+    "keys": "k ks key keys kx keyinput",
+    "values": "v vs value values vx valueinput val",
+    "context": "context memory encoderhiddenstates encoderoutput encoderoutputs encoderout enc encout kv keyvaluestates "
+    "cond y xkv source inputskv contextx ctx crosskv kvinput xcontext mem encoded",
+    "W_Q": "wq qw wquery wqueries queryweight queryweights qweight qweights weightq weightsq qproj queryproj qkernel "
+    "queryweightmatrix projq qmat matq aq wqs",
+    "W_K": "wk kw wkey wkeys keyweight keyweights kweight kweights weightk weightsk kproj keyproj kkernel projk kmat matk ak wks",
+    "W_V": "wv vw wvalue wvalues valueweight valueweights vweight vweights weightv weightsv vproj valueproj vkernel projv "
+    "vmat matv av wvs",
+    "W_O": "wo ow woutput wout outputweight outputweights oweight oweights outweight outproj oproj wproj weighto weightso "
+    "projo outputproj okernel omat mato wos",
+    "b_Q": "bq qbias biasq qb bquery",
+    "b_K": "bk kbias biask kb bkey",
+    "b_V": "bv vbias biasv vb bvalue",
+    "b_O": "bo obias biaso ob bout boutput outbias",
+    "n_heads": "nheads nhead numheads numhead heads numattentionheads headcount headnum nh numberofheads nattentionheads",
+    "n_kv_heads": "nkvheads numkvheads numkeyvalueheads kvheads nkvhead numkeyvaluehead nkv",
+    "mask": "mask attnmask attentionmask amask srcmask tgtmask m attentionmasks masks visible allowed",
+    "padding": "keypaddingmask paddingmask padmask srckeypaddingmask keymask kvmask tokenmask keypadding padding contextmask",
+    "lengths": "validlens validlen lengths lens seqlens seqlengths sequencelengths kvlengths validlengths inputlengths length",
+    "bias": "attnbias attentionbias scorebias relativepositionbias positionbias additivemask maskbias biasmask",
+    "is_causal": "iscausal causal usecausalmask autoregressive usecausal causalmask applycausalmask",
+    "past": "past layerpast pastkeyvalue pastkeyvalues pastkv cache kvcache layerstate",
+    "use_cache": "usecache returncache",
+    "deterministic": "deterministic",
+    "training": "training train istraining",
+    "dropout": "dropout dropoutp p attndropout dropoutrate pdropout attentiondropout",
+    "d_head": "dhead headdim dk dim headsize",
+    "d_model": "dmodel embeddim nembd hiddensize",
+    "scale": "scale scaling scalefactor",
+}
+ROLE_OF = {name.replace("_", ""): role for role, names in NAMES.items() for name in names.split()}
+MATRICES = ("W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K", "b_V", "b_O")
+SOURCES = ("X", "queries", "keys", "values", "context")
+
+
+class CannotBeExaminedError(ValueError):
+    """What stands in the way, and what to do."""
+
+
+def parameters_of(function):
+    """Return the parameters that a caller can give, without `self` and without *args."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+    kinds = inspect.Parameter
+    return [
+        parameter
+        for parameter in signature.parameters.values()
+        if parameter.kind not in (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD)
+    ]
+
+
+def read(function, given=None, *, is_module=False):
+    """Say what each argument of a function is.
+
+    Parameters
+    ----------
+    function : callable
+    given : dict of str to str, optional
+        Roles by argument name, from the user.
+    is_module : bool, optional
+        Whether the matrices are its own, so that none is expected among the arguments.
+
+    Returns
+    -------
+    dict of str to str
+        The role of each argument, or "" where it has none and a default.
+
+    Raises
+    ------
+    CannotBeExaminedError
+        If an argument without a default is not recognised.
+    """
+    parameters = parameters_of(function)
+    if parameters is None:
+        return {"x": "X"}
+    roles = {}
+    for parameter in parameters:
+        plain = re.sub("[^a-z0-9]", "", parameter.name.lower())
+        roles[parameter.name] = (given or {}).get(parameter.name, ROLE_OF.get(plain, "") or _by_part(plain))
+    required = [parameter.name for parameter in parameters if parameter.default is inspect.Parameter.empty]
+    _mend(roles, required, is_module)
+    unknown = [name for name in required if not roles[name]]
+    if not given and (unknown or "X" not in roles.values() and "queries" not in roles.values()):
+        _by_position(roles, required, is_module)
+        unknown = [name for name in required if not roles[name]]
+    if unknown:
+        raise CannotBeExaminedError(
+            f"the argument{'s' * (len(unknown) > 1)} {', '.join(unknown)} cannot be told; say what they are with "
+            f"examine(..., names={{{unknown[0]!r}: 'mask'}}): one of {', '.join(NAMES)}"
+        )
+    return roles
+
+
+def _by_part(plain):
+    """What a part of a name says, where the whole name says nothing."""
+    if "mask" in plain and not plain.startswith(("use", "is", "return", "apply", "no")):
+        return "padding" if "pad" in plain or "key" in plain else "mask"
+    return ""
+
+
+def _mend(roles, required, is_module):
+    """Correct what a name says where the others say better."""
+    by_role = {}
+    for name, role in roles.items():
+        by_role.setdefault(role, []).append(name)
+    matrices = any(role in by_role for role in ("W_Q", "W_K"))
+    # Beside X and matrices, `h` counts heads; and `context` without X is what is attended from.
+    for name in required:
+        if name in ("h", "H") and roles[name] == "X" and len(by_role.get("X", ())) > 1:
+            roles[name] = "n_heads"
+    if "n_heads" not in roles.values():
+        for name in roles:
+            if name in ("h", "H") and roles[name] == "X" and matrices:
+                roles[name] = "n_heads"
+    if "X" in by_role and "queries" in by_role and "keys" not in by_role and not is_module:
+        roles[by_role["queries"][0]] = ""
+    if "X" not in roles.values() and "queries" in by_role and not {"keys", "values"} & set(by_role):
+        roles[by_role["queries"][0]] = "X"  # a query, and perhaps a context
+    if "X" not in roles.values() and "queries" not in roles.values() and "context" in by_role:
+        roles[by_role["context"][0]] = "X"
+    if "queries" in by_role and "values" in by_role and "keys" not in by_role and "context" in by_role:
+        roles[by_role["context"][0]] = "keys"
+    xs = [name for name, role in roles.items() if role == "X"]
+    for extra in xs[1:]:
+        roles[extra] = "context" if extra in required and not matrices else ""
+
+
+def _by_position(roles, required, is_module):
+    """Fill in what names do not say: the usual order, where the number of arguments leaves only one."""
+    unknown = [name for name in required if not roles[name]]
+    if is_module:
+        if len(required) == 1:
+            roles[required[0]] = "X"
+        elif len(required) == 3 and not any(roles[name] in ("mask", "context", "X") for name in required):
+            roles.update(zip(required, ("queries", "keys", "values"), strict=True))
+        elif unknown and required[0] == unknown[0]:
+            roles[unknown[0]] = "X"
+        return
+    orders = [("X", "W_Q", "W_K", "W_V", "W_O", "n_heads"), ("X", "W_Q", "W_K", "W_V", "W_O"), ("X", "W_Q", "W_K", "W_V"),
+              ("X", "W_Q", "W_K", "W_V", "n_heads"), ("queries", "keys", "values"), ("X",)]  # fmt: skip
+    for order in orders:
+        if len(order) != len(required) or (len(order) == 5) and ("n_heads" in roles.values()) != ("n_heads" in order):
+            continue
+        if all(roles[name] in ("", role) for name, role in zip(required, order, strict=True)) or (
+            len(order) == 6 and roles[required[-1]] == "n_heads"
+        ):
+            roles.update(zip(required, order, strict=True))
+            return

@@ -1,0 +1,350 @@
+"""What is examined, as the examination sees it: something that answers questions in one or several layouts."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mha_helpers.doctor import calling, delivery, questions
+from mha_helpers.doctor.equation import Case
+from mha_helpers.doctor.signature import CannotBeExaminedError, parameters_of
+
+# How token vectors may be handed over, (batch, tokens, features) here: (to the code, back from it).
+SAME = (lambda array: array, lambda array: array)
+SWAPPED = (lambda array: array.swapaxes(0, 1), lambda array: array.swapaxes(0, 1))
+TOKENS_BEFORE_HEADS = (lambda array: array.swapaxes(1, 2), lambda array: array.swapaxes(1, 2))
+HEADLESS = (lambda array: array[:, 0], lambda array: array[:, None])
+JOINED = (
+    lambda array: array.swapaxes(1, 2).reshape(len(array), array.shape[2], -1),
+    None,  # needs the number of heads
+)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One way to read what is examined.
+
+    Parameters
+    ----------
+    name : str
+        For the report.
+    axes : tuple of callable
+        From (batch, ...) arrays to what the code takes, and back.
+    loops : bool
+        Whether the code takes one sequence, so that a batch is asked item by item.
+    heads : bool or None
+        Whether a question with several heads can be put.
+    matrices : callable, optional
+        For a module: from nothing to its matrices in the equation's order.
+    right : dict
+        Steps whose right form is another one here (positions, what is added).
+    n_heads, n_kv_heads : int, optional
+        For a module.
+    usual : bool
+        Whether mistakes are looked for in it.
+    notes : tuple of str
+        What the report should say of it.
+    finding : str
+        A name, where being right in this layout is a mistake.
+    joined : bool
+        Whether heads stand side by side in queries, keys and values, and their number is an argument.
+    """
+
+    name: str
+    axes: tuple = SAME
+    loops: bool = False
+    heads: bool = True
+    matrices: object = None
+    right: dict = field(default_factory=dict)
+    n_heads: int | None = None
+    n_kv_heads: int | None = None
+    usual: bool = True
+    notes: tuple = ()
+    finding: str = ""
+    joined: bool = False
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back for a question: the output in the equation's axes, or why there is none."""
+
+    output: np.ndarray | None = None
+    others: tuple = ()
+    error: BaseException | None = None
+    changed: bool = False
+    wrong_shape: tuple | None = None
+    dtype: object = None
+
+
+_OVER_BATCH = Layout("(tokens, batch, features)", SWAPPED, usual=False, finding="attention-over-batch")
+
+
+class FunctionSubject:
+    """A function whose matrices, if there are any, are among its arguments."""
+
+    kind = "function"
+
+    def __init__(self, function, roles, framework):
+        self.function, self.roles, self.framework = function, roles, framework
+        self.name = getattr(function, "__name__", type(function).__name__)
+        self.by_role = {}
+        for name, role in roles.items():
+            if role:
+                self.by_role.setdefault(role, name)
+        self.to_framework = calling.to_framework(framework)
+        self.has_matrices = "W_V" in self.by_role or "W_Q" in self.by_role
+        self.blank = None  # how a mask that must be given, and hides nothing, is given
+        self.meanings = delivery.AGREED + delivery.documented(function)
+
+    def has(self, role):
+        return role in self.by_role
+
+    @property
+    def is_cross(self):
+        return self.has("context") or self.has("keys")
+
+    @property
+    def layouts(self):
+        """The ways in which it can be read; the first is what the convention says."""
+        sequence = Layout("one sequence at a time", loops=True)
+        if self.has("X"):
+            return [Layout("(batch, tokens, features)"), sequence, _OVER_BATCH]
+        if self.has("n_heads"):
+            joined = Layout("(batch, tokens, heads * d_head), with a number of heads", joined=True)
+            return [joined, Layout("(tokens, heads * d_head), with a number of heads", loops=True, joined=True)]
+        return [
+            Layout("(batch, heads, tokens, d_head)"),
+            Layout("(batch, tokens, d_head)", HEADLESS, heads=False),
+            Layout("(batch, tokens, heads, d_head)", TOKENS_BEFORE_HEADS, usual=False),
+            Layout("(heads, tokens, d_head), one sequence at a time", loops=True),
+            Layout("(tokens, d_head), one sequence at a time", HEADLESS, loops=True, heads=False),
+        ]
+
+    is_torchs_own = False
+
+    @property
+    def precisions(self):
+        return {"torch": ("float16", "bfloat16"), "numpy": ("float16",)}.get(self.framework, ())
+
+    def n_heads_in(self, layout):
+        """How many heads a question with several of them has."""
+        return 2 if self._several_heads(layout) else 1
+
+    def _several_heads(self, layout):
+        return layout.heads and (not self.has_matrices or self.has("n_heads"))
+
+    def blanks(self):
+        """Ways to give a mask that hides nothing, where one must be given."""
+        for role in ("mask", "padding", "lengths", "bias"):
+            if self._must_give(role):
+                for how in delivery.deliveries(role, self.meanings_of(role) + delivery.AGREED_IN_NUMBERS):
+                    yield self.by_role[role], how
+
+    def meanings_of(self, role):
+        if role == "bias":
+            return ("added, -inf hides", "added, -1e9 hides")
+        return self.meanings
+
+    def unusual_meaning(self, role, how):
+        return list(delivery.ENTRIES).index(how.entries)
+
+    def mask_question(self, layout, kind):
+        """A question in which batch, heads, queries and features differ, with a mask of this kind."""
+        return questions.Question(
+            kind or "a batch", 3, 5, self.n_heads_in(layout), 4, mask=kind, seed=20
+        )
+
+    def severity_of(self, name, severity):
+        return severity
+
+    def trusts(self, layout, plain):
+        """Whether a difference from attention can only be the code's: the matrices are ours."""
+        return True
+
+    def further(self, examination):
+        """Nothing that only functions are asked."""
+
+    def answer_for(self, layout, X):
+        """Put token vectors of one's own: (them, the output), for questions about what moves."""
+        question = self.plain_questions(layout)[0].but("properties", n_queries=4)
+        case = self.case(layout, question)
+        if X is None:
+            X = case.X if case.heads is None else case.heads[0][:, 0]
+        if case.heads is not None:
+            return None
+        case = case.changed(X=X, context=X)
+        reply = self._put(layout, question, case, None)
+        return X, reply.output
+
+    def plain_questions(self, layout):
+        asked = list(questions.PLAIN)
+        if self.is_cross:
+            asked += questions.CROSS
+        if not self._several_heads(layout):
+            asked = [question.but(question.trait, n_heads=1) for question in asked]
+        return asked
+
+    # ---- one question ------------------------------------------------------------------------
+
+    def case(self, layout, question):
+        """The question as the equation has it."""
+        n_heads, d_head = question.n_heads, question.d_head
+        width = n_heads * d_head
+        mask = questions.allowed(question, n_heads)
+        if not self.has("X"):
+            heads = tuple(
+                question.spread * 1.25 * question.draws(letter, question.batch, n_heads, tokens, d_head)
+                for letter, tokens in (("Q", question.n_queries), ("K", question.keys), ("V", question.keys))
+            )
+            if question.negative:
+                heads = (heads[0] + 30, heads[1] - 30 * d_head**-0.5, heads[2])
+            return Case(heads=heads, n_heads=n_heads, n_kv_heads=n_heads, allowed=mask, is_causal=question.is_causal)
+        X = question.spread * question.draws("X", question.batch, question.n_queries, width)
+        context = X
+        if question.is_cross and self.has("context"):
+            context = question.spread * question.draws("context", question.batch, question.keys, width)
+        kv_heads = self._kv_heads(n_heads)
+        kv_width = kv_heads * d_head
+        shapes = {"Q": (width, width), "K": (width, kv_width), "V": (width, kv_width), "O": (width, width)}
+        matrices = {}
+        for letter, shape in shapes.items():
+            if self.has(f"W_{letter}"):
+                matrices[letter] = question.draws(f"W_{letter}", *shape) * 1.25 / width**0.5
+            if self.has(f"b_{letter}"):
+                matrices[f"b_{letter}"] = 0.5 * question.draws(f"b_{letter}", shape[1])
+        if question.negative and {"Q", "K"} <= set(matrices) and kv_heads == n_heads:
+            matrices["K"] = 0.05 * matrices["K"] - matrices["Q"]
+            X = context = X + 30
+        return Case(X, context, matrices, n_heads, kv_heads, mask, question.is_causal)
+
+    def _kv_heads(self, n_heads):
+        if not self.has("n_kv_heads"):
+            return n_heads
+        return next((n for n in (2, 3, 1) if n_heads % n == 0 and n != n_heads), 1)
+
+    def ask(self, layout, question, how=None):
+        """Put a question, with its mask delivered in a certain way."""
+        return self._put(layout, question, self.case(layout, question), how)
+
+    def _put(self, layout, question, case, how):
+        if layout.loops:
+            batch = len(case.X if case.heads is None else case.heads[0])
+            replies = [self._call(layout, question, _item(case, i), how) for i in range(batch)]
+            wrong = next((reply for reply in replies if reply.output is None), None)
+            if wrong is not None:
+                return wrong
+            return Reply(np.concatenate([reply.output for reply in replies]), replies[0].others, changed=any(reply.changed for reply in replies))
+        return self._call(layout, question, case, how)
+
+    def _call(self, layout, question, case, how):
+        arguments, batch = {}, 1 if layout.loops else question.batch
+        sources = case.heads if case.heads is not None else (case.X, case.context)
+        roles = ("queries", "keys", "values") if case.heads is not None else ("X", "context")
+        for role, array in zip(roles, sources, strict=True):
+            if role not in self.by_role or (role == "context" and not question.is_cross and not self._must_give(role)):
+                continue
+            packed = JOINED[0](array) if layout.joined else layout.axes[0](array)
+            arguments[self.by_role[role]] = packed[0] if layout.loops else packed
+        for name, matrix in case.matrices.items():
+            arguments[self.by_role[name if name.startswith("b_") else f"W_{name}"]] = matrix
+        arguments |= self._settings(case)
+        if question.mask is not None and how is not None:
+            full = (batch, case.n_heads, question.n_queries, question.keys)
+            given = how[1].of(case.allowed, full)
+            if given is None:
+                return Reply(error=CannotBeExaminedError("this mask cannot be said in this form"))
+            arguments[how[0]] = given
+        elif self.blank is not None:
+            everything = np.ones((batch, 1, 1, question.keys), bool)
+            full = (batch, case.n_heads, question.n_queries, question.keys)
+            arguments[self.blank[0]] = self.blank[1].of(everything, full)
+        if question.is_causal:
+            arguments[self.by_role["is_causal"]] = True
+        return self._read(layout, case, calling.call(self.function, arguments, self._converter(question)))
+
+    def _converter(self, question):
+        if question.precision is None:
+            return self.to_framework
+        return _in_precision(self.to_framework, self.framework, question.precision)
+
+    def _settings(self, case):
+        settings = {}
+        for role, value in (
+            ("n_heads", case.n_heads), ("n_kv_heads", case.n_kv_heads), ("is_causal", False), ("deterministic", True),
+            ("training", False), ("dropout", 0.0), ("mask", None), ("padding", None), ("bias", None), ("lengths", None),
+            ("past", None), ("d_model", case.d_model), ("d_head", case.d_model // case.n_heads),
+        ):  # fmt: skip
+            name = self.by_role.get(role)
+            if name and (self._must_give(role) or role in ("n_heads", "n_kv_heads", "is_causal", "deterministic", "training")):
+                settings[name] = value
+        if self._must_give("scale"):
+            settings[self.by_role["scale"]] = (case.d_model // case.n_heads) ** -0.5
+        return settings
+
+    def _must_give(self, role):
+        return role in self.by_role and self.by_role[role] in self.required
+
+    @property
+    def required(self):
+        return [p.name for p in parameters_of(self.function) or () if p.default is p.empty]
+
+    def _read(self, layout, case, answer):
+        if answer.error is not None:
+            return Reply(error=answer.error)
+        if case.heads is not None:
+            wanted = (*case.heads[0].shape[:3], case.heads[2].shape[-1])
+        else:
+            width = case.matrices["O"].shape[1] if "O" in case.matrices else case.matrices["V"].shape[1] if "V" in case.matrices else case.X.shape[-1]
+            wanted = (*case.X.shape[:2], width * case.n_heads // case.n_kv_heads if "O" not in case.matrices else width)
+        for i, array in enumerate(answer.arrays):
+            output = unpacked(layout, array, case, wanted)
+            if output is not None:
+                return Reply(output, answer.arrays[:i] + answer.arrays[i + 1 :], changed=answer.changed)
+        shapes = tuple(array.shape for array in answer.arrays)
+        return Reply(wrong_shape=shapes)
+
+
+def unpacked(layout, array, case, wanted):
+    """An output in the equation's axes, or None where it has another shape."""
+    if layout.loops:
+        array = array[None]
+    if layout.joined:
+        if array.ndim != 3:
+            return array if array.shape == wanted else None
+        batch, tokens, width = array.shape
+        if width % case.n_heads:
+            return None
+        array = array.reshape(batch, tokens, case.n_heads, -1).swapaxes(1, 2)
+    elif array.ndim > 2:
+        array = layout.axes[1](array)
+    return array if array.shape == wanted else None
+
+
+def _item(case, i):
+    def one(array):
+        return None if array is None else array[i : i + 1] if len(array) > 1 or i == 0 else array
+
+    heads = None if case.heads is None else tuple(array[i : i + 1] for array in case.heads)
+    return case.changed(
+        X=None if case.X is None else case.X[i : i + 1],
+        context=None if case.context is None else case.context[i : i + 1],
+        second=None if case.second is None else case.second[i : i + 1],
+        heads=heads,
+        allowed=one(case.allowed),
+    )
+
+
+def _in_precision(to_framework, framework, precision):
+    def convert(array):
+        converted = to_framework(array)
+        if array.dtype.kind != "f":
+            return converted
+        if framework == "torch":
+            import torch
+
+            return converted.to(getattr(torch, precision))
+        if framework == "numpy" and precision == "float16":
+            return array.astype(np.float16)
+        return converted.astype(precision) if hasattr(converted, "astype") else converted
+
+    return convert
+

@@ -1,0 +1,193 @@
+"""Functions: right ones are healthy in any style, and altered ones get the names of what was altered."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from mha_helpers import attention, doctor
+from mha_helpers.doctor import vocabulary
+from mha_helpers.doctor.alterations import FORMS
+from mha_helpers.doctor.equation import Case, compute
+from mha_helpers.doctor.hiding import BUILT_IN
+
+
+def names(function, **options):
+    report = doctor.examine(function, **options)
+    assert report.healthy is not None, report
+    return report.names
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        attention.multi_head_attention,
+        attention.scaled_dot_product_attention,
+        attention.masked_attention,
+        attention.folded_attention,
+    ],
+)
+def test_the_courses_own_are_healthy(function):
+    report = doctor.examine(function)
+    assert report.healthy, report
+    assert report.asked > 8
+
+
+def altered(*forms):
+    """Multi-head attention with some of its steps done in another form."""
+
+    def multi_head(X, W_Q, W_K, W_V, W_O, n_heads):
+        matrices = {"Q": W_Q, "K": W_K, "V": W_V, "O": W_O}
+        output = compute(Case(X, X, matrices, n_heads, n_heads), forms)[0]
+        if output is None:
+            raise ValueError("these do not go together")
+        return output
+
+    return multi_head
+
+
+def explains(name, report):
+    return any(name in (finding.name, *finding.also) for finding in report.findings if finding.is_sick)
+
+
+COMMON = [form for form in [*FORMS, *BUILT_IN] if not form.rare and "+" not in form.slug]
+# These need what a function of X and four matrices does not have.
+NEEDS_MORE = {"cross-sources-swapped", "cross-attends-to-itself", "kv-heads-tiled", "bias-left-out"}
+
+
+@pytest.mark.parametrize("form", COMMON, ids=lambda form: f"{form.slug}: {form.text}")
+def test_a_single_mistake_is_named(form):
+    if form.slug in NEEDS_MORE:
+        pytest.skip("needs another signature")
+    report = doctor.examine(altered(form))
+    assert report.healthy is False, report
+    assert explains(form.slug, report), report
+
+
+PAIRS = [
+    ("mha-scale-d-model", "mha-no-output-projection"),
+    ("scale-missing", "softmax-over-queries"),
+    ("mha-residual-added", "mha-split-without-transpose"),
+    ("causal-strict", "values-are-keys"),
+    ("mask-after-softmax", "scale-no-root"),
+]
+
+
+def form_named(slug):
+    return next(form for form in COMMON if form.slug == slug)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="+".join)
+def test_two_mistakes_at_once_are_both_named(pair):
+    report = doctor.examine(altered(*map(form_named, pair)))
+    assert all(explains(name, report) for name in pair), report
+
+
+def test_three_mistakes_at_once_are_all_named():
+    three = ("mha-scale-d-model", "softmax-over-queries", "mha-combine-without-transpose")
+    report = doctor.examine(altered(*map(form_named, three)))
+    assert all(explains(name, report) for name in three), report
+
+
+def test_no_two_common_mistakes_are_confused():
+    """On the first question, forms with different names give different numbers, but for those that are one thing."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2, 5, 12))
+    matrices = {letter: rng.normal(size=(12, 12)) * 0.35 for letter in "QKVO"}
+    case = Case(X, X, matrices, 3, 3)
+    outputs = [(form, compute(case, [form])[0]) for form in COMMON]
+    same = {
+        frozenset((one.slug, other.slug))
+        for (one, a), (other, b) in itertools.combinations(outputs, 2)
+        if a is not None and b is not None and a.shape == b.shape and np.allclose(a, b) and one.slug != other.slug
+    }
+    assert same == {
+        frozenset(("mha-matrices-swapped", "scores-keys-by-queries")),
+        frozenset(("mha-same-matrix", "scores-queries-only")),
+        frozenset(("mha-same-matrix", "scores-keys-only")),
+        frozenset(("mha-same-matrix", "values-are-keys")),
+    }
+
+
+def test_every_name_is_in_the_vocabulary():
+    for form in [*FORMS, *BUILT_IN]:
+        assert set(form.slug.split("+")) <= set(vocabulary.WORDS), form
+
+
+def softmax_out_of_nothing(scores):
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True)
+
+
+def with_mask(hide):
+    def attention_with_mask(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+        queries, keys, values = (attention.split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
+        scores = queries @ keys.swapaxes(-1, -2) / queries.shape[-1] ** 0.5
+        weights = softmax_out_of_nothing(scores) if mask is None else hide(scores, mask)
+        return attention.combine_heads(weights @ values) @ W_O
+
+    return attention_with_mask
+
+
+@pytest.mark.parametrize(
+    ("name", "hide"),
+    [
+        ("mask-after-softmax", lambda scores, mask: softmax_out_of_nothing(scores) * mask),
+        ("mask-score-zero", lambda scores, mask: softmax_out_of_nothing(scores * mask)),
+        ("mask-inverted", lambda scores, mask: attention.softmax_or_zeros(np.where(mask, -np.inf, scores))),
+        ("mask-ignored", lambda scores, mask: softmax_out_of_nothing(scores)),
+        ("mask-added-boolean", lambda scores, mask: softmax_out_of_nothing(scores + mask)),
+        ("mask-tiny-number", lambda scores, mask: softmax_out_of_nothing(np.where(mask, scores, -10))),
+        ("mask-full-row-nan", lambda scores, mask: softmax_out_of_nothing(np.where(mask, scores, -np.inf))),
+        (None, lambda scores, mask: softmax_out_of_nothing(np.where(mask, scores, -1e9))),
+        (None, lambda scores, mask: attention.softmax_or_zeros(np.where(mask, scores, -np.inf))),
+    ],
+)
+def test_masks(name, hide):
+    report = doctor.examine(with_mask(hide))
+    if name is None:
+        assert report.healthy, report
+    else:
+        assert explains(name, report), report
+        assert len(report.names) == 1, report
+
+
+def test_a_position_says_what_names_do_not():
+    def unnamed(a, b, c, d, e, n):
+        return attention.multi_head_attention(a, b, c, d, e, n)[0]
+
+    assert doctor.examine(unnamed).healthy
+
+
+def test_what_cannot_be_told_is_asked_for():
+    def strange(first, second, third, fourth):
+        return first
+
+    report = doctor.examine(strange)
+    assert report.healthy is None
+    assert "names={" in report.reason
+
+
+def test_assert_healthy_shows_the_report():
+    with pytest.raises(AssertionError, match="scale-missing"):
+        doctor.assert_healthy(attention.dot_product_attention)
+
+
+def test_an_endless_loop_ends():
+    def endless(queries, keys, values):
+        while True:
+            pass
+
+    report = doctor.examine(endless, seconds=0.3)
+    assert report.healthy is None
+    assert "endless" in report.reason
+
+
+def test_prints_and_writes_are_survived(capsys):
+    def noisy(queries, keys, values):
+        print("noise")
+        queries *= keys.shape[-1] ** -0.5
+        return attention.softmax(queries @ keys.swapaxes(-1, -2)) @ values
+
+    assert names(noisy) == ["input-changed"]
+    assert "noise" not in capsys.readouterr().out
