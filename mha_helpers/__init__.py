@@ -13,6 +13,7 @@ _ROOMS = {
     "attention": "attention",
     "blockwise": "blockwise",
     "decoding": "decoding",
+    "doctor": "doctor",
     "encoder": "model.encoder",
     "exercises": "exercises",
     "experiments": "experiments",

@@ -27,10 +27,10 @@ def main(arguments=None):
     """
     parser = argparse.ArgumentParser(
         prog="python -m mha_helpers.doctor",
-        description="Examine an implementation of attention. Ends with 0 (healthy), 1 (sick) or 2 (could not be examined).",
+        description="Examine attention. Ends with 0 (healthy), 1 (sick) or 2 (could not be examined).",
     )
     parser.add_argument("what", metavar="FILE.py:NAME", help="a function, a class or an object in a file")
-    parser.add_argument("--arguments", default="{}", help='what a class is built with, as JSON: \'{"d_model": 64}\'')
+    parser.add_argument("--arguments", default="{}", help="what a class is built with, as JSON: '{\"d_model\": 64}'")
     parser.add_argument("--names", default="{}", help='what an argument is, as JSON: \'{"w1": "W_Q"}\'')
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--seconds", type=float, default=60, help="how long to wait for it (60)")
@@ -52,7 +52,8 @@ def _outside(options, arguments):
     try:
         ended = subprocess.run(command, capture_output=True, text=True, timeout=options.seconds + 30)
         said = ended.stdout.rpartition(_MARK)[2] if _MARK in ended.stdout else ""
-        reason = f"The examination broke off: {ended.stderr.strip().splitlines()[-1] if ended.stderr.strip() else ended.returncode}"
+        last_words = ended.stderr.strip().splitlines()[-1:] or [f"it ended with {ended.returncode}"]
+        reason = f"The examination broke off: {last_words[0]}"
     except subprocess.TimeoutExpired:
         said, reason = "", f"It did not come back within {options.seconds:g} seconds. Is there an endless loop?"
     if not said:

@@ -103,7 +103,9 @@ def _slices(block):
                 raise DoesNotFitError
             slices = cut(source, case.n_heads)
             through = [slices[:, i] @ block(matrix, case.n_heads, i) for i in range(case.n_heads)]
-            heads.append(np.stack(through, axis=1) + cut(np.broadcast_to(case.bias_of(letter), source.shape), case.n_heads))
+            heads.append(
+                np.stack(through, axis=1) + cut(np.broadcast_to(case.bias_of(letter), source.shape), case.n_heads)
+            )
         return tuple(heads)
 
     return run
@@ -154,7 +156,11 @@ def _values_from_X(case, _):
 
 
 def _subsets(letters):
-    return ["".join(some) for size in (len(letters), *range(1, len(letters))) for some in itertools.combinations(letters, size)]
+    return [
+        "".join(some)
+        for size in (len(letters), *range(1, len(letters)))
+        for some in itertools.combinations(letters, size)
+    ]
 
 
 def _choice_slug(choice):
@@ -216,7 +222,13 @@ PROJECT = [
         for some in _subsets(LETTERS)
     ),
     *(
-        Form("mha-shared-head", "project", _first_head_for_all(some), f"every head takes head 0's {' and '.join(some)}", some != LETTERS)
+        Form(
+            "mha-shared-head",
+            "project",
+            _first_head_for_all(some),
+            f"every head takes head 0's {' and '.join(some)}",
+            some != LETTERS,
+        )
         for some in _subsets(LETTERS)
     ),
     Form("cross-sources-swapped", "project", _sources_exchanged, "queries from the context, keys and values from X"),
@@ -309,6 +321,7 @@ def _which(some):
     return "" if some == LETTERS else f" ({', '.join(some)})"
 
 
+COMMON_CUTS = [(LETTERS, AXES), ("K", AXES), ("V", AXES), (LETTERS, ("batch", "tokens", "d_head", "heads"))]
 SPLIT = [
     *(
         Form(
@@ -316,21 +329,38 @@ SPLIT = [
             "split",
             _cut_some(_read_as(order), some),
             f"reshaped straight to ({', '.join(order)}){_which(some)}",
-            rare=not (some in (LETTERS, "K", "V") and order == AXES or some == LETTERS and "d_head" in order[2:]),
+            rare=(some, order) not in COMMON_CUTS,
         )
         for some in _subsets(LETTERS)
         for order in ORDERS
         if some == LETTERS or order in (AXES, ("batch", "tokens", "d_head", "heads"))
     ),
     *(
-        Form("split-transposed-first", "split", _cut_some(_tokens_turned_first, some), f"turned round, then reshaped{_which(some)}", True)
+        Form(
+            "split-transposed-first",
+            "split",
+            _cut_some(_tokens_turned_first, some),
+            f"turned round, then reshaped{_which(some)}",
+            True,
+        )
         for some in (LETTERS, "QK", "Q", "K", "V")
     ),
     *(
-        Form("split-wrong-transpose", "split", _cut_some(_through_turned_heads, some), f"features and tokens of a head mixed{_which(some)}", True)
+        Form(
+            "split-wrong-transpose",
+            "split",
+            _cut_some(_through_turned_heads, some),
+            f"features and tokens of a head mixed{_which(some)}",
+            True,
+        )
         for some in (LETTERS, "QK", "Q", "K", "V")
     ),
-    Form("folded-order", "split", _cut_some(_batch_folded_wrongly, LETTERS), "batch and heads folded in one order, unfolded in the other"),
+    Form(
+        "folded-order",
+        "split",
+        _cut_some(_batch_folded_wrongly, LETTERS),
+        "batch and heads folded in one order, unfolded in the other",
+    ),
     Form("mha-no-split", "split", _whole, "one head over all features"),
     Form("split-width-for-count", "split", _count_for_width, "d_head heads of width n_heads"),
     Form("kv-heads-tiled", "split", _tiled, "key heads repeated as 0, 1, 0, 1 and not 0, 0, 1, 1"),
@@ -348,7 +378,9 @@ def _scores(make):
 
 
 def _cosine(queries, keys, values):
-    return (queries / np.linalg.norm(queries, axis=-1, keepdims=True)) @ swap(keys / np.linalg.norm(keys, axis=-1, keepdims=True))
+    return (queries / np.linalg.norm(queries, axis=-1, keepdims=True)) @ swap(
+        keys / np.linalg.norm(keys, axis=-1, keepdims=True)
+    )
 
 
 def _keys_reshaped(queries, keys, values):
@@ -478,9 +510,15 @@ SOFTMAX = [
     _softmax("softmax-sigmoid", lambda scores: 1 / (1 + np.exp(-scores)), "sigmoid"),
     _softmax("softmax-log", lambda scores: np.log(softmax(scores)), "log softmax"),
     _softmax("softmax-hard-max", _hard, "1 for the largest score, 0 for the others", True),
-    _softmax("softmax-negated", lambda scores: softmax(np.where(np.isneginf(scores), scores, -scores)), "softmax of −scores"),
+    _softmax(
+        "softmax-negated", lambda scores: softmax(np.where(np.isneginf(scores), scores, -scores)), "softmax of −scores"
+    ),
     _softmax("softmax-base", lambda scores: softmax(scores * np.log(2)), "2^score over their sum", True),
-    _softmax("softmax-not-normalised", lambda scores: np.exp(scores - scores.max(-1, keepdims=True)), "exp(score − max), not divided"),
+    _softmax(
+        "softmax-not-normalised",
+        lambda scores: np.exp(scores - scores.max(-1, keepdims=True)),
+        "exp(score − max), not divided",
+    ),
     _softmax("softmax-not-normalised", lambda scores: np.exp(scores), "exp(score), not divided", True),
     _softmax("softmax-relu", lambda scores: np.maximum(scores, 0), "relu", True),
     *(
@@ -517,7 +555,12 @@ MIX = [
     _mix("values-are-queries", _square_weights(lambda w, q, k, v: w @ q), "weights Q"),
     _mix("weights-not-used", _square_weights(lambda w, q, k, v: v + 0), "V", True),
     _mix("weights-twice", _square_weights(lambda w, q, k, v: w @ (w @ v)), "weights weights V", True),
-    _mix("weights-shared-by-heads", lambda w, q, k, v: w.mean(1, keepdims=True) @ v, "every head mixes with the average of all weights", True),
+    _mix(
+        "weights-shared-by-heads",
+        lambda w, q, k, v: w.mean(1, keepdims=True) @ v,
+        "every head mixes with the average of all weights",
+        True,
+    ),
     _mix("weights-shared-by-heads", lambda w, q, k, v: w[:, :1] @ v, "every head mixes with head 0's weights", True),
 ]
 
@@ -578,7 +621,12 @@ def _queries_added(case, given):
 
 MERGE = [
     *(
-        _merge(_merge_slug(order), _joined_from(order), f"({', '.join(order)}) reshaped straight to (batch, tokens, d_model)", order not in COMMON_ORDERS)
+        _merge(
+            _merge_slug(order),
+            _joined_from(order),
+            f"({', '.join(order)}) reshaped straight to (batch, tokens, d_model)",
+            order not in COMMON_ORDERS,
+        )
         for order in ORDERS
     ),
     Form("queries-added", "merge", _queries_added, "heads side by side, + Q"),
@@ -588,8 +636,18 @@ MERGE = [
     _merge("mha-mean-heads", _averaged, "the heads averaged"),
     _merge("mha-mean-heads", _summed, "the heads added up"),
     _merge("mha-mean-heads", _repeated, "the heads averaged, each feature repeated", True),
-    _merge("combine-one-head", lambda heads: joined(np.repeat(heads[:, :1], heads.shape[1], 1)), "head 0 in every place", True),
-    _merge("combine-one-head", lambda heads: joined(np.repeat(heads[:, -1:], heads.shape[1], 1)), "the last head in every place", True),
+    _merge(
+        "combine-one-head",
+        lambda heads: joined(np.repeat(heads[:, :1], heads.shape[1], 1)),
+        "head 0 in every place",
+        True,
+    ),
+    _merge(
+        "combine-one-head",
+        lambda heads: joined(np.repeat(heads[:, -1:], heads.shape[1], 1)),
+        "the last head in every place",
+        True,
+    ),
 ]
 
 
@@ -625,7 +683,9 @@ def _other_matrix(letter):
 def _blocks_of_each(case, merged):
     heads = cut(merged, case.n_heads)
     matrix = _needs_square(case)
-    return joined(np.stack([heads[:, i] @ _block(matrix, case.n_heads, i, i) for i in range(case.n_heads)], 1)) + case.bias_of("O")
+    return joined(
+        np.stack([heads[:, i] @ _block(matrix, case.n_heads, i, i) for i in range(case.n_heads)], 1)
+    ) + case.bias_of("O")
 
 
 def _first_block(case, merged):
@@ -645,10 +705,24 @@ def _mean_through_first_rows(case, merged):
 
 OUTPUT = [
     Form("mha-no-output-projection", "output", _output(lambda case, merged: merged), "no W_O"),
-    Form("mha-output-projection-transposed", "output", _output(lambda case, merged: merged @ _needs_square(case).T + case.bias_of("O")), "W_Oᵀ"),
+    Form(
+        "mha-output-projection-transposed",
+        "output",
+        _output(lambda case, merged: merged @ _needs_square(case).T + case.bias_of("O")),
+        "W_Oᵀ",
+    ),
     Form("bias-left-out", "output", _output(_without_output_bias), "W_O without its bias", True),
-    Form("mha-output-projection-twice", "output", _output(lambda case, merged: right_output(case, right_output(case, (merged, None, None)) + (None,))[0]), "W_O twice", True),
-    *(Form("mha-same-matrix", "output", _output(_other_matrix(letter)), f"W_{letter} for W_O", True) for letter in LETTERS),
+    Form(
+        "mha-output-projection-twice",
+        "output",
+        _output(lambda case, merged: right_output(case, (*right_output(case, (merged, None, None))[:2], None))[0]),
+        "W_O twice",
+        True,
+    ),
+    *(
+        Form("mha-same-matrix", "output", _output(_other_matrix(letter)), f"W_{letter} for W_O", True)
+        for letter in LETTERS
+    ),
     Form("mha-block-diagonal", "output", _output(_blocks_of_each), "a block of W_O for each head", True),
     Form("mha-projection-per-head", "output", _output(_first_block), "one block of W_O for every head", True),
     Form("mha-projection-per-head", "output", _output(_first_rows), "the first rows of W_O for every head", True),
@@ -674,4 +748,16 @@ FORMS = [*PROJECT, *SPLIT, *SCORES, *SCALE, *SOFTMAX, *MIX, *MERGE, *OUTPUT, *AD
 # Two mistakes that go together, and have one name in the catalogue.
 TOGETHER = {frozenset({"mha-split-without-transpose", "mha-combine-without-transpose"}): "mha-both-without-transpose"}
 
-__all__ = ["ADD", "FORMS", "MERGE", "OUTPUT", "PROJECT", "SCALE", "SCORES", "SOFTMAX", "SPLIT", "TOGETHER", "right_scores"]
+__all__ = [
+    "ADD",
+    "FORMS",
+    "MERGE",
+    "OUTPUT",
+    "PROJECT",
+    "SCALE",
+    "SCORES",
+    "SOFTMAX",
+    "SPLIT",
+    "TOGETHER",
+    "right_scores",
+]

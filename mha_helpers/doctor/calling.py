@@ -98,13 +98,17 @@ def framework_of(function):
     names = {}
     namespace = getattr(function, "__globals__", None)
     if namespace is None:
-        namespace = getattr(getattr(type(function), "__call__", None), "__globals__", {})
+        namespace = getattr(vars(type(function)).get("__call__"), "__globals__", {})
         used = None
     else:
         used = _names_in(getattr(function, "__code__", None))
     for name, value in namespace.items():
         if used is None or name in used:
-            module = getattr(value, "__name__", "") if isinstance(value, type(sys)) else getattr(value, "__module__", "") or ""
+            module = (
+                getattr(value, "__name__", "")
+                if isinstance(value, type(sys))
+                else getattr(value, "__module__", "") or ""
+            )
             names[name] = str(module).partition(".")[0]
     for cell in getattr(function, "__closure__", None) or ():
         with contextlib.suppress(ValueError):
@@ -118,8 +122,15 @@ def framework_of(function):
     if "numpy" in found:
         return "numpy"
     # A helper of the same module does the work: what that module has imported decides.
-    modules = {str(getattr(value, "__name__", "")).partition(".")[0] for value in namespace.values() if isinstance(value, type(sys))}
-    return next((framework for framework in ("torch", "jax", "tensorflow") if framework in modules and "numpy" not in modules), "numpy")
+    modules = {
+        str(getattr(value, "__name__", "")).partition(".")[0]
+        for value in namespace.values()
+        if isinstance(value, type(sys))
+    }
+    return next(
+        (framework for framework in ("torch", "jax", "tensorflow") if framework in modules and "numpy" not in modules),
+        "numpy",
+    )
 
 
 def _names_in(code):
@@ -138,7 +149,9 @@ def to_framework(framework):
     if framework == "torch":
         import torch
 
-        return lambda array: torch.from_numpy(np.array(array, dtype=np.float32 if array.dtype == np.float64 else array.dtype))
+        return lambda array: torch.from_numpy(
+            np.array(array, dtype=np.float32 if array.dtype == np.float64 else array.dtype)
+        )
     if framework == "jax":
         import jax.numpy as jnp
 
@@ -146,7 +159,9 @@ def to_framework(framework):
     if framework in ("keras", "tensorflow"):
         import keras
 
-        return lambda array: keras.ops.convert_to_tensor(array.astype(np.float32) if array.dtype == np.float64 else array)
+        return lambda array: keras.ops.convert_to_tensor(
+            array.astype(np.float32) if array.dtype == np.float64 else array
+        )
     return np.array
 
 

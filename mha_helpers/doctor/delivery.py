@@ -133,9 +133,11 @@ def documented(function):
     """What a docstring says of the mask, where it says that it is not True for "may attend"."""
     text = " ".join((getattr(function, "__doc__", None) or "").lower().split())
     meanings = []
-    if re.search(r"additive|added to the (attention )?(scores|logits)|-inf|−inf|float mask|0 (for|where)[^.]{0,60}-", text):
+    if re.search(
+        r"additive|added to the (attention )?(scores|logits)|-inf|−inf|float mask|0 (for|where)[^.]{0,60}-", text
+    ):
         meanings += ["added, -inf hides", "added, -1e9 hides"]
-    hides = r"(hid|mask(ed|s)? out|ignor|pad|exclu|not attend|blocked|must not|may not|not allowed|disallow|is masked|are masked|masked)"
+    hides = r"(hid|mask(ed|s)? out|ignor|pad|exclu|not attend|blocked|must not|may not|not allowed|disallow|(is|are) masked)"
     if re.search(rf"\b(true|1s?|ones?|non-?zero)\b[^.;]{{0,60}}{hides}", text):
         meanings += ["True hides", "1 hides", "1.0 hides"]
     return tuple(meanings)

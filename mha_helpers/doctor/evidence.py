@@ -25,7 +25,9 @@ def of(examination, layout, right):
     subject = examination.subject
     small = None
     for batch, tokens, heads in ((1, 1, 1), (1, 2, 1), (1, 1, 2), (1, 2, 2), (2, 2, 1), (2, 2, 2), (2, 3, 2)):
-        question = replace(MAIN, trait="small", batch=batch, n_queries=tokens, n_heads=heads, d_head=2 if heads > 1 else 3)
+        question = replace(
+            MAIN, trait="small", batch=batch, n_queries=tokens, n_heads=heads, d_head=2 if heads > 1 else 3
+        )
         if heads > 1 and not layout.heads:
             continue
         heard = examination.hear(layout, question)
@@ -33,7 +35,14 @@ def of(examination, layout, right):
             small = heard
             break
     if small is None:
-        small = next((h for h in examination.plain if h.output is not None and not fits(h.output, compute(h.case, right=right)[0])), None)
+        small = next(
+            (
+                h
+                for h in examination.plain
+                if h.output is not None and not fits(h.output, compute(h.case, right=right)[0])
+            ),
+            None,
+        )
     sentences = []
     if small is not None:
         wanted = compute(small.case, right=right)[0]
@@ -85,7 +94,12 @@ def properties(attend):
         if after is not None and after.shape == before.shape and np.abs(after[0] - before[0]).max() > NOTHING * scale:
             broken.append(("batch-mixed", "Output 0 changes when only the other samples of the batch change."))
         alone = attend(X[:1])[1]
-        if not broken and alone is not None and alone.shape == before[:1].shape and np.abs(alone[0] - before[0]).max() > NOTHING * scale:
+        if (
+            not broken
+            and alone is not None
+            and alone.shape == before[:1].shape
+            and np.abs(alone[0] - before[0]).max() > NOTHING * scale
+        ):
             broken.append(("batch-mixed", "A sample's output depends on how many others are in the batch."))
     moved = np.zeros((X.shape[1], X.shape[1]))
     for token in range(X.shape[1]):

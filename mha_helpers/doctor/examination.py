@@ -121,7 +121,9 @@ class Examination:
             return self._explain(answering)
         for blank in [] if self.subject.blank else self.subject.blanks():
             self.subject.blank = blank
-            if any(self.hear(layout, self._first_question(layout)).output is not None for layout in self.subject.layouts):
+            if any(
+                self.hear(layout, self._first_question(layout)).output is not None for layout in self.subject.layouts
+            ):
                 return self._plain_calls()
         self._nothing_came(errors)
         return False
@@ -162,7 +164,9 @@ class Examination:
         self.report.healthy = None
         layout, reply = errors[0]
         if reply.wrong_shape is not None:
-            self.report.reason = f"It returned shapes {reply.wrong_shape}, and none is that of an output, read as {layout.name}."
+            self.report.reason = (
+                f"It returned shapes {reply.wrong_shape}, and none is that of an output, read as {layout.name}."
+            )
         else:
             self.report.reason = f"It stopped with {type(reply.error).__name__}: {str(reply.error)[:300]}"
 
@@ -178,7 +182,7 @@ class Examination:
                 self._known_starts = {} if len(answering) > 1 else self._known_starts
                 for right, found, whole in self._search(layout, heard_in[layout.name], plan):
                     finished &= whole
-                    if found:
+                    if found:  # in the layout that comes first, with as few mistakes as it takes
                         chosen = right | {form.step: form for form in found[0]}
                         self._settle(layout, chosen, heard_in[layout.name], found[0])
                         self._name(found, right)
@@ -197,22 +201,24 @@ class Examination:
         one = next((heard for heard in plain if heard.question.trait == "one token"), None)
         for right in base:
             forms = FORMS if right["hide"] is ALWAYS_CAUSAL else FORMS + BUILT_IN
+            together, whole = [], True
             for start in self._starts(one, forms, right):
                 if time.monotonic() > self.search_until:
-                    yield right, [], False
-                    return
-                if start is None:
-                    start, hidden = (), FORMS if right["hide"] is ALWAYS_CAUSAL else FORMS + BUILT_IN
-                else:
-                    hidden = self._silent(one, forms, right, start)
+                    whole = False
+                    break
+                rest = forms if start is None else self._silent(one, forms, right, start)
+                start = start or ()
                 chosen = right | {form.step: form for form in start}
                 if start and plan.first and all(fits(h.output, compute(h.case, right=chosen)[0]) for h in plain):
-                    yield right, [start], True
+                    together.append(start)
                     continue
-                found, whole = explanations(
-                    failing.case, failing.output, hidden, right=chosen, deadline=self.search_until, plan=plan.sizes,
+                found, complete = explanations(
+                    failing.case, failing.output, rest, right=chosen, confirm=confirm, deadline=self.search_until, plan=plan.sizes
                 )  # fmt: skip
-                yield right, [(*start, *combination) for combination in found], whole
+                whole &= complete
+                together += [(*start, *combination) for combination in found]
+            least = min(map(len, together), default=0)
+            yield right, [one for one in together if len(one) == least], whole
 
     def _starts(self, one, forms, right):
         """The mistakes that show with one token, where there is nothing to weigh: those of values and output.
@@ -224,7 +230,12 @@ class Examination:
         key = id(right["hide"])
         if key not in self._known_starts:
             found, _ = explanations(
-                one.case, one.output, forms, right=right, deadline=self.search_until, plan=((1, 1), (2, 0), (2, 1), (3, 0))
+                one.case,
+                one.output,
+                forms,
+                right=right,
+                deadline=self.search_until,
+                plan=((1, 1), (2, 0), (2, 1), (3, 0)),
             )
             self._known_starts[key] = found[:MOST_STARTS] or [None]  # None: no part of it shows alone
         return self._known_starts[key]
@@ -246,7 +257,9 @@ class Examination:
         for i, name in enumerate(first):
             others = tuple(
                 dict.fromkeys(
-                    other[i] for other in readings[1:] if len(other) == len(first) and other[i] != name and set(other) - {other[i]} == set(first) - {name}
+                    other[i]
+                    for other in readings[1:]
+                    if len(other) == len(first) and other[i] != name and set(other) - {other[i]} == set(first) - {name}
                 )
             )
             form = next((form for form in found[0] if name in _names((form,))), found[0][0])
@@ -257,7 +270,11 @@ class Examination:
         word = WORDS[name]
         severity = more.pop("severity", None) or self.subject.severity_of(name, word.severity)
         usual = (right | RIGHT)[form.step].text if form is not None else ""
-        equation = f"It computes: {form.text or 'nothing there'}. Right: {usual or 'nothing there'}." if form is not None else ""
+        equation = (
+            f"It computes: {form.text or 'nothing there'}. Right: {usual or 'nothing there'}."
+            if form is not None
+            else ""
+        )
         where = more.pop("where", None)
         shows, hides = where or (self._where(form, right) if form is not None else ((), ()))
         self.report.findings.append(
@@ -293,7 +310,11 @@ class Examination:
         self.named = False
         self.layout, self.plain = layout, plain
         bases = self._readings(layout)
-        wrong = [h for h in plain if h.output is not None and not any(fits(h.output, compute(h.case, right=r)[0]) for r in bases)]
+        wrong = [
+            h
+            for h in plain
+            if h.output is not None and not any(fits(h.output, compute(h.case, right=r)[0]) for r in bases)
+        ]
         if not wrong:
             self._settle(layout, bases[0], plain)
             self.named = not any(heard.output is None for heard in plain)
@@ -302,7 +323,9 @@ class Examination:
         trust = self.subject.trusts(layout, plain)
         seen = evidence.of(self, layout, bases[0])
         if trust or seen.broken:
-            sentence = "It differs from attention, and no mistake or pair of mistakes that the doctor knows explains it."
+            sentence = (
+                "It differs from attention, and no mistake or pair of mistakes that the doctor knows explains it."
+            )
             self.report.findings.append(Finding(None, LEAK if seen.leaks else WRONG, sentence, evidence=seen.text))
             if not finished:
                 self.report.untested.append("some combinations of two and three mistakes, for want of time")

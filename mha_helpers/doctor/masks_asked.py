@@ -21,7 +21,12 @@ from mha_helpers.doctor.hiding import (
 )
 from mha_helpers.doctor.vocabulary import DESIGN, WRONG
 
-KINDS = {"mask": ("padding", "shared", "pairs", "heads"), "bias": ("shared", "pairs", "heads"), "padding": ("padding",), "lengths": ("padding",)}
+KINDS = {
+    "mask": ("padding", "shared", "pairs", "heads"),
+    "bias": ("shared", "pairs", "heads"),
+    "padding": ("padding",),
+    "lengths": ("padding",),
+}
 TRAITS = {
     "padding": "a padding mask that differs by sample",
     "shared": "one mask for all samples",
@@ -101,9 +106,15 @@ def _one_mask(examination, role):
         by_meaning[how.entries].add(kind)
     if by_meaning:
         # The meaning under which most kinds of masks are right; among equals the most usual one.
-        meaning = max(by_meaning, key=lambda one: (len(by_meaning[one]), -list(delivery.ENTRIES | {"lengths": 0}).index(one)))
+        meaning = max(
+            by_meaning, key=lambda one: (len(by_meaning[one]), -list(delivery.ENTRIES | {"lengths": 0}).index(one))
+        )
         shapes = {how.shape for _, how in right if how.entries == meaning}
-        wrong = {key: one for key, one in heard.items() if key[1].entries == meaning and key[1].shape in shapes and key not in right}
+        wrong = {
+            key: one
+            for key, one in heard.items()
+            if key[1].entries == meaning and key[1].shape in shapes and key not in right
+        }
         covered = by_meaning[meaning]
         wrong = {key: one for key, one in wrong.items() if key[0] not in covered}
         how = next(how for _, how in right if how.entries == meaning)
@@ -111,7 +122,11 @@ def _one_mask(examination, role):
             missing = [TRAITS[kind] for kind in kinds if kind not in covered]
             if missing:
                 report.untested.append(f"{' and '.join(missing)} ({name} does not take it)")
-            if subject.kind == "module" or meaning not in delivery.AGREED or how.shape != "(batch, heads, queries, keys)":
+            if (
+                subject.kind == "module"
+                or meaning not in delivery.AGREED
+                or how.shape != "(batch, heads, queries, keys)"
+            ):
                 report.notes.append(f"`{name}` is read as {how}.")
             return Settled((name, how), RIGHT_RULE, tuple(covered))
         suspects = wrong
@@ -181,9 +196,7 @@ def _first_difference(examination, heard, name, how):
     if not differs.any():
         return ""
     place = tuple(int(i) for i in np.argwhere(differs)[0])
-    return (
-        f"`{name}` given as {how}: output{list(place)} is {heard.output[place]:.4f}, where attention gives {wanted[place]:.4f}."
-    )
+    return f"`{name}` given as {how}: output{list(place)} is {heard.output[place]:.4f}, where attention gives {wanted[place]:.4f}."
 
 
 def _rules_for(examination, rules, together):
@@ -244,7 +257,9 @@ def _causal_flag(examination, settled):
         names = list(dict.fromkeys(rule.slug for rule in rules))
         for part, one in enumerate(names[0].split("+")):
             also = tuple(n for n in names[1:] if "+" not in n) if not part else ()
-            examination.add(one, form_with(examination, flag=flag), also=also, where=(("the causal flag",), ("a call without it",)))
+            examination.add(
+                one, form_with(examination, flag=flag), also=also, where=(("the causal flag",), ("a call without it",))
+            )
     if settled is None:
         return
     kind = "padding" if "padding" in settled.kinds else settled.kinds[0]
@@ -298,4 +313,3 @@ def _rows_that_see_nothing(examination, role, settled):
         if not fits(heard.output, wanted) and not _is_right(examination, heard):
             examination.unnamed(f"With {TRAITS[kind]} other rows change, too.", "")
             return
-

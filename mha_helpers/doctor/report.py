@@ -138,10 +138,7 @@ class Report:
             "verdict": self.verdict,
             "reason": self.reason,
             "findings": [
-                {
-                    name: list(value) if isinstance(value, tuple) else value
-                    for name, value in vars(finding).items()
-                }
+                {name: list(value) if isinstance(value, tuple) else value for name, value in vars(finding).items()}
                 for finding in self.findings
             ],
             "untested": self.untested,

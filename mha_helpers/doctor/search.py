@@ -68,7 +68,8 @@ def _fingerprint(output):
     """A few numbers in which outputs that differ by more than rounding differ."""
     flat = output.ravel()
     unknown = np.isnan(flat)
-    sums = np.where(unknown, 0, flat) @ np.cos(np.outer(np.arange(flat.size), (1.0, 2.3)))
+    with np.errstate(all="ignore"):
+        sums = np.where(unknown, 0, flat) @ np.cos(np.outer(np.arange(flat.size), (1.0, 2.3)))
     return output.shape, int(unknown.sum()), *(f"{number:.8g}" for number in sums)
 
 
@@ -120,7 +121,7 @@ class _Search:
         self._descend(i + 1, result, chosen, rare)
 
     def _compare(self, output, chosen, rare):
-        if output.shape != self.target.shape or rare != self.rare and self.rare < self.count and self.rare:
+        if output.shape != self.target.shape or (rare != self.rare and self.rare < self.count and self.rare):
             return  # with fewer rare forms it was tried before
         off = np.abs(output.ravel()[self.spots] - self.wanted)
         if (off > self.room).any():  # NaN passes, and is looked at closely

@@ -6,7 +6,7 @@ import re
 # What an argument may be called, in lower case and without underscores.
 NAMES = {
     "X": "x xs input inputs inputsq hiddenstates hidden embeddings embedding embeds tokens src tgt emb feats features seq "
-    "sequence sequences inputtensor data h e inp tokenvectors xq query_states",
+    "sequence sequences inputtensor data h inp tokenvectors xq querystates residual",
     "queries": "q qs query queries qx queryinput",
     "keys": "k ks key keys kx keyinput",
     "values": "v vs value values vx valueinput val",
@@ -14,7 +14,8 @@ NAMES = {
     "cond y xkv source inputskv contextx ctx crosskv kvinput xcontext mem encoded",
     "W_Q": "wq qw wquery wqueries queryweight queryweights qweight qweights weightq weightsq qproj queryproj qkernel "
     "queryweightmatrix projq qmat matq aq wqs",
-    "W_K": "wk kw wkey wkeys keyweight keyweights kweight kweights weightk weightsk kproj keyproj kkernel projk kmat matk ak wks",
+    "W_K": "wk kw wkey wkeys keyweight keyweights kweight kweights weightk weightsk kproj keyproj kkernel projk "
+    "kmat matk ak wks",
     "W_V": "wv vw wvalue wvalues valueweight valueweights vweight vweights weightv weightsv vproj valueproj vkernel projv "
     "vmat matv av wvs",
     "W_O": "wo ow woutput wout outputweight outputweights oweight oweights outweight outproj oproj wproj weighto weightso "
@@ -23,11 +24,14 @@ NAMES = {
     "b_K": "bk kbias biask kb bkey",
     "b_V": "bv vbias biasv vb bvalue",
     "b_O": "bo obias biaso ob bout boutput outbias",
-    "n_heads": "nheads nhead numheads numhead heads numattentionheads headcount headnum nh numberofheads nattentionheads",
+    "n_heads": "nheads nhead numheads numhead heads numattentionheads headcount headnum nh numberofheads "
+    "nattentionheads",
     "n_kv_heads": "nkvheads numkvheads numkeyvalueheads kvheads nkvhead numkeyvaluehead nkv",
     "mask": "mask attnmask attentionmask amask srcmask tgtmask m attentionmasks masks visible allowed",
-    "padding": "keypaddingmask paddingmask padmask srckeypaddingmask keymask kvmask tokenmask keypadding padding contextmask",
-    "lengths": "validlens validlen lengths lens seqlens seqlengths sequencelengths kvlengths validlengths inputlengths length",
+    "padding": "keypaddingmask paddingmask padmask srckeypaddingmask keymask kvmask tokenmask keypadding padding "
+    "contextmask",
+    "lengths": "validlens validlen lengths lens seqlens seqlengths sequencelengths kvlengths validlengths "
+    "inputlengths length",
     "bias": "attnbias attentionbias scorebias relativepositionbias positionbias additivemask maskbias biasmask",
     "is_causal": "iscausal causal usecausalmask autoregressive usecausal causalmask applycausalmask",
     "past": "past layerpast pastkeyvalue pastkeyvalues pastkv cache kvcache layerstate",
@@ -40,8 +44,15 @@ NAMES = {
     "scale": "scale scaling scalefactor",
 }
 ROLE_OF = {name.replace("_", ""): role for role, names in NAMES.items() for name in names.split()}
-MATRICES = ("W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K", "b_V", "b_O")
-SOURCES = ("X", "queries", "keys", "values", "context")
+# The usual orders of the arguments that must be given.
+ORDERS = (
+    ("X", "W_Q", "W_K", "W_V", "W_O", "n_heads"),
+    ("X", "W_Q", "W_K", "W_V", "W_O"),
+    ("X", "W_Q", "W_K", "W_V"),
+    ("X", "W_Q", "W_K", "W_V", "n_heads"),
+    ("queries", "keys", "values"),
+    ("X",),
+)
 
 
 class CannotBeExaminedError(ValueError):
@@ -93,7 +104,7 @@ def read(function, given=None, *, is_module=False):
     required = [parameter.name for parameter in parameters if parameter.default is inspect.Parameter.empty]
     _mend(roles, required, is_module)
     unknown = [name for name in required if not roles[name]]
-    if not given and (unknown or "X" not in roles.values() and "queries" not in roles.values()):
+    if not given and (unknown or ("X" not in roles.values() and "queries" not in roles.values())):
         _by_position(roles, required, is_module)
         unknown = [name for name in required if not roles[name]]
     if unknown:
@@ -149,13 +160,11 @@ def _by_position(roles, required, is_module):
         elif unknown and required[0] == unknown[0]:
             roles[unknown[0]] = "X"
         return
-    orders = [("X", "W_Q", "W_K", "W_V", "W_O", "n_heads"), ("X", "W_Q", "W_K", "W_V", "W_O"), ("X", "W_Q", "W_K", "W_V"),
-              ("X", "W_Q", "W_K", "W_V", "n_heads"), ("queries", "keys", "values"), ("X",)]  # fmt: skip
-    for order in orders:
-        if len(order) != len(required) or (len(order) == 5) and ("n_heads" in roles.values()) != ("n_heads" in order):
+    for order in ORDERS:
+        if len(order) != len(required) or ((len(order) == 5) and ("n_heads" in roles.values()) != ("n_heads" in order)):
             continue
-        if all(roles[name] in ("", role) for name, role in zip(required, order, strict=True)) or (
-            len(order) == 6 and roles[required[-1]] == "n_heads"
-        ):
+        agreeing = [roles[name] == role for name, role in zip(required, order, strict=True) if roles[name]]
+        # Six arguments can be nothing else; four or five may also be queries, keys, values and more.
+        if len(order) == 6 or (all(agreeing) and (len(order) in (1, 3) or len(agreeing) > 1)):
             roles.update(zip(required, order, strict=True))
             return

@@ -149,9 +149,7 @@ class FunctionSubject:
 
     def mask_question(self, layout, kind):
         """A question in which batch, heads, queries and features differ, with a mask of this kind."""
-        return questions.Question(
-            kind or "a batch", 3, 5, self.n_heads_in(layout), 4, mask=kind, seed=20
-        )
+        return questions.Question(kind or "a batch", 3, 5, self.n_heads_in(layout), 4, mask=kind, seed=20)
 
     def severity_of(self, name, severity):
         return severity
@@ -232,7 +230,11 @@ class FunctionSubject:
             wrong = next((reply for reply in replies if reply.output is None), None)
             if wrong is not None:
                 return wrong
-            return Reply(np.concatenate([reply.output for reply in replies]), replies[0].others, changed=any(reply.changed for reply in replies))
+            return Reply(
+                np.concatenate([reply.output for reply in replies]),
+                replies[0].others,
+                changed=any(reply.changed for reply in replies),
+            )
         return self._call(layout, question, case, how)
 
     def _call(self, layout, question, case, how):
@@ -274,7 +276,9 @@ class FunctionSubject:
             ("past", None), ("d_model", case.d_model), ("d_head", case.d_model // case.n_heads),
         ):  # fmt: skip
             name = self.by_role.get(role)
-            if name and (self._must_give(role) or role in ("n_heads", "n_kv_heads", "is_causal", "deterministic", "training")):
+            if name and (
+                self._must_give(role) or role in ("n_heads", "n_kv_heads", "is_causal", "deterministic", "training")
+            ):
                 settings[name] = value
         if self._must_give("scale"):
             settings[self.by_role["scale"]] = (case.d_model // case.n_heads) ** -0.5
@@ -293,7 +297,13 @@ class FunctionSubject:
         if case.heads is not None:
             wanted = (*case.heads[0].shape[:3], case.heads[2].shape[-1])
         else:
-            width = case.matrices["O"].shape[1] if "O" in case.matrices else case.matrices["V"].shape[1] if "V" in case.matrices else case.X.shape[-1]
+            width = (
+                case.matrices["O"].shape[1]
+                if "O" in case.matrices
+                else case.matrices["V"].shape[1]
+                if "V" in case.matrices
+                else case.X.shape[-1]
+            )
             wanted = (*case.X.shape[:2], width * case.n_heads // case.n_kv_heads if "O" not in case.matrices else width)
         for i, array in enumerate(answer.arrays):
             output = unpacked(layout, array, case, wanted)
@@ -347,4 +357,3 @@ def _in_precision(to_framework, framework, precision):
         return converted.astype(precision) if hasattr(converted, "astype") else converted
 
     return convert
-

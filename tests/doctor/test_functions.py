@@ -55,7 +55,7 @@ COMMON = [form for form in [*FORMS, *BUILT_IN] if not form.rare and "+" not in f
 NEEDS_MORE = {"cross-sources-swapped", "cross-attends-to-itself", "kv-heads-tiled", "bias-left-out"}
 
 
-@pytest.mark.parametrize("form", COMMON, ids=lambda form: f"{form.slug}: {form.text}")
+@pytest.mark.parametrize("form", COMMON, ids=lambda form: f"{form.step}: {form.slug}: {form.text}")
 def test_a_single_mistake_is_named(form):
     if form.slug in NEEDS_MORE:
         pytest.skip("needs another signature")
@@ -139,13 +139,13 @@ def with_mask(hide):
         ("mask-added-boolean", lambda scores, mask: softmax_out_of_nothing(scores + mask)),
         ("mask-tiny-number", lambda scores, mask: softmax_out_of_nothing(np.where(mask, scores, -10))),
         ("mask-full-row-nan", lambda scores, mask: softmax_out_of_nothing(np.where(mask, scores, -np.inf))),
-        (None, lambda scores, mask: softmax_out_of_nothing(np.where(mask, scores, -1e9))),
+        ("", lambda scores, mask: softmax_out_of_nothing(np.where(mask, scores, -1e9))),
         (None, lambda scores, mask: attention.softmax_or_zeros(np.where(mask, scores, -np.inf))),
     ],
 )
 def test_masks(name, hide):
     report = doctor.examine(with_mask(hide))
-    if name is None:
+    if not name:
         assert report.healthy, report
     else:
         assert explains(name, report), report

@@ -56,6 +56,7 @@ ALLOWED = {
         "running_example",
         "worked_examples",
     },
+    "doctor": {"doctor", "drawing"},
     "check_setup": {"attention", "drawing", "exercises", "labs", "model", "worked_examples"},
 }
 
@@ -65,7 +66,14 @@ def run(code, **options):
 
 
 @pytest.mark.parametrize(
-    "modules", ["mha_helpers", "mha_helpers.model.encoder", "mha_helpers.exercises", "mha_helpers.worked_examples"]
+    "modules",
+    [
+        "mha_helpers",
+        "mha_helpers.model.encoder",
+        "mha_helpers.exercises",
+        "mha_helpers.worked_examples",
+        "mha_helpers.doctor",
+    ],
 )
 def test_importing_loads_nothing_that_draws_or_reads_sentences(modules):
     loaded = run(f"import sys, {modules}; print(*{{name.partition('.')[0] for name in sys.modules}})").split()
