@@ -137,7 +137,7 @@ def documented(function):
         r"additive|added to the (attention )?(scores|logits)|-inf|−inf|float mask|0 (for|where)[^.]{0,60}-", text
     ):
         meanings += ["added, -inf hides", "added, -1e9 hides"]
-    hides = r"(hid|mask(ed|s)? out|ignor|pad|exclu|not attend|blocked|must not|may not|not allowed|disallow|(is|are) masked)"
+    hides = r"(hid|mask(ed|s)? out|ignor|pad|exclu|not attend|block|must not|may not|not allowed|disallow|masked)"
     if re.search(rf"\b(true|1s?|ones?|non-?zero)\b[^.;]{{0,60}}{hides}", text):
         meanings += ["True hides", "1 hides", "1.0 hides"]
     return tuple(meanings)

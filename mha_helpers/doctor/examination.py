@@ -213,7 +213,8 @@ class Examination:
                     together.append(start)
                     continue
                 found, complete = explanations(
-                    failing.case, failing.output, rest, right=chosen, confirm=confirm, deadline=self.search_until, plan=plan.sizes
+                    failing.case, failing.output, rest, right=chosen, confirm=confirm,
+                    deadline=self.search_until, plan=plan.sizes,
                 )  # fmt: skip
                 whole &= complete
                 together += [(*start, *combination) for combination in found]
@@ -332,8 +333,8 @@ class Examination:
             return True
         self.report.healthy = None
         self.report.reason = (
-            "Its parameters could not be read as those of attention in any layout that the doctor knows, so its equation "
-            "was not compared. Nothing that can be told without them is wrong."
+            "Its parameters could not be read as those of attention in any layout that the doctor knows, so its "
+            "equation was not compared. Nothing that can be told without them is wrong."
         )
         return True
 
@@ -344,12 +345,15 @@ class Examination:
         first, again = self.plain[0], self.hear(self.layout, question)
         if any(heard.reply.changed for heard in [*self.plain, again]):
             self.add("input-changed", None)
-        if again.output is not None and not np.array_equal(first.output, again.output, equal_nan=True):
-            if not fits(again.output, first.output):
-                third = self.hear(self.layout, question)
-                random = third.output is not None and not fits(third.output, again.output)
-                name = "dropout-always-on" if random and self.subject.kind == "module" else "not-repeatable"
-                self.add(name, None)
+        if again.output is None or _same(first.output, again.output):
+            return
+        third = self.hear(self.layout, question)
+        random = third.output is not None and not _same(third.output, again.output)
+        self.add("dropout-always-on" if random and self.subject.kind == "module" else "not-repeatable", None)
+
+
+def _same(one, other):
+    return np.array_equal(one, other, equal_nan=True) or fits(one, other)
 
 
 def _names(combination):

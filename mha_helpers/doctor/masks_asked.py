@@ -184,7 +184,7 @@ def _explain(examination, role, suspects, right):
     how = order[0]
     one = by_how[how][0]
     examination.unnamed(
-        f"With {TRAITS[one.question.mask]} it differs from attention, and no mistake that the doctor knows explains it.",
+        f"With {TRAITS[one.question.mask]} it differs from attention, and no known mistake explains it.",
         _first_difference(examination, one, subject.by_role[role], how),
     )
     return None
@@ -196,7 +196,8 @@ def _first_difference(examination, heard, name, how):
     if not differs.any():
         return ""
     place = tuple(int(i) for i in np.argwhere(differs)[0])
-    return f"`{name}` given as {how}: output{list(place)} is {heard.output[place]:.4f}, where attention gives {wanted[place]:.4f}."
+    numbers = f"{heard.output[place]:.4f}, where attention gives {wanted[place]:.4f}"
+    return f"`{name}` given as {how}: output{list(place)} is {numbers}."
 
 
 def _rules_for(examination, rules, together):
@@ -215,7 +216,7 @@ def _rules_for(examination, rules, together):
 
 
 def least_open(found):
-    """Of (entries left open, rule), the rules that leave least open; where no mask at all is one, the others hide nothing."""
+    """Of (entries left open, rule), the rules that leave least open; no mask at all is simpler than one in vain."""
     least = min((unknown for unknown, _ in found), default=0)
     rules = [rule for unknown, rule in found if unknown == least]
     ignored = [rule for rule in rules if rule in (IGNORED, CAUSAL_IGNORED)]

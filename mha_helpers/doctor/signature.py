@@ -5,21 +5,21 @@ import re
 
 # What an argument may be called, in lower case and without underscores.
 NAMES = {
-    "X": "x xs input inputs inputsq hiddenstates hidden embeddings embedding embeds tokens src tgt emb feats features seq "
-    "sequence sequences inputtensor data h inp tokenvectors xq querystates residual",
+    "X": "x xs input inputs inputsq hiddenstates hidden embeddings embedding embeds tokens src tgt emb feats features "
+    "seq sequence sequences inputtensor data h inp tokenvectors xq querystates residual",
     "queries": "q qs query queries qx queryinput",
     "keys": "k ks key keys kx keyinput",
     "values": "v vs value values vx valueinput val",
-    "context": "context memory encoderhiddenstates encoderoutput encoderoutputs encoderout enc encout kv keyvaluestates "
-    "cond y xkv source inputskv contextx ctx crosskv kvinput xcontext mem encoded",
+    "context": "context memory encoderhiddenstates encoderoutput encoderoutputs encoderout enc encout kv "
+    "keyvaluestates cond y xkv source inputskv contextx ctx crosskv kvinput xcontext mem encoded",
     "W_Q": "wq qw wquery wqueries queryweight queryweights qweight qweights weightq weightsq qproj queryproj qkernel "
     "queryweightmatrix projq qmat matq aq wqs",
     "W_K": "wk kw wkey wkeys keyweight keyweights kweight kweights weightk weightsk kproj keyproj kkernel projk "
     "kmat matk ak wks",
-    "W_V": "wv vw wvalue wvalues valueweight valueweights vweight vweights weightv weightsv vproj valueproj vkernel projv "
-    "vmat matv av wvs",
-    "W_O": "wo ow woutput wout outputweight outputweights oweight oweights outweight outproj oproj wproj weighto weightso "
-    "projo outputproj okernel omat mato wos",
+    "W_V": "wv vw wvalue wvalues valueweight valueweights vweight vweights weightv weightsv vproj valueproj vkernel "
+    "projv vmat matv av wvs",
+    "W_O": "wo ow woutput wout outputweight outputweights oweight oweights outweight outproj oproj wproj weighto "
+    "weightso projo outputproj okernel omat mato wos",
     "b_Q": "bq qbias biasq qb bquery",
     "b_K": "bk kbias biask kb bkey",
     "b_V": "bv vbias biasv vb bvalue",
