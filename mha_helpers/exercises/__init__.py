@@ -6,12 +6,14 @@
 
 from importlib import import_module
 
+from mha_helpers.exercises import originals
+from mha_helpers.exercises.engine import recall
 from mha_helpers.exercises.output_projection.exit_test import exit_test
 from mha_helpers.exercises.prediction import Prediction
 from mha_helpers.exercises.results import keep_results, stop_keeping
 
-# The registry: an exercise NAME of a folder is the `exercise` of its module NAME; a folder's predictions
-# are those that its module `predictions` holds.
+# The registry: an exercise NAME of a folder is the `exercise` of its module NAME; a folder's predictions are those
+# that its module `predictions` holds. A warm-up needs no module: "recall_softmax" is softmax once more, from memory.
 EXERCISES = {
     "self_attention": (
         "softmax",
@@ -36,10 +38,14 @@ EXERCISES = {
 __all__ = ["exit_test", "keep_results", "stop_keeping"]
 for _folder, _names in EXERCISES.items():
     for _name in _names:
-        globals()[_name] = import_module(f"{__name__}.{_folder}.{_name}").exercise
+        _again = _name.removeprefix("recall_")
+        globals()[_name] = (
+            import_module(f"{__name__}.{_folder}.{_name}").exercise if _again == _name else recall(globals()[_again])
+        )
         __all__ += [_name]
     for _name, _found in vars(import_module(f"{__name__}.{_folder}.predictions")).items():
         if isinstance(_found, Prediction):
             _found.name = _name
             globals()[_name] = _found
             __all__ += [_name]
+originals.remember()

@@ -2,6 +2,7 @@
 
 import html
 import re
+from base64 import b64encode
 from dataclasses import dataclass
 
 from mha_helpers.drawing import style
@@ -27,31 +28,46 @@ class Panel:
     paragraphs : tuple of str
     code : str, optional
         Shown as it stands, after the paragraphs.
+    picture : object, optional
+        With a method `png` and a `text` that says what it shows, as the course's figures have; after the code.
+    folds : tuple of (str, str), optional
+        Titles and what a click on them opens, last of all; in HTML only.
     """
 
     tone: str
     heading: str
     paragraphs: tuple = ()
     code: str = ""
+    picture: object = None
+    folds: tuple = ()
 
     def text(self):
-        return "\n".join(part for part in (self.heading, *self.paragraphs, self.code) if part)
+        seen = self.picture.text if self.picture else ""
+        return "\n".join(part for part in (self.heading, *self.paragraphs, self.code, seen) if part)
 
     def html(self):
-        body = "".join(
-            f'<div style="margin-top:4px; white-space:pre-wrap">{_with_code(paragraph)}</div>'
-            for paragraph in self.paragraphs
-        )
+        body = "".join(map(_paragraph, self.paragraphs))
         if self.code:
+            # Wrapped, not cut off: what stands beyond the edge of a box is overlooked.
             body += (
-                f'<pre style="margin:6px 0 0; padding:6px; background:#f2f2f2; color:{style.INK}; white-space:pre; '
-                f'overflow-x:auto">{html.escape(self.code)}</pre>'
+                f'<pre style="margin:6px 0 0; padding:6px; background:#f2f2f2; color:{style.INK}; '
+                f'white-space:pre-wrap; overflow-wrap:anywhere">{html.escape(self.code)}</pre>'
             )
+        if self.picture:
+            said, image = html.escape(self.picture.text), b64encode(self.picture.png()).decode()
+            body += f'<img alt="{said}" src="data:image/png;base64,{image}" style="margin-top:6px; max-width:100%">'
+        for title, content in self.folds:
+            summary = f'<summary style="cursor:pointer">{html.escape(title)}</summary>'
+            body += f'<details style="margin-top:4px">{summary}{_paragraph(content)}</details>'
         return (
             f'<div style="border-left:6px solid {BORDERS[self.tone]}; padding:8px 12px; max-width:52em; '
-            f'background:{style.PAPER}; color:{style.INK}; line-height:1.45"><b>{html.escape(self.heading)}</b>'
-            f"{body}</div>"
+            f'background:{style.PAPER}; color:{style.INK}; line-height:1.45; overflow-wrap:anywhere">'
+            f"<b>{html.escape(self.heading)}</b>{body}</div>"
         )
+
+
+def _paragraph(text):
+    return f'<div style="margin-top:4px; white-space:pre-wrap">{_with_code(text)}</div>'
 
 
 def _with_code(text):

@@ -1,6 +1,7 @@
 """Questions that take a committed answer before they show the result."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from mha_helpers.exercises import results
 from mha_helpers.exercises.panel import Panel, Shown
@@ -18,9 +19,23 @@ class Reply(Shown):
     mistake: str | None = None  # the wrong option
 
 
+class Evidence(NamedTuple):
+    """What is to be seen once an answer is committed.
+
+    Parameters
+    ----------
+    text : str
+        The numbers, or a small table.
+    picture : CourseFigure, optional
+    """
+
+    text: str
+    picture: object = None
+
+
 @dataclass
 class Prediction:
-    """A question about code that has not been run yet.
+    """A question about what is not shown yet.
 
     Parameters
     ----------
@@ -28,26 +43,27 @@ class Prediction:
         The right option.
     reactions : dict of str to str
         What to say to each option.
-    run : callable
-        Computes the result, as a str. It is called only once an answer is committed.
+    evidence : callable
+        Computes what tells the right option, as a str or as Evidence. It is called only once an answer is
+        committed, and nothing that it shows may stand in the notebook before.
     shown_when_wrong : bool, optional
-        Whether a wrong answer sees the result too. Not where it may try again.
+        Whether a wrong answer sees the evidence too. Not where it may try again.
     """
 
     right: str
     reactions: dict
-    run: object
+    evidence: object
     shown_when_wrong: bool = True
     first_answer: str | None = field(default=None, init=False)
     name: str = field(default="(unnamed)", init=False)  # given by the registry
 
     def commit(self, answer):
-        """Show the result, once there is an answer.
+        """Show the evidence, once there is an answer, and speak to the answer.
 
         Parameters
         ----------
         answer : str or None
-            One of the options. With None the result stays hidden.
+            One of the options. With None the evidence stays hidden.
 
         Returns
         -------
@@ -81,13 +97,39 @@ class Prediction:
         heading = f'{verdict}: you committed to "{answer}"'
         if answer != self.first_answer:
             heading = f'{verdict}: "{answer}"; you first committed to "{self.first_answer}"'
-        result = self.run() if is_right or self.shown_when_wrong else ""
-        panel = Panel("good" if is_right else "bad", heading, (self.reactions[answer],), result)
+        shown = self._shown() if is_right or self.shown_when_wrong else Evidence("")
+        panel = Panel("good" if is_right else "bad", heading, (self.reactions[answer],), *shown)
         return Reply("right", panel) if is_right else Reply("not quite", panel, mistake=answer)
+
+    def _shown(self):
+        evidence = self.evidence()
+        return Evidence(evidence) if isinstance(evidence, str) else evidence
+
+    def markdown(self):
+        """Return the right answer and its evidence, folded: for readers who have no kernel to commit in.
+
+        Returns
+        -------
+        str
+            Markdown. It is written into the notebooks by `python -m tools.writing.refresh`.
+
+        Examples
+        --------
+        >>> from mha_helpers import exercises
+        >>> print(exercises.predict_constant.markdown()[:68])
+        <details>
+        <summary>Reading without running? The answer</summary>
+        """
+        text, picture = self._shown()
+        shown = "\n".join(filter(None, (text, picture.text if picture else "")))
+        return (
+            "<details>\n<summary>Reading without running? The answer</summary>\n\n"
+            f"**{self.right}**: {self.reactions[self.right]}\n\n```text\n{shown}\n```\n\n</details>"
+        )
 
 
 def written_row(values):
-    """Write a row of numbers as the results of `run` show it.
+    """Write a row of numbers as evidence shows it.
 
     Parameters
     ----------

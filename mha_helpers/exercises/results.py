@@ -88,6 +88,8 @@ def stop_keeping():
 def keep(exercise, status, mistake):
     """Append one outcome, if the learner asked for it.
 
+    Every outcome of a check or a committed answer passes here, and nowhere else.
+
     A failure is printed beside the outcome, which is shown all the same.
 
     Parameters

@@ -1,5 +1,6 @@
 """Calling a learner's function: safely, and with its answer read as arrays that can be compared."""
 
+import dis
 import inspect
 import warnings
 from dataclasses import dataclass
@@ -7,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from mha_helpers.learner import explain
+from mha_helpers.learner.time_limit import TimedOut, time_limit
 
 # Wide enough for a right answer in float32, far narrower than any catalogued mistake.
 RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE = 1e-4, 1e-5
 
-# What says of an input that it cannot be right.
-REFUSALS = (ValueError, AssertionError)
+# A result of more entries than this is far too large for any exercise, and would take minutes to compare.
+MOST_ENTRIES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ def call_safely(function, arguments, n_outputs, options=None):
     Returns
     -------
     Outcome
-        Never an exception, but for a KeyboardInterrupt: that is the learner's own.
+        Never an exception, but for a KeyboardInterrupt: that is the learner's own. A call that takes too long is
+        stopped: its error is a TimedOut.
     """
     copies, named_copies = (
         {name: value.copy(order="K") if isinstance(value, np.ndarray) else value for name, value in given.items()}
@@ -52,15 +55,16 @@ def call_safely(function, arguments, n_outputs, options=None):
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            returned = function(*copies.values(), **named_copies)
-        except (Exception, SystemExit) as error:
+            with time_limit():
+                returned = function(*copies.values(), **named_copies)
+        except (Exception, SystemExit, TimedOut) as error:
             return Outcome(error=error)
         if inspect.iscoroutine(returned):
             returned.close()  # an `async def` that nobody awaits would complain when it is thrown away
         arrays = _as_arrays(returned, n_outputs)
     before, after = arguments | (options or {}), copies | named_copies
     changed = (name for name in before if not _unchanged(before[name], after[name]))
-    return Outcome(returned, arrays, _is_boolean(returned, arrays), changed=next(changed, None))
+    return Outcome(returned, arrays, _is_boolean(returned, len(arrays or ())), changed=next(changed, None))
 
 
 def _unchanged(before, after):
@@ -73,28 +77,29 @@ def _as_arrays(returned, n_outputs):
     several = n_outputs > 1 and (
         isinstance(returned, tuple) or (isinstance(returned, list) and len(returned) == n_outputs)
     )
-    arrays = []
-    for part in returned if several else (returned,):
-        try:
-            array = np.asarray(part)
-            if array.dtype.kind not in "fiubO":
-                return None
-            # Objects may be Fractions, but not text; and None would be read as NaN.
-            if any(isinstance(entry, str | None) for entry in array.flat):
-                return None
-            arrays.append(array.astype(np.float64))  # a copy: later calls cannot change it
-        except Exception:  # whatever an unknown kind of object answers: it is no array, and the check says so
+    arrays = tuple(_as_array(part) for part in (returned if several else (returned,)))
+    return None if any(array is None for array in arrays) else arrays
+
+
+def _as_array(part):
+    try:
+        array = np.asarray(part)
+        if array.dtype.kind not in "fiubO":
             return None
-    return tuple(arrays)
+        if array.size > MOST_ENTRIES:
+            return np.broadcast_to(np.nan, array.shape)  # its shape says enough
+        # Objects may be Fractions, but not text; and None would be read as NaN.
+        if array.dtype.kind == "O" and any(isinstance(entry, str | None) for entry in array.flat):
+            return None
+        return array.astype(np.float64)  # a copy: later calls cannot change it
+    except Exception:  # whatever an unknown kind of object answers: it is not an array, and the check says so
+        return None
 
 
-def _is_boolean(returned, arrays):
-    if arrays is None or len({array.shape for array in arrays}) != 1:
-        return False
-    array = np.asarray(returned)
-    if array.dtype.kind == "O":  # booleans may be held as objects, too
-        return all(isinstance(entry, (bool, np.bool)) for entry in array.flat)
-    return array.dtype.kind == "b"
+def _is_boolean(returned, n_arrays):
+    """Tell whether booleans came back; held as objects they are not booleans: `~` turns True into -2 there."""
+    parts = returned if n_arrays > 1 else (returned,)
+    return n_arrays > 0 and all(np.asarray(part).dtype.kind == "b" for part in parts)
 
 
 def is_stub(function, outcome):
@@ -102,7 +107,7 @@ def is_stub(function, outcome):
     if isinstance(outcome.error, NotImplementedError):
         return True
     parts = outcome.returned if isinstance(outcome.returned, (tuple, list)) else (outcome.returned,)
-    if any(part is ... or part is NotImplemented for part in parts):
+    if parts and all(part is ... or part is NotImplemented for part in parts):
         return True
     # None from a function that computes something is a forgotten `return`, not a stub.
     return outcome.error is None and outcome.returned is None and explain.does_nothing(function)
@@ -110,7 +115,8 @@ def is_stub(function, outcome):
 
 def close(got, wanted):
     """Compare two arrays cell by cell; NaN equals NaN."""
-    return np.isclose(got, wanted, rtol=RELATIVE_TOLERANCE, atol=ABSOLUTE_TOLERANCE, equal_nan=True)
+    with np.errstate(all="ignore"):  # a learner may have set NumPy to raise where it underflows
+        return np.isclose(got, wanted, rtol=RELATIVE_TOLERANCE, atol=ABSOLUTE_TOLERANCE, equal_nan=True)
 
 
 def same_shapes(one, other):
@@ -124,8 +130,25 @@ def agree(given, wanted):
     Where the reference refuses its input, any refusal will do, in whatever words.
     """
     if wanted.error is not None:
-        return isinstance(given.error, REFUSALS)
+        return is_refusal(given.error)
     return same(given, wanted) and (given.boolean or not wanted.boolean)
+
+
+def is_refusal(error):
+    """Tell whether an error says of an input that it cannot be right.
+
+    NumPy's own ValueErrors do, and so does whatever a learner raises on purpose: in a `raise` or an `assert`.
+    """
+    if isinstance(error, ValueError | AssertionError):
+        return True
+    traceback = getattr(error, "__traceback__", None)
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None or isinstance(error, TimedOut):
+        return False
+    if traceback.tb_frame.f_globals.get("__name__", "").partition(".")[0] == "numpy":
+        return False  # it stumbled over what it was given
+    return dis.opname[traceback.tb_frame.f_code.co_code[traceback.tb_lasti]] == "RAISE_VARARGS"
 
 
 def same(one, other, output=None):

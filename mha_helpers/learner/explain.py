@@ -118,7 +118,7 @@ def describe_error(error, function, asked, *, with_cause=True):
         said = str(error).strip()
     except Exception:  # an exception's own text may fail too
         said = ""
-    line = _failing_line(error, function)
+    _, line = last_line(error, function)
     first = said.partition("\n")[0]
     text = f"Python said {type(error).__name__}" + (f": {_cut(first)}" if first else "")
     text += f", in the line `{_cut(line)}`." if line else "."
@@ -147,14 +147,66 @@ def _cut(text):
     return text if len(text) <= 200 else text[:200] + "..."
 
 
-def _failing_line(error, function):
+def last_line(error, function):
+    """Return the number and the text of the last line of the learner's that was reached: (0, "") where that is hidden.
+
+    Parameters
+    ----------
+    error : BaseException
+    function : callable
+        The learner's; lines of the cell that defines it count.
+    """
     code = _code_of(function)
-    line, traceback = "", error.__traceback__
+    number, line, traceback = 0, "", error.__traceback__
     while code is not None and traceback is not None:
         if traceback.tb_frame.f_code.co_filename == code.co_filename:
-            line = linecache.getline(code.co_filename, traceback.tb_lineno).strip()
+            number = traceback.tb_lineno
+            line = linecache.getline(code.co_filename, number).strip()
         traceback = traceback.tb_next
-    return line
+    return number, line
+
+
+def describe_returned(outcome, outputs):
+    """Say of what cannot be read as the outputs what it is instead.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        Of a call that returned something, but not one array of numbers for each output.
+    outputs : tuple of str
+    """
+    expected, returned = ", ".join(outputs), outcome.returned
+    if outcome.arrays is not None:
+        got = "one array" if len(outcome.arrays) == 1 else f"{len(outcome.arrays)} arrays"
+        return f"Expected {len(outputs)}, `return {expected}`; got {got}."
+    if isinstance(returned, tuple):
+        unwritten = [name for name, part in zip(outputs, returned, strict=False) if part is ... or part is None]
+        if len(returned) == len(outputs) and unwritten:
+            return f"Half of it is there: what stands for {' and '.join(unwritten)} is still to be computed."
+        if len(outputs) == 1:
+            return f"It returned {len(returned)} things; `return {expected}` and nothing else."
+    if isinstance(returned, types.GeneratorType):
+        return f"It returned a generator, as a function with `yield` does; collect the parts and `return {expected}`."
+    if callable(returned):
+        return "It returned a function; are the brackets missing that call it?"
+    kind = type(returned).__name__
+    if isinstance(returned, np.ndarray):
+        kind = f"an array of {returned.dtype}"
+    return f"It returned {kind}, which cannot be read as numbers; `return {expected}`."
+
+
+def safe_repr(value):
+    """Show any object in at most 60 characters, also one whose own repr fails."""
+    try:
+        return repr(value)[:60]
+    except Exception:
+        return f"an object of type {type(value).__name__}"
+
+
+def holds_objects(returned):
+    """Tell whether what a function returned, or a part of it, is an array of Python objects."""
+    parts = returned if isinstance(returned, tuple) else (returned,)
+    return any(isinstance(part, np.ndarray) and part.dtype.kind == "O" for part in parts)
 
 
 def outside_arrays(function):

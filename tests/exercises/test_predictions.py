@@ -18,7 +18,7 @@ def prediction(request):
 
 @pytest.mark.parametrize("answer", [None, ..., "z", "", 2, ["b"]], ids=str)
 def test_without_an_answer_the_result_stays_hidden(prediction, answer):
-    prediction.run = lambda: pytest.fail("the result was computed before there was an answer")
+    prediction.evidence = lambda: pytest.fail("the result was computed before there was an answer")
     reply = prediction.commit(answer)
     assert reply.status == "not answered"
     assert repr(reply).startswith("Not answered yet")
@@ -29,7 +29,7 @@ def test_the_right_answer_shows_the_result(prediction):
     reply = prediction.commit(f" {prediction.right.upper()} ")
     assert reply.status == "right"
     assert repr(reply).startswith("Right: you committed to")
-    assert prediction.run() in repr(reply)
+    assert prediction.evidence() in repr(reply)
 
 
 def test_every_wrong_answer_is_told_why(prediction):
@@ -38,7 +38,7 @@ def test_every_wrong_answer_is_told_why(prediction):
             reply = dataclasses.replace(prediction).commit(option)
             assert repr(reply).startswith("Not quite")
             assert reaction in repr(reply)
-            assert (prediction.run() in repr(reply)) == prediction.shown_when_wrong
+            assert (prediction.evidence() in repr(reply)) == prediction.shown_when_wrong
 
 
 def test_the_first_answer_is_remembered(prediction):
@@ -48,19 +48,20 @@ def test_the_first_answer_is_remembered(prediction):
 
 
 def test_the_results_are_the_ones_that_the_answers_claim():
-    constant = exercises.predict_constant.run().splitlines()
+    constant = exercises.predict_constant.evidence().splitlines()
     assert constant[1] == constant[3], "adding a constant changes no weight"
-    order = exercises.predict_order.run().splitlines()
+    order = exercises.predict_order.evidence().splitlines()
     assert order[0].partition("[")[2] == order[1].partition("[")[2], "the context of 'bites' is the same"
     weights, context = (
-        line.split(":")[1].split(", with 10 W_V ") for line in exercises.predict_values.run().splitlines()
+        line.split(":")[1].split(", with 10 W_V ") for line in exercises.predict_values.evidence().splitlines()
     )
     assert weights[0].strip() == weights[1]
     assert context[0].strip() != context[1]
 
 
 def test_the_slip_is_the_one_that_the_replay_finds():
-    assert exercises.find_slip.run().splitlines() == ["the notes: 33.4  39.1  28.9", "right:     33.43  39.05  27.52"]
+    notes, right = exercises.find_slip.evidence().splitlines()
+    assert (notes, right) == ("the notes: 33.4  39.1  28.9", "right:     33.43  39.05  27.52")
     assert sum(map(float, ("33.4", "39.1", "28.9"))) == pytest.approx(101.4)
     assert "27.52 %" in exercises.find_slip.reactions["play on football"]
     assert len(exercises.find_slip.reactions) == 9
@@ -71,31 +72,31 @@ def numbers_in(text):
 
 
 def test_the_results_about_scaling_are_the_ones_that_the_answers_claim():
-    narrow, wide = (numbers_in(line)[0] for line in exercises.predict_spread.run().splitlines())
+    narrow, wide = (numbers_in(line)[0] for line in exercises.predict_spread.evidence().splitlines())
     assert wide / narrow == pytest.approx(8, rel=0.03)
-    saturated, scaled = (numbers_in(line) for line in exercises.predict_gradient.run().splitlines())
+    saturated, scaled = (numbers_in(line) for line in exercises.predict_gradient.evidence().splitlines())
     assert saturated[0] < 0.001 < 0.3 < scaled[0]
-    after, first, twice = (numbers_in(line) for line in exercises.predict_queries_first.run().splitlines())
+    after, first, twice = (numbers_in(line) for line in exercises.predict_queries_first.evidence().splitlines())
     assert after == first != twice
 
 
 def test_the_results_about_masks_are_the_ones_that_the_answers_claim():
-    *_, hidden = numbers_in(exercises.predict_zero.run().splitlines()[1])
-    assert hidden == max(numbers_in(exercises.predict_zero.run().splitlines()[1]))
-    whole, after, before = (numbers_in(line) for line in exercises.predict_after.run().splitlines())
+    *_, hidden = numbers_in(exercises.predict_zero.evidence().splitlines()[1])
+    assert hidden == max(numbers_in(exercises.predict_zero.evidence().splitlines()[1]))
+    whole, after, before = (numbers_in(line) for line in exercises.predict_after.evidence().splitlines())
     assert whole[-1] == before[-1] == 1 > after[-1]
     assert after[0] / after[1] == pytest.approx(before[0] / before[1], rel=1e-3)
-    assert exercises.predict_empty.run().endswith("[nan nan nan]")
+    assert exercises.predict_empty.evidence().endswith("[nan nan nan]")
 
 
 def test_the_results_about_heads_are_the_ones_that_the_answers_claim():
-    without, with_W_O = (numbers_in(line) for line in exercises.predict_without.run().splitlines())
+    without, with_W_O = (numbers_in(line) for line in exercises.predict_without.evidence().splitlines())
     assert without[:2] == [0, 0]
     assert min(without[2:] + with_W_O) > 0
-    before, alike, alone = (numbers_in(line) for line in exercises.predict_exchanged.run().splitlines())
+    before, alike, alone = (numbers_in(line) for line in exercises.predict_exchanged.evidence().splitlines())
     assert before == alike
     assert sorted(before) != sorted(alone)
-    zeros, mean = (numbers_in(line)[0] for line in exercises.predict_mean.run().splitlines())
+    zeros, mean = (numbers_in(line)[0] for line in exercises.predict_mean.evidence().splitlines())
     assert mean > 2.5 * zeros
 
 
@@ -116,8 +117,8 @@ def test_the_first_slip_is_the_one_that_the_replay_finds():
 
 
 def test_the_results_about_the_trained_model_are_the_ones_that_the_answers_claim():
-    undivided, merged, without_W_O = (numbers_in(line)[0] for line in exercises.predict_lightly.run().splitlines())
+    undivided, merged, without_W_O = (numbers_in(line)[0] for line in exercises.predict_lightly.evidence().splitlines())
     assert undivided > 0.8 > 0.5 > max(merged, without_W_O)
-    tired, soft = (numbers_in(line) for line in exercises.predict_soft.run().splitlines())
+    tired, soft = (numbers_in(line) for line in exercises.predict_soft.evidence().splitlines())
     assert abs(tired[0] - soft[0]) < 0.05 < 0.5 < soft[0]
-    assert exercises.predict_all_out.run() == "without any head: 8 of 8 nearest to their own"
+    assert exercises.predict_all_out.evidence() == "without any head: 8 of 8 nearest to their own"

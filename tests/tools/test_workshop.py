@@ -9,7 +9,7 @@ import pytest
 
 from mha_helpers import exercises
 from mha_helpers.attention import attention_scores, softmax
-from mha_helpers.exercises import engine
+from mha_helpers.exercises import diagnosis, engine
 from tools.writing.notebooks import NOTEBOOKS, course_notebooks, read
 from tools.writing.solve import ASK
 
@@ -240,7 +240,7 @@ def test_what_the_check_calls_other_slips_is_named_as_it_names_them():
     """Beside the catalogues: named in the table of who is stuck."""
     for slug in ("outside-array", "input-changed"):
         assert f"| `{slug}` |" in SECTIONS["Stuck"]
-        assert f'"{slug}"' in inspect.getsource(engine)
+        assert f'"{slug}"' in inspect.getsource(engine) + inspect.getsource(diagnosis)
 
 
 def test_it_asks_the_learners_for_the_last_line_that_they_will_see():

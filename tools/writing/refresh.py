@@ -2,12 +2,14 @@
 
 Usage: python -m tools.writing.refresh [NOTEBOOK ...]
 
-Every notebook is run before any is written: when a cell raises, no file changes.
+Every notebook is run before any is written: when a cell raises, no file changes. The folded answers to its
+predictions are written anew, too.
 """
 
 import argparse
 import sys
 
+from tools.writing.answers import fill
 from tools.writing.notebooks import NotebookError, add_notebooks, execute, read, write
 
 
@@ -17,7 +19,7 @@ def main(argv=None):
     refreshed = {}
     for path in parser.parse_args(argv).notebooks:
         try:
-            refreshed[path] = execute(read(path), path.parent)
+            refreshed[path] = execute(fill(read(path)), path.parent)
         except NotebookError as error:
             sys.exit(f"{path.name}: {error}\nNothing was written.")
     for path, notebook in refreshed.items():

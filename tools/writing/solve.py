@@ -13,6 +13,7 @@ import json
 import re
 
 from mha_helpers import exercises
+from mha_helpers.exercises.engine import Exercise
 from tools.writing.notebooks import (
     NOTEBOOKS,
     NotebookError,
@@ -52,11 +53,11 @@ def solve(notebook, folder=NOTEBOOKS):
         outcome is not shown or is not that the answer is right.
     """
     solved = copy.deepcopy(notebook)
-    asked = set()
+    asked = []
     code_cells = [pair for pair in enumerate(solved.cells, 1) if pair[1].cell_type == "code"]
     for number, cell in reversed(code_cells):  # from the end, so that `asked` holds what the cells below ask
         try:
-            asked |= set(_asks(cell))
+            asked = _asks(cell) + asked
             if "exercise" in tags(cell):
                 _fill_stub(cell, asked)
             if "prediction" in tags(cell):
@@ -85,37 +86,45 @@ def stub(cell):
     Raises
     ------
     NotebookError
-        If it does not define exactly one, or none that `mha_helpers.exercises` knows.
+        If it does not define exactly one, or none that `mha_helpers.exercises` asks for.
     """
     functions = [node for node in parse(cell.source).body if isinstance(node, ast.FunctionDef)]
     if len(functions) != 1:
         names = ", ".join(function.name for function in functions) or "no function"
         raise NotebookError(f"is tagged exercise and defines {names}; define exactly one function")
-    if not hasattr(getattr(exercises, functions[0].name, None), "solution"):
+    found = {name: each for name, each in vars(exercises).items() if hasattr(each, "solution")}
+    # A repair or a warm-up is called something else than the function that it asks for.
+    wanted = {each.reference.__name__ for each in found.values() if isinstance(each, Exercise)}
+    if functions[0].name not in wanted | found.keys():
         raise NotebookError(f"is tagged exercise; rename {functions[0].name} to an exercise of mha_helpers.exercises")
     return functions[0]
 
 
 def _asks(cell):
-    """Return (name, "check" or "commit") for each question that a cell puts to `exercises`."""
+    """Return (exercise, "check" or "commit", argument) for each question that a cell puts to `exercises`."""
     tree = parse(plain_python(cell.source))
-    calls = [ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    return [match.groups() for match in map(ASK.fullmatch, calls) if match]
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    asked = [(ASK.fullmatch(ast.unparse(call.func)), ", ".join(map(ast.unparse, call.args))) for call in calls]
+    return [(*match.groups(), argument) for match, argument in asked if match]
 
 
 def _fill_stub(cell, asked):
     function = stub(cell)
-    if (function.name, "check") not in asked:
+    checks = [name for name, question, argument in asked if (question, argument) == ("check", function.name)]
+    if not checks:
         raise NotebookError(f"is never checked; add exercises.{function.name}.check({function.name})")
+    exercise = getattr(exercises, checks[0], None)
+    if not hasattr(exercise, "solution"):
+        raise NotebookError(f"is checked by exercises.{checks[0]}, which there is not; name one that there is")
     first = min(node.lineno for node in (function, *function.decorator_list))
     lines = cell.source.split("\n")
-    lines[first - 1 : function.end_lineno] = [getattr(exercises, function.name).solution().source.rstrip("\n")]
+    lines[first - 1 : function.end_lineno] = [exercise.solution().source.rstrip("\n")]
     cell.source = "\n".join(lines)
 
 
 def _fill_answer(cell):
     blanks = [node for node in parse(cell.source).body if ast.unparse(node) == "answer = None"]
-    names = [name for name, question in _asks(cell) if question == "commit"]
+    names = [name for name, question, _ in _asks(cell) if question == "commit"]
     if len(blanks) != 1 or len(names) != 1:
         raise NotebookError(
             "is tagged prediction; give it one line `answer = None` and one call exercises.NAME.commit(answer)"

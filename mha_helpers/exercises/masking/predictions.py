@@ -23,7 +23,7 @@ predict_zero = Prediction(
         "c": "e^0 is 1, and the visible scores are negative: the hidden key now gets the most. 0 is a score like any "
         "other; only -inf means nothing.",
     },
-    run=_zeroed,
+    evidence=_zeroed,
 )
 
 
@@ -48,7 +48,7 @@ predict_after = Prediction(
         "c": "The order stays, and the ratio of the two visible weights is even right. But their sum is not: what the "
         "third was given is lost.",
     },
-    run=_after,
+    evidence=_after,
 )
 
 
@@ -66,5 +66,5 @@ predict_empty = Prediction(
         "maximum, -inf, is not a number.",
         "c": "The maximum is -inf, and -inf minus -inf is not a number. From then on everything in this row is NaN.",
     },
-    run=_empty,
+    evidence=_empty,
 )

@@ -38,7 +38,7 @@ predict_without = Prediction(
         "c": "The weights do stay as they are, but the output is made of the values. It moves, though only in head 1's "
         "columns.",
     },
-    run=_one_head_changed,
+    evidence=_one_head_changed,
 )
 
 
@@ -61,7 +61,7 @@ predict_exchanged = Prediction(
         "together with what comes in.",
         "c": "That happens if you exchange the heads and leave W_O alone: each head then meets the other's rows.",
     },
-    run=_heads_exchanged,
+    evidence=_heads_exchanged,
 )
 
 
@@ -87,7 +87,7 @@ predict_mean = Prediction(
         "c": "Head 1 says little about “sat”, so zeros are close to the truth. Its mean is dominated by what it says "
         "about “it” and “cat”, which has nothing to do with “sat”.",
     },
-    run=_head_1_knocked_out,
+    evidence=_head_1_knocked_out,
 )
 
 
@@ -132,6 +132,6 @@ def _the_notes_beside():
 find_first_slip = Prediction(
     right=FIRST_SLIP,
     reactions=_first_slip_reactions(),
-    run=_the_notes_beside,
+    evidence=_the_notes_beside,
     shown_when_wrong=False,
 )

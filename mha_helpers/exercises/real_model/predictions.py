@@ -33,7 +33,7 @@ predict_lightly = Prediction(
         "c": "What the heads found would then be added to features that mean something else: each head's own 32, and "
         "not those to which W_O carries it.",
     },
-    run=_with_mistakes,
+    evidence=_with_mistakes,
 )
 
 
@@ -53,7 +53,7 @@ predict_soft = Prediction(
         "b": "It hardly moves. Whatever this head does, it does not find out what “it” is here.",
         "c": "Many heads of this model do rest there. This one stays with the cat.",
     },
-    run=_tired_and_soft,
+    evidence=_tired_and_soft,
 )
 
 
@@ -72,5 +72,5 @@ predict_all_out = Prediction(
         "c": "Each word keeps its vector, and what the layers' networks make of it by itself. Their mean is enough: "
         "this test asks for like words, and nothing of attention.",
     },
-    run=_all_out,
+    evidence=_all_out,
 )

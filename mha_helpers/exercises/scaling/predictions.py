@@ -24,7 +24,7 @@ predict_spread = Prediction(
         "root of their number.",
         "c": "The terms cancel only in part. What is left grows like the root of their number.",
     },
-    run=_spread,
+    evidence=_spread,
 )
 
 
@@ -51,7 +51,7 @@ predict_gradient = Prediction(
         "c": "A weight that is almost 1 or almost 0 hardly moves when its score moves. Whatever the loss asks for, "
         "hardly anything of it comes back to the scores.",
     },
-    run=_gradient,
+    evidence=_gradient,
 )
 
 
@@ -75,5 +75,5 @@ predict_queries_first = Prediction(
         "c": "A vector's direction stays when it is divided by a number, and only its length changes: every score "
         "with it is divided by the same 8.",
     },
-    run=_queries_first,
+    evidence=_queries_first,
 )

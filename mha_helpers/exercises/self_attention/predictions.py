@@ -33,7 +33,7 @@ predict_constant = Prediction(
         "c": "The largest score is ahead of the others by as much as before, and only that counts: the factor exp(5) "
         "cancels.",
     },
-    run=_add_constant,
+    evidence=_add_constant,
 )
 
 
@@ -54,7 +54,7 @@ predict_values = Prediction(
         "b": "The context does grow tenfold. But the weights come from the queries and keys alone, so they stay.",
         "c": "It's the other way round: the weights come from the queries and keys, and the values are what they mix.",
     },
-    run=_values_times_ten,
+    evidence=_values_times_ten,
 )
 
 
@@ -88,7 +88,7 @@ predict_order = Prediction(
         "c": "It is the sum of the same values with the same weights, written down in another order. So the order has "
         "to be brought in by other means.",
     },
-    run=_reorder,
+    evidence=_reorder,
 )
 
 
@@ -114,6 +114,6 @@ def _play_in_the_notes():
 find_slip = Prediction(
     right="play on football",
     reactions=_slip_reactions(),
-    run=_play_in_the_notes,
+    evidence=_play_in_the_notes,
     shown_when_wrong=False,
 )

@@ -31,7 +31,7 @@ predict_one_head = Prediction(
         "c": "The scores add up, “tired” comes out ahead, and softmax gives it most of the row. “cat” keeps a quarter: "
         "the answer to the first question is nearly lost.",
     },
-    run=_rows_of_it,
+    evidence=_rows_of_it,
 )
 
 
@@ -50,7 +50,7 @@ predict_reshape = Prediction(
         "c": "3 x 4 numbers are as many as 2 x 3 x 2, so the reshape is possible. It only reads them in the order in "
         "which they lie in memory.",
     },
-    run=_reshaped,
+    evidence=_reshaped,
 )
 
 
@@ -68,7 +68,7 @@ predict_round_trip = Prediction(
         "happens in between, attention among the wrong rows, is mixed.",
         "c": "All shapes are right: that is what makes this bug so hard to see.",
     },
-    run=_round_trip,
+    evidence=_round_trip,
 )
 
 
@@ -91,5 +91,5 @@ predict_weights = Prediction(
         "c": "Each head is an eighth as wide. Its weights do not know of that: they are one number for each pair of "
         "tokens, in each head.",
     },
-    run=_counted,
+    evidence=_counted,
 )

@@ -78,7 +78,6 @@ RIGHT = (
     lambda n: np.fromfunction(lambda i, j: j <= i, (n, n)),
     lambda n: [[j <= i for j in range(n)] for i in range(n)],
     lambda n: tuple((True,) * (i + 1) + (False,) * (n - i - 1) for i in range(n)),
-    lambda n: np.array([[j <= i for j in range(n)] for i in range(n)], dtype=object),
     lambda n: np.ma.masked_array(np.tri(n, dtype=bool)),
     lambda n: np.cumsum(np.eye(n), axis=1)[::-1, ::-1].astype(bool),
     lambda n: np.cumsum(np.eye(n), axis=0).astype(bool),
@@ -127,6 +126,7 @@ WRONG = {
         lambda n: np.tri(n, dtype=bool) ^ np.eye(n, dtype=bool),
         lambda n: [[j < i for j in range(n)] for i in range(n)],
     ),
+    "held-as-objects": (lambda n: np.array([[j <= i for j in range(n)] for i in range(n)], dtype=object),),
     None: (
         causal_first_size,
         causal_index_missing,

@@ -140,7 +140,6 @@ RIGHT = (
     lambda p, r, g, h: (wrong := (abs(p - r) / h > 1).any(-1), wrong & (abs(p - g) / h > 1).any(-1)),
     lambda p, r, g, h: (wrong := np.logical_or.reduce(abs(p - r) > h, axis=-1), ~(~wrong | (abs(p - g) <= h).all(-1))),
     lambda p, r, g, h: [part.tolist() for part in judge_step(p, r, g, h)],
-    lambda p, r, g, h: tuple(part.astype(object) for part in judge_step(p, r, g, h)),
     lambda p, r, g, h: judge_step(p.astype(np.float32), r.astype(np.float32), g.astype(np.float32), np.float32(h)),
     lambda p, r, g, h: judge_step(*(matrix[:, ::-1] for matrix in (p, r, g)), h),
     lambda p, r, g, h: judge_step(*(np.asfortranarray(matrix) for matrix in (p, r, g)), h),
@@ -281,6 +280,7 @@ WRONG = {
     "slips-carried-called-right": (_judged_then(lambda wrong, slip: (slip, ~slip)),),
     "slips-printed-unused": (lambda p, r, g, h: judge_step(r, p, g, h),),
     "slips-fixed-tolerance": (lambda p, r, g, h: judge_step(p, np.round(r), np.round(g), h),),
+    "held-as-objects": (lambda p, r, g, h: tuple(part.astype(object) for part in judge_step(p, r, g, h)),),
     None: (
         judge_neighbours,
         judge_off_by_one,

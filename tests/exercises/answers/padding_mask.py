@@ -64,7 +64,6 @@ RIGHT = (
     lambda attention_mask: np.where(attention_mask == 1, True, False)[:, None, None],
     lambda attention_mask: [[[[bool(entry) for entry in row]]] for row in attention_mask],
     lambda attention_mask: [[[[entry == 1 for entry in row]]] for row in attention_mask.tolist()],
-    lambda attention_mask: attention_mask.astype(bool).astype(object)[:, None, None],
     lambda attention_mask: np.array(attention_mask, dtype=np.bool)[:, None, None],
     lambda attention_mask: np.isin(attention_mask, [1])[:, None, None],
     lambda attention_mask: np.swapaxes(attention_mask[:, :, None, None] == 1, 1, 3),
@@ -149,6 +148,7 @@ WRONG = {
         lambda attention_mask: np.log(attention_mask)[:, None, None],
     ),
     "padding-pairs": (lambda attention_mask: (attention_mask[:, :, None] * attention_mask[:, None])[:, None].astype(bool),),
+    "held-as-objects": (lambda attention_mask: attention_mask.astype(bool).astype(object)[:, None, None],),
     None: (
         padding_by_length,
         padding_left_by_length,

@@ -1,0 +1,194 @@
+"""Telling a learner what is wrong with an answer: the mistake by its name, and the first thing that is not right."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mha_helpers.learner import explain
+from mha_helpers.learner.calling import Outcome, agree, call_safely, close, same, same_shapes
+from mha_helpers.learner.time_limit import SECONDS, TimedOut
+
+RIGHT_FOR_MATRICES = (
+    "It is right for one matrix, and goes wrong where there are more axes, or fewer: a loop over a batch "
+    "takes out a whole matrix each time, not a row. `@`, `axis=-1` and negative numbers in swapaxes mean "
+    "the last axes of any number; or let your function call itself for each item of a batch."
+)
+RIGHT_WITHOUT_BATCH = (
+    "It is right without a batch, and goes wrong where there are more axes in front. Count axes from the end, as in "
+    "shape[-1], axis=-3 and swapaxes(-3, -2); or let your function call itself for each item of a batch."
+)
+HELD_AS_OBJECTS = (
+    "Every entry is right, but your array has dtype=object, so that NumPy sees Python objects where booleans are asked "
+    "for: ~ makes -2 of True there. Leave dtype=object out, or end with `.astype(bool)`."
+)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A case, what the learner's function gave for it, and what was wanted."""
+
+    case: object
+    given: Outcome
+    wanted: Outcome
+
+    @property
+    def is_right(self):
+        if self.case.may_refuse and self.given.error is not None and not isinstance(self.given.error, TimedOut):
+            return True
+        return agree(self.given, self.wanted)
+
+
+def diagnose(exercise, function, trials):
+    """Return the slug of the mistake, or None, and what to tell the learner."""
+    failing = next(trial for trial in trials if not trial.is_right)
+    if explain.holds_objects(failing.given.returned) and all(same(trial.given, trial.wanted) for trial in trials):
+        return "held-as-objects", HELD_AS_OBJECTS
+    mistake = _recognise(exercise, trials)
+    evidence = _evidence(exercise, function, failing, is_named=bool(mistake))
+    if mistake:
+        return mistake.slug, f"{mistake.message}\n{evidence}"
+    outside = explain.outside_arrays(function)
+    if outside:
+        names = ", ".join(f"`{name}`" for name in outside)
+        return "outside-array", (
+            f"Your function uses {names} from the notebook around it. Inside the function use only its "
+            f"arguments: {', '.join(failing.case.arguments)}.\n{evidence}"
+        )
+    sentences = [_where_right(exercise, trials), evidence]
+    if failing.given.arrays and failing.wanted.arrays and same_shapes(failing.given, failing.wanted):
+        sentences.insert(1, _broken_property(exercise, function, failing))
+    return None, "\n".join(filter(None, sentences))
+
+
+def never_ended(exercise, function, trial):
+    """Say that a call did not come back, and which line it was in."""
+    tried = f"Tried {trial.case.trait}: {explain.shapes_of(trial.case.arguments | trial.case.options)}."
+    number, line = explain.last_line(trial.given.error, function)
+    place = f" It is in line {number} of the cell: `{line}`." if line else ""
+    return (
+        f"{tried} Your function has not come back after {SECONDS:.0f} seconds, and was stopped.{place} "
+        "Does a loop or a recursion there ever reach its end?"
+    )
+
+
+def writes_into(argument):
+    """Say that a call changed one of its arguments."""
+    return (
+        f"The numbers are right, but your function writes into its argument `{argument}`, so the caller's array is no "
+        "longer what it was. `a -= b`, `a[i] = b` and np.exp(a, out=a) change a in place: `a = a - b` makes a new "
+        f"array, and so does `{argument}.copy()`. A slice ({argument}[:]), a reshape, a transpose and np.asarray "
+        "usually don't: they are views of the same numbers."
+    )
+
+
+def _recognise(exercise, trials):
+    """Find the mistake that explains the answers, first as strictly as can be, then more loosely.
+
+    The same answers in all cases; in all but those at the edges; the same wherever something came back;
+    the same where there is no batch; the same in the output that shows it. So one mistake is still
+    named where a second one hides it.
+    """
+    plain = [trial for trial in trials if not trial.case.edge]
+    single = [trial for trial in plain if _is_single(exercise, trial.case)]
+    views = [(_explains_every_case, trials), (_explains_every_case, plain)]
+    views += [(_explains_what_came_back, plain), (_explains_what_came_back, single)]
+    for explains, view in views:
+        for mistake in exercise.mistakes:
+            if any(explains(exercise, wrong, view) for wrong in mistake.implementations):
+                return mistake
+    for view in (plain, single):
+        for mistake in exercise.mistakes:
+            output = mistake.seen_in
+            if output is not None and any(
+                _explains_what_came_back(exercise, wrong, view, output) for wrong in mistake.implementations
+            ):
+                return mistake
+    return None
+
+
+def _explains_every_case(exercise, wrong, view):
+    everything = all(same(exercise.outcome(wrong, trial.case), trial.given) for trial in view)
+    return everything and not all(trial.is_right for trial in view)
+
+
+def _explains_what_came_back(exercise, wrong, view, output=None):
+    shares_a_wrong_answer = False
+    for trial in view:
+        found = exercise.outcome(wrong, trial.case)
+        if found.error is not None and trial.given.error is not None:
+            continue  # both fail, each in its own words
+        if not same(found, trial.given, output):
+            return False
+        shares_a_wrong_answer |= not same(trial.given, trial.wanted, output)
+    return shares_a_wrong_answer
+
+
+def _evidence(exercise, function, trial, *, is_named):
+    """Say what was tried, and the first thing that is not as it should be."""
+    case, given, wanted = trial.case, trial.given, trial.wanted
+    tried = f"Tried {case.trait}: {explain.shapes_of(case.arguments | case.options)}."
+    if wanted.error is not None:
+        tried += " Expected a ValueError, as this cannot be done."
+    if given.error is not None:
+        return f"{tried} {explain.describe_error(given.error, function, exercise.call, with_cause=not is_named)}"
+    if given.returned is None:
+        return f"{tried} It returned None: is the `return` line missing?"
+    outputs = exercise.outputs
+    if given.arrays is None or len(given.arrays) != len(outputs):
+        return f"{tried} {explain.describe_returned(given, outputs)}"
+    if wanted.error is not None:
+        return f"{tried} Got {', '.join(outputs)} of shape {given.arrays[0].shape}."
+    # Backwards: what is returned last (the weights) is computed first, and an error there explains the rest.
+    pairs = list(zip(outputs, given.arrays, wanted.arrays, strict=True))[::-1]
+    wrong_shape = [(name, got, want) for name, got, want in pairs if got.shape != want.shape]
+    if wrong_shape:
+        name, got, want = wrong_shape[0]
+        single = ", a single number" if want.shape == () else ""
+        return f"{tried} Expected {name} of shape {want.shape}{single}; got {got.shape}."
+    right = [name for name, got, want in pairs if close(got, want).all()]
+    if len(right) == len(pairs):
+        return f"{tried} The entries are right, but they are numbers; give booleans, True and False: `.astype(bool)`."
+    name, got, want = next(pair for pair in pairs if pair[0] not in right)
+    praise = f"{' and '.join(right).capitalize()}: right. " if right else ""
+    different = ~close(got, want)
+    got, want = (array.astype(bool) if outcome.boolean else array for array, outcome in ((got, given), (want, wanted)))
+    return f"{tried} {praise}{explain.first_difference(name, got, want, different)}"
+
+
+def _where_right(exercise, trials):
+    if all(trial.is_right for trial in trials if not trial.case.edge):
+        return exercise.wrong_at_edges
+    failing = {trial.case.trait for trial in trials if not trial.is_right}
+    if len(failing) == 1 and len(trials) > 1:
+        return f"It is right on the other cases, and goes wrong with {failing.pop()}."
+    if all(trial.is_right for trial in trials if not trial.case.edge and _is_single(exercise, trial.case)):
+        return RIGHT_FOR_MATRICES if _n_axes(exercise.cases[0]) == 2 else RIGHT_WITHOUT_BATCH
+    return None
+
+
+def _broken_property(exercise, function, trial):
+    case = trial.case
+
+    def call(**changed):
+        """Call the learner's function with some arguments changed; None where no such answer can be compared."""
+        arguments = case.arguments | changed
+        arrays, right = (
+            call_safely(one, arguments, len(exercise.outputs), case.options).arrays
+            for one in (function, exercise.reference)
+        )
+        if arrays is None or right is None or [a.shape for a in arrays] != [a.shape for a in right]:
+            return None
+        return arrays
+
+    tried = case.arguments | case.options
+    sentences = (broken(call, tried, trial.given.arrays) for broken in exercise.properties)
+    return next(filter(None, sentences), None)
+
+
+def _is_single(exercise, case):
+    """Tell whether a case has no batch axes; the first case of an exercise has none."""
+    return _n_axes(case) == _n_axes(exercise.cases[0])
+
+
+def _n_axes(case):
+    return max(np.ndim(value) for value in case.arguments.values())

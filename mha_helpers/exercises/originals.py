@@ -1,0 +1,49 @@
+"""The package's functions as they were written, whatever a learner has put in their places since.
+
+`attention.softmax = my_softmax` in a notebook changes what every other function of that module computes, the ones
+that a check compares with too.
+"""
+
+import contextlib
+import sys
+from types import FunctionType
+
+_AS_WRITTEN = {}  # by module: its functions
+
+
+def remember():
+    """Remember every function of the package that is loaded by now."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("mha_helpers."):
+            functions = {key: value for key, value in vars(module).items() if isinstance(value, FunctionType)}
+            _AS_WRITTEN.setdefault(name, (vars(module), functions))
+
+
+@contextlib.contextmanager
+def as_written():
+    """Put the remembered functions back in their places, for as long as the body runs.
+
+    Examples
+    --------
+    >>> from mha_helpers import attention
+    >>> kept, attention.softmax = attention.softmax, None
+    >>> with as_written():
+    ...     print(attention.softmax([0.0, 0.0]))
+    [0.5 0.5]
+    >>> attention.softmax is None
+    True
+    >>> attention.softmax = kept
+    """
+    replaced = [
+        (namespace, name, namespace.get(name), function)
+        for namespace, functions in _AS_WRITTEN.values()
+        for name, function in functions.items()
+        if namespace.get(name) is not function
+    ]
+    for namespace, name, _, function in replaced:
+        namespace[name] = function
+    try:
+        yield
+    finally:
+        for namespace, name, theirs, _ in replaced:
+            namespace[name] = theirs

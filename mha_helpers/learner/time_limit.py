@@ -1,0 +1,82 @@
+"""A time limit for a learner's function: an answer that never ends must not hang the notebook.
+
+In the main thread a signal interrupts the call, even while it sleeps. Elsewhere (a lab's callback, Windows) another
+thread asks Python to raise in the one that is late, which it does between two steps of Python code.
+"""
+
+import contextlib
+import ctypes
+import signal
+import threading
+
+SECONDS = 5.0  # a slow right answer, with loops over every number, takes a hundredth of this
+AGAIN = 0.5  # and once more, where a bare `except:` of the learner's has caught it
+
+
+class TimedOut(BaseException):
+    """The call took too long. Not an Exception, so that a learner's `except Exception` does not catch it."""
+
+
+@contextlib.contextmanager
+def time_limit(seconds=SECONDS):
+    """Raise TimedOut in the body once it has taken longer than this.
+
+    Parameters
+    ----------
+    seconds : float, optional
+
+    Raises
+    ------
+    TimedOut
+        From whatever line the body is in.
+
+    Examples
+    --------
+    >>> with time_limit(0.1):
+    ...     while True:
+    ...         pass
+    Traceback (most recent call last):
+    ...
+    mha_helpers.learner.time_limit.TimedOut
+    """
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    limit = _by_signal if in_main_thread and hasattr(signal, "setitimer") else _by_thread
+    with limit(seconds):
+        yield
+
+
+@contextlib.contextmanager
+def _by_signal(seconds):
+    def ring(number, frame):
+        raise TimedOut
+
+    before = signal.signal(signal.SIGALRM, ring)
+    remaining, interval = signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, remaining, interval)  # somebody else's alarm, or none
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextlib.contextmanager
+def _by_thread(seconds):
+    late = ctypes.c_ulong(threading.get_ident())
+    over = threading.Event()
+    guard = threading.Lock()  # so that nothing is raised in the thread once the body is over
+
+    def ring():
+        wait = seconds
+        while not over.wait(wait):
+            with guard:
+                if not over.is_set():
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(late, ctypes.py_object(TimedOut))
+            wait = AGAIN
+
+    threading.Thread(target=ring, daemon=True).start()
+    try:
+        yield
+    finally:
+        with guard:
+            over.set()
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(late, None)  # take back what was not raised yet

@@ -1,0 +1,147 @@
+"""Whatever a learner's code or notebook does, a check comes back, and blames nobody for a fault that is not theirs."""
+
+import dataclasses
+import threading
+import time
+
+import numpy as np
+import pytest
+from answers import EXERCISES
+
+from mha_helpers import attention, exercises
+from mha_helpers.learner import time_limit
+from mha_helpers.learner.calling import call_safely
+
+
+@pytest.fixture
+def short_limit(monkeypatch):
+    monkeypatch.setattr(time_limit.time_limit.__wrapped__, "__defaults__", (1.0,))
+
+
+def test_a_fault_of_the_checks_own_is_not_blamed_on_the_learner():
+    def broken(call, arguments, arrays):
+        raise KeyError("d_model")
+
+    exercise = dataclasses.replace(exercises.softmax, properties=(broken,))
+    result = exercise.check(lambda scores: attention.softmax(scores) * 0.9)
+    assert result.status == "not attempted"
+    assert repr(result).startswith("This check is broken")
+    assert "KeyError: 'd_model'" in result.message
+    assert "a mistake in the course and says nothing about your function" in result.message
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_what_numpy_was_told_to_raise_refuses_no_right_answer(name):
+    with np.errstate(all="raise"):
+        result = EXERCISES[name].check(EXERCISES[name].reference)
+    assert result.status == "correct", result
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_what_a_learner_put_in_the_place_of_the_packages_functions_changes_no_verdict(name, monkeypatch):
+    fresh = dataclasses.replace(EXERCISES[name])  # nothing is known yet of what the course's own functions give
+    for function in ("softmax", "attention_scores", "split_heads", "combine_heads", "softmax_or_zeros"):
+        monkeypatch.setattr(attention, function, lambda *arguments: 0.5)
+    assert fresh.check(EXERCISES[name].reference).status == "correct"
+    slug = fresh.mistakes[0].slug
+    assert fresh.check(fresh.mistakes[0].implementations[0]).mistake == slug
+    assert attention.softmax(1) == 0.5, "theirs stays where they put it"
+
+
+def never_ends(scores):
+    i = 0
+    while i < 1:
+        i = i * 2
+    return scores
+
+
+def never_ends_whatever_is_caught(scores):
+    while True:
+        try:
+            i = 0
+            while i < 1:
+                i = i * 2
+        except Exception:
+            continue
+
+
+def sleeps(scores):
+    time.sleep(60)
+
+
+@pytest.mark.parametrize("answer", [never_ends, never_ends_whatever_is_caught, sleeps])
+def test_an_answer_that_never_ends_is_stopped_and_its_line_is_said(answer, short_limit):
+    started = time.monotonic()
+    result = exercises.softmax.check(answer)
+    assert time.monotonic() - started < 5
+    assert (result.status, result.mistake) == ("wrong", "never-ends")
+    assert "has not come back after" in result.message
+    lines = ("`while i < 1:`", "`i = i * 2`", "`time.sleep(60)`")
+    assert any(line in result.message for line in lines), result.message
+
+
+def test_what_ends_on_most_inputs_and_not_on_one_is_told_which(short_limit):
+    def softmax(scores):
+        while scores.ndim > 2:
+            pass
+        return attention.softmax(scores)
+
+    message = exercises.softmax.check(softmax).message
+    assert message.startswith("Tried a batch: scores (2, 3, 5).")
+
+
+def test_in_a_thread_that_gets_no_signals_a_call_is_stopped_too(short_limit):
+    outcomes = []
+    thread = threading.Thread(target=lambda: outcomes.append(call_safely(never_ends, {"scores": np.eye(2)}, 1)))
+    thread.start()
+    thread.join(5)
+    assert isinstance(outcomes[0].error, time_limit.TimedOut)
+
+
+def test_an_alarm_that_somebody_else_has_set_still_rings():
+    signal = pytest.importorskip("signal")
+    if not hasattr(signal, "setitimer"):
+        pytest.skip("this system has no timers")
+    rung = []
+    before = signal.signal(signal.SIGALRM, lambda *_: rung.append(1))
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    exercises.softmax.check(attention.softmax)
+    while not rung:
+        signal.pause()
+    signal.signal(signal.SIGALRM, before)
+
+
+def test_a_huge_result_is_refused_at_once():
+    started = time.monotonic()
+    result = exercises.softmax.check(lambda scores: np.broadcast_to(np.float32(1), (10**5, 10**5)))
+    assert time.monotonic() - started < 2
+    assert "Expected weights of shape (3, 5); got (100000, 100000)." in result.message
+
+
+class Hostile:
+    """An object of which even the text cannot be had."""
+
+    class Silent(Exception):
+        def __str__(self):
+            raise RuntimeError
+
+    def __getattr__(self, name):
+        raise RuntimeError
+
+    def __repr__(self):
+        raise RuntimeError
+
+
+class HostileFunction(Hostile):
+    def __call__(self, scores):
+        raise self.Silent
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [Hostile(), HostileFunction(), Hostile, lambda scores: Hostile()],
+    ids=["not one", "one", "class", "returns"],
+)
+def test_what_is_hostile_is_wrong_and_the_check_is_not_broken(answer):
+    result = exercises.softmax.check(answer)
+    assert (result.status, result.heading) == ("wrong", "")

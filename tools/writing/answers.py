@@ -1,0 +1,43 @@
+"""Write each prediction's answer into the notebooks, folded, for readers who have no kernel to commit in.
+
+A Markdown cell that begins with `<!-- answer: predict_order -->` holds nothing else of its own: what follows that
+line is written by `python -m tools.writing.refresh`, from what `exercises.predict_order.commit` says.
+"""
+
+import copy
+import re
+
+from mha_helpers import exercises
+from tools.writing.notebooks import NotebookError, label
+
+MARK = re.compile(r"<!-- answer: (\w+) -->")
+
+
+def fill(notebook):
+    """Return a copy of a notebook in which the folded answers say what committing says.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+
+    Returns
+    -------
+    NotebookNode
+
+    Raises
+    ------
+    NotebookError
+        If a cell asks for the answer of a prediction that there is not.
+    """
+    filled = copy.deepcopy(notebook)
+    for number, cell in enumerate(filled.cells, 1):
+        mark = MARK.match(cell.source) if cell.cell_type == "markdown" else None
+        if not mark:
+            continue
+        prediction = getattr(exercises, mark[1], None)
+        if not hasattr(prediction, "markdown"):
+            raise NotebookError(
+                f"{label(number, cell)} wants an answer, and there is no prediction exercises.{mark[1]}"
+            )
+        cell.source = f"{mark[0]}\n{prediction.markdown()}"
+    return filled
