@@ -14,6 +14,7 @@ _ROOMS = {
     "blockwise": "blockwise",
     "decoding": "decoding",
     "doctor": "doctor",
+    "course": "course",
     "encoder": "model.encoder",
     "exercises": "exercises",
     "experiments": "experiments",

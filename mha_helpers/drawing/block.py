@@ -49,7 +49,7 @@ LINES = {
 EVERYTHING = frozenset(TENSORS) | frozenset(LINES) | {"tokens", "out", "on"}
 
 
-def block(lit=EVERYTHING, *, row=None, wrong=(), weights=None, output=None, moving=False):
+def block(lit=EVERYTHING, *, row=None, wrong=(), weights=None, output=None, moving=False, named=True):
     """Draw the whole block.
 
     Parameters
@@ -67,6 +67,8 @@ def block(lit=EVERYTHING, *, row=None, wrong=(), weights=None, output=None, movi
         Drawn instead of the course's.
     moving : bool, optional
         Whether lit lines flow, where the reader's settings allow motion.
+    named : bool, optional
+        Whether the words and the tensors' names are written: they are too small where the picture is.
 
     Returns
     -------
@@ -75,8 +77,8 @@ def block(lit=EVERYTHING, *, row=None, wrong=(), weights=None, output=None, movi
     """
     parts = [_lines(lit, moving)]
     for name, values in _arrays(weights, output).items():
-        parts.append(_tensor(name, values, lit=name in lit, row=row, wrong=name in wrong))
-    return [*parts, *_around(lit, row)]
+        parts.append(_tensor(name, values, lit=name in lit, row=row, wrong=name in wrong, named=named))
+    return [*parts, *_around(lit, row, named)]
 
 
 def _arrays(weights, output):
@@ -107,7 +109,7 @@ def fill(name, value, row, column, largest):
     return style.tint(colour_of(name, row, column), 0.13 + 0.55 * min(abs(value) / largest, 1))
 
 
-def _tensor(name, values, *, lit, row, wrong):
+def _tensor(name, values, *, lit, row, wrong, named):
     x, y, (rows, columns), role = TENSORS[name]
     width, height = columns * CELL[0], rows * CELL[1]
     largest = np.abs(values[np.isfinite(values)]).max(initial=1)
@@ -128,7 +130,7 @@ def _tensor(name, values, *, lit, row, wrong):
             svg.box(x - 1.5, y + row * CELL[1] - 1.5, width + 2, CELL[1] + 2, stroke=style.INK, stroke_width=1.5)
         )
     called = name.replace("weights 0", "head 0").replace("weights 1", "head 1")
-    if not name.startswith("context"):
+    if named and not name.startswith("context"):
         colour = style.head_text(role) if isinstance(role, int) else style.role_text(role) if role else style.INK
         called = f"{called}: weights" if role in (0, 1) else called
         parts.append(svg.text(x - 1, y - 5, called, bold=lit, size=11, colour=colour if lit else style.QUIET))
@@ -195,7 +197,7 @@ def _below(start, end):
     return f"M{x0:g} {y0:g}C{x0 + bend:g} {y0:g} {x2 - bend:g} {level:g} {x2:g} {level:g}H{x1 - 9:g}q9 0 9 -9"
 
 
-def _around(lit, row):
+def _around(lit, row, named):
     """Draw what stands around the tensors: the words, the signs of the last product, and where the output goes."""
     parts = []
     x, y, *_ = TENSORS["X"]
@@ -203,7 +205,8 @@ def _around(lit, row):
     for i, token in enumerate(example.TOKENS):
         word, middle = first + 14 * i + 11, y + (i + 0.5) * CELL[1]
         chosen = row == i
-        parts.append(svg.text(37, word, token, anchor="end", size=11, bold=chosen))
+        if named:
+            parts.append(svg.text(37, word, token, anchor="end", size=11, bold=chosen))
         stroke = style.INK if chosen else style.ROLES["X"]
         parts.append(_line(_curve((40, word - 4), (x - 3, middle)), stroke, lit="tokens" in lit, moving=False))
     middle = y + N * CELL[1] / 2

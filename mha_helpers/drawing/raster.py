@@ -1,7 +1,7 @@
 """A PNG of the course's own SVG pictures, for viewers that show no SVG: GitHub's, slides, a reader's clipboard.
 
-It knows what `svg` writes (boxes, lines, circles, text, groups, rotation) and no more. matplotlib draws it, so that
-learners need no other library; its own font is the one that the SVG asks for.
+It knows what `svg` writes (boxes, lines, circles, text, groups that are moved and scaled) and no more. matplotlib draws
+it, so that learners need no other library; its own font is the one that the SVG asks for.
 """
 
 import io
@@ -11,11 +11,13 @@ from xml.etree import ElementTree
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyBboxPatch, PathPatch, Rectangle
 from matplotlib.path import Path
+from matplotlib.transforms import Affine2D
 
 from mha_helpers.drawing import style
 
 DPI = 144  # twice the 72 at which a point is a pixel: sharp on high-resolution screens
 NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
+PLACED = re.compile(r"translate\((\S+) (\S+)\) scale\((\S+)\)")
 COMMAND = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 ANCHORS = {"start": "left", "middle": "center", "end": "right"}
 
@@ -58,6 +60,8 @@ def _draw(axes, node, inherited):
     given = {**inherited, **node.attrib}
     if kind in ("g", "a"):
         own = {**given, "opacity": float(inherited.get("opacity", 1)) * float(node.get("opacity", 1))}
+        if "transform" in node.attrib:
+            own["place"] = tuple(map(float, PLACED.fullmatch(own.pop("transform")).groups()))
         for child in node:
             _draw(axes, child, own)
     elif kind in DRAWN:
@@ -67,19 +71,21 @@ def _draw(axes, node, inherited):
         raise ValueError(f"the picture holds a <{kind}>, which has no PNG; draw with g, a, rect, path, circle or text")
 
 
-def _looks(given):
+def _looks(axes, given):
+    x, y, scale = given.get("place", (0, 0, 1))
     fill, stroke = given.get("fill", style.INK), given.get("stroke", "none")
     dashes = [float(part) for part in NUMBER.findall(given.get("stroke-dasharray", ""))]
     width = float(given.get("stroke-width", 1))
     return {
         "facecolor": fill,
         "edgecolor": stroke,
-        "linewidth": width if stroke != "none" else 0,
+        "linewidth": scale * width if stroke != "none" else 0,
         "linestyle": (0, [part / width for part in dashes]) if dashes else "-",
         "alpha": given["opacity"],
         "zorder": 1,
         "capstyle": "butt",
         "joinstyle": "miter",
+        "transform": Affine2D().scale(scale).translate(x, y) + axes.transData,
     }
 
 
@@ -91,20 +97,20 @@ def _rect(axes, node, given):
     place, width, height = (_number(node, "x"), _number(node, "y")), _number(node, "width"), _number(node, "height")
     if node.get("rx"):
         rounding = f"round,pad=0,rounding_size={node.get('rx')}"
-        looks = {**_looks(given), "joinstyle": "round"}
+        looks = {**_looks(axes, given), "joinstyle": "round"}
         axes.add_patch(FancyBboxPatch(place, width, height, boxstyle=rounding, **looks))
     else:
-        axes.add_patch(Rectangle(place, width, height, **_looks(given)))
+        axes.add_patch(Rectangle(place, width, height, **_looks(axes, given)))
 
 
 def _circle(axes, node, given):
-    axes.add_patch(Circle((_number(node, "cx"), _number(node, "cy")), _number(node, "r"), **_looks(given)))
+    axes.add_patch(Circle((_number(node, "cx"), _number(node, "cy")), _number(node, "r"), **_looks(axes, given)))
 
 
 def _path(axes, node, given):
     if node.get("class") == "mha-flow":  # only where it moves
         return
-    axes.add_patch(PathPatch(path(node.get("d")), **_looks(given)))
+    axes.add_patch(PathPatch(path(node.get("d")), **_looks(axes, given)))
 
 
 def path(drawn):
@@ -147,12 +153,13 @@ def _both(letter, values, at, relative):
 
 
 def _text(axes, node, given):
-    x, y = _number(node, "x"), _number(node, "y")
+    left, top, scale = given.get("place", (0, 0, 1))
+    x, y = left + scale * _number(node, "x"), top + scale * _number(node, "y")
     rotation = float(NUMBER.search(given["transform"])[0]) if "transform" in given else 0
     axes.text(
         x, y, node.text, color=given.get("fill", style.INK), fontweight=given.get("font-weight", "normal"),
         ha=ANCHORS[given.get("text-anchor", "start")], va="baseline", fontfamily="DejaVu Sans",
-        fontsize=float(given.get("font-size", style.FONT_SIZE)), alpha=given["opacity"], rotation=-rotation,
+        fontsize=scale * float(given.get("font-size", style.FONT_SIZE)), alpha=given["opacity"], rotation=-rotation,
         rotation_mode="anchor", parse_math=False, zorder=2,
     )  # fmt: skip
 

@@ -30,10 +30,9 @@ class PageExporter(HTMLExporter):
     def markdown2html(self, context, source):
         cell = context["cell"]
         try:
-            html = rendered(source, cell.get("attachments"))
+            return rendered(source, cell.get("attachments"))
         except NotebookError as error:
             raise NotebookError(f"{label(context['nb'].cells.index(cell) + 1, cell)} {error}") from error
-        return NOTEBOOK_LINK.sub(r"\1.html", html)
 
 
 def export(notebook, title):
@@ -57,7 +56,7 @@ def export(notebook, title):
         If a formula cannot be converted.
     """
     html, _ = PageExporter().from_notebook_node(notebook, {"metadata": {"name": title}})
-    return html
+    return NOTEBOOK_LINK.sub(r"\1.html", html)  # in the course's map, too, which is an output
 
 
 def main(argv=None):

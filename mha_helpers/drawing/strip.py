@@ -1,0 +1,92 @@
+"""The course's map: the whole block, small, with the part that a notebook is about lit, and what follows the block."""
+
+from mha_helpers.drawing import style, svg
+from mha_helpers.drawing.block import EVERYTHING, HEIGHT, WIDTH, block
+
+SCALE = 0.6
+BOX, GAP = (92, 94), 14
+TOP = 12
+LEFT = 24  # the block's words are left out: so much of it is empty
+
+_PROJECTED = {"tokens", "X", "W_Q", "W_K", "W_V", "Q", "K", "V", "project Q", "project K", "project V"}
+_HEADS = {f"{part} {head}" for part in ("ask", "weights", "mix", "context", "join") for head in range(2)}
+# By notebook: what is lit, and where its number stands in the block.
+PARTS = {
+    "01": (_PROJECTED | {"ask 0", "weights 0", "mix 0", "context 0"}, (140, 6)),
+    "02": ({"Q", "K", "ask 0", "weights 0"}, (268, 36)),
+    "03": ({"weights 0"}, (330, 22)),
+    "04": ({"Q", "K", "V", *_HEADS}, (382, 100)),
+    "05": ({"context 0", "context 1", "join 0", "join 1", "concat", "W_O", "output", "out", "on"}, (541, 62)),
+}
+AFTER = {"06": "a real model", "07": "learning", "08": "writing"}
+
+
+def strip(here):
+    """Draw the course's map.
+
+    Parameters
+    ----------
+    here : str
+        The two digits of the notebook where the reader is; any other text lights nothing but the block.
+
+    Returns
+    -------
+    fragments : list of str
+    width, height : float
+    """
+    lit = PARTS[here][0] if here in PARTS else EVERYTHING
+    small = "".join(block(lit, named=False))
+    parts = [f'<g transform="translate({-LEFT * SCALE:g} {TOP}) scale({SCALE})">{small}</g>']
+    for number, (_, (x, y)) in PARTS.items():
+        parts.append(_badge(number, (x - LEFT) * SCALE, y * SCALE + TOP, here))
+    x = (WIDTH - LEFT) * SCALE + 4
+    top = (HEIGHT * SCALE - BOX[1]) / 2 + TOP
+    for (number, title), draw in zip(AFTER.items(), (_layers, _loss, _writes), strict=True):
+        parts.append(_box(x, top, lit=number == here))
+        parts.append(draw(x, top, style.HEADS[0] if number == here else style.QUIET))
+        parts.append(_badge(number, x + BOX[0] / 2, top, here))
+        parts.append(svg.text(x + BOX[0] / 2, top + BOX[1] - 6, title, anchor="middle", size=11, bold=number == here))
+        if number != "08":
+            middle = top + BOX[1] / 2
+            parts.append(svg.arrow(x + BOX[0], middle, x + BOX[0] + GAP + 6, middle, colour=style.QUIET, width=1.5))
+        x += BOX[0] + GAP
+    return parts, round(x - GAP + 4, 1), round(HEIGHT * SCALE + TOP + 2, 1)
+
+
+def _badge(number, x, y, here):
+    lit = number == here
+    fill, ink = (style.INK, style.PAPER) if lit else (style.PAPER, style.INK)
+    circle = svg.circle(round(x, 1), round(y, 1), 11 if lit else 9, fill=fill, stroke=style.INK)
+    return circle + svg.text(round(x, 1), round(y + 4, 1), int(number), anchor="middle", size=12, bold=True, colour=ink)
+
+
+def _box(x, y, *, lit):
+    stroke = style.HEADS[0] if lit else style.GRID
+    return svg.box(
+        x, y, *BOX, fill=style.tint(style.HEADS[0], 0.16) if lit else style.PANEL, stroke=stroke,
+        stroke_width=2.5 if lit else 1,
+    )  # fmt: skip
+
+
+def _layers(x, y, colour):
+    """Draw a model of six layers."""
+    return "".join(
+        svg.box(x + 26 + 2 * i, y + 58 - 8 * i, 34, 6, fill=style.tint(colour, 0.35 + 0.1 * i)) for i in range(6)
+    )
+
+
+def _loss(x, y, colour):
+    """Draw a loss that falls."""
+    start = f"M{x + 18:g} {y + 20:g}"
+    axes = f'<path d="{start}V{y + 64:g}H{x + 78:g}" fill="none" stroke="{style.QUIET}" stroke-width="1"/>'
+    curve = f"{start}C{x + 30:g} {y + 60:g} {x + 48:g} {y + 56:g} {x + 76:g} {y + 60:g}"
+    return f'{axes}<path d="{curve}" fill="none" stroke="{colour}" stroke-width="2.5"/>'
+
+
+def _writes(x, y, colour):
+    """Draw lines of text, the last of them being written."""
+    lines = "".join(
+        svg.box(x + 16, y + 24 + 12 * i, width, 5, fill=style.tint(colour, 0.5))
+        for i, width in enumerate((60, 54, 58, 24))
+    )
+    return lines + svg.box(x + 44, y + 57, 5, 11, fill=colour)

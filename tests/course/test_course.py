@@ -1,0 +1,74 @@
+"""The course's map: it knows the notebooks that there are, and leads to them."""
+
+import re
+import sys
+from importlib import metadata
+
+import pytest
+
+from mha_helpers import course
+from mha_helpers.drawing import strip
+from tools.writing.notebooks import NOTEBOOKS, read
+
+STORED = {path.stem: path for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
+SHOW_THE_MAP = [
+    name for name, path in STORED.items() if any(f'course.map("{name}")' in cell.source for cell in read(path).cells)
+]
+
+
+def links(page):
+    return re.findall(r'<a href="([^"]*)">', page)
+
+
+def test_every_notebook_is_on_the_map():
+    known = {notebook.name for notebook in (*course.NOTEBOOKS, *course.WORKSHOPS)}
+    assert set(STORED) <= known, "a notebook is missing in mha_helpers/course.py"
+
+
+@pytest.mark.parametrize("notebook", course.NOTEBOOKS, ids=lambda notebook: notebook.name)
+def test_the_map_links_all_notebooks_but_the_one_that_is_open(notebook):
+    page = course.map(notebook.name).html()
+    assert links(page) == [f"{other.name}.ipynb" for other in course.NOTEBOOKS if other != notebook]
+    assert f"<b>{int(notebook.number)} {notebook.title}</b>" in page
+
+
+def test_a_workshops_map_links_every_notebook_and_names_the_workshop():
+    drawn = course.map("A_documents")
+    assert len(links(drawn.html())) == len(course.NOTEBOOKS)
+    assert repr(drawn).startswith("The course's map. You are in workshop A, Five documents: ")
+
+
+def test_no_two_maps_look_alike():
+    drawn = {course.map(notebook.name).svg for notebook in course.NOTEBOOKS}
+    assert len(drawn) == len(course.NOTEBOOKS)
+
+
+def test_a_part_that_a_notebook_is_about_is_lit_by_its_name():
+    everything = strip.EVERYTHING
+    for number, (lit, _) in strip.PARTS.items():
+        assert lit <= everything, f"notebook {number} lights {lit - everything}, which the block does not have"
+
+
+def test_on_colab_links_lead_to_the_repository(monkeypatch):
+    monkeypatch.setitem(sys.modules, "google.colab", object())
+    fields = {"Project-URL": ["Repository, https://github.com/ada/attention"]}
+    monkeypatch.setattr(metadata, "metadata", lambda name: type("Fields", (), {"get_all": fields.get}))
+    assert course.address("02_scaling") == (
+        "https://colab.research.google.com/github/ada/attention/blob/main/notebooks/02_scaling.ipynb"
+    )
+
+
+def test_an_unknown_notebook_is_refused_in_words():
+    with pytest.raises(ValueError, match="the course has no notebook '2'; give one of 01_self_attention, 02_scaling"):
+        course.map("2")
+
+
+@pytest.mark.parametrize("name", SHOW_THE_MAP)
+def test_a_notebook_with_a_map_links_the_one_before_and_the_one_after(name):
+    """Links in Markdown work where outputs' links do not: on GitHub."""
+    names = [notebook.name for notebook in course.NOTEBOOKS if notebook.name in STORED]
+    first_cell = read(STORED[name]).cells[0].source
+    if name in names:
+        place = names.index(name)
+        for neighbour in names[max(place - 1, 0) : place] + names[place + 1 : place + 2]:
+            assert f"({neighbour}.ipynb)" in first_cell, f"{name}: link {neighbour}.ipynb in its first cell"
