@@ -20,8 +20,8 @@ from mha_helpers.exercises import diagnosis, results
 from mha_helpers.exercises.diagnosis import Trial
 from mha_helpers.exercises.originals import as_written
 from mha_helpers.exercises.panel import Note, Panel, Shown
-from mha_helpers.learner.calling import agree, call_safely, is_stub, same
-from mha_helpers.learner.explain import safe_repr
+from mha_helpers.learner.calling import agree, call_safely, is_stub
+from mha_helpers.learner.explain import safe_repr, same_code
 from mha_helpers.learner.time_limit import TimedOut
 
 
@@ -219,6 +219,9 @@ class Exercise:
             given = f"an array of shape {function.shape}" if isinstance(function, np.ndarray) else safe_repr(function)
             asked = f"check({self.reference.__name__})"
             return Result("wrong", f"check wants the function itself, {asked}; it was given {given}.")
+        if self.given and same_code(function, self.given):
+            message = "This is still the function as given: find what is wrong with it, and mend it."
+            return Result("not attempted", message, **stuck)
         first = self._trial(function, self.cases[0])
         if is_stub(function, first.given):
             return Result("not attempted", f"Fill in {self.call}, then run this cell again.", **stuck)
@@ -231,9 +234,6 @@ class Exercise:
             if isinstance(trials[-1].given.error, TimedOut):  # nor would it end on the others
                 break
             trials.append(self._trial(function, case))
-        if self.given and all(same(trial.given, self.outcome(self.given, trial.case)) for trial in trials):
-            message = "This is still the function as given: find its mistake, and mend it."
-            return Result("not attempted", message, **stuck)
         *_, last = trials
         if isinstance(last.given.error, TimedOut):
             return self._wrong(diagnosis.never_ended(self, function, last), "never-ends", last.case)

@@ -227,6 +227,17 @@ def _global_names(code):
     return names.union(*map(_global_names, inner))
 
 
+def same_code(function, other):
+    """Tell whether two functions are the same but for comments, blanks and where they stand."""
+
+    def parts(code):
+        constants = tuple(parts(each) if isinstance(each, types.CodeType) else each for each in code.co_consts)
+        return code.co_code, code.co_names, code.co_varnames, constants
+
+    codes = _code_of(function), _code_of(other)
+    return None not in codes and parts(codes[0]) == parts(codes[1])
+
+
 def does_nothing(function):
     """Tell whether a function's body is empty: it only returns a constant, or passes."""
     code = _code_of(function)

@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import attention_arguments
-from mha_helpers.exercises.masking.mend_masked_attention_mistakes import MEND_MISTAKES
+from mha_helpers.exercises.masking import mend_masked_attention_mistakes
 from mha_helpers.exercises.properties import context_is_not_the_mixture
 from mha_helpers.masks import causal_mask
 
@@ -62,7 +62,8 @@ exercise = Exercise(
     reference=mend_masked_attention,
     outputs=("context", "weights"),
     cases=CASES,
-    mistakes=MEND_MISTAKES,
+    mistakes=mend_masked_attention_mistakes.MEND_MISTAKES,
+    given=mend_masked_attention_mistakes.mend_masked_attention,
     wrong_at_edges="It is right for ordinary scores, and goes wrong when all of them are very low.",
     properties=(_hidden_keys_have_weight, context_is_not_the_mixture),
     hints=(

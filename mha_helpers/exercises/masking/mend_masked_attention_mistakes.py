@@ -46,7 +46,7 @@ MEND_MISTAKES = (
         "mask-both-faults",
         "Both faults are still there. Try scores that are all below -100, and a row of the mask that is False "
         "throughout.",
-        (mend_masked_attention,),
+        (lambda *arguments: mend_masked_attention(*arguments),),
     ),
     Mistake(
         "mask-full-row-nan",

@@ -5,7 +5,7 @@ import numpy as np
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import attention_arguments
 from mha_helpers.exercises.properties import batch_mixed, context_is_not_the_mixture, not_finite, rows_do_not_sum_to_one
-from mha_helpers.exercises.scaling.mend_scaled_attention_mistakes import MEND_MISTAKES
+from mha_helpers.exercises.scaling import mend_scaled_attention_mistakes
 
 
 def mend_scaled_attention(queries, keys, values):
@@ -37,7 +37,8 @@ exercise = Exercise(
     reference=mend_scaled_attention,
     outputs=("context", "weights"),
     cases=CASES,
-    mistakes=MEND_MISTAKES,
+    mistakes=mend_scaled_attention_mistakes.MEND_MISTAKES,
+    given=mend_scaled_attention_mistakes.mend_scaled_attention,
     properties=(not_finite, rows_do_not_sum_to_one, batch_mixed(), context_is_not_the_mixture),
     hints=(
         "There are two faults, both in the first two lines. The example hides them: it has one sentence, and four "

@@ -31,7 +31,7 @@ MEND_MISTAKES = (
     Mistake(
         "scale-both-faults",
         "Both faults are still there. Try a width other than 4 for one of them, and a batch for the other.",
-        (mend_scaled_attention,),
+        (lambda *arguments: mend_scaled_attention(*arguments),),
     ),
     Mistake(
         "scale-precedence",

@@ -5,7 +5,7 @@ import numpy as np
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import attention_arguments
 from mha_helpers.exercises.properties import context_is_not_the_mixture, not_finite, rows_do_not_sum_to_one
-from mha_helpers.exercises.self_attention.mend_attention_mistakes import MEND_MISTAKES
+from mha_helpers.exercises.self_attention import mend_attention_mistakes
 
 
 def mend_attention(queries, keys, values):
@@ -37,7 +37,8 @@ exercise = Exercise(
     reference=mend_attention,
     outputs=("context", "weights"),
     cases=CASES,
-    mistakes=MEND_MISTAKES,
+    mistakes=mend_attention_mistakes.MEND_MISTAKES,
+    given=mend_attention_mistakes.mend_attention,
     properties=(not_finite, rows_do_not_sum_to_one, context_is_not_the_mixture),
     hints=(
         "In the example, queries and keys are the same, so rows and columns look alike. Try it on keys that differ "

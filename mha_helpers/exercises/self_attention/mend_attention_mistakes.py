@@ -47,7 +47,7 @@ MEND_MISTAKES = (
         "softmax-over-queries",
         "Each column of the weights sums to 1, not each row: a key shares out its popularity where a query should "
         "share out its attention.",
-        (mend_attention,),
+        (lambda *arguments: mend_attention(*arguments),),
     ),
     Mistake(
         "softmax-twice-normalised",
