@@ -4,9 +4,11 @@ import numpy as np
 
 
 def softmax(scores, axis=-1):
-    """Weights along one axis; a row of -inf alone gives NaN, as it does in most libraries."""
-    exponentials = np.exp(scores - scores.max(axis=axis, keepdims=True))
-    return exponentials / exponentials.sum(axis=axis, keepdims=True)
+    """Weights along one axis; where all scores are -inf they are zeros, so that no entry is NaN by accident."""
+    top = scores.max(axis=axis, keepdims=True)
+    exponentials = np.exp(scores - np.where(np.isneginf(top), 0, top))
+    total = exponentials.sum(axis=axis, keepdims=True)
+    return exponentials / np.where(total == 0, 1, total)
 
 
 def split(X, W, n_heads):

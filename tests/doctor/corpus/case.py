@@ -77,7 +77,8 @@ class Case:
     `make()` returns what is to be examined: a function, or a module with parameters of its own, which
     `make(d_model, n_heads)` builds in another size. `said` is one sentence of what the thread says. `expected` holds,
     for each fault in it, the names that are acceptable; it is None where no name can be expected, and empty for a right
-    implementation. `shows` is an input on which it differs from attention, `hides` one on which it does not. `takes`
+    implementation; `also` are names that would be true as well. `shows` is an input on which it differs from
+    attention, `hides` one on which it does not. `takes`
     are the masks it is given, and `layout` says where a module keeps its matrices and how it is called (None for a
     function).
     """
@@ -89,6 +90,7 @@ class Case:
     expected: tuple[frozenset, ...] | None
     shows: Input | None = None
     hides: Input | None = None
+    also: frozenset = frozenset()
     takes: tuple[str, ...] = ()
     layout: object = None
     is_torch: bool = False
@@ -105,7 +107,7 @@ class Case:
 
         The catalogue has some mistakes once for a step and once for multi-head attention, with a prefix.
         """
-        found = {_bare(name) for name in found}
+        found = {_bare(name) for name in found} - self.also
         wanted = [{_bare(name) for name in names} for names in self.expected or ()]
         if any(all(name not in names for names in wanted) for name in found):
             return "wrong"
@@ -124,13 +126,13 @@ class Register(list):
         super().__init__()
         self.build = build  # builds a module from its class, d_model and n_heads; None where functions are registered
 
-    def fault(self, link, said, expected, shows=None, **further):
+    def fault(self, link, said, expected, shows=None, *, also=(), **further):
         """Register the decorated function or class of modules as a faulty implementation."""
         if expected is not None:
             expected = tuple(frozenset(names.split("|")) for names in expected)
 
         def register(thing):
-            self._add(thing, link, said, expected, shows=shows or Input(), **further)
+            self._add(thing, link, said, expected, shows=shows or Input(), also=frozenset(also), **further)
             return thing
 
         return register

@@ -30,7 +30,7 @@ def triangle_shifted_by_one(X, W_Q, W_K, W_V, W_O, n_heads, mask=None, is_causal
 @CASES.fault(
     "https://github.com/paiml/entrenar/issues/310",
     "The block takes the softmax of all scores; no causal mask is applied in training a language model.",
-    ["causal-ignored|mask-ignored|causal-missing"],
+    ["causal-ignored"],
     shows=CAUSAL,
     hides=PLAIN,
 )
@@ -42,7 +42,7 @@ def causal_and_yet_sees_everything(X, W_Q, W_K, W_V, W_O, n_heads, is_causal=Fal
 @CASES.fault(
     "https://github.com/facebookresearch/xformers/issues/103",
     "The causal mask is merged with a given mask, and skipped altogether when none is given.",
-    ["causal-ignored-without-mask|causal-ignored|causal-skipped-without-mask|causal-needs-a-mask"],
+    ["causal-ignored|causal-lost-without-mask"],
     shows=CAUSAL,
     hides=varied(CAUSAL, mask="pairs"),
 )
@@ -58,7 +58,7 @@ def causal_only_with_a_mask(q, k, v, att_mask=None, causal=False):
 @CASES.fault(
     "https://github.com/keras-team/keras/pull/23040",
     "With an explicit mask the layer forgets the causal one.",
-    ["causal-ignored-with-mask|causal-ignored|causal-dropped-with-mask|mask-replaces-causal"],
+    ["causal-lost-with-mask"],
     shows=varied(CAUSAL, mask="padding"),
     hides=CAUSAL,
 )

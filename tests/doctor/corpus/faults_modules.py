@@ -172,7 +172,7 @@ class TrainsAndTestsWell(nn.Module):
 @CASES.fault(
     "https://github.com/suno-ai/bark/pull/662",
     "The functional kernel gets the dropout whether the module is in training or not: inference is random.",
-    ["dropout-in-evaluation|dropout-at-inference|dropout-always|dropout-in-eval|not-deterministic|random"],
+    ["dropout-always-on"],
     shows=CAUSAL,
     layout=Layout(fused("c_attn", "c_proj"), is_causal=True),
 )
@@ -193,7 +193,7 @@ class DropoutInEvaluation(nn.Module):
 @CASES.fault(
     "https://github.com/awslabs/keys_values/issues/45",
     "The cache is not reset before a new sequence, which then attends to the one before it.",
-    ["state-kept|cache-not-reset|state-from-call-to-call|remembers-the-last-call|stateful|keeps-state"],
+    ["not-repeatable"],
     shows=varied(PLAIN, calls=2),
     hides=PLAIN,
     layout=Layout(linears("wq", "wk", "wv", "wo")),
@@ -217,9 +217,7 @@ class CacheNeverReset(nn.Module):
 @CASES.fault(
     "https://github.com/huggingface/text-generation-inference/issues/1036",
     "The heads' shares of the output are added up, and each share carries the whole bias.",
-    [
-        "output-bias-repeated|bias-added-per-head|output-bias-per-head|contributions-not-additive|bias-counted-once-a-head"
-    ],
+    ["output-bias-repeated|contributions-not-additive"],
     hides=varied(PLAIN, n_heads=1),
     layout=Layout(fused("qkv", "dense")),
 )

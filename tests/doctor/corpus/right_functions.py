@@ -69,7 +69,7 @@ def masked_and_renormalised(queries, keys, values, mask=None):
     attn_dist = softmax(np.einsum("...qd,...kd->...qk", queries, keys) / math.sqrt(queries.shape[-1]))
     if mask is not None:
         attn_dist = attn_dist * mask
-        masked_sums = attn_dist.sum(axis=-1, keepdims=True)
+        masked_sums = np.maximum(attn_dist.sum(axis=-1, keepdims=True), 1e-300)
         attn_dist = attn_dist / masked_sums
     return attn_dist @ values, attn_dist
 
@@ -124,7 +124,7 @@ def policy_times_exponentials(q, k, v, policy=None, mask=None):
     attn = q @ k.swapaxes(-2, -1) * q.shape[-1] ** -0.5
     policy = np.ones(1) if mask is None else np.asarray(mask, float)
     attn = np.exp(attn - attn.max(axis=-1, keepdims=True)) * policy
-    return attn / attn.sum(axis=-1, keepdims=True) @ v
+    return attn / (attn.sum(axis=-1, keepdims=True) + 1e-300) @ v
 
 
 @CASES.right(

@@ -115,7 +115,7 @@ class TrueHides(nn.Module):
         scores = torch.matmul(q, k.transpose(-2, -1)) / self.s_d_k
         if mask is not None:
             mask = mask.expand(n_batch, *mask.shape[-2:]).unsqueeze(1)  # (batch, 1, time1, time2)
-            attn = torch.softmax(scores.masked_fill(mask, -10000.0), dim=-1).masked_fill(mask, 0.0)
+            attn = torch.softmax(scores.masked_fill(mask, torch.finfo(scores.dtype).min), dim=-1).masked_fill(mask, 0.0)
         else:
             attn = torch.softmax(scores, dim=-1)
         return self.linear_out(torch.matmul(attn, v).transpose(1, 2).reshape(n_batch, -1, self.h * self.d_k))
@@ -142,7 +142,7 @@ class LengthsForTheSamples(nn.Module):
         scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(d // self.num_heads)
         if valid_lens is not None:
             valid_lens = torch.repeat_interleave(valid_lens, repeats=self.num_heads, dim=0)
-            scores[(torch.arange(n) >= valid_lens[:, None])[:, None].expand_as(scores)] = -1e6
+            scores[(torch.arange(n) >= valid_lens[:, None])[:, None].expand_as(scores)] = -1e12
         output = torch.bmm(F.softmax(scores, dim=-1), values)
         return self.W_o(output.reshape(b, self.num_heads, n, -1).permute(0, 2, 1, 3).reshape(b, n, d))
 

@@ -75,7 +75,7 @@ class TransposedWeights(nn.Module):
         query, key, value = (self._heads(t) for t in self.c_attn(x).split(self.split_size, dim=2))
         w = torch.matmul(query, key.transpose(-1, -2)) / math.sqrt(value.size(-1))
         b = self.bias[:, :, : w.size(-2), : w.size(-1)]
-        w = w * b - 1e4 * (1 - b)
+        w = w * b - 1e10 * (1 - b)
         if attention_mask is not None:
             w = w + attention_mask
         a = torch.matmul(w.softmax(-1), value).permute(0, 2, 1, 3).contiguous()
@@ -125,7 +125,7 @@ class InterleavedHeads(nn.Module):
         attention_scores = torch.matmul(query, key.transpose(-1, -2)) * self.norm_factor
         if attention_mask is not None:
             attention_scores = torch.mul(attention_scores, attention_mask)
-            attention_scores = attention_scores - 10000.0 * (1 - attention_mask)
+            attention_scores = attention_scores - 1e10 * (1 - attention_mask)
         context = torch.matmul(torch.softmax(attention_scores, dim=-1), value)
         return self.dense(context.transpose(1, 2).reshape(bsz, tgt_len, -1))
 
@@ -149,7 +149,7 @@ class SequenceFirst(nn.Module):
         bmm1 = torch.bmm(query.transpose(0, 1), key.transpose(0, 1).transpose(1, 2)) / self.hn**0.5
         scores = bmm1.view(b, self.np, sq, sq)
         if attention_mask is not None:
-            scores = scores.masked_fill(attention_mask, -10000.0)
+            scores = scores.masked_fill(attention_mask, torch.finfo(scores.dtype).min)
         probs = scores.softmax(dim=-1).view(b * self.np, sq, sq)
         context = torch.bmm(probs, value.transpose(0, 1)).view(b, self.np, sq, self.hn)
         return self.proj(context.permute(2, 0, 1, 3).reshape(sq, b, h))
@@ -174,7 +174,7 @@ class QueriesValuesKeys(nn.Module):
         q, v, k = parts
         logits = torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(q.shape[-1])
         if mask is not None:
-            logits = logits.masked_fill(~mask, float("-inf"))
+            logits = logits.masked_fill(~mask, -9e15)
         values = torch.matmul(F.softmax(logits, dim=-1), v)
         return self.o_proj(values.permute(0, 2, 1, 3).reshape(batch_size, length, hidden_dim))
 

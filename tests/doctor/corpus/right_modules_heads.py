@@ -134,7 +134,7 @@ class ParametersByHead(nn.Module):
             scores = (x @ self.W_Q[i]) @ (x @ self.W_K[i]).mT / self.d_head**0.5
             if mask is not None:
                 allowed = mask.expand(len(x), len(self.W_Q), x.shape[1], x.shape[1])[:, i]
-                scores = torch.where(allowed, scores, -torch.inf)
+                scores = torch.where(allowed, scores, -1e30)
             result = result + scores.softmax(-1) @ (x @ self.W_V[i]) @ self.W_O[i]
         return result
 

@@ -22,6 +22,8 @@ def gathered_keys(queries, keys, values, mask=None):
     for place in np.ndindex(*queries.shape[:-1]):
         (seen,) = np.nonzero(mask[place])
         k, v = keys[place[:-1]][seen], values[place[:-1]][seen]
+        if len(seen) == 0:
+            continue
         out[place] = softmax(k @ queries[place] / math.sqrt(len(queries[place]))) @ v
     return out
 
@@ -91,7 +93,7 @@ def heads_first_batch_third(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     attn_weights = np.einsum("icnhd,jcnhd->hcnij", q * (dim // num_heads) ** -0.5, k)
     if mask is not None:
         allowed = np.broadcast_to(mask, (batch, num_heads, rows, rows)).transpose(1, 0, 2, 3)[:, None]
-        attn_weights = np.where(allowed, attn_weights, -10000)
+        attn_weights = np.where(allowed, attn_weights, -1e20)
     context = np.einsum("hcnij,jcnhd->icnhd", softmax(attn_weights), v)
     return (context.reshape(rows, 1, batch, dim) @ w_o)[:, 0].transpose(1, 0, 2)
 
