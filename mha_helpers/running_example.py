@@ -8,6 +8,7 @@ Head 0 has columns 0 and 1 of W_Q, W_K and W_V and rows 0 and 1 of W_O; head 1 h
 head 0 alone: `first_head()`.
 """
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -85,6 +86,7 @@ class Stages(NamedTuple):
     output: np.ndarray
 
 
+@functools.cache
 def stages():
     """Compute the whole block on the running example, and keep everything on the way.
 
@@ -103,7 +105,10 @@ def stages():
     scores = attention.attention_scores(heads[0], heads[1]) / np.sqrt(X.shape[1] // N_HEADS)
     contributions = attention.head_contributions(contexts, W_O)
     concat = attention.combine_heads(contexts)
-    return Stages(X, *projected, *heads, scores, weights, contexts, concat, contributions, concat @ W_O)
+    found = Stages(X, *projected, *heads, scores, weights, contexts, concat, contributions, concat @ W_O)
+    for array in found:
+        array.setflags(write=False)
+    return found
 
 
 class Moved(NamedTuple):

@@ -4,6 +4,8 @@ The picture is drawn of the running example. Parts of it can be lit, with the re
 goes through it, and how the course's map shows where a notebook stands.
 """
 
+import math
+
 import numpy as np
 
 from mha_helpers import running_example as example
@@ -46,6 +48,12 @@ LINES = {
     "join 0": (("context 0", "concat"),),
     "join 1": (("context 1", "concat"),),
 }
+# Lit lines flow for a moment; where motion is not wanted they are still, as they are in the end.
+STYLE_SHEET = """<style>
+.mha-flow { opacity: 0; animation: mha-flow 3s linear; }
+@keyframes mha-flow { 0% { opacity: 1; stroke-dashoffset: 0; } 85% { opacity: 1; } 100% { stroke-dashoffset: -128; } }
+@media (prefers-reduced-motion: reduce) { .mha-flow { animation: none; } }
+</style>"""
 EVERYTHING = frozenset(TENSORS) | frozenset(LINES) | {"tokens", "out", "on"}
 
 
@@ -75,7 +83,7 @@ def block(lit=EVERYTHING, *, row=None, wrong=(), weights=None, output=None, movi
     list of str
         Fragments of a picture that is WIDTH by HEIGHT.
     """
-    parts = [_lines(lit, moving)]
+    parts = [STYLE_SHEET if moving else "", _lines(lit, moving)]
     for name, values in _arrays(weights, output).items():
         parts.append(_tensor(name, values, lit=name in lit, row=row, wrong=name in wrong, named=named))
     return [*parts, *_around(lit, row, named)]
@@ -102,7 +110,7 @@ def colour_of(name, row, column):
 
 def fill(name, value, row, column, largest):
     """Return the fill of a tensor's cell: stronger where the number is larger."""
-    if not np.isfinite(value):
+    if not math.isfinite(value):
         return style.HIDDEN
     if name.startswith("weights"):
         return style.head_weight_colours(TENSORS[name][3])(value)
@@ -112,14 +120,13 @@ def fill(name, value, row, column, largest):
 def _tensor(name, values, *, lit, row, wrong, named):
     x, y, (rows, columns), role = TENSORS[name]
     width, height = columns * CELL[0], rows * CELL[1]
-    largest = np.abs(values[np.isfinite(values)]).max(initial=1)
+    largest = float(np.abs(values[np.isfinite(values)]).max(initial=1))
     cells = svg.box(x - 1, y - 1, width + 1, height + 1, stroke=style.GRID)
     cells += "".join(
-        svg.box(
-            x + j * CELL[0], y + i * CELL[1], CELL[0] - 1, CELL[1] - 1, fill=fill(name, value, i, j, largest)
-        )
-        for (i, j), value in np.ndenumerate(values)
-    )  # fmt: skip
+        svg.box(x + j * CELL[0], y + i * CELL[1], CELL[0] - 1, CELL[1] - 1, fill=fill(name, value, i, j, largest))
+        for i, row_values in enumerate(values.tolist())  # plain numbers: NumPy's are slow one by one
+        for j, value in enumerate(row_values)
+    )
     if name in "QKV":  # whose columns are whose
         for head in range(HEADS):
             left = x + head * width / 2

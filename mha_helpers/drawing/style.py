@@ -168,7 +168,12 @@ def blend(anchors, position):
     '#808080'
     """
     # Rounded: the last bits of a number must not show in a stored picture.
-    along = round(min(max(position, 0.0), 1.0), 6) * (len(anchors) - 1)
+    return _blended(tuple(anchors), round(min(max(position, 0.0), 1.0), 6))
+
+
+@functools.lru_cache(maxsize=1 << 14)  # a picture has hundreds of cells, and most of its colours were in the one before
+def _blended(anchors, position):
+    along = position * (len(anchors) - 1)
     left = min(int(along), len(anchors) - 2)
     start, end = (bytes.fromhex(anchor[1:]) for anchor in anchors[left : left + 2])
     mixed = (round(a + (b - a) * (along - left)) for a, b in zip(start, end, strict=True))
