@@ -2,14 +2,13 @@
 
 import re
 import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
+from nbformat import v4
 from playwright.sync_api import Browser, expect
 
 from mha_helpers import worked_examples
@@ -27,7 +26,9 @@ from tools.page.browser import (
     run_all,
     text_of,
 )
-from tools.writing.notebooks import NOTEBOOKS, course_notebooks, read, tags
+from tools.writing import hygiene
+from tools.writing.notebooks import KERNELSPEC, course_notebooks, normalised, read, tags, write
+from tools.writing.solve import filled, verified
 
 diagnosis = import_module("mha_helpers.labs.which_bug")
 heads = import_module("mha_helpers.labs.sum_of_heads")
@@ -37,18 +38,30 @@ studio = import_module("mha_helpers.labs.mask_studio")
 
 pytestmark = pytest.mark.browser
 
-NAMES = [path.name for path in course_notebooks()]
-SELF_ATTENTION, SCALING, MASKING, SPLITTING, OUTPUT_PROJECTION, REAL_MODEL = NAMES
+COURSE = course_notebooks()
 NUMBER = re.compile(r"[-−]?(\d+\.\d+|inf)|NaN")
 
 
-def in_notebook(*names, applications=("jupyterlab",)):
-    """Run a test in each of the notebooks, after Run All."""
-    cases = [(application, name) for application in applications for name in names]
-    return pytest.mark.parametrize("as_given", cases, indirect=True, ids="-".join)
+def quick_if(condition):
+    """Every run opens the first notebook alone; the others are opened where everything is run."""
+    return () if condition else pytest.mark.slow
 
 
-BOTH = ("jupyterlab", "notebook")
+def case(application, what):
+    quick = (application, what) == ("jupyterlab", COURSE[0])
+    shown = what if isinstance(what, str) else what.stem
+    return pytest.param((application, what), marks=quick_if(quick), id=f"{application}-{shown}")
+
+
+in_each_notebook = pytest.mark.parametrize("seen", [case("jupyterlab", path) for path in COURSE], indirect=True)
+stored = [pytest.param(path, marks=quick_if(path == COURSE[0]), id=path.stem) for path in COURSE]
+
+
+def with_lab(name, *, also_in_notebook7=False):
+    """Run a test on the first notebook that shows a lab, and in Notebook 7 on the lab alone."""
+    shows = (path for path in COURSE if f"labs.{name}(" in path.read_text(encoding="utf-8"))
+    cases = [case("jupyterlab", next(shows, name)), *([case("notebook", name)] if also_in_notebook7 else [])]
+    return pytest.mark.parametrize("seen", cases, indirect=True)
 
 
 @dataclass
@@ -78,14 +91,21 @@ def course_in_notebook7(browser, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def as_given(request):
-    """A notebook after Run All with every exercise still a stub, and the errors that gave."""
-    application, name = request.param
+def seen(request):
+    """What a page shows after Run All: a notebook with every answer filled in (`file`), or a lab alone."""
+    application, what = request.param
     course = request.getfixturevalue("course" if application == "jupyterlab" else "course_in_notebook7")
-    shutil.copytree(NOTEBOOKS, course.folder / "as_given", dirs_exist_ok=True)
-    with course.page() as seen:
-        open_notebook(seen.page, f"as_given/{name}")
-        yield seen, run_all(seen.page)
+    if isinstance(what, str):
+        cells = [v4.new_code_cell("from mha_helpers import labs"), v4.new_code_cell(f"labs.{what}()")]
+        notebook, name = v4.new_notebook(cells=cells, metadata={"kernelspec": KERNELSPEC}), f"{what}.ipynb"
+    else:
+        notebook, name = filled(read(what)), what.name
+    write(notebook, course.folder / name)
+    with course.page() as opened:
+        open_notebook(opened.page, name)
+        assert run_all(opened.page) == []
+        opened.file = course.folder / name
+        yield opened
 
 
 def assert_quiet(seen):
@@ -130,17 +150,25 @@ def attention(queries, keys, values):
     return scores, weights, weights @ values
 
 
-@in_notebook(*NAMES)
-def test_the_notebook_runs_as_given(as_given):
-    seen, errors = as_given
-    assert errors == []
+@in_each_notebook
+def test_the_solved_notebook_is_all_correct(seen):
+    """A learner who has solved everything sees a notebook as clean as the one that was handed out."""
+    cells = read(seen.file).cells
+    for tag, heading in {"exercise": "Correct", "prediction": "Right: you committed to"}.items():
+        wanted = [number for number, cell in enumerate(cells) if tag in tags(cell)]
+        outputs = [seen.page.locator(".jp-Notebook .jp-Cell").nth(i).locator(".jp-OutputArea-output") for i in wanted]
+        assert [text_of(output)[: len(heading)] for output in outputs] == [heading] * len(wanted)
+    given = re.findall(r"^labs\.\w+\((\w+)\)", "\n".join(cell.source for cell in cells), re.MULTILINE)
+    running = seen.page.locator(".mha-picture").filter(has_text="Running on your")
+    notices = [text_of(picture.locator("p").first) for picture in running.all()]
+    assert notices == [f"Running on your {function}." for function in given]
     assert_quiet(seen)
+    seen.page.evaluate("mhaPanel.context.save()")
+    assert hygiene.problems(verified(normalised(read(seen.file)))) == []
 
 
-@in_notebook(SELF_ATTENTION, applications=BOTH)
-def test_the_workbench_shows_the_numbers_that_numpy_gives(as_given):
-    seen, errors = as_given
-    assert errors == []
+@with_lab("qkv_workbench", also_in_notebook7=True)
+def test_the_workbench_shows_the_numbers_that_numpy_gives(seen):
     lab = lab_called(seen.page, "Q, K, V workbench")
     picture = lab.locator(".mha-picture")
     example = worked_examples.load("play_football")
@@ -164,9 +192,8 @@ def test_the_workbench_shows_the_numbers_that_numpy_gives(as_given):
     assert_quiet(seen)
 
 
-@in_notebook(SELF_ATTENTION)
-def test_word_order_shows_the_numbers_that_numpy_gives(as_given):
-    seen, _ = as_given
+@with_lab("word_order")
+def test_word_order_shows_the_numbers_that_numpy_gives(seen):
     lab = lab_called(seen.page, "word order")
     picture = lab.locator(".mha-picture")
     slider = lab.get_by_role("slider").first
@@ -196,9 +223,8 @@ def softmax(scores):
     return exponentials / exponentials.sum(axis=-1, keepdims=True)
 
 
-@in_notebook(SCALING)
-def test_softmax_scaling_shows_the_numbers_that_numpy_gives(as_given):
-    seen, _ = as_given
+@with_lab("softmax_scaling")
+def test_softmax_scaling_shows_the_numbers_that_numpy_gives(seen):
     lab = lab_called(seen.page, "softmax and sqrt(d_k)")
     picture = lab.locator(".mha-picture")
     d_k, divisor, *_ = lab.get_by_role("slider").all()
@@ -215,10 +241,8 @@ def test_softmax_scaling_shows_the_numbers_that_numpy_gives(as_given):
     assert_quiet(seen)
 
 
-@in_notebook(MASKING, applications=BOTH)
-def test_the_mask_studio_shows_the_numbers_that_numpy_gives(as_given):
-    seen, errors = as_given
-    assert errors == []
+@with_lab("mask_studio", also_in_notebook7=True)
+def test_the_mask_studio_shows_the_numbers_that_numpy_gives(seen):
     lab = lab_called(seen.page, "mask studio")
     picture = lab.locator(".mha-picture")
     scores = attention(*studio.TOKEN_VECTORS[0])[0]  # of the first sentence
@@ -242,9 +266,8 @@ def test_the_mask_studio_shows_the_numbers_that_numpy_gives(as_given):
     assert_quiet(seen)
 
 
-@in_notebook(MASKING)
-def test_the_leak_detector_shows_what_moves(as_given):
-    seen, _ = as_given
+@with_lab("leak_detector")
+def test_the_leak_detector_shows_what_moves(seen):
     lab = lab_called(seen.page, "leak detector")
     picture = lab.locator(".mha-picture")
     token, mask = lab.get_by_role("slider").all()
@@ -257,9 +280,8 @@ def test_the_leak_detector_shows_what_moves(as_given):
     assert_quiet(seen)
 
 
-@in_notebook(SPLITTING)
-def test_the_split_lab_shows_what_each_head_holds(as_given):
-    seen, _ = as_given
+@with_lab("split_lab")
+def test_the_split_lab_shows_what_each_head_holds(seen):
     lab = lab_called(seen.page, "split, right beside wrong")
     picture = lab.locator(".mha-picture")
     X = 100 * np.arange(4)[:, None] + np.arange(4)
@@ -273,9 +295,8 @@ def test_the_split_lab_shows_what_each_head_holds(as_given):
     assert_quiet(seen)
 
 
-@in_notebook(SPLITTING)
-def test_the_shape_tracer_grades_a_shape(as_given):
-    seen, _ = as_given
+@with_lab("shape_tracer")
+def test_the_shape_tracer_grades_a_shape(seen):
     lab = lab_called(seen.page, "shape tracer")
     picture = lab.locator(".mha-picture")
     before = text_of(picture)
@@ -286,9 +307,8 @@ def test_the_shape_tracer_grades_a_shape(as_given):
     assert_quiet(seen)
 
 
-@in_notebook(OUTPUT_PROJECTION)
-def test_the_sum_of_heads_shows_what_each_head_adds(as_given):
-    seen, _ = as_given
+@with_lab("sum_of_heads")
+def test_the_sum_of_heads_shows_what_each_head_adds(seen):
     lab = lab_called(seen.page, "sum of heads")
     picture = lab.locator(".mha-picture")
     token = heads.WORDS.index("sees")
@@ -307,9 +327,8 @@ def test_the_sum_of_heads_shows_what_each_head_adds(as_given):
     assert_quiet(seen)
 
 
-@in_notebook(OUTPUT_PROJECTION)
-def test_which_bug_takes_a_diagnosis_by_keyboard(as_given):
-    seen, _ = as_given
+@with_lab("which_bug")
+def test_which_bug_takes_a_diagnosis_by_keyboard(seen):
     lab = lab_called(seen.page, "which bug is it")
     picture = lab.locator(".mha-picture")
     patient, diagnosis_slider = lab.get_by_role("slider").all()
@@ -325,9 +344,8 @@ def test_which_bug_takes_a_diagnosis_by_keyboard(as_given):
     assert_quiet(seen)
 
 
-@in_notebook(REAL_MODEL)
-def test_the_head_browser_shows_the_weights_of_a_typed_sentence(as_given):
-    seen, _ = as_given
+@with_lab("head_browser")
+def test_the_head_browser_shows_the_weights_of_a_typed_sentence(seen):
     lab = lab_called(seen.page, "head browser")
     picture = lab.locator(".mha-picture")
     typed = "<b>Rain</b> 🙂 fell"
@@ -348,61 +366,23 @@ def test_the_head_browser_shows_the_weights_of_a_typed_sentence(as_given):
     assert_quiet(seen)
 
 
-@in_notebook(SELF_ATTENTION)
-def test_the_course_starts_jupyterlab_so_that_it_asks_nothing_of_the_network_or_the_learner(course, as_given):
-    seen, _ = as_given
+@pytest.mark.parametrize("seen", [case("jupyterlab", COURSE[0])], indirect=True)
+def test_the_course_starts_jupyterlab_so_that_it_asks_nothing_of_the_network_or_the_learner(course, seen):
     expect(seen.page.locator(".Toastify__toast")).to_have_count(0)  # it came before the first cell ran
     expect(seen.page.get_by_text("Jupyter news")).to_have_count(0)
     assert '"news": {"disabled": true}' in course.server.request("lab").decode()
     assert course.server.request("lab/api/update") == b'{"notification": null}'
 
 
-# The labs that run on a function that the notebook asks for.
-ON_THE_LEARNERS = {
-    SELF_ATTENTION: ["dot_product_attention", "dot_product_attention"],
-    SCALING: [],
-    MASKING: ["masked_attention", "causal_mask"],
-    SPLITTING: ["split_heads"],
-    OUTPUT_PROJECTION: ["head_contributions", "multi_head_attention"],
-    REAL_MODEL: ["multi_head_attention"],
-}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_solved_notebook_is_all_correct(course, name):
-    folder = Path(name).stem
-    command = [
-        sys.executable,
-        "-m",
-        "tools.writing.solve",
-        str(course.folder / "solved" / folder),
-        str(NOTEBOOKS / name),
-    ]
-    subprocess.run(command, cwd=NOTEBOOKS.parent, check=True)
-    cells = read(NOTEBOOKS / name).cells
-    with course.page() as seen:
-        open_notebook(seen.page, f"solved/{folder}/{name}")
-        assert run_all(seen.page) == []
-        for tag, heading in {"exercise": "Correct", "prediction": "Right: you committed to"}.items():
-            wanted = [number for number, cell in enumerate(cells) if tag in tags(cell)]
-            outputs = [
-                seen.page.locator(".jp-Notebook .jp-Cell").nth(i).locator(".jp-OutputArea-output") for i in wanted
-            ]
-            assert [text_of(output)[: len(heading)] for output in outputs] == [heading] * len(wanted)
-        running = seen.page.locator(".mha-picture").filter(has_text="Running on your")
-        notices = [text_of(picture.locator("p").first) for picture in running.all()]
-        assert notices == [f"Running on your {function}." for function in ON_THE_LEARNERS[name]]
-        assert_quiet(seen)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_stored_notebook_shows_every_picture_untrusted_and_without_a_kernel(course, name):
-    shutil.copytree(NOTEBOOKS, course.folder / "stored", dirs_exist_ok=True)
-    outputs = [output for cell in read(NOTEBOOKS / name).cells for output in cell.get("outputs", [])]
+@pytest.mark.parametrize("path", stored)
+def test_the_stored_notebook_shows_every_picture_untrusted_and_without_a_kernel(course, path):
+    (course.folder / "stored").mkdir(exist_ok=True)
+    shutil.copy(path, course.folder / "stored")
+    outputs = [output for cell in read(path).cells for output in cell.get("outputs", [])]
     pictures = [output for output in outputs if "image/png" in output.get("data", {})]
     assert pictures
     with course.page() as seen:
-        open_notebook(seen.page, f"stored/{name}", kernel=False)
+        open_notebook(seen.page, f"stored/{path.name}", kernel=False)
         assert not is_trusted(seen.page)
         images = seen.page.locator('.jp-OutputArea-output img[src^="data:image/"]')
         expect(images).to_have_count(len(pictures))

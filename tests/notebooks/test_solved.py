@@ -6,6 +6,7 @@ import pytest
 from nbformat import v4
 
 from mha_helpers import exercises
+from tools.page.browser import find_browser
 from tools.writing import hygiene, solve
 from tools.writing.notebooks import NOTEBOOKS, NotebookError, course_notebooks, read, write
 
@@ -115,8 +116,9 @@ def test_a_cell_that_cannot_be_solved_is_named(course_exercises, cells, message)
         solve.solve(notebook_of(*cells))
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(find_browser() is not None, reason="solved and run in the browser: test_browser.py")
 @pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
 def test_the_course_can_be_solved(path):
-    solved = solve.solve(read(path), path.parent)
     # A learner who has solved everything sees a notebook as clean as the one that was handed out.
-    assert hygiene.problems(solved) == []
+    assert hygiene.problems(solve.solve(read(path), path.parent)) == []

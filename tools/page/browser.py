@@ -37,6 +37,7 @@ BROWSERS = [
         for program in ("Google/Chrome/Application/chrome.exe", "Microsoft/Edge/Application/msedge.exe")
     ),
 ]
+NO_BROWSER = "none"
 BROWSER_ARGUMENTS = ["--disable-gpu", "--disable-quic", "--no-first-run"]
 # These keep the browser itself off the network.
 BROWSER_ARGUMENTS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
@@ -59,9 +60,10 @@ _workspaces = map("course-{}".format, count())
 def find_browser():
     """Return the path of an installed Chromium, Chrome or Edge, or None.
 
-    The environment variable `MHA_BROWSER` goes before everything else.
+    The environment variable `MHA_BROWSER` goes before everything else; "none" is to do without.
     """
-    return os.environ.get("MHA_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    named = os.environ.get("MHA_BROWSER")
+    return None if named == NO_BROWSER else named or next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 @dataclass(frozen=True)

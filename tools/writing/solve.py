@@ -52,6 +52,11 @@ def solve(notebook, folder=NOTEBOOKS):
         If a tagged cell cannot be solved, an exercise is never checked, a cell raises, or a check's
         outcome is not shown or is not that the answer is right.
     """
+    return verified(execute(filled(notebook), folder))
+
+
+def filled(notebook):
+    """Return a copy with solutions and right answers filled in, not run; a NotebookError says what cannot be."""
     solved = copy.deepcopy(notebook)
     asked = []
     code_cells = [pair for pair in enumerate(solved.cells, 1) if pair[1].cell_type == "code"]
@@ -64,7 +69,11 @@ def solve(notebook, folder=NOTEBOOKS):
                 _fill_answer(cell)
         except NotebookError as error:
             raise NotebookError(f"{label(number, cell)} {error}") from error
-    solved = execute(solved, folder)
+    return solved
+
+
+def verified(solved):
+    """Return a solved notebook that was run, in which every check accepts; a NotebookError names one that does not."""
     for number, cell in enumerate(solved.cells, 1):
         if cell.cell_type == "code":
             _verify(number, cell)

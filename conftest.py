@@ -1,0 +1,24 @@
+"""What holds for every test, the notebooks' cells included: one thread for the kernels, and who works on what."""
+
+import os
+import re
+
+from xdist.scheduler import LoadScopeScheduling
+
+from tools.writing.notebooks import ONE_THREAD
+
+# The notebooks were stored so; and several threads on busy processors wait for each other.
+os.environ.update(ONE_THREAD)
+
+
+class _ByFile(LoadScopeScheduling):
+    """A file's tests stay together, as cells and what shares a browser must; the answers go by exercise."""
+
+    def _split_scope(self, nodeid):
+        file = nodeid.partition("::")[0]
+        exercise = re.search(r"\[(\w+)", nodeid) if file.endswith("/test_answers.py") else None
+        return f"{file} {exercise[1]}" if exercise else file
+
+
+def pytest_xdist_make_scheduler(config, log):
+    return _ByFile(config, log)
