@@ -38,6 +38,7 @@ def exported(request, folder):
     return read(request.param), BeautifulSoup(html, "html.parser")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("path", COURSE, ids=lambda path: path.name)

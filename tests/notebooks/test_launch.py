@@ -61,11 +61,13 @@ def binder(tmp_path_factory):
     )
 
 
+@pytest.mark.slow
 def test_binder_takes_the_python_of_runtime_txt(binder):
     assert type(binder.pack).__name__ == "PythonBuildPack"
     assert f"python-{binder.pack.python_version}" == (ROOT / "runtime.txt").read_text().strip() == "python-3.12"
 
 
+@pytest.mark.slow
 def test_binder_installs_the_pinned_requirements_and_then_the_package(binder):
     """The second step makes an ordinary installation of the editable one, with the data in it."""
     copied = "COPY --chown=1000:1000 src/ ${REPO_DIR}/\n"
@@ -76,6 +78,7 @@ def test_binder_installs_the_pinned_requirements_and_then_the_package(binder):
     assert (binder.source / "requirements.txt").read_bytes() == (ROOT / "requirements.txt").read_bytes()
 
 
+@pytest.mark.slow
 def test_what_binder_gets_is_enough_to_build_the_package_with_its_data(binder, tmp_path):
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir"]
     subprocess.run([*build, str(tmp_path), str(binder.source)], check=True, capture_output=True)
@@ -90,6 +93,7 @@ def test_the_link_of_each_notebook_opens_that_notebook(path):
     assert ROOT / binder_path(path).removeprefix("lab/tree/") == path
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_link_opens_jupyterlab_on_the_notebook_with_the_package_at_hand(browser, tmp_path):
     """On a server at the repository's root, as Binder's is, with the notebooks and nothing beside them."""

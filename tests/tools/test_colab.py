@@ -13,8 +13,10 @@ import pytest
 from nbformat import v4
 
 from tools.release import colab
-from tools.release.environments import ROOT, EnvironmentProblem, Outcome, make_environment, packages
+from tools.release.environments import ROOT, Outcome, make_environment, packages
 from tools.writing.notebooks import course_notebooks, read, write
+
+pytestmark = pytest.mark.slow
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 INSTALL = f"    %pip install --quiet --no-deps git+{PROJECT['urls']['Repository']}"
@@ -46,7 +48,7 @@ def notebook(path, *cells):
 @pytest.fixture
 def environment(tmp_path, monkeypatch):
     """Make an environment that also sees this one's packages; the course's package is `tiny` here."""
-    python = make_environment(sys.executable, tmp_path / "environment", "--without-pip")
+    python = make_environment(sys.executable, tmp_path / "environment")
     site = subprocess.run(
         [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'), end='')"], capture_output=True, text=True
     )
@@ -55,7 +57,6 @@ def environment(tmp_path, monkeypatch):
     wheel = wheel_of("tiny", "1.0", tmp_path)
     monkeypatch.setattr(colab, "PACKAGE", "tiny")
     monkeypatch.setattr(colab, "build_wheel", lambda folder: wheel)
-    monkeypatch.setattr(colab, "find_python", lambda version: f"python{version}")
     monkeypatch.setattr(colab, "make_environment", lambda *arguments: python)
     monkeypatch.setattr(colab, "install", lambda *arguments: None)
     return python
@@ -104,13 +105,10 @@ def test_only_one_outcome_is_good(outcome, changes, installed, said, monkeypatch
     assert colab.verdict(outcome, changes, installed) == said
 
 
-def test_what_cannot_be_made_is_said(monkeypatch):
-    def find_python(version):
-        raise EnvironmentProblem(f"no Python {version} found; install it")
-
-    monkeypatch.setattr(colab, "find_python", find_python)
-    with pytest.raises(SystemExit, match=r"^no Python 3\.13 found; install it$"):
-        colab.main([])
+def test_what_cannot_be_made_is_said(tmp_path, capfd):
+    with pytest.raises(SystemExit, match=r"^`uv venv --quiet --python 3\.99 .*` failed; what it said stands above$"):
+        colab.main(["--python", "3.99"])
+    assert "3.99" in capfd.readouterr().err
 
 
 def test_installed_takes_the_packages_that_are_there(environment, tmp_path, monkeypatch):
@@ -123,8 +121,8 @@ def test_installed_takes_the_packages_that_are_there(environment, tmp_path, monk
         with pytest.raises(SystemExit, match="0"):
             colab.main([path, *options])
     assert [(python, options) for python, _, *options in made] == [
-        ("python3.13", []),
-        ("colabs", ["--system-site-packages", "--without-pip"]),
+        ("3.13", ["--seed"]),
+        ("colabs", ["--system-site-packages"]),
     ]
     assert installed == [(environment, "-r", "tests/colab.txt")]
 

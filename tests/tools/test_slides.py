@@ -175,6 +175,7 @@ def opened(browser, folder, path):
         yield page
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @each_notebook
 def test_every_slide_fits_and_can_be_read(opened):
@@ -204,6 +205,7 @@ def test_every_slide_fits_and_can_be_read(opened):
     assert opened.wrong == []
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("path", COURSE[:1], ids=lambda path: path.stem)
 def test_keys_buttons_and_addresses_move(opened):
@@ -245,6 +247,7 @@ def test_keys_buttons_and_addresses_move(opened):
     assert opened.wrong == []
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("path", COURSE[:1], ids=lambda path: path.stem)
 def test_notes_come_on_demand(opened):
@@ -259,6 +262,7 @@ def test_notes_come_on_demand(opened):
     assert not notes.is_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("path", COURSE[:1], ids=lambda path: path.stem)
 def test_the_stage_fills_any_window_and_the_theme_is_the_reader_s(opened):
@@ -279,6 +283,7 @@ def test_the_stage_fills_any_window_and_the_theme_is_the_reader_s(opened):
         assert not opened.evaluate("document.scrollingElement.scrollHeight > innerHeight")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("path", COURSE[:1], ids=lambda path: path.stem)
 def test_printing_gives_every_slide_a_page_with_its_fragments(opened):

@@ -17,15 +17,7 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-from tools.release.environments import (
-    ROOT,
-    EnvironmentProblem,
-    find_python,
-    install,
-    make_environment,
-    packages,
-    run_pytest,
-)
+from tools.release.environments import ROOT, install, make_environment, packages, run_pytest
 from tools.release.table import print_table
 from tools.writing.notebooks import CELL_TIMEOUT, ONE_THREAD, add_notebooks
 
@@ -140,19 +132,15 @@ def verdict(outcome, changes, installed):
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m tools.release.colab", description=__doc__.partition("\n")[0])
     add_notebooks(parser)
-    parser.add_argument("--python", help=f"the interpreter to take; default: a Python {PYTHON} that is installed")
+    parser.add_argument("--python", help=f"the interpreter to take; default: Python {PYTHON}, found or fetched by uv")
     parser.add_argument("--installed", action="store_true", help=f"with its own packages, not those of {VERSIONS}")
     chosen = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
-        try:
-            base = chosen.python or find_python(PYTHON)
-            # Debian's and Colab's Python bring no pip for environments; with its packages they have its pip.
-            options = ["--system-site-packages", "--without-pip"] if chosen.installed else []
-            python = make_environment(base, Path(folder, "environment"), *options)
-            if not chosen.installed:
-                install(python, "-r", VERSIONS)
-        except EnvironmentProblem as problem:
-            sys.exit(str(problem))
+        # The notebooks' %pip needs a pip: the environment's own, or that of the packages it stands on.
+        options = ["--system-site-packages"] if chosen.installed else ["--seed"]
+        python = make_environment(chosen.python or PYTHON, Path(folder, "environment"), *options)
+        if not chosen.installed:
+            install(python, "-r", VERSIONS)
         wheel = build_wheel(Path(folder, "wheel"))
         make_kernel(python, wheel, Path(folder, "jupyter"))
         found = packages(python)

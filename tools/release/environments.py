@@ -1,11 +1,7 @@
-"""Virtual environments to test in: finding a Python, making one, saying what is in it, and running pytest there.
-
-Only the standard library is used, so that a bare Python can start `python -m tools.release.compat`.
-"""
+"""Virtual environments to test in, made by uv: what is in one, and what pytest did there."""
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,57 +12,21 @@ from xml.etree import ElementTree
 ROOT = Path(__file__).parents[2]
 
 
-class EnvironmentProblem(Exception):
-    """Why an environment could not be made, and what to do."""
-
-
-def find_python(version):
-    """Find an installed interpreter.
-
-    Parameters
-    ----------
-    version : str
-        "3.13", for example.
-
-    Returns
-    -------
-    str
-        Its path: the running Python where the version is right, else one on PATH, of pyenv, or of Windows' launcher.
-
-    Raises
-    ------
-    EnvironmentProblem
-        If none of these has it.
-    """
-    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
-    commands = [[sys.executable], [f"python{version}"], ["py", f"-{version}"]]
-    commands += [[str(path)] for path in sorted(pyenv.glob(f"{version}.*/bin/python"))]
-    question = "import sys; print('%d.%d' % sys.version_info[:2], sys.executable)"
-    for command in commands:
-        if shutil.which(command[0]):
-            # Asked, since pyenv puts a `python3.13` on PATH also where that version is not switched on.
-            answer = subprocess.run([*command, "-c", question], capture_output=True, text=True).stdout.strip()
-            found, _, path = answer.partition(" ")
-            if found == version:
-                return path
-    raise EnvironmentProblem(
-        f"no Python {version} found on PATH or under {pyenv}; install it, for example by `pyenv install {version}` "
-        "or from https://www.python.org/downloads/"
-    )
-
-
 def make_environment(python, folder, *options):
-    """Make a virtual environment of an interpreter in a folder, and return the path of its own interpreter."""
-    folder = Path(folder)
-    if folder.exists() and not (folder / "pyvenv.cfg").exists():
-        raise EnvironmentProblem(f"{folder} is there and is no virtual environment; name another folder")
-    _run(python, "-m", "venv", *options, str(folder))
-    return str(folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
+    """Make a virtual environment of an interpreter (a path, or a version: "3.13"), and return its own interpreter."""
+    uv("venv", "--quiet", "--python", python, *options, str(folder))
+    return str(Path(folder, "Scripts/python.exe" if os.name == "nt" else "bin/python"))
 
 
 def install(python, *arguments):
     """Install packages; files among the arguments are named as seen from the repository's root."""
-    _run(python, "-m", "pip", "install", "--quiet", *arguments)
+    uv("pip", "install", "--quiet", "--python", python, *arguments)
+
+
+def uv(*arguments):
+    """Run uv from the repository's root; where it fails, what it says is shown and the command ends."""
+    if subprocess.run([sys.executable, "-m", "uv", *arguments], cwd=ROOT, env=environment()).returncode:
+        sys.exit(f"`uv {' '.join(arguments)}` failed; what it said stands above")
 
 
 def packages(python):
@@ -83,14 +43,6 @@ def packages(python):
 def environment(**more):
     """Return this process's environment variables without those that let packages of elsewhere in, and with more."""
     return {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")} | more
-
-
-def _run(*command):
-    if not shutil.which(command[0]):
-        raise EnvironmentProblem(f"{command[0]} is no program; name the interpreter's path")
-    # Its output is shown as it comes: pip says best itself what went wrong.
-    if subprocess.run(command, cwd=ROOT, env=environment()).returncode:
-        raise EnvironmentProblem(f"`{' '.join(command)}` failed; what it said stands above")
 
 
 @dataclass(frozen=True)
