@@ -42,8 +42,8 @@ class Notebook(NamedTuple):
 
 NOTEBOOKS = (
     Notebook("01_self_attention", "Self-attention", "How can one word mean different things in different sentences?"),
-    Notebook("02_scaling", "Scaling", "Why does everybody divide by the square root of d_k?"),
-    Notebook("03_masking", "Masks", "How do you keep a word from looking where it must not?"),
+    Notebook("02_scaling", "Scaling", "How large may a score be?"),
+    Notebook("03_masking", "Masks", "How do you keep a query from looking where it mustn't?"),
     Notebook("04_splitting_heads", "Heads", "Why several heads, and how do they come apart without mixing words?"),
     Notebook("05_output_projection", "Output", "What does W_O do once the heads are side by side?"),
     Notebook("06_real_model", "A real model", "What do trained heads do, and does your code run them?"),
@@ -91,7 +91,7 @@ def map(name):
     Examples
     --------
     >>> map("02_scaling")
-    The course's map. You are in notebook 2 of 8, Scaling: Why does everybody divide by the square root of d_k?
+    The course's map. You are in notebook 2 of 8, Scaling: How large may a score be?
     """
     for notebook in (*NOTEBOOKS, *WORKSHOPS):
         if notebook.name == name:

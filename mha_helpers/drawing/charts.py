@@ -47,12 +47,14 @@ def weight_bars(tokens, choices):
         f"{name}: " + ", ".join(f"{token} {number(value)}" for token, value in zip(tokens, values, strict=True))
         for name, values in choices.items()
     )
-    return CourseFigure(len(choices) * (width + 14) + 8, height + 62, parts, f"Bars. {said}.")
+    return CourseFigure(len(choices) * (width + 14) + 8, height + 74, parts, f"Bars. {said}.")
 
 
 def _upright(title, tokens, values, x, width, height, bar):
     low, high = min(values.min(), 0), max(values.max(), 1 if values.min() >= 0 else 0)
     top, left, room = 44, x + 38, height - 10
+    below = 15 if low < 0 else 0  # where a bar hangs down, its number stands between it and its token
+    colours = style.score_colours(max(high, -low)) if low < 0 else lambda value: style.weight_colour(0.6)
 
     def level(value):
         return round(top + room * (high - value) / (high - low), 1)
@@ -64,11 +66,10 @@ def _upright(title, tokens, values, x, width, height, bar):
         parts.append(svg.text(left - 8, level(tick) + 4, written, anchor="end", size=11, colour=style.QUIET))
     for i, (token, value) in enumerate(zip(tokens, values, strict=True)):
         at, ends = left + 6 + i * bar, sorted((level(value), level(0)))
-        fill = style.weight_colour(0.6) if value >= 0 else style.ALARM
-        parts.append(svg.box(at, ends[0], bar - 12, max(ends[1] - ends[0], 1), fill=fill))
+        parts.append(svg.box(at, ends[0], bar - 12, max(ends[1] - ends[0], 1), fill=colours(value)))
         beside = ends[0] - 5 if value >= 0 else ends[1] + 14
         parts.append(svg.text(at + bar / 2 - 6, beside, number(value), anchor="middle", size=TEXT, bold=True))
-        parts.append(svg.text(at + bar / 2 - 6, top + room + 17, token, anchor="middle", size=TEXT))
+        parts.append(svg.text(at + bar / 2 - 6, top + room + 17 + below, token, anchor="middle", size=TEXT))
     return [*parts, svg.line(left - 4, level(0), x + width, level(0), colour=style.INK)]
 
 
@@ -196,7 +197,7 @@ def moved_vectors(before, after, features, *, pulls=None):
             if (x0, y0) != (x1, y1):
                 parts.append(svg.line(x0, y0, x1, y1, colour=style.tint(style.HEADS[0], 0.4), width=24 * weight))
                 # Nearer to what pulls, so that labels of one start stay apart.
-                x, y = x0 + 0.62 * (x1 - x0), y0 + 0.62 * (y1 - y0)
+                x, y = x0 + 0.8 * (x1 - x0), y0 + 0.8 * (y1 - y0)
                 parts.append(svg.text(x + 8, y - 9, number(weight), size=TEXT, colour=style.head_text(0), bold=True))
     for name, point in before.items():
         x, y = place(point)

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from tools.writing.notebooks import add_notebooks, read
 
 FURTHER = re.compile(r"^## Further$", re.MULTILINE)
-FOLDED = re.compile(r"<details.*?</details>", re.DOTALL)
+FOLDED = re.compile(r"<!--.*?-->|<details.*?</details>", re.DOTALL)
+NAVIGATION = re.compile(r"^\[[^]]*\]\([^)]*\)(?: ·)?$", re.MULTILINE)  # a line that is a link and nothing else
 LINK = re.compile(r"\]\((https?://[^)]*|[^)]*)\)")
 FORMULA = re.compile(r"\$\$?[^$]+\$\$?")
 WORD = re.compile(r"[^\W_]+(?:['’\-.,][^\W_]+)*")
@@ -59,7 +60,7 @@ def measured(cells):
     before_picture = None
     for cell in cells:
         if cell["cell_type"] == "markdown":
-            text = FOLDED.sub("", cell["source"])
+            text = NAVIGATION.sub("", FOLDED.sub("", cell["source"]))
             links += sum(target.startswith("http") for target in LINK.findall(text))
             words += len(WORD.findall(FORMULA.sub(" formula ", LINK.sub("]", text))))
             continue

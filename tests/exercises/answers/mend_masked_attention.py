@@ -5,7 +5,7 @@ import numpy as np
 from mha_helpers.attention import masked_attention, scaled_dot_product_attention
 from mha_helpers.exercises.masking.mend_masked_attention import mend_masked_attention
 
-CATALOGUE = ("mask-both-faults", "mask-tiny-number", "mask-full-row-nan", "mask-full-row-uniform", "mask-lower-number")
+CATALOGUE = ("mask-tiny-number", "mask-full-row-nan", "mask-full-row-uniform", "mask-lower-number")
 
 TELLING_CASE = ("scattered holes", 4)
 

@@ -3,7 +3,7 @@
 from mha_helpers.attention import scaled_dot_product_attention
 from mha_helpers.exercises.scaling.mend_scaled_attention import mend_scaled_attention
 
-CATALOGUE = ("scale-both-faults", "scale-precedence", "scale-axis-from-front")
+CATALOGUE = ("scale-precedence", "scale-axis-from-front")
 
 TELLING_CASE = ("two axes in front", 6)
 

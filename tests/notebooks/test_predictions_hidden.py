@@ -1,0 +1,66 @@
+"""What a prediction asks is shown nowhere before it is committed."""
+
+import re
+
+import pytest
+
+from mha_helpers import exercises
+from tools.writing.measure import FOLDED, FURTHER
+from tools.writing.notebooks import course_notebooks, read, tags
+
+COMMIT = re.compile(r"exercises\.(predict_\w+)\.commit\(")
+# What tells: numbers with decimals, larger whole ones, and NaN. 0 and 1 stand everywhere.
+TELLING = re.compile(r"(?<![\w.])(?:\d+\.\d{2,}|\d{3,}|nan\b)", re.IGNORECASE)
+HEADING = re.compile(r"^#+ ", re.MULTILINE)
+
+
+def shown_by(cell):
+    """Everything that a cell shows to somebody who runs nothing and unfolds nothing."""
+    if cell.cell_type == "markdown":
+        return FOLDED.sub("", cell.source)
+    texts = [output.get("text", "") for output in cell.outputs]
+    texts += [text for output in cell.outputs for mime, text in output.get("data", {}).items() if mime[:5] == "text/"]
+    return "\n".join(texts)
+
+
+def shown_before(cells, place):
+    """What stands above a prediction, and below it down to the next heading."""
+    shown = [shown_by(cell) for cell in cells[: place + 1]]
+    for cell in cells[place + 1 :]:
+        text = shown_by(cell)
+        heading = HEADING.search(text) if cell.cell_type == "markdown" else None
+        shown.append(text[: heading.start()] if heading else text)
+        if heading:
+            break
+    return "\n".join(shown)
+
+
+def predictions(notebook):
+    """Return (place, name) of each prediction in a notebook."""
+    cells = [(place, COMMIT.search(cell.source)) for place, cell in enumerate(notebook.cells)]
+    return [(place, found[1]) for place, found in cells if found and "prediction" in tags(notebook.cells[place])]
+
+
+def has_core_path(notebook):
+    return any(FURTHER.search(cell.source) for cell in notebook.cells if cell.cell_type == "markdown")
+
+
+COURSE = [path for path in course_notebooks() if has_core_path(read(path))]
+CASES = [(path, place, name) for path in COURSE for place, name in predictions(read(path))]
+
+
+@pytest.mark.parametrize(("path", "place", "name"), CASES, ids=[name for _, _, name in CASES])
+def test_the_evidence_stands_nowhere_before_the_answer_is_committed(path, place, name):
+    evidence = getattr(exercises, name).evidence()
+    text, picture = (evidence, None) if isinstance(evidence, str) else evidence
+    numbers = {number.lower() for number in TELLING.findall("\n".join([text, picture.text if picture else ""]))}
+    numbers -= {"1.00", "1.0000", "0.00", "0.0000"}
+    assert numbers, f"{name}'s evidence has no numbers: what does it show?"
+    before = {number.lower() for number in TELLING.findall(shown_before(read(path).cells, place))}
+    assert not numbers & before, f"{path.name} shows them before exercises.{name}.commit"
+
+
+@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
+def test_no_letter_is_always_right(path):
+    right = [getattr(exercises, name).right for _, name in predictions(read(path))]
+    assert {"a", "b", "c"} <= set(right), right
