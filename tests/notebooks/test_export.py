@@ -8,7 +8,7 @@ from nbformat import v4
 
 from tools.writing import export
 from tools.writing.hygiene import REMOTE
-from tools.writing.notebooks import course_notebooks, read, write
+from tools.writing.notebooks import NOTEBOOKS, course_notebooks, read, write
 
 COURSE = course_notebooks()
 LOADING = ("src", "srcset", "data", "poster", "style", "xlink:href")
@@ -20,6 +20,12 @@ TOO_WIDE = """[...document.querySelectorAll("*")]
 # How bright text and its background are, from 0 to 255: the red part, as both are grey.
 BRIGHTNESS = """["color", "backgroundColor"].map((property, i) =>
     parseInt(getComputedStyle(i ? document.body : document.querySelector("p"))[property].match(/\\d+/)[0]))"""
+# Letters to a full line of running text, by paragraph.
+CHARACTERS_A_LINE = """[...document.querySelectorAll(".jp-RenderedMarkdown > p")]
+    .map(one => [one, parseFloat(getComputedStyle(one).lineHeight)])
+    .map(([one, height]) => [one.textContent.length, one.getBoundingClientRect().height / height])
+    .filter(([letters, lines]) => lines > 3.5)
+    .map(([letters, lines]) => letters / (lines - 0.5))"""
 DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
 
 
@@ -107,6 +113,50 @@ def test_every_formula_is_typeset(exported):
 def test_every_cell_is_there(exported):
     notebook, page = exported
     assert [page.find(id=f"cell-id={cell.id}") is not None for cell in notebook.cells] == [True] * len(notebook.cells)
+
+
+def test_a_page_has_its_notebooks_title_and_leads_on(folder):
+    page = BeautifulSoup((folder / "02_scaling.html").read_text(encoding="utf-8"), "html.parser")
+    title = read(NOTEBOOKS / "02_scaling.ipynb").cells[0].source.splitlines()[0].removeprefix("# ")
+    assert page.title.text == title
+    for nav in page("nav"):
+        links = ["01_self_attention.html", "index.html", "03_masking.html"]
+        assert [link["href"] for link in nav("a")] == links
+    assert len(page("nav")) == 2, "above and below"
+
+
+def test_the_index_leads_to_every_page(folder):
+    page = BeautifulSoup((folder / "index.html").read_text(encoding="utf-8"), "html.parser")
+    files = [link["href"] for link in page("a")]
+    assert files == [f"{path.stem}.html" for path in COURSE]
+    assert all((folder / file).is_file() for file in files)
+    questions = [entry.p.text for entry in page("li")]
+    assert all(question.endswith("?") for question in questions)
+    assert page.img["alt"].startswith("The course's map")
+
+
+@pytest.mark.browser
+def test_lines_are_about_75_characters_long(browser, folder):
+    with browser.new_context(viewport={"width": 1400, "height": 900}, offline=True) as context:
+        page = context.new_page()
+        page.goto((folder / "02_scaling.html").as_uri())
+        lengths = page.evaluate(CHARACTERS_A_LINE)
+    assert len(lengths) >= 10
+    assert 62 <= sum(lengths) / len(lengths) <= 80, lengths
+
+
+def test_a_cell_that_is_folded_in_a_notebook_is_folded_on_its_page():
+    folded = v4.new_code_cell("import numpy", metadata={"jupyter": {"source_hidden": True}})
+    page = page_of(v4.new_markdown_cell("# One"), folded, v4.new_code_cell("shown"))
+    [fold] = page("details")
+    assert "numpy" in fold.text
+    assert "shown" not in fold.text
+
+
+def test_what_the_reader_is_to_do_is_marked():
+    page = page_of(v4.new_markdown_cell("# One"), v4.new_code_cell("...", metadata={"tags": ["exercise"]}))
+    assert page.select(".celltag_exercise .jp-InputPrompt")
+    assert ".celltag_exercise" in "".join(style.text for style in page("style"))
 
 
 def test_a_link_to_a_notebook_leads_to_its_page_and_other_links_stay():

@@ -3,20 +3,28 @@
 Usage: python -m tools.writing.export FOLDER [NOTEBOOK ...]
 
 A page is one file with everything that its notebook has stored: text, code, formulas, pictures.
-Nothing is run.
+Nothing is run. `index.html` leads to the pages: together they are the course for a reader with nothing but a browser.
 """
 
 import argparse
+import html
 import re
 from pathlib import Path
 
-from jinja2 import pass_context
+from jinja2 import Environment, pass_context
 from nbconvert import HTMLExporter
 
+from mha_helpers import course
+from mha_helpers.drawing import style
+from mha_helpers.drawing.shown import CourseFigure
+from mha_helpers.drawing.strip import strip
 from tools.writing.formulas import rendered
 from tools.writing.notebooks import NotebookError, label, read, write_copies
 
 TEMPLATE = Path(__file__).with_suffix(".html.j2")
+INDEX = Path(__file__).with_name("export_index.html.j2")
+TITLE = re.compile(r"# (.*)")
+MINUTES = re.compile(r"\*\*Minutes:?\*\*:? *(.*?)[.\n]")
 NOTEBOOK_LINK = re.compile(r'(<a href="[^":]*)\.ipynb(?=["#])')  # a colon is only in a link elsewhere
 
 
@@ -35,15 +43,15 @@ class PageExporter(HTMLExporter):
             raise NotebookError(f"{label(context['nb'].cells.index(cell) + 1, cell)} {error}") from error
 
 
-def export(notebook, title):
+def export(notebook, name):
     """Make a page of a notebook.
 
     Parameters
     ----------
     notebook : NotebookNode
-        Executed: what it has stored is shown.
-    title : str
-        What the browser calls the page.
+        Executed: what it has stored is shown. Its title is the page's.
+    name : str
+        Its file's, without `.ipynb`: a notebook of the course has links to its neighbours.
 
     Returns
     -------
@@ -55,13 +63,66 @@ def export(notebook, title):
     NotebookError
         If a formula cannot be converted.
     """
-    html, _ = PageExporter().from_notebook_node(notebook, {"metadata": {"name": title}})
-    return NOTEBOOK_LINK.sub(r"\1.html", html)  # in the course's map, too, which is an output
+    resources = {"metadata": {"name": title(notebook, name)}, "navigation": navigation(name)}
+    page, _ = PageExporter().from_notebook_node(notebook, resources)
+    return NOTEBOOK_LINK.sub(r"\1.html", page)  # in the course's map, too, which is an output
+
+
+def title(notebook, name):
+    """Return a notebook's title, or its name where it has none."""
+    found = TITLE.match(notebook.cells[0].source) if notebook.cells else None
+    return found[1].strip() if found else name
+
+
+def navigation(name):
+    """Return links from a page of the course to the one before, to the index and to the one after."""
+    names = [notebook.name for notebook in course.NOTEBOOKS]
+    if name not in {notebook.name for notebook in (*course.NOTEBOOKS, *course.WORKSHOPS)}:
+        return ""
+    links = ['<a href="index.html">The course</a>']
+    if name in names:
+        place = names.index(name)
+        for neighbour in course.NOTEBOOKS[max(place - 1, 0) : place]:
+            links.insert(0, f'<a href="{neighbour.name}.html" rel="prev">← {html.escape(neighbour.title)}</a>')
+        for neighbour in course.NOTEBOOKS[place + 1 : place + 2]:
+            links.append(f'<a href="{neighbour.name}.html" rel="next">{html.escape(neighbour.title)} →</a>')
+    return f"<nav>{' '.join(links)}</nav>"
+
+
+def index(paths):
+    """Make the page that leads to the others: the map, what each notebook answers, and how long it takes.
+
+    Parameters
+    ----------
+    paths : iterable of pathlib.Path
+        The notebooks whose pages there are.
+
+    Returns
+    -------
+    str
+    """
+    known = {notebook.name: notebook for notebook in (*course.NOTEBOOKS, *course.WORKSHOPS)}
+    entries = []
+    for path in paths:
+        notebook = read(path)
+        minutes = MINUTES.search(notebook.cells[0].source) if notebook.cells else None
+        entries.append(
+            {
+                "file": f"{path.stem}.html",
+                "title": title(notebook, path.stem),
+                "question": known[path.stem].question if path.stem in known else "",
+                "minutes": minutes[1].strip() if minutes else "",
+            }
+        )
+    fragments, width, height = strip("")
+    picture = CourseFigure(width, height, fragments, "The course's map: from self-attention to a model that writes.")
+    template = Environment(autoescape=True).from_string(INDEX.read_text(encoding="utf-8"))
+    return template.render(entries=entries, map=picture.html(), colour=style.HEADS[0])
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m tools.writing.export", description=__doc__.partition("\n")[0])
-    write_copies(parser, argv, lambda path: export(read(path), path.stem), ".html")
+    write_copies(parser, argv, lambda path: export(read(path), path.stem), ".html", more={"index.html": index})
 
 
 if __name__ == "__main__":

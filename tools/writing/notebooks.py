@@ -47,7 +47,7 @@ def _file(name):
     return Path(name)
 
 
-def write_copies(parser, argv, make, suffix):
+def write_copies(parser, argv, make, suffix, more=None):
     """Run a command line `FOLDER [NOTEBOOK ...]`, which writes a file for each notebook: all of them, or none.
 
     The folder is new or empty: somebody may have worked in the files that are there.
@@ -60,6 +60,8 @@ def write_copies(parser, argv, make, suffix):
         From a notebook's path to the text of its file. A NotebookError ends the command, and is shown.
     suffix : str
         What the files' names end in: ".html".
+    more : dict of str to callable, optional
+        Files to write as well: from a name to what makes its text of all the paths.
     """
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="where to write: new or empty")
     add_notebooks(parser)
@@ -75,6 +77,7 @@ def write_copies(parser, argv, make, suffix):
             texts[folder / f"{path.stem}{suffix}"] = make(path)
         except NotebookError as error:
             sys.exit(f"{path.name}: {error}\nNothing was written.")
+    texts |= {folder / name: make_of_all(notebooks) for name, make_of_all in (more or {}).items()}
     folder.mkdir(parents=True, exist_ok=True)
     for file, text in texts.items():
         file.write_text(text, encoding="utf-8", newline="\n")
