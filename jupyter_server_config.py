@@ -7,7 +7,12 @@ Jupyter Server sends a kernel's messages under Nagle's algorithm: the second wai
 acknowledged the first, which takes it up to 40 ms. A lab's picture is always the second (the first says
 that the kernel is busy). Without the wait a key press is seen in about 45 ms, not 70: see
 `python -m tools.page.benchmark --only labs`.
+
+`data/jupyter/custom.css` keeps lines at about 75 letters and marks exercises. It takes the place of a learner's own
+style sheet while the course's JupyterLab runs, and changes none of their files.
 """
+
+from pathlib import Path
 
 from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
 
@@ -29,5 +34,9 @@ def without_announcements(handler, page_config):
 c = get_config()  # noqa: F821
 c.LabApp.news_url = None
 c.LabApp.check_for_updates_class = "jupyterlab.NeverCheckForUpdate"
-c.ServerApp.tornado_settings = {"page_config_hook": without_announcements}
+c.ServerApp.tornado_settings = {
+    "page_config_hook": without_announcements,
+    "static_custom_path": [str(Path(__file__).parent / "data/jupyter")],
+}
+c.LabApp.custom_css = True
 c.ServerApp.kernel_websocket_connection_class = PromptConnection

@@ -2,18 +2,20 @@
 
 import html
 import re
-from base64 import b64encode
 from dataclasses import dataclass
 
 from mha_helpers.drawing import style
 
 # The heading says the same in words: colour is never the only carrier.
 BORDERS = {
-    "neutral": style.QUIET,
+    "neutral": style.HEADS[0],
     "good": style.ROLES["values"],
     "bad": style.ALARM,
     "info": style.ROLES["queries"],
 }
+# What is still to be done stands out where a page is read that nobody has run.
+GROUNDS = {"neutral": style.tint(style.HEADS[0], 0.1)}
+SIGNS = {"neutral": "✎", "good": "✓", "bad": "✗", "info": "ℹ"}
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Panel:
     code : str, optional
         Shown as it stands, after the paragraphs.
     picture : object, optional
-        With a method `png` and a `text` that says what it shows, as the course's figures have; after the code.
+        With a method `html` and a `text` that says what it shows, as the course's figures have; after the code.
     folds : tuple of (str, str), optional
         Titles and what a click on them opens, last of all; in HTML only.
     """
@@ -54,15 +56,14 @@ class Panel:
                 f'white-space:pre-wrap; overflow-wrap:anywhere">{html.escape(self.code)}</pre>'
             )
         if self.picture:
-            said, image = html.escape(self.picture.text), b64encode(self.picture.png()).decode()
-            body += f'<img alt="{said}" src="data:image/png;base64,{image}" style="margin-top:6px; max-width:100%">'
+            body += f'<div style="margin-top:6px">{self.picture.html()}</div>'
         for title, content in self.folds:
             summary = f'<summary style="cursor:pointer">{html.escape(title)}</summary>'
             body += f'<details style="margin-top:4px">{summary}{_paragraph(content)}</details>'
         return (
-            f'<div style="border-left:6px solid {BORDERS[self.tone]}; padding:8px 12px; max-width:52em; '
-            f'background:{style.PAPER}; color:{style.INK}; line-height:1.45; overflow-wrap:anywhere">'
-            f"<b>{html.escape(self.heading)}</b>{body}</div>"
+            f'<div class="mha-{self.tone}" style="border-left:10px solid {BORDERS[self.tone]}; padding:8px 12px; '
+            f"max-width:52em; background:{GROUNDS.get(self.tone, style.PAPER)}; color:{style.INK}; line-height:1.45; "
+            f'overflow-wrap:anywhere">{SIGNS[self.tone]} <b>{html.escape(self.heading)}</b>{body}</div>'
         )
 
 

@@ -89,5 +89,5 @@ def test_evidence_may_hold_a_picture():
     reply = prediction.commit(prediction.right)
     assert figure.text in repr(reply)
     assert '<img alt="Attention' in reply._repr_html_()
-    assert "data:image/png;base64," in reply._repr_html_()
+    assert "data:image/svg+xml;base64," in reply._repr_html_()
     assert f"numbers\n{figure.text}" in prediction.markdown()

@@ -1,5 +1,6 @@
 """The launch links lead where they should: what Binder builds, and what its JupyterLab shows."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -7,10 +8,12 @@ import sys
 import tarfile
 import zipfile
 from contextlib import chdir
+from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from traitlets.config.loader import PyFileConfigLoader
 
 from tools.page.browser import lab_server, open_page
 from tools.writing.notebooks import NOTEBOOKS, course_notebooks, read
@@ -86,6 +89,16 @@ def test_what_binder_gets_is_enough_to_build_the_package_with_its_data(binder, t
     data = {f"mha_helpers/{file.relative_to(ROOT).as_posix()}" for file in (ROOT / "data").rglob("*") if file.is_file()}
     assert "mha_helpers/data/worked_examples.json" in data
     assert data <= set(zipfile.ZipFile(wheel).namelist())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Binder's images are Linux")
+def test_binders_jupyterlab_reads_the_courses_settings(tmp_path):
+    environment = os.environ | {"NB_PYTHON_PREFIX": str(tmp_path)}
+    subprocess.run([ROOT / "postBuild"], cwd=ROOT, env=environment, check=True)
+    config = PyFileConfigLoader("jupyter_server_config.py", str(tmp_path / "etc/jupyter")).load_config()
+    [styles] = config.ServerApp.tornado_settings["static_custom_path"]
+    assert config.LabApp.custom_css
+    assert (Path(styles) / "custom.css").is_file()
 
 
 @pytest.mark.parametrize("path", course_notebooks(), ids=lambda path: path.name)
