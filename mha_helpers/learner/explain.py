@@ -227,15 +227,24 @@ def _global_names(code):
     return names.union(*map(_global_names, inner))
 
 
+# What the compiler does differently where a module's function is typed into a notebook: it calls np.exp otherwise
+# where it has not seen the import.
+_SAME = {"LOAD_METHOD": "LOAD_ATTR"}
+_OF_NO_MEANING = {"CACHE", "NOP", "PRECALL", "PUSH_NULL", "RESUME"}
+
+
 def same_code(function, other):
     """Tell whether two functions are the same but for comments, blanks and where they stand."""
 
-    def parts(code):
-        constants = tuple(parts(each) if isinstance(each, types.CodeType) else each for each in code.co_consts)
-        return code.co_code, code.co_names, code.co_varnames, constants
+    def steps(code):
+        for step in dis.get_instructions(code):
+            if step.opname not in _OF_NO_MEANING:
+                jumps = step.opcode in dis.hasjrel or step.opcode in dis.hasjabs
+                inner = list(steps(step.argval)) if isinstance(step.argval, types.CodeType) else step.argval
+                yield _SAME.get(step.opname, step.opname), None if jumps else inner
 
     codes = _code_of(function), _code_of(other)
-    return None not in codes and parts(codes[0]) == parts(codes[1])
+    return None not in codes and list(steps(codes[0])) == list(steps(codes[1]))
 
 
 def does_nothing(function):
