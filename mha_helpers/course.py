@@ -7,15 +7,22 @@ A notebook's set-up cell imports what the notebook needs and ends with the map, 
     from mha_helpers import course, exercises, figures, labs
 
     course.map("02_scaling")
+
+The notebook's last cell is `course.progress("02_scaling")`: how far the learner is, here and on the map.
 """
 
 import html
 import sys
-from importlib import metadata
+from importlib import import_module, metadata
 from typing import NamedTuple
 
+from mha_helpers import exercises
+from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.shown import CourseFigure
 from mha_helpers.drawing.strip import strip
+from mha_helpers.exercises import progress as kept
+from mha_helpers.exercises.panel import Note, Panel
+from mha_helpers.exercises.prediction import Prediction
 
 
 class Notebook(NamedTuple):
@@ -29,11 +36,14 @@ class Notebook(NamedTuple):
         What the map calls it.
     question : str
         The one question that it answers.
+    folder : str
+        Where its exercises are, in `mha_helpers/exercises/`.
     """
 
     name: str
     title: str
     question: str
+    folder: str = ""
 
     @property
     def number(self):
@@ -41,14 +51,31 @@ class Notebook(NamedTuple):
 
 
 NOTEBOOKS = (
-    Notebook("01_self_attention", "Self-attention", "How can one word mean different things in different sentences?"),
-    Notebook("02_scaling", "Scaling", "How large may a score be?"),
-    Notebook("03_masking", "Masks", "How do you keep a query from looking where it mustn't?"),
-    Notebook("04_splitting_heads", "Heads", "Why several heads, and how do they come apart without mixing words?"),
-    Notebook("05_output_projection", "Output", "What does W_O do once the heads are side by side?"),
-    Notebook("06_real_model", "A real model", "What do trained heads do, and does your code run them?"),
-    Notebook("07_heads_that_learn", "Learning", "How do heads come to do what they do?"),
-    Notebook("08_a_model_that_writes", "Writing", "How does attention write text, one word after another?"),
+    Notebook(
+        "01_self_attention",
+        "Self-attention",
+        "How can one word mean different things in different sentences?",
+        "self_attention",
+    ),
+    Notebook("02_scaling", "Scaling", "How large may a score be?", "scaling"),
+    Notebook("03_masking", "Masks", "How do you keep a query from looking where it mustn't?", "masking"),
+    Notebook(
+        "04_splitting_heads",
+        "Heads",
+        "Why several heads, and how do they come apart without mixing words?",
+        "splitting",
+    ),
+    Notebook(
+        "05_output_projection", "Output", "What does W_O do once the heads are side by side?", "output_projection"
+    ),
+    Notebook("06_real_model", "A real model", "What do trained heads do, and does your code run them?", "real_model"),
+    Notebook("07_heads_that_learn", "Learning", "How do heads come to do what they do?", "heads_that_learn"),
+    Notebook(
+        "08_a_model_that_writes",
+        "Writing",
+        "How does attention write text, one word after another?",
+        "a_model_that_writes",
+    ),
 )
 WORKSHOPS = (
     Notebook("A_documents", "Five documents", "Do worked examples from the web get their numbers right?"),
@@ -119,3 +146,123 @@ def address(name):
     urls = dict(entry.split(", ", 1) for entry in metadata.metadata("mha_helpers").get_all("Project-URL"))
     repository = urls["Repository"].removeprefix("https://github.com/")
     return f"https://colab.research.google.com/github/{repository}/blob/main/notebooks/{name}.ipynb"
+
+
+# ---- how far the learner is ------------------------------------------------------------------
+
+IN_A_WORKSHOP = {"find_slip", "find_first_slip", "judge_step"}
+
+
+def asked(notebook):
+    """Return the names of a notebook's exercises, and of its predictions.
+
+    Parameters
+    ----------
+    notebook : Notebook
+
+    Returns
+    -------
+    exercises, predictions : tuple of str
+    """
+    if notebook.folder not in exercises.EXERCISES:
+        return (), ()
+    module = import_module(f"mha_helpers.exercises.{notebook.folder}.predictions")
+    predictions = [name for name, found in vars(module).items() if isinstance(found, Prediction)]
+    both = exercises.EXERCISES[notebook.folder], predictions
+    return tuple(tuple(name for name in names if name not in IN_A_WORKSHOP) for names in both)
+
+
+def progress(name):
+    """Show how far the learner is: in a notebook, as its last line, and on the map.
+
+    Which exercises are right and which predictions are committed is kept on the learner's own disk, in one file in
+    Jupyter's data folder, with no answers in it; `forget_progress()` deletes it.
+
+    Parameters
+    ----------
+    name : str
+        The notebook's file, without `.ipynb`.
+
+    Returns
+    -------
+    Progress
+
+    Raises
+    ------
+    ValueError
+        If the course has no such notebook.
+
+    Examples
+    --------
+    >>> progress("02_scaling")
+    Run this cell to see how far you are.
+    """
+    return Progress(map(name).here)
+
+
+def forget_progress():
+    """Delete what `progress` shows.
+
+    Returns
+    -------
+    Note
+
+    Examples
+    --------
+    >>> forget_progress()
+    There was nothing to forget
+    """
+    if kept.forget():
+        return Note(
+            Panel("info", "Your progress is forgotten", ("The file is deleted. Your notebooks are as they were.",))
+        )
+    return Note(Panel("info", "There was nothing to forget"))
+
+
+class Progress:
+    """How far the learner is, as a widget: what is stored in the notebook is one sentence, the same for everybody."""
+
+    def __init__(self, here):
+        self.here = here
+
+    def __repr__(self):
+        return "Run this cell to see how far you are."
+
+    def sentence(self):
+        """Say how far the learner is in this notebook."""
+        states = kept.read()
+        functions, predictions = (
+            (sum(states.get(name) == "done" for name in names), len(names)) for names in asked(self.here)
+        )
+        parts = []
+        for (done, of), one, what in ((functions, "exercise", "right"), (predictions, "prediction", "committed")):
+            if of:
+                plural = one if of == 1 else f"{one}s"
+                parts.append(f"all {of} {plural} {what}" if done == of else f"{done} of {of} {plural} {what}")
+        said = ", ".join(parts)
+        return f"{said[:1].upper()}{said[1:]}." if said else "This notebook has no exercises."
+
+    def html(self):
+        """Return the sentence and the map, with a tick at each notebook whose exercises are all right."""
+        states = kept.read()
+        done = {
+            notebook.number
+            for notebook in NOTEBOOKS
+            if (names := [*asked(notebook)[0], *asked(notebook)[1]]) and all(states.get(n) == "done" for n in names)
+        }
+        fragments, width, height = strip(self.here.number, done=done)
+        ticked = [notebook.title for notebook in NOTEBOOKS if notebook.number in done]
+        label = f"The course's map. Finished: {', '.join(ticked) or 'none yet'}."
+        drawn = svg.document(width, height, fragments, label=label)
+        return (
+            f'<div style="background:{style.PAPER}; color:{style.INK}; padding:8px 12px; max-width:760px">'
+            f"<b>{self.sentence()}</b><br>{drawn}</div>"
+        )
+
+    def _ipython_display_(self):
+        import ipywidgets  # only here: importing the course must stay cheap
+        from IPython.display import display
+
+        widget = ipywidgets.HTML(self.html())
+        view = {"model_id": widget.model_id, "version_major": 2, "version_minor": 0}
+        display({"application/vnd.jupyter.widget-view+json": view, "text/plain": repr(self)}, raw=True)

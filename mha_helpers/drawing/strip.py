@@ -21,13 +21,15 @@ PARTS = {
 AFTER = {"06": "a real model", "07": "learning", "08": "writing"}
 
 
-def strip(here):
+def strip(here, *, done=()):
     """Draw the course's map.
 
     Parameters
     ----------
     here : str
         The two digits of the notebook where the reader is; any other text lights nothing but the block.
+    done : collection of str, optional
+        The notebooks to tick, by their two digits.
 
     Returns
     -------
@@ -38,13 +40,13 @@ def strip(here):
     small = "".join(block(lit, named=False))
     parts = [f'<g transform="translate({-LEFT * SCALE:g} {TOP}) scale({SCALE})">{small}</g>']
     for number, (_, (x, y)) in PARTS.items():
-        parts.append(_badge(number, (x - LEFT) * SCALE, y * SCALE + TOP, here))
+        parts.append(_badge(number, (x - LEFT) * SCALE, y * SCALE + TOP, here, number in done))
     x = (WIDTH - LEFT) * SCALE + 4
     top = (HEIGHT * SCALE - BOX[1]) / 2 + TOP
     for (number, title), draw in zip(AFTER.items(), (_layers, _loss, _writes), strict=True):
         parts.append(_box(x, top, lit=number == here))
         parts.append(draw(x, top, style.HEADS[0] if number == here else style.QUIET))
-        parts.append(_badge(number, x + BOX[0] / 2, top, here))
+        parts.append(_badge(number, x + BOX[0] / 2, top, here, number in done))
         parts.append(svg.text(x + BOX[0] / 2, top + BOX[1] - 6, title, anchor="middle", size=11, bold=number == here))
         if number != "08":
             middle = top + BOX[1] / 2
@@ -53,11 +55,19 @@ def strip(here):
     return parts, round(x - GAP + 4, 1), round(HEIGHT * SCALE + TOP + 2, 1)
 
 
-def _badge(number, x, y, here):
+def _badge(number, x, y, here, done):
     lit = number == here
     fill, ink = (style.INK, style.PAPER) if lit else (style.PAPER, style.INK)
     circle = svg.circle(round(x, 1), round(y, 1), 11 if lit else 9, fill=fill, stroke=style.INK)
-    return circle + svg.text(round(x, 1), round(y + 4, 1), int(number), anchor="middle", size=12, bold=True, colour=ink)
+    badge = circle + svg.text(
+        round(x, 1), round(y + 4, 1), int(number), anchor="middle", size=12, bold=True, colour=ink
+    )
+    if done:
+        badge += svg.circle(round(x + 11, 1), round(y - 7, 1), 7, fill=style.role_text("values"))
+        badge += svg.text(
+            round(x + 11, 1), round(y - 3, 1), "✓", anchor="middle", size=11, bold=True, colour=style.PAPER
+        )
+    return badge
 
 
 def _box(x, y, *, lit):

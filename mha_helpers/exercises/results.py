@@ -1,6 +1,7 @@
 """Keeping the outcomes of checks in a file, for a learner who asks for it.
 
-`exercises.keep_results()` is the consent: before it nothing is written, and nothing is ever sent.
+`exercises.keep_results()` is the consent: before it no outcome is written, and nothing is ever sent. (Which exercises
+are done is kept apart from that, for the learner alone: `progress`.)
 """
 
 import json
@@ -8,6 +9,7 @@ import os
 import time
 from pathlib import Path
 
+from mha_helpers.exercises import progress
 from mha_helpers.exercises.panel import Note, Panel
 
 STATUSES = ("correct", "wrong", "not attempted")
@@ -86,7 +88,7 @@ def stop_keeping():
 
 
 def keep(exercise, status, mistake):
-    """Append one outcome, if the learner asked for it.
+    """Note the learner's progress, and append the outcome to their file if they asked for it.
 
     Every outcome of a check or a committed answer passes here, and nowhere else.
 
@@ -98,6 +100,7 @@ def keep(exercise, status, mistake):
     status : {"correct", "wrong", "not attempted"}
     mistake : str or None
     """
+    progress.note(exercise, status)
     if _keeper is None:
         return
     try:

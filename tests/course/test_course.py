@@ -63,6 +63,16 @@ def test_an_unknown_notebook_is_refused_in_words():
         course.map("2")
 
 
+@pytest.mark.parametrize("name", [name for name in STORED if "course.progress(" in STORED[name].read_text("utf-8")])
+def test_a_notebook_that_shows_progress_asks_everything_that_counts(name):
+    """Otherwise nobody could ever finish it."""
+    [notebook] = [notebook for notebook in course.NOTEBOOKS if notebook.name == name]
+    used = set(
+        re.findall(r"exercises\.(\w+)\.(?:check|commit)\(", "\n".join(c.source for c in read(STORED[name]).cells))
+    )
+    assert {asked for names in course.asked(notebook) for asked in names} <= used
+
+
 @pytest.mark.parametrize("name", SHOW_THE_MAP)
 def test_a_notebook_with_a_map_links_the_one_before_and_the_one_after(name):
     """Links in Markdown work where outputs' links do not: on GitHub."""

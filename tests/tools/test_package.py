@@ -25,7 +25,7 @@ ALLOWED = {
     "experiments": {"attention", "shapes"},
     "running_example": {"attention", "masks"},
     "worked_examples": {"attention", "course_data", "masks", "positions"},
-    "course": {"drawing"},
+    "course": {"drawing", "exercises"},
     "drawing": {"attention", "drawing", "running_example"},
     "model": {"attention", "course_data", "model"},
     "learner": {"learner"},

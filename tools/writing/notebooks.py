@@ -166,7 +166,8 @@ def execute(notebook, folder):
     )
     stopped = None
     try:
-        client.execute(env=os.environ | ONE_THREAD)
+        # What is executed here is no learner's progress.
+        client.execute(env=os.environ | ONE_THREAD | {"MHA_PROGRESS": "off"})
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         stopped = error
     for number, cell in enumerate(notebook.cells, 1):
