@@ -95,7 +95,7 @@ def widgets():
         raise NotReady(f"JupyterLab {lab} has no extension {WIDGETS}, so the labs would show no controls")
     place = f"the extension {WIDGETS} {extension['version']} in {extension['ext_dir']}"
     wanted = extension["dependencies"]["@jupyterlab/application"]  # such as "^3.0.0 || ^4.0.0"
-    if _major(lab) not in re.findall(r"\^(\d+)", wanted):
+    if not _within(lab, wanted):
         raise NotReady(f"{place} is for JupyterLab {wanted}, and this is {lab}")
     partner = EXTENSION_OF.get(_major(ipywidgets))
     if partner and _major(extension["version"]) != partner:
@@ -105,6 +105,32 @@ def widgets():
 
 def _major(version):
     return version.partition(".")[0]
+
+
+def _within(version, wanted):
+    """Say whether a version is in a range as npm writes it: "^3.1.0 || >=4.0.0 <6", "4.x"."""
+    numbers = _numbers(version)
+    for alternative in wanted.split("||"):
+        steps = re.findall(r"(?<![\w.-])(\^|~|>=|<=|>|<|=|)\s*v?(\d[\w.-]*|\*)", alternative)
+        if steps and all(_obeys(numbers, sign, _numbers(bound)) for sign, bound in steps):
+            return True
+    return False
+
+
+def _numbers(version):
+    """Return the numbers that a version begins with: "4.1.0rc1" is (4, 1, 0), "4.x" is (4,), and "*" is ()."""
+    return tuple(int(number) for number in re.match(r"(?:\d+(?:\.(?=\d)|))*", version)[0].split(".") if number)
+
+
+def _obeys(numbers, sign, bound):
+    if sign in ("^", "~"):  # up to the next major version, or the next minor one
+        same = 1 if sign == "^" and bound[:1] != (0,) else 2
+        return numbers >= bound and numbers[:same] == bound[:same]
+    if sign in (">=", "<"):
+        return (numbers >= bound) == (sign == ">=")
+    if sign in (">", "<="):  # a bound of two numbers is every version that begins so
+        return (numbers[: len(bound)] > bound) == (sign == ">")
+    return numbers[: len(bound)] == bound
 
 
 def data():

@@ -241,3 +241,24 @@ def test_a_kernel_of_another_environment(kernel_command):
 def test_a_kernel_without_the_course(kernel_command):
     kernel_command(launched("import sys; sys.modules['mha_helpers'] = None"))
     assert said(check_setup.kernel).startswith("the kernel starts, and says ModuleNotFoundError: import of mha_helpers")
+
+
+@pytest.mark.parametrize(
+    ("version", "wanted", "within"),
+    [
+        ("4.6.6", "^3.0.0 || ^4.0.0", True),
+        ("5.0.0", "^3.0.0 || ^4.0.0", False),
+        ("4.6.6", ">=4.0.0 <5", True),
+        ("5.0.0", ">=4.0.0 <5", False),
+        ("4.6.6", ">=4.0.0-beta.1 <6", True),
+        ("4.6.6", "~4.6.0", True),
+        ("4.6.6", "~4.5.0", False),
+        ("4.6.6", "4.x", True),
+        ("4.6.6", "*", True),
+        ("4.6.6", "<=4.6", True),
+        ("4.6.6", ">4.6", False),
+        ("4.0.0rc1", "^4.0.0", True),
+    ],
+)
+def test_an_extensions_range_is_read_as_npm_writes_it(version, wanted, within):
+    assert check_setup._within(version, wanted) == within

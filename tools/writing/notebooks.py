@@ -184,17 +184,20 @@ def execute(notebook, folder):
 def normalised(notebook):
     """Return a copy in the form the course stores: what differs between machines and sittings is gone.
 
-    Cells keep their ids, tags, slide types and whether their source is folded; a missing or repeated id
-    becomes `cell-N`. Outputs lose widget views, and errors all of the traceback but its last line:
-    the rest names files of this machine.
+    Cells keep their ids, tags, slide types, what they say to an instructor ("course": `tools.teaching.guide`) and
+    whether their source is folded; a missing or repeated id becomes `cell-N`. Outputs lose widget views, and errors all
+    of the traceback but its last line: the rest names files of this machine.
     """
     notebook = copy.deepcopy(notebook)
-    notebook.update(metadata={"kernelspec": KERNELSPEC, "language_info": LANGUAGE_INFO}, nbformat=4, nbformat_minor=5)
+    course = {"course": notebook.metadata["course"]} if notebook.metadata.get("course") else {}
+    metadata = {"kernelspec": KERNELSPEC, "language_info": LANGUAGE_INFO} | course
+    notebook.update(metadata=metadata, nbformat=4, nbformat_minor=5)
     _complete_ids(notebook)
     for cell in notebook.cells:
         folded = {"jupyter": {"source_hidden": True}} if cell.metadata.get("jupyter", {}).get("source_hidden") else {}
         slide = {"slideshow": {"slide_type": slide_type(cell)}} if slide_type(cell) != "-" else {}
-        cell.metadata = nbformat.from_dict(({"tags": tags(cell)} if tags(cell) else {}) | folded | slide)
+        course = {"course": cell.metadata["course"]} if cell.metadata.get("course") else {}
+        cell.metadata = nbformat.from_dict(({"tags": tags(cell)} if tags(cell) else {}) | folded | slide | course)
         if cell.cell_type == "code":
             cell.outputs = [output for output in map(_normalised_output, cell.outputs) if output.get("data") != {}]
     return CoalesceStreamsPreprocessor().preprocess(notebook, {})[0]

@@ -6,6 +6,7 @@ It needs nothing but Python: limits and copies are in place before anything that
 import os
 import resource
 import sys
+from itertools import count
 from pathlib import Path
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
@@ -23,6 +24,9 @@ def limit_memory(size):
 def copy_notebooks(course, own):
     """Copy each notebook that is not there into a learner's own folder; what is there stays as it is.
 
+    Whatever is wrong with the folder, the learner's server must start: without it nobody can mend it. So a file of the
+    folder's name is moved aside, and where nothing more can be written the hub's log is told.
+
     Parameters
     ----------
     course : path
@@ -31,14 +35,33 @@ def copy_notebooks(course, own):
         The learner's.
     """
     own = Path(own)
-    own.mkdir(exist_ok=True)
+    try:
+        if os.path.lexists(own) and not own.is_dir():
+            own.rename(_free(own))
+        own.mkdir(exist_ok=True)
+        _copy_missing(course, own)
+    except OSError as error:
+        print(f"{own}: the course's notebooks cannot be copied there ({error})", file=sys.stderr)
+
+
+def _free(path):
+    """Return a name beside a path that nothing has yet: "notebooks (2)"."""
+    names = (path.with_name(f"{path.name} ({number})") for number in count(2))
+    return next(name for name in names if not os.path.lexists(name))
+
+
+def _copy_missing(course, own):
     for notebook in sorted(Path(course).glob("*.ipynb")):
         copy = own / notebook.name
         if not os.path.lexists(copy):
             # Under another name until it is whole: a full disk must not leave half a notebook.
             part = own / f".{notebook.name}.part"
-            part.write_bytes(notebook.read_bytes())
-            part.rename(copy)
+            try:
+                part.write_bytes(notebook.read_bytes())
+                part.rename(copy)
+            except OSError:
+                part.unlink(missing_ok=True)
+                raise
 
 
 def main():
