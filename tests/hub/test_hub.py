@@ -227,9 +227,9 @@ def test_a_learner_whose_disk_is_full_can_start_all_the_same(tmp_path, monkeypat
 
 # --- Kubernetes ---
 
-# Copied by hand from the chart's schema (jupyterhub/values.schema.yaml in jupyterhub/zero-to-jupyterhub-k8s):
-# in July 2026: the keys that we use, down to where it lets everything through. It only notices a slip of ours; a change of theirs is
-# noticed below, where CI has fetched the schema itself.
+# Copied by hand, in July 2026, from the chart's schema (jupyterhub/values.schema.yaml in
+# jupyterhub/zero-to-jupyterhub-k8s): the keys that we use, down to where it lets everything through. It only notices a
+# slip of ours; a change of theirs is noticed below, where CI has fetched the schema itself.
 CHART = {
     "hub": {
         "config": ...,
