@@ -1,5 +1,6 @@
 """Interactive labs: `labs.qkv_workbench(dot_product_attention)` as the last line of a cell."""
 
+from mha_helpers.labs.block_tour import block_tour
 from mha_helpers.labs.head_browser import head_browser
 from mha_helpers.labs.leak_detector import leak_detector
 from mha_helpers.labs.mask_studio import mask_studio
@@ -12,6 +13,7 @@ from mha_helpers.labs.which_bug import which_bug
 from mha_helpers.labs.word_order import word_order
 
 __all__ = [
+    "block_tour",
     "head_browser",
     "leak_detector",
     "mask_studio",

@@ -42,6 +42,7 @@ MULTI_HEAD_ATTENTION = Learner(
 )
 SELF_ATTENTION = Learner(attention.dot_product_attention, softmax_over_queries)
 LEARNERS = {
+    "block_tour": MULTI_HEAD_ATTENTION,
     "head_browser": MULTI_HEAD_ATTENTION,
     "leak_detector": Learner(masks.causal_mask, lambda n: np.tri(n, k=1, dtype=bool)),
     "mask_studio": Learner(

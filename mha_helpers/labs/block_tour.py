@@ -1,0 +1,134 @@
+"""Block tour: multi-head attention whole, one operation after another, with the learner's function inside."""
+
+from dataclasses import dataclass
+
+import ipywidgets
+
+from mha_helpers import attention
+from mha_helpers import running_example as example
+from mha_helpers.drawing import style, svg
+from mha_helpers.drawing.block import HEIGHT, TENSORS, WIDTH, block
+from mha_helpers.drawing.equation import equation, formula
+from mha_helpers.labs.block_tour_steps import STEPS, Tour, differing
+from mha_helpers.labs.frame import Lab, Picture
+from mha_helpers.learner.answer import answer
+
+NAMES = tuple(f"{i + 1}. {step.title}" for i, step in enumerate(STEPS))
+ARGUMENTS = {"X": example.X, "W_Q": example.W_Q, "W_K": example.W_K, "W_V": example.W_V, "W_O": example.W_O}
+
+
+@dataclass(frozen=True)
+class Result:
+    """Where the tour stands, and what it shows there."""
+
+    step: int
+    tour: Tour
+    notice: str
+    wrong: set  # tensors of the block
+
+
+def compute(state, function=None):
+    """From the controls' values to the numbers of the tour."""
+    right = example.stages()
+    found = answer(
+        function, attention.multi_head_attention, ARGUMENTS | {"n_heads": example.N_HEADS}, ("output", "weights")
+    )
+    output, weights = found.arrays
+    stages = right._replace(output=output, weights=weights)
+    tour = Tour(stages, right, int(state["head"]), example.TOKENS.index(state["query"]))
+    return Result(NAMES.index(state["step"]), tour, found.notice, wrong_tensors(tour))
+
+
+def wrong_tensors(tour):
+    """Return the tensors of the block where the learner's weights and output are not the course's."""
+    wrong = {f"weights {head}" for head in range(example.N_HEADS) if _differ(tour, "weights", head)}
+    return wrong | ({"output"} if _differ(tour, "output") else set())
+
+
+def _differ(tour, name, head=slice(None)):
+    return differing(getattr(tour.stages, name)[head], getattr(tour.right, name)[head]).any()
+
+
+def sentence(result):
+    """Say what is to be seen."""
+    step, tour = STEPS[result.step], result.tour
+    marked = sorted(result.wrong & step.lit(tour.head))
+    differs = f" Yours is not right here: {', '.join(marked)}." if marked else ""
+    return f"Step {result.step + 1} of {len(STEPS)}. {step.title}. {step.number(tour)}.{differs}"
+
+
+NARROW = {"width": "120px"}
+PANEL, ROOM = 198, 140  # the height of what is below the block, and of the equation in it
+
+
+def render(result):
+    """Draw a result."""
+    step, tour = STEPS[result.step], result.tour
+    lit = step.lit(tour.head)
+    top, said = HEIGHT + 8, sentence(result)
+    parts = [
+        _magnifier(lit, top),
+        *block(
+            lit, row=tour.row, wrong=result.wrong, weights=tour.stages.weights, output=tour.stages.output, moving=True
+        ),
+        svg.text(14, top + 21, f"{result.step + 1}  {step.title}", bold=True, size=14),
+        formula(14, top + 42, step.formula.format(h=tour.head), head=tour.head),
+        svg.text(WIDTH - 14, top + 42, step.shape, anchor="end", size=12, colour=style.QUIET),
+        equation(step.parts(tour), WIDTH, top + 48, ROOM),
+    ]  # fmt: skip
+    return Picture(svg.document(WIDTH, top + PANEL, parts, label=said), said, result.notice)
+
+
+def _magnifier(lit, top):
+    """Draw the panel of numbers, and the beam that joins it to what is lit."""
+    boxes = [TENSORS[name] for name in lit if name in TENSORS]
+    left = min(x for x, _, _, _ in boxes) - 4
+    right = max(x + columns * 11 for x, _, (_, columns), _ in boxes) + 4
+    bottom = max(y + rows * 8 for _, y, (rows, _), _ in boxes) + 6
+    return (
+        f'<path d="M{left:g} {bottom:g}H{right:g}L{WIDTH - 1} {top + 8:g}H1Z" fill="{style.PANEL}"/>'
+        f'<rect x="0.5" y="{top}" width="{WIDTH - 1}" height="{PANEL - 1}" rx="8" fill="{style.PANEL}" '
+        f'stroke="{style.GRID}"/>'
+    )
+
+
+def block_tour(function=None):
+    """Show the block tour: multi-head attention from the words to the output, step by step, in numbers.
+
+    Parameters
+    ----------
+    function : callable, optional
+        The learner's `multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads) -> (output, weights)`. While it is a
+        stub the course's own is shown, and the lab says so.
+
+    Returns
+    -------
+    Lab
+        Display it as the last line of a cell.
+
+    Examples
+    --------
+    >>> lab = block_tour()
+    >>> lab.buttons["Next"].click()
+    >>> lab.controls["step"].value
+    '2. Words become vectors'
+    """
+    named = {"description_width": "initial"}
+    step = ipywidgets.Dropdown(options=NAMES, description="step", style=named, layout={"width": "340px"})
+    query = ipywidgets.Dropdown(options=example.TOKENS, value="it", description="query", style=named, layout=NARROW)
+    head = ipywidgets.Dropdown(options=["0", "1"], description="head", style=named, layout=NARROW)
+    return Lab(
+        name="block_tour",
+        title="the whole block",
+        task="Go through it with Next. Then choose another word: which numbers are its own?",
+        controls={"step": step, "query": query, "head": head},
+        compute=compute,
+        render=render,
+        function=function,
+        actions={"Back": lambda state: _moved(state, -1), "Next": lambda state: _moved(state, 1)},
+    )
+
+
+def _moved(state, by):
+    at = NAMES.index(state["step"]) + by
+    return {"step": NAMES[max(0, min(at, len(NAMES) - 1))]}

@@ -1,0 +1,120 @@
+"""The block tour: its numbers are NumPy's, at every step, for every word and head."""
+
+import html
+import re
+from importlib import import_module
+from itertools import product
+
+import numpy as np
+import pytest
+
+from mha_helpers import attention, labs
+from mha_helpers import running_example as example
+from mha_helpers.drawing import style
+
+tour = import_module("mha_helpers.labs.block_tour")
+steps = import_module("mha_helpers.labs.block_tour_steps")
+EVERY_STATE = [
+    {"step": step, "query": query, "head": head} for step, query, head in product(tour.NAMES, example.TOKENS, "01")
+]
+
+
+def written(page):
+    return [html.unescape(text) for text in re.findall(r">([^<>]*)</text>", page)]
+
+
+def test_there_are_at_most_twelve_steps_and_each_lights_something_else():
+    assert len(steps.STEPS) <= 12
+    lit = [frozenset(step.lit(0)) for step in steps.STEPS]
+    assert len(set(lit)) == len(lit)
+    for head in range(2):
+        for step in steps.STEPS:
+            assert step.lit(head) <= steps.EVERYTHING
+
+
+@pytest.mark.parametrize("state", EVERY_STATE, ids=lambda state: " ".join(state.values()))
+def test_every_step_shows_its_numbers_in_words_large_enough(state):
+    picture = tour.render(tour.compute(state))
+    step, result = steps.STEPS[tour.NAMES.index(state["step"])], tour.compute(state)
+    grids = [part for part in step.parts(result.tour) if isinstance(part, steps.Grid)]
+    shown = written(picture.svg)
+    for grid in grids:
+        assert {steps.written(value) for value in grid.values.flat} <= set(shown)
+    assert min(map(float, re.findall(r'font-size="([\d.]+)"', picture.svg))) >= style.LEAST
+    width, height = map(float, re.search(r'width="([\d.]+)" height="([\d.]+)"', picture.svg).groups())
+    assert width <= 668, "it must fit a page of 700 pixels without being shrunk"
+    assert height <= 410, "with its controls it must fit 590 pixels"
+
+
+def test_its_last_numbers_are_the_layers_own():
+    output, weights = attention.multi_head_attention(*tour.ARGUMENTS.values(), example.N_HEADS)
+    result = tour.compute({"step": tour.NAMES[-1], "query": "it", "head": "1"})
+    np.testing.assert_allclose(result.tour.stages.output, output)
+    np.testing.assert_allclose(result.tour.stages.weights, weights)
+    np.testing.assert_allclose(result.tour.stages.contributions.sum(axis=0), output)
+
+
+@pytest.mark.parametrize("step", steps.STEPS, ids=lambda step: step.title)
+def test_the_number_that_is_written_out_is_right(step):
+    """What stands left of the last "=" is what Python makes of it."""
+    for row, head in product(range(5), range(2)):
+        said = step.number(steps.Tour(example.stages(), example.stages(), head, row))
+        assert example.TOKENS[row] in said or "row" in said or "next to" in said
+        match = re.search(r"= ([^=]*) = (−?[\d.]+)$", said)
+        if match is None:
+            continue
+        terms = match[1].replace("×", "*").replace("−", "-").replace("√2", "np.sqrt(2)").replace("exp", "np.exp")
+        assert eval(terms) == pytest.approx(float(match[2].replace("−", "-")), abs=0.06), said
+
+
+def test_next_and_back_go_through_it_and_stop_at_its_ends():
+    lab = labs.block_tour()
+    lab.buttons["Back"].click()
+    assert lab.controls["step"].value == tour.NAMES[0]
+    for _ in range(20):
+        lab.buttons["Next"].click()
+    assert lab.controls["step"].value == tour.NAMES[-1]
+    lab.buttons["Back"].click()
+    assert lab.controls["step"].value == tour.NAMES[-2]
+
+
+def test_another_word_has_other_numbers():
+    lab = labs.block_tour()
+    lab.set(step=tour.NAMES[7], query="sat", head="1")
+    assert "weight(sat, cat)" in lab.picture.value
+
+
+def without_scale(X, W_Q, W_K, W_V, W_O, n_heads):
+    queries, keys, values = (attention.split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
+    context, weights = attention.scaled_dot_product_attention(queries, keys, values, scale=1.0)
+    return attention.combine_heads(context) @ W_O, weights
+
+
+def without_output_projection(X, W_Q, W_K, W_V, W_O, n_heads):
+    return attention.multi_head_attention(X, W_Q, W_K, W_V, np.eye(4), n_heads)
+
+
+@pytest.mark.parametrize(
+    ("function", "wrong"),
+    [(without_scale, {"weights 0", "weights 1", "output"}), (without_output_projection, {"output"})],
+)
+def test_what_differs_is_marked_at_its_stage(function, wrong):
+    lab = labs.block_tour(function)
+    assert tour.compute(lab.state, function).wrong == wrong
+    lab.set(step=tour.NAMES[7])
+    assert ("Yours is not right here: weights 0." in lab.picture.value) == ("weights 0" in wrong)
+    lab.set(step=tour.NAMES[10])
+    assert "Yours is not right here: output." in lab.picture.value
+    assert "(yours: " in lab.picture.value
+
+
+def test_nan_and_huge_numbers_can_be_shown():
+    def odd(*arguments):
+        output, weights = attention.multi_head_attention(*arguments)
+        return output * 1e9, weights * np.nan
+
+    lab = labs.block_tour(odd)
+    for name in tour.NAMES:
+        lab.set(step=name)
+        assert "This lab stopped" not in lab.picture.value
+        assert max(map(len, re.findall(r">(−?[\d.]+(?:e[+−]\d+)?)</text>", lab.picture.value))) <= 7
