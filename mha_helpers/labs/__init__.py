@@ -1,17 +1,8 @@
 """Interactive labs: `labs.qkv_workbench(dot_product_attention)` as the last line of a cell."""
 
-from mha_helpers.labs.block_tour import block_tour
-from mha_helpers.labs.head_browser import head_browser
-from mha_helpers.labs.leak_detector import leak_detector
-from mha_helpers.labs.mask_studio import mask_studio
-from mha_helpers.labs.qkv_workbench import qkv_workbench
-from mha_helpers.labs.shape_tracer import shape_tracer
-from mha_helpers.labs.softmax_scaling import softmax_scaling
-from mha_helpers.labs.split_lab import split_lab
-from mha_helpers.labs.sum_of_heads import sum_of_heads
-from mha_helpers.labs.which_bug import which_bug
-from mha_helpers.labs.word_order import word_order
+from importlib import import_module
 
+# The registry: a lab NAME is the function NAME of its module NAME.
 __all__ = [
     "block_tour",
     "head_browser",
@@ -25,3 +16,4 @@ __all__ = [
     "which_bug",
     "word_order",
 ]
+globals().update({_name: getattr(import_module(f"{__name__}.{_name}"), _name) for _name in __all__})

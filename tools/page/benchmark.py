@@ -22,6 +22,7 @@ from nbformat import v4
 from playwright.sync_api import Error
 
 from mha_helpers import attention, exercises
+from mha_helpers import labs as mha_labs
 from tools.page.browser import (
     NO_BROWSER,
     lab_server,
@@ -46,22 +47,15 @@ HEAD_RUNS = 31
 SWEEPS = 6  # of each slider, there and back
 TOGGLE = "button.widget-toggle-button"
 
-# The labs' pictures as one would draw them without the labs: `interact`, and a new matplotlib figure each time.
+# Some labs' pictures as one would draw them without the labs: `interact`, and a new matplotlib figure each time.
 PLAIN = """\
 import matplotlib.pyplot as plt
 import numpy as np
 from importlib import import_module
 from ipywidgets import SelectionSlider, interact
 from mha_helpers import labs
-browser = import_module("mha_helpers.labs.head_browser")
-diagnosis = import_module("mha_helpers.labs.which_bug")
-heads = import_module("mha_helpers.labs.sum_of_heads")
-leaks = import_module("mha_helpers.labs.leak_detector")
-order = import_module("mha_helpers.labs.word_order")
 scaling = import_module("mha_helpers.labs.softmax_scaling")
-splitting = import_module("mha_helpers.labs.split_lab")
 studio = import_module("mha_helpers.labs.mask_studio")
-tracer = import_module("mha_helpers.labs.shape_tracer")
 workbench = import_module("mha_helpers.labs.qkv_workbench")
 
 def draw(title, **matrices):
@@ -73,13 +67,7 @@ def draw(title, **matrices):
         for (i, j), value in np.ndenumerate(values):
             axis.text(j, i, f"{value:.2f}", ha="center", va="center")
     plt.show()"""
-LABS = {
-    "head_browser": """\
-browser_state = labs.head_browser().state
-@interact(layer=SelectionSlider(options=range(6)))
-def draw_browser(layer):
-    found = browser.compute(browser_state | {"layer": layer})
-    draw(layer, weights=found.weights, row=found.row[None])""",
+PLAIN_LABS = {
     "qkv_workbench": """\
 workbench_state = labs.qkv_workbench().state
 @interact(query=SelectionSlider(options=workbench.TOKENS))
@@ -99,46 +87,7 @@ studio_state = labs.mask_studio().state
 def draw_studio(length):
     found = studio.compute(studio_state | {"length of sequence 1": length})
     draw(length, scores=found.scores, weights=found.weights, sums=found.sums[:, None])""",
-    "leak_detector": """\
-detector_state = labs.leak_detector().state
-@interact(token=SelectionSlider(options=list(leaks.TOKENS)))
-def draw_leaks(token):
-    found = leaks.compute(detector_state | {"token": token})
-    draw(token, moved=found.moved, mask=found.mask)""",
-    "word_order": """\
-order_state = labs.word_order().state
-@interact(chosen=SelectionSlider(options=list(order.ORDERS)))
-def draw_order(chosen):
-    found = order.compute(order_state | {"order": chosen})
-    draw(chosen, weights=found.first_weights, context=found.first_context,
-         weights_now=found.weights, context_now=found.context)""",
-    "split_lab": """\
-split_state = labs.split_lab().state
-@interact(n_heads=SelectionSlider(options=[1, 2, 4]))
-def draw_split(n_heads):
-    found = splitting.compute(split_state | {"heads": n_heads})
-    draw(n_heads, X=found.X, **{name: array.reshape(-1, array.shape[-1]) for name, array in found.heads.items()})""",
-    "shape_tracer": """\
-tracer_state = labs.shape_tracer().state
-@interact(B=SelectionSlider(options=[1, 2, 3]))
-def draw_shapes(B):
-    found = tracer.compute(tracer_state | {"B": B})
-    draw(B, **{f"stage {i}": np.array([shape]) for i, shape in enumerate(found.shapes, 1)})""",
-    "sum_of_heads": """\
-heads_state = labs.sum_of_heads().state
-@interact(token=SelectionSlider(options=heads.WORDS))
-def draw_heads(token):
-    found = heads.compute(heads_state | {"token": token})
-    draw(token, concatenation=np.hstack(found.heads), weights=found.weights, contributions=found.contributions,
-         sums=np.stack([found.output, found.product, found.missing]))""",
-    "which_bug": """\
-bug_state = labs.which_bug().state
-@interact(patient=SelectionSlider(options=diagnosis.LETTERS))
-def draw_bug(patient):
-    found = diagnosis.compute(bug_state | {"patient": patient, "leak": True})
-    draw(patient, **{probe: reading.numbers for probe, reading in found.readings.items()})""",
 }
-SLIDERS = {"sum_of_heads": 1}  # which one to press, where the first changes nothing by itself
 
 
 def notebook_of(*sources):
@@ -146,11 +95,12 @@ def notebook_of(*sources):
 
 
 def labs():
-    """Key press to changed picture: each lab, in a notebook of its own, beside its picture by `interact`."""
+    """Key press to changed picture: each lab, in a notebook of its own, some beside their picture by `interact`."""
     rows = []
     with tempfile.TemporaryDirectory() as folder, lab_server(folder) as server, open_browser() as browser:
-        for name, plain in LABS.items():
-            write(notebook_of(PLAIN, f"labs.{name}()", plain), Path(folder, f"{name}.ipynb"))
+        for name in mha_labs.__all__:
+            cells = [PLAIN, f"labs.{name}()", *([PLAIN_LABS[name]] if name in PLAIN_LABS else [])]
+            write(notebook_of(*cells), Path(folder, f"{name}.ipynb"))
             with open_page(browser, server) as seen:
                 open_notebook(seen.page, f"{name}.ipynb")
                 if errors := run_all(seen.page):
@@ -158,6 +108,21 @@ def labs():
                 rows += _presses(seen.page, name)
     header = ["", "median ms", "longest ms", "ratio", "blank frames", "presses"]
     print_table("Key press to changed picture, in JupyterLab in a real browser", header, rows)
+
+
+def _steps(control):
+    """Return how many steps a control is from its first value, and how many there are from the first to the last."""
+    if control.get_attribute("role") == "slider":
+        lowest, now, highest = (int(float(control.get_attribute(f"aria-value{end}"))) for end in ("min", "now", "max"))
+        return now - lowest, highest - lowest
+    return tuple(
+        control.evaluate(
+            """radio => {
+                const all = [...document.getElementsByName(radio.name)];
+                return [all.indexOf(radio), all.length - 1];
+            }"""
+        )
+    )
 
 
 def _presses(page, name):
@@ -174,16 +139,14 @@ def _presses(page, name):
         milliseconds[title] += times
         blank_frames[title] += blank
 
+    titles = {name: 1} | ({"  interact + matplotlib": 2} if name in PLAIN_LABS else {})
     for _ in range(SWEEPS):
-        for title, number in {name: 1, "  interact + matplotlib": 2}.items():
-            slider = cells.nth(number).get_by_role("slider").nth(SLIDERS.get(title, 0))
-            lowest, now, highest = (
-                int(float(slider.get_attribute(f"aria-{value}"))) for value in ("valuemin", "valuenow", "valuemax")
-            )
+        for title, number in titles.items():
+            control = cells.nth(number).locator('[role="slider"], input[type="radio"]:checked').first
+            before, there = _steps(control)
             picture = cells.nth(number).locator(".mha-picture, .widget-output")
-            press_latency(page, slider, picture, "ArrowLeft", now - lowest)
-            there = highest - lowest
-            press(title, cells.nth(number), slider, ["ArrowRight"] * there + ["ArrowLeft"] * there)
+            press_latency(page, control, picture, "ArrowLeft", before)
+            press(title, cells.nth(number), control, ["ArrowRight"] * there + ["ArrowLeft"] * there)
         for toggle in cells.nth(1).locator(TOGGLE).all()[:1]:
             press("  its first switch", cells.nth(1), toggle, ["Enter"] * 16)
     base = median(milliseconds[name])
