@@ -61,6 +61,41 @@ def next_token_probabilities(logits, *, temperature=1.0, top_k=None):
     return softmax(logits / temperature)
 
 
+def embed_new(codes, characters, positions, n_old=0):
+    """Turn new tokens into vectors: what each one is, plus where it stands in the whole text.
+
+    Parameters
+    ----------
+    codes : array_like of int, shape (n_new,)
+        Each new token's row in `characters`.
+    characters : ndarray, shape (n_characters, d_model)
+    positions : ndarray, shape (context_length, d_model)
+    n_old : int, optional
+        How many tokens came before, and are in the cache.
+
+    Returns
+    -------
+    ndarray, shape (n_new, d_model)
+
+    Raises
+    ------
+    ValueError
+        If there are more tokens than positions.
+
+    Examples
+    --------
+    >>> embed_new([1, 0], np.array([[10.0], [20.0]]), np.array([[0.1], [0.2], [0.3]]), n_old=1)
+    array([[20.2],
+           [10.3]])
+    """
+    n_all = n_old + np.shape(codes)[-1]
+    if n_all > len(positions):
+        raise ValueError(
+            f"{n_all} tokens have no place in {len(positions)} positions; drop the older ones, and start a new cache"
+        )
+    return characters[np.asarray(codes)] + positions[n_old:n_all]
+
+
 @checked(
     X_new="... n_new d_model",
     W_Q="d_model d_inner",
@@ -124,10 +159,9 @@ def attend_with_cache(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
 
 def _read_cache(cache, keys, values):
     """Return the cache's keys and values, if the new ones can be put behind them."""
-    if not (isinstance(cache, tuple | list) and len(cache) == 2):
-        raise ValueError(
-            f"the cache is {type(cache).__name__}; give the pair (keys, values) that the last call returned"
-        )
+    if not (isinstance(cache, tuple | list | np.ndarray) and len(cache) == 2):
+        given = f"an array of shape {cache.shape}" if isinstance(cache, np.ndarray) else type(cache).__name__
+        raise ValueError(f"the cache is {given}; give the pair (keys, values) that the last call returned")
     arrays = []
     for name, old, new in zip(("keys", "values"), cache, (keys, values), strict=True):
         old = as_float_array(f"the cache's {name}", old)

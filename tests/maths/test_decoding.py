@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mha_helpers.attention import multi_head_attention, softmax
-from mha_helpers.decoding import attend_with_cache, next_token_probabilities
+from mha_helpers.decoding import attend_with_cache, embed_new, next_token_probabilities
 
 LOGITS = np.random.default_rng(0).normal(scale=3, size=(2, 3, 7))
 
@@ -119,5 +119,23 @@ def test_a_cache_of_other_heads_is_refused():
         attend_with_cache(X, *matrices, 4, cache)
     with pytest.raises(ValueError, match=r"^the cache's values have shape \(3, 2, 7, 3\), and the new ones need"):
         attend_with_cache(X, *matrices, 2, (cache[0], cache[1][..., :3]))
-    with pytest.raises(ValueError, match=r"^the cache is ndarray; give the pair \(keys, values\)"):
+    with pytest.raises(ValueError, match=r"^the cache is int; give the pair \(keys, values\)"):
+        attend_with_cache(X, *matrices, 2, 3)
+    with pytest.raises(ValueError, match=r"^the cache is an array of shape \(3, 2, 7, 4\); give the pair"):
         attend_with_cache(X, *matrices, 2, cache[0])
+
+
+# --- embed_new ---
+
+
+def test_new_tokens_stand_behind_the_old_ones():
+    characters, positions = np.arange(20.0).reshape(5, 4), np.arange(24.0).reshape(6, 4) / 100
+    codes = [3, 0, 4, 4, 1]
+    wanted = characters[codes] + positions[:5]
+    assert_array_equal(embed_new(codes, characters, positions), wanted)
+    assert_array_equal(embed_new(codes[2:], characters, positions, 2), wanted[2:])
+
+
+def test_more_tokens_than_positions_are_refused():
+    with pytest.raises(ValueError, match=r"^7 tokens have no place in 6 positions; drop the older ones"):
+        embed_new([0, 1], np.zeros((5, 4)), np.zeros((6, 4)), 5)
