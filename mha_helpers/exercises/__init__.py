@@ -41,6 +41,14 @@ EXERCISES = {
     "splitting": ("split_heads", "combine_heads", "folded_attention", "weights_heads_last"),
     "output_projection": ("multi_head_attention", "head_contributions", "without_head", "judge_step"),
     "real_model": ("multi_head_shapes", "previous_token_score", "head_entropy", "knock_out"),
+    "heads_that_learn": ("attention_gradients",),
+    "a_model_that_writes": (
+        "next_token_probabilities",
+        "attend_with_cache",
+        "embed_new",
+        "blockwise_attention",
+        "weights_from_torch",
+    ),
 }
 
 __all__ = ["exit_test", "keep_results", "stop_keeping"]

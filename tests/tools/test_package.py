@@ -35,6 +35,8 @@ ALLOWED = {
         "drawing",
         "exercises",
         "experiments",
+        "fused",
+        "gradients",
         "learner",
         "masks",
         "measures",

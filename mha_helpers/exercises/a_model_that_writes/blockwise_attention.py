@@ -1,0 +1,116 @@
+"""The exercise `blockwise_attention`: the same context, a block of keys at a time, and never all scores at once."""
+
+import tracemalloc
+
+import numpy as np
+
+from mha_helpers import blockwise
+from mha_helpers.exercises.a_model_that_writes.blockwise_attention_mistakes import ALL_AT_ONCE, BLOCKWISE_MISTAKES
+from mha_helpers.exercises.engine import Case, Exercise, Result
+from mha_helpers.exercises.inputs import attention_arguments
+from mha_helpers.exercises.properties import batch_mixed, not_finite
+
+N_LONG, BLOCK = 1024, 64  # long enough that all scores at once cannot be missed, short enough for a loop
+SCATTERED = np.array([[1, 0, 1, 1, 0], [0, 1, 1, 0, 1], [1, 1, 0, 0, 1]], bool)
+FIRST_HIDDEN = np.array([[0, 0, 1, 1, 0], [0, 1, 1, 0, 1], [0, 0, 0, 0, 1]], bool)
+
+
+def _case(trait, seed, batch, *sizes, edge=False, **options):
+    return Case(trait, attention_arguments(seed, batch, *sizes), edge, options)
+
+
+def _blockwise_cases():
+    single = {name: array.astype(np.float32) for name, array in attention_arguments(4, (), 3, 6, 4, 5).items()}
+    # The later the block, the higher its scores, and then the other way round.
+    rising = attention_arguments(20, (), 2, 6, 3, 4)
+    rising["keys"] = rising["keys"] * (1 + np.arange(6.0)[:, None])
+    large = {name: array * (400.0 if name == "queries" else 1.0) for name, array in rising.items()}
+    low = large | {"keys": -np.abs(large["keys"]), "queries": np.abs(large["queries"])}
+    return (
+        _case("one block for all", 2, (), 4, 5, 3, 2),
+        _case("blocks of two keys", 0, (), 3, 6, 4, 2, block_size=2),
+        _case("a block that is not full", 1, (), 3, 5, 4, 2, block_size=2),
+        _case("a block larger than all", 22, (), 4, 5, 3, 2, block_size=8),
+        _case("blocks of one key", 3, (), 3, 5, 4, 2, block_size=1),
+        Case("float32", single, options={"block_size": 4}),
+        Case("scores that rise", rising, options={"block_size": 2}),
+        _case("scores that rise and fall", 21, (), 4, 7, 5, 2, block_size=3),
+        _case("self-attention", 5, (), 4, 4, 3, 2, block_size=3),
+        _case("a batch", 6, (2,), 3, 5, 4, 6, block_size=2),
+        _case("a batch with heads", 7, (2, 3), 4, 5, 6, 7, block_size=2),
+        _case("scattered holes", 8, (), 3, 5, 4, 2, block_size=2, mask=SCATTERED),
+        _case("a first block that is hidden", 9, (), 3, 5, 4, 2, block_size=2, mask=FIRST_HIDDEN),
+        Case("very large scores", large, edge=True, options={"block_size": 2}),
+        Case("very low scores", low, edge=True, options={"block_size": 2}),
+    )
+
+
+class LinearMemory(Exercise):
+    """An exercise whose right answers must not hold a score for every pair of tokens."""
+
+    def _compare(self, function):
+        result = super()._compare(function)
+        if result.status != "correct":
+            return result
+        peak, all_scores = _peak_bytes(function), N_LONG**2 * 8
+        if peak < all_scores / 2:
+            return result
+        found = f"With {N_LONG} tokens it held {peak / 2**20:.1f} MiB, and all scores are {all_scores / 2**20:.1f} MiB."
+        return Result(
+            "wrong", f"{ALL_AT_ONCE.message}\n{found}", ALL_AT_ONCE.slug, f"Stuck? exercises.{self.name}.hint()"
+        )
+
+
+def _peak_bytes(function):
+    arrays = attention_arguments(30, (), N_LONG, N_LONG, 4, 4).values()
+    running = tracemalloc.is_tracing()
+    if not running:
+        tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    tracemalloc.reset_peak()
+    try:
+        function(*arrays, block_size=BLOCK)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        if not running:
+            tracemalloc.stop()
+    return peak - before
+
+
+# What the exercise asks, without `is_causal` of the course's own.
+def blockwise_attention(queries, keys, values, mask=None, *, block_size=128):
+    top, total, context = -np.inf, 0.0, 0.0  # of each row so far
+    for start in range(0, keys.shape[-2], block_size):
+        block = slice(start, start + block_size)
+        scores = attention_scores(queries, keys[..., block, :]) / np.sqrt(queries.shape[-1])  # noqa: F821
+        if mask is not None:
+            scores = np.where(mask[..., block], scores, -np.inf)
+        new_top = np.maximum(top, scores.max(axis=-1, keepdims=True))
+        safe_top = np.where(np.isneginf(new_top), 0, new_top)  # nothing seen yet
+        exponentials = np.exp(scores - safe_top)
+        correction = np.exp(top - safe_top)
+        total = total * correction + exponentials.sum(axis=-1, keepdims=True)
+        context = context * correction + exponentials @ values[..., block, :]
+        top = new_top
+    return context / total
+
+
+exercise = LinearMemory(
+    reference=blockwise.blockwise_attention,
+    outputs=("context",),
+    cases=_blockwise_cases(),
+    mistakes=BLOCKWISE_MISTAKES,
+    wrong_at_edges="Right for ordinary scores; it goes wrong when they are very large or very low. Subtract the "
+    "highest score so far before exp.",
+    properties=(not_finite, batch_mixed()),
+    hints=(
+        "A softmax is exponentials over their sum. Both sums, of exp(s) and of exp(s) times the value, can be added up "
+        "a block at a time; divide at the very end.",
+        "Subtract the highest score *so far*. When a block brings a higher one, what was added up before is too large "
+        "by a factor: multiply both sums by exp(old top - new top).",
+        "In each block: new_top = np.maximum(top, scores.max(axis=-1, keepdims=True)), correction = np.exp(top - "
+        "new_top). Where a row has seen only hidden keys its top is -inf, and -inf - -inf is NaN: use 0 there.",
+    ),
+    on_success="You can attend to sequences whose scores would not fit into memory: the idea behind FlashAttention.",
+    model_answer=blockwise_attention,
+)

@@ -1,0 +1,182 @@
+"""The mistakes that people make in `next_token_probabilities`."""
+
+import numpy as np
+
+from mha_helpers.attention import softmax
+from mha_helpers.exercises.engine import Mistake
+
+
+def _highest(logits, top_k):
+    """Return where the k highest of each row are; all of them without a k."""
+    if top_k is None:
+        return np.ones_like(logits, bool)
+    n_kept = min(top_k, logits.shape[-1])
+    return logits >= np.sort(logits, axis=-1)[..., [-n_kept]]
+
+
+def _hidden(logits, kept):
+    return softmax(np.where(kept, logits, -np.inf))
+
+
+def _tempered(change):
+    """Return probabilities with another use of the temperature."""
+    return lambda logits, *, temperature=1.0, top_k=None: _hidden(change(logits, temperature), _highest(logits, top_k))
+
+
+def _kept(choose):
+    """Return probabilities that keep another set: choose(logits, k), asked only where there is a k."""
+
+    def wrong_probabilities(logits, *, temperature=1.0, top_k=None):
+        logits = logits / temperature
+        return softmax(logits) if top_k is None else _hidden(logits, choose(logits, top_k))
+
+    return wrong_probabilities
+
+
+def _with_k(finish):
+    """Return probabilities that use a right choice wrongly: finish(logits, kept)."""
+
+    def wrong_probabilities(logits, *, temperature=1.0, top_k=None):
+        logits = logits / temperature
+        return softmax(logits) if top_k is None else finish(logits, _highest(logits, top_k))
+
+    return wrong_probabilities
+
+
+def _divided_after(logits, *, temperature=1.0, top_k=None):
+    return _hidden(logits, _highest(logits, top_k)) / temperature
+
+
+def _top_k_or_temperature(logits, *, temperature=1.0, top_k=None):
+    return softmax(logits / temperature) if top_k is None else _hidden(logits, _highest(logits, top_k))
+
+
+def _without_maximum(logits, *, temperature=1.0, top_k=None):
+    exponentials = np.where(_highest(logits, top_k), np.exp(logits / temperature), 0)
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+def _over_everything(logits, *, temperature=1.0, top_k=None):
+    exponentials = np.where(_highest(logits, top_k), np.exp((logits - logits.max()) / temperature), 0)
+    return exponentials / exponentials.sum()
+
+
+def _sorted(logits, *, temperature=1.0, top_k=None):
+    probabilities = _hidden(logits / temperature, _highest(logits, top_k))
+    return np.sort(probabilities, axis=-1)[..., ::-1]
+
+
+def _only_the_kept(logits, *, temperature=1.0, top_k=None):
+    n_kept = logits.shape[-1] if top_k is None else min(top_k, logits.shape[-1])
+    return softmax(np.sort(logits / temperature, axis=-1)[..., ::-1][..., :n_kept])
+
+
+def _choose_strictly(logits, top_k):
+    return logits > np.sort(logits, axis=-1)[..., [-min(top_k, logits.shape[-1])]]
+
+
+PROBABILITY_MISTAKES = (
+    Mistake(
+        "temperature-ignored",
+        "The temperature is not used. Divide the logits by it, before the softmax.",
+        (_tempered(lambda logits, temperature: logits),),
+    ),
+    Mistake(
+        "temperature-multiplies",
+        "You multiply by the temperature. A high temperature makes all more alike, so the logits must shrink: divide.",
+        (_tempered(lambda logits, temperature: logits * temperature),),
+    ),
+    Mistake(
+        "temperature-after-softmax",
+        "You divide the probabilities. They then sum to 1 / temperature, and their ratios are as before. Divide the "
+        "logits.",
+        (_divided_after,),
+    ),
+    Mistake(
+        "temperature-squared",
+        "The temperature is in it twice. Divide the logits by it once.",
+        (_tempered(lambda logits, temperature: logits / temperature**2),),
+    ),
+    Mistake(
+        "temperature-root",
+        "You divide by the root of the temperature, as attention divides by the root of d_head. Here it is the "
+        "temperature itself.",
+        (_tempered(lambda logits, temperature: logits / temperature**0.5),),
+    ),
+    Mistake(
+        "temperature-without-top-k",
+        "Either is right alone, but where both are given the temperature is forgotten: divide first, then choose.",
+        (_top_k_or_temperature,),
+    ),
+    Mistake(
+        "top-k-ignored",
+        "top_k is not used: the unlikely ones keep their probability.",
+        (_kept(lambda logits, top_k: np.ones_like(logits, bool)),),
+    ),
+    Mistake(
+        "top-k-not-shared-out",
+        "You set the others to 0 after the softmax has shared everything out, so that the rest no longer sums to 1. "
+        "Make their logits -inf before it.",
+        (_with_k(lambda logits, kept: np.where(kept, softmax(logits), 0)),),
+    ),
+    Mistake(
+        "top-k-logit-zero",
+        "You set the others' logits to 0. But e^0 is 1: they stay possible, and may even become likelier. A logit that "
+        "must not count is -inf.",
+        (
+            _with_k(lambda logits, kept: softmax(np.where(kept, logits, 0))),
+            _with_k(lambda logits, kept: softmax(logits * kept)),
+        ),
+    ),
+    Mistake(
+        "top-k-lowest",
+        "You keep the k lowest. np.sort goes upwards: the highest stand at its end.",
+        (
+            _kept(lambda logits, k: logits <= np.sort(logits, axis=-1)[..., [min(k, logits.shape[-1]) - 1]]),
+            _kept(lambda logits, k: logits >= np.sort(logits, axis=-1)[..., [min(k, logits.shape[-1]) - 1]]),
+        ),
+    ),
+    Mistake(
+        "top-k-one-short",
+        "One too few are kept: the k-th highest itself belongs to them, so compare with >=.",
+        (_kept(_choose_strictly),),
+    ),
+    Mistake(
+        "top-k-one-more",
+        "One too many is kept: the k highest end at place -k of the sorted logits.",
+        (_kept(lambda logits, top_k: _highest(logits, top_k + 1)),),
+    ),
+    Mistake(
+        "top-k-over-batch",
+        "You choose the k highest of all rows together. Each row is a choice of its own: sort along the last axis.",
+        (
+            _kept(lambda logits, k: logits >= np.sort(logits, axis=None)[-min(k, logits.size)]),
+            _kept(lambda logits, k: logits >= np.sort(logits, axis=None)[-k]),
+        ),
+    ),
+    Mistake(
+        "top-k-more-than-there-are",
+        "Right unless top_k is more than there are: then there is no k-th highest. Keep all: min(top_k, "
+        "logits.shape[-1]).",
+        (
+            _kept(lambda logits, k: logits >= np.sort(logits, axis=-1)[..., [-k]]),
+            _kept(lambda logits, k: logits >= np.partition(logits, -k, axis=-1)[..., [-k]]),
+        ),
+    ),
+    Mistake(
+        "top-k-order-lost",
+        "The probabilities are right, but stand in the order of their size. Each must stay at its own character's "
+        "place.",
+        (_sorted, _only_the_kept),
+    ),
+    Mistake(
+        "softmax-over-everything",
+        "All rows together sum to 1. Each row is a choice of its own: add up along axis=-1, with keepdims=True.",
+        (_over_everything,),
+    ),
+    Mistake(
+        "softmax-no-max",
+        "Right until the logits are large: then exp overflows to infinity. Subtract each row's largest first.",
+        (_without_maximum,),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Notebook 07: its exercises, one file each, and its predictions."""

@@ -1,0 +1,1 @@
+"""Notebook 07's questions that ask for an answer before they run anything."""

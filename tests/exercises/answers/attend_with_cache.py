@@ -1,0 +1,98 @@
+"""Answers to attend_with_cache: right ones in many styles, and wrong ones."""
+
+import numpy as np
+
+from mha_helpers.attention import combine_heads, multi_head_attention, scaled_dot_product_attention, split_heads
+from mha_helpers.decoding import attend_with_cache
+
+CATALOGUE = (
+    "cache-mask-wrong-corner",
+    "cache-mask-missing",
+    "cache-overwritten",
+    "cache-before-projection",
+    "cache-projected-again",
+    "cache-new-first",
+    "cache-not-used",
+)
+
+TELLING_CASE = ("two batch axes", 6)
+
+
+def cache_loops(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+    """One new token after the other, each seeing all that is there by then: no mask is needed."""
+    rows = []
+    for i in range(X_new.shape[-2]):
+        x = X_new[..., i : i + 1, :]
+        q, k, v = (split_heads(x @ W, n_heads) for W in (W_Q, W_K, W_V))
+        if cache is not None:
+            k, v = (np.concatenate([old, new], axis=-2) for old, new in zip(cache, (k, v), strict=True))
+        cache = k, v
+        heads, _ = scaled_dot_product_attention(q, k, v)
+        rows.append(combine_heads(heads) @ W_O)
+    return np.concatenate(rows, axis=-2), cache
+
+
+def cache_padded_queries(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+    """Queries of 0 stand for the old tokens, so that `is_causal` fits; their rows are thrown away."""
+    q, k, v = (split_heads(X_new @ W, n_heads) for W in (W_Q, W_K, W_V))
+    n_new = q.shape[-2]
+    if cache is not None:
+        k, v = np.concatenate([cache[0], k], -2), np.concatenate([cache[1], v], -2)
+        q = np.concatenate([np.zeros_like(cache[0]), q], -2)
+    heads, _ = scaled_dot_product_attention(q, k, v, is_causal=True)
+    return combine_heads(heads[..., -n_new:, :]) @ W_O, [k, v]
+
+
+def cache_positions(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=()):
+    q, k, v = (split_heads(X_new @ W, n_heads) for W in (W_Q, W_K, W_V))
+    if cache is not None and len(cache):
+        k, v = np.append(cache[0], k, axis=-2), np.append(cache[1], v, axis=-2)
+    n_old = k.shape[-2] - q.shape[-2]
+    visible = np.arange(k.shape[-2]) <= n_old + np.arange(q.shape[-2])[:, None]
+    heads, _ = scaled_dot_product_attention(q, k, v, visible)
+    return combine_heads(heads) @ W_O, np.stack([k, v])
+
+
+RIGHT = (attend_with_cache, cache_loops, cache_padded_queries, cache_positions)
+
+
+def cache_writes_into_it(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+    result = attend_with_cache(X_new, W_Q, W_K, W_V, W_O, n_heads, cache)
+    if cache is not None:
+        cache[..., 0, :] = 0
+    return result
+
+
+def cache_without_any(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+    output, _ = multi_head_attention(X_new, W_Q, W_K, W_V, W_O, n_heads, is_causal=True)
+    return output, None
+
+
+WRONG = {
+    "input-changed": (cache_writes_into_it,),
+    "cache-mask-wrong-corner": (
+        lambda X, Q, K, V, out, n, cache=None: (
+            combine_heads(
+                scaled_dot_product_attention(
+                    split_heads(X @ Q, n), *attend_with_cache(X, Q, K, V, out, n, cache)[1], is_causal=True
+                )[0]
+            )
+            @ out,
+            attend_with_cache(X, Q, K, V, out, n, cache)[1],
+        ),
+    ),
+    None: (
+        cache_without_any,
+        lambda X, Q, K, V, out, n, cache=None: attend_with_cache(X, Q, K, V, out, n, cache)[0],
+        lambda X, Q, K, V, out, n, cache=None: (2 * attend_with_cache(X, Q, K, V, out, n, cache)[0], attend_with_cache(X, Q, K, V, out, n, cache)[1]),
+        lambda X, Q, K, V, out, n, cache=None: (attend_with_cache(X, Q, K, V, out, n, cache)[0], np.array(attend_with_cache(X, Q, K, V, out, n, cache)[1]) + 1),
+        lambda X, Q, K, V, out, n: attend_with_cache(X, Q, K, V, out, n),
+    ),
+}  # fmt: skip
+
+TOLD = (
+    (
+        lambda X, Q, K, V, out, n, cache=None: (attend_with_cache(X, Q, K, V, out, n, cache)[0], np.array(attend_with_cache(X, Q, K, V, out, n, cache)[1]) * (1 if cache is None else 1.5)),
+        "The old keys and values are not the first ones of your new cache.",
+    ),
+)  # fmt: skip

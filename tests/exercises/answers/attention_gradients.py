@@ -1,0 +1,105 @@
+"""Answers to attention_gradients: right ones in many styles, and wrong ones."""
+
+import numpy as np
+
+from mha_helpers.attention import scaled_dot_product_attention, softmax_jacobian
+from mha_helpers.gradients import attention_gradients
+
+CATALOGUE = (
+    "gradients-scale-missing",
+    "gradients-outer-missing",
+    "gradients-exchanged",
+    "gradients-transpose-missing",
+    "gradients-mask-forgotten",
+    "gradients-summed-over-batch",
+)
+
+TELLING_CASE = ("a batch with heads", 6)
+
+
+def _weights(queries, keys, mask):
+    scores = np.einsum("...id,...jd->...ij", queries, keys) / np.sqrt(queries.shape[-1])
+    if mask is not None:
+        scores = np.where(mask, scores, -1e30)
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+def gradients_einsum(queries, keys, values, d_context, mask=None):
+    p = _weights(queries, keys, mask)
+    d_p = np.einsum("...iv,...jv->...ij", d_context, values)
+    d_s = p * d_p - p * np.einsum("...ij,...ij->...i", p, d_p)[..., None]
+    d_s = d_s / queries.shape[-1] ** 0.5
+    return (
+        np.einsum("...ij,...jd->...id", d_s, keys),
+        np.einsum("...ij,...id->...jd", d_s, queries),
+        np.einsum("...ij,...iv->...jv", p, d_context),
+    )
+
+
+def gradients_by_jacobian(queries, keys, values, d_context, mask=None):
+    """Row by row, with the Jacobian of notebook 02."""
+    if queries.ndim > 2:
+        masks = [None if mask is None else mask] * len(queries)
+        items = [gradients_by_jacobian(*item) for item in zip(queries, keys, values, d_context, masks, strict=True)]
+        return tuple(np.array(part) for part in zip(*items, strict=True))
+    p = _weights(queries, keys, mask)
+    d_p = d_context @ values.T
+    d_s = np.array([softmax_jacobian(row) @ d_row for row, d_row in zip(p, d_p, strict=True)])
+    d_s = d_s / np.sqrt(queries.shape[1])
+    return d_s @ keys, d_s.T @ queries, p.T @ d_context
+
+
+def gradients_context_shortcut(queries, keys, values, d_context, mask=None):
+    """FlashAttention's: the row's weighted mean is the dot product of the context with its gradient."""
+    context, p = scaled_dot_product_attention(queries, keys, values, mask)
+    mean = (context * d_context).sum(axis=-1, keepdims=True)
+    d_s = p * (d_context @ values.swapaxes(-1, -2) - mean)
+    scaled_keys, scaled_queries = keys / np.sqrt(keys.shape[-1]), queries / np.sqrt(keys.shape[-1])
+    return d_s @ scaled_keys, d_s.swapaxes(-1, -2) @ scaled_queries, p.swapaxes(-1, -2) @ d_context
+
+
+RIGHT = (
+    attention_gradients,
+    gradients_einsum,
+    gradients_by_jacobian,
+    gradients_context_shortcut,
+    lambda queries, keys, values, d_context, mask=None: list(gradients_einsum(queries, keys, values, d_context, mask)),
+    lambda q, k, v, dc, mask=None: tuple(g.astype(np.float32) for g in attention_gradients(q, k, v, dc, mask)),
+)
+
+
+def gradients_in_place(queries, keys, values, d_context, mask=None):
+    result = attention_gradients(queries, keys, values, d_context, mask)
+    d_context *= 0
+    return result
+
+
+def gradients_of_one_sequence(queries, keys, values, d_context, mask=None):
+    p = _weights(queries, keys, mask)
+    d_p = d_context @ values.T
+    d_s = p * (d_p - (p * d_p).sum(axis=-1, keepdims=True)) / np.sqrt(queries.shape[-1])
+    return d_s @ keys, d_s.T @ queries, p.T @ d_context
+
+
+WRONG = {
+    "input-changed": (gradients_in_place,),
+    "gradients-mask-forgotten": (lambda q, k, v, dc, mask=None: gradients_einsum(q, k, v, dc),),
+    "gradients-descent": (lambda q, k, v, dc, mask=None: [-g for g in gradients_einsum(q, k, v, dc, mask)],),
+    None: (
+        gradients_of_one_sequence,
+        lambda q, k, v, dc, mask=None: attention_gradients(q, k, v, dc, mask)[0],
+        lambda q, k, v, dc, mask=None: tuple(2 * g for g in attention_gradients(q, k, v, dc, mask)),
+        lambda q, k, v, dc, mask=None: tuple(g + 0.1 for g in attention_gradients(q, k, v, dc, mask)),
+        lambda q, k, v, dc, mask=None: attention_gradients(q, k, v, np.ones_like(dc), mask),
+        lambda q, k, v, dc, mask=None: (q, k, v),
+        lambda q, k, v, dc: attention_gradients(q, k, v, dc),
+    ),
+}
+
+TOLD = (
+    (
+        lambda q, k, v, dc, mask=None: tuple(2 * g for g in attention_gradients(q, k, v, dc, mask)),
+        "Raise queries[0, 0] by 0.0001 and the loss changes by",
+    ),
+)

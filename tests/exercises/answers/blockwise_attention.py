@@ -1,0 +1,103 @@
+"""Answers to blockwise_attention: right ones in many styles, and wrong ones."""
+
+import numpy as np
+
+from mha_helpers.attention import scaled_dot_product_attention
+from mha_helpers.blockwise import blockwise_attention
+
+CATALOGUE = (
+    "blockwise-no-correction",
+    "blockwise-no-max",
+    "blockwise-softmax-in-each",
+    "blockwise-hidden-block-nan",
+    "blockwise-rest-dropped",
+    "blockwise-not-divided",
+    "blockwise-all-at-once",
+)
+
+TELLING_CASE = ("a batch with heads", 6)
+
+
+def blockwise_two_passes(queries, keys, values, mask=None, *, block_size=128):
+    """The tops first, then the sums: every block's scores are computed twice."""
+
+    def scores_of(start):
+        block = slice(start, start + block_size)
+        scores = queries @ keys[..., block, :].swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+        return block, scores if mask is None else np.where(mask[..., block], scores, -np.inf)
+
+    starts = range(0, keys.shape[-2], block_size)
+    top = np.max([scores_of(start)[1].max(axis=-1, keepdims=True) for start in starts], axis=0)
+    total = context = 0
+    for start in starts:
+        block, scores = scores_of(start)
+        exponentials = np.exp(scores - top)
+        total = total + exponentials.sum(axis=-1, keepdims=True)
+        context = context + exponentials @ values[..., block, :]
+    return context / total
+
+
+def blockwise_merged(queries, keys, values, mask=None, *, block_size=128):
+    """Each block's own softmax, merged by the logarithms of their sums, as devices in a ring do."""
+    context, log_total = 0.0, -np.inf
+    for start in range(0, keys.shape[-2], block_size):
+        block = slice(start, start + block_size)
+        scores = queries @ keys[..., block, :].swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+        if mask is not None:
+            scores = np.where(mask[..., block], scores, -np.inf)
+        top = np.maximum(scores.max(axis=-1, keepdims=True), -1e300)
+        exponentials = np.exp(scores - top)
+        total = exponentials.sum(axis=-1, keepdims=True)
+        with np.errstate(divide="ignore"):
+            log_here = top + np.log(total)
+        both = np.logaddexp(log_total, log_here)
+        safe = np.where(np.isneginf(both), 0, both)
+        here = exponentials @ values[..., block, :] / np.where(total == 0, 1, total)
+        context = context * np.exp(log_total - safe) + here * np.exp(log_here - safe)
+        log_total = both
+    return context
+
+
+def blockwise_queries(queries, keys, values, mask=None, *, block_size=128):
+    """Blocks of queries instead: each sees all keys at once, and needs no correction."""
+    rows = []
+    for start in range(0, queries.shape[-2], block_size):
+        part = slice(start, start + block_size)
+        context, _ = scaled_dot_product_attention(
+            queries[..., part, :], keys, values, None if mask is None else mask[..., part, :]
+        )
+        rows.append(context)
+    return np.concatenate(rows, axis=-2)
+
+
+RIGHT = (blockwise_attention, blockwise_two_passes, blockwise_merged, blockwise_queries)
+
+
+def blockwise_in_place(queries, keys, values, mask=None, *, block_size=128):
+    context = blockwise_attention(queries, keys, values, mask, block_size=block_size)
+    queries /= np.sqrt(queries.shape[-1])
+    return context
+
+
+def blockwise_with_mask_matrix(queries, keys, values, mask=None, *, block_size=128):
+    """Right, and a matrix of n x n beside it."""
+    n_queries, n_keys = queries.shape[-2], keys.shape[-2]
+    mask = np.ones((n_queries, n_keys)) > 0 if mask is None else mask
+    return blockwise_attention(queries, keys, values, mask if queries.ndim == 2 else None, block_size=block_size)
+
+
+WRONG = {
+    "input-changed": (blockwise_in_place,),
+    "blockwise-all-at-once": (
+        blockwise_with_mask_matrix,
+        lambda q, k, v, mask=None, *, block_size=128: scaled_dot_product_attention(q, k, v, mask)[0],
+    ),
+    None: (
+        lambda q, k, v, mask=None, *, block_size=128: scaled_dot_product_attention(q, k, v, mask),
+        lambda q, k, v, mask=None, *, block_size=128: 2 * scaled_dot_product_attention(q, k, v, mask)[0],
+        lambda q, k, v, mask=None, *, block_size=128: scaled_dot_product_attention(q, k, v, mask)[0].sum(),
+        lambda q, k, v, mask=None: blockwise_attention(q, k, v, mask),
+    ),
+}
+
+TOLD = ()

@@ -1,0 +1,103 @@
+"""Answers to next_token_probabilities: right ones in many styles, and wrong ones."""
+
+import numpy as np
+
+from mha_helpers.decoding import next_token_probabilities
+
+CATALOGUE = (
+    "temperature-ignored",
+    "temperature-multiplies",
+    "temperature-after-softmax",
+    "top-k-ignored",
+    "top-k-not-shared-out",
+    "top-k-logit-zero",
+    "top-k-lowest",
+    "top-k-over-batch",
+    "top-k-more-than-there-are",
+)
+
+TELLING_CASE = ("two batch axes", 3)
+
+
+def probabilities_by_power(logits, *, temperature=1.0, top_k=None):
+    """Powers of the probabilities: p^(1 / T), shared out again."""
+    p = np.exp(logits - logits.max(axis=-1, keepdims=True)) ** (1 / temperature)
+    if top_k is not None and top_k < p.shape[-1]:
+        p = np.where(p >= np.partition(p, -top_k, axis=-1)[..., -top_k, None], p, 0)
+    return p / p.sum(axis=-1, keepdims=True)
+
+
+def probabilities_argsort(logits, temperature=1.0, top_k=None):
+    logits = np.array(logits, dtype=float) / temperature
+    if top_k is not None:
+        lowest = np.argsort(logits, axis=-1)[..., : max(0, logits.shape[-1] - top_k)]
+        np.put_along_axis(logits, lowest, -np.inf, axis=-1)
+    e = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def probabilities_renormalised(logits, *, temperature=1.0, top_k=None):
+    """After the softmax, and shared out again."""
+    p = next_token_probabilities(logits, temperature=temperature)
+    if top_k:
+        ranks = (-p).argsort(axis=-1).argsort(axis=-1)
+        p = p * (ranks < top_k)
+    return p / p.sum(axis=-1, keepdims=True)
+
+
+def probabilities_loops(logits, *, temperature=1.0, top_k=None):
+    if logits.ndim > 1:
+        return np.array([probabilities_loops(row, temperature=temperature, top_k=top_k) for row in logits])
+    kept = sorted(range(len(logits)), key=lambda i: -logits[i])[: top_k or len(logits)]
+    top = max(logits)
+    exponentials = [np.exp((logits[i] - top) / temperature) if i in kept else 0.0 for i in range(len(logits))]
+    return [e / sum(exponentials) for e in exponentials]
+
+
+RIGHT = (
+    next_token_probabilities,
+    probabilities_by_power,
+    probabilities_argsort,
+    probabilities_renormalised,
+    probabilities_loops,
+)
+
+
+def probabilities_keep_logits(logits, *, temperature=1.0, top_k=None):
+    result = next_token_probabilities(logits, temperature=temperature, top_k=top_k)
+    logits /= temperature
+    return result
+
+
+WRONG = {
+    "input-changed": (probabilities_keep_logits,),
+    "temperature-multiplies": (
+        lambda logits, *, temperature=1.0, top_k=None: probabilities_by_power(
+            logits, temperature=1 / temperature, top_k=top_k
+        ),
+    ),
+    "temperature-ignored": (lambda logits, *, temperature=1.0, top_k=None: probabilities_argsort(logits, top_k=top_k),),
+    "top-k-ignored": (lambda logits, *, temperature=1.0, top_k=None: probabilities_argsort(logits, temperature),),
+    None: (
+        lambda logits, *, temperature=1.0, top_k=None: np.log(
+            next_token_probabilities(logits, temperature=temperature)
+        ),
+        lambda logits, *, temperature=1.0, top_k=None: logits.argmax(axis=-1),
+        lambda logits, *, temperature=1.0, top_k=None: next_token_probabilities(
+            -logits, temperature=temperature, top_k=top_k
+        ),
+        lambda logits, temperature, top_k: next_token_probabilities(logits, temperature=temperature, top_k=top_k),
+        lambda logits, *, temperature=1.0, top_k=None: (
+            2 * next_token_probabilities(logits, temperature=temperature, top_k=top_k)
+        ),
+    ),
+}
+
+TOLD = (
+    (
+        lambda logits, *, temperature=1.0, top_k=None: next_token_probabilities(
+            -logits, temperature=temperature, top_k=top_k
+        ),
+        "The highest logit must stay the likeliest",
+    ),
+)
