@@ -45,7 +45,7 @@ EXERCISES = {
     "a_model_that_writes": (
         "next_token_probabilities",
         "attend_with_cache",
-        "embed_new",
+        "mend_embed_new",
         "blockwise_attention",
         "weights_from_torch",
     ),

@@ -32,6 +32,8 @@ ALLOWED = {
     "exercises": {
         "running_example",
         "attention",
+        "blockwise",
+        "decoding",
         "drawing",
         "exercises",
         "experiments",

@@ -1,35 +1,32 @@
-"""The repair `embed_new`: somebody's writing with a cache, in which the position is not moved on."""
+"""The function that `mend_embed_new` asks to mend, and the ways in which people mend it wrongly."""
 
 import numpy as np
 
-from mha_helpers import decoding
-from mha_helpers.exercises.engine import Case, Exercise, Mistake
-from mha_helpers.exercises.inputs import draws
+from mha_helpers.exercises.engine import Mistake
 
 
-def _case(trait, seed, codes, n_old, *, n_characters=5, length=9, d_model=4, dtype=np.float64):
-    arrays = draws(seed, characters=(n_characters, d_model), positions=(length, d_model))
-    arrays = {name: array.astype(dtype) for name, array in arrays.items()}
-    return Case(trait, {"codes": np.array(codes)} | arrays | {"n_old": n_old})
+def mend_embed_new(codes, characters, positions, n_old):
+    n_new = len(codes)
+    return characters[codes] + positions[:n_new]  # which each is, and where it stands
 
 
 def _at(places):
     """Return vectors of which each has the position places(codes, n_old, n_positions) gives."""
 
-    def wrong_vectors(codes, characters, positions, n_old=0):
+    def wrong_vectors(codes, characters, positions, n_old):
         return characters[codes] + positions[places(codes, n_old, len(positions))]
 
     return wrong_vectors
 
 
-EMBEDDING_MISTAKES = (
+MEND_MISTAKES = (
     Mistake(
         "position-not-moved",
         "The position is not moved on: each new character gets the place that it has among the new ones, which for one "
         "at a time is always 0. Start at n_old.",
         (
             _at(lambda codes, n_old, n: np.arange(len(codes))),
-            lambda codes, characters, positions, n_old=0: characters[codes] + positions[0],
+            lambda codes, characters, positions, n_old: characters[codes] + positions[0],
         ),
     ),
     Mistake(
@@ -65,32 +62,6 @@ EMBEDDING_MISTAKES = (
     Mistake(
         "position-missing",
         "The positions are missing: without them the model cannot tell one place from another.",
-        (lambda codes, characters, positions, n_old=0: characters[codes],),
+        (lambda codes, characters, positions, n_old: characters[codes],),
     ),
-)
-
-
-# What the exercise asks, without the refusal of the course's own.
-def embed_new(codes, characters, positions, n_old=0):
-    return characters[codes] + positions[n_old : n_old + len(codes)]
-
-
-exercise = Exercise(
-    reference=decoding.embed_new,
-    outputs=("X_new",),
-    cases=(
-        _case("three after two", 0, [3, 0, 4], 2),
-        _case("one after four", 1, [2], 4),
-        _case("the first five", 2, [1, 1, 4, 0, 3], 0),
-        _case("up to the last place", 3, [0, 3], 7),
-        _case("many characters", 4, [6, 2, 6, 11], 3, n_characters=12, length=8, d_model=5),
-        _case("float32", 5, [4, 2, 2], 3, dtype=np.float32),
-    ),
-    mistakes=EMBEDDING_MISTAKES,
-    hints=(
-        "With a cache only the new characters come in. Which place does the first of them have in the whole text?",
-        "n_old characters were there before it, at the places 0 to n_old - 1. Slice the positions from n_old on.",
-    ),
-    on_success="Your cache and your positions agree, so that the model writes the same with a cache as without.",
-    model_answer=embed_new,
 )
