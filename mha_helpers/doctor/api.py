@@ -1,7 +1,13 @@
 """`examine` and `assert_healthy`."""
 
+import contextlib
+import inspect
+import sys
+
 from mha_helpers.doctor import calling, signature
 from mha_helpers.doctor.examination import Examination
+from mha_helpers.doctor.frameworks import adapter_for
+from mha_helpers.doctor.modules import ModuleSubject
 from mha_helpers.doctor.report import Report
 from mha_helpers.doctor.subjects import FunctionSubject
 
@@ -49,8 +55,36 @@ def examine(attention, *, names=None, seconds=SECONDS):
 def _examine(attention, names):
     if not callable(attention):
         raise signature.CannotBeExaminedError(f"give a function, a module or a layer; this is {attention!r:.60}")
+    if inspect.isclass(attention):
+        raise signature.CannotBeExaminedError(
+            f"{attention.__name__} is a class; give an instance of it, such as {attention.__name__}(...)"
+        )
+    adapter = adapter_for(attention)
+    with _one_thread():
+        return _examination_of(attention, adapter, names).run()
+
+
+def _examination_of(attention, adapter, names):
+    if adapter is not None:
+        roles = signature.read(adapter.signature_of, names, is_module=True)
+        return Examination(ModuleSubject(adapter, roles))
     roles = signature.read(attention, names)
-    return Examination(FunctionSubject(attention, roles, calling.framework_of(attention))).run()
+    return Examination(FunctionSubject(attention, roles, calling.framework_of(attention)))
+
+
+@contextlib.contextmanager
+def _one_thread():
+    """Let PyTorch compute on one thread: its small products wait for each other on several."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        yield
+        return
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def assert_healthy(attention, **options):

@@ -28,7 +28,7 @@ class Plan:
     first: bool = False
 
 
-MOST_STARTS = 16
+MOST_STARTS, MOST_LAYOUTS = 16, 8
 PLANS = (Plan(((1, 1),), 8, first=True), Plan(((2, 0), (2, 1)), 2), Plan(((3, 0), (2, 2)), 1))
 
 
@@ -67,6 +67,11 @@ class Examination:
     def hear(self, layout, question, how=None):
         self.report.asked += 1
         return Heard(question, self.subject.case(layout, question), self.subject.ask(layout, question, how))
+
+    def _hear_again(self, question):
+        self.report.asked += 1
+        reply = self.subject.ask_again(self.layout, question)
+        return Heard(question, self.subject.case(self.layout, question), reply)
 
     @property
     def in_time(self):
@@ -134,7 +139,7 @@ class Examination:
     def _readings(self, layout):
         """What counts as right: attention to all, or, built in, to what came before alone."""
         base = RIGHT | layout.right
-        return [base, base | {"hide": ALWAYS_CAUSAL}]
+        return [way | hide for way in self.subject.readings_of_right(layout, base) for hide in ({}, {"hide": ALWAYS_CAUSAL})]
 
     def _hear_all(self, layout, first):
         rest = [self.hear(layout, question) for question in self.subject.plain_questions(layout)[1:]]
@@ -172,9 +177,9 @@ class Examination:
 
     def _explain(self, answering):
         """Search for mistakes, in the layouts that answer; the most usual first."""
-        answering = [one for one in answering if one[0].usual and not one[0].loops] or answering
+        answering = [one for one in answering if one[0].usual and not one[0].loops] or answering[:MOST_LAYOUTS]
         heard_in = {}
-        for layout, first in answering[:8]:
+        for layout, first in answering[:MOST_LAYOUTS]:
             heard_in[layout.name] = self._hear_all(layout, first)
         finished = True
         for plan in PLANS:
@@ -194,6 +199,8 @@ class Examination:
         """Search in one layout, for attention to all and, built in, to what came before."""
         plain = [heard for heard in plain if heard.output is not None]
         base = self._readings(layout)
+        if plan.layouts < MOST_LAYOUTS:  # where more than one mistake is looked for, nothing else may be unusual
+            base = base[:2]
         failing = next(
             (h for h in plain if not any(fits(h.output, compute(h.case, right=right)[0]) for right in base)), plain[0]
         )
@@ -201,6 +208,7 @@ class Examination:
         one = next((heard for heard in plain if heard.question.trait == "one token"), None)
         for right in base:
             forms = FORMS if right["hide"] is ALWAYS_CAUSAL else FORMS + BUILT_IN
+            forms = forms + self.subject.more_forms()
             together, whole = [], True
             for start in self._starts(one, forms, right):
                 if time.monotonic() > self.search_until:
@@ -342,12 +350,12 @@ class Examination:
 
     def _conduct(self):
         question = self.plain[0].question
-        first, again = self.plain[0], self.hear(self.layout, question)
+        first, again = self.plain[0], self._hear_again(question)
         if any(heard.reply.changed for heard in [*self.plain, again]):
             self.add("input-changed", None)
         if again.output is None or _same(first.output, again.output):
             return
-        third = self.hear(self.layout, question)
+        third = self._hear_again(question)
         random = third.output is not None and not _same(third.output, again.output)
         self.add("dropout-always-on" if random and self.subject.kind == "module" else "not-repeatable", None)
 

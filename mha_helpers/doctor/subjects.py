@@ -151,6 +151,17 @@ class FunctionSubject:
         """A question in which batch, heads, queries and features differ, with a mask of this kind."""
         return questions.Question(kind or "a batch", 3, 5, self.n_heads_in(layout), 4, mask=kind, seed=20)
 
+    def readings_of_right(self, layout, base):
+        """What counts as right: the equation, and nothing around it."""
+        return [base]
+
+    def more_forms(self):
+        """Mistakes that only this subject can have."""
+        return []
+
+    def ask_again(self, layout, question):
+        return self.ask(layout, question)
+
     def severity_of(self, name, severity):
         return severity
 

@@ -1,0 +1,49 @@
+"""One module a framework: how to find, change and run what comes from it. None is imported before it is needed."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """One parameter.
+
+    Parameters
+    ----------
+    path : str
+        Where it was found, with dots: "attn.q_proj.weight".
+    value : ndarray
+    orientation : {"outputs by inputs", "inputs by outputs", ""}
+        How a matrix is stored, where its owner says it.
+    kind : {"matrix", "bias", "norm", "other"}
+    owner : str
+        The name of the class that holds it.
+    """
+
+    path: str
+    value: object
+    orientation: str = ""
+    kind: str = "other"
+    owner: str = ""
+
+
+def adapter_for(thing):
+    """Return the adapter of a module or layer, or None for a plain function."""
+    origins = {base.__module__.partition(".")[0] for base in type(thing).__mro__}
+    if "torch" in origins:
+        from mha_helpers.doctor.frameworks.pytorch import TorchModule
+
+        return TorchModule(thing)
+    if "keras" in origins:
+        from mha_helpers.doctor.frameworks.keras_layers import KerasLayer
+
+        return KerasLayer(thing)
+    if "flax" in origins:
+        from mha_helpers.doctor.frameworks.flax_modules import FlaxModule
+
+        return FlaxModule(thing)
+    if not callable(thing) or isinstance(thing, type) or not hasattr(thing, "__dict__") or hasattr(thing, "__code__"):
+        return None
+    from mha_helpers.doctor.frameworks.objects import PythonObject
+
+    adapter = PythonObject(thing)
+    return adapter if adapter.parameters() else None

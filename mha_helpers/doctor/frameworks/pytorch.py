@@ -1,0 +1,127 @@
+"""torch.nn.Module: examined as a copy, in float32, in evaluation mode."""
+
+import copy
+import inspect
+
+import numpy as np
+
+from mha_helpers.doctor.frameworks import Found
+
+NORMS = ("LayerNorm", "RMSNorm", "GroupNorm", "BatchNorm")
+
+
+class TorchModule:
+    """How a torch.nn.Module is found, changed and run."""
+
+    framework = "torch"
+
+    def __init__(self, module):
+        self.original = module
+        try:
+            self.module = copy.deepcopy(module)
+        except Exception:  # some modules hold what cannot be copied; then it is examined itself, and put back afterwards
+            self.module = module
+        self.module.eval()
+        self.module.float()
+
+    @property
+    def name(self):
+        return type(self.original).__name__
+
+    @property
+    def is_the_frameworks_own(self):
+        return type(self.original).__module__.startswith("torch.")
+
+    @property
+    def signature_of(self):
+        return self.module.forward
+
+    @property
+    def source_of(self):
+        return type(self.original)
+
+    def __call__(self, **arguments):
+        import torch
+
+        with torch.no_grad():
+            return self.module(**arguments)
+
+    def parameters(self):
+        found, seen = [], set()
+        for path, owner in self.module.named_modules():
+            for name, value in owner.named_parameters(recurse=False):
+                if id(value) in seen:
+                    continue
+                seen.add(id(value))
+                full = f"{path}.{name}" if path else name
+                found.append(self._found(full, name, owner, value.detach().cpu().numpy()))
+        return found
+
+    @staticmethod
+    def _found(path, name, owner, value):
+        kind = type(owner).__name__
+        if any(norm in kind for norm in NORMS) or "norm" in kind.lower():
+            return Found(path, value, "", "norm", kind)
+        if "Embedding" in kind:
+            return Found(path, value, "", "other", kind)
+        if kind.startswith("Conv") and value.ndim > 2 and np.prod(value.shape[2:]) == 1:
+            return Found(path, value, "outputs by inputs", "matrix", kind)
+        if kind == "Conv1D":  # GPT-2's: transposed
+            return Found(path, value, "inputs by outputs" if value.ndim == 2 else "", "matrix" if value.ndim == 2 else "bias", kind)
+        if kind in ("Linear", "NonDynamicallyQuantizableLinear") or kind.endswith("Linear"):
+            return Found(path, value, "outputs by inputs", "matrix" if value.ndim == 2 else "bias", kind)
+        if kind == "MultiheadAttention" and value.ndim == 2 and "weight" in name:
+            return Found(path, value, "outputs by inputs", "matrix", kind)
+        if "bias" in name and value.ndim == 1:
+            return Found(path, value, "", "bias", kind)
+        return Found(path, value, "", "matrix" if value.ndim in (2, 3) else "bias" if value.ndim == 1 else "other", kind)
+
+    def set(self, values):
+        import torch
+
+        owners = dict(self.module.named_modules())
+        with torch.no_grad():
+            for path, value in values.items():
+                owner, _, name = path.rpartition(".")
+                getattr(owners[owner], name).copy_(torch.from_numpy(np.array(value, np.float32)))
+
+    def numbers(self):
+        """Whole numbers among the attributes, its own and those of modules and settings inside."""
+        found = {}
+        for path, owner in self.module.named_modules():
+            for name, value in vars(owner).items():
+                if isinstance(value, (int, float)) and not isinstance(value, bool):
+                    found.setdefault(f"{path}.{name}".strip("."), value)
+                elif name in ("config", "cfg", "args", "hparams", "conf") and not isinstance(value, (str, int, type(None))):
+                    settings = value if isinstance(value, dict) else getattr(value, "__dict__", {})
+                    found |= {f"{name}.{key}": number for key, number in settings.items() if type(number) in (int, float)}
+        return found
+
+    def flags(self):
+        """True and False among its attributes."""
+        return {name: value for name, value in vars(self.module).items() if isinstance(value, bool)}
+
+    def buffers(self):
+        return [name for name, _ in self.module.named_buffers()]
+
+    def source(self):
+        sources = []
+        for kind in {type(owner) for owner in self.module.modules()}:
+            if not kind.__module__.startswith("torch"):
+                try:
+                    sources.append(inspect.getsource(kind))
+                except (OSError, TypeError):
+                    continue
+        return "\n".join(sources)
+
+    def in_precision(self, precision):
+        """Return the same in half precision, as something to call."""
+        import torch
+
+        half = copy.deepcopy(self.module).to(getattr(torch, precision))
+
+        def run(**arguments):
+            with torch.no_grad():
+                return half(**arguments)
+
+        return run

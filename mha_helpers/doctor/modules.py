@@ -1,0 +1,327 @@
+"""A module or layer with parameters of its own, as the examination sees it."""
+
+import itertools
+import re
+
+import numpy as np
+
+from mha_helpers.doctor import calling, delivery, positions, questions, surroundings
+from mha_helpers.doctor.equation import Case
+from mha_helpers.doctor.frameworks import Found
+from mha_helpers.doctor.parameters import units_of
+from mha_helpers.doctor.readings import readings
+from mha_helpers.doctor.signature import CannotBeExaminedError
+from mha_helpers.doctor.subjects import SAME, SWAPPED, FunctionSubject, Layout, Reply
+from mha_helpers.doctor.vocabulary import DESIGN, IMPORTED
+
+HEADS = re.compile(r"(^|\.)(n_?heads?|num_?heads?|heads?|h|nh|num_attention_heads|n_?attention_?heads|nhead|head_?num|number_of_heads)$", re.I)
+KV_HEADS = re.compile(r"(n|num)_?(kv|key_?value|local_kv)_?heads?$|kv_?heads?$|n_?query_?groups$", re.I)
+LENGTHS = re.compile(r"(seq|block|context|max|n_ctx|length|len|tokens|positions|patches|window)", re.I)
+AXES = {"(batch, tokens, features)": (SAME, False), "(tokens, batch, features)": (SWAPPED, False), "one sequence at a time": (SAME, True)}
+MOST_READINGS, MOST_TRIES = 400, 150
+
+
+class ModuleSubject(FunctionSubject):
+    """A module: its matrices are its own, and its number of heads is given."""
+
+    kind = "module"
+
+    def __init__(self, adapter, roles):
+        self.adapter = adapter
+        super().__init__(adapter, roles, adapter.framework)
+        self.name = adapter.name
+        self.is_torchs_own = getattr(adapter, "is_the_frameworks_own", False) and adapter.framework == "torch"
+        self.has_matrices = True
+        self.found = adapter.parameters()
+        self.units, self.stray_biases = units_of(self.found)
+        if not self.units:
+            raise CannotBeExaminedError(f"{self.name} has no matrices among its parameters")
+        self.other_widths = self.values_width = None  # of keys and values, where they are not that of queries
+        self.tokens = None  # where only one number of tokens is taken
+        self.heard = {}
+        self.d_model = self._find_width()
+        self._set_numbers()
+
+    @property
+    def required(self):
+        from mha_helpers.doctor.signature import parameters_of
+
+        return [p.name for p in parameters_of(self.adapter.signature_of) or () if p.default is p.empty]
+
+    # ---- getting to know it ------------------------------------------------------------------
+
+    def _find_width(self):
+        """The width of a token: the first width of a matrix with which a call succeeds."""
+        sizes = [size for unit in self.units for size in unit.shape]
+        counted = sorted(set(sizes), key=lambda size: (-sizes.count(size), size))
+        numbers = self.adapter.numbers()
+        tokens = [5, *dict.fromkeys(int(n) for name, n in numbers.items() if LENGTHS.search(name) and 1 < n <= 256)]
+        errors = []
+        ways = itertools.product(tokens, self._blanks_or_none(), counted, (None, *counted) if self.is_cross else (None,))
+        for count, self.blank, width, self.other_widths in itertools.islice(ways, MOST_TRIES):
+            for values in (None, *counted) if self.other_widths and self.has("values") else (None,):
+                self.values_width = values
+                error = self._try(width, count)
+                if error is None:
+                    self.tokens = None if count == 5 else count
+                    return width
+                errors.append(error)
+        first = errors[0]
+        raise CannotBeExaminedError(f"{self.name} took no tokens of any width that its parameters have: {type(first).__name__}: {first}")
+
+    def _blanks_or_none(self):
+        return [None, *self.blanks()]
+
+    def _try(self, width, count):
+        for loops in (False, True):
+            question = questions.Question("a batch", 2, count)
+            self.d_model = width
+            reply = self._answer(Layout("", loops=loops), question, self._plain_case(question), None, any_shape=True)
+            if reply.error is None:
+                return None
+            error = reply.error
+        return error
+
+    def _set_numbers(self):
+        """Numbers on which mistakes show: as if it had been trained, not as it was set up."""
+        rng = np.random.default_rng(17)
+        values, placed = {}, {path for unit in self.units for path in (*unit.paths, *unit.biases)}
+        for one in self.found:
+            if one.path in placed and one.kind == "matrix":
+                values[one.path] = rng.normal(size=one.value.shape) * 1.25 / self.d_model**0.5
+            elif one.path in placed:
+                values[one.path] = 0.5 * rng.normal(size=one.value.shape)
+            elif one.kind == "norm":
+                centre = 1 if "weight" in one.path.rpartition(".")[2] or "scale" in one.path or "gamma" in one.path else 0
+                values[one.path] = centre + 0.3 * rng.normal(size=one.value.shape)
+        self.adapter.set(values)
+        self.found = self.adapter.parameters()
+        self.values = {one.path: one.value.astype(np.float64) for one in self.found}
+        self.placed = placed
+
+    @property
+    def unplaced(self):
+        """Parameters that are none of attention's four matrices, nor a layer norm's."""
+        return [one for one in self.found if one.path not in self.placed and one.kind in ("other", "bias", "matrix") and one.value.size > 1]
+
+    # ---- layouts -----------------------------------------------------------------------------
+
+    @property
+    def layouts(self):
+        if not hasattr(self, "_layouts"):
+            self._layouts = list(itertools.islice(self._make_layouts(), MOST_READINGS))
+            if not self._layouts:
+                raise CannotBeExaminedError(
+                    f"{self.name}'s parameters ({', '.join(one.path for one in self.found[:8])}) cannot be read as those of attention"
+                )
+        return self._layouts
+
+    def _make_layouts(self):
+        flags = self.adapter.flags()
+        order = list(AXES)
+        if flags.get("batch_first") is False:
+            order = [order[1], order[0], order[2]]
+        numbers = list(self._numbers_of_heads())
+        for i, n_heads in enumerate(numbers):
+            for axes in order:
+                transform, loops = AXES[axes]
+                for reading in readings(self.units, self.values, n_heads, self.d_model):
+                    words = f"{axes}, {n_heads} head{'s' * (n_heads > 1)}" + f", {reading.name}" * bool(reading.name)
+                    usual = reading.usual and axes == order[0] and i == 0
+                    finding = "attention-over-batch" if axes == order[1] and order[0] == "(batch, tokens, features)" and self._says_batch_first() else ""
+                    yield Layout(words, transform, loops, matrices=reading.make, n_heads=n_heads, n_kv_heads=reading.n_kv_heads, usual=usual, finding=finding)
+
+    def _says_batch_first(self):
+        """Whether its source unpacks a shape with the batch first."""
+        return bool(re.search(r"\b(b|bs|bsz|batch|batch_size|n_batch|nb|nbatches)\s*,\s*\w+\s*(,\s*\w+\s*)?=\s*\w+\.(shape|size)", self.adapter.source(), re.I))
+
+    def _numbers_of_heads(self):
+        """What an attribute says; then what shapes say; then one, and every divisor."""
+        numbers = self.adapter.numbers()
+        said = [int(n) for name, n in numbers.items() if HEADS.search(name) and not KV_HEADS.search(name) and n >= 1 and n == int(n)]
+        lists = [len(unit.paths) for unit in self.units if len(unit.paths) > 1]
+        three = [unit.shape[0] for unit in self.units if len(unit.shape) == 3 and min(unit.shape) > 1]
+        widths = {n for unit in self.units for n in unit.shape}
+        dims = [int(n) for name, n in numbers.items() if re.search(r"(head_?(dim|size|width)|d_?(k|head)|dim_?head|hs)$", name, re.I) and n >= 1]
+        by_width = [width // dim for width in sorted(widths) for dim in dims if width % dim == 0 and width > dim]
+        divisors = [n for n in range(1, 17) if any(width % n == 0 for width in widths)]
+        return dict.fromkeys([*lists, *said, *three, *by_width, *([] if said or lists else [1]), *divisors])
+
+    # ---- one question ------------------------------------------------------------------------
+
+    def n_heads_in(self, layout):
+        return layout.n_heads
+
+    def plain_questions(self, layout):
+        heads = layout.n_heads
+        asked = [
+            questions.Question("a batch", 2 if heads != 2 else 3, 5),
+            questions.Question("as many samples as heads", max(heads, 2), 4, seed=1),
+            questions.Question("one sequence", 1, 6, seed=2),
+            questions.Question("one token", 2, 1, seed=5),
+            questions.Question("80 tokens", 1, 80, seed=6),
+        ]
+        if self.is_cross:
+            cross = [questions.Question("more keys than queries", 2, 4, n_keys=7, seed=7)]
+            if self.has("values"):
+                cross.append(questions.Question("three sequences", 3, 4, n_keys=6, three=True, seed=8))
+            asked += cross
+        return [self._fitted(question) for question in asked]
+
+    def _fitted(self, question):
+        """With the one number of tokens that it takes, where there is only one."""
+        if self.tokens is None:
+            return question
+        keys = self.tokens if question.n_keys else None
+        return question.but(question.trait, n_queries=self.tokens, n_keys=keys)
+
+    def mask_question(self, layout, kind):
+        heads = layout.n_heads
+        batch = next(n for n in (3, 4, 5) if n != heads)
+        tokens = next(n for n in (5, 6, 7) if n not in (heads, batch))
+        return self._fitted(questions.Question(kind or "a batch", batch, tokens, mask=kind, seed=20))
+
+    def _plain_case(self, question):
+        X = question.spread * question.draws("X", question.batch, question.n_queries, self.d_model)
+        context, second = X, None
+        width = self.other_widths or self.d_model
+        if question.is_cross or width != self.d_model:
+            context = question.spread * question.draws("context", question.batch, question.keys, width)
+        if question.three or self.values_width not in (None, width):
+            second = question.spread * question.draws("second", question.batch, question.keys, self.values_width or width)
+        return Case(X, context, {}, second=second)
+
+    @property
+    def always_cross(self):
+        """Whether keys and values have other widths than queries, so that they cannot be the same vectors."""
+        return self.other_widths not in (None, self.d_model) or self.values_width is not None
+
+    def case(self, layout, question):
+        case = self._plain_case(question)
+        return case.changed(
+            matrices=layout.matrices(self.values), n_heads=layout.n_heads, n_kv_heads=layout.n_kv_heads,
+            allowed=questions.allowed(question, layout.n_heads), is_causal=question.is_causal,
+        )  # fmt: skip
+
+    def ask(self, layout, question, how=None):
+        """The same call has the same answer in every reading of the parameters: it is made once."""
+        key = (layout.axes is SWAPPED, layout.loops, question, how)
+        if question.mask is None and key in self.heard:
+            return self._in_shape(layout, question, self.heard[key])
+        reply = self._put(layout, question, self.case(layout, question), how)
+        self.heard[key] = reply
+        return self._in_shape(layout, question, reply)
+
+    def ask_again(self, layout, question):
+        return self._in_shape(layout, question, self._put(layout, question, self.case(layout, question), None))
+
+    def _put(self, layout, question, case, how):
+        return self._answer(layout, question, case, how)
+
+    def _answer(self, layout, question, case, how, any_shape=False):
+        if not layout.loops:
+            return self._call(layout, question, case, how)
+        from mha_helpers.doctor.subjects import _item
+
+        replies = [self._call(layout, question, _item(case, i), how) for i in range(question.batch)]
+        wrong = next((reply for reply in replies if reply.error is not None or not reply.others), None)
+        if wrong is not None:
+            return wrong
+        arrays = [np.stack(arrays) for arrays in zip(*(reply.others for reply in replies), strict=False) if len({a.shape for a in arrays}) == 1]
+        return Reply(None, tuple(arrays), changed=any(reply.changed for reply in replies))
+
+    def _call(self, layout, question, case, how):
+        arguments, batch = {}, 1 if layout.loops else question.batch
+        values_from = case.context if case.second is None else case.second
+        for role, array in (("X", case.X), ("queries", case.X), ("keys", case.context), ("values", values_from), ("context", case.context)):
+            if role not in self.by_role or (role == "context" and not question.is_cross and not self.always_cross and not self._must_give(role)):
+                continue
+            if role in ("keys", "values") and not question.is_cross and not self._must_give(role) and "X" in self.by_role:
+                continue
+            packed = layout.axes[0](array)
+            arguments[self.by_role[role]] = packed[0] if layout.loops else packed
+        arguments |= {name: value for name, value in self._settings(case).items() if name not in arguments}
+        if question.mask is not None and how is not None:
+            full = (batch, case.n_heads, question.n_queries, question.keys)
+            given = how[1].of(case.allowed, full)
+            if given is None:
+                return Reply(error=CannotBeExaminedError("this mask cannot be said in this form"))
+            arguments[how[0]] = given
+        elif self.blank is not None:
+            everything = np.ones((batch, 1, 1, question.keys), bool)
+            arguments[self.blank[0]] = self.blank[1].of(everything, (batch, case.n_heads, question.n_queries, question.keys))
+        if question.is_causal:
+            arguments[self.by_role["is_causal"]] = True
+        function = self.adapter if question.precision is None else self._half(question.precision)
+        answer = calling.call(function, arguments, self._converter(question))
+        if answer.error is not None:
+            return Reply(error=answer.error)
+        return Reply(None, answer.arrays, changed=answer.changed)
+
+    def _settings(self, case):
+        settings = super()._settings(case.changed(n_heads=max(case.n_heads, 1)))
+        for role in ("n_heads", "n_kv_heads", "d_model", "d_head"):
+            if role in self.by_role and not self._must_give(role):
+                settings.pop(self.by_role[role], None)
+        return settings
+
+    def _half(self, precision):
+        if not hasattr(self, "_halves"):
+            self._halves = {}
+        if precision not in self._halves:
+            self._halves[precision] = self.adapter.in_precision(precision)
+        return self._halves[precision]
+
+    @property
+    def precisions(self):
+        return ("float16", "bfloat16") if hasattr(self.adapter, "in_precision") else ()
+
+    def _in_shape(self, layout, question, reply):
+        """Pick the output from all arrays that came back."""
+        if reply.error is not None:
+            return reply
+        matrices = layout.matrices(self.values)
+        width = matrices["O"].shape[1] if "O" in matrices else matrices["V"].shape[1] // layout.n_kv_heads * layout.n_heads
+        wanted = [(question.batch, question.n_queries, n) for n in dict.fromkeys((width, matrices["V"].shape[1], self.d_model))]
+        for shape in wanted:
+            for i, array in enumerate(reply.others):
+                turned = layout.axes[1](array) if array.ndim > 2 else array
+                if turned.shape == shape:
+                    return Reply(turned, reply.others[:i] + reply.others[i + 1 :], changed=reply.changed)
+        return Reply(None, reply.others, None, reply.changed, tuple(array.shape for array in reply.others))
+
+    # ---- what is right in it -----------------------------------------------------------------
+
+    def readings_of_right(self, layout, base):
+        """Positions that it may bring along, and what may be added around attention."""
+        return [base | more for more in surroundings.of(self, layout) + positions.of(self, layout)]
+
+    def more_forms(self):
+        return positions.mistakes(self)
+
+    def meanings_of(self, role):
+        if role == "bias":
+            return ("added, -inf hides", "added, -1e9 hides", *delivery.EVERY_MEANING[:-2])
+        return delivery.EVERY_MEANING
+
+    def severity_of(self, name, severity):
+        return severity
+
+    def trusts(self, layout, plain):
+        """Whether a difference from attention can only be the code's: all parameters have a place, by their names."""
+        return layout.usual and not self.unplaced and not positions.hints(self)
+
+    def further(self, examination):
+        """What only modules are asked: whether W_O is missing, or there by design."""
+
+    def answer_for(self, layout, X):
+        question = self.plain_questions(layout)[0]
+        case = self._plain_case(question)
+        if X is not None:
+            case = case.changed(X=X, context=X)
+        question = question.but("properties", batch=len(case.X))
+        reply = self._in_shape(layout, question, self._answer(layout, question, case, None))
+        return case.X, reply.output
+
+
+__all__ = ["DESIGN", "IMPORTED", "Found", "ModuleSubject"]

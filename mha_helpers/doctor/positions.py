@@ -1,0 +1,95 @@
+"""Positions that attention may bring along: rotary ones in both conventions, and ALiBi."""
+
+import re
+
+import numpy as np
+
+from mha_helpers.doctor.equation import RIGHT, DoesNotFitError, Form
+
+HINTS = re.compile(r"rot(ary|ate)|rope|inv_freq|freqs?_cis|alibi|slopes|relative|rel_pos|pos_?(emb|enc|bias)", re.I)
+
+
+def hints(subject):
+    """Whether anything about it speaks of positions."""
+    return bool(HINTS.search(subject.adapter.source()) or any(HINTS.search(name) for name in subject.adapter.buffers()))
+
+
+def _angles(n_tokens, width, base):
+    return np.arange(n_tokens)[:, None] * base ** (-np.arange(0, width, 2) / width)
+
+
+def rotate_halves(X, base=10000.0):
+    """Feature i turns with feature i + d/2."""
+    angles = _angles(X.shape[-2], X.shape[-1], base)
+    one, other = np.split(X, 2, axis=-1)
+    cos, sin = np.cos(angles), np.sin(angles)
+    return np.concatenate([one * cos - other * sin, other * cos + one * sin], axis=-1)
+
+
+def rotate_pairs(X, base=10000.0):
+    """Feature 2i turns with feature 2i + 1."""
+    angles = _angles(X.shape[-2], X.shape[-1], base)
+    one, other = X[..., ::2], X[..., 1::2]
+    cos, sin = np.cos(angles), np.sin(angles)
+    turned = np.empty_like(X)
+    turned[..., ::2], turned[..., 1::2] = one * cos - other * sin, other * cos + one * sin
+    return turned
+
+
+def _placed(rotations, text, slug=""):
+    def run(case, qkv):
+        if qkv[0].shape[-1] % 2:
+            raise DoesNotFitError
+        return tuple(turn(one) if turn else one for turn, one in zip(rotations, qkv, strict=True))
+
+    return Form(slug, "place", run, text)
+
+
+def _slopes(n_heads):
+    power = 2 ** int(np.floor(np.log2(n_heads)))
+    slopes = [2 ** (-8 * (i + 1) / power) for i in range(power)]
+    more = [2 ** (-4 * (2 * i + 1) / power) for i in range(n_heads - power)]
+    return np.array(slopes + more)[:, None, None]
+
+
+def _alibi(distance, text):
+    def run(case, given):
+        scores = RIGHT["scale"].run(case, given)
+        queries, keys = np.ogrid[: scores[0].shape[-2], : scores[0].shape[-1]]
+        return scores[0] + _slopes(case.n_heads) * distance(queries, keys), *scores[1:]
+
+    return Form("", "scale", run, text)
+
+
+def of(subject, layout):
+    """Return what may count as right: {step: form} each, where anything speaks of positions."""
+    if not hints(subject):
+        return []
+    numbers = subject.adapter.numbers()
+    bases = [n for name, n in numbers.items() if re.search(r"(theta|base)$", name, re.I) and n > 1] or [10000.0]
+    ways = []
+    for rotate, words in ((rotate_halves, "halves"), (rotate_pairs, "pairs")):
+        turn = lambda X, rotate=rotate: rotate(X, bases[0])  # noqa: E731
+        ways.append({"place": _placed((turn, turn, None), f"queries and keys rotated (rotary, {words})")})
+    for distance in (lambda q, k: -np.abs(q - k), lambda q, k: k - q):
+        ways.append({"scale": _alibi(distance, "/ √d_head − slope × distance (ALiBi)")})
+    return ways
+
+
+def mistakes(subject):
+    """Forms of the step `place` that are mistakes, where anything speaks of rotary positions."""
+    if not hints(subject):
+        return []
+    numbers = subject.adapter.numbers()
+    base = next((n for name, n in numbers.items() if re.search(r"(theta|base)$", name, re.I) and n > 1), 10000.0)
+    forms = []
+    turns = {"halves": lambda X: rotate_halves(X, base), "pairs": lambda X: rotate_pairs(X, base)}
+    for words, turn in turns.items():
+        forms += [
+            _placed((turn, turn, turn), f"values rotated, too ({words})", "rope-values-rotated"),
+            _placed((turn, None, None), f"only queries rotated ({words})", "rope-one-side"),
+            _placed((None, turn, None), f"only keys rotated ({words})", "rope-one-side"),
+        ]
+    forms.append(_placed((turns["halves"], turns["pairs"], None), "queries by halves, keys by pairs", "rope-conventions-mixed"))
+    forms.append(_placed((turns["pairs"], turns["halves"], None), "queries by pairs, keys by halves", "rope-conventions-mixed"))
+    return forms

@@ -1,0 +1,177 @@
+"""Every way in which a module's parameters can be read as W_Q, W_K, W_V and W_O, the most usual first."""
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+from mha_helpers.doctor.parameters import Unit, assignments, order_in
+
+THREE = {  # how a fused matrix's columns are cut: the axes from the outermost to the innermost
+    "queries, keys and values one after another": ("part", "head", "feature"),
+    "queries, keys and values of each head together": ("head", "part", "feature"),
+    "queries, keys and values interleaved": ("head", "feature", "part"),
+    "queries, keys and values one after another, features before heads": ("part", "feature", "head"),
+    "features, then queries, keys and values": ("feature", "part", "head"),
+    "features, then heads, then queries, keys and values": ("feature", "head", "part"),
+}
+AXES = ("part", "head", "feature")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way.
+
+    Parameters
+    ----------
+    name : str
+    usual : bool
+        Whether mistakes are looked for in it.
+    n_heads, n_kv_heads : int
+    make : callable
+        From {path: value} to {"Q": matrix, ..., "b_Q": bias, ...}, head i's columns side by side.
+    """
+
+    name: str
+    usual: bool
+    n_heads: int
+    n_kv_heads: int
+    make: object
+
+
+def readings(units, values, n_heads, d_model):
+    """Yield a Reading for each way; `n_heads` and `d_model` are given, what shapes contradict is left out."""
+    for roles, named in assignments(units):
+        yield from _of_assignment(roles, named, values, n_heads, d_model)
+
+
+def _of_assignment(roles, named, values, n_heads, d_model):
+    raw = any(not unit.orientation for unit in roles.values())
+    turns = [("inputs by outputs", "inputs by outputs"), ("outputs by inputs", "outputs by inputs"),
+             ("inputs by outputs", "outputs by inputs"), ("outputs by inputs", "inputs by outputs")]  # fmt: skip
+    for i, (turn, turn_out) in enumerate(turns if raw else turns[:1]):
+        fused = roles.get("QKV") or roles.get("KV") or roles.get("QK")
+        for cut_name, axes in THREE.items() if fused else [("", None)]:
+            orders = _orders(roles)
+            for j, order in enumerate(orders):
+                for strided in (False, True) if n_heads > 1 and not fused else (False,):
+                    make = _maker(roles, n_heads, d_model, turn, turn_out, axes, order, strided)
+                    kv_heads = _key_heads(make, values, n_heads)
+                    if kv_heads is None:
+                        continue
+                    words = [cut_name] if cut_name else []
+                    if fused and order != orders[0]:
+                        words.append(f"in the order {', '.join(order)}")
+                    if raw and i:
+                        words.append("matrices stored transposed" if turn == turn_out else "some matrices stored transposed")
+                    if strided:
+                        words.append("every n-th feature is a head's")
+                    if not named and not fused:
+                        words.append("parameters taken in this order: " + ", ".join(f"{role} {unit.paths[0]}" for role, unit in roles.items()))
+                    plain = named and j == 0 and i == 0 and not strided and axes in (None, AXES, ("head", "part", "feature"))
+                    yield Reading("; ".join(words), plain, n_heads, kv_heads, make)
+
+
+def _orders(roles):
+    if "QKV" in roles:
+        first = order_in(roles["QKV"].paths[0])
+        return [first, *("".join(o) for o in itertools.permutations("QKV") if "".join(o) != first)]
+    if "KV" in roles:
+        return ["KV", "VK"]
+    return ["QK", "KQ"] if "QK" in roles else [""]
+
+
+def _maker(roles, n_heads, d_model, turn, turn_out, axes, order, strided):
+    def make(values):
+        matrices = {}
+        for role, unit in roles.items():
+            orientation = unit.orientation or (turn_out if role == "O" else turn)
+            matrix = _flat(unit, values, role, orientation, n_heads, d_model)
+            bias = unit.bias(values)
+            if role in ("QKV", "KV", "QK"):
+                matrices |= _cut(matrix, bias, order, axes, n_heads, per_head=len(unit.paths) > 1)
+                continue
+            if strided:
+                matrix, bias = _unstrided(matrix, bias, role, n_heads)
+            matrices[role] = matrix
+            if bias is not None:
+                matrices[f"b_{role}"] = bias
+        return matrices
+
+    return make
+
+
+def _flat(unit: Unit, values, role, orientation, n_heads, d_model):
+    """The unit's matrix with two axes, heads side by side."""
+    value = values[unit.paths[0]]
+    if value.ndim == 3 and min(value.shape) > 1 and len(unit.paths) == 1:
+        return _from_three_axes(value, role, n_heads, d_model, orientation)
+    return unit.matrix(values, orientation)
+
+
+def _from_three_axes(value, role, n_heads, d_model, orientation):
+    """(heads, d_model, d_head) in any order of its axes; the order given first by sizes, then by position."""
+    heads = [i for i, size in enumerate(value.shape) if size == n_heads]
+    model = [i for i, size in enumerate(value.shape) if size == d_model]
+    pairs = [(h, m) for h in heads for m in model if h != m]
+    if not pairs:
+        raise ValueError("its axes are not heads and features")
+    # Usual are the heads first, and the features that go in before those that come out.
+    h, m = pairs[-1] if orientation == "outputs by inputs" else pairs[0]
+    d = ({0, 1, 2} - {h, m}).pop()
+    if role == "O":
+        return value.transpose(h, d, m).reshape(-1, value.shape[m])
+    return value.transpose(m, h, d).reshape(value.shape[m], -1)
+
+
+def _cut(matrix, bias, order, axes, n_heads, per_head):
+    parts = len(order)
+    width = matrix.shape[1]
+    if axes == AXES and width % parts or width % (parts * n_heads) and axes != AXES:
+        raise ValueError("it cannot be cut so")
+    sizes = {"part": parts, "head": n_heads, "feature": width // (parts * n_heads)}
+    if sizes["feature"] * parts * n_heads != width:
+        raise ValueError("it cannot be cut so")
+    matrices = {}
+    for name, array in (("", matrix), ("b_", bias)):
+        if array is None:
+            continue
+        array = np.atleast_2d(array)
+        shaped = array.reshape(len(array), *(sizes[axis] for axis in axes))
+        shaped = shaped.transpose(0, *(1 + axes.index(axis) for axis in AXES)).reshape(len(array), parts, -1)
+        for i, letter in enumerate(order):
+            matrices[f"{name}{letter}"] = shaped[:, i] if not name else shaped[0, i]
+    return matrices
+
+
+def _unstrided(matrix, bias, role, n_heads):
+    if role == "O":
+        return matrix.reshape(-1, n_heads, matrix.shape[1]).swapaxes(0, 1).reshape(matrix.shape), bias
+    turned = matrix.reshape(len(matrix), -1, n_heads).swapaxes(1, 2).reshape(matrix.shape)
+    return turned, None if bias is None else bias.reshape(-1, n_heads).T.reshape(-1)
+
+
+def _key_heads(make, values, n_heads):
+    """The number of key heads, if the shapes are those of attention; else None."""
+    try:
+        matrices = make(values)
+    except (ValueError, IndexError, KeyError):
+        return None
+    widths = {letter: matrices[letter].shape[1] for letter in "QKV" if letter in matrices}
+    if "V" not in widths or len(widths) == 2:
+        return None
+    if "Q" in widths:
+        if widths["Q"] % n_heads or widths["K"] % (widths["Q"] // n_heads):
+            return None
+        kv = widths["K"] // (widths["Q"] // n_heads)
+        if kv == 0 or n_heads % kv or widths["V"] % kv:
+            return None
+    else:
+        kv = n_heads
+    if "O" in matrices and matrices["O"].shape[0] != widths["V"] // kv * n_heads:
+        return None
+    for letter in "QKVO":
+        bias = matrices.get(f"b_{letter}")
+        if bias is not None and bias.shape != (matrices[letter].shape[1],):
+            return None
+    return kv
