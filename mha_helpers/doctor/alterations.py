@@ -422,6 +422,7 @@ SCALE = [
     _scale("mha-scale-d-model", lambda c, q, v: c.d_model**-0.5, "/ √d_model"),
     _scale("mha-scale-d-model", lambda c, q, v: (c.n_heads * q.shape[-1]) ** -0.5, "/ √d_model", True),
     _scale("scale-no-root", lambda c, q, v: 1 / q.shape[-1], "/ d_head"),
+    _scale("scale-twice", lambda c, q, v: 1 / q.shape[-1], "/ √d_head / √d_head"),
     _scale("scale-multiplied", lambda c, q, v: q.shape[-1] ** 0.5, "× √d_head"),
     _scale("scale-n-keys", lambda c, q, v: c_keys(c, q) ** -0.5, "/ √n_keys"),
     _scale("scale-n-queries", lambda c, q, v: q.shape[-2] ** -0.5, "/ √n_queries", True),
@@ -673,6 +674,10 @@ def _without_output_bias(case, merged):
     return merged @ case.matrices["O"]
 
 
+def _bias_once_a_head(case, merged):
+    return merged @ case.matrices["O"] + case.n_heads * case.matrices["b_O"]
+
+
 def _other_matrix(letter):
     def change(case, merged):
         return merged @ case.matrices[letter] + case.bias_of(letter)
@@ -704,6 +709,7 @@ def _mean_through_first_rows(case, merged):
 
 
 OUTPUT = [
+    Form("output-bias-repeated", "output", _output(_bias_once_a_head), "W_O, with its bias once a head", True),
     Form("mha-no-output-projection", "output", _output(lambda case, merged: merged), "no W_O"),
     Form(
         "mha-output-projection-transposed",

@@ -94,6 +94,8 @@ def _arrays(returned):
 def framework_of(function):
     """Tell whose arrays a function works on: "torch", "jax", "tensorflow" or "numpy"."""
     function = getattr(function, "__func__", function)
+    if not hasattr(function, "__code__") and str(getattr(function, "__module__", "")).startswith("torch"):
+        return "torch"  # compiled
     function = getattr(function, "__wrapped__", function)
     names = {}
     namespace = getattr(function, "__globals__", None)
@@ -163,6 +165,22 @@ def to_framework(framework):
             array.astype(np.float32) if array.dtype == np.float64 else array
         )
     return np.array
+
+
+@contextlib.contextmanager
+def seeded():
+    """Random numbers start anew inside, and go on outside as if nothing had been."""
+    state, torch = np.random.get_state(), sys.modules.get("torch")  # noqa: NPY002
+    torch_state = None if torch is None else torch.random.get_rng_state()
+    np.random.seed(0)  # noqa: NPY002
+    if torch is not None:
+        torch.random.manual_seed(0)
+    try:
+        yield
+    finally:
+        np.random.set_state(state)  # noqa: NPY002
+        if torch is not None:
+            torch.random.set_rng_state(torch_state)
 
 
 class TimeLimitError(Exception):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mha_helpers.doctor import evidence, masks_asked, strain
+from mha_helpers.doctor import calling, evidence, masks_asked, strain
 from mha_helpers.doctor.alterations import FORMS, TOGETHER
 from mha_helpers.doctor.equation import RIGHT, compute, fits
 from mha_helpers.doctor.hiding import ALWAYS_CAUSAL, BUILT_IN
@@ -52,7 +52,7 @@ class Examination:
         self.subject = subject
         self.started = time.monotonic()
         self.deadline = self.started + seconds
-        self.search_until = self.started + SEARCH_SECONDS
+        self.search_until = time.thread_time() + SEARCH_SECONDS
         self.report = Report(subject.name)
         self.layout = None
         self.right = RIGHT  # what its plain call computes, mistakes included
@@ -84,9 +84,10 @@ class Examination:
             if self.named:
                 masks_asked.ask(self)
                 strain.ask(self)
-            else:
+            elif not self.report.findings or self.report.findings[0].name is None:
                 self.report.untested.append("masks and large scores, as the plain call isn't understood")
-            self._conduct()
+            if len(self.plain) > 1:
+                self._conduct()
             self.subject.further(self)
         return self.finish()
 
@@ -123,6 +124,13 @@ class Examination:
                 answering[-1] = (layout, heard)
                 break
         if answering:
+            self.layout, first = answering[0]
+            again = self._hear_again(first.question)
+            if again.output is not None and not _same(first.output, again.output):
+                self._not_repeatable(first.question)
+                self.plain, self.named = [first], False
+                self.report.untested.append("anything else, as the same call doesn't give the same numbers")
+                return True
             return self._explain(answering)
         for blank in [] if self.subject.blank else self.subject.blanks():
             self.subject.blank = blank
@@ -139,7 +147,9 @@ class Examination:
     def _readings(self, layout):
         """What counts as right: attention to all, or, built in, to what came before alone."""
         base = RIGHT | layout.right
-        return [way | hide for way in self.subject.readings_of_right(layout, base) for hide in ({}, {"hide": ALWAYS_CAUSAL})]
+        return [
+            way | hide for way in self.subject.readings_of_right(layout, base) for hide in ({}, {"hide": ALWAYS_CAUSAL})
+        ]
 
     def _hear_all(self, layout, first):
         rest = [self.hear(layout, question) for question in self.subject.plain_questions(layout)[1:]]
@@ -211,9 +221,11 @@ class Examination:
             forms = forms + self.subject.more_forms()
             together, whole = [], True
             for start in self._starts(one, forms, right):
-                if time.monotonic() > self.search_until:
+                if time.thread_time() > self.search_until:
                     whole = False
                     break
+                if start is None and together:
+                    continue
                 rest = forms if start is None else self._silent(one, forms, right, start)
                 start = start or ()
                 chosen = right | {form.step: form for form in start}
@@ -246,7 +258,7 @@ class Examination:
                 deadline=self.search_until,
                 plan=((1, 1), (2, 0), (2, 1), (3, 0)),
             )
-            self._known_starts[key] = found[:MOST_STARTS] or [None]  # None: no part of it shows alone
+            self._known_starts[key] = [*found[:MOST_STARTS], None]  # None: no part of it shows alone
         return self._known_starts[key]
 
     def _silent(self, one, forms, right, start):
@@ -257,6 +269,8 @@ class Examination:
         if one is None:
             return free
         wanted = compute(one.case, right=right)[0]
+        if wanted is None:
+            return []
         return [form for form in free if fits(wanted, compute(one.case, [form], right=right)[0])]
 
     def _name(self, found, right):
@@ -355,9 +369,15 @@ class Examination:
             self.add("input-changed", None)
         if again.output is None or _same(first.output, again.output):
             return
-        third = self._hear_again(question)
-        random = third.output is not None and not _same(third.output, again.output)
-        self.add("dropout-always-on" if random and self.subject.kind == "module" else "not-repeatable", None)
+        self._not_repeatable(question)
+
+    def _not_repeatable(self, question):
+        """Chance, or something kept from call to call: with the same seed, chance repeats itself."""
+        seeded = []
+        for _ in range(2):
+            with calling.seeded():
+                seeded.append(self._hear_again(question).output)
+        self.add("dropout-always-on" if _same(*seeded) else "not-repeatable", None)
 
 
 def _same(one, other):

@@ -177,9 +177,16 @@ def _explain(examination, role, suspects, right):
         right_here[key[1]].append(one)
     order = sorted(by_how, key=lambda how: (subject.unusual_meaning(role, how), -len(by_how[how])))
     for rules in (RULES, DOUBLE_RULES):
+        explained = []
         for how in order:
-            found = _rules_for(examination, rules, by_how[how] + right_here[how])
+            share, found = _rules_for(examination, rules, by_how[how] + right_here[how])
             if found:
+                explained.append((share, how, found))
+            if not examination.in_time:
+                break
+        if explained:
+            least = min(share for share, _, _ in explained)
+            for _, how, found in [one for one in explained if one[0] == least][:1]:
                 kinds = tuple(one.question.mask for one in by_how[how])
                 names = list(dict.fromkeys(_slug(rule, role, how, kinds) for rule in found))
                 where = (tuple(TRAITS[kind] for kind in kinds), ("a call without a mask",))
@@ -188,8 +195,6 @@ def _explain(examination, role, suspects, right):
                     also = tuple(n for n in names[1:] if "+" not in n) if not part else ()
                     examination.add(name, form, also=also, where=where)
                 return Settled((subject.by_role[role], how), found[0], kinds)
-            if not examination.in_time:
-                break
     how = order[0]
     one = by_how[how][0]
     examination.unnamed(
@@ -210,7 +215,7 @@ def _first_difference(examination, heard, name, how):
 
 
 def _rules_for(examination, rules, together):
-    """The rules that explain all of these answers, those that leave least open first."""
+    """The rules that explain all of these answers and leave least open, and the share of entries that they do."""
     found = []
     for rule in rules:
         form, unknown = form_with(examination, rule), 0
@@ -221,7 +226,8 @@ def _rules_for(examination, rules, together):
             unknown += np.isnan(wanted).sum()
         else:
             found.append((int(unknown), rule))
-    return least_open(found)
+    entries = sum(heard.output.size for heard in together)
+    return min((unknown for unknown, _ in found), default=0) / max(entries, 1), least_open(found)
 
 
 def least_open(found):

@@ -8,16 +8,35 @@ import numpy as np
 from mha_helpers.doctor import calling, delivery, positions, questions, surroundings
 from mha_helpers.doctor.equation import Case
 from mha_helpers.doctor.frameworks import Found
-from mha_helpers.doctor.parameters import units_of
+from mha_helpers.doctor.parameters import spare_units, units_of
 from mha_helpers.doctor.readings import readings
 from mha_helpers.doctor.signature import CannotBeExaminedError
 from mha_helpers.doctor.subjects import SAME, SWAPPED, FunctionSubject, Layout, Reply
 from mha_helpers.doctor.vocabulary import DESIGN, IMPORTED
 
-HEADS = re.compile(r"(^|\.)(n_?heads?|num_?heads?|heads?|h|nh|num_attention_heads|n_?attention_?heads|nhead|head_?num|number_of_heads)$", re.I)
+HEADS = re.compile(
+    r"(^|\.)(n_?heads?|num_?heads?|heads?|h|nh|num_attention_heads|n_?attention_?heads|nhead|head_?num|number_of_heads)$",
+    re.I,
+)
 KV_HEADS = re.compile(r"(n|num)_?(kv|key_?value|local_kv)_?heads?$|kv_?heads?$|n_?query_?groups$", re.I)
 LENGTHS = re.compile(r"(seq|block|context|max|n_ctx|length|len|tokens|positions|patches|window)", re.I)
-AXES = {"(batch, tokens, features)": (SAME, False), "(tokens, batch, features)": (SWAPPED, False), "one sequence at a time": (SAME, True)}
+CHANNELS_FIRST = (lambda array: array.swapaxes(1, 2), lambda array: array.swapaxes(1, 2) if array.ndim == 3 else array)
+IMAGE = (
+    lambda array: array.swapaxes(1, 2)[:, :, None],
+    lambda array: array[:, :, 0].swapaxes(1, 2) if array.ndim == 4 else array,
+)
+IMAGE_CHANNELS_LAST = (lambda array: array[:, None], lambda array: array[:, 0] if array.ndim == 4 else array)
+AXES = {
+    "(batch, tokens, features)": (SAME, False),
+    "(tokens, batch, features)": (SWAPPED, False),
+    "one sequence at a time": (SAME, True),
+    "(batch, features, tokens)": (CHANNELS_FIRST, False),
+    "(batch, features, height, width)": (IMAGE, False),
+    "(batch, height, width, features)": (IMAGE_CHANNELS_LAST, False),
+}
+BATCH_FIRST = re.compile(
+    r"^\s*(b|bs|bsz|batch|batch_size|n_batch|nb|nbatches)\s*,\s*\w+\s*(,\s*\w+\s*)?=\s*\w+\.(shape|size)", re.I | re.M
+)
 MOST_READINGS, MOST_TRIES = 400, 150
 
 
@@ -57,7 +76,9 @@ class ModuleSubject(FunctionSubject):
         numbers = self.adapter.numbers()
         tokens = [5, *dict.fromkeys(int(n) for name, n in numbers.items() if LENGTHS.search(name) and 1 < n <= 256)]
         errors = []
-        ways = itertools.product(tokens, self._blanks_or_none(), counted, (None, *counted) if self.is_cross else (None,))
+        ways = itertools.product(
+            tokens, self._blanks_or_none(), counted, (None, *counted) if self.is_cross else (None,)
+        )
         for count, self.blank, width, self.other_widths in itertools.islice(ways, MOST_TRIES):
             for values in (None, *counted) if self.other_widths and self.has("values") else (None,):
                 self.values_width = values
@@ -67,20 +88,23 @@ class ModuleSubject(FunctionSubject):
                     return width
                 errors.append(error)
         first = errors[0]
-        raise CannotBeExaminedError(f"{self.name} took no tokens of any width that its parameters have: {type(first).__name__}: {first}")
+        raise CannotBeExaminedError(
+            f"{self.name} took no tokens of any width that its parameters have: {type(first).__name__}: {first}"
+        )
 
     def _blanks_or_none(self):
         return [None, *self.blanks()]
 
     def _try(self, width, count):
-        for loops in (False, True):
+        first = None
+        for name, (axes, loops) in AXES.items():
             question = questions.Question("a batch", 2, count)
             self.d_model = width
-            reply = self._answer(Layout("", loops=loops), question, self._plain_case(question), None, any_shape=True)
+            reply = self._answer(Layout(name, axes, loops), question, self._plain_case(question), None)
             if reply.error is None:
                 return None
-            error = reply.error
-        return error
+            first = first or reply.error
+        return first
 
     def _set_numbers(self):
         """Numbers on which mistakes show: as if it had been trained, not as it was set up."""
@@ -92,7 +116,9 @@ class ModuleSubject(FunctionSubject):
             elif one.path in placed:
                 values[one.path] = 0.5 * rng.normal(size=one.value.shape)
             elif one.kind == "norm":
-                centre = 1 if "weight" in one.path.rpartition(".")[2] or "scale" in one.path or "gamma" in one.path else 0
+                centre = (
+                    1 if "weight" in one.path.rpartition(".")[2] or "scale" in one.path or "gamma" in one.path else 0
+                )
                 values[one.path] = centre + 0.3 * rng.normal(size=one.value.shape)
         self.adapter.set(values)
         self.found = self.adapter.parameters()
@@ -102,7 +128,14 @@ class ModuleSubject(FunctionSubject):
     @property
     def unplaced(self):
         """Parameters that are none of attention's four matrices, nor a layer norm's."""
-        return [one for one in self.found if one.path not in self.placed and one.kind in ("other", "bias", "matrix") and one.value.size > 1]
+        spare = {path for unit in spare_units(self.units) for path in unit.paths}
+        return [
+            one
+            for one in self.found
+            if (one.path not in self.placed or one.path in spare)
+            and one.kind in ("other", "bias", "matrix")
+            and one.value.size > 1
+        ]
 
     # ---- layouts -----------------------------------------------------------------------------
 
@@ -111,9 +144,8 @@ class ModuleSubject(FunctionSubject):
         if not hasattr(self, "_layouts"):
             self._layouts = list(itertools.islice(self._make_layouts(), MOST_READINGS))
             if not self._layouts:
-                raise CannotBeExaminedError(
-                    f"{self.name}'s parameters ({', '.join(one.path for one in self.found[:8])}) cannot be read as those of attention"
-                )
+                paths = ", ".join(one.path for one in self.found[:8])
+                raise CannotBeExaminedError(f"{self.name}'s parameters ({paths}) cannot be read as those of attention")
         return self._layouts
 
     def _make_layouts(self):
@@ -121,31 +153,73 @@ class ModuleSubject(FunctionSubject):
         order = list(AXES)
         if flags.get("batch_first") is False:
             order = [order[1], order[0], order[2]]
-        numbers = list(self._numbers_of_heads())
-        for i, n_heads in enumerate(numbers):
-            for axes in order:
+        likely, possible = self._numbers_of_heads()
+        # The most usual readings of all numbers of heads first, then the others: there may be very many.
+        for plain in (True, False):
+            for n_heads, axes in itertools.product([*likely, *possible], order):
                 transform, loops = AXES[axes]
                 for reading in readings(self.units, self.values, n_heads, self.d_model):
+                    if reading.usual != plain:
+                        continue
                     words = f"{axes}, {n_heads} head{'s' * (n_heads > 1)}" + f", {reading.name}" * bool(reading.name)
-                    usual = reading.usual and axes == order[0] and i == 0
-                    finding = "attention-over-batch" if axes == order[1] and order[0] == "(batch, tokens, features)" and self._says_batch_first() else ""
-                    yield Layout(words, transform, loops, matrices=reading.make, n_heads=n_heads, n_kv_heads=reading.n_kv_heads, usual=usual, finding=finding)
+                    usual = plain and axes == self._first_axes(order) and n_heads in likely
+                    finding = (
+                        "attention-over-batch"
+                        if axes == order[1] and order[0] == "(batch, tokens, features)" and self._says_batch_first()
+                        else ""
+                    )
+                    yield Layout(
+                        words,
+                        transform,
+                        loops,
+                        matrices=reading.make,
+                        n_heads=n_heads,
+                        n_kv_heads=reading.n_kv_heads,
+                        usual=usual,
+                        finding=finding,
+                    )
+
+    def _first_axes(self, order):
+        """The first way to hand over tokens in which anything of a fitting shape comes back."""
+        for axes in order:
+            transform, loops = AXES[axes]
+            question = self._fitted(questions.Question("a batch", 2, 5))
+            layout = Layout(axes, transform, loops)
+            reply = self.heard.get((id(transform), loops, question, None)) or self._answer(
+                layout, question, self._plain_case(question), None
+            )
+            self.heard[id(transform), loops, question, None] = reply
+            if reply.error is None:
+                return axes
+        return order[0]
 
     def _says_batch_first(self):
         """Whether its source unpacks a shape with the batch first."""
-        return bool(re.search(r"\b(b|bs|bsz|batch|batch_size|n_batch|nb|nbatches)\s*,\s*\w+\s*(,\s*\w+\s*)?=\s*\w+\.(shape|size)", self.adapter.source(), re.I))
+        return bool(BATCH_FIRST.search(self.adapter.source()))
 
     def _numbers_of_heads(self):
-        """What an attribute says; then what shapes say; then one, and every divisor."""
+        """What attributes or shapes say; and what else is possible: one, and every divisor."""
         numbers = self.adapter.numbers()
-        said = [int(n) for name, n in numbers.items() if HEADS.search(name) and not KV_HEADS.search(name) and n >= 1 and n == int(n)]
+        said = [
+            int(n)
+            for name, n in numbers.items()
+            if HEADS.search(name) and not KV_HEADS.search(name) and n >= 1 and n == int(n)
+        ]
         lists = [len(unit.paths) for unit in self.units if len(unit.paths) > 1]
         three = [unit.shape[0] for unit in self.units if len(unit.shape) == 3 and min(unit.shape) > 1]
         widths = {n for unit in self.units for n in unit.shape}
-        dims = [int(n) for name, n in numbers.items() if re.search(r"(head_?(dim|size|width)|d_?(k|head)|dim_?head|hs)$", name, re.I) and n >= 1]
+        dims = [
+            int(n)
+            for name, n in numbers.items()
+            if re.search(r"(head_?(dim|size|width)|d_?(k|head)|dim_?head|hs)$", name, re.I) and n >= 1
+        ]
         by_width = [width // dim for width in sorted(widths) for dim in dims if width % dim == 0 and width > dim]
         divisors = [n for n in range(1, 17) if any(width % n == 0 for width in widths)]
-        return dict.fromkeys([*lists, *said, *three, *by_width, *([] if said or lists else [1]), *divisors])
+        likely = list(dict.fromkeys([*lists, *said] or [*three, *by_width]))[:2]
+        if not likely:  # an attribute under another name may be it
+            own = {int(n) for name, n in numbers.items() if "." not in name and n == int(n) and 1 < n <= 64}
+            likely = [1, *sorted(n for n in own if all(width % n == 0 for width in widths))][:4]
+        return likely, [n for n in dict.fromkeys([*three, *by_width, 1, *divisors]) if n not in likely]
 
     # ---- one question ------------------------------------------------------------------------
 
@@ -188,7 +262,9 @@ class ModuleSubject(FunctionSubject):
         if question.is_cross or width != self.d_model:
             context = question.spread * question.draws("context", question.batch, question.keys, width)
         if question.three or self.values_width not in (None, width):
-            second = question.spread * question.draws("second", question.batch, question.keys, self.values_width or width)
+            second = question.spread * question.draws(
+                "second", question.batch, question.keys, self.values_width or width
+            )
         return Case(X, context, {}, second=second)
 
     @property
@@ -205,7 +281,7 @@ class ModuleSubject(FunctionSubject):
 
     def ask(self, layout, question, how=None):
         """The same call has the same answer in every reading of the parameters: it is made once."""
-        key = (layout.axes is SWAPPED, layout.loops, question, how)
+        key = (id(layout.axes), layout.loops, question, how)
         if question.mask is None and key in self.heard:
             return self._in_shape(layout, question, self.heard[key])
         reply = self._put(layout, question, self.case(layout, question), how)
@@ -218,7 +294,7 @@ class ModuleSubject(FunctionSubject):
     def _put(self, layout, question, case, how):
         return self._answer(layout, question, case, how)
 
-    def _answer(self, layout, question, case, how, any_shape=False):
+    def _answer(self, layout, question, case, how):
         if not layout.loops:
             return self._call(layout, question, case, how)
         from mha_helpers.doctor.subjects import _item
@@ -227,16 +303,33 @@ class ModuleSubject(FunctionSubject):
         wrong = next((reply for reply in replies if reply.error is not None or not reply.others), None)
         if wrong is not None:
             return wrong
-        arrays = [np.stack(arrays) for arrays in zip(*(reply.others for reply in replies), strict=False) if len({a.shape for a in arrays}) == 1]
+        arrays = [
+            np.stack(arrays)
+            for arrays in zip(*(reply.others for reply in replies), strict=False)
+            if len({a.shape for a in arrays}) == 1
+        ]
         return Reply(None, tuple(arrays), changed=any(reply.changed for reply in replies))
 
     def _call(self, layout, question, case, how):
         arguments, batch = {}, 1 if layout.loops else question.batch
         values_from = case.context if case.second is None else case.second
-        for role, array in (("X", case.X), ("queries", case.X), ("keys", case.context), ("values", values_from), ("context", case.context)):
-            if role not in self.by_role or (role == "context" and not question.is_cross and not self.always_cross and not self._must_give(role)):
+        for role, array in (
+            ("X", case.X),
+            ("queries", case.X),
+            ("keys", case.context),
+            ("values", values_from),
+            ("context", case.context),
+        ):
+            if role not in self.by_role or (
+                role == "context" and not question.is_cross and not self.always_cross and not self._must_give(role)
+            ):
                 continue
-            if role in ("keys", "values") and not question.is_cross and not self._must_give(role) and "X" in self.by_role:
+            if (
+                role in ("keys", "values")
+                and not question.is_cross
+                and not self._must_give(role)
+                and "X" in self.by_role
+            ):
                 continue
             packed = layout.axes[0](array)
             arguments[self.by_role[role]] = packed[0] if layout.loops else packed
@@ -249,7 +342,9 @@ class ModuleSubject(FunctionSubject):
             arguments[how[0]] = given
         elif self.blank is not None:
             everything = np.ones((batch, 1, 1, question.keys), bool)
-            arguments[self.blank[0]] = self.blank[1].of(everything, (batch, case.n_heads, question.n_queries, question.keys))
+            arguments[self.blank[0]] = self.blank[1].of(
+                everything, (batch, case.n_heads, question.n_queries, question.keys)
+            )
         if question.is_causal:
             arguments[self.by_role["is_causal"]] = True
         function = self.adapter if question.precision is None else self._half(question.precision)
@@ -281,8 +376,13 @@ class ModuleSubject(FunctionSubject):
         if reply.error is not None:
             return reply
         matrices = layout.matrices(self.values)
-        width = matrices["O"].shape[1] if "O" in matrices else matrices["V"].shape[1] // layout.n_kv_heads * layout.n_heads
-        wanted = [(question.batch, question.n_queries, n) for n in dict.fromkeys((width, matrices["V"].shape[1], self.d_model))]
+        width = (
+            matrices["O"].shape[1] if "O" in matrices else matrices["V"].shape[1] // layout.n_kv_heads * layout.n_heads
+        )
+        wanted = [
+            (question.batch, question.n_queries, n)
+            for n in dict.fromkeys((width, matrices["V"].shape[1], self.d_model))
+        ]
         for shape in wanted:
             for i, array in enumerate(reply.others):
                 turned = layout.axes[1](array) if array.ndim > 2 else array

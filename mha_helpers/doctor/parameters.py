@@ -2,18 +2,23 @@
 
 import itertools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-Q_NAME = r"(q|qs|query|queries|query_?s)"
 ROLE_PATTERNS = (
     ("QKV", r"qkv|kqv|qvk|vqk|vkq|kvq|querykeyvalue|cattn|inproj|wpack|attnin|qkvproj"),
     ("KV", r"^(to|w|proj|c|x|fc|linear|lin)?(kv|vk|keyvalue)(proj|linear|lin|layer)?s?$"),
     ("QK", r"^(to|w|proj)?(qk)(proj|linear)?$"),
 )
-BEFORE = r"(to|w|fc|proj|projection|linear|lin|in|weight|weights|kernel|matrix|dense|conv|c|m|u|t|p|mat|input|self|attn|att)*"
-AFTER = r"(proj|projection|projections|projector|lin|linear|linears|layer|layers|transform|weight|weights|w|dense|kernel|net|matrix|matrices|conv|fc|s|mlp|embed|map|mat|param|einsum|in)*"
+BEFORE = (
+    r"(to|w|fc|proj|projection|linear|lin|in|weight|weights|kernel|matrix|dense|"
+    r"conv|c|m|u|t|p|mat|input|self|attn|att)*"
+)
+AFTER = (
+    r"(proj|projection|projections|projector|lin|linear|linears|layer|layers|transform|weight|weights|w|dense|kernel|net|"
+    r"matrix|matrices|conv|fc|s|mlp|embed|map|mat|param|einsum|in)*"
+)
 SINGLE = {
     "Q": "(q|query|queries|theta)",
     "K": "(k|key|keys|phi)",
@@ -30,7 +35,19 @@ def role_of(path):
     """Return "Q", "K", "V", "O", a fusion of these, or "" for a parameter's path."""
     parts = [re.sub(r"[^a-z0-9]", "", part) for part in path.lower().split(".")]
     parts = [part for part in parts if part and not part.isdigit()]
-    while parts and parts[-1] in ("weight", "kernel", "bias", "w", "b", "linear", "lin", "conv", "value0", "net", "lora"):
+    while parts and parts[-1] in (
+        "weight",
+        "kernel",
+        "bias",
+        "w",
+        "b",
+        "linear",
+        "lin",
+        "conv",
+        "value0",
+        "net",
+        "lora",
+    ):
         parts.pop()
     for part in reversed(parts[-2:]):
         part = re.sub(r"(weight|bias|kernel)$", "", part) or part
@@ -64,7 +81,9 @@ class Unit:
     def matrix(self, values, orientation):
         """The matrix as inputs by outputs; those of several heads side by side (for W_O below one another)."""
         turned = [_as_matrix(values[path], orientation) for path in self.paths]
-        return np.concatenate(turned, axis=0 if self.role == "O" and len(turned) > 1 and turned[0].shape[0] < turned[0].shape[1] else 1)
+        return np.concatenate(
+            turned, axis=0 if self.role == "O" and len(turned) > 1 and turned[0].shape[0] < turned[0].shape[1] else 1
+        )
 
     def bias(self, values):
         if not self.biases:
@@ -101,7 +120,26 @@ def units_of(found):
                 group[0].orientation,
             )
         )
+    units = [_fused_by_its_shape(unit, units) for unit in units]
     return units, set(biases) - {bias for unit in units for bias in unit.biases}
+
+
+def _fused_by_its_shape(unit, units):
+    """A matrix three times as wide as another, where none is named after queries, keys or values, holds all three."""
+    if any(other.role in ("Q", "K", "V", "QKV", "KV", "QK") for other in units) or len(unit.shape) < 2:
+        return unit
+    sizes = sorted(unit.shape[:2])
+    others = [size for other in units if other is not unit for size in other.shape[:2]]
+    return replace(unit, role="QKV") if sizes[1] == 3 * sizes[0] and sizes[0] in (others or sizes) else unit
+
+
+def spare_units(units):
+    """The units that no role takes: second ones of a name, or more of them than attention has."""
+    roles = [unit.role for unit in units if unit.role]
+    spare = [unit for i, unit in enumerate(units) if unit.role and unit.role in [other.role for other in units[:i]]]
+    unnamed = [unit for unit in units if not unit.role]
+    places = 4 - sum(len(role) for role in dict.fromkeys(roles))
+    return spare + unnamed[max(places, 0) :]
 
 
 def _is_a_list(one, matrices, numbered):
@@ -131,7 +169,7 @@ def assignments(units):
     for unit in units:
         if unit.role and unit.role not in named:
             named[unit.role] = unit
-    unnamed = [unit for unit in units if unit not in named.values()]
+    unnamed = [unit for unit in units if not unit.role]
     if "QKV" in named:
         missing = ["O"] if "O" not in named else []
     elif "KV" in named:

@@ -62,9 +62,7 @@ def _alibi(distance, text):
 
 
 def of(subject, layout):
-    """Return what may count as right: {step: form} each, where anything speaks of positions."""
-    if not hints(subject):
-        return []
+    """Return what may count as right: {step: form} each."""
     numbers = subject.adapter.numbers()
     bases = [n for name, n in numbers.items() if re.search(r"(theta|base)$", name, re.I) and n > 1] or [10000.0]
     ways = []
@@ -90,6 +88,10 @@ def mistakes(subject):
             _placed((turn, None, None), f"only queries rotated ({words})", "rope-one-side"),
             _placed((None, turn, None), f"only keys rotated ({words})", "rope-one-side"),
         ]
-    forms.append(_placed((turns["halves"], turns["pairs"], None), "queries by halves, keys by pairs", "rope-conventions-mixed"))
-    forms.append(_placed((turns["pairs"], turns["halves"], None), "queries by pairs, keys by halves", "rope-conventions-mixed"))
+    forms.append(
+        _placed((turns["halves"], turns["pairs"], None), "queries by halves, keys by pairs", "rope-conventions-mixed")
+    )
+    forms.append(
+        _placed((turns["pairs"], turns["halves"], None), "queries by pairs, keys by halves", "rope-conventions-mixed")
+    )
     return forms

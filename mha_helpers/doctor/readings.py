@@ -63,12 +63,23 @@ def _of_assignment(roles, named, values, n_heads, d_model):
                     if fused and order != orders[0]:
                         words.append(f"in the order {', '.join(order)}")
                     if raw and i:
-                        words.append("matrices stored transposed" if turn == turn_out else "some matrices stored transposed")
+                        words.append(
+                            "matrices stored transposed" if turn == turn_out else "some matrices stored transposed"
+                        )
                     if strided:
                         words.append("every n-th feature is a head's")
                     if not named and not fused:
-                        words.append("parameters taken in this order: " + ", ".join(f"{role} {unit.paths[0]}" for role, unit in roles.items()))
-                    plain = named and j == 0 and i == 0 and not strided and axes in (None, AXES, ("head", "part", "feature"))
+                        words.append(
+                            "parameters taken in this order: "
+                            + ", ".join(f"{role} {unit.paths[0]}" for role, unit in roles.items())
+                        )
+                    plain = (
+                        named
+                        and j == 0
+                        and i == 0
+                        and not strided
+                        and axes in (None, AXES, ("head", "part", "feature"))
+                    )
                     yield Reading("; ".join(words), plain, n_heads, kv_heads, make)
 
 
@@ -127,7 +138,7 @@ def _from_three_axes(value, role, n_heads, d_model, orientation):
 def _cut(matrix, bias, order, axes, n_heads, per_head):
     parts = len(order)
     width = matrix.shape[1]
-    if axes == AXES and width % parts or width % (parts * n_heads) and axes != AXES:
+    if (axes == AXES and width % parts) or (width % (parts * n_heads) and axes != AXES):
         raise ValueError("it cannot be cut so")
     sizes = {"part": parts, "head": n_heads, "feature": width // (parts * n_heads)}
     if sizes["feature"] * parts * n_heads != width:

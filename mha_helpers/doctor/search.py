@@ -26,7 +26,7 @@ def explanations(case, target, forms, *, right=RIGHT, confirm=(), deadline, plan
     confirm : list of (Case, ndarray), optional
         Further cases that an explanation must give, too.
     deadline : float
-        On the clock of `time.monotonic`.
+        On the clock of `time.thread_time`: a busy machine doesn't change what is found.
     plan : sequence of (int, int), optional
 
     Returns
@@ -36,6 +36,8 @@ def explanations(case, target, forms, *, right=RIGHT, confirm=(), deadline, plan
     finished : bool
         Whether the whole plan up to there was carried out.
     """
+    if compute(case, right=right)[0] is None:
+        return [], True
     alike = _alike(case, forms, right)
     for count, rare in plan:
         search = _Search(case, target, list(alike), right, count, rare, deadline, tolerance)
@@ -43,7 +45,10 @@ def explanations(case, target, forms, *, right=RIGHT, confirm=(), deadline, plan
         for combination in search.run():
             equivalents = itertools.product(*(alike[form] for form in combination))
             for one in itertools.islice(equivalents, ALIKE_AT_MOST):
-                if all(fits(wanted, compute(other, one, right=right)[0], tolerance) for other, wanted in confirm):
+                if all(
+                    fits(wanted, compute(other, one, right=right)[0], tolerance, vacuous=True)
+                    for other, wanted in confirm
+                ):
                     found.append(one)
         if found or search.stopped:
             return found, not search.stopped
@@ -102,7 +107,7 @@ class _Search:
         if i == len(STEPS):
             self._compare(given[0], chosen, rare)
             return
-        if time.monotonic() > self.deadline:
+        if time.thread_time() > self.deadline:
             self.stopped = True
             return
         missing = self.count - len(chosen)

@@ -64,13 +64,32 @@ def parameters_of(function):
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
-        return None
+        signature = _documented(function)
+        if signature is None:
+            return None
     kinds = inspect.Parameter
     return [
         parameter
         for parameter in signature.parameters.values()
         if parameter.kind not in (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD)
     ]
+
+
+def _documented(function):
+    """The signature that the documentation of a compiled function begins with."""
+    found = re.search(rf"\b{getattr(function, '__name__', 'x')}\(([^)]*)\)", getattr(function, "__doc__", None) or "")
+    if not found:
+        return None
+    named, parameters = False, []
+    for part in found[1].split(","):
+        name, equals, _ = part.strip().partition("=")
+        named |= name.startswith("*")
+        if not name.isidentifier():
+            continue
+        kind = inspect.Parameter.KEYWORD_ONLY if named else inspect.Parameter.POSITIONAL_OR_KEYWORD
+        default = None if equals else inspect.Parameter.empty
+        parameters.append(inspect.Parameter(name, kind, default=default))
+    return inspect.Signature(parameters)
 
 
 def read(function, given=None, *, is_module=False):

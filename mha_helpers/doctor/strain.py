@@ -5,10 +5,13 @@ import numpy as np
 from mha_helpers.doctor.equation import Form, compute, fits, weighed_by
 from mha_helpers.doctor.hiding import RENORMALISED, RIGHT_RULE, RULES
 from mha_helpers.doctor.masks_asked import form_with as _form
-from mha_helpers.doctor.vocabulary import LIMIT
+from mha_helpers.doctor.vocabulary import DESIGN, LIMIT
 
 # What X is multiplied by, for scores of about 1e2, 1e4 and 1e6.
 SPREADS = ((8.0, "scores of about 1e2"), (80.0, "scores of about 1e4"), (800.0, "scores of about 1e6"))
+
+
+FITS_FLOAT16 = ("−10000", "−65504", "−65500", "−50000")
 
 
 def _without_maximum(dtype):
@@ -143,7 +146,9 @@ def _reached(examination, heard, words):
         mask = RIGHT_RULE if heard.case.is_causal else rule
         altered = _form(examination, mask, flag)
         if fits(heard.output, compute(heard.case, [altered], right=examination.right)[0], 0.02):
-            examination.add("mask-tiny-number", altered, where=((words,), ("smaller scores",)), severity=LIMIT)
+            # What fits into float16 was chosen so, by BERT and many after it; a score of that size is rare.
+            severity = DESIGN if rule.text.split()[-1] in FITS_FLOAT16 else LIMIT
+            examination.add("mask-tiny-number", altered, where=((words,), ("smaller scores",)), severity=severity)
             return True
     rule = (RIGHT_RULE, RENORMALISED) if heard.case.is_causal else (RENORMALISED, RIGHT_RULE)
     if _fits_but_for_nan(heard.output, compute(heard.case, [_form(examination, *rule)], right=examination.right)[0]):

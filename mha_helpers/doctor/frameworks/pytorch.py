@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import re
 
 import numpy as np
 
@@ -19,7 +20,9 @@ class TorchModule:
         self.original = module
         try:
             self.module = copy.deepcopy(module)
-        except Exception:  # some modules hold what cannot be copied; then it is examined itself, and put back afterwards
+        except (
+            Exception
+        ):  # some modules hold what cannot be copied; then it is examined itself, and put back afterwards
             self.module = module
         self.module.eval()
         self.module.float()
@@ -67,14 +70,22 @@ class TorchModule:
         if kind.startswith("Conv") and value.ndim > 2 and np.prod(value.shape[2:]) == 1:
             return Found(path, value, "outputs by inputs", "matrix", kind)
         if kind == "Conv1D":  # GPT-2's: transposed
-            return Found(path, value, "inputs by outputs" if value.ndim == 2 else "", "matrix" if value.ndim == 2 else "bias", kind)
+            return Found(
+                path,
+                value,
+                "inputs by outputs" if value.ndim == 2 else "",
+                "matrix" if value.ndim == 2 else "bias",
+                kind,
+            )
         if kind in ("Linear", "NonDynamicallyQuantizableLinear") or kind.endswith("Linear"):
             return Found(path, value, "outputs by inputs", "matrix" if value.ndim == 2 else "bias", kind)
         if kind == "MultiheadAttention" and value.ndim == 2 and "weight" in name:
             return Found(path, value, "outputs by inputs", "matrix", kind)
-        if "bias" in name and value.ndim == 1:
+        if "bias" in name or re.match(r"b_?[qkvo]", name, re.I):
             return Found(path, value, "", "bias", kind)
-        return Found(path, value, "", "matrix" if value.ndim in (2, 3) else "bias" if value.ndim == 1 else "other", kind)
+        return Found(
+            path, value, "", "matrix" if value.ndim in (2, 3) else "bias" if value.ndim == 1 else "other", kind
+        )
 
     def set(self, values):
         import torch
@@ -92,9 +103,13 @@ class TorchModule:
             for name, value in vars(owner).items():
                 if isinstance(value, (int, float)) and not isinstance(value, bool):
                     found.setdefault(f"{path}.{name}".strip("."), value)
-                elif name in ("config", "cfg", "args", "hparams", "conf") and not isinstance(value, (str, int, type(None))):
+                elif name in ("config", "cfg", "args", "hparams", "conf") and not isinstance(
+                    value, (str, int, type(None))
+                ):
                     settings = value if isinstance(value, dict) else getattr(value, "__dict__", {})
-                    found |= {f"{name}.{key}": number for key, number in settings.items() if type(number) in (int, float)}
+                    found |= {
+                        f"{name}.{key}": number for key, number in settings.items() if type(number) in (int, float)
+                    }
         return found
 
     def flags(self):
@@ -107,7 +122,7 @@ class TorchModule:
     def source(self):
         sources = []
         for kind in {type(owner) for owner in self.module.modules()}:
-            if not kind.__module__.startswith("torch"):
+            if kind.__module__.partition(".")[0] != "torch":
                 try:
                     sources.append(inspect.getsource(kind))
                 except (OSError, TypeError):
