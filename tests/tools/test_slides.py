@@ -140,10 +140,30 @@ def test_every_question_has_a_slide_and_no_answer(path):
         assert one.outputs == [], one.source
         if "prediction" in tags(one):
             assert slide_type(one) == "fragment", f"the question stands before {one.source}"
-    text = page_of(read(path)).get_text()
+    sections = [section.get_text() for section in page_of(read(path))("section")]
     for name in re.findall(r"exercises\.(\w+)\.commit", "".join(one.source for one in asking)):
         question = getattr(exercises, name)
-        assert not any(reaction in text for reaction in question.reactions.values())
+        [asked] = [i for i, text in enumerate(sections) if f"{name}.commit" in text]
+        reactions = [re.sub(r"[`$*]", "", reaction)[:40] for reaction in question.reactions.values()]
+        assert not any(reaction in text for reaction in reactions for text in sections[: asked + 1])
+
+
+def test_the_answer_to_a_prediction_is_open_on_the_slide_after_it():
+    fold = "<details>\n<summary>Reading without running? The answer</summary>\n\n**b**: so it is.\n\n</details>"
+    pieces = cut(
+        cell("# Title", "slide"),
+        cell("exercises.predict_order.commit(None)", "fragment", code=True, tags=["prediction"]),
+        cell(f"<!-- answer: predict_order -->\n{fold}", "notes"),
+    )
+    assert pieces[2] == ("subslide", "### The answer\n\n**b**: so it is.")
+
+
+def test_a_figure_is_shown_sharp():
+    image = '<img alt="arcs" width="664" src="data:image/svg+xml;base64,PHN2Zz48L3N2Zz4=">'
+    figure = v4.new_output("display_data", {"text/html": image, "image/png": PNG, "text/plain": "arcs"})
+    page = page_of(notebook_of(cell("# Title", "slide"), cell("draw()", code=True, outputs=[figure])))
+    [shown] = page("img")
+    assert (shown["src"][:18], shown["alt"]) == ("data:image/svg+xml", "arcs")
 
 
 @each_notebook

@@ -6,6 +6,8 @@ Which cells are shown is stored in the notebooks, as Jupyter's slide types (Jupy
 Type"). A `slide` begins at the cell's first heading, and what stands before that are notes to the slide before. A
 `subslide` begins at the cell itself. A `fragment` comes at the next key press, `notes` on demand, and `skip` not at
 all; a cell without a type goes on with the slide before it. Each further heading of a cell begins a slide, too.
+
+The folded answer to a prediction is open, on a slide of its own after the question.
 """
 
 import argparse
@@ -17,11 +19,13 @@ from nbconvert.exporters import SlidesExporter
 from nbformat.v4 import new_markdown_cell
 from traitlets import default
 
+from tools.writing.answers import MARK
 from tools.writing.formulas import rendered
 from tools.writing.notebooks import NotebookError, read, slide_type, tags, write_copies
 
 HEADING = re.compile(r"^#+ .*", re.MULTILINE)
 SECTION = re.compile(r"^## .*", re.MULTILINE)
+FOLD = re.compile(r"<details>\s*<summary>.*?</summary>\s*(.*?)\s*</details>", re.DOTALL)
 BEGINNINGS = ("slide", "subslide")
 TOO_SHORT = 200  # characters: so little, a heading above all, shares its slide with what follows
 CODE_LINES = 5  # of longer code only the output is shown
@@ -96,6 +100,8 @@ def cut(notebook):
 
 def _pieces(cell):
     """Cut a cell in front of its headings."""
+    if cell.cell_type == "markdown" and MARK.match(cell.source):
+        return [_markdown(f"### The answer\n\n{FOLD.search(cell.source)[1]}", "subslide", cell)]
     kind = slide_type(cell)
     starts = [heading.start() for heading in HEADING.finditer(cell.source)]
     if cell.cell_type != "markdown" or kind not in BEGINNINGS or not starts:
