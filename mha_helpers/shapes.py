@@ -160,7 +160,7 @@ def _check_arguments(specs, arguments, parameters):
         if spec.startswith("divides "):
             for axis in spec.split()[1:]:
                 # The usual case has one width for all, and it is known as d_model.
-                known_as = "d_model" if sizes[axis] == sizes["d_model"] else axis
+                known_as = "d_model" if sizes[axis] == sizes.get("d_model") else axis
                 arguments[name] = check_n_heads(value, known_as, sizes[axis])
             continue
         if spec.startswith("among "):

@@ -47,6 +47,10 @@ def diagnose(exercise, function, trials):
     evidence = _evidence(exercise, function, failing, is_named=bool(mistake))
     if mistake:
         return mistake.slug, f"{mistake.message}\n{evidence}"
+    alone = {trial.case.if_alone for trial in trials if not trial.is_right}
+    if len(alone) == 1 and None not in alone:
+        [(slug, message)] = alone
+        return slug, f"{message}\n{evidence}"
     outside = explain.outside_arrays(function)
     if outside:
         names = ", ".join(f"`{name}`" for name in outside)
@@ -88,6 +92,7 @@ def _recognise(exercise, trials):
     the same where there is no batch; the same in the output that shows it. So one mistake is still
     named where a second one hides it.
     """
+    trials = [trial for trial in trials if not (trial.case.may_refuse and trial.given.error)]
     plain = [trial for trial in trials if not trial.case.edge]
     single = [trial for trial in plain if _is_single(exercise, trial.case)]
     views = [(_explains_every_case, trials), (_explains_every_case, plain)]

@@ -19,105 +19,14 @@ import numpy as np
 from mha_helpers.exercises import diagnosis, results
 from mha_helpers.exercises.diagnosis import Trial
 from mha_helpers.exercises.originals import as_written
-from mha_helpers.exercises.panel import Note, Panel, Shown
+from mha_helpers.exercises.panel import Note, Panel
+from mha_helpers.exercises.parts import Case, Mistake, Result
 from mha_helpers.learner.calling import agree, call_safely, is_stub
 from mha_helpers.learner.explain import safe_repr, same_code
 from mha_helpers.learner.time_limit import TimedOut
+from mha_helpers.learner.watching import shapes_on_the_way
 
-
-@dataclass(frozen=True)
-class Case:
-    """One input to try; where the course's own function refuses it, a learner's must refuse it too.
-
-    Parameters
-    ----------
-    trait : str
-        What is particular about it, in a word or two: "a batch".
-    arguments : dict of str to ndarray or int
-        Passed by position.
-    edge : bool, optional
-        Whether it lies at the edge (very large scores, what must be refused) and so tries more than the formula. A
-        mistake is looked for in all cases first, and then without these, so that two mistakes at once do not hide
-        each other.
-    options : dict of str to ndarray or float, optional
-        Passed by name.
-    may_refuse : bool, optional
-        Whether an error is as good as an answer. Whole numbers are such a case: an answer that computes in place
-        (`scores /= 2`) is stopped by NumPy there, while one that fills `np.zeros_like(scores)` loses the fractions.
-    """
-
-    trait: str
-    arguments: dict
-    edge: bool = False
-    options: dict = field(default_factory=dict)
-    may_refuse: bool = False
-
-    def copy(self):
-        """Return all its arguments by name, as new arrays."""
-        return {
-            name: value.copy() if isinstance(value, np.ndarray) else value
-            for name, value in (self.arguments | self.options).items()
-        }
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A wrong answer that people give.
-
-    Parameters
-    ----------
-    slug : str
-        Its stable name.
-    message : str
-        What to tell the learner.
-    implementations : tuple of callable
-        The wrong code, in one or more spellings that fail in their own ways.
-    seen_in : int, optional
-        The one output to compare alone when other outputs may also be wrong: an attention whose
-        weights are made with this mistake may return, or mix, the wrong thing as well.
-    """
-
-    slug: str
-    message: str
-    implementations: tuple
-    seen_in: int | None = None
-
-
-@dataclass(frozen=True, repr=False)
-class Result(Shown):
-    """What a check found.
-
-    Parameters
-    ----------
-    status : {"not attempted", "correct", "wrong"}
-    message : str
-    mistake : str or None
-        The slug of the catalogued mistake, where one was recognised.
-    next_step : str
-        What the learner can do now.
-    hints : tuple of str
-        Folded away below it.
-    heading : str
-        In place of what the status says.
-    """
-
-    status: str
-    message: str
-    mistake: str | None = None
-    next_step: str = ""
-    hints: tuple = ()
-    heading: str = ""
-
-    @property
-    def panel(self):
-        tone, heading = {
-            "not attempted": ("neutral", "Not attempted yet"),
-            "correct": ("good", "Correct"),
-            "wrong": ("bad", f"Not yet: {self.mistake}" if self.mistake else "Not yet"),
-        }[self.status]
-        folds = tuple((f"Hint {i} of {len(self.hints)}", hint) for i, hint in enumerate(self.hints, 1))
-        paragraphs = tuple(filter(None, (self.message, self.next_step)))
-        return Panel(tone, self.heading or heading, paragraphs, folds=folds)
+__all__ = ["Case", "Exercise", "Mistake", "Result", "recall", "source_of"]
 
 
 @dataclass
@@ -144,6 +53,9 @@ class Exercise:
         returns a sentence if something that must hold does not, else None.
     model_answer : callable, optional
         The solution to show where the reference does more than the exercise asks.
+    way : callable, optional
+        Takes the arguments of the first case and the shapes of all arrays that a right answer makes of them on its way,
+        and returns the slug of a mistake and a message if that is not the way which the exercise asks for, else None.
     given : callable, optional
         For a repair: the wrong function that stands in the notebook's cell, to be found wrong and mended.
     name : str, optional
@@ -159,6 +71,7 @@ class Exercise:
     wrong_at_edges: str = ""
     properties: tuple = ()
     model_answer: object = None
+    way: object = None
     given: object = None
     name: str = ""
     hints_shown: int = field(default=0, init=False)
@@ -249,6 +162,10 @@ class Exercise:
         if not agree(self._run(function, again), self._run(self.reference, again)):
             message = "Called once more, with other numbers, it is wrong: does it keep something between calls?"
             return self._wrong(message, "not-repeatable", again)
+        another_way = self.way and self._other_way(function)
+        if another_way:
+            mistake, message = another_way
+            return self._wrong(message, mistake, first.case)
         traits = ", ".join(trial.case.trait for trial in trials if trial.given.error is None or trial.wanted.error)
         message = f"{self.reference.__name__} is right on {len(self.cases)} cases: {traits}."
         return Result("correct", message, next_step=self.on_success)
@@ -257,6 +174,10 @@ class Exercise:
         self._failing = case
         stuck = f"Stuck? exercises.{self.name}.hint(); exercises.{self.name}.failing_case() gives these arguments."
         return Result("wrong", message, mistake, stuck, self.hints)
+
+    def _other_way(self, function):
+        [*arguments] = self.cases[0].copy().values()
+        return self.way(self.cases[0].arguments, shapes_on_the_way(lambda: function(*arguments)))
 
     def _trial(self, function, case):
         return Trial(case, self._run(function, case), self.outcome(self.reference, case))
@@ -375,9 +296,8 @@ def recall(exercise):
     Examples
     --------
     >>> from mha_helpers import exercises
-    >>> recall(exercises.softmax).check(exercises.softmax.reference)
-    Correct
-    softmax is right on 14 cases: one row, a matrix.
+    >>> recall(exercises.softmax).name
+    'recall_softmax'
     """
     name = f"recall_{exercise.name}"
     return replace(exercise, name=name, on_success="From memory: well done.")

@@ -22,6 +22,35 @@ def attention_arguments(seed, batch, n_queries, n_keys, d_head, d_value):
     return draws(seed, **{name: (*batch, *shape) for name, shape in shapes.items()})
 
 
+FRACTIONS_LOST = (
+    "fractions-lost",
+    "It is right for floats, and loses the fractions of whole numbers: an array made with np.zeros_like, np.empty_like "
+    "or .copy() of whole numbers can hold nothing else. Give it a type of its own, np.zeros(shape), or dtype=float.",
+)
+
+
+def whole_numbers(arguments, others=None):
+    """Return the case of arguments rounded to whole numbers, of an integer type; masks, counts and others stay."""
+
+    def rounded(value):
+        return value.round().astype(int) if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
+
+    arguments = {name: rounded(value) for name, value in arguments.items()} | (others or {})
+    return Case("whole numbers", arguments, edge=True, may_refuse=True, if_alone=FRACTIONS_LOST)
+
+
+WIDTH_CAPPED = (
+    "scale-fixed-above",
+    "It is right for narrow heads, and goes wrong for wide ones: is the width cut off, or a number of your code's own? "
+    "Take it from the input as it is: queries.shape[-1].",
+)
+
+
+def _narrowed(arguments):
+    """Return them with smaller queries, so that the scores of a wide head spread by 1 to 3, too."""
+    return arguments | {"queries": (arguments["queries"] / 4).round(2)}
+
+
 def attention_cases():
     """Return what any attention is tried on; all sizes differ, so that each mistake shows."""
     three = attention_arguments
@@ -50,6 +79,9 @@ def attention_cases():
         Case("transposed views", views),
         Case("square matrices", three(6, (), 3, 3, 3, 3)),
         Case("a cube", three(7, (3,), 3, 3, 3, 3)),
+        Case("heads of twelve features", three(40, (2,), 4, 3, 12, 5), if_alone=WIDTH_CAPPED),
+        Case("heads of 64 features", _narrowed(three(41, (), 3, 5, 64, 2)), if_alone=WIDTH_CAPPED),
+        whole_numbers(three(42, (2,), 4, 3, 2, 5)),
         Case("very large scores", {name: array[0] for name, array in batch_of_large.items()}, edge=True),
         Case("very large scores in a batch", batch_of_large, edge=True),
         Case("large float32 scores", single_large, edge=True),

@@ -1,6 +1,7 @@
 """Turning what went wrong in a learner's function into one clear sentence."""
 
 import dis
+import inspect
 import linecache
 import re
 import types
@@ -14,6 +15,9 @@ INNER_AXES = (
 TOO_FEW_AXES = "there are fewer axes than expected. Count from the end: shape[-1], axis=-1."
 ELLIPSIS = "something is still `...`: in this function, or in one that it calls."
 ONE_NUMBER = "a function for single numbers (math.exp, float) was given an array; use NumPy's."
+TWO_THINGS = (
+    "attention gives back two things, and they are passed on as one. Take them apart first: context, weights = ..."
+)
 # What Python says, and what usually lies behind it; the first match counts.
 LIKELY_CAUSES = {
     "name 'np' is not defined": "the set-up cell has not been run; run it, then this cell again.",
@@ -48,6 +52,11 @@ LIKELY_CAUSES = {
     "where nothing is left over: d_model // n_heads.",
     "slice indices must be integers": "an index must be a whole number, and / gives a float even where nothing is left "
     "over: d_model // n_heads.",
+    "cannot be read as an array": TWO_THINGS,
+    "'tuple' object has no attribute": TWO_THINGS,
+    "for @: 'tuple'": TWO_THINGS,
+    "'numpy.ndarray' object is not callable": "brackets after an array call it, as PyTorch's layers are called. A "
+    "product with a matrix is X @ W. (Or a variable has the name of a function, and hides it.)",
     "cannot reshape": "the new shape has another number of entries than the array; take its sizes from the argument, "
     "a.shape[0] and a.shape[-1].",
     "boolean index": "what picks entries from an array by a mask in brackets wants a mask of its very shape. "
@@ -62,7 +71,8 @@ LIKELY_CAUSES = {
     "builtin_function_or_method": "the brackets are missing that call a function: a.mean().",
     "only integer scalar arrays": "a size or an index was wanted, and an array given: len(a), or a.shape[-1]; "
     "or take its entries one by one, in a loop.",
-    "inhomogeneous": "the result is built from rows of different lengths.",
+    "inhomogeneous": "an array is built from parts of different shapes: rows of different lengths, or the two things "
+    "that attention gives back, taken for one (context, weights = ...).",
     "maximum recursion depth": "the function calls itself.",
     "math range error": "exp of a large score overflows; subtract the row's largest score first.",
     "division by zero": "a sum of weights is 0; for large scores, subtract the row's largest score before exp.",
@@ -85,7 +95,7 @@ LIKELY_CAUSES = {
     "attribute 'permute'": "that is PyTorch's; NumPy's is transpose, with all axes, or swapaxes, with two.",
     "attribute 'contiguous'": "that is PyTorch's; leave it out, as NumPy's reshape copies where it must.",
     "attribute 'bool'": "that is PyTorch's; NumPy's is .astype(bool).",
-    "attribute 'softmax'": "NumPy has no softmax; call your own, softmax(scores).",
+    "has no attribute 'softmax'": "NumPy has no softmax; call your own, softmax(scores).",
     "has no attribute": "NumPy's name for it is another; most are functions: np.name(array).",
 }
 
@@ -124,11 +134,17 @@ def describe_error(error, function, asked, *, with_cause=True):
     text += f", in the line `{_cut(line)}`." if line else "."
     # The check's own call is the outermost frame; where there is none below it, the arguments did not fit.
     inside = error.__traceback__.tb_next is not None
-    cause = _likely_cause(said, asked, inside=inside) if with_cause else None
+    cause = _likely_cause(said, asked, inside=inside, line=line, source=_source(function)) if with_cause else None
     return f"{text} Likely cause: {cause}" if cause else text
 
 
-def _likely_cause(said, asked, *, inside):
+def _likely_cause(said, asked, *, inside, line, source):
+    if "view() takes" in said:
+        return "NumPy's view is something else; PyTorch's view is NumPy's reshape."
+    if "out of bounds for array of dimension" in said and ".transpose(" in line:
+        return LIKELY_CAUSES["axes don't match array"]
+    if "has no attribute 'softmax'" in said and asked.startswith("softmax("):
+        return "NumPy has no softmax: it is what you are writing. Take np.exp, and divide by each row's sum."
     if any(phrase in said for phrase in ("positional argument", "unexpected keyword", "positional-only")):
         if not inside:
             return f"the function's first line takes other arguments than the exercise asks for: {asked}."
@@ -138,9 +154,20 @@ def _likely_cause(said, asked, *, inside):
         shapes = [shape.strip(",").split(",") for shape in re.findall(r"\(([\d,]+)\)", said)]
         longest = max(shapes, key=len, default=[])
         if any(longest[:axis] + longest[axis + 1 :] in shapes for axis in range(len(longest))):
+            if "squeeze" in source + line:
+                return "np.squeeze takes away every axis of length 1, also those that let shapes line up. Leave it out."
             return "a sum or a maximum has lost its axis; keepdims=True keeps it."
         return "`*`, `+` and `/` work cell by cell and need equal shapes; a matrix product is @."
     return next((cause for phrase, cause in LIKELY_CAUSES.items() if phrase in said), None)
+
+
+def _source(function):
+    """Return the text of a function, where it can be had."""
+    code = _code_of(function)
+    try:
+        return inspect.getsource(code) if code else ""
+    except OSError:
+        return ""
 
 
 def _cut(text):

@@ -260,3 +260,13 @@ def test_check_number_refuses_what_is_not_a_number(value):
     message = f"scale={value!r} is not a number; give a float"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         check_number("scale", value)
+
+
+def test_a_number_of_heads_divides_an_axis_of_any_name():
+    @checked(columns="... width", n_heads="divides width")
+    def cut(columns, n_heads):
+        return n_heads
+
+    assert cut(np.ones((3, 6)), 2) == 2
+    with pytest.raises(ValueError, match=r"^width=6 is not divisible by n_heads=4; choose 1, 2, 3 or 6 heads$"):
+        cut(np.ones((3, 6)), 4)

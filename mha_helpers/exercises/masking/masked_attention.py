@@ -5,7 +5,7 @@ import numpy as np
 from mha_helpers import attention
 from mha_helpers.attention import attention_scores, softmax
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import attention_arguments
+from mha_helpers.exercises.inputs import WIDTH_CAPPED, attention_arguments, whole_numbers
 from mha_helpers.exercises.masking.masked_attention_mistakes import MASKED_MISTAKES
 from mha_helpers.exercises.properties import batch_mixed, context_is_not_the_mixture, negative_weights, not_finite
 from mha_helpers.masks import causal_mask, padding_mask
@@ -65,6 +65,8 @@ def _masked_cases():
             "a square mask",
             _with_mask(10, SCATTERED[:, :4] | np.eye(4, dtype=bool), (), 4, 4, 3, 3),
         ),
+        Case("heads of twelve features", _with_mask(14, SCATTERED, (), 4, 5, 12, 3), if_alone=WIDTH_CAPPED),
+        whole_numbers(_with_mask(15, SCATTERED, (2,), 4, 5, 2, 3)),
         Case("a hidden score above the others", _visible_at(-110.0, -120.0), edge=True),
         Case("a hidden score well above the others", _visible_at(-200.0, -300.0), edge=True),
         Case("a hidden score far above the others", _visible_at(-1200.0, -1300.0), edge=True),

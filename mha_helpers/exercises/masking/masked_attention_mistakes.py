@@ -6,6 +6,7 @@ from mha_helpers import attention
 from mha_helpers.attention import attention_scores, scaled_dot_product_attention, softmax
 from mha_helpers.exercises.engine import Mistake
 from mha_helpers.exercises.scaling.scaled_dot_product_attention_mistakes import SCALE_MISTAKES
+from mha_helpers.exercises.self_attention.attention_scores_mistakes import SCORE_MISTAKES
 from mha_helpers.exercises.self_attention.dot_product_attention_mistakes import WEIGHTS
 from mha_helpers.exercises.self_attention.softmax_mistakes import SOFTMAX_MISTAKES
 from mha_helpers.exercises.steps import normalised, swap
@@ -26,6 +27,14 @@ def _hiding(hide, *, weigh=softmax, clear=False):
     def wrong_attention(queries, keys, values, mask):
         weights = weigh(hide(_scaled(queries, keys), mask))
         return _mixed(np.where(mask, weights, 0) if clear else weights, values)
+
+    return wrong_attention
+
+
+def _empty_rows_cleared(hide):
+    def wrong_attention(queries, keys, values, mask):
+        weights = softmax(hide(_scaled(queries, keys), mask)) * mask.any(axis=-1, keepdims=True)
+        return _mixed(weights, values)
 
     return wrong_attention
 
@@ -125,6 +134,50 @@ def _weighed_wrongly(mistake):
     return Mistake(mistake.slug, f"Inside your attention: {mistake.message}", implementations, WEIGHTS)
 
 
+def _zeros_unless_all_is_seen(low, clear):
+    def wrong_attention(queries, keys, values, mask):
+        weights = softmax(np.where(mask, _scaled(queries, keys), low))
+        return _mixed(clear(weights, mask.all(axis=-1, keepdims=True)), values)
+
+    return wrong_attention
+
+
+LOWEST = np.finfo(np.float64).min
+CLEARING = (lambda weights, seen: np.where(seen, weights, 0), lambda weights, seen: weights * seen)
+
+
+def _with_the_past(choose):
+    """Return attention whose mask is choose(mask, past), where the past is what a causal mask shows."""
+
+    def wrong_attention(queries, keys, values, mask):
+        past = np.tril(np.ones((queries.shape[-2], keys.shape[-2]), bool))
+        return attention.masked_attention(queries, keys, values, choose(mask, past))
+
+    return wrong_attention
+
+
+def _compared_wrongly(mistake):
+    """A mistake in the scores, under a right mask."""
+
+    def masked(wrong):
+        def wrong_attention(queries, keys, values, mask):
+            scores = wrong(queries, keys) / np.sqrt(queries.shape[-1])
+            return _mixed(attention.softmax_or_zeros(np.where(mask, scores, -np.inf)), values)
+
+        return wrong_attention
+
+    implementations = tuple(masked(wrong) for wrong in mistake.implementations)
+    return Mistake(mistake.slug, f"Inside your attention: {mistake.message}", implementations, WEIGHTS)
+
+
+COMPARING = (
+    "scores-keys-by-queries",
+    "scores-reversed-axes",
+    "scores-transpose-order",
+    "scores-no-transpose",
+    "scores-axes-from-front",
+    "scores-reshaped-keys",
+)
 # Wrong divisors that show without a `scale`, and that no other one equals.
 DIVISORS = {
     mistake.slug: mistake
@@ -140,7 +193,6 @@ DIVISORS = {
     }
 }
 HIDDEN_FOR_CERTAIN = _hiding(_replaced_by(-np.inf))  # and an empty row is NaN
-LOWEST = np.finfo(np.float64).min
 FINITE = (-1e9, -1e10, -1e6, -1e5, -1e4, -1e3)
 SEES_NOTHING = (
     "Such a query attends to nothing: give it zeros, before the values are mixed, for example with "
@@ -148,6 +200,27 @@ SEES_NOTHING = (
 )
 
 MASKED_MISTAKES = (
+    Mistake(
+        "mask-rows-emptied",
+        "Every row in which something is hidden comes out as zeros. Only a row that sees *nothing* must: where "
+        "mask.any(axis=-1) is False; mask.all(axis=-1) asks whether everything may be seen. (The same comes out where "
+        "what may be seen is hidden, and the rest is set to zero afterwards.)",
+        (
+            *(_zeros_unless_all_is_seen(low, clear) for low in (-np.inf, LOWEST, -1e9) for clear in CLEARING),
+            _hiding(lambda scores, mask: scores + mask * -1e9, clear=True),
+        ),
+    ),
+    Mistake(
+        "mask-causal-instead",
+        "You hide the future, and the mask is not used. Which keys may be seen stands in `mask`, and only there.",
+        (_with_the_past(lambda mask, past: past),),
+    ),
+    Mistake(
+        "mask-causal-on-top",
+        "You hide the future as well, beside what the mask hides. Whoever calls this puts that into the mask, where it "
+        "is wanted; hide what the mask says, and nothing else.",
+        (_with_the_past(lambda mask, past: mask & past),),
+    ),
     Mistake(
         "mask-ignored",
         "The mask is not used: hidden keys get weight like all the others.",
@@ -163,7 +236,6 @@ MASKED_MISTAKES = (
             *(_hiding(lambda scores, mask, low=low: np.where(mask, low, scores)) for low in (-1e9, LOWEST)),
             *(_hiding(lambda scores, mask, low=low: scores + mask * low) for low in (-1e9, -1e10, -1e5, -1e4)),
             *(_hiding(lambda s, mask, low=low: np.where(mask, low, s), clear=True) for low in (-np.inf, -1e9)),
-            _hiding(lambda scores, mask: scores + mask * -1e9, clear=True),
         ),
     ),
     Mistake(
@@ -212,6 +284,7 @@ MASKED_MISTAKES = (
         "visible score is lower still: then all the weight goes to the hidden keys. e^-inf is 0 for certain.",
         (
             *(_hiding(hide(number), clear=True) for hide in HIDING for number in FINITE),
+            *(_empty_rows_cleared(hide(number)) for hide in HIDING for number in FINITE),
             *(_hiding(hide(-100.0), clear=clear) for hide in HIDING for clear in (False, True)),
             *(_hiding(hide(number)) for hide in HIDING for number in (-1e-9, 1e-9)),
         ),
@@ -368,5 +441,6 @@ MASKED_MISTAKES = (
         ),
     ),
     *(_scaled_wrongly(mistake) for mistake in DIVISORS.values()),
+    *(_compared_wrongly(mistake) for mistake in SCORE_MISTAKES if mistake.slug in COMPARING),
     *(_weighed_wrongly(mistake) for mistake in SOFTMAX_MISTAKES),
 )

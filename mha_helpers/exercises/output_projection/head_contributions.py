@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.attention import head_contributions
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import draws
+from mha_helpers.exercises.inputs import draws, whole_numbers
 from mha_helpers.exercises.output_projection.head_contributions_mistakes import CONTRIBUTION_MISTAKES, _whole
 from mha_helpers.exercises.properties import batch_mixed, moved, not_finite, raised
 
@@ -28,6 +28,7 @@ def _contribution_cases():
         Case("one token", _arguments(6, 2, 3, 1, 4)),
         Case("float32", single),
         Case("transposed views", views),
+        whole_numbers(draws(12, heads=(2, 3, 4)), draws(13, W_O=(8, 8))),
         Case("heads wider than the model", draws(10, heads=(2, 4, 3), W_O=(6, 4))),
         Case("heads narrower than the model", draws(11, heads=(3, 2, 1), W_O=(3, 5))),
     )

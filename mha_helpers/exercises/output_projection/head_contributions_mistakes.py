@@ -52,6 +52,17 @@ def _four_axes_only(heads, W_O):
     return head_contributions(heads, W_O)
 
 
+def _columns_turned(heads, W_O):
+    """A slice of columns for each head, turned round so that it fits."""
+    d_head = heads.shape[-1]
+    return _each(heads, lambda i: heads[..., i, :, :] @ W_O[:, i * d_head : (i + 1) * d_head].T)
+
+
+def _rows_from_head(heads, W_O):
+    d_head = heads.shape[-1]
+    return _each(heads, lambda i: heads[..., i, :, :] @ W_O[i : i + d_head])
+
+
 def _heads_meet_W_O(heads, W_O):
     return heads @ W_O
 
@@ -98,6 +109,7 @@ CONTRIBUTION_MISTAKES = (
         "*rows*, i * d_head to (i + 1) * d_head: W_O.reshape(n_heads, d_head, -1).",
         (
             lambda heads, W_O: heads @ _blocks(heads, W_O.T),
+            _columns_turned,
             lambda heads, W_O: split_heads(_whole(heads, W_O), heads.shape[-3]),
             lambda heads, W_O: _padded(split_heads(_whole(heads, W_O), heads.shape[-3])),
         ),
@@ -107,6 +119,12 @@ CONTRIBUTION_MISTAKES = (
         "Head i gets rows i, i + n_heads, and so on. Its rows are neighbours, i * d_head to (i + 1) * d_head: reshape "
         "W_O to (n_heads, d_head, -1), in this order.",
         (_strided,),
+    ),
+    Mistake(
+        "contributions-rows-from-head",
+        "Your rows begin at i, the number of the head: W_O[i : i + d_head]. Each head before it has d_head rows, so "
+        "they begin at i * d_head.",
+        (_rows_from_head,),
     ),
     Mistake(
         "contributions-blocks-reversed",
@@ -198,7 +216,7 @@ CONTRIBUTION_MISTAKES = (
         "contributions-width-mismatch",
         "A head is d_head wide, and meets something with n_heads * d_head rows: all of W_O, or some of its columns. "
         "Give each head its own d_head *rows* of W_O: W_O.reshape(n_heads, d_head, -1).",
-        (_heads_meet_W_O,),
+        (_heads_meet_W_O, lambda heads, W_O: heads @ split_heads(W_O, heads.shape[-3])),
     ),
     Mistake(
         "contributions-first-axis",

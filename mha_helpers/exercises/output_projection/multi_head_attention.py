@@ -5,7 +5,7 @@ import numpy as np
 from mha_helpers import attention
 from mha_helpers.attention import combine_heads, head_contributions, scaled_dot_product_attention, split_heads
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws
+from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, draws, whole_numbers
 from mha_helpers.exercises.output_projection.multi_head_attention_mistakes import MULTI_HEAD_MISTAKES, WEIGHTS
 from mha_helpers.exercises.properties import batch_mixed, moved, negative_weights, not_finite, raised
 from mha_helpers.masks import causal_mask, padding_mask
@@ -26,9 +26,23 @@ def _arguments(seed, shape, n_heads, factor=1.0, dtype=np.float64):
     return {name: array.astype(dtype) for name, array in arrays.items()} | {"n_heads": n_heads}
 
 
-def _case(trait, seed, shape, n_heads, mask=None, *, edge=False, **more):
+def _other_width(seed, shape, n_heads, d_inner):
+    """Arguments whose n_heads * d_head is not the width of X."""
+    d_model = shape[-1]
+    projections = dict.fromkeys(MATRICES[:3], (d_model, d_inner)) | {"W_O": (d_inner, d_model)}
+    return draws(seed, X=shape, **projections) | {"n_heads": n_heads}
+
+
+WIDTH_OF_X = (
+    "mha-width-of-X",
+    "You take the heads' width from X. It is right as long as n_heads * d_head is d_model, and it need not be: what is "
+    "cut into heads is X @ W_Q, so d_head is W_Q.shape[-1] // n_heads. (Several models have wider heads.)",
+)
+
+
+def _case(trait, seed, shape, n_heads, mask=None, *, edge=False, if_alone=None, **more):
     options = {} if mask is None else {"mask": np.array(mask)}
-    return Case(trait, _arguments(seed, shape, n_heads, **more), edge, options)
+    return Case(trait, _arguments(seed, shape, n_heads, **more), edge, options, if_alone=if_alone)
 
 
 def _multi_head_cases():
@@ -53,6 +67,10 @@ def _multi_head_cases():
         _case("padding and a causal mask", 15, (2, 5, 6), 2, padding & causal_mask(5)),
         _case("as many sentences as heads", 16, (3, 3, 6), 3, padding_mask([[1, 1, 0], [1, 1, 1], [1, 0, 0]])),
         _case("a sentence of padding only", 17, (2, 3, 8), 2, padding_mask([[1, 1, 0], [0, 0, 0]])),
+        _case("heads of twelve features", 19, (2, 4, 24), 2, if_alone=WIDTH_CAPPED),
+        Case("heads wider than the model", _other_width(20, (4, 6), 2, 8), edge=True, if_alone=WIDTH_OF_X),
+        Case("heads narrower than the model", _other_width(21, (2, 3, 6), 2, 4), edge=True, if_alone=WIDTH_OF_X),
+        whole_numbers(_arguments(22, (2, 4, 6), 3)),
         _case("very large scores", 18, (2, 5, 6), 3, factor=60.0, edge=True),
     )
 

@@ -15,6 +15,7 @@ from mha_helpers.exercises.engine import Mistake
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM
 from mha_helpers.exercises.masking.masked_attention_mistakes import MASKED_MISTAKES
 from mha_helpers.exercises.steps import (
+    cut,
     cut_straight,
     every_nth,
     joined_features_first,
@@ -123,6 +124,18 @@ def _masked_by(wrong):
         return wrong(queries, keys, values, mask)
 
     return attend
+
+
+def _past_only(queries, keys, values, mask):
+    return scaled_dot_product_attention(queries, keys, values, mask, is_causal=True)
+
+
+def _past_and_no_mask(queries, keys, values, mask):
+    return scaled_dot_product_attention(queries, keys, values, is_causal=True)
+
+
+# What `scores / d ** 1 / 2` and `scores / (d ** 1 / 2)` multiply by.
+HALVES = (lambda heads: 1 / (2 * heads.shape[-1]), lambda heads: 2 / heads.shape[-1])
 
 
 def _over(axis):
@@ -235,6 +248,15 @@ def _never_split_yet_combined(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     return combine_heads(context) @ W_O, weights
 
 
+def _never_moved(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    heads, weights = scaled_dot_product_attention(*(cut(X @ W, n_heads) for W in (W_Q, W_K, W_V)), mask)
+    return heads.reshape(*X.shape[:-1], -1) @ W_O, weights
+
+
+def _never_moved_nor_masked(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    return _never_moved(X, W_Q, W_K, W_V, W_O, n_heads)
+
+
 def _heads_meet_W_O(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     heads, weights = scaled_dot_product_attention(*(split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V)), mask)
     return heads @ W_O, weights
@@ -341,6 +363,12 @@ MULTI_HEAD_MISTAKES = (
         (_through(split=cut_straight),),
     ),
     Mistake(
+        "mha-heads-not-moved",
+        "Your heads stand behind the tokens, (..., seq_len, n_heads, d_head), so that the heads of one token attend to "
+        "each other. Attention works on the last two axes: exchange heads and tokens first, as split_heads does.",
+        (_never_moved, _never_moved_nor_masked),
+    ),
+    Mistake(
         "mha-combine-without-transpose",
         "Your heads are right, but you reshape them straight back to (seq_len, d_model), which mixes tokens. Use "
         "combine_heads.",
@@ -414,6 +442,12 @@ MULTI_HEAD_MISTAKES = (
         WEIGHTS,
     ),
     Mistake(
+        "scale-precedence",
+        "`d ** 1 / 2` is (d ** 1) / 2, half of d: the power binds first. Write d ** 0.5, or np.sqrt(d).",
+        tuple(_through(attend=_scaled_by(factor)) for factor in HALVES),
+        WEIGHTS,
+    ),
+    Mistake(
         "scale-n-keys",
         "You divide by the root of the number of tokens. Divide by that of the number of features: sqrt(d_head).",
         (_through(attend=_scaled_by(lambda heads: heads.shape[-2] ** -0.5)),),
@@ -478,6 +512,12 @@ MULTI_HEAD_MISTAKES = (
             "mask-zero-times-inf",
             "mask-transposed",
         ),
+    ),
+    Mistake(
+        "mha-always-causal",
+        "You hide the future, whether a mask asks for it or not. Hide what the mask says, and nothing without one.",
+        (_through(attend=_past_only), _through(attend=_past_and_no_mask)),
+        WEIGHTS,
     ),
     Mistake(
         "mha-mask-first-sentence",

@@ -64,12 +64,28 @@ def _with(epsilon):
     )
 
 
+def _in_the_weights_own_type(epsilon):
+    """Return entropies guarded by a number that is rounded to the type of the weights."""
+
+    def guarded(guard):
+        return lambda weights: -(weights * np.log(guard(weights, weights.dtype.type(epsilon)))).sum(-1).mean(-1)
+
+    return guarded(np.add), guarded(np.maximum), guarded(lambda weights, number: np.where(weights > 0, weights, number))
+
+
 ENTROPY_MISTAKES = (
     Mistake(
         "entropy-epsilon",
         "The small number that keeps the logarithm from 0 is not small: it moves the result. 1e-12 does not; or do "
         "without, as np.log(np.where(weights > 0, weights, 1)) does.",
         tuple(wrong for epsilon in (0.1, 0.01, 1e-3, 1e-4, 1e-5) for wrong in _with(epsilon)),
+    ),
+    Mistake(
+        "entropy-float32",
+        "It is right in float64 and not in float32: there a number such as 1e-300 is 0, and log(0) is -infinity again "
+        "(float32's smallest number is about 1e-45). Give np.log a 1 where a weight is 0: "
+        "np.log(np.where(weights > 0, weights, 1)).",
+        tuple(wrong for epsilon in (1e-300, 1e-100) for wrong in _in_the_weights_own_type(epsilon)),
     ),
     Mistake(
         "entropy-nan",

@@ -162,8 +162,13 @@ KNOCK_OUT_MISTAKES = (
         (
             _of_other_heads(lambda heads, n_heads: np.arange(heads.min(), heads.max() + 1) if len(heads) else []),
             _of_other_heads(lambda heads, n_heads: np.arange(heads[0], heads[-1] + 1) if len(heads) else []),
-            _of_other_heads(lambda heads, n_heads: np.arange(len(heads))),
         ),
+    ),
+    Mistake(
+        "knock-out-by-place",
+        "You switch off as many heads as `heads` has, and always the first ones: range(len(heads)) gives the places in "
+        "the list. What stands there are the heads: `for head in heads`.",
+        (_of_other_heads(lambda heads, n_heads: np.arange(len(heads))),),
     ),
     Mistake(
         "knock-out-counted-from-one",

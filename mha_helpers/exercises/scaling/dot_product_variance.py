@@ -3,10 +3,16 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import draws
+from mha_helpers.exercises.inputs import draws, whole_numbers
 from mha_helpers.exercises.properties import not_finite
 from mha_helpers.exercises.scaling.dot_product_variance_mistakes import VARIANCE_MISTAKES
 from mha_helpers.measures import dot_product_variance
+
+FIRST_PAIRS = (
+    "variance-first-pairs",
+    "It is right for few pairs, and goes wrong for many: do you use the first ones only, or a number of your own for "
+    "how many there are? Use them all; how many there are is len(queries).",
+)
 
 
 def _variance_cases():
@@ -15,7 +21,9 @@ def _variance_cases():
     views = {name: array.T for name, array in draws(4, queries=(3, 6), keys=(3, 6)).items()}
     return (
         Case("five pairs", draws(0, queries=(5, 4), keys=(5, 4))),
-        Case("many pairs", draws(1, queries=(40, 9), keys=(40, 9))),
+        Case("many pairs", draws(1, queries=(40, 9), keys=(40, 9)), if_alone=FIRST_PAIRS),
+        Case("250 pairs", draws(8, queries=(250, 3), keys=(250, 3)), if_alone=FIRST_PAIRS),
+        whole_numbers(draws(9, queries=(9, 4), keys=(9, 4))),
         Case("a mean that is not 0", shifted),
         Case("float32", single),
         Case("transposed views", views),

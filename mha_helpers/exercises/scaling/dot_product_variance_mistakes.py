@@ -1,5 +1,7 @@
 """The mistakes that people make in `dot_product_variance`."""
 
+import statistics
+
 import numpy as np
 
 from mha_helpers.exercises.engine import Mistake
@@ -80,6 +82,7 @@ VARIANCE_MISTAKES = (
         (
             lambda queries, keys: _pairs(queries, keys).var(ddof=1),
             lambda queries, keys: _pairs(queries, keys).var(ddof=1) if len(queries) > 1 else 0.0,
+            lambda queries, keys: statistics.variance(_pairs(queries, keys).tolist()),
         ),
     ),
     Mistake(

@@ -74,6 +74,11 @@ def _scale(slug, message, *implementations):
 
 SCALE_MISTAKES = (
     _scale(
+        "scale-ignored",
+        "Right without `scale`, but where a scale is given you do not use it: it takes the place of 1 / sqrt(d_head).",
+        _scaled_by(lambda q, k, v, scale: _root(q)),
+    ),
+    _scale(
         "scale-missing",
         "The scores are not divided. Divide them by sqrt(d_head), the root of queries.shape[-1].",
         _by_default(lambda q, k, v: 1),
@@ -137,7 +142,11 @@ SCALE_MISTAKES = (
         _by_default(lambda q, k, v: k.shape[1] ** -0.5),
         _by_default(lambda q, k, v: q.shape[0] ** -0.5),
         _by_default(lambda q, k, v: k.shape[0] ** -0.5),
-        _scaled_by(lambda q, k, v, scale: q.shape[1] ** -0.5),
+        *(
+            _scaled_by(lambda *given, which=which, axis=axis: given[which].shape[axis] ** -0.5)
+            for which in (0, 1)
+            for axis in (0, 1)
+        ),
     ),
     _scale(
         "scale-constant",
@@ -151,11 +160,7 @@ SCALE_MISTAKES = (
         _by_default(lambda q, k, v: 2 / q.shape[-1]),
         _by_default(lambda q, k, v: 1 / (2 * q.shape[-1])),
         _scaled_by(lambda q, k, v, scale: 2 / q.shape[-1]),
-    ),
-    _scale(
-        "scale-ignored",
-        "Right without `scale`, but where a scale is given you do not use it: it takes the place of 1 / sqrt(d_head).",
-        _scaled_by(lambda q, k, v, scale: _root(q)),
+        _scaled_by(lambda q, k, v, scale: 1 / (2 * q.shape[-1])),
     ),
     _scale(
         "scale-on-top",

@@ -57,6 +57,9 @@ SCORE_MISTAKES = (
             lambda queries, keys: queries @ keys.transpose(1, 0),
             lambda queries, keys: queries @ keys.transpose(0, 1),
             lambda queries, keys: queries @ keys.transpose(0, 2, 1),
+            lambda queries, keys: queries @ keys.transpose(0, 1, 3, 2),
+            lambda queries, keys: queries @ keys.transpose(-2, -1),
+            lambda queries, keys: queries @ keys.transpose(-1, -2),
         ),
     ),
     Mistake(
@@ -98,6 +101,44 @@ SCORE_MISTAKES = (
         (
             lambda queries, keys: np.dot(queries, swap(keys)),
             lambda queries, keys: np.tensordot(queries, keys, axes=(-1, -1)),
+        ),
+    ),
+    Mistake(
+        "scores-feature-left-out",
+        "One feature doesn't count: the first or the last of each vector is left out. A slice or a range stops "
+        "*before* its end, so [:-1] drops the last.",
+        (
+            lambda queries, keys: queries[..., :-1] @ swap(keys[..., :-1]),
+            lambda queries, keys: queries[..., 1:] @ swap(keys[..., 1:]),
+        ),
+    ),
+    Mistake(
+        "scores-minus",
+        "Your scores have the opposite sign, so that what fits best scores lowest. A score is the sum of the products, "
+        "without a minus.",
+        (lambda queries, keys: -queries @ swap(keys),),
+    ),
+    Mistake(
+        "scores-clipped",
+        "Negative scores become 0, or positive (np.maximum, abs, a square). They say that two vectors point apart, "
+        "and softmax takes them as they are.",
+        (
+            lambda queries, keys: np.maximum(queries @ swap(keys), 0),
+            lambda queries, keys: abs(queries @ swap(keys)),
+            lambda queries, keys: (queries @ swap(keys)) ** 2,
+            lambda queries, keys: abs(queries) @ swap(abs(keys)),
+        ),
+    ),
+    Mistake(
+        "scores-distance",
+        "You compare by distance, or add where you should multiply. A score is a dot product: multiply feature by "
+        "feature, and add the products up.",
+        (
+            lambda queries, keys: ((queries[..., :, None, :] - keys[..., None, :, :]) ** 2).sum(axis=-1),
+            lambda queries, keys: -((queries[..., :, None, :] - keys[..., None, :, :]) ** 2).sum(axis=-1),
+            lambda queries, keys: np.linalg.norm(queries[..., :, None, :] - keys[..., None, :, :], axis=-1),
+            lambda queries, keys: -np.linalg.norm(queries[..., :, None, :] - keys[..., None, :, :], axis=-1),
+            lambda queries, keys: (queries[..., :, None, :] + keys[..., None, :, :]).sum(axis=-1),
         ),
     ),
     Mistake(

@@ -69,6 +69,19 @@ def _inside(mistakes, step, without=()):
     )
 
 
+CAUSAL_NOT_ASKED = (
+    "You hide the future: a query sees only the keys up to its own place. Some models do so, and notebook 03 shows "
+    "which; here every query sees every key."
+)
+
+
+def _past_only(scores, low):
+    """Put a low number where a key stands after its query."""
+    return np.where(np.tril(np.ones(scores.shape[-2:], bool)), scores, low)
+
+
+# In front of a softmax these are something else, or no mistake at all.
+SCORES_ONLY = {"scores-scaled", "scores-mean", "scores-softmaxed", "scores-minus"}
 NOT_YET = " This exercise asks for the plain scores; the right divisor is notebook 02's subject."
 
 
@@ -128,6 +141,14 @@ ATTENTION_MISTAKES = (
                 swap(softmax(attention_scores(queries, keys))),
             ),
         ),
+    ),
+    Mistake(
+        "causal-not-asked",
+        CAUSAL_NOT_ASKED,
+        tuple(
+            _attention_with(weigh=lambda scores, low=low: softmax(_past_only(scores, low))) for low in (-np.inf, -1e9)
+        ),
+        seen_in=WEIGHTS,
     ),
     Mistake(
         "scale-not-yet",
@@ -194,5 +215,5 @@ ATTENTION_MISTAKES = (
         (_attention_mixing(lambda weights, scores, queries, keys, values: np.dot(weights, values)),),
     ),
     *_inside(SOFTMAX_MISTAKES, "weigh"),
-    *_inside(SCORE_MISTAKES, "compare", without={"scores-scaled", "scores-mean", "scores-softmaxed"}),
+    *_inside(SCORE_MISTAKES, "compare", without=SCORES_ONLY),
 )

@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.attention import softmax
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws
+from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, whole_numbers
 from mha_helpers.exercises.properties import batch_mixed, negative_weights, not_finite, rows_do_not_sum_to_one
 from mha_helpers.exercises.self_attention.softmax_mistakes import SOFTMAX_MISTAKES
 
@@ -28,6 +28,7 @@ def _softmax_cases():
         Case("a batch of one row", scores(7, 1, 1, 4)),
         Case("float32", {"scores": scores(5, 4, 6)["scores"].astype(np.float32)}),
         Case("a transposed view", {"scores": scores(6, 5, 4)["scores"].T}),
+        whole_numbers(scores(8, 2, 3, 4)),
         extreme("very large scores", apart),
         extreme("very large scores in a batch", [apart[::-1], apart]),
         extreme("one very large score", [[0.25, 0.75, 1000.0, -1000.0], [0.0, 1.0, 2.0, 3.0]]),

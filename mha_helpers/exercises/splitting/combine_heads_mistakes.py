@@ -12,6 +12,17 @@ def _reshaped(heads):
     return (*batch, seq_len, n_heads * d_head)
 
 
+def _sizes_after_swap(heads):
+    heads = heads.swapaxes(-3, -2)
+    *batch, n_heads, seq_len, d_head = heads.shape
+    return heads.reshape(*batch, seq_len, n_heads * d_head)
+
+
+def _old_width_after_swap(heads):
+    heads = heads.swapaxes(-3, -2)
+    return heads.reshape(*heads.shape[:-3], -1, heads.shape[-3] * heads.shape[-1])
+
+
 def _three_axes_only(heads):
     _n_heads, _seq_len, _d_head = heads.shape
     return combine_heads(heads)
@@ -86,6 +97,21 @@ COMBINE_MISTAKES = (
         "The heads stand behind the tokens now, but still on an axis of their own. Merge the last two axes: "
         "reshape(..., seq_len, n_heads * d_head).",
         (lambda heads: heads.swapaxes(-3, -2), lambda heads: np.moveaxis(heads, -3, -1)),
+    ),
+    Mistake(
+        "combine-sizes-after-swap",
+        "Once the axes are exchanged the sizes stand in other places: after swapaxes(-3, -2) the shape is (..., "
+        "seq_len, n_heads, d_head). Take n_heads, seq_len and d_head from the shape before that, or in this order.",
+        (_sizes_after_swap, _old_width_after_swap),
+    ),
+    Mistake(
+        "combine-old-shape",
+        "After the exchange you give the array the shape that `heads` had. That has an axis of heads still: each token "
+        "gets one row, (..., seq_len, n_heads * d_head).",
+        (
+            lambda heads: heads.swapaxes(-3, -2).reshape(heads.shape),
+            lambda heads: heads.swapaxes(-2, -1).reshape(heads.shape),
+        ),
     ),
     Mistake(
         "combine-unchanged",

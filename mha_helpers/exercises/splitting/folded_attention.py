@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.attention import folded_attention
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws
+from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, draws, whole_numbers
 from mha_helpers.exercises.properties import batch_mixed, moved, not_finite, raised
 from mha_helpers.exercises.splitting.folded_attention_mistakes import FOLDED_MISTAKES
 
@@ -26,6 +26,8 @@ def _folded_cases():
         Case("as many heads as features", _arguments(5, (2, 5, 3), 3)),
         Case("as many heads as sentences", _arguments(6, (3, 4, 6), 3)),
         Case("one token", _arguments(7, (2, 1, 6), 3)),
+        Case("heads of twelve features", _arguments(11, (2, 3, 24), 2), if_alone=WIDTH_CAPPED),
+        whole_numbers(_arguments(12, (2, 4, 6), 3)),
         Case("float32", _arguments(9, (4, 3, 10), 2, dtype=np.float32)),
         Case("transposed views", views | {"n_heads": 4}),
         Case("very large scores", _arguments(10, (2, 5, 6), 3, factor=2000), edge=True),
@@ -70,12 +72,25 @@ def _queries_mixed(call, arguments, arrays):
     )
 
 
+def _never_folded(arguments, shapes):
+    batch, seq_len, _ = arguments["queries"].shape
+    n_folded = batch * arguments["n_heads"]
+    if any(len(shape) <= 3 and shape[0] in (n_folded, n_folded * seq_len) for shape in shapes if shape):
+        return None
+    return "folded-never-folded", (
+        "The numbers are right, but nothing is ever folded: no array on your way has batch * n_heads, here "
+        f"{n_folded}, as its first axis. This exercise is about that form: give attention three arrays of shape (batch "
+        "* n_heads, seq_len, d_head)."
+    )
+
+
 exercise = Exercise(
     reference=folded_attention,
     outputs=("context",),
     cases=_folded_cases(),
     mistakes=FOLDED_MISTAKES,
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,
+    way=_never_folded,
     properties=(not_finite, batch_mixed("queries", "keys", "values"), _queries_mixed, _heads_mixed, _no_average),
     hints=(
         "split_heads gives (batch, n_heads, seq_len, d_head). Batch and heads stand side by side there, so one reshape "

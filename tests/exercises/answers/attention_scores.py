@@ -212,6 +212,10 @@ def scores_loop_wrong_index(queries, keys):
 
 
 WRONG = {
+    "scores-distance": (lambda queries, keys: -np.linalg.norm(queries[..., :, None, :] - keys[..., None, :, :], axis=-1), lambda queries, keys: (queries[..., :, None, :] + keys[..., None, :, :]).sum(-1),),
+    "scores-feature-left-out": (lambda queries, keys: attention_scores(queries[..., :-1], keys[..., :-1]), scores_loop_first_feature_skipped,),
+    "scores-clipped": (lambda queries, keys: np.abs(attention_scores(queries, keys)), lambda queries, keys: np.maximum(attention_scores(queries, keys), 0), lambda queries, keys: attention_scores(queries, keys) ** 2,),
+    "scores-minus": (lambda queries, keys: -attention_scores(queries, keys),),
     "scores-mean": (
         lambda queries, keys: attention_scores(queries, keys) / queries.shape[-1],
         lambda queries, keys: (queries[..., :, None, :] * keys[..., None, :, :]).mean(-1),
@@ -244,19 +248,13 @@ WRONG = {
     ),
     "scores-queries-only": (lambda queries, keys: queries @ queries.T,),
     None: (
-        lambda queries, keys: -attention_scores(queries, keys),
         lambda queries, keys: 2 * attention_scores(queries, keys),
         lambda queries, keys: attention_scores(queries, keys) + 1,
         lambda queries, keys: attention_scores(queries, keys) / math.sqrt(keys.shape[-2]),
-        lambda queries, keys: np.abs(attention_scores(queries, keys)),
-        lambda queries, keys: np.maximum(attention_scores(queries, keys), 0),
-        lambda queries, keys: attention_scores(queries, keys) ** 2,
         lambda queries, keys: attention_scores(queries, keys).round(1),
         lambda queries, keys: attention_scores(queries, keys)[..., ::-1],
         lambda queries, keys: attention_scores(queries, keys[..., ::-1, :]),
-        lambda queries, keys: attention_scores(queries[..., :-1], keys[..., :-1]),
         lambda queries, keys: attention_scores(queries - queries.mean(-1, keepdims=True), keys),
-        lambda queries, keys: -np.linalg.norm(queries[..., :, None, :] - keys[..., None, :, :], axis=-1),
         lambda queries, keys: np.abs(queries[..., :, None, :] - keys[..., None, :, :]).sum(-1),
         lambda queries, keys: np.tril(attention_scores(queries, keys)),
         lambda queries, keys: attention_scores(queries, keys)[..., 0],
@@ -288,7 +286,6 @@ WRONG = {
         scores_only_first_head,
         scores_swapped_batch_and_heads,
         scores_keys_reversed_by_flip,
-        scores_loop_first_feature_skipped,
         scores_loop_wrong_index,
         lambda queries, keys: attention_scores(queries, keys).round(2),
         lambda queries, keys: attention_scores(queries, keys).round(3),
@@ -315,7 +312,6 @@ WRONG = {
         lambda queries, keys: queries[..., :, None, 0] * keys[..., None, :, 0],
         lambda queries, keys: (queries[..., :, None, :] * keys[..., None, :, :]).max(-1),
         lambda queries, keys: (queries[..., :, None, :] * keys[..., None, :, :]),
-        lambda queries, keys: (queries[..., :, None, :] + keys[..., None, :, :]).sum(-1),
         lambda queries, keys: np.array([[q @ k for k in keys] for q in queries]),
         lambda queries, keys: np.array([q @ k.T for q, k in zip(queries, keys)]),  # noqa: B905
         lambda queries, keys: np.corrcoef(queries, keys)[: len(queries), len(queries) :] if queries.ndim == 2 else attention_scores(queries, keys),

@@ -176,6 +176,7 @@ def _combine_then(change):
 
 
 WRONG = {
+    "combine-sizes-after-swap": (lambda heads: heads.swapaxes(-3, -2).reshape(*heads.shape[:-2], -1),),
     "combine-interleaved": (
         combine_overwriting,
         combine_fortran,
@@ -222,7 +223,6 @@ WRONG = {
         lambda heads: heads.prod(axis=-3),
         lambda heads: heads.mean(axis=1),
         lambda heads: heads.transpose(1, 2).reshape(heads.shape[-2], -1),
-        lambda heads: heads.swapaxes(-3, -2).reshape(*heads.shape[:-2], -1),
         lambda heads: heads.swapaxes(-3, -2).contiguous().view(heads.shape[0], -1),
         lambda heads, n_heads: combine_heads(heads),
     ),

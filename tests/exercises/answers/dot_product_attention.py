@@ -307,6 +307,7 @@ def attention_keeps_last(queries, keys, values, kept={}):  # noqa: B006
 
 
 WRONG = {
+    "causal-not-asked": (attention_causal,),
     "input-changed": (attention_writes_values,),
     "returns-scores": (lambda q, k, v: (_attend(q, k, v)[0], attention_scores(q, k)),),
     "scores-cosine": (lambda q, k, v: _attend(q / np.linalg.norm(q, axis=-1, keepdims=True), k, v),),
@@ -368,7 +369,6 @@ WRONG = {
         attention_max_over_axis_1,
         _weighing(_shifted_by(lambda s: s.max(axis=min(1, s.ndim - 1), keepdims=True))),
         attention_mask_if_self,
-        attention_causal,
         attention_zero_mask,
         attention_residual,
         attention_first_head_values,

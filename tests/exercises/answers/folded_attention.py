@@ -127,18 +127,11 @@ RIGHT = (
     folded_by_hand,
     folded_heads_outside,
     folded_split_back,
-    folded_four_axes,
-    folded_head_by_head,
-    folded_filling,
-    folded_einsum,
-    folded_python_loops,
     folded_stacked,
-    folded_block_masks,
     folded_one_long_sentence,
     folded_scaled_queries,
     lambda q, k, v, h: folded_attention(q, k, v, h).astype(np.float32),
     lambda q, k, v, h: folded_attention(q, k, v, h).tolist(),
-    lambda q, k, v, h: np.stack([folded_attention(q[i : i + 1], k[i : i + 1], v[i : i + 1], h)[0] for i in range(len(q))]),
     lambda q, k, v, h: np.asfortranarray(folded_by_hand(q, k, v, h)),
 )  # fmt: skip
 
@@ -218,6 +211,15 @@ def folded_batch_inside(queries, keys, values, n_heads):
 
 
 WRONG = {
+    "folded-never-folded": (
+        folded_four_axes,
+        folded_head_by_head,
+        folded_filling,
+        folded_einsum,
+        folded_python_loops,
+        folded_block_masks,
+        lambda q, k, v, h: np.stack([folded_attention(q[i : i + 1], k[i : i + 1], v[i : i + 1], h)[0] for i in range(len(q))]),
+    ),
     "input-changed": (folded_writes,),
     "folded-order": (
         folded_batch_inside,

@@ -193,6 +193,7 @@ def _contributions_then(change):
 
 
 WRONG = {
+    "contributions-rows-from-head": (contributions_block_by_index,),
     "contributions-strided-rows": (
         contributions_rows_by_n_heads,
         lambda heads, W_O: heads @ W_O.reshape(heads.shape[-1], heads.shape[-3], -1).swapaxes(0, 1),
@@ -219,7 +220,6 @@ WRONG = {
         contributions_centred,
         contributions_scaled,
         contributions_next_block,
-        contributions_block_by_index,
         contributions_straight_in_batches,
         contributions_transposed_if_square,
         contributions_batches_shared,

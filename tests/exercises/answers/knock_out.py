@@ -276,13 +276,13 @@ def _knocked_out_then(change):
 
 
 WRONG = {
+    "knock-out-by-place": (knock_out_loop_of_numbers,),
     "input-changed": (
         knock_out_in_place,
         knock_out_in_place_of_a_view,
         knock_out_changes_heads,
     ),
     "knock-out-block-diagonal": (knock_out_block_corner,),
-    "knock-out-range": (knock_out_loop_of_numbers,),
     "knock-out-nothing": (
         knock_out_fancy_copy,
         knock_out_names,

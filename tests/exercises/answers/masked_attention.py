@@ -569,6 +569,9 @@ def context_changed(change):
 
 
 WRONG = {
+    "mask-rows-emptied": (_hiding(lambda scores, mask: scores - 1e9 * mask),),
+    "mask-causal-on-top": (masked_causal_too,),
+    "mask-causal-instead": (masked_causal_instead,),
     "input-changed": (
         masked_writes_mask,
         masked_writes_queries,
@@ -592,7 +595,6 @@ WRONG = {
     ),
     "mask-inverted": (
         masked_numpy_ma_without_where,
-        _hiding(lambda scores, mask: scores - 1e9 * mask),
     ),
     "mask-ignored": (_masking(lambda mask, q, k: mask if mask.ndim == 4 else np.ones_like(mask)),),
     "mask-full-row-unmasked": (_masking(lambda mask, q, k: np.where(mask.any(-1, keepdims=True), mask, True)),),
@@ -620,8 +622,6 @@ WRONG = {
         masked_squeezed,
         masked_weights_squeezed,
         masked_one_key_short_cut,
-        masked_causal_instead,
-        masked_causal_too,
         masked_causal_if_square,
         masked_transposed_if_square,
         masked_no_max,

@@ -37,18 +37,17 @@ TELLING_CASE = ("two batch axes", 6)
 
 
 def mha_by_hand(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
-    *batch, seq_len, d_model = X.shape
-    d_head = d_model // n_heads
+    d_head = W_Q.shape[-1] // n_heads
 
     def split(Y):
-        return Y.reshape(*batch, seq_len, n_heads, d_head).swapaxes(-3, -2)
+        return Y.reshape(*X.shape[:-1], n_heads, d_head).swapaxes(-3, -2)
 
     q, k, v = split(X @ W_Q), split(X @ W_K), split(X @ W_V)
     scores = q @ k.swapaxes(-1, -2) / math.sqrt(d_head)
     if mask is not None:
         scores = np.where(mask, scores, -np.inf)
     weights = softmax_or_zeros(scores)
-    context = (weights @ v).swapaxes(-3, -2).reshape(*batch, seq_len, d_model)
+    context = (weights @ v).swapaxes(-3, -2).reshape(*X.shape[:-1], n_heads * d_head)
     return context @ W_O, weights
 
 
@@ -60,7 +59,7 @@ def _mask_of(mask, head):
 
 
 def mha_loop_over_heads(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
-    d_head = X.shape[-1] // n_heads
+    d_head = W_Q.shape[-1] // n_heads
     contexts, weights = [], []
     for h in range(n_heads):
         c = slice(h * d_head, (h + 1) * d_head)
@@ -77,7 +76,7 @@ def mha_sum_of_contributions(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
 
 
 def mha_adding_up(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
-    d_head = X.shape[-1] // n_heads
+    d_head = W_Q.shape[-1] // n_heads
     weights = np.zeros((*X.shape[:-2], n_heads, X.shape[-2], X.shape[-2]))
     output = np.zeros(X.shape)
     for h in range(n_heads):
@@ -170,12 +169,12 @@ def mha_recursive(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
 
 
 def mha_python_loops(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
-    *batch, seq_len, d_model = X.shape
-    d_head = d_model // n_heads
+    *batch, seq_len, _ = X.shape
+    d_head = W_Q.shape[-1] // n_heads
     q, k, v = X @ W_Q, X @ W_K, X @ W_V
     weights = np.zeros((*batch, n_heads, seq_len, seq_len))
     visible = np.broadcast_to(True if mask is None else mask, weights.shape)
-    combined = np.zeros(X.shape)
+    combined = np.zeros(q.shape)
     for place in itertools.product(*map(range, batch), range(n_heads), range(seq_len)):
         *b, h, i = place
         keys = [j for j in range(seq_len) if visible[(*place, j)]]
@@ -202,11 +201,11 @@ def mha_weights_through_W_O_first(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
 
 def mha_strided_everywhere(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     """Columns and rows are shuffled first, so that strided heads are the right ones."""
-    d_head = X.shape[-1] // n_heads
-    order = np.arange(X.shape[-1]).reshape(n_heads, d_head).T.ravel()
+    d_head = W_Q.shape[-1] // n_heads
+    order = np.arange(W_Q.shape[-1]).reshape(n_heads, d_head).T.ravel()
     q, k, v = (np.stack([(X @ W[:, order])[..., h::n_heads] for h in range(n_heads)], axis=-3) for W in (W_Q, W_K, W_V))
     heads, weights = scaled_dot_product_attention(q, k, v, mask)
-    combined = np.moveaxis(heads, -3, -1).reshape(X.shape)
+    combined = np.moveaxis(heads, -3, -1).reshape(*X.shape[:-1], -1)
     return combined @ W_O[order], weights
 
 
@@ -232,6 +231,56 @@ RIGHT = (
     lambda *given, **named: tuple(array.tolist() for array in multi_head_attention(*given, **named)),
     lambda X, Q, K, V, out, h, mask=None, is_causal=False, dropout=0.0: mha_by_hand(X, Q, K, V, out, h, mask),
 )  # fmt: skip
+
+
+def mha_as_wide_as_X(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    *batch, seq_len, d_model = X.shape
+    d_head = d_model // n_heads
+    q, k, v = ((X @ W).reshape(*batch, seq_len, n_heads, d_head).swapaxes(-3, -2) for W in (W_Q, W_K, W_V))
+    heads, weights = scaled_dot_product_attention(q, k, v, mask)
+    return heads.swapaxes(-3, -2).reshape(*batch, seq_len, d_model) @ W_O, weights
+
+
+def mha_first_columns(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    """As many columns as X has: where there are more, the last are never looked at."""
+    d_head = X.shape[-1] // n_heads
+    contexts, weights = [], []
+    for h in range(n_heads):
+        c = slice(h * d_head, (h + 1) * d_head)
+        context, w = scaled_dot_product_attention(X @ W_Q[:, c], X @ W_K[:, c], X @ W_V[:, c], _mask_of(mask, h))
+        contexts.append(context)
+        weights.append(w)
+    return np.concatenate(contexts, axis=-1) @ W_O, np.stack(weights, axis=-3)
+
+
+def mha_scaled_by_the_width_of_X(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    q, k, v = (split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
+    scale = (X.shape[-1] // n_heads) ** -0.5
+    heads, weights = scaled_dot_product_attention(q, k, v, mask, scale=scale)
+    return combine_heads(heads) @ W_O, weights
+
+
+def mha_called_as_layers(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    return multi_head_attention(W_Q(X), W_K(X), W_V(X), W_O, n_heads, mask)
+
+
+def mha_both_results_at_once(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    q, k, v = (split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
+    return combine_heads(scaled_dot_product_attention(q, k, v, mask)) @ W_O
+
+
+def mha_half_of_d_head(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    q, k, v = (split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
+    scores = q @ k.mT / q.shape[-1] ** 1 / 2
+    weights = softmax_or_zeros(scores if mask is None else np.where(mask, scores, -np.inf))
+    return combine_heads(weights @ v) @ W_O, weights
+
+
+def mha_heads_not_moved(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    """The heads stay behind the tokens, so that each token's heads attend to each other."""
+    q, k, v = ((X @ W).reshape(*X.shape[:-1], n_heads, -1) for W in (W_Q, W_K, W_V))
+    weights = softmax(q @ k.mT / np.sqrt(q.shape[-1]))
+    return (weights @ v).reshape(*X.shape[:-1], -1) @ W_O, weights
 
 
 def _heads_of(X, W_Q, W_K, W_V, n_heads, mask=None):
@@ -444,6 +493,10 @@ def multi_head_changed(change):
 
 
 WRONG = {
+    "mha-always-causal": (mha_always_causal,),
+    "mha-width-of-X": (mha_as_wide_as_X, mha_first_columns, mha_scaled_by_the_width_of_X),
+    "scale-precedence": (mha_half_of_d_head,),
+    "mha-heads-not-moved": (mha_heads_not_moved,),
     "input-changed": (
         mha_mask_writes,
         mha_scales_in_place,
@@ -454,7 +507,6 @@ WRONG = {
     "mha-weights-before-batch": (mha_loop_stacks_first,),
     None: (
         mha_no_mask_argument,
-        mha_always_causal,
         mha_any_mask_is_causal,
         mha_if_mask,
         mha_mask_needs_head_axis,

@@ -330,6 +330,8 @@ def scaled_numerator_only(queries, keys, values, scale=None):
 
 
 WRONG = {
+    "scores-clipped": (_weighing(lambda s: softmax(np.abs(s))),),
+    "causal-not-asked": (scaled_causal,),
     "scale-constant": (
         scaled_cached_scale,
         _by(lambda q, k, v: 1 / np.sqrt(q.ndim)),
@@ -349,7 +351,6 @@ WRONG = {
         scaled_default_minus_one,
         scaled_keeps_given,
         scaled_squeezed,
-        scaled_causal,
         scaled_integer_root,
         scaled_only_matrices,
         scaled_first_item,
@@ -398,7 +399,6 @@ WRONG = {
         _weighing(lambda s: softmax(s).round(3)),
         _weighing(lambda s: np.exp(s) / (np.exp(s).sum(-1, keepdims=True) + 1)),
         _weighing(lambda s: softmax(s.astype(np.float16))),
-        _weighing(lambda s: softmax(np.abs(s))),
         _after(lambda context, weights: (context, weights.squeeze())),
         _after(lambda context, weights: (context[0], weights[0])),
         _after(lambda context, weights: (context, weights, weights)),
