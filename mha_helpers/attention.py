@@ -239,7 +239,7 @@ def softmax_jacobian(p):
 
     Notes
     -----
-    diag(p) - p p^T, by the quotient rule.
+    diag(p) - p^T p (p is a row), by the quotient rule.
 
     Examples
     --------

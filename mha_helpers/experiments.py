@@ -54,7 +54,7 @@ def learn_one_key(d_k, divisor, *, step_on="scores", n_steps=100, step=0.5):
 
     Notes
     -----
-    The draws are always the same. What comes back to the scores is the softmax's Jacobian, diag(p) - p p^T,
+    The draws are always the same. What comes back to the scores is the softmax's Jacobian, diag(p) - p^T p,
     times what comes back to the weights; to a query, that times its keys, over the divisor.
 
     Examples

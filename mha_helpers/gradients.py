@@ -60,7 +60,7 @@ def attention_gradients(queries, keys, values, d_context, mask=None, *, is_causa
     _, weights = scaled_dot_product_attention(queries, keys, values, mask, is_causal=is_causal, scale=scale)
     d_values = weights.swapaxes(-1, -2) @ d_context
     d_weights = attention_scores(d_context, values)  # d_context @ values^T
-    # The softmax's Jacobian, diag(p) - p p^T, times each row of d_weights.
+    # The softmax's Jacobian, diag(p) - p^T p, times each row of d_weights.
     d_scores = weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True))
     d_queries = scale * d_scores @ keys
     d_keys = scale * d_scores.swapaxes(-1, -2) @ queries

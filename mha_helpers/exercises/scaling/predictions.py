@@ -16,13 +16,13 @@ def _spread():
 
 
 predict_spread = Prediction(
-    right="b",
+    right="a",
     reactions={
-        "a": "If all the terms had the same sign, yes. Half of them are negative, so most of the sum cancels: what is "
-        "left grows like the root of the number of terms.",
-        "b": "64 times as many terms, of either sign: most of them cancel, and what is left grows like the "
-        "root of their number.",
-        "c": "The terms cancel only in part. What is left grows like the root of their number.",
+        "a": "There are 64 times as many products, of either sign. Most of them cancel, and what is left grows like "
+        "the root of their number.",
+        "b": "It would, if all the products had the same sign. Half of them are negative, so most of the sum cancels, "
+        "and what is left grows like the root of the number of products.",
+        "c": "They cancel only in part. What is left grows like the root of the number of products.",
     },
     evidence=_spread,
 )
@@ -36,20 +36,20 @@ def _gradient():
     for name, divisor in (("not divided", 1), ("divided by sqrt(512)", 512**0.5)):
         sizes = measures.jacobian_norm(attention.softmax(scores / divisor))
         lines.append(
-            f"{name:20}: half of the rows have a Jacobian smaller than {np.median(sizes):.4f}; mean {sizes.mean():.4f}"
+            f"{name:20}: size of the Jacobian in the median row {np.median(sizes):.4f}, in the mean {sizes.mean():.4f}"
         )
     return "\n".join(lines)
 
 
 predict_gradient = Prediction(
-    right="c",
+    right="b",
     reactions={
-        "a": "It is often said, and it is the other way round. A weight that is almost 1 or almost 0 hardly moves "
-        "when its score moves, so hardly anything comes back through the softmax.",
-        "b": "The scores are larger, but they come through the softmax, which is flat where its weights are almost 1 "
-        "or almost 0: hardly anything comes back.",
-        "c": "A weight that is almost 1 or almost 0 hardly moves when its score moves. Whatever the loss asks for, "
+        "a": "That's often said, and for a typical row it's the other way round. A weight that is almost 1 or almost 0 "
+        "hardly moves when its score moves, so hardly anything comes back through the softmax.",
+        "b": "A weight that is almost 1 or almost 0 hardly moves when its score moves. Whatever the loss asks for, "
         "hardly anything of it comes back to the scores.",
+        "c": "The scores are larger, but they go through the softmax, which is flat where its weights are almost 1 or "
+        "almost 0. Hardly anything comes back.",
     },
     evidence=_gradient,
 )
@@ -66,14 +66,14 @@ def _queries_first():
 
 
 predict_queries_first = Prediction(
-    right="a",
+    right="c",
     reactions={
-        "a": "Each score is a sum in which every term has one factor from the query: divide the query, and the whole "
-        "sum is divided. Only both at once is a mistake.",
-        "b": "Each score is a sum in which every term has one factor from the query. Divide the query by 8, and the "
-        "whole sum is divided by 8, once.",
-        "c": "A vector's direction stays when it is divided by a number, and only its length changes: every score "
-        "with it is divided by the same 8.",
+        "a": "Every product in a score has one factor from the query. Divide the query by 8, and the whole sum is "
+        "divided by 8, once.",
+        "b": "Dividing a vector by a number leaves its direction as it is, but makes it shorter, and every score with "
+        "it is divided by the same 8.",
+        "c": "Every product in a score has one factor from the query: divide the query, and the whole sum is divided. "
+        "Only doing both is a mistake.",
     },
     evidence=_queries_first,
 )

@@ -48,9 +48,11 @@ exercise = Exercise(
     mistakes=JACOBIAN_MISTAKES,
     properties=(not_finite, _rows_do_not_cancel, _not_symmetric),
     hints=(
-        "On the diagonal stands p[i] - p[i]^2, how a weight moves with its own score; everywhere else -p[i] p[j].",
-        "Both in one: p[i] p[j] is subtracted everywhere, and p[i] is added on the diagonal.",
-        "np.diag(p) is a matrix with p on its diagonal; np.outer(p, p) holds every product p[i] p[j].",
+        "Off the diagonal, multiply two of the weights: 0.665 × 0.245 is 0.163. And which sign has it?",
+        "Weights always sum to 1, so each column sums to 0: the entry on the diagonal is what the others lose "
+        "together, p[i] - p[i]^2.",
+        "Both in one: p[i] p[j] is subtracted everywhere, and p[i] is added on the diagonal. np.diag(p) is a matrix "
+        "with p on its diagonal; np.outer(p, p) holds every product p[i] p[j].",
     ),
     on_success="You can say how much any softmax row still listens to its scores.",
 )

@@ -23,7 +23,7 @@ JACOBIAN_MISTAKES = (
     ),
     Mistake(
         "jacobian-outer-only",
-        "The diagonal is forgotten: to -p p^T add p itself on the diagonal, np.diag(p).",
+        "The diagonal is forgotten: to -p[i] p[j] add p itself on the diagonal, np.diag(p).",
         (
             lambda p: -np.outer(p, p),
             lambda p: np.outer(p, p),
