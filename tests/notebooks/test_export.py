@@ -10,6 +10,8 @@ from tools.writing import export
 from tools.writing.hygiene import REMOTE
 from tools.writing.notebooks import NOTEBOOKS, course_notebooks, read, write
 
+pytestmark = pytest.mark.slow
+
 COURSE = course_notebooks()
 LOADING = ("src", "srcset", "data", "poster", "style", "xlink:href")
 # Elements with something to the right of what they show.

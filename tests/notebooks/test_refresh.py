@@ -17,6 +17,8 @@ from tools.writing.notebooks import (
     write,
 )
 
+pytestmark = pytest.mark.slow
+
 # Of an empty course the tests fail for want of a file; with no case at all they would be skipped.
 COURSE = course_notebooks() or [NOTEBOOKS / "any.ipynb"]
 LAB = """\

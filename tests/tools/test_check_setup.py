@@ -14,6 +14,8 @@ from mha_helpers.check_setup import CHECKS, NEW_COPY, Check, NotReady
 from mha_helpers.drawing import figures
 from mha_helpers.model import encoder
 
+pytestmark = pytest.mark.slow
+
 
 def said(check):
     """What a check finds wrong."""

@@ -7,6 +7,8 @@ import pytest
 
 from tools.release.environments import make_environment, packages, run_pytest
 
+pytestmark = pytest.mark.slow
+
 TESTS = """\
 import os, pytest
 def test_right(): assert "PYTHONPATH" not in os.environ and os.environ["COURSE"] == "mha"
