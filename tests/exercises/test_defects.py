@@ -317,3 +317,41 @@ def test_what_stumbles_does_not_refuse(stumble):
         return stumble(X[0, 0]) if X.shape[-1] % n_heads else split_heads(X, n_heads)
 
     assert EXERCISES["split_heads"].check(split).status == "wrong"
+
+
+def in_the_inputs_type(right):
+    """Return a right function whose results are cut to the type of its arrays, as np.zeros_like would cut them."""
+
+    def cut(*arguments, **options):
+        kind = np.result_type(*(argument for argument in arguments if isinstance(argument, np.ndarray)))
+        returned = right(*arguments, **options)
+        return tuple(part.astype(kind) for part in returned) if isinstance(returned, tuple) else returned.astype(kind)
+
+    return cut
+
+
+# Exercises on weights, masks or p take no whole numbers of which an answer could be a fraction; some only move numbers.
+COMPUTING = [
+    "softmax",
+    "dot_product_attention",
+    "mend_attention",
+    "dot_product_variance",
+    "scaled_dot_product_attention",
+    "two_part_scores",
+    "mend_scaled_attention",
+    "masked_attention",
+    "mend_masked_attention",
+    "folded_attention",
+    "weights_heads_last",
+    "multi_head_attention",
+    "previous_token_score",
+    "attention_gradients",
+    "next_token_probabilities",
+    "blockwise_attention",
+]
+
+
+@pytest.mark.parametrize("name", COMPUTING)
+def test_fractions_of_whole_numbers_must_not_be_lost(name):
+    result = EXERCISES[name].check(in_the_inputs_type(EXERCISES[name].reference))
+    assert (result.status, result.mistake) == ("wrong", "fractions-lost"), result

@@ -7,7 +7,7 @@ import numpy as np
 from mha_helpers import blockwise
 from mha_helpers.exercises.a_model_that_writes.blockwise_attention_mistakes import ALL_AT_ONCE, BLOCKWISE_MISTAKES
 from mha_helpers.exercises.engine import Case, Exercise, Result
-from mha_helpers.exercises.inputs import attention_arguments
+from mha_helpers.exercises.inputs import attention_arguments, whole_numbers
 from mha_helpers.exercises.properties import batch_mixed, not_finite
 
 N_LONG, BLOCK = 1024, 64  # long enough that all scores at once cannot be missed, short enough for a loop
@@ -98,7 +98,7 @@ def blockwise_attention(queries, keys, values, mask=None, *, block_size=128):
 exercise = LinearMemory(
     reference=blockwise.blockwise_attention,
     outputs=("context",),
-    cases=_blockwise_cases(),
+    cases=(*_blockwise_cases(), whole_numbers(_blockwise_cases()[0].arguments)),
     mistakes=BLOCKWISE_MISTAKES,
     wrong_at_edges="Right for ordinary scores; it goes wrong when they are very large or very low. Subtract the "
     "highest score so far before exp.",

@@ -5,7 +5,7 @@ import numpy as np
 from mha_helpers import decoding
 from mha_helpers.exercises.a_model_that_writes.next_token_probabilities_mistakes import PROBABILITY_MISTAKES
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws
+from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, whole_numbers
 from mha_helpers.exercises.properties import negative_weights, not_finite, rows_do_not_sum_to_one
 
 
@@ -63,7 +63,7 @@ def next_token_probabilities(logits, *, temperature=1.0, top_k=None):
 exercise = Exercise(
     reference=decoding.next_token_probabilities,
     outputs=("probabilities",),
-    cases=_probability_cases(),
+    cases=(*_probability_cases(), whole_numbers(_probability_cases()[0].arguments)),
     mistakes=PROBABILITY_MISTAKES,
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM.replace("scores", "logits").replace("score", "logit"),
     properties=(not_finite, negative_weights, rows_do_not_sum_to_one, _more_than_k, _order_changed),

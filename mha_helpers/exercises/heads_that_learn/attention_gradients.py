@@ -6,7 +6,7 @@ from mha_helpers import gradients
 from mha_helpers.attention import scaled_dot_product_attention
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.heads_that_learn.attention_gradients_mistakes import GRADIENT_MISTAKES
-from mha_helpers.exercises.inputs import draws
+from mha_helpers.exercises.inputs import draws, whole_numbers
 from mha_helpers.exercises.properties import batch_mixed, not_finite
 from mha_helpers.masks import causal_mask
 
@@ -28,6 +28,7 @@ def _gradient_cases():
         Case("one query", _arguments(2, (), 1, 3, 4, 2)),
         Case("square matrices", _arguments(3, (), 3, 3, 3, 3)),
         Case("float32", single),
+        whole_numbers(_arguments(40, (2,), 4, 3, 2, 5)),
         Case("a batch", _arguments(5, (2,), 3, 5, 4, 6)),
         Case("a batch with heads", _arguments(6, (2, 3), 4, 5, 6, 7)),
         Case("a causal mask", _arguments(7, (), 4, 4, 3, 2), options={"mask": causal_mask(4)}),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import attention_arguments
+from mha_helpers.exercises.inputs import attention_arguments, whole_numbers
 from mha_helpers.exercises.masking import mend_masked_attention_mistakes
 from mha_helpers.exercises.properties import context_is_not_the_mixture
 from mha_helpers.masks import causal_mask
@@ -61,7 +61,7 @@ def _hidden_keys_have_weight(call, arguments, arrays):
 exercise = Exercise(
     reference=mend_masked_attention,
     outputs=("context", "weights"),
-    cases=CASES,
+    cases=(*CASES, whole_numbers(CASES[1].arguments)),
     mistakes=mend_masked_attention_mistakes.MEND_MISTAKES,
     given=mend_masked_attention_mistakes.mend_masked_attention,
     wrong_at_edges="It is right for ordinary scores, and goes wrong when all of them are very low.",

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import attention_arguments
+from mha_helpers.exercises.inputs import attention_arguments, whole_numbers
 from mha_helpers.exercises.properties import batch_mixed, context_is_not_the_mixture, not_finite, rows_do_not_sum_to_one
 from mha_helpers.exercises.scaling import mend_scaled_attention_mistakes
 
@@ -36,7 +36,7 @@ CASES = (
 exercise = Exercise(
     reference=mend_scaled_attention,
     outputs=("context", "weights"),
-    cases=CASES,
+    cases=(*CASES, whole_numbers(CASES[1].arguments)),
     mistakes=mend_scaled_attention_mistakes.MEND_MISTAKES,
     given=mend_scaled_attention_mistakes.mend_scaled_attention,
     properties=(not_finite, rows_do_not_sum_to_one, batch_mixed(), context_is_not_the_mixture),

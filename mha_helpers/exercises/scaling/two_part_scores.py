@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.attention import attention_scores
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import draws
+from mha_helpers.exercises.inputs import draws, whole_numbers
 from mha_helpers.exercises.properties import batch_mixed, not_finite
 from mha_helpers.exercises.scaling.two_part_scores_mistakes import TWO_PART_MISTAKES
 
@@ -30,6 +30,7 @@ CASES = (
     Case("more queries than keys", _parts(1, 5, 4, 7, 2)),
     Case("more position than content", _parts(2, 3, 4, 2, 6)),
     Case("equal widths", _parts(3, 4, 3, 5, 5)),
+    whole_numbers(_parts(40, 4, 5, 6, 3)),
     Case("a batch", _parts(4, 4, 5, 6, 3, batch=(2,))),
     Case("float32", {name: array.astype(np.float32) for name, array in _parts(5, 3, 4, 6, 2).items()}),
     Case("square matrices", _parts(6, 4, 4, 4, 4)),

@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.attention import softmax
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws
+from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, whole_numbers
 from mha_helpers.exercises.properties import (
     batch_mixed,
     negative_weights,
@@ -34,6 +34,7 @@ def _cases():
         Case("as many heads as tokens", _arguments(3, 2, 3, 3, 3, 4)),
         Case("all sizes alike", _arguments(4, 3, 3, 3, 3, 3)),
         Case("heads of one feature", _arguments(6, 2, 4, 3, 5, 1)),
+        whole_numbers(_arguments(40, 2, 5, 4, 3, 2)),
         Case("float32", single),
         Case("very large scores", _arguments(7, 2, 4, 3, 2, 5, factor=2000), edge=True),
     )

@@ -19,7 +19,7 @@ def mended_by_infinity(queries, keys, values, mask):
 
 
 def mended_row_by_row(queries, keys, values, mask):
-    weights = np.zeros(mask.shape, values.dtype)
+    weights = np.zeros(mask.shape)
     for i, visible in enumerate(mask):
         if visible.any():
             scores = keys[visible] @ queries[i] / np.sqrt(queries.shape[-1])
