@@ -35,3 +35,39 @@ def test_lines_can_be_read_and_exercises_stand_out(tmp_path, application):
         assert 65 <= seen.page.evaluate(LETTERS_A_LINE) <= 82
         assert seen.page.evaluate(BARS) == [6, 0], "the exercise has a bar, another cell has none"
         assert (seen.console_errors, seen.other_hosts) == ([], [])
+
+
+IS_OPEN = """() => {
+    const panel = window.jupyterapp?.shell.currentWidget;
+    return panel?.context?.path === "01_self_attention.ipynb"
+        && panel.sessionContext.session?.kernel?.status === "idle";
+}"""
+LINKS = [
+    v4.new_markdown_cell("# Two\n\n[Before](01_self_attention.ipynb)"),
+    v4.new_code_cell('from mha_helpers import course\n\ncourse.map("02_scaling")'),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize("application", ["jupyterlab", "notebook"])
+@pytest.mark.parametrize("link", [".jp-RenderedMarkdown a[href*='01_self']", ".mha-map a >> nth=0"])
+def test_links_open_the_other_notebook(tmp_path, application, link):
+    """In JupyterLab beside this one, in Notebook 7 on a page of its own."""
+    for name, cells in (("02_scaling", LINKS), ("01_self_attention", CELLS)):
+        write(v4.new_notebook(cells=cells, metadata={"kernelspec": KERNELSPEC}), tmp_path / f"{name}.ipynb")
+    with (
+        lab_server(tmp_path, application) as server,
+        open_browser() as browser,
+        open_page(browser, server) as seen,
+    ):
+        open_notebook(seen.page, "02_scaling.ipynb")
+        run_all(seen.page)
+        if application == "jupyterlab":
+            seen.page.locator(link).click()
+            page = seen.page
+        else:
+            with seen.page.context.expect_page() as opened:
+                seen.page.locator(link).click()
+            page = opened.value
+        page.wait_for_function(IS_OPEN)  # with its kernel: a server cannot end while one is starting
