@@ -233,3 +233,19 @@ def mask_not_handed_on(queries, W_Q, W_K, W_V, W_O, n_heads, mask=None):
         return softmax(attn) @ v
 
     return merge(scaled_dot_product(*(split(queries, W, n_heads) for W in (W_Q, W_K, W_V))), W_O)
+
+
+@CASES.fault(
+    "https://github.com/hyunwoongko/transformer/issues/32",
+    "The mask has no axis for heads, the scores have: with as many heads as samples, samples are taken for heads.",
+    ["padding-no-head-axis"],
+    shows=varied(PADDED, batch=2),
+    hides=varied(PADDED, batch=1),
+)
+def mask_without_heads(x, w_q, w_k, w_v, w_concat, n_head, mask=None):
+    q, k, v = (split(x, w, n_head) for w in (w_q, w_k, w_v))
+    score = q @ k.swapaxes(2, 3) / np.sqrt(q.shape[-1])
+    if mask is not None:
+        mask = mask.reshape(-1, *mask.shape[-2:])  # (batch, queries, keys)
+        score = np.where(mask, score, -1e12)
+    return merge(softmax(score) @ v, w_concat)

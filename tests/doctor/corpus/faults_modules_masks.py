@@ -159,30 +159,3 @@ class TriangleThatForgetsTheCache(nn.Module):
             k, v = torch.cat([past[0], k], dim=2), torch.cat([past[1], v], dim=2)
         y = F.scaled_dot_product_attention(q, k, v, is_causal=x.shape[1] > 1)
         return self.wo(y.transpose(1, 2).flatten(2)), (k, v)
-
-
-@CASES.fault(
-    "https://github.com/hyunwoongko/transformer/issues/32",
-    "The mask is (batch, queries, keys), the scores have heads as well: it runs with as many heads as samples.",
-    ["padding-no-head-axis"],
-    shows=varied(PADDED, batch=4),
-    hides=varied(PADDED, batch=1),
-    layout=Layout(linears("w_q", "w_k", "w_v", "w_concat"), mask="matrices"),
-)
-class MaskWithoutHeads(nn.Module):
-    def __init__(self, d_model, n_head):
-        super().__init__()
-        self.n_head = n_head
-        self.w_q, self.w_k, self.w_v, self.w_concat = (nn.Linear(d_model, d_model) for _ in range(4))
-
-    def forward(self, x, mask=None):
-        batch, length, d_model = x.size()
-        q, k, v = (
-            w(x).view(batch, length, self.n_head, d_model // self.n_head).transpose(1, 2)
-            for w in (self.w_q, self.w_k, self.w_v)
-        )
-        score = (q @ k.transpose(2, 3)) / math.sqrt(d_model // self.n_head)
-        if mask is not None:
-            score = score.masked_fill(mask == 0, -1e12)
-        out = torch.softmax(score, dim=-1) @ v
-        return self.w_concat(out.transpose(1, 2).contiguous().view(batch, length, d_model))

@@ -26,7 +26,7 @@ class Layout:
 
     `weights(module, n_heads)` gives the oracle's matrices and biases by name. `order` is that of the axes of X ("batch
     first", "sequence first" or "channels first"), `mask` is the convention that the module has ("allow", "hide",
-    "numbers", "add"; "matrices", "keys", "hidden keys" and "lengths" have one for each sample and none for the heads).
+    "numbers", "add"; "keys", "hidden keys" and "lengths" have one row or number for each sample).
     `inputs` is 3 where queries, keys and values are given separately, and `is_causal` says that the module always hides
     what comes later.
     """
@@ -54,7 +54,6 @@ _CONVENTIONS = {
     "hide": lambda mask: ~mask,
     "numbers": lambda mask: mask.double(),
     "add": lambda mask: torch.zeros(mask.shape, dtype=torch.float64).masked_fill(~mask, -torch.inf),
-    "matrices": lambda mask: mask[:, 0].expand(-1, mask.shape[-1], -1),
     "keys": lambda mask: mask[:, 0, 0],
     "hidden keys": lambda mask: ~mask[:, 0, 0],
     "lengths": lambda mask: mask[:, 0, 0].sum(1),
