@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.attention import folded_attention
+from mha_helpers.attention import folded_attention, scaled_dot_product_attention
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, draws, whole_numbers
 from mha_helpers.exercises.properties import batch_mixed, moved, not_finite, raised
@@ -32,6 +32,18 @@ def _folded_cases():
         Case("transposed views", views | {"n_heads": 4}),
         Case("very large scores", _arguments(10, (2, 5, 6), 3, factor=2000), edge=True),
     )
+
+
+# What the notebook gives to be mended, somebody's folded attention: a reshape alone deals out tokens.
+def _without_transposes(queries, keys, values, n_heads):
+    batch, seq_len, d_model = queries.shape
+    d_head = d_model // n_heads
+
+    def fold(A):
+        return A.reshape(batch * n_heads, seq_len, d_head)
+
+    context, _ = scaled_dot_product_attention(fold(queries), fold(keys), fold(values))
+    return context.reshape(batch, seq_len, d_model)
 
 
 def _no_average(call, arguments, arrays):
@@ -89,16 +101,16 @@ exercise = Exercise(
     outputs=("context",),
     cases=_folded_cases(),
     mistakes=FOLDED_MISTAKES,
+    given=_without_transposes,
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,
     way=_never_folded,
     properties=(not_finite, batch_mixed("queries", "keys", "values"), _queries_mixed, _heads_mixed, _no_average),
     hints=(
-        "split_heads gives (batch, n_heads, seq_len, d_head). Batch and heads stand side by side there, so one reshape "
-        "makes one axis of them.",
-        "Attention does not care what the leading axis counts. Give it three arrays (batch * n_heads, seq_len, "
-        "d_head).",
-        "Back again: reshape the context to (batch, n_heads, seq_len, d_head), and then combine_heads. "
-        "(scaled_dot_product_attention returns two things: `context, weights = ...`.)",
+        "Print what fold does to an array in which each number says where it stands. What is in the first slice?",
+        "A reshape alone deals out tokens instead of features. Split into heads first, (batch, n_heads, seq_len, "
+        "d_head): batch and heads then stand side by side, and one reshape makes one axis of them.",
+        "fold is split_heads(A, n_heads).reshape(batch * n_heads, seq_len, d_head). The way back is a reshape to "
+        "(batch, n_heads, seq_len, d_head), and then combine_heads.",
     ),
     on_success="These are the numbers of both forms: heads on an axis of their own, and heads folded into the batch.",
 )

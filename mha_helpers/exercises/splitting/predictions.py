@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers import running_example
 from mha_helpers.attention import attention_scores, scaled_dot_product_attention
-from mha_helpers.exercises.prediction import Prediction
+from mha_helpers.exercises.prediction import Evidence, Prediction
 
 Q = 100 * np.arange(3)[:, None] + np.arange(4)  # 100 * token + feature
 
@@ -12,13 +12,14 @@ IT = running_example.TOKENS.index("it")
 
 
 def _rows_of_it():
-    """What "it" gives to each word: in two heads of width 2, and in one of width 4."""
+    """What "it" gives to each word in one head of width 4."""
+    from mha_helpers.drawing import figures  # only when it is asked for: drawing is slow to load
+
     projections = [running_example.X @ W for W in (running_example.W_Q, running_example.W_K, running_example.W_V)]
-    lines = [" " * 20 + "".join(f"{token:>7}" for token in running_example.TOKENS)]
-    for name, own in (("head 0", slice(0, 2)), ("head 1", slice(2, 4)), ("one head of width 4", slice(0, 4))):
-        _, weights = scaled_dot_product_attention(*(projection[:, own] for projection in projections))
-        lines.append(f"{name:20}" + "".join(f"{weight:7.2f}" for weight in weights[IT]))
-    return "\n".join(lines)
+    _, weights = scaled_dot_product_attention(*projections)
+    lines = ["".join(f"{token:>7}" for token in running_example.TOKENS)]
+    lines.append("".join(f"{weight:7.2f}" for weight in weights[IT]))
+    return Evidence("\n".join(lines), figures.arcs(weights, running_example.TOKENS, query="it"))
 
 
 predict_one_head = Prediction(
@@ -37,16 +38,18 @@ predict_one_head = Prediction(
 
 def _reshaped():
     heads = Q.reshape(2, 3, 2)
-    return f"Q.reshape(2, 3, 2)[0] = {heads[0].tolist()}\nQ.reshape(2, 3, 2)[1] = {heads[1].tolist()}"
+    lines = ["with 0 to 3 for token a, 100 to 103 for b and 200 to 203 for c:"]
+    lines += [f"Q.reshape(2, 3, 2)[{i}] = {head.tolist()}" for i, head in enumerate(heads)]
+    return "\n".join(lines)
 
 
 predict_reshape = Prediction(
     right="b",
     reactions={
         "a": "That is what a head should hold. But a reshape moves no number: it reads the old ones row by row, and "
-        "the first six in memory are all of token 0 and half of token 1.",
+        "the first six in memory are all of token a and half of token b.",
         "b": "A reshape moves no number. It reads them row by row as they lie in memory, and the first six are all of "
-        "token 0 and half of token 1.",
+        "token a and half of token b.",
         "c": "3 x 4 numbers are as many as 2 x 3 x 2, so the reshape is possible. It only reads them in the order in "
         "which they lie in memory.",
     },
@@ -77,7 +80,7 @@ def _counted():
     for n_heads in (1, 8):
         queries, keys = np.zeros((2, n_heads, 128, 512 // n_heads))
         n_weights = attention_scores(queries, keys).size
-        lines.append(f"{n_heads} x 128 x 128 = {n_weights} weights with {n_heads} of {512 // n_heads}")
+        lines.append(f"{n_weights} weights with {'one head' if n_heads == 1 else f'{n_heads} heads'}")
     return "\n".join(lines)
 
 

@@ -1,0 +1,48 @@
+"""The exercise `mend_multi_head_attention`: a layer with two faults, to be found and mended."""
+
+import dataclasses
+
+import numpy as np
+
+from mha_helpers.attention import combine_heads, softmax, split_heads
+from mha_helpers.exercises.output_projection import multi_head_attention
+
+
+def mend_multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    Q, K, V = (split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
+    scores = Q @ K.swapaxes(-1, -2) / np.sqrt(Q.shape[-1])
+    if mask is not None:
+        scores = np.where(mask, scores, np.finfo(scores.dtype).min)  # lower than any score
+    weights = softmax(scores)
+    if mask is not None:
+        weights = np.where(mask, weights, 0)  # a row in which everything is hidden
+    output = combine_heads(weights @ V) @ W_O
+    return output, weights
+
+
+# What the notebook gives to be mended, somebody's layer: hides after the softmax, and merges by a reshape alone.
+def _with_two_faults(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    Q, K, V = (split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
+    scores = Q @ K.swapaxes(-1, -2) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores)
+    if mask is not None:
+        weights = np.where(mask, weights, 0)
+    heads = weights @ V
+    output = heads.reshape(*X.shape[:-1], -1) @ W_O
+    return output, weights
+
+
+exercise = dataclasses.replace(
+    multi_head_attention.exercise,
+    reference=mend_multi_head_attention,
+    model_answer=None,
+    name="mend_multi_head_attention",
+    given=_with_two_faults,
+    hints=(
+        "It was tested without a mask and with one head. Which lines do nothing, or no harm, in that case?",
+        "With a mask, do the rows of the weights sum to 1? And what order are the axes in when the heads are merged?",
+        "Hide before the softmax: np.where(mask, scores, -np.inf), and give a row in which nothing is left zeros. "
+        "Merge with combine_heads(heads).",
+    ),
+    on_success="You found two faults that no shape and no simple test would have shown.",
+)
