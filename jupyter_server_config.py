@@ -12,6 +12,7 @@ that the kernel is busy). Without the wait a key press is seen in about 45 ms, n
 style sheet while the course's JupyterLab runs, and changes none of their files.
 """
 
+import os
 from pathlib import Path
 
 from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
@@ -30,6 +31,11 @@ def without_announcements(handler, page_config):
     page_config["disabledExtensions"].append("@jupyterlab/apputils-extension:announcements")
     return page_config
 
+
+# Defaults for JupyterLab's settings, before which a learner's own go: letters typed on a lab's controls are no commands
+# to the notebook (`python -m tools.page.shortcuts`). There is no other way to name a second place for them.
+settings = str(Path(__file__).parent / "data/jupyter")
+os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, (settings, os.environ.get("JUPYTER_CONFIG_PATH"))))
 
 c = get_config()  # noqa: F821
 c.LabApp.news_url = None

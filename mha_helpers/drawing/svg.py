@@ -5,7 +5,6 @@ comes from a learner is escaped. There are no ids, so that a picture can be show
 """
 
 import html
-import itertools
 import math
 
 import numpy as np
@@ -59,8 +58,7 @@ def matrix(
     column=None,
     differs=None,
     cell=CELL,
-    hatched=None,
-    hatched_text=None,
+    hidden=None,
 ):
     """Draw a matrix with a number in each cell.
 
@@ -83,14 +81,12 @@ def matrix(
         At most; large numbers get fewer, so that they fit their cells.
     row, column : int, optional
         A row and a column to frame.
-    differs : tuple of int, optional
-        A cell to mark as different, by a dashed frame and a sign.
+    differs : ndarray of bool, shape (n_rows, n_columns), optional
+        Cells to mark as different, each by a dashed frame and a sign.
     cell : tuple of int, optional
         A cell's width and height: smaller than the course's where a matrix is large.
-    hatched : ndarray of bool, shape (n_rows, n_columns), optional
-        Cells to hatch, besides those that are not finite.
-    hatched_text : str, optional
-        What to write in them, instead of the number.
+    hidden : ndarray of bool, shape (n_rows, n_columns), optional
+        Cells that are masked: plain grey, without a number.
 
     Returns
     -------
@@ -107,16 +103,16 @@ def matrix(
     for i, label in enumerate(row_labels if label_width else ()):
         parts.append(text(left - 6, top + (i + 0.5) * height + 5, label, anchor="end", bold=i == row, size=12))
     for (i, j), value in np.ndenumerate(values):
-        hatch = hatched is not None and hatched[i, j]
-        label = hatched_text if hatch and hatched_text is not None else short(value, decimals)
-        hatch = hatch or not np.isfinite(value)  # a hidden score or NaN is not only a colour
-        parts.append(_cell(left + j * width, top + i * height, cell, label, colours(value), hatch))
+        x_cell, y_cell = left + j * width, top + i * height
+        if hidden is not None and hidden[i, j]:
+            parts.append(box(x_cell, y_cell, width, height, fill=style.HIDDEN, stroke=style.PAPER))
+        else:
+            parts.append(_cell(x_cell, y_cell, cell, short(value, decimals), colours(value)))
     if row is not None:
         parts.append(box(left, top + row * height, n_columns * width, height, stroke=style.INK, stroke_width=3))
     if column is not None:
         parts.append(box(left + column * width, top, width, n_rows * height, stroke=style.INK, stroke_width=3))
-    if differs is not None:
-        i, j = differs
+    for i, j in np.argwhere(differs) if differs is not None else ():
         parts.append(difference(left + j * width, top + i * height, width, height))
     if caption:
         parts.append(text(left, top + n_rows * height + 15, caption, colour=style.QUIET, size=12))
@@ -132,82 +128,26 @@ def short(value, decimals):
     return label if len(label) <= 6 else f"{value:.0e}".replace("-", "−")
 
 
-def _cell(x, y, cell, label, colour, hatch):
+def _cell(x, y, cell, label, colour):
     width, height = cell
     size = FONT_SIZE if width >= CELL_WIDTH else FONT_SIZE - 2
-    centre, ink = x + width / 2, style.text_colour(colour)
-    parts = [box(x, y, width, height, fill=colour, stroke=style.PAPER)]
-    if hatch:
-        strokes = "".join(f"M{x + s:g} {y + height:g}l12 -{height}" for s in range(0, width - 11, 10))
-        stroke = style.QUIET if ink == "#000000" else ink
-        parts.append(f'<path d="{strokes}" stroke="{stroke}" stroke-width="0.7"/>')
-        # No stroke through the text.
-        parts.append(box(centre - size * len(label) / 3, y + height / 2 - 6, size * len(label) / 1.5, 13, fill=colour))
-    parts.append(text(centre, y + height / 2 + 5, label, anchor="middle", colour=ink, size=size))
-    return "".join(parts)
+    ink = style.text_colour(colour)
+    number = text(x + width / 2, y + height / 2 + 5, label, anchor="middle", colour=ink, size=size)
+    return box(x, y, width, height, fill=colour, stroke=style.PAPER) + number
 
 
 def difference(x, y, width, height):
-    """Mark a cell as different, by a dashed frame and a sign."""
+    """Mark a cell as different, by a dashed frame and a sign in its corner, beside the number and not on it."""
+    frame = box(x + 1, y + 1, width - 2, height - 2, stroke=style.ALARM, stroke_width=2, dashed=True)
+    if width < 30:  # there is no room for the sign: a corner, with the same meaning
+        return f'{frame}<path d="M{x:g} {y:g}h9l-9 9z" fill="{style.ALARM}"/>'
     return "".join(
         [
-            box(x, y, width, height, stroke=style.ALARM, stroke_width=4, dashed=True),
-            # The sign sits on the frame's corner, beside the number and not on it.
-            box(x - 8, y - 9, 17, 17, fill=style.ALARM),
-            text(x, y + 5, "≠", anchor="middle", bold=True, colour=style.PAPER),
+            frame,
+            box(x - 5, y - 5, 12, 12, fill=style.ALARM),
+            text(x + 1, y + 5, "≠", anchor="middle", bold=True, colour=style.PAPER, size=11),
         ]
     )
-
-
-def heat_maps(maps, palette, corners, *, cell):
-    """Draw matrices of colours without numbers: one path for each colour, so that many maps are drawn in no time.
-
-    Parameters
-    ----------
-    maps : iterable of ndarray of int, shape (n_rows, n_columns)
-        Which colour each cell has.
-    palette : sequence of str or None
-        The colours; cells of a colour None are left out.
-    corners : iterable of (float, float)
-        Where the top left corner of each map is.
-    cell : float
-        The side of a cell.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> drawn = heat_maps([np.array([[1, 1, 0], [0, 1, 1]])], [None, "#08306b"], [(10, 20)], cell=4)
-    >>> '<path d="M10 22h8M14 26h8" stroke="#08306b"/>' in drawn
-    True
-    """
-    lines = {}  # through equal cells side by side, by colour
-    for levels, (x, y) in zip(maps, corners, strict=True):
-        for i, row in enumerate(levels.tolist()):
-            at, middle = x, y + (i + 0.5) * cell
-            for level, cells in itertools.groupby(row):
-                length = len(list(cells)) * cell
-                if palette[level]:
-                    lines.setdefault(palette[level], []).append(f"M{_tenths(at)} {_tenths(middle)}h{_tenths(length)}")
-                at += length
-    paths = "".join(f'<path d="{"".join(found)}" stroke="{colour}"/>' for colour, found in lines.items())
-    return f'<g stroke-width="{cell:.4g}" shape-rendering="crispEdges">{paths}</g>'
-
-
-def _tenths(pixels):
-    return f"{round(pixels, 1):g}"
-
-
-def tokens(words, x, y, *, width):
-    """Draw a row of tokens in boxes, `width` pixels each."""
-    parts = []
-    for i, word in enumerate(words):
-        left = x + i * (width + 6)
-        parts.append(box(left, y, width, 28, fill="#f2f2f2", stroke=style.INK))
-        parts.append(text(left + width / 2, y + 19, word, anchor="middle"))
-    return "".join(parts)
 
 
 def document(width, height, fragments, *, label):

@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 
-import ipywidgets
-
-from mha_helpers import attention
+from mha_helpers import attention, exercises
 from mha_helpers import running_example as example
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.block import HEIGHT, TENSORS, WIDTH, block
 from mha_helpers.drawing.equation import equation, formula
 from mha_helpers.labs.block_tour_steps import STEPS, Tour, differing
-from mha_helpers.labs.frame import Lab, Picture
+from mha_helpers.labs.card import Picture
+from mha_helpers.labs.controls import dropdown
+from mha_helpers.labs.frame import Lab
 from mha_helpers.learner.answer import answer
 
 NAMES = tuple(f"{i + 1}. {step.title}" for i, step in enumerate(STEPS))
@@ -57,7 +57,6 @@ def sentence(result):
     return f"Step {result.step + 1} of {len(STEPS)}. {step.title}. {step.number(tour)}.{differs}"
 
 
-NARROW = {"width": "120px"}
 PANEL, ROOM = 198, 140  # the height of what is below the block, and of the equation in it
 
 
@@ -113,18 +112,21 @@ def block_tour(function=None):
     >>> lab.controls["step"].value
     '2. Words become vectors'
     """
-    named = {"description_width": "initial"}
-    step = ipywidgets.Dropdown(options=NAMES, description="step", style=named, layout={"width": "340px"})
-    query = ipywidgets.Dropdown(options=example.TOKENS, value="it", description="query", style=named, layout=NARROW)
-    head = ipywidgets.Dropdown(options=["0", "1"], description="head", style=named, layout=NARROW)
+    step, query, head = (
+        dropdown("step", NAMES, width="300px"),
+        dropdown("query", example.TOKENS, "it", width="120px"),
+        dropdown("head", ["0", "1"], width="90px"),
+    )
     return Lab(
         name="block_tour",
         title="the whole block",
         task="Go through it with Next. Then choose another word: which numbers are its own?",
         controls={"step": step, "query": query, "head": head},
+        layout=([step, query, head], [Lab.BUTTONS]),
         compute=compute,
         render=render,
         function=function,
+        exercise=exercises.multi_head_attention,
         actions={"Back": lambda state: _moved(state, -1), "Next": lambda state: _moved(state, 1)},
     )
 

@@ -1,4 +1,4 @@
-"""The frame that all labs share: controls above, one picture below, Reset.
+"""The frame that all labs share: one white card with controls, one picture, a read-out and Reset.
 
 A lab is a pure `compute(state)` and a pure `render(result)`; the frame turns the controls' values into
 the state and shows what `render` returns. Callbacks may run on a thread of their own, so nothing here
@@ -7,104 +7,20 @@ touches matplotlib or the learner's variables.
 
 import html
 from base64 import b64encode
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
 
 import ipywidgets
 from IPython.display import display
 
 from mha_helpers.course_data import data_path
-from mha_helpers.drawing import style
-
-CARD = (
-    f"background:{style.PAPER}; color:{style.INK}; font-family:{style.FONT}; font-size:14px; line-height:1.45; "
-    "padding:10px 14px; white-space:normal"
-)
-
-# JupyterLab reads letters that are typed on a slider or a button as commands; d d deletes the cell.
-KEYS = (
-    "Keys: Tab goes from control to control, arrows move a slider. On a slider or button, letters are notebook "
-    "commands: press none."
-)
-
-
-def listed(numbers):
-    """Write whole numbers as a sentence does.
-
-    Parameters
-    ----------
-    numbers : iterable of int
-        Rising; one at least.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> listed([2, 3]), listed([1, 3, 4, 5, 8])
-    ('2 and 3', '1, 3 to 5 and 8')
-    """
-    runs = []
-    for one in numbers:
-        if runs and one == runs[-1][-1] + 1:
-            runs[-1].append(one)
-        else:
-            runs.append([one])
-    texts = []
-    for run in runs:
-        texts += [f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run)
-    *others, last = texts
-    return f"{', '.join(others)} and {last}" if others else last
-
-
-def in_a_row(controls):
-    """Arrange controls in a row that wraps where the page is narrow."""
-    return ipywidgets.HBox([*controls], layout={"flex_flow": "row wrap"})
-
-
-def say_on_or_off(toggles):
-    """Let toggle buttons say whether they are on, after their names; call it when their lab is made.
-
-    Parameters
-    ----------
-    toggles : dict of str to ipywidgets.ToggleButton
-    """
-    for name, toggle in toggles.items():
-
-        def say(change, name=name):
-            change["owner"].description = f"{name}: {'on' if change['new'] else 'off'}"
-
-        say({"owner": toggle, "new": toggle.value})
-        toggle.observe(say, "value")
-
-
-@dataclass(frozen=True)
-class Picture:
-    """What a lab shows for one state.
-
-    Parameters
-    ----------
-    svg : str
-    sentence : str
-        What is to be seen, in words: the read-out.
-    notice : str
-        Whose function was run.
-    """
-
-    svg: str
-    sentence: str
-    notice: str
-
-    def html(self):
-        return (
-            f'<div style="{CARD}"><p style="margin:0 0 8px">{html.escape(self.notice)}</p>{self.svg}'
-            f'<p role="status" aria-live="polite" style="margin:8px 0 0"><b>What you see:</b> '
-            f"{html.escape(self.sentence)}</p></div>"
-        )
+from mha_helpers.labs import card
+from mha_helpers.labs.controls import in_a_row
 
 
 class Lab:
-    """Controls, a picture, and Reset.
+    """Controls, a picture, a read-out, and Reset.
 
     Parameters
     ----------
@@ -117,34 +33,47 @@ class Lab:
     compute : callable
         From a state and the learner's function (or None) to a result. Pure.
     render : callable
-        From a result to a Picture. Pure.
+        From a result to a Picture. Pure. Where `moves` is set it is also given the result before, or None.
     function : callable or None
         The learner's function.
+    exercise : Exercise, optional
+        Its check names the learner's mistake, as the panel does.
     actions : dict of str to callable, optional
         A button each: from the state to the values that change.
-    layout : sequence of ipywidgets.Widget, optional
-        How the controls are arranged: in a row unless given.
-    buttons_first : bool, optional
-        Whether the buttons stand above the other controls, so that Tab meets them first.
+    layout : sequence of sequence of ipywidgets.Widget, optional
+        The rows of controls above the picture, with `Lab.BUTTONS` where the buttons are to stand; all in one row
+        unless given.
+    over : ipywidgets.Widget, optional
+        Controls that lie on the picture: it is what is clicked.
+    below : sequence of ipywidgets.Widget, optional
+        Controls that stand below the picture: what few need.
+    moves : bool, optional
+        Whether the picture shows what has changed, and so needs the result before.
 
     Attributes
     ----------
     widget : ipywidgets.VBox
         The live lab.
-    picture : ipywidgets.HTML
-        What it shows now.
+    picture, readout : ipywidgets.HTML
+        What it shows now, and says.
     buttons : dict of str to ipywidgets.Button
     """
 
+    BUTTONS = object()
+
     def __init__(
-        self, *, name, title, task, controls, compute, render, function, actions=None, layout=None, buttons_first=False
-    ):
+        self, *, name, title, task, controls, compute, render, function, exercise=None, actions=None, layout=None,
+        over=None, below=(), moves=False,
+    ):  # fmt: skip
         self.name, self.title, self.task = name, title, task
         self.controls, self.compute, self.render, self.function = controls, compute, render, function
+        self.exercise, self.moves = exercise, moves
         self.first_state = self.state
         self._n_settings = 0  # how many calls of `set` are under way: an observer may call it again
-        self.picture = ipywidgets.HTML()
+        self._before = None
+        self.picture, self.readout = ipywidgets.HTML(), ipywidgets.HTML()
         self.picture.add_class("mha-picture")
+        self.readout.add_class("mha-readout")
         self.buttons = {}
         for label, change in ((actions or {}) | {"Reset": lambda state: self.first_state}).items():
             button = ipywidgets.Button(description=label, layout={"width": "auto"})
@@ -152,12 +81,18 @@ class Lab:
             self.buttons[label] = button
         for control in controls.values():
             control.observe(lambda _: self.update(), "value")
-        layout = layout or [in_a_row(controls.values())]
-        buttons = ipywidgets.HBox([*self.buttons.values()])
-        arranged = [buttons, *layout] if buttons_first else [*layout, buttons]
-        self.widget = ipywidgets.VBox([ipywidgets.HTML(self.header()), *arranged, self.picture])
+        buttons = in_a_row(self.buttons.values())
+        rows = layout or [[*controls.values(), Lab.BUTTONS]]
+        arranged = [in_a_row(buttons if one is Lab.BUTTONS else one for one in row) for row in rows]
+        header = ipywidgets.HTML(card.header(title, task))
+        shown = self.picture
+        if over:
+            shown = ipywidgets.VBox([self.picture, over])
+            shown.add_class("mha-stack")
+            over.add_class("mha-over")
+        self.widget = ipywidgets.VBox([header, *arranged, shown, self.readout, *below])
         self.widget.add_class("mha-lab")
-        self.update()
+        self.update(role="status")
 
     @property
     def state(self):
@@ -165,36 +100,50 @@ class Lab:
 
     def set(self, **values):
         """Set several controls, and draw once, when the last one is set."""
-        self._n_settings += 1
-        try:
+        with self.held():
             for name, value in values.items():
                 self.controls[name].value = value
+
+    @contextmanager
+    def held(self):
+        """Draw nothing while several things change, and then once."""
+        self._n_settings += 1
+        try:
+            yield
         finally:
             self._n_settings -= 1
         self.update()
 
-    def draw(self, state, function):
+    def draw(self, state, function, before=None):
         """Return the picture of a state."""
-        return self.render(self.compute(state, function))
+        return self._drawn(self.compute(state, function), before)
 
-    def update(self):
+    def _drawn(self, result, before):
+        picture = self.render(result, before) if self.moves else self.render(result)
+        if picture.is_wrong and self._mistake:
+            return replace(picture, notice=f"Not yet: {self._mistake}. {picture.notice}")
+        return picture
+
+    @cached_property
+    def _mistake(self):
+        """What the check calls the learner's mistake, if it knows it. Asked once: it takes a hundred calls."""
+        return self.exercise and self.exercise.diagnosis(self.function).mistake
+
+    def update(self, role="alert"):
         """Show the present state."""
         if self._n_settings:
             return
         try:
-            self.picture.value = self.draw(self.state, self.function).html()
+            result = self.compute(self.state, self.function)
+            picture = self._drawn(result, self._before)
+            self._before = result
+            self.picture.value, self.readout.value = picture.html(), card.readout(picture.sentence, role=role)
         except Exception as error:  # a widget's callback has nowhere else to say it
             self.picture.value = (
-                f'<div style="{CARD}"><p role="status"><b>This lab stopped:</b> {html.escape(type(error).__name__)}: '
-                f"{html.escape(str(error))}. Press Reset; if it stays, please report it.</p></div>"
+                f'<p role="alert"><b>This lab stopped:</b> {html.escape(type(error).__name__)}: '
+                f"{html.escape(str(error))}. Press Reset; if it stays, please report it.</p>"
             )
             raise
-
-    def header(self):
-        return (
-            f'<div style="{CARD}; border-top:4px solid {style.ROLES["queries"]}"><b>Lab: {html.escape(self.title)}</b>'
-            f'<br>{html.escape(self.task)}<br><span style="color:{style.QUIET}; font-size:12px">{KEYS}</span></div>'
-        )
 
     @property
     def first_picture(self):
@@ -202,9 +151,14 @@ class Lab:
         return self.draw(self.first_state, None)
 
     @property
+    def still(self):
+        """The lab as it is stored, as HTML."""
+        return card.still(self.title, self.task, self.first_picture)
+
+    @property
     def description(self):
         """The lab in plain text: what nbval compares and a screen reader gets where the lab is not run."""
-        return f"Lab: {self.title}. {self.first_picture.sentence} Run this cell to work it."
+        return f"Lab: {self.title}. {self.first_picture.sentence} Run this cell to move it."
 
     def _ipython_display_(self):
         picture = data_path(f"labs/{self.name}.png").read_bytes()
@@ -218,6 +172,6 @@ class Lab:
                 "image/png": b64encode(picture).decode(),
                 "text/plain": self.description,
             },
-            metadata={"image/png": {"width": 860}},
+            metadata={"image/png": {"width": 700}},
             raw=True,
         )

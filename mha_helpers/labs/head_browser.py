@@ -5,16 +5,26 @@ from dataclasses import dataclass, replace
 import ipywidgets
 import numpy as np
 
+from mha_helpers import exercises, running_example
 from mha_helpers.drawing.style import number
 from mha_helpers.drawing.svg import short
 from mha_helpers.labs import head_browser_picture as browser_picture
 from mha_helpers.labs import head_browser_runs as runs
-from mha_helpers.labs.frame import Lab, Picture, in_a_row, say_on_or_off
+from mha_helpers.labs.card import Picture
+from mha_helpers.labs.controls import NAMED, check_box, dropdown
+from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.head_browser_runs import OURS, TWINS, KnockOut, Runs
 from mha_helpers.learner.answer import AGAIN
 from mha_helpers.model.encoder import Encoding
 
-SENTENCE = "The cat sat on the mat because it was tired."
+SENTENCE = running_example.SENTENCE
+# Heads worth seeing first: what they look at, with their layer and head.
+PRESETS = {
+    "a noun": (5, 11),
+    "the token before": (0, 2),
+    "the token after": (1, 8),
+    "[CLS]": (2, 7),
+}
 APART = 1e-3  # far above what rounding makes of a right function in six layers, and too little to be seen
 
 
@@ -36,7 +46,7 @@ class Result:
     twin: np.ndarray | None  # the untrained model's weights at the same place
     knock_out: KnockOut | None
     cosine: float | None  # of a wrong function's sentence vector and the right one
-    mark: tuple | None  # the first wrong cell of the open head's weights
+    mark: np.ndarray | None  # the wrong cells of the open head's weights
     difference: str  # what is wrong with them, in words
     notice: str
 
@@ -119,14 +129,14 @@ def _alike(one, other):
 
 
 def _first_difference(encoding, ours, layer, head):
-    """Return the first wrong cell of the open head's weights, if there is one, and what is to be said."""
+    """Return the wrong cells of the open head's weights, if there are any, and what is to be said."""
     given, right = encoding.weights[layer, head], ours.weights[layer, head]
-    wrong = np.argwhere(_apart(given, right))
-    if not wrong.size:
+    wrong = _apart(given, right)
+    if not wrong.any():
         return None, "This head's weights are right; the difference is elsewhere."
-    query, key = map(int, wrong[0])
+    query, key = map(int, np.argwhere(wrong)[0])
     cell = f"query {query} {quoted(encoding, query)}, key {key} {quoted(encoding, key)}"
-    return (query, key), f"{cell}: {short(given[query, key], 4)}, and should be {short(right[query, key], 4)}"
+    return wrong, f"{cell}: {short(given[query, key], 4)}, and should be {short(right[query, key], 4)}"
 
 
 def quoted(encoding, place):
@@ -178,10 +188,8 @@ def _label(result):
         return f"Label: {result.label}; on average {mean} of the weight goes to {runs.KINDS[result.label]}."
     if len(result.tokens) < runs.FEWEST_TOKENS:
         return f"Label: {runs.UNCLEAR}; it takes {runs.FEWEST_TOKENS} tokens to tell one kind of key from another."
-    means = np.nan_to_num(result.means, nan=0)
-    most, mean = [*runs.KINDS][means.argmax()], short(means.max(), 2)
     needed = number(runs.THRESHOLD)
-    return f"Label: {runs.UNCLEAR}; on average no kind of key gets {needed}, most goes to {most} ({mean})."
+    return f"Label: {runs.UNCLEAR}; no kind of key gets {needed} on average."
 
 
 def render(result):
@@ -190,6 +198,15 @@ def render(result):
     if isinstance(result, Unavailable):
         return Picture(browser_picture.draw_message(said), said, "Nothing can be shown yet.")
     return Picture(browser_picture.draw(result, said), said, result.notice)
+
+
+def words_of(sentence):
+    """Return the sentence's tokens as a drop-down offers them: each with its place, as words may stand twice."""
+    try:
+        tokens = OURS.encode(sentence).tokens
+    except (ImportError, OSError, ValueError):  # the picture says that there is no model
+        return [("it (token 8)", 8)]
+    return [(f"{token} (token {place})", place) for place, token in enumerate(tokens)]
 
 
 def head_browser(function=None):
@@ -209,45 +226,43 @@ def head_browser(function=None):
     Examples
     --------
     >>> lab = head_browser()
-    >>> "Layer 5, head 11: “it” (token 8) attends most to “cat” (0.72)" in lab.picture.value
+    >>> "Layer 5, head 11: “it” (token 8) attends most to “cat” (0.72)" in lab.readout.value
     True
     >>> lab.set(layer=0, head=2)
-    >>> "Label: prev; on average 1.00 of the weight goes to the token before." in lab.picture.value
+    >>> "Label: prev; on average 1.00 of the weight goes to the token before." in lab.readout.value
     True
     """
     text = ipywidgets.Text(
-        SENTENCE, description="sentence", continuous_update=False, style={"description_width": "70px"},
-        layout={"width": "830px", "max_width": "99%"},
-    )  # fmt: skip
-    layer, head = (
-        ipywidgets.SelectionSlider(
-            options=list(range(count)), value=value, description=name, style={"description_width": "70px"},
-            layout={"width": "270px"},
-        )
-        for name, count, value in (("layer", runs.N_LAYERS, 5), ("head", runs.N_HEADS, 11))
-    )  # fmt: skip
-    query = ipywidgets.IntSlider(
-        8, min=0, max=12, description="query token", style={"description_width": "80px"}, layout={"width": "290px"}
+        SENTENCE, description="sentence", continuous_update=False, style=NAMED, layout={"width": "99%"}
     )
-    toggles = {name: ipywidgets.ToggleButton(layout={"width": "150px"}) for name in ("random twin", "knock out")}
+    layer, head = dropdown("layer", range(runs.N_LAYERS), 5), dropdown("head", range(runs.N_HEADS), 11)
+    query = ipywidgets.Dropdown(
+        options=words_of(SENTENCE), value=8, description="query", style=NAMED, layout={"width": "190px"}
+    )
+    preset = dropdown("show a head that looks at", PRESETS, width="330px")
+    switches = {name: check_box(name) for name in ("random twin", "knock out")}
     theirs = Runs(function)
     lab = Lab(
         name="head_browser",
         title="head browser",
-        task="Find what “it” attends to in other heads. Then type a sentence of your own, and press Enter.",
-        controls={"sentence": text, "layer": layer, "head": head, "query": query} | toggles,
-        layout=(text, in_a_row([layer, head, query]), in_a_row(toggles.values())),
+        task="Whom does “it” look at in other heads? Then type a sentence of your own, and press Enter.",
+        controls={"sentence": text, "layer": layer, "head": head, "query": query} | switches,
+        layout=([text], [layer, head, query, *switches.values()], [preset, Lab.BUTTONS]),
         compute=lambda state, function=None: compute(state, function, theirs),
         render=render,
         function=function,
+        exercise=exercises.multi_head_attention,
     )
 
-    def count_tokens(_=None):
-        found = compute(lab.first_state | {"sentence": text.value})
-        if isinstance(found, Result):
-            query.max = len(found.tokens) - 1
+    def offer_words(_=None):
+        """Offer the sentence's words as queries; the chosen one stays where it is there, too."""
+        words, chosen = words_of(text.value), query.label.partition(" (")[0]
+        if words and words != list(query.options):
+            same = [place for label, place in words if label.partition(" (")[0] == chosen]
+            with lab.held():
+                query.options = words
+                query.value = same[0] if same else min(len(words) - 1, 1)
 
-    # After the lab's own observers, so that the picture is the first to go to the browser.
-    text.observe(count_tokens, "value")
-    say_on_or_off(toggles)
+    text.observe(offer_words, "value")
+    preset.observe(lambda change: lab.set(**dict(zip(("layer", "head"), PRESETS[change["new"]], strict=True))), "value")
     return lab

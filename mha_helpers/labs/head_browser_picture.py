@@ -1,61 +1,39 @@
-"""The head browser's picture: small maps of all heads, one of them open, and what becomes of it."""
+"""The head browser's picture: the open head's weights as arcs over the words, and a map of what all heads rest on."""
 
 import functools
 
 import numpy as np
 
 from mha_helpers.drawing import style, svg
+from mha_helpers.drawing.arcs import arcs
 from mha_helpers.drawing.style import number
 from mha_helpers.labs import head_browser_runs as runs
+from mha_helpers.labs.card import NARROWEST
 
-WIDTH, SMALL, TINY = 860, 12, 11  # the last two are font sizes
-LEFT, RIGHT, BELOW = 8, 474, 406  # where the halves begin, and the lower ones
-BAR = style.blend(style.SEQUENTIAL, 0.7)
-PITCH = 18  # from bar to bar
-OPEN = style.ROLES["keys"]
-
-# The small maps have one shade for weights from each of these up.
-STEPS = (0.05, 0.15, 0.3, 0.5, 0.75)
-SHADES = (None, *(style.weight_colour(weight) for weight in (0.18, 0.36, 0.56, 0.76, 1)))
-THUMBNAIL, ACROSS, DOWN = 31, 34, 46  # the side of one, and from one to the next
-FIRST_X, FIRST_Y = 58, 38
-
-# The open head's map has one for each weight that is written differently.
-HUNDREDTHS = tuple(style.weight_colour(weight / 100) for weight in range(101))
-ROW_LABELS, COLUMN_LABELS, LONGEST_SIDE, LARGEST_CELL = 68, 74, 304, 36
-NUMBERED = 10  # tokens: of more, only the query's row has room for numbers
-
+SMALL, TINY = 12, 11  # font sizes
+ARCS, TITLE = 150, 18  # the height of the arcs, and of a line above them
+# The kinds of key that a head may rest on, in colours that say nothing but that they are different.
+KIND_COLOURS = dict(zip(runs.KINDS, ("#77aadd", "#ee8866", "#eedd88", "#d7d7dc", "#bbbbc2"), strict=True))
+MAP_CELL, MAP_LEFT, PARTS = (31, 16), 50, 138
+PITCH = 19  # from bar to bar
 MARKS = {"##": "continues the word before it", "[UNK]": "stands for what is not in the model's vocabulary"}
 
 
 def draw(result, said):
-    """Draw what the head browser shows; `said` is its sentence."""
-    place = f"layer {result.layer}, head {result.head}"
-    trained, _ = _map(result, result.weights, f"trained: {place}", 0, mark=result.mark)
-    bars, left_end = _bars(result)
-    if result.twin is None:
-        others, right_end = _means(result)
-    else:
-        others, right_end = _map(result, result.twin, f"random twin: {place}", BELOW)
-    parts = [thumbnails(result.encoding), _frame(result), *trained, *bars, *others]
-    if result.difference:
-        parts.append(svg.text(LEFT, BELOW - 20, f"≠ {result.difference}", size=SMALL, colour=style.ALARM))
-    if result.knock_out and result.twin is None:
-        drawn, right_end = _knock_out(result, RIGHT, right_end + 30)
-        parts += drawn
-    elif result.knock_out:
-        drawn, left_end = _knock_out(result, LEFT, left_end + 30)
-        parts += drawn
-    return svg.document(WIDTH, max(left_end, right_end) + 8, parts, label=said)
+    """Draw what the head browser shows, in parts; `said` is its sentence."""
+    top = svg.document(NARROWEST, *_arcs(result), label=said)
+    drawn_map = svg.document(MAP_LEFT + 12 * MAP_CELL[0] + 4, PARTS, _map(result), label="What each head rests on.")
+    beside = _knock_out(result) if result.knock_out else _means(result)
+    return top + drawn_map + svg.document(212, PARTS, beside, label="Where the open head's weight goes.")
 
 
 def draw_message(message):
     """Draw that there is nothing to be drawn."""
-    text = svg.text(LEFT, 24, "The trained model could not be loaded.", bold=True)
-    return svg.document(WIDTH, 40, [text], label=message)
+    text = svg.text(0, 24, "The trained model could not be loaded.", bold=True)
+    return svg.document(NARROWEST, 40, [text], label=message)
 
 
-def shortened(token, longest=9):
+def shortened(token, longest=11):
     """Cut a token for which there is no room."""
     return token if len(token) <= longest else token[: longest - 1] + "…"
 
@@ -65,154 +43,96 @@ def _rounded(weights):
     return np.asarray(weights, np.float64).round(2)
 
 
-def _bar(share, x, y, longest, *, fill=BAR):
-    """Draw a share as a bar, and return where it ends; a learner's may be anything."""
-    length = longest * float(np.nan_to_num(share, nan=0).clip(0, 1))
-    return svg.box(x, y, length, PITCH - 7, fill=fill, stroke=style.INK), x + length
+def _arcs(result):
+    """Draw the open head's weights as arcs, the chosen query's in front; return the height and the fragments."""
+    tokens = [shortened(token) for token in result.tokens]
+    weights = np.nan_to_num(_rounded(result.weights), nan=0).clip(0, 1)
+    drawn, wide, height = arcs(weights, tokens, tokens, chosen=result.query, head=0, width=NARROWEST, height=ARCS)
+    title = f"Layer {result.layer}, head {result.head}: whom does “{tokens[result.query]}” look at?"
+    help_text = "queries above, keys below; point at a word"
+    parts = [
+        svg.text(0, 14, title, bold=True),
+        svg.text(NARROWEST, 14, help_text, anchor="end", size=TINY, colour=style.QUIET),
+        f'<g transform="translate(0 {TITLE})">{drawn}</g>',
+    ]
+    below, middles = TITLE + height, (np.arange(len(tokens)) + 0.5) * (wide - 4) / len(tokens)
+    for key in np.flatnonzero(result.mark[result.query]) if result.mark is not None else ():
+        parts.append(svg.box(middles[key] - 7, below - 28, 14, 13, fill=style.ALARM))
+        parts.append(svg.text(middles[key], below - 17, "≠", anchor="middle", bold=True, colour=style.PAPER, size=TINY))
+    if result.twin is not None:
+        parts.append(svg.text(0, below + 13, "the random twin's weights, at the same place:", size=TINY, bold=True))
+        for middle, weight in zip(middles, _rounded(result.twin[result.query]), strict=True):
+            parts.append(svg.text(middle, below + 28, svg.short(weight, 2), anchor="middle", size=TINY))
+        below += 30
+    notes = [f"{sign} {meaning}" for sign, meaning in MARKS.items() if any(sign in token for token in result.tokens)]
+    if result.difference:
+        parts.append(svg.text(0, below + 14, f"≠ {result.difference}", size=SMALL, colour=style.ALARM, bold=True))
+        below += 18
+    elif notes:
+        parts.append(svg.text(0, below + 13, "; ".join(notes), size=TINY, colour=style.QUIET))
+        below += 16
+    return below + 4, parts
+
+
+def _map(result):
+    """Draw the map of heads, with a frame round the open one."""
+    x = MAP_LEFT + result.head * MAP_CELL[0]
+    y = 36 + result.layer * MAP_CELL[1]
+    return [_labels(result.encoding), svg.box(x, y, *MAP_CELL, stroke=style.INK, stroke_width=3)]
 
 
 @functools.lru_cache(8)
-def thumbnails(encoding):
-    """Draw the maps of all heads, each with its label where it has one."""
-    places = [*np.ndindex(encoding.weights.shape[:2])]
-    corners = [(FIRST_X + head * ACROSS, FIRST_Y + layer * DOWN) for layer, head in places]
-    n_tokens = len(encoding.tokens)
-    levels = np.digitize(np.nan_to_num(encoding.weights, nan=0), STEPS).reshape(-1, n_tokens, n_tokens)
-    parts = [svg.text(LEFT, 14, f"All {len(places)} heads. Rows: queries. Columns: keys.", bold=True)]
-    for (layer, head), (x, y) in zip(places, corners, strict=True):
-        middle = x + THUMBNAIL / 2
-        if layer == 0:
-            parts.append(svg.text(middle, y - 6, head if head else "head 0", anchor="middle", size=TINY))
-        if head == 0:
-            parts.append(svg.text(x - 6, y + 20, layer if layer else "layer 0", anchor="end", size=TINY))
-        if (label := runs.label(encoding.weights[layer, head])) != runs.UNCLEAR:
-            parts.append(svg.text(middle, y + THUMBNAIL + 10, label, anchor="middle", size=9))
-    parts.append(svg.heat_maps(levels, SHADES, corners, cell=THUMBNAIL / n_tokens))
-    outlines = "".join(f"M{x} {y}h{THUMBNAIL}v{THUMBNAIL}h-{THUMBNAIL}z" for x, y in corners)
-    parts.append(f'<path d="{outlines}" fill="none" stroke="#8c8c8c"/>')
-    notes = (
-        f"A label: what gets {number(runs.THRESHOLD)} or more of the weight, mean over the queries.",
-        f"White: below {number(STEPS[0])}. Darkest: {number(STEPS[-1])} or more.",
-    )
-    below = corners[-1][1] + DOWN + 12
-    parts += [svg.text(LEFT, below + 15 * i, note, colour=style.QUIET, size=TINY) for i, note in enumerate(notes)]
+def _labels(encoding):
+    """Draw what each head rests on, in a grid of layers and heads."""
+    n_layers, n_heads = encoding.weights.shape[:2]
+    parts = [svg.text(0, 13, f"What all {n_layers * n_heads} heads rest on, on this sentence", bold=True, size=SMALL)]
+    parts += [
+        svg.text(MAP_LEFT + (head + 0.5) * MAP_CELL[0], 31, head if head else "h 0", anchor="middle", size=TINY)
+        for head in range(n_heads)
+    ]
+    for layer in range(n_layers):
+        y = 36 + layer * MAP_CELL[1]
+        parts.append(svg.text(MAP_LEFT - 6, y + 12, f"layer {layer}", anchor="end", size=TINY))
+        for head in range(n_heads):
+            kind, x = runs.label(encoding.weights[layer, head]), MAP_LEFT + head * MAP_CELL[0]
+            fill = KIND_COLOURS.get(kind, style.PAPER)
+            parts.append(svg.box(x, y, *MAP_CELL, fill=fill, stroke=style.GRID))
+            if kind != runs.UNCLEAR:
+                label = kind.strip("[]")
+                parts.append(svg.text(x + MAP_CELL[0] / 2, y + 12, label, anchor="middle", size=TINY))
     return "".join(parts)
-
-
-def _frame(result):
-    x, y = FIRST_X + result.head * ACROSS, FIRST_Y + result.layer * DOWN
-    return svg.box(x - 1, y - 1, THUMBNAIL + 2, THUMBNAIL + 2, stroke=OPEN, stroke_width=3)
-
-
-def _map(result, weights, title, top, *, mark=None):
-    """Draw one head's weights large, in the right half; return the drawing, and where it ends."""
-    n_tokens, rounded = len(result.tokens), _rounded(weights)
-    cell = min(LARGEST_CELL, LONGEST_SIDE // n_tokens)
-    x, y, side = RIGHT + ROW_LABELS, top + COLUMN_LABELS, n_tokens * cell
-    levels = (100 * np.nan_to_num(rounded, nan=0).clip(0, 1)).round().astype(int)
-    gaps = "".join(f"M0 {i * cell}h{side}M{i * cell} 0v{side}" for i in range(1, n_tokens))
-    parts = [
-        svg.text(RIGHT, top + 14, title, bold=True),
-        svg.heat_maps([levels], HUNDREDTHS, [(x, y)], cell=cell),
-        f'<path d="{gaps}" transform="translate({x} {y})" stroke="{style.PAPER}"/>',
-    ]
-    for i, token in enumerate(map(shortened, result.tokens)):
-        middle, chosen = (i + 0.5) * cell, i == result.query
-        parts.append(svg.text(x - 5, y + middle + 4, token, anchor="end", bold=chosen, size=TINY))
-        parts.append(svg.text(x + middle + 3, y - 5, token, size=TINY, rising=50))
-    write, size = (_two_decimals, TINY) if n_tokens <= NUMBERED else (_without_zero, 9)
-    for i in range(n_tokens) if n_tokens <= NUMBERED else [result.query]:
-        for j, weight in enumerate(rounded[i]):
-            at = x + (j + 0.5) * cell, y + (i + 0.5) * cell + 4
-            colour = style.text_colour(HUNDREDTHS[levels[i, j]])
-            parts.append(svg.text(*at, write(weight), anchor="middle", colour=colour, size=size))
-    parts.append(svg.box(x, y + result.query * cell, side, cell, stroke=OPEN, stroke_width=2))
-    if mark:
-        parts.append(svg.difference(x + mark[1] * cell, y + mark[0] * cell, cell, cell))
-    if result.twin is not None:
-        means = zip(runs.KINDS, map(_two_decimals, runs.mean_weights(weights)), strict=True)
-        line = "mean weight: " + ", ".join(f"{kind} {mean}" for kind, mean in means)
-        parts.append(svg.text(RIGHT, y + side + 17, line, size=TINY))
-    return parts, y + side + 20
-
-
-def _two_decimals(weight):
-    return svg.short(weight, 2)
-
-
-def _without_zero(weight):
-    """Write a weight in as little room as a small cell has: .68, 0 or 1."""
-    written = _two_decimals(weight)
-    written = {"0.00": "0", "1.00": "1"}.get(written, written.removeprefix("0"))
-    return written if len(written) <= 3 else "…"  # no weight: it stands beside the bars
-
-
-def _bars(result):
-    """Draw the query's row as bars, in the order of the sentence."""
-    x, right, first = LEFT + 142, RIGHT - 40, BELOW + 42
-    query = shortened(result.tokens[result.query], 18)
-    parts = [
-        svg.text(LEFT, BELOW + 14, f"“{query}” (token {result.query}) attends to", bold=True),
-        svg.text(x, first - 6, "trained", size=TINY),
-    ]
-    if result.twin is not None:
-        parts.append(svg.text(right, first - 6, "random twin", size=TINY, anchor="end"))
-    row = _rounded(result.row)
-    most = np.nan_to_num(row, nan=-1).argmax()
-    for key, (token, weight) in enumerate(zip(result.tokens, row, strict=True)):
-        y, bold = first + key * PITCH, key == most
-        bar, end = _bar(weight, x, y + 1, 180)
-        parts += [
-            svg.text(LEFT + 18, y + 11, key, anchor="end", size=SMALL, bold=bold),
-            svg.text(x - 6, y + 11, shortened(token, 15), anchor="end", size=SMALL, bold=bold),
-            bar,
-            svg.text(end + 5, y + 11, _two_decimals(weight), size=SMALL, bold=bold),
-        ]
-        if result.twin is not None:
-            twins = _two_decimals(result.twin[result.query, key])
-            parts.append(svg.text(right, y + 11, twins, size=SMALL, anchor="end"))
-    end = first + len(row) * PITCH
-    for mark, meaning in MARKS.items():
-        if any(token.startswith(mark) for token in result.tokens):
-            end += 15
-            parts.append(svg.text(LEFT, end, f"{mark} {meaning}", colour=style.QUIET, size=TINY))
-    return parts, end
 
 
 def _means(result):
     """Draw how much weight goes to each kind of key, and what a label needs."""
-    x, first, longest = RIGHT + 152, BELOW + 42, 170
-    parts = [svg.text(RIGHT, BELOW + 14, "where its weight goes, mean over the queries", bold=True)]
+    x, longest, first = 92, 84, 24
+    parts = [svg.text(0, 13, "Its weight, mean over queries", bold=True, size=SMALL)]
     for i, ((kind, key), mean) in enumerate(zip(runs.KINDS.items(), _rounded(result.means), strict=True)):
         y = first + i * PITCH
-        bar, _ = _bar(mean, x, y + 1, longest)
+        wide = longest * float(np.nan_to_num(mean, nan=0).clip(0, 1))
+        name = key.replace("the token ", "").replace("the ", "").replace("first token", "[CLS]")
         parts += [
-            svg.text(RIGHT, y + 11, f"{kind}: {key}", size=SMALL),
-            bar,
-            svg.text(x + longest + 8, y + 11, _two_decimals(mean), size=SMALL),
+            svg.text(x - 6, y + 13, f"{name.replace('last token', '[SEP]')}", anchor="end", size=SMALL),
+            svg.box(x, y + 2, wide, PITCH - 7, fill=KIND_COLOURS[kind], stroke=style.INK),
+            svg.text(x + longest + 4, y + 13, svg.short(mean, 2), size=SMALL),
         ]
-    needed, end = x + runs.THRESHOLD * longest, first + len(runs.KINDS) * PITCH
-    parts.append(f'<path d="M{needed:g} {first - 4}V{end}" stroke="{style.INK}" stroke-dasharray="5 3"/>')
-    parts.append(svg.text(needed, first - 8, f"label from {number(runs.THRESHOLD)}", anchor="middle", size=TINY))
-    parts.append(svg.text(RIGHT, end + 16, f"label: {result.label}", bold=True))
-    return parts, end + 18
+    needed = x + runs.THRESHOLD * longest
+    end = first + len(runs.KINDS) * PITCH
+    parts.append(f'<path d="M{needed:g} {first}V{end}" stroke="{style.INK}" stroke-dasharray="5 3"/>')
+    return [*parts, svg.text(0, end + 15, f"label: {result.label}", bold=True, size=SMALL)]
 
 
-def _knock_out(result, left, top):
+def _knock_out(result):
     """Draw what becomes of the sentence's vector without the head."""
-    found, x = result.knock_out, left + 216
-    cosine = number(found.cosine, 4)
+    found = result.knock_out
     parts = [
-        svg.text(left, top, f"without layer {result.layer}, head {result.head}", bold=True),
-        svg.text(left, top + 19, f"The sentence's vector: cosine {cosine} with what it was.", size=SMALL),
-        svg.text(left, top + 42, "cosine of your sentence with", size=TINY, colour=style.QUIET),
-        svg.text(x, top + 42, "blue: before, white: without", size=TINY, colour=style.QUIET),
+        svg.text(0, 13, "Without this head", bold=True, size=SMALL),
+        svg.text(0, 28, "the sentence's vector has", size=SMALL),
+        svg.text(0, 43, f"cosine {number(found.cosine, 4)} with before.", size=SMALL, bold=True),
+        svg.text(0, 58, "Cosine with, before → without:", size=TINY, colour=style.QUIET),
     ]
-    for i, (sentence, *cosines) in enumerate(zip(runs.FIXED, found.before, found.after, strict=True)):
-        y = top + 50 + 34 * i
-        parts.append(svg.text(left, y + 17, sentence, size=SMALL))
-        for cosine, fill in zip(cosines, (BAR, style.PAPER), strict=True):
-            bar, end = _bar(cosine, x, y, 110, fill=fill)
-            parts += [bar, svg.text(end + 5, y + 10, number(cosine, 4), size=SMALL)]
-            y += 13
-    return parts, top + 50 + 34 * len(runs.FIXED)
+    for i, (sentence, before, after) in enumerate(zip(runs.FIXED, found.before, found.after, strict=True)):
+        y = 73 + 25 * i
+        parts.append(svg.text(0, y, sentence, size=TINY))
+        parts.append(svg.text(8, y + 12, f"{number(before, 4)} → {number(after, 4)}", size=SMALL, bold=True))
+    return parts

@@ -11,7 +11,7 @@ from mha_helpers import attention
 from mha_helpers.learner.answer import answer
 from mha_helpers.model import encoder
 
-MAX_TOKENS = 18  # more could not be read in a picture
+MAX_TOKENS = 24  # more could not be read in a picture
 N_LAYERS, N_HEADS = 6, encoder.N_HEADS
 
 # Of one length, so that they run together without a mask.

@@ -2,19 +2,19 @@
 
 from dataclasses import dataclass
 
-import ipywidgets
 import numpy as np
 
-from mha_helpers import attention, masks, probes
+from mha_helpers import attention, exercises, masks, probes, running_example
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.style import number
-from mha_helpers.labs.frame import Lab, Picture, listed
+from mha_helpers.labs.card import Picture
+from mha_helpers.labs.controls import radio
+from mha_helpers.labs.frame import Lab
 from mha_helpers.learner.answer import AGAIN, answer
 
-WORDS = ("the", "cat", "sat", "on", "my", "mat", "all", "day")
+WORDS = running_example.TOKENS
 N, D = len(WORDS), 4
-TOKENS = {f"{i} {word}": i - 1 for i, word in enumerate(WORDS, 1)}
-_rng = np.random.default_rng(40)
+_rng = np.random.default_rng(30)
 X = _rng.normal(size=(N, D))
 # Weights far from 0 and values of some size: whatever moves at all moves by 0.01 at least, so that it can be read.
 W_Q, W_K, W_V = _rng.normal(size=(3, D, D)) * [[[0.3]], [[1]], [[2]]]
@@ -80,7 +80,7 @@ def compute(state, function=None):
             weights = weights / weights.sum(axis=-1, keepdims=True)
         return weights @ values
 
-    return Result(TOKENS[state["token"]], variation, mask, probes.leaks(attend, X), notice, differs)
+    return Result(WORDS.index(state["token"]), variation, mask, probes.leaks(attend, X), notice, differs)
 
 
 def _learners_mask(function):
@@ -98,7 +98,7 @@ def _learners_mask(function):
 
 def sentence(result):
     """Say what is to be seen."""
-    token, name = result.token, f"“{WORDS[result.token]}” (token {result.token + 1})"
+    token, name = result.token, f"“{WORDS[result.token]}”"
     moves = np.flatnonzero(result.moved[:, token] > NOTHING)
     early, missing = (np.flatnonzero(cells[:, token]) for cells in (result.leaks, result.blind))
     if moves.size == 0:
@@ -126,64 +126,95 @@ def _counted(count, word):
 
 
 def _outputs(rows):
-    one = f"output {rows[0] + 1} “{WORDS[rows[0]]}”"
-    return one if len(rows) == 1 else f"outputs {listed(int(row) + 1 for row in rows)}"
+    words = [f"“{WORDS[row]}”" for row in rows]
+    return f"output {words[0]}" if len(words) == 1 else f"outputs {', '.join(words[:-1])} and {words[-1]}"
+
+
+TOKEN, PITCH, INPUT_Y, OUTPUT_Y = 58, 74, 250, 34  # a token's width, from one to the next, and where they stand
+CELL, LABEL = (40, 34), 52
+MOVES = style.ROLES["values"]
 
 
 def render(result):
-    """Draw a result."""
-    numbered = [f"{i} {word}" for i, word in enumerate(WORDS, 1)]
-    label_width, top, cell, small_cell = 58, 4, (46, 40), (22, 22)
-    drawn_width, drawn_height = svg.matrix_size(N, N, label_width=label_width, headed=True, cell=cell)
-    mask_width, mask_height = svg.matrix_size(N, N, headed=True, cell=small_cell)
-    largest = max(result.moved.max(), NOTHING)
-    first_row = top + svg.TITLE_HEIGHT + svg.HEADER_HEIGHT
+    """Draw a result: who hears of the changed token, and the same for all tokens."""
+    said, height = sentence(result), 288
+    drawn = svg.document(N * PITCH - 8, height, _arcs(result), label=said)
+    return Picture(drawn + _table(result, height), said, result.notice)
+
+
+def _arcs(result):
+    """Draw a line from the changed token to each output that moves, red where the output comes before it."""
+    token, middle = result.token, [i * PITCH + TOKEN / 2 for i in range(N)]
+    amounts = result.moved[:, token]
+    start, end, largest = INPUT_Y, OUTPUT_Y + 46, max(amounts.max(), NOTHING)
+    lines, leaks = [], []
+    for i, amount in enumerate(amounts):
+        bend = f'd="M{middle[token]} {start}C{middle[token]} {start - 90} {middle[i]} {end + 90} {middle[i]} {end}"'
+        width = 3 + 7 * amount / largest
+        drawn = f'<path class="mha-grow" {bend} fill="none" style="--whole:400" stroke-width="{width:.1f}"'
+        if result.leaks[i, token]:
+            # Halfway along, where the lines to different outputs are apart.
+            x, y = (middle[token] + middle[i]) / 2, (start + end) / 2
+            leaks += [
+                f'{drawn} stroke="{style.ALARM}"/>',
+                svg.box(x - 21, y - 9, 42, 18, fill=style.ALARM),
+                svg.text(x, y + 4, "LEAK", anchor="middle", bold=True, colour=style.PAPER, size=12),
+            ]
+        elif amount > NOTHING:
+            lines.append(f'{drawn} stroke="{MOVES}"/>')
+        elif result.blind[i, token]:
+            lines.append(f'<path {bend} fill="none" stroke="{style.INK}" stroke-width="2" stroke-dasharray="2 6"/>')
+    title = svg.text(0, 14, f"Change “{WORDS[token]}”: which outputs move?", bold=True)
+    return [title, *lines, *leaks, *(_token(result, i, middle[i]) for i in range(N))]
+
+
+def _token(result, i, middle):
+    """Draw a token twice: its output above, and itself below."""
+    amount, leaks = result.moved[i, result.token], result.leaks[i, result.token]
+    blind, changed = result.blind[i, result.token], i == result.token
+    fill = style.tint(style.ALARM, 0.2) if leaks else style.tint(MOVES) if amount > NOTHING else style.PAPER
+    edge = {"stroke": style.ALARM, "stroke_width": 3} if leaks else {"stroke": style.INK, "dashed": bool(blind)}
+    said = "blind" if blind else number(amount) if amount > NOTHING else "still"
+    x = middle - TOKEN / 2
+    return "".join(
+        [
+            svg.box(x, OUTPUT_Y, TOKEN, 46, fill=fill, **edge),
+            svg.text(middle, OUTPUT_Y + 18, WORDS[i], anchor="middle", bold=bool(amount > NOTHING)),
+            svg.text(middle, OUTPUT_Y + 36, said, anchor="middle", size=12, bold=bool(leaks or blind)),
+            svg.box(
+                x, INPUT_Y, TOKEN, 28, fill=style.tint(style.ROLES["keys"], 0.5) if changed else style.PANEL,
+                stroke=style.INK, stroke_width=3 if changed else 1,
+            ),
+            svg.text(middle, INPUT_Y + 19, WORDS[i], anchor="middle", bold=changed),
+        ]
+    )  # fmt: skip
+
+
+def _table(result, height):
+    """Draw how far each output moves for each token, with every leak and every blind cell framed."""
+    largest, top = max(result.moved.max(), NOTHING), svg.TITLE_HEIGHT + svg.HEADER_HEIGHT
     parts = [
         svg.matrix(
-            result.moved, 8, top, title="how far output i (row) moves when token j (column) changes",
-            colours=lambda value: style.weight_colour(value / largest), row_labels=numbered, column_labels=WORDS,
-            label_width=label_width, cell=cell, column=result.token,
-            caption="Only keys and values are changed: queries stay as they are.",
+            result.moved, 0, 0, title="Every token changed in turn", row_labels=WORDS, column_labels=WORDS,
+            colours=lambda value: style.weight_colour(value / largest), label_width=LABEL, cell=CELL,
+            column=result.token,
         )
     ]  # fmt: skip
-    for cells, word, colour in ((result.leaks, "LEAK", style.ALARM), (result.blind, "blind", style.INK)):
+    for cells, colour, dashed in ((result.leaks, style.ALARM, False), (result.blind, style.INK, True)):
         for i, j in np.argwhere(cells):
-            x, y = 8 + label_width + (j + 0.5) * cell[0], first_row + (i + 1) * cell[1]
-            parts.append(svg.box(x - 16, y - 12, 32, 11, fill=colour))
-            parts.append(svg.text(x, y - 3, word, anchor="middle", bold=True, colour=style.PAPER, size=9))
-    parts += _bars(result, 8 + drawn_width + 14, first_row, cell[1])
-    right = 858 - mask_width
-    parts.append(_mask(result, right, top, small_cell))
-    for i, line in enumerate(("LEAK: it moves and must not.", "blind: it should and does not.")):
-        parts.append(svg.text(right, top + mask_height + 20 + 22 * i, line, size=12))
-    drawn = svg.document(866, top + drawn_height + 4, parts, label=sentence(result))
-    return Picture(drawn, sentence(result), result.notice)
-
-
-def _bars(result, left, first_row, height):
-    """Draw the chosen token's column as bars, with what each output does and should do."""
-    amounts = result.moved[:, result.token]
-    parts = [svg.text(left, first_row - 6, f"outputs, when “{WORDS[result.token]}” changes", bold=True, size=12)]
-    for i, amount in enumerate(amounts):
-        y = first_row + i * height
-        if result.leaks[i, result.token]:
-            said, colour = "LEAK: must not move", style.ALARM
-        elif result.blind[i, result.token]:
-            said, colour = "blind: should move", style.INK
-        else:
-            said, colour = ("moves" if amount > NOTHING else "stays, as it must"), style.QUIET
-        length = 70 * amount / max(amounts.max(), NOTHING)
-        parts.append(svg.box(left, y + 4, length, 12, fill=style.blend(style.SEQUENTIAL, 0.7), stroke=style.INK))
-        parts.append(svg.text(left + length + 5, y + 15, number(amount), size=12))
-        parts.append(svg.text(left, y + 30, said, bold=colour != style.QUIET, colour=colour, size=12))
-    return parts
-
-
-def _mask(result, left, top, cell):
-    return svg.matrix(
-        result.mask.astype(int), left, top, title="mask: 1 may attend", colours=lambda value: style.PAPER,
-        column_labels=range(1, N + 1), cell=cell, decimals=0, hatched=~result.mask, differs=result.differs.get("mask"),
-    )  # fmt: skip
+            x, y = LABEL + j * CELL[0] + 2, top + i * CELL[1] + 2
+            parts.append(svg.box(x, y, CELL[0] - 4, CELL[1] - 4, stroke=colour, stroke_width=3, dashed=dashed))
+    for i, j in np.argwhere(result.differs["mask"]) if result.differs else ():
+        parts.append(svg.difference(LABEL + j * CELL[0], top + i * CELL[1], *CELL))
+    y = top + N * CELL[1]
+    parts += [
+        svg.text(0, y + 20, "Row: output. Column: the token that is changed.", size=11, colour=style.QUIET),
+        svg.box(1, y + 31, 14, 14, stroke=style.ALARM, stroke_width=3),
+        svg.text(22, y + 43, "leak: it moves and must not", size=12),
+        svg.box(1, y + 51, 14, 14, stroke=style.INK, stroke_width=3, dashed=True),
+        svg.text(22, y + 63, "blind: it should move and does not", size=12),
+    ]
+    return svg.document(274, height, parts, label="How far each output moves when each token is changed.")
 
 
 def leak_detector(function=None):
@@ -204,25 +235,18 @@ def leak_detector(function=None):
     --------
     >>> lab = leak_detector()
     >>> lab.controls["mask"].value = "one too far"
-    >>> "A leak: output 3 “sat” comes before it." in lab.picture.value
+    >>> "A leak: output “mat” comes before it." in lab.readout.value
     True
     """
-    controls = {
-        "token": ipywidgets.SelectionSlider(
-            options=list(TOKENS), value="4 on", description="token changed", style={"description_width": "initial"},
-            layout={"width": "360px", "margin": "0 20px 0 0"},
-        ),
-        "mask": ipywidgets.SelectionSlider(
-            options=[CAUSAL, *VARIATIONS], description="mask", style={"description_width": "initial"},
-            layout={"width": "400px"},
-        ),
-    }  # fmt: skip
+    controls = {"token": radio("token changed", WORDS, "it"), "mask": radio("mask", [CAUSAL, *VARIATIONS])}
     return Lab(
         name="leak_detector",
         title="leak detector",
-        task="Move the mask slider to the right: which masks let an output see what comes after it?",
+        task="Which masks let an output hear of a token that comes after it?",
         controls=controls,
+        layout=([controls["token"], Lab.BUTTONS], [controls["mask"]]),
         compute=compute,
         render=render,
         function=function,
+        exercise=exercises.causal_mask,
     )

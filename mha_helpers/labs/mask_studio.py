@@ -5,18 +5,18 @@ from dataclasses import dataclass
 import ipywidgets
 import numpy as np
 
-from mha_helpers import attention, masks
+from mha_helpers import attention, exercises, masks, running_example
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.style import number
-from mha_helpers.labs.frame import Lab, Picture, in_a_row, listed
+from mha_helpers.labs.card import Picture
+from mha_helpers.labs.controls import dropdown, folded, radio, whole_number
+from mha_helpers.labs.frame import Lab
+from mha_helpers.labs.wording import listed
 from mha_helpers.learner.answer import answer
 from mha_helpers.learner.calling import close
 
-SENTENCES = (
-    ("the", "cat", "sat", "on", "my", "mat", "all", "day"),
-    ("I", "saw", "a", "red", "fox", "run", "off", "home"),
-)
-N, D_HEAD = 8, 4
+WORDS = running_example.TOKENS
+N, D_HEAD = len(WORDS), 8
 
 # Each way to write a mask: its name in `convert_mask`, and what a cell shows that may attend, and one that is hidden.
 WRITTEN_AS = {
@@ -30,11 +30,14 @@ CONSTANTS = {"0": 0.0, "−15000": -15000.0}
 BEFORE, AFTER = "before softmax", "after softmax"
 CONVERTED, AS_IT_IS = "converted", "as it is"
 ZEROS = "zero weights"
+NOTHING = 1e-9  # a weight that nobody would call one
 
-_rng = np.random.default_rng(242)
-# Queries, keys and values. Quarters: so all scores are exact in float32, too, 15000 below 0 as well as around it.
-TOKEN_VECTORS = (4 * _rng.normal(size=(len(SENTENCES), 3, N, D_HEAD))).round() / 4
-PAD_VECTORS = (4 * _rng.normal(size=(3, 1, D_HEAD))).round() / 4
+# Queries, keys and values: the running example's head, and six features more. The last is there for the constant: it
+# adds queries[-1] * keys[-1] / sqrt(d_head) to every score. With queries twice as long, sqrt(8) divides them as sqrt(2)
+# does in the notebook, so that the numbers are the notebook's.
+_HEAD = [running_example.X @ matrix for matrix in running_example.first_head()]
+TOKEN_VECTORS = np.pad(np.stack(_HEAD) * np.reshape([2, 1, 1], (3, 1, 1)), ((0, 0), (0, 0), (0, 6)))
+PAD_VECTORS = np.pad([[1.0, 0], [2, 0], [-2, -1]], ((0, 0), (0, 6)))[:, None]
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,8 @@ class Result:
 
 
 def entry(query, key):
-    """Name the control of one cell, counted from 1 as on the page."""
-    return f"query {query + 1}, key {key + 1}"
+    """Name the control of one cell, as a screen reader says it; two tokens are never the same word here."""
+    return f"{WORDS[query]} sees {WORDS[key]}"
 
 
 def cells(mask):
@@ -64,26 +67,21 @@ def cells(mask):
 
 
 def words_shown(state):
-    """Return the shown sequence's tokens, "pad" beyond its length."""
-    sequence = state["sequence shown"]
-    length = state[f"length of sequence {sequence}"]
-    return (*SENTENCES[sequence - 1][:length], *["pad"] * (N - length))
+    """Return the tokens, "pad" beyond the sentence's length."""
+    return (*WORDS[: state["length"]], *["pad"] * (N - state["length"]))
 
 
 def attention_inputs(state):
-    """Return the shown sequence's queries, keys and values."""
-    sequence = state["sequence shown"]
-    is_token = np.arange(N) < state[f"length of sequence {sequence}"]
-    queries, keys, values = np.where(is_token[:, None], TOKEN_VECTORS[sequence - 1], PAD_VECTORS)
-    # The last feature is there for the constant: it adds queries[-1] * keys[-1] / sqrt(d_head) to every score.
+    """Return the queries, keys and values."""
+    is_token = np.arange(N) < state["length"]
+    queries, keys, values = np.where(is_token[:, None], TOKEN_VECTORS, PAD_VECTORS)
     queries[:, -1], keys[:, -1] = 1, CONSTANTS[state["added to all scores"]] * D_HEAD**0.5
     return {"queries": queries, "keys": keys, "values": values}
 
 
 def compute(state, function=None):
     """From the controls' values to scores and weights."""
-    lengths = np.array([[state["length of sequence 1"]], [state["length of sequence 2"]]])
-    padding = masks.padding_mask((np.arange(N) < lengths).astype(int))[state["sequence shown"] - 1, 0]
+    padding = masks.padding_mask((np.arange(N) < state["length"])[None].astype(int))[0, 0]
     intended = np.array([[state[entry(i, j)] for j in range(N)] for i in range(N)]) & padding
     mask = intended
     if state["handed over"] == AS_IT_IS:
@@ -109,7 +107,7 @@ def compute(state, function=None):
 def sentence(result):
     """Say what is to be seen."""
     state, empty = result.state, ~result.mask.any(axis=-1)
-    parts = [f"{(~result.mask).sum()} of {N * N} cells hidden for sequence {state['sequence shown']}."]
+    parts = [f"{(~result.mask).sum()} of {N * N} cells hidden."]
     if (result.mask != result.intended).any():
         parts.append("Handed over as it is, the mask is read the wrong way round: it shows what it should hide.")
     elif state["handed over"] == AS_IT_IS:
@@ -131,7 +129,7 @@ def sentence(result):
         parts.append(f"{_rows(result, wrong)} {verb} to {'–'.join(ends)}, not 1{why}.")
 
     astray = np.where(empty, 0, result.astray)
-    if astray.max() > 1e-9:
+    if astray.max() > NOTHING:
         row = close(astray, astray.max()).argmax()
         most = number(astray[row]) if astray[row] >= 0.005 else "less than 0.01"
         where = f"row {row + 1} “{result.words[row]}”"
@@ -169,63 +167,90 @@ def _sum(value):
     return number(value, 4) if number(value) == "1.00" else number(value)
 
 
+CELL, LABEL = (58, 50), 56  # of the one grid: a cell, and the room for the queries' names
+GRID_TOP = svg.TITLE_HEIGHT + svg.HEADER_HEIGHT
+SCORE = (37, 26)
+
+
 def render(result):
-    """Draw a result."""
-    label_width, top, height = 42, 4, 26
-    score_cell, weight_cell = (48, height), (36, height)
-    (scores_width, drawn_height), (weights_width, _) = (
-        svg.matrix_size(N, N, label_width=label_width, headed=True, cell=cell) for cell in (score_cell, weight_cell)
-    )
-    state, hidden = result.state, ~result.mask
-    constant = CONSTANTS[state["added to all scores"]]
-    around_zero = style.score_colours(max(np.abs(result.scores - constant).max(), 1.0))
-    lefts = np.cumsum([8, scores_width + 12, weights_width + 8])
-    first_row = top + svg.TITLE_HEIGHT + svg.HEADER_HEIGHT
-    before = state["when"] == BEFORE
-    labels = {"row_labels": result.words, "column_labels": result.words, "label_width": label_width}
+    """Draw a result: one grid of weights, which the check boxes lie on, and the scores that the softmax gets."""
+    said, before = sentence(result), result.state["when"] == BEFORE
+    astray = ~result.intended & ~(np.abs(result.weights) < NOTHING)  # weight, or NaN, where none should be
+    right = LABEL + N * CELL[0] + 8
     parts = [
         svg.matrix(
-            np.where(hidden, -np.inf, result.scores) if before else result.scores, lefts[0], top,
-            title="masked scores" if before else "scores", colours=lambda value: around_zero(value - constant),
-            caption=f"hatched: hidden, {state['hiding value']} in its place" if before else "nothing is hidden yet",
-            hatched=hidden & before, hatched_text=state["hiding value"], cell=score_cell, **labels,
+            result.weights, 0, 0, title=f"Weights{'' if before else ', hidden after the softmax'}: click a cell",
+            colours=style.weight_colour, row_labels=result.words, column_labels=result.words, label_width=LABEL,
+            hidden=~result.intended & ~astray, cell=CELL, differs=result.differs.get("weights"),
         ),
-        svg.matrix(
-            result.weights, lefts[1], top, title=f"weights = softmax{'' if before else ', then hidden'}",
-            colours=style.weight_colour, caption="hatched: hidden", hatched=hidden, cell=weight_cell,
-            differs=result.differs.get("weights"), **labels,
-        ),
-        svg.text(lefts[2], first_row - 6, "sum", size=12),
+        svg.text(right, GRID_TOP - 6, "sum", size=12),
     ]  # fmt: skip
+    for i, j in np.argwhere(astray):
+        x, y, weight = LABEL + j * CELL[0], GRID_TOP + i * CELL[1], result.weights[i, j]
+        ink = style.text_colour(style.weight_colour(weight))
+        parts.append(svg.box(x + 3, y + 3, CELL[0] - 6, CELL[1] - 6, stroke=style.ALARM, stroke_width=3))
+        parts.append(svg.text(x + CELL[0] / 2, y + 16, "hidden", anchor="middle", size=11, bold=True, colour=ink))
     for i, (value, is_one) in enumerate(zip(result.sums, close(result.sums, 1), strict=True)):
-        said, colour = (number(value), style.INK) if is_one else (f"{_sum(value)} not 1", style.ALARM)
-        y = first_row + (i + 0.5) * height + 5
-        parts.append(svg.text(lefts[2], y, said, bold=not is_one, colour=colour, size=12))
-    below = top + drawn_height + 16
-    notes = ["Rows: queries. Columns: keys."]
-    if constant:
-        notes.append(f"{state['added to all scores']} is added to all scores, which changes no softmax.")
+        colour = style.INK if is_one else style.ALARM
+        y = GRID_TOP + (i + 0.5) * CELL[1] + 5
+        parts.append(svg.text(right, y, number(value) if is_one else _sum(value), bold=not is_one, colour=colour))
+        if not is_one:
+            parts.append(svg.text(right, y + 15, "not 1", size=12, colour=colour, bold=True))
+    below = GRID_TOP + N * CELL[1]
     if "context" in result.differs and "weights" not in result.differs:
-        notes.append("≠ The weights are right, and the context is not.")
-    parts.append(svg.text(8, below, " ".join(notes), colour=style.QUIET, size=12))
-    drawn = svg.document(864, below + 8, parts, label=sentence(result))
-    return Picture(drawn, sentence(result), result.notice)
+        parts.append(svg.text(0, below + 14, "≠ The weights are right, and the context is not.", size=12))
+    drawn = svg.document(right + 42, below + 18, parts, label=said)
+    return Picture(drawn + _scores(result, below + 18), said, result.notice)
 
 
-_ALL, _PREFIX = np.ones((N, N), bool), masks.causal_mask(N)
-_PREFIX[:3, :3] = True
+def _scores(result, height):
+    """Draw what goes into the softmax."""
+    state, before = result.state, result.state["when"] == BEFORE
+    constant = CONSTANTS[state["added to all scores"]]
+    around_zero = style.score_colours(max(np.abs(result.scores - constant).max(), 1.0))
+    title = "Scores into the softmax"
+    label_width, top = 40, 0
+    parts = [
+        svg.matrix(
+            result.scores, 0, top, title=title, colours=lambda value: around_zero(value - constant),
+            row_labels=result.words, column_labels=result.words, label_width=label_width, cell=SCORE,
+            hidden=~result.mask & before,
+        ),
+    ]  # fmt: skip
+    y = top + GRID_TOP + N * SCORE[1] + 20
+    notes = [f"grey: hidden, {state['hiding value']} instead" if before else "nothing is hidden yet"]
+    if constant:
+        notes += [f"{state['added to all scores']} is added to every score,", "which changes no softmax"]
+    notes += ["", "A row is a query, a column a key.", "Grey gets no weight; a red frame", "gets some all the same."]
+    parts += [svg.text(0, y + 17 * i, note, size=12, colour=style.QUIET) for i, note in enumerate(notes)]
+    return svg.document(label_width + N * SCORE[0] + 4, height, parts, label="The scores that go into the softmax.")
+
+
+_ALL = np.ones((N, N), bool)
+_PREFIX = masks.causal_mask(N)
+_PREFIX[:2, :2] = True
 PRESETS = {
-    "None": cells(_ALL) | {"length of sequence 1": N, "length of sequence 2": N},
-    "Causal": cells(masks.causal_mask(N)),
-    "Padding": cells(_ALL) | {"length of sequence 1": 8, "length of sequence 2": 5, "sequence shown": 2},
-    "Window": cells(masks.causal_mask(N) & ~np.tri(N, k=-3, dtype=bool)),
-    "Prefix": cells(_PREFIX),
-    "Block": cells(np.kron(np.eye(2), np.ones((4, 4)))),
+    "causal": cells(masks.causal_mask(N)) | {"length": N},
+    "nothing hidden": cells(_ALL) | {"length": N},
+    "padding": cells(_ALL) | {"length": 3},
+    "causal and padding": cells(masks.causal_mask(N)) | {"length": 3},
+    "window of two": cells(masks.causal_mask(N) & ~np.tri(N, k=-2, dtype=bool)) | {"length": N},
+    "prefix of two": cells(_PREFIX) | {"length": N},
+    "everything hidden": cells(~_ALL) | {"length": N},
 }
+LINES = {f"row: query {word}": (i, slice(None)) for i, word in enumerate(WORDS)}
+LINES |= {f"column: key {word}": (slice(None), j) for j, word in enumerate(WORDS)}
+
+
+def set_line(state, value):
+    """Return the controls' values that show or hide the chosen row or column."""
+    mask = np.array([[state[entry(i, j)] for j in range(N)] for i in range(N)])
+    mask[LINES[state["line"]]] = value
+    return cells(mask)
 
 
 def mask_studio(function=None):
-    """Show the mask studio: an 8 by 8 mask to click, and the weights that it leaves.
+    """Show the mask studio: a mask to click, and the weights that it leaves.
 
     Parameters
     ----------
@@ -241,72 +266,45 @@ def mask_studio(function=None):
     Examples
     --------
     >>> lab = mask_studio()
-    >>> lab.buttons["Causal"].click()
-    >>> "28 of 64 cells hidden for sequence 1" in lab.picture.value
+    >>> lab.controls["mask"].value = "nothing hidden"
+    >>> "0 of 25 cells hidden" in lab.readout.value
     True
     """
-    # One layout for all cells: each would else bring its own to the browser.
-    layout = ipywidgets.Layout(width="42px", height="24px", padding="0", margin="1px")
-    toggles = {
-        name: ipywidgets.ToggleButton(value=value, description="T", tooltip=name, layout=layout)
-        for name, value in cells(_ALL).items()
+    # Check boxes have a name and a state for screen readers; they are as large as the cells that they lie on.
+    grid = {name: ipywidgets.Checkbox(value=value, description=name, indent=False, layout={"width": "100%"})
+            for name, value in PRESETS["causal"].items() if name != "length"}  # fmt: skip
+    over = ipywidgets.GridBox(
+        [grid[entry(i, j)] for i in range(N) for j in range(N)],
+        layout={
+            "grid_template_columns": f"repeat({N}, {CELL[0]}px)", "grid_template_rows": f"repeat({N}, {CELL[1]}px)",
+            "margin": "0", "padding": f"{GRID_TOP}px 0 0 {LABEL}px", "grid_gap": "0",
+        },
+    )  # fmt: skip
+    preset, line = dropdown("mask", PRESETS), dropdown("row or column", LINES, width="270px")
+    options = {
+        "length": whole_number("tokens before the padding", N, 1, N, width="230px"),
+        "when": radio("hidden", (BEFORE, AFTER)),
+        "hiding value": radio("hiding value", HIDING),
+        "added to all scores": radio("added to every score", CONSTANTS),
+        "convention": radio("mask written as", WRITTEN_AS),
+        "handed over": radio("handed over", (CONVERTED, AS_IT_IS)),
     }
-    settings = {
-        "length of sequence 1": _slider("length of sequence 1", range(1, N + 1), 8),
-        "length of sequence 2": _slider("length of sequence 2", range(1, N + 1), 5),
-        "sequence shown": _slider("sequence shown", (1, 2), 1),
-        "when": _slider("hidden", (BEFORE, AFTER), BEFORE),
-        "hiding value": _slider("hiding value", HIDING, "−inf"),
-        "added to all scores": _slider("added to all scores", CONSTANTS, "0"),
-        "convention": _slider("mask written as", WRITTEN_AS, "True attends"),
-        "handed over": _slider("handed over", (CONVERTED, AS_IT_IS), CONVERTED),
-    }
-    # Each word over the middle of its column, or close to its row.
-    columns, rows = ([ipywidgets.Label(layout={"display": "flex", "justify_content": side, "margin": "0 3px 0 1px"})
-                      for _ in range(N)] for side in ("center", "flex-end"))  # fmt: skip
-    grid = [ipywidgets.Label(), *columns]
-    for i, label in enumerate(rows):
-        grid += [label, *(toggles[entry(i, j)] for j in range(N))]
-    heading = ipywidgets.HTML("<b>The mask.</b> Rows: queries. Columns: keys.")
-    grid = ipywidgets.GridBox(grid, layout={"grid_template_columns": "44px repeat(8, 44px)", "align_items": "center"})
     lab = Lab(
         name="mask_studio",
         title="mask studio",
-        task="Click a mask (or Tab and Space). Then find a setting in which hidden keys still get weight.",
-        controls=toggles | settings,
-        actions={name: lambda state, values=values: values for name, values in PRESETS.items()},
-        layout=(in_a_row([ipywidgets.VBox([*settings.values()]), ipywidgets.VBox([heading, grid])]),),
+        task="Hide and show keys with a click. Then find a setting in which a hidden key still gets weight.",
+        controls={"mask": preset, "line": line} | grid | options,
+        actions={
+            "Show it": lambda state: set_line(state, True),
+            "Hide it": lambda state: set_line(state, False),
+        },
+        layout=([preset], [line, Lab.BUTTONS]),
+        over=over,
+        below=(folded("Other ways to hide", *options.values()),),
         compute=compute,
         render=render,
         function=function,
-        buttons_first=True,  # Tab meets the presets before the 64 cells
+        exercise=exercises.masked_attention,
     )
-
-    def write(toggle):
-        _, may_attend, hidden = WRITTEN_AS[settings["convention"].value]
-        toggle.description = may_attend if toggle.value else hidden  # the same text again is not sent
-
-    def write_all(_):
-        for toggle in toggles.values():
-            write(toggle)
-
-    def name_tokens(_=None):
-        for labels in (columns, rows):
-            for label, word in zip(labels, words_shown(lab.state), strict=True):
-                label.value = word
-
-    # After the lab's own observers, so that the picture is the first to go to the browser.
-    for toggle in toggles.values():
-        toggle.observe(lambda change: write(change["owner"]), "value")
-    settings["convention"].observe(write_all, "value")
-    for name in ("length of sequence 1", "length of sequence 2", "sequence shown"):
-        settings[name].observe(name_tokens, "value")
-    name_tokens()
+    preset.observe(lambda change: lab.set(**PRESETS[change["new"]]), "value")
     return lab
-
-
-def _slider(description, options, value):
-    return ipywidgets.SelectionSlider(
-        options=list(options), value=value, description=description, style={"description_width": "140px"},
-        layout={"width": "414px"},
-    )  # fmt: skip

@@ -1,20 +1,22 @@
-"""The Q, K, V workbench: every number between the embeddings and the context, on one page."""
+"""The Q, K, V workbench: one query meets every key, and mixes their values; all of it on one page."""
 
 from dataclasses import dataclass
 
 import ipywidgets
 import numpy as np
 
-from mha_helpers import attention, worked_examples
+from mha_helpers import attention, exercises, running_example
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.style import number
-from mha_helpers.labs.frame import Lab, Picture, in_a_row
+from mha_helpers.labs.card import Picture
+from mha_helpers.labs.controls import NAMED, folded, radio
+from mha_helpers.labs.frame import Lab
+from mha_helpers.labs.motion import flash
 from mha_helpers.learner.answer import answer
 
-EXAMPLE = worked_examples.load("play_football")
-TOKENS, X = EXAMPLE.tokens, EXAMPLE.inputs["X"]
+TOKENS, X = running_example.TOKENS, running_example.X
 MATRICES = ("W_Q", "W_K", "W_V")
-START = {name: EXAMPLE.inputs[name] for name in MATRICES}
+START = dict(zip(MATRICES, running_example.first_head(), strict=True))
 SHAPE = START["W_Q"].shape  # all three are (d_model, d_head)
 
 
@@ -34,10 +36,15 @@ class Result:
     notice: str
     differs: dict
 
+    @property
+    def sums(self):
+        with np.errstate(invalid="ignore"):  # a learner's weights may be infinite
+            return self.weights.sum(axis=-1, keepdims=True)
+
 
 def entry(matrix, row, column):
-    """Name the control of one entry, counted from 1 as on paper."""
-    return f"{matrix}[{row + 1},{column + 1}]"
+    """Name the control of one entry: by its feature, and its column counted from 0."""
+    return f"{matrix}[{row},{column}]"
 
 
 def entries(matrix, values):
@@ -89,11 +96,9 @@ def sentence(result):
     else:
         parts.append(f"The scores are not symmetric: a pair's two directions differ by up to {number(asymmetry)}.")
     changed = [name for name, amount in result.moved.items() if amount > 1e-9]
-    if not changed:
-        parts.append("Nothing is changed since the start.")
-    elif set(changed) <= {"values", "context"}:
+    if changed and set(changed) <= {"values", "context"}:
         parts.append("Only values and context have changed since the start: the weights do not depend on W_V.")
-    else:
+    elif changed:
         parts.append(f"Changed since the start: {', '.join(changed)}.")
     return " ".join(parts)
 
@@ -101,24 +106,19 @@ def sentence(result):
 def _dot_product(result):
     q, k = result.queries[result.query], result.keys[result.key]
     terms = " + ".join(f"{_signed(a)} × {_signed(b)}" for a, b in zip(q, k, strict=True))
-    score = number(result.scores[result.query, result.key], 4)
+    score = number(result.scores[result.query, result.key])
     return f"score({TOKENS[result.query]}, {TOKENS[result.key]}) = query · key = {terms} = {score}"
 
 
 def _mixture(result):
     weights, context = result.weights[result.query], result.context[result.query]
-    terms = " + ".join(
-        f"{number(weight)} × {_vector(value)}" for weight, value in zip(weights, result.values, strict=True)
-    )
     with np.errstate(invalid="ignore"):  # a learner's weights may be infinite
         mixture = weights @ result.values
-    written = f"context({TOKENS[result.query]}) = {terms} = {_vector(mixture)}"
+    written = f"context({TOKENS[result.query]}) = each value × its weight, added up = {_vector(mixture)}"
     # A learner's function may return something else than its own weights' mixture.
-    return (
-        written
-        if np.allclose(mixture, context, atol=0.005, equal_nan=True)
-        else f"{written}, but yours is {_vector(context)}"
-    )
+    if np.allclose(mixture, context, atol=0.005, equal_nan=True):
+        return written
+    return f"{written}, but yours is {_vector(context)}"
 
 
 def _vector(values):
@@ -129,59 +129,116 @@ def _signed(value):
     return f"({number(value)})" if value < 0 else number(value)
 
 
-def render(result):
-    """Draw a result."""
-    label_width, gap = 62, 16
-    largest = max(np.abs(result.scores[np.isfinite(result.scores)]).max(initial=0), 1.0)
-    plain = {"row_labels": TOKENS, "label_width": label_width}
-    by_keys = plain | {"column_labels": TOKENS, "row": result.query, "column": result.key}
-    width, _ = svg.matrix_size(len(TOKENS), 3, label_width=label_width)
-    _, headed_height = svg.matrix_size(len(TOKENS), 3, headed=True)
-    _, height = svg.matrix_size(len(TOKENS), 3)
-    narrow, _ = svg.matrix_size(len(TOKENS), 2, label_width=label_width)
+LABEL, COLUMN = 62, 66  # of the picture of one query: the room for labels, and for each key
+TALLEST = 84  # a bar's pixels, for a weight of 1
+HALF, ROW = (30, 24), 24  # a number of a token's vector, and what stands above or below it
 
-    def caption(name):
-        if name in result.differs:
-            return "not right yet"
-        amount = result.moved[name]
-        return f"moved by up to {number(amount)}" if amount > 1e-9 else "as at the start"
 
-    def role(name, title, x, y, **more):
-        colours = {"title_colour": style.role_text(name), "colours": style.role_colours(name)}
-        values = {"X": X, "output": result.context}.get(name, getattr(result, name, None))
-        return svg.matrix(values, x, y, title=title, **colours, **plain, **more)
-
-    lefts = np.cumsum([8, width + gap, narrow + gap, narrow + gap])
-    top, bottom = 4, 4 + height + 18
+def render(result, before=None):
+    """Draw a result; what differs from the one before flashes."""
+    said = sentence(result)
     parts = [
-        role("X", "X", lefts[0], top, row=result.query, caption="three features a token"),
-        role("queries", "Q = X W_Q", lefts[1], top, row=result.query, caption=caption("queries")),
-        role("keys", "K = X W_K", lefts[2], top, row=result.key, caption=caption("keys")),
-        role("values", "V = X W_V", lefts[3], top, caption=caption("values")),
+        svg.document(LABEL + 5 * COLUMN, 330, _one_query(result, before), label=said),
+        svg.document(248, 330, _all_queries(result, before), label="The weights and contexts of all queries."),
     ]
-    lefts = np.cumsum([8, width + gap + 36, width + gap + 36])
+    return Picture("".join(parts), said, result.notice)
+
+
+def _one_query(result, before):
+    """Draw one query, each key below its token with its score and its weight as a bar, and the values."""
+    query, word = result.query, TOKENS[result.query]
+    row = result.weights[query]
+    around_zero = style.score_colours(max(np.abs(result.scores[np.isfinite(result.scores)]).max(initial=0), 1.0))
+    blue, orange, green = (style.role_colours(role) for role in ("queries", "keys", "values"))
+    tops = {"query": 22, "keys": 76, "scores": 108, "floor": 236, "values": 244}
+    parts = [
+        svg.text(0, 14, f"One query: “{word}” asks every token", bold=True),
+        svg.text(LABEL - 6, tops["query"] + 17, "query", anchor="end", bold=True, colour=style.role_text("queries")),
+        *_cells(result.queries[query], LABEL, tops["query"], blue, frame=style.ROLES["queries"]),
+        svg.text(LABEL - 6, tops["keys"] + 17, "keys", anchor="end", bold=True, colour=style.role_text("keys")),
+        svg.text(LABEL - 6, tops["scores"] + 16, "scores", anchor="end", size=12),
+        svg.text(LABEL - 6, 190, "weights", anchor="end", size=12, bold=True),
+        svg.text(LABEL - 6, tops["values"] + 17, "values", anchor="end", bold=True, colour=style.role_text("values")),
+    ]
+    for j, token in enumerate(TOKENS):
+        x = LABEL + j * COLUMN
+        middle = x + HALF[0]
+        bold = j == result.key
+        score, weight = result.scores[query, j], row[j]
+        # A learner's weight may be anything: its bar ends at 0 or 1, the number on it says what it is.
+        tall = TALLEST * float(np.nan_to_num(weight, nan=0, posinf=1, neginf=0).clip(0, 1))
+        floor = tops["floor"]
+        parts += [
+            svg.text(middle, tops["keys"] - 6, token, anchor="middle", bold=bold),
+            *_cells(result.keys[j], x, tops["keys"], orange, frame=style.ROLES["keys"] if bold else "none"),
+            svg.box(x, tops["scores"], 2 * HALF[0], ROW, fill=around_zero(score), stroke=style.PAPER),
+            svg.text(middle, tops["scores"] + 16, svg.short(score, 2), anchor="middle", size=12,
+                     colour=style.text_colour(around_zero(score))),
+            svg.box(x + 8, floor - tall, 2 * HALF[0] - 16, tall, fill=style.weight_colour(0.75), stroke=style.INK),
+            svg.text(middle, floor - tall - 5, svg.short(weight, 2), anchor="middle", bold=True),
+            *_cells(result.values[j], x, tops["values"], green),
+        ]  # fmt: skip
+        if before is not None:
+            same_query = before.query == query
+            for name, top in (("keys", tops["keys"]), ("values", tops["values"])):
+                if _moved(getattr(result, name)[j], getattr(before, name)[j]):
+                    parts.append(flash(x, top, 2 * HALF[0], HALF[1]))
+            if same_query and _moved(weight, before.weights[query, j]):
+                parts.append(flash(x + 4, floor - TALLEST - 4, 2 * HALF[0] - 8, TALLEST + 4))
     parts += [
+        f'<path d="M{LABEL} {tops["floor"]}h{5 * COLUMN - 6}" stroke="{style.INK}"/>',
+        svg.text(0, 290, _dot_product(result), size=12),
+        svg.text(0, 310, _mixture(result), size=12),
+    ]
+    return parts
+
+
+def _all_queries(result, before):
+    """Draw the weights of every query with their sums, and the contexts."""
+    cell, labels = (33, 24), 44
+    about = {"row_labels": TOKENS, "label_width": labels, "cell": cell, "row": result.query}
+    weights_top, context_top = 0, 176
+    first_row = weights_top + svg.TITLE_HEIGHT + svg.HEADER_HEIGHT
+    right = labels + 5 * cell[0] + 6
+    parts = [
         svg.matrix(
-            result.scores, lefts[0], bottom, title="scores = Q Kᵀ", decimals=3, colours=style.score_colours(largest),
-            caption=caption("scores"), **by_keys,
+            result.weights, 0, weights_top, title="All weights: a row a query", colours=style.weight_colour,
+            column_labels=TOKENS, differs=result.differs.get("weights"), **about,
         ),
+        svg.text(right, first_row - 6, "sum", size=12),
         svg.matrix(
-            result.weights, lefts[1], bottom, title="weights = softmax", colours=style.weight_colour,
-            caption=caption("weights"), differs=result.differs.get("weights"), **by_keys,
-        ),
-        role(
-            "output", "context = weights V", lefts[2], bottom + svg.HEADER_HEIGHT, row=result.query,
-            caption=caption("context"), differs=result.differs.get("context"),
+            result.context, 0, context_top, title="contexts", colours=style.role_colours("output"),
+            title_colour=style.role_text("output"), differs=result.differs.get("context"),
+            **about | {"cell": (52, 24)},
         ),
     ]  # fmt: skip
-    below = bottom + headed_height + 42
-    parts += [
-        svg.text(8, bottom + headed_height + 16, "Rows: queries. Columns: keys.", colour=style.QUIET, size=12),
-        svg.text(8, below, _dot_product(result)),
-        svg.text(8, below + 24, _mixture(result)),
-    ]
-    drawn = svg.document(806, below + 36, parts, label=sentence(result))
-    return Picture(drawn, sentence(result), result.notice)
+    for i, (total,) in enumerate(result.sums):
+        y = first_row + i * cell[1]
+        parts.append(svg.text(right, y + 16, svg.short(total, 2), size=12, bold=i == result.query))
+    if before is not None:
+        for i, _ in enumerate(TOKENS):
+            if _moved(result.weights[i], before.weights[i]):
+                parts.append(flash(labels, first_row + i * cell[1], 5 * cell[0], cell[1]))
+            if _moved(result.context[i], before.context[i]):
+                parts.append(flash(labels, context_top + svg.TITLE_HEIGHT + i * 24, 104, 24))
+    return parts
+
+
+def _moved(now, before):
+    return bool((np.round(now, 2) != np.round(before, 2)).any())
+
+
+def _cells(vector, x, y, colours, frame="none"):
+    width, height = HALF
+    for k, value in enumerate(vector):
+        yield svg.box(x + k * width, y, width, height, fill=colours(value), stroke=style.PAPER)
+        yield svg.text(x + (k + 0.5) * width, y + 16, _brief(value), anchor="middle", size=12)
+    yield svg.box(x, y, len(vector) * width, height, stroke=frame, stroke_width=2)
+
+
+def _brief(value):
+    """Write a number in the room of three digits."""
+    return next((text for text in (number(value, d) for d in (1, 0)) if len(text) <= 4), "…")
 
 
 def _swap(state):
@@ -196,10 +253,25 @@ def _identity(state):
     return entries("W_V", np.eye(*SHAPE))
 
 
-def _entry_grid(controls, matrix):
-    boxes = [controls[entry(matrix, i, j)] for i in range(SHAPE[0]) for j in range(SHAPE[1])]
-    grid = ipywidgets.GridBox(boxes, layout={"grid_template_columns": "repeat(2, 114px)"})
-    return ipywidgets.VBox([ipywidgets.HTML(f"<b>{matrix}</b> (row,column)"), grid], layout={"margin": "0 14px 0 0"})
+def _fields(controls):
+    """Arrange one matrix's fields at a time: a row a feature."""
+    grids = {}
+    for matrix in MATRICES:
+        boxes = []
+        for i, feature in enumerate(running_example.FEATURES):
+            boxes.append(ipywidgets.Label(feature))
+            boxes += [controls[entry(matrix, i, j)] for j in range(SHAPE[1])]
+        layout = {"grid_template_columns": "92px 118px 118px", "display": "none"}
+        grids[matrix] = ipywidgets.GridBox(boxes, layout=layout)
+    chosen = radio("matrix", MATRICES)
+
+    def show(_=None):
+        for matrix, grid in grids.items():
+            grid.layout.display = "grid" if matrix == chosen.value else "none"
+
+    chosen.observe(show, "value")
+    show()
+    return folded("Change the matrices", chosen, *grids.values())
 
 
 def qkv_workbench(function=None):
@@ -220,30 +292,27 @@ def qkv_workbench(function=None):
     --------
     >>> lab = qkv_workbench()
     >>> lab.buttons["Tie W_K = W_Q"].click()
-    >>> "The scores are symmetric" in lab.picture.value
+    >>> "The scores are symmetric" in lab.readout.value
     True
     """
-    controls = {
-        "query": ipywidgets.SelectionSlider(options=TOKENS, value="play", description="query token"),
-        "key": ipywidgets.SelectionSlider(options=TOKENS, value="football", description="key token"),
-    }
+    controls = {"query": radio("query", TOKENS, "it"), "key": radio("and key", TOKENS, "cat")}
     for matrix in MATRICES:
-        for name, value in entries(matrix, START[matrix]).items():
-            controls[name] = ipywidgets.BoundedFloatText(
-                value=value, min=-10, max=10, step=0.1, description=f"{matrix[-1]} {name[len(matrix) + 1 : -1]}",
-                style={"description_width": "38px"}, layout={"width": "108px"},
+        for i, j in np.ndindex(SHAPE):
+            controls[entry(matrix, i, j)] = ipywidgets.BoundedFloatText(
+                value=START[matrix][i, j], min=-9, max=9, step=0.5, description=f"{matrix} {i},{j}",
+                style=NAMED, layout={"width": "114px"},
             )  # fmt: skip
     return Lab(
         name="qkv_workbench",
         title="Q, K, V workbench",
-        task="Change W_V and see what does not move. Then make the scores symmetric.",
+        task="Choose a query: whose values does it take? Then change W_V: what stays as it was?",
         controls=controls,
         actions={"Swap W_Q and W_K": _swap, "Tie W_K = W_Q": _tie, "W_V = identity": _identity},
-        layout=(
-            ipywidgets.HBox([controls["query"], controls["key"]]),
-            in_a_row([_entry_grid(controls, matrix) for matrix in MATRICES]),
-        ),
+        layout=([controls["query"], controls["key"]], [Lab.BUTTONS]),
+        below=(_fields(controls),),
         compute=compute,
         render=render,
         function=function,
+        exercise=exercises.dot_product_attention,
+        moves=True,
     )

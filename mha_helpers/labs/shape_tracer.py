@@ -8,7 +8,9 @@ import numpy as np
 
 from mha_helpers import attention
 from mha_helpers.drawing import style, svg
-from mha_helpers.labs.frame import Lab, Picture, in_a_row
+from mha_helpers.labs.card import NARROWEST, Picture
+from mha_helpers.labs.controls import dropdown, whole_number
+from mha_helpers.labs.frame import Lab
 
 SIZES = ("B", "S", "d_model", "h")
 AXES = tuple(f"axis {i}" for i in range(1, 5))
@@ -27,21 +29,22 @@ SPLIT_AXES = ("B", "h", "S", "d_head")
 # Each stage: what it is called, how it is made, its axes, and why its shape is what it is.
 STAGES = (
     ("X", "the batch", ("B", "S", "d_model"), ""),
-    ("Q", "X @ W_Q, and W_Q is (d_model, d_model)", ("B", "S", "d_model"), "a product changes the last axis only"),
-    ("cut", "Q.reshape: each token's features in h parts", ("B", "S", "h", "d_head"), "the last axis is cut in two"),
-    ("queries", "cut.swapaxes(1, 2); keys and values likewise", SPLIT_AXES, "heads go before tokens"),
+    ("Q", "X @ W_Q", ("B", "S", "d_model"), "a product changes the last axis only"),
+    ("cut", "Q.reshape: features in h parts", ("B", "S", "h", "d_head"), "the last axis is cut in two"),
+    ("queries", "cut.swapaxes(1, 2)", SPLIT_AXES, "heads go before tokens"),
     (
         "scores",
-        "queries @ keys.swapaxes(-1, -2)",
+        "queries @ keys.swapaxes(2, 3)",
         ("B", "h", "S queries", "S keys"),
         "each query meets each key, and the product sums d_head away",
     ),
     ("weights", "softmax(scores / sqrt(d_head))", ("B", "h", "S queries", "S keys"), "softmax keeps every axis"),
     ("context", "weights @ values", SPLIT_AXES, "the product sums the keys away and brings the values' features"),
     ("swapped", "context.swapaxes(1, 2)", ("B", "S", "h", "d_head"), "tokens go before heads again"),
-    ("merged", "swapped.reshape: heads side by side", ("B", "S", "d_model"), "h and d_head become one axis"),
-    ("output", "merged @ W_O, and W_O is (d_model, d_model)", ("B", "S", "d_model"), "as large as X"),
+    ("merged", "swapped.reshape: side by side", ("B", "S", "d_model"), "h and d_head become one axis"),
+    ("output", "merged @ W_O", ("B", "S", "d_model"), "as large as X"),
 )
+NOTICE = "Every shape is NumPy's own: each stage is run. The yellow row is yours to fill in."
 NONE, SHOW = "none", "show"  # in the record: that there is no shape, and that the answer was asked for
 
 
@@ -188,58 +191,124 @@ def sentence(result):
     return " ".join(said)
 
 
-def _axes(shape, axes, x, y):
-    """Draw a shape, one box an axis."""
+UNIT, BAR, PITCH, TOP = 14, 20, 34, 26  # pixels for one of an axis; a bar's height; from stage to stage; the first
+BARS, BESIDE = 248, 5  # where the bars begin; between two
+
+
+def _bars(shape, names):
+    """Return each axis of a shape as (name, size, left, width): to scale, and wide enough for its label."""
+    bars, x = [], BARS
+    for name, size in zip(names, shape, strict=True):
+        width = max(UNIT * size, 32)
+        bars.append((name, size, x, width))
+        x += width + BESIDE
+    return bars
+
+
+def _axis_bars(bars, y, *, wrong=()):
+    """Draw a shape, a bar for each axis; those that are wrong are marked."""
     parts = []
-    for i, size in enumerate(shape):
-        name = axes[i] if axes else ""
-        fill = COLOURS[name.split()[0]] if name else style.PAPER
-        parts.append(svg.box(x + 98 * i, y, 94, 24, fill=fill, stroke=style.QUIET, dashed=not axes))
-        label = f"{name} = {size}" if name else f"{size}"
-        parts.append(svg.text(x + 98 * i + 47, y + 16, label, anchor="middle", bold=not axes, size=12))
+    for i, (name, size, x, width) in enumerate(bars):
+        letter = name.split()[0] if name else ""
+        label = f"{letter}={size}" if letter and 6.8 * len(f"{letter}={size}") < width else size
+        fill = COLOURS[letter] if letter else style.PAPER
+        parts.append(svg.box(x, y, width, BAR, fill=fill, stroke=style.INK, dashed=not name))
+        parts.append(svg.text(x + width / 2, y + 14, label, anchor="middle", size=11, bold=not name))
+        if i in wrong:
+            parts.append(svg.difference(x, y, width, BAR))
     return "".join(parts)
 
 
+# What becomes of an axis whose name is not there any more. Two names: the first that is there, or both.
+BECOMES = {
+    "d_model": ("h", "d_head"),
+    "h": ("d_model",),
+    "d_head": ("d_model",),
+    "S": ("S queries", "S keys"),
+    "S queries": ("S",),
+}
+
+
+def _ribbons(before, after, y):
+    """Draw where each axis goes: swapped axes cross, and what is summed away ends."""
+    parts, onto = [], {name: (x, width) for name, _, x, width in after}
+    for name, _, x, width in before:
+        goals = [name] if name in onto else [goal for goal in BECOMES.get(name, ()) if goal in onto]
+        # Two axes into one, side by side; one into two, side by side.
+        halves = name in ("h", "d_head") and goals == ["d_model"]
+        for k, goal in enumerate(goals):
+            left, wide = onto[goal]
+            if halves:
+                left, wide = left + wide / 2 * (name == "d_head"), wide / 2
+            shared = width / len(goals) if name == "d_model" else width
+            parts.append(_ribbon(x + k * shared * (name == "d_model"), shared, left, wide, y, COLOURS[name.split()[0]]))
+    return "".join(parts)
+
+
+def _ribbon(start, width, left, wide, y, colour):
+    top, bottom = y + BAR, y + PITCH
+    middle = (top + bottom) / 2
+    bend = (
+        f"M{start:g} {top}C{start:g} {middle:g} {left:g} {middle:g} {left:g} {bottom}h{wide:g}"
+        f"C{left + wide:g} {middle:g} {start + width:g} {middle:g} {start + width:g} {top}z"
+    )
+    return f'<path d="{bend}" fill="{colour}" fill-opacity="0.6"/>'
+
+
 def render(result):
-    """Draw a result."""
-    left, shapes, marks, top, height = 8, 378, 776, 34, 30
-    named = [f"{name} = {size}" for name, size in zip(SIZES, result.sizes, strict=True)]
-    parts = [
-        svg.text(left, 20, f"Sizes: {', '.join(named)}", bold=True),
-        svg.text(shapes, 20, "shape", bold=True),
-        svg.text(marks, 20, "you", bold=True),
-    ]
-    asked = len(result.shapes) - 1
-    for i, (name, code, axes, _) in enumerate(STAGES):
-        y, reached = top + height * i, i <= asked
-        now = reached and i == result.stage
-        if now:
-            parts.append(svg.box(left - 4, y, 856, height, fill="#f2f2f2", stroke=style.INK, stroke_width=2))
-        ink = style.INK if reached else style.QUIET
-        parts.append(svg.text(left + 14, y + 20, i, anchor="end", colour=ink, size=12))
-        parts.append(svg.text(left + 24, y + 20, name, bold=now, colour=ink))
-        parts.append(svg.text(left + 94, y + 20, code, colour=ink, size=11))
-        if i < result.stage and reached and result.shapes[i]:
-            parts.append(_axes(result.shapes[i], axes, shapes, y + 3))
-        elif i < result.stage and reached:
-            parts.append(svg.text(shapes, y + 20, "no shape: ValueError", bold=True, colour=style.ALARM))
-        elif now:
-            parts.append(_axes(result.guess, (), shapes, y + 3))
-            if not result.guess:
-                parts.append(svg.text(shapes, y + 20, "fill in axis 1, 2, ... and press Check", size=12))
-        else:
-            said = "?" if reached or result.stage <= asked else "not reached"
-            parts.append(svg.text(shapes, y + 20, said, colour=style.QUIET, size=12))
-        parts.append(svg.text(marks, y + 20, _mark(result, i), bold=now, colour=ink, size=12))
-    end = top + height * len(STAGES) + 8
+    """Draw a result: a row a stage, its shape as bars to scale, with ribbons to the next."""
+    asked, said = len(result.shapes) - 1, sentence(result)
+    named = ", ".join(f"{name} = {size}" for name, size in zip(SIZES, result.sizes, strict=True))
+    parts = [svg.text(BARS, 13, f"shape, to scale: {named}", bold=True, size=12)]
+    known = {i: _bars(result.shapes[i], STAGES[i][2]) for i in range(min(result.stage, asked + 1)) if result.shapes[i]}
+    for i in known:
+        if i + 1 in known:
+            parts.append(_ribbons(known[i], known[i + 1], TOP + PITCH * i))
+    for i in range(len(STAGES)):
+        parts.append(_stage(result, i, known.get(i), TOP + PITCH * i))
+    end = TOP + PITCH * len(STAGES)
     if result.errors and result.stage > asked:
-        for who, error in zip(("NumPy's reshape:", "the course's split_heads:"), result.errors, strict=True):
-            parts.append(svg.text(left, end + 14, who, bold=True, size=12))
-            parts.append(svg.text(left + 180, end + 14, error, colour=style.ALARM, size=12))
-            end += 20
-    said = sentence(result)
-    notice = "Every shape is NumPy's own: each stage is run. The box with the frame is the shape that you fill in."
-    return Picture(svg.document(864, end + 6, parts, label=said), said, notice)
+        for who, error in zip(("NumPy:", "the course:"), result.errors, strict=True):
+            parts.append(svg.text(0, end + 10, who, bold=True, size=11))
+            parts.append(svg.text(76, end + 10, error, colour=style.ALARM, size=11))
+            end += 17
+    return Picture(svg.document(NARROWEST, end + 2, parts, label=said), said, NOTICE)
+
+
+def _stage(result, i, bars, y):
+    """Draw one stage: its name and code, and its shape, or what somebody thinks that it is."""
+    asked, (name, code, _, _) = len(result.shapes) - 1, STAGES[i]
+    now, reached = i == result.stage <= asked, i <= asked
+    ink = style.INK if reached else style.QUIET
+    parts = []
+    if now:
+        parts.append(svg.box(0, y - 6, NARROWEST, BAR + 12, fill="#fff4c9", stroke=style.INK, stroke_width=2))
+    parts += [
+        svg.text(6, y + 14, name, bold=i <= result.stage, colour=ink, size=12),
+        svg.text(70, y + 14, code, colour=ink, size=11),
+        svg.text(NARROWEST - 6, y + 14, _mark(result, i), anchor="end", bold=now, colour=ink, size=12),
+    ]
+    failed = now and result.last and result.last[0] == i and result.last[1] == result.guess
+    if bars:
+        parts.append(_axis_bars(bars, y))
+    elif i < result.stage and reached:
+        parts.append(svg.text(BARS, y + 14, "no shape: ValueError", bold=True, colour=style.ALARM))
+    elif failed and not result.guess:
+        parts.append(svg.text(BARS, y + 14, "≠ it has a shape", bold=True, colour=style.ALARM, size=12))
+    elif now and result.guess:
+        wrong = _wrong_axes(result.guess, result.shapes[i]) if failed else ()
+        parts.append(_axis_bars(_bars(result.guess, ("",) * len(result.guess)), y, wrong=wrong))
+    else:
+        said = "fill in axis 1, 2, ..., then Check" if now else "?" if reached else "not reached"
+        parts.append(svg.text(BARS, y + 14, said, colour=style.INK if now else style.QUIET, size=12))
+    return "".join(parts)
+
+
+def _wrong_axes(guess, shape):
+    """Return which axes of a guess are wrong: all, where there are too many or too few."""
+    if shape is None or len(guess) != len(shape):
+        return range(len(guess))
+    return [i for i, (got, wanted) in enumerate(zip(guess, shape, strict=True)) if got != wanted]
 
 
 def _mark(result, stage):
@@ -249,7 +318,7 @@ def _mark(result, stage):
     if stage < result.stage:
         count = result.tries[stage - 1]
         return {0: "shown", 1: "✓ first try"}.get(count, f"✓ try {count}")
-    return "your turn" if stage == result.stage < len(result.shapes) else ""
+    return "you" if stage == result.stage < len(result.shapes) else ""
 
 
 def shape_tracer():
@@ -265,33 +334,24 @@ def shape_tracer():
     >>> lab = shape_tracer()
     >>> lab.set(**{"axis 1": 2, "axis 2": 5, "axis 3": 12})
     >>> lab.buttons["Check"].click()
-    >>> "Right: Q is (2, 5, 12)" in lab.picture.value
+    >>> "Right: Q is (2, 5, 12)" in lab.readout.value
     True
     """
     sizes = {
-        "B": ipywidgets.IntSlider(value=2, min=1, max=3, description="B, batch"),
-        "S": ipywidgets.IntSlider(value=5, min=2, max=6, description="S, tokens"),
-        "d_model": ipywidgets.SelectionSlider(options=(4, 6, 8, 12, 16), value=12, description="d_model"),
-        "h": ipywidgets.IntSlider(value=3, min=1, max=6, description="h, heads"),
+        "B": dropdown("B, batch", (1, 2, 3), 2, width="120px"),
+        "S": dropdown("S, tokens", range(2, 7), 5, width="120px"),
+        "d_model": dropdown("d_model", (4, 6, 8, 12), 12, width="120px"),
+        "h": dropdown("h, heads", range(1, 7), 3, width="120px"),
     }
-    axes = {
-        axis: ipywidgets.BoundedIntText(
-            value=0, min=0, max=999, description=axis, style={"description_width": "46px"}, layout={"width": "130px"}
-        )
-        for axis in AXES
-    }
+    axes = {axis: whole_number(axis, 0, 0, 999, width="115px") for axis in AXES}
     return Lab(
         name="shape_tracer",
         title="shape tracer",
-        task="Fill in the next shape, axis by axis (0: no such axis; all 0: NumPy refuses). Then press Check.",
+        task="Fill in the next shape, axis by axis (0: no such axis; all 0: it fails). Then press Check.",
         # The record is a control that is not shown: what was checked so far, and with which sizes.
-        controls=sizes | axes | {"record": ipywidgets.Text()},
+        controls=sizes | axes | {"record": ipywidgets.Text(description="record")},
         actions={"Check": _check, "Show": _show, "Start over": lambda state: {"record": ""}},
-        layout=(
-            in_a_row([sizes["B"], sizes["S"]]),
-            in_a_row([sizes["d_model"], sizes["h"]]),
-            in_a_row(axes.values()),
-        ),
+        layout=(sizes.values(), axes.values(), [Lab.BUTTONS]),
         compute=compute,
         render=render,
         function=None,

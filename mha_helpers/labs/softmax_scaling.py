@@ -7,10 +7,13 @@ from dataclasses import dataclass
 import ipywidgets
 import numpy as np
 
-from mha_helpers import attention, measures
+from mha_helpers import attention, exercises, measures
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.style import number
-from mha_helpers.labs.frame import Lab, Picture
+from mha_helpers.labs.card import Picture
+from mha_helpers.labs.controls import folded, radio
+from mha_helpers.labs.frame import Lab
+from mha_helpers.labs.motion import arrive
 from mha_helpers.learner.answer import answer
 
 N_KEYS, N_SEQUENCES, N_DRAWS = 8, 25, 30
@@ -24,8 +27,6 @@ DIVISORS = {
     "d_k": float,
     "sqrt(d_model)": lambda d_k: math.sqrt(D_MODEL),
 }
-AXIS = 90  # no row that the controls can reach holds a larger score
-TICKS = range(-AXIS, AXIS + 1, 30)
 # From this share of the scaled rows' gradient on, the read-out calls the divisor unimportant.
 HARDLY_WORSE = 0.9
 MEASURES = ("entropy", "largest weight", "Jacobian, size")
@@ -44,6 +45,8 @@ class Result:
     spread: float  # the standard deviation of all rows' raw scores
     weights: np.ndarray
     measured: np.ndarray  # the MEASURES of these weights
+    undivided: np.ndarray  # the weights of the raw scores, by the course's softmax
+    undivided_measured: np.ndarray  # and their MEASURES
     usual: np.ndarray  # their means over N_ROWS rows, with the course's softmax
     scaled_norm: float  # the last of these when divided by sqrt(d_k)
     moved: float  # by how much the constant has changed a weight, at most
@@ -88,9 +91,11 @@ def compute(state, function=None):
         shifted = np.exp(scores - scores.max())
         measured = measure(weights)
         moved = float(np.abs(weights - attention.softmax(raw / divisor)).max())
+        undivided = attention.softmax(raw)
     return Result(
         d_k, state["divisor"], divisor, added, raw, scores, spread=float(rows.std()), weights=weights,
-        measured=measured, moved=moved, usual=measure(attention.softmax(rows / divisor)).mean(axis=0),
+        measured=measured, undivided=undivided, undivided_measured=measure(undivided), moved=moved,
+        usual=measure(attention.softmax(rows / divisor)).mean(axis=0),
         scaled_norm=float(measures.jacobian_norm(attention.softmax(rows / math.sqrt(d_k))).mean()),
         exponentials=exponentials, naive=naive, stable=shifted / shifted.sum(), notice=found.notice,
         differs=found.differs,
@@ -108,10 +113,8 @@ def sentence(result):
             f"Divided by {_divisor(result)}, at d_k = {result.d_k}, the scores spread by {now} instead of {spread};"
         ]
     said.append(_weights_in_words(result))
-    if result.divided_by == UNSCALED:
-        norm, scaled = result.usual[-1], result.scaled_norm
-        hardly = f": at d_k = {result.d_k} the divisor hardly matters" if norm > HARDLY_WORSE * scaled else ""
-        said.append(f"Its mean over {N_ROWS} rows is {number(norm)}, and {number(scaled)} with sqrt(d_k){hardly}.")
+    if result.divided_by == UNSCALED and result.usual[-1] > HARDLY_WORSE * result.scaled_norm:
+        said.append(f"At d_k = {result.d_k} a divisor hardly matters.")
     if result.added and result.moved < 1e-9:
         said.append(f"Adding {number(result.added, 0)} to every score has changed no weight.")
     if not np.isfinite(result.naive).all():
@@ -144,10 +147,7 @@ def _weights_in_words(result):
         verdict = "the weights are nearly equal, and no key stands out"
     else:
         verdict = "the weights differ, and a gradient passes"
-    return (
-        f"the largest weight is {number(largest)}, entropy {number(entropy)} of {number(math.log(N_KEYS))}, and the "
-        f"size of the Jacobian {number(norm)}: {verdict}."
-    )
+    return f"the largest weight is {number(largest)}: {verdict}."
 
 
 def _naive_in_words(result):
@@ -156,101 +156,122 @@ def _naive_in_words(result):
         return f"Both ways agree: the largest, exp({largest}), is still a float (the limit is exp(709.78))."
     overflows = np.isinf(result.exponentials).any()
     size, limit, gives = ("large", "709.78", "inf") if overflows else ("small", "−745.1", "0")
-    return (
-        f"exp({largest}) is too {size} for a float (limit: exp({limit})) and gives {gives}; {gives} / {gives} is NaN. "
-        "Stable: its largest exp is 1."
-    )
+    return f"exp({largest}) is too {size} for a float (limit: exp({limit})): {gives}; {gives} / {gives} is NaN."
 
 
-def _dots(values, spread, y, zero, unit):
-    """Draw scores on their axis, with a bar for the spread of many."""
-    axis = "".join(f"M{zero + unit * tick:g} {y - 10:g}v20" for tick in TICKS)
-    places = zero + unit * values.clip(-AXIS, AXIS)
-    largest = int(values.argmax())
-    parts = [
-        f'<path d="M{zero - unit * AXIS:g} {y:g}H{zero + unit * AXIS:g}{axis}" stroke="#999999"/>',
-        svg.box(zero - unit * spread, y - 7, 2 * unit * spread, 14, fill=style.SEQUENTIAL[1], stroke=style.QUIET),
-        svg.text(places[largest], y - 13, KEYS[largest], anchor="middle", size=11),
-    ]
-    look = f'cy="{y:g}" r="4.5" fill="{style.ROLES["keys"]}" fill-opacity="0.6" stroke="{style.INK}"'
-    return "".join(parts + [f'<circle cx="{place:.1f}" {look}/>' for place in places])
+WIDTH, ZERO, REACH = 648, 350, 280  # of the picture; where its lines of scores have 0, and how far they go either way
+UNDIVIDED_Y, DIVIDED_Y = 42, 84  # the two lines
+FLOOR, TALLEST, COLUMN = 270, 90, 56  # the bars' floor, their height for 1, and their pitch
+DIVIDED, GHOST = style.SEQUENTIAL[4], "#77777c"
+ENDS = (1, 1.5, 2, 3, 4, 6, 8, 10)
 
 
-def _number_line(result, x, y, width):
-    zero, unit = x + width / 2, width / (2 * AXIS)
-    spread, scaled = result.spread, result.spread / result.divisor
-    divided = "not divided" if result.divided_by == UNSCALED else f"divided by {_divisor(result)}"
-    legend = f"dots: keys; bar: ± the spread of {N_ROWS * N_KEYS} such scores"
-    raw = f"raw: spread {number(spread)}; sqrt(d_k) = {_root(result)}"
-    parts = [
-        svg.text(x, y + 14, f"Scores of one query with {N_KEYS} keys", bold=True),
-        svg.text(x + width, y + 14, legend, anchor="end", colour=style.QUIET, size=12),
-        svg.text(x, y + 38, raw, size=12),
-        _dots(result.raw, spread, y + 64, zero, unit),
-        svg.text(x, y + 94, f"{divided}: spread {number(scaled)}", size=12),
-        _dots(result.raw / result.divisor, scaled, y + 122, zero, unit),
-    ]
-    for tick in TICKS:
-        anchor = {-AXIS: "start", AXIS: "end"}.get(tick, "middle")
-        parts.append(svg.text(zero + unit * tick, y + 148, number(tick, 0), anchor=anchor, size=11))
-    return "".join(parts)
+def limit_of(scores):
+    """Return where the line of scores ends: at the next round number."""
+    largest = np.abs(scores).max()
+    power = 10 ** math.floor(math.log10(largest))
+    return next(end * power for end in ENDS if end * power >= largest)
 
 
-def _bars(weights, x, y, height, cell_width):
-    floor, parts = y + height, []
-    for level in (0, 0.5, 1):
-        at = floor - height * level
-        parts.append(svg.text(x - 12, at + 4, number(level, 1), anchor="end", size=11))
-        parts.append(f'<path d="M{x:g} {at:g}h{len(weights) * cell_width}" stroke="#dddddd"/>')
-    # A learner's weight may be anything: its bar ends at 0 or 1, the number below it says what it is.
-    for j, weight in enumerate(np.nan_to_num(weights, nan=0, posinf=1, neginf=0).clip(0, 1)):
-        left, tall = x + (j + 0.2) * cell_width, height * weight
-        parts.append(svg.box(left, floor - tall, 0.6 * cell_width, tall, fill=style.SEQUENTIAL[4]))
-    return "".join(parts)
-
-
-def render(result):
-    """Draw a result."""
-    left, label_width, cell = 8, 84, (58, 28)
-    bars_left, right = left + label_width, left + label_width + N_KEYS * cell[0] + 16
-    by_keys = {"label_width": label_width, "cell": cell}
-    equal = measure(np.full(N_KEYS, 1 / N_KEYS))
-    notes = [
-        f"mean: of {N_ROWS} rows at this d_k and",
-        "divisor, with the course's softmax",
-        "entropy: 0 if one key has all,",
-        f"log({N_KEYS}) = {number(equal[0], 4)} if all have the same",
-        "Jacobian, its size: how far weights",
-        "move when the scores in softmax move",
-    ]
-    grey = style.role_colours("X")
-    parts = [
-        _number_line(result, left, 4, 816),
-        svg.matrix(
-            np.stack([result.raw, result.scores]), left, 172, title="Scores", row_labels=("raw", "into softmax"),
-            column_labels=KEYS, colours=style.score_colours(AXIS), **by_keys,
-        ),
-        svg.matrix(
-            np.stack([result.measured, result.usual, equal], axis=-1), right, 172, title="Sharpness", decimals=3,
-            row_labels=MEASURES, column_labels=("this row", "mean", "equal"), label_width=96, colours=grey,
-            cell=(54, 28),
-        ),
-        *(svg.text(right, 342 + 19 * i, note, colour=style.QUIET, size=12) for i, note in enumerate(notes)),
-        svg.text(bars_left, 302, "Weights = softmax(scores)", bold=True),
-        _bars(result.weights, bars_left, 314, 80, cell[0]),
-        svg.matrix(
-            result.weights[None], left, 400 - svg.TITLE_HEIGHT, title="", row_labels=("weight",), decimals=3,
-            colours=style.weight_colour, differs=result.differs.get("weights"), **by_keys,
-        ),
-        svg.matrix(
-            np.stack([result.exponentials, result.naive, result.stable]), left, 440, decimals=3, colours=grey,
-            title="Two ways: naive exp(s) / sum, stable exp(s − max) / sum", row_labels=("exp(s)", "naive", "stable"),
-            **by_keys,
-        ),
-        svg.text(left, 572, _naive_in_words(result)),
-    ]  # fmt: skip
+def render(result, before=None):
+    """Draw a result: dots and bars as they are divided, before ghosts of what they were undivided."""
     said = sentence(result)
-    return Picture(svg.document(832, 584, parts, label=said), said, result.notice)
+    parts = [*_line(result, before), *_bars(result), *_table(result, 470, 134)]
+    height = FLOOR + 26
+    if result.added:
+        parts += _two_ways(result, height + 4)
+        height += 130
+    return Picture(svg.document(WIDTH, height, parts, label=said), said, result.notice)
+
+
+def _line(result, before):
+    """Draw the scores twice: as they are, and where the divisor pulls them."""
+    limit = limit_of(result.raw)
+    unit = REACH / limit
+
+    def places(values):
+        return ZERO + unit * np.clip(values, -limit, limit)
+
+    divided = "not divided" if result.divided_by == UNSCALED else f"divided by {_divisor(result)}"
+    ticks = (-limit, -limit / 2, 0, limit / 2, limit)
+    scores = result.raw / result.divisor
+    parts = [svg.text(0, 14, f"One query's scores with {N_KEYS} keys at d_k = {result.d_k}: {divided}", bold=True)]
+    for y, name, spread in (
+        (UNDIVIDED_Y, "undivided", result.spread),
+        (DIVIDED_Y, "divided", result.spread / result.divisor),
+    ):
+        band, axis = unit * min(spread, limit), "".join(f"M{ZERO + unit * tick:g} {y - 5}v10" for tick in ticks)
+        parts += [
+            svg.box(ZERO - band, y - 11, 2 * band, 22, fill=style.SEQUENTIAL[1]),
+            f'<path d="M{ZERO - REACH} {y}h{2 * REACH}{axis}" stroke="{style.QUIET}"/>',
+            svg.text(0, y + 4, name, size=12, bold=y == DIVIDED_Y),
+        ]
+    for tick in ticks:
+        parts.append(svg.text(ZERO + unit * tick, DIVIDED_Y + 26, f"{tick:g}".replace("-", "−"), anchor="middle",
+                              size=11))  # fmt: skip
+    known = before is not None and np.array_equal(before.raw, result.raw)
+    start = before.raw / before.divisor if known else scores
+    for raw, place, was in zip(places(result.raw), places(scores), places(start), strict=True):
+        ring = f'<circle cx="{raw:.1f}" cy="{UNDIVIDED_Y}" r="6" fill="{style.PAPER}" stroke="{GHOST}"'
+        dot = f'<circle cx="{place:.1f}" cy="{DIVIDED_Y}" r="6" fill="{DIVIDED}" fill-opacity="0.75"'
+        pull = f'<path d="M{raw:.1f} {UNDIVIDED_Y + 6}L{place:.1f} {DIVIDED_Y - 6}" stroke="{GHOST}"/>'
+        parts += [pull, f'{ring} stroke-width="2"/>', arrive(f'{dot} stroke="{style.INK}"/>', round(was - place, 1), 0)]
+    return parts
+
+
+def _bars(result):
+    """Draw the weights as bars, before ghosts of the weights of the undivided scores."""
+    parts = [svg.text(0, 140, "Weights = softmax(scores)", bold=True)]
+    for level in (0, 0.5, 1):
+        y = FLOOR - TALLEST * level
+        parts.append(f'<path d="M0 {y:g}h{N_KEYS * COLUMN}" stroke="{style.GRID}"/>')
+        parts.append(svg.text(N_KEYS * COLUMN + 3, y + 4, number(level, 1), size=11, colour=style.QUIET))
+    # A learner's weight may be anything: its bar ends at 0 or 1, the number on it says what it is.
+    tall = TALLEST * np.nan_to_num(result.weights, nan=0, posinf=1, neginf=0).clip(0, 1)
+    for j, weight in enumerate(result.weights):
+        x, ghost = j * COLUMN + 8, TALLEST * result.undivided[j]
+        parts += [
+            svg.box(x + 8, FLOOR - tall[j], 24, tall[j], fill=DIVIDED, stroke=style.INK),
+            svg.box(x, FLOOR - ghost, 40, ghost, stroke=GHOST, stroke_width=2, dashed=True),
+            svg.text(x + 20, FLOOR - max(tall[j], ghost) - 6, svg.short(weight, 2), anchor="middle", bold=True),
+            svg.text(x + 20, FLOOR + 17, KEYS[j], anchor="middle", size=12),
+        ]
+        if "weights" in result.differs and result.differs["weights"][0, j]:
+            parts.append(svg.difference(x - 2, FLOOR - TALLEST, 44, TALLEST))
+    return parts
+
+
+def _table(result, x, y):
+    """Draw what the divisor does to the weights, in three numbers."""
+    rows = ("largest weight", "entropy (0 to 2.08)", "gradient let through")
+    order = (1, 0, 2)  # of MEASURES
+    parts = [
+        svg.text(x + 88, y + 8, "undivided", anchor="end", size=12, colour=style.QUIET),
+        svg.text(x + 178, y + 8, "divided", anchor="end", size=12, bold=True, colour=DIVIDED),
+    ]
+    for i, (row, measure_) in enumerate(zip(rows, order, strict=True)):
+        top = y + 30 + 42 * i
+        was, now = result.undivided_measured[measure_], result.measured[measure_]
+        parts += [
+            svg.text(x, top, row, size=12),
+            svg.text(x + 88, top + 19, svg.short(was, 2), anchor="end", size=15, colour=style.QUIET),
+            svg.text(x + 116, top + 19, "→", anchor="middle", size=15),
+            svg.text(x + 178, top + 19, svg.short(now, 2), anchor="end", size=15, bold=True),
+        ]
+    return parts
+
+
+def _two_ways(result, top):
+    """Draw what a naive softmax makes of scores to which something large is added."""
+    return [
+        svg.matrix(
+            np.stack([result.exponentials, result.naive, result.stable]), 0, top,
+            title=f"{number(result.added, 0)} added to every score: exp(s) / sum, and exp(s − max) / sum",
+            colours=style.role_colours("X"), row_labels=("exp(s)", "naive", "stable"), label_width=54,
+            cell=(54, 24),
+        ),
+        svg.text(54, top + svg.TITLE_HEIGHT + 3 * 24 + 15, _naive_in_words(result), size=12),
+    ]  # fmt: skip
 
 
 def softmax_scaling(function=None):
@@ -271,23 +292,27 @@ def softmax_scaling(function=None):
     --------
     >>> lab = softmax_scaling()
     >>> lab.controls["divisor"].value = "sqrt(d_k)"
-    >>> "Divided by sqrt(d_k) = 8, at d_k = 64, the scores spread by 1.0" in lab.picture.value
+    >>> "Divided by sqrt(d_k) = 8, at d_k = 64, the scores spread by 1.0" in lab.readout.value
     True
     """
     controls = {
-        "d_k": ipywidgets.SelectionSlider(options=[2**power for power in range(10)], value=64, description="d_k"),
-        # Its readout would be cut off; the picture says the divisor.
-        "divisor": ipywidgets.SelectionSlider(options=list(DIVISORS), description="divisor", readout=False),
-        "add": ipywidgets.SelectionSlider(options=[-1000, 0, 10, 100, 1000], value=0, description="add to all"),
-        "draw": ipywidgets.IntSlider(value=1, min=1, max=N_DRAWS, description="draw"),
+        "d_k": radio("d_k", [2**power for power in range(10)], 64),
+        "divisor": radio("divide the scores by", DIVISORS),
+        "add": radio("add to every score", [-1000, 0, 10, 100, 1000], 0),
+        # Not shown: the button draws another.
+        "draw": ipywidgets.BoundedIntText(value=1, min=1, max=N_DRAWS, description="draw"),
     }
     return Lab(
         name="softmax_scaling",
         title="softmax and sqrt(d_k)",
-        task="Move d_k up without a divisor, and watch the largest weight and the Jacobian; then choose sqrt(d_k).",
+        task="Raise d_k without a divisor: what becomes of the weights? Then divide by sqrt(d_k).",
         controls=controls,
-        actions={"Resample": lambda state: {"draw": state["draw"] % N_DRAWS + 1}},
+        actions={"Another query": lambda state: {"draw": state["draw"] % N_DRAWS + 1}},
+        layout=([controls["d_k"]], [controls["divisor"], Lab.BUTTONS]),
+        below=(folded("Very large scores", controls["add"]),),
         compute=compute,
         render=render,
         function=function,
+        exercise=exercises.softmax,
+        moves=True,
     )

@@ -1,36 +1,49 @@
-"""Split, right beside wrong: where each entry of X goes, with the transpose and without it."""
+"""Split, right beside wrong: the entries of X travel to the heads, with the transpose and without it."""
 
-import math
 from dataclasses import dataclass
 
-import ipywidgets
 import numpy as np
 
-from mha_helpers import attention
+from mha_helpers import attention, exercises
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.style import number
-from mha_helpers.labs.frame import Lab, Picture
-from mha_helpers.learner.answer import answer
+from mha_helpers.labs.card import NARROWEST, Picture
+from mha_helpers.labs.controls import dropdown, radio, whole_number
+from mha_helpers.labs.frame import Lab
+from mha_helpers.labs.motion import arrive
+from mha_helpers.learner.answer import answer, visibly_different
 from mha_helpers.learner.calling import close
+from mha_helpers.running_example import TOKENS
 
-MEMORY, RESHAPE, SPLIT, MERGE = STEPS = ("1 X as memory", "2 reshape", "3 transpose: split", "4 merge back")
-HEADS, WIDTHS, LENGTHS = (1, 2, 3, 4, 6), (4, 6, 8, 12), (2, 3, 4, 5, 6)
+START, RESHAPE, SPLIT, MERGE = STEPS = ("1 X", "2 reshape", "3 transpose: split", "4 merge back")
+HEADS, WIDTHS, LENGTHS = (1, 2, 3, 4, 6), (4, 6, 8), (2, 3, 4, 5)
 
-LEFT, GAP, TOTAL = 6, 12, 860
-CELL_HEIGHT, LINE, SMALL = 20, 15, 11
-NARROWEST, WIDEST, BESIDE = 21, 34, 6  # a cell's width, and the room between two blocks
-A_CAPTION = 87  # "of every token"
-PER_ROW = 24  # entries in a line of the memory strip
+CELL_HEIGHT, NARROW, WIDE = 23, 25, 36  # of a cell, in pixels
+BESIDE, LINE = 10, 16  # between two blocks; a line of text
+NAMES = 40  # room for the tokens' names
+HEADING = 62  # the lines above the blocks
+
+
+@dataclass(frozen=True)
+class Block:
+    """One matrix as a way shows it: a head, a token, or the whole of X."""
+
+    values: np.ndarray
+    name: str
+    head: int | None  # whose frame it gets
+    rows: tuple  # what its rows are called
+    differs: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
 class Shown:
-    """One array as a column shows it: in blocks along its first axis, or in one."""
+    """What a way shows at one step: an array in blocks, and what it is in words."""
 
-    array: np.ndarray
-    lines: tuple  # its code, shape and strides
-    captions: tuple  # of each block, its lines
-    differs: tuple | None = None  # the learner's first wrong cell
+    blocks: tuple
+    code: str
+    about: str
+    verdict: str
+    is_good: bool | None  # None: nothing to be said yet
 
 
 @dataclass(frozen=True)
@@ -41,7 +54,7 @@ class Result:
     X: np.ndarray
     n_heads: int
     followed: tuple  # token and feature
-    columns: dict  # from "Right", "Wrong" and perhaps "Yours" to what each shows
+    columns: dict  # from "right", "wrong" and perhaps "yours" to what each shows
     heads: dict  # from the same to its heads
     error: str  # the course's own, where the heads do not divide the width
     notice: str
@@ -49,6 +62,10 @@ class Result:
     @property
     def entry(self):
         return self.X[self.followed]
+
+    @property
+    def d_head(self):
+        return self.X.shape[1] // self.n_heads
 
 
 def compute(state, function=None):
@@ -64,117 +81,98 @@ def compute(state, function=None):
             return Result(state["step"], X, n_heads, followed, {}, {}, f"ValueError: {error}", notice)
 
     found = answer(function, attention.split_heads, {"X": X, "n_heads": n_heads}, ("heads",))
-    d_head = d_model // n_heads
-    by_token = X.reshape(tokens, n_heads, d_head)
-    heads = {"Right": by_token.swapaxes(0, 1), "Wrong": X.reshape(n_heads, tokens, d_head)}
+    heads = {
+        "right": X.reshape(tokens, n_heads, -1).swapaxes(0, 1),
+        "wrong": X.reshape(n_heads, tokens, -1),
+    }
     if found.arrays is not found.right:
-        heads["Yours"] = found.arrays[0]
-    columns = {way: _column(state["step"], way, heads, X, by_token) for way in heads}
+        heads["yours"] = found.arrays[0]
+    columns = {way: show(state["step"], way, heads, X) for way in heads}
     return Result(state["step"], X, n_heads, followed, columns, heads, "", found.notice)
 
 
-def _column(step, way, heads, X, by_token):
+def show(step, way, heads, X):
     """Return what one way shows at a step."""
-    array = heads[way]
+    array, tokens, words = heads[way], len(X), TOKENS[: len(X)]
+    n_heads, _, d_head = heads["right"].shape
+    if step == START:
+        return Shown((Block(X, "X: a row a token", None, words),), "X", f"shape {X.shape}", "", None)
     if step == MERGE:
-        return _merges(array, X, way)
-    captions = tuple((f"head {i} holds", *holds(head, X)) for i, head in enumerate(array))
-    if way == "Yours":
-        lines = f"split_heads(X, {len(array)})", f"shape {array.shape}", "what it returns, at steps 1 to 3"
-        return (Shown(array, lines, captions, _first_wrong(array, heads["Right"])),)
-    if step == MEMORY:
-        array, axes, code, captions = X, ("token", "feature"), "X", (("a row is a token",),)
-    elif way == "Wrong":
-        axes, code = ("head", "row", "feature"), f"X.reshape{array.shape}{' and no swapaxes' * (step == SPLIT)}"
-    elif step == RESHAPE:
-        array, axes, code = by_token, ("token", "head", "feature"), f"X.reshape{by_token.shape}"
-        captions = tuple((f"token {i}:", "a row a head") for i in range(len(X)))
-    else:
-        axes, code = ("head", "token", "feature"), f"X.reshape{by_token.shape}.swapaxes(0, 1)"
-    strides = (f"{axis} +{stride // array.itemsize}" for axis, stride in zip(axes, array.strides, strict=True))
-    owner = "X itself" if array is X else "a view of X"
-    return (Shown(array, (code, f"shape {array.shape}, {owner}", f"strides: {', '.join(strides)}"), captions),)
+        return _merged(way, array, X)
+    if way == "right" and step == RESHAPE:
+        cut = X.reshape(tokens, n_heads, d_head)
+        blocks = tuple(Block(cut[:, head], f"cut {head}", None, words) for head in range(n_heads))
+        about = f"shape {cut.shape}: token, head, feature"
+        return Shown(blocks, f"X.reshape{cut.shape}", about, "Each row is cut; nothing has moved.", None)
+    code = {
+        "right": f"X.reshape({tokens}, {n_heads}, {d_head}).swapaxes(0, 1)",
+        "wrong": f"X.reshape({n_heads}, {tokens}, {d_head})",
+        "yours": f"split_heads(X, {n_heads})",
+    }[way]
+    marks = visibly_different(array, heads["right"], 0) if way == "yours" else np.zeros(array.shape, bool)
+    # Right heads have a row a token; whose rows the others have, their colours say.
+    rows = words if way == "right" else ("",) * tokens
+    blocks = tuple(Block(array[h], f"head {h}", h, rows, marks[h]) for h in range(n_heads))
+    is_good = all(holds_its_own(head, h, X, n_heads) for h, head in enumerate(array))
+    verdict = "Each head: its own features of every token." if is_good else _mixed(array[0], X, n_heads)
+    return Shown(blocks, code, f"shape {array.shape}", verdict, is_good)
 
 
-def _merges(heads, X, way):
-    """Put one way's heads together again, rightly and without the transpose."""
-    shown = []
-    for code, merged in (
-        ("combine_heads(heads)", attention.combine_heads(heads)),
-        (f"heads.reshape{X.shape}, no transpose", heads.reshape(X.shape)),
-    ):
-        owner = "a view of X" if np.may_share_memory(merged, X) else "a copy"
-        wrong = _first_wrong(merged, X)
-        lines = code, f"shape {X.shape}, {'from your heads' if way == 'Yours' else owner}"
-        marked = wrong if way == "Yours" and not shown else None  # the other merge is wrong itself
-        shown.append(Shown(merged, lines, (("not X" if wrong else "X again",),), marked))
-    return tuple(shown)
+def _merged(way, heads, X):
+    merged = attention.combine_heads(heads)
+    is_good = bool(close(merged, X).all())
+    marks = visibly_different(merged, X, 0) if way == "yours" else None
+    verdict = "X again." if is_good else "Not X: tokens are mixed."
+    if way == "wrong" and not is_good:
+        verdict += " A merge without swapaxes gives X again, and hides it."
+    block = Block(merged, "a row a token", None, TOKENS[: len(X)], marks)
+    return Shown((block,), "combine_heads(heads)", f"shape {merged.shape}", verdict, is_good)
 
 
-def _first_wrong(got, wanted):
-    wrong = np.argwhere(~close(got, wanted))
-    return tuple(int(i) for i in wrong[0]) if len(wrong) else None
+def holds_its_own(head, place, X, n_heads):
+    """Say whether a head holds its features of every token."""
+    d_head = X.shape[1] // n_heads
+    return bool(close(head, X[:, place * d_head : (place + 1) * d_head]).all())
 
 
-def holds(head, X):
-    """Say in two short lines which entries of X a head holds."""
+def _mixed(head, X, n_heads):
+    """Say what the first of some wrong heads holds."""
     if not np.isin(head, X).all():
-        return "numbers that", "are not X's"
-    tokens, features = np.unique(head // 100), np.unique(head % 100).astype(int)
-    if len(tokens) == len(X) and len(np.unique(head)) == head.size == len(tokens) * len(features):
-        return f"feature{'s' * (len(features) > 1)} {_written(features)}", "of every token"
-    return _set_of(tokens), "" if head.size == len(tokens) * X.shape[1] else "(in part)"
-
-
-def _written(features):
-    first, *_, last = features if len(features) > 1 else (*features, *features)
-    if last - first + 1 == len(features):
-        return f"{first}–{last}" if last > first else f"{first}"
-    return ", ".join(map(str, features)) if len(features) < 4 else f"{first}, {features[1]}, …"
-
-
-def _set_of(tokens):
-    return f"token{'s' * (len(tokens) > 1)} {{{', '.join(f'{token:.0f}' for token in tokens)}}}"
+        return "Head 0 holds numbers that are not X's."
+    words = [TOKENS[int(token)] for token in np.unique(head // 100)]
+    if len(words) < len(X):
+        return f"Head 0 holds only {' and '.join(words) if len(words) < 3 else ', '.join(words)}."
+    return "Head 0 holds other heads' features."
 
 
 def sentence(result):
     """Say what is to be seen."""
     token, feature = result.followed
-    followed = f"ntry {number(result.entry, 0)} (token {token}, feature {feature})"  # after E or e
+    followed = f"ntry {number(result.entry, 0)} (“{TOKENS[token]}”, feature {feature})"  # after E or e
     if result.error:
         return f"{result.error}."
-    if result.step == MEMORY:
-        return (
-            f"In memory X is one row of {result.X.size} numbers, token after token. E{followed} is number "
-            f"{token * result.X.shape[1] + feature} of them, counted from 0. Both ways start here."
-        )
     if result.n_heads == 1:
-        return f"With one head there is nothing to cut: right and wrong are the same. E{followed} stays where it is."
-    places = {way: _place(heads, result.entry) for way, heads in result.heads.items()}
-    (right, _, at), wrong = places["Right"], places["Wrong"]
+        return "With one head there is nothing to cut: right and wrong are the same."
+    if result.step == START:
+        return f"X: a row a token; the colours say which head a feature is for. Step on: where does e{followed} go?"
     if result.step == RESHAPE:
         return (
-            f"A reshape moves nothing in memory: it only counts anew. E{followed} is at {[token, right, at]} (token, "
-            f"head, feature) when right, and at {wrong} when wrong, read as (head, token, feature)."
+            "Right: each token's row is cut into heads, and nothing moves. Wrong: the numbers are counted on, row "
+            "after row, into heads at once."
         )
     if result.step == MERGE:
-        combined, straight = (shown.array for shown in result.columns["Right"])
-        lost = _place(straight, result.entry)
-        where = "stays in place" if lost == [token, feature] else "lands at token {}, feature {}".format(*lost)
-        said = (
-            "Right split and combine_heads give X back. So do both wrong ones, the split and the merge without "
-            f"transpose: every shape is right, and X is there again. Right split, wrong merge: e{followed} {where}."
-        )
-        if "Yours" in result.columns:
-            back = _first_wrong(result.columns["Yours"][0].array, combined) is None
-            said += f" Your split and combine_heads {'give X back' if back else 'do not'}."
-        return said
-    first = np.unique(result.heads["Wrong"][0] // 100)
-    only = "only these" if len(first) > 1 else "it only with itself"
-    said = f"Wrong: head 0 holds {_set_of(first)}, so it can compare {only}. E{followed} is in head {right} "
-    said += "either way." if right == wrong[0] else f"when right, in head {wrong[0]} when wrong."
-    if "Yours" in places:
-        mine = places["Yours"]
+        back = [way for way, shown in result.columns.items() if shown.is_good]
+        said = f"combine_heads gives X back from the {' and '.join(back)} heads" if back else "None gives X back"
+        straight = "wrong split and a merge without swapaxes give X back, too: two mistakes hide each other."
+        return f"{said}, with all shapes right. A {straight}"
+    places = {way: _place(heads, result.entry) for way, heads in result.heads.items()}
+    right, wrong = places["right"][0], places["wrong"][0]
+    first = [TOKENS[int(one)] for one in np.unique(result.heads["wrong"][0] // 100)]
+    only = f"“{first[0]}” and compares it only with itself" if len(first) == 1 else f"{', '.join(first)} only"
+    said = f"Wrong: head 0 holds {only}. E{followed} is in head {right} "
+    said += "either way." if right == wrong else f"when right, in head {wrong} when wrong."
+    if "yours" in places:
+        mine = places["yours"]
         said += f" Yours has it in head {mine[0]}." if mine else " Yours does not hold it."
     return said
 
@@ -184,103 +182,123 @@ def _place(heads, entry):
     return found[0].tolist() if len(found) else None
 
 
-def _colour(value):
-    return style.TOKENS[int(value // 100)] if 0 <= value < 100 * len(style.TOKENS) else style.PAPER
+MARKS = {"right": ("✓", style.ROLES["values"]), "wrong": ("✗", style.ALARM), "yours": ("", style.INK)}
 
 
-def _label(value):
-    label = number(value, 0 if value == np.round(value) else 1)
-    return label if len(label) < 5 else "…"
-
-
-def _grid(values, x, y, width, entry, differs=None):
-    """Draw cells that are `width` wide, with the followed entry framed."""
-    size, over = SMALL if width > 24 else SMALL - 1, []
-    parts = []
-    for (i, j), value in np.ndenumerate(values):
-        left, top = x + j * width, y + i * CELL_HEIGHT
-        parts.append(svg.box(left, top, width, CELL_HEIGHT, fill=_colour(value), stroke=style.PAPER))
-        parts.append(svg.text(left + width / 2, top + 14, _label(value), anchor="middle", size=size))
-        if value == entry:
-            over.append(svg.box(left, top, width, CELL_HEIGHT, stroke=style.INK, stroke_width=3))
-    if differs is not None:
-        left, top = x + differs[1] * width, y + differs[0] * CELL_HEIGHT
-        over.append(svg.box(left, top, width, CELL_HEIGHT, stroke=style.ALARM, stroke_width=4, dashed=True))
-        over.append(svg.box(left - 7, top - 6, 14, 12, fill=style.ALARM))
-        over.append(svg.text(left, top + 4, "≠", anchor="middle", bold=True, colour=style.PAPER, size=SMALL))
-    return "".join(parts + over)
-
-
-def _draw(shown, x, y, width, entry):
-    """Draw an array's text and blocks; return the picture and where it ends."""
-    parts = [svg.text(x, y + LINE * (i + 1), line, size=SMALL) for i, line in enumerate(shown.lines)]
-    y += LINE * len(shown.lines) + 6
-    blocks = shown.array if shown.array.ndim == 3 else shown.array[None]
-    n_blocks, n_rows, n_columns = blocks.shape
-    fit = int((width + BESIDE) // (max(n_columns * NARROWEST, A_CAPTION) + BESIDE))
-    lines = math.ceil(n_blocks / fit)
-    beside = math.ceil(n_blocks / lines)
-    slot = (width + BESIDE) / beside
-    cell = min(WIDEST, (slot - BESIDE) // n_columns)
-    captions = LINE * len(shown.captions[0])
-    height = captions + n_rows * CELL_HEIGHT + 16
-    for i, (block, caption) in enumerate(zip(blocks, shown.captions, strict=True)):
-        left, top = x + i % beside * slot, y + i // beside * height
-        for k, line in enumerate(caption):
-            parts.append(svg.text(left, top + LINE * (k + 1) - 3, line, bold=k == 0, size=SMALL))
-        differs = None
-        if shown.differs is not None and (blocks is not shown.array or shown.differs[0] == i):
-            differs = shown.differs[-2:]
-        parts.append(_grid(block, left, top + captions + 6, cell, entry, differs))
-    return "".join(parts), y + lines * height
-
-
-def _memory(result, y):
-    """Draw X's numbers as they lie in memory, and what the colours mean."""
-    said = f"Memory of X: {result.X.size} numbers in a row" + (", here in lines" * (result.X.size > PER_ROW))
-    parts = [svg.text(LEFT, y + 14, said, bold=True)]
-    for token in range(len(result.X)):
-        left = TOTAL - 72 * (len(result.X) - token)
-        parts.append(svg.box(left, y + 4, 12, 12, fill=style.TOKENS[token], stroke=style.QUIET))
-        parts.append(svg.text(left + 17, y + 14, f"token {token}", size=SMALL))
-    flat = result.X.ravel()
-    for line in range(0, flat.size, PER_ROW):
-        y_line = y + 24 + line // PER_ROW * (CELL_HEIGHT + 3)
-        parts.append(_grid(flat[None, line : line + PER_ROW], LEFT, y_line, 35, result.entry))
-    return "".join(parts), y_line + CELL_HEIGHT + 10
-
-
-NOTES = {
-    "Right": "a head: some features of every token",
-    "Wrong": "X's memory, cut straight",
-    "Yours": "your split_heads",
-}
-
-
-def render(result):
-    """Draw a result."""
-    drawn, y = _memory(result, 4)
-    parts, ends, said = [drawn], [y], sentence(result)
+def render(result, before=None):
+    """Draw a result; each entry travels from where it was one step before."""
+    said = sentence(result)
     if result.error:
-        parts.append(svg.text(LEFT, y + 20, result.error, bold=True, colour=style.ALARM))
-        ends.append(y + 34)
-    n_columns = max(len(result.columns), 1)
-    width = (TOTAL - 2 * LEFT - GAP * (n_columns - 1)) / n_columns
-    for i, (way, shown) in enumerate(result.columns.items()):
-        x, below = LEFT + i * (width + GAP), y + 20
-        parts.append(svg.text(x, y + 14, way.upper(), bold=True))
-        parts.append(svg.text(x + 66, y + 14, NOTES[way], colour=style.QUIET, size=SMALL))
-        for one in shown:
-            drawn, below = _draw(one, x, below, width, result.entry)
-            parts.append(drawn)
-        ends.append(below)
-    end = max(ends)
-    if result.columns:
-        note = "Strides in numbers, not bytes: how far on in memory the next of each axis is."
-        if result.step == MERGE:
-            note = "In the model the context is merged: new numbers in head order, so there the reshape copies."
-        parts.append(svg.text(LEFT, end + 10, note, colour=style.QUIET, size=SMALL))
-    return Picture(svg.document(TOTAL, end + 18, parts, label=said), said, result.notice)
+        text = svg.text(0, 24, result.error, bold=True, colour=style.ALARM)
+        return Picture(svg.document(NARROWEST, 40, [text], label=said), said, result.notice)
+    stepped = before is not None and before.step != result.step and before.X.shape == result.X.shape
+    stepped = stepped and before.n_heads == result.n_heads
+    drawn = [
+        _column(way, shown, result, before.columns.get(way) if stepped else None)
+        for way, shown in result.columns.items()
+    ]
+    parts = [svg.document(width, height, parts, label=said) for parts, width, height in drawn]
+    return Picture("".join(parts), said, result.notice)
+
+
+def _column(way, shown, result, before):
+    """Draw one way: its code, its blocks, and what is to be said of them."""
+    width = _width(result)
+    places, height = _places(shown, width)
+    came_from = {}
+    if before is not None:
+        old_places, _ = _places(before, width)
+        came_from = {value: place for block, old in zip(before.blocks, old_places, strict=True)
+                     for value, place in _entries(block, *old)}  # fmt: skip
+    mark, colour = MARKS[way]
+    parts = [
+        svg.text(0, 15, f"{mark} {way.upper()}".strip(), bold=True, colour=style.blend((colour, style.INK), 0.2)),
+        svg.text(78, 15, shown.about, size=11, colour=style.QUIET),
+        svg.text(0, 34, shown.code, size=11),
+    ]
+    for block, (x, y, cell) in zip(shown.blocks, places, strict=True):
+        parts += _frame(block, x, y, cell)
+    over = []
+    for block, place in zip(shown.blocks, places, strict=True):
+        for (i, j), (value, (x, y, cell)) in zip(np.ndindex(block.values.shape), _entries(block, *place), strict=True):
+            old = came_from.get(value, (x, y, cell))
+            followed = value == result.entry
+            drawn = arrive(_cell(value, x, y, cell, result, followed), old[0] - x, old[1] - y)
+            (over if followed else parts).append(drawn)
+            if block.differs is not None and block.differs[i, j]:
+                over.append(svg.difference(x, y, cell, CELL_HEIGHT))
+    below = HEADING + height + 21
+    if shown.verdict:
+        tone = {True: style.ROLES["values"], False: style.ALARM, None: style.INK}[shown.is_good]
+        lines = _lines(shown.verdict, width)
+        for k, line in enumerate(lines):
+            text_colour = style.blend((tone, style.INK), 0.3)
+            parts.append(svg.text(0, below + LINE * k, line, size=12, bold=True, colour=text_colour))
+    return parts + over, width, below + LINE + 6
+
+
+def _width(result):
+    """Return a column's width: as many stand side by side as there is room for."""
+    n_heads, d_model = result.n_heads, result.X.shape[1]
+    needed = NAMES + d_model * NARROW + (n_heads - 1) * BESIDE + 4
+    return max(needed, (NARROWEST - 16 * (len(result.columns) - 1)) // len(result.columns) if needed < 330 else needed)
+
+
+def _places(shown, width):
+    """Return where each block stands, and its cells' width; and how high they are together."""
+    blocks = shown.blocks
+    n_columns = sum(block.values.shape[1] for block in blocks)
+    cell = min(WIDE, (width - NAMES - BESIDE * (len(blocks) - 1)) // n_columns)
+    x, places = NAMES, []
+    for block in blocks:
+        places.append((x, HEADING, cell))
+        x += block.values.shape[1] * cell + BESIDE
+    return places, max(len(block.values) for block in blocks) * CELL_HEIGHT
+
+
+def _entries(block, x, y, cell):
+    """Yield each entry with its place."""
+    for (i, j), value in np.ndenumerate(block.values):
+        yield value, (x + j * cell, y + i * CELL_HEIGHT, cell)
+
+
+def _frame(block, x, y, cell):
+    """Draw a block's name and frame, and its rows' names where it is the first."""
+    rows, columns = block.values.shape
+    width, height = columns * cell, rows * CELL_HEIGHT
+    colour = style.INK if block.head is None else style.head_text(block.head)
+    name = block.name if width >= 42 else block.name.replace("head ", "h ").replace("cut ", "")
+    parts = [svg.text(x, y - 7, name, size=12, bold=True, colour=colour)]
+    if block.head is not None:
+        edge = style.head_colour(block.head)
+        parts.append(svg.box(x - 3, y - 3, width + 6, height + 6, stroke=edge, stroke_width=3))
+    if x == NAMES:
+        for i, row in enumerate(block.rows):
+            parts.append(svg.text(x - 7, y + i * CELL_HEIGHT + 16, row, anchor="end", size=12))
+    return parts
+
+
+def _cell(value, x, y, cell, result, followed):
+    """Draw an entry in the colour of the head that its feature is for."""
+    is_entry = value in result.X
+    fill = style.head_fill(int(value % 100) // result.d_head) if is_entry else style.PAPER
+    label = number(value, 0 if value == np.round(value) else 1)
+    drawn = svg.box(x, y, cell, CELL_HEIGHT, fill=fill, stroke=style.PAPER)
+    if followed:
+        drawn += svg.box(x + 1, y + 1, cell - 2, CELL_HEIGHT - 2, stroke=style.INK, stroke_width=3)
+    label = label if len(label) < 5 else "…"
+    return drawn + svg.text(x + cell / 2, y + 16, label, anchor="middle", size=11, bold=followed)
+
+
+def _lines(text, width):
+    """Break a sentence into lines that fit a column."""
+    longest, lines = width // 7, [""]
+    for word in text.split():
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > longest:
+            lines.append(word)
+        else:
+            lines[-1] = f"{lines[-1]} {word}".strip()
+    return lines
 
 
 def split_lab(function=None):
@@ -301,35 +319,36 @@ def split_lab(function=None):
     --------
     >>> lab = split_lab()
     >>> lab.set(token=1, feature=3)
-    >>> "Entry 103 (token 1, feature 3) is in head 1 when right, in head 0 when wrong." in lab.picture.value
+    >>> "Entry 103 (“sat”, feature 3) is in head 1 when right, in head 0 when wrong." in lab.readout.value
     True
     """
     controls = {
-        "heads": _slider("heads", HEADS, 2),
-        "d_model": _slider("d_model", WIDTHS, 4),
-        "tokens": _slider("tokens", LENGTHS, 4),
-        "step": _slider("step", STEPS, SPLIT, width="480px"),  # so that its names are not cut off
-        "token": ipywidgets.IntSlider(value=1, min=0, max=3, description="follow token"),
-        "feature": ipywidgets.IntSlider(value=2, min=0, max=3, description="its feature"),
+        "step": radio("step", STEPS, SPLIT),
+        "heads": dropdown("heads", HEADS, 2, width="110px"),
+        "d_model": dropdown("d_model", WIDTHS, 4, width="130px"),
+        "tokens": dropdown("tokens", LENGTHS, 5, width="120px"),
+        "token": whole_number("follow token", 1, 0, 4, width="140px"),
+        "feature": whole_number("feature", 2, 0, 3, width="110px"),
     }
+    step, *others = controls.values()
     lab = Lab(
         name="split_lab",
         title="split, right beside wrong",
-        task="Follow an entry that is in different heads when right and wrong. Then try the pairs of split and merge.",
+        task="Go through the steps, and follow an entry. In which head does it belong?",
         controls=controls,
+        actions={"Next step": lambda state: {"step": STEPS[(STEPS.index(state["step"]) + 1) % len(STEPS)]}},
+        layout=([step, Lab.BUTTONS], others),
         compute=compute,
         render=render,
         function=function,
+        exercise=exercises.split_heads,
+        moves=True,
     )
 
-    def end(slider, control):
-        slider.max = control.value - 1
+    def end(field, control):
+        field.max = control.value - 1
 
     # After the lab's own observers, so that the picture is the first to go to the browser.
     controls["tokens"].observe(lambda change: end(controls["token"], change["owner"]), "value")
     controls["d_model"].observe(lambda change: end(controls["feature"], change["owner"]), "value")
     return lab
-
-
-def _slider(description, options, value, width="300px"):
-    return ipywidgets.SelectionSlider(options=options, value=value, description=description, layout={"width": width})

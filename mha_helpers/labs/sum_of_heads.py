@@ -2,40 +2,44 @@
 
 from dataclasses import dataclass
 
-import ipywidgets
 import numpy as np
 
-from mha_helpers import attention
+from mha_helpers import attention, exercises, running_example
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.style import number
-from mha_helpers.labs.frame import Lab, Picture, in_a_row, listed, say_on_or_off
-from mha_helpers.learner.answer import answer
+from mha_helpers.labs.card import Picture
+from mha_helpers.labs.controls import check_box, radio
+from mha_helpers.labs.frame import Lab
+from mha_helpers.labs.motion import arrive
+from mha_helpers.labs.wording import listed
+from mha_helpers.learner.answer import answer, visibly_different
 from mha_helpers.learner.calling import close
 
-WORDS = ("my", "cat", "sees", "it")
-N, N_HEADS, D_HEAD = len(WORDS), 4, 2
-D_MODEL = N_HEADS * D_HEAD
-COLOURS = tuple(style.blend((style.PAPER, colour), 0.6) for colour in style.HEADS)
-NAMES = [f"head {h + 1}" for h in range(N_HEADS)]
-
-_rng = np.random.default_rng(15)
-_sentences = _rng.normal(size=(2, N, D_MODEL))  # the one shown, and another
-_W_Q, _W_K, _W_V = _rng.normal(size=(3, D_MODEL, D_MODEL)) / D_MODEL**0.5
-_W_Q = _W_Q * np.repeat([0.5, 4, 1, 1.5], D_HEAD)  # head 2 is the sharpest, ...
-W_O = _rng.normal(size=(D_MODEL, D_MODEL)) * np.repeat([0.8, 0.25, 1, 0.6], D_HEAD)[:, None]  # ... and adds little
+WORDS, N_HEADS, W_O = running_example.TOKENS, running_example.N_HEADS, running_example.W_O
+N, D_MODEL = running_example.X.shape
+D_HEAD = D_MODEL // N_HEADS
+NAMES = [f"head {h}" for h in range(N_HEADS)]
 BLOCKS = W_O.reshape(N_HEADS, D_HEAD, D_MODEL)  # head h meets BLOCKS[h]
-(HEADS, OTHER_HEADS), (WEIGHTS, _) = attention.scaled_dot_product_attention(
-    *(attention.split_heads(_sentences @ matrix, N_HEADS) for matrix in (_W_Q, _W_K, _W_V))
-)
+
+
+def _heads_of(X):
+    """Return each head's contexts and weights."""
+    matrices = running_example.W_Q, running_example.W_K, running_example.W_V
+    return attention.scaled_dot_product_attention(*(attention.split_heads(X @ matrix, N_HEADS) for matrix in matrices))
+
+
+HEADS, WEIGHTS = _heads_of(running_example.X)
+OTHER_HEADS, _ = _heads_of(running_example.X[::-1])  # of the same words backwards
 FULL = attention.combine_heads(HEADS) @ W_O
 
 ABLATIONS = {
     "zero": np.zeros_like(HEADS),
     "mean over tokens": np.broadcast_to(HEADS.mean(axis=1, keepdims=True), HEADS.shape),
-    "resampled": OTHER_HEADS,
+    "another sentence's": OTHER_HEADS,
 }
-ORDERS = {"1 2 3 4": (0, 1, 2, 3), "2 1 3 4": (1, 0, 2, 3), "2 3 4 1": (1, 2, 3, 0), "4 3 2 1": (3, 2, 1, 0)}
-STAY, ALIKE = "stay", "permuted alike"
+IN_ORDER, EXCHANGED = "0, 1", "1, 0"
+ORDERS = {IN_ORDER: (0, 1), EXCHANGED: (1, 0)}
+STAY, ALIKE = "stay", "exchanged alike"
 ROUNDING = 1e-14  # all that two ways to add these numbers may differ by; the digits themselves vary by machine
 
 
@@ -55,7 +59,7 @@ class Result:
     product: np.ndarray  # concat @ W_O
     gap: float  # the largest difference between these two
     moved: float  # how far the order alone has moved concat @ W_O, at most
-    mark: tuple | None  # the first wrong cell of the contributions
+    mark: np.ndarray | None  # the wrong cells of the contributions
     notice: str
     differs: dict
 
@@ -80,7 +84,7 @@ def compute(state, function=None):
     on = np.array([state[name] for name in NAMES])
     in_order = np.where(on[:, None, None], HEADS, ABLATIONS[state["heads off"]])
     heads = in_order[list(order)]
-    blocks = order if state["rows of W_O"] == ALIKE else ORDERS["1 2 3 4"]
+    blocks = order if state["rows of W_O"] == ALIKE else ORDERS[IN_ORDER]
     rows = BLOCKS[list(blocks)].reshape(D_MODEL, D_MODEL)
     found = answer(function, attention.head_contributions, {"heads": heads, "W_O": rows}, ("contributions",))
     contributions, right = found.arrays[0][:, token], found.right[0][:, token]
@@ -88,17 +92,16 @@ def compute(state, function=None):
     with np.errstate(all="ignore"):  # a learner's contributions may be anything
         output = contributions.sum(axis=0)
         gap = float(np.abs(output - product).max())
-        wrong = np.argwhere(~close(contributions, right))
+        wrong = visibly_different(contributions, right) if found.differs else None
     return Result(
         token, state["heads off"], on, order, blocks, heads, WEIGHTS[list(order), token], contributions, output,
         product, gap, moved=float(np.abs(product - (attention.combine_heads(in_order) @ W_O)[token]).max()),
-        mark=tuple(int(i) for i in wrong[0]) if wrong.size else None, notice=found.notice, differs=found.differs,
+        mark=wrong, notice=found.notice, differs=found.differs,
     )  # fmt: skip
 
 
-def tiny(value):
-    """Write a difference that may be rounding alone."""
-    return "less than 1e−14" if value < ROUNDING else _short(value, 4)
+def _contributions():
+    return attention.head_contributions(HEADS, W_O)
 
 
 def _short(value, decimals=2):
@@ -119,15 +122,15 @@ def sentence(result):
         return f"{said[0]} The contributions hold NaN or infinity, so they cannot be added up."
     same = "the same" if result.gap < 1e-5 else "something else"
     said.append(
-        f"The four contributions to “{WORDS[result.token]}” sum to a vector of length {_long(result.output)}; "
-        f"concat @ W_O is {same} (largest difference {tiny(result.gap)})."
+        f"The contributions to “{WORDS[result.token]}” sum to a vector of length {_long(result.output)}; "
+        f"concat @ W_O is {same}."
     )
-    if result.order != ORDERS["1 2 3 4"]:
+    if result.order != ORDERS[IN_ORDER]:
         alike = "together with their rows of W_O" if result.blocks == result.order else "and not the rows of W_O"
         changes = f"changes the output by up to {number(result.moved)}"
         if result.moved < 1e-9:
-            changes = f"changes nothing (difference {tiny(result.moved)})"
-        said.append(f"Permuting the heads {alike} {changes}.")
+            changes = "changes nothing"
+        said.append(f"Exchanging the heads {alike} {changes}.")
     if np.abs(result.missing).max() > 1e-9:
         said.append(_missing(result))
     if result.on.any():
@@ -136,7 +139,7 @@ def sentence(result):
 
 
 def _who_is_on(result):
-    off = np.flatnonzero(~result.on) + 1
+    off = np.flatnonzero(~result.on)
     if not off.size:
         return "All heads are on."
     heads = f"Head {off[0]} is" if off.size == 1 else f"Heads {listed(int(h) for h in off)} are"
@@ -145,7 +148,7 @@ def _who_is_on(result):
 
 def _missing(result):
     off = ~result.on[list(result.order)]
-    theirs = attention.head_contributions(HEADS, W_O)[~result.on, result.token].sum(axis=0)
+    theirs = _contributions()[~result.on, result.token].sum(axis=0)
     exactly = ""
     if off.any() and close(result.missing, theirs).all():
         exactly = f", exactly what {'that head adds' if off.sum() == 1 else 'those heads add'}"
@@ -165,105 +168,120 @@ def _weight_and_contribution(result):
     only = "only " if result.lengths[looks] < result.lengths[adds] / 2 else ""
     return (
         f"{looking}, yet adds {only}length {_long(result.contributions[looks])}; {NAMES[order[adds]]} adds most, "
-        f"{_long(result.contributions[adds])}: a large weight is no large contribution."
+        f"{_long(result.contributions[adds])}. A large weight doesn't have to mean a large contribution."
     )
 
 
-LEFT, LABEL, CELL = 8, 126, (46, 26)
-LONGEST, UNIT = 104, 14  # a bar's pixels, at most and for a length of 1
+ROW, TOP, UNIT, ZERO, BAR = 62, 34, 70, 88, 19  # pixels: a feature's rows, and the chart's length 1, its 0, and bars
+LOWEST, HIGHEST = -1, 5  # no right sum lies outside
+CELL = (38, 26)
+OUTPUT = style.ROLES["output"]
 
 
-def render(result):
-    """Draw a result."""
-    table = 172
-    largest = max(np.abs(attention.head_contributions(HEADS, W_O)).max(), 1)
-    colours = style.score_colours(2 * largest)
-    bars = LEFT + LABEL + D_MODEL * CELL[0] + 12
-    first_row = table + svg.TITLE_HEIGHT + svg.HEADER_HEIGHT
-    features = range(1, D_MODEL + 1)
-    totals = {
-        "sum of the four": result.output,
-        "concat @ W_O": result.product,
-        "full output": FULL[result.token],
-        "missing": result.missing,
-    }
-    below = first_row + N_HEADS * CELL[1] + 10
-    hatched = np.repeat(~result.on[list(result.order), None], N, axis=1)
-    parts = [
-        *_concatenation(result),
-        *_meetings(result, bars),
-        svg.matrix(
-            result.contributions, LEFT, table, title=f"what each head adds to “{WORDS[result.token]}”",
-            colours=colours, column_labels=features, label_width=LABEL, cell=CELL, differs=result.mark,
-        ),
-        svg.text(bars, first_row - 6, "length", bold=True, size=12),
-        svg.matrix(
-            result.weights, 860 - N * CELL[0] - 8, table, title="its attention in that head", cell=CELL,
-            colours=style.weight_colour, column_labels=WORDS, hatched=hatched, caption="hatched: off, not used",
-        ),
-        svg.matrix(
-            np.stack([*totals.values()]), LEFT, below - svg.TITLE_HEIGHT, title="", colours=colours,
-            row_labels=[*totals], label_width=LABEL, cell=CELL,
-        ),
-    ]  # fmt: skip
-    for place, head in enumerate(result.order):
-        y = first_row + place * CELL[1]
-        off = "" if result.on[head] else ": off"
-        parts.append(svg.box(LEFT, y + 2, LABEL - 8, CELL[1] - 4, fill=COLOURS[head]))
-        parts.append(svg.text(LEFT + 5, y + 18, f"{NAMES[head]}{off}", size=12, bold=not off))
-        parts += _bar(result.contributions[place], bars, y, COLOURS[head])
-    for i, vector in enumerate(totals.values()):
-        parts += _bar(vector, bars, below + i * CELL[1], "#d0d0d0")
-    last = below + len(totals) * CELL[1] + 16
-    notes = f"sum of the four and concat @ W_O: largest difference {tiny(result.gap)}"
-    parts.append(svg.text(LEFT + LABEL, last, notes, size=12))
-    if result.differs and result.mark is None:
-        parts.append(svg.text(LEFT + LABEL, last + 17, "≠ Your first wrong cell is another token's.", size=12))
+def render(result, before=None):
+    """Draw a result: the heads' contributions tip to tail, by feature; and where each comes from."""
     said = sentence(result)
-    return Picture(svg.document(860, last + 24, parts, label=said), said, result.notice)
+    height = TOP + D_MODEL * ROW + 20
+    chart = svg.document(ZERO + UNIT * 4 + 36, height, _chart(result), label=said)
+    label = "Each head's attention, and the rows of W_O that it meets."
+    return Picture(chart + svg.document(236, height, _heads(result), label=label), said, result.notice)
 
 
-def _concatenation(result):
-    top, wide, left = 4, D_HEAD * CELL[0], LEFT + LABEL
-    below = top + svg.TITLE_HEIGHT + N * CELL[1] + 15
-    parts = [svg.text(LEFT, top + 14, "concatenation", bold=True)]
-    for place, head in enumerate(result.order):
-        x, label_width = left + place * wide, 0 if place else LABEL
-        parts.append(
-            svg.matrix(
-                result.heads[place], x - label_width, top, title=NAMES[head], row_labels=WORDS, cell=CELL,
-                colours=lambda value, head=head: COLOURS[head], label_width=label_width,
-            )
-        )  # fmt: skip
-        if not result.on[head]:
-            instead = result.ablation.split()[0]
-            parts.append(svg.text(x + wide / 2, below, instead, anchor="middle", size=12, bold=True))
-    y = top + svg.TITLE_HEIGHT + result.token * CELL[1]
-    return [*parts, svg.box(left, y, N_HEADS * wide, CELL[1], stroke=style.INK, stroke_width=3)]
-
-
-def _meetings(result, left):
-    """Say which rows of W_O each head meets."""
-    parts = [svg.text(left, 18, "each head meets rows of W_O", bold=True)]
-    for place, (head, block) in enumerate(zip(result.order, result.blocks, strict=True)):
-        y = 31 + place * CELL[1]
-        rows = f"rows made for {NAMES[block]}"
-        parts += [
-            svg.box(left, y + 2, 60, CELL[1] - 4, fill=COLOURS[head]),
-            svg.text(left + 6, y + 18, NAMES[head], size=12, bold=True),
-            svg.text(left + 70, y + 18, "×", size=12),
-            svg.box(left + 86, y + 2, 140, CELL[1] - 4, fill=COLOURS[block]),
-            svg.text(left + 92, y + 18, rows, size=12),
-        ]
-        if head != block:
-            parts.append(svg.text(left + 232, y + 18, "not its own", size=12, bold=True, colour=style.ALARM))
+def _chart(result):
+    """Draw each feature's contributions, one after the other, and their sum."""
+    parts = [svg.text(0, 14, f"What the heads add to “{WORDS[result.token]}”, tip to tail", bold=True)]
+    for tick in range(4):
+        x = ZERO + UNIT * tick
+        parts.append(f'<path d="M{x} {TOP - 4}v{D_MODEL * ROW - 4}" stroke="{style.GRID}"/>')
+        parts.append(svg.text(x, TOP + D_MODEL * ROW + 8, tick, anchor="middle", size=11, colour=style.QUIET))
+    off = set(np.flatnonzero(~result.on))
+    if np.abs(result.missing).max() > 1e-9:
+        parts.append(svg.text(402, 14, "dotted: all heads on", anchor="end", size=11, colour=style.QUIET))
+    for feature in range(D_MODEL):
+        y, sum_so_far = TOP + feature * ROW, 0.0
+        parts.append(svg.text(ZERO - 8, y + 25, running_example.FEATURES[feature], anchor="end", size=12))
+        for place, head in enumerate(result.order):
+            added = result.contributions[place, feature]
+            top = y + place * BAR
+            parts.append(_bar(head, sum_so_far, added, top, result))
+            with np.errstate(all="ignore"):  # a learner's contributions may be anything
+                sum_so_far = sum_so_far + added
+            if head in off and result.ablation == "zero":
+                parts.append(_lifted(head, sum_so_far, _contributions()[head, result.token, feature], top))
+            if result.mark is not None and result.mark[place, feature]:
+                parts.append(svg.difference(ZERO - 4, top, 36, BAR))
+        parts.append(_sum(result, feature, y))
     return parts
 
 
-def _bar(vector, x, y, colour):
-    drawn = min(np.nan_to_num(length(vector), nan=0), LONGEST / UNIT) * UNIT
-    bar = svg.box(x, y + 6, drawn, 14, fill=colour, stroke=style.INK)
-    return [bar, svg.text(x + drawn + 5, y + 18, _long(vector), size=12)]
+def _at(value):
+    """Return where a number stands on the axis; what does not fit stands at its end."""
+    return ZERO + UNIT * float(np.clip(np.nan_to_num(value, nan=0), LOWEST, HIGHEST))
+
+
+def _bar(head, start, added, y, result):
+    left, right = sorted((_at(start), _at(start + added if np.isfinite(added) else start)))
+    drawn = svg.box(left, y, right - left, BAR - 2, fill=style.head_fill(head), stroke=style.head_colour(head))
+    if not np.isfinite(added) or abs(added) >= 0.005:
+        inside = right - left > 34
+        x, anchor = ((left + right) / 2, "middle") if inside else (right + 4, "start")
+        drawn += svg.text(x, y + 13, _short(added), anchor=anchor, size=11, bold=True, colour=style.head_text(head))
+    return drawn
+
+
+def _lifted(head, start, would_add, y):
+    """Draw a head that is off where it would be, lifted out of the sum."""
+    left, right = sorted((_at(start), _at(start + would_add)))
+    ghost = svg.box(left, y - 3, right - left, BAR - 2, stroke=style.head_colour(head), dashed=True)
+    return arrive(ghost, 0, 3)
+
+
+def _sum(result, feature, y):
+    """Mark where a feature's contributions end, and where they would end with all heads on."""
+    now, full = result.output[feature], FULL[result.token, feature]
+    x, bottom = _at(now), y + N_HEADS * BAR
+    parts = [
+        f'<path d="M{x:.1f} {y - 2}V{bottom + 2}" stroke="{OUTPUT}" stroke-width="3"/>',
+        svg.text(x + 5, bottom + 11, f"= {_short(now)}", size=12, bold=True, colour=style.role_text("output")),
+    ]
+    if abs(now - full) > 1e-9:
+        at = _at(full)
+        parts.append(f'<path d="M{at:.1f} {y - 2}V{bottom + 2}" stroke="{OUTPUT}" stroke-dasharray="3 3"/>')
+    return "".join(parts)
+
+
+def _heads(result):
+    """Draw where each contribution comes from: the head's attention, its context, and rows of W_O."""
+    left = 0
+    parts = [svg.text(0, 14, f"Where “{WORDS[result.token]}” looks", bold=True)]
+    for place, head in enumerate(result.order):
+        y = 26 + place * 132
+        on, block = result.on[head], result.blocks[place]
+        state = "" if on else f": off ({result.ablation})"
+        colour = style.head_text(head)
+        parts += [
+            svg.text(left, y + 14, f"{NAMES[head]}{state}", bold=True, colour=colour),
+            svg.text(234, y + 14, f"adds length {_long(result.contributions[place])}", anchor="end", size=12),
+        ]
+        for j, weight in enumerate(result.weights[place]):
+            x, fill = left + j * 47, style.head_weight_colours(head)(weight) if on else style.HIDDEN
+            ink = style.text_colour(fill)
+            parts += [
+                svg.text(x + 22, y + 32, WORDS[j], anchor="middle", size=11),
+                svg.box(x, y + 36, 45, 24, fill=fill, stroke=style.head_colour(head)),
+                svg.text(x + 22, y + 53, number(weight) if on else "", anchor="middle", size=12, colour=ink),
+            ]
+        context = ", ".join(number(value) for value in result.heads[place, result.token])
+        rows = f"rows {2 * block} and {2 * block + 1} of W_O"
+        parts += [
+            svg.text(left, y + 82, f"context [{context}]", size=12),
+            svg.text(left, y + 102, "×", size=12),
+            svg.box(left + 14, y + 88, 150, 20, fill=style.head_fill(block), stroke=style.head_colour(block)),
+            svg.text(left + 20, y + 102, rows, size=12),
+        ]
+        if head != block:
+            parts.append(svg.text(left + 168, y + 102, "not its own", size=11, bold=True, colour=style.ALARM))
+    return parts
 
 
 def sum_of_heads(function=None):
@@ -283,34 +301,27 @@ def sum_of_heads(function=None):
     Examples
     --------
     >>> lab = sum_of_heads()
-    >>> lab.controls["head 2"].value = False
-    >>> "exactly what that head adds" in lab.picture.value
+    >>> lab.controls["head 1"].value = False
+    >>> "exactly what that head adds" in lab.readout.value
     True
     """
-    apart = {"margin": "0 20px 0 0"}
-    toggles = {name: ipywidgets.ToggleButton(value=True, layout={"width": "110px"}) for name in NAMES}
-    sliders = {
-        name: ipywidgets.SelectionSlider(
-            options=list(options), value=value, description=name, style={"description_width": "90px"},
-            layout={"width": "390px"} | apart,
-        )
-        for name, options, value in (
-            ("heads off", ABLATIONS, "zero"), ("token", WORDS, "sees"), ("order", ORDERS, "1 2 3 4"),
-            ("rows of W_O", (STAY, ALIKE), STAY),
-        )
-    }  # fmt: skip
-    lab = Lab(
+    heads = {name: check_box(name, value=True) for name in NAMES}
+    others = {
+        "token": radio("token", WORDS, "it"),
+        "heads off": radio("instead of a head that is off", ABLATIONS),
+        "order": radio("order", ORDERS),
+        "rows of W_O": radio("rows of W_O", (STAY, ALIKE)),
+    }
+    token, instead, order, rows = others.values()
+    return Lab(
         name="sum_of_heads",
         title="sum of heads",
-        task="Switch heads off: what is missing then? Permute them, without the rows of W_O and with them.",
-        controls=toggles | sliders,
-        layout=(
-            in_a_row(toggles.values()),
-            in_a_row(sliders.values()),
-        ),
+        task="Switch a head off: what is missing then? Exchange the heads, without the rows of W_O and with them.",
+        controls=heads | others,
+        layout=([token, *heads.values()], [instead], [order, rows, Lab.BUTTONS]),
         compute=compute,
         render=render,
         function=function,
+        exercise=exercises.head_contributions,
+        moves=True,
     )
-    say_on_or_off(toggles)
-    return lab

@@ -7,15 +7,18 @@ from dataclasses import dataclass
 import ipywidgets
 import numpy as np
 
-from mha_helpers import attention
+from mha_helpers import attention, exercises
 from mha_helpers.drawing import style, svg
 from mha_helpers.labs import which_bug_patients as patients
-from mha_helpers.labs.frame import Lab, Picture, in_a_row, say_on_or_off
+from mha_helpers.labs.card import NARROWEST, Picture
+from mha_helpers.labs.controls import check_box, dropdown, radio
+from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.which_bug_patients import BUGS, HEALTHY, PROBES
 from mha_helpers.learner.answer import answer
 
-YOURS = "yours"
+YOURS, WARM_UP = "yours", "warm-up"
 LETTERS = tuple("ABCDEFGHIJ")
+WARM_UP_BUG = "no scale"  # of the first patient, whose answer is given
 
 # As few probes as tell a bug from every other one, and why.
 WHY = {
@@ -93,7 +96,7 @@ def commit(state):
 
 def admit(state):
     """Bring in the same bugs in another order."""
-    return dict.fromkeys(PROBES, False) | {"patient": YOURS, "ward": state["ward"] + 1, "record": "{}"}
+    return dict.fromkeys(PROBES, False) | {"patient": "A", "ward": state["ward"] + 1, "record": "{}"}
 
 
 def compute(state, function=None):
@@ -106,6 +109,10 @@ def compute(state, function=None):
         run, notice, differs = _yours(function)
         readings = {probe: patients.read(run, probe) if run else patients.reading(HEALTHY, probe) for probe in shown}
         truth = HEALTHY if run is None else committed and patients.same_bug(run)
+    elif name == WARM_UP:
+        notice, truth = "A worked example: this patient's answer is given. The others are yours to find.", WARM_UP_BUG
+        committed = WARM_UP_BUG
+        readings = {probe: patients.reading(truth, probe) for probe in shown}
     else:
         notice = f"Patient {name} is one of the lab's own. Your multi_head_attention is the patient “{YOURS}”."
         truth = bugs[name]
@@ -113,6 +120,7 @@ def compute(state, function=None):
     said = {letter: record[letter]["diagnosis"] for letter in LETTERS if "diagnosis" in record.get(letter, {})}
     rights = {letter: diagnosis == bugs[letter] for letter, diagnosis in said.items()}
     marks = {letter: _mark(record.get(letter, {}).get("asked"), rights.get(letter)) for letter in LETTERS}
+    marks[WARM_UP] = "explained"
     if committed and name == YOURS:
         marks[YOURS] = "right" if committed == truth else "no verdict" if truth is None else "wrong"
     else:
@@ -120,7 +128,7 @@ def compute(state, function=None):
     return Result(
         name, readings, state["diagnosis"], committed, truth, _verdict(name, committed, truth, shown), marks,
         right=sum(rights.values()), tried=len(rights),
-        used=sum(len(entry["asked"]) for letter, entry in record.items() if letter != YOURS), notice=notice,
+        used=sum(len(entry["asked"]) for letter, entry in record.items() if letter in LETTERS), notice=notice,
         differs=differs,
     )  # fmt: skip
 
@@ -148,7 +156,7 @@ def _verdict(name, committed, truth, shown):
     told = f"Told by {' with '.join(probes)}: {why}"
     who = "your function" if name == YOURS else f"patient {name}"
     if committed == truth:
-        return f"Committed: {committed}. Right. {told}"
+        return f"{'Answer' if name == WARM_UP else 'Committed'}: {committed}. Right. {told}"
     other = next(probe for probe in (*shown, *PROBES) if _words(committed, probe) != _words(truth, probe))
     return (
         f"Committed: {committed}. Wrong: {who} is “{truth}”. On {other}, “{committed}” reads "
@@ -162,8 +170,12 @@ def _words(bug, probe):
 
 def sentence(result):
     """Say what is to be seen."""
-    said = [f"Patient {result.patient}:" if result.readings else f"Patient {result.patient}: no probe is shown yet."]
-    said += [f"{probe}: {reading.words}" for probe, reading in result.readings.items()]
+    said = [] if result.readings else [f"Patient {result.patient}: no probe is shown yet."]
+    abnormal = [f"{probe}: {reading.words}" for probe, reading in result.readings.items() if reading.is_abnormal]
+    if result.readings and not result.verdict:
+        normal = len(result.readings) - len(abnormal)
+        said += [f"Patient {result.patient}:", *(abnormal or ["nothing abnormal so far."])]
+        said += [f"{normal} normal."] if abnormal and normal else []
     if result.verdict:
         said.append(result.verdict)
     if result.patient == YOURS:
@@ -171,55 +183,106 @@ def sentence(result):
     return " ".join([*said, result.score])
 
 
-LEFT, CARD, LABEL, CELL = 8, (426, 144), 100, (51, 24)
+CARD, BESIDE, TOP = (211, 128), 8, 48  # a card's width and height, in pixels; between two; where the first row begins
+STAMPS = {"right": style.ROLES["values"], "wrong": style.ALARM, "explained": style.ROLES["queries"]}
 
 
 def render(result):
-    """Draw a result."""
-    parts, width = [], 72
-    for i, name in enumerate((YOURS, *LETTERS)):
-        x, chosen = LEFT + i * (width + 5), name == result.patient
-        mark = result.marks[name]
-        fill = {"right": "#d9f0e3", "wrong": "#f7dede"}.get(mark, "#f2f2f2")
-        parts.append(svg.box(x, 6, width, 40, fill=fill, stroke=style.INK, stroke_width=3 if chosen else 1))
-        parts.append(svg.text(x + width / 2, 22, name, anchor="middle", bold=chosen))
-        alarm = style.ALARM if mark in ("≠", "wrong") else style.INK
-        parts.append(svg.text(x + width / 2, 39, mark, anchor="middle", size=11, colour=alarm, bold=mark == "≠"))
-    top = 56
+    """Draw a result: the ward, and the patient's chart, a card a probe."""
+    said, parts = sentence(result), []
+    width = (NARROWEST - 11 * 3) / 12
+    for i, name in enumerate((WARM_UP, *LETTERS, YOURS)):
+        parts.append(_bed(name, result.marks[name], i * (width + 3), width, chosen=name == result.patient))
     for i, probe in enumerate(PROBES):
-        x, y = LEFT + i % 2 * (CARD[0] - 2), top + i // 2 * CARD[1]
-        parts += _card(probe, result.readings.get(probe), x, y)
-    below = top + 3 * CARD[1] + 16
+        x, y = i % 3 * (CARD[0] + BESIDE), TOP + i // 3 * (CARD[1] + BESIDE)
+        parts.append(_card(probe, result.readings.get(probe), x, y))
+    below = TOP + 2 * (CARD[1] + BESIDE)
     if result.committed:
-        outcome = f"Committed: {result.committed}. {result.marks[result.patient].upper()}."
+        parts.append(_stamp(result.committed, result.marks[result.patient], below - 2))
     else:
-        outcome = f"Your diagnosis of {result.patient}: {result.chosen}? Commit when you are sure."
-    parts.append(svg.text(LEFT, below, outcome, bold=True))
-    parts.append(svg.text(852, below, result.score, bold=True, anchor="end"))
-    said = sentence(result)
-    return Picture(svg.document(860, below + 12, parts, label=said), said, result.notice)
+        parts.append(svg.text(0, below + 20, f"Diagnosis of {result.patient}: not committed yet."))
+    parts.append(svg.text(NARROWEST, below + 20, result.score, bold=True, anchor="end", size=12))
+    return Picture(svg.document(NARROWEST, below + 34, parts, label=said), said, result.notice)
+
+
+def _bed(name, mark, x, width, *, chosen):
+    """Draw a patient of the ward, and what is known."""
+    fill = {"right": "#d3efdf", "wrong": "#f7dede", "explained": "#dcebf7"}.get(mark, style.PANEL)
+    colour = style.ALARM if mark in ("≠", "wrong") else style.INK
+    short = {"explained": "solved", "not scored": "–", "no verdict": "none"}.get(mark, mark)
+    return "".join(
+        [
+            svg.box(x, 2, width, 40, fill=fill, stroke=style.INK, stroke_width=3 if chosen else 1),
+            svg.text(x + width / 2, 18, "warm" if name == WARM_UP else name, anchor="middle", bold=chosen, size=12),
+            svg.text(x + width / 2, 35, short, anchor="middle", size=11, colour=colour, bold=mark == "≠"),
+        ]
+    )
 
 
 def _card(probe, reading, x, y):
-    """Draw one probe: its question, and if it is asked its table and what that says."""
-    _, question, healthy = PROBES[probe]
+    """Draw one probe: its question, and if it is asked its numbers, of which the abnormal ones stand out."""
+    _, question, _ = PROBES[probe]
     width, height = CARD
+    abnormal = reading is not None and reading.is_abnormal
+    edge = style.ALARM if abnormal else style.ROLES["values"] if reading else style.GRID
     parts = [
-        svg.box(x, y, width - 10, height - 8, fill=style.PAPER, stroke="#bbbbbb"),
-        svg.text(x + 8, y + 18, probe, bold=True),
-        svg.text(x + 14 + 8.6 * len(probe), y + 18, question, size=11, colour=style.QUIET),
+        svg.box(x, y, width, height, fill=style.PAPER if reading else style.PANEL, stroke=style.GRID),
+        svg.box(x, y, 6, height, fill=edge),
+        svg.text(x + 14, y + 17, probe, bold=True, colour=style.INK if reading else style.QUIET),
+        svg.text(x + 14, y + 33, question, size=11, colour=style.QUIET),
     ]
     if reading is None:
-        return [*parts, svg.text(x + 8, y + 68, "not asked: switch it on above", colour=style.QUIET, size=12)]
+        return "".join([*parts, svg.text(x + 14, y + 76, "not asked", colour=style.QUIET, size=12)])
+    tag, colour = ("ABNORMAL", style.ALARM) if abnormal else ("normal", style.blend((edge, style.INK), 0.3))
+    parts.append(svg.text(x + width - 8, y + 17, tag, anchor="end", bold=abnormal, size=11, colour=colour))
     if reading.numbers is not None:
-        parts.append(
-            svg.matrix(
-                reading.numbers, x, y + 17 - svg.TITLE_HEIGHT + 8, title="", colours=style.role_colours("X"),
-                row_labels=reading.rows, column_labels=reading.columns, label_width=LABEL, cell=CELL,
-            )
-        )  # fmt: skip
-    parts.append(svg.text(x + 8, y + 111, reading.words, bold=True, size=12))
-    return [*parts, svg.text(x + 8, y + 128, f"healthy: {healthy}", colour=style.QUIET, size=12)]
+        parts.append(_numbers(reading, x + 12, y + 37, width - 16))
+    for k, line in enumerate(_two_lines(reading.words)):
+        parts.append(svg.text(x + 14, y + 98 + 13 * k, line, bold=abnormal, size=11, colour=colour))
+    return "".join(parts)
+
+
+def _numbers(reading, x, y, width):
+    """Draw a reading's table; a bar behind each number says how large it is, a red one that it is abnormal."""
+    labels = 38 if len(reading.columns) > 4 else 46
+    step = (width - labels) / len(reading.columns)
+    largest = max(np.abs(reading.numbers).max(), 1e-9)
+    parts = []
+    for j, column in enumerate(reading.columns):
+        name = column.replace("head ", "h")
+        parts.append(svg.text(x + labels + (j + 0.5) * step, y + 9, name, anchor="middle", size=11, colour=style.QUIET))
+    for i, row in enumerate(reading.rows):
+        top = y + 13 + 19 * i
+        parts.append(svg.text(x, top + 13, row, size=11))
+        for j, value in enumerate(reading.numbers[i]):
+            left, bad = x + labels + j * step, reading.abnormal[i, j]
+            tall = 17 * (abs(value) / largest)
+            fill = style.tint(style.ALARM, 0.35) if bad else style.tint(style.ROLES["values"], 0.25)
+            parts.append(svg.box(left + 1, top + 17 - tall, step - 2, tall, fill=fill))
+            written = {"0.00": "0", "1.00": "1"}.get(svg.short(value, 2), svg.short(value, 2))
+            parts.append(svg.text(left + step / 2, top + 13, written, anchor="middle", size=11, bold=bool(bad)))
+    return "".join(parts)
+
+
+def _two_lines(words, longest=27):
+    """Break a reading's words where they would leave their card."""
+    lines = [""]
+    for word in words.split():
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > longest:
+            lines.append(word)
+        else:
+            lines[-1] = f"{lines[-1]} {word}".strip()
+    return lines
+
+
+def _stamp(diagnosis, mark, y):
+    """Stamp the chart with a diagnosis, and whether it is right."""
+    colour, width = STAMPS.get(mark, style.INK), 350
+    text = svg.text(
+        width / 2, y + 24, f"{diagnosis}: {mark}".upper(), anchor="middle", bold=True, colour=colour, size=15
+    )
+    frame = svg.box(6, y, width - 12, 34, fill=style.PAPER, stroke=colour, stroke_width=4)
+    return f'<g transform="rotate(-2 {width / 2} {y + 17})">{frame}{text}</g>'
 
 
 def which_bug(function=None):
@@ -242,25 +305,17 @@ def which_bug(function=None):
     >>> lab.set(patient="A", diagnosis="healthy")
     >>> lab.controls["row sums"].value = True
     >>> lab.buttons["Commit"].click()
-    >>> "of 1 right, 1 probe used." in lab.picture.value
+    >>> "of 1 right, 1 probe used." in lab.readout.value
     True
     """
-    toggles = {
-        probe: ipywidgets.ToggleButton(value=probe == "row sums", tooltip=question, layout={"width": "132px"})
-        for probe, (_, question, _) in PROBES.items()
-    }
-    say_on_or_off(toggles)
-    patient, diagnosis = (
-        ipywidgets.SelectionSlider(
-            options=list(options), description=name, style={"description_width": "70px"}, layout={"width": width}
-        )
-        for name, options, width in (
-            ("patient", (YOURS, *LETTERS), "310px"),
-            ("diagnosis", BUGS, "510px"),
-        )
-    )
+    probes = {probe: check_box(probe, value=probe in ("row sums", "entropy")) for probe in PROBES}
+    patient = radio("patient", (WARM_UP, *LETTERS, YOURS))
+    diagnosis = dropdown("diagnosis", BUGS, width="270px")
     # What is kept and not shown: which order of the bugs, and what was asked and said so far.
-    hidden = {"ward": ipywidgets.IntText(1), "record": ipywidgets.Text("{}")}
+    hidden = {
+        "ward": ipywidgets.IntText(1, description="ward"),
+        "record": ipywidgets.Text("{}", description="record"),
+    }
 
     def remember(change):
         """Keep what was asked of the patient before, and show what was asked of this one."""
@@ -269,27 +324,25 @@ def which_bug(function=None):
         # The record last: on its way here, `keep` takes a switch that goes off for one of this patient's.
         lab.set(**{probe: probe in asked for probe in PROBES}, record=json.dumps(record))
 
-    def keep(change, probe):
+    def keep(change):
         """Keep a probe that is switched off: it was asked all the same."""
         if not change["new"]:
-            lab.set(record=json.dumps(recorded(lab.state | {probe: True})))
+            lab.set(record=json.dumps(recorded(lab.state | {change["owner"].description: True})))
 
     # Before the lab's own observers: what they draw is then complete.
     patient.observe(remember, "value")
-    for probe, toggle in toggles.items():
-        toggle.observe(functools.partial(keep, probe=probe), "value")
+    for probe in probes.values():
+        probe.observe(keep, "value")
     lab = Lab(
         name="which_bug",
         title="which bug is it",
-        task="Choose a patient, switch on as few probes as you need, set your diagnosis, and commit. Nine are ill.",
-        controls={"patient": patient} | toggles | {"diagnosis": diagnosis} | hidden,
+        task="Choose a patient, ask as few probes as you need, and commit to a diagnosis. Nine are ill.",
+        controls={"patient": patient} | probes | {"diagnosis": diagnosis} | hidden,
         actions={"Commit": commit, "New patients": admit},
-        layout=(
-            in_a_row([patient, diagnosis]),
-            in_a_row(toggles.values()),
-        ),
+        layout=([patient], probes.values(), [diagnosis, Lab.BUTTONS]),
         compute=compute,
         render=render,
         function=function,
+        exercise=exercises.multi_head_attention,
     )
     return lab

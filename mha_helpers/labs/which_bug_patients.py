@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mha_helpers import attention, masks, measures, probes
-from mha_helpers.labs.frame import listed
+from mha_helpers.labs.wording import listed
 from mha_helpers.learner.calling import call_safely, close
 
 N, D_MODEL, N_HEADS = 6, 16, 4
@@ -128,15 +128,23 @@ def learners(function):
 
 @dataclass(frozen=True)
 class Reading:
-    """What a probe found: a small table, and its meaning. `numbers` is None where nothing could be measured."""
+    """What a probe found: a small table, its meaning, and which of the numbers no healthy one has.
+
+    `numbers` is None where nothing could be measured.
+    """
 
     words: str
     numbers: np.ndarray | None = None
     rows: tuple = ()
     columns: tuple = ()
+    abnormal: np.ndarray | None = None
+
+    @property
+    def is_abnormal(self):
+        return self.numbers is None or bool(self.abnormal.any())
 
 
-TOKENS = tuple(f"token {i + 1}" for i in range(N))
+TOKENS = tuple(str(i + 1) for i in range(N))
 HEADS = tuple(f"head {i + 1}" for i in range(N_HEADS))
 
 
@@ -153,7 +161,7 @@ def row_sums(run):
         words = f"Rows sum to 1, but under the mask {few} not."
     else:
         words = "All rows sum to 1."
-    return Reading(words, sums, ("no mask", "causal"), TOKENS)
+    return Reading(words, sums, ("plain", "causal"), TOKENS, np.abs(sums - 1) > 1e-4)
 
 
 def permutation(run):
@@ -163,7 +171,8 @@ def permutation(run):
     order = np.argsort(ORDER)
     alike = differences.max() <= NOTHING
     words = "The outputs are only shuffled, too." if alike else "Other outputs: places matter, though nothing says so."
-    return Reading(words, differences[order][None], ("output moves",), TOKENS)
+    found = differences[order][None]
+    return Reading(words, found, ("moves",), TOKENS, found > NOTHING)
 
 
 def leak(run):
@@ -177,7 +186,8 @@ def leak(run):
         words = f"A later token moves {_outputs(leaking)}."
     if blind.size:
         words += f" {_outputs(blind).capitalize()} move{'s' * (blind.size == 1)} too little."
-    return Reading(words, np.stack([later, earlier]), ("later: most", "others: least"), TOKENS)
+    abnormal = np.stack([later > NOTHING, earlier <= NOTHING])
+    return Reading(words, np.stack([later, earlier]), ("later", "others"), TOKENS, abnormal)
 
 
 def knock_out(run):
@@ -195,7 +205,8 @@ def knock_out(run):
         words = f"They differ: W_V's columns move {f'only {_outputs(by_values)}' if by_values.size else 'nothing'}."
     else:
         words = "They differ: what W_O's rows meet is not head 1 alone."
-    return Reading(words, moved, ("W_V's columns", "W_O's rows"), TOKENS)
+    apart = np.abs(without_values - without_rows).max(axis=-1) > NOTHING
+    return Reading(words, moved, ("W_V", "W_O"), TOKENS, np.stack([apart, apart]))
 
 
 def entropy(run):
@@ -213,7 +224,8 @@ def entropy(run):
         words = "Higher in every head: flatter than healthy."
     else:
         words = "Other than healthy, and not in one direction."
-    return Reading(words, found, ("patient", HEALTHY), HEADS)
+    abnormal = np.stack([higher | lower, np.zeros(N_HEADS, bool)])
+    return Reading(words, found, ("patient", HEALTHY), HEADS, abnormal)
 
 
 def parity(run):
@@ -232,7 +244,7 @@ def parity(run):
         words = "The weights are equal, the outputs are not."
     else:
         words = "Outputs and weights both differ, even without a mask."
-    return Reading(words, gaps, ("no mask", "causal"), ("outputs", "weights"))
+    return Reading(words, gaps, ("no mask", "causal"), ("outputs", "weights"), gaps > NOTHING)
 
 
 def _outputs(rows):
@@ -241,12 +253,12 @@ def _outputs(rows):
 
 # Name of the probe: the function, what it asks, and what a healthy one reads.
 PROBES = {
-    "row sums": (row_sums, "sums of the rows of weights (of the worst head)", "all 1"),
-    "permutation": (permutation, "tokens shuffled: do outputs only move along?", "all 0"),
-    "leak": (leak, "causal mask: what moves an output?", "later 0, others not 0"),
-    "knock-out": (knock_out, "head 1 set to zero in two ways", "both rows equal"),
-    "entropy": (entropy, "how evenly each head attends: mean over rows", "as in the lower row"),
-    "parity": (parity, "largest difference to the loop over heads", "all 0"),
+    "row sums": (row_sums, "Do weights sum to 1?", "all 1"),
+    "permutation": (permutation, "Tokens shuffled: what changes?", "nothing moves"),
+    "leak": (leak, "Causal: who moves an output?", "later: 0, others: more"),
+    "knock-out": (knock_out, "Head 1 zeroed in two ways", "both rows equal"),
+    "entropy": (entropy, "How evenly does it attend?", "both rows equal"),
+    "parity": (parity, "Far from the loop over heads?", "all 0"),
 }
 
 

@@ -3,19 +3,21 @@
 from dataclasses import dataclass
 from itertools import permutations
 
-import ipywidgets
 import numpy as np
 
-from mha_helpers import attention
+from mha_helpers import attention, exercises
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.style import number
 from mha_helpers.exercises.self_attention.predictions import PROJECTIONS, WORD_VECTORS, WORDS
-from mha_helpers.labs.frame import Lab, Picture
+from mha_helpers.labs.card import Picture
+from mha_helpers.labs.controls import check_box, radio
+from mha_helpers.labs.frame import Lab
+from mha_helpers.labs.motion import arrive
 from mha_helpers.learner.answer import answer
 from mha_helpers.positions import sinusoidal_positions
 
 ORDERS = {" ".join(WORDS[i] for i in order): order for order in permutations(range(len(WORDS)))}
-NO_COPY = "no copy"
+NO_COPY = "none"
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ def compute(state, function=None):
     tokens = np.array([*range(len(WORDS)), *copied])
     # The copy stays last: it is the three words that change places.
     order = np.array([*ORDERS[state["order"]], *range(len(WORDS), len(tokens))])
-    use_positions = state["positions"] == "on"
+    use_positions = state["positions"]
     first = _attend(WORD_VECTORS[tokens], use_positions, function)
     first_context, first_weights = first.arrays
     found = _attend(WORD_VECTORS[tokens[order]], use_positions, function)
@@ -82,9 +84,9 @@ def sentence(result):
     if not np.isfinite(result.differences).all():
         return f"Positions {switch}: a context holds NaN or infinity, so the orders cannot be compared."
     if np.array_equal(result.order, np.arange(len(result.order))):
-        said = f"Positions {switch}, both orders equal: move the order slider."
+        said = f"Positions {switch}, both orders equal: choose another."
     elif result.differences.max() < 1e-9:
-        said = f"Positions {switch}: each token gets the same context in either order; largest difference {largest}."
+        said = f"Positions {switch}: each token gets the same context in either order (largest difference {largest})."
     else:
         said = f"Positions {switch}: the order now matters; a context differs by up to {largest}."
     if result.copy_difference is not None:
@@ -93,41 +95,73 @@ def sentence(result):
     return said
 
 
-def render(result):
-    """Draw a result."""
-    words = result.words
-    reordered = [words[i] for i in result.order]
-    label_width, gap = 48, 16
-    weights_width, height = svg.matrix_size(len(words), len(words), label_width=label_width, headed=True)
+TOKEN, NUMBER, ROW = 78, 62, 44  # widths of a token and of a number of its context, and the height of a row
+LEFT, RIGHT, TOP = 0, 330, 40
+SMALL = (44, 24)  # a cell of the weights
 
-    def half(left, heading, labels, weights, context, differs):
-        return [
-            svg.text(left, 18, heading, bold=True),
-            svg.tokens(labels, left, 28, width=56),
-            svg.matrix(
-                weights, left, 66, title="weights", colours=style.weight_colour, row_labels=labels,
-                column_labels=labels, label_width=label_width, differs=differs.get("weights"),
-            ),
-            svg.matrix(
-                context, left + weights_width + gap, 66 + svg.HEADER_HEIGHT, title="context",
-                title_colour=style.role_text("output"), colours=style.role_colours("output"),
-                row_labels=labels, label_width=label_width, differs=differs.get("context"),
-            ),
-        ]  # fmt: skip
 
-    second = weights_width + gap + label_width + 2 * svg.CELL_WIDTH + 34
-    below = 66 + height + 14
-    each = ",  ".join(
-        f"{word} {number(difference, 4)}" for word, difference in zip(words, result.differences, strict=True)
-    )
+def render(result, before=None):
+    """Draw a result: a row for each token, and a line from its old place to its new one, which it travels along."""
+    said, n = sentence(result), len(result.words)
+    reordered = [result.words[i] for i in result.order]
+    edge = TOKEN + 2 * NUMBER
+    lines, rows = [], []
+    for i, place in enumerate(np.argsort(result.order)):
+        old, new = TOP + i * ROW, TOP + place * ROW
+        colour = style.token_fill(WORDS.index(result.words[i]))
+        bend = f"M{LEFT + edge} {old + 17}C{LEFT + edge + 70} {old + 17} {RIGHT - 70} {new + 17} {RIGHT} {new + 17}"
+        lines.append(f'<path d="{bend}" fill="none" stroke="{colour}" stroke-width="7"/>')
+        lines.append(f'<path d="{bend}" fill="none" stroke="{style.INK}" stroke-width="1"/>')
+        rows.append(_row(result.words[i], colour, result.first_context[i], LEFT, old, result.first_differs, i))
+        moved = _row(result.words[i], colour, result.context[place], RIGHT, new, result.differs, place)
+        # It sets out from where it was before; in the first picture, from its place in the first order.
+        came_from = i if before is None or len(before.words) != n else int(np.argsort(before.order)[i])
+        rows.append(arrive(moved, 0, TOP + came_from * ROW - new))
+        rows.append(_verdict(result.differences[i], RIGHT + edge + 8, new + 21))
     parts = [
-        *half(8, "First order", words, result.first_weights, result.first_context, result.first_differs),
-        *half(second, "Your order", reordered, result.weights, result.context, result.differs),
-        svg.text(8, below, "How much each token's context differs between the two orders:"),
-        svg.text(8, below + 22, each, bold=True),
+        svg.text(LEFT, 14, "First order: each token's context", bold=True),
+        svg.text(RIGHT, 14, "Your order", bold=True),
+        *lines,
+        *rows,
     ]
-    drawn = svg.document(second * 2 - 18, below + 34, parts, label=sentence(result))
-    return Picture(drawn, sentence(result), result.notice)
+    below = TOP + n * ROW + 6
+    label_width = 48
+    for left, words, weights, differs in (
+        (LEFT, result.words, result.first_weights, result.first_differs),
+        (RIGHT, reordered, result.weights, result.differs),
+    ):
+        parts.append(
+            svg.matrix(
+                weights, left, below, title="weights", colours=style.weight_colour, row_labels=words,
+                column_labels=words, label_width=label_width, cell=SMALL, differs=differs.get("weights"),
+            )
+        )  # fmt: skip
+    _, height = svg.matrix_size(n, n, headed=True, cell=SMALL)
+    drawn = svg.document(648, below + height - svg.CAPTION_HEIGHT + 6, parts, label=said)
+    return Picture(drawn, said, result.notice)
+
+
+def _row(word, colour, context, x, y, differs, place):
+    """Draw a token and its context."""
+    parts = [
+        svg.box(x, y, TOKEN, 34, fill=colour, stroke=style.INK),
+        svg.text(x + TOKEN / 2, y + 22, word, anchor="middle", bold=True),
+    ]
+    fill = style.role_colours("output")
+    for k, value in enumerate(context):
+        left = x + TOKEN + k * NUMBER
+        parts.append(svg.box(left, y, NUMBER, 34, fill=fill(value), stroke=style.INK))
+        parts.append(svg.text(left + NUMBER / 2, y + 22, svg.short(value, 2), anchor="middle"))
+        if "context" in differs and differs["context"][place, k]:
+            parts.append(svg.difference(left, y, NUMBER, 34))
+    return "".join(parts)
+
+
+def _verdict(difference, x, y):
+    """Say whether a token's context is the same as in the first order."""
+    if difference < 1e-9:
+        return svg.text(x, y, "the same", size=12, colour=style.QUIET)
+    return svg.text(x, y, f"off by {svg.short(difference, 2)}", size=12, bold=True)
 
 
 def word_order(function=None):
@@ -147,27 +181,24 @@ def word_order(function=None):
     Examples
     --------
     >>> lab = word_order()
-    >>> lab.controls["order"].value = "man bites dog"
-    >>> "largest difference 0.0000" in lab.picture.value
+    >>> lab.controls["order"].value = "dog bites man"
+    >>> "both orders equal" in lab.readout.value
     True
     """
-    apart = {"margin": "0 40px 0 0"}
     controls = {
-        "order": ipywidgets.SelectionSlider(
-            options=list(ORDERS),
-            description="your order",
-            readout=False,
-            layout=apart,  # the picture shows it
-        ),
-        "copy": ipywidgets.SelectionSlider(options=[NO_COPY, *WORDS], description="add a copy", layout=apart),
-        "positions": ipywidgets.SelectionSlider(options=["off", "on"], description="positions"),
+        "order": radio("your order", ORDERS, "man bites dog"),
+        "positions": check_box("positions are added"),
+        "copy": radio("one word twice", [NO_COPY, *WORDS]),
     }
     return Lab(
         name="word_order",
         title="word order",
-        task="Turn “dog bites man” into “man bites dog” and compare each token's context. Then switch positions on.",
+        task="Put the words in another order: the rows move, do their numbers? Then add positions.",
         controls=controls,
+        layout=([controls["order"]], [controls["positions"], controls["copy"], Lab.BUTTONS]),
         compute=compute,
         render=render,
         function=function,
+        exercise=exercises.dot_product_attention,
+        moves=True,
     )

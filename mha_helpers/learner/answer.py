@@ -7,7 +7,7 @@ import numpy as np
 from mha_helpers.learner import explain
 from mha_helpers.learner.calling import call_safely, close, is_stub, same_shapes
 
-AGAIN = "Its exercise's check says more; after a change, run this cell again."
+AGAIN = "Its check says more; after a change, run this cell again."
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class Answer:
         The course's own.
     notice : str
         One sentence on whose function this is.
-    differs : dict of str to tuple of int
-        For an output that is not right, its first wrong cell.
+    differs : dict of str to ndarray of bool
+        For an output that is not right, the cells that visibly differ.
     boolean : bool
         Whether True and False stand where they are asked for, and not numbers.
     """
@@ -38,6 +38,31 @@ class Answer:
     def is_theirs(self):
         """Whether what is shown is the learner's."""
         return self.arrays is not self.right
+
+
+def visibly_different(got, want, decimals=2):
+    """Mark the cells of the learner's array that look different from the right one.
+
+    Parameters
+    ----------
+    got, want : ndarray
+        Of one shape.
+    decimals : int, optional
+        How many are shown: cells that print alike are not marked, unless nothing else differs.
+
+    Returns
+    -------
+    ndarray of bool
+
+    Examples
+    --------
+    >>> visibly_different(np.array([0.321, 0.5]), np.array([0.324, 0.6]))
+    array([False,  True])
+    """
+    wrong = ~close(got, want)
+    with np.errstate(all="ignore"):  # a learner's numbers may be anything
+        seen = wrong & ~np.equal(np.round(got, decimals), np.round(want, decimals))
+    return seen if seen.any() else wrong
 
 
 def answer(function, reference, arguments, outputs):
@@ -79,7 +104,7 @@ def answer(function, reference, arguments, outputs):
         return ours(f"yours does not return ({', '.join(outputs)}) in the right shapes. {AGAIN}")
     boolean = given.boolean or not right.boolean
     differs = {
-        output: tuple(int(i) for i in np.argwhere(~close(got, want))[0])
+        output: visibly_different(got, want)
         for output, got, want in zip(outputs, given.arrays, right.arrays, strict=True)
         if not close(got, want).all()
     }

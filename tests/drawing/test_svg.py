@@ -1,11 +1,9 @@
 """The labs' pictures as strings."""
 
-import re
-
 import numpy as np
 import pytest
 
-from mha_helpers.drawing import svg
+from mha_helpers.drawing import style, svg
 
 
 def drawn(value, **more):
@@ -28,23 +26,16 @@ def test_a_number_is_shortened_until_it_fits_its_cell(value, label):
     assert f">{label}</text>" in drawn(value)
 
 
-@pytest.mark.parametrize("text", ["", "−inf", "longer than a number"])
-def test_what_is_written_in_a_hatched_cell_is_written_as_it_is(text):
-    page = drawn(0.5, hatched=np.array([[True]]), hatched_text=text)
-    assert f">{text}</text>" in page.rpartition("<rect")[2]
+def test_a_hidden_cell_is_plain_grey_without_a_number():
+    page = drawn(0.5, hidden=np.array([[True]]))
     assert "0.50" not in page
-    assert "<path" in page
+    assert f'fill="{style.HIDDEN}"' in page
 
 
-def test_a_hatched_cell_keeps_its_number_where_no_text_is_given():
-    page = drawn(0.5, hatched=np.array([[True]]))
-    assert ">0.50</text>" in page
-    assert "<path" in page
-
-
-@pytest.mark.parametrize(("value", "hatched"), [(0.5, False), (np.nan, True), (np.inf, True)])
-def test_what_is_not_finite_is_hatched(value, hatched):
-    assert ("<path" in drawn(value)) == hatched
+def test_every_cell_that_differs_is_marked():
+    differs = np.array([[True, False, True], [False, True, False]])
+    page = svg.matrix(np.zeros((2, 3)), 0, 0, title="", colours=lambda value: "#ffffff", differs=differs)
+    assert page.count(">≠</text>") == differs.sum()
 
 
 def test_the_size_is_that_of_what_is_drawn():
@@ -57,22 +48,6 @@ def test_the_size_is_that_of_what_is_drawn():
     )  # fmt: skip
     last = f'<rect x="{width - 46}" y="{height - svg.CAPTION_HEIGHT - 40}" width="46" height="40"'
     assert last in page
-
-
-def test_heat_maps_have_each_cell_once_and_leave_out_what_has_no_colour():
-    maps = np.random.default_rng(0).integers(3, size=(2, 4, 6))
-    corners = [(10, 20), (50, 20)]
-    page = svg.heat_maps(maps, [None, "#111111", "#222222"], corners, cell=5)
-    assert 'stroke-width="5"' in page
-    found = np.zeros_like(maps)
-    for lines, colour in re.findall(r'<path d="([^"]+)" stroke="([^"]+)"/>', page):
-        for x, y, length in np.array(re.findall(r"M([\d.]+) ([\d.]+)h([\d.]+)", lines), float):
-            which = int(x >= 50)
-            column, row = (x - corners[which][0]) / 5, (y - 20) / 5 - 0.5
-            assert column == int(column)
-            assert row == int(row)
-            found[which, int(row), int(column) : int(column + length / 5)] += int(colour[1])
-    np.testing.assert_array_equal(found, maps)
 
 
 def test_text_rises_about_its_own_place():

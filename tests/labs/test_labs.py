@@ -6,13 +6,16 @@ import re
 from importlib import import_module
 from typing import NamedTuple
 
+import ipywidgets
 import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from PIL import Image
 
-from mha_helpers import attention, exercises, labs, masks
-from mha_helpers.labs.frame import Picture
+from mha_helpers import attention, exercises, labs, masks, running_example
+from mha_helpers.drawing import style
+from mha_helpers.labs import card
+from mha_helpers.labs.card import NARROWEST, Picture
 from tools.page.pictures import fingerprint, stored_picture
 
 order = import_module("mha_helpers.labs.word_order")
@@ -41,6 +44,7 @@ MULTI_HEAD_ATTENTION = Learner(
     ),
 )
 SELF_ATTENTION = Learner(attention.dot_product_attention, softmax_over_queries)
+READ_ONLY = ipywidgets.HTML, ipywidgets.Label
 LEARNERS = {
     "block_tour": MULTI_HEAD_ATTENTION,
     "head_browser": MULTI_HEAD_ATTENTION,
@@ -78,8 +82,16 @@ def make_lab(request):
 
 @pytest.fixture(params=LEARNERS)
 def make_learners_lab(request):
-    """A lab that runs on the learner's function."""
-    return getattr(labs, request.param)
+    """A lab that runs on the learner's function, and shows it."""
+
+    def make(*function):
+        lab = getattr(labs, request.param)(*function)
+        if request.param == "which_bug":  # where it is one of the patients
+            lab.set(patient="yours", **{"row sums": True})
+        return lab
+
+    make.__name__ = request.param
+    return make
 
 
 # ---- the frame -------------------------------------------------------------------------------
@@ -90,7 +102,8 @@ def test_reset_brings_back_the_first_picture(make_lab):
     first = lab.picture.value
     for name, control in lab.controls.items():
         if hasattr(control, "options"):
-            lab.set(**{name: control.options[0] if control.value != control.options[0] else control.options[1]})
+            values = [option[1] if isinstance(option, tuple) else option for option in control.options]
+            lab.set(**{name: values[0] if control.value != values[0] else values[1]})
     assert lab.picture.value != first
     lab.buttons["Reset"].click()
     assert lab.picture.value == first
@@ -104,7 +117,7 @@ def test_several_controls_are_drawn_once(make_lab, monkeypatch):
     lab = make_lab()
     drawn = []
     render = lab.render
-    monkeypatch.setattr(lab, "render", lambda result: drawn.append(1) or render(result))
+    monkeypatch.setattr(lab, "render", lambda *results: drawn.append(1) or render(*results))
     lab.set(**{name: another_value(control) for name, control in lab.controls.items()})
     assert len(drawn) == 1
 
@@ -122,13 +135,38 @@ def another_value(control):
     return next(value for value in values if value != control.value)
 
 
-def test_buttons_stand_below_the_controls_or_above_where_these_are_many(make_lab):
+def children(widget):
+    """Return a widget and all that stands in it, in the order of the page."""
+    inner = (one for child in getattr(widget, "children", ()) for one in children(child))
+    return [widget, *inner]
+
+
+def test_a_lab_is_one_card_with_everything_in_it(make_lab):
     lab = make_lab()
-    header, *arranged, picture = lab.widget.children
-    assert (header.value, picture) == (lab.header(), lab.picture)
-    buttons = arranged.pop(0 if make_lab is labs.mask_studio else -1)
-    assert list(buttons.children) == list(lab.buttons.values())
-    assert arranged
+    found = children(lab.widget)
+    assert "mha-lab" in lab.widget._dom_classes
+    assert f"Lab: {html.escape(lab.title)}." in lab.widget.children[0].value
+    assert found.index(lab.picture) < found.index(lab.readout)
+    for button in lab.buttons.values():
+        assert found.count(button) == 1
+
+
+def test_no_picture_is_wider_than_the_narrowest_card(make_lab):
+    for width in re.findall(r'<svg [^>]*?width="([\d.]+)"', make_lab().picture.value):
+        assert float(width) <= NARROWEST
+
+
+def test_no_text_is_smaller_than_can_be_read(make_lab):
+    assert min(float(size) for size in re.findall(r'font-size="([\d.]+)"', make_lab().picture.value)) >= style.LEAST
+
+
+def test_what_cannot_be_named_is_not_a_control(make_lab):
+    """Core ipywidgets cannot name a slider, and of a toggle button it cannot say whether it is on."""
+    for widget in children(make_lab().widget):
+        assert "Slider" not in type(widget).__name__
+        assert not isinstance(widget, ipywidgets.ToggleButton)
+        if isinstance(widget, ipywidgets.DOMWidget) and hasattr(widget, "value") and not isinstance(widget, READ_ONLY):
+            assert widget.description
 
 
 def test_a_right_function_is_run(make_learners_lab):
@@ -166,14 +204,18 @@ def test_what_cannot_be_shown_is_said(make_learners_lab, function, notice):
     assert "≠" not in page
 
 
-def test_a_wrong_function_is_marked_at_its_first_wrong_cell():
+def test_a_wrong_function_is_marked_where_it_visibly_differs():
     result = workbench.compute(labs.qkv_workbench().first_state, softmax_over_queries)
     arguments = (result.queries, result.keys, result.values)
     for name, got, want in zip(
         OUTPUTS, softmax_over_queries(*arguments), attention.dot_product_attention(*arguments), strict=True
     ):
-        first = tuple(np.argwhere(~np.isclose(got, want, atol=1e-5))[0])
-        assert result.differs[name] == first
+        np.testing.assert_array_equal(result.differs[name], got.round(2) != want.round(2))
+
+
+def test_the_mistake_has_the_panels_name():
+    page = labs.qkv_workbench(softmax_over_queries).picture.value
+    assert "Not yet: softmax-over-queries. Your dot_product_attention is not right yet (marked ≠)" in page
 
 
 def test_a_learners_function_cannot_change_the_lab():
@@ -193,25 +235,30 @@ def test_an_exception_in_a_callback_is_shown_in_the_lab(make_lab, monkeypatch):
     with pytest.raises(IndexError):
         lab.update()
     assert "This lab stopped:</b> IndexError" in lab.picture.value
-    assert 'role="status"' in lab.picture.value
+    assert 'role="alert"' in lab.picture.value
 
 
 def test_text_from_a_learner_is_escaped():
-    assert "<script>" not in Picture("", "<script>", "<script>").html()
+    assert "<script>" not in card.still("<script>", "<script>", Picture("", "<script>", "<script>"))
 
 
 def test_text_and_background_are_coloured_for_any_theme(make_lab):
     lab = make_lab()
-    for page in (lab.picture.value, lab.header()):
-        assert "background:#ffffff; color:#1a1a1a" in page
+    assert "background: #ffffff; color: #1a1a1a" in lab.widget.children[0].value
 
 
 def test_the_sentence_is_the_readout_and_the_pictures_name(make_lab):
     lab = make_lab()
     sentence = html.escape(lab.first_picture.sentence)
-    assert f"<b>What you see:</b> {sentence}" in lab.picture.value
-    assert 'aria-live="polite"' in lab.picture.value
+    assert f"<b>What you see:</b> {sentence}" in lab.readout.value
     assert f'aria-label="{sentence}"' in lab.picture.value
+
+
+def test_a_change_is_announced(make_lab):
+    lab = make_lab()
+    assert 'role="status"' in lab.readout.value
+    lab.update()
+    assert 'role="alert"' in lab.readout.value
 
 
 def test_two_labs_on_a_page_share_no_ids(make_lab):
@@ -238,10 +285,13 @@ def test_the_stored_picture_is_up_to_date(make_lab):
 # ---- Q, K, V workbench -----------------------------------------------------------------------
 
 
-def test_the_workbench_starts_with_the_worked_example():
+def test_the_workbench_starts_with_the_running_example():
     result = workbench.compute(labs.qkv_workbench().first_state)
-    np.testing.assert_allclose(result.scores, [[0.3, 0.58, 0.11], [0.55, 0.77, 0.275], [0.15, 0.45, 0.015]])
-    np.testing.assert_allclose(result.context, result.weights @ result.values)
+    context, weights = attention.dot_product_attention(
+        *(running_example.X @ matrix for matrix in running_example.first_head())
+    )
+    np.testing.assert_array_equal(result.weights, weights)
+    np.testing.assert_array_equal(result.context, context)
 
 
 @pytest.mark.parametrize("draw", range(5))
@@ -260,11 +310,11 @@ def test_scores_are_symmetric_only_when_tied(draw):
 def test_weights_do_not_depend_on_values():
     lab = labs.qkv_workbench()
     before = workbench.compute(lab.state)
-    lab.controls["W_V[1,1]"].value = -7.5
+    lab.controls["W_V[0,0]"].value = -7.5
     after = workbench.compute(lab.state)
     np.testing.assert_array_equal(before.weights, after.weights)
     assert after.moved["context"] > 0.5
-    assert "the weights do not depend on W_V" in lab.picture.value
+    assert "the weights do not depend on W_V" in lab.readout.value
 
 
 def test_swapping_turns_the_scores_over_their_diagonal():
@@ -282,8 +332,15 @@ def test_the_identity_hands_over_the_first_features():
 
 def test_the_dot_product_and_the_mixture_are_written_out():
     page = labs.qkv_workbench().picture.value
-    assert "score(play, football) = query · key = 1.10 × 0.25 + 0.00 × 0.45 = 0.2750" in page
-    assert "context(play) = 0.33 × [1.00, 0.00] + 0.41 × [1.25, 0.65] + 0.25 × [0.70, 0.00] = [1.03, 0.27]" in page
+    assert "score(it, cat) = query · key = 1.00 × 2.00 + 3.00 × 0.00 = 2.00" in page
+    assert "context(it) = each value × its weight, added up = [0.95, 1.75]" in page
+
+
+def test_what_has_changed_flashes():
+    lab = labs.qkv_workbench()
+    assert "mha-flash" not in lab.picture.value
+    lab.controls["W_V[0,0]"].value += 1
+    assert "mha-flash" in lab.picture.value
 
 
 @pytest.mark.parametrize("extreme", [-10, 10])
@@ -300,7 +357,7 @@ def test_extreme_entries_stay_readable(extreme):
 @pytest.mark.parametrize("copy", [order.NO_COPY, *order.WORDS])
 @pytest.mark.parametrize("words", order.ORDERS)
 def test_without_positions_the_rows_are_only_permuted(words, copy):
-    result = order.compute({"order": words, "copy": copy, "positions": "off"})
+    result = order.compute({"order": words, "copy": copy, "positions": False})
     np.testing.assert_allclose(result.context, result.first_context[result.order], atol=1e-12)
     assert result.differences.max() < 1e-12
     assert copy == order.NO_COPY or result.copy_difference < 1e-12
@@ -308,14 +365,14 @@ def test_without_positions_the_rows_are_only_permuted(words, copy):
 
 @pytest.mark.parametrize("words", [words for words in order.ORDERS if words != "dog bites man"])
 def test_with_positions_the_order_matters(words):
-    result = order.compute({"order": words, "copy": "dog", "positions": "on"})
+    result = order.compute({"order": words, "copy": "dog", "positions": True})
     assert result.differences.max() > 0.1
     assert result.copy_difference > 0.01
     assert "the order now matters" in order.sentence(result)
 
 
 def test_equal_orders_are_said_to_be_equal():
-    result = order.compute({"order": "dog bites man", "copy": order.NO_COPY, "positions": "on"})
+    result = order.compute({"order": "dog bites man", "copy": order.NO_COPY, "positions": True})
     assert "both orders equal" in order.sentence(result)
 
 

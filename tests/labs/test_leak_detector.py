@@ -8,7 +8,8 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from mha_helpers.labs.leak_detector import AFTER, CAUSAL, RESCALED, TOKENS, VARIATIONS, N, X
+from mha_helpers.drawing import style
+from mha_helpers.labs.leak_detector import AFTER, CAUSAL, RESCALED, VARIATIONS, WORDS, N, X
 
 detector = import_module("mha_helpers.labs.leak_detector")
 
@@ -25,11 +26,11 @@ SEEN = {
 NAMES = [CAUSAL, *VARIATIONS]
 
 
-def state(mask=CAUSAL, token=4):
-    return {"mask": mask, "token": list(TOKENS)[token - 1]}
+def state(mask=CAUSAL, token="it"):
+    return {"mask": mask, "token": token}
 
 
-def said(mask=CAUSAL, token=4, function=None):
+def said(mask=CAUSAL, token="it", function=None):
     return detector.sentence(detector.compute(state(mask, token), function))
 
 
@@ -78,16 +79,18 @@ def test_whatever_moves_can_be_read_from_the_picture(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("token", range(1, N + 1))
+@pytest.mark.parametrize("token", WORDS)
 def test_every_state_is_drawn_with_its_marks(name, token):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         result = detector.compute(state(name, token))
-        svg = detector.render(result).svg
-    assert svg.count(">LEAK</text>") == result.leaks.sum()
-    assert svg.count(">blind</text>") == result.blind.sum()
-    assert svg.count(">LEAK: must not move</text>") == result.leaks[:, token - 1].sum()
-    assert svg.count(">blind: should move</text>") == result.blind[:, token - 1].sum()
+        arcs, table, _ = detector.render(result).svg.split("</svg>")
+    place = WORDS.index(token)
+    assert arcs.count(">LEAK</text>") == result.leaks[:, place].sum()
+    assert arcs.count(">blind</text>") == result.blind[:, place].sum()
+    legend = 1
+    assert table.count(f'stroke="{style.ALARM}"') == result.leaks.sum() + legend
+    assert table.count("stroke-dasharray") == result.blind.sum() + legend
 
 
 @pytest.mark.parametrize(
@@ -95,44 +98,45 @@ def test_every_state_is_drawn_with_its_marks(name, token):
     [
         (
             CAUSAL,
-            "No leak: changing “on” (token 4) moves only outputs 4 to 8. Over all tokens: no leaks and no blind cells.",
+            "No leak: changing “it” moves only outputs “it” and “tired”. Over all tokens: no leaks and no blind cells.",
         ),
         (
             "one too far",
-            "Changing “on” (token 4) moves outputs 3 to 8. A leak: output 3 “sat” comes before it. "
-            "Over all tokens: 7 leaks and no blind cells.",
+            "Changing “it” moves outputs “mat”, “it” and “tired”. A leak: output “mat” comes before it. "
+            "Over all tokens: 4 leaks and no blind cells.",
         ),
         (
             "diagonal hidden",
-            "Changing “on” (token 4) moves outputs 5 to 8. Blind: output 4 “on” does not move when its own token "
-            "changes. Over all tokens: no leaks and 8 blind cells.",
+            "Changing “it” moves output “tired”. Blind: output “it” does not move when its own token changes. Over all "
+            "tokens: no leaks and 5 blind cells.",
         ),
         (
             "upside down",
-            "Changing “on” (token 4) moves outputs 1 to 4. A leak: outputs 1 to 3 come before it. Blind: outputs "
-            "5 to 8 do not move when a token that they should see changes. Over all tokens: 28 leaks and 28 blind "
-            "cells.",
+            "Changing “it” moves outputs “cat”, “sat”, “mat” and “it”. A leak: outputs “cat”, “sat” and “mat” come "
+            "before it. Blind: output “tired” does not move when a token that it should see changes. Over all tokens: "
+            "10 leaks and 10 blind cells.",
         ),
         (
             "inverted",
-            "Changing “on” (token 4) moves outputs 1 to 3. A leak: outputs 1 to 3 come before it. Blind: outputs "
-            "4 to 8 do not move when a token that they should see changes. Over all tokens: 28 leaks and 36 blind "
-            "cells.",
+            "Changing “it” moves outputs “cat”, “sat” and “mat”. A leak: outputs “cat”, “sat” and “mat” come before "
+            "it. Blind: outputs “it” and “tired” do not move when a token that they should see changes. Over all "
+            "tokens: 10 leaks and 15 blind cells.",
         ),
         (
             AFTER,
-            "Changing “on” (token 4) moves outputs 1 to 8. A leak: outputs 1 to 3 come before it. Over all tokens: "
-            "28 leaks and no blind cells. Hidden after the softmax, the future still counts in its denominator.",
+            "Changing “it” moves outputs “cat”, “sat”, “mat”, “it” and “tired”. A leak: outputs “cat”, “sat” and “mat” "
+            "come before it. Over all tokens: 10 leaks and no blind cells. Hidden after the softmax, the future still "
+            "counts in its denominator.",
         ),
         (
             RESCALED,
-            "No leak: changing “on” (token 4) moves only outputs 4 to 8. Over all tokens: no leaks and no blind cells. "
+            "No leak: changing “it” moves only outputs “it” and “tired”. Over all tokens: no leaks and no blind cells. "
             "Dividing each row by its sum takes the future out of the denominator again.",
         ),
         (
             "no mask",
-            "Changing “on” (token 4) moves outputs 1 to 8. A leak: outputs 1 to 3 come before it. Over all tokens: "
-            "28 leaks and no blind cells.",
+            "Changing “it” moves outputs “cat”, “sat”, “mat”, “it” and “tired”. A leak: outputs “cat”, “sat” and “mat” "
+            "come before it. Over all tokens: 10 leaks and no blind cells.",
         ),
     ],
 )
@@ -141,13 +145,12 @@ def test_each_variations_verdict(name, expected):
 
 
 def test_the_ends_are_said_too():
-    assert said("upside down", 7).count("output 8 “day” does not move when a token that it should see changes") == 1
-    assert said("diagonal hidden", 8).startswith("Changing “day” (token 8) moves no output. Blind: output 8 “day”")
-    assert said(CAUSAL, 8).startswith("No leak: changing “day” (token 8) moves only output 8 “day”.")
+    assert said("diagonal hidden", "tired").startswith("Changing “tired” moves no output. Blind: output “tired” does")
+    assert said(CAUSAL, "tired").startswith("No leak: changing “tired” moves only output “tired”.")
 
 
 def test_the_first_state_spoils_nothing():
-    assert state(CAUSAL, 4) == FIRST
+    assert state(CAUSAL) == FIRST
     page = detector.leak_detector().picture.value
     assert not re.search(r">(LEAK|blind)</text>", page)
 
@@ -180,7 +183,6 @@ def nothing_seen(n):
     [
         pytest.param(lambda n: np.tri(n, dtype=bool), id="array"),
         pytest.param(lambda n: np.tri(n, dtype=bool).tolist(), id="list"),
-        pytest.param(lambda n: np.tri(n, dtype=bool).astype(object), id="objects"),
     ],
 )
 def test_a_right_function_is_run(function):
@@ -194,8 +196,9 @@ def test_a_wrong_mask_is_used_and_marked(function):
     result = detector.compute(FIRST, function)
     np.testing.assert_array_equal(result.mask, function(N))
     assert "is not right yet (marked ≠)" in result.notice
-    assert result.differs["mask"] == tuple(np.argwhere(function(N) != np.tri(N))[0])
-    assert detector.render(result).svg.count("≠") == 1
+    wrong = function(N) != np.tri(N)
+    np.testing.assert_array_equal(result.differs["mask"], wrong)
+    assert detector.render(result).svg.count("≠") == wrong.sum()
     np.testing.assert_array_equal(result.moved > 1e-9, function(N))
     assert "No leak: changing" not in detector.sentence(result)
 
@@ -265,7 +268,7 @@ def test_a_learners_function_is_not_blamed_for_the_labs_variations(name):
 def test_reset_brings_back_the_first_picture():
     lab = detector.leak_detector()
     first = lab.picture.value
-    lab.set(token="1 the", mask="no mask")
+    lab.set(token="cat", mask="no mask")
     assert lab.picture.value != first
     lab.buttons["Reset"].click()
     assert lab.picture.value == first

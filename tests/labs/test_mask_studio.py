@@ -9,15 +9,28 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from mha_helpers.labs.mask_studio import AFTER, AS_IT_IS, BEFORE, CONSTANTS, HIDING, PRESETS, WRITTEN_AS, N, entry
+from mha_helpers import running_example
+from mha_helpers.drawing import style
+from mha_helpers.labs.mask_studio import (
+    AFTER,
+    AS_IT_IS,
+    BEFORE,
+    CONSTANTS,
+    HIDING,
+    PRESETS,
+    WORDS,
+    WRITTEN_AS,
+    N,
+    entry,
+)
 
 studio = import_module("mha_helpers.labs.mask_studio")
 
 FIRST = studio.mask_studio().first_state
 EVERYTHING = np.ones((N, N), bool)
 CAUSAL = np.tril(EVERYTHING)
-ROW_6_EMPTY = CAUSAL.copy()
-ROW_6_EMPTY[5] = False
+ROW_4_EMPTY = CAUSAL.copy()
+ROW_4_EMPTY[3] = False
 
 
 def state(mask=EVERYTHING, **changes):
@@ -38,7 +51,7 @@ def written_out(state, mask):
     inputs = studio.attention_inputs(state)
     weights = np.zeros((N, N))
     for i in range(N):
-        scores = np.array([sum(inputs["queries"][i] * inputs["keys"][j]) / 2 for j in range(N)])
+        scores = np.array([sum(inputs["queries"][i] * inputs["keys"][j]) / np.sqrt(8) for j in range(N)])
         if state["when"] == AFTER:
             weights[i] = softmax(scores) * mask[i]
         elif mask[i].any() or state["hiding value"] != "−inf":
@@ -47,7 +60,7 @@ def written_out(state, mask):
 
 
 def alarms_in(page):
-    return re.findall(r">([^<>]*) not 1</text>", page)
+    return re.findall(r">([^<>]*)</text><text[^>]*>not 1</text>", page)
 
 
 # ---- numbers ---------------------------------------------------------------------------------
@@ -58,18 +71,18 @@ SETTINGS = {
     "added to all scores": tuple(CONSTANTS),
     "convention": tuple(WRITTEN_AS),
     "handed over": ("converted", AS_IT_IS),
-    "sequence shown": (1, 2),
+    "length": (N, 3),
 }
 
 
-@pytest.mark.parametrize("mask", [EVERYTHING, ROW_6_EMPTY], ids=["all", "row 6 empty"])
+@pytest.mark.parametrize("mask", [EVERYTHING, ROW_4_EMPTY], ids=["all", "row 4 empty"])
 @pytest.mark.parametrize("hiding", HIDING)
 @pytest.mark.parametrize("when", SETTINGS["when"])
 def test_every_setting_gives_the_numbers_that_numpy_gives(mask, when, hiding):
     rest = [name for name in SETTINGS if name not in ("when", "hiding value")]
     for values in itertools.product(*(SETTINGS[name] for name in rest)):
         now = state(mask) | {"when": when, "hiding value": hiding} | dict(zip(rest, values, strict=True))
-        visible = mask & (np.arange(N) < (8 if now["sequence shown"] == 1 else 5))
+        visible = mask & (np.arange(N) < now["length"])
         turned = now["handed over"] == AS_IT_IS and now["convention"] in ("True hides", "add 0 or −inf")
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -91,102 +104,87 @@ def test_a_constant_changes_no_weights_where_hidden_is_minus_infinity():
     np.testing.assert_allclose(with_it, without, atol=1e-9)
 
 
-def test_the_first_state_shows_everything_and_gives_nothing_away():
-    assert studio.sentence(studio.compute(FIRST)) == "0 of 64 cells hidden for sequence 1."
-    assert FIRST["length of sequence 1"] == 8
-    assert FIRST["length of sequence 2"] == 5
+def test_the_numbers_are_the_running_examples():
+    queries, keys, _ = (running_example.X @ matrix for matrix in running_example.first_head())
+    scores = np.where(CAUSAL, queries @ keys.T / np.sqrt(2), -np.inf)
+    np.testing.assert_allclose(studio.compute(FIRST).weights, softmax(scores))
+
+
+def test_the_first_state_is_causal_and_gives_nothing_away():
+    assert studio.sentence(studio.compute(FIRST)) == "10 of 25 cells hidden."
+    np.testing.assert_array_equal(studio.compute(FIRST).mask, CAUSAL)
 
 
 @pytest.mark.parametrize("length", range(1, N + 1))
-def test_padding_hides_keys_of_its_own_sequence(length):
-    result = studio.compute(state(CAUSAL, sequence_shown=2, length_of_sequence_2=length))
+def test_padding_hides_keys(length):
+    result = studio.compute(state(CAUSAL, length=length))
     np.testing.assert_array_equal(result.mask, CAUSAL & (np.arange(N) < length))
     assert result.words[length:] == ("pad",) * (N - length)
     assert "pad" not in result.words[:length]
-    other = studio.compute(state(CAUSAL, length_of_sequence_2=length))
-    np.testing.assert_array_equal(other.mask, CAUSAL)
 
 
 # ---- the grid --------------------------------------------------------------------------------
 
 PATTERNS = {
-    "None": ["11111111"] * 8,
-    "Causal": ["10000000", "11000000", "11100000", "11110000", "11111000", "11111100", "11111110", "11111111"],
-    "Padding": ["11111000"] * 8,
-    "Window": ["10000000", "11000000", "11100000", "01110000", "00111000", "00011100", "00001110", "00000111"],
-    "Prefix": ["11100000", "11100000", "11100000", "11110000", "11111000", "11111100", "11111110", "11111111"],
-    "Block": ["11110000"] * 4 + ["00001111"] * 4,
+    "causal": ["10000", "11000", "11100", "11110", "11111"],
+    "nothing hidden": ["11111"] * 5,
+    "padding": ["11100"] * 5,
+    "causal and padding": ["10000", "11000", "11100", "11100", "11100"],
+    "window of two": ["10000", "11000", "01100", "00110", "00011"],
+    "prefix of two": ["11000", "11000", "11100", "11110", "11111"],
+    "everything hidden": ["00000"] * 5,
 }
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_are_exact_whatever_was_clicked_before(name):
     lab = studio.mask_studio()
+    lab.controls["mask"].value = next(other for other in PRESETS if other != name)
     lab.set(**studio.cells(np.eye(N)))
-    lab.buttons[name].click()
+    lab.controls["mask"].value = name
     mask = studio.compute(lab.state).mask
     assert ["".join(map(str, row.astype(int))) for row in mask] == PATTERNS[name]
-    assert lab.state["sequence shown"] == (2 if name == "Padding" else 1)
+
+
+@pytest.mark.parametrize(("button", "seen"), [("Show it", True), ("Hide it", False)])
+@pytest.mark.parametrize("line", studio.LINES)
+def test_a_whole_row_or_column_is_set(line, button, seen):
+    lab = studio.mask_studio()
+    lab.controls["line"].value = line
+    lab.buttons[button].click()
+    expected = CAUSAL.copy()
+    place = WORDS.index(line.split()[-1])
+    expected[(place, slice(None)) if line.startswith("row") else (slice(None), place)] = seen
+    np.testing.assert_array_equal(studio.compute(lab.state).mask, expected)
 
 
 def test_a_click_hides_one_cell():
     lab = studio.mask_studio()
-    lab.controls[entry(2, 4)].value = False
-    expected = EVERYTHING.copy()
-    expected[2, 4] = False
+    lab.controls[entry(4, 2)].value = False
+    expected = CAUSAL.copy()
+    expected[4, 2] = False
     np.testing.assert_array_equal(studio.compute(lab.state).mask, expected)
-    assert "1 of 64 cells hidden for sequence 1." in lab.picture.value
-    assert studio.compute(lab.state).weights[2, 4] == 0
+    assert "11 of 25 cells hidden." in lab.readout.value
+    assert studio.compute(lab.state).weights[4, 2] == 0
 
 
-@pytest.mark.parametrize(
-    ("convention", "texts"),
-    [
-        ("True attends", ("T", "F")),
-        ("True hides", ("F", "T")),
-        ("add 0 or −inf", ("0", "−inf")),
-        ("1 and 0", ("1", "0")),
-    ],
-)
-def test_cells_are_written_in_the_chosen_convention(convention, texts):
+def test_check_boxes_lie_on_the_cells():
+    """The picture's cells begin where the grid of check boxes does, and are as large."""
     lab = studio.mask_studio()
-    lab.buttons["Causal"].click()
-    lab.controls["convention"].value = convention
-    for (i, j), visible in np.ndenumerate(CAUSAL):
-        assert lab.controls[entry(i, j)].description == texts[0 if visible else 1]
-    lab.buttons["Reset"].click()
-    assert {lab.controls[entry(i, j)].description for i, j in np.ndindex(N, N)} == {"T"}
-
-
-def test_only_what_changes_is_written_anew():
-    lab = studio.mask_studio()
-    changes = []
-    for i, j in np.ndindex(N, N):
-        lab.controls[entry(i, j)].observe(lambda change: changes.append(change["new"]), "description")
-    lab.controls[entry(0, 0)].value = False
-    assert changes == ["F"]
-    lab.controls["hiding value"].value = "0"
-    lab.controls["sequence shown"].value = 2
-    assert changes == ["F"]
-
-
-def test_the_grid_names_the_tokens_of_the_shown_sequence():
-    lab = studio.mask_studio()
-
-    def labels(widget):
-        found = [widget.value] if type(widget).__name__ == "Label" and widget.value else []
-        return found + [label for child in getattr(widget, "children", ()) for label in labels(child)]
-
-    assert labels(lab.widget)[:N] == list(studio.SENTENCES[0])
-    lab.controls["sequence shown"].value = 2
-    shown = [*studio.SENTENCES[1][:5], "pad", "pad", "pad"]
-    assert (labels(lab.widget)[:N], labels(lab.widget)[N:]) == (shown, shown)
+    (over,) = (one for one in lab.widget.children if "mha-stack" in one._dom_classes)
+    layout = over.children[1].layout
+    width, height = studio.CELL
+    assert layout.grid_template_columns == f"repeat({N}, {width}px)"
+    assert layout.grid_template_rows == f"repeat({N}, {height}px)"
+    top, left = (int(size) for size in re.findall(r"(\d+)px", layout.padding))
+    assert f'<rect x="{left}" y="{top}" width="{width}" height="{height}"' in lab.picture.value
+    assert [box.description for box in over.children[1].children] == [entry(i, j) for i, j in np.ndindex(N, N)]
 
 
 def test_reset_brings_back_the_first_picture():
     lab = studio.mask_studio()
     first = lab.picture.value
-    lab.buttons["Prefix"].click()
+    lab.controls["mask"].value = "prefix of two"
     for name in SETTINGS:
         lab.controls[name].value = SETTINGS[name][-1]
     assert lab.picture.value != first
@@ -200,29 +198,29 @@ def test_reset_brings_back_the_first_picture():
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({}, "Row 6 “mat” sees nothing: zero weights, where a plain softmax gives NaN."),
-        ({"hiding_value": "−1e9"}, "Row 6 “mat” sees nothing: uniform weights, 0.125 for each hidden key."),
-        ({"hiding_value": "−1e4"}, "Row 6 “mat” sees nothing: uniform weights, 0.125 for each hidden key."),
-        ({"hiding_value": "0"}, "Row 6 “mat” sees nothing: uniform weights, 0.125 for each hidden key."),
-        ({"hiding_value": "−1e-9"}, "Row 6 “mat” sees nothing: uniform weights, 0.125 for each hidden key."),
-        ({"when": AFTER}, "Row 6 “mat” sees nothing: zero weights."),
+        ({}, "Row 4 “it” sees nothing: zero weights, where a plain softmax gives NaN."),
+        ({"hiding_value": "−1e9"}, "Row 4 “it” sees nothing: uniform weights, 0.200 for each hidden key."),
+        ({"hiding_value": "−1e4"}, "Row 4 “it” sees nothing: uniform weights, 0.200 for each hidden key."),
+        ({"hiding_value": "0"}, "Row 4 “it” sees nothing: uniform weights, 0.200 for each hidden key."),
+        ({"hiding_value": "−1e-9"}, "Row 4 “it” sees nothing: uniform weights, 0.200 for each hidden key."),
+        ({"when": AFTER}, "Row 4 “it” sees nothing: zero weights."),
     ],
 )
 def test_what_becomes_of_an_empty_row_is_said(changes, expected):
-    assert expected in said(ROW_6_EMPTY, **changes)
+    assert expected in said(ROW_4_EMPTY, **changes)
 
 
 def test_several_empty_rows_are_said_together():
     mask = CAUSAL.copy()
-    mask[[1, 4, 5, 6]] = False
-    assert "Rows 2 and 5 to 7 see nothing: zero weights" in said(mask)
+    mask[[0, 2, 3, 4]] = False
+    assert "Rows 1 and 3 to 5 see nothing: zero weights" in said(mask)
     assert "Every row sees nothing: zero weights" in said(~EVERYTHING)
 
 
 def test_hiding_after_the_softmax_is_said():
-    sums = np.tril(softmax(studio.compute(FIRST).scores)).sum(axis=1)[:7]
+    sums = np.tril(softmax(studio.compute(FIRST).scores)).sum(axis=1)[:4]
     assert said(CAUSAL, when=AFTER) == (
-        f"28 of 64 cells hidden for sequence 1. Rows 1 to 7 sum to {sums.min():.2f}–{sums.max():.2f}, not 1: "
+        f"10 of 25 cells hidden. Rows 1 to 4 sum to {sums.min():.2f}–{sums.max():.2f}, not 1: "
         "weights were hidden after the softmax."
     )
 
@@ -234,7 +232,7 @@ def test_a_sum_near_1_is_written_so_that_it_does_not_look_like_1():
 @pytest.mark.parametrize("hiding", ["−1e4", "0", "−1e-9"])
 def test_a_finite_number_is_outrun(hiding):
     text = said(CAUSAL, hiding_value=hiding, added_to_all_scores="−15000")
-    assert f"Hidden keys get up to 1.00 of a row's weight (row 1 “the”): {hiding} is outrun" in text
+    assert f"Hidden keys get up to 1.00 of a row's weight (row 1 “cat”): {hiding} is outrun" in text
 
 
 def test_a_large_enough_number_is_not_outrun():
@@ -261,7 +259,7 @@ def test_a_mask_handed_over_as_it_is_may_be_read_the_wrong_way_round(convention)
 
 
 def right(queries, keys, values, mask):
-    scores = np.where(mask, queries @ keys.T / 2, -np.inf)
+    scores = np.where(mask, queries @ keys.T / np.sqrt(8), -np.inf)
     empty = ~mask.any(axis=1, keepdims=True)
     weights = np.where(empty, 0, softmax(np.where(empty, 0, scores)))
     return weights @ values, weights
@@ -272,17 +270,17 @@ def in_float32(queries, keys, values, mask):
 
 
 def with_minus_1e4(queries, keys, values, mask):
-    weights = softmax(np.where(mask, queries @ keys.T / 2, -1e4))
+    weights = softmax(np.where(mask, queries @ keys.T / np.sqrt(8), -1e4))
     return weights @ values, weights
 
 
 def plain(queries, keys, values, mask):
-    weights = softmax(np.where(mask, queries @ keys.T / 2, -np.inf))
+    weights = softmax(np.where(mask, queries @ keys.T / np.sqrt(8), -np.inf))
     return weights @ values, weights
 
 
 def after_the_softmax(queries, keys, values, mask):
-    weights = softmax(queries @ keys.T / 2) * mask
+    weights = softmax(queries @ keys.T / np.sqrt(8)) * mask
     return weights @ values, weights
 
 
@@ -313,30 +311,29 @@ RUNNING = "Running on your masked_attention."
 @pytest.mark.parametrize("function", [right, in_float32, destroys])
 @pytest.mark.parametrize("constant", CONSTANTS)
 def test_a_right_function_is_run(function, constant):
-    result = studio.compute(state(ROW_6_EMPTY, added_to_all_scores=constant), function)
+    result = studio.compute(state(ROW_4_EMPTY, added_to_all_scores=constant), function)
     assert (result.notice, result.differs) == (RUNNING, {})
     np.testing.assert_allclose(result.weights, studio.compute(result.state).weights, atol=1e-5)
 
 
 @pytest.mark.parametrize("function", [plain, after_the_softmax, inverted, only_context_wrong, infinite, with_minus_1e4])
-def test_a_wrong_function_is_marked_at_its_first_wrong_cell(function):
-    now = state(ROW_6_EMPTY)
+def test_a_wrong_function_is_marked_where_it_visibly_differs(function):
+    now = state(ROW_4_EMPTY)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         result = studio.compute(now, function)
         page = studio.render(result).html()
     assert "is not right yet (marked ≠)" in result.notice
-    assert page.count("≠") == 2
+    assert page.count("≠") == 1 + result.differs.get("weights", np.ones(1)).sum()
     if function is not only_context_wrong:
         with np.errstate(all="ignore"):
-            got = function(*studio.attention_inputs(now).values(), ROW_6_EMPTY)[1]
-        wrong = ~np.isclose(got, written_out(now, ROW_6_EMPTY), atol=1e-5)
-        assert result.differs["weights"] == tuple(np.argwhere(wrong)[0])
+            got = function(*studio.attention_inputs(now).values(), ROW_4_EMPTY)[1]
+        np.testing.assert_array_equal(result.differs["weights"], got.round(2) != written_out(now, ROW_4_EMPTY).round(2))
 
 
 def test_nan_of_a_learners_function_is_said_and_raises_the_alarm():
-    result = studio.compute(state(ROW_6_EMPTY), plain)
-    assert "Row 6 “mat” sees nothing: NaN." in studio.sentence(result)
+    result = studio.compute(state(ROW_4_EMPTY), plain)
+    assert "Row 4 “it” sees nothing: NaN." in studio.sentence(result)
     assert alarms_in(studio.render(result).svg) == ["NaN"]
 
 
@@ -344,7 +341,7 @@ def test_minus_1e4_in_a_learners_function_shows_only_when_it_is_outrun():
     assert studio.compute(state(CAUSAL), with_minus_1e4).notice == RUNNING
     outrun = studio.compute(state(CAUSAL, added_to_all_scores="−15000"), with_minus_1e4)
     assert "weights" in outrun.differs
-    assert "Hidden keys get up to 1.00 of a row's weight (row 1 “the”)." in studio.sentence(outrun)
+    assert "Hidden keys get up to 1.00 of a row's weight (row 1 “cat”)." in studio.sentence(outrun)
 
 
 @pytest.mark.parametrize(
@@ -361,7 +358,7 @@ def test_minus_1e4_in_a_learners_function_shows_only_when_it_is_outrun():
 )
 def test_a_function_that_cannot_be_shown_is_replaced(function, notice):
     lab = studio.mask_studio(function)
-    lab.buttons["Causal"].click()
+    lab.controls["mask"].value = "window of two"
     assert "Shown with the course&#x27;s own masked_attention: " in lab.picture.value
     assert html.escape(notice) in lab.picture.value
     np.testing.assert_array_equal(studio.compute(lab.state, function).weights, studio.compute(lab.state).weights)
@@ -377,20 +374,18 @@ def test_a_learners_function_is_not_blamed_for_the_labs_variations(changes):
 # ---- the page --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("changes", "drawn"),
-    [
-        ({}, "−inf"),
-        ({"hiding_value": "−1e9"}, "−1e9"),
-        ({"hiding_value": "0"}, "0"),
-        ({"hiding_value": "−1e-9"}, "−1e-9"),
-    ],
-)
-def test_hidden_scores_are_hatched_and_hold_the_hiding_value(changes, drawn):
-    svg = studio.render(studio.compute(state(CAUSAL, **changes))).svg
-    assert svg.count(f">{drawn}</text>") == 28
-    assert svg.count("<path") == 2 * 28
+@pytest.mark.parametrize("hiding", HIDING)
+def test_hidden_scores_are_grey_and_the_hiding_value_is_said(hiding):
+    svg = studio.render(studio.compute(state(CAUSAL, hiding_value=hiding))).svg
+    assert f"grey: hidden, {hiding} instead" in svg
+    weights, scores = svg.split("</svg>")[:2]
+    assert scores.count(f'fill="{style.HIDDEN}"') == 10
+    visible = {"−inf", "−1e9", "−1e4"}
+    assert weights.count(f'fill="{style.HIDDEN}"') == (10 if hiding in visible else 0)
+    assert weights.count(">hidden</text>") == (0 if hiding in visible else 10)
 
 
-def test_after_the_softmax_only_weights_are_hatched():
-    assert studio.render(studio.compute(state(CAUSAL, when=AFTER))).svg.count("<path") == 28
+def test_after_the_softmax_no_score_is_hidden():
+    svg = studio.render(studio.compute(state(CAUSAL, when=AFTER))).svg
+    weights, scores = svg.split("</svg>")[:2]
+    assert (weights.count(f'fill="{style.HIDDEN}"'), scores.count(f'fill="{style.HIDDEN}"')) == (10, 0)

@@ -2,7 +2,6 @@
 
 import html
 import itertools
-import re
 import time
 import warnings
 from importlib import import_module
@@ -10,11 +9,12 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from mha_helpers.labs.split_lab import HEADS, LENGTHS, MEMORY, MERGE, RESHAPE, SPLIT, STEPS, WIDTHS
+from mha_helpers.labs.split_lab import HEADS, LENGTHS, MERGE, RESHAPE, SPLIT, START, STEPS, WIDTHS
 
 splitting = import_module("mha_helpers.labs.split_lab")
 
 FIRST = splitting.split_lab().first_state
+NOTHING = splitting.Shown((), "", "", "", None)
 EVERY = [
     {"heads": heads, "d_model": d_model, "tokens": tokens, "step": step, "token": tokens - 1, "feature": 3}
     for heads, d_model, tokens, step in itertools.product(HEADS, WIDTHS, LENGTHS, STEPS)
@@ -52,8 +52,9 @@ def said(function=None, **changed):
     return splitting.sentence(at(function, **changed))
 
 
-def captions(shown):
-    return [" ".join(caption).strip() for caption in shown.captions]
+def values(shown):
+    """Return the entries that a way shows, block after block."""
+    return np.stack([block.values for block in shown.blocks])
 
 
 # ---- the numbers -----------------------------------------------------------------------------
@@ -64,114 +65,84 @@ def test_the_entries_are_those_of_loops(state):
     result = splitting.compute(state)
     X = [[100 * token + feature for feature in range(state["d_model"])] for token in range(state["tokens"])]
     np.testing.assert_array_equal(result.X, X)
-    np.testing.assert_array_equal(result.heads["Right"], by_loops(np.array(X), state["heads"]))
+    np.testing.assert_array_equal(result.heads["right"], by_loops(np.array(X), state["heads"]))
     flat, d_head = [entry for row in X for entry in row], state["d_model"] // state["heads"]
     size = state["tokens"] * d_head
-    for head, wrong in enumerate(result.heads["Wrong"]):
+    for head, wrong in enumerate(result.heads["wrong"]):
         np.testing.assert_array_equal(wrong.ravel(), flat[head * size : (head + 1) * size])
 
 
 @pytest.mark.parametrize("state", [state for state in DIVIDES if state["step"] == MERGE], ids=str)
-def test_two_wrongs_give_X_back_and_one_does_not(state):
+def test_combine_heads_gives_X_back_from_right_heads_only(state):
     result = splitting.compute(state)
-    combined, straight = ([shown.array for shown in pair] for pair in zip(*result.columns.values(), strict=True))
-    for merged, heads in zip(combined, result.heads.values(), strict=True):
+    for way, heads in result.heads.items():
+        [merged] = values(result.columns[way])
         np.testing.assert_array_equal(merged, merged_by_loops(heads.tolist()))
-    right_right, wrong_right, right_wrong, wrong_wrong = (array.tolist() for array in (*combined, *straight))
-    assert right_right == wrong_wrong == result.X.tolist()
-    assert (wrong_right == result.X.tolist()) is (state["heads"] == 1)
-    assert (right_wrong == result.X.tolist()) is (state["heads"] == 1)
-    assert {array.shape for array in (*combined, *straight)} == {result.X.shape}
+        assert (
+            (merged.tolist() == result.X.tolist())
+            is result.columns[way].is_good
+            is (way == "right" or state["heads"] == 1)
+        )
+    hidden = result.heads["wrong"].reshape(result.X.shape)  # what the read-out says of two mistakes
+    np.testing.assert_array_equal(hidden, result.X)
 
 
-@pytest.mark.parametrize(
-    ("step", "way", "line"),
-    [
-        (MEMORY, "Right", "strides: token +6, feature +1"),
-        (MEMORY, "Wrong", "strides: token +6, feature +1"),
-        (RESHAPE, "Right", "strides: token +6, head +2, feature +1"),
-        (RESHAPE, "Wrong", "strides: head +10, row +2, feature +1"),
-        (SPLIT, "Right", "strides: head +2, token +6, feature +1"),
-        (SPLIT, "Wrong", "strides: head +10, row +2, feature +1"),
-    ],
-)
-def test_strides_are_said_in_entries(step, way, line):
-    [shown] = at(heads=3, d_model=6, tokens=5, step=step).columns[way]
-    assert shown.lines[-1] == line
-    # The first entry is 0, at 0 in memory: the next one along an axis says by itself how far on it is.
-    nexts = [shown.array[tuple(axis)] for axis in np.eye(shown.array.ndim, dtype=int)]
-    assert re.findall(r"\+(\d+)", line) == [f"{entry // 100 * 6 + entry % 100:.0f}" for entry in nexts]
-
-
-def test_a_view_is_told_from_a_copy():
-    result = at(heads=2, step=MERGE)
-    owners = {way: [shown.lines[1].split(", ")[-1] for shown in both] for way, both in result.columns.items()}
-    assert owners == {"Right": ["a view of X", "a copy"], "Wrong": ["a copy", "a view of X"]}
-    for both in result.columns.values():
-        for shown in both:
-            assert np.shares_memory(shown.array, result.X) is ("view" in shown.lines[1])
-    for step in (MEMORY, RESHAPE, SPLIT):
-        result = at(step=step)
-        for [shown] in result.columns.values():
-            assert np.shares_memory(shown.array, result.X)
-            assert shown.lines[1].endswith("X itself" if step == MEMORY else "a view of X")
-
-
-def test_the_last_reshape_copies_where_new_heads_are_merged():
-    """The note at the merge step: attention's context is no view of X."""
-    context = np.ones((2, 4, 4)) @ at().heads["Right"]
-    assert not np.shares_memory(context.swapaxes(0, 1).reshape(4, 4), context)
+@pytest.mark.parametrize("state", DIVIDES, ids=str)
+def test_each_step_shows_the_array_that_its_code_makes(state):
+    result = splitting.compute(state)
+    X = result.X
+    for way, shown in result.columns.items():
+        if state["step"] in (START, MERGE):
+            continue
+        array = eval(shown.code, {"X": X})
+        assert f"shape {array.shape}" in shown.about
+        if state["step"] == RESHAPE and way == "right":
+            array = array.swapaxes(0, 1)  # a block a cut, a row a token
+        np.testing.assert_array_equal(values(shown), array)
 
 
 # ---- what is said ----------------------------------------------------------------------------
 
 
-def test_captions_say_what_a_head_holds():
+def test_what_a_way_holds_is_said():
     result = at()
-    assert captions(result.columns["Right"][0]) == [
-        "head 0 holds features 0–1 of every token",
-        "head 1 holds features 2–3 of every token",
-    ]
-    assert captions(result.columns["Wrong"][0]) == ["head 0 holds tokens {0, 1}", "head 1 holds tokens {2, 3}"]
+    assert result.columns["right"].verdict == "Each head: its own features of every token."
+    assert result.columns["wrong"].verdict == "Head 0 holds only cat, sat, mat."
+    assert at(heads=4, d_model=4, tokens=4).columns["wrong"].verdict == "Head 0 holds only cat."
 
 
 @pytest.mark.parametrize(
     ("head", "text"),
     [
-        ([[0], [100], [200]], ("feature 0", "of every token")),
-        ([[0, 2], [100, 102], [200, 202]], ("features 0, 2", "of every token")),
-        ([[0, 1], [2, 3], [100, 101]], ("tokens {0, 1}", "(in part)")),
-        ([[100, 101], [102, 103]], ("token {1}", "")),
-        ([[0, 0], [100, 100], [200, 200]], ("tokens {0, 1, 2}", "(in part)")),
-        ([[0, np.nan]], ("numbers that", "are not X's")),
-        ([[0, 0.5]], ("numbers that", "are not X's")),
+        ([[0, 1], [2, 3], [100, 101]], "Head 0 holds only cat and sat."),
+        ([[0, 2], [100, 102], [200, 202]], "Head 0 holds other heads' features."),
+        ([[0, np.nan], [0, 1], [1, 2]], "Head 0 holds numbers that are not X's."),
+        ([[0, 0.5], [0, 1], [1, 2]], "Head 0 holds numbers that are not X's."),
     ],
 )
-def test_any_head_is_described(head, text):
+def test_any_wrong_head_is_described(head, text):
     X = 100.0 * np.arange(3)[:, None] + np.arange(4)
-    assert splitting.holds(np.array(head, float), X) == text
+    assert splitting._mixed(np.array(head, float), X, 2) == text
 
 
 def test_the_sentences():
     assert said() == (
-        "Wrong: head 0 holds tokens {0, 1}, so it can compare only these. Entry 102 (token 1, feature 2) is in head 1 "
-        "when right, in head 0 when wrong."
+        "Wrong: head 0 holds cat, sat, mat only. Entry 102 (“sat”, feature 2) is in head 1 when right, in head 0 when "
+        "wrong."
     )
-    assert "head 0 holds token {0}, so it can compare it only with itself" in said(heads=4)
-    assert "Entry 203 (token 2, feature 3) is in head 1 either way." in said(token=2, feature=3)
-    assert said(step=MEMORY).startswith("In memory X is one row of 16 numbers, token after token. Entry 102 (token 1, ")
-    assert "is number 6 of them, counted from 0." in said(step=MEMORY)
-    assert "is at [1, 1, 0] (token, head, feature) when right, and at [0, 3, 0] when wrong" in said(step=RESHAPE)
+    assert "head 0 holds “cat” and compares it only with itself" in said(heads=4, tokens=4)
+    assert "Entry 203 (“mat”, feature 3) is in head 1 either way." in said(token=2, feature=3, tokens=4)
+    assert said(step=START).endswith("where does entry 102 (“sat”, feature 2) go?")
+    assert said(step=RESHAPE).startswith("Right: each token's row is cut into heads, and nothing moves. Wrong: ")
     assert said(step=MERGE) == (
-        "Right split and combine_heads give X back. So do both wrong ones, the split and the merge without transpose: "
-        "every shape is right, and X is there again. Right split, wrong merge: entry 102 (token 1, feature 2) lands at "
-        "token 2, feature 2."
+        "combine_heads gives X back from the right heads, with all shapes right. A wrong split and a merge without "
+        "swapaxes give X back, too: two mistakes hide each other."
     )
     assert "right and wrong are the same" in said(heads=1)
 
 
 @pytest.mark.parametrize("state", [state for state in DIVIDES if state["step"] == SPLIT], ids=str)
-@pytest.mark.parametrize("token", range(6))
+@pytest.mark.parametrize("token", range(5))
 def test_the_followed_entry_is_where_the_sentence_says(state, token):
     result = splitting.compute(state | {"token": token})
     token = min(token, state["tokens"] - 1)
@@ -179,9 +150,48 @@ def test_the_followed_entry_is_where_the_sentence_says(state, token):
     right, wrong = (next(i for i, head in enumerate(heads) if result.entry in head) for heads in result.heads.values())
     if state["heads"] > 1:
         where = f"{right} either way" if right == wrong else f"{right} when right, in head {wrong} when wrong"
-        assert f"(token {token}, feature 3) is in head {where}." in splitting.sentence(result)
-    # Once in memory, once each when right and when wrong.
-    assert splitting.render(result).svg.count('stroke-width="3"') == 3
+        assert f"feature 3) is in head {where}." in splitting.sentence(result)
+    svg = splitting.render(result).svg
+    assert svg.count(f'font-weight="bold">{result.entry:.0f}</text>') == 2, "once when right, and once when wrong"
+
+
+# ---- cells travel ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("old", "new"), itertools.pairwise(STEPS))
+def test_every_cell_ends_where_it_is_drawn_and_comes_from_where_it_was(old, new):
+    before, now = at(step=old), at(step=new)
+    for way in ("right", "wrong"):
+        places = []
+        for result in (before, now):
+            shown = result.columns[way]
+            corners, _ = splitting._places(shown, splitting._width(result))
+            places.append({
+                value: place[:2]
+                for block, corner in zip(shown.blocks, corners, strict=True)
+                for value, place in splitting._entries(block, *corner)
+            })  # fmt: skip
+        was, is_now = places
+        assert set(was) == set(is_now) == set(now.X.ravel())
+        moved = {value for value in was if was[value] != is_now[value]}
+        drawn, *_ = splitting._column(way, now.columns[way], now, before.columns[way])
+        assert "".join(drawn).count("mha-arrive") == len(moved)
+    assert "mha-arrive" not in splitting.render(now, at(step=new, token=3)).svg, "only a step moves them"
+
+
+def test_without_the_transpose_nothing_moves_at_the_last_step():
+    now, before = at(step=SPLIT), at(step=RESHAPE)
+    drawn, *_ = splitting._column("wrong", now.columns["wrong"], now, before.columns["wrong"])
+    assert "mha-arrive" not in "".join(drawn)
+
+
+def test_a_right_head_has_one_colour_and_a_wrong_one_is_mixed():
+    result = at(heads=2, d_model=4)
+    for way, mixed in (("right", False), ("wrong", True)):
+        colours = [
+            {splitting.style.head_fill(int(value % 100) // 2) for value in head.ravel()} for head in result.heads[way]
+        ]
+        assert all((len(found) > 1) == mixed for found in colours)
 
 
 # ---- every state -----------------------------------------------------------------------------
@@ -195,8 +205,8 @@ def test_every_state_is_drawn(function):
             result = splitting.compute(state, function)
             page = splitting.render(result).html()
             assert len(result.columns) == (0 if result.error else 2 + (function is not None))
-            marked = function is not None and not result.error and "not right yet" in result.notice
-            assert page.count(">≠<") == marked, state
+            differs = [b.differs.sum() for b in result.columns.get("yours", NOTHING).blocks if b.differs is not None]
+            assert page.count(">≠<") + page.count("l-9 9z") == sum(differs), state
 
 
 def test_heads_that_do_not_divide_show_the_courses_error():
@@ -208,7 +218,7 @@ def test_heads_that_do_not_divide_show_the_courses_error():
 
 
 def test_it_is_drawn_fast():
-    state = FIRST | {"heads": 2, "d_model": 12, "tokens": 6, "step": MERGE}
+    state = FIRST | {"heads": 2, "d_model": 8, "tokens": 5, "step": MERGE}
     times = []
     for _ in range(7):
         start = time.perf_counter()
@@ -224,29 +234,36 @@ def test_it_is_drawn_fast():
 def test_a_right_function_has_its_own_column_without_marks(step):
     result = at(by_loops, step=step)
     assert result.notice == "Running on your split_heads."
-    np.testing.assert_array_equal(result.heads["Yours"], result.heads["Right"])
+    np.testing.assert_array_equal(result.heads["yours"], result.heads["right"])
     drawn = splitting.render(result).svg
     assert ">YOURS</text>" in drawn
     assert "≠" not in drawn
 
 
 @pytest.mark.parametrize("function", [wrong_split, strided, reversed_heads])
-@pytest.mark.parametrize("step", STEPS)
-def test_a_wrong_function_is_marked_at_its_first_wrong_cell(function, step):
+@pytest.mark.parametrize("step", [SPLIT, MERGE])
+def test_a_wrong_function_is_marked_where_it_differs(function, step):
     result = at(function, step=step, d_model=8)
-    first = result.columns["Yours"][0]
-    wanted = result.X if step == MERGE else result.heads["Right"]
-    assert first.differs == tuple(np.argwhere(first.array != wanted)[0])
+    shown = result.columns["yours"]
+    wanted = [result.X] if step == MERGE else result.heads["right"]
+    for block, right in zip(shown.blocks, wanted, strict=True):
+        np.testing.assert_array_equal(block.differs, block.values != right)
     assert "is not right yet (marked ≠): heads[" in result.notice
-    assert splitting.render(result).svg.count("≠") == 1
-    assert step in (MEMORY, RESHAPE) or "Your" in splitting.sentence(result)
+    assert not shown.is_good
+    assert "Yours" in splitting.sentence(result) or step == MERGE
+
+
+@pytest.mark.parametrize("step", [RESHAPE, SPLIT])
+def test_yours_is_what_it_returns_from_the_second_step_on(step):
+    np.testing.assert_array_equal(values(at(strided, step=step).columns["yours"]), at(strided).heads["yours"])
+    [start] = values(at(strided, step=START).columns["yours"])
+    np.testing.assert_array_equal(start, at().X)
 
 
 def test_where_the_learner_has_the_entry_is_said():
     assert said(strided).endswith("in head 0 when wrong. Yours has it in head 0.")
-    assert said(lambda X, n_heads: np.zeros((2, 4, 2))).endswith("Yours does not hold it.")
-    assert said(wrong_split, step=MERGE).endswith("Your split and combine_heads do not.")
-    assert said(by_loops, step=MERGE).endswith("Your split and combine_heads give X back.")
+    assert said(lambda X, n_heads: np.zeros((2, 5, 2))).endswith("Yours does not hold it.")
+    assert said(by_loops, step=MERGE).startswith("combine_heads gives X back from the right and yours heads")
 
 
 @pytest.mark.parametrize("strange", [np.nan, np.inf, -np.inf, -3, 1e9, 0.25, 1e300])
@@ -258,8 +275,9 @@ def test_strange_numbers_are_shown(strange):
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for step in STEPS:
-            assert "≠" in splitting.render(at(function, step=step)).svg
+        for step in (SPLIT, MERGE):
+            svg = splitting.render(at(function, step=step)).svg
+            assert "≠" in svg or "l-9 9z" in svg
 
 
 @pytest.mark.parametrize(
@@ -286,22 +304,22 @@ def test_a_function_that_cannot_be_shown_has_no_column(function, notice):
 # ---- the controls ----------------------------------------------------------------------------
 
 
-def test_the_sliders_of_the_followed_entry_end_where_X_ends():
+def test_the_fields_of_the_followed_entry_end_where_X_ends():
     lab = splitting.split_lab()
-    lab.set(tokens=6, d_model=12)
-    lab.set(token=5, feature=11)
-    assert "Entry 511 (token 5, feature 11)" in lab.picture.value
+    lab.set(tokens=5, d_model=8)
+    lab.set(token=4, feature=7)
+    assert "Entry 407 (“tired”, feature 7)" in lab.readout.value
     lab.controls["tokens"].value = 2
     lab.controls["d_model"].value = 6
     assert (lab.state["token"], lab.state["feature"]) == (1, 5)
-    assert "Entry 105 (token 1, feature 5)" in lab.picture.value
+    assert "Entry 105 (“sat”, feature 5)" in lab.readout.value
 
 
 def test_reset_brings_back_the_first_picture():
     lab = splitting.split_lab()
     first = lab.picture.value
-    lab.set(tokens=2, d_model=12, heads=6, step=MERGE)
-    lab.set(token=0, feature=11)
+    lab.set(tokens=2, d_model=6, heads=6, step=MERGE)
+    lab.set(token=0, feature=5)
     assert lab.picture.value != first
     lab.buttons["Reset"].click()
     assert lab.picture.value == first

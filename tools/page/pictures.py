@@ -17,11 +17,12 @@ from PIL.PngImagePlugin import PngInfo
 
 from mha_helpers import exercises, labs
 from mha_helpers.drawing import style
+from mha_helpers.labs import card
 from tools.page.browser import open_browser
 
 TOP = Path(__file__).parents[2]
 README_PICTURE = TOP / ".github" / "course.png"
-WIDTH = 860  # pixels, about an output cell in JupyterLab
+WIDTH = 700  # pixels: the narrowest card, so that a picture is not shrunk much where it is shown
 SHARPNESS = 2  # pixels of the picture to one of the page, for high-resolution screens
 
 A_LEARNERS_SOFTMAX = """\
@@ -39,7 +40,7 @@ def stored_picture(name):
 
 def first_page(lab):
     """Return the HTML that a lab's picture is taken of."""
-    return lab.header() + lab.first_picture.html()
+    return lab.still
 
 
 def fingerprint(lab):
@@ -64,7 +65,7 @@ def readme_page():
     result = eval(check, namespace)
     lab = labs.qkv_workbench(attention)
     panel = f'<div style="font-family:{style.FONT}; font-size:14px; margin:10px 0 16px">{result._repr_html_()}</div>'
-    return code + panel + lab.header() + lab.picture.value
+    return code + panel + card.still(lab.title, lab.task, lab.draw(lab.state, attention), note="")
 
 
 def photograph(page, content, path, **texts):

@@ -1,0 +1,134 @@
+"""The white card that every lab is: its style sheet, and the three pieces of HTML that stand in it.
+
+The card is white in every theme and sets its own colours, so that a dark theme frames one light card.
+"""
+
+import html
+from dataclasses import dataclass
+
+from mha_helpers.drawing import style
+
+EDGE = "#767676"  # of controls: 4.5 to 1 on white, where 3 to 1 is asked for
+NARROWEST = 664  # pixels: no picture is wider, so that a lab fits a card of 685; a narrower one scrolls
+
+# ipywidgets 7 and 8 read the same variables of JupyterLab; what they lack is set by class.
+STYLE_SHEET = f"""<style>
+.mha-lab {{
+  color-scheme: light; background: {style.PAPER}; color: {style.INK}; font: 14px/1.4 {style.FONT};
+  border: 1px solid #c9c9c9; border-top: 4px solid {style.ROLES["queries"]}; box-sizing: border-box;
+  padding: 6px 9px 8px; margin: 2px 0; width: 100%; max-width: 790px; overflow: hidden;
+  --jp-widgets-color: {style.INK}; --jp-widgets-label-color: {style.INK}; --jp-widgets-readout-color: {style.INK};
+  --jp-widgets-input-color: {style.INK}; --jp-widgets-input-background-color: {style.PAPER};
+  --jp-widgets-input-border-color: {EDGE}; --jp-widgets-input-focus-border-color: {style.ROLES["queries"]};
+  --jp-widgets-font-size: 13px; --jp-ui-font-color0: {style.INK}; --jp-ui-font-color1: {style.INK};
+  --jp-layout-color0: {style.PAPER}; --jp-layout-color1: {style.PAPER}; --jp-layout-color2: #f2f2f2;
+  --jp-layout-color3: #dcdcdc; --jp-border-color1: {EDGE}; --jp-content-font-color1: {style.INK};
+}}
+.mha-lab .widget-html, .mha-lab .widget-html-content {{ overflow: visible; height: auto; margin: 0; width: 100%;
+  line-height: 1.4; }}
+.mha-lab .widget-hbox {{ column-gap: 14px; row-gap: 0; align-items: center; overflow: visible; }}
+.mha-lab .widget-vbox {{ overflow: visible; }}
+.mha-lab .widget-label {{ color: {style.INK}; }}
+.mha-lab button {{ border: 1px solid {EDGE}; border-radius: 4px; color: {style.INK}; background: #f2f2f2; }}
+.mha-lab button.mod-active {{ background: #2b5876; color: #ffffff; border-color: #2b5876; }}
+.mha-lab .widget-radio {{ width: auto; height: auto; display: flex; flex-flow: row nowrap; align-items: baseline; }}
+.mha-lab .widget-radio > .widget-label {{ flex: none; width: auto; margin-right: 8px; }}
+.mha-lab .widget-radio-box {{ flex-direction: row; flex-wrap: wrap; flex: 0 1 auto; max-width: none; margin: 0;
+  height: auto; }}
+.mha-lab .widget-radio-box label {{ width: auto; height: 26px; margin: 0 11px 0 0; padding: 0; display: flex;
+  flex-direction: row-reverse; align-items: center; gap: 4px; color: {style.INK}; overflow: visible; }}
+.mha-lab .widget-radio-box input {{ margin: 0; }}
+.mha-lab .widget-checkbox {{ width: auto; }}
+.mha-lab .widget-checkbox label {{ color: {style.INK}; }}
+.mha-lab :focus-visible {{ outline: 3px solid #00548a !important; outline-offset: 1px; }}
+.mha-picture .mha-scroll {{ overflow-x: auto; overflow-y: hidden; }}
+.mha-picture .mha-parts {{ display: flex; flex-wrap: wrap; align-items: flex-start; gap: 0 8px;
+  min-width: {NARROWEST}px; }}
+.mha-picture svg {{ flex: none; max-width: none !important; forced-color-adjust: none; overflow: visible; }}
+.mha-lab .mha-stack {{ position: relative; }}
+.mha-lab .mha-over {{ position: absolute; top: 0; left: 0; margin: 0; overflow: visible; }}
+.mha-stack .widget-html-content {{ display: flex; flex-direction: column-reverse; }}
+.mha-over .widget-checkbox {{ position: relative; width: 100%; height: 100%; margin: 0; }}
+.mha-over .widget-checkbox label {{ position: absolute; inset: 0; cursor: pointer; }}
+.mha-over .widget-checkbox input {{ position: absolute; inset: 0; width: 100%; height: 100%; margin: 0; opacity: 0;
+  cursor: pointer; }}
+.mha-over .widget-checkbox span {{ position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden;
+  white-space: nowrap; }}
+.mha-over .widget-checkbox:hover {{ box-shadow: inset 0 0 0 2px {style.INK}; }}
+.mha-over .widget-checkbox:focus-within {{ box-shadow: inset 0 0 0 3px {style.INK}, inset 0 0 0 5px {style.PAPER}; }}
+.mha-picture .mha-wrong {{ border-left: 6px solid {style.ALARM}; padding-left: 8px; }}
+@keyframes mha-arrive {{ from {{ transform: translate(var(--from-x), var(--from-y)); }} }}
+@keyframes mha-flash {{ from {{ stroke-opacity: 1; stroke-width: 9px; }} }}
+@keyframes mha-grow {{ from {{ stroke-dashoffset: var(--whole); }} }}
+.mha-arrive {{ animation: mha-arrive 0.9s ease-in-out both; }}
+.mha-flash {{ animation: mha-flash 0.7s ease-out both; }}
+.mha-grow {{ stroke-dasharray: var(--whole); animation: mha-grow 0.6s ease-out both; }}
+.mha-lab .mha-hover {{ transition: opacity 0.15s; }}
+@media (prefers-reduced-motion: reduce) {{
+  .mha-picture * {{ animation: none !important; transition: none !important; }}
+}}
+@media (forced-colors: active) {{
+  .mha-lab button.mod-active {{ border: 4px double ButtonText; }}
+  .mha-lab button, .mha-lab input, .mha-lab select {{ border: 1px solid ButtonText; }}
+}}
+</style>"""
+
+
+def header(title, task):
+    """Write what a lab is, and the one thing to try."""
+    return f"{STYLE_SHEET}<div><b>Lab: {html.escape(title)}.</b> {html.escape(task)}</div>"
+
+
+def readout(sentence, *, role):
+    """Write what is to be seen, for eyes and for screen readers.
+
+    The first is a "status". A later one takes its place whole, because ipywidgets replaces what it shows; a
+    "status" that comes with its text is not always announced, while an "alert" is. (No screen reader was tried.)
+    """
+    return f'<p role="{role}" style="margin:4px 0 0"><b>What you see:</b> {html.escape(sentence)}</p>'
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What a lab shows for one state.
+
+    Parameters
+    ----------
+    svg : str
+        One picture, or several that stand side by side where there is room and stack where there is none. None
+        is wider than NARROWEST: they are never shrunk, so that numbers keep their size.
+    sentence : str
+        What is to be seen, in words: the read-out.
+    notice : str
+        Whose function was run. "≠" in it says that what is shown is marked as not right.
+    """
+
+    svg: str
+    sentence: str
+    notice: str
+
+    @property
+    def is_wrong(self):
+        """Whether the learner's function was run and is not right."""
+        return "≠" in self.notice
+
+    def html(self):
+        wrong = ' class="mha-wrong"' if self.is_wrong else ""
+        return (
+            f'<p{wrong} style="margin:2px 0 4px; font-size:13px; color:{style.INK if wrong else style.QUIET}">'
+            f'{html.escape(self.notice)}</p><div class="mha-scroll"><div class="mha-parts">{self.svg}</div></div>'
+        )
+
+
+RUN = (
+    f'<div style="background:#fff3cd; color:{style.INK}; border:1px solid #8a6d00; padding:3px 8px; margin:0 0 6px">'
+    "<b>A still picture.</b> Run this cell to move it.</div>"
+)
+
+
+def still(title, task, picture, *, note=RUN):
+    """Write a lab without its controls, as a page shows it that does not run: a note, and all that can be seen."""
+    return (
+        f'<div class="mha-lab">{note}{header(title, task)}<div class="mha-picture">{picture.html()}</div>'
+        f"{readout(picture.sentence, role='status')}</div>"
+    )

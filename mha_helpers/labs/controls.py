@@ -1,0 +1,58 @@
+"""The controls of the labs: core ipywidgets that have a name and a value, for screen readers too.
+
+There is no slider: ipywidgets cannot name one. A choice is a row of radio buttons, a drop-down or check boxes; a
+quantity is a number field.
+"""
+
+import ipywidgets
+
+NAMED = {"description_width": "initial"}
+
+
+def radio(name, options, value=None):
+    """Let one of a few be chosen: a row of radio buttons, which the arrow keys move through."""
+    options = list(options)
+    return ipywidgets.RadioButtons(
+        options=options, value=options[0] if value is None else value, description=name, style=NAMED,
+        layout={"width": "auto"},
+    )  # fmt: skip
+
+
+def dropdown(name, options, value=None, *, width="auto"):
+    """Let one of many be chosen."""
+    options = list(options)
+    return ipywidgets.Dropdown(
+        options=options, value=options[0] if value is None else value, description=name, style=NAMED,
+        layout={"width": width},
+    )  # fmt: skip
+
+
+def whole_number(name, value, lowest, highest, *, width="130px"):
+    """Let a whole number be chosen."""
+    return ipywidgets.BoundedIntText(
+        value=value, min=lowest, max=highest, description=name, style=NAMED, layout={"width": width}
+    )
+
+
+def check_box(name, value=False):
+    """Let something be switched on and off."""
+    return ipywidgets.Checkbox(value=value, description=name, indent=False, layout={"width": "auto"})
+
+
+def in_a_row(controls):
+    """Arrange controls in a row that wraps where the page is narrow."""
+    return ipywidgets.HBox([*controls], layout={"flex_flow": "row wrap"})
+
+
+def folded(name, *content):
+    """Arrange controls that few need behind a check box: core ipywidgets' own folds cannot be opened by keyboard.
+
+    Returns
+    -------
+    ipywidgets.VBox
+        The check box, and below it the content while it is checked.
+    """
+    box = ipywidgets.VBox([*content], layout={"display": "none"})
+    fold = check_box(name)
+    fold.observe(lambda change: setattr(box.layout, "display", "flex" if change["new"] else "none"), "value")
+    return ipywidgets.VBox([fold, box])

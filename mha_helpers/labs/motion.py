@@ -1,0 +1,19 @@
+"""What moves in a lab's picture: each fragment is drawn where it ends, and the card's style sheet moves it there.
+
+Where motion is not wanted (prefers-reduced-motion), and in a still picture, only the end is seen.
+"""
+
+from mha_helpers.drawing import style, svg
+
+
+def arrive(fragment, dx, dy):
+    """Let a fragment travel to its place from one that is (dx, dy) away from it."""
+    if not dx and not dy:
+        return fragment
+    return f'<g class="mha-arrive" style="--from-x:{dx:g}px; --from-y:{dy:g}px">{fragment}</g>'
+
+
+def flash(x, y, width, height):
+    """Let a frame flash round something that has changed."""
+    frame = svg.box(x, y, width, height, stroke=style.ROLES["keys"], stroke_width=3)
+    return frame.replace("<rect ", '<rect class="mha-flash" stroke-opacity="0" ', 1)

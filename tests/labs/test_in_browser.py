@@ -1,0 +1,331 @@
+"""The labs in a real JupyterLab, all in one notebook: what is seen, what keys do, what axe says of the controls."""
+
+import json
+import re
+from importlib import import_module
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from nbformat import v4
+from playwright.sync_api import expect
+
+from mha_helpers import labs, running_example
+from mha_helpers.drawing import style
+from mha_helpers.exercises.self_attention.predictions import PROJECTIONS, WORD_VECTORS
+from mha_helpers.model import encoder
+from tools.page import shortcuts
+from tools.page.browser import lab_server, open_notebook, open_page, press_latency, run_all, set_theme, text_of
+from tools.writing.notebooks import KERNELSPEC, write
+
+diagnosis = import_module("mha_helpers.labs.which_bug")
+heads = import_module("mha_helpers.labs.sum_of_heads")
+order = import_module("mha_helpers.labs.word_order")
+scaling = import_module("mha_helpers.labs.softmax_scaling")
+splitting = import_module("mha_helpers.labs.split_lab")
+
+pytestmark = pytest.mark.browser
+
+PLANTED = """\
+import ipywidgets
+planted = ipywidgets.VBox([ipywidgets.IntSlider(), ipywidgets.Button(), ipywidgets.IntText()])
+planted.add_class("planted")
+planted"""
+NARROW, HIGHEST = 692, 590  # the page that a lab must fit in: as wide as its card may be, and as JupyterLab leaves it
+TAB_STOPS = {"mask_studio": 40}
+RULES = ("aria-input-field-name", "button-name", "label", "select-name", "aria-command-name", "aria-toggle-field-name",
+         "link-name", "svg-img-alt", "color-contrast", "duplicate-id-aria", "nested-interactive")  # fmt: skip
+
+
+def cells():
+    sources = ["from mha_helpers import labs", *(f"labs.{name}()" for name in labs.__all__), PLANTED]
+    return [v4.new_code_cell(source) for source in sources]
+
+
+@pytest.fixture(scope="module")
+def seen(browser, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("labs")
+    write(v4.new_notebook(cells=cells(), metadata={"kernelspec": KERNELSPEC}), folder / "labs.ipynb")
+    with lab_server(folder) as server, open_page(browser, server, width=1100, height=900) as opened:
+        open_notebook(opened.page, "labs.ipynb")
+        assert run_all(opened.page) == []
+        yield opened
+
+
+@pytest.fixture
+def lab_of(seen):
+    def find(name):
+        return seen.page.locator(".mha-lab").filter(has_text=f"Lab: {getattr(labs, name)().title}.")
+
+    yield find
+    for reset in seen.page.locator(".mha-lab").get_by_role("button", name="Reset", exact=True).all():
+        reset.click()
+    assert (seen.console_errors, seen.page_errors, seen.other_hosts) == ([], [], [])
+
+
+def shows(lab, *rows, decimals=2):
+    """Say whether a lab's picture has these numbers, a row's one after the other."""
+    texts = "|".join(lab.locator(".mha-picture svg text").all_text_contents())
+    return all("|".join(style.number(value, decimals) for value in row) in texts for row in rows)
+
+
+def softmax(scores):
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+def weights_of(X, W_Q, W_K, divisor=1.0):
+    return softmax(X @ W_Q @ (X @ W_K).T / divisor)
+
+
+# ---- accessibility ---------------------------------------------------------------------------
+
+
+def violations(page, inside):
+    options = {"runOnly": {"type": "rule", "values": [*RULES]}, "resultTypes": ["violations"]}
+    found = Axe().run(page, context=inside, options=options).response["violations"]
+    return {rule["id"]: [node["html"][:160] for node in rule["nodes"]] for rule in found}
+
+
+@pytest.mark.parametrize("name", labs.__all__)
+def test_every_control_has_a_name_and_a_value(seen, lab_of, name):
+    lab = lab_of(name)
+    for fold in lab.get_by_role("checkbox", name=re.compile("^(Change|Very|Other) ")).all():
+        fold.check()
+    lab.evaluate("(node, name) => node.classList.add(`axe-${name}`)", name)
+    assert violations(seen.page, f".axe-{name}") == {}
+    for fold in lab.get_by_role("checkbox", name=re.compile("^(Change|Very|Other) ")).all():
+        fold.uncheck()
+
+
+def test_a_control_without_a_name_would_be_found(seen):
+    found = violations(seen.page, ".planted")
+    assert set(found) >= {"aria-input-field-name", "button-name", "label"}
+
+
+@pytest.mark.parametrize("name", labs.__all__)
+def test_few_tab_stops(lab_of, name):
+    stops = lab_of(name).evaluate("""node => {
+        const seen = [...node.querySelectorAll("button, input, select, textarea, [tabindex]")]
+            .filter(one => one.tabIndex >= 0 && one.offsetParent !== null);
+        const groups = new Set(seen.filter(one => one.type === "radio").map(one => one.closest(".widget-radio-box")));
+        return seen.filter(one => one.type !== "radio").length + groups.size;
+    }""")
+    assert stops <= TAB_STOPS.get(name, 25)
+
+
+@pytest.mark.parametrize("width", [NARROW, 790])
+def test_every_lab_fits_its_page_with_numbers_that_can_be_read(seen, width):
+    seen.page.locator(".mha-lab").evaluate_all(
+        "(all, width) => all.forEach(one => one.style.width = `${width}px`)", width
+    )
+    sizes = seen.page.locator(".mha-lab").evaluate_all("""all => all.map(node => {
+        const texts = [...node.querySelectorAll("svg text")];
+        const scroll = node.querySelector(".mha-scroll");
+        return {
+            name: node.querySelector("b").textContent,
+            height: Math.round(node.getBoundingClientRect().height),
+            overflow: scroll.scrollWidth - scroll.clientWidth,
+            smallest: Math.min(...texts.map(text => {
+                const {a, b} = text.getScreenCTM();
+                return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b);
+            })),
+        };
+    })""")
+    seen.page.locator(".mha-lab").evaluate_all("all => all.forEach(one => one.style.width = null)")
+    assert len(sizes) == len(labs.__all__)
+    assert [one for one in sizes if one["height"] > HIGHEST] == []
+    assert [one for one in sizes if one["overflow"] > 0] == []
+    assert [one for one in sizes if one["smallest"] < style.LEAST - 0.01] == []
+
+
+def test_one_white_card_in_the_dark(seen):
+    set_theme(seen.page)
+    colours = seen.page.locator(".mha-lab").evaluate_all("""all => all.flatMap(node =>
+        [node, ...node.querySelectorAll("div")].map(one => getComputedStyle(one).backgroundColor))""")
+    inputs = seen.page.locator(".mha-lab input[type=number], .mha-lab select").evaluate_all(
+        "all => all.map(one => [getComputedStyle(one).backgroundColor, getComputedStyle(one).color])"
+    )
+    set_theme(seen.page, "JupyterLab Light")
+    assert set(colours) <= {"rgb(255, 255, 255)", "rgba(0, 0, 0, 0)"}
+    assert {tuple(pair) for pair in inputs} == {("rgb(255, 255, 255)", "rgb(26, 26, 26)")}
+
+
+def test_motion_ends_at_once_where_it_is_not_wanted(seen, lab_of):
+    lab = lab_of("split_lab")
+    seen.page.emulate_media(reduced_motion="reduce")
+    lab.get_by_role("button", name="Next step").click()
+    expect(lab.locator(".mha-arrive").first).to_be_attached()
+    running = lab.locator(".mha-arrive").evaluate_all("all => all.map(one => getComputedStyle(one).animationName)")
+    seen.page.emulate_media(reduced_motion="no-preference")
+    assert set(running) == {"none"}
+
+
+# ---- keys ------------------------------------------------------------------------------------
+
+
+def test_letters_on_a_control_are_no_commands_to_the_notebook(seen, lab_of):
+    lab, count = lab_of("word_order"), seen.page.locator(".jp-Notebook .jp-Cell").count()
+    for control in (lab.get_by_role("radio").first, lab.get_by_role("checkbox").first):
+        control.focus()
+        for key in ("b", "a", "x", "d", "d", "m", "0", "0"):
+            control.press(key)
+    expect(seen.page.locator(".jp-Notebook .jp-Cell")).to_have_count(count)
+    assert seen.page.locator(".jp-Dialog").count() == 0
+
+
+def test_letters_on_a_cell_are_commands_as_before(seen):
+    cells = seen.page.locator(".jp-Notebook .jp-Cell")
+    count = cells.count()
+    cells.first.locator(".jp-InputPrompt").click()
+    seen.page.keyboard.press("b")
+    expect(cells).to_have_count(count + 1)
+    seen.page.keyboard.press("d")
+    seen.page.keyboard.press("d")
+    expect(cells).to_have_count(count)
+
+
+def test_the_settings_are_those_of_the_installed_jupyterlab():
+    assert json.loads(shortcuts.SETTINGS.read_text(encoding="utf-8")) == shortcuts.overrides(), (
+        "run python -m tools.page.shortcuts"
+    )
+
+
+# ---- numbers ---------------------------------------------------------------------------------
+
+
+def test_the_workbench_shows_the_numbers_that_numpy_gives(seen, lab_of):
+    lab, X = lab_of("qkv_workbench"), running_example.X
+    W_Q, W_K, W_V = running_example.first_head()
+    weights = weights_of(X, W_Q, W_K)
+    assert shows(lab, *weights, *(weights @ X @ W_V))
+    press_latency(seen.page, lab.get_by_role("radio", name="it").first, lab.locator(".mha-picture"), "ArrowLeft", 1)
+    expect(lab.locator(".mha-readout")).to_contain_text("“mat” attends")
+    assert shows(lab, *weights)
+    lab.get_by_role("checkbox", name="Change the matrices").check()
+    lab.get_by_role("radio", name="W_V").check()
+    press_latency(seen.page, lab.get_by_label("W_V 0,0"), lab.locator(".mha-picture"), "ArrowUp", 2)  # a half each
+    changed = W_V + np.array([[1.0, 0], [0, 0], [0, 0], [0, 0]])
+    assert shows(lab, *weights, *(weights @ X @ changed))
+    lab.get_by_role("checkbox", name="Change the matrices").uncheck()
+
+
+def test_word_order_shows_the_numbers_that_numpy_gives(seen, lab_of):
+    lab = lab_of("word_order")
+    for name, places in order.ORDERS.items():
+        lab.get_by_role("radio", name=name).check()
+        expect(lab.locator(".mha-readout")).to_contain_text(
+            "both orders equal" if places == (0, 1, 2) else "same context"
+        )
+        for X in WORD_VECTORS, WORD_VECTORS[list(places)]:
+            weights = softmax(X @ PROJECTIONS["queries"] @ (X @ PROJECTIONS["keys"]).T)
+            assert shows(lab, *weights, *(weights @ X @ PROJECTIONS["values"]))
+    lab.get_by_role("checkbox", name="positions are added").check()
+    expect(lab.locator(".mha-readout")).to_contain_text("the order now matters")
+
+
+def test_softmax_scaling_shows_the_numbers_that_numpy_gives(seen, lab_of):
+    lab = lab_of("softmax_scaling")
+    press_latency(
+        seen.page, lab.get_by_role("radio", name="64", exact=True), lab.locator(".mha-picture"), "ArrowRight", 1
+    )
+    raw = scaling.sample_scores(1, 128)[0]
+    for divisor, shown in (("none", raw), ("sqrt(d_k)", raw / np.sqrt(128))):
+        lab.get_by_role("radio", name=divisor, exact=True).check()
+        expect(lab.locator(".mha-picture")).to_contain_text("not divided" if divisor == "none" else "= 11.31")
+        texts = lab.locator(".mha-picture svg text").all_text_contents()
+        assert [text for text in texts if re.fullmatch(r"\d\.\d\d", text)][:8] == [f"{w:.2f}" for w in softmax(shown)]
+
+
+def test_the_mask_studio_is_clicked_and_typed(seen, lab_of):
+    lab = lab_of("mask_studio")
+    W_Q, W_K, _ = running_example.first_head()
+    scores = running_example.X @ W_Q @ (running_example.X @ W_K).T / np.sqrt(2)
+    mask = np.tri(5, dtype=bool)
+
+    def as_drawn():
+        weights = softmax(np.where(mask, scores, -np.inf))
+        return [row[visible] for row, visible in zip(weights, mask, strict=True)]
+
+    assert shows(lab, *as_drawn())
+    box = lab.get_by_role("checkbox", name="it sees cat", exact=True)
+    box.click()  # refused where anything lies over it
+    picture, place = lab.locator(".mha-picture svg").first.bounding_box(), box.bounding_box()
+    assert picture["x"] <= place["x"] <= picture["x"] + picture["width"], "it lies on the picture"
+    assert picture["y"] <= place["y"] <= picture["y"] + picture["height"]
+    mask[3, 0] = False
+    expect(lab.locator(".mha-readout")).to_contain_text("11 of 25 cells hidden")
+    assert shows(lab, *as_drawn())
+    press_latency(
+        seen.page, lab.get_by_role("checkbox", name="sat sees mat", exact=True), lab.locator(".mha-picture"), " ", 1
+    )
+    mask[1, 2] = True
+    assert shows(lab, *as_drawn())
+
+
+def test_the_leak_detector_shows_what_moves(lab_of):
+    lab = lab_of("leak_detector")
+    lab.get_by_role("radio", name="one too far").check()
+    expect(lab.locator(".mha-readout")).to_contain_text(
+        "A leak: output “mat” comes before it. Over all tokens: 4 leaks"
+    )
+    expect(lab.get_by_text("LEAK", exact=True)).to_have_count(1)
+
+
+def test_the_split_lab_shows_what_each_head_holds(seen, lab_of):
+    lab = lab_of("split_lab")
+    X = 100 * np.arange(5)[:, None] + np.arange(4)
+    for head in (X[:, :2], X[:, 2:], X.reshape(2, 5, 2)[0], X.reshape(2, 5, 2)[1]):  # two right heads, two wrong ones
+        entries = [str(value) for value in head.ravel()]
+        texts = lab.locator(".mha-picture svg text").all_text_contents()
+        assert set(entries) <= set(texts)
+    lab.get_by_label("heads").select_option("3")
+    expect(lab.locator(".mha-readout")).to_contain_text("is not divisible by n_heads=3")
+
+
+def test_the_shape_tracer_grades_a_shape(lab_of):
+    lab = lab_of("shape_tracer")
+    for axis, size in zip(("axis 1", "axis 2", "axis 3"), (2, 5, 3), strict=True):
+        lab.get_by_label(axis).fill(str(size))
+        lab.get_by_label(axis).press("Enter")
+    lab.get_by_role("button", name="Check").click()
+    expect(lab.locator(".mha-readout")).to_contain_text("Axis 3 of Q is not 3")
+    expect(lab.locator(".mha-picture")).to_contain_text("≠")
+
+
+def test_the_sum_of_heads_shows_what_each_head_adds(lab_of):
+    lab = lab_of("sum_of_heads")
+    for value in heads.FULL[running_example.TOKENS.index("it")]:
+        assert f"= {value:.2f}" in text_of(lab)
+    lab.get_by_role("checkbox", name="head 1").uncheck()
+    expect(lab.locator(".mha-readout")).to_contain_text("Head 1 is off (zero).")
+    for value in heads.HEADS[0, running_example.TOKENS.index("it")] @ heads.W_O[:2]:
+        assert f"= {value:.2f}" in text_of(lab)
+
+
+def test_which_bug_takes_a_diagnosis_by_keyboard(seen, lab_of):
+    lab, picture = lab_of("which_bug"), lab_of("which_bug").locator(".mha-picture")
+    press_latency(seen.page, lab.get_by_role("radio", name="warm-up"), picture, "ArrowRight", 1)
+    expect(lab.locator(".mha-readout")).to_contain_text("Patient A: no probe is shown yet.")
+    press_latency(seen.page, lab.get_by_role("checkbox", name="parity"), picture, " ", 1)
+    truth = diagnosis.ward(1)["A"]
+    lab.get_by_label("diagnosis").select_option(truth)
+    lab.get_by_role("button", name="Commit").press("Enter")
+    expect(lab.locator(".mha-readout")).to_contain_text(f"Committed: {truth}. Right.")
+    expect(lab.locator(".mha-readout")).to_contain_text("Score: 1 of 1 right, 1 probe used.")
+
+
+def test_the_head_browser_shows_the_weights_of_a_typed_sentence(seen, lab_of):
+    lab = lab_of("head_browser")
+    lab.get_by_label("sentence").fill("<b>Rain</b> 🙂 fell on it")
+    lab.get_by_label("sentence").press("Enter")
+    expect(lab.locator(".mha-picture")).to_contain_text("fell")
+    encoding = encoder.load().encode("<b>Rain</b> 🙂 fell on it")
+    query = encoding.tokens.index("it")
+    expect(lab.locator(".mha-readout")).to_contain_text(f"“it” (token {query})")
+    assert lab.get_by_label("query").input_value() == f"it (token {query})"
+    for weight in encoding.weights[5, 11, query]:
+        assert weight < 0.05 or style.number(weight, 2) in text_of(lab)
+    lab.get_by_role("checkbox", name="knock out").check()
+    moved = encoder.load().encode("<b>Rain</b> 🙂 fell on it", without=[(5, 11)]).vector @ encoding.vector
+    expect(lab.locator(".mha-picture")).to_contain_text(style.number(moved, 4))
