@@ -206,6 +206,7 @@ def moved_vectors(before, after, features, *, pulls=None):
         (x0, y0), (x, y) = place(before[starts[label]]), place(point)
         parts.append(svg.arrow(x0, y0, x, y, colour=style.role_text("output")))
         parts.append(svg.circle(x, y, 6, fill=style.ROLES["output"], stroke=style.INK))
+        parts.append(svg.box(x + 9, y - 9, 8.6 * len(label), 18, fill=style.PAPER))  # a label hides the band below it
         parts.append(svg.text(x + 11, y + 5, label, size=13, bold=True, colour=style.role_text("output")))
 
     def listed(points):
