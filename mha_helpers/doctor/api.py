@@ -4,7 +4,7 @@ import contextlib
 import inspect
 import sys
 
-from mha_helpers.doctor import calling, signature
+from mha_helpers.doctor import calling, outside, signature
 from mha_helpers.doctor.examination import Examination
 from mha_helpers.doctor.frameworks import adapter_for
 from mha_helpers.doctor.modules import ModuleSubject
@@ -61,15 +61,34 @@ def _examine(attention, names):
         )
     adapter = adapter_for(attention)
     with _one_thread():
-        return _examination_of(attention, adapter, names).run()
+        if adapter is not None:
+            return _module(adapter, names)
+        return _function(attention, names)
 
 
-def _examination_of(attention, adapter, names):
-    if adapter is not None:
-        roles = signature.read(adapter.signature_of, names, is_module=True)
-        return Examination(ModuleSubject(adapter, roles))
+def _module(adapter, names):
+    roles = signature.read(adapter.signature_of, names, is_module=True)
+    try:
+        return Examination(ModuleSubject(adapter, roles)).run()
+    except signature.CannotBeExaminedError as error:
+        report = _from_outside(adapter, roles, adapter.framework, adapter.name)
+        if report is None or report.healthy is None:
+            return Report(adapter.name, None, reason=str(error))
+        return report
+
+
+def _from_outside(function, roles, framework, name):
+    """Examine a callable from X to outputs by its answers alone."""
+    argument = next((argument for argument, role in roles.items() if role == "X"), None)
+    return None if argument is None else outside.examine(name, function, argument, framework)
+
+
+def _function(attention, names):
     roles = signature.read(attention, names)
-    return Examination(FunctionSubject(attention, roles, calling.framework_of(attention)))
+    framework = calling.framework_of(attention)
+    if "X" in roles.values() and not {"W_V", "W_Q"} & set(roles.values()):
+        return _from_outside(attention, roles, framework, getattr(attention, "__name__", type(attention).__name__))
+    return Examination(FunctionSubject(attention, roles, framework)).run()
 
 
 @contextlib.contextmanager

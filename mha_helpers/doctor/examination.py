@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mha_helpers.doctor import calling, evidence, masks_asked, strain
+from mha_helpers.doctor import cache, calling, evidence, masks_asked, strain
 from mha_helpers.doctor.alterations import FORMS, TOGETHER
 from mha_helpers.doctor.equation import RIGHT, compute, fits
 from mha_helpers.doctor.hiding import ALWAYS_CAUSAL, BUILT_IN
@@ -84,6 +84,7 @@ class Examination:
             if self.named:
                 masks_asked.ask(self)
                 strain.ask(self)
+                cache.ask(self)
             elif not self.report.findings or self.report.findings[0].name is None:
                 self.report.untested.append("masks and large scores, as the plain call isn't understood")
             if len(self.plain) > 1:
@@ -373,11 +374,12 @@ class Examination:
 
     def _not_repeatable(self, question):
         """Chance, or something kept from call to call: with the same seed, chance repeats itself."""
+        again, third = (self._hear_again(question).output for _ in range(2))
         seeded = []
         for _ in range(2):
             with calling.seeded():
                 seeded.append(self._hear_again(question).output)
-        self.add("dropout-always-on" if _same(*seeded) else "not-repeatable", None)
+        self.add("dropout-always-on" if not _same(again, third) and _same(*seeded) else "not-repeatable", None)
 
 
 def _same(one, other):

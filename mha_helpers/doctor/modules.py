@@ -310,7 +310,8 @@ class ModuleSubject(FunctionSubject):
         ]
         return Reply(None, tuple(arrays), changed=any(reply.changed for reply in replies))
 
-    def _call(self, layout, question, case, how):
+    def arguments(self, layout, question, case, how):
+        """What a call is given, as ndarrays; None where the mask cannot be said in this form."""
         arguments, batch = {}, 1 if layout.loops else question.batch
         values_from = case.context if case.second is None else case.second
         for role, array in (
@@ -338,7 +339,7 @@ class ModuleSubject(FunctionSubject):
             full = (batch, case.n_heads, question.n_queries, question.keys)
             given = how[1].of(case.allowed, full)
             if given is None:
-                return Reply(error=CannotBeExaminedError("this mask cannot be said in this form"))
+                return None
             arguments[how[0]] = given
         elif self.blank is not None:
             everything = np.ones((batch, 1, 1, question.keys), bool)
@@ -347,6 +348,12 @@ class ModuleSubject(FunctionSubject):
             )
         if question.is_causal:
             arguments[self.by_role["is_causal"]] = True
+        return arguments
+
+    def _call(self, layout, question, case, how):
+        arguments = self.arguments(layout, question, case, how)
+        if arguments is None:
+            return Reply(error=CannotBeExaminedError("this mask cannot be said in this form"))
         function = self.adapter if question.precision is None else self._half(question.precision)
         answer = calling.call(function, arguments, self._converter(question))
         if answer.error is not None:

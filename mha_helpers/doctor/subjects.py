@@ -248,7 +248,8 @@ class FunctionSubject:
             )
         return self._call(layout, question, case, how)
 
-    def _call(self, layout, question, case, how):
+    def arguments(self, layout, question, case, how):
+        """What a call is given, as ndarrays; None where the mask cannot be said in this form."""
         arguments, batch = {}, 1 if layout.loops else question.batch
         sources = case.heads if case.heads is not None else (case.X, case.context)
         roles = ("queries", "keys", "values") if case.heads is not None else ("X", "context")
@@ -264,7 +265,7 @@ class FunctionSubject:
             full = (batch, case.n_heads, question.n_queries, question.keys)
             given = how[1].of(case.allowed, full)
             if given is None:
-                return Reply(error=CannotBeExaminedError("this mask cannot be said in this form"))
+                return None
             arguments[how[0]] = given
         elif self.blank is not None:
             everything = np.ones((batch, 1, 1, question.keys), bool)
@@ -272,6 +273,12 @@ class FunctionSubject:
             arguments[self.blank[0]] = self.blank[1].of(everything, full)
         if question.is_causal:
             arguments[self.by_role["is_causal"]] = True
+        return arguments
+
+    def _call(self, layout, question, case, how):
+        arguments = self.arguments(layout, question, case, how)
+        if arguments is None:
+            return Reply(error=CannotBeExaminedError("this mask cannot be said in this form"))
         return self._read(layout, case, calling.call(self.function, arguments, self._converter(question)))
 
     def _converter(self, question):

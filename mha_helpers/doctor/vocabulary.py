@@ -302,10 +302,6 @@ WORDS = {
         "Each head's share of the output carries the whole bias: it is added n_heads times.",
         "add the bias once, after the shares are summed",
     ),
-    "cache-causal-offset": Word(
-        "With a cache the causal mask starts in the upper left corner, and new tokens don't see all of the old ones.",
-        "align the last query with the last key: new query i sees key j where j <= i + number of old keys",
-    ),
     "mha-block-diagonal": Word(
         "Each head goes through a block of W_O of its own, so that heads never meet.", "joined @ W_O, with all of W_O"
     ),
@@ -449,7 +445,7 @@ WORDS = {
 
 # Names that no exercise's check can give: they are about modules, batches, masks in other shapes, or conduct.
 NEW = {
-    "attention-over-batch", "batch-mixed", "bias-left-out", "cache-causal-offset", "cache-differs",
+    "attention-over-batch", "batch-mixed", "bias-left-out", "cache-differs",
     "causal-ignored", "causal-lost-with-mask", "cross-attends-to-itself", "cross-sources-swapped",
     "dropout-always-on", "kv-heads-tiled", "mask-float16-overflow", "mask-lost-with-causal", "mask-multiplied",
     "mask-of-one-head", "mask-of-one-query", "mask-one-head-only", "mask-outer-nan", "mask-tiled-over-heads",
