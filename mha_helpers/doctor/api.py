@@ -75,6 +75,9 @@ def _module(adapter, names):
         if report is None or report.healthy is None:
             return Report(adapter.name, None, reason=str(error))
         return report
+    finally:
+        if hasattr(adapter, "restore"):
+            adapter.restore()
 
 
 def _from_outside(function, roles, framework, name):

@@ -33,7 +33,9 @@ def ask(examination):
             continue
         corner = compute(_from_the_corner(case, first), right=examination.right | {"hide": NOT_CAUSAL})[0][:, first:]
         where = ((f"{TOKENS - first} new token{'s' * (TOKENS - first > 1)} after {first} in the cache",), ("one run",))
-        seen = "It is what comes out where the causal mask starts in the upper left corner, so that new tokens don't see "
+        seen = (
+            "It is what comes out where the causal mask starts in the upper left corner, so that new tokens don't see "
+        )
         seen += "all of the old ones."
         examination.add("cache-differs", None, where=where, evidence=seen if fits(output, corner) else "")
         return

@@ -42,10 +42,14 @@ def ask(examination):
     subject = examination.subject
     settled = examination.masks
     for role in ("mask", "padding", "lengths", "bias"):
-        if subject.has(role) and examination.in_time:
-            found = _one_mask(examination, role)
-            if found is not None:
-                settled[role] = found
+        if not subject.has(role):
+            continue
+        if not examination.in_time:
+            examination.report.untested.append(f"the argument {subject.by_role[role]}, for want of time")
+            continue
+        found = _one_mask(examination, role)
+        if found is not None:
+            settled[role] = found
     if not any(subject.has(role) for role in KINDS):
         examination.report.untested.append("masks (it takes none)")
     if subject.has("is_causal"):

@@ -134,12 +134,11 @@ def _fused_by_its_shape(unit, units):
 
 
 def spare_units(units):
-    """The units that no role takes: second ones of a name, or more of them than attention has."""
+    """The units that no role takes: there are more of them than attention has."""
     roles = [unit.role for unit in units if unit.role]
-    spare = [unit for i, unit in enumerate(units) if unit.role and unit.role in [other.role for other in units[:i]]]
     unnamed = [unit for unit in units if not unit.role]
     places = 4 - sum(len(role) for role in dict.fromkeys(roles))
-    return spare + unnamed[max(places, 0) :]
+    return unnamed[max(places, 0) :]
 
 
 def _is_a_list(one, matrices, numbered):

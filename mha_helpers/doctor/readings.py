@@ -41,11 +41,12 @@ class Reading:
 
 def readings(units, values, n_heads, d_model):
     """Yield a Reading for each way; `n_heads` and `d_model` are given, what shapes contradict is left out."""
+    seconds = [unit for i, unit in enumerate(units) if unit.role and unit.role in [other.role for other in units[:i]]]
     for roles, named in assignments(units):
-        yield from _of_assignment(roles, named, values, n_heads, d_model)
+        yield from _of_assignment(roles, named, values, n_heads, d_model, seconds)
 
 
-def _of_assignment(roles, named, values, n_heads, d_model):
+def _of_assignment(roles, named, values, n_heads, d_model, seconds):
     raw = any(not unit.orientation for unit in roles.values())
     turns = [("inputs by outputs", "inputs by outputs"), ("outputs by inputs", "outputs by inputs"),
              ("inputs by outputs", "outputs by inputs"), ("outputs by inputs", "inputs by outputs")]  # fmt: skip
@@ -55,7 +56,7 @@ def _of_assignment(roles, named, values, n_heads, d_model):
             orders = _orders(roles)
             for j, order in enumerate(orders):
                 for strided in (False, True) if n_heads > 1 and not fused else (False,):
-                    make = _maker(roles, n_heads, d_model, turn, turn_out, axes, order, strided)
+                    make = _maker(roles, n_heads, d_model, turn, turn_out, axes, order, strided, seconds)
                     kv_heads = _key_heads(make, values, n_heads)
                     if kv_heads is None:
                         continue
@@ -92,24 +93,57 @@ def _orders(roles):
     return ["QK", "KQ"] if "QK" in roles else [""]
 
 
-def _maker(roles, n_heads, d_model, turn, turn_out, axes, order, strided):
+def _maker(roles, n_heads, d_model, turn, turn_out, axes, order, strided, seconds=()):
     def make(values):
         matrices = {}
+        further = [(unit.role, _each(unit, values, n_heads)) for unit in seconds]
         for role, unit in roles.items():
             orientation = unit.orientation or (turn_out if role == "O" else turn)
             matrix = _flat(unit, values, role, orientation, n_heads, d_model)
             bias = unit.bias(values)
             if role in ("QKV", "KV", "QK"):
-                matrices |= _cut(matrix, bias, order, axes, n_heads, per_head=len(unit.paths) > 1)
+                for letter, pair in _pairs(_cut(matrix, bias, order, axes, n_heads)).items():
+                    _follow(matrices, letter, *pair)
                 continue
             if strided:
                 matrix, bias = _unstrided(matrix, bias, role, n_heads)
-            matrices[role] = matrix
-            if bias is not None:
-                matrices[f"b_{role}"] = bias
+            _follow(matrices, role, matrix, bias)
+        for role, (matrix, bias) in further:
+            _follow(matrices, role, matrix, bias)
         return matrices
 
     return make
+
+
+def _follow(matrices, role, matrix, bias):
+    """Set a matrix, or apply it after the one that is there: two linear layers are one."""
+    if role in matrices:
+        before = matrices.get(f"b_{role}")
+        if before is not None:
+            bias = before @ matrix + (0 if bias is None else bias)
+        matrix = matrices[role] @ matrix
+    matrices[role] = matrix
+    if bias is not None:
+        matrices[f"b_{role}"] = bias
+
+
+def _pairs(matrices):
+    return {letter: (matrices[letter], matrices.get(f"b_{letter}")) for letter in matrices if len(letter) == 1}
+
+
+def _each(unit, values, n_heads):
+    """A second matrix: whole, or one for each head on its own features."""
+    orientation = unit.orientation or "inputs by outputs"
+    turned = [values[path].T if orientation == "outputs by inputs" else values[path] for path in unit.paths]
+    if len(turned) == 1:
+        return turned[0], unit.bias(values)
+    if len(turned) != n_heads:
+        raise ValueError("it is not one a head")
+    height, width = turned[0].shape
+    whole = np.zeros((n_heads * height, n_heads * width))
+    for i, matrix in enumerate(turned):
+        whole[i * height : (i + 1) * height, i * width : (i + 1) * width] = matrix
+    return whole, unit.bias(values)
 
 
 def _flat(unit: Unit, values, role, orientation, n_heads, d_model):
@@ -135,7 +169,7 @@ def _from_three_axes(value, role, n_heads, d_model, orientation):
     return value.transpose(m, h, d).reshape(value.shape[m], -1)
 
 
-def _cut(matrix, bias, order, axes, n_heads, per_head):
+def _cut(matrix, bias, order, axes, n_heads):
     parts = len(order)
     width = matrix.shape[1]
     if (axes == AXES and width % parts) or (width % (parts * n_heads) and axes != AXES):

@@ -86,7 +86,6 @@ class Report:
     asked: int = 0
     seconds: float = 0.0
     reason: str = ""
-    equation: tuple = ()  # (step, text, whether altered) for the panel
 
     @property
     def names(self):
@@ -128,7 +127,7 @@ class Report:
     def _repr_html_(self):
         from mha_helpers.doctor import panel
 
-        return panel.html(self)
+        return panel.html_of(self)
 
     def to_json(self):
         """Return a dictionary that `json.dumps` takes."""

@@ -120,6 +120,10 @@ def read(function, given=None, *, is_module=False):
     for parameter in parameters:
         plain = re.sub("[^a-z0-9]", "", parameter.name.lower())
         roles[parameter.name] = (given or {}).get(parameter.name, ROLE_OF.get(plain, "") or _by_part(plain))
+    exact = {role for name, role in roles.items() if re.sub("[^a-z0-9]", "", name.lower()) in ROLE_OF}
+    for name, role in roles.items():  # a part of a name says less than a whole one
+        if role in ("mask", "padding") and role in exact | {"padding"} and _by_part_only(name) and "mask" in exact:
+            roles[name] = ""
     required = [parameter.name for parameter in parameters if parameter.default is inspect.Parameter.empty]
     _mend(roles, required, is_module)
     unknown = [name for name in required if not roles[name]]
@@ -132,6 +136,10 @@ def read(function, given=None, *, is_module=False):
             f"examine(..., names={{{unknown[0]!r}: 'mask'}}): one of {', '.join(NAMES)}"
         )
     return roles
+
+
+def _by_part_only(name):
+    return re.sub("[^a-z0-9]", "", name.lower()) not in ROLE_OF
 
 
 def _by_part(plain):

@@ -1,0 +1,135 @@
+"""Objects that hold their arrays as attributes: plain Python classes over NumPy, Equinox's modules, Flax's nnx."""
+
+import copy
+import inspect
+import re
+
+import numpy as np
+
+from mha_helpers.doctor import calling
+from mha_helpers.doctor.frameworks import Found
+
+DEEPEST = 4
+
+
+class PythonObject:
+    """How an object with arrays among its attributes is found, changed and run."""
+
+    def __init__(self, thing):
+        self.original = thing
+        try:
+            self.thing = copy.deepcopy(thing)
+        except Exception:  # then it is examined itself
+            self.thing = thing
+        self.places = dict(_arrays_in(self.thing, "", 0, set()))
+        kinds = {type(value).__module__.partition(".")[0] for _, _, value in self.places.values()}
+        self.framework = "jax" if kinds & {"jax", "jaxlib"} else "torch" if "torch" in kinds else "numpy"
+
+    @property
+    def name(self):
+        return type(self.original).__name__
+
+    @property
+    def signature_of(self):
+        for method in ("forward", "call", "__call__"):
+            if method in dir(type(self.thing)):
+                return getattr(self.thing, method)
+        return self.thing
+
+    def __call__(self, **arguments):
+        return self.signature_of(**arguments)
+
+    def parameters(self):
+        found = []
+        for path, (owner, _, value) in self.places.items():
+            array = calling.read(value)
+            if array is None or array.dtype.kind != "f" or array.size < 2:
+                continue
+            kind = type(owner).__name__ if not isinstance(owner, (dict, list)) else ""
+            found.append(self._found(path, array, kind))
+        return found
+
+    @staticmethod
+    def _found(path, value, kind):
+        name = path.rpartition(".")[2].lower()
+        if "norm" in kind.lower():
+            return Found(path, value, "", "norm", kind)
+        if value.ndim == 1 or "bias" in name or re.match(r"b_?[qkvo]$", name):
+            return Found(path, value, "", "bias", kind)
+        orientation = "outputs by inputs" if kind == "Linear" else "inputs by outputs" if name == "kernel" else ""
+        return Found(path, value, orientation, "matrix" if value.ndim in (2, 3) else "other", kind)
+
+    def set(self, values):
+        for path, value in values.items():
+            owner, key, before = self.places[path]
+            after = _like(before, value)
+            if isinstance(owner, (dict, list)):
+                owner[key] = after
+            else:
+                object.__setattr__(owner, key, after)
+            self.places[path] = (owner, key, after)
+
+    def numbers(self):
+        found = {}
+        for name, value in _attributes(self.thing):
+            if type(value) in (int, float):
+                found[name] = value
+            elif hasattr(value, "__dict__") and not callable(value):
+                found |= {f"{name}.{key}": number for key, number in _attributes(value) if type(number) in (int, float)}
+        return found
+
+    def flags(self):
+        return {name: value for name, value in _attributes(self.thing) if isinstance(value, bool)}
+
+    def buffers(self):
+        return []
+
+    def source(self):
+        try:
+            return inspect.getsource(type(self.original))
+        except (OSError, TypeError):
+            return ""
+
+
+def _attributes(thing):
+    return list(getattr(thing, "__dict__", {}).items())
+
+
+def _arrays_in(thing, path, depth, seen):
+    """Yield (path, (owner, key, array)) for every array inside, however it is held."""
+    if depth > DEEPEST or id(thing) in seen:
+        return
+    seen.add(id(thing))
+    if isinstance(thing, dict):
+        items = list(thing.items())
+    elif isinstance(thing, (list, tuple)):
+        items = list(enumerate(thing))
+    else:
+        items = _attributes(thing)
+    for key, value in items:
+        if str(key).startswith("__"):
+            continue
+        full = f"{path}.{key}".strip(".")
+        if _is_array(value):
+            if not isinstance(thing, tuple):
+                yield full, (thing, key, value)
+        elif type(value).__name__ == "Param" and _is_array(getattr(value, "value", None)):
+            yield full, (value, "value", value.value)
+        elif isinstance(value, (dict, list, tuple)) or (hasattr(value, "__dict__") and not isinstance(value, type)):
+            yield from _arrays_in(value, full, depth + 1, seen)
+
+
+def _is_array(value):
+    return hasattr(value, "shape") and hasattr(value, "dtype") and not isinstance(value, (np.generic, type))
+
+
+def _like(before, value):
+    if isinstance(before, np.ndarray):
+        return np.asarray(value, before.dtype)
+    if type(before).__module__.startswith("torch"):
+        import torch
+
+        return torch.from_numpy(np.asarray(value, np.float32))
+    import jax.numpy as jnp
+
+    return jnp.asarray(value, before.dtype)
