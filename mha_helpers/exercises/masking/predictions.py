@@ -18,10 +18,10 @@ def _zeroed():
 predict_zero = Prediction(
     right="c",
     reactions={
-        "a": "That would need a power of e that is 0, and e^0 is 1. Among negative scores, 0 is the largest of all.",
-        "b": "It would be the least if 0 were a low score. But the two visible ones are negative, and 0 is above both.",
+        "a": "That would take a power of e that is 0, and e^0 is 1. Among negative scores, 0 is the largest of all.",
+        "b": "It would be, if 0 were a low score. But the two visible ones are negative, and 0 is above both.",
         "c": "e^0 is 1, and the visible scores are negative: the hidden key now gets the most. 0 is a score like any "
-        "other; only -inf means nothing.",
+        "other.",
     },
     evidence=_zeroed,
 )
@@ -41,12 +41,12 @@ def _after():
 predict_after = Prediction(
     right="b",
     reactions={
-        "a": "Softmax had shared out everything among three keys. What the third was given is taken away, and nobody "
-        "gives it to the others.",
-        "b": "Softmax had shared out everything among three keys, and the third one's share is now lost. The context "
-        "is an average no longer, but a shrunken one.",
-        "c": "The order stays, and the ratio of the two visible weights is even right. But their sum is not: what the "
-        "third was given is lost.",
+        "a": "Softmax had shared out everything among three keys. What the third one had been given is taken away, and "
+        "nobody hands it to the others.",
+        "b": "Softmax had shared out everything among three keys, and the third one's share is lost. The context is no "
+        "longer an average, only a shrunken one.",
+        "c": "The ratio of the two visible weights is right. It's their sum that isn't: what the third key had been "
+        "given is lost.",
     },
     evidence=_after,
 )
@@ -58,13 +58,13 @@ def _empty():
 
 
 predict_empty = Prediction(
-    right="c",
+    right="a",
     reactions={
-        "a": "It is what one would wish for. But softmax divides by the row's sum, and it subtracts the row's "
-        "maximum: -inf minus -inf is not a number.",
-        "b": "Three equal scores share evenly, as long as they are numbers: three times -1e9 would. But -inf minus the "
-        "maximum, -inf, is not a number.",
-        "c": "The maximum is -inf, and -inf minus -inf is not a number. From then on everything in this row is NaN.",
+        "a": "The row's maximum is -inf, and -inf minus -inf is not a number. From then on, everything in this row is "
+        "NaN.",
+        "b": "That's what you'd wish for. But softmax subtracts the row's maximum, and -inf minus -inf isn't a number.",
+        "c": "Equal scores do share evenly, as long as they are numbers: three times -1e9 would. But -inf minus the "
+        "row's maximum, -inf, is not a number.",
     },
     evidence=_empty,
 )
