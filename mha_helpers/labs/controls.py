@@ -55,4 +55,6 @@ def folded(name, *content):
     box = ipywidgets.VBox([*content], layout={"display": "none"})
     fold = check_box(name)
     fold.observe(lambda change: setattr(box.layout, "display", "flex" if change["new"] else "none"), "value")
-    return ipywidgets.VBox([fold, box])
+    whole = ipywidgets.VBox([fold, box])
+    whole.add_class("mha-fold")
+    return whole

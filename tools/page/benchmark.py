@@ -44,8 +44,8 @@ IMPORTS = [
 ]
 IMPORT_RUNS = 15
 HEAD_RUNS = 31
-SWEEPS = 6  # of each slider, there and back
-TOGGLE = "button.widget-toggle-button"
+SWEEPS = 6  # of each control, there and back
+SWITCH = ".mha-lab input[type=checkbox]:not(.mha-fold input)"
 
 # Some labs' pictures as one would draw them without the labs: `interact`, and a new matplotlib figure each time.
 PLAIN = """\
@@ -83,9 +83,9 @@ def draw_scaling(d_k):
     draw(d_k, raw=found.raw[None], scores=found.scores[None], weights=found.weights[None], naive=found.naive[None])""",
     "mask_studio": """\
 studio_state = labs.mask_studio().state
-@interact(length=SelectionSlider(options=range(1, 9)))
+@interact(length=SelectionSlider(options=range(1, 6)))
 def draw_studio(length):
-    found = studio.compute(studio_state | {"length of sequence 1": length})
+    found = studio.compute(studio_state | {"length": length})
     draw(length, scores=found.scores, weights=found.weights, sums=found.sums[:, None])""",
 }
 
@@ -117,9 +117,10 @@ def _steps(control):
         return now - lowest, highest - lowest
     return tuple(
         control.evaluate(
-            """radio => {
-                const all = [...document.getElementsByName(radio.name)];
-                return [all.indexOf(radio), all.length - 1];
+            """control => {
+                if (control.tagName === "SELECT") return [control.selectedIndex, control.options.length - 1];
+                const all = [...document.getElementsByName(control.name)];
+                return [all.indexOf(control), all.length - 1];
             }"""
         )
     )
@@ -142,13 +143,15 @@ def _presses(page, name):
     titles = {name: 1} | ({"  interact + matplotlib": 2} if name in PLAIN_LABS else {})
     for _ in range(SWEEPS):
         for title, number in titles.items():
-            control = cells.nth(number).locator('[role="slider"], input[type="radio"]:checked').first
+            control = cells.nth(number).locator('[role="slider"], input[type="radio"]:checked, select').first
             before, there = _steps(control)
+            is_list = control.evaluate('control => control.tagName === "SELECT"')
+            onward, back = ("ArrowDown", "ArrowUp") if is_list else ("ArrowRight", "ArrowLeft")
             picture = cells.nth(number).locator(".mha-picture, .widget-output")
-            press_latency(page, control, picture, "ArrowLeft", before)
-            press(title, cells.nth(number), control, ["ArrowRight"] * there + ["ArrowLeft"] * there)
-        for toggle in cells.nth(1).locator(TOGGLE).all()[:1]:
-            press("  its first switch", cells.nth(1), toggle, ["Enter"] * 16)
+            press_latency(page, control, picture, back, before)
+            press(title, cells.nth(number), control, [onward] * there + [back] * there)
+        for switch in cells.nth(1).locator(SWITCH).all()[:1]:
+            press("  its first switch", cells.nth(1), switch, [" "] * 16)
     base = median(milliseconds[name])
     return [
         [title, median(found), max(found), median(found) / base, blank_frames[title], len(found)]
