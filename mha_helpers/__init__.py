@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 _ROOMS = {
     "attention": "attention",
     "blockwise": "blockwise",
+    "decoder": "model.decoder",
     "decoding": "decoding",
     "doctor": "doctor",
     "course": "course",
@@ -27,6 +28,8 @@ _ROOMS = {
     "positions": "positions",
     "probes": "probes",
     "running_example": "running_example",
+    "tasks": "tasks",
+    "training": "training",
     "worked_examples": "worked_examples",
 }
 __all__ = list(_ROOMS)

@@ -18,6 +18,8 @@ ALLOWED = {
     "decoding": {"attention", "masks", "shapes"},
     "blockwise": {"attention", "masks", "shapes"},
     "fused": {"shapes"},
+    "tasks": set(),
+    "training": {"attention", "gradients", "masks", "shapes"},
     "positions": {"shapes"},
     "measures": {"shapes"},
     "probes": {"shapes"},
@@ -27,7 +29,7 @@ ALLOWED = {
     "worked_examples": {"attention", "course_data", "masks", "positions"},
     "course": {"drawing", "exercises"},
     "drawing": {"attention", "drawing", "running_example"},
-    "model": {"attention", "course_data", "model"},
+    "model": {"attention", "course_data", "decoding", "masks", "model", "shapes"},
     "learner": {"learner"},
     "exercises": {
         "running_example",

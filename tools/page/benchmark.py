@@ -1,6 +1,6 @@
 """Measure what the course promises to keep small, each beside something to compare it with.
 
-Usage: python -m tools.page.benchmark [--only labs|imports|gate|checks|heads|memory]
+Usage: python -m tools.page.benchmark [--only labs|imports|gate|checks|heads|attention|writing|memory]
 
 Medians of one run. Nothing is asserted: the numbers depend on the machine, the ratios less so.
 """
@@ -23,6 +23,7 @@ from playwright.sync_api import Error
 
 from mha_helpers import attention, exercises
 from mha_helpers import labs as mha_labs
+from tools.model import speed
 from tools.page.browser import (
     NO_BROWSER,
     lab_server,
@@ -248,7 +249,16 @@ def memory():
     print_table("Resident memory of the kernel", ["after", "MiB", "ratio"], rows)
 
 
-SECTIONS = {"labs": labs, "imports": imports, "gate": gate, "checks": checks, "heads": heads, "memory": memory}
+SECTIONS = {
+    "labs": labs,
+    "imports": imports,
+    "gate": gate,
+    "checks": checks,
+    "heads": heads,
+    "attention": speed.attention,
+    "writing": speed.writing,
+    "memory": memory,
+}
 
 
 def main(argv=None):

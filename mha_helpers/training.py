@@ -1,0 +1,291 @@
+"""A small causal model that is trained in NumPy, forwards and backwards on attention that can be put in.
+
+Tokens and positions become vectors, layers of multi-head attention each add to them, and a matrix turns them into
+logits: no norms and no MLPs, as in Elhage et al. (2021), "A Mathematical Framework for Transformer Circuits",
+https://transformer-circuits.pub/2021/framework/.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mha_helpers.attention import combine_heads, knock_out, masked_attention, softmax, split_heads
+from mha_helpers.gradients import attention_gradients
+from mha_helpers.masks import causal_mask
+from mha_helpers.shapes import check_count, check_n_heads
+
+MATRICES = ("W_Q", "W_K", "W_V", "W_O")
+HELD_OUT_SEED, HELD_OUT = 10_000, 256  # sequences that no training draws
+
+
+class Seen(NamedTuple):
+    """What a model makes of sequences.
+
+    Parameters
+    ----------
+    loss : float
+        The mean of -log(probability of the right target) where it counts, in nats.
+    accuracy : float
+        The share of right targets among those that count.
+    weights : ndarray, shape (n_layers, batch, n_heads, n, n)
+    probabilities : ndarray, shape (batch, n, n_questions, n_tokens)
+    """
+
+    loss: float
+    accuracy: float
+    weights: np.ndarray
+    probabilities: np.ndarray
+
+
+class Training:
+    """A model, and its way down the loss: `run` takes steps, and can be interrupted and called again.
+
+    Parameters
+    ----------
+    task : Task
+        As `tasks.repeated_sequences` makes it.
+    n_layers, n_heads, d_model : int, optional
+        More heads share the same matrices: the number of parameters stays.
+    is_causal : bool, optional
+        Whether a token may attend only to itself and to what came before it.
+    heads_start_equal : bool, optional
+        Whether all heads of a layer begin with the same numbers.
+    seed : int, optional
+        For the first numbers and for what is drawn.
+    batch : int, optional
+        How many sequences each step learns from.
+    rate : float, optional
+        The learning rate of Adam (Kingma and Ba 2014, https://arxiv.org/abs/1412.6980).
+    attend : callable, optional
+        `attend(queries, keys, values, mask)` returns `(context, weights)`.
+    gradients : callable, optional
+        `gradients(queries, keys, values, d_context, mask)` returns `(d_queries, d_keys, d_values)`.
+
+    Raises
+    ------
+    ValueError
+        If n_heads does not divide d_model, or a number is not one.
+
+    Examples
+    --------
+    >>> from mha_helpers.tasks import repeated_sequences
+    >>> training = Training(repeated_sequences(n_tokens=6, length=12), d_model=16, batch=16).run(60)
+    >>> training.losses[0] > training.losses[-1], len(training.losses)
+    (True, 60)
+    """
+
+    def __init__(
+        self,
+        task,
+        *,
+        n_layers=2,
+        n_heads=2,
+        d_model=32,
+        is_causal=True,
+        heads_start_equal=False,
+        seed=0,
+        batch=64,
+        rate=4e-3,
+        attend=masked_attention,
+        gradients=attention_gradients,
+    ):
+        d_model = check_count("d_model", d_model)
+        self.task, self.n_layers, self.n_heads = (
+            task,
+            check_count("n_layers", n_layers),
+            check_n_heads(n_heads, "d_model", d_model),
+        )
+        self.batch, self.rate, self.attend, self.gradients = check_count("batch", batch), rate, attend, gradients
+        self.mask = causal_mask(task.length) if is_causal else np.ones((task.length, task.length), bool)
+        self.rng = np.random.default_rng(seed)
+        shapes = {"tokens": (task.n_tokens, d_model), "positions": (task.length, d_model)}
+        shapes |= {f"{name}{i}": (d_model, d_model) for i in range(self.n_layers) for name in MATRICES}
+        shapes |= {"out": (d_model, task.n_questions * task.n_tokens)}
+        self.parameters = {
+            name: self.rng.normal(scale=d_model**-0.5, size=shape).astype(np.float32) for name, shape in shapes.items()
+        }
+        self.parameters["positions"] *= 3  # large at first, so that heads can tell places apart from the beginning
+        if heads_start_equal:
+            self._repeat_first_head()
+        self.losses = []
+        self._means, self._squares = (
+            {name: np.zeros_like(array) for name, array in self.parameters.items()} for _ in range(2)
+        )
+
+    def _repeat_first_head(self):
+        for i in range(self.n_layers):
+            for name in MATRICES:
+                W = self.parameters[f"{name}{i}"]
+                axis = 0 if name == "W_O" else 1  # a head has columns of the others, and rows of W_O
+                first = np.split(W, self.n_heads, axis=axis)[0]
+                self.parameters[f"{name}{i}"] = np.concatenate([first] * self.n_heads, axis=axis)
+
+    def run(self, n_steps, *, see=None, every=1):
+        """Take steps down the loss, each on new sequences.
+
+        Parameters
+        ----------
+        n_steps : int
+        see : callable, optional
+            `see(training)` is called after every `every`-th step: for a progress bar, or to keep a moment.
+        every : int, optional
+
+        Returns
+        -------
+        Training
+            Itself. Interrupted (Kernel, Interrupt), it keeps what it has learned, and returns as well.
+
+        Raises
+        ------
+        ValueError
+            If n_steps is not a whole number of 1 or more.
+        """
+        try:
+            for _ in range(check_count("n_steps", n_steps)):
+                self.step()
+                if see is not None and len(self.losses) % every == 0:
+                    see(self)
+        except KeyboardInterrupt:
+            print(f"interrupted after {len(self.losses)} steps; what was learned is kept")
+        return self
+
+    def step(self):
+        """Draw sequences, go forwards and backwards, and move every parameter a little."""
+        drawn = self.task.draw(self.rng, self.batch)
+        loss, gradients = self.loss_and_gradients(drawn)
+        n = len(self.losses) + 1
+        for name, gradient in gradients.items():
+            mean, square = self._means[name], self._squares[name]
+            mean += 0.1 * (gradient - mean)
+            square += 0.01 * (gradient**2 - square)
+            size = np.sqrt(square / (1 - 0.99**n)) + 1e-8
+            self.parameters[name] = self.parameters[name] - self.rate * mean / (1 - 0.9**n) / size
+        self.losses.append(loss)
+
+    def _forwards(self, tokens, mask, W_Os=None):
+        """Return the logits, and of each layer its input, queries, keys, values, combined heads and weights."""
+        p, kept = self.parameters, []
+        X = p["tokens"][tokens] + p["positions"][: tokens.shape[-1]]
+        for i in range(self.n_layers):
+            W_O = p[f"W_O{i}"] if W_Os is None else W_Os[i]
+            queries, keys, values = (split_heads(X @ p[f"{name}{i}"], self.n_heads) for name in MATRICES[:3])
+            context, weights = self.attend(queries, keys, values, mask)
+            combined = combine_heads(np.asarray(context, X.dtype))
+            kept.append((X, queries, keys, values, combined, np.asarray(weights)))
+            X = X + combined @ W_O
+        logits = (X @ p["out"]).reshape(*tokens.shape, self.task.n_questions, self.task.n_tokens)
+        return X, logits, kept
+
+    def loss_and_gradients(self, drawn):
+        """Go forwards and backwards once.
+
+        Parameters
+        ----------
+        drawn : Batch
+
+        Returns
+        -------
+        loss : float
+        gradients : dict of str to ndarray
+            How the loss changes with each parameter.
+        """
+        p, gradients = self.parameters, {}
+        X, logits, kept = self._forwards(drawn.tokens, self.mask)
+        loss, _, probabilities = _judge(logits, drawn)
+        # Of softmax and logarithm together little is left: the probability, less 1 where the right target stands.
+        d_logits = probabilities
+        np.put_along_axis(d_logits, drawn.targets[..., None], _at(d_logits, drawn.targets)[..., None] - 1, axis=-1)
+        shares = drawn.counts / (drawn.counts.sum() * self.task.n_questions)
+        d_logits = (d_logits * shares[..., None, None].astype(d_logits.dtype)).reshape(*X.shape[:-1], -1)
+        gradients["out"] = _over_tokens(X, d_logits)
+        d_X = d_logits @ p["out"].T
+        for i in reversed(range(self.n_layers)):
+            X, queries, keys, values, combined, _ = kept[i]
+            gradients[f"W_O{i}"] = _over_tokens(combined, d_X)
+            d_context = split_heads(d_X @ p[f"W_O{i}"].T, self.n_heads)
+            d_heads = self.gradients(queries, keys, values, d_context, self.mask)
+            for name, d_head in zip(MATRICES, d_heads, strict=False):
+                d_projected = combine_heads(np.asarray(d_head, X.dtype))
+                gradients[f"{name}{i}"] = _over_tokens(X, d_projected)
+                d_X = d_X + d_projected @ p[f"{name}{i}"].T
+        gradients["positions"] = np.zeros_like(p["positions"])
+        gradients["positions"][: d_X.shape[1]] = d_X.sum(axis=0)
+        gradients["tokens"] = np.zeros_like(p["tokens"])
+        np.add.at(gradients["tokens"], drawn.tokens, d_X)
+        return loss, gradients
+
+    def look(self, drawn=None, *, is_causal=None, without=()):
+        """Run the model without learning.
+
+        Parameters
+        ----------
+        drawn : Batch, optional
+            256 sequences that no training draws, unless given.
+        is_causal : bool, optional
+            As in training, unless given.
+        without : list of (int, int), optional
+            Heads to knock out, as (layer, head).
+
+        Returns
+        -------
+        Seen
+        """
+        drawn = self.held_out() if drawn is None else drawn
+        n = drawn.tokens.shape[-1]
+        mask = self.mask[:n, :n] if is_causal is None else np.tri(n, dtype=bool) | (not is_causal)
+        W_Os = [
+            knock_out(self.parameters[f"W_O{i}"], [head for layer, head in without if layer == i], self.n_heads)
+            for i in range(self.n_layers)
+        ]
+        _, logits, kept = self._forwards(drawn.tokens, mask, W_Os)
+        loss, accuracy, probabilities = _judge(logits, drawn)
+        return Seen(loss, accuracy, np.array([weights for *_, weights in kept]), probabilities)
+
+    def held_out(self):
+        """Return 256 sequences of the task, always the same."""
+        return self.task.draw(np.random.default_rng(HELD_OUT_SEED), HELD_OUT)
+
+
+def _at(array, places):
+    return np.take_along_axis(array, places[..., None], axis=-1)[..., 0]
+
+
+def _judge(logits, drawn):
+    """Return loss, accuracy and probabilities."""
+    probabilities = softmax(logits)
+    right = np.maximum(_at(probabilities, drawn.targets), np.finfo(np.float32).tiny)
+    hit = logits.argmax(axis=-1) == drawn.targets
+    return float(-np.log(right[drawn.counts]).mean()), float(hit[drawn.counts].mean()), probabilities
+
+
+def _over_tokens(X, d_Y):
+    """Return the gradient of W where Y = X @ W, added up over all tokens of all sequences."""
+    return X.reshape(-1, X.shape[-1]).T @ d_Y.reshape(-1, d_Y.shape[-1])
+
+
+def induction_score(weights, periods):
+    """How much each head attends to what came after the same token the last time.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (batch, ..., n, n)
+    periods : ndarray of int, shape (batch,)
+        After how many tokens each sequence repeats.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        The mean weight from a token to the one that followed it a period ago, over all tokens that repeat.
+
+    Examples
+    --------
+    >>> weights = np.zeros((1, 6, 6))
+    >>> weights[0, [3, 4, 5], [1, 2, 3]] = 1.0
+    >>> float(induction_score(weights, np.array([3])))
+    1.0
+    """
+    n, found = weights.shape[-1], []
+    for of_one, period in zip(weights, periods, strict=True):
+        queries = np.arange(period, n)
+        found.append(of_one[..., queries, queries - period + 1])
+    return np.concatenate(found, axis=-1).mean(axis=-1)
