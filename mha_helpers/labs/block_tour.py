@@ -1,5 +1,6 @@
 """Block tour: multi-head attention whole, one operation after another, with the learner's function inside."""
 
+import functools
 from dataclasses import dataclass
 
 from mha_helpers import attention, exercises
@@ -27,8 +28,8 @@ class Result:
     wrong: set  # tensors of the block
 
 
-def compute(state, function=None):
-    """From the controls' values to the numbers of the tour."""
+def compute(state, function=None, causes=frozenset):
+    """From the controls' values to the numbers of the tour; `causes()` is asked where the learner's differ."""
     right = example.stages()
     found = answer(
         function, attention.multi_head_attention, ARGUMENTS | {"n_heads": example.N_HEADS}, ("output", "weights")
@@ -36,7 +37,8 @@ def compute(state, function=None):
     output, weights = found.arrays
     stages = right._replace(output=output, weights=weights)
     tour = Tour(stages, right, int(state["head"]), example.TOKENS.index(state["query"]))
-    return Result(NAMES.index(state["step"]), tour, found.notice, wrong_tensors(tour))
+    wrong = wrong_tensors(tour)
+    return Result(NAMES.index(state["step"]), tour, found.notice, wrong | causes() if wrong else wrong)
 
 
 def wrong_tensors(tour):
@@ -47,6 +49,28 @@ def wrong_tensors(tour):
 
 def _differ(tour, name, head=slice(None)):
     return differing(getattr(tour.stages, name)[head], getattr(tour.right, name)[head]).any()
+
+
+# Where a mistake is made, by the first of these words in its name; it shows in weights or output, too.
+MADE_AT = {
+    "both-without": {"Q", "K", "V", "concat"},
+    "split": {"Q", "K", "V"},
+    "strided": {"Q", "K", "V"},
+    "combine": {"concat"},
+    "mean-heads": {"concat"},
+    "output-projection": {"W_O"},
+    "projection-per-head": {"W_O"},
+    "block-diagonal": {"W_O"},
+    "projection": {"W_Q", "W_K", "W_V"},
+    "shared-head": {"W_Q", "W_K", "W_V"},
+    "same-matrix": {"W_Q", "W_K", "W_V"},
+    "matrices-swapped": {"W_Q", "W_K", "W_V"},
+}
+
+
+def made_at(mistake):
+    """Return the tensors at which a mistake of the catalogue is made, beside those in which it shows."""
+    return next((tensors for word, tensors in MADE_AT.items() if word in (mistake or "")), set())
 
 
 def sentence(result):
@@ -117,13 +141,14 @@ def block_tour(function=None):
         dropdown("query", example.TOKENS, "it", width="120px"),
         dropdown("head", ["0", "1"], width="90px"),
     )
+    causes = functools.cache(lambda: made_at(exercises.multi_head_attention.diagnosis(function).mistake))
     return Lab(
         name="block_tour",
         title="the whole block",
         task="Go through it with Next. Then choose another word: which numbers are its own?",
         controls={"step": step, "query": query, "head": head},
         layout=([step, query, head], [Lab.BUTTONS]),
-        compute=compute,
+        compute=lambda state, function: compute(state, function, causes),
         render=render,
         function=function,
         exercise=exercises.multi_head_attention,

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from mha_helpers import attention, labs
+from mha_helpers import attention, exercises, labs
 from mha_helpers import running_example as example
 from mha_helpers.drawing import style
 
@@ -84,28 +84,50 @@ def test_another_word_has_other_numbers():
     assert "weight(sat, cat)" in lab.picture.value
 
 
-def without_scale(X, W_Q, W_K, W_V, W_O, n_heads):
+def without_scale(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     queries, keys, values = (attention.split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
-    context, weights = attention.scaled_dot_product_attention(queries, keys, values, scale=1.0)
+    context, weights = attention.scaled_dot_product_attention(queries, keys, values, mask, scale=1.0)
     return attention.combine_heads(context) @ W_O, weights
 
 
-def without_output_projection(X, W_Q, W_K, W_V, W_O, n_heads):
-    return attention.multi_head_attention(X, W_Q, W_K, W_V, np.eye(4), n_heads)
+def combined_without_transpose(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    heads = (attention.split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
+    context, weights = attention.scaled_dot_product_attention(*heads, mask)
+    return context.reshape(X.shape) @ W_O, weights
+
+
+def without_output_projection(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    return attention.multi_head_attention(X, W_Q, W_K, W_V, np.eye(len(W_O)), n_heads, mask)
 
 
 @pytest.mark.parametrize(
-    ("function", "wrong"),
-    [(without_scale, {"weights 0", "weights 1", "output"}), (without_output_projection, {"output"})],
+    ("function", "step", "marked"),
+    [
+        (without_scale, 7, "weights 0"),
+        (without_scale, 10, "output"),
+        (without_output_projection, 10, "W_O, output"),
+        (combined_without_transpose, 9, "concat"),
+        (combined_without_transpose, 11, "concat, output"),
+    ],
 )
-def test_what_differs_is_marked_at_its_stage(function, wrong):
+def test_what_differs_is_marked_at_its_stage(function, step, marked):
     lab = labs.block_tour(function)
-    assert tour.compute(lab.state, function).wrong == wrong
-    lab.set(step=tour.NAMES[7])
-    assert ("Yours is not right here: weights 0." in lab.picture.value) == ("weights 0" in wrong)
+    lab.set(step=tour.NAMES[step])
+    assert f"Yours is not right here: {marked}." in lab.picture.value
+    assert lab.picture.value.count(">≠</text>") >= marked.count(",") + 1
+
+
+def test_the_learners_number_stands_beside_the_right_one():
+    lab = labs.block_tour(without_output_projection)
     lab.set(step=tour.NAMES[10])
-    assert "Yours is not right here: output." in lab.picture.value
-    assert "(yours: " in lab.picture.value
+    assert "= 2.76 (yours: 1.58)" in lab.picture.value
+
+
+def test_every_mistake_of_the_catalogue_that_is_made_somewhere_is_made_in_the_block():
+    slugs = [mistake.slug for mistake in exercises.multi_head_attention.mistakes]
+    assert all(tour.made_at(slug) <= set(tour.TENSORS) for slug in slugs)
+    assert all(any(word in slug for slug in slugs) for word in tour.MADE_AT), "a word fits no mistake"
+    assert tour.made_at(None) == tour.made_at("scale-missing") == set()
 
 
 def test_nan_and_huge_numbers_can_be_shown():
