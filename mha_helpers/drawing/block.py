@@ -141,11 +141,12 @@ def _tensor(name, values, *, lit, row, wrong, named):
         colour = style.head_text(role) if isinstance(role, int) else style.role_text(role) if role else style.INK
         called = f"{called}: weights" if role in (0, 1) else called
         parts.append(svg.text(x - 1, y - 5, called, bold=lit, size=11, colour=colour if lit else style.QUIET))
-    if wrong:
+    if wrong:  # below the name, and beside the lines
+        right, bottom = x + width + 2, y + height + 4
         parts += [
-            svg.box(x - 4, y - 4, width + 7, height + 7, stroke=style.ALARM, stroke_width=2, dashed=True),
-            svg.box(x + width - 4, y - 11, 15, 15, fill=style.ALARM),
-            svg.text(x + width + 3.5, y + 1, "≠", anchor="middle", bold=True, colour=style.PAPER, size=12),
+            svg.box(x - 3, y - 2.5, width + 5, height + 4, stroke=style.ALARM, stroke_width=2, dashed=True),
+            svg.box(right - 8, bottom - 8, 15, 15, fill=style.ALARM),
+            svg.text(right - 0.5, bottom + 4, "≠", anchor="middle", bold=True, colour=style.PAPER, size=12),
         ]
     return "".join(parts)
 
