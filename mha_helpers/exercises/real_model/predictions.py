@@ -74,8 +74,8 @@ predict_all_out = Prediction(
         "Guitar is near music, cat near kitten, without any attention.",
         "b": "Not even that. Words like guitar and music, or cat and kitten, have like vectors, and their mean is "
         "enough for this test.",
-        "c": "Each word keeps its vector, and what the layers' networks make of it by itself. Their mean is enough: "
-        "this test asks for like words, and nothing of attention.",
+        "c": "Each word still has its own vector, and the sentence's vector is the mean of those. That's enough here: "
+        "a paraphrase uses similar words, so this test doesn't need attention at all.",
     },
     evidence=_all_out,
 )

@@ -25,8 +25,8 @@ def _rows_of_it():
 predict_one_head = Prediction(
     right="c",
     reactions={
-        "a": "The single head doesn't keep both rows and pick the better one. It adds the two heads' scores, and then "
-        "one softmax has to share out one row.",
+        "a": "The single head doesn't keep both rows and pick the better one. It adds the two heads' dot products, and "
+        "then one softmax has to share out one row.",
         "b": "Sharing sounds fair, but softmax isn't: the sum of the two scores is larger for “tired”, and the larger "
         "score takes most of the row.",
         "c": "The scores add up, “tired” comes out ahead, and softmax gives it most of the row. “cat” keeps a quarter: "
@@ -48,8 +48,8 @@ predict_reshape = Prediction(
     reactions={
         "a": "That is what a head should hold. But a reshape moves no number: it reads the old ones row by row, and "
         "the first six in memory are all of token a and half of token b.",
-        "b": "A reshape moves no number. It reads them row by row as they lie in memory, and the first six are all of "
-        "token a and half of token b.",
+        "b": "A reshape doesn't move any numbers. It reads them row by row, in memory order, and the first six are all "
+        "of token a and half of token b.",
         "c": "3 x 4 numbers are as many as 2 x 3 x 2, so the reshape is possible. It only reads them in the order in "
         "which they lie in memory.",
     },
@@ -65,8 +65,8 @@ def _round_trip():
 predict_round_trip = Prediction(
     right="a",
     reactions={
-        "a": "Two reshapes move nothing, so everything is where it was. A test that splits and merges finds no fault "
-        "with this pair; attention in between would.",
+        "a": "Two reshapes move nothing, so everything is where it was. So a round-trip "
+        "test passes. The fault shows only when attention runs between the two steps.",
         "b": "Neither of the two moves a number, so nothing can be mixed when they follow each other directly. What "
         "happens in between, attention among the wrong rows, is mixed.",
         "c": "All shapes are right: that is what makes this bug so hard to see.",
