@@ -1,5 +1,6 @@
 """Figures of quantities: bars, curves, and vectors in the plane."""
 
+import itertools
 import math
 
 import numpy as np
@@ -9,6 +10,7 @@ from mha_helpers.drawing.shown import CourseFigure
 from mha_helpers.drawing.style import number
 
 TEXT = 12
+BARS = (style.weight_colour(0.6), "#c8c8d0", style.QUIET)  # dark, pale and darker: told apart in greyscale, too
 
 
 def weight_bars(tokens, choices):
@@ -83,7 +85,7 @@ def row_bars(rows, *, largest=None, colours=None, title="", decimals=2):
     largest : float, optional
         What a bar of full length stands for: the largest number unless given.
     colours : dict of str to str, optional
-        By the numbers' names; tokens' colours, in order, unless given.
+        By the numbers' names: a head's, a role's or a token's where they are one's own; neutral unless given.
     title : str, optional
     decimals : int, optional
 
@@ -105,7 +107,7 @@ def row_bars(rows, *, largest=None, colours=None, title="", decimals=2):
     if not rows or not all(rows.values()):
         raise ValueError("there is nothing to draw; give one row or more, each with a number")
     series = list(dict.fromkeys(name for given in rows.values() for name in given))
-    fills = dict(zip(series, style.TOKENS if len(series) > 1 else (style.weight_colour(0.6),), strict=False))
+    fills = dict(zip(series, itertools.cycle(BARS)))
     fills |= colours or {}
     values = [value for given in rows.values() for value in given.values()]
     low, high = min(0, *values), largest or max(0, *values) or 1

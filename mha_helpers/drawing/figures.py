@@ -121,7 +121,7 @@ def heads_apart(values, rows, *, n_heads=2, name="Q", heads=None, decimals=0):
     Parameters
     ----------
     values : array_like, shape (seq_len, d_model)
-        All numbers different, such as 100 * token + feature, so that each can be followed.
+        For a wrong split all numbers must be different, such as 100 * token + feature, so that each can be followed.
     rows : sequence of str
         The tokens.
     n_heads : int, optional
@@ -137,7 +137,7 @@ def heads_apart(values, rows, *, n_heads=2, name="Q", heads=None, decimals=0):
     Raises
     ------
     ValueError
-        If the rows do not fit, or the heads do not divide the columns.
+        If the rows do not fit, the heads do not divide the columns, or numbers of a wrong split cannot be followed.
 
     Examples
     --------
@@ -151,14 +151,19 @@ def heads_apart(values, rows, *, n_heads=2, name="Q", heads=None, decimals=0):
         )
     right = values.reshape(len(values), n_heads, -1).swapaxes(0, 1)
     heads = right if heads is None else np.asarray(heads, dtype=float)
-    tokens = {value: i for i, row in enumerate(values.tolist()) for value in row}
+    places = np.broadcast_to(np.arange(len(values))[:, None], values.shape)  # which token each number is from
+    moved = places.reshape(len(values), n_heads, -1).swapaxes(0, 1)
+    if not np.array_equal(heads, right):
+        if np.unique(values).size < values.size:
+            raise ValueError(f"a number occurs twice in {name}, so it cannot be followed; give numbers all different")
+        tokens = {value: i for i, row in enumerate(values.tolist()) for value in row}
+        moved = [[[tokens.get(value, 0) for value in row] for row in array.tolist()] for array in heads]
 
-    def part(title, array, which):
-        origin = [[tokens.get(value, 0) for value in row] for row in array.tolist()]
+    def part(title, array, which, origin):
         return Matrix(f"{title} {array.shape}", array, "tokens", rows, decimals=decimals, heads=which, tokens=origin)
 
-    apart = [part(f"head {head}", array, (head,)) for head, array in enumerate(heads)]
-    return matrices(part(name, values, tuple(range(n_heads))), "split", *apart)
+    apart = [part(f"head {head}", array, (head,), moved[head]) for head, array in enumerate(heads)]
+    return matrices(part(name, values, tuple(range(n_heads)), places), "split", *apart)
 
 
 def layer_map(values, title, *, spread=False, decimals=2):

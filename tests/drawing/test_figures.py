@@ -190,6 +190,14 @@ def test_a_wrong_split_is_seen_by_its_tokens():
     assert cells == [cat, cat, cat, cat, mat, mat]
 
 
+def test_a_right_split_may_hold_a_number_twice():
+    drawn = figures.heads_apart([[0, 1], [1, 0]], TOKENS[:2])
+    one, two = style.token_fill(0), style.token_fill(1)
+    assert [fill for fill in fills(drawn) if fill in style.TOKENS] == [one, one, two, two, one, two, one, two]
+    with pytest.raises(ValueError, match="a number occurs twice in Q, so it cannot be followed; give numbers all"):
+        figures.heads_apart([[0, 1], [1, 0]], TOKENS[:2], heads=[[[0], [0]], [[1], [1]]])
+
+
 def test_matrices_that_have_no_room_beside_each_other_go_on_below():
     wide = Matrix("wide", np.ones((1, 12)), "X", ("a",))
     one, two = figures.matrices(wide), figures.matrices(wide, wide)
