@@ -183,7 +183,7 @@ def sentence(result):
     return " ".join([*said, result.score])
 
 
-CARD, BESIDE, TOP = (211, 128), 8, 48  # a card's width and height, in pixels; between two; where the first row begins
+CARD, BESIDE, TOP = (216, 127), 8, 48  # a card's width and height, in pixels; between two; where the first row begins
 STAMPS = {"right": style.ROLES["values"], "wrong": style.ALARM, "explained": style.ROLES["queries"]}
 
 
@@ -198,11 +198,11 @@ def render(result):
         parts.append(_card(probe, result.readings.get(probe), x, y))
     below = TOP + 2 * (CARD[1] + BESIDE)
     if result.committed:
-        parts.append(_stamp(result.committed, result.marks[result.patient], below - 2))
+        parts.append(_stamp(result.committed, result.marks[result.patient], below + 2))
     else:
-        parts.append(svg.text(0, below + 20, f"Diagnosis of {result.patient}: not committed yet."))
-    parts.append(svg.text(NARROWEST, below + 20, result.score, bold=True, anchor="end", size=12))
-    return Picture(svg.document(NARROWEST, below + 34, parts, label=said), said, result.notice)
+        parts.append(svg.text(0, below + 24, f"Diagnosis of {result.patient}: not committed yet."))
+    parts.append(svg.text(NARROWEST, below + 24, result.score, bold=True, anchor="end", size=12))
+    return Picture(svg.document(NARROWEST, below + 42, parts, label=said), said, result.notice)
 
 
 def _bed(name, mark, x, width, *, chosen):
@@ -282,7 +282,7 @@ def _stamp(diagnosis, mark, y):
         width / 2, y + 24, f"{diagnosis}: {mark}".upper(), anchor="middle", bold=True, colour=colour, size=15
     )
     frame = svg.box(6, y, width - 12, 34, fill=style.PAPER, stroke=colour, stroke_width=4)
-    return f'<g transform="rotate(-2 {width / 2} {y + 17})">{frame}{text}</g>'
+    return f'<g transform="rotate(-1.5 {width / 2} {y + 17})">{frame}{text}</g>'
 
 
 def which_bug(function=None):

@@ -120,7 +120,7 @@ def _steps(control):
         control.evaluate(
             """control => {
                 if (control.tagName === "SELECT") return [control.selectedIndex, control.options.length - 1];
-                const all = [...document.getElementsByName(control.name)];
+                const all = [...control.closest(".widget-radio-box").querySelectorAll("input")];
                 return [all.indexOf(control), all.length - 1];
             }"""
         )
