@@ -15,7 +15,7 @@ Vaswani et al. (2017), "Attention Is All You Need", https://arxiv.org/abs/1706.0
 
 import numpy as np
 
-from mha_helpers.masks import apply_mask, causal_mask
+from mha_helpers.masks import apply_mask, causal_mask, check_mask, hide
 from mha_helpers.shapes import checked
 
 
@@ -180,10 +180,10 @@ def scaled_dot_product_attention(queries, keys, values, mask=None, *, is_causal=
     scores = attention_scores(queries, keys)  # (..., n_queries, n_keys)
     scores *= scale
     if mask is not None:
-        scores = apply_mask(scores, mask)
+        scores = hide(scores, check_mask(mask, scores.shape))
     if is_causal:
         n_queries, n_keys = scores.shape[-2:]
-        scores = apply_mask(scores, causal_mask(max(n_queries, n_keys))[:n_queries, :n_keys])
+        scores = hide(scores, causal_mask(max(n_queries, n_keys))[:n_queries, :n_keys])
     weights = _into_weights(scores)
     context = weights @ values  # (..., n_queries, d_value)
     return context, weights

@@ -129,15 +129,17 @@ def apply_mask(scores, mask):
     if mask is None:
         raise ValueError("there is no mask; give one, or use scaled_dot_product_attention, where it may be left out")
     scores = as_float_array("scores", scores)
-    return hide(scores, check_mask(mask, scores.shape))
+    return hide(scores.copy(), check_mask(mask, scores.shape))
 
 
 def hide(scores, mask):
-    """Return scores with a mask that fits them: -inf where it is False, or its numbers added."""
+    """Hide scores where they stand, with a mask that fits them: -inf where it is False, or its numbers added."""
     if mask.dtype.kind == "f":
         with np.errstate(over="ignore"):  # float64's lowest number becomes float32's -inf: hidden all the same
-            return scores + mask.astype(scores.dtype)
-    return np.where(mask, scores, -np.inf)
+            scores += mask.astype(scores.dtype)
+    else:
+        np.copyto(scores, -np.inf, where=~mask)
+    return scores
 
 
 def check_mask(mask, shape):

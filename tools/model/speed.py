@@ -4,10 +4,11 @@
 OPENBLAS_NUM_THREADS=1 before it both sides have one thread, as a learner on a busy hub has.
 """
 
+import functools
+import itertools
 import time
 import tracemalloc
 from collections import defaultdict
-from itertools import islice
 from statistics import median
 
 import numpy as np
@@ -19,6 +20,7 @@ from tools.release.table import print_table
 
 N_HEADS, D_HEAD = 8, 64
 LENGTHS, RUNS = (512, 2048), 9
+EAGER, FUSED = "torch, eager", "torch, its fused kernel"
 PROMPT, N_WRITTEN, WRITING_RUNS = "ROMEO:\n", 240, 7
 PLACES = (16, 64, 128, 248)  # how many characters are in the cache when the next is timed
 
@@ -40,34 +42,36 @@ def in_turns(calls, runs):
     return {name: median(found[1:]) for name, found in milliseconds.items()}
 
 
-def torch_eager(queries, keys, values):
-    weights = torch.softmax(queries @ keys.transpose(-1, -2) * queries.shape[-1] ** -0.5, dim=-1)
+def torch_eager(queries, keys, values, *, is_causal=False):
+    scores = queries @ keys.transpose(-1, -2) * queries.shape[-1] ** -0.5
+    if is_causal:
+        scores = scores.masked_fill(~torch.ones(scores.shape[-2:], dtype=torch.bool).tril(), -torch.inf)
+    weights = torch.softmax(scores, dim=-1)
     return weights @ values, weights
 
 
 def attention():
     """Attention of 8 heads of width 64 in float32, all at once and in blocks, beside PyTorch's two."""
-    for n in LENGTHS:
+    for n, is_causal in itertools.product(LENGTHS, (False, True)):
         arrays = np.random.default_rng(0).normal(size=(3, 1, N_HEADS, n, D_HEAD)).astype(np.float32)
-        calls = {
-            "scaled_dot_product_attention": lambda arrays=arrays: scaled_dot_product_attention(*arrays),
-            "  causal": lambda arrays=arrays: scaled_dot_product_attention(*arrays, is_causal=True),
-            "blockwise_attention": lambda arrays=arrays: blockwise_attention(*arrays),
-            "  causal ": lambda arrays=arrays: blockwise_attention(*arrays, is_causal=True),
-        }
+        functions = {"scaled_dot_product_attention": (scaled_dot_product_attention, arrays)}
+        functions["blockwise_attention"] = (blockwise_attention, arrays)
         if torch is not None:
             tensors = [torch.from_numpy(array) for array in arrays]
-            calls["torch, eager"] = lambda tensors=tensors: torch_eager(*tensors)
-            calls["torch, its fused kernel"] = lambda tensors=tensors: F.scaled_dot_product_attention(*tensors)
+            functions[EAGER], functions[FUSED] = (torch_eager, tensors), (F.scaled_dot_product_attention, tensors)
+        calls = {
+            name: functools.partial(function, *given, is_causal=is_causal)
+            for name, (function, given) in functions.items()
+        }
         found = in_turns(calls, RUNS)
         rows = [[name, found[name], *_ratios(found, name), _peak(call)] for name, call in calls.items()]
         header = ["", "median ms", "to eager", "to fused", "peak MiB"]
-        print_table(f"Attention, {N_HEADS} heads of {n} x {D_HEAD} in float32", header, rows)
+        causal = ", causal" if is_causal else ""
+        print_table(f"Attention, {N_HEADS} heads of {n} x {D_HEAD} in float32{causal}", header, rows)
 
 
 def _ratios(found, name):
-    others = ("torch, eager", "torch, its fused kernel")
-    return [found[name] / found[other] if other in found else "not installed" for other in others]
+    return [found[name] / found[other] if other in found else "not installed" for other in (EAGER, FUSED)]
 
 
 def _peak(call):
@@ -106,7 +110,7 @@ def torch_stream(module, codes):
 def writing():
     """Characters written a second with the cache, one at a time, and the time for each by its place in the context."""
     model = decoder.load()
-    calls = {"the course's": lambda: list(islice(model.stream(PROMPT), N_WRITTEN))}
+    calls = {"the course's": lambda: list(itertools.islice(model.stream(PROMPT), N_WRITTEN))}
     if torch is not None:
         from tools.model.build_writer import load_module
 
@@ -114,9 +118,9 @@ def writing():
 
         def by_torch():
             with torch.inference_mode():
-                list(islice(torch_stream(module, codes), N_WRITTEN))
+                list(itertools.islice(torch_stream(module, codes), N_WRITTEN))
 
-        calls["torch, eager"] = by_torch
+        calls[EAGER] = by_torch
     found = in_turns(calls, WRITING_RUNS)
     rows = [[name, 1000 * N_WRITTEN / time_, found["the course's"] / time_] for name, time_ in found.items()]
     print_table(f"Writing {N_WRITTEN} characters with a cache", ["", "characters a second", "ratio"], rows)
