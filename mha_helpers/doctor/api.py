@@ -53,7 +53,7 @@ def examine(attention, *, names=None, seconds=SECONDS):
 
 
 def _examine(attention, names):
-    if not callable(attention):
+    if not callable(attention) and not hasattr(attention, "forward"):
         raise signature.CannotBeExaminedError(f"give a function, a module or a layer; this is {attention!r:.60}")
     if inspect.isclass(attention):
         raise signature.CannotBeExaminedError(

@@ -51,7 +51,8 @@ class Examination:
     def __init__(self, subject, seconds=SECONDS):
         self.subject = subject
         self.started = time.monotonic()
-        self.deadline = self.started + seconds
+        # On this thread's own time: what is found doesn't depend on how busy the machine is.
+        self.deadline = time.thread_time() + seconds
         self.search_until = time.thread_time() + SEARCH_SECONDS
         self.report = Report(subject.name)
         self.layout = None
@@ -75,7 +76,7 @@ class Examination:
 
     @property
     def in_time(self):
-        return time.monotonic() < self.deadline
+        return time.thread_time() < self.deadline
 
     # ---- the whole ---------------------------------------------------------------------------
 
@@ -177,14 +178,27 @@ class Examination:
                 self.report.untested.append(f"{heard.question.trait} ({_said(heard.reply)})")
 
     def _nothing_came(self, errors):
-        self.report.healthy = None
         layout, reply = errors[0]
+        if reply.wrong_shape and self.subject.kind == "function":
+            self.layout = layout
+            self._wrong_shape(layout, reply)
+            return
+        self.report.healthy = None
         if reply.wrong_shape is not None:
             self.report.reason = (
                 f"It returned shapes {reply.wrong_shape}, and none is that of an output, read as {layout.name}."
             )
         else:
             self.report.reason = f"It stopped with {type(reply.error).__name__}: {str(reply.error)[:300]}"
+
+    def _wrong_shape(self, layout, reply):
+        """What comes back has no output's shape: the weights alone, perhaps, or heads that were not joined."""
+        question = self._first_question(layout)
+        weights = compute(self.subject.case(layout, question))[1]
+        if any(fits(array, weights) for array in reply.others):
+            self.add("returns-weights-only", None)
+        else:
+            self.unnamed(f"It returns shapes {reply.wrong_shape}, and none is that of an output.", "")
 
     def _explain(self, answering):
         """Search for mistakes, in the layouts that answer; the most usual first."""
@@ -278,14 +292,10 @@ class Examination:
         """Turn explanations into findings: one for each mistake, with what else would explain it."""
         readings = list(dict.fromkeys(_names(combination) for combination in found))
         first = readings[0]
-        for i, name in enumerate(first):
-            others = tuple(
-                dict.fromkeys(
-                    other[i]
-                    for other in readings[1:]
-                    if len(other) == len(first) and other[i] != name and set(other) - {other[i]} == set(first) - {name}
-                )
-            )
+        for name in first:
+            without = set(first) - {name}
+            others = [set(other) - without for other in readings[1:] if without <= set(other)]
+            others = tuple(dict.fromkeys(one for other in others if len(other) == 1 for one in other if one != name))
             form = next((form for form in found[0] if name in _names((form,))), found[0][0])
             self.add(name, form, right, others)
 

@@ -6,7 +6,7 @@ import re
 import numpy as np
 
 from mha_helpers.doctor import calling, delivery, positions, questions, surroundings
-from mha_helpers.doctor.equation import Case
+from mha_helpers.doctor.equation import RIGHT, Case
 from mha_helpers.doctor.frameworks import Found
 from mha_helpers.doctor.parameters import spare_units, units_of
 from mha_helpers.doctor.readings import readings
@@ -18,6 +18,7 @@ HEADS = re.compile(
     r"(^|\.)(n_?heads?|num_?heads?|heads?|h|nh|num_attention_heads|n_?attention_?heads|nhead|head_?num|number_of_heads)$",
     re.I,
 )
+POSITIONS = re.compile(r"rel(ative)?_?(pos|bias|emb|k|v|att)|pos(ition)?s?_?(emb|bias|enc|table)|bias_table", re.I)
 KV_HEADS = re.compile(r"(n|num)_?(kv|key_?value|local_kv)_?heads?$|kv_?heads?$|n_?query_?groups$", re.I)
 LENGTHS = re.compile(r"(seq|block|context|max|n_ctx|length|len|tokens|positions|patches|window)", re.I)
 CHANNELS_FIRST = (lambda array: array.swapaxes(1, 2), lambda array: array.swapaxes(1, 2) if array.ndim == 3 else array)
@@ -58,6 +59,7 @@ class ModuleSubject(FunctionSubject):
         self.other_widths = self.values_width = None  # of keys and values, where they are not that of queries
         self.tokens = None  # where only one number of tokens is taken
         self.heard = {}
+        self.set_to_zero = []  # learnt positions
         self.d_model = self._find_width()
         self._set_numbers()
 
@@ -109,6 +111,9 @@ class ModuleSubject(FunctionSubject):
     def _set_numbers(self):
         """Numbers on which mistakes show: as if it had been trained, not as it was set up."""
         rng = np.random.default_rng(17)
+        self.units = [
+            unit for unit in self.units if not any(POSITIONS.search(path) for path in unit.paths)
+        ] or self.units
         values, placed = {}, {path for unit in self.units for path in (*unit.paths, *unit.biases)}
         for one in self.found:
             if one.path in placed and one.kind == "matrix":
@@ -120,6 +125,11 @@ class ModuleSubject(FunctionSubject):
                     1 if "weight" in one.path.rpartition(".")[2] or "scale" in one.path or "gamma" in one.path else 0
                 )
                 values[one.path] = centre + 0.3 * rng.normal(size=one.value.shape)
+            elif one.value.size == 1 and not one.value.any():
+                values[one.path] = np.ones_like(one.value)  # a gate that is shut lets nothing be seen
+            elif POSITIONS.search(one.path):
+                values[one.path] = np.zeros_like(one.value)  # what is left is attention without it
+                self.set_to_zero.append(one.path)
         self.adapter.set(values)
         self.found = self.adapter.parameters()
         self.values = {one.path: one.value.astype(np.float64) for one in self.found}
@@ -135,6 +145,7 @@ class ModuleSubject(FunctionSubject):
             if (one.path not in self.placed or one.path in spare)
             and one.kind in ("other", "bias", "matrix")
             and one.value.size > 1
+            and one.path not in self.set_to_zero
         ]
 
     # ---- layouts -----------------------------------------------------------------------------
@@ -419,7 +430,16 @@ class ModuleSubject(FunctionSubject):
         return layout.usual and not self.unplaced and not positions.hints(self)
 
     def further(self, examination):
-        """What only modules are asked: whether W_O is missing, or there by design."""
+        """What only modules are asked: whether W_O is missing, or left to another module by design."""
+        layout, report = examination.layout, examination.report
+        if self.set_to_zero:
+            report.untested.append(f"{', '.join(self.set_to_zero)} (set to 0)")
+        if "dropout" in self.adapter.source().lower():
+            report.untested.append("dropout in training")
+        if layout.n_heads > 1 and "O" not in layout.matrices(self.values):
+            whole = "add" in layout.right or examination.right["add"].text != RIGHT["add"].text
+            whole |= "multihead" in re.sub("[^a-z]", "", self.name.lower())
+            examination.add("mha-no-output-projection", None, severity=None if whole else DESIGN)
 
     def answer_for(self, layout, X):
         question = self.plain_questions(layout)[0]

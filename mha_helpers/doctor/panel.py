@@ -51,7 +51,7 @@ def _equation(report):
         text = html.escape(RIGHT[step].text)
         if wrong:
             computed = html.escape(wrong[0].equation.partition(": ")[2].partition(". Right")[0])
-            text = f'<b style="color:{style.ALARM}">✗ {computed}</b><br><s>{text}</s>'
+            text = f'<b style="color:{style.ALARM}">✗ {computed}</b><br>right: {text}'
         border = f"3px solid {style.ALARM}" if wrong else "1px solid #c8c8c8"
         cells.append(
             f'<div style="border:{border}; border-radius:4px; padding:3px 7px; background:{style.PAPER}; '

@@ -295,12 +295,19 @@ class FunctionSubject:
         ):  # fmt: skip
             name = self.by_role.get(role)
             if name and (
-                self._must_give(role) or role in ("n_heads", "n_kv_heads", "is_causal", "deterministic", "training")
+                self._must_give(role)
+                or (role == "dropout" and self._has_a_number(role))
+                or role in ("n_heads", "n_kv_heads", "is_causal", "deterministic", "training")
             ):
                 settings[name] = value
         if self._must_give("scale"):
             settings[self.by_role["scale"]] = (case.d_model // case.n_heads) ** -0.5
         return settings
+
+    def _has_a_number(self, role):
+        """Whether an argument's default is a number, such as a dropout that is on."""
+        found = [p for p in parameters_of(self.function) or () if p.name == self.by_role.get(role)]
+        return bool(found) and isinstance(found[0].default, float)
 
     def _must_give(self, role):
         return role in self.by_role and self.by_role[role] in self.required
@@ -328,7 +335,7 @@ class FunctionSubject:
             if output is not None:
                 return Reply(output, answer.arrays[:i] + answer.arrays[i + 1 :], changed=answer.changed)
         shapes = tuple(array.shape for array in answer.arrays)
-        return Reply(wrong_shape=shapes)
+        return Reply(others=answer.arrays, wrong_shape=shapes)
 
 
 def unpacked(layout, array, case, wanted):

@@ -308,6 +308,7 @@ WORDS = {
     "mha-projection-per-head": Word(
         "One block of W_O serves every head.", "head i has rows i * d_head to (i + 1) * d_head"
     ),
+    "returns-weights-only": Word("The weights are returned, and not what they mix.", "return weights @ values"),
     "mha-residual-added": Word(
         "X is added to the output.", "return the output alone; a block adds X outside of attention"
     ),

@@ -106,6 +106,7 @@ def test_no_two_common_mistakes_are_confused():
         frozenset(("mha-same-matrix", "scores-queries-only")),
         frozenset(("mha-same-matrix", "scores-keys-only")),
         frozenset(("mha-same-matrix", "values-are-keys")),
+        frozenset(("scale-no-root", "scale-twice")),
     }
 
 

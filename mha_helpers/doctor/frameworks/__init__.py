@@ -41,7 +41,7 @@ def adapter_for(thing):
         from mha_helpers.doctor.frameworks.flax_modules import FlaxModule
 
         return FlaxModule(thing)
-    if not callable(thing) or isinstance(thing, type) or not hasattr(thing, "__dict__") or hasattr(thing, "__code__"):
+    if isinstance(thing, type) or not hasattr(thing, "__dict__") or hasattr(thing, "__code__"):
         return None
     from mha_helpers.doctor.frameworks.objects import PythonObject
 

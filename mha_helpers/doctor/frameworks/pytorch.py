@@ -33,7 +33,11 @@ class TorchModule:
 
     @property
     def is_the_frameworks_own(self):
-        return type(self.original).__module__.startswith("torch.")
+        """Whether it is PyTorch's own attention, or leaves attention to that."""
+        return any(
+            type(owner).__module__.startswith("torch.nn.") and "Attention" in type(owner).__name__
+            for owner in self.module.modules()
+        )
 
     @property
     def signature_of(self):
@@ -103,6 +107,10 @@ class TorchModule:
             for name, value in vars(owner).items():
                 if isinstance(value, (int, float)) and not isinstance(value, bool):
                     found.setdefault(f"{path}.{name}".strip("."), value)
+                elif isinstance(value, tuple) and value and all(type(size) is int for size in value):
+                    found.setdefault(
+                        f"{path}.{name}.size".strip("."), int(np.prod(value))
+                    )  # a window of 7 by 7: 49 tokens
                 elif name in ("config", "cfg", "args", "hparams", "conf") and not isinstance(
                     value, (str, int, type(None))
                 ):
