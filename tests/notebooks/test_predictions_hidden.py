@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from bs4 import BeautifulSoup
 
 from mha_helpers import exercises
 from tools.writing.measure import FOLDED, FURTHER
@@ -11,7 +12,6 @@ from tools.writing.notebooks import course_notebooks, read, tags
 COMMIT = re.compile(r"exercises\.(predict_\w+)\.commit\(")
 # What tells: numbers with decimals, and NaN. Whole numbers may stand in the question; 0 and 1 stand everywhere.
 TELLING = re.compile(r"(?<![\w.])(?:\d+\.\d{2,}|nan\b)", re.IGNORECASE)
-TAG = re.compile(r"<[^>]*>")
 HEADING = re.compile(r"^#+ ", re.MULTILINE)
 
 
@@ -21,7 +21,10 @@ def shown_by(cell):
         return FOLDED.sub("", cell.source)
     texts = [output.get("text", "") for output in cell.outputs]
     texts += [text for output in cell.outputs for mime, text in output.get("data", {}).items() if mime[:5] == "text/"]
-    return TAG.sub(" ", "\n".join(texts))  # what stands in a tag, such as a width, nobody sees
+    page = BeautifulSoup("\n".join(texts), "html.parser")  # what stands in a tag, such as a width, nobody sees
+    for folded in page.find_all("details"):
+        folded.decompose()
+    return page.get_text(" ")
 
 
 def shown_before(cells, place):
