@@ -31,10 +31,10 @@ STYLE_SHEET = f"""<style>
 .mha-lab .widget-label {{ color: {style.INK}; }}
 .mha-lab button {{ border: 1px solid {EDGE}; border-radius: 4px; color: {style.INK}; background: #f2f2f2; }}
 .mha-lab button.mod-active {{ background: #2b5876; color: #ffffff; border-color: #2b5876; }}
-.mha-lab .widget-radio {{ width: auto; height: auto; display: flex; flex-flow: row nowrap; align-items: baseline; }}
+.mha-lab .widget-radio {{ width: auto; height: auto; display: flex; flex-flow: row nowrap; align-items: center; }}
 .mha-lab .widget-radio > .widget-label {{ flex: none; width: auto; margin-right: 8px; }}
-.mha-lab .widget-radio-box {{ flex-direction: row; flex-wrap: wrap; flex: 0 1 auto; max-width: none; margin: 0;
-  height: auto; }}
+.mha-lab .widget-radio-box {{ flex-direction: row; flex-wrap: wrap; flex: 0 1 auto; max-width: none;
+  margin: 0 !important; height: auto; }}
 .mha-lab .widget-radio-box label {{ width: auto; height: 26px; margin: 0 11px 0 0; padding: 0; display: flex;
   flex-direction: row-reverse; align-items: center; gap: 4px; color: {style.INK}; overflow: visible; }}
 .mha-lab .widget-radio-box input {{ margin: 0; }}
