@@ -101,8 +101,10 @@ class Training:
         shapes = {"tokens": (task.n_tokens, d_model), "positions": (task.length, d_model)}
         shapes |= {f"{name}{i}": (d_model, d_model) for i in range(self.n_layers) for name in MATRICES}
         shapes |= {"out": (d_model, task.n_questions * task.n_tokens)}
+        # Equal heads are told apart by rounding alone; in float32 that can be enough for them to part within 250 steps.
+        kind = np.float64 if heads_start_equal else np.float32
         self.parameters = {
-            name: self.rng.normal(scale=d_model**-0.5, size=shape).astype(np.float32) for name, shape in shapes.items()
+            name: self.rng.normal(scale=d_model**-0.5, size=shape).astype(kind) for name, shape in shapes.items()
         }
         self.parameters["positions"] *= 3  # large at first, so that heads can tell places apart from the beginning
         if heads_start_equal:
