@@ -11,6 +11,7 @@ from mha_helpers.drawing import arcs as over_words
 from mha_helpers.drawing import block
 from mha_helpers.drawing.charts import moved_vectors, row_bars, weight_bars
 from mha_helpers.drawing.curves import curves
+from mha_helpers.drawing.gpt import gpt
 from mha_helpers.drawing.shown import CourseFigure
 from mha_helpers.drawing.style import number
 from mha_helpers.drawing.tables import Matrix, attends, attention_map, matrices
@@ -21,6 +22,7 @@ __all__ = [
     "arcs",
     "attention_map",
     "curves",
+    "gpt",
     "heads_apart",
     "layer_map",
     "matrices",

@@ -1,1 +1,81 @@
-"""Notebook 08's questions that ask for an answer before they run anything."""
+"""Notebook 08's questions that ask for an answer before they run anything, on the model that writes."""
+
+import numpy as np
+
+from mha_helpers.attention import multi_head_attention
+from mha_helpers.exercises.prediction import Prediction
+from mha_helpers.model import decoder
+
+N_TRIED = 2048  # characters of the plays that the model has not read
+
+
+def _sees_one_too_many(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    return multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, np.tri(X.shape[-2], k=1, dtype=bool))
+
+
+def _losses_with_one_too_many():
+    model, text = decoder.load(), decoder.held_out_text()[:N_TRIED]
+    right, wrong = model.loss(text), model.loss(text, _sees_one_too_many)
+    return f"loss with the right mask: {right:.3f}\nloss with one character too many: {wrong:.3f}"
+
+
+predict_one_too_many = Prediction(
+    right="c",
+    reactions={
+        "a": "The answer is there to be read, but the model was trained when it wasn't, and has never learned to look "
+        "for it. A model that is trained with this mask would do just that.",
+        "b": "One more character among so many doesn't change that much. Most of what the heads look for is still "
+        "there.",
+        "c": "The model has never learned to read the answer off, so it can't. The extra character only disturbs it a "
+        "little. That's what makes this bug so hard to see in a model that was trained without it.",
+    },
+    evidence=_losses_with_one_too_many,
+)
+
+
+def _cold():
+    written = decoder.load().write("ROMEO:\n", 180, temperature=0.1)
+    words = "".join(letter if letter.isalpha() else " " for letter in written.lower()).split()
+    return f"ROMEO:\n{written}\n({len(words)} words, {len(set(words))} of them different)"
+
+
+predict_cold = Prediction(
+    right="a",
+    reactions={
+        "a": "Each character is a likely one, and so are the words. But the likeliest way on from a common phrase is "
+        "another common phrase, and so it goes round in circles.",
+        "b": "The likeliest next character isn't the way to the best text. The model falls from one common phrase into "
+        "the next.",
+        "c": "The model has learned words, so the likeliest character changes with what came before. It is the phrases "
+        "that come again.",
+    },
+    evidence=_cold,
+)
+
+
+def _work_for_one_more():
+    """Multiplications for one more character, with and without a cache: counted, so the same on every machine."""
+    model = decoder.load()
+    n_layers, d_model = len(model.blocks), model.positions.shape[1]
+    lines = []
+    for length in (16, 64, 256):
+        for_each = 12 * d_model**2  # four projections and the MLP's two matrices
+        with_cache = n_layers * (for_each + 2 * length * d_model)
+        without = n_layers * length * (for_each + 2 * length * d_model)
+        lines.append(
+            f"{length:4} characters: {with_cache / 1e6:6.2f} million with a cache, {without / 1e6:7.1f} without"
+        )
+    return "\n".join(["multiplications for one more character, after", *lines])
+
+
+predict_cached_time = Prediction(
+    right="b",
+    reactions={
+        "a": "Without a cache it does grow with the length, and faster still. With one, only the new character is "
+        "projected, and its one query meets all the keys.",
+        "b": "Only the new character is projected, whatever the length. Its one query does meet all the keys, but in a "
+        "model of this size that is the smaller part.",
+        "c": "Each new character meets one key more than the last, so there is a little more to do each time.",
+    },
+    evidence=_work_for_one_more,
+)

@@ -1,1 +1,86 @@
-"""Notebook 07's questions that ask for an answer before they run anything."""
+"""Notebook 07's questions that ask for an answer before they run anything, on small models trained on the spot."""
+
+import functools
+
+import numpy as np
+
+from mha_helpers.exercises.prediction import Prediction
+from mha_helpers.gradients import attention_gradients
+from mha_helpers.measures import previous_token_score
+from mha_helpers.tasks import repeated_sequences
+from mha_helpers.training import Training
+
+
+@functools.cache
+def _trained(n_steps, is_causal):
+    return Training(repeated_sequences(), is_causal=is_causal).run(n_steps)
+
+
+def _percent(share):
+    """Write a share in steps of five percent: what training reaches differs a little from machine to machine."""
+    return f"{5 * round(20 * share)} %"
+
+
+def _without_mask():
+    trained = _trained(200, False)
+    seeing, writing = trained.look().accuracy, trained.look(is_causal=True).accuracy
+    return (
+        f"guesses that are right while it sees what comes after: {_percent(seeing)}\n"
+        f"guesses that are right when nothing comes after yet:   {_percent(writing)}"
+    )
+
+
+predict_without_mask = Prediction(
+    right="a",
+    reactions={
+        "a": "Each token looks at the one after it and reads the answer off. When it has to write, there is nothing "
+        "after it to read, and it hasn't learned anything else. The loss didn't tell.",
+        "b": "What it sees more of is the answer itself, one place to the right. That is quickly found.",
+        "c": "The loss does fall almost to zero. But the model has learned to read the answer off, and when it writes "
+        "there is no answer yet to read.",
+    },
+    evidence=_without_mask,
+)
+
+
+def _first_layer_out():
+    trained = _trained(400, True)
+    before = previous_token_score(trained.look().weights[0]).mean(axis=0)
+    without = trained.look(without=[(0, int(np.argmax(before)))]).accuracy
+    whole = trained.look().accuracy
+    return f"guesses that are right with all heads: {_percent(whole)}, without that one: {_percent(without)}"
+
+
+predict_first_layer_out = Prediction(
+    right="b",
+    reactions={
+        "a": "They find by what the head below has written down: who stood before each token. Without it they have "
+        "nothing to go by.",
+        "b": "The heads of layer 1 look for tokens that have the right one before them. Who stood before whom is what "
+        "the silenced head had written down.",
+        "c": "More is lost. What the heads of layer 1 look for was put there by this one head.",
+    },
+    evidence=_first_layer_out,
+)
+
+
+def _hidden_gradient():
+    rng = np.random.default_rng(0)
+    queries, keys, values, d_context = (rng.normal(size=(n, 3)) for n in (1, 3, 3, 1))
+    _, d_keys, _ = attention_gradients(queries, keys, values, d_context, np.array([[True, True, False]]))
+    rows = "\n".join(f"key {i}: [{', '.join(f'{value + 0.0:.3f}' for value in row)}]" for i, row in enumerate(d_keys))
+    return f"the gradient at three keys, the last of which is hidden\n{rows}"
+
+
+predict_hidden_gradient = Prediction(
+    right="c",
+    reactions={
+        "a": "The query doesn't see the key, so nothing about the key can change its result. The gradient says just "
+        "that.",
+        "b": "The query doesn't see the key, so nothing about the key can change its result. The gradient says just "
+        "that.",
+        "c": "The hidden key has weight 0, and everything that comes back is multiplied by that weight. A mask hides "
+        "backwards, too, without a line of its own.",
+    },
+    evidence=_hidden_gradient,
+)
