@@ -90,6 +90,8 @@ SHAPES = {
     "(keys, batch)": _tokens_first,
     "(batch, keys, 1)": _column,
 }
+MINIMAL = "(batch, heads, queries, keys)"
+EXPANDED = ("(batch, heads, queries, keys), each of full length", "(batch, 1, queries, keys)")
 
 
 @dataclass(frozen=True)

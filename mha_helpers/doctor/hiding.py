@@ -120,7 +120,7 @@ APPLICATIONS = [
             f"scores × {_number(low)} where hidden",
             lambda s, allowed, v, low=low: (np.where(allowed, s, s * low), None, v),
         )
-        for low in (-1e9, -1e10, -1e4, 1e-9)
+        for low in (-1e9, -1e10, -1e4)
     ),
     *(
         ("mask-minus-minus-inf", f"hidden scores become {_number(high)}", _replace_by(high))
@@ -225,6 +225,11 @@ IGNORED = Rule("mask-ignored", "no mask", lambda allowed: None, _hide)
 # The right keys by the wrong means, the wrong keys by the right means, and both: cheapest first.
 RULES = [
     IGNORED,
+    # Finite numbers, so that a row in which nothing is hidden comes out, too.
+    *(
+        Rule("mask-inverted", "hides what may be seen", lambda allowed: ~allowed, apply)
+        for apply in (_add(-1e9), _replace_by(-1e9))
+    ),
     *(Rule(slug, text, change, _hide) for slug, text, change in CHANGES),
     *(Rule(slug, text, _unchanged, apply) for slug, text, apply in APPLICATIONS),
 ]

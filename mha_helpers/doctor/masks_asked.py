@@ -1,11 +1,12 @@
 """Masks: in which form and meaning they are taken, whether they hide what they should, and rows that see nothing."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 import numpy as np
 
 from mha_helpers.doctor import delivery
+from mha_helpers.doctor.delivery import EXPANDED, MINIMAL, Delivery
 from mha_helpers.doctor.equation import compute, fits
 from mha_helpers.doctor.hiding import (
     ALWAYS_CAUSAL,
@@ -143,13 +144,17 @@ def _heard(examination, role, kinds, meanings):
     """Every kind of mask in every form that is taken: {(kind, delivery): Heard}."""
     subject, layout = examination.subject, examination.layout
     name, heard, refused = subject.by_role[role], {}, ""
-    meaning, right = None, set()
+    meaning, right, refusals = None, set(), Counter()
     for how in delivery.deliveries(role, meanings):
         if how.entries != meaning:
             if right == set(kinds):
                 break  # every kind of mask is right in this meaning
             meaning, right = how.entries, set()
+        if refusals[how.shape] > 4:
+            continue  # refused as booleans, as whole numbers and as floats: it is the shape that isn't taken
         for kind in kinds:
+            if how.shape in EXPANDED and (kind, Delivery(MINIMAL, how.entries)) in heard:
+                continue  # it broadcasts by itself
             if kind in right and role == "mask" and how.shape != "(batch, heads, queries, keys)":
                 continue
             if not examination.in_time:
@@ -165,8 +170,9 @@ def _heard(examination, role, kinds, meanings):
                 heard[kind, how] = one
                 if _is_right(examination, one):
                     right.add(kind)
-            elif one.reply.error is not None and not refused:
-                refused = f"it stops with {type(one.reply.error).__name__}"
+            elif one.reply.error is not None:
+                refusals[how.shape] += 1 / len(kinds)
+                refused = refused or f"it stops with {type(one.reply.error).__name__}"
     return heard, refused
 
 

@@ -61,6 +61,21 @@ def _alibi(distance, text):
     return Form("", "scale", run, text)
 
 
+WINDOWS = re.compile(r"window|local|band|slid", re.I)
+
+
+def _window(back, ahead):
+    """Each token sees so many tokens back and ahead, and itself."""
+
+    def run(case, given):
+        steps = np.subtract.outer(np.arange(given[0].shape[-2]), np.arange(given[0].shape[-1]))
+        seen = (steps <= back) & (steps >= -ahead)
+        allowed = seen if case.allowed is None else case.allowed & seen
+        return RIGHT["hide"].run(case.changed(allowed=allowed), given)
+
+    return Form("", "hide", run, f"each token sees {back} back and {ahead} ahead")
+
+
 def of(subject, layout):
     """Return what may count as right: {step: form} each."""
     numbers = subject.adapter.numbers()
@@ -69,6 +84,8 @@ def of(subject, layout):
     for rotate, words in ((rotate_halves, "halves"), (rotate_pairs, "pairs")):
         turn = lambda X, rotate=rotate: rotate(X, bases[0])  # noqa: E731
         ways.append({"place": _placed((turn, turn, None), f"queries and keys rotated (rotary, {words})")})
+    if WINDOWS.search(subject.adapter.source()) or any(WINDOWS.search(name) for name in numbers):
+        ways += [{"hide": _window(back, ahead)} for back in range(1, 9) for ahead in (0, back)]
     for distance in (lambda q, k: -np.abs(q - k), lambda q, k: k - q):
         ways.append({"scale": _alibi(distance, "/ √d_head − slope × distance (ALiBi)")})
     return ways

@@ -102,7 +102,7 @@ def _maker(roles, n_heads, d_model, turn, turn_out, axes, order, strided, second
             matrix = _flat(unit, values, role, orientation, n_heads, d_model)
             bias = unit.bias(values)
             if role in ("QKV", "KV", "QK"):
-                for letter, pair in _pairs(_cut(matrix, bias, order, axes, n_heads)).items():
+                for letter, pair in _pairs(_cut(matrix, bias, order, axes, n_heads, d_model // n_heads)).items():
                     _follow(matrices, letter, *pair)
                 continue
             if strided:
@@ -169,9 +169,11 @@ def _from_three_axes(value, role, n_heads, d_model, orientation):
     return value.transpose(m, h, d).reshape(value.shape[m], -1)
 
 
-def _cut(matrix, bias, order, axes, n_heads):
+def _cut(matrix, bias, order, axes, n_heads, d_head=0):
     parts = len(order)
     width = matrix.shape[1]
+    if len(order) == 3 and axes == AXES and d_head * n_heads * 3 > width > d_head * n_heads:
+        return _grouped(matrix, bias, order, n_heads, d_head)
     if (axes == AXES and width % parts) or (width % (parts * n_heads) and axes != AXES):
         raise ValueError("it cannot be cut so")
     sizes = {"part": parts, "head": n_heads, "feature": width // (parts * n_heads)}
@@ -186,6 +188,19 @@ def _cut(matrix, bias, order, axes, n_heads):
         shaped = shaped.transpose(0, *(1 + axes.index(axis) for axis in AXES)).reshape(len(array), parts, -1)
         for i, letter in enumerate(order):
             matrices[f"{name}{letter}"] = shaped[:, i] if not name else shaped[0, i]
+    return matrices
+
+
+def _grouped(matrix, bias, order, n_heads, d_head):
+    """Fewer heads of keys and values than of queries, one after another."""
+    kv_width, rest = divmod(matrix.shape[1] - n_heads * d_head, 2)
+    if rest or kv_width <= 0:
+        raise ValueError("it cannot be cut so")
+    widths = {"Q": n_heads * d_head, "K": kv_width, "V": kv_width}
+    places = np.cumsum([widths[letter] for letter in order])[:-1]
+    matrices = dict(zip(order, np.split(matrix, places, axis=1), strict=True))
+    if bias is not None:
+        matrices |= {f"b_{letter}": part for letter, part in zip(order, np.split(bias, places), strict=True)}
     return matrices
 
 
