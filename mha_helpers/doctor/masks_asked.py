@@ -240,13 +240,16 @@ def _rules_for(examination, rules, together):
     return min((unknown for unknown, _ in found), default=0) / max(entries, 1), least_open(found)
 
 
+MEANT_TO_HIDE = ("mask-tiny-number", "mask-on-the-context")
+
+
 def least_open(found):
     """Of (entries left open, rule), the rules that leave least open; no mask at all is simpler than one in vain."""
     least = min((unknown for unknown, _ in found), default=0)
     rules = [rule for unknown, rule in found if unknown == least]
     ignored = [rule for rule in rules if rule in (IGNORED, CAUSAL_IGNORED)]
-    # All but a number so near to 0 that it hides nothing: somebody may have meant it to hide.
-    return ignored + [rule for rule in rules if rule.slug == "mask-tiny-number"] if ignored else rules
+    # Of what hides nothing either, only what somebody may have meant to hide with: a number so near to 0, or zeros.
+    return ignored + [rule for rule in rules if rule.slug in MEANT_TO_HIDE] if ignored else rules
 
 
 def _slug(rule, role, how, kinds):
