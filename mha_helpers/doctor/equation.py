@@ -1,6 +1,6 @@
 """The equation of attention, cut into steps that can be exchanged one by one.
 
-Each step of `STEPS` has its right form and, in `alterations` and `hiding`, the forms that people write by mistake. A
+Each step of `STEPS` has its right form and, in `forms` and `hiding`, the forms that people write by mistake. A
 whole equation is a choice of one form for every step; `compute` runs it on a case.
 """
 

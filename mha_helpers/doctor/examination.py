@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mha_helpers.doctor import cache, calling, evidence, masks_asked, strain
-from mha_helpers.doctor.alterations import FORMS, TOGETHER
 from mha_helpers.doctor.equation import RIGHT, compute, fits
+from mha_helpers.doctor.forms import FORMS, TOGETHER
 from mha_helpers.doctor.hiding import ALWAYS_CAUSAL, BUILT_IN
 from mha_helpers.doctor.questions import MAIN, PLAIN
 from mha_helpers.doctor.report import Finding, Report

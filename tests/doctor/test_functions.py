@@ -7,8 +7,8 @@ import pytest
 
 from mha_helpers import attention, doctor
 from mha_helpers.doctor import vocabulary
-from mha_helpers.doctor.alterations import FORMS
 from mha_helpers.doctor.equation import Case, compute
+from mha_helpers.doctor.forms import FORMS
 from mha_helpers.doctor.hiding import BUILT_IN
 
 

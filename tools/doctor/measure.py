@@ -11,8 +11,8 @@ from collections import Counter
 import numpy as np
 
 from mha_helpers import doctor
-from mha_helpers.doctor.alterations import FORMS
 from mha_helpers.doctor.equation import RIGHT, Case, compute, fits
+from mha_helpers.doctor.forms import FORMS
 from mha_helpers.doctor.hiding import BUILT_IN, RULES, hiding
 from mha_helpers.doctor.strain import FITS_FLOAT16
 

@@ -1,0 +1,134 @@
+"""Heads cut, or repeated, in other ways."""
+
+import numpy as np
+
+from mha_helpers.doctor.equation import (
+    DoesNotFitError,
+    Form,
+    cut,
+    shared,
+)
+from mha_helpers.doctor.forms.common import AXES, LETTERS, ORDERS, subsets, swap
+
+
+def _read_as(order):
+    """Reshape (batch, tokens, features) to these axes in this order, and swap them to where they belong."""
+
+    def how(X, n_heads):
+        batch, seq_len, width = X.shape
+        sizes = {"batch": batch, "heads": n_heads, "tokens": seq_len, "d_head": width // n_heads}
+        return X.reshape([sizes[axis] for axis in order]).transpose([order.index(axis) for axis in AXES])
+
+    return how
+
+
+def _split_slug(order):
+    if order == ("batch", "tokens", "d_head", "heads"):
+        return "mha-strided"
+    if order == AXES:
+        return "mha-split-without-transpose"
+    return "split-wrong-transpose" if order[0] == "batch" else "split-heads-over-batch"
+
+
+straight, _strided = _read_as(AXES), _read_as(("batch", "tokens", "d_head", "heads"))
+
+
+def _tokens_turned_first(X, n_heads):
+    batch, seq_len, width = X.shape
+    return swap(X).reshape(batch, n_heads, seq_len, width // n_heads)
+
+
+def _through_turned_heads(X, n_heads):
+    """Cut rightly, turned to (d_head, seq_len) and reshaped back as if it were (seq_len, d_head)."""
+    heads = cut(X, n_heads)
+    return swap(heads).reshape(heads.shape)
+
+
+def _batch_folded_wrongly(X, n_heads):
+    """(batch, n_heads) folded as (n_heads, batch) and read back in the other order."""
+    heads = cut(X, n_heads)
+    return heads.swapaxes(0, 1).reshape(heads.shape)
+
+
+def _cut_some(how, letters):
+    def run(case, qkv):
+        if qkv[0].ndim == 4 or case.heads is not None:
+            raise DoesNotFitError
+        heads = []
+        for letter, one in zip(LETTERS, qkv, strict=True):
+            n_heads = case.n_heads if letter == "Q" else case.n_kv_heads
+            if one.shape[-1] % n_heads:
+                raise DoesNotFitError
+            heads.append(shared((how if letter in letters else cut)(one, n_heads), case.n_heads))
+        return tuple(heads)
+
+    return run
+
+
+def _whole(case, qkv):
+    if case.heads is not None:
+        raise DoesNotFitError
+    return tuple(one[:, None] for one in qkv)
+
+
+def _count_for_width(case, qkv):
+    n_heads = qkv[0].shape[-1] // case.n_heads
+    if case.heads is not None or case.n_kv_heads != case.n_heads:
+        raise DoesNotFitError
+    return tuple(cut(one, n_heads) for one in qkv)
+
+
+def _tiled(case, qkv):
+    times = case.n_heads // case.n_kv_heads
+    queries, keys, values = qkv
+    return cut(queries, case.n_heads), *(np.tile(cut(one, case.n_kv_heads), (1, times, 1, 1)) for one in (keys, values))
+
+
+def _which(some):
+    return "" if some == LETTERS else f" ({', '.join(some)})"
+
+
+COMMON_CUTS = [(LETTERS, AXES), ("K", AXES), ("V", AXES), (LETTERS, ("batch", "tokens", "d_head", "heads"))]
+SPLIT = [
+    *(
+        Form(
+            _split_slug(order),
+            "split",
+            _cut_some(_read_as(order), some),
+            f"reshaped straight to ({', '.join(order)}){_which(some)}",
+            rare=(some, order) not in COMMON_CUTS,
+        )
+        for some in subsets(LETTERS)
+        for order in ORDERS
+        if some == LETTERS or order in (AXES, ("batch", "tokens", "d_head", "heads"))
+    ),
+    *(
+        Form(
+            "split-transposed-first",
+            "split",
+            _cut_some(_tokens_turned_first, some),
+            f"turned round, then reshaped{_which(some)}",
+            True,
+        )
+        for some in (LETTERS, "QK", "Q", "K", "V")
+    ),
+    *(
+        Form(
+            "split-wrong-transpose",
+            "split",
+            _cut_some(_through_turned_heads, some),
+            f"features and tokens of a head mixed{_which(some)}",
+            True,
+        )
+        for some in (LETTERS, "QK", "Q", "K", "V")
+    ),
+    Form(
+        "folded-order",
+        "split",
+        _cut_some(_batch_folded_wrongly, LETTERS),
+        "batch and heads folded in one order, unfolded in the other",
+    ),
+    Form("mha-no-split", "split", _whole, "one head over all features"),
+    Form("split-width-for-count", "split", _count_for_width, "d_head heads of width n_heads"),
+    Form("kv-heads-tiled", "split", _tiled, "key heads repeated as 0, 1, 0, 1 and not 0, 0, 1, 1"),
+]
