@@ -1,6 +1,7 @@
 """Functions: right ones are healthy in any style, and altered ones get the names of what was altered."""
 
 import itertools
+import threading
 
 import numpy as np
 import pytest
@@ -175,11 +176,16 @@ def test_assert_healthy_shows_the_report():
 
 
 def test_an_endless_loop_ends():
+    over = threading.Event()
+
     def endless(queries, keys, values):
-        while True:
+        while not over.is_set():  # a thread cannot be ended from outside: without this it would burn on after the test
             pass
 
-    report = doctor.examine(endless, seconds=0.3)
+    try:
+        report = doctor.examine(endless, seconds=0.3)
+    finally:
+        over.set()
     assert report.healthy is None
     assert "endless" in report.reason
 

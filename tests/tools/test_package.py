@@ -32,7 +32,6 @@ ALLOWED = {
     "model": {"attention", "course_data", "decoding", "masks", "model", "shapes"},
     "learner": {"learner"},
     "exercises": {
-        "running_example",
         "attention",
         "blockwise",
         "decoding",
@@ -45,7 +44,10 @@ ALLOWED = {
         "masks",
         "measures",
         "model",
+        "running_example",
         "shapes",
+        "tasks",
+        "training",
         "worked_examples",
     },
     "labs": {

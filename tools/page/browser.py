@@ -300,39 +300,6 @@ def set_theme(page, name="JupyterLab Dark"):
     page.wait_for_function("name => document.body.dataset.jpThemeName === name", arg=name)
 
 
-# Images that load and formulas that are typeset change the height.
-_SETTLED = r"""() => {
-    const hasFormula = cell => /\$[^$]+\$/.test(cell.model.sharedModel.source.replace(/`[^`]*`/g, ""));
-    return [...mhaPanel.node.querySelectorAll("img")].every(image => image.complete)
-        && mhaPanel.content.widgets.filter(cell => cell.model.type === "markdown" && hasFormula(cell))
-            .every(cell => cell.node.querySelector("mjx-container"));
-}"""
-
-
-def screenshot(page, file, *, cell=None):
-    """Save a picture of the whole notebook, however long, or of one cell's output.
-
-    Parameters
-    ----------
-    page : Page
-    file : path
-        Where the PNG goes.
-    cell : int, optional
-        The cell whose output is wanted, counted from 0 over cells of all kinds.
-    """
-    page.wait_for_function(_SETTLED)
-    before = page.viewport_size
-    scroller = page.locator(".jp-Notebook .jp-WindowedPanel-outer")
-    hidden = scroller.evaluate("node => node.scrollHeight - node.clientHeight")
-    page.set_viewport_size({"width": before["width"], "height": before["height"] + hidden})
-    page.wait_for_function("node => node.scrollHeight <= node.clientHeight", arg=scroller.element_handle())
-    picture = page.locator(".jp-Notebook .jp-WindowedPanel-viewport")
-    if cell is not None:
-        picture = picture.locator(".jp-Cell").nth(cell).locator(".jp-Cell-outputArea")
-    picture.screenshot(path=file)
-    page.set_viewport_size(before)
-
-
 # One key press, measured inside the page: from the key event until the new picture is painted.
 _PRESS = """([picture, limit]) => {
     const drawn = () => [...picture.querySelectorAll("svg, img, table")].filter(one =>

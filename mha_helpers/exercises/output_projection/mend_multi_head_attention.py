@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from mha_helpers.attention import combine_heads, softmax, split_heads
-from mha_helpers.exercises.output_projection import multi_head_attention
+from mha_helpers.exercises.output_projection import mend_multi_head_attention_mistakes, multi_head_attention
 
 
 def mend_multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
@@ -20,24 +20,12 @@ def mend_multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     return output, weights
 
 
-# What the notebook gives to be mended, somebody's layer: hides after the softmax, and merges by a reshape alone.
-def _with_two_faults(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
-    Q, K, V = (split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
-    scores = Q @ K.swapaxes(-1, -2) / np.sqrt(Q.shape[-1])
-    weights = softmax(scores)
-    if mask is not None:
-        weights = np.where(mask, weights, 0)
-    heads = weights @ V
-    output = heads.reshape(*X.shape[:-1], -1) @ W_O
-    return output, weights
-
-
 exercise = dataclasses.replace(
     multi_head_attention.exercise,
     reference=mend_multi_head_attention,
     model_answer=None,
     name="mend_multi_head_attention",
-    given=_with_two_faults,
+    given=mend_multi_head_attention_mistakes.mend_multi_head_attention,
     hints=(
         "It was tested without a mask and with one head. Which lines do nothing, or no harm, in that case?",
         "With a mask, do the rows of the weights sum to 1? And what order are the axes in when the heads are merged?",

@@ -1,0 +1,1 @@
+"""Notebook B asks for no predictions."""
