@@ -37,7 +37,7 @@ class Notebook(NamedTuple):
     question : str
         The one question that it answers.
     folder : str
-        Where its exercises are, in `mha_helpers/exercises/`.
+        Where its exercises are, in `mha_helpers/exercises/`; empty where it has none.
     """
 
     name: str
@@ -79,7 +79,7 @@ NOTEBOOKS = (
 )
 WORKSHOPS = (
     Notebook("A_documents", "Five documents", "Do worked examples from the web get their numbers right?"),
-    Notebook("B_pytorch", "PyTorch", "How do your functions carry over to PyTorch?"),
+    Notebook("B_pytorch", "PyTorch", "How do your functions carry over to PyTorch?", "pytorch"),
 )
 
 

@@ -110,7 +110,8 @@ def compute(state, function=None):
         readings = {probe: patients.read(run, probe) if run else patients.reading(HEALTHY, probe) for probe in shown}
         truth = HEALTHY if run is None else committed and patients.same_bug(run)
     elif name == WARM_UP:
-        notice, truth = "A worked example: this patient's answer is given. The others are yours to find.", WARM_UP_BUG
+        notice = f"A worked example, with its answer. Your multi_head_attention is the patient “{YOURS}”."
+        truth = WARM_UP_BUG
         committed = WARM_UP_BUG
         readings = {probe: patients.reading(truth, probe) for probe in shown}
     else:

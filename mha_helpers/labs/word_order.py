@@ -80,15 +80,19 @@ def _attend(X, use_positions, function):
 def sentence(result):
     """Say what is to be seen."""
     switch = "on" if result.positions else "off"
+    order = " ".join(result.words[i] for i in result.order)
     largest = number(result.differences.max(), 4)
     if not np.isfinite(result.differences).all():
         return f"Positions {switch}: a context holds NaN or infinity, so the orders cannot be compared."
     if np.array_equal(result.order, np.arange(len(result.order))):
         said = f"Positions {switch}, both orders equal: choose another."
     elif result.differences.max() < 1e-9:
-        said = f"Positions {switch}: each token gets the same context in either order (largest difference {largest})."
+        said = (
+            f"Positions {switch}, “{order}”: each token gets the same context in either order "
+            f"(largest difference {largest})."
+        )
     else:
-        said = f"Positions {switch}: the order now matters; a context differs by up to {largest}."
+        said = f"Positions {switch}, “{order}”: the order now matters; a context differs by up to {largest}."
     if result.copy_difference is not None:
         alike = "the same context" if result.copy_difference < 1e-9 else "different contexts"
         said += f" The two tokens “{result.words[-1]}” get {alike} (difference {number(result.copy_difference, 4)})."

@@ -223,9 +223,7 @@ def test_word_order_shows_the_numbers_that_numpy_gives(seen, lab_of):
     lab = lab_of("word_order")
     for name, places in order.ORDERS.items():
         lab.get_by_role("radio", name=name).check()
-        expect(lab.locator(".mha-readout")).to_contain_text(
-            "both orders equal" if places == (0, 1, 2) else "same context"
-        )
+        expect(lab.locator(".mha-readout")).to_contain_text("both orders equal" if places == (0, 1, 2) else f"“{name}”")
         for X in WORD_VECTORS, WORD_VECTORS[list(places)]:
             weights = softmax(X @ PROJECTIONS["queries"] @ (X @ PROJECTIONS["keys"]).T)
             assert shows(lab, *weights, *(weights @ X @ PROJECTIONS["values"]))
