@@ -7,6 +7,8 @@ import time
 import numpy as np
 import pytest
 from answers import EXERCISES
+from nbclient import NotebookClient
+from nbformat import v4
 
 from mha_helpers import attention, exercises
 from mha_helpers.learner import time_limit
@@ -96,6 +98,19 @@ def test_in_a_thread_that_gets_no_signals_a_call_is_stopped_too(short_limit):
     thread.start()
     thread.join(5)
     assert isinstance(outcomes[0].error, time_limit.TimedOut)
+
+
+@pytest.mark.slow
+def test_in_a_kernel_the_check_stops_it_too_and_the_kernel_lives_on():
+    notebook = v4.new_notebook(
+        cells=[
+            v4.new_code_cell("from mha_helpers import exercises\ndef softmax(scores):\n    while True:\n        pass"),
+            v4.new_code_cell("print(exercises.softmax.check(softmax).mistake)"),
+            v4.new_code_cell("print('alive')"),
+        ]
+    )
+    NotebookClient(notebook, timeout=60).execute()
+    assert [cell.outputs[-1].text.splitlines()[-1] for cell in notebook.cells[1:]] == ["never-ends", "alive"]
 
 
 def test_an_alarm_that_somebody_else_has_set_still_rings():
