@@ -23,6 +23,7 @@ from mha_helpers.drawing.strip import strip
 from mha_helpers.exercises import progress as kept
 from mha_helpers.exercises.panel import Note, Panel
 from mha_helpers.exercises.prediction import Prediction
+from mha_helpers.take_home import take_home as take_home
 
 
 class Notebook(NamedTuple):

@@ -10,12 +10,16 @@ from nbformat import v4
 from mha_helpers import check_setup, exercises, labs, worked_examples
 from mha_helpers.attention import attention_scores, softmax
 from tools.teaching import guide
+from tools.teaching.plan import Plan
+from tools.teaching.sheet import day_sheet
 from tools.writing.notebooks import NotebookError, course_notebooks, write
 from tools.writing.solve import ASK
 
-TEXT = guide.GUIDE.read_text(encoding="utf-8")
-SECTIONS = {part.partition("\n")[0]: part for part in TEXT.split("\n## ")[1:]}
-PLANS = {plan.title: plan for plan in map(guide.Plan, course_notebooks())}
+PAGES = {path.stem: path.read_text(encoding="utf-8") for path in guide.PAGES}
+PAGES["hub"] = (guide.ROOT / "workshop" / "hub" / "README.md").read_text(encoding="utf-8")
+PLACES = {name: guide.ROOT / "workshop" / ("hub" if name == "hub" else "") for name in PAGES}
+SECTIONS = {part.partition("\n")[0]: part for text in PAGES.values() for part in text.split("\n## ")[1:]}
+PLANS = {plan.title: plan for plan in map(Plan, course_notebooks())}
 TAUGHT = [title for title, plan in PLANS.items() if plan.total]
 
 each_section = pytest.mark.parametrize("title", TAUGHT)
@@ -24,7 +28,7 @@ each_section = pytest.mark.parametrize("title", TAUGHT)
 def section(title):
     """Return a notebook's section; its heading may have another title than the notebook, but has its number."""
     found = [text for heading, text in SECTIONS.items() if heading[:2] == title[:2]]
-    assert found, f'workshop/README.md has no section "## {title}": write one like the others'
+    assert found, f'workshop/by_notebook.md has no section "## {title}": write one like the others'
     return found[0]
 
 
@@ -42,7 +46,7 @@ def test_every_worked_example_is_listed():
 def test_every_notebook_that_takes_minutes_has_a_section_with_every_part(title):
     key = title.partition(" ")[0]
     for part in (f"<!-- {key}: ", "**Objectives.** ", "**Type a mistake", "| wrong answers |", "**Ask the room.** "):
-        assert part in section(title), f"## {title} of workshop/README.md lacks {part}"
+        assert part in section(title), f"## {title} of workshop/by_notebook.md lacks {part}"
 
 
 @each_section
@@ -66,7 +70,7 @@ def test_the_mistake_to_type_is_called_by_its_name(title):
     typed = {"np": np, "softmax": softmax, "attention_scores": attention_scores}
     exec(code, typed)
     assert getattr(exercises, name).check(typed[name]).mistake == slug
-    assert f"`def {name}`" in PLANS[title].section(), f"{title} has no exercise {name}"
+    assert f"`def {name}`" in guide.section(PLANS[title]), f"{title} has no exercise {name}"
 
 
 # ---- the program's own words -------------------------------------------------------------------
@@ -93,7 +97,7 @@ def test_what_learners_see_is_quoted_in_the_programs_words():
 def test_the_last_line_that_learners_send_is_the_one_that_the_check_prints(capsys):
     check_setup.main(checks=())
     said = capsys.readouterr().out.strip().splitlines()[-1]
-    assert f"must be **{said.partition('.')[0]}.**" in SECTIONS["The day before"]
+    assert f"must be **{said.partition('.')[0]}.**" in SECTIONS["The letter"]
 
 
 def exists(name):
@@ -101,23 +105,28 @@ def exists(name):
 
 
 def test_every_command_and_file_exists():
-    named = set(re.findall(r"python -m ((?:tools|mha_helpers|workshop)[.\w]+)", TEXT))
-    named |= set(re.findall(r"\bworkshop/[\w./]+\b", TEXT))
+    text = "\n".join(PAGES.values())
+    named = set(re.findall(r"python -m ((?:tools|mha_helpers|workshop)[.\w]+)", text))
+    named |= set(re.findall(r"\bworkshop/[\w./]+\b", text))
     assert {"tools.writing.solve", "mha_helpers.check_setup"} <= named
     assert {name for name in named if not exists(name)} == set()
     assert hasattr(exercises, "keep_results")
 
 
-def test_links_lead_somewhere():
-    headings = re.findall(r"^#+ (.+)$", TEXT, re.MULTILINE)
-    anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
-    links = re.findall(r"\]\(([^)]+)\)", TEXT)
-    assert links
-    for link in links:
+def anchors(text):
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    for link in re.findall(r"\]\(([^)]+)\)", PAGES[page]):
         path, _, anchor = link.partition("#")
         if not link.startswith("https://"):
-            assert (guide.ROOT / "workshop" / path).exists(), link
-            assert path or anchor in anchors, link
+            target = (PLACES[page] / path).resolve() if path else None
+            assert target is None or target.exists(), link
+            text = target.read_text(encoding="utf-8") if target and target.suffix == ".md" else PAGES[page]
+            assert not anchor or anchor in anchors(text), link
 
 
 # ---- the command, on a small notebook ----------------------------------------------------------
@@ -140,7 +149,7 @@ def plan_of(folder, *cells, minutes=20):
             cell.execution_count = next(count)
     path = folder / "07_small.ipynb"
     write(v4.new_notebook(cells=written), path)
-    return guide.Plan(path)
+    return Plan(path)
 
 
 EXERCISE = ("def softmax(scores):\n    return ...\n\nexercises.softmax.check(softmax)", "exercise")
@@ -158,7 +167,7 @@ def test_a_notebook_becomes_a_section_and_a_day(tmp_path):
         ("third = 3", "", {}),
     )
     right = exercises.predict_empty.right
-    assert plan.section().splitlines()[2:] == [
+    assert guide.section(plan).splitlines()[2:] == [
         "| [2] `first = 1`, [3] `second =` | run | 0 | 1 | | | 1 |",
         "| [4] `def softmax` | write | 1 | | 8 | | 8 |",
         "| [5] `predict_empty` | vote | 9 | | 1 | | – |",
@@ -169,16 +178,40 @@ def test_a_notebook_becomes_a_section_and_a_day(tmp_path):
         f"- **Right.** [5] **{right}** (a tempts).",
         "- **Late? Cut in this order:** [5] (1). **Never cut** [2].",
     ]
-    assert plan.readme_row() == "| [07 Small](notebooks/07_small.ipynb) | see; do | 20 |"
-    assert guide.run_sheet("09:50 | 5 Hello | 07", {"07": plan}, half=True).splitlines() == [
-        "0:24 hours:",
+    assert guide.readme_row(plan) == "| [07 Small](notebooks/07_small.ipynb) | see; do | 20 |"
+
+
+def test_a_days_sheet_has_the_clock_what_to_say_and_every_answer(tmp_path):
+    plan = plan_of(
+        tmp_path,
+        "## What comes first",
+        ("first = 1", "", {"half": True}),
+        ("second = 2", "", {"say": "Look at the last row.", "half": True}),
+        "### Exercise: `softmax` (8 minutes)",
+        (*EXERCISE, {"half": True, "how": "write; halfway, **type a mistake**"}),
+        "### Predict: what is left",
+        ("answer = None\nexercises.predict_empty.commit(answer)", "prediction", {"remark": "a tempts"}),
+    )
+    mistake = "def softmax(scores):  # softmax-no-exp\n    return scores\n"
+    table, _, code = day_sheet("09:50 | 5 Hello | 07", {"07": plan}, {"07": mistake}, half=True).partition("\n\n**[4]")
+    assert table.splitlines() == [
+        "0:24 hours: 1 functions to write, 0 votes, 9 minutes for questions and whoever is behind. "
+        "The minutes are planned and have not been taught yet.",
         "",
-        "| clock | minutes | what | cells |",
+        "| clock | cell | say or do | answer |",
         "|---|---|---|---|",
-        "| 09:50 | 5 | Hello | |",
-        "| 09:55 | 19 | 07 Small | [2], [3], [4] at 09:56 |",
-        "| 10:14 | | End | |",
+        "| **09:50** | | **Hello** (5) | |",
+        "| **09:55** | | **07 Small** (19) | |",
+        "| 09:55 | [2] | What comes first (1) | |",
+        "| 09:56 | [3] | Look at the last row (1) | |",
+        "| 09:57 | [4] | They write `softmax` (8); at 10:01 type the mistake | `softmax-no-exp`, then below |",
+        "| 10:05 | | Questions, and who is behind catches up (9) | |",
+        "| **10:14** | | **End** | |",
     ]
+    assert code.index(mistake) < code.index("Right:") < code.index(exercises.softmax.solution().source)
+    right = exercises.predict_empty.right
+    whole = day_sheet("09:50 | 5 Hello | 07", {"07": plan}, {"07": mistake}, half=False)
+    assert f"| 10:05 | [5] | Vote. Predict: what is left (1) | **{right}** (a tempts) |" in whole
 
 
 @pytest.mark.parametrize(
@@ -191,7 +224,7 @@ def test_a_notebook_becomes_a_section_and_a_day(tmp_path):
 )
 def test_what_is_forgotten_is_said(tmp_path, cells, said):
     with pytest.raises(NotebookError, match=r"07_small\.ipynb") as error:
-        plan_of(tmp_path, *cells).section()
+        guide.section(plan_of(tmp_path, *cells))
     assert said in str(error.value)
 
 

@@ -1,0 +1,98 @@
+"""A day's sheet, to be printed: the clock, the cells, what to say or do, and every answer."""
+
+import re
+
+from mha_helpers import exercises
+from tools.teaching.plan import numbered, table_row
+from tools.writing.solve import ASK
+
+
+def day_sheet(steps, plans, mistakes, *, half):
+    """Return a day's sheet.
+
+    Parameters
+    ----------
+    steps : str
+        When it begins and what comes then: "09:00 | 5 Welcome | 01 | 10 Break | 02".
+    plans : dict of str to Plan
+    mistakes : dict of str to str
+        The function with a mistake that is typed in a notebook, by the notebook's number.
+    half : bool
+        Whether notebooks are taken as in the half day.
+
+    Returns
+    -------
+    str
+        Markdown: a table of the day, and below it the code of each exercise that is written.
+    """
+    begin, *steps = map(str.strip, steps.split("|"))
+    start = now = int(begin[:2]) * 60 + int(begin[3:])
+    lines = ["| clock | cell | say or do | answer |", "|---|---|---|---|"]
+    answers, written, votes, slack_of_day = [], 0, 0, 0
+    for step in steps:
+        if step in plans:
+            plan = plans[step]
+            minutes = plan.half if half else plan.total
+            lines.append(table_row(f"**{clock(now)}**", "", f"**{plan.title}** ({minutes})", ""))
+            for row in (row for row in plan.rows if row.half or not half):
+                lines.append(table_row(clock(now), numbered(row.cells), *_done(plan, row, now, mistakes[step])))
+                answers += _codes(plan, row, mistakes[step])
+                written += row.how.startswith("write")
+                votes += any(map(plan.right, row.cells))
+                now += row.minutes
+            if slack := plan.half_slack if half else plan.slack:
+                slack_of_day += slack
+                lines.append(table_row(clock(now), "", f"Questions, and who is behind catches up ({slack})", ""))
+                now += slack
+        else:
+            minutes, _, what = step.partition(" ")
+            lines.append(table_row(f"**{clock(now)}**", "", f"**{what}** ({minutes})", ""))
+            now += int(minutes)
+    lines.append(table_row(f"**{clock(now)}**", "", "**End**", ""))
+    hours, left = divmod(now - start, 60)
+    asked = f"{written} functions to write, {votes} votes, {slack_of_day} minutes for questions and whoever is behind"
+    said = f"{hours}:{left:02} hours: {asked}. The minutes are planned and have not been taught yet."
+    return "\n".join([said, "", *lines, "", *answers]) + "\n"
+
+
+def clock(minutes):
+    """Return minutes after midnight as people write them."""
+    return f"{minutes // 60:02}:{minutes % 60:02}"
+
+
+def _done(plan, row, now, mistake):
+    """Say what happens in a row, and its answer."""
+    said = row.say.rstrip(".")
+    votes = [right for right in map(plan.right, row.cells) if right]
+    if votes:
+        return f"Vote. {said} ({row.minutes})", "; ".join(votes)
+    written = _written(plan, row)
+    if written is None:
+        return f"{said} ({row.minutes})", ""
+    _, function = written
+    typed = re.match(r"def (\w+)\(.*# ([\w-]+)", mistake)
+    said = f"They write `{function}` ({row.minutes})"
+    if "type a mistake" in row.how and typed[1] == function:
+        return f"{said}; at {clock(now + row.do // 2)} type the mistake", f"`{typed[2]}`, then below"
+    return said, "below"
+
+
+def _written(plan, row):
+    """Return the exercise that a row's cell checks and the function that it asks for, or None."""
+    if not row.how.startswith("write"):
+        return None
+    source = plan.cells[row.cells[0]].source
+    [name] = [name for name, question in ASK.findall(source) if question == "check"]
+    return name, re.search(r"^def (\w+)", source, re.MULTILINE)[1]
+
+
+def _codes(plan, row, mistake):
+    """Return the code of a row's exercise: the mistake to type, where this is the one, and what is right."""
+    written = _written(plan, row)
+    if written is None:
+        return []
+    name, function = written
+    lines = [f"**{numbered(row.cells[:1])} of {plan.key}, `{function}`.**", ""]
+    if "type a mistake" in row.how:
+        lines += ["The mistake to type:", "", "```python", mistake.rstrip(), "```", "", "Right:", ""]
+    return [*lines, "```python", getattr(exercises, name).solution().source.rstrip(), "```", ""]
