@@ -1,6 +1,8 @@
 """Whatever a learner's code or notebook does, a check comes back, and blames nobody for a fault that is not theirs."""
 
 import dataclasses
+import subprocess
+import sys
 import threading
 import time
 
@@ -98,6 +100,40 @@ def test_in_a_thread_that_gets_no_signals_a_call_is_stopped_too(short_limit):
     thread.start()
     thread.join(5)
     assert isinstance(outcomes[0].error, time_limit.TimedOut)
+
+
+AFTERWARDS = """
+import sys, threading
+from mha_helpers.learner.time_limit import TimedOut, time_limit
+
+def limited(body):
+    def run():
+        try:
+            with time_limit(0.2):
+                body()
+        except TimedOut:
+            outcomes.append("stopped")
+        else:
+            outcomes.append("in time")
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+
+def forever():
+    while True:
+        pass
+
+outcomes = []
+limited(lambda: None)
+limited(forever)
+sys.settrace(lambda *_: None)
+print(*outcomes, (lambda: "traced")())
+"""
+
+
+def test_what_a_limit_in_a_thread_leaves_behind_hangs_no_tracing():
+    ran = subprocess.run([sys.executable, "-c", AFTERWARDS], capture_output=True, text=True, timeout=60, check=True)
+    assert ran.stdout.split() == ["in", "time", "stopped", "traced"]
 
 
 @pytest.mark.slow
