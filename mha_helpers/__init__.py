@@ -28,6 +28,7 @@ _ROOMS = {
     "positions": "positions",
     "probes": "probes",
     "running_example": "running_example",
+    "small_runs": "model.small_runs",
     "tasks": "tasks",
     "training": "training",
     "worked_examples": "worked_examples",

@@ -5,6 +5,7 @@ logits: no norms and no MLPs, as in Elhage et al. (2021), "A Mathematical Framew
 https://transformer-circuits.pub/2021/framework/.
 """
 
+import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from mha_helpers.shapes import check_count, check_n_heads
 
 MATRICES = ("W_Q", "W_K", "W_V", "W_O")
 HELD_OUT_SEED, HELD_OUT = 10_000, 256  # sequences that no training draws
+KEPT = 20  # after so many steps a training keeps what the model was
 
 
 class Seen(NamedTuple):
@@ -60,6 +62,15 @@ class Training:
         `attend(queries, keys, values, mask)` returns `(context, weights)`.
     gradients : callable, optional
         `gradients(queries, keys, values, d_context, mask)` returns `(d_queries, d_keys, d_values)`.
+    has_W_O : bool, optional
+        Whether the heads' outputs are mixed by a learned matrix, or left side by side.
+
+    Attributes
+    ----------
+    losses : list of float
+        Of each step.
+    moments : dict of int to dict of str to ndarray
+        The parameters after every 20th step, and those before the first.
 
     Raises
     ------
@@ -88,6 +99,7 @@ class Training:
         rate=4e-3,
         attend=masked_attention,
         gradients=attention_gradients,
+        has_W_O=True,
     ):
         d_model = check_count("d_model", d_model)
         self.task, self.n_layers, self.n_heads = (
@@ -96,6 +108,7 @@ class Training:
             check_n_heads(n_heads, "d_model", d_model),
         )
         self.batch, self.rate, self.attend, self.gradients = check_count("batch", batch), rate, attend, gradients
+        self.has_W_O = has_W_O
         self.mask = causal_mask(task.length) if is_causal else np.ones((task.length, task.length), bool)
         self.rng = np.random.default_rng(seed)
         shapes = {"tokens": (task.n_tokens, d_model), "positions": (task.length, d_model)}
@@ -109,7 +122,9 @@ class Training:
         self.parameters["positions"] *= 3  # large at first, so that heads can tell places apart from the beginning
         if heads_start_equal:
             self._repeat_first_head()
-        self.losses = []
+        if not has_W_O:
+            self.parameters |= {f"W_O{i}": np.eye(d_model, dtype=kind) for i in range(self.n_layers)}
+        self.losses, self.moments = [], {0: self.parameters.copy()}
         self._means, self._squares = (
             {name: np.zeros_like(array) for name, array in self.parameters.items()} for _ in range(2)
         )
@@ -157,12 +172,16 @@ class Training:
         loss, gradients = self.loss_and_gradients(drawn)
         n = len(self.losses) + 1
         for name, gradient in gradients.items():
+            if name.startswith("W_O") and not self.has_W_O:
+                continue
             mean, square = self._means[name], self._squares[name]
             mean += 0.1 * (gradient - mean)
             square += 0.01 * (gradient**2 - square)
             size = np.sqrt(square / (1 - 0.99**n)) + 1e-8
             self.parameters[name] = self.parameters[name] - self.rate * mean / (1 - 0.9**n) / size
         self.losses.append(loss)
+        if n % KEPT == 0:
+            self.moments[n] = self.parameters.copy()  # each step makes new arrays, so that these stay as they are
 
     def _forwards(self, tokens, mask, W_Os=None):
         """Return the logits, and of each layer its input, queries, keys, values, combined heads and weights."""
@@ -242,6 +261,40 @@ class Training:
         _, logits, kept = self._forwards(drawn.tokens, mask, W_Os)
         loss, accuracy, probabilities = _judge(logits, drawn)
         return Seen(loss, accuracy, np.array([weights for *_, weights in kept]), probabilities)
+
+    def at(self, step):
+        """Return the model as it was after a step.
+
+        Parameters
+        ----------
+        step : int
+            One of `moments`.
+
+        Returns
+        -------
+        Training
+            Only to look at: it shares its numbers with this one.
+        """
+        then = copy.copy(self)
+        then.parameters = self.moments[step]
+        return then
+
+    def guesses_when_writing(self, tokens):
+        """Run the model as it is used: each guess is made from the tokens so far, when none comes after them yet.
+
+        With a causal mask these are the guesses that training sees. Where something leaks from behind, they are not.
+
+        Parameters
+        ----------
+        tokens : ndarray of int, shape (batch, n)
+
+        Returns
+        -------
+        ndarray of int, shape (batch, n, n_questions)
+        """
+        starts = range(1, tokens.shape[-1] + 1)
+        logits = [self._forwards(tokens[:, :n], self.mask[:n, :n])[1][:, -1] for n in starts]
+        return np.stack(logits, axis=1).argmax(axis=-1)
 
     def held_out(self):
         """Return 256 sequences of the task, always the same."""

@@ -13,6 +13,7 @@ __all__ = [
     "softmax_scaling",
     "split_lab",
     "sum_of_heads",
+    "training_run",
     "which_bug",
     "word_order",
 ]

@@ -110,7 +110,8 @@ def test_reset_brings_back_the_first_picture(make_lab):
 
 
 def test_every_lab_but_the_tracer_runs_on_a_learners_function():
-    assert set(labs.__all__) - set(LEARNERS) == {"shape_tracer"}
+    """Or on a training that ran on it."""
+    assert set(labs.__all__) - set(LEARNERS) == {"shape_tracer", "training_run"}
 
 
 def test_several_controls_are_drawn_once(make_lab, monkeypatch):

@@ -1,0 +1,94 @@
+"""Trainings of notebook 07's small model that the course has made: right ones, and ones with a mistake.
+
+`python -m tools.model.train_small_runs` makes and measures them.
+"""
+
+import functools
+import json
+from typing import NamedTuple
+
+import numpy as np
+
+from mha_helpers.course_data import data_path
+from mha_helpers.mistaken import MISTAKES
+from mha_helpers.model.data import ORIGIN, WEIGHTS, checked_content, read_safetensors
+from mha_helpers.tasks import repeated_sequences
+from mha_helpers.training import Training
+
+FOLDER, N_STEPS = "small_runs", 400
+RIGHT = {"2 heads": {}, "1 head": {"n_heads": 1}, "4 heads": {"n_heads": 4}}
+OPTIONS = RIGHT | {name: {"attend": each.attend, "gradients": each.gradients} for name, each in MISTAKES.items()}
+OPTIONS |= {"W_O left out": {"has_W_O": False}}
+# Of these the moments are stored, too: enough to see how each kind of mistake learns.
+STORED = (*RIGHT, "no mask", "mask one too far", "not divided", "softmax over the queries")
+MOMENTS = (0, 40, 80, 120, 160, 200, 240, 280, 320, 400)
+
+
+class Outcome(NamedTuple):
+    """What came of a training."""
+
+    loss: float  # on sequences that it has not learned from, in nats
+    right: float  # the share of right guesses there, as training sees them
+    right_when_writing: float  # and when nothing comes after yet
+
+
+def untrained(name):
+    """Return a training by its name, before its first step."""
+    return Training(repeated_sequences(), **OPTIONS[name])
+
+
+@functools.cache
+def _origin():
+    return json.loads(data_path(f"{FOLDER}/{ORIGIN}").read_text(encoding="utf-8"))
+
+
+def outcomes():
+    """Return what came of each training.
+
+    Returns
+    -------
+    dict of str to Outcome
+
+    Examples
+    --------
+    >>> outcomes()["no mask"].right > 0.9, outcomes()["no mask"].right_when_writing < 0.2
+    (True, True)
+    """
+    return {name: Outcome(**found["outcome"]) for name, found in _origin()["runs"].items()}
+
+
+@functools.cache
+def load(name="2 heads"):
+    """Return a training that the course has made, with its losses and its moments.
+
+    Parameters
+    ----------
+    name : str, optional
+        One of STORED.
+
+    Returns
+    -------
+    Training
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name, or the data file is missing or damaged.
+
+    Examples
+    --------
+    >>> run = load("2 heads")
+    >>> len(run.losses), sorted(run.moments)[:3]
+    (400, [0, 40, 80])
+    """
+    if name not in STORED:
+        raise ValueError(f"there is no stored training {name!r}; choose one of {', '.join(map(repr, STORED))}")
+    tensors = read_safetensors(checked_content(WEIGHTS, FOLDER))
+    training = untrained(name)
+    training.losses = _origin()["runs"][name]["losses"]
+    training.moments = {
+        step: {part: tensors[f"{name}/{step}/{part}"].astype(np.float32) for part in training.parameters}
+        for step in MOMENTS
+    }
+    training.parameters = training.moments[MOMENTS[-1]]
+    return training

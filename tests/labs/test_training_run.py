@@ -1,0 +1,130 @@
+"""The training run, driven without a browser."""
+
+from importlib import import_module
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from mha_helpers import tasks
+from mha_helpers.labs import training_run
+from mha_helpers.measures import previous_token_score
+from mha_helpers.model import small_runs
+from mha_helpers.training import Training
+
+run_lab = import_module("mha_helpers.labs.training_run")
+FIRST = training_run().first_state
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def computed(training=None, **state):
+    return run_lab.compute(FIRST | {name.replace("_", " "): value for name, value in state.items()}, training)
+
+
+def texts(result):
+    picture = ElementTree.fromstring(run_lab.render(result).svg)
+    return [element.text for element in picture.iter(f"{SVG}text")]
+
+
+@pytest.fixture(scope="module")
+def short():
+    return Training(tasks.repeated_sequences()).run(40)
+
+
+def test_the_first_sentence():
+    assert training_run().description == (
+        "Lab: training run. “2 heads”, step 400: loss 0.00; 100 % of the guesses on new sequences are right. Who looks "
+        "where: layer 0, head 0 at the token before (0.40); layer 1, head 1 at what followed last time (0.44). After "
+        "“cabincabinca” it guesses “b” (1.00). Run this cell to move it."
+    )
+
+
+def test_what_is_stored_does_not_depend_on_the_machine():
+    result = computed()
+    shown = [result.measured.before.max(), result.measured.followed.max(), *(p for _, p in result.guesses)]
+    assert min(abs(100 * value % 1 - 0.5) for value in shown) > 2e-3
+    assert abs(100 * np.float64(result.weights) % 1 - 0.5).min() > 1e-5
+
+
+def test_maps_guesses_and_measures_are_the_models():
+    result, model = computed(step=240), small_runs.load("2 heads").at(240)
+    tokens = np.array([["abcdefghijklmnop".index(letter) for letter in "cabincabinca"]])
+    seen = model.look(run_lab._batch_of(tokens))
+    np.testing.assert_array_equal(result.weights, seen.weights[:, 0])
+    assert "".join(letter for letter, _ in result.guesses) == result.when_writing, "nothing leaks from behind"
+    for (letter, probability), row in zip(result.guesses, seen.probabilities[0, :, 0], strict=True):
+        assert (letter, probability) == ("abcdefghijklmnop"[row.argmax()], row.max())
+    drawn = model.task.draw(np.random.default_rng(10_000), 64)
+    np.testing.assert_allclose(
+        result.measured.before[0], previous_token_score(model.look(drawn).weights[0]).mean(axis=0)
+    )
+
+
+@pytest.mark.parametrize("run", ["no mask", "mask one too far"])
+def test_what_leaks_cannot_write_and_is_said_to(run):
+    result = computed(run=run)
+    assert result.measured.right > 0.9
+    assert result.measured.right_when_writing < 0.3
+    assert "it can't write" in run_lab.sentence(result)
+    assert "… when it writes" in texts(result)
+
+
+@pytest.mark.parametrize("run", small_runs.RIGHT)
+def test_without_a_layer_it_is_lost(run):
+    for layer in (0, 1):
+        result = computed(run=run, knock_out=f"all of layer {layer}")
+        assert result.measured.right < 0.5
+        assert texts(result).count("knocked out") == small_runs.load(run).n_heads
+
+
+def test_every_step_of_every_run_is_drawn_inside_its_picture():
+    for run in small_runs.STORED:
+        for step in small_runs.MOMENTS:
+            picture = ElementTree.fromstring(run_lab.render(computed(run=run, step=step)).svg)
+            for element in picture.iter(f"{SVG}text"):
+                assert 0 <= float(element.get("x")) <= float(picture.get("width"))
+                assert 0 < float(element.get("y")) <= float(picture.get("height"))
+
+
+@pytest.mark.parametrize(
+    ("typed", "letters", "remark"),
+    [
+        ("fadefa", "fadefa", ""),
+        ("Fade fa", "fadefa", ""),
+        ("xyzab", "ab", "The model knows the letters a to p; x, y, z left out."),
+        ("", "cabincabinca", "There is nothing to read, so here is cabincabinca again."),
+        ("<b>", "b", "The model knows the letters a to p; <, > left out."),
+        ("a" * 99, "a" * 12, "Of 99 letters the last 12 are shown."),
+    ],
+)
+def test_whatever_is_typed_is_shown_or_said(typed, letters, remark):
+    result = computed(letters=typed)
+    assert (result.letters, remark in result.notice) == (letters, True)
+    assert set(letters) <= set(texts(result))
+
+
+def test_a_learners_training_is_stepped_through(short):
+    lab = training_run(short)
+    assert lab.state["run"] == "yours"
+    assert list(lab.controls["step"].options) == [0, 20, 40]
+    assert "Your training." in lab.picture.value
+    lab.buttons["Earlier"].click()
+    assert lab.state["step"] == 20
+    assert "“yours”, step 20" in lab.readout.value
+    lab.set(run="4 heads")
+    assert lab.state["step"] == 0, "the last of its steps that isn't later"
+    assert "layer 1, head 3" in lab.controls["knock out"].options
+    lab.buttons["Reset"].click()
+    assert (lab.state["run"], lab.state["step"]) == ("yours", 40)
+    assert lab.description == training_run().description, "what nbval compares must not depend on the learner"
+
+
+def test_a_run_before_its_first_step_is_shown():
+    lab = training_run(Training(tasks.repeated_sequences()))
+    assert "step 0" in lab.readout.value
+
+
+@pytest.mark.parametrize("given", [..., 3, Training(tasks.two_before())])
+def test_what_is_no_such_training_is_refused(given):
+    with pytest.raises(ValueError, match=r"needs a training\.Training on tasks\.repeated_sequences"):
+        training_run(given)
