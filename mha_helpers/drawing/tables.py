@@ -117,7 +117,11 @@ def attends(query, keys, row):
         return f"“{query}” has NaN or infinity"
     if not row.any():
         return f"“{query}” attends to nothing"
-    return f"“{query}” attends most to “{keys[row.argmax()]}” ({number(row.max())})"
+    most = [f"“{key}”" for key, weight in zip(keys, row, strict=True) if np.isclose(weight, row.max())]
+    if 1 < len(most) == len(keys):
+        return f"“{query}” attends to all equally ({number(row.max())})"
+    each = " each" if len(most) > 1 else ""
+    return f"“{query}” attends most to {' and '.join(most)} ({number(row.max())}{each})"
 
 
 def _checked(matrix):

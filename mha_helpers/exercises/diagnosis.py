@@ -9,9 +9,9 @@ from mha_helpers.learner.calling import Outcome, agree, call_safely, close, same
 from mha_helpers.learner.time_limit import SECONDS, TimedOut
 
 RIGHT_FOR_MATRICES = (
-    "It is right for one matrix, and goes wrong where there are more axes, or fewer: a loop over a batch "
-    "takes out a whole matrix each time, not a row. `@`, `axis=-1` and negative numbers in swapaxes mean "
-    "the last axes of any number; or let your function call itself for each item of a batch."
+    "It is right for one matrix, and goes wrong where there are more axes, or fewer. A batch has another axis in "
+    "front, so a loop over it takes out whole matrices instead of rows. `@`, `axis=-1` and `swapaxes(-1, -2)` work on "
+    "the last axes, however many there are in front of them."
 )
 RIGHT_WITHOUT_BATCH = (
     "It is right without a batch, and goes wrong where there are more axes in front. Count axes from the end, as in "
@@ -58,7 +58,10 @@ def diagnose(exercise, function, trials):
             f"Your function uses {names} from the notebook around it. Inside the function use only its "
             f"arguments: {', '.join(failing.case.arguments)}.\n{evidence}"
         )
-    sentences = [_where_right(exercise, trials), evidence]
+    where_right = _where_right(exercise, trials)
+    if where_right in (RIGHT_FOR_MATRICES, RIGHT_WITHOUT_BATCH):  # then NumPy's own words about shapes only distract
+        evidence = _evidence(exercise, function, failing, is_named=False, is_batch=True)
+    sentences = [where_right, evidence]
     if failing.given.arrays and failing.wanted.arrays and same_shapes(failing.given, failing.wanted):
         sentences.insert(1, _broken_property(exercise, function, failing))
     return None, "\n".join(filter(None, sentences))
@@ -128,14 +131,20 @@ def _explains_what_came_back(exercise, wrong, view, output=None):
     return shares_a_wrong_answer
 
 
-def _evidence(exercise, function, trial, *, is_named):
-    """Say what was tried, and the first thing that is not as it should be."""
+def _evidence(exercise, function, trial, *, is_named, is_batch=False):
+    """Say what was tried, and the first thing that is not as it should be.
+
+    `is_named` says that a mistake has been recognised, and `is_batch` that the number of axes is what goes wrong.
+    """
     case, given, wanted = trial.case, trial.given, trial.wanted
     tried = f"Tried {case.trait}: {explain.shapes_of(case.arguments | case.options)}."
     if wanted.error is not None:
         tried += " Expected a ValueError, as this cannot be done."
     if given.error is not None:
-        return f"{tried} {explain.describe_error(given.error, function, exercise.call, with_cause=not is_named)}"
+        described = explain.describe_error(
+            given.error, function, exercise.call, with_cause=not is_named, in_batch=is_batch
+        )
+        return f"{tried} {described}"
     if given.returned is None:
         return f"{tried} It returned None: is the `return` line missing?"
     outputs = exercise.outputs

@@ -12,6 +12,7 @@ INNER_AXES = (
     "the inner axes of a product differ: (..., n, d) @ (..., d, m). Look at the order of the factors and at which axes "
     "are swapped; in a batch only the last two may be."
 )
+CELL_BY_CELL = "`*`, `+` and `/` work cell by cell and need equal shapes; a matrix product is @."
 TOO_FEW_AXES = "there are fewer axes than expected. Count from the end: shape[-1], axis=-1."
 ELLIPSIS = "something is still `...`: in this function, or in one that it calls."
 ONE_NUMBER = "a function for single numbers (math.exp, float) was given an array; use NumPy's."
@@ -112,7 +113,7 @@ def shapes_of(arguments):
     return ", ".join(f"{name}{shown(value)}" for name, value in arguments.items())
 
 
-def describe_error(error, function, asked, *, with_cause=True):
+def describe_error(error, function, asked, *, with_cause=True, in_batch=False):
     """Return what Python said, where in the learner's code, and the likely cause.
 
     Parameters
@@ -123,6 +124,8 @@ def describe_error(error, function, asked, *, with_cause=True):
     asked : str
         How the exercise calls it: "softmax(scores)".
     with_cause : bool, optional
+    in_batch : bool, optional
+        Whether the cause is known to be the number of axes: what Python said of a product's shapes is then left out.
     """
     try:
         said = str(error).strip()
@@ -135,6 +138,8 @@ def describe_error(error, function, asked, *, with_cause=True):
     # The check's own call is the outermost frame; where there is none below it, the arguments did not fit.
     inside = error.__traceback__.tb_next is not None
     cause = _likely_cause(said, asked, inside=inside, line=line, source=_source(function)) if with_cause else None
+    if in_batch and line and cause in (INNER_AXES, CELL_BY_CELL, None):
+        return f"It stops in the line `{_cut(line)}`."
     return f"{text} Likely cause: {cause}" if cause else text
 
 
@@ -157,7 +162,7 @@ def _likely_cause(said, asked, *, inside, line, source):
             if "squeeze" in source + line:
                 return "np.squeeze takes away every axis of length 1, also those that let shapes line up. Leave it out."
             return "a sum or a maximum has lost its axis; keepdims=True keeps it."
-        return "`*`, `+` and `/` work cell by cell and need equal shapes; a matrix product is @."
+        return CELL_BY_CELL
     return next((cause for phrase, cause in LIKELY_CAUSES.items() if phrase in said), None)
 
 

@@ -69,6 +69,22 @@ def test_a_loop_over_one_sentence_is_told_about_batches():
     assert exercises.attention_scores.check(attention_scores).message.startswith("It is right for one matrix")
 
 
+def test_loops_that_stop_at_a_batch_hear_of_the_batch_and_not_of_what_numpy_says_of_shapes():
+    def attention_scores(queries, keys):
+        scores = np.zeros((len(queries), len(keys)))
+        for i in range(len(queries)):
+            for j in range(len(keys)):
+                scores[i, j] = queries[i] @ keys[j]
+        return scores
+
+    where, tried = exercises.attention_scores.check(attention_scores).message.split("\n")
+    assert where.startswith("It is right for one matrix")
+    assert "`swapaxes(-1, -2)` work on the last axes" in where
+    assert tried == (
+        "Tried a batch: queries (2, 3, 4), keys (2, 5, 4). It stops in the line `scores[i, j] = queries[i] @ keys[j]`."
+    )
+
+
 def test_the_weights_are_blamed_before_the_context():
     softmax = exercises.softmax.reference
 

@@ -15,15 +15,17 @@ RECEIVED_MISTAKES = (
         "You added up each row, which is what a query gives away: always 1. What a key receives stands in its column.",
         (
             lambda weights: weights.sum(axis=-1),
+            # Right in a batch, by the way: but what it adds up in a matrix is what its learner must hear of.
+            lambda weights: weights.sum(axis=1),
             lambda weights: weights.sum(axis=-1, keepdims=True),
             lambda weights: weights @ np.ones(weights.shape[-1]),
         ),
     ),
     Mistake(
         "received-axis-from-the-front",
-        "axis=0 and axis=1 count from the front, so in a batch they mean another axis than in a matrix. Count from "
+        "It is right for a matrix. But axis=0 counts from the front, so in a batch it means another axis. Count from "
         "the end: the queries are axis -2.",
-        (lambda weights: weights.sum(axis=0), lambda weights: weights.sum(axis=1), sum),
+        (lambda weights: weights.sum(axis=0), sum),
     ),
     Mistake(
         "received-mean",

@@ -53,10 +53,12 @@ exercise = Exercise(
     mistakes=SCORE_MISTAKES,
     properties=(not_finite, batch_mixed(), _indifferent_to_keys, _not_proportional),
     hints=(
-        "The score of query i and key j is their dot product. All of them at once are one matrix product.",
-        "queries is (..., n_queries, d_head) and keys is (..., n_keys, d_head). For the product the keys' last two "
-        "axes must change places.",
-        "`keys.T` would turn a batch inside out. `keys.swapaxes(-1, -2)` touches the last two axes only.",
+        "In a matrix product A @ B, each row of A meets each column of B. The queries are rows, and that's right for "
+        "A. What must become of the keys?",
+        "The keys are rows, too, and must stand as columns: transpose them. `keys.T` does it for one sentence, but "
+        "turns a batch inside out.",
+        "`queries @ keys.swapaxes(-1, -2)`: it swaps the last two axes only, so that each sentence's keys are "
+        "transposed.",
     ),
     on_success="You can compare every query with every key, for one sentence or a whole batch.",
 )

@@ -28,7 +28,8 @@ exercise = Exercise(
         context_is_not_the_mixture,
     ),
     hints=(
-        "Three lines, and you have written two of them: scores, then weights, then the mixture.",
+        "Three steps: scores, then weights, then the mixture. For each of the first two you have a function of your "
+        "own.",
         "The context of a query is the average of the values under its weights: one matrix product.",
         "weights = softmax(attention_scores(queries, keys)), then weights @ values. Return both, the context first.",
     ),
