@@ -163,7 +163,7 @@ def _evidence(exercise, function, trial, *, is_named, is_batch=False):
     if len(right) == len(pairs):
         return f"{tried} The entries are right, but they are numbers; give booleans, True and False: `.astype(bool)`."
     name, got, want = next(pair for pair in pairs if pair[0] not in right)
-    praise = f"{' and '.join(right).capitalize()}: right. " if right else ""
+    praise = f"Right: {' and '.join(right)}. " if right else ""
     different = ~close(got, want)
     got, want = (array.astype(bool) if outcome.boolean else array for array, outcome in ((got, given), (want, wanted)))
     return f"{tried} {praise}{explain.first_difference(name, got, want, different)}"

@@ -106,11 +106,20 @@ def is_stub(function, outcome):
     """Tell whether a call's outcome is that of an exercise nobody has begun."""
     if isinstance(outcome.error, NotImplementedError):
         return True
-    parts = outcome.returned if isinstance(outcome.returned, (tuple, list)) else (outcome.returned,)
+    parts = list(_leaves(outcome.returned))
     if parts and all(part is ... or part is NotImplemented for part in parts):
         return True
     # None from a function that computes something is a forgotten `return`, not a stub.
     return outcome.error is None and outcome.returned is None and explain.does_nothing(function)
+
+
+def _leaves(returned):
+    """Yield what is returned, part by part, of tuples in tuples as well."""
+    if isinstance(returned, (tuple, list)):
+        for part in returned:
+            yield from _leaves(part)
+    else:
+        yield returned
 
 
 def close(got, wanted):

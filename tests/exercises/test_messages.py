@@ -92,7 +92,7 @@ def test_the_weights_are_blamed_before_the_context():
         weights = softmax(queries @ keys.swapaxes(-1, -2))
         return weights @ values + 1, weights
 
-    assert "Weights: right. context[0, 0] should be" in exercises.dot_product_attention.check(half_right).message
+    assert "Right: weights. context[0, 0] should be" in exercises.dot_product_attention.check(half_right).message
 
     def both_wrong(queries, keys, values):
         weights = softmax(queries @ keys.swapaxes(-1, -2) * 0.9)

@@ -7,7 +7,7 @@ from mha_helpers.exercises.engine import Mistake
 
 def mend_embed_new(codes, characters, positions, n_old):
     n_new = len(codes)
-    return characters[codes] + positions[:n_new]  # which each is, and where it stands
+    return characters[codes] + positions[:n_new]  # what each character is, and its position
 
 
 def _at(places):
@@ -33,7 +33,11 @@ MEND_MISTAKES = (
         "position-one-late",
         "All positions are one too high. Positions count from 0, so that the first character after n_old old ones "
         "has the position n_old.",
-        (_at(lambda codes, n_old, n: np.arange(n_old + 1, n_old + 1 + len(codes)) % n),),
+        (
+            _at(lambda codes, n_old, n: np.arange(n_old + 1, n_old + 1 + len(codes)) % n),
+            # The table ends before the last of them.
+            lambda codes, characters, positions, n_old: characters[codes] + positions[n_old + 1 :][: len(codes)],
+        ),
     ),
     Mistake(
         "position-one-early",

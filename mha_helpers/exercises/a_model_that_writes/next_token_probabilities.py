@@ -6,7 +6,7 @@ from mha_helpers import decoding
 from mha_helpers.exercises.a_model_that_writes.next_token_probabilities_mistakes import PROBABILITY_MISTAKES
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, whole_numbers
-from mha_helpers.exercises.properties import negative_weights, not_finite, rows_do_not_sum_to_one
+from mha_helpers.exercises.properties import negative_weights, not_finite
 
 
 def _logits(seed, *shape):
@@ -36,12 +36,26 @@ def _probability_cases():
     )
 
 
+def _do_not_sum_to_one(call, arguments, arrays):
+    sums = arrays[0].sum(axis=-1).ravel()
+    wrong = sums[~np.isclose(sums, 1, atol=1e-4)]
+    if not wrong.size:
+        return None
+    return (
+        f"Probabilities must sum to 1; yours sum to {wrong[0]:.4f}. Hide the others before the softmax, or divide by "
+        "the sum afterwards."
+    )
+
+
 def _more_than_k(call, arguments, arrays):
     kept = int((arrays[0] > 0).sum(axis=-1).max())
     top_k = arguments.get("top_k")
     if top_k is None or kept <= top_k:
         return None
-    return f"With top_k={top_k} only {top_k} may have a probability above 0; in yours {kept} have."
+    return (
+        f"With top_k={top_k} only {top_k} may have a probability above 0; in yours {kept} have. (A logit of 0 is no "
+        "probability of 0: that takes -np.inf.)"
+    )
 
 
 def _order_changed(call, arguments, arrays):
@@ -66,7 +80,7 @@ exercise = Exercise(
     cases=(*_probability_cases(), whole_numbers(_probability_cases()[0].arguments)),
     mistakes=PROBABILITY_MISTAKES,
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM.replace("scores", "logits").replace("score", "logit"),
-    properties=(not_finite, negative_weights, rows_do_not_sum_to_one, _more_than_k, _order_changed),
+    properties=(not_finite, negative_weights, _do_not_sum_to_one, _more_than_k, _order_changed),
     hints=(
         "Without options it is the softmax of notebook 01. The temperature divides the logits before it.",
         "What top-k leaves out must get probability 0, and the others must still sum to 1: make their logits -inf "

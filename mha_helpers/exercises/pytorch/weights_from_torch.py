@@ -113,6 +113,6 @@ exercise = Exercise(
         "nn.Linear computes x @ weight.T. What you multiply by in X @ W_Q is the transpose of the first third.",
         "np.split(weight, 3) cuts the rows into thirds; return .T of each.",
     ),
-    on_success="You can run any PyTorch model's attention on your own function.",
+    on_success="You can run these weights, trained in PyTorch, on your own function.",
     model_answer=weights_from_torch,
 )
