@@ -43,13 +43,15 @@ def examine(attention, *, names=None, seconds=SECONDS):
     >>> examine(attention).names
     ['mha-scale-d-model']
     """
-    name = getattr(attention, "__name__", type(attention).__name__)
+    name = calling.name_of(attention)
     try:
         return calling.within(seconds, _examine, attention, names)
     except signature.CannotBeExaminedError as error:
         return Report(name, None, reason=str(error))
     except calling.TimeLimitError as error:
         return Report(name, None, reason=f"It was not examined to the end: {error}. Is there an endless loop?")
+    except Exception as error:  # a project's own tests must not stop with the doctor's mistakes
+        return Report(name, None, reason=f"The doctor itself stopped, which is our fault: {calling.said(error)}")
 
 
 def _examine(attention, names):
@@ -88,10 +90,19 @@ def _from_outside(function, roles, framework, name):
 
 def _function(attention, names):
     roles = signature.read(attention, names)
+    if not {"X", "queries"} & set(roles.values()):
+        raise signature.CannotBeExaminedError(
+            "its arguments have no names; wrap it in a function of (queries, keys, values) or (X, W_Q, W_K, W_V, W_O, "
+            "n_heads)"
+        )
     framework = calling.framework_of(attention)
     if "X" in roles.values() and not {"W_V", "W_Q"} & set(roles.values()):
-        return _from_outside(attention, roles, framework, getattr(attention, "__name__", type(attention).__name__))
-    return Examination(FunctionSubject(attention, roles, framework)).run()
+        return _from_outside(attention, roles, framework, calling.name_of(attention))
+    report = Examination(FunctionSubject(attention, roles, framework)).run()
+    if report.healthy is None and framework != "numpy":  # it may use a framework inside, and take NumPy's arrays
+        again = Examination(FunctionSubject(attention, roles, "numpy")).run()
+        return report if again.healthy is None else again
+    return report
 
 
 @contextlib.contextmanager

@@ -37,7 +37,7 @@ def ask(examination):
             "It is what comes out where the causal mask starts in the upper left corner, so that new tokens don't see "
         )
         seen += "all of the old ones."
-        examination.add("cache-differs", None, where=where, evidence=seen if fits(output, corner) else "")
+        examination.add("cache-differs", where=where, evidence=seen if fits(output, corner) else "")
         return
 
 

@@ -51,10 +51,10 @@ def call(function, arguments, to_framework, *, keep_returned=False):
         warnings.simplefilter("ignore")
         try:
             returned = function(**given)
-        except (Exception, SystemExit) as error:
+            arrays = tuple(_arrays(returned))
+            changed = any(not np.array_equal(before[name], read(given[name]), equal_nan=True) for name in before)
+        except BaseException as error:  # SystemExit and KeyboardInterrupt too: Ctrl-C goes to another thread
             return Answer(error=error)
-        arrays = tuple(_arrays(returned))
-    changed = any(not np.array_equal(before[name], read(given[name]), equal_nan=True) for name in before)
     return Answer(arrays, None, changed, returned if keep_returned else None)
 
 
@@ -89,6 +89,18 @@ def _arrays(returned):
     for part in parts:
         if part is not None:
             yield part.astype(np.float64)
+
+
+def name_of(thing):
+    """What a report calls it."""
+    name = getattr(thing, "__name__", None)
+    return name if isinstance(name, str) else type(thing).__name__
+
+
+def said(error):
+    """What an exception says, on one short line."""
+    message = " ".join(str(error).split())
+    return f"{type(error).__name__}: {message[:200]}"
 
 
 def framework_of(function):

@@ -46,6 +46,7 @@ def of(examination, layout, right):
     sentences = []
     if small is not None:
         wanted = compute(small.case, right=right)[0]
+    if small is not None and wanted is not None and wanted.shape == small.output.shape:
         differs = ~np.isclose(small.output, wanted, rtol=1e-4, atol=1e-5, equal_nan=True)
         place = tuple(int(i) for i in np.argwhere(differs)[0])
         question = small.question

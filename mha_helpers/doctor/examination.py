@@ -6,17 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from mha_helpers.doctor import cache, calling, evidence, masks_asked, strain
-from mha_helpers.doctor.equation import RIGHT, compute, fits
+from mha_helpers.doctor.equation import RIGHT, STEPS, compute, fits
 from mha_helpers.doctor.forms import FORMS, TOGETHER
 from mha_helpers.doctor.hiding import ALWAYS_CAUSAL, BUILT_IN
 from mha_helpers.doctor.questions import MAIN, PLAIN
 from mha_helpers.doctor.report import Finding, Report
 from mha_helpers.doctor.search import explanations
+from mha_helpers.doctor.signature import CannotBeExaminedError
 from mha_helpers.doctor.vocabulary import DESIGN, HARMLESS, IMPORTED, LEAK, WORDS, WRONG
 
 SECONDS = 9.0  # for one report
 SEARCH_SECONDS = 4.5  # of these, at most, for the plain call
-FAILS_IN_MANY = ("80 tokens",)  # a module may have a longest sequence
+FAILS_IN_MANY = ("80 tokens", "150 tokens")  # a module may have a longest sequence
 
 
 @dataclass(frozen=True)
@@ -61,13 +62,18 @@ class Examination:
         self.plain = []
         self._known_starts = {}
         self.masks = {}  # by argument's role: how it is given, and the rule by which it is used
+        self.flag_is_understood = True
+        self.changed_by = []  # the questions in whose calls an argument was written into
         self.named = True  # whether all that was seen in plain calls has an explanation
 
     # ---- asking ------------------------------------------------------------------------------
 
     def hear(self, layout, question, how=None):
         self.report.asked += 1
-        return Heard(question, self.subject.case(layout, question), self.subject.ask(layout, question, how))
+        reply = self.subject.ask(layout, question, how)
+        if reply.changed and layout is self.layout:
+            self.changed_by.append(question.trait)
+        return Heard(question, self.subject.case(layout, question), reply)
 
     def _hear_again(self, question):
         self.report.asked += 1
@@ -81,6 +87,19 @@ class Examination:
     # ---- the whole ---------------------------------------------------------------------------
 
     def run(self):
+        try:
+            self._ask_everything()
+        except CannotBeExaminedError:
+            raise
+        except Exception as error:  # what was found until then stands
+            ours = f"The doctor itself stopped, which is our fault: {calling.said(error)}"
+            if any(finding.is_sick for finding in self.report.findings):
+                self.report.notes.append(ours)
+            else:
+                self.report.healthy, self.report.reason = None, ours
+        return self.finish()
+
+    def _ask_everything(self):
         if self._plain_calls():
             if self.named:
                 masks_asked.ask(self)
@@ -88,10 +107,10 @@ class Examination:
                 cache.ask(self)
             elif not self.report.findings or self.report.findings[0].name is None:
                 self.report.untested.append("masks and large scores, as the plain call isn't understood")
+            self._writes()
             if len(self.plain) > 1:
-                self._conduct()
+                self._repeats()
             self.subject.further(self)
-        return self.finish()
 
     def finish(self):
         report = self.report
@@ -170,9 +189,16 @@ class Examination:
         self.layout, self.right, self.forms, self.plain = layout, right, forms, plain
         self.report.notes += layout.notes
         if layout.finding:
-            self.add(layout.finding, None)
+            self.add(layout.finding)
         if right["hide"] is ALWAYS_CAUSAL:
             self.report.notes.append("It is causal in every call.")
+        designs = [
+            right[step].text
+            for step in STEPS
+            if not right[step].slug and right[step] not in (RIGHT[step], ALWAYS_CAUSAL)
+        ]
+        if designs:
+            self.report.notes.append(f"Taken for its design: {'; '.join(designs)}.")
         for heard in plain:
             if heard.output is None and not self._is_a_failure(heard):
                 self.report.untested.append(f"{heard.question.trait} ({_said(heard.reply)})")
@@ -196,7 +222,7 @@ class Examination:
         question = self._first_question(layout)
         weights = compute(self.subject.case(layout, question))[1]
         if any(fits(array, weights) for array in reply.others):
-            self.add("returns-weights-only", None)
+            self.add("returns-weights-only")
         else:
             self.unnamed(f"It returns shapes {reply.wrong_shape}, and none is that of an output.", "")
 
@@ -210,9 +236,12 @@ class Examination:
         for plan in PLANS:
             for layout, _ in answering[: plan.layouts]:
                 self._known_starts = {} if len(answering) > 1 else self._known_starts
-                for right, found, whole in self._search(layout, heard_in[layout.name], plan):
-                    finished &= whole
-                    if found:  # in the layout that comes first, with as few mistakes as it takes
+                searched = self._search(layout, heard_in[layout.name], plan)
+                for pair in zip(searched, searched, strict=True):  # attention to all, and to what came before
+                    finished &= all(whole for _, _, whole in pair)
+                    explained = [(right, found) for right, found, _ in pair if found]
+                    if explained:  # in the layout that comes first, with as few mistakes as it takes
+                        right, found = min(explained, key=lambda one: len(one[1][0]))
                         chosen = right | {form.step: form for form in found[0]}
                         self._settle(layout, chosen, heard_in[layout.name], found[0])
                         self._name(found, right)
@@ -262,7 +291,7 @@ class Examination:
         They are found first, and alone; what is then left to explain is in the scores, the weights and the masks.
         """
         if one is None or fits(one.output, compute(one.case, right=right)[0]):
-            return [()]
+            return [(), None]
         key = id(right["hide"])
         if key not in self._known_starts:
             found, _ = explanations(
@@ -296,36 +325,28 @@ class Examination:
             without = set(first) - {name}
             others = [set(other) - without for other in readings[1:] if without <= set(other)]
             others = tuple(dict.fromkeys(one for other in others if len(other) == 1 for one in other if one != name))
-            form = next((form for form in found[0] if name in _names((form,))), found[0][0])
-            self.add(name, form, right, others)
+            self.add(name, *_forms_of(name, found[0]), right=right, also=others)
 
-    def add(self, name, form, right=RIGHT, also=(), **more):
-        """Add a finding of the vocabulary."""
+    def add(self, name, *forms, right=RIGHT, also=(), **more):
+        """Add a finding of the vocabulary, with the altered steps that it stands for."""
         word = WORDS[name]
         severity = more.pop("severity", None) or self.subject.severity_of(name, word.severity)
-        usual = (right | RIGHT)[form.step].text if form is not None else ""
-        equation = (
-            f"It computes: {form.text or 'nothing there'}. Right: {usual or 'nothing there'}."
-            if form is not None
-            else ""
+        altered = tuple(
+            (form.step, form.text or "nothing there", right[form.step].text or "nothing there") for form in forms
         )
-        where = more.pop("where", None)
-        shows, hides = where or (self._where(form, right) if form is not None else ((), ()))
+        shows, hides = more.pop("where", None) or (self._where(forms, right) if forms else ((), ()))
         self.report.findings.append(
-            Finding(
-                name, severity, word.sentence, equation, word.repair, also, form.step if form else "",
-                shows, hides, word.example, **more,
-            )
-        )  # fmt: skip
+            Finding(name, severity, word.sentence, altered, word.repair, also, shows, hides, word.example, **more)
+        )
 
     def findings_in(self, step):
-        return [finding for finding in self.report.findings if finding.step == step]
+        return [finding for finding in self.report.findings if step in {altered[0] for altered in finding.altered}]
 
-    def _where(self, form, right):
-        """On which of the plain inputs a single mistake shows, and on which it hides."""
+    def _where(self, forms, right):
+        """On which of the plain inputs a mistake alone shows, and on which it hides."""
         shows, hides = [], []
         for heard in self.plain:
-            altered = compute(heard.case, [form], right=right)[0]
+            altered = compute(heard.case, forms, right=right)[0]
             same = altered is not None and fits(altered, compute(heard.case, right=right)[0])
             (hides if same or altered is None else shows).append(heard.question.trait)
         return tuple(shows), tuple(hides)
@@ -373,14 +394,23 @@ class Examination:
 
     # ---- conduct -----------------------------------------------------------------------------
 
-    def _conduct(self):
-        question = self.plain[0].question
-        first, again = self.plain[0], self._hear_again(question)
-        if any(heard.reply.changed for heard in [*self.plain, again]):
-            self.add("input-changed", None)
-        if again.output is None or _same(first.output, again.output):
-            return
-        self._not_repeatable(question)
+    def _writes(self):
+        writing = [heard.question.trait for heard in self.plain if heard.reply.changed] + self.changed_by
+        if writing:
+            self.add("input-changed", where=(tuple(dict.fromkeys(writing)), ()))
+
+    def _repeats(self):
+        """The same call once more, after one with other numbers of the same shape."""
+        first = self.plain[0]
+        question = first.question
+        other = self.hear(self.layout, question.but("other numbers of the same shape", seed=question.seed + 50))
+        again = self._hear_again(question)
+        if again.output is not None and not _same(first.output, again.output):
+            self._not_repeatable(question)
+        elif self.named and other.output is not None:
+            wanted = compute(other.case, right=self.right)[0]
+            if not fits(other.output, wanted):
+                self.unnamed(f"With {other.question.trait} it gives something else than before.", "")
 
     def _not_repeatable(self, question):
         """Chance, or something kept from call to call: with the same seed, chance repeats itself."""
@@ -389,7 +419,7 @@ class Examination:
         for _ in range(2):
             with calling.seeded():
                 seeded.append(self._hear_again(question).output)
-        self.add("dropout-always-on" if not _same(again, third) and _same(*seeded) else "not-repeatable", None)
+        self.add("dropout-always-on" if not _same(again, third) and _same(*seeded) else "not-repeatable")
 
 
 def _same(one, other):
@@ -403,6 +433,12 @@ def _names(combination):
         if pair <= set(names):
             names = [together, *(name for name in names if name not in pair)]
     return tuple(dict.fromkeys(names))
+
+
+def _forms_of(name, combination):
+    """The forms of a combination that a name stands for."""
+    parts = next((pair for pair, together in TOGETHER.items() if together == name), {name})
+    return tuple(form for form in combination if {name, *parts} & set(form.slug.split("+")))
 
 
 def _said(reply):

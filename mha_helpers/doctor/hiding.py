@@ -214,6 +214,23 @@ CHANGES = [
         lambda allowed: allowed | (np.arange(allowed.shape[1]) > 0)[:, None, None],
     ),
 ]
+
+
+def _moved(axis):
+    """The samples' axis taken for another one, which runs only where the two are of the same length."""
+
+    def change(allowed):
+        if allowed.shape[0] != allowed.shape[axis]:
+            raise DoesNotFitError
+        return allowed.swapaxes(0, axis)
+
+    return change
+
+
+COINCIDING = [
+    Rule("padding-no-head-axis", f"sample i's mask is used for {text} i of every sample", _moved(axis), _hide)
+    for text, axis in (("head", 1), ("query", 2))
+]
 RIGHT_RULE = Rule("", "hidden scores become −inf", _unchanged, _hide)
 # As good, but for rows in which everything is hidden: they come out as an average.
 RIGHT_RULES = (

@@ -12,6 +12,7 @@ from mha_helpers.doctor.hiding import (
     ALWAYS_CAUSAL,
     CAUSAL_IGNORED,
     CAUSAL_RULES,
+    COINCIDING,
     DOUBLE_RULES,
     IGNORED,
     JOINS,
@@ -28,6 +29,7 @@ KINDS = {
     "padding": ("padding",),
     "lengths": ("padding",),
 }
+LONG = 97  # tokens: more than a block of a kernel, and no multiple of one
 TRAITS = {
     "padding": "a padding mask that differs by sample",
     "shared": "one mask for all samples",
@@ -51,6 +53,7 @@ def ask(examination):
         found = _one_mask(examination, role)
         if found is not None:
             settled[role] = found
+            _other_sizes(examination, role, found)
     if not any(subject.has(role) for role in KINDS):
         examination.report.untested.append("masks (it takes none)")
     if subject.has("is_causal"):
@@ -140,6 +143,46 @@ def _one_mask(examination, role):
     return _explain(examination, role, suspects, right)
 
 
+def _other_sizes(examination, role, settled):
+    """Where sizes coincide, a mask may broadcast along the wrong axis; and there may be more keys than in a block."""
+    subject, layout = examination.subject, examination.layout
+    if layout.loops or examination.report.findings:
+        return
+    heads = subject.n_heads_in(layout)
+    for kind in ("padding", "pairs"):
+        question = subject.mask_question(layout, kind)
+        sizes = [(question.n_queries, question.n_queries, "as many samples as tokens"), (2, LONG, f"{LONG} tokens")]
+        if heads > 1:
+            sizes.insert(0, (heads, question.n_queries, "as many samples as heads"))
+        if role in ("padding", "lengths") and kind == "pairs":
+            continue
+        for batch, tokens, words in sizes:
+            asked = subject.fitted(question.but(f"{TRAITS[kind]}, {words}", batch=batch, n_queries=tokens))
+            heard = examination.hear(layout, asked, settled.how)
+            if heard.output is None or _is_used(examination, heard, settled.rule):
+                continue
+            _, rules = _rules_for(examination, COINCIDING, [heard])
+            if rules:
+                examination.add(
+                    rules[0].slug,
+                    form_with(examination, rules[0]),
+                    where=((asked.trait,), ("other numbers of samples",)),
+                )
+            else:
+                examination.unnamed(
+                    f"With {asked.trait}, it differs from attention, and no known mistake explains it.",
+                    _first_difference(examination, heard, subject.by_role[role], settled.how[1]),
+                )
+            return
+
+
+def _is_used(examination, heard, rule):
+    """Whether the mask is used by this rule."""
+    if rule is RIGHT_RULE:
+        return _is_right(examination, heard)
+    return fits(heard.output, _predicted(examination, heard, form_with(examination, rule)))
+
+
 def _heard(examination, role, kinds, meanings):
     """Every kind of mask in every form that is taken: {(kind, delivery): Heard}."""
     subject, layout = examination.subject, examination.layout
@@ -216,6 +259,8 @@ def _explain(examination, role, suspects, right):
 
 def _first_difference(examination, heard, name, how):
     wanted = _predicted(examination, heard, form_with(examination))
+    if wanted is None or wanted.shape != heard.output.shape:
+        return ""
     differs = ~np.isclose(heard.output, wanted, rtol=1e-4, atol=1e-5) & ~np.isnan(wanted)
     if not differs.any():
         return ""
@@ -271,15 +316,24 @@ def _causal_flag(examination, settled):
         examination.report.untested.append(f"the flag {name} (it stops with {type(heard.reply.error).__name__})")
         return
     flag = RIGHT_RULE
-    if not fits(heard.output, _predicted(examination, heard, form_with(examination))):
+    long = examination.hear(
+        layout, subject.fitted(question.but(f"the flag and {LONG} tokens", batch=1, n_queries=LONG))
+    )
+    together = [heard] if long.output is None else [heard, long]
+    if not all(fits(one.output, _predicted(examination, one, form_with(examination))) for one in together):
         found = []
         for rule in (CAUSAL_IGNORED, *CAUSAL_RULES):
-            wanted = _predicted(examination, heard, form_with(examination, flag=rule))
-            if fits(heard.output, wanted):
-                found.append((int(np.isnan(wanted).sum()), rule))
+            predicted = [_predicted(examination, one, form_with(examination, flag=rule)) for one in together]
+            if all(fits(one.output, wanted) for one, wanted in zip(together, predicted, strict=True)):
+                found.append((sum(int(np.isnan(wanted).sum()) for wanted in predicted), rule))
         if not found:
+            examination.flag_is_understood = False
             examination.unnamed(
-                "With the causal flag it differs from attention, and no mistake that the doctor knows explains it.", ""
+                "With the causal flag it differs from attention, and no mistake that the doctor knows explains it.",
+                next(
+                    filter(None, (_first_difference(examination, one, name, "True") for one in together)),
+                    "",
+                ),
             )
             return
         rules = least_open(found)
@@ -292,20 +346,28 @@ def _causal_flag(examination, settled):
             )
     if settled is None:
         return
-    kind = "padding" if "padding" in settled.kinds else settled.kinds[0]
+    kinds = [kind for kind in ("padding", "pairs") if kind in settled.kinds] or settled.kinds[:1]
+    if not all(_mask_and_flag(examination, settled, flag, kind) for kind in kinds):
+        return
+
+
+def _mask_and_flag(examination, settled, flag, kind):
+    """Ask with both; whether another kind of mask is worth asking for."""
+    subject, layout = examination.subject, examination.layout
     both = subject.mask_question(layout, kind).but("a mask and the causal flag", is_causal=True)
     heard = examination.hear(layout, both, settled.how)
     if heard.output is None:
-        examination.report.untested.append("a mask and the causal flag together (refused)")
-        return
+        examination.report.untested.append(f"{TRAITS[kind]}, together with the causal flag (refused)")
+        return True
     if fits(heard.output, _predicted(examination, heard, form_with(examination, settled.rule, flag))):
-        return
+        return True
     for slug, text, join in JOINS:
         form = hiding(settled.rule, flag, always=_always(examination), join=join, slug=slug, text=text)
         if fits(heard.output, _predicted(examination, heard, form)):
             examination.add(slug, form, where=(("a mask and the causal flag",), ("either alone",)))
-            return
+            return False
     examination.unnamed("With a mask and the causal flag together it differs from attention.", "")
+    return False
 
 
 # ---- rows that see nothing -------------------------------------------------------------------
@@ -334,11 +396,11 @@ def _rows_that_see_nothing(examination, role, settled):
             continue
         empty, broken = np.isnan(wanted), np.isnan(heard.output)
         if (broken & ~empty).any():
-            examination.add("mask-outer-nan", None)
+            examination.add("mask-outer-nan")
             return
         if broken.any():
             severity = DESIGN if subject.is_torchs_own else WRONG
-            examination.add("mask-full-row-nan", None, where=((TRAITS[kind],), ()), severity=severity)
+            examination.add("mask-full-row-nan", where=((TRAITS[kind],), ()), severity=severity)
             return
         if not fits(heard.output, wanted) and not _is_right(examination, heard):
             examination.unnamed(f"With {TRAITS[kind]} other rows change, too.", "")

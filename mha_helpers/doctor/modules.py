@@ -1,5 +1,6 @@
 """A module or layer with parameters of its own, as the examination sees it."""
 
+import functools
 import itertools
 import re
 
@@ -50,6 +51,7 @@ class ModuleSubject(FunctionSubject):
         self.adapter = adapter
         super().__init__(adapter, roles, adapter.framework)
         self.name = adapter.name
+        self.source = adapter.source()
         self.is_torchs_own = getattr(adapter, "is_the_frameworks_own", False) and adapter.framework == "torch"
         self.has_matrices = True
         self.found = adapter.parameters()
@@ -194,7 +196,7 @@ class ModuleSubject(FunctionSubject):
         """The first way to hand over tokens in which anything of a fitting shape comes back."""
         for axes in order:
             transform, loops = AXES[axes]
-            question = self._fitted(questions.Question("a batch", 2, 5))
+            question = self.fitted(questions.Question("a batch", 2, 5))
             layout = Layout(axes, transform, loops)
             reply = self.heard.get((id(transform), loops, question, None)) or self._answer(
                 layout, question, self._plain_case(question), None
@@ -206,7 +208,7 @@ class ModuleSubject(FunctionSubject):
 
     def _says_batch_first(self):
         """Whether its source unpacks a shape with the batch first."""
-        return bool(BATCH_FIRST.search(self.adapter.source()))
+        return bool(BATCH_FIRST.search(self.source))
 
     def _numbers_of_heads(self):
         """What attributes or shapes say; and what else is possible: one, and every divisor."""
@@ -245,15 +247,16 @@ class ModuleSubject(FunctionSubject):
             questions.Question("one sequence", 1, 6, seed=2),
             questions.Question("one token", 2, 1, seed=5),
             questions.Question("80 tokens", 1, 80, seed=6),
+            questions.Question("150 tokens", 1, 150, seed=10),
         ]
         if self.is_cross:
             cross = [questions.Question("more keys than queries", 2, 4, n_keys=7, seed=7)]
             if self.has("values"):
                 cross.append(questions.Question("three sequences", 3, 4, n_keys=6, three=True, seed=8))
             asked += cross
-        return [self._fitted(question) for question in asked]
+        return [self.fitted(question) for question in asked]
 
-    def _fitted(self, question):
+    def fitted(self, question):
         """With the one number of tokens that it takes, where there is only one."""
         if self.tokens is None:
             return question
@@ -264,7 +267,7 @@ class ModuleSubject(FunctionSubject):
         heads = layout.n_heads
         batch = next(n for n in (3, 4, 5) if n != heads)
         tokens = next(n for n in (5, 6, 7) if n not in (heads, batch))
-        return self._fitted(questions.Question(kind or "a batch", batch, tokens, mask=kind, seed=20))
+        return self.fitted(questions.Question(kind or "a batch", batch, tokens, mask=kind, seed=20))
 
     def _plain_case(self, question):
         X = question.spread * question.draws("X", question.batch, question.n_queries, self.d_model)
@@ -412,9 +415,17 @@ class ModuleSubject(FunctionSubject):
 
     def readings_of_right(self, layout, base):
         """Positions that it may bring along, and what may be added around attention."""
-        return [base | more for more in surroundings.of(self, layout) + positions.of(self, layout)]
+        return [base | more for more in self._designs]
+
+    @functools.cached_property
+    def _designs(self):
+        return surroundings.of(self) + positions.of(self)
 
     def more_forms(self):
+        return self._mistaken_positions
+
+    @functools.cached_property
+    def _mistaken_positions(self):
         return positions.mistakes(self)
 
     def meanings_of(self, role):
@@ -423,8 +434,10 @@ class ModuleSubject(FunctionSubject):
         return delivery.EVERY_MEANING
 
     def severity_of(self, name, severity):
-        # T5 and others learn a bias for each distance, and leave the scale to the first weights.
-        return DESIGN if name == "scale-missing" and self.set_to_zero else severity
+        # T5 and others learn a bias for each distance, and leave the scale to the first weights; and a module may be
+        # a whole block, which adds its input.
+        by_design = name == "mha-residual-added" or (name == "scale-missing" and self.set_to_zero)
+        return DESIGN if by_design else severity
 
     def trusts(self, layout, plain):
         """Whether a difference from attention can only be the code's: all parameters have a place, by their names."""
@@ -435,12 +448,12 @@ class ModuleSubject(FunctionSubject):
         layout, report = examination.layout, examination.report
         if self.set_to_zero:
             report.untested.append(f"{', '.join(self.set_to_zero)} (set to 0)")
-        if "dropout" in self.adapter.source().lower():
+        if "dropout" in self.source.lower():
             report.untested.append("dropout in training")
         if layout.n_heads > 1 and "O" not in layout.matrices(self.values):
             whole = "add" in layout.right or examination.right["add"].text != RIGHT["add"].text
             whole |= "multihead" in re.sub("[^a-z]", "", self.name.lower())
-            examination.add("mha-no-output-projection", None, severity=None if whole else DESIGN)
+            examination.add("mha-no-output-projection", severity=None if whole else DESIGN)
 
     def answer_for(self, layout, X):
         question = self.plain_questions(layout)[0]

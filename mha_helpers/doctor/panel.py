@@ -19,13 +19,13 @@ def html_of(report):
     parts = [f"<b>{html.escape(f'{report.subject}: {report.verdict}')}</b>"]
     if report.reason:
         parts.append(_paragraph(report.reason))
-    if report.healthy is not None and any(finding.step for finding in report.findings):
+    if report.healthy is not None and any(finding.altered for finding in report.findings):
         parts.append(_equation(report))
     for finding in report.findings:
         parts.append(_finding(finding))
     below = [f"Read as: {report.layout}." if report.layout else "", *report.notes]
     if report.asked:
-        below.append(f"{report.asked} calls compared, {report.seconds:.1f} s.")
+        below.append(f"{report.asked} calls compared.")
     if report.untested:
         below.append("Not tested: " + "; ".join(report.untested) + ".")
     parts.append(_paragraph(" ".join(filter(None, below)), f"color:{style.QUIET}; font-size:90%"))
@@ -43,16 +43,17 @@ def _equation(report):
     """One cell a step; altered ones have a thick border, and say both what is computed and what is right."""
     altered = {}
     for finding in report.findings:
-        if finding.step and finding.is_sick:
-            altered.setdefault(finding.step, []).append(finding)
+        for step, computed, right in finding.altered if finding.is_sick else ():
+            texts, _ = altered.setdefault(step, ([], right))
+            texts += [computed] if computed not in texts else []
     cells = []
     for step in [step for step in STEPS if step in SHOWN or step in altered]:
-        wrong = altered.get(step)
         text = html.escape(RIGHT[step].text)
-        if wrong:
-            computed = html.escape(wrong[0].equation.partition(": ")[2].partition(". Right")[0])
-            text = f'<b style="color:{style.ALARM}">✗ {computed}</b><br>right: {text}'
-        border = f"3px solid {style.ALARM}" if wrong else "1px solid #c8c8c8"
+        if step in altered:
+            texts, right = altered[step]
+            computed = html.escape("; ".join(texts))
+            text = f'<b style="color:{style.ALARM}">✗ {computed}</b><br>right: {html.escape(right)}'
+        border = f"3px solid {style.ALARM}" if step in altered else "1px solid #c8c8c8"
         cells.append(
             f'<div style="border:{border}; border-radius:4px; padding:3px 7px; background:{style.PAPER}; '
             f'font-size:90%"><span style="color:{style.QUIET}">{NAMES[step]}</span><br>{text}</div>'

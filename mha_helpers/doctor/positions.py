@@ -11,7 +11,7 @@ HINTS = re.compile(r"rot(ary|ate)|rope|inv_freq|freqs?_cis|alibi|slopes|relative
 
 def hints(subject):
     """Whether anything about it speaks of positions."""
-    return bool(HINTS.search(subject.adapter.source()) or any(HINTS.search(name) for name in subject.adapter.buffers()))
+    return bool(HINTS.search(subject.source) or any(HINTS.search(name) for name in subject.adapter.buffers()))
 
 
 def _angles(n_tokens, width, base):
@@ -76,7 +76,7 @@ def _window(back, ahead):
     return Form("", "hide", run, f"each token sees {back} back and {ahead} ahead")
 
 
-def of(subject, layout):
+def of(subject):
     """Return what may count as right: {step: form} each."""
     numbers = subject.adapter.numbers()
     bases = [n for name, n in numbers.items() if re.search(r"(theta|base)$", name, re.I) and n > 1] or [10000.0]
@@ -84,7 +84,7 @@ def of(subject, layout):
     for rotate, words in ((rotate_halves, "halves"), (rotate_pairs, "pairs")):
         turn = lambda X, rotate=rotate: rotate(X, bases[0])  # noqa: E731
         ways.append({"place": _placed((turn, turn, None), f"queries and keys rotated (rotary, {words})")})
-    if WINDOWS.search(subject.adapter.source()) or any(WINDOWS.search(name) for name in numbers):
+    if WINDOWS.search(subject.source) or any(WINDOWS.search(name) for name in numbers):
         ways += [{"hide": _window(back, ahead)} for back in range(1, 9) for ahead in (0, back)]
     for distance in (lambda q, k: -np.abs(q - k), lambda q, k: k - q):
         ways.append({"scale": _alibi(distance, "/ √d_head − slope × distance (ALiBi)")})

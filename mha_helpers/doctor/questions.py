@@ -78,6 +78,7 @@ PLAIN = (
     Question("as many heads as features in each", 2, 6, 3, 3, seed=9),
     Question("one token", 2, 1, 3, 4, seed=5),
     Question("80 tokens", 1, 80, 2, 8, seed=6),
+    Question("150 tokens", 1, 150, 2, 4, seed=10),  # more than a block of a kernel, and no multiple of one
 )
 CROSS = (
     Question("more keys than queries", 2, 4, 3, 4, n_keys=7, seed=7),

@@ -55,7 +55,8 @@ def _of_assignment(roles, named, values, n_heads, d_model, seconds):
         for cut_name, axes in THREE.items() if fused else [("", None)]:
             orders = _orders(roles)
             for j, order in enumerate(orders):
-                for strided in (False, True) if n_heads > 1 and not fused else (False,):
+                may_be_strided = n_heads > 1 and (not fused or axes == ("part", "feature", "head"))
+                for strided in (False, True) if may_be_strided else (False,):
                     make = _maker(roles, n_heads, d_model, turn, turn_out, axes, order, strided, seconds)
                     kv_heads = _key_heads(make, values, n_heads)
                     if kv_heads is None:
@@ -174,8 +175,11 @@ def _cut(matrix, bias, order, axes, n_heads, d_head=0):
     width = matrix.shape[1]
     if len(order) == 3 and axes == AXES and d_head * n_heads * 3 > width > d_head * n_heads:
         return _grouped(matrix, bias, order, n_heads, d_head)
-    if (axes == AXES and width % parts) or (width % (parts * n_heads) and axes != AXES):
-        raise ValueError("it cannot be cut so")
+    if axes == AXES and width % parts == 0:  # cut straight through: keys and values may have fewer heads
+        matrices = dict(zip(order, np.split(matrix, parts, axis=1), strict=True))
+        if bias is not None:
+            matrices |= {f"b_{letter}": part for letter, part in zip(order, np.split(bias, parts), strict=True)}
+        return matrices
     sizes = {"part": parts, "head": n_heads, "feature": width // (parts * n_heads)}
     if sizes["feature"] * parts * n_heads != width:
         raise ValueError("it cannot be cut so")

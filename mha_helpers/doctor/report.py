@@ -20,14 +20,12 @@ class Finding:
         One of `vocabulary.SEVERITIES`.
     sentence : str
         What the code does.
-    equation : str
-        The part of the equation that it computes, and the right one.
+    altered : tuple of (str, str, str)
+        The altered steps of the equation: (step, what it computes there, what is right).
     repair : str
         One line.
     also : tuple of str
         Other names that explain what was seen as well: the finding is one of these.
-    step : str
-        The step of the equation that it is about, or nothing.
     shows, hides : tuple of str
         On which of the inputs that were tried it shows, and on which not.
     example : str
@@ -39,10 +37,9 @@ class Finding:
     name: str | None
     severity: str
     sentence: str
-    equation: str = ""
+    altered: tuple = ()
     repair: str = ""
     also: tuple = ()
-    step: str = ""
     shows: tuple = ()
     hides: tuple = ()
     example: str = ""
@@ -51,6 +48,14 @@ class Finding:
     @property
     def is_sick(self):
         return self.severity not in vocabulary.HEALTHY
+
+    @property
+    def equation(self):
+        """The part of the equation that it computes, beside the right one."""
+        if not self.altered:
+            return ""
+        computed, right = ("; ".join(texts) for texts in list(zip(*self.altered, strict=True))[1:])
+        return f"It computes: {computed}. Right: {right}."
 
 
 @dataclass
@@ -73,6 +78,7 @@ class Report:
     asked : int
         How many calls were compared.
     seconds : float
+        How long it took. Only JSON says it: a report in a stored notebook must not change from run to run.
     reason : str
         Why it could not be examined.
     """
@@ -117,7 +123,7 @@ class Report:
         for note in self.notes[:3]:
             lines += _wrapped(note, "")
         if self.asked:
-            lines.append(f"{self.asked} calls compared, {self.seconds:.1f} s.")
+            lines.append(f"{self.asked} calls compared.")
         if self.untested:
             lines += _wrapped("Not tested: " + "; ".join(self.untested) + ".", "", limit=3)
         return "\n".join(lines)
@@ -138,6 +144,7 @@ class Report:
             "reason": self.reason,
             "findings": [
                 {name: list(value) if isinstance(value, tuple) else value for name, value in vars(finding).items()}
+                | {"equation": finding.equation}
                 for finding in self.findings
             ],
             "untested": self.untested,

@@ -11,6 +11,7 @@ from mha_helpers.doctor.equation import RIGHT, STEPS, TOLERANCE, UNCOMPUTABLE, c
 # How many mistakes at once, and how many of them may be rare ones; each line costs more than those before it.
 PLAN = ((1, 1), (2, 0), (2, 1), (3, 0), (2, 2), (3, 1))
 ALIKE_AT_MOST = 60  # combinations of equivalent forms to look at
+LEAST_SHARE = 0.6  # of the numbers that came back, an explanation predicts so many
 
 
 def explanations(case, target, forms, *, right=RIGHT, confirm=(), deadline, plan=PLAN, tolerance=TOLERANCE):
@@ -45,14 +46,23 @@ def explanations(case, target, forms, *, right=RIGHT, confirm=(), deadline, plan
         for combination in search.run():
             equivalents = itertools.product(*(alike[form] for form in combination))
             for one in itertools.islice(equivalents, ALIKE_AT_MOST):
-                if all(
-                    fits(wanted, compute(other, one, right=right)[0], tolerance, vacuous=True)
-                    for other, wanted in confirm
-                ):
+                if _confirmed(one, right, [(case, target), *confirm], tolerance):
                     found.append(one)
         if found or search.stopped:
             return found, not search.stopped
     return [], True
+
+
+def _confirmed(forms, right, answers, tolerance):
+    """Whether these forms give every answer, and most of all the numbers in them: NaN may stand for anything."""
+    known = total = 0
+    for case, given in answers:
+        predicted = compute(case, forms, right=right)[0]
+        if not fits(given, predicted, tolerance, vacuous=True):
+            return False
+        finite = np.isfinite(given)
+        known, total = known + (finite & ~np.isnan(predicted)).sum(), total + finite.sum()
+    return known >= LEAST_SHARE * total
 
 
 def _alike(case, forms, right):

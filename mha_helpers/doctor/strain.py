@@ -14,20 +14,24 @@ SPREADS = ((8.0, "scores of about 1e2"), (80.0, "scores of about 1e4"), (800.0, 
 FITS_FLOAT16 = ("−10000", "−65504", "−65500", "−50000")
 
 
-def _without_maximum(dtype):
+def _without_maximum(dtype, empty):
     def weigh(scores):
-        exponentials = np.exp(scores.astype(dtype))
-        return (exponentials / exponentials.sum(-1, keepdims=True)).astype(np.float64)
+        return _over_their_sum(np.exp(scores.astype(dtype)), empty)
 
     return weigh
 
 
-def _global_maximum(dtype):
+def _global_maximum(dtype, empty):
     def weigh(scores):
-        exponentials = np.exp((scores - scores.max()).astype(dtype))
-        return (exponentials / exponentials.sum(-1, keepdims=True)).astype(np.float64)
+        return _over_their_sum(np.exp((scores - scores.max()).astype(dtype)), empty)
 
     return weigh
+
+
+def _over_their_sum(exponentials, empty):
+    """Divide by the sum; where nothing is left it is 0/0, unless something small is added to the sum."""
+    total = exponentials.sum(-1, keepdims=True)
+    return (exponentials / np.where(total == 0, empty, total)).astype(np.float64)
 
 
 def ask(examination):
@@ -62,7 +66,7 @@ def _mask_in_half_precision(examination, precision):
         if heard.output is None or wanted is None or not np.isfinite(wanted).all():
             continue
         if np.isnan(heard.output).any():
-            examination.add("mask-float16-overflow", None, where=((f"a mask in {precision}",), ("float32",)))
+            examination.add("mask-float16-overflow", where=((f"a mask in {precision}",), ("float32",)))
             return
 
 
@@ -79,9 +83,13 @@ def _large_scores(examination):
             continue
         for dtype in (np.float32, np.float64):
             for slug, weigh in (("softmax-no-max", _without_maximum), ("softmax-global-max", _global_maximum)):
-                form = Form(slug, "softmax", weighed_by(weigh(dtype)), "exp without subtracting the row's maximum")
-                predicted = compute(heard.case, [form], right=examination.right)[0]
-                if predicted is not None and np.array_equal(np.isnan(predicted), ~np.isfinite(heard.output)):
+                form, added = (
+                    Form(slug, "softmax", weighed_by(weigh(dtype, empty)), "exp without subtracting the row's maximum")
+                    for empty in (0, 1)
+                )
+                most, least = (compute(heard.case, [one], right=examination.right)[0] for one in (form, added))
+                broken = ~np.isfinite(heard.output)
+                if most is not None and not (broken & ~np.isnan(most)).any() and not (np.isnan(least) & ~broken).any():
                     examination.add(slug, form, where=((words,), ("small scores",)))
                     return True
         examination.unnamed(f"With {words} it returns NaN or infinity.", "", LIMIT)
@@ -94,7 +102,7 @@ def _far_below_zero(examination):
     subject, layout = examination.subject, examination.layout
     if subject.kind != "function":
         return False
-    for flag in (False, True) if subject.has("is_causal") else (False,):
+    for flag in (False, True) if subject.has("is_causal") and examination.flag_is_understood else (False,):
         words = "scores far below 0" + (" and the causal flag" if flag else "")
         question = subject.mask_question(layout, None).but(words, negative=True, n_queries=24, is_causal=flag)
         heard = examination.hear(layout, question)
@@ -120,7 +128,7 @@ def _outrun(examination):
             question = subject.mask_question(layout, kind).but(words, spread=spread)
             if _reached(examination, examination.hear(layout, question, settled.how), words):
                 return
-    if subject.has("is_causal") and not examination.findings_in("hide"):
+    if subject.has("is_causal") and examination.flag_is_understood and not examination.findings_in("hide"):
         for spread, size in ((25.0, "1e3"), (800.0, "1e6")):
             words = f"the causal flag and scores of about {size}"
             question = subject.mask_question(layout, None).but(words, is_causal=True, n_queries=24, spread=spread)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mha_helpers.doctor import calling, delivery, questions
-from mha_helpers.doctor.equation import Case
+from mha_helpers.doctor.equation import Case, compute, fits
 from mha_helpers.doctor.signature import CannotBeExaminedError, parameters_of
 
 # How token vectors may be handed over, (batch, tokens, features) here: (to the code, back from it).
@@ -85,13 +85,14 @@ class FunctionSubject:
 
     def __init__(self, function, roles, framework):
         self.function, self.roles, self.framework = function, roles, framework
-        self.name = getattr(function, "__name__", type(function).__name__)
+        self.name = calling.name_of(function)
         self.by_role = {}
         for name, role in roles.items():
             if role:
                 self.by_role.setdefault(role, name)
         self.to_framework = calling.to_framework(framework)
         self.has_matrices = "W_V" in self.by_role or "W_Q" in self.by_role
+        self.output_place = None  # among the arrays that come back
         self.blank = None  # how a mask that must be given, and hides nothing, is given
         self.meanings = delivery.AGREED + delivery.documented(function)
 
@@ -145,11 +146,15 @@ class FunctionSubject:
         return self.meanings
 
     def unusual_meaning(self, role, how):
-        return list(delivery.ENTRIES).index(how.entries)
+        return 0 if how.entries == "lengths" else list(delivery.ENTRIES).index(how.entries)
 
     def mask_question(self, layout, kind):
         """A question in which batch, heads, queries and features differ, with a mask of this kind."""
         return questions.Question(kind or "a batch", 3, 5, self.n_heads_in(layout), 4, mask=kind, seed=20)
+
+    def fitted(self, question):
+        """The question in sizes that can be asked: a function takes any."""
+        return question
 
     def readings_of_right(self, layout, base):
         """What counts as right: the equation, and nothing around it."""
@@ -170,7 +175,12 @@ class FunctionSubject:
         return True
 
     def further(self, examination):
-        """Nothing that only functions are asked."""
+        """What only functions are asked: whether the output comes first, as is agreed on."""
+        first = examination.plain[0]
+        if self.output_place and first.output is not None:
+            weights = compute(first.case, right=examination.right)[1]
+            if any(fits(array, weights) for array in first.reply.others[: self.output_place]):
+                examination.add("returns-swapped")
 
     def answer_for(self, layout, X):
         """Put token vectors of one's own: (them, the output), for questions about what moves."""
@@ -330,10 +340,13 @@ class FunctionSubject:
                 else case.X.shape[-1]
             )
             wanted = (*case.X.shape[:2], width * case.n_heads // case.n_kv_heads if "O" not in case.matrices else width)
-        for i, array in enumerate(answer.arrays):
-            output = unpacked(layout, array, case, wanted)
-            if output is not None:
-                return Reply(output, answer.arrays[:i] + answer.arrays[i + 1 :], changed=answer.changed)
+        found = {i: unpacked(layout, array, case, wanted) for i, array in enumerate(answer.arrays)}
+        places = [i for i, output in found.items() if output is not None]
+        if len(places) == 1 and self.output_place is None:
+            self.output_place = places[0]
+        if places:  # weights may have the same shape by chance
+            i = self.output_place if self.output_place in places else places[0]
+            return Reply(found[i], answer.arrays[:i] + answer.arrays[i + 1 :], changed=answer.changed)
         shapes = tuple(array.shape for array in answer.arrays)
         return Reply(others=answer.arrays, wrong_shape=shapes)
 

@@ -69,7 +69,7 @@ def _of_queries_and_keys(first, second):
 RESIDUAL = _added(lambda X, output: X + output, "+ X")
 
 
-def of(subject, layout):
+def of(subject):
     """Return what may count as right beside the plain equation: {step: form} each."""
     ways = [{}, {"add": RESIDUAL}]
     norms = norms_of(subject)

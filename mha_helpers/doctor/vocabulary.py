@@ -308,6 +308,9 @@ WORDS = {
     "mha-projection-per-head": Word(
         "One block of W_O serves every head.", "head i has rows i * d_head to (i + 1) * d_head"
     ),
+    "returns-swapped": Word(
+        "The weights come first and the output second.", "return (output, weights), as most code does and expects"
+    ),
     "returns-weights-only": Word("The weights are returned, and not what they mix.", "return weights @ values"),
     "mha-residual-added": Word(
         "X is added to the output.", "return the output alone; a block adds X outside of attention"
@@ -372,6 +375,13 @@ WORDS = {
         "Masks are repeated in another order than batch and heads are folded, so that samples get each other's.",
         "use repeat_interleave (or np.repeat) along the batch",
         LEAK,
+    ),
+    "padding-no-head-axis": Word(
+        "The mask has no axis for heads (or for queries): where the sizes agree, a sample's mask is used for a head "
+        "(or a query) of every sample.",
+        "give it these axes: mask[:, None, None, :]",
+        LEAK,
+        "https://github.com/hyunwoongko/transformer/issues/32",
     ),
     "mask-of-one-head": Word("Every head gets head 0's mask.", "keep the mask's axis of heads", LEAK),
     "mask-one-head-only": Word("Only head 0 is masked.", "let the mask broadcast along the heads", LEAK),

@@ -96,7 +96,7 @@ def test_no_two_common_mistakes_are_confused():
     X = rng.normal(size=(2, 5, 12))
     matrices = {letter: rng.normal(size=(12, 12)) * 0.35 for letter in "QKVO"}
     case = Case(X, X, matrices, 3, 3)
-    outputs = [(form, compute(case, [form])[0]) for form in COMMON]
+    outputs = [(form, compute(case, [form])[0]) for form in COMMON if form.slug not in NEEDS_MORE]
     same = {
         frozenset((one.slug, other.slug))
         for (one, a), (other, b) in itertools.combinations(outputs, 2)

@@ -8,4 +8,7 @@ from mha_helpers.doctor.forms.weights import SOFTMAX
 
 FORMS = [*PROJECT, *SPLIT, *SCORES, *SCALE, *SOFTMAX, *MIX, *MERGE, *OUTPUT, *ADD]
 # Two mistakes that go together, and have one name in the catalogue.
-TOGETHER = {frozenset({"mha-split-without-transpose", "mha-combine-without-transpose"}): "mha-both-without-transpose"}
+TOGETHER = {
+    frozenset({"mha-split-without-transpose", "mha-combine-without-transpose"}): "mha-both-without-transpose",
+    frozenset({"mha-strided", "mha-combine-interleaved"}): "mha-strided",
+}

@@ -115,19 +115,19 @@ def _activated(letters):
 
 def _sources_exchanged(case, _):
     """Queries are made from the context, keys and values from X."""
-    if case.X is None or case.context is case.X:
+    if case.X is None:
         raise DoesNotFitError
     return right_project(case.changed(X=case.context, context=case.X), None)
 
 
 def _self_instead_of_cross(case, _):
-    if case.X is None or case.context is case.X:
+    if case.X is None:
         raise DoesNotFitError
     return right_project(case.changed(context=case.X), None)
 
 
 def _values_from_X(case, _):
-    if case.X is None or case.context is case.X:
+    if case.X is None:
         raise DoesNotFitError
     queries, keys, _values = right_project(case, None)
     return queries, keys, case.X @ case.matrices["V"] + case.bias_of("V")

@@ -35,8 +35,9 @@ class TorchModule:
     def is_the_frameworks_own(self):
         """Whether it is PyTorch's own attention, or leaves attention to that."""
         return any(
-            type(owner).__module__.startswith("torch.nn.") and "Attention" in type(owner).__name__
+            kind.__module__.startswith("torch.nn.") and "Attention" in kind.__name__
             for owner in self.module.modules()
+            for kind in type(owner).__mro__
         )
 
     @property
