@@ -99,7 +99,7 @@ def _panel(title, x, named, x_name, doubling, left, top):
     x0, y0 = left + LEFT, top + TOP
     across = _scale(x[0], x[-1], x0 + 8, x0 + ROOM[0] - 8, logarithmic=doubling)
     up = _scale(low, high, y0 + ROOM[1], y0, logarithmic=wide)
-    parts = [svg.text(left + 8, top + 17, title, bold=True, size=13)]
+    parts = [svg.text(left + 8, top + 17, f"{title} (log scale)" if wide else title, bold=True, size=13)]
     if wide:
         marks = [10.0**power for power in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)]
     else:

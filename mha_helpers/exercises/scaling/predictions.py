@@ -44,12 +44,12 @@ def _gradient():
 predict_gradient = Prediction(
     right="b",
     reactions={
-        "a": "That's often said, and for a typical row it's the other way round. A weight that is almost 1 or almost 0 "
-        "hardly moves when its score moves, so hardly anything comes back through the softmax.",
-        "b": "A weight that is almost 1 or almost 0 hardly moves when its score moves. Whatever the loss asks for, "
-        "hardly anything of it comes back to the scores.",
-        "c": "The scores are larger, but they go through the softmax, which is flat where its weights are almost 1 or "
-        "almost 0. Hardly anything comes back.",
+        "a": "The scores are larger, but softmax is flat where its weights are almost 1 or almost 0: they hardly move "
+        "when a score moves.",
+        "b": "A weight that is almost 1 or almost 0 hardly moves when a score moves. Whatever the loss asks of the "
+        "weights, hardly anything of it gets through to the scores.",
+        "c": "They do sum to 1 either way. But in a typical undivided row one weight has nearly all of it, and a "
+        "weight that is almost 1 or almost 0 hardly moves when a score moves.",
     },
     evidence=_gradient,
 )

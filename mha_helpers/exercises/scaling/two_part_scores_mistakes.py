@@ -61,10 +61,13 @@ TWO_PART_MISTAKES = (
         "two-parts-twice-the-root",
         "You bring each part to a spread of 1, and then divide by 2. Two parts of variance 1 have variance 2, which "
         "takes sqrt(2), not 2. And a narrow part then counts as much as a wide one: add first, and divide once.",
-        (
-            _divided(lambda content, position, c, p: (content / c**0.5 + position / p**0.5) / 2),
-            _divided(lambda content, position, c, p: (content / c**0.5 + position / p**0.5) / 2**0.5),
-        ),
+        (_divided(lambda content, position, c, p: (content / c**0.5 + position / p**0.5) / 2),),
+    ),
+    Mistake(
+        "two-parts-each-rescaled",
+        "The spread is 1, as asked. But you divide each part on its own, so a narrow part counts as much as a wide "
+        "one. Add the two first, and divide the sum by one number.",
+        (_divided(lambda content, position, c, p: (content / c**0.5 + position / p**0.5) / 2**0.5),),
     ),
     Mistake(
         "two-parts-undivided",
