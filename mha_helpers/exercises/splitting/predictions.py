@@ -47,11 +47,11 @@ predict_reshape = Prediction(
     right="b",
     reactions={
         "a": "That is what a head should hold. But a reshape moves no number: it reads the old ones row by row, and "
-        "the first six in memory are all of token a and half of token b.",
-        "b": "A reshape doesn't move any numbers. It reads them row by row, in memory order, and the first six are all "
-        "of token a and half of token b.",
-        "c": "3 x 4 numbers are as many as 2 x 3 x 2, so the reshape is possible. It only reads them in the order in "
-        "which they lie in memory.",
+        "the first six are all of token a and half of token b.",
+        "b": "A reshape doesn't move any numbers. It reads them row by row, and the first six are all of token a and "
+        "half of token b.",
+        "c": "3 x 4 numbers are as many as 2 x 3 x 2, so the reshape is possible. It only goes on reading them "
+        "row by row.",
     },
     evidence=_reshaped,
 )

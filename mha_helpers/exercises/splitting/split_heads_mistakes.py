@@ -26,6 +26,16 @@ def _two_axes_only(X, n_heads):
     return split_heads(X, n_heads)
 
 
+def _second_axis_sliced(stacked_along):
+    """Slice axis 1, which holds the features only where there is no batch."""
+
+    def wrong_split(X, n_heads):
+        d_head = X.shape[-1] // n_heads
+        return np.stack([X[:, head * d_head : (head + 1) * d_head] for head in range(n_heads)], axis=stacked_along)
+
+    return wrong_split
+
+
 def _own_features_only(X, n_heads):
     """Full width, and 0 at the features of the other heads."""
     return np.stack([cut_only(X, n_heads, head) for head in range(n_heads)], axis=-3)
@@ -82,6 +92,12 @@ SPLIT_MISTAKES = (
             lambda X, n_heads: np.stack([X] * n_heads),
             _own_features_only,
         ),
+    ),
+    Mistake(
+        "split-second-axis-sliced",
+        "Your slices are right for one sentence. With a batch, X[:, own] cuts the second axis, which then holds the "
+        "tokens. X[..., own] cuts the last one, however many there are; stack the heads along axis=-3.",
+        tuple(map(_second_axis_sliced, (0, -3))),
     ),
     Mistake(
         "split-floor",

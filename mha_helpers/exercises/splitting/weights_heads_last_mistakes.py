@@ -41,8 +41,9 @@ WEIGHTS_HEADS_LAST_MISTAKES = (
     Mistake(
         "heads-last-not-moved",
         "You multiply the last two axes as they come, heads by features. So heads are compared with heads, within one "
-        "token. Queries must meet keys: bring the heads in front, beside the batch, first.",
+        "token. Queries must meet keys: first bring the heads in front of the tokens, in queries and in keys.",
         (
+            lambda queries, keys: softmax(queries @ swap(keys) / np.sqrt(queries.shape[-1])).swapaxes(1, 2),
             lambda queries, keys: softmax(queries @ swap(keys) / np.sqrt(queries.shape[-1])),
             lambda queries, keys: softmax(np.einsum("bqhd,bqgd->bqhg", queries, keys) / np.sqrt(queries.shape[-1])),
         ),
