@@ -10,6 +10,8 @@ from mha_helpers.attention import combine_heads, scaled_dot_product_attention, s
 from mha_helpers.masks import causal_mask
 from mha_helpers.shapes import as_float_array, check_count, checked
 
+LEAST_ROOM = 256  # rows: half a megabyte for a model of the course's size
+
 
 @checked(logits="... n_tokens", temperature="number")
 def next_token_probabilities(logits, *, temperature=1.0, top_k=None):
@@ -148,13 +150,46 @@ def attend_with_cache(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
     queries, keys, values = (split_heads(X_new @ W, n_heads) for W in (W_Q, W_K, W_V))
     if cache is not None:
         old_keys, old_values = _read_cache(cache, keys, values)
-        keys = np.concatenate([old_keys, keys], axis=-2)
-        values = np.concatenate([old_values, values], axis=-2)
+        # np.concatenate along the tokens' axis, but for the old ones, which it would copy each time.
+        keys, values = appended(old_keys, keys), appended(old_values, values)
     n_new, n_all = queries.shape[-2], keys.shape[-2]
     # The new tokens are the last rows of the whole mask: each sees all old tokens. One alone sees everything.
     mask = causal_mask(n_all)[-n_new:] if n_new > 1 else None
     heads, _ = scaled_dot_product_attention(queries, keys, values, mask)
     return combine_heads(heads) @ W_O, (keys, values)
+
+
+class _Room(np.ndarray):
+    """Rows, with room for more behind them; those from `n_used` on are free."""
+
+
+def appended(old, new):
+    """Put new rows behind old ones, without copying the old ones where there is room behind them.
+
+    Parameters
+    ----------
+    old : ndarray, shape (..., n_old, width)
+    new : ndarray, shape (..., n_new, width)
+
+    Returns
+    -------
+    ndarray, shape (..., n_old + n_new, width)
+        The old array stays as it is: the room behind it is given away once.
+
+    Examples
+    --------
+    >>> appended(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    *batch, n_old, width = old.shape
+    n_all, room = n_old + new.shape[-2], old.base
+    if not (isinstance(room, _Room) and room.n_used == n_old and n_all <= room.shape[-2] and room.dtype == new.dtype):
+        room = _Room((*batch, max(2 * n_all, LEAST_ROOM), width), np.result_type(old, new))
+        room[..., :n_old, :] = old
+    room[..., n_old:n_all, :] = new
+    room.n_used = n_all
+    return np.ndarray((*batch, n_all, width), room.dtype, room, strides=room.strides)
 
 
 def _read_cache(cache, keys, values):

@@ -16,5 +16,6 @@ __all__ = [
     "training_run",
     "which_bug",
     "word_order",
+    "writer",
 ]
 globals().update({_name: getattr(import_module(f"{__name__}.{_name}"), _name) for _name in __all__})

@@ -39,7 +39,7 @@ class Lab:
     exercise : Exercise, optional
         Its check names the learner's mistake, as the panel does.
     actions : dict of str to callable, optional
-        A button each: from the state to the values that change.
+        A button each: from the state to the values that change, or to several such steps, each of which is shown.
     layout : sequence of sequence of ipywidgets.Widget, optional
         The rows of controls above the picture, with `Lab.BUTTONS` where the buttons are to stand; all in one row
         unless given.
@@ -77,7 +77,7 @@ class Lab:
         self.buttons = {}
         for label, change in ((actions or {}) | {"Reset": lambda state: self.first_state}).items():
             button = ipywidgets.Button(description=label, layout={"width": "auto"})
-            button.on_click(lambda _, change=change: self.set(**change(self.state)))
+            button.on_click(lambda _, change=change: self._take(change(self.state)))
             self.buttons[label] = button
         for control in controls.values():
             control.observe(lambda _: self.update(), "value")
@@ -97,6 +97,10 @@ class Lab:
     @property
     def state(self):
         return {name: control.value for name, control in self.controls.items()}
+
+    def _take(self, changes):
+        for values in [changes] if isinstance(changes, dict) else changes:
+            self.set(**values)
 
     def set(self, **values):
         """Set several controls, and draw once, when the last one is set."""

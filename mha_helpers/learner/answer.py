@@ -65,7 +65,7 @@ def visibly_different(got, want, decimals=2):
     return seen if seen.any() else wrong
 
 
-def answer(function, reference, arguments, outputs):
+def answer(function, reference, arguments, outputs, options=None):
     """Call the learner's function, or the course's own where it cannot be shown.
 
     Parameters
@@ -76,13 +76,15 @@ def answer(function, reference, arguments, outputs):
     arguments : dict of str to ndarray
     outputs : tuple of str
         The names of what is returned.
+    options : dict of str to float or None, optional
+        Passed by name.
 
     Returns
     -------
     Answer
     """
     name = reference.__name__
-    right = call_safely(reference, arguments, len(outputs))
+    right = call_safely(reference, arguments, len(outputs), options)
 
     def ours(why):
         return Answer(right.arrays, right.arrays, f"Shown with the course's own {name}: {why}", {})
@@ -94,11 +96,12 @@ def answer(function, reference, arguments, outputs):
         return ours(not_written)
     if not callable(function):
         return ours(f"what was given is not a function but {type(function).__name__}; give {name} itself.")
-    given = call_safely(function, arguments, len(outputs))
+    given = call_safely(function, arguments, len(outputs), options)
     if is_stub(function, given):
         return ours(not_written)
     if given.error is not None:
-        asked = f"{name}({', '.join(arguments)})"
+        named = (f"{option}={value}" for option, value in (options or {}).items())
+        asked = f"{name}({', '.join([*arguments, *named])})"
         return ours(f"yours stopped. {explain.describe_error(given.error, function, asked)} {AGAIN}")
     if given.arrays is None or len(given.arrays) != len(outputs) or not same_shapes(given, right):
         return ours(f"yours does not return ({', '.join(outputs)}) in the right shapes. {AGAIN}")

@@ -199,7 +199,7 @@ class Decoder:
         return self.norm(X) @ self.characters.T
 
     def stream(
-        self, prompt, *, temperature=1.0, top_k=None, seed=0, attend=attend_with_cache, choose=next_token_probabilities
+        self, prompt, *, temperature=1.0, top_k=None, seed=0, cached=True, attend=None, choose=next_token_probabilities
     ):
         """Write on after a prompt, one character at a time and without end.
 
@@ -211,9 +211,11 @@ class Decoder:
             As for `next_token_probabilities`.
         seed : int, optional
             The same seed draws the same text.
+        cached : bool, optional
+            Whether keys and values are kept. Without that, the whole text is read again for each character.
         attend : callable, optional
             `attend(X_new, W_Q, W_K, W_V, W_O, n_heads, cache)` returns `(output, cache)`. X_new is (n_new, d_model),
-            and the cache what the last call returned, or None.
+            and the cache what the last call returned, or None. Not cached, it is called as by `predict`.
         choose : callable, optional
             `choose(logits, temperature=..., top_k=...)` returns the probabilities to draw from.
 
@@ -245,12 +247,16 @@ class Decoder:
                 f"the prompt has {len(codes)} characters, and the model sees {self.context_length} at once; give its "
                 f"last {self.context_length}, prompt[-{self.context_length}:], or fewer"
             )
-        return self._stream(list(codes), temperature, top_k, np.random.default_rng(seed), attend, choose)
+        attend = attend or (attend_with_cache if cached else multi_head_attention)
+        return self._stream(list(codes), temperature, top_k, np.random.default_rng(seed), cached, attend, choose)
 
-    def _stream(self, codes, temperature, top_k, generator, attend, choose):
+    def _stream(self, codes, temperature, top_k, generator, cached, attend, choose):
         new, start, caches = codes, 0, [None] * len(self.blocks)
         while True:
-            logits, caches = self._run_new(np.array(new), start, attend, caches)
+            if cached:
+                logits, caches = self._run_new(np.array(new), start, attend, caches)
+            else:
+                logits = self._run(np.array(codes), attend)
             probabilities = _call_choose(choose, logits[-1], temperature, top_k)
             # Inverse sampling: the first character at which the running sum passes a draw from 0 to 1.
             sums = probabilities.cumsum()

@@ -172,7 +172,7 @@ def test_what_cannot_be_named_is_not_a_control(make_lab):
 
 def test_a_right_function_is_run(make_learners_lab):
     right = LEARNERS[make_learners_lab.__name__].right
-    lab = make_learners_lab(lambda *given: right(*given))
+    lab = make_learners_lab(lambda *given, **named: right(*given, **named))
     assert f"Running on your {right.__name__}." in lab.picture.value
     assert "≠" not in lab.picture.value
 
@@ -192,10 +192,10 @@ def test_a_wrong_function_is_run_and_marked(make_learners_lab):
     ("function", "notice"),
     [
         pytest.param(None, html.escape("Shown with the course's own"), id="none"),
-        pytest.param(lambda *given: ..., "yours is not written yet", id="stub"),
-        pytest.param(lambda *given: 1 / 0, "yours stopped. Python said ZeroDivisionError", id="raises"),
-        pytest.param(lambda *given: np.zeros(1), "in the right shapes", id="shapes"),
-        pytest.param(lambda *given: "right", "in the right shapes", id="text"),
+        pytest.param(lambda *given, **named: ..., "yours is not written yet", id="stub"),
+        pytest.param(lambda *given, **named: 1 / 0, "yours stopped. Python said ZeroDivisionError", id="raises"),
+        pytest.param(lambda *given, **named: np.zeros(1), "in the right shapes", id="shapes"),
+        pytest.param(lambda *given, **named: "right", "in the right shapes", id="text"),
         pytest.param(3, "what was given is not a function but int", id="no function"),
     ],
 )

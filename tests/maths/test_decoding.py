@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mha_helpers.attention import multi_head_attention, softmax
-from mha_helpers.decoding import attend_with_cache, embed_new, next_token_probabilities
+from mha_helpers.decoding import appended, attend_with_cache, embed_new, next_token_probabilities
 
 LOGITS = np.random.default_rng(0).normal(scale=3, size=(2, 3, 7))
 
@@ -139,3 +139,31 @@ def test_new_tokens_stand_behind_the_old_ones():
 def test_more_tokens_than_positions_are_refused():
     with pytest.raises(ValueError, match=r"^7 tokens have no place in 6 positions; drop the older ones"):
         embed_new([0, 1], np.zeros((5, 4)), np.zeros((6, 4)), 5)
+
+
+def test_a_cache_that_goes_on_in_two_ways_serves_both():
+    """Room behind the old keys is given away once: what the first way on put there, the second must not change."""
+    rng = np.random.default_rng(0)
+    X, *matrices = rng.normal(size=(5, 8, 8))
+    _, start = attend_with_cache(X[:3], *matrices, 2)
+    _, start = attend_with_cache(X[3:4], *matrices, 2, start)
+    kept = [array.copy() for array in start]
+    one, after_one = attend_with_cache(X[4:5], *matrices, 2, start)
+    other, after_other = attend_with_cache(X[5:6], *matrices, 2, start)
+    for row, output, cache in ((4, one, after_one), (5, other, after_other)):
+        whole, _ = multi_head_attention(X[[0, 1, 2, 3, row]], *matrices, 2, is_causal=True)
+        assert_allclose(output, whole[-1:])
+        again, _ = attend_with_cache(X[6:7], *matrices, 2, cache)
+        whole, _ = multi_head_attention(X[[0, 1, 2, 3, row, 6]], *matrices, 2, is_causal=True)
+        assert_allclose(again, whole[-1:])
+    for array, before in zip(start, kept, strict=True):
+        assert_array_equal(array, before)
+
+
+def test_rows_are_appended_beyond_any_room():
+    rows = np.arange(700.0)[:, None]
+    found = rows[:1]
+    for row in rows[1:]:
+        found = appended(found, row[None])
+    assert_array_equal(found, rows)
+    assert appended(np.ones((2, 1, 3), np.float32), np.ones((2, 1, 3))).dtype == np.float64

@@ -120,6 +120,19 @@ def test_writing_with_a_cache_is_writing_without():
         assert_allclose(logits, wanted[-1], atol=1e-3, err_msg=f"step {i}")
 
 
+def test_without_a_cache_the_same_is_written():
+    prompt = decoder.held_out_text()[: MODEL.context_length - 20]
+    assert MODEL.write(prompt, 40, seed=3, cached=False) == MODEL.write(prompt, 40, seed=3)
+    lengths = []
+
+    def noted(X, *arguments):
+        lengths.append(len(X))
+        return multi_head_attention(X, *arguments)
+
+    MODEL.write("To be", 3, cached=False, attend=noted)
+    assert lengths == [5] * 4 + [6] * 4 + [7] * 4
+
+
 def test_only_new_characters_go_through_the_cache():
     lengths = []
 

@@ -55,6 +55,7 @@ ALLOWED = {
     "labs": {
         "attention",
         "course_data",
+        "decoding",
         "drawing",
         "exercises",
         "labs",

@@ -9,13 +9,14 @@ from mha_helpers.model import decoder
 N_TRIED = 2048  # characters of the plays that the model has not read
 
 
-def _sees_one_too_many(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+def sees_one_too_many(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    """Attend with a mask that reaches one character too far."""
     return multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, np.tri(X.shape[-2], k=1, dtype=bool))
 
 
 def _losses_with_one_too_many():
     model, text = decoder.load(), decoder.held_out_text()[:N_TRIED]
-    right, wrong = model.loss(text), model.loss(text, _sees_one_too_many)
+    right, wrong = model.loss(text), model.loss(text, sees_one_too_many)
     return f"loss with the right mask: {right:.3f}\nloss with one character too many: {wrong:.3f}"
 
 

@@ -1,0 +1,236 @@
+"""Writer: a prompt, what the model expects next, and the model writing on, with or without a cache."""
+
+import functools
+from dataclasses import dataclass, field
+from statistics import median
+
+import ipywidgets
+import numpy as np
+
+from mha_helpers import attention, exercises
+from mha_helpers.decoding import next_token_probabilities
+from mha_helpers.drawing.style import number
+from mha_helpers.exercises.a_model_that_writes.predictions import sees_one_too_many
+from mha_helpers.labs import writer_picture
+from mha_helpers.labs.card import Picture
+from mha_helpers.labs.controls import NAMED, check_box, dropdown, radio, whole_number
+from mha_helpers.labs.frame import Lab
+from mha_helpers.labs.writer_pace import Pace, window
+from mha_helpers.learner.answer import answer
+from mha_helpers.model import decoder
+
+PROMPT = "ROMEO:\nIs the day so young?\n\n"
+NONE, ALL = "none", "all"
+TEMPERATURES, TOP_KS = (0.1, 0.5, 0.8, 1.0, 1.5), (ALL, "1", "3", "10")
+LONGEST_LINE = 60
+_slugs = {each.slug: each.implementations[0] for each in exercises.multi_head_attention.mistakes}
+TWINS = {
+    "not divided": _slugs["scale-missing"],
+    "mask one too far": sees_one_too_many,
+    "softmax over the queries": _slugs["softmax-over-queries"],
+    "split by reshape alone": _slugs["mha-split-without-transpose"],
+    "W_O left out": _slugs["mha-no-output-projection"],
+}
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """Why there is nothing to show."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """What the model expects after a text, and what one of its heads looks at."""
+
+    text: str  # what the model sees of it
+    n_typed: int
+    alphabet: str
+    probabilities: np.ndarray  # to draw from
+    differs: np.ndarray | None  # where the learner's are not right
+    knobs: str
+    beside: np.ndarray  # those of the twin, or those at temperature 1 without top-k
+    twin: str
+    layer: int
+    head: int
+    weights: np.ndarray  # (n,): of the last character, in that head
+    times: dict = field(default_factory=dict)  # of bool (cached) to list of (place, milliseconds)
+    notice: str = ""
+
+
+@functools.lru_cache(16)
+def _seen(text, twin):
+    """Run the model, or a twin with a mistake, on a text."""
+    logits, weights = decoder.load().predict(text, TWINS.get(twin, attention.multi_head_attention))
+    return logits[-1], weights[..., -1, :]
+
+
+def options_of(state):
+    """Return temperature and top_k as the function takes them."""
+    top_k = None if state["top-k"] == ALL else int(state["top-k"])
+    return {"temperature": state["temperature"], "top_k": top_k}
+
+
+def compute(state, function=None, pace=None):
+    """From the controls' values to what the model expects.
+
+    Parameters
+    ----------
+    state : dict
+    function : callable, optional
+        The learner's.
+    pace : Pace, optional
+        What has been written so far, and how long it took.
+
+    Returns
+    -------
+    Result or Stopped
+    """
+    try:
+        text = window(state["text"], decoder.load().context_length)
+        logits, weights = _seen(text, NONE)
+    except (OSError, ValueError) as error:  # no model, or a text that it can't read
+        return Stopped(str(error))
+    options, twin = options_of(state), state["twin"]
+    found = answer(function, next_token_probabilities, {"logits": logits}, ("probabilities",), options)
+    if twin == NONE:
+        beside = attention.softmax(logits)
+    else:
+        twins_logits, weights = _seen(text, twin)
+        beside = next_token_probabilities(twins_logits, **options)
+    said = [found.notice, pace.problem if pace else ""]
+    if len(text) < len(state["text"]):
+        said.append(f"Of {len(state['text'])} characters the model sees the last {len(text)}.")
+    return Result(
+        text, len(state["text"]), decoder.load().alphabet, found.arrays[0], found.differs.get("probabilities"),
+        f"temperature {state['temperature']:g}" + ("" if options["top_k"] is None else f", top {options['top_k']}"),
+        beside, twin, state["layer"], state["head"], weights[state["layer"], state["head"]],
+        pace.times_of() if pace else {}, " ".join(filter(None, said)),
+    )  # fmt: skip
+
+
+def shown(character):
+    """Write a character so that it can be seen."""
+    return {" ": "␣", "\n": "↵"}.get(character, character)
+
+
+def sentence(result):
+    """Say what is to be seen."""
+    if isinstance(result, Stopped):
+        return f"Nothing was written, and your text is still there: {result.why}."
+    end = "".join(map(shown, result.text[-16:]))
+    said = [f"After “{end}” comes most likely {_likeliest(result, result.probabilities)}."]
+    if result.twin != NONE:
+        said.append(f"The twin, {result.twin}, expects {_likeliest(result, result.beside)}, and it writes.")
+    if np.isfinite(result.weights).all():
+        most = int(result.weights.argmax())
+        place = f"{len(result.text) - 1 - most} back" if most < len(result.text) - 1 else "itself"
+        said.append(
+            f"Layer {result.layer}, head {result.head}: “{shown(result.text[-1])}” looks most at "
+            f"“{shown(result.text[most])}” ({place}, {number(result.weights[most])})."
+        )
+    took = [
+        f"{median(ms for _, ms in times):.1f} ms {'with the cache' if cached else 'without'}"
+        for cached, times in result.times.items()
+    ]
+    if took:
+        said.append(f"One more character took {' and '.join(took)} (median).")
+    return " ".join(said)
+
+
+def _likeliest(result, probabilities):
+    if not np.isfinite(probabilities).all():
+        return "nothing: there are NaN or infinite numbers"
+    order = [code for code in np.argsort(-probabilities, kind="stable")[:3] if probabilities[code] >= 0.005]
+    return ", ".join(f"“{shown(result.alphabet[code])}” ({number(probabilities[code])})" for code in order)
+
+
+def render(result):
+    """Draw a result."""
+    said = sentence(result)
+    if isinstance(result, Stopped):
+        return Picture(writer_picture.draw_message(said), said, "Change the text, or press Reset.")
+    return Picture(writer_picture.draw(result, said), said, result.notice)
+
+
+def writer(function=None, attend=None):
+    """Show the writer: what the model expects after a text, and how it writes on.
+
+    Parameters
+    ----------
+    function : callable, optional
+        The learner's `next_token_probabilities(logits, *, temperature, top_k) -> probabilities`. While it is a stub
+        the course's own is shown, and the lab says so.
+    attend : callable, optional
+        The learner's `attend_with_cache`, once it is right: `exercises.attend_with_cache.yours_or_ours` tells.
+
+    Returns
+    -------
+    Lab
+        Display it as the last line of a cell.
+
+    Examples
+    --------
+    >>> lab = writer()
+    >>> lab.buttons["One character"].click()
+    >>> len(lab.controls["text"].value) - len(PROMPT)
+    1
+    """
+    text = ipywidgets.Textarea(
+        PROMPT, description="text", continuous_update=False, rows=2, style=NAMED,
+        layout={"width": "99%", "height": "46px"},
+    )  # fmt: skip
+    temperature, top_k = radio("temperature", TEMPERATURES, 0.8), radio("top-k", TOP_KS, "10")
+    draw = whole_number("draw", 1, 1, 99, width="110px")
+    layer, head = dropdown("layer", range(4), 3, width="100px"), dropdown("head", range(6), 5, width="100px")
+    twin, cache = dropdown("mistake", [NONE, *TWINS], width="260px"), check_box("cache", True)
+    pace = Pace(attend)
+
+    def write(state, n_characters):
+        """Write on, and show each character as it comes; a line ends where the model ends it."""
+        try:
+            logits, _ = _seen(window(state["text"], decoder.load().context_length), NONE)
+        except (OSError, ValueError):
+            return  # the picture says why
+        options = options_of(state)
+        found = answer(function, next_token_probabilities, {"logits": logits}, ("probabilities",), options)
+        choose = function if found.is_theirs else next_token_probabilities
+        attend = TWINS.get(state["twin"])
+        written = state["text"]
+        for i in range(n_characters):
+            character = pace.next(
+                written, options, cached=state["cache"] and attend is None, attend=attend, choose=choose,
+                draw=state["draw"],
+            )  # fmt: skip
+            written += character
+            yield {"text": written}
+            if not character or (character == "\n" and i):
+                return
+
+    lab = Lab(
+        name="writer",
+        title="writer",
+        task="Let it write. Then turn the knobs, switch the cache off, or put a mistake in.",
+        controls={
+            "text": text, "temperature": temperature, "top-k": top_k, "layer": layer, "head": head, "twin": twin,
+            "cache": cache, "draw": draw,
+        },
+        layout=([text], [temperature, top_k], [layer, head, twin, draw], [Lab.BUTTONS, cache]),
+        compute=lambda state, function=None: compute(state, function, pace),
+        render=render,
+        function=function,
+        exercise=exercises.next_token_probabilities,
+        actions={
+            "One character": lambda state: write(state, 1),
+            "A line": lambda state: write(state, LONGEST_LINE),
+            "Time both": lambda state: pace.time_both() or {},
+        },
+    )  # fmt: skip
+
+    def forget(_):
+        pace.forget()
+        lab.update()
+
+    lab.buttons["Reset"].on_click(forget)
+    return lab

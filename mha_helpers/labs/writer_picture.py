@@ -1,0 +1,117 @@
+"""The writer's picture: the text shaded by what a head looks at, the likeliest characters, and the time for each."""
+
+import numpy as np
+
+from mha_helpers.drawing import style, svg
+from mha_helpers.drawing.style import number
+from mha_helpers.labs.card import NARROWEST
+
+TINY, SMALL = 11, 12  # font sizes
+PITCH, LINE, PER_LINE = 8.2, 19, 80  # a character's width and height, and how many stand in a line
+FIXED = "DejaVu Sans Mono, Menlo, Consolas, monospace"  # for the text: each character has its own cell
+N_BARS, BAR, LONGEST = 8, 17, 96  # how many bars, from bar to bar, and how long 1 is
+PANELS = (0, 206, 432)  # left edges
+CHART = (34, 108)  # its left edge in the panel, and its height
+LOOKS = {True: ("with the cache", style.ROLES["queries"]), False: ("without", style.ROLES["keys"])}
+SIGNS = {" ": "␣", "\n": "↵"}
+
+
+def draw(result, said):
+    """Draw what the writer shows; `said` is its sentence."""
+    parts, top = _text(result)
+    parts += _bars(result, result.probabilities, result.knobs, PANELS[0], top, style.ROLES["output"], result.differs)
+    beside = "temperature 1, all" if result.twin == "none" else f"twin: {result.twin}"
+    parts += _bars(result, result.beside, beside, PANELS[1], top, style.QUIET)
+    parts += _chart(result, PANELS[2], top)
+    return svg.document(NARROWEST, top + 24 + N_BARS * BAR + 4, parts, label=said)
+
+
+def draw_message(message):
+    """Draw that there is nothing to be drawn."""
+    return svg.document(NARROWEST, 40, [svg.text(0, 24, "The model can't read this text.", bold=True)], label=message)
+
+
+def _text(result):
+    """Draw the text that the model sees, each character shaded by its weight; return the parts and where they end."""
+    weights = np.nan_to_num(np.asarray(result.weights, float), nan=0, posinf=0, neginf=0).clip(0)
+    largest, colours = weights.max() or 1, style.head_weight_colours(result.head)
+    title = f"What “{SIGNS.get(result.text[-1], result.text[-1])}”, the last character, looks at"
+    parts = [
+        svg.text(0, 14, title, bold=True),
+        svg.text(
+            NARROWEST, 14, f"layer {result.layer}, head {result.head}; darkest: {number(largest)}", anchor="end",
+            size=TINY, colour=style.QUIET,
+        ),
+    ]  # fmt: skip
+    parts.append(f'<g font-family="{FIXED}">')
+    for i, (character, weight) in enumerate(zip(result.text, weights.round(2), strict=True)):
+        x, y = round(PITCH * (i % PER_LINE), 1), 22 + LINE * (i // PER_LINE)
+        fill = colours(0.85 * weight / largest)
+        if weight >= 0.01:
+            parts.append(svg.box(x, y, PITCH, LINE - 2, fill=fill))
+        ink = style.text_colour(fill) if weight >= 0.01 else style.INK
+        if character != " " or weight >= 0.01:
+            parts.append(
+                svg.text(x + PITCH / 2, y + 13, SIGNS.get(character, character), anchor="middle", colour=ink, size=13)
+            )
+    parts.append("</g>")
+    last = len(result.text) - 1
+    at = round(PITCH * (last % PER_LINE), 1), 22 + LINE * (last // PER_LINE)
+    parts.append(svg.box(*at, PITCH, LINE - 2, stroke=style.INK, stroke_width=2))
+    return parts, 22 + LINE * (last // PER_LINE + 1) + 8
+
+
+def _bars(result, probabilities, title, x, top, colour, differs=None):
+    """Draw the likeliest characters."""
+    order = np.argsort(-np.nan_to_num(probabilities, nan=-1), kind="stable")[:N_BARS]
+    parts = [svg.text(x, top + 13, title, bold=x == 0, size=SMALL)]
+    for row, code in enumerate(order):
+        y, probability = top + 24 + BAR * row, probabilities[code]
+        character = result.alphabet[code]
+        wide = round(LONGEST * float(np.nan_to_num(probability, nan=0, posinf=1, neginf=0).clip(0, 1)), 1)
+        is_wrong = differs is not None and differs[code]
+        parts += [
+            svg.text(x + 18, y + 12, SIGNS.get(character, character), anchor="middle", size=SMALL, bold=True),
+            svg.box(x + 34, y + 1, wide, BAR - 4, fill=style.tint(colour, 0.6), stroke=colour),
+            svg.text(
+                x + 40 + wide, y + 12, svg.short(probability, 2) + (" ≠" if is_wrong else ""), size=SMALL,
+                colour=style.ALARM if is_wrong else style.INK, bold=is_wrong,
+            ),
+        ]  # fmt: skip
+    return parts
+
+
+def _chart(result, x, top):
+    """Draw how long each character took, by how many stood before it."""
+    left, bottom, width = x + CHART[0], top + 22 + CHART[1], NARROWEST - x - CHART[0] - 4
+    parts = [svg.text(x, top + 13, "Milliseconds a character", bold=True, size=SMALL)]
+    all_times = [ms for times in result.times.values() for _, ms in times]
+    if not all_times:
+        for i, line in enumerate(("Write something: here you", "see how long it takes, by", "the length of the text.")):
+            parts.append(svg.text(x, top + 40 + 17 * i, line, size=SMALL, colour=style.QUIET))
+        return parts
+    # A single slow moment of the machine must not flatten all others.
+    highest = max(1.0, 1.3 * float(np.quantile(all_times, 0.97)))
+    step = next(step for step in (0.5, 1, 2, 5, 10, 20, 50, 100, 1000) if highest / step <= 4)
+    for tick in np.arange(0, highest, step):
+        y = round(bottom - CHART[1] * tick / highest, 1)
+        parts.append(svg.line(left, y, left + width, y, colour=style.GRID))
+        parts.append(svg.text(left - 6, y + 4, f"{tick:g}", anchor="end", size=TINY, colour=style.QUIET))
+    for tick in (0, 64, 128, 192, 256):
+        at = left + width * tick / 256
+        parts.append(svg.text(at, bottom + 14, tick, anchor="middle", size=TINY, colour=style.QUIET))
+    for cached, times in result.times.items():
+        for n, ms in times:
+            px, py = round(left + width * n / 256, 1), round(bottom - CHART[1] * min(ms / highest, 1), 1)
+            colour = LOOKS[cached][1]
+            dot = svg.circle(px, py, 2, fill=colour) if cached else svg.box(px - 2, py - 2, 4, 4, stroke=colour)
+            parts.append(dot)
+    at = x
+    for cached in result.times:
+        name, colour = LOOKS[cached]
+        dot = (
+            svg.circle(at + 4, bottom + 26, 4, fill=colour) if cached else svg.box(at, bottom + 22, 8, 8, stroke=colour)
+        )
+        parts += [dot, svg.text(at + 12, bottom + 30, name, size=TINY)]
+        at += 108
+    return parts

@@ -1,0 +1,220 @@
+"""The writer, driven without a browser."""
+
+import html
+from importlib import import_module
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from mha_helpers import attention
+from mha_helpers.decoding import attend_with_cache, next_token_probabilities
+from mha_helpers.labs import writer
+from mha_helpers.labs.writer_pace import Pace, window
+from mha_helpers.model import decoder
+
+lab_of = import_module("mha_helpers.labs.writer")
+MODEL = decoder.load()
+FIRST = writer().first_state
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def computed(function=None, **state):
+    return lab_of.compute(FIRST | {name.replace("_", "-"): value for name, value in state.items()}, function)
+
+
+def drawn(result):
+    return ElementTree.fromstring(lab_of.render(result).svg)
+
+
+def texts(result):
+    return [element.text for element in drawn(result).iter(f"{SVG}text")]
+
+
+def test_the_first_sentence():
+    assert writer().description == (
+        "Lab: writer. After “␣day␣so␣young?↵↵” comes most likely “M” (0.24), “F” (0.11), “R” (0.10). Layer 3, head 5: "
+        "“↵” looks most at “M” (26 back, 1.00). Run this cell to move it."
+    )
+
+
+def test_what_is_stored_does_not_depend_on_the_machine():
+    result = computed()
+    for shown in (np.sort(result.probabilities)[-8:], np.sort(result.beside)[-8:]):
+        assert abs(100 * np.float64(shown) % 1 - 0.5).min() > 2e-3
+    order = np.sort(result.probabilities)[-9:]
+    assert np.diff(order).min() > 1e-4, "the bars keep their order"
+
+
+@pytest.mark.parametrize(("temperature", "top_k"), [(0.8, "10"), (0.1, "all"), (1.5, "3")])
+def test_bars_are_the_models_probabilities(temperature, top_k):
+    result = computed(temperature=temperature, top_k=top_k)
+    logits, weights = MODEL.predict(FIRST["text"])
+    wanted = next_token_probabilities(logits[-1], temperature=temperature, top_k=None if top_k == "all" else int(top_k))
+    np.testing.assert_allclose(result.probabilities, wanted)
+    np.testing.assert_allclose(result.beside, next_token_probabilities(logits[-1]))
+    np.testing.assert_array_equal(result.weights, weights[3, 5, -1])
+    shown = texts(result)
+    for probability in np.sort(wanted)[-8:]:
+        assert f"{probability:.2f}" in shown
+
+
+def test_the_twin_is_a_model_with_that_mistake_and_writes():
+    lab = writer()
+    lab.set(twin="W_O left out")
+    wrong = lab_of.TWINS["W_O left out"]
+    wanted = next_token_probabilities(MODEL.predict(FIRST["text"], wrong)[0][-1], temperature=0.8, top_k=10)
+    result = computed(twin="W_O left out")
+    np.testing.assert_allclose(result.beside, wanted)
+    lab.buttons["A line"].click()
+    written = lab.controls["text"].value[len(FIRST["text"]) :]
+    assert written == MODEL.write(
+        FIRST["text"], len(written), temperature=0.8, top_k=10, seed=[1, len(FIRST["text"])], cached=False, attend=wrong
+    )
+    assert MODEL.loss(written + "..") > 3
+
+
+def test_a_line_comes_character_by_character_and_goes_on_with_the_next():
+    lab, seen = writer(), []
+    lab.controls["text"].observe(lambda change: seen.append(change["new"]), "value")
+    lab.buttons["A line"].click()
+    first = lab.controls["text"].value
+    assert [len(text) for text in seen] == list(range(len(FIRST["text"]) + 1, len(first) + 1))
+    assert first.endswith("\n") or len(first) == len(FIRST["text"]) + lab_of.LONGEST_LINE
+    lab.buttons["One character"].click()
+    written = lab.controls["text"].value[len(FIRST["text"]) :]
+    assert written == MODEL.write(FIRST["text"], len(written), temperature=0.8, top_k=10, seed=[1, len(FIRST["text"])])
+    lab.buttons["Reset"].click()
+    assert lab.controls["text"].value == FIRST["text"]
+    lab.set(draw=2)
+    lab.buttons["A line"].click()
+    assert lab.controls["text"].value != first
+
+
+def test_with_and_without_a_cache_the_same_is_written_and_both_are_timed():
+    written = {}
+    for cached in (True, False):
+        lab = writer()
+        lab.set(cache=cached)
+        lab.buttons["A line"].click()
+        written[cached] = lab.controls["text"].value
+        assert f"ms {'with the cache' if cached else 'without'} (median)" in lab.readout.value
+    assert written[True] == written[False]
+
+
+def test_both_are_timed_over_the_context_and_forgotten_on_reset():
+    lab = writer()
+    lab.buttons["Time both"].click()
+    assert "ms with the cache and" in lab.readout.value
+    lab.buttons["Reset"].click()
+    assert "ms with the cache" not in lab.readout.value
+    assert "Write something" in lab.picture.value
+
+
+def test_it_goes_on_beyond_the_context():
+    text = decoder.held_out_text()[:250]
+    lab = writer()
+    lab.set(text=text)
+    for _ in range(20):
+        lab.buttons["One character"].click()
+    written = lab.controls["text"].value
+    assert written == text + MODEL.write(text, 20, temperature=0.8, top_k=10, seed=[1, 250])
+    result = lab.compute(lab.state)
+    assert result.text == written[-len(window(written, 256)) :]
+    assert "Of 270 characters the model sees the last 141." in result.notice
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        ("", "the text is empty; give at least one character"),
+        ("naïve €", "the model has never seen 'ï', '€'; it knows the letters from A to Z"),
+        ("<script>#", "the model has never seen '#', '<', '>'"),
+    ],
+)
+def test_what_cannot_be_read_is_said_and_nothing_is_lost(typed, why):
+    lab = writer()
+    lab.set(text=typed)
+    for name in ("One character", "A line"):
+        lab.buttons[name].click()
+    assert lab.controls["text"].value == typed
+    assert f"your text is still there: {html.escape(why)}" in lab.readout.value
+    lab.set(text="To be")
+    assert "After “To␣be”" in lab.readout.value
+
+
+@pytest.mark.parametrize("text", ["a", "\n", "a" * 256, "To be\n" * 100, decoder.held_out_text()[:256]])
+def test_every_text_is_drawn_inside_its_picture(text):
+    for twin in ("none", "softmax over the queries"):
+        picture = drawn(computed(text=text, twin=twin))
+        assert float(picture.get("height")) < 300
+        for element in picture.iter(f"{SVG}text"):
+            assert 0 <= float(element.get("x")) <= float(picture.get("width"))
+            assert 0 < float(element.get("y")) <= float(picture.get("height"))
+
+
+def test_it_writes_with_the_learners_function():
+    def backwards(logits, *, temperature=1.0, top_k=None):
+        return next_token_probabilities(-np.asarray(logits))
+
+    lab = writer(backwards)
+    assert "≠" in lab.picture.value
+    lab.buttons["A line"].click()
+    written = lab.controls["text"].value[len(FIRST["text"]) :]
+    assert written == MODEL.write(FIRST["text"], len(written), seed=[1, len(FIRST["text"])], choose=backwards)
+
+
+def test_a_function_that_stops_while_it_writes_is_said():
+    calls = []
+
+    def stops(logits, *, temperature=1.0, top_k=None):
+        calls.append(1)
+        if len(calls) == 5:  # the second time that it is asked for writing: it is asked for each picture, too
+            raise KeyError("no more")
+        return next_token_probabilities(logits, temperature=temperature, top_k=top_k)
+
+    lab = writer(stops)
+    lab.buttons["A line"].click()
+    assert "Nothing more was written: next_token_probabilities, called with 65 logits" in lab.picture.value
+    assert lab.controls["text"].value.startswith(FIRST["text"])
+
+
+def test_it_runs_on_the_learners_cache():
+    lengths = []
+
+    def noted(X_new, *arguments):
+        lengths.append(len(X_new))
+        return attend_with_cache(X_new, *arguments)
+
+    lab = writer(None, noted)
+    for _ in range(3):
+        lab.buttons["One character"].click()
+    assert lengths == [len(FIRST["text"])] * 4 + [1] * 8
+
+
+def test_a_changed_text_or_knob_starts_anew():
+    pace, options = Pace(), {"temperature": 1.0, "top_k": 1}
+    settings = {"cached": True, "attend": None, "choose": next_token_probabilities, "draw": 1}
+    first = pace.next("To be, or not to b", options, **settings)
+    assert first == "e"
+    assert pace.times == [], "the first reads the whole text"
+    pace.next("To be, or not to be", options, **settings)
+    assert len(pace.times) == 1
+    assert pace.next("To be, or not to b", options, **settings) == "e"
+    assert len(pace.times) == 1
+
+
+def test_without_the_model_there_is_a_message(monkeypatch):
+    def load():
+        raise ValueError("damaged")
+
+    monkeypatch.setattr(decoder, "load", load)
+    lab = writer()
+    assert "damaged" in lab.readout.value
+    lab.buttons["A line"].click()
+    assert lab.controls["text"].value == FIRST["text"]
+
+
+def test_the_head_shown_looks_at_the_last_speakers_name():
+    _, weights = MODEL.predict(FIRST["text"], attention.multi_head_attention)
+    assert weights[3, 5, -1, FIRST["text"].index("M")] > 0.9
