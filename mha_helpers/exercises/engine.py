@@ -171,8 +171,8 @@ class Exercise:
         if another_way:
             mistake, message = another_way
             return self._wrong(message, mistake, first.case)
-        traits = ", ".join(trial.case.trait for trial in trials if trial.given.error is None or trial.wanted.error)
-        message = f"{self.reference.__name__} is right on {len(self.cases)} cases: {traits}."
+        traits = [trial.case.trait for trial in trials if trial.given.error is None or trial.wanted.error]
+        message = f"{self.reference.__name__} is right on {len(traits)} cases: {', '.join(traits)}."
         return Result("correct", message, next_step=self.on_success)
 
     def _wrong(self, message, mistake, case):

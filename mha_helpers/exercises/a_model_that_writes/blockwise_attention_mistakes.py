@@ -148,7 +148,7 @@ BLOCKWISE_MISTAKES = (
     ),
     Mistake(
         "blockwise-hidden-block-nan",
-        "Right but for a row whose first block is hidden: there -inf minus the top so far, -inf, is NaN, and stays "
+        "Right except for a row whose first block is hidden: there -inf minus the top so far, -inf, is NaN, and stays "
         "NaN. Subtract 0 while a row has seen nothing.",
         (_online(safe=lambda top: top),),
     ),

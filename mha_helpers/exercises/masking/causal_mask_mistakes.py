@@ -38,7 +38,7 @@ CAUSAL_MISTAKES = (
     ),
     Mistake(
         "causal-additive",
-        f"Those are numbers to be added to the scores, 0 and -inf (or very low). Asked is a boolean mask: "
+        f"Those are numbers to be added to the scores, 0 and -inf (or very low). Give a boolean mask: "
         f"{ASKS_FOR_BOOLEANS}.",
         (
             *(as_addends(causal_mask, hiding) for hiding in HIDING_NUMBERS),
@@ -58,7 +58,7 @@ CAUSAL_MISTAKES = (
     ),
     Mistake(
         "causal-numbers",
-        f"The pattern is right, but it is made of the numbers 1 and 0. Asked are booleans, {ASKS_FOR_BOOLEANS}: "
+        f"The pattern is right, but it is made of the numbers 1 and 0. Give booleans, {ASKS_FOR_BOOLEANS}: "
         "numbers would be added to the scores by PyTorch, and hide nothing. `.astype(bool)`, or dtype=bool.",
         (as_numbers(causal_mask, float), as_numbers(causal_mask, int)),
     ),
@@ -79,7 +79,7 @@ CAUSAL_MISTAKES = (
     ),
     Mistake(
         "causal-extra-axes",
-        "The pattern is right, but there are axes of length 1 in front. Asked is (n, n); two axes broadcast over batch "
+        "The pattern is right, but there are axes of length 1 in front. Give (n, n); two axes broadcast over batch "
         "and heads by themselves.",
         (lambda n: causal_mask(n)[None, None], lambda n: causal_mask(n)[None]),
     ),

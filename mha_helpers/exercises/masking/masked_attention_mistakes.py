@@ -249,7 +249,7 @@ MASKED_MISTAKES = (
     ),
     Mistake(
         "mask-full-row-nan",
-        "Right but for a row in which everything is hidden: there -inf minus the row's maximum, -inf, is NaN. "
+        "Right except for a row in which everything is hidden: there -inf minus the row's maximum, -inf, is NaN. "
         + SEES_NOTHING,
         (
             HIDDEN_FOR_CERTAIN,
@@ -260,8 +260,8 @@ MASKED_MISTAKES = (
     ),
     Mistake(
         "mask-full-row-uniform",
-        "Right but for a row in which everything is hidden: it shares out its attention evenly, as scores that are all "
-        "equally low do. " + SEES_NOTHING,
+        "Right except for a row in which everything is hidden: it shares out its attention evenly, as scores that are "
+        "all equally low do. " + SEES_NOTHING,
         (
             *(_hiding(_replaced_by(number)) for number in (LOWEST, -1e30, -1e9, -1e10, -1e5, -1e4)),
             *(_hiding(_added(number)) for number in (LOWEST, -1e30)),
@@ -270,8 +270,8 @@ MASKED_MISTAKES = (
     ),
     Mistake(
         "mask-full-row-unmasked",
-        "Right but for a row in which everything is hidden: it comes out as if nothing were. A number added to all of "
-        "its scores changes nothing, as softmax sees only their differences. " + SEES_NOTHING,
+        "Right except for a row in which everything is hidden: it comes out as if nothing were. A number added to all "
+        "of its scores changes nothing, as softmax sees only their differences. " + SEES_NOTHING,
         (
             *(_hiding(_added(number)) for number in (-1e9, -1e10, -1e5, -1e4)),
             _cleared_too_late(_hiding(_added(-1e9))),

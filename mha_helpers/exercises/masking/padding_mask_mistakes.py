@@ -53,19 +53,19 @@ PADDING_MISTAKES = (
     ),
     Mistake(
         "padding-float",
-        f"The pattern is right, but it is made of the numbers 1 and 0. Asked are booleans, {ASKS_FOR_BOOLEANS}: "
+        f"The pattern is right, but it is made of the numbers 1 and 0. Give booleans, {ASKS_FOR_BOOLEANS}: "
         "numbers would be added to the scores by PyTorch, and hide nothing. `.astype(bool)`, or `== 1`.",
         (as_numbers(padding_mask, float), as_numbers(padding_mask, int)),
     ),
     Mistake(
         "padding-additive",
-        "Those are numbers to be added to the scores, 0 and -inf (or very low). Asked is a boolean mask: "
+        "Those are numbers to be added to the scores, 0 and -inf (or very low). Give a boolean mask: "
         f"{ASKS_FOR_BOOLEANS}.",
         tuple(as_addends(padding_mask, hiding) for hiding in HIDING_NUMBERS),
     ),
     Mistake(
         "padding-zero-times-inf",
-        "0 * inf is NaN, so the visible places hold NaN. Asked is a boolean mask anyway: no arithmetic is needed.",
+        "0 * inf is NaN, so the visible places hold NaN. Give a boolean mask anyway: no arithmetic is needed.",
         (
             lambda attention_mask: (1 - attention_mask)[:, None, None, :] * -np.inf,
             lambda attention_mask: attention_mask[:, None, None, :] * -np.inf,

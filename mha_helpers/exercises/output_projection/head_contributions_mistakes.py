@@ -163,7 +163,7 @@ CONTRIBUTION_MISTAKES = (
     ),
     Mistake(
         "contributions-summed",
-        "You add the contributions up, or average them; their sum is the output. Asked is what each head adds: "
+        "You add the contributions up, or average them; their sum is the output. Give what each head adds: "
         "(..., n_heads, seq_len, d_model).",
         (
             _whole,

@@ -306,7 +306,7 @@ JUDGING_MISTAKES = (
     ),
     Mistake(
         "slips-per-number",
-        "You judge every number by itself. Asked is one verdict for each row: .any(axis=-1) tells whether any number "
+        "You judge every number by itself. Give one verdict for each row: .any(axis=-1) tells whether any number "
         "of it is off.",
         _returning(
             lambda wrong, astray: (wrong, wrong & astray),
@@ -323,7 +323,7 @@ JUDGING_MISTAKES = (
     ),
     Mistake(
         "slips-keepdims",
-        "Your verdicts stand in a column, (n_rows, 1). Asked is (n_rows,): leave keepdims=True out.",
+        "Your verdicts stand in a column, (n_rows, 1). Give (n_rows,): leave keepdims=True out.",
         _returning(
             lambda wrong, astray: (wrong[:, None], (wrong & astray)[:, None]),
             lambda wrong, astray: (wrong[:, None], wrong & astray),
@@ -338,7 +338,7 @@ JUDGING_MISTAKES = (
     ),
     Mistake(
         "slips-one-verdict",
-        "You give one verdict for the whole step. Asked is one for each row: .any() looks at everything, "
+        "You give one verdict for the whole step. Give one for each row: .any() looks at everything, "
         ".any(axis=-1) at each row.",
         (
             *_comparing(
@@ -414,7 +414,7 @@ JUDGING_MISTAKES = (
     ),
     Mistake(
         "slips-numbers",
-        "The verdicts are right, but written as the numbers 1 and 0. Asked are booleans: NumPy takes 1 and 0 in "
+        "The verdicts are right, but written as the numbers 1 and 0. Give booleans: NumPy takes 1 and 0 in "
         "brackets for row numbers, and ~1 is -2. `.astype(bool)`, or the comparison as it is.",
         _returning(
             lambda wrong, astray: (wrong.astype(int), (wrong & astray).astype(int)),
@@ -424,7 +424,7 @@ JUDGING_MISTAKES = (
     ),
     Mistake(
         "slips-row-numbers",
-        "You return which rows they are, by number. Asked is True or False for each row, (n_rows,): the booleans "
+        "You return which rows they are, by number. Give True or False for each row, (n_rows,): the booleans "
         "themselves, without np.where, np.flatnonzero or np.argwhere.",
         _returning(
             lambda wrong, astray: (np.flatnonzero(wrong), np.flatnonzero(wrong & astray)),
@@ -435,7 +435,7 @@ JUDGING_MISTAKES = (
     ),
     Mistake(
         "slips-counts",
-        "You count the numbers that are off. Asked is whether there is any: .any(axis=-1).",
+        "You count the numbers that are off. Say whether there is any: .any(axis=-1).",
         _returning(
             lambda wrong, astray: (wrong.sum(axis=-1), (wrong & astray).sum(axis=-1)),
             lambda wrong, astray: (wrong.sum(axis=-1), wrong.any(axis=-1) & astray.any(axis=-1)),
@@ -448,14 +448,14 @@ JUDGING_MISTAKES = (
     ),
     Mistake(
         "slips-distances",
-        "You return how far the numbers are off. Asked is a verdict for each row: whether any of them is farther off "
+        "You return how far the numbers are off. Give a verdict for each row: whether any of them is farther off "
         "than half_unit.",
         (_distances, _largest_distances, _distances_where_wrong),
         seen_in=0,
     ),
     Mistake(
         "slips-pairs",
-        "You return a pair of verdicts for each row. Asked are two arrays, one verdict for each row in both: "
+        "You return a pair of verdicts for each row. Give two arrays, one verdict for each row in both: "
         "`return wrong, slip`.",
         _returning(
             lambda wrong, astray: np.stack([wrong, wrong & astray], axis=-1),

@@ -198,7 +198,7 @@ ENTROPY_MISTAKES = (
     ),
     Mistake(
         "entropy-not-averaged",
-        "These are the entropies of the rows, one for each query. Asked is one number for each head: their mean, "
+        "These are the entropies of the rows, one for each query. Give one number for each head: their mean, "
         ".mean(axis=-1).",
         (_rows, _terms),
     ),
@@ -221,7 +221,7 @@ ENTROPY_MISTAKES = (
     ),
     Mistake(
         "entropy-perplexity",
-        "That is exp of the entropy: the number of keys that share the attention, so to speak. Asked is the entropy "
+        "That is exp of the entropy: the number of keys that share the attention, so to speak. Give the entropy "
         "itself; leave the exp out.",
         (
             lambda weights: np.exp(_rows(weights)).mean(axis=-1),

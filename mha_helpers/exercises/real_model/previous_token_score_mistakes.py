@@ -105,7 +105,7 @@ PREVIOUS_MISTAKES = (
     ),
     Mistake(
         "previous-not-averaged",
-        "These are the weights themselves, one for each token. Asked is one number for each head: their mean, "
+        "These are the weights themselves, one for each token. Give one number for each head: their mean, "
         ".mean(axis=-1).",
         (
             _below,
@@ -137,7 +137,7 @@ PREVIOUS_MISTAKES = (
     ),
     Mistake(
         "previous-how-often",
-        "You count how often the token before gets the largest weight (or more than half). Asked is how *much* it "
+        "You count how often the token before gets the largest weight (or more than half). Give how *much* it "
         "gets: the mean of the weights themselves.",
         (
             lambda weights: _below(_is_largest(weights)).mean(axis=-1),

@@ -49,5 +49,5 @@ exercise = Exercise(
         "once: (queries * keys).sum(axis=-1).",
         "np.var(a), or a.var(), is the mean squared distance of the numbers in a from their mean.",
     ),
-    on_success="You can measure how far scores spread; below you do, for one d_k after the other.",
+    on_success="You have measured what the first picture shows.",
 )

@@ -77,8 +77,8 @@ VARIANCE_MISTAKES = (
     ),
     Mistake(
         "variance-n-minus-one",
-        "You divide by n - 1 (ddof=1), which estimates the variance of all the pairs that there could be. That is in "
-        "use, too; here divide by n, as np.var does.",
+        "You divide by n - 1 (ddof=1), which estimates the variance of all the pairs that there could be. That's "
+        "common, too; here divide by n, as np.var does.",
         (
             lambda queries, keys: _pairs(queries, keys).var(ddof=1),
             lambda queries, keys: _pairs(queries, keys).var(ddof=1) if len(queries) > 1 else 0.0,

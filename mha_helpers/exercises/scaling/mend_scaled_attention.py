@@ -47,5 +47,5 @@ exercise = Exercise(
         "Powers bind before divisions, so `width ** 1 / 2` is half of width: write `width**0.5` or np.sqrt(width). The "
         "features are always the last axis: queries.shape[-1].",
     ),
-    on_success="You have mended two faults that no shape and no row sum would have shown.",
+    on_success="You fixed two bugs that neither shapes nor row sums would reveal.",
 )

@@ -84,6 +84,6 @@ exercise = Exercise(
         "d_head is the last axis of queries and keys: queries.shape[-1]. Its root: np.sqrt(...).",
         "`if scale is None: scale = 1 / np.sqrt(queries.shape[-1])`. Then multiply the scores by scale.",
     ),
-    on_success="You have written the formula of Vaswani et al. (2017), equation 1, but for its masks: notebook 03.",
+    on_success="You have written equation 1 of Vaswani et al. (2017).",
     model_answer=scaled_dot_product_attention,
 )

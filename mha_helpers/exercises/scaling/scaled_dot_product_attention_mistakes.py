@@ -176,7 +176,8 @@ SCALE_MISTAKES = (
     ),
     _scale(
         "scale-zero-as-none",
-        "Right but for scale=0: to `scale or ...` and `if scale` zero is the same as nothing. Ask `if scale is None`.",
+        "Right except for scale=0: to `scale or ...` and `if scale` zero is the same as nothing. Ask "
+        "`if scale is None`.",
         _scaled_by(lambda q, k, v, scale: scale or _root(q)),
         _scaled_by(lambda q, k, v, scale: scale or 1),
     ),

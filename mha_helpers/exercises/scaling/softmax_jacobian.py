@@ -54,5 +54,5 @@ exercise = Exercise(
         "Both in one: p[i] p[j] is subtracted everywhere, and p[i] is added on the diagonal. np.diag(p) is a matrix "
         "with p on its diagonal; np.outer(p, p) holds every product p[i] p[j].",
     ),
-    on_success="You can say how much any softmax row still listens to its scores.",
+    on_success="You can tell how sensitive any row of weights is to its scores.",
 )

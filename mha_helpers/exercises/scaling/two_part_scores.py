@@ -59,5 +59,5 @@ exercise = Exercise(
         "It is as if content and position stood side by side in one longer vector. How wide is it?",
         "Add the two scores first, then divide once, by the root of the sum of the two widths.",
     ),
-    on_success="You can find the divisor of a score that nobody has told you about: count the products in it.",
+    on_success="You can work out the divisor of any score: count the products in it.",
 )

@@ -27,8 +27,8 @@ def _add_constant():
 predict_constant = Prediction(
     right="b",
     reactions={
-        "a": "Every power of e grows by the factor exp(5), but so does their sum, and the factor cancels.",
-        "b": "Every power of e grows by the factor exp(5), but so does their sum, and the factor cancels. Only the "
+        "a": "Every exp(score) is multiplied by exp(5), and so is their sum, so the factor cancels.",
+        "b": "Every exp(score) is multiplied by exp(5), and so is their sum, so the factor cancels. Only the "
         "differences within a row count. You can use that in the next exercise.",
         "c": "The largest score is ahead of the others by as much as before, and only that counts: the factor exp(5) "
         "cancels.",
@@ -85,8 +85,8 @@ predict_order = Prediction(
         "its terms were written down.",
         "b": "The weights do change places in their row. But each of them goes on with its own value, so the sum is "
         "the same.",
-        "c": "It is the sum of the same values with the same weights, written down in another order. So the order has "
-        "to be brought in by other means.",
+        "c": "It is the sum of the same values with the same weights, written down in another order. So word order "
+        "has to be added some other way.",
     },
     evidence=_reorder,
 )

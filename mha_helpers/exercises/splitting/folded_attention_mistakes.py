@@ -267,7 +267,7 @@ FOLDED_MISTAKES = (
     ),
     Mistake(
         "returns-weights-only",
-        "You return the weights. Asked is the context: weights @ values, unfolded.",
+        "You return the weights. Give the context: weights @ values, unfolded.",
         (
             _weights,
             lambda *arguments: _batch_outside(_weights(*arguments)),
