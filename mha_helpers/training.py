@@ -319,7 +319,7 @@ def _over_tokens(X, d_Y):
 
 
 def induction_score(weights, periods):
-    """How much each head attends to what came after the same token the last time.
+    """How much each head attends to what came after the same token, the times before.
 
     Parameters
     ----------
@@ -330,7 +330,8 @@ def induction_score(weights, periods):
     Returns
     -------
     ndarray, shape (...)
-        The mean weight from a token to the one that followed it a period ago, over all tokens that repeat.
+        The weight from a token to all that followed it one, two, ... periods ago; the mean over all tokens that
+        repeat.
 
     Examples
     --------
@@ -341,6 +342,8 @@ def induction_score(weights, periods):
     """
     n, found = weights.shape[-1], []
     for of_one, period in zip(weights, periods, strict=True):
-        queries = np.arange(period, n)
-        found.append(of_one[..., queries, queries - period + 1])
+        queries, keys = np.arange(period, n)[:, None], np.arange(n)
+        behind = queries + 1 - keys
+        followed = (behind > 0) & (behind % period == 0)
+        found.append((of_one[..., period:, :] * followed).sum(axis=-1))
     return np.concatenate(found, axis=-1).mean(axis=-1)

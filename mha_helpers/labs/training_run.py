@@ -32,7 +32,7 @@ class Measured:
     right: float
     right_when_writing: float
     before: np.ndarray  # (n_layers, n_heads): mean weight on the token before
-    followed: np.ndarray  # and on what followed the same token last time
+    followed: np.ndarray  # and on what followed the same token before
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def sentence(result):
     if result.leaks:
         said.append(f"When nothing comes after yet, only {percent(measured.right_when_writing)} are: it can't write.")
     found = []
-    for scores, what in ((measured.before, "the token before"), (measured.followed, "what followed last time")):
+    for scores, what in ((measured.before, "the token before"), (measured.followed, "what followed")):
         layer, head = np.unravel_index(scores.argmax(), scores.shape)
         if scores[layer, head] > LOOKS and (layer, head) not in result.off:
             found.append(f"layer {layer}, head {head} at {what} ({number(scores[layer, head])})")

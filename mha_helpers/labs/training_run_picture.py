@@ -10,7 +10,7 @@ TINY, SMALL = 11, 12  # font sizes
 CURVE = (34, 26, 206, 112)  # left, top, width and height of the loss's panel
 MAPS, TALLEST, GAP = 292, 98, 9  # where the maps begin, the largest of them, and what is between them
 HEADLINE, ROW = 30, 138  # above each map, and from one layer's maps to the next's
-MEANINGS = ("before: weight on the token before", "followed: on what followed last time")
+MEANINGS = ("before: weight on the token before", "followed: on what followed")
 STEP_MEAN = 10  # steps of which the curve shows the mean
 GUESSING = np.log(16)
 

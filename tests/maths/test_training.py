@@ -53,7 +53,7 @@ def test_two_layers_learn_to_continue_what_repeats(trained):
 def test_a_head_looks_back_one_token_and_another_finds_what_followed(trained):
     seen, drawn = trained.look(), trained.held_out()
     assert previous_token_score(seen.weights[0]).mean(axis=0).max() > 0.15
-    assert induction_score(seen.weights[1], drawn.periods).max() > 0.25
+    assert induction_score(seen.weights[1], drawn.periods).min() > 0.6  # both of its heads
     assert induction_score(seen.weights[0], drawn.periods).max() < 0.1
 
 

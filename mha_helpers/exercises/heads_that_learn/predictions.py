@@ -17,8 +17,8 @@ def _trained(n_steps, is_causal):
 
 
 def _percent(share):
-    """Write a share in steps of five percent: what training reaches differs a little from machine to machine."""
-    return f"{5 * round(20 * share)} %"
+    """Write a share in whole percents, which are the same on every kind of processor."""
+    return f"{100 * share:.0f} %"
 
 
 def _without_mask():
@@ -33,11 +33,11 @@ def _without_mask():
 predict_without_mask = Prediction(
     right="a",
     reactions={
-        "a": "Each token looks at the one after it and reads the answer off. When it has to write, there is nothing "
-        "after it to read, and it hasn't learned anything else. The loss didn't tell.",
-        "b": "What it sees more of is the answer itself, one place to the right. That is quickly found.",
-        "c": "The loss does fall almost to zero. But the model has learned to read the answer off, and when it writes "
-        "there is no answer yet to read.",
+        "a": "Each token looks at the one after it and copies the answer. When it has to write, there is nothing after "
+        "it to copy, and it hasn't learned anything else. The loss gave no warning.",
+        "b": "What it sees more of is the answer itself, one position to the right. That is quickly found.",
+        "c": "The loss does fall almost to zero. But the model has learned to copy the answer, and when it writes "
+        "there is no answer yet to copy.",
     },
     evidence=_without_mask,
 )
