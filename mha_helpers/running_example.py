@@ -4,7 +4,9 @@
 hand so that every effect is large enough to see and every product can be done in the head. A trained model
 learns its matrices (notebook 07); here they are chosen, and the features mean what their names say.
 
-Head 0 has columns 0 and 1 of W_Q, W_K and W_V and rows 0 and 1 of W_O; head 1 has the rest. Notebooks 01 to 03 use
+Head 0 has columns 0 and 1 of W_Q, W_K and W_V and rows 0 and 1 of W_O; head 1 has the rest. W_V makes head 0's values
+of alive and thing, head 1's of happens and alive; W_O sends each of them to the feature it is about. What is alive is
+also a thing, and what happens to it counts more. Notebooks 01 to 03 use
 head 0 alone: `first_head()`.
 """
 
@@ -33,7 +35,7 @@ X = _fixed([1, 1, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1], [1, 0, 1, 0])
 W_Q = _fixed([1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 2], [1, 3, 2, 0])
 W_K = _fixed([3, 0, 2, 0], [-1, 0, 0, 2], [0, -1, 2, 0], [0, -1, 0, 0])
 W_V = _fixed([1, 0, 0, 1], [0, 2, 0, 0], [0, 0, 2, 0], [0, 0, 0, 0])
-W_O = _fixed([0, 1, 0, 1], [0, 0, 1, 0], [1, 1, 1, 0], [0, 0, 0, 1])
+W_O = _fixed([1, 1, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [1, 0, 1, 0])
 
 
 def first_head():
@@ -97,7 +99,7 @@ def stages():
     Examples
     --------
     >>> stages().output[TOKENS.index("it")].round(2)
-    array([1.88, 2.76, 3.46, 1.82])
+    array([1.82, 2.45, 2.82, 0.  ])
     """
     projected = [X @ W for W in (W_Q, W_K, W_V)]
     heads = [attention.split_heads(part, N_HEADS) for part in projected]

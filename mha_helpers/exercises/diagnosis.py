@@ -44,7 +44,7 @@ def diagnose(exercise, function, trials):
     if explain.holds_objects(failing.given.returned) and all(same(trial.given, trial.wanted) for trial in trials):
         return "held-as-objects", HELD_AS_OBJECTS
     mistake = _recognise(exercise, trials)
-    evidence = _evidence(exercise, function, failing, is_named=bool(mistake))
+    evidence = what_happened(exercise, function, failing, is_named=bool(mistake))
     if mistake:
         return mistake.slug, f"{mistake.message}\n{evidence}"
     alone = {trial.case.if_alone for trial in trials if not trial.is_right}
@@ -60,7 +60,7 @@ def diagnose(exercise, function, trials):
         )
     where_right = _where_right(exercise, trials)
     if where_right in (RIGHT_FOR_MATRICES, RIGHT_WITHOUT_BATCH):  # then NumPy's own words about shapes only distract
-        evidence = _evidence(exercise, function, failing, is_named=False, is_batch=True)
+        evidence = what_happened(exercise, function, failing, is_named=False, is_batch=True)
     sentences = [where_right, evidence]
     if failing.given.arrays and failing.wanted.arrays and same_shapes(failing.given, failing.wanted):
         sentences.insert(1, _broken_property(exercise, function, failing))
@@ -131,7 +131,7 @@ def _explains_what_came_back(exercise, wrong, view, output=None):
     return shares_a_wrong_answer
 
 
-def _evidence(exercise, function, trial, *, is_named, is_batch=False):
+def what_happened(exercise, function, trial, *, is_named, is_batch=False):
     """Say what was tried, and the first thing that is not as it should be.
 
     `is_named` says that a mistake has been recognised, and `is_batch` that the number of axes is what goes wrong.

@@ -1,11 +1,15 @@
 """The exit test of notebook 05: three bugs, each of them real, none of them named."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from mha_helpers import exercises
 from mha_helpers.attention import multi_head_attention, softmax_or_zeros
 from mha_helpers.exercises.output_projection.exit_test import FAULTS, RIGHT
+from tools.writing.notebooks import read
 
 
 def made(source, name="layer"):
@@ -64,3 +68,36 @@ def test_what_is_shown_is_what_can_be_copied():
 def test_what_is_not_there_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_layer_that_stops_is_told_where_and_why():
+    test = exercises.exit_test(seed=1)
+    names = {"np": np}  # softmax_or_zeros is not there, as in a notebook that doesn't import it
+    exec(RIGHT, names)
+    told = repr(test.check(1, names["layer"]))
+    assert told.startswith("Exit test, layer 1: not yet")
+    assert "Python said NameError: name 'softmax_or_zeros' is not defined" in told
+    assert "weights = softmax_or_zeros(scores)" in told or "in the line" not in told
+
+
+@pytest.mark.parametrize(("source", "said"), [
+    (RIGHT.replace("return joined @ W_O, weights", "return joined @ W_O"), "weights"),
+    (RIGHT.replace("return joined @ W_O, weights", "return joined @ W_O, weights[..., :1, :, :]"), "weights of shape"),
+    (RIGHT.replace("softmax_or_zeros", "softmax"), "A row in which everything is hidden must give zeros"),
+    (RIGHT.replace("/ np.sqrt(d_head)", ""), "It runs, and the shapes are right, but the numbers aren't yet"),
+])  # fmt: skip
+def test_what_nobody_could_guess_is_said(source, said):
+    source = source.replace("    d_head =", "    from mha_helpers.attention import softmax\n    d_head =")
+    assert said in repr(exercises.exit_test(seed=1).check(1, made(source)))
+
+
+def test_the_notebook_has_everything_that_a_layer_calls():
+    notebook = read(Path(__file__).parents[2] / "notebooks" / "05_output_projection.ipynb")
+    imports = re.findall(r"^(?:import|from) .*", "\n".join(cell.source for cell in notebook.cells), re.MULTILINE)
+    names = {}
+    exec("\n".join(line for line in imports if "mha_helpers.attention" in line or "numpy" in line), names)
+    for seed in range(5):
+        test = exercises.exit_test(seed)
+        for number in (1, 2, 3):
+            exec(test.source(number), names)
+            assert "Python said" not in repr(test.check(number, names[f"layer_{number}"]))

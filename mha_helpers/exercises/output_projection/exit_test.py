@@ -3,9 +3,10 @@
 import random
 from dataclasses import dataclass, field
 
-from mha_helpers.exercises import results
+from mha_helpers.exercises import diagnosis, results
 from mha_helpers.exercises.output_projection.multi_head_attention import exercise
 from mha_helpers.exercises.panel import Note, Panel
+from mha_helpers.learner.calling import same_shapes
 
 RIGHT = """\
 def layer(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
@@ -38,6 +39,9 @@ FAULTS = (
         "mha-strided",
     ),
 )
+# None of the bugs has to do with these, so the course's usual words for them name nothing that the test asks for.
+NOT_A_BUG_OF_THE_TEST = ("never-ends", "input-changed", "not-repeatable")
+EMPTY_ROWS = ("mask-full-row-nan", "mask-full-row-uniform", "mask-full-row-unmasked")
 PARTS = ("memory", 1, 2, 3)
 NAMES = {"memory": "from memory", 1: "layer 1", 2: "layer 2", 3: "layer 3"}
 
@@ -68,6 +72,9 @@ class ExitTest:
     def check(self, part, function):
         """Say whether a function is right. In a test nothing names the mistake.
 
+        What a learner can't be meant to guess is said all the same: that the function stopped, and why; that what it
+        returned isn't what is asked for; that only a row in which everything is hidden is wrong.
+
         Parameters
         ----------
         part : {"memory", 1, 2, 3}
@@ -78,7 +85,8 @@ class ExitTest:
         Note
         """
         part = self._part(part, PARTS)
-        status = exercise._judge(function).status
+        judged = exercise._judge(function)
+        status = judged.status
         if status == "not attempted":
             return Note(Panel("neutral", f"Exit test, {NAMES[part]}: not attempted yet"))
         if not self.right[part]:
@@ -87,9 +95,19 @@ class ExitTest:
         results.keep(f"exit_test {NAMES[part]}", status, None)
         if status == "correct":
             return Note(Panel("good", f"Exit test, {NAMES[part]}: right"))
-        hint = "It isn't right yet. Run it on a small example of your own, beside the formula, and look for the first "
-        hint += "step that differs."
-        return Note(Panel("bad", f"Exit test, {NAMES[part]}: not yet", (hint,)))
+        return Note(Panel("bad", f"Exit test, {NAMES[part]}: not yet", (self._what_happened(function, judged),)))
+
+    def _what_happened(self, function, judged):
+        case = exercise._failing
+        if case is None or judged.mistake in NOT_A_BUG_OF_THE_TEST:
+            return judged.message
+        trial = exercise._trial(function, case)
+        if trial.given.error is not None or not trial.given.arrays or not same_shapes(trial.given, trial.wanted):
+            return diagnosis.what_happened(exercise, function, trial, is_named=False)
+        if judged.mistake in EMPTY_ROWS:
+            return "It is right wherever a row sees something. A row in which everything is hidden must give zeros."
+        said = "It runs, and the shapes are right, but the numbers aren't yet. Run it on a small example of your own, "
+        return said + "beside the formula, and look for the first step that differs."
 
     def result(self):
         """Sum up the test in a line that can be kept or handed in.
@@ -130,7 +148,8 @@ class ExitTest:
     def _note(self):
         code = "\n\n".join(self.source(number) for number in PARTS[1:])
         said = "Each of these layers has one bug. Copy a layer into a cell of its own, mend it, and hand it in with "
-        said += "`test.check(1, layer_1)`."
+        said += "`test.check(1, layer_1)`. `softmax_or_zeros` is right: it is softmax, with zeros for a row in which "
+        said += "everything is hidden."
         return Note(Panel("info", f"Exit test {self.seed}: three layers", (said,), code))
 
     def __repr__(self):

@@ -31,10 +31,10 @@ def _one_head_changed():
 predict_without = Prediction(
     right="b",
     reactions={
-        "a": "With W_O it would be all four. Without it nothing is mixed: what head 1 finds stays in the two columns "
-        "where the concatenation puts it.",
+        "a": "W_O could send what head 1 finds to any feature. Without it nothing is mixed: head 1's two numbers "
+        "stay in the two columns where the concatenation puts them.",
         "b": "The concatenation puts head 1's two numbers into features 2 and 3, and without W_O they stay there. With "
-        "W_O they reach all four features.",
+        "W_O they go where they belong: to “alive” and “happens”, and “points back” doesn't move.",
         "c": "The weights do stay as they are, but the output is made of the values. It moves, though only in head 1's "
         "columns.",
     },

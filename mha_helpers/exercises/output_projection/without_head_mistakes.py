@@ -21,6 +21,21 @@ def _leaving_out(axes, own=_own):
     return wrong
 
 
+def _sliced(axes):
+    """Do as `_leaving_out`, by slices: they forgive places beyond the end."""
+
+    def wrong(W_Q, W_K, W_V, W_O, head, n_heads):
+        first, *_, last = [*_own(W_O, head, n_heads)] * 2
+        found = []
+        for W, axis in zip((W_Q, W_K, W_V, W_O), axes, strict=True):
+            turned = W.T if axis == 1 else W
+            kept = turned if axis is None else np.concatenate([turned[:first], turned[last + 1 :]])
+            found.append(kept.T if axis == 1 else kept)
+        return tuple(found)
+
+    return wrong
+
+
 def _zeroed(axes):
     def wrong(W_Q, W_K, W_V, W_O, head, n_heads):
         places = _own(W_O, head, n_heads)
@@ -47,14 +62,20 @@ WITHOUT_HEAD_MISTAKES = (
         "You leave rows out of W_Q, W_K or W_V. Their rows belong to the features of X, which every head sees. A "
         "head's queries, keys and values are made by its columns.",
         tuple(
-            map(_leaving_out, ((0, 0, 0, 0), (0, 0, 0, 1), (0, 0, 0, None), (0, 1, 1, 0), (1, 0, 1, 0), (1, 1, 0, 0)))
+            leaving_out(axes)
+            for leaving_out in (_leaving_out, _sliced)
+            for axes in ((0, 0, 0, 0), (0, 0, 0, 1), (0, 0, 0, None), (0, 1, 1, 0), (1, 0, 1, 0), (1, 1, 0, 0))
         ),
     ),
     Mistake(
         "without-head-output-columns",
-        "You leave columns out of W_O. Its columns are the features of the output, and those must stay. The head's "
-        "findings meet its rows.",
-        tuple(map(_leaving_out, ((1, 1, 1, 1), (None, None, None, 1)))),
+        "You leave columns out of W_O. Its columns are the features of the output, and those must stay. The heads come "
+        "in through its rows: that is where this head's block lies.",
+        tuple(
+            leaving_out(axes)
+            for leaving_out in (_leaving_out, _sliced)
+            for axes in ((1, 1, 1, 1), (None, None, None, 1))
+        ),
     ),
     Mistake(
         "without-head-output-whole",
@@ -95,6 +116,16 @@ WITHOUT_HEAD_MISTAKES = (
         "without-head-counted-from-one",
         "You take out the head before the one that was asked for: heads are counted from 0.",
         (_leaving_out(RIGHT, lambda W_O, head, n_heads: _own(W_O, head - 1, n_heads)),),
+    ),
+    Mistake(
+        "without-head-another",
+        "You take out another head than the one that was asked for. Head i has the columns from i * d_head on.",
+        (
+            _leaving_out(RIGHT, lambda W_O, head, n_heads: _own(W_O, (head + 1) % n_heads, n_heads)),
+            _leaving_out(RIGHT, lambda W_O, head, n_heads: _own(W_O, n_heads - 1 - head, n_heads)),
+            _leaving_out(RIGHT, lambda W_O, head, n_heads: _own(W_O, 0, n_heads)),
+            _leaving_out(RIGHT, lambda W_O, head, n_heads: _own(W_O, n_heads - 1, n_heads)),
+        ),
     ),
     Mistake(
         "without-head-one-feature",

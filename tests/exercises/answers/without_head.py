@@ -39,16 +39,32 @@ def in_lists(W_Q, W_K, W_V, W_O, head, n_heads):
     return (*inner, [W_O.tolist()[i] for i in keep])
 
 
+def without_columns(W, head, d_head):
+    return np.concatenate([W[:, : head * d_head], W[:, (head + 1) * d_head :]], axis=1)
+
+
 RIGHT = (by_mask, by_hstack, by_blocks, in_lists)
 
 WRONG = {
     None: (
         lambda W_Q, W_K, W_V, W_O, head, n_heads: (W_Q, W_K, W_V, W_O),
         lambda W_Q, W_K, W_V, W_O, head, n_heads: by_mask(W_K, W_Q, W_V, W_O, head, n_heads),
-        lambda W_Q, W_K, W_V, W_O, head, n_heads: by_mask(W_Q, W_K, W_V, W_O, n_heads - 1 - head, n_heads),
         lambda W_Q, W_K, W_V, W_O, head, n_heads: by_mask(W_Q, W_K, W_V, W_O, head, n_heads)[:3],
         lambda W_Q, W_K, W_V, W_O, head, n_heads: by_mask(2 * W_Q, W_K, W_V, W_O, head, n_heads),
+    ),
+    "without-head-another": (
+        lambda W_Q, W_K, W_V, W_O, head, n_heads: by_mask(W_Q, W_K, W_V, W_O, n_heads - 1 - head, n_heads),
         lambda W_Q, W_K, W_V, W_O, head, n_heads: by_mask(W_Q, W_K, W_V, W_O, (head + 1) % n_heads, n_heads),
+    ),
+    "without-head-output-columns": (
+        lambda W_Q, W_K, W_V, W_O, head, n_heads: tuple(
+            without_columns(W, head, len(W_O) // n_heads) for W in (W_Q, W_K, W_V, W_O)
+        ),
+    ),
+    "without-head-rows": (
+        lambda W_Q, W_K, W_V, W_O, head, n_heads: tuple(
+            without_columns(W.T, head, len(W_O) // n_heads).T for W in (W_Q, W_K, W_V, W_O)
+        ),
     ),
 }
 
