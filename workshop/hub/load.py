@@ -140,7 +140,7 @@ def kill_kernel(hub, learner, kernel):
 
 
 def kill_server(hub, learner, kernel):
-    (victim,) = (process for process in hub.processes_of(learner) if "jupyterhub.singleuser" in process.cmdline())
+    (victim,) = (process for process in hub.processes_of(learner) if "learner_server.py" in " ".join(process.cmdline()))
     victim.kill()
 
 
@@ -179,7 +179,7 @@ def main(argv=None):
         parser.error("--learners wants at least 2: one loses the kernel, one the server")
     run = Run(arguments.learners)
     names = [f"learner{number:02}" for number in range(1, arguments.learners + 1)]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir="/srv") as folder:  # each learner has a /tmp of their own
         Path(folder).chmod(0o711)  # learners pass through it to their own folders
         with running_hub(folder, names) as hub:
             asyncio.run(fill_the_room(hub, run, arguments))
