@@ -12,19 +12,24 @@ from pathlib import Path
 
 import psutil
 
+from workshop.hub.learner_server import PROCESSES
+
 GIB = 2**30
 MEMORY = 2 * GIB  # of all processes of a learner together
 FOLDER = 1 * GIB
 FILES = 20_000  # in a learner's folder
+# Of all processes together. At `PROCESSES`, Linux lets nobody start another, and the server itself could save no more.
+THREADS = PROCESSES - 20
 NOTE = "WHY MY KERNEL ENDED.txt"
 
 
 @dataclass(frozen=True)
 class Process:
-    """A process of a learner: its number for the hub, and the bytes that it answers for."""
+    """A process of a learner: its number for the hub, the bytes that it answers for, and its threads."""
 
     number: int
     memory: int
+    threads: int = 1
 
 
 def processes_of(starter):
@@ -52,13 +57,14 @@ def processes_of(starter):
 
 
 def _read(number):
-    """Return [(number within its namespace, Process)] of a process; nothing if it is root's, or has ended."""
+    """Return [(number within its namespace, Process)] of a process; nothing if it is root's."""
     lines = Path(f"/proc/{number}/status").read_text().splitlines()
     about = dict(line.split(":", 1) for line in lines)
-    if about["Uid"].split()[0] == "0" or "RssAnon" not in about:
+    if about["Uid"].split()[0] == "0":
         return []
-    memory = sum(int(about[kind].split()[0]) * 1024 for kind in ("RssAnon", "RssShmem"))
-    return [(int(about["NSpid"].split()[-1]), Process(number, memory))]
+    # One that has ended, and nobody has waited for, has no memory any more, and still counts.
+    memory = sum(int(about.get(kind, "0 kB").split()[0]) * 1024 for kind in ("RssAnon", "RssShmem"))
+    return [(int(about["NSpid"].split()[-1]), Process(number, memory, int(about["Threads"])))]
 
 
 def size_of(folder, most_bytes=FOLDER, most_files=FILES):
@@ -95,6 +101,8 @@ def beyond(home, processes):
             f"Your folder holds more than {FOLDER // GIB} GiB or {FILES} files. Until you have deleted some, "
             "in JupyterLab's list of files, no kernel and no terminal of yours can run."
         ), free
+    if sum(process.threads for process in processes) > THREADS:
+        return f"You had more than {THREADS} processes and threads at once. All were ended, your kernels too.", free
     memory = sum(process.memory for process in processes)
     if memory <= MEMORY:
         return "", []

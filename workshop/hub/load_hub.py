@@ -90,12 +90,14 @@ def running_hub(folder, learners):
             process.wait(timeout=TIMEOUT)
         finally:
             process.kill()  # does nothing to a process that has ended
-            # A kernel whose server was killed is nobody's child.
             left += [each for learner in learners if hub.home(learner).exists() for each in hub.processes_of(learner)]
+            _, left = psutil.wait_procs(left, timeout=1)  # those that a signal has reached are ending
             for straggler in left:
                 with suppress(psutil.NoSuchProcess):
                     straggler.kill()
             psutil.wait_procs(left, timeout=TIMEOUT)
+    if left:
+        raise RuntimeError(f"these outlived the hub: {left}")
 
 
 def free_ports(number):

@@ -1,0 +1,46 @@
+"""Choose a version of everything that pip brings along with the course: `python -m tools.release.constraints`.
+
+Writes `workshop/constraints.txt`, with which an instructor makes the stick. requirements.txt pins what it names. What
+those packages need in turn, pip would choose on the machine that makes the stick, and some choices want a newer Python
+than a learner has. Here every version suits every Python from 3.11.0 on.
+"""
+
+import re
+import tempfile
+from pathlib import Path
+
+from tools.release.environments import ROOT, uv
+
+FILE = ROOT / "workshop/constraints.txt"
+OLDEST = "3.11.0"
+# What building the course's own package takes, which pip does without a network from the stick.
+BUILD = ("hatchling", "editables")
+HEAD = (
+    "# Written by python -m tools.release.constraints: what everything that pip brings along must be, for the stick.\n"
+)
+
+
+def pinned():
+    """Return the lines of requirements.txt that name a package and its version."""
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if re.match(r"\w+==", line)]
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        wanted, chosen = Path(folder, "wanted.txt"), Path(folder, "chosen.txt")
+        wanted.write_text("\n".join([*pinned(), *BUILD]) + "\n", encoding="utf-8")
+        # A version for all Pythons where there is one, rather than the newest for each.
+        options = [
+            "--universal",
+            "--fork-strategy=fewest",
+            f"--python-version={OLDEST}",
+            "--no-header",
+            "--no-annotate",
+        ]
+        uv("pip", "compile", "--quiet", *options, f"--output-file={chosen}", str(wanted))
+        FILE.write_text(HEAD + chosen.read_text(encoding="utf-8"), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
