@@ -292,7 +292,9 @@ def test_a_learner_who_takes_all_there_is_takes_it_from_nobody_else(hub):
         return came, rounds, bert.latencies
 
     came, rounds, latencies = asyncio.run(afternoon())
-    print(came, f"{rounds} rounds, median {sorted(latencies)[len(latencies) // 2]:.3f} s, at most {max(latencies):.1f} s")
+    print(
+        came, f"{rounds} rounds, median {sorted(latencies)[len(latencies) // 2]:.3f} s, at most {max(latencies):.1f} s"
+    )
     assert came.scratch.splitlines() == [
         *(f"{place} {size // MIB} No space left on device" for place, size in SCRATCH.items()),
         *(f"{place} Read-only file system" for place in ("/", "/etc", "/opt", "/srv")),

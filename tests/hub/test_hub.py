@@ -135,6 +135,33 @@ def test_the_configuration_refuses_to_start_without_a_secret(folder, environment
     assert not (folder / "state").exists()
 
 
+# --- the guide's commands ---
+
+
+def commands():
+    """Return the lines of the guide's commands, comments off."""
+    blocks = re.findall(r"```sh\n(.*?)```", (HUB / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    return [line.partition("  #")[0].strip() for block in blocks for line in block.splitlines()]
+
+
+def test_what_the_guide_writes_down_only_root_can_read(folder):
+    home, srv = folder / "home", folder / "srv"
+    (srv / "mha-hub").mkdir(parents=True)
+    home.mkdir()
+    private = [command for command in commands() if command.startswith("(umask 077;")]
+    assert [command for command in commands() if "> ~" in command or "tar " in command] == private
+    secret, words, environment, backup = private
+    variables = os.environ | {"HOME": str(home), "MHA_HUB_FOLDER": str(folder), "MHA_HUB_SECRET": SECRET}
+    before = set(NOTEBOOKS.parent.iterdir())
+    for command in (secret, words, environment, backup):
+        command = command.replace(".venv/bin/python", sys.executable).replace("-C /srv", f"-C {srv}")
+        subprocess.run(["bash", "-c", f"umask 022; {command}"], env=variables, cwd=NOTEBOOKS.parent, check=True)
+    names = {"mha-hub-secret", "mha-hub-passwords", "mha-hub-environment", "mha-hub.tar.gz"}
+    assert {file.name: stat.S_IMODE(file.stat().st_mode) for file in home.iterdir()} == dict.fromkeys(names, 0o600)
+    assert set(NOTEBOOKS.parent.iterdir()) == before, "nothing is left in the course's folder"
+    assert password(SECRET, "anna") in (home / "mha-hub-passwords").read_text()
+
+
 # --- homes ---
 
 

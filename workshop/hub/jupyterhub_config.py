@@ -6,16 +6,13 @@ import sys
 from copy import deepcopy
 from pathlib import Path
 
-from jupyterhub.app import JupyterHub
-
 COURSE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(COURSE))
 
 from workshop.hub.homes import closed_to_others  # noqa: E402
-from workshop.hub.learner_server import SCRATCH  # noqa: E402
+from workshop.hub.learner_server import APART, SCRATCH  # noqa: E402
 from workshop.hub.one_hub import occupy, refuse_used_ports  # noqa: E402
 from workshop.hub.passwords import let_in  # noqa: E402
-from workshop.hub.spawner import APART  # noqa: E402
 
 c = get_config()  # noqa: F821
 settings = let_in(c, os.environ)
@@ -74,6 +71,8 @@ c.Spawner.start_timeout = c.Spawner.http_timeout = 180  # a whole room starts at
 c.JupyterHub.bind_url = "http://127.0.0.1:8000"
 c.JupyterHub.hub_bind_url = "http://127.0.0.1:8081"
 c.TraefikProxy.traefik_api_url = "http://127.0.0.1:8099"
+from jupyterhub.app import JupyterHub  # noqa: E402
+
 told = deepcopy(c)
 told.merge(JupyterHub.instance().cli_config)  # the command line, which goes before this file
 refuse_used_ports((told.JupyterHub.bind_url, told.JupyterHub.hub_bind_url, told.TraefikProxy.traefik_api_url))

@@ -1,8 +1,8 @@
 """What the hub starts for a learner: a Jupyter server that reaches the learner's own folder and little else.
 
-It begins as root, in namespaces of its own (`spawner.py` says which), as the first process in there: it mounts what the
-learner may write to, and starts a second process, which takes on the limits and the learner's user id, and becomes the
-Jupyter server. When the server ends, so does the first process, and Linux ends everything the learner left running.
+It begins as root, in namespaces of its own (`APART`), as the first process in there: it mounts what the learner may
+write to, and starts a second process, which takes on the limits and the learner's user id, and becomes the Jupyter
+server. When the server ends, so does the first process, and Linux ends everything the learner left running.
 
 It needs nothing but Python: all of this is in place before anything that a learner can reach is running.
 """
@@ -17,6 +17,10 @@ from itertools import count
 from pathlib import Path
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+# What starts it: a learner's processes, mounts and shared memory are theirs alone and end with their server, and no
+# program in there, such as `sudo`, gets rights that the learner doesn't have.
+APART = ["unshare", "--mount", "--propagation=private", "--pid", "--mount-proc", "--ipc", "--fork", "--kill-child"]
+APART += ["setpriv", "--no-new-privs"]
 MIB = 2**20
 # Folders that everybody may write to: each learner has their own, of this size, and it ends with their server.
 SCRATCH = {"/tmp": 128 * MIB, "/var/tmp": 64 * MIB, "/dev/shm": 64 * MIB}

@@ -12,11 +12,6 @@ from traitlets import Unicode
 from workshop.hub.homes import learner_home, user_id
 from workshop.hub.limits import enforce
 
-# A learner's processes, mounts and shared memory are theirs alone and end with their server, and no program in there,
-# such as `sudo`, gets rights that the learner doesn't have.
-APART = ["unshare", "--mount", "--propagation=private", "--pid", "--mount-proc", "--ipc", "--fork", "--kill-child"]
-APART += ["setpriv", "--no-new-privs"]
-
 
 class LearnerSpawner(LocalProcessSpawner):
     """A server as processes of the learner's own user id, in the learner's own folder and namespaces."""
