@@ -37,6 +37,8 @@ class Matrix(NamedTuple):
         below its columns.
     tokens : array_like of int, shape (n_rows, n_columns), optional
         For the role "tokens": which token each cell is from; its row unless given.
+    hidden : array_like of bool, shape (n_rows, n_columns), optional
+        Cells that a mask hides: plain grey.
     """
 
     title: str
@@ -48,6 +50,7 @@ class Matrix(NamedTuple):
     corner: str = "query \\ key"
     heads: tuple = (0, 1)
     tokens: object = None
+    hidden: object = None
 
 
 def matrices(*shown):
@@ -204,6 +207,12 @@ def _cell(matrix):
 
 def _grid(matrix):
     colours, ink = _colours(matrix)
+    if matrix.hidden is not None:
+        hidden, seen = np.asarray(matrix.hidden, dtype=bool), colours
+
+        def colours(value, row, column):
+            return style.HIDDEN if hidden[row, column] else seen(value, row, column)
+
     labels = [*matrix.rows, *([matrix.corner] if matrix.columns else [])]
     many = matrix.values.size > MANY and matrix.role.startswith("weights")
     bars = ()

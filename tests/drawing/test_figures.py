@@ -137,6 +137,11 @@ def test_an_attention_map_draws_every_weight_with_its_colour():
     assert fills(gold) == [style.head_weight_colours(1)(weight) for weight in WEIGHTS.flat]
 
 
+def test_what_a_mask_hides_is_grey_whatever_it_holds():
+    drawn = figures.matrices(Matrix("W", [[0.4, 0.6]], "weights", ("a",), hidden=[[True, False]]))
+    assert fills(drawn) == [style.HIDDEN, style.weight_colour(0.6)]
+
+
 def test_an_attention_map_says_who_attends_to_whom():
     assert repr(figures.attention_map(WEIGHTS[:2], TOKENS[:2], TOKENS)) == (
         "Attention weights, 2 queries by 3 keys: “it” attends most to “cat” (0.68), “cat” attends most to “it” (0.50)."

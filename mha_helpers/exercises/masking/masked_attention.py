@@ -129,6 +129,6 @@ exercise = Exercise(
         "A row in which everything is hidden needs care: softmax of -inf alone is NaN. Put zeros where the mask is "
         "False after the softmax, too: np.where(mask, weights, 0).",
     ),
-    on_success="You can hide any key from any query. The mask studio below runs on your function.",
+    on_success="You can hide any key from any query. The mask studio, under Further, runs on your function.",
     model_answer=masked_attention,
 )

@@ -281,7 +281,7 @@ MASKED_MISTAKES = (
     Mistake(
         "mask-tiny-number",
         "You hide with a finite number. -1e-9 is nearly 0 and hides nothing; and -1e4 or -1e9 hides only until a "
-        "visible score is lower still: then all the weight goes to the hidden keys. e^-inf is 0 for certain.",
+        "visible score is lower still: then all the weight goes to the hidden keys. e^-inf is exactly 0.",
         (
             *(_hiding(hide(number), clear=True) for hide in HIDING for number in FINITE),
             *(_empty_rows_cleared(hide(number)) for hide in HIDING for number in FINITE),

@@ -10,8 +10,8 @@ from mha_helpers.masks import causal_mask
 
 
 def mend_masked_attention(queries, keys, values, mask):
-    scores = queries @ keys.T / np.sqrt(queries.shape[-1])
-    scores = np.where(mask, scores, np.finfo(scores.dtype).min)
+    scores = queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+    scores = np.where(mask, scores, np.finfo(scores.dtype).min)  # finite, so that an empty row is not NaN
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     weights = powers / powers.sum(axis=-1, keepdims=True)
     weights = np.where(mask, weights, 0)
@@ -71,8 +71,8 @@ exercise = Exercise(
         "if a row of the mask is False throughout?",
         "The number that hides must lie below every score that there can be, and a row without any visible key must "
         "end up with zeros.",
-        "np.finfo(scores.dtype).min is the lowest number there is. Afterwards, np.where(mask, weights, 0) clears the "
-        "rows that see nothing.",
+        "-np.inf lies below every score. Afterwards, before the values are mixed, np.where(mask, weights, 0) clears "
+        "the rows that see nothing.",
     ),
-    on_success="You can hide a key so that nothing is left of it, whatever the scores are.",
+    on_success="You can hide a key so that it gets no weight at all, whatever the scores are.",
 )

@@ -8,7 +8,7 @@ from mha_helpers.exercises.engine import Mistake
 
 
 def mend_masked_attention(queries, keys, values, mask):
-    scores = queries @ keys.T / np.sqrt(queries.shape[-1])
+    scores = queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
     scores = np.where(mask, scores, -100)  # far below any score
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     weights = powers / powers.sum(axis=-1, keepdims=True)
@@ -20,7 +20,7 @@ def _hiding_with(number, *, clear):
     """Return attention that hides with a number, and may clear what is hidden afterwards."""
 
     def wrong_attention(queries, keys, values, mask):
-        scores = queries @ keys.T / np.sqrt(queries.shape[-1])
+        scores = queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
         weights = softmax(np.where(mask, scores, number))
         weights = np.where(mask, weights, 0) if clear else weights
         return weights @ values, weights
@@ -50,8 +50,8 @@ MEND_MISTAKES = (
     ),
     Mistake(
         "mask-full-row-nan",
-        "Nothing outruns -inf. But in a row that sees nothing, -inf minus the row's maximum, -inf, isn't a number. Such"
-        " a row must end up with zeros.",
+        "-inf is lower than any score. But in a row that sees nothing, -inf minus the row's maximum, -inf, isn't a "
+        "number. Such a row must end up with zeros.",
         (_hiding_with(-np.inf, clear=False),),
     ),
     Mistake(
@@ -63,7 +63,7 @@ MEND_MISTAKES = (
     Mistake(
         "mask-tiny-number",
         "A row that sees nothing gets zeros now. But scores can still lie below the number that you hide with, however "
-        "low it looks: take -np.inf, or the lowest number of the type.",
+        "low it looks: take -np.inf.",
         tuple(_hiding_with(number, clear=True) for number in (-100, -1e3, -1e4, -1e5, -1e9)),
     ),
     Mistake(
