@@ -179,7 +179,7 @@ def writer(function=None, attend=None):
     """
     text = ipywidgets.Textarea(
         PROMPT, description="text", continuous_update=False, rows=2, style=NAMED,
-        layout={"width": "99%", "height": "46px"},
+        layout={"width": "99%", "height": "64px"},
     )  # fmt: skip
     temperature, top_k = radio("temperature", TEMPERATURES, 0.8), radio("top-k", TOP_KS, "10")
     draw = whole_number("draw", 1, 1, 99, width="110px")
