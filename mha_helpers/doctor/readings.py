@@ -16,6 +16,8 @@ THREE = {  # how a fused matrix's columns are cut: the axes from the outermost t
     "features, then heads, then queries, keys and values": ("feature", "head", "part"),
 }
 AXES = ("part", "head", "feature")
+# Ways to cut that no order of the axes says.
+FEWER_KEY_HEADS, SHARED = "fewer heads of keys and values than of queries", "one matrix for queries and keys"
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ def _of_assignment(roles, named, values, n_heads, d_model, seconds):
              ("inputs by outputs", "outputs by inputs"), ("outputs by inputs", "inputs by outputs")]  # fmt: skip
     for i, (turn, turn_out) in enumerate(turns if raw else turns[:1]):
         fused = roles.get("QKV") or roles.get("KV") or roles.get("QK")
-        for cut_name, axes in THREE.items() if fused else [("", None)]:
+        for cut_name, axes in _ways_to_cut(roles):
             orders = _orders(roles)
             for j, order in enumerate(orders):
                 may_be_strided = n_heads > 1 and (not fused or axes == ("part", "feature", "head"))
@@ -80,9 +82,17 @@ def _of_assignment(roles, named, values, n_heads, d_model, seconds):
                         and j == 0
                         and i == 0
                         and not strided
-                        and axes in (None, AXES, ("head", "part", "feature"))
+                        and axes in (None, AXES, ("head", "part", "feature"), FEWER_KEY_HEADS, SHARED)
                     )
                     yield Reading("; ".join(words), plain, n_heads, kv_heads, make)
+
+
+def _ways_to_cut(roles):
+    """How a fused matrix may be cut into its parts: (words, axes)."""
+    if not {"QKV", "KV", "QK"} & set(roles):
+        return [("", None)]
+    further = [FEWER_KEY_HEADS] if "QKV" in roles else [SHARED] if "QK" in roles else []
+    return [*THREE.items(), *((way, way) for way in further)]
 
 
 def _orders(roles):
@@ -173,8 +183,11 @@ def _from_three_axes(value, role, n_heads, d_model, orientation):
 def _cut(matrix, bias, order, axes, n_heads, d_head=0):
     parts = len(order)
     width = matrix.shape[1]
-    if len(order) == 3 and axes == AXES and d_head * n_heads * 3 > width > d_head * n_heads:
+    if axes == FEWER_KEY_HEADS:
         return _grouped(matrix, bias, order, n_heads, d_head)
+    if axes == SHARED:
+        biases = {} if bias is None else {f"b_{letter}": bias for letter in order}
+        return dict.fromkeys(order, matrix) | biases
     if axes == AXES and width % parts == 0:  # cut straight through: keys and values may have fewer heads
         matrices = dict(zip(order, np.split(matrix, parts, axis=1), strict=True))
         if bias is not None:
@@ -198,7 +211,7 @@ def _cut(matrix, bias, order, axes, n_heads, d_head=0):
 def _grouped(matrix, bias, order, n_heads, d_head):
     """Fewer heads of keys and values than of queries, one after another."""
     kv_width, rest = divmod(matrix.shape[1] - n_heads * d_head, 2)
-    if rest or kv_width <= 0:
+    if rest or not 0 < kv_width < n_heads * d_head:
         raise ValueError("it cannot be cut so")
     widths = {"Q": n_heads * d_head, "K": kv_width, "V": kv_width}
     places = np.cumsum([widths[letter] for letter in order])[:-1]
