@@ -1,6 +1,7 @@
 """Calling somebody else's code: with arrays of its framework, without harm, and with its answer read back."""
 
 import contextlib
+import dataclasses
 import io
 import sys
 import threading
@@ -79,6 +80,8 @@ def read(value):
 
 
 def _arrays(returned):
+    if dataclasses.is_dataclass(returned) and not isinstance(returned, type):
+        returned = tuple(vars(returned).values())
     if isinstance(returned, dict) or (hasattr(returned, "items") and not hasattr(returned, "shape")):
         returned = tuple(returned.values())
     if isinstance(returned, (tuple, list)):

@@ -16,8 +16,9 @@ NOTHING = 1e-4  # what rounding may move
 @dataclass(frozen=True)
 class Evidence:
     text: str
-    broken: tuple = ()
+    broken: tuple = ()  # names of the properties that fail
     leaks: bool = False
+    properties: str = ""  # what is said of them
 
 
 def of(examination, layout, right):
@@ -59,7 +60,8 @@ def of(examination, layout, right):
     broken = properties(lambda X: subject.answer_for(layout, X)) if hasattr(subject, "answer_for") else []
     sentences += [sentence for _, sentence in broken]
     names = tuple(name for name, _ in broken)
-    return Evidence(" ".join(sentences), names, bool({"batch-mixed", "partly-causal"} & set(names)))
+    leaks = bool({"batch-mixed", "partly-causal"} & set(names))
+    return Evidence(" ".join(sentences), names, leaks, " ".join(sentence for _, sentence in broken))
 
 
 def _count(number, noun):

@@ -29,6 +29,7 @@ class Plan:
     first: bool = False
 
 
+CERTAIN = {"batch-mixed", "not-finite", "not-repeatable"}  # whatever its parameters mean
 MOST_STARTS, MOST_LAYOUTS = 16, 8
 PLANS = (Plan(((1, 1),), 8, first=True), Plan(((2, 0), (2, 1)), 2), Plan(((3, 0), (2, 2)), 1))
 
@@ -315,7 +316,7 @@ class Examination:
         wanted = compute(one.case, right=right)[0]
         if wanted is None:
             return []
-        return [form for form in free if fits(wanted, compute(one.case, [form], right=right)[0])]
+        return [form for form in free if fits(wanted, compute(one.case, [form], right=right)[0], vacuous=True)]
 
     def _name(self, found, right):
         """Turn explanations into findings: one for each mistake, with what else would explain it."""
@@ -328,7 +329,9 @@ class Examination:
             self.add(name, *_forms_of(name, found[0]), right=right, also=others)
 
     def add(self, name, *forms, right=RIGHT, also=(), **more):
-        """Add a finding of the vocabulary, with the altered steps that it stands for."""
+        """Add a finding of the vocabulary, with the altered steps that it stands for; the first of a name stands."""
+        if any(finding.name == name for finding in self.report.findings):
+            return
         word = WORDS[name]
         severity = more.pop("severity", None) or self.subject.severity_of(name, word.severity)
         altered = tuple(
@@ -377,7 +380,9 @@ class Examination:
             return True
         trust = self.subject.trusts(layout, plain)
         seen = evidence.of(self, layout, bases[0])
-        if trust or seen.broken:
+        # Where further parameters do something unknown, it may be by design that not every token is heard.
+        unknown = () if trust else self.subject.unplaced
+        if trust or CERTAIN & set(seen.broken) or (seen.broken and not unknown):
             sentence = (
                 "It differs from attention, and no mistake or pair of mistakes that the doctor knows explains it."
             )
@@ -388,7 +393,12 @@ class Examination:
         self.report.healthy = None
         self.report.reason = (
             "Its parameters could not be read as those of attention in any layout that the doctor knows, so its "
-            "equation was not compared. Nothing that can be told without them is wrong."
+            "equation was not compared. "
+        )
+        self.report.reason += (
+            f"This may be by design: {seen.properties}"
+            if seen.broken
+            else "Nothing that can be told without them is wrong."
         )
         return True
 

@@ -228,6 +228,8 @@ def _explain(examination, role, suspects, right):
     right_here = defaultdict(list)
     for key, one in (right or {}).items():
         right_here[key[1]].append(one)
+    if subject.kind == "function" and any(how.shape == MINIMAL for how in by_how):  # the agreed shape says what it does
+        by_how = {how: ones for how, ones in by_how.items() if how.shape == MINIMAL}
     order = sorted(by_how, key=lambda how: (subject.unusual_meaning(role, how), -len(by_how[how])))
     for rules in (RULES, DOUBLE_RULES):
         explained = []

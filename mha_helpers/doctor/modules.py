@@ -146,7 +146,6 @@ class ModuleSubject(FunctionSubject):
             for one in self.found
             if (one.path not in self.placed or one.path in spare)
             and one.kind in ("other", "bias", "matrix")
-            and one.value.size > 1
             and one.path not in self.set_to_zero
         ]
 

@@ -99,8 +99,8 @@ def allowed(question, n_heads):
     batch, n_queries, n_keys = question.batch, question.n_queries, question.keys
     rng = np.random.default_rng([question.seed, 99])
     if question.mask.endswith("padding"):
-        # Samples of different lengths: the first is whole, and the shortest has one token.
-        lengths = [n_keys, *(max(1, n_keys - 2 - i) for i in range(batch - 1))]
+        # Samples of different lengths: the second is whole, so that the first one's mask is not no mask.
+        lengths = [max(1, n_keys - 2), n_keys, *(max(1, n_keys - 3 - i) for i in range(batch - 2))][:batch]
         if question.mask == "empty padding":
             lengths[-1] = 0
         return (np.arange(n_keys) < np.array(lengths)[:, None])[:, None, None]
