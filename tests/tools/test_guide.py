@@ -170,13 +170,13 @@ def test_a_notebook_becomes_a_section_and_a_day(tmp_path):
     assert guide.section(plan).splitlines()[2:] == [
         "| [2] `first = 1`, [3] `second =` | run | 0 | 1 | | | 1 |",
         "| [4] `def softmax` | write | 1 | | 8 | | 8 |",
-        "| [5] `predict_empty` | vote | 9 | | 1 | | – |",
-        "| slack | | 10 | | | 10 | 10 |",
-        "| **total** | | **20** | **1** | **9** | **10** | **19** |",
+        "| [5] `predict_empty` | vote | 9 | | 2 | | – |",
+        "| slack | | 11 | | | 9 | 9 |",
+        "| **total** | | **20** | **1** | **10** | **9** | **18** |",
         "",
         "- **For home, or when early.** [6] `third = 3`.",
         f"- **Right.** [5] **{right}** (a tempts).",
-        "- **Late? Cut in this order:** [5] (1). **Never cut** [2].",
+        "- **Late? Cut in this order:** [5] (2). **Never cut** [2].",
     ]
     assert guide.readme_row(plan) == "| [07 Small](notebooks/07_small.ipynb) | see; do | 20 |"
 
@@ -193,25 +193,30 @@ def test_a_days_sheet_has_the_clock_what_to_say_and_every_answer(tmp_path):
         ("answer = None\nexercises.predict_empty.commit(answer)", "prediction", {"remark": "a tempts"}),
     )
     mistake = "def softmax(scores):  # softmax-no-exp\n    return scores\n"
-    table, _, code = day_sheet("09:50 | 5 Hello | 07", {"07": plan}, {"07": mistake}, half=True).partition("\n\n**[4]")
+    page = (
+        f"```python\n{mistake}```\n\n| `softmax` | `softmax-no-max` | NaN | What is exp(1000)? |\n| | `b` | x | y? |\n"
+    )
+    table, _, code = day_sheet("09:50 | 5 Hello | 07", {"07": plan}, {"07": page}, half=True).partition("\n\n**[4]")
     assert table.splitlines() == [
-        "0:24 hours: 1 functions to write, 0 votes, 9 minutes for questions and whoever is behind. "
+        "0:23 hours: 1 functions to write, 0 votes, 8 minutes for questions and whoever is behind. "
         "The minutes are planned and have not been taught yet.",
         "",
         "| clock | cell | say or do | answer |",
         "|---|---|---|---|",
         "| **09:50** | | **Hello** (5) | |",
-        "| **09:55** | | **07 Small** (19) | |",
-        "| 09:55 | [2] | What comes first (1) | |",
-        "| 09:56 | [3] | Look at the last row (1) | |",
-        "| 09:57 | [4] | They write `softmax` (8); at 10:01 type the mistake | `softmax-no-exp`, then below |",
-        "| 10:05 | | Questions, and who is behind catches up (9) | |",
-        "| **10:14** | | **End** | |",
+        "| **09:55** | | **07 Small** (18) | |",
+        "| 09:55 | [2] `first = 1` | What comes first (1) | |",
+        "| 09:56 | [3] `second =` | Look at the last row (1) | |",
+        "| 09:57 | [4] `def softmax` | They write `softmax` (8); at 10:01 type the mistake "
+        "| `softmax-no-exp`, then below |",
+        "| 10:05 | | Questions, and who is behind catches up (8) | |",
+        "| **10:13** | | **End** | |",
     ]
     assert code.index(mistake) < code.index("Right:") < code.index(exercises.softmax.solution().source)
+    assert code.endswith("- `softmax-no-max`: What is exp(1000)?\n- `b`: y?\n\n")
     right = exercises.predict_empty.right
-    whole = day_sheet("09:50 | 5 Hello | 07", {"07": plan}, {"07": mistake}, half=False)
-    assert f"| 10:05 | [5] | Vote. Predict: what is left (1) | **{right}** (a tempts) |" in whole
+    whole = day_sheet("09:50 | 5 Hello | 07", {"07": plan}, {"07": page}, half=False)
+    assert f"| 10:05 | [5] | Vote. Predict: what is left (2) | **{right}** (a tempts) |" in whole
 
 
 @pytest.mark.parametrize(

@@ -95,20 +95,17 @@ def written(text, plans):
             rows = "\n".join(readme_row(plan) for plan in plans.values())
             return f"{opening}\n| notebook | you will be able to | minutes |\n|---|---|---|\n{rows}\n\n{end}"
         if name in ("day", "half day"):
-            sheet = day_sheet(said, plans, mistakes_to_type(), half=name == "half day")
+            sheet = day_sheet(said, plans, sections(), half=name == "half day")
             return opening + "\n" + sheet + "\n" + end
         raise NotebookError(f"<!-- {name}: ... --> is the block of no notebook and no day; take it out")
 
     return BLOCK.sub(block, text)
 
 
-def mistakes_to_type():
-    """Return the mistake that the instructor types in a notebook, by the notebook's number."""
+def sections():
+    """Return what the instructor's page says of each notebook, by the notebook's number."""
     parts = re.split(r"^## (\d\d) .*$", BY_NOTEBOOK.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
-    return {
-        key: re.search(r"```python\n(.*?)```", text, re.DOTALL)[1]
-        for key, text in zip(parts[::2], parts[1::2], strict=True)
-    }
+    return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
 def all_written():

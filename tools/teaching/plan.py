@@ -4,8 +4,9 @@ What a notebook says already is read there: its title, what one can do after it,
 ("### Exercise: `softmax` (8 minutes)"), and what is for home (all below "## Further"). What only an instructor needs
 stands in the cells' metadata, under "course" (JupyterLab: property inspector, Advanced Tools), all of it optional:
 
-    "teach": 2 or "do": 5   minutes, spoken or worked; 0 belongs to the cell before. An exercise works, a prediction 1,
-                            a lab 3; any other cell is spoken for 1
+    "teach": 2 or "do": 5   minutes, spoken or worked; 0 belongs to the cell before. An exercise works, a prediction 2,
+                            a lab 3; any other cell is spoken for as long as the text above it takes, 120 words a
+                            minute, and half a minute for what it shows
     "how": "run; ..."       in place of write, vote, lab or run
     "say": "Look at ..."    what the day's sheet says to say there; without it, the heading above the cell
     "half": true            in the half day, too
@@ -20,15 +21,17 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from math import ceil
 
 from mha_helpers import exercises
-from tools.writing.measure import core_path
+from tools.writing.measure import core_path, word_count
 from tools.writing.notebooks import NotebookError, label, read, tags
 from tools.writing.solve import ASK, stub
 
 HEADING = re.compile(r"^### Exercise.*\((?:about )?(\d+) minutes\)", re.MULTILINE)
 MINUTES = re.compile(r"\*\*Minutes:\*\* ([^.*]*)")  # "45", or "10 to read, 35 to do"
-DEFAULTS = {"write": ("do", None), "vote": ("do", 1), "lab": ("do", 3), "run": ("teach", 1)}
+DEFAULTS = {"write": ("do", None), "vote": ("do", 2), "lab": ("do", 3), "run": ("teach", None)}
+WORDS_A_MINUTE, TO_LOOK = 120, 0.5  # spoken, and the minutes that a picture or a table takes
 KEYS = {"teach", "do", "how", "say", "half", "home", "cut", "keep", "remark"}
 SHORTEST_QUOTE = 8  # letters of a cell that the guide quotes
 
@@ -77,11 +80,12 @@ class Plan:
         self.rows, self.home = self._planned()
 
     def _planned(self):
-        rows, home, announced, above = [], [], None, ""
+        rows, home, announced, above, words = [], [], None, "", 0
         core = core_path(self.notebook)
         for number, cell in enumerate(self.notebook.cells, 1):
             if cell.cell_type == "markdown":
                 announced = [*HEADING.findall(cell.source), announced][0]
+                words += word_count(cell.source)
                 above = [above, *re.findall(r"^##+ (.*?)(?: +\(.*minutes\))?$", cell.source, re.MULTILINE)][-1]
                 continue
             notes = cell.metadata.get("course", {})
@@ -89,6 +93,7 @@ class Plan:
                 raise self._problem(number, cell, f"has {unknown} in its course metadata; write one of {sorted(KEYS)}")
             if cell.execution_count == 1:
                 continue  # the set-up cell
+            to_say, words = words, 0
             if notes.get("home") or cell not in core:
                 home.append(cell.execution_count)
                 continue
@@ -100,6 +105,8 @@ class Plan:
                     raise self._problem(
                         number, cell, 'is an exercise without minutes; write "### Exercise: ... (8 minutes)"'
                     )
+            if kind == "run":
+                default = ceil(to_say / WORDS_A_MINUTE + TO_LOOK)
             given = {name: notes[name] for name in ("teach", "do") if name in notes} or {column: int(default)}
             if sum(given.values()) or not rows:
                 how = notes.get("how", kind)

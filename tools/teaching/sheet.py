@@ -6,8 +6,10 @@ from mha_helpers import exercises
 from tools.teaching.plan import numbered, table_row
 from tools.writing.solve import ASK
 
+COMMONEST = 3  # wrong answers of an exercise on the sheet
 
-def day_sheet(steps, plans, mistakes, *, half):
+
+def day_sheet(steps, plans, pages, *, half):
     """Return a day's sheet.
 
     Parameters
@@ -15,8 +17,9 @@ def day_sheet(steps, plans, mistakes, *, half):
     steps : str
         When it begins and what comes then: "09:00 | 5 Welcome | 01 | 10 Break | 02".
     plans : dict of str to Plan
-    mistakes : dict of str to str
-        The function with a mistake that is typed in a notebook, by the notebook's number.
+    pages : dict of str to str
+        What the instructor's page says of a notebook, by the notebook's number: the mistake to type, and the table of
+        wrong answers.
     half : bool
         Whether notebooks are taken as in the half day.
 
@@ -35,8 +38,9 @@ def day_sheet(steps, plans, mistakes, *, half):
             minutes = plan.half if half else plan.total
             lines.append(table_row(f"**{clock(now)}**", "", f"**{plan.title}** ({minutes})", ""))
             for row in (row for row in plan.rows if row.half or not half):
-                lines.append(table_row(clock(now), numbered(row.cells), *_done(plan, row, now, mistakes[step])))
-                answers += _codes(plan, row, mistakes[step])
+                named = "<br>".join(map(plan.quoted, row.cells))
+                lines.append(table_row(clock(now), named, *_done(plan, row, now, pages[step])))
+                answers += _codes(plan, row, pages[step])
                 written += row.how.startswith("write")
                 votes += any(map(plan.right, row.cells))
                 now += row.minutes
@@ -60,7 +64,19 @@ def clock(minutes):
     return f"{minutes // 60:02}:{minutes % 60:02}"
 
 
-def _done(plan, row, now, mistake):
+def mistake_to_type(page):
+    """Return the function with a mistake that a notebook's page has."""
+    return re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
+
+
+def wrong_answers(page, function):
+    """Return (name, how it looks, question) of a function's wrong answers, those that come most first."""
+    table = re.search(rf"^\| `{function}` (\|.*(?:\n\| \|.*)*)", page, re.MULTILINE)
+    rows = table[1].splitlines() if table else []
+    return [[cell.strip() for cell in row.strip("| ").split(" | ")] for row in rows]
+
+
+def _done(plan, row, now, page):
     """Say what happens in a row, and its answer."""
     said = row.say.rstrip(".")
     votes = [right for right in map(plan.right, row.cells) if right]
@@ -70,7 +86,7 @@ def _done(plan, row, now, mistake):
     if written is None:
         return f"{said} ({row.minutes})", ""
     _, function = written
-    typed = re.match(r"def (\w+)\(.*# ([\w-]+)", mistake)
+    typed = re.match(r"def (\w+)\(.*# ([\w-]+)", mistake_to_type(page))
     said = f"They write `{function}` ({row.minutes})"
     if "type a mistake" in row.how and typed[1] == function:
         return f"{said}; at {clock(now + row.do // 2)} type the mistake", f"`{typed[2]}`, then below"
@@ -86,13 +102,15 @@ def _written(plan, row):
     return name, re.search(r"^def (\w+)", source, re.MULTILINE)[1]
 
 
-def _codes(plan, row, mistake):
-    """Return the code of a row's exercise: the mistake to type, where this is the one, and what is right."""
+def _codes(plan, row, page):
+    """Return the code of a row's exercise, wrong where it is to be typed and right, and what to ask back."""
     written = _written(plan, row)
     if written is None:
         return []
     name, function = written
     lines = [f"**{numbered(row.cells[:1])} of {plan.key}, `{function}`.**", ""]
     if "type a mistake" in row.how:
-        lines += ["The mistake to type:", "", "```python", mistake.rstrip(), "```", "", "Right:", ""]
-    return [*lines, "```python", getattr(exercises, name).solution().source.rstrip(), "```", ""]
+        lines += ["The mistake to type:", "", "```python", mistake_to_type(page).rstrip(), "```", "", "Right:", ""]
+    lines += ["```python", getattr(exercises, name).solution().source.rstrip(), "```", ""]
+    asked = [f"- {slug}: {question}" for slug, _, question in wrong_answers(page, function)[:COMMONEST]]
+    return [*lines, *asked, *[""] * bool(asked)]

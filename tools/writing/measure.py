@@ -45,6 +45,15 @@ def core_path(notebook):
     return cells
 
 
+def word_count(text):
+    """Count the words of a Markdown cell that a reader meets: a formula is one, what is folded away is none."""
+    return len(WORD.findall(FORMULA.sub(" formula ", LINK.sub("]", _unfolded(text)))))
+
+
+def _unfolded(text):
+    return NAVIGATION.sub("", FOLDED.sub("", text))
+
+
 def measured(cells):
     """Measure cells.
 
@@ -60,9 +69,8 @@ def measured(cells):
     before_picture = None
     for cell in cells:
         if cell["cell_type"] == "markdown":
-            text = NAVIGATION.sub("", FOLDED.sub("", cell["source"]))
-            links += sum(target.startswith("http") for target in LINK.findall(text))
-            words += len(WORD.findall(FORMULA.sub(" formula ", LINK.sub("]", text))))
+            links += sum(target.startswith("http") for target in LINK.findall(_unfolded(cell["source"])))
+            words += word_count(cell["source"])
             continue
         if not cell["metadata"].get("jupyter", {}).get("source_hidden"):
             code_lines += sum(bool(line.strip()) for line in cell["source"].splitlines())
