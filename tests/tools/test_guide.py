@@ -216,7 +216,7 @@ def test_a_days_sheet_has_the_clock_what_to_say_and_every_answer(tmp_path):
     assert code.endswith("- `softmax-no-max`: What is exp(1000)?\n- `b`: y?\n\n")
     right = exercises.predict_empty.right
     whole = day_sheet("09:50 | 5 Hello | 07", {"07": plan}, {"07": page}, half=False)
-    assert f"| 10:05 | [5] | Vote. Predict: what is left (2) | **{right}** (a tempts) |" in whole
+    assert f"| 10:05 | [5] `predict_empty` | Vote. Predict: what is left (2) | **{right}** (a tempts) |" in whole
 
 
 @pytest.mark.parametrize(
