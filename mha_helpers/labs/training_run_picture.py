@@ -10,7 +10,7 @@ TINY, SMALL = 11, 12  # font sizes
 CURVE = (34, 26, 206, 112)  # left, top, width and height of the loss's panel
 MAPS, TALLEST, GAP = 292, 98, 9  # where the maps begin, the largest of them, and what is between them
 HEADLINE, ROW = 30, 138  # above each map, and from one layer's maps to the next's
-MEANINGS = ("before: weight on the token before", "followed: on what followed")
+MEANINGS = ("maps: a row for each query", "before: weight on the token before", "followed: on what followed")
 STEP_MEAN = 10  # steps of which the curve shows the mean
 GUESSING = np.log(16)
 
@@ -91,7 +91,7 @@ def _maps(result):
             parts.append(_map(shown, x, y, side, n, style.head_weight_colours(head), is_causal))
     bottom = n_layers * ROW
     for i, meaning in enumerate(MEANINGS):
-        parts.append(svg.text(0, bottom - 16 + 14 * i, meaning, size=TINY, colour=style.QUIET))
+        parts.append(svg.text(0, bottom - 30 + 14 * i, meaning, size=TINY, colour=style.QUIET))
     return parts, bottom
 
 
