@@ -5,21 +5,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mha_helpers.doctor import delivery
+from mha_helpers.doctor import delivery, flag_asked
 from mha_helpers.doctor.delivery import EXPANDED, MINIMAL, Delivery
-from mha_helpers.doctor.equation import compute, fits
-from mha_helpers.doctor.hiding import (
-    ALWAYS_CAUSAL,
-    CAUSAL_IGNORED,
-    CAUSAL_RULES,
-    COINCIDING,
-    DOUBLE_RULES,
-    IGNORED,
-    JOINS,
-    RIGHT_RULE,
-    RIGHT_RULES,
-    RULES,
-    hiding,
+from mha_helpers.doctor.equation import fits
+from mha_helpers.doctor.mask_rules import COINCIDING, DOUBLE_RULES, RIGHT_RULE, RIGHT_RULES, RULES
+from mha_helpers.doctor.masks_compared import (
+    LONG,
+    TRAITS,
+    add_rule,
+    first_difference,
+    form_with,
+    predicted,
+    rules_for,
 )
 from mha_helpers.doctor.vocabulary import DESIGN, WRONG
 
@@ -28,15 +25,6 @@ KINDS = {
     "bias": ("shared", "pairs", "heads"),
     "padding": ("padding",),
     "lengths": ("padding",),
-}
-LONG = 97  # tokens: more than a block of a kernel, and no multiple of one
-TRAITS = {
-    "padding": "a padding mask that differs by sample",
-    "shared": "one mask for all samples",
-    "pairs": "a mask of queries and keys that differs by sample",
-    "heads": "a mask that differs by head",
-    "empty padding": "a sample that is all padding",
-    "empty row": "a query that may see nothing",
 }
 
 
@@ -57,7 +45,7 @@ def ask(examination):
     if not any(subject.has(role) for role in KINDS):
         examination.report.untested.append("masks (it takes none)")
     if subject.has("is_causal"):
-        _causal_flag(examination, settled.get("mask") or next(iter(settled.values()), None))
+        flag_asked.ask(examination, settled.get("mask") or next(iter(settled.values()), None))
     for role, found in settled.items():
         _rows_that_see_nothing(examination, role, found)
 
@@ -71,23 +59,9 @@ class Settled:
     kinds: tuple
 
 
-def _always(examination):
-    hide = examination.right["hide"]
-    return RIGHT_RULE if hide is ALWAYS_CAUSAL else None
-
-
-def form_with(examination, mask=RIGHT_RULE, flag=RIGHT_RULE, join=None):
-    """The step `hide` with these rules, on top of what the plain call does there."""
-    return hiding(mask, flag, always=_always(examination), join=join)
-
-
-def _predicted(examination, heard, form):
-    return compute(heard.case, [form], right=examination.right)[0]
-
-
 def _is_right(examination, heard):
     for rule in RIGHT_RULES if examination.forms else RIGHT_RULES[:1]:
-        wanted = _predicted(examination, heard, form_with(examination, rule))
+        wanted = predicted(examination, heard, form_with(examination, rule))
         if fits(heard.output, wanted):
             return True
     if heard.question.mask == "padding" and not heard.question.is_cross and wanted is not None and wanted.ndim == 3:
@@ -161,7 +135,7 @@ def _other_sizes(examination, role, settled):
             heard = examination.hear(layout, asked, settled.how)
             if heard.output is None or _is_used(examination, heard, settled.rule):
                 continue
-            _, rules = _rules_for(examination, COINCIDING, [heard])
+            _, rules = rules_for(examination, COINCIDING, [heard])
             if rules:
                 examination.add(
                     rules[0].slug,
@@ -171,7 +145,7 @@ def _other_sizes(examination, role, settled):
             else:
                 examination.unnamed(
                     f"With {asked.trait}, it differs from attention, and no known mistake explains it.",
-                    _first_difference(examination, heard, subject.by_role[role], settled.how[1]),
+                    first_difference(examination, heard, subject.by_role[role], settled.how[1]),
                 )
             return
 
@@ -180,7 +154,7 @@ def _is_used(examination, heard, rule):
     """Whether the mask is used by this rule."""
     if rule is RIGHT_RULE:
         return _is_right(examination, heard)
-    return fits(heard.output, _predicted(examination, heard, form_with(examination, rule)))
+    return fits(heard.output, predicted(examination, heard, form_with(examination, rule)))
 
 
 def _heard(examination, role, kinds, meanings):
@@ -234,7 +208,7 @@ def _explain(examination, role, suspects, right):
     for rules in (RULES, DOUBLE_RULES):
         explained = []
         for how in order:
-            share, found = _rules_for(examination, rules, by_how[how] + right_here[how])
+            share, found = rules_for(examination, rules, by_how[how] + right_here[how])
             if found:
                 explained.append((share, how, found))
             if not examination.in_time:
@@ -245,58 +219,15 @@ def _explain(examination, role, suspects, right):
                 kinds = tuple(one.question.mask for one in by_how[how])
                 names = list(dict.fromkeys(_slug(rule, role, how, kinds) for rule in found))
                 where = (tuple(TRAITS[kind] for kind in kinds), ("a call without a mask",))
-                for part, name in enumerate(names[0].split("+")):
-                    form = form_with(examination, found[0])
-                    also = tuple(n for n in names[1:] if "+" not in n) if not part else ()
-                    examination.add(name, form, also=also, where=where)
+                add_rule(examination, names, form_with(examination, found[0]), where)
                 return Settled((subject.by_role[role], how), found[0], kinds)
     how = order[0]
     one = by_how[how][0]
     examination.unnamed(
         f"With {TRAITS[one.question.mask]} it differs from attention, and no known mistake explains it.",
-        _first_difference(examination, one, subject.by_role[role], how),
+        first_difference(examination, one, subject.by_role[role], how),
     )
     return None
-
-
-def _first_difference(examination, heard, name, how):
-    wanted = _predicted(examination, heard, form_with(examination))
-    if wanted is None or wanted.shape != heard.output.shape:
-        return ""
-    differs = ~np.isclose(heard.output, wanted, rtol=1e-4, atol=1e-5) & ~np.isnan(wanted)
-    if not differs.any():
-        return ""
-    place = tuple(int(i) for i in np.argwhere(differs)[0])
-    numbers = f"{heard.output[place]:.4f}, where attention gives {wanted[place]:.4f}"
-    return f"`{name}` given as {how}: output{list(place)} is {numbers}."
-
-
-def _rules_for(examination, rules, together):
-    """The rules that explain all of these answers and leave least open, and the share of entries that they do."""
-    found = []
-    for rule in rules:
-        form, unknown = form_with(examination, rule), 0
-        for heard in together:
-            wanted = _predicted(examination, heard, form)
-            if not fits(heard.output, wanted):
-                break
-            unknown += np.isnan(wanted).sum()
-        else:
-            found.append((int(unknown), rule))
-    entries = sum(heard.output.size for heard in together)
-    return min((unknown for unknown, _ in found), default=0) / max(entries, 1), least_open(found)
-
-
-MEANT_TO_HIDE = ("mask-tiny-number", "mask-on-the-context")
-
-
-def least_open(found):
-    """Of (entries left open, rule), the rules that leave least open; no mask at all is simpler than one in vain."""
-    least = min((unknown for unknown, _ in found), default=0)
-    rules = [rule for unknown, rule in found if unknown == least]
-    ignored = [rule for rule in rules if rule in (IGNORED, CAUSAL_IGNORED)]
-    # Of what hides nothing either, only what somebody may have meant to hide with: a number so near to 0, or zeros.
-    return ignored + [rule for rule in rules if rule.slug in MEANT_TO_HIDE] if ignored else rules
 
 
 def _slug(rule, role, how, kinds):
@@ -304,72 +235,6 @@ def _slug(rule, role, how, kinds):
     if set(kinds) == {"padding"}:
         slug = slug.replace("mask-transposed", "padding-on-queries")
     return slug
-
-
-# ---- the causal flag -------------------------------------------------------------------------
-
-
-def _causal_flag(examination, settled):
-    subject, layout = examination.subject, examination.layout
-    question = subject.mask_question(layout, None).but("the causal flag", is_causal=True)
-    heard = examination.hear(layout, question)
-    name = subject.by_role["is_causal"]
-    if heard.output is None:
-        examination.report.untested.append(f"the flag {name} (it stops with {type(heard.reply.error).__name__})")
-        return
-    flag = RIGHT_RULE
-    long = examination.hear(
-        layout, subject.fitted(question.but(f"the flag and {LONG} tokens", batch=1, n_queries=LONG))
-    )
-    together = [heard] if long.output is None else [heard, long]
-    if not all(fits(one.output, _predicted(examination, one, form_with(examination))) for one in together):
-        found = []
-        for rule in (CAUSAL_IGNORED, *CAUSAL_RULES):
-            predicted = [_predicted(examination, one, form_with(examination, flag=rule)) for one in together]
-            if all(fits(one.output, wanted) for one, wanted in zip(together, predicted, strict=True)):
-                found.append((sum(int(np.isnan(wanted).sum()) for wanted in predicted), rule))
-        if not found:
-            examination.flag_is_understood = False
-            examination.unnamed(
-                "With the causal flag it differs from attention, and no mistake that the doctor knows explains it.",
-                next(
-                    filter(None, (_first_difference(examination, one, name, "True") for one in together)),
-                    "",
-                ),
-            )
-            return
-        rules = least_open(found)
-        flag = rules[0]
-        names = list(dict.fromkeys(rule.slug for rule in rules))
-        for part, one in enumerate(names[0].split("+")):
-            also = tuple(n for n in names[1:] if "+" not in n) if not part else ()
-            examination.add(
-                one, form_with(examination, flag=flag), also=also, where=(("the causal flag",), ("a call without it",))
-            )
-    if settled is None:
-        return
-    kinds = [kind for kind in ("padding", "pairs") if kind in settled.kinds] or settled.kinds[:1]
-    if not all(_mask_and_flag(examination, settled, flag, kind) for kind in kinds):
-        return
-
-
-def _mask_and_flag(examination, settled, flag, kind):
-    """Ask with both; whether another kind of mask is worth asking for."""
-    subject, layout = examination.subject, examination.layout
-    both = subject.mask_question(layout, kind).but("a mask and the causal flag", is_causal=True)
-    heard = examination.hear(layout, both, settled.how)
-    if heard.output is None:
-        examination.report.untested.append(f"{TRAITS[kind]}, together with the causal flag (refused)")
-        return True
-    if fits(heard.output, _predicted(examination, heard, form_with(examination, settled.rule, flag))):
-        return True
-    for slug, text, join in JOINS:
-        form = hiding(settled.rule, flag, always=_always(examination), join=join, slug=slug, text=text)
-        if fits(heard.output, _predicted(examination, heard, form)):
-            examination.add(slug, form, where=(("a mask and the causal flag",), ("either alone",)))
-            return False
-    examination.unnamed("With a mask and the causal flag together it differs from attention.", "")
-    return False
 
 
 # ---- rows that see nothing -------------------------------------------------------------------
@@ -393,7 +258,7 @@ def _rows_that_see_nothing(examination, role, settled):
         if heard.output is None:
             examination.report.untested.append(f"{TRAITS[kind]} (refused)")
             continue
-        wanted = _predicted(examination, heard, form_with(examination, settled.rule))
+        wanted = predicted(examination, heard, form_with(examination, settled.rule))
         if wanted is None:
             continue
         empty, broken = np.isnan(wanted), np.isnan(heard.output)

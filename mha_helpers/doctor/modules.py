@@ -8,19 +8,15 @@ import numpy as np
 
 from mha_helpers.doctor import calling, delivery, positions, questions, surroundings
 from mha_helpers.doctor.equation import RIGHT, Case
-from mha_helpers.doctor.frameworks import Found
+from mha_helpers.doctor.heads import numbers_of_heads
+from mha_helpers.doctor.layouts import SAME, SWAPPED, Layout, Reply, item_of
 from mha_helpers.doctor.parameters import spare_units, units_of
 from mha_helpers.doctor.readings import readings
 from mha_helpers.doctor.signature import CannotBeExaminedError
-from mha_helpers.doctor.subjects import SAME, SWAPPED, FunctionSubject, Layout, Reply
-from mha_helpers.doctor.vocabulary import DESIGN, IMPORTED
+from mha_helpers.doctor.subjects import FunctionSubject
+from mha_helpers.doctor.vocabulary import DESIGN
 
-HEADS = re.compile(
-    r"(^|\.)(n_?heads?|num_?heads?|heads?|h|nh|num_attention_heads|n_?attention_?heads|nhead|head_?num|number_of_heads)$",
-    re.I,
-)
 POSITIONS = re.compile(r"rel(ative)?_?(pos|bias|emb|k|v|att)|pos(ition)?s?_?(emb|bias|enc|table)|bias_table", re.I)
-KV_HEADS = re.compile(r"(n|num)_?(kv|key_?value|local_kv)_?heads?$|kv_?heads?$|n_?query_?groups$", re.I)
 LENGTHS = re.compile(r"(seq|block|context|max|n_ctx|length|len|tokens|positions|patches|window)", re.I)
 CHANNELS_FIRST = (lambda array: array.swapaxes(1, 2), lambda array: array.swapaxes(1, 2) if array.ndim == 3 else array)
 IMAGE = (
@@ -165,7 +161,7 @@ class ModuleSubject(FunctionSubject):
         order = list(AXES)
         if flags.get("batch_first") is False:
             order = [order[1], order[0], order[2]]
-        likely, possible = self._numbers_of_heads()
+        likely, possible = numbers_of_heads(self.adapter.numbers(), self.units)
         # The most usual readings of all numbers of heads first, then the others: there may be very many.
         for plain in (True, False):
             for n_heads, axes in itertools.product([*likely, *possible], order):
@@ -208,30 +204,6 @@ class ModuleSubject(FunctionSubject):
     def _says_batch_first(self):
         """Whether its source unpacks a shape with the batch first."""
         return bool(BATCH_FIRST.search(self.source))
-
-    def _numbers_of_heads(self):
-        """What attributes or shapes say; and what else is possible: one, and every divisor."""
-        numbers = self.adapter.numbers()
-        said = [
-            int(n)
-            for name, n in numbers.items()
-            if HEADS.search(name) and not KV_HEADS.search(name) and n >= 1 and n == int(n)
-        ]
-        lists = [len(unit.paths) for unit in self.units if len(unit.paths) > 1]
-        three = [unit.shape[0] for unit in self.units if len(unit.shape) == 3 and min(unit.shape) > 1]
-        widths = {n for unit in self.units for n in unit.shape}
-        dims = [
-            int(n)
-            for name, n in numbers.items()
-            if re.search(r"(head_?(dim|size|width)|d_?(k|head)|dim_?head|hs)$", name, re.I) and n >= 1
-        ]
-        by_width = [width // dim for width in sorted(widths) for dim in dims if width % dim == 0 and width > dim]
-        divisors = [n for n in range(1, 17) if any(width % n == 0 for width in widths)]
-        likely = list(dict.fromkeys([*lists, *said] or [*three, *by_width]))[:2]
-        if not likely:  # an attribute under another name may be it
-            own = {int(n) for name, n in numbers.items() if "." not in name and n == int(n) and 1 < n <= 64}
-            likely = [1, *sorted(n for n in own if all(width % n == 0 for width in widths))][:4]
-        return likely, [n for n in dict.fromkeys([*three, *by_width, 1, *divisors]) if n not in likely]
 
     # ---- one question ------------------------------------------------------------------------
 
@@ -310,9 +282,7 @@ class ModuleSubject(FunctionSubject):
     def _answer(self, layout, question, case, how):
         if not layout.loops:
             return self._call(layout, question, case, how)
-        from mha_helpers.doctor.subjects import _item
-
-        replies = [self._call(layout, question, _item(case, i), how) for i in range(question.batch)]
+        replies = [self._call(layout, question, item_of(case, i), how) for i in range(question.batch)]
         wrong = next((reply for reply in replies if reply.error is not None or not reply.others), None)
         if wrong is not None:
             return wrong
@@ -462,6 +432,3 @@ class ModuleSubject(FunctionSubject):
         question = question.but("properties", batch=len(case.X))
         reply = self._in_shape(layout, question, self._answer(layout, question, case, None))
         return case.X, reply.output
-
-
-__all__ = ["DESIGN", "IMPORTED", "Found", "ModuleSubject"]

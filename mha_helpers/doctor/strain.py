@@ -3,8 +3,8 @@
 import numpy as np
 
 from mha_helpers.doctor.equation import Form, compute, fits, weighed_by
-from mha_helpers.doctor.hiding import RENORMALISED, RIGHT_RULE, RULES
-from mha_helpers.doctor.masks_asked import form_with as _form
+from mha_helpers.doctor.mask_rules import RENORMALISED, RIGHT_RULE, RULES
+from mha_helpers.doctor.masks_compared import form_with as _form
 from mha_helpers.doctor.vocabulary import DESIGN, LIMIT
 
 # What X is multiplied by, for scores of about 1e2, 1e4 and 1e6.

@@ -1,0 +1,190 @@
+"""What explains the plain calls of something that isn't right: mistakes with names, or where it shows."""
+
+import time
+from dataclasses import dataclass
+
+from mha_helpers.doctor import evidence
+from mha_helpers.doctor.equation import RIGHT, compute, fits
+from mha_helpers.doctor.forms import FORMS, TOGETHER
+from mha_helpers.doctor.hiding import ALWAYS_CAUSAL, BUILT_IN
+from mha_helpers.doctor.search import explanations
+from mha_helpers.doctor.vocabulary import LEAK, WRONG
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A stage of the search: how many mistakes at once (and how many rare ones), in how many layouts."""
+
+    sizes: tuple
+    layouts: int
+    first: bool = False
+
+
+CERTAIN = {"batch-mixed", "not-finite", "not-repeatable"}  # whatever its parameters mean
+MOST_STARTS, MOST_LAYOUTS = 16, 8
+PLANS = (Plan(((1, 1),), 8, first=True), Plan(((2, 0), (2, 1)), 2), Plan(((3, 0), (2, 2)), 1))
+
+
+class Explaining:
+    """The search through the layouts that answer, the most usual first."""
+
+    def __init__(self, examination, answering):
+        self.examination = examination
+        self.answering = [one for one in answering if one[0].usual and not one[0].loops] or answering[:MOST_LAYOUTS]
+        self._known_starts = {}
+
+    def find(self):
+        """Search for mistakes, and say what was found, or where it shows."""
+        answering = self.answering
+        heard_in = {}
+        for layout, first in answering[:MOST_LAYOUTS]:
+            heard_in[layout.name] = self.examination.hear_all(layout, first)
+        finished = True
+        for plan in PLANS:
+            for layout, _ in answering[: plan.layouts]:
+                searched = self._search(layout, heard_in[layout.name], plan)
+                for pair in zip(searched, searched, strict=True):  # attention to all, and to what came before
+                    finished &= all(whole for _, _, whole in pair)
+                    explained = [(right, found) for right, found, _ in pair if found]
+                    if explained:  # in the layout that comes first, with as few mistakes as it takes
+                        right, found = min(explained, key=lambda one: len(one[1][0]))
+                        chosen = right | {form.step: form for form in found[0]}
+                        self.examination.settle(layout, chosen, heard_in[layout.name], found[0])
+                        self._name(found, right)
+                        self.examination.failures(heard_in[layout.name])
+                        return True
+        return self._unexplained(answering, heard_in, finished)
+
+    def _search(self, layout, plain, plan):
+        """Search in one layout, for attention to all and, built in, to what came before."""
+        plain = [heard for heard in plain if heard.output is not None]
+        base = self.examination.readings(layout)
+        if plan.layouts < MOST_LAYOUTS:  # where more than one mistake is looked for, nothing else may be unusual
+            base = base[:2]
+        failing = next(
+            (h for h in plain if not any(fits(h.output, compute(h.case, right=right)[0]) for right in base)), plain[0]
+        )
+        confirm = [(heard.case, heard.output) for heard in plain if heard is not failing]
+        one = next((heard for heard in plain if heard.question.trait == "one token"), None)
+        for right in base:
+            forms = FORMS if right["hide"] is ALWAYS_CAUSAL else FORMS + BUILT_IN
+            forms = forms + self.examination.subject.more_forms()
+            together, whole = [], True
+            for start in self._starts(one, forms, right):
+                if time.thread_time() > self.examination.search_until:
+                    whole = False
+                    break
+                if start is None and together:
+                    continue
+                rest = forms if start is None else self._silent(one, forms, right, start)
+                start = start or ()
+                chosen = right | {form.step: form for form in start}
+                if start and plan.first and all(fits(h.output, compute(h.case, right=chosen)[0]) for h in plain):
+                    together.append(start)
+                    continue
+                found, complete = explanations(
+                    failing.case, failing.output, rest, right=chosen, confirm=confirm,
+                    deadline=self.examination.search_until, plan=plan.sizes,
+                )  # fmt: skip
+                whole &= complete
+                together += [(*start, *combination) for combination in found]
+            least = min(map(len, together), default=0)
+            yield right, [one for one in together if len(one) == least], whole
+
+    def _starts(self, one, forms, right):
+        """The mistakes that show with one token, where there is nothing to weigh: those of values and output.
+
+        They are found first, and alone; what is then left to explain is in the scores, the weights and the masks.
+        """
+        if one is None or fits(one.output, compute(one.case, right=right)[0]):
+            return [(), None]
+        key = (id(one), *(id(form) for form in right.values()))
+        first = right["project"] is RIGHT["project"] and right["add"] is RIGHT["add"]
+        if key not in self._known_starts:
+            found, _ = explanations(
+                one.case,
+                one.output,
+                forms,
+                right=right,
+                deadline=self.examination.search_until,
+                plan=((1, 1), (2, 0), (2, 1), (3, 0)) if first else ((1, 1),),
+            )
+            self._known_starts[key] = [*found[:MOST_STARTS], None]  # None: no part of it shows alone
+        return self._known_starts[key]
+
+    def _silent(self, one, forms, right, start):
+        """The forms that change nothing for one token: all others would spoil what fits there already."""
+        right = right | {form.step: form for form in start}
+        taken = {form.step for form in start}
+        free = [form for form in forms if form.step not in taken]
+        if one is None:
+            return free
+        wanted = compute(one.case, right=right)[0]
+        if wanted is None:
+            return []
+        return [form for form in free if fits(wanted, compute(one.case, [form], right=right)[0], vacuous=True)]
+
+    def _name(self, found, right):
+        """Turn explanations into findings: one for each mistake, with what else would explain it."""
+        readings = list(dict.fromkeys(_names(combination) for combination in found))
+        first = readings[0]
+        for name in first:
+            without = set(first) - {name}
+            others = [set(other) - without for other in readings[1:] if without <= set(other)]
+            others = tuple(dict.fromkeys(one for other in others if len(other) == 1 for one in other if one != name))
+            self.examination.add(name, *_forms_of(name, found[0]), right=right, also=others)
+
+    def _unexplained(self, answering, heard_in, finished):
+        layout, _ = answering[0]
+        plain = heard_in[layout.name]
+        self.examination.named = False
+        self.examination.layout, self.examination.plain = layout, plain
+        bases = self.examination.readings(layout)
+        wrong = [
+            h
+            for h in plain
+            if h.output is not None and not any(fits(h.output, compute(h.case, right=r)[0]) for r in bases)
+        ]
+        if not wrong:
+            self.examination.settle(layout, bases[0], plain)
+            self.examination.named = not any(heard.output is None for heard in plain)
+            self.examination.failures(plain)
+            return True
+        trust = self.examination.subject.trusts(layout, plain)
+        seen = evidence.of(self.examination, layout, bases[0])
+        # Where further parameters do something unknown, it may be by design that not every token is heard.
+        unknown = () if trust else self.examination.subject.unplaced
+        if trust or CERTAIN & set(seen.broken) or (seen.broken and not unknown):
+            sentence = (
+                "It differs from attention, and no mistake or pair of mistakes that the doctor knows explains it."
+            )
+            self.examination.unnamed(sentence, seen.text, LEAK if seen.leaks else WRONG)
+            if not finished:
+                self.examination.report.untested.append("some combinations of two and three mistakes, for want of time")
+            return True
+        self.examination.report.healthy = None
+        self.examination.report.reason = (
+            "Its parameters could not be read as those of attention in any layout that the doctor knows, so its "
+            "equation was not compared. "
+        )
+        self.examination.report.reason += (
+            f"This may be by design: {seen.properties}"
+            if seen.broken
+            else "Nothing that can be told without them is wrong."
+        )
+        return True
+
+
+def _names(combination):
+    """The names of a combination of forms; a form may stand for two mistakes, and two for one."""
+    names = [name for form in combination for name in form.slug.split("+")]
+    for pair, together in TOGETHER.items():
+        if pair <= set(names):
+            names = [together, *(name for name in names if name not in pair)]
+    return tuple(dict.fromkeys(names))
+
+
+def _forms_of(name, combination):
+    """The forms of a combination that a name stands for."""
+    parts = next((pair for pair, together in TOGETHER.items() if together == name), {name})
+    return tuple(form for form in combination if {name, *parts} & set(form.slug.split("+")))

@@ -1,0 +1,33 @@
+"""How many heads a module has: what its attributes say, and what the shapes of its parameters allow."""
+
+import re
+
+HEADS = re.compile(
+    r"(^|\.)(n_?heads?|num_?heads?|heads?|h|nh|num_attention_heads|n_?attention_?heads|nhead|head_?num|number_of_heads)$",
+    re.I,
+)
+KV_HEADS = re.compile(r"(n|num)_?(kv|key_?value|local_kv)_?heads?$|kv_?heads?$|n_?query_?groups$", re.I)
+
+
+def numbers_of_heads(numbers, units):
+    """What attributes or shapes say; and what else is possible: one, and every divisor."""
+    said = [
+        int(n)
+        for name, n in numbers.items()
+        if HEADS.search(name) and not KV_HEADS.search(name) and n >= 1 and n == int(n)
+    ]
+    lists = [len(unit.paths) for unit in units if len(unit.paths) > 1]
+    three = [unit.shape[0] for unit in units if len(unit.shape) == 3 and min(unit.shape) > 1]
+    widths = {n for unit in units for n in unit.shape}
+    dims = [
+        int(n)
+        for name, n in numbers.items()
+        if re.search(r"(head_?(dim|size|width)|d_?(k|head)|dim_?head|hs)$", name, re.I) and n >= 1
+    ]
+    by_width = [width // dim for width in sorted(widths) for dim in dims if width % dim == 0 and width > dim]
+    divisors = [n for n in range(1, 17) if any(width % n == 0 for width in widths)]
+    likely = list(dict.fromkeys([*lists, *said] or [*three, *by_width]))[:2]
+    if not likely:  # an attribute under another name may be it
+        own = {int(n) for name, n in numbers.items() if "." not in name and n == int(n) and 1 < n <= 64}
+        likely = [1, *sorted(n for n in own if all(width % n == 0 for width in widths))][:4]
+    return likely, [n for n in dict.fromkeys([*three, *by_width, 1, *divisors]) if n not in likely]

@@ -1,0 +1,103 @@
+"""How token vectors are handed over and come back: in which order of axes, and sample by sample or not."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+# How token vectors may be handed over, (batch, tokens, features) here: (to the code, back from it).
+SAME = (lambda array: array, lambda array: array)
+SWAPPED = (lambda array: array.swapaxes(0, 1), lambda array: array.swapaxes(0, 1))
+TOKENS_BEFORE_HEADS = (lambda array: array.swapaxes(1, 2), lambda array: array.swapaxes(1, 2))
+HEADLESS = (lambda array: array[:, 0], lambda array: array[:, None])
+JOINED = (
+    lambda array: array.swapaxes(1, 2).reshape(len(array), array.shape[2], -1),
+    None,  # needs the number of heads
+)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One way to read what is examined.
+
+    Parameters
+    ----------
+    name : str
+        For the report.
+    axes : tuple of callable
+        From (batch, ...) arrays to what the code takes, and back.
+    loops : bool
+        Whether the code takes one sequence, so that a batch is asked item by item.
+    heads : bool or None
+        Whether a question with several heads can be put.
+    matrices : callable, optional
+        For a module: from nothing to its matrices in the equation's order.
+    right : dict
+        Steps whose right form is another one here (positions, what is added).
+    n_heads, n_kv_heads : int, optional
+        For a module.
+    usual : bool
+        Whether mistakes are looked for in it.
+    notes : tuple of str
+        What the report should say of it.
+    finding : str
+        A name, where being right in this layout is a mistake.
+    joined : bool
+        Whether heads stand side by side in queries, keys and values, and their number is an argument.
+    """
+
+    name: str
+    axes: tuple = SAME
+    loops: bool = False
+    heads: bool = True
+    matrices: object = None
+    right: dict = field(default_factory=dict)
+    n_heads: int | None = None
+    n_kv_heads: int | None = None
+    usual: bool = True
+    notes: tuple = ()
+    finding: str = ""
+    joined: bool = False
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back for a question: the output in the equation's axes, or why there is none."""
+
+    output: np.ndarray | None = None
+    others: tuple = ()
+    error: BaseException | None = None
+    changed: bool = False
+    wrong_shape: tuple | None = None
+    dtype: object = None
+
+
+def unpacked(layout, array, case, wanted):
+    """An output in the equation's axes, or None where it has another shape."""
+    if layout.loops:
+        array = array[None]
+    if layout.joined:
+        if array.ndim != 3:
+            return array if array.shape == wanted else None
+        batch, tokens, width = array.shape
+        if width % case.n_heads:
+            return None
+        array = array.reshape(batch, tokens, case.n_heads, -1).swapaxes(1, 2)
+    elif array.ndim > 2:
+        array = layout.axes[1](array)
+    return array if array.shape == wanted else None
+
+
+def item_of(case, i):
+    """One sample of a case, as a batch of one."""
+
+    def one(array):
+        return None if array is None else array[i : i + 1] if len(array) > 1 or i == 0 else array
+
+    heads = None if case.heads is None else tuple(array[i : i + 1] for array in case.heads)
+    return case.changed(
+        X=None if case.X is None else case.X[i : i + 1],
+        context=None if case.context is None else case.context[i : i + 1],
+        second=None if case.second is None else case.second[i : i + 1],
+        heads=heads,
+        allowed=one(case.allowed),
+    )

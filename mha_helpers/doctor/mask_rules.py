@@ -1,0 +1,285 @@
+"""Rules for a mask, right ones and mistakes: which keys are hidden, and by what."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mha_helpers.doctor.equation import DoesNotFitError, causal, softmax
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What happens to a mask.
+
+    Parameters
+    ----------
+    slug, text : str
+        As in a Form; empty where it is right.
+    change : callable
+        From the mask that is asked for, (batch, heads, queries, keys), to the mask that is used, or None for none.
+    apply : callable
+        From (scores, mask used, values) to (scores, change of the weights or None, values).
+    """
+
+    slug: str
+    text: str
+    change: object
+    apply: object
+
+
+def _unchanged(allowed):
+    return allowed
+
+
+def _hide(scores, allowed, values):
+    return np.where(allowed, scores, -np.inf), None, values
+
+
+def _replace_by(number):
+    return lambda scores, allowed, values: (np.where(allowed, scores, number), None, values)
+
+
+def _add(number):
+    return lambda scores, allowed, values: (scores + np.where(allowed, 0, number), None, values)
+
+
+def _afterwards(change):
+    return lambda scores, allowed, values: (scores, lambda weights: change(weights, allowed), values)
+
+
+def _multiply_values(scores, allowed, values):
+    return scores, None, values * allowed.any(-2)[..., None]
+
+
+def _renormalise(weights, allowed):
+    kept = weights * allowed
+    return kept / kept.sum(-1, keepdims=True)
+
+
+def _number(value):
+    return f"{value:g}".replace("-", "−").replace("e−0", "e−").replace("e+0", "e")
+
+
+# A finite number hides as well as -inf does, until a score reaches it.
+TOO_NEAR = (
+    -1e6,
+    -1e5,
+    -65504.0,
+    -65500.0,
+    -5e4,
+    -1e4,
+    -9999.0,
+    -1000.0,
+    -999.0,
+    -100.0,
+    -50.0,
+    -20.0,
+    -10.0,
+    -5.0,
+    -2.0,
+    -1.0,
+)
+NEARLY_ZERO = (-1e-3, -1e-4, -1e-5, -1e-6, -1e-9, -1e-10, -1e-12, 1e-9, 1e-10, 1e-12, 1e-8, 1e-20, -1e-20)
+APPLICATIONS = [
+    ("mask-score-zero", "hidden scores become 0", lambda s, allowed, v: (np.where(allowed, s, 0), None, v)),
+    ("mask-after-softmax", "weights × mask, after the softmax", _afterwards(lambda w, allowed: w * allowed)),
+    (
+        "mask-after-softmax-infinite",
+        "hidden weights become −inf, after the softmax",
+        _afterwards(lambda w, allowed: np.where(allowed, w, -np.inf)),
+    ),
+    *(
+        (
+            "mask-after-softmax-infinite",
+            f"hidden weights become {_number(low)}, after the softmax",
+            _afterwards(lambda w, allowed, low=low: np.where(allowed, w, low)),
+        )
+        for low in (-1e4, -1e9, -1e10, -1e20, -1e30)
+    ),
+    (
+        "mask-softmax-again",
+        "weights masked, and a second softmax",
+        _afterwards(lambda w, allowed: softmax(np.where(allowed, w, -np.inf))),
+    ),
+    (
+        "mask-softmax-again",
+        "weights × mask, and a second softmax",
+        _afterwards(lambda w, allowed: softmax(w * allowed)),
+    ),
+    ("mask-added-boolean", "scores + mask, of 1 and 0", lambda s, allowed, v: (s + allowed, None, v)),
+    ("mask-added-boolean", "scores + (1 − mask)", lambda s, allowed, v: (s + ~allowed, None, v)),
+    ("mask-added-boolean", "scores − (1 − mask)", lambda s, allowed, v: (s - ~allowed, None, v)),
+    (
+        "mask-multiplied",
+        "scores × −inf where hidden",
+        lambda s, allowed, v: (np.where(allowed, s, s * -np.inf), None, v),
+    ),
+    *(
+        (
+            "mask-multiplied",
+            f"scores × {_number(low)} where hidden",
+            lambda s, allowed, v, low=low: (np.where(allowed, s, s * low), None, v),
+        )
+        for low in (-1e9, -1e10, -1e4)
+    ),
+    *(
+        ("mask-minus-minus-inf", f"hidden scores become {_number(high)}", _replace_by(high))
+        for high in (np.inf, 1e9, 1e10, 1e4, 1e30, np.nan)
+    ),
+    *(("mask-minus-minus-inf", f"scores + {_number(high)} where hidden", _add(high)) for high in (1e9, 1e10, 1e4)),
+    ("mask-zero-times-inf", "0 × inf is NaN", lambda s, allowed, v: (np.full_like(s, np.nan), None, v)),
+    ("mask-zero-times-inf", "0 × inf is NaN", lambda s, allowed, v: (np.where(allowed, np.nan, -np.inf), None, v)),
+    ("mask-on-the-context", "hidden values become 0", _multiply_values),
+    (
+        "mask-on-the-context",
+        "rows that see nothing become 0, nothing else is hidden",
+        _afterwards(lambda w, allowed: w * allowed.any(-1, keepdims=True)),
+    ),
+    *(
+        ("mask-tiny-number", f"hidden scores become {_number(low)}", _replace_by(low))
+        for low in (*TOO_NEAR, *NEARLY_ZERO)
+    ),
+    *(("mask-tiny-number", f"hidden scores + {_number(low)}", _add(low)) for low in (*TOO_NEAR, *NEARLY_ZERO)),
+]
+
+
+def _needs_square(allowed):
+    if allowed.shape[-1] != allowed.shape[-2]:
+        raise DoesNotFitError
+    return allowed
+
+
+def _tiled(allowed):
+    """A mask a batch item, repeated n_heads times as a whole and read in (batch * n_heads): items get each other's."""
+    n_heads = allowed.shape[1]
+    return np.concatenate([allowed[:, 0]] * n_heads).reshape(allowed.shape)
+
+
+def _repeated(allowed):
+    """A mask a batch item, repeated n_heads times on the spot and read in (n_heads * batch)."""
+    batch, n_heads = allowed.shape[:2]
+    return np.repeat(allowed[:, 0], n_heads, axis=0).reshape(n_heads, batch, *allowed.shape[2:]).swapaxes(0, 1)
+
+
+def _first_sentence(allowed):
+    return np.broadcast_to(allowed[:1], allowed.shape)
+
+
+def _one_more(allowed):
+    """Where a run of allowed keys ends, the next one is seen, too."""
+    later = np.concatenate([allowed[..., :1], allowed[..., :-1]], axis=-1)
+    return allowed | later
+
+
+def _one_less(allowed):
+    later = np.concatenate([allowed[..., 1:], allowed[..., -1:]], axis=-1)
+    return allowed & later
+
+
+CHANGES = [
+    ("mask-inverted", "hides what may be seen", lambda allowed: ~allowed),
+    (
+        "mask-transposed",
+        "the mask's queries and keys exchanged",
+        lambda allowed: _needs_square(allowed).swapaxes(-1, -2),
+    ),
+    (
+        "mask-inverted",
+        "hides what may be seen, queries and keys exchanged",
+        lambda allowed: ~_needs_square(allowed).swapaxes(-1, -2),
+    ),
+    ("mha-mask-first-sentence", "every batch item gets the first one's mask", _first_sentence),
+    ("mask-tiled-over-heads", "the masks repeated in another order than batch and heads are folded", _tiled),
+    ("mask-tiled-over-heads", "the masks repeated in another order than heads and batch are folded", _repeated),
+    (
+        "mask-of-one-head",
+        "every head gets head 0's mask",
+        lambda allowed: np.broadcast_to(allowed[:, :1], allowed.shape),
+    ),
+    (
+        "mask-of-one-query",
+        "every query gets the first one's mask",
+        lambda allowed: np.broadcast_to(allowed[:, :, :1], allowed.shape),
+    ),
+    (
+        "mask-of-one-query",
+        "every query gets the last one's mask",
+        lambda allowed: np.broadcast_to(allowed[:, :, -1:], allowed.shape),
+    ),
+    ("padding-off-by-one", "one hidden key too many is seen", _one_more),
+    ("padding-off-by-one", "one key too many is hidden", _one_less),
+    (
+        "mask-one-head-only",
+        "only head 0 is masked",
+        lambda allowed: allowed | (np.arange(allowed.shape[1]) > 0)[:, None, None],
+    ),
+]
+
+
+def _moved(axis):
+    """The samples' axis taken for another one, which runs only where the two are of the same length."""
+
+    def change(allowed):
+        if allowed.shape[0] != allowed.shape[axis]:
+            raise DoesNotFitError
+        return allowed.swapaxes(0, axis)
+
+    return change
+
+
+COINCIDING = [
+    Rule("padding-no-head-axis", f"sample i's mask is used for {text} i of every sample", _moved(axis), _hide)
+    for text, axis in (("head", 1), ("query", 2))
+]
+RIGHT_RULE = Rule("", "hidden scores become −inf", _unchanged, _hide)
+# As good, but for rows in which everything is hidden: they come out as an average.
+RIGHT_RULES = (
+    RIGHT_RULE,
+    Rule("", "hidden scores become −1e9", _unchanged, _replace_by(-1e9)),
+    Rule("", "hidden scores − 1e9", _unchanged, _add(-1e9)),
+)
+IGNORED = Rule("mask-ignored", "no mask", lambda allowed: None, _hide)
+# The right keys by the wrong means, the wrong keys by the right means, and both: cheapest first.
+RULES = [
+    IGNORED,
+    # Finite numbers, so that a row in which nothing is hidden comes out, too.
+    *(
+        Rule("mask-inverted", "hides what may be seen", lambda allowed: ~allowed, apply)
+        for apply in (_add(-1e9), _replace_by(-1e9))
+    ),
+    *(Rule(slug, text, change, _hide) for slug, text, change in CHANGES),
+    *(Rule(slug, text, _unchanged, apply) for slug, text, apply in APPLICATIONS),
+]
+DOUBLE_RULES = [
+    Rule(f"{one}+{other}" if one != other else one, f"{text}; {more}", change, apply)
+    for one, text, change in CHANGES
+    for other, more, apply in APPLICATIONS
+]
+
+CAUSAL_CHANGES = [
+    ("causal-off-by-one", "each token sees the next one, too", lambda n, m: causal(n, m, 1)),
+    ("causal-strict", "no token sees itself", lambda n, m: causal(n, m, -1)),
+    ("causal-transposed", "each token sees itself and what comes after", lambda n, m: ~causal(n, m, -1)),
+    ("causal-inverted", "each token sees only what comes after", lambda n, m: ~causal(n, m)),
+    ("causal-diagonal-only", "each token sees only itself", lambda n, m: np.eye(n, m, dtype=bool)),
+    ("causal-off-by-one", "each token sees the next two, too", lambda n, m: causal(n, m, 2)),
+]
+
+
+def _for_triangle(change):
+    return lambda allowed: change(*allowed.shape[-2:])
+
+
+CAUSAL_RULES = [
+    *(Rule(slug, text, _for_triangle(change), _hide) for slug, text, change in CAUSAL_CHANGES),
+    *(Rule(slug, f"{text} (causal)", _unchanged, apply) for slug, text, apply in APPLICATIONS),
+    *(
+        Rule(f"{one}+{other}", f"{text}; {more}", _for_triangle(change), apply)
+        for one, text, change in CAUSAL_CHANGES[:4]
+        for other, more, apply in APPLICATIONS
+        if other in ("mask-score-zero", "mask-after-softmax")
+    ),
+]
+# The same numbers, until the hidden scores are so much larger that nothing is left of the others: 0/0.
+RENORMALISED = Rule("", "weights masked and divided by what is left of them", _unchanged, _afterwards(_renormalise))
+CAUSAL_IGNORED = Rule("causal-ignored", "not causal, though asked to be", lambda allowed: None, _hide)

@@ -1,0 +1,78 @@
+"""What answers with a mask or with the causal flag are compared with: the equation with a rule for hiding keys."""
+
+import numpy as np
+
+from mha_helpers.doctor.equation import compute, fits
+from mha_helpers.doctor.hiding import ALWAYS_CAUSAL, hiding
+from mha_helpers.doctor.mask_rules import CAUSAL_IGNORED, IGNORED, RIGHT_RULE
+
+LONG = 97  # tokens: more than a block of a kernel, and no multiple of one
+TRAITS = {
+    "padding": "a padding mask that differs by sample",
+    "shared": "one mask for all samples",
+    "pairs": "a mask of queries and keys that differs by sample",
+    "heads": "a mask that differs by head",
+    "empty padding": "a sample that is all padding",
+    "empty row": "a query that may see nothing",
+}
+
+
+def always(examination):
+    hide = examination.right["hide"]
+    return RIGHT_RULE if hide is ALWAYS_CAUSAL else None
+
+
+def form_with(examination, mask=RIGHT_RULE, flag=RIGHT_RULE, join=None):
+    """The step `hide` with these rules, on top of what the plain call does there."""
+    return hiding(mask, flag, always=always(examination), join=join)
+
+
+def predicted(examination, heard, form):
+    return compute(heard.case, [form], right=examination.right)[0]
+
+
+def first_difference(examination, heard, name, how):
+    wanted = predicted(examination, heard, form_with(examination))
+    if wanted is None or wanted.shape != heard.output.shape:
+        return ""
+    differs = ~np.isclose(heard.output, wanted, rtol=1e-4, atol=1e-5) & ~np.isnan(wanted)
+    if not differs.any():
+        return ""
+    place = tuple(int(i) for i in np.argwhere(differs)[0])
+    numbers = f"{heard.output[place]:.4f}, where attention gives {wanted[place]:.4f}"
+    return f"`{name}` given as {how}: output{list(place)} is {numbers}."
+
+
+def rules_for(examination, rules, together):
+    """The rules that explain all of these answers and leave least open, and the share of entries that they do."""
+    found = []
+    for rule in rules:
+        form, unknown = form_with(examination, rule), 0
+        for heard in together:
+            wanted = predicted(examination, heard, form)
+            if not fits(heard.output, wanted):
+                break
+            unknown += np.isnan(wanted).sum()
+        else:
+            found.append((int(unknown), rule))
+    entries = sum(heard.output.size for heard in together)
+    return min((unknown for unknown, _ in found), default=0) / max(entries, 1), least_open(found)
+
+
+MEANT_TO_HIDE = ("mask-tiny-number", "mask-on-the-context")
+
+
+def least_open(found):
+    """Of (entries left open, rule), the rules that leave least open; no mask at all is simpler than one in vain."""
+    least = min((unknown for unknown, _ in found), default=0)
+    rules = [rule for unknown, rule in found if unknown == least]
+    ignored = [rule for rule in rules if rule in (IGNORED, CAUSAL_IGNORED)]
+    # Of what hides nothing either, only what somebody may have meant to hide with: a number so near to 0, or zeros.
+    return ignored + [rule for rule in rules if rule.slug in MEANT_TO_HIDE] if ignored else rules
+
+
+def add_rule(examination, names, form, where):
+    """Add a finding for each part of the first name; the other names explain what was seen as well."""
+    also = tuple(name for name in names[1:] if "+" not in name)
+    for part, name in enumerate(names[0].split("+")):
+        examination.add(name, form, also=() if part else also, where=where)

@@ -1,0 +1,34 @@
+"""A name that a report can give, and how bad what it stands for can be."""
+
+from dataclasses import dataclass
+
+LEAK = "information leaks"
+WRONG = "wrong numbers"
+IMPORTED = "wrong only with imported weights"
+LIMIT = "numerical limits"
+HARMLESS = "harmless"
+DESIGN = "a deliberate design"
+SEVERITIES = (LEAK, WRONG, IMPORTED, LIMIT, HARMLESS, DESIGN)
+HEALTHY = (HARMLESS, DESIGN)
+
+
+@dataclass(frozen=True)
+class Word:
+    """One name.
+
+    Parameters
+    ----------
+    sentence : str
+        What the code does.
+    repair : str
+        One line.
+    severity : str
+        One of SEVERITIES.
+    example : str
+        Where it was seen in public, or nothing.
+    """
+
+    sentence: str
+    repair: str
+    severity: str = WRONG
+    example: str = ""
