@@ -2,6 +2,7 @@
 
 import os
 import re
+from importlib.util import find_spec
 
 from xdist.scheduler import LoadScopeScheduling
 
@@ -9,6 +10,9 @@ from tools.writing.notebooks import ONE_THREAD
 
 # The notebooks were stored so; and several threads on busy processors wait for each other.
 os.environ.update(ONE_THREAD)
+
+# Notebook B's listing imports PyTorch, which learners don't need: without it there is nothing to collect.
+collect_ignore = [] if find_spec("torch") else ["mha_helpers/torch_listing.py"]
 
 
 class _ByFile(LoadScopeScheduling):

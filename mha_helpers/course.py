@@ -80,7 +80,12 @@ NOTEBOOKS = (
 )
 WORKSHOPS = (
     Notebook("A_documents", "Five documents", "Do worked examples from the web get their numbers right?"),
-    Notebook("B_pytorch", "PyTorch", "How do your functions carry over to PyTorch?", "pytorch"),
+    Notebook(
+        "B_pytorch",
+        "PyTorch",
+        "Can you read attention in PyTorch, and run its weights on your own function?",
+        "pytorch",
+    ),
 )
 
 
@@ -129,7 +134,7 @@ def map(name):
 
 
 def _says(here):
-    where = f"notebook {int(here.number)} of {len(NOTEBOOKS)}" if here in NOTEBOOKS else f"workshop {here.number}"
+    where = f"notebook {int(here.number)} of {len(NOTEBOOKS)}" if here in NOTEBOOKS else f"notebook {here.number}"
     return f"The course's map. You are in {where}, {here.title}: {here.question}"
 
 

@@ -97,7 +97,7 @@ LIKELY_CAUSES = {
     "attribute 'contiguous'": "that is PyTorch's; leave it out, as NumPy's reshape copies where it must.",
     "attribute 'bool'": "that is PyTorch's; NumPy's is .astype(bool).",
     "has no attribute 'softmax'": "NumPy has no softmax; call your own, softmax(scores).",
-    "has no attribute": "NumPy's name for it is another; most are functions: np.name(array).",
+    "has no attribute": "NumPy calls it something else, or has it as a function: np.split(a, 3), not a.split(3).",
 }
 
 

@@ -35,7 +35,7 @@ def test_the_map_links_all_notebooks_but_the_one_that_is_open(notebook):
 def test_a_workshops_map_links_every_notebook_and_names_the_workshop():
     drawn = course.map("A_documents")
     assert len(links(drawn.html())) == len(course.NOTEBOOKS)
-    assert repr(drawn).startswith("The course's map. You are in workshop A, Five documents: ")
+    assert repr(drawn).startswith("The course's map. You are in notebook A, Five documents: ")
 
 
 def test_no_two_maps_look_alike():

@@ -18,6 +18,7 @@ ALLOWED = {
     "decoding": {"attention", "masks", "shapes"},
     "blockwise": {"attention", "masks", "shapes"},
     "fused": {"shapes"},
+    "torch_listing": set(),
     "tasks": set(),
     "training": {"attention", "gradients", "masks", "shapes"},
     "mistaken": {"attention", "gradients", "masks"},
