@@ -138,8 +138,8 @@ def describe_error(error, function, asked, *, with_cause=True, in_batch=False):
     # The check's own call is the outermost frame; where there is none below it, the arguments did not fit.
     inside = error.__traceback__.tb_next is not None
     cause = _likely_cause(said, asked, inside=inside, line=line, source=_source(function)) if with_cause else None
-    if in_batch and line and cause in (INNER_AXES, CELL_BY_CELL, None):
-        return f"It stops in the line `{_cut(line)}`."
+    if in_batch and cause in (INNER_AXES, CELL_BY_CELL, None):
+        return f"It stops in the line `{_cut(line)}`." if line else "It stops there."
     return f"{text} Likely cause: {cause}" if cause else text
 
 

@@ -85,6 +85,13 @@ def test_loops_that_stop_at_a_batch_hear_of_the_batch_and_not_of_what_numpy_says
     )
 
 
+def test_neither_do_those_whose_source_is_not_at_hand():
+    namespace = {}
+    exec("def attention_scores(queries, keys):\n    return [[q @ k for k in keys] for q in queries]", namespace)
+    message = exercises.attention_scores.check(namespace["attention_scores"]).message
+    assert message.endswith("Tried a batch: queries (2, 3, 4), keys (2, 5, 4). It stops there.")
+
+
 def test_the_weights_are_blamed_before_the_context():
     softmax = exercises.softmax.reference
 
