@@ -44,3 +44,16 @@ def test_the_two_banks_differ_a_little_more_than_two_of_one_meaning(model):
 def test_a_changed_model_is_compared_with_its_own_vectors(model):
     assert questions.agreement(model) == pytest.approx(1)
     assert questions.agreement(model, without=questions.ALL_HEADS) == pytest.approx(0.51, abs=0.01)
+
+
+@pytest.mark.slow
+def test_of_all_heads_these_are_missed_most(model):
+    whole = questions.order_margins(model).mean()
+    lost = {head: whole - questions.order_margins(model, [head]).mean() for head in questions.ALL_HEADS}
+    assert tuple(sorted(lost, key=lost.get, reverse=True)[:5]) == questions.MOST_MISSED
+    assert max(lost[head] for head in questions.ALL_HEADS if head not in questions.MOST_MISSED) < 0.012
+
+
+def test_the_head_that_is_missed_most_looks_at_the_first_mark(model):
+    found = [encoding.weights[3, 1] for encoding in model.encode(list(questions.SENTENCES))]
+    assert np.mean([weights[:, 0].mean() for weights in found]) > 0.5

@@ -19,7 +19,7 @@ def _with_mistakes():
     lines = []
     for what, slug in SLUGS.items():
         found = model.encode(TIRED, attend=wrong[slug]).vector
-        lines.append(f"{what + ':':29} cosine with the right vector {found @ right:.4f}")
+        lines.append(f"{what + ':':29} cosine with the sentence's right vector {found @ right:.4f}")
     return "\n".join(lines)
 
 
