@@ -22,7 +22,7 @@ for needed in (Path(sys.executable), Path(sys.prefix), COURSE, settings.folder.p
     if closed := closed_to_others(needed):
         sys.exit(f"Learners could not read {needed}: {closed} lets only its owner in. Install below /opt, say.")
     if own := next((place for place in SCRATCH if needed.is_relative_to(place)), None):
-        sys.exit(f"Learners could not read {needed}: each has {own} for themselves. Install below /opt, say.")
+        sys.exit(f"Learners could not read {needed}: each has a {own} of their own. Put it below /opt or /srv.")
 apart = subprocess.run([*APART, "true"], capture_output=True, text=True)
 if apart.returncode:
     sys.exit(
