@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mha_helpers.attention import masked_attention
 from mha_helpers.gradients import attention_gradients
 from mha_helpers.measures import previous_token_score
+from mha_helpers.mistaken import MISTAKES
 from mha_helpers.tasks import repeated_sequences, two_before
 from mha_helpers.training import Training, induction_score
 
@@ -17,7 +18,16 @@ def small(**options):
     return Training(SMALL, d_model=8, batch=4, **options)
 
 
-@pytest.mark.parametrize("options", [{}, {"is_causal": False, "n_heads": 1}, {"n_layers": 1, "n_heads": 4}], ids=str)
+OPTIONS = {
+    "two heads": {},
+    "one head, no mask": {"is_causal": False, "n_heads": 1},
+    "one layer": {"n_layers": 1, "n_heads": 4},
+    # A table would otherwise tell of wrong gradients, and not of wrong attention.
+    **{name: {"attend": each.attend, "gradients": each.gradients} for name, each in MISTAKES.items()},
+}
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 @pytest.mark.parametrize("task", [SMALL, two_before()], ids=["repeated", "two before"])
 def test_gradients_are_those_of_central_differences(task, options):
     training = Training(task, d_model=8, batch=4, **options)

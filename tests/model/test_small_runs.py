@@ -6,31 +6,6 @@ from numpy.testing import assert_allclose
 
 from mha_helpers.mistaken import MISTAKES
 from mha_helpers.model import small_runs
-from mha_helpers.tasks import repeated_sequences
-from mha_helpers.training import Training
-
-
-@pytest.mark.parametrize("name", MISTAKES)
-def test_a_mistakes_gradients_are_those_of_central_differences(name):
-    """Otherwise the table would tell of wrong gradients, and not of wrong attention."""
-    mistake, task = MISTAKES[name], repeated_sequences(n_tokens=6, length=10)
-    training = Training(task, d_model=8, batch=4, attend=mistake.attend, gradients=mistake.gradients)
-    training.parameters = {part: array.astype(np.float64) for part, array in training.parameters.items()}
-    drawn = task.draw(np.random.default_rng(5), 3)
-    _, gradients = training.loss_and_gradients(drawn)
-    rng, step = np.random.default_rng(0), 1e-5
-    for part in ("W_Q0", "W_K1", "W_V0", "W_O1", "tokens"):
-        array = training.parameters[part]
-        for _ in range(3):
-            place = tuple(rng.integers(size) for size in array.shape)
-            losses = []
-            for sign in (1, -1):
-                moved = array.copy()
-                moved[place] += sign * step
-                training.parameters[part] = moved
-                losses.append(training.loss_and_gradients(drawn)[0])
-            training.parameters[part] = array
-            assert gradients[part][place] == pytest.approx((losses[0] - losses[1]) / (2 * step), rel=1e-4, abs=1e-7)
 
 
 def test_a_stored_training_is_what_training_gives():
