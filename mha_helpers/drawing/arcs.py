@@ -7,19 +7,12 @@ import numpy as np
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.style import number
 
-STYLE_SHEET = """<style>
-.mha-arcs .mha-word { cursor: pointer; }
-.mha-arcs:hover .mha-word .mha-arc { opacity: 0.06; }
-.mha-arcs .mha-word:hover .mha-arc { opacity: 1; }
-.mha-arcs .mha-word:hover rect { stroke-width: 2.5; }
-</style>"""
-
 
 def arcs(weights, queries, keys, *, chosen=None, head=0, width=740, height=190):
     """Draw attention over words: queries above, keys below, an arc as thick as each weight.
 
-    Where the picture stands in a page (and not in an image), the arcs of the query under the pointer stand out;
-    a control that sets `chosen` does the same for the keyboard.
+    In a lab, whose card has the style sheet, the arcs of the query under the pointer stand out; a control that sets
+    `chosen` does the same for the keyboard.
 
     Parameters
     ----------
@@ -75,7 +68,7 @@ def arcs(weights, queries, keys, *, chosen=None, head=0, width=740, height=190):
                 svg.text((j + 0.5) * step, height - 3, number(share), anchor="middle", bold=share >= 0.2, size=12)
             )
     wide = round(step * max(len(queries), len(keys)) + 4, 1)
-    return f'{STYLE_SHEET}<g class="mha-arcs">{"".join(groups)}</g>', wide, height
+    return f'<g class="mha-arcs">{"".join(groups)}</g>', wide, height
 
 
 def _word(word, x, y, step, rising, *, up, strong, role):

@@ -48,12 +48,6 @@ LINES = {
     "join 0": (("context 0", "concat"),),
     "join 1": (("context 1", "concat"),),
 }
-# Lit lines flow for a moment; where motion is not wanted they are still, as they are in the end.
-STYLE_SHEET = """<style>
-.mha-flow { opacity: 0; animation: mha-flow 3s linear; }
-@keyframes mha-flow { 0% { opacity: 1; stroke-dashoffset: 0; } 85% { opacity: 1; } 100% { stroke-dashoffset: -128; } }
-@media (prefers-reduced-motion: reduce) { .mha-flow { animation: none; } }
-</style>"""
 EVERYTHING = frozenset(TENSORS) | frozenset(LINES) | {"tokens", "out", "on"}
 
 
@@ -74,7 +68,7 @@ def block(lit=EVERYTHING, *, row=None, wrong=(), weights=None, output=None, movi
     output : ndarray, shape (seq_len, d_model), optional
         Drawn instead of the course's.
     moving : bool, optional
-        Whether lit lines flow, where the reader's settings allow motion.
+        Whether lit lines flow for a moment, where the card's style sheet stands in the page.
     named : bool, optional
         Whether the words and the tensors' names are written: they are too small where the picture is.
 
@@ -83,7 +77,7 @@ def block(lit=EVERYTHING, *, row=None, wrong=(), weights=None, output=None, movi
     list of str
         Fragments of a picture that is WIDTH by HEIGHT.
     """
-    parts = [STYLE_SHEET if moving else "", _lines(lit, moving)]
+    parts = [_lines(lit, moving)]
     for name, values in _arrays(weights, output).items():
         parts.append(_tensor(name, values, lit=name in lit, row=row, wrong=name in wrong, named=named))
     return [*parts, *_around(lit, row, named)]

@@ -114,7 +114,7 @@ def row_bars(rows, *, largest=None, colours=None, title="", decimals=2):
     unit = 300 / (high - low)
     left = 22 + 7.2 * max(map(len, rows))
     named = 8 + 7.2 * max(map(len, series))
-    zero, y = left + named - low * unit + (44 if low < 0 else 0), 32 if title else 10
+    zero, y = left + named - low * unit + (56 if low < 0 else 0), 32 if title else 10
     parts = [svg.text(8, 18, title, bold=True, size=13)] if title else []
     for name, given in rows.items():
         height = 20 * len(given)
@@ -208,8 +208,10 @@ def moved_vectors(before, after, features, *, pulls=None):
         (x0, y0), (x, y) = place(before[starts[label]]), place(point)
         parts.append(svg.arrow(x0, y0, x, y, colour=style.role_text("output")))
         parts.append(svg.circle(x, y, 6, fill=style.ROLES["output"], stroke=style.INK))
-        parts.append(svg.box(x + 9, y - 9, 8.6 * len(label), 18, fill=style.PAPER))  # a label hides the band below it
-        parts.append(svg.text(x + 11, y + 5, label, size=13, bold=True, colour=style.role_text("output")))
+        # Beside the point or, where its arrow comes from there, above it; a label hides the band below it.
+        x, y = (x + 9, y) if x >= x0 else (x - 8, y - 20)
+        parts.append(svg.box(x, y - 9, 8.6 * len(label), 18, fill=style.PAPER))
+        parts.append(svg.text(x + 2, y + 5, label, size=13, bold=True, colour=style.role_text("output")))
 
     def listed(points):
         return ", ".join(f"{name} ({number(x)}, {number(y)})" for name, (x, y) in points.items())

@@ -109,8 +109,12 @@ def _panel(title, x, named, x_name, doubling, left, top):
         written = f"{tick:g}".replace("-", "−")
         parts.append(svg.text(x0 - 7, up(tick) + 4, written, anchor="end", size=11, colour=style.QUIET))
     below = y0 + ROOM[1]
+    free = 0  # where the next number may begin
     for tick in x if len(x) <= 10 else _ticks(x[0], x[-1]):
-        parts.append(svg.text(across(tick), below + 16, f"{tick:g}", anchor="middle", size=11, colour=style.QUIET))
+        half = 3.6 * len(f"{tick:g}")
+        if across(tick) - half >= free:
+            parts.append(svg.text(across(tick), below + 16, f"{tick:g}", anchor="middle", size=11, colour=style.QUIET))
+            free = across(tick) + half + 6
     parts.append(svg.text(x0 + ROOM[0] - 8, below + 32, x_name, anchor="end", size=12))
     parts.append(svg.line(x0, below, x0 + ROOM[0], below, colour=style.INK))
     at = x0 + 8

@@ -12,11 +12,17 @@ TEXT = 12
 TITLE, HEADER = 17, 15
 SIGN = 30  # pixels for a sign such as × or =
 LABEL = 38
+NOTHING = 1e-9
 
 
 def written(value):
     """Write a number as short as it may be: whole ones without decimals, and so that it fits its cell."""
     return svg.short(value, 0 if float(value).is_integer() else 2)
+
+
+def is_nothing(value):
+    """Tell whether a number is so small that nobody would call it something; NaN is something."""
+    return abs(value) < NOTHING
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,8 @@ class Grid:
         What rows and columns are.
     write : callable, optional
         From a number to what stands in its cell.
+    hidden : ndarray of bool, optional
+        Where nothing should be: grey, or framed in red.
     """
 
     values: np.ndarray
@@ -62,6 +70,7 @@ class Grid:
     label_width: float = LABEL
     corner: str = ""
     write: object = written
+    hidden: np.ndarray | None = None
 
     @property
     def left(self):
@@ -144,12 +153,19 @@ def draw_grid(grid, x, y):
         chosen = any(row == i for row, _ in grid.marked)
         parts.append(svg.text(left - 5, y + (i + 0.5) * height + 4, label, anchor="end", size=11, bold=chosen))
     for (i, j), value in np.ndenumerate(grid.values):
+        hidden = grid.hidden is not None and grid.hidden[i, j]
+        if hidden and is_nothing(value):
+            parts.append(svg.box(left + j * width, y + i * height, width - 1, height - 1, fill=style.HIDDEN))
+            continue
         colour = grid.colours(value, i, j)
         parts.append(svg.box(left + j * width, y + i * height, width - 1, height - 1, fill=colour))
         centre, ink = left + (j + 0.5) * width - 0.5, style.text_colour(colour)
         label = grid.write(value)
         if label:
             parts.append(svg.text(centre, y + (i + 0.5) * height + 4, label, anchor="middle", size=size, colour=ink))
+        if hidden:
+            at = left + j * width + 1.5, y + i * height + 1.5
+            parts.append(svg.box(*at, width - 4, height - 4, stroke=style.ALARM, stroke_width=3))
     parts += [_frame(grid, left, y), _differences(grid, left, y)]
     at = left
     for colour, columns in grid.bars:

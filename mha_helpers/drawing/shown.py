@@ -6,6 +6,28 @@ from base64 import b64encode
 from mha_helpers.drawing import svg
 
 
+def image(mime, data, width, text):
+    """Return a picture as an HTML image with alternative text, which JupyterLab gives to no PNG that stands alone.
+
+    Parameters
+    ----------
+    mime : str
+        "image/svg+xml" or "image/png".
+    data : bytes
+    width : float
+        In pixels of the page; narrower where there is less room.
+    text : str
+
+    Returns
+    -------
+    str
+    """
+    return (
+        f'<img alt="{html.escape(text)}" width="{width:g}" style="max-width:100%; height:auto" '
+        f'src="data:{mime};base64,{b64encode(data).decode()}">'
+    )
+
+
 class CourseFigure:
     """A picture and the sentence that says what it shows.
 
@@ -33,11 +55,7 @@ class CourseFigure:
 
     def html(self):
         """Return the picture as an HTML image."""
-        source = b64encode(self.svg.encode()).decode()
-        return (
-            f'<img alt="{html.escape(self.text)}" width="{self.width:g}" style="max-width:100%; height:auto" '
-            f'src="data:image/svg+xml;base64,{source}">'
-        )
+        return image("image/svg+xml", self.svg.encode(), self.width, self.text)
 
     def __repr__(self):
         return self.text

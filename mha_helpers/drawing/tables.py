@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mha_helpers.drawing import style, svg
-from mha_helpers.drawing.equation import HEADER, TITLE, Grid, draw_grid, sign, sign_width
+from mha_helpers.drawing.equation import HEADER, TITLE, Grid, draw_grid, is_nothing, sign, sign_width
 from mha_helpers.drawing.shown import CourseFigure
 from mha_helpers.drawing.style import number
 
@@ -38,7 +38,8 @@ class Matrix(NamedTuple):
     tokens : array_like of int, shape (n_rows, n_columns), optional
         For the role "tokens": which token each cell is from; its row unless given.
     hidden : array_like of bool, shape (n_rows, n_columns), optional
-        Cells that a mask hides: plain grey.
+        Where a mask wants nothing: such a cell is plain grey without a number, and framed in red where there is
+        something all the same.
     """
 
     title: str
@@ -141,6 +142,12 @@ def _checked(matrix):
             f"{matrix.title!r} has shape {matrix.values.shape} and {len(matrix.columns)} column labels; "
             "give one a column"
         )
+    hidden = np.zeros(matrix.values.shape, bool) if matrix.hidden is None else np.asarray(matrix.hidden, dtype=bool)
+    if hidden.shape != matrix.values.shape:
+        raise ValueError(
+            f"{matrix.title!r} has shape {matrix.values.shape} and hidden {hidden.shape}; give one for each cell"
+        )
+    matrix = matrix._replace(hidden=hidden)
     kind, _, which = matrix.role.partition(" ")
     if matrix.role not in (*style.ROLES, *OWN_ROLES) and not (kind in ("head", "weights") and which.isdigit()):
         roles = ", ".join([*style.ROLES, *OWN_ROLES, "weights 1", "head 0"])
@@ -207,12 +214,6 @@ def _cell(matrix):
 
 def _grid(matrix):
     colours, ink = _colours(matrix)
-    if matrix.hidden is not None:
-        hidden, seen = np.asarray(matrix.hidden, dtype=bool), colours
-
-        def colours(value, row, column):
-            return style.HIDDEN if hidden[row, column] else seen(value, row, column)
-
     labels = [*matrix.rows, *([matrix.corner] if matrix.columns else [])]
     many = matrix.values.size > MANY and matrix.role.startswith("weights")
     bars = ()
@@ -223,6 +224,7 @@ def _grid(matrix):
         matrix.values, matrix.title, colours, ink, matrix.rows, matrix.columns, bars=bars, cell=_cell(matrix),
         label_width=12 + 7.0 * max(map(len, labels), default=0), corner=matrix.corner if matrix.columns else "",
         write=lambda value: "" if many and abs(value) < 0.005 else svg.short(value, matrix.decimals),
+        hidden=matrix.hidden,
     )  # fmt: skip
 
 
@@ -261,8 +263,12 @@ def _width(part):
 
 
 def _sentence(matrix):
+    def said(value, hidden):
+        written = number(value, matrix.decimals)
+        return written if not hidden else "hidden" if is_nothing(value) else f"{written} though hidden"
+
     rows = ", ".join(
-        f"{label} ({', '.join(number(value, matrix.decimals) for value in row)})"
-        for label, row in zip(matrix.rows, matrix.values, strict=True)
+        f"{label} ({', '.join(map(said, row, hidden))})"
+        for label, row, hidden in zip(matrix.rows, matrix.values, matrix.hidden, strict=True)
     )
     return f"{matrix.title}: {rows}."

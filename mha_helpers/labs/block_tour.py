@@ -81,14 +81,14 @@ def sentence(result):
     return f"Step {result.step + 1} of {len(STEPS)}. {step.title}. {step.number(tour)}.{differs}"
 
 
-PANEL, ROOM = 198, 140  # the height of what is below the block, and of the equation in it
+PANEL, ROOM = 190, 140  # the height of what is below the block, and of the equation in it
 
 
 def render(result):
     """Draw a result."""
     step, tour = STEPS[result.step], result.tour
     lit = step.lit(tour.head)
-    top, said = HEIGHT + 8, sentence(result)
+    top, said = HEIGHT + 2, sentence(result)
     parts = [
         _magnifier(lit, top),
         *block(

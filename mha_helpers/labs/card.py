@@ -10,7 +10,9 @@ from mha_helpers.drawing import style
 
 EDGE = "#767676"  # of controls: 4.5 to 1 on white, where 3 to 1 is asked for
 NARROWEST = 664  # pixels: no picture is wider, so that a lab fits a card of 685; a narrower one scrolls
+STILL_WIDTH = 700  # pixels: of a stored picture, the narrowest card's, so that it is not shrunk much anywhere
 
+# It stands in the page once, and not in each picture: a new style sheet makes the browser look at the whole page again.
 # ipywidgets 7 and 8 read the same variables of JupyterLab; what they lack is set by class.
 STYLE_SHEET = f"""<style>
 .mha-lab {{
@@ -39,7 +41,8 @@ STYLE_SHEET = f"""<style>
   flex-direction: row-reverse; align-items: center; gap: 4px; color: {style.INK}; overflow: visible; }}
 .mha-lab .widget-radio-box input {{ margin: 0; }}
 .mha-lab .widget-checkbox {{ width: auto; }}
-.mha-lab .widget-checkbox label {{ color: {style.INK}; }}
+.mha-lab .widget-checkbox label {{ color: {style.INK}; display: flex; align-items: center; gap: 5px; }}
+.mha-lab .widget-checkbox input {{ margin: 0; }}
 .mha-lab :focus-visible {{ outline: 3px solid #00548a !important; outline-offset: 1px; }}
 .mha-picture .mha-scroll {{ overflow-x: auto; overflow-y: hidden; }}
 .mha-picture .mha-parts {{ display: flex; flex-wrap: wrap; align-items: flex-start; gap: 0 8px;
@@ -60,9 +63,16 @@ STYLE_SHEET = f"""<style>
 @keyframes mha-arrive {{ from {{ transform: translate(var(--from-x), var(--from-y)); }} }}
 @keyframes mha-flash {{ from {{ stroke-opacity: 1; stroke-width: 9px; }} }}
 @keyframes mha-grow {{ from {{ stroke-dashoffset: var(--whole); }} }}
+@keyframes mha-flow {{ 0% {{ opacity: 1; stroke-dashoffset: 0; }} 85% {{ opacity: 1; }}
+  100% {{ stroke-dashoffset: -64; }} }}
 .mha-arrive {{ animation: mha-arrive 0.9s ease-in-out both; }}
 .mha-flash {{ animation: mha-flash 0.7s ease-out both; }}
 .mha-grow {{ stroke-dasharray: var(--whole); animation: mha-grow 0.6s ease-out both; }}
+.mha-flow {{ opacity: 0; animation: mha-flow 1.5s linear; }}
+.mha-arcs .mha-word {{ cursor: pointer; }}
+.mha-arcs:hover .mha-word .mha-arc {{ opacity: 0.06; }}
+.mha-arcs .mha-word:hover .mha-arc {{ opacity: 1; }}
+.mha-arcs .mha-word:hover rect {{ stroke-width: 2.5; }}
 .mha-lab .mha-hover {{ transition: opacity 0.15s; }}
 @media (prefers-reduced-motion: reduce) {{
   .mha-picture * {{ animation: none !important; transition: none !important; }}

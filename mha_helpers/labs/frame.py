@@ -15,6 +15,7 @@ import ipywidgets
 from IPython.display import display
 
 from mha_helpers.course_data import data_path
+from mha_helpers.drawing.shown import image
 from mha_helpers.labs import card
 from mha_helpers.labs.controls import in_a_row
 
@@ -70,7 +71,7 @@ class Lab:
         self.exercise, self.moves = exercise, moves
         self.first_state = self.state
         self._n_settings = 0  # how many calls of `set` are under way: an observer may call it again
-        self._before = None
+        self._shown = self._before = None  # the state that is shown, and its result
         self.picture, self.readout = ipywidgets.HTML(), ipywidgets.HTML()
         self.picture.add_class("mha-picture")
         self.readout.add_class("mha-readout")
@@ -80,7 +81,7 @@ class Lab:
             button.on_click(lambda _, change=change: self._take(change(self.state)))
             self.buttons[label] = button
         for control in controls.values():
-            control.observe(lambda _: self.update(), "value")
+            control.observe(lambda _: self._follow(), "value")
         buttons = in_a_row(self.buttons.values())
         rows = layout or [[*controls.values(), Lab.BUTTONS]]
         arranged = [in_a_row(buttons if one is Lab.BUTTONS else one for one in row) for row in rows]
@@ -103,7 +104,9 @@ class Lab:
             self.set(**values)
 
     def set(self, **values):
-        """Set several controls, and draw once, when the last one is set."""
+        """Set several controls, and draw once: first of all, as each control takes the page some time."""
+        if not self._n_settings:
+            self.update(self.state | values)
         with self.held():
             for name, value in values.items():
                 self.controls[name].value = value
@@ -116,7 +119,12 @@ class Lab:
             yield
         finally:
             self._n_settings -= 1
-        self.update()
+        self._follow()
+
+    def _follow(self):
+        """Show the controls' state, unless it is shown already or more is to change."""
+        if not self._n_settings and self.state != self._shown:
+            self.update()
 
     def draw(self, state, function, before=None):
         """Return the picture of a state."""
@@ -133,16 +141,16 @@ class Lab:
         """What the check calls the learner's mistake, if it knows it. Asked once: it takes a hundred calls."""
         return self.exercise and self.exercise.diagnosis(self.function).mistake
 
-    def update(self, role="alert"):
-        """Show the present state."""
-        if self._n_settings:
-            return
+    def update(self, state=None, *, role="alert"):
+        """Show a state: the present one unless given."""
+        self._shown = state = self.state if state is None else state
         try:
-            result = self.compute(self.state, self.function)
+            result = self.compute(state, self.function)
             picture = self._drawn(result, self._before)
             self._before = result
             self.picture.value, self.readout.value = picture.html(), card.readout(picture.sentence, role=role)
         except Exception as error:  # a widget's callback has nowhere else to say it
+            self._shown = None
             self.picture.value = (
                 f'<p role="alert"><b>This lab stopped:</b> {html.escape(type(error).__name__)}: '
                 f"{html.escape(str(error))}. Press Reset; if it stays, please report it.</p>"
@@ -173,9 +181,10 @@ class Lab:
                     "version_major": 2,
                     "version_minor": 0,
                 },
+                "text/html": image("image/png", picture, card.STILL_WIDTH, self.description),
                 "image/png": b64encode(picture).decode(),
                 "text/plain": self.description,
             },
-            metadata={"image/png": {"width": 700}},
+            metadata={"image/png": {"width": card.STILL_WIDTH}},
             raw=True,
         )

@@ -155,7 +155,9 @@ def sentence(result):
     """Say what is to be seen."""
     if isinstance(result, Unavailable):
         return f"The trained model could not be loaded: {result.why}"
-    said = [_row(result), _label(result)]
+    said = [_row(result)]
+    if result.cosine is None:  # else there is enough to be said
+        said.append(_label(result))
     if result.twin is not None:
         row = result.twin[result.query]
         even = number(1 / len(row))
@@ -245,7 +247,7 @@ def head_browser(function=None):
     lab = Lab(
         name="head_browser",
         title="head browser",
-        task="Whom does “it” look at in other heads? Then type a sentence of your own, and press Enter.",
+        task="Whom does “it” look at? Then type a sentence of your own, and press Enter.",
         controls={"sentence": text, "layer": layer, "head": head, "query": query} | switches,
         layout=([text], [layer, head, query, *switches.values()], [preset, Lab.BUTTONS]),
         compute=lambda state, function=None: compute(state, function, theirs),

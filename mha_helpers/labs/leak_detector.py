@@ -197,7 +197,7 @@ def _table(result, height):
         svg.matrix(
             result.moved, 0, 0, title="Every token changed in turn", row_labels=WORDS, column_labels=WORDS,
             colours=lambda value: style.weight_colour(value / largest), label_width=LABEL, cell=CELL,
-            column=result.token,
+            column=result.token, hidden=~MUST_MOVE & ~result.leaks,
         )
     ]  # fmt: skip
     for cells, colour, dashed in ((result.leaks, style.ALARM, False), (result.blind, style.INK, True)):

@@ -132,15 +132,15 @@ def sentence(result):
     if astray.max() > NOTHING:
         row = close(astray, astray.max()).argmax()
         most = number(astray[row]) if astray[row] >= 0.005 else "less than 0.01"
-        where = f"row {row + 1} “{result.words[row]}”"
+        where = f"row {row} “{result.words[row]}”"
         parts.append(f"Hidden keys get up to {most} of a row's weight ({where}){_reason(result)}.")
     return " ".join(parts)
 
 
 def _rows(result, rows):
     if len(rows) == 1:
-        return f"Row {rows[0] + 1} “{result.words[rows[0]]}”"
-    return "Every row" if len(rows) == N else f"Rows {listed(row + 1 for row in rows)}"
+        return f"Row {rows[0]} “{result.words[rows[0]]}”"
+    return "Every row" if len(rows) == N else f"Rows {listed(rows)}"
 
 
 def _nothing_seen(weights):

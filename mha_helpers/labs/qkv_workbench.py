@@ -238,7 +238,8 @@ def _cells(vector, x, y, colours, frame="none"):
 
 def _brief(value):
     """Write a number in the room of three digits."""
-    return next((text for text in (number(value, d) for d in (1, 0)) if len(text) <= 4), "…")
+    decimals = (0,) if float(value).is_integer() else (1, 0)
+    return next((text for text in (number(value, d) for d in decimals) if len(text) <= 4), "…")
 
 
 def _swap(state):

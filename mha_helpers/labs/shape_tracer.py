@@ -13,7 +13,7 @@ from mha_helpers.labs.controls import dropdown, whole_number
 from mha_helpers.labs.frame import Lab
 
 SIZES = ("B", "S", "d_model", "h")
-AXES = tuple(f"axis {i}" for i in range(1, 5))
+AXES = tuple(f"axis {i}" for i in range(4))  # counted as in swapaxes(1, 2)
 # What each axis counts, and its colour (Paul Tol's light scheme); S stands twice where tokens meet tokens.
 COUNTS = {
     "B": "sequences in the batch",
@@ -152,13 +152,13 @@ def why_wrong(result, stage, guess):
     """Say which axis of a guess is wrong, and why."""
     shape, (name, _, axes, why) = result.shapes[stage], STAGES[stage]
     if shape is None:
-        return "There is no such array: the features cannot be cut into this many equal parts. All axes 0 says so."
+        return "There is no such array: the features cannot be cut into this many equal parts. All four at 0 says so."
     if not guess:
-        return f"{name} has a shape. Fill in its axes from axis 1 on; all axes 0 means that NumPy refuses."
+        return f"{name} has a shape. Fill in its axes from axis 0 on; all four at 0 means that NumPy refuses."
     if len(guess) != len(shape):
         return f"{name} has {len(shape)} axes, not {len(guess)}: {why}."
     axis = next(i for i, (got, wanted) in enumerate(zip(guess, shape, strict=True)) if got != wanted)
-    said = f"Axis {axis + 1} of {name} is not {guess[axis]}: it counts {COUNTS[axes[axis]]}; {why}."
+    said = f"Axis {axis} of {name} is not {guess[axis]}: it counts {COUNTS[axes[axis]]}; {why}."
     if sorted(guess) == sorted(shape):
         return f"{said} Your numbers are right, their order is not."
     if "reshape" in STAGES[stage][1] and math.prod(guess) != math.prod(shape):
@@ -192,7 +192,7 @@ def sentence(result):
 
 
 UNIT, BAR, PITCH, TOP = 14, 20, 34, 26  # pixels for one of an axis; a bar's height; from stage to stage; the first
-BARS, BESIDE = 248, 5  # where the bars begin; between two
+BARS, BESIDE = 258, 5  # where the bars begin; between two
 
 
 def _bars(shape, names):
@@ -299,7 +299,7 @@ def _stage(result, i, bars, y):
         wrong = _wrong_axes(result.guess, result.shapes[i]) if failed else ()
         parts.append(_axis_bars(_bars(result.guess, ("",) * len(result.guess)), y, wrong=wrong))
     else:
-        said = "fill in axis 1, 2, ..., then Check" if now else "?" if reached else "not reached"
+        said = "fill in axis 0, 1, ..., then Check" if now else "?" if reached else "not reached"
         parts.append(svg.text(BARS, y + 14, said, colour=style.INK if now else style.QUIET, size=12))
     return "".join(parts)
 
@@ -332,7 +332,7 @@ def shape_tracer():
     Examples
     --------
     >>> lab = shape_tracer()
-    >>> lab.set(**{"axis 1": 2, "axis 2": 5, "axis 3": 12})
+    >>> lab.set(**{"axis 0": 2, "axis 1": 5, "axis 2": 12})
     >>> lab.buttons["Check"].click()
     >>> "Right: Q is (2, 5, 12)" in lab.readout.value
     True
@@ -347,7 +347,7 @@ def shape_tracer():
     return Lab(
         name="shape_tracer",
         title="shape tracer",
-        task="Fill in the next shape, axis by axis (0: no such axis; all 0: it fails). Then press Check.",
+        task="Fill in the next shape, then press Check. Unused axes stay at 0; all four at 0 means that it fails.",
         # The record is a control that is not shown: what was checked so far, and with which sizes.
         controls=sizes | axes | {"record": ipywidgets.Text(description="record")},
         actions={"Check": _check, "Show": _show, "Start over": lambda state: {"record": ""}},

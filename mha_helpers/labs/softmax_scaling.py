@@ -18,7 +18,7 @@ from mha_helpers.learner.answer import answer
 
 N_KEYS, N_SEQUENCES, N_DRAWS = 8, 25, 30
 N_ROWS = N_SEQUENCES * N_KEYS  # a row of scores for each query
-KEYS = [f"key {j + 1}" for j in range(N_KEYS)]
+KEYS = [f"key {j}" for j in range(N_KEYS)]
 D_MODEL = 512
 UNSCALED = "none"
 DIVISORS = {
@@ -206,6 +206,8 @@ def _line(result, before):
             f'<path d="M{ZERO - REACH} {y}h{2 * REACH}{axis}" stroke="{style.QUIET}"/>',
             svg.text(0, y + 4, name, size=12, bold=y == DIVIDED_Y),
         ]
+    parts.append(svg.box(0, DIVIDED_Y + 17, 10, 10, fill=style.SEQUENTIAL[1]))
+    parts.append(svg.text(14, DIVIDED_Y + 26, "spread", size=11, colour=style.QUIET))
     for tick in ticks:
         parts.append(svg.text(ZERO + unit * tick, DIVIDED_Y + 26, f"{tick:g}".replace("-", "−"), anchor="middle",
                               size=11))  # fmt: skip

@@ -316,7 +316,7 @@ def sum_of_heads(function=None):
     return Lab(
         name="sum_of_heads",
         title="sum of heads",
-        task="Switch a head off: what is missing then? Exchange the heads, without the rows of W_O and with them.",
+        task="Switch a head off: what is missing? Exchange the heads, with and without their rows of W_O.",
         controls=heads | others,
         layout=([token, *heads.values()], [instead], [order, rows, Lab.BUTTONS]),
         compute=compute,

@@ -35,15 +35,15 @@ WHY = {
         ("row sums", "parity"),
         "Its numbers are wrong only under the mask, and even there rows sum to 1: nothing is hidden at all.",
     ),
-    "strict causal mask": (("row sums",), "With the diagonal hidden, token 1 sees nothing: its row alone sums to 0."),
+    "strict causal mask": (("row sums",), "With the diagonal hidden, token 0 sees nothing: its row alone sums to 0."),
     "split by reshape": (
         ("knock-out",),
-        "A plain reshape puts pieces of other tokens into a head, so that head 1's columns of W_V do not end in its "
+        "A plain reshape puts pieces of other tokens into a head, so that head 0's columns of W_V do not end in its "
         "rows of W_O.",
     ),
     "merge by reshape": (
         ("knock-out",),
-        "Heads are put together across tokens: what head 1 found goes to the first two outputs, whole.",
+        "Heads are put together across tokens: what head 0 found goes to the first two outputs, whole.",
     ),
     "no W_O": (("knock-out",), "W_O is never used: zeroing its rows changes nothing."),
 }
@@ -68,6 +68,8 @@ class Result:
 
     @property
     def score(self):
+        if not self.used and not self.tried:
+            return "No score yet."
         probes = f"{self.used} probe{'' if self.used == 1 else 's'} used"
         return f"Score: {self.right} of {self.tried} right, {probes}."
 

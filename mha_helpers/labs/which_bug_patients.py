@@ -144,8 +144,8 @@ class Reading:
         return self.numbers is None or bool(self.abnormal.any())
 
 
-TOKENS = tuple(str(i + 1) for i in range(N))
-HEADS = tuple(f"head {i + 1}" for i in range(N_HEADS))
+TOKENS = tuple(map(str, range(N)))
+HEADS = tuple(f"head {i}" for i in range(N_HEADS))
 
 
 def row_sums(run):
@@ -153,7 +153,7 @@ def row_sums(run):
     sums = np.stack([run(mask=mask)[1].sum(axis=-1) for mask in (None, CAUSAL)])
     farthest = np.abs(sums - 1).argmax(axis=1)
     sums = np.take_along_axis(sums, farthest[:, None], axis=1)[:, 0]
-    free, masked = (np.flatnonzero(np.abs(row - 1) > 1e-4) + 1 for row in sums)
+    free, masked = (np.flatnonzero(np.abs(row - 1) > 1e-4) for row in sums)
     if free.size:
         words = "Not all rows sum to 1, even without a mask."
     elif masked.size:
@@ -180,7 +180,7 @@ def leak(run):
     moved = probes.leaks(lambda X: run(X=X, mask=CAUSAL)[0], INPUTS["X"])
     later = np.where(CAUSAL, 0, moved).max(axis=-1)
     earlier = np.where(CAUSAL, moved, np.inf).min(axis=-1)
-    leaking, blind = (np.flatnonzero(rows) + 1 for rows in (later > NOTHING, earlier <= NOTHING))
+    leaking, blind = (np.flatnonzero(rows) for rows in (later > NOTHING, earlier <= NOTHING))
     words = "No output moves with a later token."
     if leaking.size:
         words = f"A later token moves {_outputs(leaking)}."
@@ -191,12 +191,12 @@ def leak(run):
 
 
 def knock_out(run):
-    """Knock head 1 out in two ways, by its columns of W_V and its rows of W_O: both should take the same."""
+    """Knock head 0 out in two ways, by its columns of W_V and its rows of W_O: both should take the same."""
     W_V, W_O = INPUTS["W_V"].copy(), INPUTS["W_O"].copy()
     W_V[:, :D_HEAD], W_O[:D_HEAD] = 0, 0
     whole, without_values, without_rows = run()[0], run(W_V=W_V)[0], run(W_O=W_O)[0]
     moved = np.stack([np.abs(whole - other).max(axis=-1) for other in (without_values, without_rows)])
-    by_values, by_rows = (np.flatnonzero(row > NOTHING) + 1 for row in moved)
+    by_values, by_rows = (np.flatnonzero(row > NOTHING) for row in moved)
     if np.abs(without_values - without_rows).max() <= NOTHING:
         words = "Both ways take the same from every output."
     elif not by_rows.size:
@@ -204,7 +204,7 @@ def knock_out(run):
     elif by_values.size < by_rows.size:
         words = f"They differ: W_V's columns move {f'only {_outputs(by_values)}' if by_values.size else 'nothing'}."
     else:
-        words = "They differ: what W_O's rows meet is not head 1 alone."
+        words = "They differ: what W_O's rows meet is not head 0 alone."
     apart = np.abs(without_values - without_rows).max(axis=-1) > NOTHING
     return Reading(words, moved, ("W_V", "W_O"), TOKENS, np.stack([apart, apart]))
 
@@ -256,7 +256,7 @@ PROBES = {
     "row sums": (row_sums, "Do weights sum to 1?", "all 1"),
     "permutation": (permutation, "Tokens shuffled: what changes?", "nothing moves"),
     "leak": (leak, "Causal: who moves an output?", "later: 0, others: more"),
-    "knock-out": (knock_out, "Head 1 zeroed in two ways", "both rows equal"),
+    "knock-out": (knock_out, "Head 0 zeroed in two ways", "both rows equal"),
     "entropy": (entropy, "How evenly does it attend?", "both rows equal"),
     "parity": (parity, "Far from the loop over heads?", "all 0"),
 }

@@ -7,7 +7,7 @@ import numpy as np
 from mha_helpers.learner import explain
 from mha_helpers.learner.calling import call_safely, close, is_stub, same_shapes
 
-AGAIN = "Its check says more; after a change, run this cell again."
+AGAIN = "See its check, then run this again."
 
 
 @dataclass(frozen=True)
@@ -100,9 +100,7 @@ def answer(function, reference, arguments, outputs, options=None):
     if is_stub(function, given):
         return ours(not_written)
     if given.error is not None:
-        named = (f"{option}={value}" for option, value in (options or {}).items())
-        asked = f"{name}({', '.join([*arguments, *named])})"
-        return ours(f"yours stopped. {explain.describe_error(given.error, function, asked)} {AGAIN}")
+        return ours(f"yours stopped with {explain.error_in_brief(given.error, function)}. {AGAIN}")
     if given.arrays is None or len(given.arrays) != len(outputs) or not same_shapes(given, right):
         return ours(f"yours does not return ({', '.join(outputs)}) in the right shapes. {AGAIN}")
     boolean = given.boolean or not right.boolean

@@ -143,6 +143,12 @@ def describe_error(error, function, asked, *, with_cause=True, in_batch=False):
     return f"{text} Likely cause: {cause}" if cause else text
 
 
+def error_in_brief(error, function):
+    """Say which error it was and where, for a place beside which the check says the rest."""
+    _, line = last_line(error, function)
+    return type(error).__name__ + (f" in the line “{_cut(line, 50)}”" if line else "")
+
+
 def _likely_cause(said, asked, *, inside, line, source):
     if "view() takes" in said:
         return "NumPy's view is something else; PyTorch's view is NumPy's reshape."
@@ -175,8 +181,8 @@ def _source(function):
         return ""
 
 
-def _cut(text):
-    return text if len(text) <= 200 else text[:200] + "..."
+def _cut(text, longest=200):
+    return text if len(text) <= longest else text[:longest] + "..."
 
 
 def last_line(error, function):

@@ -137,11 +137,6 @@ def test_an_attention_map_draws_every_weight_with_its_colour():
     assert fills(gold) == [style.head_weight_colours(1)(weight) for weight in WEIGHTS.flat]
 
 
-def test_what_a_mask_hides_is_grey_whatever_it_holds():
-    drawn = figures.matrices(Matrix("W", [[0.4, 0.6]], "weights", ("a",), hidden=[[True, False]]))
-    assert fills(drawn) == [style.HIDDEN, style.weight_colour(0.6)]
-
-
 def test_an_attention_map_says_who_attends_to_whom():
     assert repr(figures.attention_map(WEIGHTS[:2], TOKENS[:2], TOKENS)) == (
         "Attention weights, 2 queries by 3 keys: “it” attends most to “cat” (0.68), “cat” attends most to “it” (0.50)."
@@ -229,9 +224,9 @@ def test_a_chosen_query_stands_out_with_its_shares():
     assert repr(drawn) == "Attention arcs: “it” attends most to “cat” (0.68), then to “mat” (0.22) and “it” (0.10)."
 
 
-def test_hovering_needs_no_script_and_words_are_escaped():
+def test_words_are_escaped_and_a_figure_brings_no_style_sheet():
     drawn = figures.arcs([[1.0]], ["<b>"])
-    assert ":hover" in drawn.svg
+    assert "<style" not in drawn.svg, "an image doesn't know where the pointer is; what hover shows is for labs"
     assert "&lt;b&gt; to &lt;b&gt;: 1.00" in drawn.svg
     assert "script" not in drawn.svg
 
@@ -240,6 +235,20 @@ def test_the_whole_block_names_its_tensors_and_says_where_it_looks():
     drawn = figures.whole_block()
     assert {"X", "W_Q", "Q", "head 0: weights", "head 1: weights", "concat", "W_O", "output"} <= set(texts(drawn))
     assert repr(drawn).endswith("In head 0 “it” looks mostly at “cat”; in head 1 “it” looks mostly at “tired”.")
+
+
+def test_hidden_cells_are_grey_without_a_number_and_red_where_there_is_something_all_the_same():
+    weights, hidden = [[1.0, 0.0], [0.4, 0.6]], [[False, True], [False, True]]
+    drawn = figures.matrices(Matrix("weights", weights, "weights", ("cat", "sat"), ("cat", "sat"), hidden=hidden))
+    assert repr(drawn) == "weights: cat (1.00, hidden), sat (0.40, 0.60 though hidden)."
+    assert "0.00" not in texts(drawn)
+    assert drawn.svg.count(style.HIDDEN) == 1
+    assert drawn.svg.count(style.ALARM) == 1
+
+
+def test_hidden_has_the_shape_of_its_matrix():
+    with pytest.raises(ValueError, match="give one for each cell"):
+        figures.matrices(Matrix("weights", [[1.0, 0.0]], "weights", ("cat",), hidden=[[True]]))
 
 
 # ---- quantities ------------------------------------------------------------------------------

@@ -292,11 +292,11 @@ def test_the_split_lab_shows_what_each_head_holds(seen, lab_of):
 
 def test_the_shape_tracer_grades_a_shape(lab_of):
     lab = lab_of("shape_tracer")
-    for axis, size in zip(("axis 1", "axis 2", "axis 3"), (2, 5, 3), strict=True):
+    for axis, size in zip(("axis 0", "axis 1", "axis 2"), (2, 5, 3), strict=True):
         lab.get_by_label(axis).fill(str(size))
         lab.get_by_label(axis).press("Enter")
     lab.get_by_role("button", name="Check").click()
-    expect(lab.locator(".mha-readout")).to_contain_text("Axis 3 of Q is not 3")
+    expect(lab.locator(".mha-readout")).to_contain_text("Axis 2 of Q is not 3")
     expect(lab.locator(".mha-picture")).to_contain_text("≠")
 
 

@@ -193,7 +193,7 @@ def test_a_wrong_function_is_run_and_marked(make_learners_lab):
     [
         pytest.param(None, html.escape("Shown with the course's own"), id="none"),
         pytest.param(lambda *given, **named: ..., "yours is not written yet", id="stub"),
-        pytest.param(lambda *given, **named: 1 / 0, "yours stopped. Python said ZeroDivisionError", id="raises"),
+        pytest.param(lambda *given, **named: 1 / 0, "yours stopped with ZeroDivisionError", id="raises"),
         pytest.param(lambda *given, **named: np.zeros(1), "in the right shapes", id="shapes"),
         pytest.param(lambda *given, **named: "right", "in the right shapes", id="text"),
         pytest.param(3, "what was given is not a function but int", id="no function"),
@@ -228,6 +228,15 @@ def test_a_learners_function_cannot_change_the_lab():
 
     lab, own = labs.qkv_workbench(destroys), labs.qkv_workbench(lambda *given: attention.dot_product_attention(*given))
     assert lab.picture.value == own.picture.value
+
+
+def test_a_notice_on_a_function_that_is_not_right_takes_two_lines(make_learners_lab):
+    def stops(*given, **named):
+        return "a line of a learner's may be as long as this one is", sum(given, start="and what Python says, too")
+
+    for function in (stops, LEARNERS[make_learners_lab.__name__].wrong):
+        lab = make_learners_lab(function)
+        assert len(re.search(r">([^<]+)</p>", lab.picture.value)[1]) <= 200
 
 
 def test_an_exception_in_a_callback_is_shown_in_the_lab(make_lab, monkeypatch):
@@ -272,7 +281,9 @@ def test_it_is_shown_as_a_bundle(make_learners_lab, monkeypatch):
     lab = make_learners_lab(LEARNERS[make_learners_lab.__name__].wrong)
     InteractiveShell.instance().display_formatter.format(lab)
     [bundle] = shown
-    assert set(bundle) == {"application/vnd.jupyter.widget-view+json", "image/png", "text/plain"}
+    assert set(bundle) == {"application/vnd.jupyter.widget-view+json", "text/html", "image/png", "text/plain"}
+    assert bundle["text/html"].startswith(f'<img alt="{html.escape(bundle["text/plain"])}"')
+    assert bundle["image/png"] in bundle["text/html"]
     assert bundle["text/plain"] == make_learners_lab().description, "what nbval compares must not depend on the learner"
 
 

@@ -29,8 +29,8 @@ studio = import_module("mha_helpers.labs.mask_studio")
 FIRST = studio.mask_studio().first_state
 EVERYTHING = np.ones((N, N), bool)
 CAUSAL = np.tril(EVERYTHING)
-ROW_4_EMPTY = CAUSAL.copy()
-ROW_4_EMPTY[3] = False
+ROW_3_EMPTY = CAUSAL.copy()
+ROW_3_EMPTY[3] = False
 
 
 def state(mask=EVERYTHING, **changes):
@@ -75,7 +75,7 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize("mask", [EVERYTHING, ROW_4_EMPTY], ids=["all", "row 4 empty"])
+@pytest.mark.parametrize("mask", [EVERYTHING, ROW_3_EMPTY], ids=["all", "row 3 empty"])
 @pytest.mark.parametrize("hiding", HIDING)
 @pytest.mark.parametrize("when", SETTINGS["when"])
 def test_every_setting_gives_the_numbers_that_numpy_gives(mask, when, hiding):
@@ -198,29 +198,29 @@ def test_reset_brings_back_the_first_picture():
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({}, "Row 4 “it” sees nothing: zero weights, where a plain softmax gives NaN."),
-        ({"hiding_value": "−1e9"}, "Row 4 “it” sees nothing: uniform weights, 0.200 for each hidden key."),
-        ({"hiding_value": "−1e4"}, "Row 4 “it” sees nothing: uniform weights, 0.200 for each hidden key."),
-        ({"hiding_value": "0"}, "Row 4 “it” sees nothing: uniform weights, 0.200 for each hidden key."),
-        ({"hiding_value": "−1e-9"}, "Row 4 “it” sees nothing: uniform weights, 0.200 for each hidden key."),
-        ({"when": AFTER}, "Row 4 “it” sees nothing: zero weights."),
+        ({}, "Row 3 “it” sees nothing: zero weights, where a plain softmax gives NaN."),
+        ({"hiding_value": "−1e9"}, "Row 3 “it” sees nothing: uniform weights, 0.200 for each hidden key."),
+        ({"hiding_value": "−1e4"}, "Row 3 “it” sees nothing: uniform weights, 0.200 for each hidden key."),
+        ({"hiding_value": "0"}, "Row 3 “it” sees nothing: uniform weights, 0.200 for each hidden key."),
+        ({"hiding_value": "−1e-9"}, "Row 3 “it” sees nothing: uniform weights, 0.200 for each hidden key."),
+        ({"when": AFTER}, "Row 3 “it” sees nothing: zero weights."),
     ],
 )
 def test_what_becomes_of_an_empty_row_is_said(changes, expected):
-    assert expected in said(ROW_4_EMPTY, **changes)
+    assert expected in said(ROW_3_EMPTY, **changes)
 
 
 def test_several_empty_rows_are_said_together():
     mask = CAUSAL.copy()
     mask[[0, 2, 3, 4]] = False
-    assert "Rows 1 and 3 to 5 see nothing: zero weights" in said(mask)
+    assert "Rows 0 and 2 to 4 see nothing: zero weights" in said(mask)
     assert "Every row sees nothing: zero weights" in said(~EVERYTHING)
 
 
 def test_hiding_after_the_softmax_is_said():
     sums = np.tril(softmax(studio.compute(FIRST).scores)).sum(axis=1)[:4]
     assert said(CAUSAL, when=AFTER) == (
-        f"10 of 25 cells hidden. Rows 1 to 4 sum to {sums.min():.2f}–{sums.max():.2f}, not 1: "
+        f"10 of 25 cells hidden. Rows 0 to 3 sum to {sums.min():.2f}–{sums.max():.2f}, not 1: "
         "weights were hidden after the softmax."
     )
 
@@ -232,7 +232,7 @@ def test_a_sum_near_1_is_written_so_that_it_does_not_look_like_1():
 @pytest.mark.parametrize("hiding", ["−1e4", "0", "−1e-9"])
 def test_a_finite_number_is_outrun(hiding):
     text = said(CAUSAL, hiding_value=hiding, added_to_all_scores="−15000")
-    assert f"Hidden keys get up to 1.00 of a row's weight (row 1 “cat”): {hiding} is outrun" in text
+    assert f"Hidden keys get up to 1.00 of a row's weight (row 0 “cat”): {hiding} is outrun" in text
 
 
 def test_a_large_enough_number_is_not_outrun():
@@ -311,14 +311,14 @@ RUNNING = "Running on your masked_attention."
 @pytest.mark.parametrize("function", [right, in_float32, destroys])
 @pytest.mark.parametrize("constant", CONSTANTS)
 def test_a_right_function_is_run(function, constant):
-    result = studio.compute(state(ROW_4_EMPTY, added_to_all_scores=constant), function)
+    result = studio.compute(state(ROW_3_EMPTY, added_to_all_scores=constant), function)
     assert (result.notice, result.differs) == (RUNNING, {})
     np.testing.assert_allclose(result.weights, studio.compute(result.state).weights, atol=1e-5)
 
 
 @pytest.mark.parametrize("function", [plain, after_the_softmax, inverted, only_context_wrong, infinite, with_minus_1e4])
 def test_a_wrong_function_is_marked_where_it_visibly_differs(function):
-    now = state(ROW_4_EMPTY)
+    now = state(ROW_3_EMPTY)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         result = studio.compute(now, function)
@@ -327,13 +327,13 @@ def test_a_wrong_function_is_marked_where_it_visibly_differs(function):
     assert page.count("≠") == 1 + result.differs.get("weights", np.ones(1)).sum()
     if function is not only_context_wrong:
         with np.errstate(all="ignore"):
-            got = function(*studio.attention_inputs(now).values(), ROW_4_EMPTY)[1]
-        np.testing.assert_array_equal(result.differs["weights"], got.round(2) != written_out(now, ROW_4_EMPTY).round(2))
+            got = function(*studio.attention_inputs(now).values(), ROW_3_EMPTY)[1]
+        np.testing.assert_array_equal(result.differs["weights"], got.round(2) != written_out(now, ROW_3_EMPTY).round(2))
 
 
 def test_nan_of_a_learners_function_is_said_and_raises_the_alarm():
-    result = studio.compute(state(ROW_4_EMPTY), plain)
-    assert "Row 4 “it” sees nothing: NaN." in studio.sentence(result)
+    result = studio.compute(state(ROW_3_EMPTY), plain)
+    assert "Row 3 “it” sees nothing: NaN." in studio.sentence(result)
     assert alarms_in(studio.render(result).svg) == ["NaN"]
 
 
@@ -341,15 +341,17 @@ def test_minus_1e4_in_a_learners_function_shows_only_when_it_is_outrun():
     assert studio.compute(state(CAUSAL), with_minus_1e4).notice == RUNNING
     outrun = studio.compute(state(CAUSAL, added_to_all_scores="−15000"), with_minus_1e4)
     assert "weights" in outrun.differs
-    assert "Hidden keys get up to 1.00 of a row's weight (row 1 “cat”)." in studio.sentence(outrun)
+    assert "Hidden keys get up to 1.00 of a row's weight (row 0 “cat”)." in studio.sentence(outrun)
 
 
 @pytest.mark.parametrize(
     ("function", "notice"),
     [
         pytest.param(lambda queries, keys, values, mask: (..., ...), "yours is not written yet", id="stub"),
-        pytest.param(lambda queries, keys, values, mask: 1 / 0, "Python said ZeroDivisionError", id="raises"),
-        pytest.param(lambda queries, keys, values: (values, keys), "Python said TypeError", id="other arguments"),
+        pytest.param(lambda queries, keys, values, mask: 1 / 0, "yours stopped with ZeroDivisionError", id="raises"),
+        pytest.param(
+            lambda queries, keys, values: (values, keys), "yours stopped with TypeError", id="other arguments"
+        ),
         pytest.param(lambda queries, keys, values, mask: values, "in the right shapes", id="one array"),
         pytest.param(lambda queries, keys, values, mask: (values, mask[:3]), "in the right shapes", id="shapes"),
         pytest.param(lambda queries, keys, values, mask: ("a", "b"), "in the right shapes", id="texts"),

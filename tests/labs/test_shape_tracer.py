@@ -137,17 +137,17 @@ def test_nothing_is_counted_after_the_end():
     ("before", "guess", "why"),
     [
         (0, (2, 5), "Q has 3 axes, not 2: a product changes the last axis only."),
-        (0, (2, 5, 4), "Axis 3 of Q is not 4: it counts a token's features, all heads together;"),
-        (0, (3, 5, 12), "Axis 1 of Q is not 3: it counts sequences in the batch;"),
-        (0, (), "Q has a shape. Fill in its axes from axis 1 on; all axes 0 means that NumPy refuses."),
+        (0, (2, 5, 4), "Axis 2 of Q is not 4: it counts a token's features, all heads together;"),
+        (0, (3, 5, 12), "Axis 0 of Q is not 3: it counts sequences in the batch;"),
+        (0, (), "Q has a shape. Fill in its axes from axis 0 on; all four at 0 means that NumPy refuses."),
         (1, (2, 5, 12), "cut has 4 axes, not 3: the last axis is cut in two."),
-        (1, (2, 3, 5, 4), "Axis 2 of cut is not 3: it counts tokens; the last axis is cut in two. Your numbers are"),
+        (1, (2, 3, 5, 4), "Axis 1 of cut is not 3: it counts tokens; the last axis is cut in two. Your numbers are"),
         (1, (2, 5, 3, 5), "A reshape keeps all 120 numbers; yours has 150."),
-        (2, (2, 5, 3, 4), "Axis 2 of queries is not 5: it counts heads; heads go before tokens. Your numbers are "),
-        (3, (2, 3, 5, 4), "Axis 4 of scores is not 4: it counts tokens that are asked; each query meets each key"),
-        (5, (2, 3, 5, 5), "Axis 4 of context is not 5: it counts one head's features, d_model / h;"),
+        (2, (2, 5, 3, 4), "Axis 1 of queries is not 5: it counts heads; heads go before tokens. Your numbers are "),
+        (3, (2, 3, 5, 4), "Axis 3 of scores is not 4: it counts tokens that are asked; each query meets each key"),
+        (5, (2, 3, 5, 5), "Axis 3 of context is not 5: it counts one head's features, d_model / h;"),
         (7, (2, 5, 3, 4), "merged has 3 axes, not 4: h and d_head become one axis."),
-        (7, (2, 5, 4), "Axis 3 of merged is not 4:"),
+        (7, (2, 5, 4), "Axis 2 of merged is not 4:"),
     ],
 )
 def test_the_wrong_axis_is_named(before, guess, why):
@@ -164,7 +164,7 @@ def test_the_wrong_axis_is_named(before, guess, why):
 
 def test_zeros_between_axes_are_left_out():
     lab = tracer.shape_tracer()
-    lab.set(**{"axis 1": 2, "axis 2": 0, "axis 3": 5, "axis 4": 12})
+    lab.set(**{"axis 0": 2, "axis 1": 0, "axis 2": 5, "axis 3": 12})
     assert tracer.compute(lab.state).guess == (2, 5, 12)
 
 

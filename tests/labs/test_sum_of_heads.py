@@ -277,8 +277,8 @@ def test_numbers_of_any_kind_are_drawn(bad):
     ("function", "notice"),
     [
         pytest.param(lambda heads, W_O: ..., "yours is not written yet", id="stub"),
-        pytest.param(lambda heads, W_O: 1 / 0, "yours stopped. Python said ZeroDivisionError", id="raises"),
-        pytest.param(lambda heads: heads, "yours stopped. Python said TypeError", id="other arguments"),
+        pytest.param(lambda heads, W_O: 1 / 0, "yours stopped with ZeroDivisionError", id="raises"),
+        pytest.param(lambda heads: heads, "yours stopped with TypeError", id="other arguments"),
         pytest.param(lambda heads, W_O: heads, "in the right shapes", id="shape"),
         pytest.param(lambda heads, W_O: "sum", "in the right shapes", id="text"),
         pytest.param(3, "what was given is not a function but int", id="no function"),

@@ -185,14 +185,14 @@ def test_the_healthy_one_reads_as_healthy():
         ("no scale", "entropy", "Lower in every head: sharper than healthy."),
         ("sqrt(d_model)", "entropy", "Higher in every head: flatter than healthy."),
         ("softmax over queries", "row sums", "Not all rows sum to 1, even without a mask."),
-        ("mask after softmax", "row sums", "Rows sum to 1, but under the mask rows 1 to 5 do not."),
-        ("mask after softmax", "leak", "A later token moves outputs 1 to 5."),
+        ("mask after softmax", "row sums", "Rows sum to 1, but under the mask rows 0 to 4 do not."),
+        ("mask after softmax", "leak", "A later token moves outputs 0 to 4."),
         ("mask ignored", "parity", "Equal without a mask, different under it."),
-        ("strict causal mask", "row sums", "Rows sum to 1, but under the mask row 1 does not."),
-        ("strict causal mask", "leak", "No output moves with a later token. Outputs 1 and 2 move too little."),
+        ("strict causal mask", "row sums", "Rows sum to 1, but under the mask row 0 does not."),
+        ("strict causal mask", "leak", "No output moves with a later token. Outputs 0 and 1 move too little."),
         ("split by reshape", "permutation", "Other outputs: places matter, though nothing says so."),
-        ("split by reshape", "knock-out", "They differ: what W_O's rows meet is not head 1 alone."),
-        ("merge by reshape", "knock-out", "They differ: W_V's columns move only outputs 1 and 2."),
+        ("split by reshape", "knock-out", "They differ: what W_O's rows meet is not head 0 alone."),
+        ("merge by reshape", "knock-out", "They differ: W_V's columns move only outputs 0 and 1."),
         ("merge by reshape", "parity", "The weights are equal, the outputs are not."),
         ("no W_O", "knock-out", "Its rows of W_O make no difference at all."),
     ],
@@ -250,7 +250,7 @@ def test_a_game_is_scored():
     assert "Score: 3 of 5 right, 11 probes used." in lab.picture.value
     lab.buttons["Reset"].click()
     assert lab.state == lab.first_state
-    assert "Score: 0 of 0 right, 0 probes used." in lab.picture.value
+    assert "No score yet." in lab.picture.value
 
 
 def test_the_first_diagnosis_counts():
@@ -291,7 +291,7 @@ def test_new_patients_come_in_another_order():
     lab.buttons["Commit"].click()
     lab.buttons["New patients"].click()
     assert (lab.state["ward"], lab.state["patient"], lab.state["record"]) == (2, "A", "{}")
-    assert "Score: 0 of 0 right, 0 probes used." in lab.picture.value
+    assert "No score yet." in lab.picture.value
     lab.set(patient="A", diagnosis=diagnosis.ward(2)["A"])
     lab.buttons["Commit"].click()
     assert "Score: 1 of 1 right" in lab.picture.value
@@ -311,7 +311,7 @@ def test_the_first_patient_is_a_worked_example_and_spoils_no_other():
     lab = diagnosis.which_bug()
     assert lab.description == (
         "Lab: which bug is it. Answer: no scale. Right. Told by entropy: Scores that nobody divides are twice as large "
-        "(sqrt(d_head) is 2): sharper weights. Score: 0 of 0 right, 0 probes used. Run this cell to move it."
+        "(sqrt(d_head) is 2): sharper weights. No score yet. Run this cell to move it."
     )
     assert ">NO SCALE: EXPLAINED</text>" in lab.picture.value
     assert not any(bug in lab.picture.value for bug in BUGS if bug not in (HEALTHY, "no scale"))
@@ -321,7 +321,7 @@ def test_the_worked_example_is_not_scored():
     lab = diagnosis.which_bug()
     lab.set(**ALL)
     lab.buttons["Commit"].click()
-    assert "Score: 0 of 0 right, 0 probes used." in lab.readout.value
+    assert "No score yet." in lab.readout.value
 
 
 @pytest.mark.parametrize("probe", PROBES)
@@ -454,8 +454,8 @@ def test_whatever_a_function_does_the_lab_goes_on(function, why):
     ("function", "notice"),
     [
         pytest.param(lambda *given: ..., "yours is not written yet", id="stub"),
-        pytest.param(lambda *given: 1 / 0, "yours stopped. Python said ZeroDivisionError", id="raises"),
-        pytest.param(lambda X: X, "yours stopped. Python said TypeError", id="other arguments"),
+        pytest.param(lambda *given: 1 / 0, "yours stopped with ZeroDivisionError", id="raises"),
+        pytest.param(lambda X: X, "yours stopped with TypeError", id="other arguments"),
         pytest.param(lambda *given: given[0], "in the right shapes", id="shape"),
         pytest.param(lambda *given: "right", "in the right shapes", id="text"),
         pytest.param(3, "what was given is not a function but int", id="no function"),

@@ -22,7 +22,6 @@ from tools.page.browser import open_browser
 
 TOP = Path(__file__).parents[2]
 README_PICTURE = TOP / ".github" / "course.png"
-WIDTH = 700  # pixels: the narrowest card, so that a picture is not shrunk much where it is shown
 SHARPNESS = 2  # pixels of the picture to one of the page, for high-resolution screens
 
 A_LEARNERS_SOFTMAX = """\
@@ -85,7 +84,7 @@ def main():
     with open_browser() as browser:
         # What moves is shown where it arrives: a still in the midst of it would put words beside other words' numbers.
         page = browser.new_page(
-            viewport={"width": WIDTH, "height": 100}, device_scale_factor=SHARPNESS, reduced_motion="reduce"
+            viewport={"width": card.STILL_WIDTH, "height": 100}, device_scale_factor=SHARPNESS, reduced_motion="reduce"
         )
         for name in labs.__all__:
             lab = getattr(labs, name)()
