@@ -7,7 +7,7 @@ touches matplotlib or the learner's variables.
 
 import html
 from base64 import b64encode
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
 
@@ -71,7 +71,7 @@ class Lab:
         self.exercise, self.moves = exercise, moves
         self.first_state = self.state
         self._n_settings = 0  # how many calls of `set` are under way: an observer may call it again
-        self._shown = self._before = None  # the state that is shown, and its result
+        self._before = None
         self.picture, self.readout = ipywidgets.HTML(), ipywidgets.HTML()
         self.picture.add_class("mha-picture")
         self.readout.add_class("mha-readout")
@@ -81,7 +81,7 @@ class Lab:
             button.on_click(lambda _, change=change: self._take(change(self.state)))
             self.buttons[label] = button
         for control in controls.values():
-            control.observe(lambda _: self._follow(), "value")
+            control.observe(lambda _: self.update(), "value")
         buttons = in_a_row(self.buttons.values())
         rows = layout or [[*controls.values(), Lab.BUTTONS]]
         arranged = [in_a_row(buttons if one is Lab.BUTTONS else one for one in row) for row in rows]
@@ -104,26 +104,22 @@ class Lab:
             self.set(**values)
 
     def set(self, **values):
-        """Set several controls, and draw once: first of all, as each control takes the page some time."""
-        if not self._n_settings:
-            self.update(self.state | values)
+        """Set several controls, and draw once, when the last one is set."""
         with self.held():
             for name, value in values.items():
                 self.controls[name].value = value
 
     @contextmanager
     def held(self):
-        """Draw nothing while several things change, and then once."""
+        """Draw nothing while several things change, and then once: the page gets the picture before the controls."""
         self._n_settings += 1
-        try:
-            yield
-        finally:
-            self._n_settings -= 1
-        self._follow()
-
-    def _follow(self):
-        """Show the controls' state, unless it is shown already or more is to change."""
-        if not self._n_settings and self.state != self._shown:
+        with ExitStack() as until_drawn:
+            for control in self.controls.values():
+                until_drawn.enter_context(control.hold_sync())
+            try:
+                yield
+            finally:
+                self._n_settings -= 1
             self.update()
 
     def draw(self, state, function, before=None):
@@ -141,16 +137,16 @@ class Lab:
         """What the check calls the learner's mistake, if it knows it. Asked once: it takes a hundred calls."""
         return self.exercise and self.exercise.diagnosis(self.function).mistake
 
-    def update(self, state=None, *, role="alert"):
-        """Show a state: the present one unless given."""
-        self._shown = state = self.state if state is None else state
+    def update(self, role="alert"):
+        """Show the present state."""
+        if self._n_settings:
+            return
         try:
-            result = self.compute(state, self.function)
+            result = self.compute(self.state, self.function)
             picture = self._drawn(result, self._before)
             self._before = result
             self.picture.value, self.readout.value = picture.html(), card.readout(picture.sentence, role=role)
         except Exception as error:  # a widget's callback has nowhere else to say it
-            self._shown = None
             self.picture.value = (
                 f'<p role="alert"><b>This lab stopped:</b> {html.escape(type(error).__name__)}: '
                 f"{html.escape(str(error))}. Press Reset; if it stays, please report it.</p>"

@@ -232,7 +232,7 @@ def test_a_learners_function_cannot_change_the_lab():
 
 def test_a_notice_on_a_function_that_is_not_right_takes_two_lines(make_learners_lab):
     def stops(*given, **named):
-        return "a line of a learner's may be as long as this one is", sum(given, start="and what Python says, too")
+        return "a line of yours may be as long as this one is", sum(given, start="and what Python says, too")
 
     for function in (stops, LEARNERS[make_learners_lab.__name__].wrong):
         lab = make_learners_lab(function)
