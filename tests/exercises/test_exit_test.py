@@ -43,7 +43,9 @@ def test_a_wrong_layer_is_told_without_its_name_and_a_mended_one_counts():
     told = repr(test.check(2, made(test.source(2), "layer_2")))
     assert told.startswith("Exit test, layer 2: not yet")
     assert slug not in told
-    assert repr(test.check(2, made(RIGHT))) == "Exit test, layer 2: right"
+    line, instead, _ = test.faults[1]
+    found = f"The bug: it said `{instead}` where `{line}` belongs."
+    assert repr(test.check(2, made(RIGHT))) == f"Exit test, layer 2: right\n{found}"
     assert repr(test.check("memory", multi_head_attention)) == "Exit test, from memory: right"
     assert repr(test.result()).splitlines() == [
         "Exit test 2: 2 of 4 right",

@@ -94,8 +94,15 @@ class ExitTest:
         self.right[part] |= status == "correct"
         results.keep(f"exit_test {NAMES[part]}", status, None)
         if status == "correct":
-            return Note(Panel("good", f"Exit test, {NAMES[part]}: right"))
+            return Note(Panel("good", f"Exit test, {NAMES[part]}: right", self._the_bug(part)))
         return Note(Panel("bad", f"Exit test, {NAMES[part]}: not yet", (self._what_happened(function, judged),)))
+
+    def _the_bug(self, part):
+        """Say what was wrong with a layer, now that it is mended."""
+        if part == "memory":
+            return ()
+        line, instead, _ = self.faults[part - 1]
+        return (f"The bug: it said `{instead}` where `{line}` belongs.",)
 
     def _what_happened(self, function, judged):
         case = exercise._failing

@@ -32,5 +32,5 @@ exercise = dataclasses.replace(
         "Hide before the softmax: np.where(mask, scores, -np.inf), and give a row in which nothing is left zeros. "
         "Merge with combine_heads(heads).",
     ),
-    on_success="You found two faults that no shape and no simple test would have shown.",
+    on_success="You found two bugs that shapes and simple tests miss.",
 )

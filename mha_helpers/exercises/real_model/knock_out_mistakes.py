@@ -56,6 +56,14 @@ def _columns(W_O, heads, n_heads):
     return _knocked_out(W_O.T, heads, n_heads).T
 
 
+def _columns_of_a_share(W_O, heads, n_heads):
+    """Switch off d_model // n_heads columns for each head."""
+    result, width = W_O.copy(), W_O.shape[1] // n_heads
+    for head in heads:
+        result[:, head * width : (head + 1) * width] = 0
+    return result
+
+
 def _columns_in_blocks(W_O, heads, n_heads):
     blocks = W_O.reshape(len(W_O), n_heads, -1).copy()
     blocks[:, heads] = 0
@@ -94,6 +102,8 @@ KNOCK_OUT_MISTAKES = (
         "*rows*, head * d_head to (head + 1) * d_head.",
         (
             _columns,
+            _without(lambda head, d_head, _: (slice(None), slice(head * d_head, (head + 1) * d_head))),
+            _columns_of_a_share,
             _without(lambda head, d_head, n_heads: (slice(None), slice(head * d_head, (head + 1) * d_head))),
             _columns_in_blocks,
             lambda W_O, heads, n_heads: _knocked_out(_columns(W_O, heads, n_heads), heads, n_heads),

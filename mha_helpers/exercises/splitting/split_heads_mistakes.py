@@ -152,6 +152,8 @@ SPLIT_MISTAKES = (
             _three_axes_only,
             _two_axes_only,
             lambda X, n_heads: cut(X, n_heads).transpose(0, 2, 1, 3),
+            lambda X, n_heads: X.reshape(X.shape[0], X.shape[1], n_heads, -1).transpose(0, 2, 1, 3),
+            lambda X, n_heads: X.reshape(X.shape[0], X.shape[1], n_heads, X.shape[2] // n_heads).swapaxes(1, 2),
             lambda X, n_heads: cut(X, n_heads).transpose(1, 0, 2),
         ),
     ),
