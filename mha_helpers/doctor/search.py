@@ -66,10 +66,10 @@ def _confirmed(forms, right, answers, tolerance):
 
 
 def _alike(case, forms, right):
-    """Group the forms that give the same on this case, under the first of each group; drop what changes nothing."""
+    """Group the forms that give the same on this case, the most common one first; drop what changes nothing."""
     unaltered = _fingerprint(compute(case, right=right)[0])
     groups, first = {}, {}
-    for form in forms:
+    for form in sorted(forms, key=lambda form: form.rare):
         output = compute(case, [form], right=right)[0]
         mark = None if output is None else _fingerprint(output)
         if mark is None or mark == unaltered:
