@@ -1,19 +1,11 @@
-"""Notebook 07's questions that ask for an answer before they run anything, on small models trained on the spot."""
-
-import functools
+"""Notebook 07's questions that ask for an answer before they run anything, on models that the course has trained."""
 
 import numpy as np
 
 from mha_helpers.exercises.prediction import Prediction
 from mha_helpers.gradients import attention_gradients
 from mha_helpers.measures import previous_token_score
-from mha_helpers.tasks import repeated_sequences
-from mha_helpers.training import Training
-
-
-@functools.cache
-def _trained(n_steps, is_causal):
-    return Training(repeated_sequences(), is_causal=is_causal).run(n_steps)
+from mha_helpers.model import small_runs
 
 
 def _percent(share):
@@ -22,11 +14,10 @@ def _percent(share):
 
 
 def _without_mask():
-    trained = _trained(200, False)
-    seeing, writing = trained.look().accuracy, trained.look(is_causal=True).accuracy
+    without = small_runs.outcomes()["no mask"]
     return (
-        f"guesses that are right while it sees what comes after: {_percent(seeing)}\n"
-        f"guesses that are right when nothing comes after yet:   {_percent(writing)}"
+        f"guesses that are right while it sees what comes after: {_percent(without.right)}\n"
+        f"guesses that are right when nothing comes after yet:   {_percent(without.right_when_writing)}"
     )
 
 
@@ -44,7 +35,7 @@ predict_without_mask = Prediction(
 
 
 def _first_layer_out():
-    trained = _trained(400, True)
+    trained = small_runs.load("2 heads")
     before = previous_token_score(trained.look().weights[0]).mean(axis=0)
     without = trained.look(without=[(0, int(np.argmax(before)))]).accuracy
     whole = trained.look().accuracy

@@ -23,11 +23,14 @@ JACOBIAN_MISTAKES = (
     ),
     Mistake(
         "jacobian-outer-only",
-        "The diagonal is forgotten: to -p[i] p[j] add p itself on the diagonal, np.diag(p).",
-        (
-            lambda p: -np.outer(p, p),
-            lambda p: np.outer(p, p),
-        ),
+        "Off the diagonal it is right. On it stands what the other weights lose together: their column sums to 0.",
+        (lambda p: -np.outer(p, p),),
+    ),
+    Mistake(
+        "jacobian-outer-positive",
+        "Mind the sign off the diagonal: when one weight gains, the others lose. On the diagonal stands what they lose "
+        "together.",
+        (lambda p: np.outer(p, p),),
     ),
     Mistake(
         "jacobian-plus",

@@ -144,7 +144,7 @@ WRONG = {
         lambda p: np.diag(p * (1 - p)) + np.outer(p, p) * (1 - np.eye(len(p))),
     ),
     "jacobian-diagonal-twice": (lambda p: np.diag(p * (1 - p)) - np.outer(p, p),),
-    "jacobian-outer-only": (lambda p: p[:, None] * p,),
+    "jacobian-outer-positive": (lambda p: p[:, None] * p,),
     "jacobian-of-scores": (lambda p: softmax_jacobian(np.exp(p) / np.exp(p).sum()),),
     None: (
         jacobian_upper_half,
