@@ -132,7 +132,7 @@ class Picture:
 
 RUN = (
     f'<div style="background:#fff3cd; color:{style.INK}; border:1px solid #8a6d00; padding:3px 8px; margin:0 0 6px">'
-    "<b>A still picture.</b> Run this cell to move it.</div>"
+    "<b>Still picture.</b> Run this cell for the live lab.</div>"
 )
 
 

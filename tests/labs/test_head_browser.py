@@ -158,7 +158,7 @@ def test_the_twin_stands_beside():
 def test_the_first_sentence():
     assert head_browser().description == (
         "Lab: head browser. Layer 5, head 11: “it” (token 8) attends most to “cat” (0.72), then to “mat” (0.10) and "
-        "“[CLS]” (0.08). Label: unclear; no kind of key gets 0.50 on average. Run this cell to move it."
+        "“[CLS]” (0.08). Label: unclear; no kind of key gets 0.50 on average. Run this cell for the live lab."
     )
 
 

@@ -311,7 +311,7 @@ def test_the_first_patient_is_a_worked_example_and_spoils_no_other():
     lab = diagnosis.which_bug()
     assert lab.description == (
         "Lab: which bug is it. Answer: no scale. Right. Told by entropy: Scores that nobody divides are twice as large "
-        "(sqrt(d_head) is 2): sharper weights. No score yet. Run this cell to move it."
+        "(sqrt(d_head) is 2): sharper weights. No score yet. Run this cell for the live lab."
     )
     assert ">NO SCALE: EXPLAINED</text>" in lab.picture.value
     assert not any(bug in lab.picture.value for bug in BUGS if bug not in (HEALTHY, "no scale"))

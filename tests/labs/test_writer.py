@@ -34,7 +34,7 @@ def texts(result):
 def test_the_first_sentence():
     assert writer().description == (
         "Lab: writer. After “␣day␣so␣young?↵↵” comes most likely “M” (0.24), “F” (0.11), “R” (0.10). Layer 3, head 5: "
-        "“↵” looks most at “M” (26 back, 1.00). Run this cell to move it."
+        "“↵” looks most at “M” (26 back, 1.00). Run this cell for the live lab."
     )
 
 
