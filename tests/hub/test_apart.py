@@ -4,8 +4,6 @@ Needs `workshop/hub/requirements.txt`, and root.
 """
 
 import asyncio
-import importlib.util
-import os
 import subprocess
 import tempfile
 from pathlib import Path
@@ -22,12 +20,7 @@ from tools.writing.notebooks import course_notebooks
 from workshop.hub import limits
 from workshop.hub.learner_server import MIB, SCRATCH
 
-pytestmark = [
-    pytest.mark.skipif(os.geteuid() != 0, reason="only root can start the hub"),
-    pytest.mark.skipif(
-        importlib.util.find_spec("jupyterhub") is None, reason="workshop/hub/requirements.txt is not installed"
-    ),
-]
+pytestmark = pytest.mark.hub
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ The real one needs `workshop/hub/requirements.txt`, and root: learners get user 
 
 import asyncio
 import errno
-import importlib.util
 import os
 import re
 import stat
@@ -30,9 +29,6 @@ from workshop.hub.passwords import HubError, Settings, may_log_in, password, rea
 HUB = NOTEBOOKS.parent / "workshop/hub"
 SECRET = "a secret of the tests"
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to somebody else")
-needs_hub = pytest.mark.skipif(
-    importlib.util.find_spec("jupyterhub") is None, reason="workshop/hub/requirements.txt is not installed"
-)
 
 
 @pytest.fixture
@@ -346,7 +342,7 @@ def test_values_copy_notebooks_and_overwrite_none(values, tmp_path):
 # --- a real hub ---
 
 
-@needs_hub
+@pytest.mark.hub
 def test_figures_are_what_they_are_called():
     from workshop.hub import load
 
@@ -365,8 +361,7 @@ def test_figures_are_what_they_are_called():
     assert table.endswith("FAILURE anna, 01: why")
 
 
-@needs_hub
-@as_root
+@pytest.mark.hub
 def test_a_room_of_two_bears_a_dead_kernel_and_a_dead_server(capsys):
     from workshop.hub import load
 
@@ -392,8 +387,7 @@ threads = [os.environ[f"{{name}}_NUM_THREADS"] for name in ("OMP", "OPENBLAS", "
 print(reach, secrets, threads, own == folder + "/homes/anna", os.access({course!r}, os.W_OK))"""
 
 
-@needs_hub
-@as_root
+@pytest.mark.hub
 def test_a_learner_is_held_to_their_memory_and_their_folder(open_folder):
     from workshop.hub.load_hub import running_hub
     from workshop.hub.load_learner import Learner, TroubleError

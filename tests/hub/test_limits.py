@@ -1,7 +1,6 @@
 """What a hub refuses before it starts, whom it makes wait, and what of a learner's goes beyond."""
 
 import asyncio
-import importlib.util
 import os
 import socket
 from types import SimpleNamespace
@@ -14,9 +13,6 @@ from workshop.hub.limits import MEMORY, NOTE, Process, beyond, size_of
 from workshop.hub.passwords import Settings, password
 
 SECRET = "a secret of the tests"
-needs_hub = pytest.mark.skipif(
-    importlib.util.find_spec("jupyterhub") is None, reason="workshop/hub/requirements.txt is not installed"
-)
 
 
 # --- a second start ---
@@ -44,7 +40,7 @@ def test_a_used_port_is_a_sentence():
 # --- log-ins ---
 
 
-@needs_hub
+@pytest.mark.hub
 def test_who_guesses_waits_longer_and_longer_and_nobody_else_does(monkeypatch):
     from workshop.hub import authenticator
 
