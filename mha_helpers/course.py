@@ -74,7 +74,7 @@ NOTEBOOKS = (
     Notebook(
         "08_a_model_that_writes",
         "Writing",
-        "How does attention write text, one word after another?",
+        "What turns attention into a GPT, a model that writes?",
         "a_model_that_writes",
     ),
 )

@@ -22,7 +22,7 @@ def gpt(n_blocks=4):
     Examples
     --------
     >>> str(gpt())[:58]
-    'A GPT. Each character and its place become a vector in the'
+    'A GPT. Each character and its position become a vector in the'
     """
     parts = []
     for i, character in enumerate(CHARACTERS):
@@ -55,7 +55,7 @@ def gpt(n_blocks=4):
             svg.text(736, y + 13, character, anchor="end"),
         ]
     text = (
-        "A GPT. Each character and its place become a vector in the residual stream. In each of its "
+        "A GPT. Each character and its position become a vector in the residual stream. In each of its "
         f"{n_blocks} blocks, multi-head attention (yours, from notebooks 01 to 05) reads the stream through a layer "
         "norm and adds to it, and then an MLP, which looks at each character by itself, does the same. At the end the "
         "last row becomes 65 logits, one score for each character that could come next."

@@ -84,8 +84,39 @@ class Exercise:
     @property
     def call(self):
         """How the exercise calls the function: "softmax(scores)"."""
-        options = dict.fromkeys(f"{name}=None" for case in self.cases for name in case.options)
+        tried = {name for case in self.cases for name in case.options}
+        parameters = inspect.signature(self.reference).parameters.values()
+        options = [f"{one.name}={one.default!r}" for one in parameters if one.name in tried]
         return f"{self.reference.__name__}({', '.join([*self.cases[0].arguments, *options])})"
+
+    def with_mistake(self, slug):
+        """Return the exercise's function with one of its catalogued mistakes in it.
+
+        Parameters
+        ----------
+        slug : str
+            The mistake's name, as `check` gives it.
+
+        Returns
+        -------
+        callable
+
+        Raises
+        ------
+        ValueError
+            If the exercise knows no such mistake.
+
+        Examples
+        --------
+        >>> from mha_helpers import exercises
+        >>> exercises.softmax.with_mistake("softmax-no-exp")(np.array([1.0, 3.0]))
+        array([0.25, 0.75])
+        """
+        for mistake in self.mistakes:
+            if mistake.slug == slug:
+                return mistake.implementations[0]
+        known = ", ".join(mistake.slug for mistake in self.mistakes)
+        raise ValueError(f"{self.name} has no mistake called {slug!r}; choose one of {known}")
 
     def check(self, function):
         """Compare a learner's function with the course's own.

@@ -1,6 +1,6 @@
 """A trained GPT over characters in NumPy, into which any causal multi-head attention can be put.
 
-It has read nine tenths of Shakespeare's plays and writes on, one character after the other: `load()` returns it.
+It was trained on a million characters of Shakespeare's plays, and writes one character at a time: `load()` returns it.
 Its blocks keep a residual stream: attention and MLP each read it through a layer norm, and add to it. Layers and
 heads are counted from 0.
 

@@ -75,6 +75,13 @@ def _choose_strictly(logits, top_k):
     return logits > np.sort(logits, axis=-1)[..., [-min(top_k, logits.shape[-1])]]
 
 
+def _cut_afterwards(logits, *, temperature=1.0, top_k=None):
+    probabilities = softmax(logits / temperature)
+    if top_k is None:
+        return probabilities
+    return np.where(probabilities >= np.sort(probabilities, axis=-1)[..., [-top_k]], probabilities, 0)
+
+
 PROBABILITY_MISTAKES = (
     Mistake(
         "temperature-ignored",
@@ -117,7 +124,7 @@ PROBABILITY_MISTAKES = (
         "top-k-not-shared-out",
         "You set the others to 0 after the softmax has shared everything out, so that the rest no longer sums to 1. "
         "Make their logits -inf before it.",
-        (_with_k(lambda logits, kept: np.where(kept, softmax(logits), 0)),),
+        (_with_k(lambda logits, kept: np.where(kept, softmax(logits), 0)), _cut_afterwards),
     ),
     Mistake(
         "top-k-logit-zero",

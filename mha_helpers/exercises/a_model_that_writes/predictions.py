@@ -6,7 +6,7 @@ from mha_helpers.attention import multi_head_attention
 from mha_helpers.exercises.prediction import Prediction
 from mha_helpers.model import decoder
 
-N_TRIED = 2048  # characters of the plays that the model has not read
+TRIED = slice(12288, 14336)  # of the text that the model has not read: about as hard as the whole
 
 
 def sees_one_too_many(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
@@ -15,7 +15,7 @@ def sees_one_too_many(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
 
 
 def _losses_with_one_too_many():
-    model, text = decoder.load(), decoder.held_out_text()[:N_TRIED]
+    model, text = decoder.load(), decoder.held_out_text()[TRIED]
     right, wrong = model.loss(text), model.loss(text, sees_one_too_many)
     return f"loss with the right mask: {right:.3f}\nloss with one character too many: {wrong:.3f}"
 
@@ -27,7 +27,7 @@ predict_one_too_many = Prediction(
         "for it. A model that is trained with this mask would do just that.",
         "b": "One more character among so many doesn't change that much. Most of what the heads look for is still "
         "there.",
-        "c": "The model has never learned to read the answer off, so it can't. The extra character only disturbs it a "
+        "c": "The model has never learned to copy the answer, so it can't. The extra character only disturbs it a "
         "little. That's what makes this bug so hard to see in a model that was trained without it.",
     },
     evidence=_losses_with_one_too_many,
@@ -64,7 +64,7 @@ def _work_for_one_more():
         with_cache = n_layers * (for_each + 2 * length * d_model)
         without = n_layers * length * (for_each + 2 * length * d_model)
         lines.append(
-            f"{length:4} characters: {with_cache / 1e6:6.2f} million with a cache, {without / 1e6:7.1f} without"
+            f"{length:4} characters: {with_cache / 1e6:6.2f} million with a cache, {without / 1e6:5.1f} million without"
         )
     return "\n".join(["multiplications for one more character, after", *lines])
 
@@ -72,11 +72,12 @@ def _work_for_one_more():
 predict_cached_time = Prediction(
     right="b",
     reactions={
-        "a": "Without a cache it does grow with the length, and faster still. With one, only the new character is "
-        "projected, and its one query meets all the keys.",
-        "b": "Only the new character is projected, whatever the length. Its one query does meet all the keys, but in a "
-        "model of this size that is the smaller part.",
-        "c": "Each new character meets one key more than the last, so there is a little more to do each time.",
+        "a": "That is what all rows together would cost, and without a cache they are all computed again. With one, a "
+        "single new query meets each key once.",
+        "b": "Projections and MLP cost the same for every character. Only the one query's meeting with all the keys "
+        "grows, in proportion to the length. In a model as small as this one, that is the smaller part; at 100,000 "
+        "characters it would be nearly all of the work.",
+        "c": "Projections and MLP do cost the same each time. But every new query meets one key more than the last.",
     },
     evidence=_work_for_one_more,
 )
