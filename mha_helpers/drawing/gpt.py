@@ -21,7 +21,7 @@ def gpt(n_blocks=4):
 
     Examples
     --------
-    >>> str(gpt())[:58]
+    >>> str(gpt())[:61]
     'A GPT. Each character and its position become a vector in the'
     """
     parts = []

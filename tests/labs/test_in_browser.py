@@ -257,11 +257,11 @@ def test_the_mask_studio_is_clicked_and_typed(seen, lab_of):
     assert shows(lab, *as_drawn())
     box = lab.get_by_role("checkbox", name="it sees cat", exact=True)
     box.click()  # refused where anything lies over it
+    expect(lab.locator(".mha-readout")).to_contain_text("11 of 25 cells hidden")
     picture, place = lab.locator(".mha-picture svg").first.bounding_box(), box.bounding_box()
     assert picture["x"] <= place["x"] <= picture["x"] + picture["width"], "it lies on the picture"
     assert picture["y"] <= place["y"] <= picture["y"] + picture["height"]
     mask[3, 0] = False
-    expect(lab.locator(".mha-readout")).to_contain_text("11 of 25 cells hidden")
     assert shows(lab, *as_drawn())
     press_latency(
         seen.page, lab.get_by_role("checkbox", name="sat sees mat", exact=True), lab.locator(".mha-picture"), " ", 1

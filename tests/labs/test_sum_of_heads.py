@@ -139,8 +139,7 @@ def test_the_first_sentence():
     assert lab_heads.sum_of_heads().description == (
         "Lab: sum of heads. All heads are on. The contributions to “it” sum to a vector of length 4.16; "
         "concat @ W_O is the same. Head 1 has the largest weight (0.89, on “tired”) and adds most, too (length 2.98). "
-        "Run this cell to "
-        "move it."
+        "Run this cell for the live lab."
     )
 
 

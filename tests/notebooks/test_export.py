@@ -22,12 +22,17 @@ TOO_WIDE = """[...document.querySelectorAll("*")]
 # How bright text and its background are, from 0 to 255: the red part, as both are grey.
 BRIGHTNESS = """["color", "backgroundColor"].map((property, i) =>
     parseInt(getComputedStyle(i ? document.body : document.querySelector("p"))[property].match(/\\d+/)[0]))"""
-# Letters to a full line of running text, by paragraph.
-CHARACTERS_A_LINE = """[...document.querySelectorAll(".jp-RenderedMarkdown > p")]
-    .map(one => [one, parseFloat(getComputedStyle(one).lineHeight)])
-    .map(([one, height]) => [one.textContent.length, one.getBoundingClientRect().height / height])
-    .filter(([letters, lines]) => lines > 3.5)
-    .map(([letters, lines]) => letters / (lines - 0.5))"""
+# Letters to a full line of running text, by paragraph: how many fit into its width, at the mean width of those shown.
+CHARACTERS_A_LINE = """[...document.querySelectorAll(".jp-RenderedMarkdown > p")].map(one => {
+    const walker = document.createTreeWalker(one, NodeFilter.SHOW_TEXT), range = document.createRange()
+    let letters = 0, width = 0
+    while (walker.nextNode()) {
+        range.selectNodeContents(walker.currentNode)
+        const shown = [...range.getClientRects()].reduce((sum, box) => sum + box.width, 0)
+        if (shown) { letters += walker.currentNode.length; width += shown }
+    }
+    return [letters, letters / width * one.getBoundingClientRect().width]
+}).filter(([letters, line]) => letters > 200).map(([letters, line]) => line)"""
 DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
 
 

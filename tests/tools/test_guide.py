@@ -196,7 +196,9 @@ def test_a_days_sheet_has_the_clock_what_to_say_and_every_answer(tmp_path):
     page = (
         f"```python\n{mistake}```\n\n| `softmax` | `softmax-no-max` | NaN | What is exp(1000)? |\n| | `b` | x | y? |\n"
     )
-    table, _, code = day_sheet("09:50 | 5 Hello | 07", {"07": plan}, {"07": page}, half=True).partition("\n\n**[4]")
+    table, _, code = day_sheet("09:50 | 5 Hello | 07", {"07": plan}, {"07": page}, half=True).partition(
+        "\n\n## Right answers, and what to ask back\n\n**[4]"
+    )
     assert table.splitlines() == [
         "0:23 hours: 1 functions to write, 0 votes, 8 minutes for questions and whoever is behind. "
         "The minutes are planned and have not been taught yet.",

@@ -56,7 +56,7 @@ def day_sheet(steps, plans, pages, *, half):
     hours, left = divmod(now - start, 60)
     asked = f"{written} functions to write, {votes} votes, {slack_of_day} minutes for questions and whoever is behind"
     said = f"{hours}:{left:02} hours: {asked}. The minutes are planned and have not been taught yet."
-    return "\n".join([said, "", *lines, "", *answers]) + "\n"
+    return "\n".join([said, "", *lines, "", "## Right answers, and what to ask back", "", *answers]) + "\n"
 
 
 def clock(minutes):
@@ -112,5 +112,9 @@ def _codes(plan, row, page):
     if "type a mistake" in row.how:
         lines += ["The mistake to type:", "", "```python", mistake_to_type(page).rstrip(), "```", "", "Right:", ""]
     lines += ["```python", getattr(exercises, name).solution().source.rstrip(), "```", ""]
-    asked = [f"- {slug}: {question}" for slug, _, question in wrong_answers(page, function)[:COMMONEST]]
+    found = wrong_answers(page, function)
+    if "type a mistake" in row.how:  # its own question first
+        typed = re.search(r"# ([\w-]+)", mistake_to_type(page))[1]
+        found.sort(key=lambda answer: answer[0] != f"`{typed}`")
+    asked = [f"- {slug}: {question}" for slug, _, question in found[:COMMONEST]]
     return [*lines, *asked, *[""] * bool(asked)]
