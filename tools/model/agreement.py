@@ -28,7 +28,7 @@ from mha_helpers.model.data import read_safetensors
 from tools.model.build_model import INSIDE, MAX_TOKENS, POSITIONS, fetch, read_source
 
 ROOT = Path(__file__).parents[2]
-STORED = ROOT / "tests" / "float32_model.json"
+STORED = ROOT / "tests" / "model" / "float32_model.json"
 TWELVE_TOKENS = "The dog slept on the old sofa all day."
 RUNS = 50
 SENTENCES = [
