@@ -142,11 +142,19 @@ def checked(**specs):
     return decorate
 
 
+@functools.cache  # a model that writes asks for the same few thousands of times a second
+def _read_spec(spec):
+    """Take a specification apart: itself, its axes, what stands in for None, and what alone its entries may be."""
+    spec, _, stand_in = spec.partition(" or ")
+    axes, _, entries = spec.partition(" of ")
+    return spec, tuple(axes.split()), stand_in, entries
+
+
 def _check_arguments(specs, arguments, parameters):
     sizes, owners = {}, {}  # an axis' size, and the argument that set it
     batch = ()
     for name, spec in specs.items():
-        spec, _, stand_in = spec.partition(" or ")
+        spec, axes, stand_in, entries = _read_spec(spec)
         value, owner = arguments[name], name
         default = parameters[name].default
         if value is default or (value is None and default is not inspect.Parameter.empty):
@@ -167,8 +175,6 @@ def _check_arguments(specs, arguments, parameters):
             arguments[name] = check_heads(name, value, arguments[spec.removeprefix("among ")])
             continue
         array = as_float_array(name, value)
-        spec, _, entries = spec.partition(" of ")
-        axes = spec.split()
         n_axes = len(axes) - ("..." in axes)
         if array.ndim < n_axes or ("..." not in axes and array.ndim > n_axes):
             raise ValueError(f"{name} has shape {array.shape}; its axes must be ({', '.join(axes)})")

