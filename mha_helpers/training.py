@@ -296,6 +296,30 @@ class Training:
         logits = [self._forwards(tokens[:, :n], self.mask[:n, :n])[1][:, -1] for n in starts]
         return np.stack(logits, axis=1).argmax(axis=-1)
 
+    def curve(self, every=10):
+        """Return the losses with less of their noise: the mean of every ten steps, and of what is left over.
+
+        Parameters
+        ----------
+        every : int, optional
+
+        Returns
+        -------
+        steps : list of int
+            The last step of each mean.
+        losses : list of float
+
+        Raises
+        ------
+        ValueError
+            If every is not a whole number of 1 or more.
+        """
+        starts = range(0, len(self.losses), check_count("every", every))
+        parts = [self.losses[start : start + every] for start in starts]
+        return [start + len(part) for start, part in zip(starts, parts, strict=True)], [
+            float(np.mean(part)) for part in parts
+        ]
+
     def held_out(self):
         """Return 256 sequences of the task, always the same."""
         return self.task.draw(np.random.default_rng(HELD_OUT_SEED), HELD_OUT)

@@ -136,6 +136,16 @@ def test_an_interruption_keeps_what_was_learned(capsys):
     assert len(training.run(1).losses) == 5
 
 
+def test_the_curve_goes_as_far_as_the_training_went():
+    training = small().run(7)
+    steps, losses = training.curve(every=3)
+    assert steps == [3, 6, 7]
+    assert_allclose(losses, [np.mean(training.losses[:3]), np.mean(training.losses[3:6]), training.losses[6]])
+    assert small().curve() == ([], [])
+    with pytest.raises(ValueError, match="every=0 is not possible"):
+        training.curve(every=0)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
