@@ -55,6 +55,7 @@ class Result:
     layer: int
     head: int
     weights: np.ndarray  # (n,): of the last character, in that head
+    cached: bool  # whether the next character is written with the cache
     times: dict = field(default_factory=dict)  # of bool (cached) to list of (place, milliseconds)
     notice: str = ""
 
@@ -102,11 +103,13 @@ def compute(state, function=None, pace=None):
     said = [found.notice, pace.problem if pace else ""]
     if len(text) < len(state["text"]):
         said.append(f"Of {len(state['text'])} characters the model sees the last {len(text)}.")
+    if state["cache"] and twin != NONE:
+        said.append("A twin writes without the cache.")
     return Result(
         text, len(state["text"]), decoder.load().alphabet, found.arrays[0], found.differs.get("probabilities"),
         f"temperature {state['temperature']:g}" + ("" if options["top_k"] is None else f", top {options['top_k']}"),
         beside, twin, state["layer"], state["head"], weights[state["layer"], state["head"]],
-        pace.times_of() if pace else {}, " ".join(filter(None, said)),
+        state["cache"] and twin == NONE, pace.times_of() if pace else {}, " ".join(filter(None, said)),
     )  # fmt: skip
 
 

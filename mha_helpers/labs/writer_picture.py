@@ -82,9 +82,19 @@ def _bars(result, probabilities, title, x, top, colour, differs=None):
 
 
 def _chart(result, x, top):
-    """Draw how long each character took, by how many stood before it."""
+    """Draw how long each character took, by how many stood before it, and how the next one will be written."""
     left, bottom, width = x + CHART[0], top + 22 + CHART[1], NARROWEST - x - CHART[0] - 4
     parts = [svg.text(x, top + 13, "Milliseconds a character", bold=True, size=SMALL)]
+    at = x
+    for cached in sorted({*result.times, result.cached}, reverse=True):
+        name, colour = LOOKS[cached]
+        dot = (
+            svg.circle(at + 4, bottom + 26, 4, fill=colour) if cached else svg.box(at, bottom + 22, 8, 8, stroke=colour)
+        )
+        is_next = cached == result.cached
+        label = f"next: {name}" if is_next else name
+        parts += [dot, svg.text(at + 12, bottom + 30, label, size=TINY, bold=is_next)]
+        at += 152 if is_next else 104
     all_times = [ms for times in result.times.values() for _, ms in times]
     if not all_times:
         for i, line in enumerate(("Write something: here you", "see how long it takes, by", "the length of the text.")):
@@ -106,12 +116,4 @@ def _chart(result, x, top):
             colour = LOOKS[cached][1]
             dot = svg.circle(px, py, 2, fill=colour) if cached else svg.box(px - 2, py - 2, 4, 4, stroke=colour)
             parts.append(dot)
-    at = x
-    for cached in result.times:
-        name, colour = LOOKS[cached]
-        dot = (
-            svg.circle(at + 4, bottom + 26, 4, fill=colour) if cached else svg.box(at, bottom + 22, 8, 8, stroke=colour)
-        )
-        parts += [dot, svg.text(at + 12, bottom + 30, name, size=TINY)]
-        at += 108
     return parts

@@ -43,13 +43,28 @@ def cells():
 
 
 @pytest.fixture(scope="module")
-def seen(browser, tmp_path_factory):
+def opened(browser, tmp_path_factory):
     folder = tmp_path_factory.mktemp("labs")
     write(v4.new_notebook(cells=cells(), metadata={"kernelspec": KERNELSPEC}), folder / "labs.ipynb")
-    with lab_server(folder) as server, open_page(browser, server, width=1100, height=900) as opened:
-        open_notebook(opened.page, "labs.ipynb")
-        assert run_all(opened.page) == []
-        yield opened
+    with lab_server(folder) as server, open_page(browser, server, width=1100, height=900) as found:
+        open_notebook(found.page, "labs.ipynb")
+        assert run_all(found.page) == []
+        assert errors_of(found) == []
+        yield found
+
+
+def errors_of(opened):
+    opened.page.evaluate("null")  # an answer comes after all that the page has said before
+    return opened.console_errors + opened.page_errors + opened.other_hosts
+
+
+@pytest.fixture
+def seen(opened):
+    """The page; each test answers for its own errors, and not for those of a test before it."""
+    for noted in (opened.console_errors, opened.page_errors, opened.other_hosts):
+        noted.clear()
+    yield opened
+    assert errors_of(opened) == []
 
 
 @pytest.fixture
@@ -60,7 +75,6 @@ def lab_of(seen):
     yield find
     for reset in seen.page.locator(".mha-lab").get_by_role("button", name="Reset", exact=True).all():
         reset.click()
-    assert (seen.console_errors, seen.page_errors, seen.other_hosts) == ([], [], [])
 
 
 def shows(lab, *rows, decimals=2):

@@ -204,6 +204,20 @@ def test_a_changed_text_or_knob_starts_anew():
     assert len(pace.times) == 1
 
 
+def test_the_cache_box_says_how_the_next_character_is_written():
+    assert "next: with the cache" in texts(computed())
+    assert "next: without" in texts(computed(cache=False))
+    twin = computed(twin="W_O left out")
+    assert "next: without" in texts(twin)
+    assert "A twin writes without the cache." in twin.notice
+    lab = writer()
+    for cached in (False, True):
+        lab.set(cache=cached)
+        lab.buttons["One character"].click()
+    for said in (">without<", ">next: with the cache<"):
+        assert said in lab.picture.value
+
+
 def test_without_the_model_there_is_a_message(monkeypatch):
     def load():
         raise ValueError("damaged")

@@ -48,47 +48,47 @@ HEAD_RUNS = 31
 SWEEPS = 6  # of each control, there and back
 SWITCH = ".mha-lab input[type=checkbox]:not(.mha-fold input)"
 
-# Some labs' pictures as one would draw them without the labs: `interact`, and a new matplotlib figure each time.
+# A lab's numbers as one would draw them without the lab: `interact`, and a new matplotlib figure each time.
 PLAIN = """\
+import dataclasses
+import numbers
 import matplotlib.pyplot as plt
 import numpy as np
-from importlib import import_module
 from ipywidgets import SelectionSlider, interact
 from mha_helpers import labs
-scaling = import_module("mha_helpers.labs.softmax_scaling")
-studio = import_module("mha_helpers.labs.mask_studio")
-workbench = import_module("mha_helpers.labs.qkv_workbench")
 
-def draw(title, **matrices):
-    figure, axes = plt.subplots(1, len(matrices), figsize=(10, 2.5))
+MOST_ARRAYS, MOST_NUMBERS = 6, 100  # in a figure, and printed in an array: more could not be read
+
+def arrays_of(found, name=""):
+    if dataclasses.is_dataclass(found):
+        found = vars(found)
+    if isinstance(found, (list, tuple)) and found and all(isinstance(one, numbers.Real) for one in found):
+        found = np.array(found)
+    if isinstance(found, np.ndarray):
+        return [(name, found)] if found.dtype.kind in "bif" and 1 <= found.ndim <= 3 and found.size else []
+    inside = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, (list, tuple)) else ()
+    return [each for key, value in inside for each in arrays_of(value, key if isinstance(key, str) else name)]
+
+def draw(title, arrays):
+    figure, axes = plt.subplots(1, max(1, len(arrays)), figsize=(10, 2.5), squeeze=False)
     figure.suptitle(title)
-    for axis, (name, values) in zip(axes, matrices.items()):
-        axis.imshow(values)
+    for axis, (name, values) in zip(axes[0], arrays):
         axis.set_title(name)
-        for (i, j), value in np.ndenumerate(values):
-            axis.text(j, i, f"{value:.2f}", ha="center", va="center")
-    plt.show()"""
-PLAIN_LABS = {
-    "qkv_workbench": """\
-workbench_state = labs.qkv_workbench().state
-@interact(query=SelectionSlider(options=workbench.TOKENS))
-def draw_workbench(query):
-    found = workbench.compute(workbench_state | {"query": query})
-    draw(query, X=workbench.X, Q=found.queries, K=found.keys, V=found.values,
-         scores=found.scores, weights=found.weights, context=found.context)""",
-    "softmax_scaling": """\
-scaling_state = labs.softmax_scaling().state
-@interact(d_k=SelectionSlider(options=[2**i for i in range(10)]))
-def draw_scaling(d_k):
-    found = scaling.compute(scaling_state | {"d_k": d_k})
-    draw(d_k, raw=found.raw[None], scores=found.scores[None], weights=found.weights[None], naive=found.naive[None])""",
-    "mask_studio": """\
-studio_state = labs.mask_studio().state
-@interact(length=SelectionSlider(options=range(1, 6)))
-def draw_studio(length):
-    found = studio.compute(studio_state | {"length": length})
-    draw(length, scores=found.scores, weights=found.weights, sums=found.sums[:, None])""",
-}
+        if values.ndim == 1 and values.size > MOST_NUMBERS:
+            axis.plot(values)
+            continue
+        rows = values.reshape(-1, values.shape[-1])
+        axis.imshow(rows, aspect="auto")
+        if rows.size <= MOST_NUMBERS:
+            for (i, j), value in np.ndenumerate(rows):
+                axis.text(j, i, f"{value:.2f}", ha="center", va="center")
+    plt.show()
+
+def plain(lab):
+    name, control = next((name, control) for name, control in lab.controls.items() if hasattr(control, "options"))
+    @interact(chosen=SelectionSlider(options=control.options, value=control.value, description=name))
+    def show(chosen):
+        draw(f"{name}: {chosen}", arrays_of(lab.compute(lab.state | {name: chosen}, lab.function))[:MOST_ARRAYS])"""
 
 
 def notebook_of(*sources):
@@ -96,12 +96,12 @@ def notebook_of(*sources):
 
 
 def labs():
-    """Key press to changed picture: each lab, in a notebook of its own, some beside their picture by `interact`."""
+    """Key press to changed picture: each lab, in a notebook of its own, beside its numbers by `interact`."""
     rows = []
     with tempfile.TemporaryDirectory() as folder, lab_server(folder) as server, open_browser() as browser:
         for name in mha_labs.__all__:
-            cells = [PLAIN, f"labs.{name}()", *([PLAIN_LABS[name]] if name in PLAIN_LABS else [])]
-            write(notebook_of(*cells), Path(folder, f"{name}.ipynb"))
+            notebook = notebook_of(PLAIN, f"labs.{name}()", f"plain(labs.{name}())")
+            write(notebook, Path(folder, f"{name}.ipynb"))
             with open_page(browser, server) as seen:
                 open_notebook(seen.page, f"{name}.ipynb")
                 if errors := run_all(seen.page):
@@ -141,7 +141,7 @@ def _presses(page, name):
         milliseconds[title] += times
         blank_frames[title] += blank
 
-    titles = {name: 1} | ({"  interact + matplotlib": 2} if name in PLAIN_LABS else {})
+    titles = {name: 1, "  interact + matplotlib": 2}
     for _ in range(SWEEPS):
         for title, number in titles.items():
             control = cells.nth(number).locator('[role="slider"], input[type="radio"]:checked, select').first
