@@ -42,7 +42,32 @@ MEND_MISTAKES = (
     Mistake(
         "position-one-early",
         "All positions are one too low: the first new character gets the place of the last old one.",
-        (_at(lambda codes, n_old, n: np.arange(n_old - 1, n_old - 1 + len(codes))),),
+        (
+            _at(lambda codes, n_old, n: np.arange(n_old - 1, n_old - 1 + len(codes))),
+            _at(lambda codes, n_old, n: slice(n_old - 1, n_old - 1 + len(codes))),  # empty where n_old is 0
+        ),
+    ),
+    Mistake(
+        "position-slice-end",
+        "The slice begins at the right place and ends at the wrong one. positions[start:end] ends before `end`, which "
+        "is counted from the table's beginning, too: n_new positions from n_old on are positions[n_old : n_old + "
+        "n_new].",
+        (
+            _at(lambda codes, n_old, n: slice(n_old, len(codes))),
+            _at(lambda codes, n_old, n: slice(n_old, None)),
+            _at(lambda codes, n_old, n: slice(n_old, n_old + len(codes) - 1)),
+            _at(lambda codes, n_old, n: slice(n_old, n_old + len(codes) + 1)),
+        ),
+    ),
+    Mistake(
+        "position-slice-start",
+        "The slice ends at the right place and begins at the wrong one. The first new character has the position "
+        "n_old: begin there.",
+        (
+            _at(lambda codes, n_old, n: slice(0, n_old + len(codes))),
+            _at(lambda codes, n_old, n: slice(n_old - 1, n_old + len(codes))),
+            _at(lambda codes, n_old, n: slice(n_old + 1, n_old + len(codes))),
+        ),
     ),
     Mistake(
         "position-same-for-all",

@@ -162,6 +162,27 @@ PROBABILITY_MISTAKES = (
         ),
     ),
     Mistake(
+        "top-k-row-taken",
+        "Right for one row. With several, a single index counts whole rows: [-k] is the k-th row from the end. Choose "
+        "along the last axis: np.sort(logits, axis=-1)[..., [-k]] is the k-th highest of each row.",
+        (
+            _kept(lambda logits, k: logits >= np.sort(logits, axis=-1)[-k]),
+            _kept(lambda logits, k: logits >= np.sort(logits, axis=-1)[-min(k, len(logits))]),
+            _kept(lambda logits, k: logits >= np.sort(logits, axis=-1)[-min(k, logits.shape[-1])]),
+            _kept(lambda logits, k: logits >= np.sort(logits, axis=0)[-min(k, len(logits))]),
+            _kept(lambda logits, k: logits >= np.partition(logits, -k)[-k]),
+        ),
+    ),
+    Mistake(
+        "top-k-axis-lost",
+        "Right for one row. With several, [..., -k] loses the last axis, and what is left can't be compared row by "
+        "row. [..., [-k]] keeps it.",
+        (
+            _kept(lambda logits, k: logits >= np.sort(logits, axis=-1)[..., -k]),
+            _kept(lambda logits, k: logits >= np.sort(logits, axis=-1)[..., -min(k, logits.shape[-1])]),
+        ),
+    ),
+    Mistake(
         "top-k-more-than-there-are",
         "Right unless top_k is more than there are: then there is no k-th highest. Keep all: min(top_k, "
         "logits.shape[-1]).",

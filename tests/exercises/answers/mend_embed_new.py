@@ -18,11 +18,17 @@ RIGHT = (
 
 WRONG = {
     "position-not-moved": (lambda codes, characters, positions, n_old: characters[codes] + positions[: len(codes)],),
+    "position-slice-end": (
+        lambda codes, characters, positions, n_old: characters[codes] + positions[n_old : len(codes)],
+        lambda codes, characters, positions, n_old: characters[codes] + positions[n_old:],
+    ),
+    "position-slice-start": (
+        lambda codes, characters, positions, n_old: characters[codes] + positions[: n_old + len(codes)],
+    ),
     None: (
         lambda codes, characters, positions, n_old: positions[n_old : n_old + len(codes)],
         lambda codes, characters, positions, n_old: characters[codes] * positions[n_old : n_old + len(codes)],
         lambda codes, characters, positions, n_old: characters[codes] - positions[n_old : n_old + len(codes)],
-        lambda codes, characters, positions, n_old: characters[codes] + positions[n_old : len(codes)],
         lambda codes, characters, positions: characters[codes] + positions[: len(codes)],
     ),
 }

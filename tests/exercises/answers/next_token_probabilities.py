@@ -36,6 +36,13 @@ def probabilities_argsort(logits, temperature=1.0, top_k=None):
     return e / e.sum(axis=-1, keepdims=True)
 
 
+def probabilities_argsort_of_one_row(logits, *, temperature=1.0, top_k=None):
+    logits = logits / temperature
+    if top_k is not None:
+        logits[np.argsort(logits)[:-top_k]] = -np.inf
+    return next_token_probabilities(logits)
+
+
 def probabilities_renormalised(logits, *, temperature=1.0, top_k=None):
     """After the softmax, and shared out again."""
     p = next_token_probabilities(logits, temperature=temperature)
@@ -77,6 +84,7 @@ WRONG = {
         ),
     ),
     "temperature-ignored": (lambda logits, *, temperature=1.0, top_k=None: probabilities_argsort(logits, top_k=top_k),),
+    "top-k-row-taken": (probabilities_argsort_of_one_row,),
     "top-k-ignored": (lambda logits, *, temperature=1.0, top_k=None: probabilities_argsort(logits, temperature),),
     None: (
         lambda logits, *, temperature=1.0, top_k=None: np.log(
