@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mha_helpers import exercises
 from mha_helpers.attention import multi_head_attention
 from mha_helpers.course_data import data_path
-from mha_helpers.decoding import attend_with_cache
+from mha_helpers.decoding import attend_with_cache, next_token_probabilities
 from mha_helpers.model import decoder
 from mha_helpers.model.data import ORIGIN, WEIGHTS, read_safetensors
 
@@ -215,3 +215,20 @@ def test_the_course_uses_one_text():
     codes = MODEL.codes(decoder.held_out_text()[:1000])
     assert_array_equal(np.array(list(MODEL.alphabet))[codes], list(decoder.held_out_text()[:1000]))
     assert multi_head_attention.__module__ == "mha_helpers.attention"
+
+
+@pytest.mark.parametrize(
+    ("seed", "n_characters", "temperature"), [(0, 130, 0.8), (2, 300, 0.3), (2, 300, 0.8), (2, 300, 1.5)]
+)
+def test_what_notebook_08_shows_is_the_same_on_every_processor(seed, n_characters, temperature):
+    """The kinds of processor disagree by 1e-5 in a logit: no draw may fall as near as that to another character."""
+    draws, nearest = np.random.default_rng(seed), []
+
+    def choose(logits, **options):
+        probabilities = next_token_probabilities(logits, **options)
+        sums = probabilities.astype(np.float64).cumsum()
+        nearest.append(np.abs(sums[:-1] - draws.random() * sums[-1]).min())
+        return probabilities
+
+    MODEL.write("ROMEO:\n", n_characters, seed=seed, temperature=temperature, choose=choose)
+    assert min(nearest) * min(temperature, 1) > 1e-4
