@@ -194,7 +194,7 @@ def open_page(browser, server, *, width=1100, height=900):
         context.on("request", note_address)
         seen.page.on("websocket", note_address)
         seen.page.on("console", note_message)
-        seen.page.on("pageerror", lambda error: seen.page_errors.append(error.message))
+        seen.page.on("pageerror", lambda error: seen.page_errors.append(error.stack or error.message))
         try:
             # "doc" is JupyterLab with one document and no side bars, "tree" is Notebook 7's list of files.
             first = "tree?" if server.application == "notebook" else f"doc/workspaces/{next(_workspaces)}?reset&"

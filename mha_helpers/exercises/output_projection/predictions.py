@@ -18,12 +18,16 @@ def _written(values):
     return "[" + ", ".join(f"{value:.2f}" for value in values) + "]"
 
 
+def _heads():
+    return attention.scaled_dot_product_attention(*(attention.split_heads(X @ W, N_HEADS) for W in (W_Q, W_K, W_V)))[0]
+
+
 def _one_head_changed():
-    changed = W_V.copy()
-    changed[:, HEAD_1] += 1
+    heads, changed = _heads(), _heads()
+    changed[1] += 1
     lines = []
     for name, rows in (("without W_O", np.eye(4)), ("with W_O", W_O)):
-        moved = _output(changed, rows)[IT] - _output(W_V, rows)[IT]
+        moved = attention.combine_heads(changed - heads)[IT] @ rows
         lines.append(f"{name + ',':12} the output of 'it' moves by {_written(moved)}")
     return "\n".join(lines)
 
@@ -35,8 +39,8 @@ predict_without = Prediction(
         "stay in the two columns where the concatenation puts them.",
         "b": "The concatenation puts head 1's two numbers into features 2 and 3, and without W_O they stay there. With "
         "W_O they go where they belong: to “alive” and “happens”, and “points back” doesn't move.",
-        "c": "The weights do stay as they are, but the output is made of the values. It moves, though only in head 1's "
-        "columns.",
+        "c": "The weights do stay as they are, but head 1's numbers are what the output is made of. It moves, though only "
+        "in head 1's columns.",
     },
     evidence=_one_head_changed,
 )
@@ -66,8 +70,7 @@ predict_exchanged = Prediction(
 
 
 def _head_1_knocked_out():
-    projected = (attention.split_heads(X @ W, N_HEADS) for W in (W_Q, W_K, W_V))
-    heads, _ = attention.scaled_dot_product_attention(*projected)
+    heads = _heads()
     by_zeros, by_mean = (
         np.linalg.norm((heads[1, SAT] - instead) @ W_O[HEAD_1]) for instead in (0, heads[1].mean(axis=0))
     )
