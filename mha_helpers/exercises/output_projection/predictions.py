@@ -39,8 +39,8 @@ predict_without = Prediction(
         "stay in the two columns where the concatenation puts them.",
         "b": "The concatenation puts head 1's two numbers into features 2 and 3, and without W_O they stay there. With "
         "W_O they go where they belong: to “alive” and “happens”, and “points back” doesn't move.",
-        "c": "The weights do stay as they are, but head 1's numbers are what the output is made of. It moves, though only "
-        "in head 1's columns.",
+        "c": "The weights do stay as they are, but head 1's numbers are what the output is made of. It moves, though "
+        "only in head 1's columns.",
     },
     evidence=_one_head_changed,
 )
