@@ -24,7 +24,7 @@ order = import_module("mha_helpers.labs.word_order")
 scaling = import_module("mha_helpers.labs.softmax_scaling")
 splitting = import_module("mha_helpers.labs.split_lab")
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 PLANTED = """\
 import ipywidgets
