@@ -202,7 +202,7 @@ def _all_queries(result, before):
     right = labels + 5 * cell[0] + 6
     parts = [
         svg.matrix(
-            result.weights, 0, weights_top, title="All weights: a row a query", colours=style.weight_colour,
+            result.weights, 0, weights_top, title="All weights: one row per query", colours=style.weight_colour,
             column_labels=TOKENS, differs=result.differs.get("weights"), **about,
         ),
         svg.text(right, first_row - 6, "sum", size=12),
@@ -306,7 +306,7 @@ def qkv_workbench(function=None):
     return Lab(
         name="qkv_workbench",
         title="Q, K, V workbench",
-        task="Choose a query: whose values does it take? Then change W_V: what stays as it was?",
+        task="Choose a query: whose value does it take most of? Then change W_V: what doesn't change?",
         controls=controls,
         actions={"Swap W_Q and W_K": _swap, "Tie W_K = W_Q": _tie, "W_V = identity": _identity},
         layout=([controls["query"], controls["key"]], [Lab.BUTTONS]),

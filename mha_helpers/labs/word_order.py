@@ -197,7 +197,7 @@ def word_order(function=None):
     return Lab(
         name="word_order",
         title="word order",
-        task="Put the words in another order: the rows move, do their numbers? Then add positions.",
+        task="Reorder the words. The rows move, but do their numbers change? Then add positions.",
         controls=controls,
         layout=([controls["order"]], [controls["positions"], controls["copy"], Lab.BUTTONS]),
         compute=compute,

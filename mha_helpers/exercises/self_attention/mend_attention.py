@@ -9,15 +9,10 @@ from mha_helpers.exercises.self_attention import mend_attention_mistakes
 
 
 def mend_attention(queries, keys, values):
-    n_queries, n_keys = len(queries), len(keys)
-    weights = np.zeros((n_queries, n_keys))
-    for i in range(n_queries):
-        for j in range(n_keys):
-            weights[i, j] = np.exp(queries[i] @ keys[j])
-    for i in range(n_queries):
+    weights = np.exp(queries @ keys.swapaxes(-1, -2))
+    for i in range(len(queries)):
         weights[i] = weights[i] / weights[i].sum()
-    context = weights @ values
-    return context, weights
+    return weights @ values, weights
 
 
 def _arguments(seed, n_queries, n_keys, d_head, d_value):
@@ -44,7 +39,7 @@ exercise = Exercise(
         "In the example, queries and keys are the same, so rows and columns look alike. Try it on keys that differ "
         "from the queries, and add up each row of the weights.",
         "The rows don't sum to 1. Who shares out the attention here: the queries (rows) or the keys (columns)?",
-        "The second loop divides columns by their sums. It must go over the queries, and divide rows.",
+        "The loop goes over the keys, and divides columns by their sums. It must go over the queries, and divide rows.",
     ),
     on_success="You can tell a softmax over the wrong axis by its rows, which no longer sum to 1.",
 )

@@ -29,9 +29,9 @@ predict_constant = Prediction(
     reactions={
         "a": "Every exp(score) is multiplied by exp(5), and so is their sum, so the factor cancels.",
         "b": "Every exp(score) is multiplied by exp(5), and so is their sum, so the factor cancels. Only the "
-        "differences within a row count. You can use that in the next exercise.",
-        "c": "The largest score is ahead of the others by as much as before, and only that counts: the factor exp(5) "
-        "cancels.",
+        "differences within a row matter.",
+        "c": "The largest score is still ahead of the others by the same amount, and that's all that matters: the "
+        "factor exp(5) cancels.",
     },
     evidence=_add_constant,
 )
@@ -85,8 +85,7 @@ predict_order = Prediction(
         "its terms were written down.",
         "b": "The weights do change places in their row. But each of them goes on with its own value, so the sum is "
         "the same.",
-        "c": "It is the sum of the same values with the same weights, written down in another order. So word order "
-        "has to be added some other way.",
+        "c": "It is the same sum, of the same values with the same weights, only written in another order.",
     },
     evidence=_reorder,
 )
