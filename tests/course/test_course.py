@@ -66,7 +66,7 @@ def test_an_unknown_notebook_is_refused_in_words():
 @pytest.mark.parametrize("name", [name for name in STORED if "course.progress(" in STORED[name].read_text("utf-8")])
 def test_a_notebook_that_shows_progress_asks_everything_that_counts(name):
     """Otherwise nobody could ever finish it."""
-    [notebook] = [notebook for notebook in course.NOTEBOOKS if notebook.name == name]
+    [notebook] = [notebook for notebook in (*course.NOTEBOOKS, *course.WORKSHOPS) if notebook.name == name]
     used = set(
         re.findall(r"exercises\.(\w+)\.(?:check|commit)\(", "\n".join(c.source for c in read(STORED[name]).cells))
     )

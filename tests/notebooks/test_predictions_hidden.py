@@ -50,7 +50,7 @@ def has_core_path(notebook):
 
 
 COURSE = [path for path in course_notebooks() if has_core_path(read(path))]
-CASES = [(path, place, name) for path in COURSE for place, name in predictions(read(path))]
+CASES = [(path, place, name) for path in course_notebooks() for place, name in predictions(read(path))]
 
 
 @pytest.mark.parametrize(("path", "place", "name"), CASES, ids=[name for _, _, name in CASES])

@@ -3,6 +3,7 @@
 import importlib.util
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mha_helpers import doctor, exercises
 from mha_helpers.attention import multi_head_attention, scaled_dot_product_attention
 from mha_helpers.fused import weights_from_torch
+from mha_helpers.masks import causal_mask
 from tools.writing.notebooks import NOTEBOOKS, read
 
 LISTING = Path(__file__).parents[2] / "mha_helpers" / "torch_listing.py"
@@ -50,12 +52,15 @@ def test_the_listing_and_the_course_agree(seq_len):
 def test_the_notebook_compares_with_the_listing_where_torch_is(capsys):
     """The notebooks' own tests run the cell without PyTorch: here with it, on a right function and on a wrong one."""
     with_torch()
-    [compare] = [cell.source for cell in B.cells if cell.source.startswith("from_torch = ")]
-    names = {"importlib": importlib, "np": np, "exercises": exercises, "weights_from_torch": weights_from_torch}
-    exec(compare, names | {"multi_head_attention": multi_head_attention})
+    [compare] = [cell.source for cell in B.cells if "yours_or_ours(weights_from_torch)" in cell.source]
+    names = {"importlib": importlib, "np": np, "exercises": exercises, "causal_mask": causal_mask}
+    names |= {"weights_from_torch": weights_from_torch, "multi_head_attention": multi_head_attention}
+    exec(compare, names)
     assert capsys.readouterr().out.endswith("\nlargest difference from PyTorch: 0.000\n")
+    # No wrong function gets past its check: so one whose check is passed by.
+    wrong = SimpleNamespace(yours_or_ours=lambda function: lambda *arguments: (np.zeros((1, 3, 4)), None))
     with pytest.raises(AssertionError, match="Not equal to tolerance"):
-        exec(compare, names | {"multi_head_attention": lambda *parts, is_causal, n_heads: (np.zeros((1, 3, 4)), None)})
+        exec(compare, names | {"exercises": SimpleNamespace(**vars(exercises) | {"multi_head_attention": wrong})})
 
 
 def test_dropout_is_all_that_differs_in_training():

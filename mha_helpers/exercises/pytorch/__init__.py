@@ -1,1 +1,1 @@
-"""The exercise of notebook B."""
+"""The exercise and the prediction of notebook B."""
