@@ -58,18 +58,31 @@ NOTEBOOKS = (
         "How can one word mean different things in different sentences?",
         "self_attention",
     ),
-    Notebook("02_scaling", "Scaling", "How large may a score be?", "scaling"),
+    Notebook(
+        "02_scaling",
+        "Scaling",
+        "Why do transformers shrink their scores before the softmax, and by how much?",
+        "scaling",
+    ),
     Notebook("03_masking", "Masks", "How do you keep a query from looking where it mustn't?", "masking"),
     Notebook(
         "04_splitting_heads",
         "Heads",
-        "Why several heads, and how do they come apart without mixing words?",
+        "How does a transformer ask several questions at once, with no more numbers to learn?",
         "splitting",
     ),
     Notebook(
-        "05_output_projection", "Output", "What does W_O do once the heads are side by side?", "output_projection"
+        "05_output_projection",
+        "Output",
+        "How do the heads' findings become one vector, and what does each of them add to it?",
+        "output_projection",
     ),
-    Notebook("06_real_model", "A real model", "What do trained heads do, and does your code run them?", "real_model"),
+    Notebook(
+        "06_real_model",
+        "A real model",
+        "What do a trained model's heads look at, and how would you know what they are for?",
+        "real_model",
+    ),
     Notebook("07_heads_that_learn", "Learning", "How do heads come to do what they do?", "heads_that_learn"),
     Notebook(
         "08_a_model_that_writes",
@@ -79,11 +92,11 @@ NOTEBOOKS = (
     ),
 )
 WORKSHOPS = (
-    Notebook("A_documents", "Five documents", "Do worked examples from the web get their numbers right?"),
+    Notebook("A_documents", "Five documents", "Which of these numbers is wrong in itself?"),
     Notebook(
         "B_pytorch",
         "PyTorch",
-        "Can you read attention in PyTorch, and run its weights on your own function?",
+        "Can you read attention in PyTorch, and run its weights in NumPy?",
         "pytorch",
     ),
 )
@@ -99,7 +112,8 @@ class Map(CourseFigure):
 
     def html(self):
         """Return the map as an HTML image, and below it a link to each notebook."""
-        links = " · ".join(_link(notebook, self.here) for notebook in NOTEBOOKS)
+        shown = NOTEBOOKS if self.here in NOTEBOOKS else (*NOTEBOOKS, self.here)
+        links = " · ".join(_link(notebook, self.here) for notebook in shown)
         return f'<div class="mha-map">{super().html()}<br>{links}</div>'
 
 
@@ -123,8 +137,8 @@ def map(name):
 
     Examples
     --------
-    >>> map("02_scaling")
-    The course's map. You are in notebook 2 of 8, Scaling: How large may a score be?
+    >>> map("03_masking")
+    The course's map. You are in notebook 3 of 8, Masks: How do you keep a query from looking where it mustn't?
     """
     for notebook in (*NOTEBOOKS, *WORKSHOPS):
         if notebook.name == name:
@@ -139,7 +153,7 @@ def _says(here):
 
 
 def _link(notebook, here):
-    name = html.escape(f"{int(notebook.number)} {notebook.title}")
+    name = html.escape(f"{notebook.number.lstrip('0')} {notebook.title}")
     if notebook == here:
         return f"<b>{name}</b>"
     return f'<a href="{address(notebook.name)}">{name}</a>'

@@ -25,6 +25,7 @@ def arcs(weights, queries, keys, *, chosen=None, head=0, width=740, height=190):
     width : float, optional
         At most.
     height : float, optional
+        More where words rise and are long.
 
     Returns
     -------
@@ -33,11 +34,12 @@ def arcs(weights, queries, keys, *, chosen=None, head=0, width=740, height=190):
         What it takes.
     """
     longest = max(map(len, [*queries, *keys]))
-    # Where words have no room beside each other, they rise.
+    # Where words have no room beside each other, they are small, and then they rise.
     step = min(max(7.4 * longest + 16, 92), width / max(len(queries), len(keys)))
-    rising = 40 if 7.2 * longest + 4 > step else 0
+    size = 12 if 7.2 * longest + 4 <= step else 11
+    rising = 40 if 6.8 * longest + 2 > step else 0
     above = 14 + 5.2 * longest if rising else 30
-    height += max(0, 2 * (above - 30))
+    height = max(height, 2 * above + 90)
     below = height - above - 16  # the shares stand under the keys
     top, bottom, colour = above + 4, below - 4, style.head_colour(head)
     groups = []
@@ -58,11 +60,13 @@ def arcs(weights, queries, keys, *, chosen=None, head=0, width=740, height=190):
                 f'{x1:.1f} {bottom:.1f}" fill="none" {looks} opacity="{opacity}">{title}</path>'
             )
         strong = i == chosen
-        word = _word(queries[i], x0, above, step, rising, up=True, strong=strong, role="queries")
+        word = _word(queries[i], x0, above, step, size, rising, up=True, strong=strong, role="queries")
         groups.append(f'<g class="mha-word">{"".join(lines)}{word}</g>')
     for j, word in enumerate(keys):
         share = 0 if chosen is None else float(np.nan_to_num(weights[chosen][j]))
-        groups.append(_word(word, (j + 0.5) * step, below, step, rising, up=False, strong=share >= 0.2, role="keys"))
+        groups.append(
+            _word(word, (j + 0.5) * step, below, step, size, rising, up=False, strong=share >= 0.2, role="keys")
+        )
         if share >= 0.045:
             groups.append(
                 svg.text((j + 0.5) * step, height - 3, number(share), anchor="middle", bold=share >= 0.2, size=12)
@@ -71,7 +75,7 @@ def arcs(weights, queries, keys, *, chosen=None, head=0, width=740, height=190):
     return f'<g class="mha-arcs">{"".join(groups)}</g>', wide, height
 
 
-def _word(word, x, y, step, rising, *, up, strong, role):
+def _word(word, x, y, step, size, rising, *, up, strong, role):
     """Write a word in a box, or on a slant where boxes would be too narrow."""
     if rising:
         at = y - 4 if up else y + 12
@@ -84,4 +88,4 @@ def _word(word, x, y, step, rising, *, up, strong, role):
         x - step / 2 + 2, top, step - 4, 26, fill=style.tint(style.ROLES[role], 0.3 if strong else 0.1),
         stroke=style.ROLES[role], stroke_width=2 if strong else 1,
     )  # fmt: skip
-    return frame + svg.text(x, top + 17, word, anchor="middle", size=12, bold=strong)
+    return frame + svg.text(x, top + 17, word, anchor="middle", size=size, bold=strong and size == 12)

@@ -36,6 +36,8 @@ TENSORS = {
     "W_O": (519, _MIDDLE + CELL[1] / 2, (D, D), None),
     "output": (586, _MIDDLE, (N, D), "output"),
 }
+# Where a name stands that would meet another or a line above its tensor's corner.
+NAMES = {"context 0": (398, 31), "context 1": (419, 167)}
 # By name: from where to where, and the colour; "Q 1" is head 1's half of Q.
 LINES = {
     "project Q": (("X", "W_Q"), ("W_Q", "Q")),
@@ -130,11 +132,12 @@ def _tensor(name, values, *, lit, row, wrong, named):
         parts.append(
             svg.box(x - 1.5, y + row * CELL[1] - 1.5, width + 2, CELL[1] + 2, stroke=style.INK, stroke_width=1.5)
         )
-    called = name.replace("weights 0", "head 0").replace("weights 1", "head 1")
-    if named and not name.startswith("context"):
+    part, _, head = name.partition(" ")
+    if named:
         colour = style.head_text(role) if isinstance(role, int) else style.role_text(role) if role else style.INK
-        called = f"{called}: weights" if role in (0, 1) else called
-        parts.append(svg.text(x - 1, y - 5, called, bold=lit, size=11, colour=colour if lit else style.QUIET))
+        called = f"head {head}: weights" if part == "weights" else part
+        left, baseline = NAMES.get(name, (x - 1, y - 5))
+        parts.append(svg.text(left, baseline, called, bold=lit, size=11, colour=colour if lit else style.QUIET))
     if wrong:  # below the name, and beside the lines
         right, bottom = x + width + 2, y + height + 4
         parts += [

@@ -18,6 +18,7 @@ PARTS = {
     "04": ({"Q", "K", "V", *_HEADS}, (382, 100)),
     "05": ({"context 0", "context 1", "join 0", "join 1", "concat", "W_O", "output", "out", "on"}, (541, 62)),
 }
+WHOLE = {"A", "B"}  # about all of the block
 AFTER = {"06": "a real model", "07": "learning", "08": "writing"}
 
 
@@ -27,7 +28,7 @@ def strip(here, *, done=()):
     Parameters
     ----------
     here : str
-        The two digits of the notebook where the reader is; any other text lights nothing but the block.
+        The two digits of the notebook where the reader is, or its letter.
     done : collection of str, optional
         The notebooks to tick, by their two digits.
 
@@ -42,6 +43,9 @@ def strip(here, *, done=()):
     for number, (_, (x, y)) in PARTS.items():
         parts.append(_badge(number, (x - LEFT) * SCALE, y * SCALE + TOP, here, number in done))
     x = (WIDTH - LEFT) * SCALE + 4
+    if here in WHOLE:
+        parts.append(svg.box(2, 2, x - 8, HEIGHT * SCALE + TOP - 3, stroke=style.HEADS[0], stroke_width=2.5))
+        parts.append(_badge(here, 16, 17, here, False))
     top = (HEIGHT * SCALE - BOX[1]) / 2 + TOP
     for (number, title), draw in zip(AFTER.items(), (_layers, _loss, _writes), strict=True):
         parts.append(_box(x, top, lit=number == here))
@@ -60,7 +64,7 @@ def _badge(number, x, y, here, done):
     fill, ink = (style.INK, style.PAPER) if lit else (style.PAPER, style.INK)
     circle = svg.circle(round(x, 1), round(y, 1), 11 if lit else 9, fill=fill, stroke=style.INK)
     badge = circle + svg.text(
-        round(x, 1), round(y + 4, 1), int(number), anchor="middle", size=12, bold=True, colour=ink
+        round(x, 1), round(y + 4, 1), number.lstrip("0"), anchor="middle", size=12, bold=True, colour=ink
     )
     if done:
         badge += svg.circle(round(x + 11, 1), round(y - 7, 1), 7, fill=style.role_text("values"))

@@ -11,7 +11,7 @@ from mha_helpers.labs import head_browser_runs as runs
 from mha_helpers.labs.card import NARROWEST
 
 SMALL, TINY = 12, 11  # font sizes
-ARCS, TITLE = 150, 18  # the height of the arcs, and of a line above them
+ARCS, TITLE = 194, 18  # the height of the arcs with their words, and of a line above them
 # The kinds of key that a head may rest on, in colours that say nothing but that they are different.
 KIND_COLOURS = dict(zip(runs.KINDS, ("#77aadd", "#ee8866", "#eedd88", "#d7d7dc", "#bbbbc2"), strict=True))
 MAP_CELL, MAP_LEFT, PARTS = (31, 16), 50, 138

@@ -137,7 +137,7 @@ MOVES = style.ROLES["values"]
 
 def render(result):
     """Draw a result: who hears of the changed token, and the same for all tokens."""
-    said, height = sentence(result), 288
+    said, height = sentence(result), 306
     drawn = svg.document(N * PITCH - 8, height, _arcs(result), label=said)
     return Picture(drawn + _table(result, height), said, result.notice)
 
@@ -213,6 +213,8 @@ def _table(result, height):
         svg.text(22, y + 43, "leak: it moves and must not", size=12),
         svg.box(1, y + 51, 14, 14, stroke=style.INK, stroke_width=3, dashed=True),
         svg.text(22, y + 63, "blind: it should move and does not", size=12),
+        svg.box(0, y + 70, 16, 16, fill=style.HIDDEN),
+        svg.text(22, y + 83, "grey: it must stay still, and does", size=12),
     ]
     return svg.document(274, height, parts, label="How far each output moves when each token is changed.")
 

@@ -176,7 +176,7 @@ def limit_of(scores):
 def render(result, before=None):
     """Draw a result: dots and bars as they are divided, before ghosts of what they were undivided."""
     said = sentence(result)
-    parts = [*_line(result, before), *_bars(result), *_table(result, 470, 134)]
+    parts = [*_line(result, before), *_bars(result), *_table(result, 482, 134)]
     height = FLOOR + 26
     if result.added:
         parts += _two_ways(result, height + 4)
@@ -198,7 +198,7 @@ def _line(result, before):
     parts = [svg.text(0, 14, f"One query's scores with {N_KEYS} keys at d_k = {result.d_k}: {divided}", bold=True)]
     for y, name, spread in (
         (UNDIVIDED_Y, "undivided", result.spread),
-        (DIVIDED_Y, "divided", result.spread / result.divisor),
+        (DIVIDED_Y, _by(result), result.spread / result.divisor),
     ):
         band, axis = unit * min(spread, limit), "".join(f"M{ZERO + unit * tick:g} {y - 5}v10" for tick in ticks)
         parts += [
@@ -219,6 +219,10 @@ def _line(result, before):
         pull = f'<path d="M{raw:.1f} {UNDIVIDED_Y + 6}L{place:.1f} {DIVIDED_Y - 6}" stroke="{GHOST}"/>'
         parts += [pull, f'{ring} stroke-width="2"/>', arrive(f'{dot} stroke="{style.INK}"/>', round(was - place, 1), 0)]
     return parts
+
+
+def _by(result):
+    return f"÷ {result.divisor:.4g}"
 
 
 def _bars(result):
@@ -249,7 +253,7 @@ def _table(result, x, y):
     order = (1, 0, 2)  # of MEASURES
     parts = [
         svg.text(x + 88, y + 8, "undivided", anchor="end", size=12, colour=style.QUIET),
-        svg.text(x + 178, y + 8, "divided", anchor="end", size=12, bold=True, colour=DIVIDED),
+        svg.text(x + 178, y + 8, _by(result), anchor="end", size=12, bold=True, colour=DIVIDED),
     ]
     for i, (row, measure_) in enumerate(zip(rows, order, strict=True)):
         top = y + 30 + 42 * i

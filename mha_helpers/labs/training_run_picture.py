@@ -75,9 +75,10 @@ def _maps(result):
     parts = []
     for layer in range(n_layers):
         y = layer * ROW + HEADLINE
-        parts.append(svg.text(MAPS - 22, y + side / 2 + 24, f"layer {layer}", bold=True, size=SMALL, rising=90))
+        parts.append(svg.text(MAPS - 32, y + side / 2 + 24, f"layer {layer}", bold=True, size=SMALL, rising=90))
         parts += [
-            svg.text(MAPS - 6, round(y + (i + 0.5) * side / n + 4, 1), letter, anchor="end", size=TINY)
+            # Rows are lower than letters: every other one stands farther out.
+            svg.text(MAPS - 6 - 10 * (i % 2), round(y + (i + 0.5) * side / n + 4, 1), letter, anchor="end", size=TINY)
             for i, letter in enumerate(result.letters)
         ]
         for head in range(n_heads):

@@ -51,9 +51,8 @@ def _text(result):
             parts.append(svg.box(x, y, PITCH, LINE - 2, fill=fill))
         ink = style.text_colour(fill) if weight >= 0.01 else style.INK
         if character != " " or weight >= 0.01:
-            parts.append(
-                svg.text(x + PITCH / 2, y + 13, SIGNS.get(character, character), anchor="middle", colour=ink, size=13)
-            )
+            sign, size = (SIGNS[character], TINY) if character in SIGNS else (character, 13)
+            parts.append(svg.text(x + PITCH / 2, y + 13, sign, anchor="middle", colour=ink, size=size))
     parts.append("</g>")
     last = len(result.text) - 1
     at = round(PITCH * (last % PER_LINE), 1), 22 + LINE * (last // PER_LINE)

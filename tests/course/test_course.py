@@ -25,6 +25,12 @@ def test_every_notebook_is_on_the_map():
     assert set(STORED) <= known, "a notebook is missing in mha_helpers/course.py"
 
 
+@pytest.mark.parametrize("notebook", [*course.NOTEBOOKS, *course.WORKSHOPS], ids=lambda notebook: notebook.name)
+def test_the_map_asks_what_the_notebook_asks(notebook):
+    [asked] = re.findall(r"\*\*The question: (.*?)\*\*", read(STORED[notebook.name]).cells[0].source)
+    assert notebook.question.lower() == asked.lower()
+
+
 @pytest.mark.parametrize("notebook", course.NOTEBOOKS, ids=lambda notebook: notebook.name)
 def test_the_map_links_all_notebooks_but_the_one_that_is_open(notebook):
     page = course.map(notebook.name).html()
@@ -35,12 +41,13 @@ def test_the_map_links_all_notebooks_but_the_one_that_is_open(notebook):
 def test_a_workshops_map_links_every_notebook_and_names_the_workshop():
     drawn = course.map("A_documents")
     assert len(links(drawn.html())) == len(course.NOTEBOOKS)
+    assert drawn.html().endswith(" · <b>A Five documents</b></div>")
     assert repr(drawn).startswith("The course's map. You are in notebook A, Five documents: ")
 
 
 def test_no_two_maps_look_alike():
-    drawn = {course.map(notebook.name).svg for notebook in course.NOTEBOOKS}
-    assert len(drawn) == len(course.NOTEBOOKS)
+    notebooks = (*course.NOTEBOOKS, *course.WORKSHOPS)
+    assert len({course.map(notebook.name).svg for notebook in notebooks}) == len(notebooks)
 
 
 def test_a_part_that_a_notebook_is_about_is_lit_by_its_name():

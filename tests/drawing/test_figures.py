@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from mha_helpers.attention import softmax
 from mha_helpers.drawing import figures, raster, style, svg
 from mha_helpers.drawing.figures import Matrix
+from mha_helpers.drawing.gpt import CHARACTERS, NEXT
+from mha_helpers.model import decoder
 
 TOKENS = ("it", "cat", "mat")
 WEIGHTS = np.array([[0.1, 0.68, 0.22], [0.5, 0.3, 0.2], [0.2, 0.2, 0.6]])
@@ -222,6 +225,14 @@ def test_a_chosen_query_stands_out_with_its_shares():
     assert opacities[0].min() > 3 * opacities[1:].max()
     assert {"0.10", "0.68", "0.22"} <= set(texts(drawn))
     assert repr(drawn) == "Attention arcs: “it” attends most to “cat” (0.68), then to “mat” (0.22) and “it” (0.10)."
+
+
+def test_the_gpt_expects_what_the_courses_decoder_expects():
+    model = decoder.load()
+    probabilities = softmax(model.predict(CHARACTERS)[0][-1])
+    likeliest = np.argsort(-probabilities)[: len(NEXT)]
+    found = [(model.alphabet[code].replace(" ", "␣"), style.number(probabilities[code])) for code in likeliest]
+    assert found == [(character, style.number(probability)) for character, probability in NEXT]
 
 
 def test_words_are_escaped_and_a_figure_brings_no_style_sheet():
