@@ -140,13 +140,13 @@ def _weights_in_words(result):
         return f"these are no weights: they must be 0 or more and sum to 1, and their sum is {total:.4g}."
     entropy, largest, norm = result.measured
     if norm < 0.05:
-        verdict = "hardly any gradient passes"
+        verdict = "hardly any gradient gets through"
     elif norm < 0.2:
-        verdict = "little gradient passes"
+        verdict = "little gradient gets through"
     elif entropy > 0.98 * math.log(N_KEYS):
         verdict = "the weights are nearly equal, and no key stands out"
     else:
-        verdict = "the weights differ, and a gradient passes"
+        verdict = "the weights differ, and a gradient gets through"
     return f"the largest weight is {number(largest)}: {verdict}."
 
 
@@ -185,7 +185,7 @@ def render(result, before=None):
 
 
 def _line(result, before):
-    """Draw the scores twice: as they are, and where the divisor pulls them."""
+    """Draw the scores as they are, and below where the divisor pulls them; undivided, on one line."""
     limit = limit_of(result.raw)
     unit = REACH / limit
 
@@ -196,10 +196,10 @@ def _line(result, before):
     ticks = (-limit, -limit / 2, 0, limit / 2, limit)
     scores = result.raw / result.divisor
     parts = [svg.text(0, 14, f"One query's scores with {N_KEYS} keys at d_k = {result.d_k}: {divided}", bold=True)]
-    for y, name, spread in (
-        (UNDIVIDED_Y, "undivided", result.spread),
-        (DIVIDED_Y, _by(result), result.spread / result.divisor),
-    ):
+    lines = [(DIVIDED_Y, _by(result), result.spread / result.divisor)]
+    if result.divided_by != UNSCALED:
+        lines.append((UNDIVIDED_Y, "undivided", result.spread))
+    for y, name, spread in lines:
         band, axis = unit * min(spread, limit), "".join(f"M{ZERO + unit * tick:g} {y - 5}v10" for tick in ticks)
         parts += [
             svg.box(ZERO - band, y - 11, 2 * band, 22, fill=style.SEQUENTIAL[1]),
@@ -217,16 +217,17 @@ def _line(result, before):
         ring = f'<circle cx="{raw:.1f}" cy="{UNDIVIDED_Y}" r="6" fill="{style.PAPER}" stroke="{GHOST}"'
         dot = f'<circle cx="{place:.1f}" cy="{DIVIDED_Y}" r="6" fill="{DIVIDED}" fill-opacity="0.75"'
         pull = f'<path d="M{raw:.1f} {UNDIVIDED_Y + 6}L{place:.1f} {DIVIDED_Y - 6}" stroke="{GHOST}"/>'
-        parts += [pull, f'{ring} stroke-width="2"/>', arrive(f'{dot} stroke="{style.INK}"/>', round(was - place, 1), 0)]
+        parts += [] if result.divided_by == UNSCALED else [pull, f'{ring} stroke-width="2"/>']
+        parts.append(arrive(f'{dot} stroke="{style.INK}"/>', round(was - place, 1), 0))
     return parts
 
 
 def _by(result):
-    return f"÷ {result.divisor:.4g}"
+    return "undivided" if result.divided_by == UNSCALED else f"÷ {result.divisor:.4g}"
 
 
 def _bars(result):
-    """Draw the weights as bars, before ghosts of the weights of the undivided scores."""
+    """Draw the weights as bars; once divided, behind ghosts of the weights of the undivided scores."""
     parts = [svg.text(0, 140, "Weights = softmax(scores)", bold=True)]
     for level in (0, 0.5, 1):
         y = FLOOR - TALLEST * level
@@ -238,10 +239,11 @@ def _bars(result):
         x, ghost = j * COLUMN + 8, TALLEST * result.undivided[j]
         parts += [
             svg.box(x + 8, FLOOR - tall[j], 24, tall[j], fill=DIVIDED, stroke=style.INK),
-            svg.box(x, FLOOR - ghost, 40, ghost, stroke=GHOST, stroke_width=2, dashed=True),
             svg.text(x + 20, FLOOR - max(tall[j], ghost) - 6, svg.short(weight, 2), anchor="middle", bold=True),
             svg.text(x + 20, FLOOR + 17, KEYS[j], anchor="middle", size=12),
         ]
+        if result.divided_by != UNSCALED:
+            parts.append(svg.box(x, FLOOR - ghost, 40, ghost, stroke=GHOST, stroke_width=2, dashed=True))
         if "weights" in result.differs and result.differs["weights"][0, j]:
             parts.append(svg.difference(x - 2, FLOOR - TALLEST, 44, TALLEST))
     return parts
@@ -251,19 +253,22 @@ def _table(result, x, y):
     """Draw what the divisor does to the weights, in three numbers."""
     rows = ("largest weight", "entropy (0 to 2.08)", "gradient let through")
     order = (1, 0, 2)  # of MEASURES
-    parts = [
-        svg.text(x + 88, y + 8, "undivided", anchor="end", size=12, colour=style.QUIET),
-        svg.text(x + 178, y + 8, _by(result), anchor="end", size=12, bold=True, colour=DIVIDED),
-    ]
+    alone = result.divided_by == UNSCALED  # then there is nothing to compare
+    parts = [svg.text(x + 178, y + 8, _by(result), anchor="end", size=12, bold=True, colour=DIVIDED)]
+    if not alone:
+        parts.append(svg.text(x + 88, y + 8, "undivided", anchor="end", size=12, colour=style.QUIET))
     for i, (row, measure_) in enumerate(zip(rows, order, strict=True)):
         top = y + 30 + 42 * i
         was, now = result.undivided_measured[measure_], result.measured[measure_]
         parts += [
             svg.text(x, top, row, size=12),
-            svg.text(x + 88, top + 19, svg.short(was, 2), anchor="end", size=15, colour=style.QUIET),
-            svg.text(x + 116, top + 19, "→", anchor="middle", size=15),
             svg.text(x + 178, top + 19, svg.short(now, 2), anchor="end", size=15, bold=True),
         ]
+        if not alone:
+            parts += [
+                svg.text(x + 88, top + 19, svg.short(was, 2), anchor="end", size=15, colour=style.QUIET),
+                svg.text(x + 116, top + 19, "→", anchor="middle", size=15),
+            ]
     return parts
 
 
@@ -311,7 +316,7 @@ def softmax_scaling(function=None):
     return Lab(
         name="softmax_scaling",
         title="softmax and sqrt(d_k)",
-        task="Raise d_k without a divisor: what becomes of the weights? Then divide by sqrt(d_k).",
+        task="Raise d_k without dividing: what happens to the weights? Then divide by sqrt(d_k).",
         controls=controls,
         actions={"Another query": lambda state: {"draw": state["draw"] % N_DRAWS + 1}},
         layout=([controls["d_k"]], [controls["divisor"], Lab.BUTTONS]),

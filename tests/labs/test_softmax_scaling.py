@@ -50,7 +50,7 @@ def marks(page):
 
 def test_it_starts_saturated_and_unscaled():
     assert FIRST == {"d_k": 64, "divisor": "none", "add": 0, "draw": 1}
-    assert "hardly any gradient passes" in sentence(result())
+    assert "hardly any gradient gets through" in sentence(result())
 
 
 @pytest.mark.parametrize("added", CONSTANTS)
@@ -105,6 +105,16 @@ def test_ghosts_stand_where_the_undivided_scores_and_weights_are():
         assert f'<circle cx="{scaling.ZERO + unit * score / 8:.1f}" cy="{scaling.DIVIDED_Y}"' in drawn
     heights = [f'height="{scaling.TALLEST * weight:g}" fill="none"' for weight in shown.undivided]
     assert all(height in drawn for height in heights)
+
+
+def test_where_nothing_is_divided_nothing_is_called_divided():
+    drawn = render(result(divisor="none")).svg
+    assert re.findall(r">(÷ \S+|undivided)</text>", drawn) == ["undivided", "undivided"]
+    assert "→" not in drawn
+    assert drawn.count("<circle") == scaling.N_KEYS
+    both = render(result(divisor="sqrt(d_k)")).svg
+    assert sorted(re.findall(r">(÷ \S+|undivided)</text>", both)) == ["undivided"] * 2 + ["÷ 8"] * 2
+    assert both.count("<circle") == 2 * scaling.N_KEYS
 
 
 def test_unscaled_gradients_vanish_as_d_k_grows_and_scaled_ones_do_not():

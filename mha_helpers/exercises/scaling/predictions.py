@@ -18,8 +18,8 @@ def _spread():
 predict_spread = Prediction(
     right="a",
     reactions={
-        "a": "There are 64 times as many products, of either sign. Most of them cancel, and what is left grows like "
-        "the root of their number.",
+        "a": "There are 64 times as many products, but about half of them are negative, so most of the sum cancels. "
+        "What is left grows only like the square root of their number.",
         "b": "It would, if all the products had the same sign. Half of them are negative, so most of the sum cancels, "
         "and what is left grows like the root of the number of products.",
         "c": "They cancel only in part. What is left grows like the root of the number of products.",
@@ -44,8 +44,8 @@ predict_gradient = Prediction(
     reactions={
         "a": "The scores are larger, but softmax is flat where its weights are almost 1 or almost 0: they hardly move "
         "when a score moves.",
-        "b": "A weight that is almost 1 or almost 0 hardly moves when a score moves. Whatever the loss asks of the "
-        "weights, hardly anything of it gets through to the scores.",
+        "b": "A weight that is almost 1 or almost 0 hardly moves when a score moves. So hardly any "
+        "gradient gets through from the weights to the scores.",
         "c": "They do sum to 1 either way. But in a typical undivided row one weight has nearly all of it, and a "
         "weight that is almost 1 or almost 0 hardly moves when a score moves.",
     },

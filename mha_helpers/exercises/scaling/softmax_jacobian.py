@@ -24,6 +24,18 @@ def _jacobian_cases():
     )
 
 
+def _nudged(call, arguments, arrays):
+    """In float32 a small nudge is lost in rounding: what is right in float64 then goes wrong there alone."""
+    p = arguments["p"] / arguments["p"].sum(dtype=np.float64)
+    finer = None if arguments["p"].dtype == np.float64 else call(p=p)
+    if finer is None or not np.allclose(finer[0], softmax_jacobian(p), atol=1e-4):
+        return None
+    return (
+        "Do you nudge the scores? That is only approximate, and in float32 a small nudge is lost in rounding. Compute "
+        "the entries from p alone, without the scores."
+    )
+
+
 def _rows_do_not_cancel(call, arguments, arrays):
     sums = arrays[0].sum(axis=-1)
     rows = np.flatnonzero(~np.isclose(sums, 0, atol=1e-4))
@@ -46,9 +58,9 @@ exercise = Exercise(
     outputs=("jacobian",),
     cases=_jacobian_cases(),
     mistakes=JACOBIAN_MISTAKES,
-    properties=(not_finite, _rows_do_not_cancel, _not_symmetric),
+    properties=(not_finite, _nudged, _rows_do_not_cancel, _not_symmetric),
     hints=(
-        "Off the diagonal, multiply two of the weights: 0.665 × 0.245 is 0.163. And which sign has it?",
+        "Off the diagonal, multiply two of the weights: 0.665 × 0.245 is 0.163. And what is its sign?",
         "Weights always sum to 1, so each column sums to 0: the entry on the diagonal is what the others lose "
         "together, p[i] - p[i]^2.",
         "Both in one: p[i] p[j] is subtracted everywhere, and p[i] is added on the diagonal. np.diag(p) is a matrix "
