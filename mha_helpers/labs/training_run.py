@@ -31,7 +31,7 @@ class Measured:
     loss: float
     right: float
     right_when_writing: float
-    before: np.ndarray  # (n_layers, n_heads): mean weight on the token before
+    before: np.ndarray  # (n_layers, n_heads): mean weight on the token before, in the first half
     followed: np.ndarray  # and on what followed the same token before
 
 
@@ -77,7 +77,9 @@ def measure(training, step, off):
     if not off and _leaks(then, drawn):
         some = Batch(*(array[:N_WRITTEN] for array in drawn))
         right = float((then.guesses_when_writing(some.tokens) == some.targets)[some.counts].mean())
-    before = np.array([previous_token_score(weights).mean(axis=0) for weights in seen.weights])
+    half = drawn.tokens.shape[-1] // 2  # by then all pairs have been seen, and nobody needs to look back
+    early = [weights[..., :half, :half] for weights in seen.weights]
+    before = np.array([previous_token_score(weights).mean(axis=0) for weights in early])
     followed = np.array([induction_score(weights, drawn.periods) for weights in seen.weights])
     return Measured(seen.loss, seen.accuracy, right, before, followed)
 

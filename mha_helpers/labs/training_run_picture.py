@@ -10,7 +10,7 @@ TINY, SMALL = 11, 12  # font sizes
 CURVE = (34, 26, 206, 112)  # left, top, width and height of the loss's panel
 MAPS, TALLEST, GAP = 292, 98, 9  # where the maps begin, the largest of them, and what is between them
 HEADLINE, ROW = 30, 138  # above each map, and from one layer's maps to the next's
-MEANINGS = ("maps: a row for each query", "before: weight on the token before", "followed: on what followed")
+MEANINGS = ("maps: a row for each query", "before: on the token before, first half", "followed: on what followed")
 STEP_MEAN = 10  # steps of which the curve shows the mean
 GUESSING = np.log(16)
 
@@ -127,9 +127,10 @@ def _strip(result, y):
             x = left + i * step
             is_right = row > 0 and i + 1 < len(letters) and letter == letters[i + 1]
             fill = style.role_colours("X")(0) if row == 0 else style.tint(style.ROLES["values"]) if is_right else "none"
-            stroke, dashed = (style.ROLES["X"], False) if row == 0 or is_right else (style.QUIET, True)
+            goes_on = i + 1 == len(letters)  # the one guess that nothing below or above has answered yet
+            stroke, dashed = (style.ROLES["X"], False) if row == 0 or is_right or goes_on else (style.QUIET, True)
             parts.append(svg.box(x + 2, y, step - 4, 20, fill=fill, stroke=stroke, dashed=dashed))
-            parts.append(svg.text(x + step / 2, y + 15, letter, anchor="middle", bold=row == 0 or is_right))
+            parts.append(svg.text(x + step / 2, y + 15, letter, anchor="middle", bold=not dashed))
             if probabilities:
                 parts.append(svg.text(x + step / 2, y + 33, number(probabilities[i]), anchor="middle", size=TINY))
         y += 40 if probabilities else 24

@@ -34,7 +34,7 @@ def short():
 def test_the_first_sentence():
     assert training_run().description == (
         "Lab: training run. “2 heads”, step 400: loss 0.00; 100 % of the guesses on new sequences are right. Who looks "
-        "where: layer 0, head 0 at the token before (0.40); layer 1, head 0 at what followed (0.96). After "
+        "where: layer 0, head 0 at the token before (0.77); layer 1, head 0 at what followed (0.96). After "
         "“cabincabinca” it guesses “b” (1.00). Run this cell for the live lab."
     )
 
@@ -55,9 +55,8 @@ def test_maps_guesses_and_measures_are_the_models():
     for (letter, probability), row in zip(result.guesses, seen.probabilities[0, :, 0], strict=True):
         assert (letter, probability) == ("abcdefghijklmnop"[row.argmax()], row.max())
     drawn = model.task.draw(np.random.default_rng(10_000), 64)
-    np.testing.assert_allclose(
-        result.measured.before[0], previous_token_score(model.look(drawn).weights[0]).mean(axis=0)
-    )
+    early = model.look(drawn).weights[0][..., :16, :16]
+    np.testing.assert_allclose(result.measured.before[0], previous_token_score(early).mean(axis=0))
 
 
 @pytest.mark.parametrize("run", ["no mask", "mask one too far"])

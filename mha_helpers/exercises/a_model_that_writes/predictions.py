@@ -28,7 +28,7 @@ predict_one_too_many = Prediction(
         "b": "One more character among so many doesn't change that much. Most of what the heads look for is still "
         "there.",
         "c": "The model has never learned to copy the answer, so it can't. The extra character only disturbs it a "
-        "little. That's what makes this bug so hard to see in a model that was trained without it.",
+        "little. So in a model that was trained with the right mask, a wrong one hardly shows.",
     },
     evidence=_losses_with_one_too_many,
 )
@@ -74,9 +74,9 @@ predict_cached_time = Prediction(
     reactions={
         "a": "That is what all rows together would cost, and without a cache they are all computed again. With one, a "
         "single new query meets each key once.",
-        "b": "Projections and MLP cost the same for every character. Only the one query's meeting with all the keys "
-        "grows, in proportion to the length. In a model as small as this one, that is the smaller part; at 100,000 "
-        "characters it would be nearly all of the work.",
+        "b": "Projections and MLP cost the same for every character. Only the scores and the mixing grow, in "
+        "proportion to the length: one query meets all the keys. In a model as small as this one, that is the smaller "
+        "part; at 100,000 characters it would be nearly all of the work.",
         "c": "Projections and MLP do cost the same each time. But every new query meets one key more than the last.",
     },
     evidence=_work_for_one_more,
