@@ -258,7 +258,7 @@ class Progress:
         for (done, of), one, what in ((functions, "exercise", "right"), (predictions, "prediction", "committed")):
             if of:
                 plural = one if of == 1 else f"{one}s"
-                parts.append(f"all {of} {plural} {what}" if done == of else f"{done} of {of} {plural} {what}")
+                parts.append(f"all {of} {plural} {what}" if done == of > 1 else f"{done} of {of} {plural} {what}")
         said = ", ".join(parts)
         return f"{said[:1].upper()}{said[1:]}." if said else "This notebook has no exercises."
 

@@ -82,6 +82,11 @@ def test_the_line_says_how_far_the_learner_is(kept):
     assert here.html().count("✓") == 1
 
 
+def test_one_exercise_is_counted_as_one(kept):
+    progress.note("weights_from_torch", "correct")
+    assert course.progress("B_pytorch").sentence() == "1 of 1 exercise right, 0 of 1 prediction committed."
+
+
 def test_what_is_stored_in_the_notebook_is_the_same_for_everybody(kept, monkeypatch):
     shown = []
     monkeypatch.setattr("IPython.display.display", lambda data, **more: shown.append(data))
