@@ -68,7 +68,7 @@ NOTEBOOKS = (
     Notebook(
         "04_splitting_heads",
         "Heads",
-        "How does a transformer ask several questions at once, with no more numbers to learn?",
+        "How can a transformer ask several questions at once without having more numbers to learn?",
         "splitting",
     ),
     Notebook(

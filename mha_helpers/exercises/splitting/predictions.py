@@ -46,8 +46,8 @@ def _reshaped():
 predict_reshape = Prediction(
     right="b",
     reactions={
-        "a": "That is what a head should hold. But a reshape moves no number: it reads the old ones row by row, and "
-        "the first six are all of token a and half of token b.",
+        "a": "That is what a head should hold. But a reshape doesn't move any numbers. It reads them row by row, "
+        "and the first six are all of token a and half of token b.",
         "b": "A reshape doesn't move any numbers. It reads them row by row, and the first six are all of token a and "
         "half of token b.",
         "c": "3 x 4 numbers are as many as 2 x 3 x 2, so the reshape is possible. It only goes on reading them "
@@ -65,10 +65,10 @@ def _round_trip():
 predict_round_trip = Prediction(
     right="a",
     reactions={
-        "a": "Two reshapes move nothing, so everything is where it was. So a round-trip "
-        "test passes. The fault shows only when attention runs between the two steps.",
-        "b": "Neither of the two moves a number, so nothing can be mixed when they follow each other directly. What "
-        "happens in between, attention among the wrong rows, is mixed.",
+        "a": "Neither reshape moves a number, so you get X back, and a test that goes there and back passes. The "
+        "mistake only shows when attention runs between the two steps.",
+        "b": "Neither of the two moves a number, so nothing can be mixed when they follow each other directly. The "
+        "mixing happens in between, when attention runs on the wrong rows.",
         "c": "All shapes are right: that is what makes this bug so hard to see.",
     },
     evidence=_round_trip,
