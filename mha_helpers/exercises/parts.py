@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from mha_helpers.exercises.panel import Panel, Shown
+from mha_helpers.learner.calling import copied
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,7 @@ class Case:
         Whether it lies at the edge (very large scores, what must be refused) and so tries more than the formula. A
         mistake is looked for in all cases first, and then without these, so that two mistakes at once do not hide
         each other.
-    options : dict of str to ndarray or float, optional
+    options : dict of str to ndarray, tuple of ndarray or float, optional
         Passed by name.
     may_refuse : bool, optional
         Whether an error is as good as an answer. Whole numbers are such a case: an answer that computes in place
@@ -39,10 +38,7 @@ class Case:
 
     def copy(self):
         """Return all its arguments by name, as new arrays."""
-        return {
-            name: value.copy() if isinstance(value, np.ndarray) else value
-            for name, value in (self.arguments | self.options).items()
-        }
+        return {name: copied(value) for name, value in (self.arguments | self.options).items()}
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def call_safely(function, arguments, n_outputs, options=None):
         Passed in this order, by position.
     n_outputs : int
         How many arrays it should return.
-    options : dict of str to ndarray or float, optional
+    options : dict of str to ndarray, tuple of ndarray or float, optional
         Passed by name.
 
     Returns
@@ -48,8 +48,7 @@ def call_safely(function, arguments, n_outputs, options=None):
         stopped: its error is a TimedOut.
     """
     copies, named_copies = (
-        {name: value.copy(order="K") if isinstance(value, np.ndarray) else value for name, value in given.items()}
-        for given in (arguments, options or {})
+        {name: copied(value) for name, value in given.items()} for given in (arguments, options or {})
     )
     # What NumPy would warn of (an overflow, NaN) is said in the check's own words.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -67,7 +66,16 @@ def call_safely(function, arguments, n_outputs, options=None):
     return Outcome(returned, arrays, _is_boolean(returned, len(arrays or ())), changed=next(changed, None))
 
 
+def copied(value):
+    """Return an argument as a new array, or as a tuple of new arrays; what can't be written into stays as it is."""
+    if isinstance(value, tuple):
+        return tuple(map(copied, value))
+    return value.copy(order="K") if isinstance(value, np.ndarray) else value
+
+
 def _unchanged(before, after):
+    if isinstance(before, tuple):
+        return all(map(_unchanged, before, after))
     return not isinstance(before, np.ndarray) or np.array_equal(before, after, equal_nan=True)
 
 

@@ -14,19 +14,22 @@ MATRICES = ("W_Q", "W_K", "W_V", "W_O")
 
 
 def _case(trait, seed, shape, n_heads, n_old=0, *, dtype=np.float64):
-    """Return a case with random tokens and, after old ones, with their keys and values as one array."""
+    """Return a case with random tokens and, after old ones, with their keys and values as a pair."""
     *batch, _, d_model = shape
     arrays = draws(seed, X_new=shape) | draws(seed + 100, **dict.fromkeys(MATRICES, (d_model, d_model)))
     for name in MATRICES:  # so that scores spread by 1 to 3
         arrays[name] = (1.4 * d_model**-0.5 * arrays[name]).round(2)
     arrays = {name: array.astype(dtype) for name, array in arrays.items()}
-    cache = draws(seed + 200, cache=(2, *batch, n_heads, n_old, d_model // n_heads))["cache"].astype(dtype)
+    cache = tuple(draws(seed + 200, cache=(2, *batch, n_heads, n_old, d_model // n_heads))["cache"].astype(dtype))
     return Case(trait, arrays | {"n_heads": n_heads}, options={"cache": cache} if n_old else {})
 
 
 def _old_tokens_changed(call, arguments, arrays):
     cache, old = arrays[1], arguments.get("cache")
-    if old is None or cache.shape[-2] < old.shape[-2] or np.allclose(cache[..., : old.shape[-2], :], old):
+    if old is None:
+        return None
+    n_old = old[0].shape[-2]
+    if cache.shape[-2] < n_old or np.allclose(cache[..., :n_old, :], old):
         return None
     return "The old keys and values are not the first ones of your new cache. They never change: only add to them."
 

@@ -45,7 +45,7 @@ def cache_padded_queries(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
 
 def cache_positions(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=()):
     q, k, v = (split_heads(X_new @ W, n_heads) for W in (W_Q, W_K, W_V))
-    if cache is not None and len(cache):
+    if cache:  # a pair, as the signature says: true where there is one
         k, v = np.append(cache[0], k, axis=-2), np.append(cache[1], v, axis=-2)
     n_old = k.shape[-2] - q.shape[-2]
     visible = np.arange(k.shape[-2]) <= n_old + np.arange(q.shape[-2])[:, None]
@@ -59,7 +59,7 @@ RIGHT = (attend_with_cache, cache_loops, cache_padded_queries, cache_positions)
 def cache_writes_into_it(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
     result = attend_with_cache(X_new, W_Q, W_K, W_V, W_O, n_heads, cache)
     if cache is not None:
-        cache[..., 0, :] = 0
+        cache[0][..., 0, :] = 0
     return result
 
 
