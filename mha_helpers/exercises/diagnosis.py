@@ -10,8 +10,8 @@ from mha_helpers.learner.time_limit import SECONDS, TimedOut
 
 RIGHT_FOR_MATRICES = (
     "It is right for one matrix, and goes wrong where there are more axes, or fewer. A batch has another axis in "
-    "front, so a loop over it takes out whole matrices instead of rows. `@`, `axis=-1` and `swapaxes(-1, -2)` work on "
-    "the last axes, however many there are in front of them."
+    "front: `.T`, `axis=1` and a loop over the first axis mean something else there. `@`, `axis=-1` and "
+    "`swapaxes(-1, -2)` work on the last axes, however many there are in front of them."
 )
 RIGHT_WITHOUT_BATCH = (
     "It is right without a batch, and goes wrong where there are more axes in front. Count axes from the end, as in "

@@ -152,8 +152,8 @@ def _missing(result):
     exactly = ""
     if off.any() and close(result.missing, theirs).all():
         exactly = f", exactly what {'that head adds' if off.sum() == 1 else 'those heads add'}"
-    full = _long(FULL[result.token])
-    return f"Missing from the full output (length {full}): length {_long(result.missing)}{exactly}."
+    moved, full = _long(result.missing), _long(FULL[result.token])
+    return f"The output has moved by a vector of length {moved}{exactly}. (With all heads its length is {full}.)"
 
 
 def _weight_and_contribution(result):

@@ -196,7 +196,7 @@ HIDDEN_FOR_CERTAIN = _hiding(_replaced_by(-np.inf))  # and an empty row is NaN
 FINITE = (-1e9, -1e10, -1e6, -1e5, -1e4, -1e3)
 SEES_NOTHING = (
     "Such a query attends to nothing: give it zeros, before the values are mixed, for example with "
-    "np.where(mask, weights, 0)."
+    "np.where(mask, weights, 0). (Choose, don't multiply: 0 * NaN is still NaN.)"
 )
 
 MASKED_MISTAKES = (
@@ -314,8 +314,8 @@ MASKED_MISTAKES = (
     Mistake(
         "mask-renormalised",
         "You hide weights, or exponentials, and divide by the sum of the others. That gives the same numbers, until a "
-        "hidden score is far above the visible ones: theirs are then rounded to 0, and 0/0 remains. Hide scores, "
-        "before the softmax and before its maximum is taken.",
+        "row sees nothing, or a hidden score is so far above the visible ones that theirs are rounded to 0: then 0/0 "
+        "remains. Hide scores, before the softmax and before its maximum is taken.",
         (
             _weights_changed(lambda weights, mask: normalised(weights * mask, -1)),
             _exponentials_hidden,
