@@ -144,7 +144,7 @@ def render(result):
 
 def _arcs(result):
     """Draw a line from the changed token to each output that moves, red where the output comes before it."""
-    token, middle = result.token, [i * PITCH + TOKEN / 2 for i in range(N)]
+    token, middle = result.token, [1 + i * PITCH + TOKEN / 2 for i in range(N)]  # a frame at 0 would lose half its edge
     amounts = result.moved[:, token]
     start, end, largest = INPUT_Y, OUTPUT_Y + 46, max(amounts.max(), NOTHING)
     lines, leaks = [], []

@@ -202,7 +202,7 @@ def _all_queries(result, before):
     right = labels + 5 * cell[0] + 6
     parts = [
         svg.matrix(
-            result.weights, 0, weights_top, title="All weights: one row per query", colours=style.weight_colour,
+            result.weights, 0, weights_top, title="All queries: their weights", colours=style.weight_colour,
             column_labels=TOKENS, differs=result.differs.get("weights"), **about,
         ),
         svg.text(right, first_row - 6, "sum", size=12),

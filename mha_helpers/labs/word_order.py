@@ -100,7 +100,7 @@ def sentence(result):
 
 
 TOKEN, NUMBER, ROW = 78, 62, 44  # widths of a token and of a number of its context, and the height of a row
-LEFT, RIGHT, TOP = 0, 330, 40
+LEFT, RIGHT, TOP = 1, 331, 40  # a frame at 0 would lose half its edge
 SMALL = (44, 24)  # a cell of the weights
 
 

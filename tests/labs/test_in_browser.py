@@ -135,11 +135,15 @@ def test_every_lab_fits_its_page_with_numbers_that_can_be_read(seen, width):
     )
     sizes = seen.page.locator(".mha-lab").evaluate_all("""all => all.map(node => {
         const texts = [...node.querySelectorAll("svg text")];
-        const scroll = node.querySelector(".mha-scroll");
+        const scroll = node.querySelector(".mha-scroll"), {left, right} = scroll.getBoundingClientRect();
         return {
             name: node.querySelector("b").textContent,
             height: Math.round(node.getBoundingClientRect().height),
             overflow: scroll.scrollWidth - scroll.clientWidth,
+            cut: texts.filter(text => {
+                const place = text.getBoundingClientRect();
+                return place.left < left - 1 || place.right > right + 1;
+            }).map(text => text.textContent),
             smallest: Math.min(...texts.map(text => {
                 const {a, b} = text.getScreenCTM();
                 return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b);
@@ -150,6 +154,7 @@ def test_every_lab_fits_its_page_with_numbers_that_can_be_read(seen, width):
     assert len(sizes) == len(labs.__all__)
     assert [one for one in sizes if one["height"] > HIGHEST] == []
     assert [one for one in sizes if one["overflow"] > 0] == []
+    assert [one for one in sizes if one["cut"]] == []
     assert [one for one in sizes if one["smallest"] < style.LEAST - 0.01] == []
 
 
