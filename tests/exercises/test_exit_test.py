@@ -59,7 +59,9 @@ def test_a_wrong_layer_is_told_without_its_name_and_a_mended_one_counts():
 def test_what_is_shown_is_what_can_be_copied():
     test = exercises.exit_test(seed=3)
     for number in (1, 2, 3):
-        assert test.source(number) in repr(test)
+        assert [one for one in (1, 2, 3) if test.source(one) in repr(test)] == [number], "each alone, and the next then"
+        test.check(number, made(RIGHT))
+    assert repr(test) == "Exit test 3: all three layers are right"
     assert all(slug in repr(test.solution()) for *_, slug in test.faults)
 
 

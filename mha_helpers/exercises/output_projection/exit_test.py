@@ -153,11 +153,17 @@ class ExitTest:
 
     @property
     def _note(self):
-        code = "\n\n".join(self.source(number) for number in PARTS[1:])
-        said = "Each of these layers has one bug. Copy a layer into a cell of its own, mend it, and hand it in with "
-        said += "`test.check(1, layer_1)`. `softmax_or_zeros` is right: it is softmax, with zeros for a row in which "
-        said += "everything is hidden."
-        return Note(Panel("info", f"Exit test {self.seed}: three layers", (said,), code))
+        # One at a time: side by side, the three layers would give each other's bugs away.
+        number = next((number for number in PARTS[1:] if not self.right[number]), None)
+        if number is None:
+            return Note(Panel("good", f"Exit test {self.seed}: all three layers are right"))
+        said = "This layer has one bug. Copy it into a cell of its own, fix it, and hand it in with "
+        said += (
+            f"`test.check({number}, layer_{number})`. `softmax_or_zeros` is right: it is softmax, with zeros for a row "
+        )
+        said += "in which everything is hidden."
+        title = f"Exit test {self.seed}: layer {number} of 3"
+        return Note(Panel("info", title, (said,), self.source(number)))
 
     def __repr__(self):
         return repr(self._note)
