@@ -247,7 +247,7 @@ def head_browser(function=None):
     lab = Lab(
         name="head_browser",
         title="head browser",
-        task="Whom does “it” look at? Then type a sentence of your own, and press Enter.",
+        task="What does “it” look at? Then type a sentence of your own, and press Enter.",
         controls={"sentence": text, "layer": layer, "head": head, "query": query} | switches,
         layout=([text], [layer, head, query, *switches.values()], [preset, Lab.BUTTONS]),
         compute=lambda state, function=None: compute(state, function, theirs),

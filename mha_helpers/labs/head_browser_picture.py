@@ -48,7 +48,7 @@ def _arcs(result):
     tokens = [shortened(token) for token in result.tokens]
     weights = np.nan_to_num(_rounded(result.weights), nan=0).clip(0, 1)
     drawn, wide, height = arcs(weights, tokens, tokens, chosen=result.query, head=0, width=NARROWEST, height=ARCS)
-    title = f"Layer {result.layer}, head {result.head}: whom does “{tokens[result.query]}” look at?"
+    title = f"Layer {result.layer}, head {result.head}: what does “{tokens[result.query]}” look at?"
     help_text = "queries above, keys below; point at a word"
     parts = [
         svg.text(0, 14, title, bold=True),
@@ -85,7 +85,9 @@ def _map(result):
 def _labels(encoding):
     """Draw what each head rests on, in a grid of layers and heads."""
     n_layers, n_heads = encoding.weights.shape[:2]
-    parts = [svg.text(0, 13, f"What all {n_layers * n_heads} heads rest on, on this sentence", bold=True, size=SMALL)]
+    parts = [
+        svg.text(0, 13, f"Where each of the {n_layers * n_heads} heads puts most of its weight", bold=True, size=SMALL)
+    ]
     parts += [
         svg.text(MAP_LEFT + (head + 0.5) * MAP_CELL[0], 31, head if head else "h 0", anchor="middle", size=TINY)
         for head in range(n_heads)

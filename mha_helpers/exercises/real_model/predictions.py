@@ -26,12 +26,13 @@ def _with_mistakes():
 predict_lightly = Prediction(
     right="a",
     reactions={
-        "a": "Undivided scores make sharper weights, but the largest stay the largest, and the values are the right "
-        "ones. The other two mix up features on which everything after them relies.",
+        "a": "Without the division the weights are too sharp, but the largest weights are still the largest, and they "
+        "still mix the right values. The other two mistakes put numbers into the wrong features, and everything after "
+        "them relies on those.",
         "b": "All weights are right then, and yet every token gets features of others in the wrong places. The shapes "
-        "are kept, and little else.",
-        "c": "What the heads found would then be added to features that mean something else: each head's own 32, and "
-        "not those to which W_O carries it.",
+        "survive, but not much else.",
+        "c": "Without W_O, each head's result is added to its own 32 features, where the layers above expect something "
+        "else.",
     },
     evidence=_with_mistakes,
 )
@@ -49,8 +50,8 @@ def _tired_and_soft():
 predict_soft = Prediction(
     right="b",
     reactions={
-        "a": "It would be the proof that the head knows what “it” is. It hardly moves.",
-        "b": "It hardly moves. Whatever this head does, it does not find out what “it” is here.",
+        "a": "That would prove that the head knows what “it” is. But the weight hardly changes.",
+        "b": "It hardly changes. Whatever this head does, it doesn't find out what “it” refers to.",
         "c": "Many heads of this model do rest there. This one stays with the cat.",
     },
     evidence=_tired_and_soft,
@@ -72,8 +73,8 @@ predict_all_out = Prediction(
     reactions={
         "a": "The words themselves are still there, each with its vector and what the layers' networks make of it. "
         "Guitar is near music, cat near kitten, without any attention.",
-        "b": "Not even that. Words like guitar and music, or cat and kitten, have like vectors, and their mean is "
-        "enough for this test.",
+        "b": "Not even that. Guitar and music, or cat and kitten, have similar vectors, and the mean of a sentence's "
+        "vectors is enough for this test.",
         "c": "Each word still has its own vector, and the sentence's vector is the mean of those. That's enough here: "
         "a paraphrase uses similar words, so this test doesn't need attention at all.",
     },
