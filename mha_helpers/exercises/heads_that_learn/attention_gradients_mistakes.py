@@ -120,8 +120,8 @@ GRADIENT_MISTAKES = (
     ),
     Mistake(
         "gradients-over-queries",
-        "In the softmax's step you add up over the queries. Each query's weights share out 1 among the keys: add up "
-        "along a row, axis=-1.",
+        "In the softmax's step you add up over more than one query's row. Each query's weights share out 1 among the "
+        "keys: add up along a row, axis=-1, and keep the axis (keepdims=True).",
         (
             _backwards(lambda p, d_p: p * (d_p - (p * d_p).sum(axis=-2, keepdims=True))),
             _backwards(lambda p, d_p: p * (d_p - (p * d_p).sum())),

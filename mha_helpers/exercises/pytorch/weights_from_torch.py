@@ -73,8 +73,8 @@ FUSED_MISTAKES = (
     ),
     Mistake(
         "fused-cut-by-columns",
-        "You cut the columns into thirds. The three matrices stand below each other: cut the rows, or transpose first "
-        "and then cut the columns.",
+        "You cut right through all three matrices. They stand below each other in the weight: cut its rows (axis=0). "
+        "After .T they stand side by side: cut the columns there (axis=1).",
         (
             lambda weight: tuple(np.split(weight, 3, axis=1)),
             lambda weight: tuple(part.T for part in np.split(weight, 3, axis=1)),
