@@ -238,7 +238,7 @@ def main(checks=CHECKS):
             if check.vital:
                 break
     if failed:
-        print(f"Not ready: {', '.join(failed)}. Mend that, then run this again.")
+        print(f"Not ready: {', '.join(failed)}. Fix that, then run this again.")
         return 1
     print("Ready.")
     return 0

@@ -145,7 +145,7 @@ def _outputs(attend, X):
         )
     if not np.isfinite(outputs).all():
         raise ValueError(
-            "the function returned NaN or infinity, and whether these move cannot be measured; mend the rows that see "
-            "nothing first"
+            "the function returned NaN or infinity, so nothing can be measured; first make it return numbers in the "
+            "rows that see nothing"
         )
     return outputs

@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 
 from mha_helpers import attention
-from mha_helpers.masks import causal_mask
 
 
 def _fixed(*rows):
@@ -111,98 +110,3 @@ def stages():
     for array in found:
         array.setflags(write=False)
     return found
-
-
-class Moved(NamedTuple):
-    """The number by which a mistake is seen.
-
-    Parameters
-    ----------
-    slug : str
-        The mistake, by its name in the exercises' catalogue.
-    notebook : str
-        Where it is discussed: "01".
-    quantity : str
-        "weights", "context", "head 0", "concat" or "output".
-    row, column : str
-        The number's place: a token, and a token or "feature 2".
-    right, wrong : float
-        The number, and what the mistake makes of it.
-    """
-
-    slug: str
-    notebook: str
-    quantity: str
-    row: str
-    column: str
-    right: float
-    wrong: float
-
-    @property
-    def shift(self):
-        """How far the number moves."""
-        return abs(self.wrong - self.right)
-
-
-def moved_numbers():
-    """Return for each mistake that the course discusses the number of this example that shows it.
-
-    Figures, labs, repairs and the instructor's guide point at these numbers. A number that marks a mistake moves by
-    at least 0.1.
-
-    Returns
-    -------
-    tuple of Moved
-
-    Examples
-    --------
-    >>> for moved in moved_numbers()[:2]:
-    ...     print(moved.slug, moved.quantity, moved.row, moved.column, f"{moved.right:.2f} {moved.wrong:.2f}")
-    softmax-over-queries weights it cat 0.83 0.31
-    scores-keys-by-queries weights it cat 0.83 0.36
-    """
-    plain, scaled = _head_weights(scale=1), _head_weights()
-    queries, keys, values = (X @ W for W in first_head())
-    scores = queries @ keys.T
-    softmax, root, visible = attention.softmax, np.sqrt(2), causal_mask(len(TOKENS))
-
-    def masked(mask):
-        return attention.masked_attention(queries, keys, values, mask)[1]
-
-    causal = masked(visible)
-    block = stages()
-    output, concat = block.output, block.concat
-    mixed = (X @ W_V).reshape(N_HEADS, 5, 2)
-    found = (
-        ("softmax-over-queries", "01", "weights", "it", "cat", plain, softmax(scores.T).T),
-        ("scores-keys-by-queries", "01", "weights", "it", "cat", plain, softmax(scores.T)),
-        ("weights-transposed", "01", "context", "it", "feature 0", plain @ values, plain.T @ values),
-        ("values-are-keys", "01", "context", "it", "feature 1", plain @ values, plain @ keys),
-        ("scale-missing", "02", "weights", "it", "cat", scaled, plain),
-        ("scale-d-model", "02", "weights", "it", "cat", scaled, _head_weights(scale=1 / 2)),
-        ("scale-multiplied", "02", "weights", "it", "cat", scaled, _head_weights(scale=root)),
-        ("scale-after-softmax", "02", "weights", "it", "cat", scaled, plain / root),
-        ("mask-ignored", "03", "weights", "it", "tired", causal, scaled),
-        ("mask-after-softmax", "03", "weights", "it", "cat", causal, scaled * visible),
-        ("mask-score-zero", "03", "weights", "it", "cat", causal, softmax(scores * visible / root)),
-        ("mask-inverted", "03", "weights", "sat", "tired", causal, masked(~visible)),
-        ("causal-strict", "03", "weights", "sat", "sat", causal, masked(np.tri(5, k=-1, dtype=bool))),
-        ("split-without-transpose", "04", "head 0", "it", "feature 0", block.head_values[0], mixed[0]),
-        ("combine-without-transpose", "04", "concat", "it", "feature 2", concat, block.contexts.reshape(5, 4)),
-        ("mha-no-output-projection", "05", "output", "it", "feature 1", output, concat),
-        ("mha-output-projection-transposed", "05", "output", "it", "feature 0", output, concat @ W_O.T),
-    )
-    return tuple(Moved(*names, right=_at(right, names), wrong=_at(wrong, names)) for *names, right, wrong in found)
-
-
-def _head_weights(scale=None):
-    """Return head 0's weights."""
-    head_Q, head_K, head_V = first_head()
-    _, weights = attention.scaled_dot_product_attention(X @ head_Q, X @ head_K, X @ head_V, scale=scale)
-    return weights
-
-
-def _at(matrix, names):
-    *_, row, column = names
-    j = int(column.split()[1]) if column.startswith("feature") else TOKENS.index(column)
-    return float(matrix[TOKENS.index(row), j])

@@ -9,12 +9,12 @@ from mha_helpers.learner.calling import Outcome, agree, call_safely, close, same
 from mha_helpers.learner.time_limit import SECONDS, TimedOut
 
 RIGHT_FOR_MATRICES = (
-    "It is right for one matrix, and goes wrong where there are more axes, or fewer. A batch has another axis in "
+    "It is right for one matrix, but goes wrong when there are more axes, or fewer. A batch has another axis in "
     "front: `.T`, `axis=1` and a loop over the first axis mean something else there. `@`, `axis=-1` and "
     "`swapaxes(-1, -2)` work on the last axes, however many there are in front of them."
 )
 RIGHT_WITHOUT_BATCH = (
-    "It is right without a batch, and goes wrong where there are more axes in front. Count axes from the end, as in "
+    "It is right without a batch, but goes wrong when there are more axes in front. Count axes from the end, as in "
     "shape[-1], axis=-3 and swapaxes(-3, -2); or let your function call itself for each item of a batch."
 )
 HELD_AS_OBJECTS = (
@@ -145,6 +145,8 @@ def what_happened(exercise, function, trial, *, is_named, is_batch=False):
             given.error, function, exercise.call, with_cause=not is_named, in_batch=is_batch
         )
         return f"{tried} {described}"
+    if wanted.error is not None and given.arrays is None:
+        return f"{tried} It returned {explain.safe_repr(given.returned)}."
     if given.returned is None:
         return f"{tried} It returned None: is the `return` line missing?"
     outputs = exercise.outputs
@@ -157,6 +159,8 @@ def what_happened(exercise, function, trial, *, is_named, is_batch=False):
     wrong_shape = [(name, got, want) for name, got, want in pairs if got.shape != want.shape]
     if wrong_shape:
         name, got, want = wrong_shape[0]
+        if _holds_shapes(wanted):
+            return f"{tried} {name} should have {want.size} axes; yours has {got.size}."
         single = ", a single number" if want.shape == () else ""
         return f"{tried} Expected {name} of shape {want.shape}{single}; got {got.shape}."
     right = [name for name, got, want in pairs if close(got, want).all()]
@@ -164,9 +168,25 @@ def what_happened(exercise, function, trial, *, is_named, is_batch=False):
         return f"{tried} The entries are right, but they are numbers; give booleans, True and False: `.astype(bool)`."
     name, got, want = next(pair for pair in pairs if pair[0] not in right)
     praise = f"Right: {' and '.join(right)}. " if right else ""
-    different = ~close(got, want)
-    got, want = (array.astype(bool) if outcome.boolean else array for array, outcome in ((got, given), (want, wanted)))
-    return f"{tried} {praise}{explain.first_difference(name, got, want, different)}"
+    different, place = ~close(got, want), outputs.index(name)
+    got, want = (_as_returned(array, outcome, place) for array, outcome in ((got, given), (want, wanted)))
+    is_shape = _holds_shapes(wanted)
+    return f"{tried} {praise}{explain.first_difference(name, got, want, different, of_shape=is_shape)}"
+
+
+def _parts(outcome):
+    return (outcome.returned,) if len(outcome.arrays) == 1 else outcome.returned
+
+
+def _as_returned(array, outcome, place):
+    """Give an array, read as floats, the type it was returned in: booleans and whole numbers are shown as such."""
+    kind = np.asarray(_parts(outcome)[place]).dtype.kind
+    return array.astype({"b": bool, "i": int, "u": int}.get(kind, float))
+
+
+def _holds_shapes(wanted):
+    """Tell whether the exercise asks for shapes: its reference then returns tuples."""
+    return all(isinstance(part, tuple) for part in _parts(wanted))
 
 
 def _where_right(exercise, trials):
@@ -174,7 +194,7 @@ def _where_right(exercise, trials):
         return exercise.wrong_at_edges
     failing = {trial.case.trait for trial in trials if not trial.is_right}
     if len(failing) == 1 and len(trials) > 1:
-        return f"It is right on the other cases, and goes wrong with {failing.pop()}."
+        return f"It is right on the other cases, but goes wrong with {failing.pop()}."
     if all(trial.is_right for trial in trials if not trial.case.edge and _is_single(exercise, trial.case)):
         return RIGHT_FOR_MATRICES if _n_axes(exercise.cases[0]) == 2 else RIGHT_WITHOUT_BATCH
     return None
@@ -195,8 +215,16 @@ def _broken_property(exercise, function, trial):
         return arrays
 
     tried = case.arguments | case.options
+    unfilled = _never_filled(exercise.outputs, trial)
     sentences = (broken(call, tried, trial.given.arrays) for broken in exercise.properties)
-    return next(filter(None, sentences), None)
+    return unfilled or next(filter(None, sentences), None)
+
+
+def _never_filled(outputs, trial):
+    for name, got, want in zip(outputs, trial.given.arrays, trial.wanted.arrays, strict=True):
+        if want.any() and not got.any() and not trial.wanted.boolean:
+            return f"Every entry of your {name} is 0. Does your function store in it what it computes?"
+    return None
 
 
 def _is_single(exercise, case):

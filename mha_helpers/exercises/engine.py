@@ -18,6 +18,7 @@ import numpy as np
 
 from mha_helpers.exercises import diagnosis, results
 from mha_helpers.exercises.diagnosis import Trial
+from mha_helpers.exercises.moved_numbers import moved_number
 from mha_helpers.exercises.originals import as_written
 from mha_helpers.exercises.panel import Note, Panel
 from mha_helpers.exercises.parts import Case, Mistake, Result
@@ -57,7 +58,7 @@ class Exercise:
         Takes the arguments of the first case and the shapes of all arrays that a right answer makes of them on its way,
         and returns the slug of a mistake and a message if that is not the way which the exercise asks for, else None.
     given : callable, optional
-        For a repair: the wrong function that stands in the notebook's cell, to be found wrong and mended.
+        For a repair: the wrong function that stands in the notebook's cell, to be found wrong and fixed.
     name : str, optional
         What it is called in `mha_helpers.exercises`, where that is not the function's own name.
     """
@@ -169,7 +170,9 @@ class Exercise:
             asked = f"check({self.reference.__name__})"
             return Result("wrong", f"check wants the function itself, {asked}; it was given {given}.")
         if self.given and same_code(function, self.given):
-            message = "This is still the function as given: find what is wrong with it, and mend it."
+            message = "This is still the function as given: find what is wrong with it, and fix it."
+            if moved := moved_number(self, function):
+                message += f" You can see it in the course's sentence: {moved}."
             return Result("not attempted", message, **stuck)
         first = self._trial(function, self.cases[0])
         if is_stub(function, first.given):

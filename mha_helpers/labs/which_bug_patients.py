@@ -1,7 +1,7 @@
 """Multi-head attentions with one bug each, and the probes that tell them apart without looking inside.
 
-Every patient is `multi_head` with one of its parts exchanged. A probe runs a patient on seeded input and
-gives a `Reading`: numbers, and what they say in words. Two patients never read alike on all probes.
+Every patient is a mistake of the catalogue of `exercises.multi_head_attention`. A probe runs a patient on seeded input
+and gives a `Reading`: numbers, and what they say in words. Two patients never read alike on all probes.
 """
 
 import functools
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mha_helpers import attention, masks, measures, probes
+from mha_helpers import attention, exercises, masks, measures, probes
 from mha_helpers.labs.wording import listed
 from mha_helpers.learner.calling import call_safely, close
 
@@ -28,30 +28,9 @@ INPUTS = {"X": _rng.normal(size=(N, D_MODEL))} | {
 # ---- the patients ----------------------------------------------------------------------------
 
 
-def hide_then_softmax(scores, mask):
-    return attention.softmax_or_zeros(scores if mask is None else np.where(mask, scores, -np.inf))
-
-
-def softmax_then_hide(scores, mask):
-    return attention.softmax(scores) * (1 if mask is None else mask)
-
-
-def softmax_over_queries(scores, mask):
-    return hide_then_softmax(scores.swapaxes(-1, -2), None if mask is None else mask.T).swapaxes(-1, -2)
-
-
-def hide_the_diagonal_too(scores, mask):
-    return hide_then_softmax(scores, None if mask is None else mask & ~np.eye(N, dtype=bool))
-
-
-def multi_head(
-    X, W_Q, W_K, W_V, W_O, n_heads, mask=None, *, split=attention.split_heads, divisor=D_HEAD**0.5,
-    weigh=hide_then_softmax, merge=attention.combine_heads, project=np.matmul,
-):  # fmt: skip
-    """Attend with several heads; each part can be exchanged for one with a bug."""
-    queries, keys, values = (split(X @ matrix, n_heads) for matrix in (W_Q, W_K, W_V))
-    weights = weigh(attention.attention_scores(queries, keys) / divisor, mask)
-    return project(merge(weights @ values), W_O), weights
+def _the_diagonal_hidden_too(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    mask = None if mask is None else mask & ~np.eye(N, dtype=bool)
+    return attention.multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask)
 
 
 def loop_form(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
@@ -59,30 +38,32 @@ def loop_form(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     output, all_weights = 0, []
     for columns in np.split(np.arange(len(W_O)), n_heads):
         queries, keys, values = (X @ matrix[:, columns] for matrix in (W_Q, W_K, W_V))
-        weights = hide_then_softmax(queries @ keys.T / len(columns) ** 0.5, mask)
+        scores = queries @ keys.T / len(columns) ** 0.5
+        weights = attention.softmax_or_zeros(scores if mask is None else np.where(mask, scores, -np.inf))
         output = output + weights @ values @ W_O[columns]
         all_weights.append(weights)
     return output, np.stack(all_weights)
 
 
 HEALTHY = "healthy"
+_with_mistake = exercises.multi_head_attention.with_mistake
 BUGS = {
-    HEALTHY: {},
-    "no scale": {"divisor": 1},
-    "sqrt(d_model)": {"divisor": D_MODEL**0.5},
-    "softmax over queries": {"weigh": softmax_over_queries},
-    "mask after softmax": {"weigh": softmax_then_hide},
-    "mask ignored": {"weigh": lambda scores, mask: attention.softmax(scores)},
-    "strict causal mask": {"weigh": hide_the_diagonal_too},
-    "split by reshape": {"split": lambda X, n_heads: X.reshape(n_heads, len(X), -1)},
-    "merge by reshape": {"merge": lambda heads: heads.reshape(heads.shape[1], -1)},
-    "no W_O": {"project": lambda concatenated, W_O: concatenated},
+    HEALTHY: attention.multi_head_attention,
+    "no scale": _with_mistake("scale-missing"),
+    "sqrt(d_model)": _with_mistake("mha-scale-d-model"),
+    "softmax over queries": _with_mistake("softmax-over-queries"),
+    "mask after softmax": _with_mistake("mask-after-softmax"),
+    "mask ignored": _with_mistake("mha-mask-ignored"),
+    "strict causal mask": _the_diagonal_hidden_too,
+    "split by reshape": _with_mistake("mha-split-without-transpose"),
+    "merge by reshape": _with_mistake("mha-combine-without-transpose"),
+    "no W_O": _with_mistake("mha-no-output-projection"),
 }
 
 
 def patient(bug):
     """Return a patient as the probes run it: `run(mask=..., W_V=...)` changes some of the inputs."""
-    return lambda **changed: multi_head(**INPUTS | changed, n_heads=N_HEADS, **BUGS[bug])
+    return lambda **changed: BUGS[bug](**INPUTS | changed, n_heads=N_HEADS)
 
 
 @functools.cache

@@ -36,8 +36,9 @@ LIKELY_CAUSES = {
     "'...qd,...kd->...qk'.",
     "too many subscripts": "the subscripts name more axes than there are; begin each with `...`.",
     "out of bounds for array of dimension": "an axis is counted from the front; the last axis is axis=-1.",
-    "does not have enough dimensions": "one side of @ is no array, but `...` or None from a function that is not "
-    "written yet or lacks its `return`.",
+    "is out of bounds for axis": "an index runs past the end of its axis: does it count that axis, from 0?",
+    "does not have enough dimensions": "one side of @ isn't an array: it is `...` or None, from a function that "
+    "isn't written yet or has no `return`.",
     "shapes for matrix multiplication": INNER_AXES,
     "mismatch in its core dimension": INNER_AXES,
     "not aligned": INNER_AXES,
@@ -60,17 +61,17 @@ LIKELY_CAUSES = {
     "product with a matrix is X @ W. (Or a variable has the name of a function, and hides it.)",
     "cannot reshape": "the new shape has another number of entries than the array; take its sizes from the argument, "
     "a.shape[0] and a.shape[-1].",
-    "boolean index": "what picks entries from an array by a mask in brackets wants a mask of its very shape. "
-    "np.where(mask, a, b) takes any mask that broadcasts, and keeps the shape.",
+    "boolean index": "a mask in square brackets must have the array's own shape. np.where(mask, a, b) takes any "
+    "mask that broadcasts, and keeps the shape.",
     "both or neither": "np.where(mask, a, b) takes three: the condition, what to take where it is True, and what "
     "elsewhere.",
     "not associated with a value": "no line that ran before this one sets the variable; does one stand under an `if`?",
     "as a data type": "a shape of several axes has brackets of its own: np.ones((n, n)).",
     "too many indices": "the array has fewer axes than there are indices in the brackets.",
-    "'invert' not supported": "~ turns booleans round, not floats; make booleans first: dtype=bool, or .astype(bool).",
+    "'invert' not supported": "~ works on booleans, not on floats; make booleans first: dtype=bool, or .astype(bool).",
     "'bitwise_and' not supported": "& comes before >; put brackets round each comparison: (a > b) & (c > d).",
-    "builtin_function_or_method": "the brackets are missing that call a function: a.mean().",
-    "only integer scalar arrays": "a size or an index was wanted, and an array given: len(a), or a.shape[-1]; "
+    "builtin_function_or_method": "a function isn't called: its brackets are missing, a.mean().",
+    "only integer scalar arrays": "an array was given where a size or an index was wanted: len(a), or a.shape[-1]; "
     "or take its entries one by one, in a loop.",
     "inhomogeneous": "an array is built from parts of different shapes: rows of different lengths, or the two things "
     "that attention gives back, taken for one (context, weights = ...).",
@@ -81,14 +82,14 @@ LIKELY_CAUSES = {
     "array. Cell by cell it is np.where, & and ~; of a row np.max(..., axis=-1, keepdims=True), .any() or .all().",
     "only 0-dimensional arrays": ONE_NUMBER,
     "only length-1 arrays": ONE_NUMBER,
-    "'tuple' object is not callable": "a shape is no function; square brackets: queries.shape[-1].",
+    "'tuple' object is not callable": "a shape isn't a function; use square brackets: queries.shape[-1].",
     "'int' object is not callable": "NumPy's .size and .ndim are numbers, not functions (PyTorch's size(-1) is "
     "shape[-1]); or a variable has the name of a function and hides it.",
     "object is not callable": "a variable has the name of a function and hides it; give it another name.",
     "NoneType": "something that was used as an array or a number is None: an argument that was not given, or what a "
     "function without `return` gives.",
-    "'tuple'": "a shape, or a function that returns two things, was used like one number or array; take one of "
-    "them: a.shape[-1], or context, weights = ...",
+    "'tuple'": "a shape, or two things that a function returned, was used like one number or array; take the one "
+    "you need: a.shape[-1], or context, weights = ...",
     "'ellipsis'": ELLIPSIS,
     "type ellipsis": ELLIPSIS,
     "attribute 'masked_fill": "that is PyTorch's; NumPy chooses with np.where(mask, scores, -np.inf).",
@@ -97,7 +98,17 @@ LIKELY_CAUSES = {
     "attribute 'contiguous'": "that is PyTorch's; leave it out, as NumPy's reshape copies where it must.",
     "attribute 'bool'": "that is PyTorch's; NumPy's is .astype(bool).",
     "has no attribute 'softmax'": "NumPy has no softmax; call your own, softmax(scores).",
-    "has no attribute": "NumPy calls it something else, or has it as a function: np.split(a, 3), not a.split(3).",
+    "'list' object has no attribute": "a list is not an array; np.array(a) makes one of it.",
+}
+PYTORCHS = {
+    "bmm": "a product of matrices, in a batch as well, is a @ b.",
+    "cat": "in NumPy it is np.concatenate(arrays, axis=-1).",
+    "chunk": "in NumPy it is np.split(a, n, axis=-1).",
+    "expand": "in NumPy it is np.broadcast_to(a, shape), and mostly nothing is needed: NumPy expands by itself.",
+    "float": "in NumPy it is a.astype(float).",
+    "matmul": "a product of matrices is a @ b.",
+    "mm": "a product of matrices is a @ b.",
+    "t": "in NumPy it is a.T, or a.swapaxes(-1, -2) where there may be a batch.",
 }
 
 
@@ -134,7 +145,8 @@ def describe_error(error, function, asked, *, with_cause=True, in_batch=False):
     except Exception:  # an exception's own text may fail too
         said = ""
     _, line = last_line(error, function)
-    first = said.partition("\n")[0]
+    # NumPy describes a product by a formula for all products; the two sizes behind it say what is wrong with this one.
+    first = re.sub(r", with gufunc signature \S+", "", said.partition("\n")[0])
     text = f"Python said {type(error).__name__}" + (f": {_cut(first)}" if first else "")
     text += f", in the line `{_cut(line)}`." if line else "."
     # The check's own call is the outermost frame; where there is none below it, the arguments did not fit.
@@ -171,7 +183,23 @@ def _likely_cause(said, asked, *, inside, line, source):
                 return "np.squeeze takes away every axis of length 1, also those that let shapes line up. Leave it out."
             return "a sum or a maximum has lost its axis; keepdims=True keeps it."
         return CELL_BY_CELL
-    return next((cause for phrase, cause in LIKELY_CAUSES.items() if phrase in said), None)
+    known = next((cause for phrase, cause in LIKELY_CAUSES.items() if phrase in said), None)
+    return known or _missing_attribute(said)
+
+
+def _missing_attribute(said):
+    """Say what to write in place of something that NumPy or an array does not have."""
+    found = re.search(r"(module 'numpy'|'numpy.ndarray' object) has no attribute '(\w+)'", said)
+    if not found:
+        return None
+    owner, name = found.groups()
+    if name in PYTORCHS:
+        return f"{name} is PyTorch's; {PYTORCHS[name]}"
+    if owner.endswith("object") and callable(getattr(np, name, None)):
+        return f"an array has no method {name}; call NumPy's function, np.{name}(a, ...)."
+    if not owner.endswith("object") and hasattr(np.ndarray, name):
+        return f"NumPy has no function {name}; it belongs to the array, a.{name}."
+    return f"{'an array' if owner.endswith('object') else 'NumPy'} has no {name}; is it misspelt?"
 
 
 def _source(function):
@@ -222,7 +250,7 @@ def describe_returned(outcome, outputs):
     if isinstance(returned, tuple):
         unwritten = [name for name, part in zip(outputs, returned, strict=False) if part is ... or part is None]
         if len(returned) == len(outputs) and unwritten:
-            return f"Half of it is there: what stands for {' and '.join(unwritten)} is still to be computed."
+            return f"Half of it is there: {' and '.join(unwritten)} still has to be computed."
         if len(outputs) == 1:
             return f"It returned {len(returned)} things; `return {expected}` and nothing else."
     if isinstance(returned, types.GeneratorType):
@@ -294,15 +322,17 @@ def does_nothing(function):
     return code is not None and all(step.opname in idle for step in dis.get_instructions(code))
 
 
-def first_difference(name, got, wanted, different):
-    """Show the first cell in which two arrays of one shape differ."""
+def first_difference(name, got, wanted, different, *, of_shape=False):
+    """Show the first cell in which two arrays of one shape differ; if they are shapes themselves, the first axis."""
     cell = tuple(int(i) for i in np.argwhere(different)[0])
     both = wanted[cell], got[cell]
-    if any(isinstance(value, np.bool) for value in both):
-        ours, yours = (str(value) if isinstance(value, np.bool) else f"{value + 0.0:.4g}" for value in both)
+    if isinstance(both[0], np.integer) or any(isinstance(value, np.bool) for value in both):
+        exact = np.bool | np.integer
+        ours, yours = (str(value) if isinstance(value, exact) else f"{value + 0.0:.10g}" for value in both)
     else:
         ours, yours = (float(value) + 0.0 for value in both)  # + 0.0 takes the sign off -0.0
         digits = next((d for d in range(4, 12) if f"{ours:.{d}f}" != f"{yours:.{d}f}"), 12)
         ours, yours = (f"{value:.4g}" if abs(value) >= 1e6 else f"{value:.{digits}f}" for value in (ours, yours))
     place = f"{name}[{', '.join(map(str, cell))}]" if cell else name
+    place = f"Axis {cell[0]} of {name}" if of_shape else place
     return f"{place} should be {ours}; yours is {yours}."

@@ -272,7 +272,7 @@ def merged_by_hand(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
         (
             "dot_product_attention",
             lambda queries, keys, values: (softmax(queries @ keys.swapaxes(-1, -2)) @ values, ...),
-            "Half of it is there: what stands for weights is still to be computed.",
+            "Half of it is there: weights still has to be computed.",
             "Not attempted",
         ),
         ("split_heads", lambda X, n_heads: X.view(*X.shape[:-1], n_heads, -1), "NumPy's reshape", "other arguments"),

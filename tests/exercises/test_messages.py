@@ -52,13 +52,13 @@ def test_what_is_right_without_a_batch_only_is_told_so():
         return combined if heads.ndim == 3 else heads.reshape(combined.shape)
 
     message = exercises.combine_heads.check(combine_heads).message
-    assert message.startswith("It is right without a batch, and goes wrong where there are more axes in front.")
+    assert message.startswith("It is right without a batch, but goes wrong when there are more axes in front.")
 
 
 def test_an_answer_for_matrices_only_is_told_what_it_cannot_do():
     message = exercises.softmax.check(softmax_only_matrices).message
     assert "Tried one row: scores (4,)." in message
-    assert "It is right on the other cases, and goes wrong with one row." not in message
+    assert "It is right on the other cases, but goes wrong with one row." not in message
     assert "Likely cause: there are fewer axes than expected." in message
 
 
@@ -90,6 +90,23 @@ def test_neither_do_those_whose_source_is_not_at_hand():
     exec("def attention_scores(queries, keys):\n    return [[q @ k for k in keys] for q in queries]", namespace)
     message = exercises.attention_scores.check(namespace["attention_scores"]).message
     assert message.endswith("Tried a batch: queries (2, 3, 4), keys (2, 5, 4). It stops there.")
+
+
+def test_what_is_computed_and_never_stored_is_told_so():
+    def softmax(scores):
+        weights = np.zeros(scores.shape)
+        for row in scores:
+            row = np.exp(row) / np.exp(row).sum()
+        return weights
+
+    message = exercises.softmax.check(softmax).message
+    assert message.startswith("Every entry of your weights is 0. Does your function store in it what it computes?")
+
+
+def test_numpys_formula_for_all_products_is_left_out():
+    message = exercises.attention_scores.check(lambda queries, keys: queries @ keys @ keys).message
+    assert "mismatch in its core dimension 0 (size " in message
+    assert "gufunc" not in message
 
 
 def test_the_weights_are_blamed_before_the_context():
@@ -199,6 +216,11 @@ def test_what_is_no_softmax_of_scaled_scores_is_not_told_of_a_factor():
             "Expected a ValueError, as this cannot be done. Python said IndexError",
         ),
         (
+            "split_heads",
+            lambda X, n_heads: None if X.shape[-1] == 7 else split_heads(X, n_heads),
+            "Expected a ValueError, as this cannot be done. It returned None.",
+        ),
+        (
             "knock_out",
             lambda W_O, heads, n_heads: np.zeros((2, 3)),
             "Tried one head of three: W_O (12, 12), heads=[1], n_heads=3. Expected new_W_O of shape (12, 12)",
@@ -230,6 +252,12 @@ def test_nobody_hears_of_matrices_where_there_are_none_to_be_right_on(name):
         ("torch.softmax(scores, dim=-1)", "uses NumPy"),
         ("scores.sum(dim=-1)", "PyTorch says dim"),
         ("scores.unsqueeze(0)", "a[:, None]"),
+        ("scores[len(values)]", "an index runs past the end of its axis"),
+        ("scores.exp()", "an array has no method exp; call NumPy's function, np.exp(a, ...)"),
+        ("np.masked_fill(scores, mask)", "np.where(mask, scores, -np.inf)"),
+        ("np.astype_(scores)", "NumPy has no astype_; is it misspelt?"),
+        ("np.cat([scores, scores])", "cat is PyTorch's; in NumPy it is np.concatenate"),
+        ("scores.tolist().shape", "np.array(a) makes one of it"),
         ("np.ones(4, 5) * mask", "np.ones((n, n))"),
         ("scores * None", "an argument that was not given"),
         ("scores / scores.sum(axis=-1)", "keepdims=True"),

@@ -363,7 +363,7 @@ def test_reset_brings_back_the_first_picture():
 
 def as_learner(bug):
     def multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
-        return patients.multi_head(X, W_Q, W_K, W_V, W_O, n_heads, mask, **BUGS[bug])
+        return BUGS[bug](X, W_Q, W_K, W_V, W_O, n_heads, mask)
 
     return multi_head_attention
 
@@ -391,7 +391,7 @@ def test_a_wrong_diagnosis_of_ones_own_is_wrong():
 
 def test_a_bug_outside_the_list_gets_no_verdict():
     def transposed(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
-        return patients.multi_head(X, W_Q, W_K, W_V, W_O.T, n_heads, mask)
+        return attention.multi_head_attention(X, W_Q, W_K, W_V, W_O.T, n_heads, mask)
 
     state = FIRST | ALL
     result = diagnosis.compute(state | diagnosis.commit(state), transposed)

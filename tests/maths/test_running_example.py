@@ -5,18 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from mha_helpers import attention, exercises
+from mha_helpers import attention
 from mha_helpers import running_example as example
-from mha_helpers.masks import causal_mask
 
 CAT, SAT, MAT, IT, TIRED = range(5)
-EXERCISES = {
-    "weights": {"01": "dot_product_attention", "02": "scaled_dot_product_attention", "03": "masked_attention"},
-    "context": {"01": "dot_product_attention"},
-    "head 0": {"04": "split_heads"},
-    "concat": {"04": "combine_heads"},
-    "output": {"05": "multi_head_attention"},
-}
 
 
 def projected(columns=slice(None)):
@@ -62,55 +54,3 @@ def test_the_entries_are_small_whole_numbers_that_nobody_changes():
         with pytest.raises(ValueError, match="read-only"):
             matrix[0, 0] = 9
     assert set(example.TOKENS) <= set(example.SENTENCE.rstrip(".").lower().split())
-
-
-@pytest.mark.parametrize("moved", example.moved_numbers(), ids=lambda moved: moved.slug)
-def test_every_mistake_moves_its_number_far_enough_to_be_seen(moved):
-    assert moved.shift >= 0.1
-
-
-@pytest.mark.parametrize("moved", example.moved_numbers(), ids=lambda moved: moved.slug)
-def test_the_exercises_catalogue_makes_the_same_mistakes(moved):
-    """What is marked is what a learner's own function would show."""
-    if moved.slug == "causal-strict":
-        mistake = find(exercises.causal_mask, moved.slug)
-        masks = [wrong(5) for wrong in mistake.implementations]
-        made = [attention.masked_attention(*head(), mask)[1] for mask in masks]
-    else:
-        mistake = find(getattr(exercises, EXERCISES[moved.quantity][moved.notebook]), moved.slug)
-        made = [result_of(wrong, moved) for wrong in mistake.implementations]
-    place = {"row": example.TOKENS.index(moved.row), "column": column_of(moved)}
-    numbers = [array[place["row"], place["column"]] for array in made]
-    assert np.isclose(numbers, moved.wrong).any(), f"the catalogue's {moved.slug} gives {numbers}"
-
-
-def find(exercise, slug):
-    [mistake] = [mistake for mistake in exercise.mistakes if mistake.slug == slug]
-    return mistake
-
-
-def head():
-    return [example.X @ W for W in example.first_head()]
-
-
-def column_of(moved):
-    *kind, name = moved.column.split()
-    return int(name) if kind else example.TOKENS.index(name)
-
-
-def result_of(wrong, moved):
-    if moved.quantity == "head 0":
-        return np.asarray(wrong(example.X @ example.W_V, 2))[0]
-    if moved.quantity == "concat":
-        return np.asarray(wrong(in_heads()[0]))
-    if moved.quantity == "output":
-        return wrong(example.X, example.W_Q, example.W_K, example.W_V, example.W_O, 2)[0]
-    if moved.notebook == "03":
-        with np.errstate(invalid="ignore"):  # a query that sees nothing gets NaN from some spellings
-            return wrong(*head(), causal_mask(5))[1]
-    queries, keys, values = head()
-    # A width of all heads together is only seen where there is an axis of heads.
-    if moved.slug == "scale-d-model":
-        queries, keys, values = (attention.split_heads(part, 2)[None] for part in projected())
-        return wrong(queries, keys, values)[1][0, 0]
-    return wrong(queries, keys, values)[0 if moved.quantity == "context" else 1]

@@ -72,7 +72,7 @@ def test_without_the_course_installed_it_says_whose_python_it_is(tmp_path):
     first, remedy, last = done.stdout.splitlines()
     assert "the course is not installed in it" in first
     assert ".venv/bin/python -m mha_helpers.check_setup" in remedy
-    assert (done.returncode, last) == (1, "Not ready: Python. Mend that, then run this again.")
+    assert (done.returncode, last) == (1, "Not ready: Python. Fix that, then run this again.")
 
 
 def run_of(*outcomes):
@@ -95,7 +95,7 @@ def test_what_fails_is_named_with_what_to_do_and_the_others_are_tried(capsys):
         "FAILED  Part 2: OSError: no such file",
         "        mend 2",
         "ok      Part 3: fine, too",
-        "Not ready: Part 1, Part 2. Mend that, then run this again.",
+        "Not ready: Part 1, Part 2. Fix that, then run this again.",
     ]
 
 

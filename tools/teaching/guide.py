@@ -4,12 +4,14 @@ Usage: python -m tools.teaching.guide
 
 The tables stand between comments, `<!-- 01: ... -->`, `<!-- half day: ... -->` or `<!-- notebooks: ... -->`, and
 `<!-- end -->`; a day's comment says when it begins and what comes then. `tools/teaching/plan.py` says what is read.
+In the tables of wrong answers it writes one column: the number of the running example by which each is seen.
 """
 
 import re
 import sys
 
-from mha_helpers import worked_examples
+from mha_helpers import exercises, worked_examples
+from mha_helpers.exercises.moved_numbers import moved_number
 from tools.teaching.plan import Plan, numbered, table_row
 from tools.teaching.sheet import day_sheet
 from tools.writing.notebooks import NOTEBOOKS, NotebookError, course_notebooks
@@ -19,6 +21,8 @@ README = ROOT / "README.md"
 PAGES = sorted((ROOT / "workshop").glob("*.md"))
 BY_NOTEBOOK = ROOT / "workshop" / "by_notebook.md"
 BLOCK = re.compile(r"(<!-- ([\w ]+): (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
+# A row of five cells: exercise, mistake, how it looks, the number that moves, what to ask back.
+WRONG_ANSWER = re.compile(r"^(\| (?:`(\w+)`)? ?\| `([\w-]+)` \|[^|\n]*\|)([^|\n]*)(\|[^|\n]*\|)$", re.MULTILINE)
 DOCUMENT = re.compile(r"^(\| [^|]*\(`(\w+)`\) \|[^|]*\|).*$", re.MULTILINE)
 
 
@@ -48,6 +52,21 @@ def section(plan):
         never = f" **Never cut** {numbered(kept)}." if kept else ""
         lines.append(f"- **Late? Cut in this order:** {late}.{never}")
     return "\n".join(lines) + "\n"
+
+
+def with_moved_numbers(text):
+    """Return the instructor's page with the number of the running example by which each wrong answer is seen."""
+    named = None
+
+    def row(match):
+        nonlocal named
+        before, name, slug, _, after = match.groups()
+        named = name or named
+        exercise = getattr(exercises, named)
+        moved = moved_number(exercise, exercise.with_mistake(slug))
+        return f"{before} {moved or '–'} {after}"
+
+    return WRONG_ANSWER.sub(row, text)
 
 
 def readme_row(plan):
@@ -113,6 +132,7 @@ def all_written():
     plans = {plan.key: plan for plan in map(Plan, course_notebooks())}
     texts = {path: written(path.read_text(encoding="utf-8"), plans) for path in (README, *PAGES)}
     texts[README] = documents(texts[README], plans)
+    texts[BY_NOTEBOOK] = with_moved_numbers(texts[BY_NOTEBOOK])
     return texts
 
 

@@ -70,7 +70,7 @@ def mistake_to_type(page):
 
 
 def wrong_answers(page, function):
-    """Return (name, how it looks, question) of a function's wrong answers, those that come most first."""
+    """Return the cells of a function's wrong answers, from the name to the question, those that come most first."""
     table = re.search(rf"^\| `{function}` (\|.*(?:\n\| \|.*)*)", page, re.MULTILINE)
     rows = table[1].splitlines() if table else []
     return [[cell.strip() for cell in row.strip("| ").split(" | ")] for row in rows]
@@ -116,5 +116,5 @@ def _codes(plan, row, page):
     if "type a mistake" in row.how:  # its own question first
         typed = re.search(r"# ([\w-]+)", mistake_to_type(page))[1]
         found.sort(key=lambda answer: answer[0] != f"`{typed}`")
-    asked = [f"- {slug}: {question}" for slug, _, question in found[:COMMONEST]]
+    asked = [f"- {slug}: {question}" for slug, *_, question in found[:COMMONEST]]
     return [*lines, *asked, *[""] * bool(asked)]

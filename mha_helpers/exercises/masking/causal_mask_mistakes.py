@@ -14,20 +14,20 @@ from mha_helpers.masks import causal_mask
 CAUSAL_MISTAKES = (
     Mistake(
         "causal-inverted",
-        "Your mask is True where a key is *hidden*. In this course, as in PyTorch's scaled_dot_product_attention, True "
-        "means: may attend. Put ~ before it. (As it stands each query sees only the future.)",
+        "Your mask is True where a key is *hidden*. In this course, as in PyTorch's scaled_dot_product_attention, "
+        "True means: may attend. Put ~ before it. (As it is, each query sees only the future.)",
         (lambda n: ~causal_mask(n), lambda n: np.triu(np.ones((n, n), bool), k=1)),
     ),
     Mistake(
         "causal-transposed",
-        "Each query sees itself and the *future*, which is what stands above the diagonal (np.triu). The past is below "
-        "it: np.tril, or j <= i. (Rows are queries, columns are keys.)",
+        "Each query sees itself and the *future*, which is above the diagonal (np.triu). The past is below it: "
+        "np.tril, or j <= i. (Rows are queries, columns are keys.)",
         (lambda n: causal_mask(n).T, lambda n: np.triu(np.ones((n, n), bool))),
     ),
     Mistake(
         "causal-strict",
-        "You hide the diagonal, too: a token may attend to itself. As it stands the first row is empty, and nothing is "
-        "left to average.",
+        "You hide the diagonal, too: a token may attend to itself. As it is, the first row is empty, and has nothing "
+        "to average.",
         (lambda n: np.tri(n, k=-1, dtype=bool),),
     ),
     Mistake(
@@ -47,8 +47,8 @@ CAUSAL_MISTAKES = (
     ),
     Mistake(
         "causal-zero-times-inf",
-        "0 * inf is NaN, so the visible places hold NaN. Choose with np.where instead of multiplying; and asked is a "
-        f"boolean mask: {ASKS_FOR_BOOLEANS}.",
+        "0 * inf is NaN, so the visible places hold NaN. Instead of multiplying, choose with np.where, and "
+        f"give a boolean mask: {ASKS_FOR_BOOLEANS}.",
         (
             lambda n: ~causal_mask(n) * -np.inf,
             lambda n: causal_mask(n) * -np.inf,

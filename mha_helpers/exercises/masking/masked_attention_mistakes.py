@@ -202,9 +202,9 @@ SEES_NOTHING = (
 MASKED_MISTAKES = (
     Mistake(
         "mask-rows-emptied",
-        "Every row in which something is hidden comes out as zeros. Only a row that sees *nothing* must: where "
-        "mask.any(axis=-1) is False; mask.all(axis=-1) asks whether everything may be seen. (The same comes out where "
-        "what may be seen is hidden, and the rest is set to zero afterwards.)",
+        "Every row in which anything is hidden comes out as zeros. Only a row that sees *nothing* should: find it "
+        "with mask.any(axis=-1), not with mask.all(axis=-1). (You get the same zeros if you hide what may be seen, "
+        "and then clear the rest.)",
         (
             *(_zeros_unless_all_is_seen(low, clear) for low in (-np.inf, LOWEST, -1e9) for clear in CLEARING),
             _hiding(lambda scores, mask: scores + mask * -1e9, clear=True),
@@ -212,13 +212,13 @@ MASKED_MISTAKES = (
     ),
     Mistake(
         "mask-causal-instead",
-        "You hide the future, and the mask is not used. Which keys may be seen stands in `mask`, and only there.",
+        "You hide the future, and don't use the mask. Only `mask` says which keys may be seen.",
         (_with_the_past(lambda mask, past: past),),
     ),
     Mistake(
         "mask-causal-on-top",
-        "You hide the future as well, beside what the mask hides. Whoever calls this puts that into the mask, where it "
-        "is wanted; hide what the mask says, and nothing else.",
+        "You hide the future on top of what the mask hides. If the caller wants that, it is in the mask already: hide "
+        "what the mask says, and nothing else.",
         (_with_the_past(lambda mask, past: mask & past),),
     ),
     Mistake(
@@ -228,8 +228,8 @@ MASKED_MISTAKES = (
     ),
     Mistake(
         "mask-inverted",
-        "You hide what may be seen, and show what is hidden. True means: may attend, so in np.where(mask, scores, ...) "
-        "the scores come first.",
+        'You hide what may be seen, and show what should be hidden. True means "may attend", so in np.where(mask, '
+        "scores, ...) the scores come first.",
         (
             _other_mask(np.logical_not),
             _hiding(lambda scores, mask: np.where(mask, -np.inf, scores)),
@@ -249,8 +249,8 @@ MASKED_MISTAKES = (
     ),
     Mistake(
         "mask-full-row-nan",
-        "Right except for a row in which everything is hidden: there -inf minus the row's maximum, -inf, is NaN. "
-        + SEES_NOTHING,
+        "Right except for a row in which everything is hidden: there you subtract -inf from -inf, or divide 0 by 0, "
+        "and both give NaN. " + SEES_NOTHING,
         (
             HIDDEN_FOR_CERTAIN,
             _hiding(lambda scores, mask: scores + np.log(mask)),
@@ -260,8 +260,8 @@ MASKED_MISTAKES = (
     ),
     Mistake(
         "mask-full-row-uniform",
-        "Right except for a row in which everything is hidden: it shares out its attention evenly, as scores that are "
-        "all equally low do. " + SEES_NOTHING,
+        "Right except for a row in which everything is hidden: it shares out its attention evenly, because its scores "
+        "are all equally low. " + SEES_NOTHING,
         (
             *(_hiding(_replaced_by(number)) for number in (LOWEST, -1e30, -1e9, -1e10, -1e5, -1e4)),
             *(_hiding(_added(number)) for number in (LOWEST, -1e30)),
@@ -270,8 +270,8 @@ MASKED_MISTAKES = (
     ),
     Mistake(
         "mask-full-row-unmasked",
-        "Right except for a row in which everything is hidden: it comes out as if nothing were. A number added to all "
-        "of its scores changes nothing, as softmax sees only their differences. " + SEES_NOTHING,
+        "Right except for a row in which everything is hidden: it comes out as if nothing were hidden. Adding the "
+        "same number to all its scores changes nothing, because softmax sees only their differences. " + SEES_NOTHING,
         (
             *(_hiding(_added(number)) for number in (-1e9, -1e10, -1e5, -1e4)),
             _cleared_too_late(_hiding(_added(-1e9))),
@@ -280,8 +280,8 @@ MASKED_MISTAKES = (
     ),
     Mistake(
         "mask-tiny-number",
-        "You hide with a finite number. -1e-9 is nearly 0 and hides nothing; and -1e4 or -1e9 hides only until a "
-        "visible score is lower still: then all the weight goes to the hidden keys. e^-inf is exactly 0.",
+        "You hide with a finite number. -1e-9 is nearly 0 and hides nothing, and -1e4 or -1e9 hides only as long as "
+        "no visible score is lower still: then the hidden keys take all the weight. e^-inf is exactly 0.",
         (
             *(_hiding(hide(number), clear=True) for hide in HIDING for number in FINITE),
             *(_empty_rows_cleared(hide(number)) for hide in HIDING for number in FINITE),
@@ -314,8 +314,8 @@ MASKED_MISTAKES = (
     Mistake(
         "mask-renormalised",
         "You hide weights, or exponentials, and divide by the sum of the others. That gives the same numbers, until a "
-        "row sees nothing, or a hidden score is so far above the visible ones that theirs are rounded to 0: then 0/0 "
-        "remains. Hide scores, before the softmax and before its maximum is taken.",
+        "row sees nothing, or a hidden score is so far above the visible ones that their exponentials round to 0: "
+        "you are left with 0/0. Hide scores, before the softmax takes their maximum.",
         (
             _weights_changed(lambda weights, mask: normalised(weights * mask, -1)),
             _exponentials_hidden,
@@ -335,7 +335,8 @@ MASKED_MISTAKES = (
     ),
     Mistake(
         "mask-minus-minus-inf",
-        "Hidden scores become +inf (two minus signs meet) or NaN, and then their whole row is NaN. Hide with -np.inf.",
+        "Hidden scores become +inf (two minus signs cancel) or NaN, and then their whole row is NaN. Hide with "
+        "-np.inf.",
         (
             _hiding(_replaced_by(np.inf)),
             _hiding(_replaced_by(np.nan)),
@@ -346,8 +347,8 @@ MASKED_MISTAKES = (
     ),
     Mistake(
         "mask-zero-times-inf",
-        "All that is visible comes out as NaN. 0 * inf is NaN: choose instead of multiplying, np.where(mask, scores, "
-        "-np.inf). (It is NaN, too, where everything is hidden: `mask is True` holds of no array.)",
+        "Everything visible comes out as NaN, because 0 * inf is NaN. Instead of multiplying, choose: np.where(mask, "
+        "scores, -np.inf). (You also get NaN if you hide everything: `mask is True` is False for any array.)",
         (
             _hiding(lambda scores, mask: scores - np.inf),
             _hiding(lambda scores, mask: scores + ~mask * -np.inf),
@@ -357,14 +358,14 @@ MASKED_MISTAKES = (
     ),
     Mistake(
         "mask-transposed",
-        "The mask's queries and keys are exchanged: its rows are queries, its columns keys, as in the scores. Use it "
-        "as it is.",
+        "You swapped the mask's axes. Its rows are queries and its columns are keys, as in the scores: use it as it "
+        "is.",
         (_other_mask(swap), _other_mask(np.transpose)),
     ),
     Mistake(
         "mask-as-index",
-        "scores[mask] picks out the visible scores, one after the other, and which row they stood in is lost. Keep the "
-        "shape: np.where(mask, scores, -np.inf).",
+        "scores[mask] puts the visible scores into one long list, and you can no longer tell which row they came "
+        "from. Keep the shape: np.where(mask, scores, -np.inf).",
         (
             lambda queries, keys, values, mask: _mixed(_exp_shares(_scaled(queries, keys)[mask]), values),
             lambda queries, keys, values, mask: _mixed(softmax(_scaled(queries, keys))[mask], values),
@@ -377,7 +378,8 @@ MASKED_MISTAKES = (
     ),
     Mistake(
         "mask-on-the-context",
-        "You mask the values or the context. What is hidden are keys from queries: mask the scores, before softmax.",
+        "You mask the values or the context. A mask hides keys from queries: apply it to the scores, before the "
+        "softmax.",
         (
             lambda queries, keys, values, mask: scaled_dot_product_attention(
                 queries, keys, values * mask.any(axis=-2)[..., None]
@@ -389,7 +391,8 @@ MASKED_MISTAKES = (
     ),
     Mistake(
         "mask-context-unmasked",
-        "The weights that you return are masked, but the context is made with others. Mix the values with these.",
+        "The weights that you return are masked, but you made the context with other weights. Mix the values with the "
+        "masked ones.",
         (
             lambda queries, keys, values, mask: (
                 scaled_dot_product_attention(queries, keys, values)[0],
@@ -399,12 +402,12 @@ MASKED_MISTAKES = (
     ),
     Mistake(
         "returns-weights-only",
-        "You return the weights alone. Return both: context, weights.",
+        "You return only the weights. Return both: context, weights.",
         (_right_but(lambda context, weights, *given: weights), lambda *given: HIDDEN_FOR_CERTAIN(*given)[1]),
     ),
     Mistake(
         "returns-context-only",
-        "You return the context alone. Return both: context, weights.",
+        "You return only the context. Return both: context, weights.",
         (_right_but(lambda context, weights, *given: context), lambda *given: HIDDEN_FOR_CERTAIN(*given)[0]),
     ),
     Mistake(
@@ -414,22 +417,22 @@ MASKED_MISTAKES = (
     ),
     Mistake(
         "values-are-keys",
-        "You mix the keys. What is mixed are the values: weights @ values.",
+        "You mix the keys. What gets mixed is the values: weights @ values.",
         (_right_but(lambda context, weights, queries, keys, values: (weights @ keys, weights)),),
     ),
     Mistake(
         "values-are-queries",
-        "You mix the queries. What is mixed are the values: weights @ values.",
+        "You mix the queries. What gets mixed is the values: weights @ values.",
         (_right_but(lambda context, weights, queries, keys, values: (weights @ queries, weights)),),
     ),
     Mistake(
         "weights-transposed",
-        "Your weights are turned round before they meet the values. Use them as they are: weights @ values.",
+        "Your weights are transposed before they meet the values. Use them as they are: weights @ values.",
         (_right_but(lambda context, weights, queries, keys, values: (swap(weights) @ values, weights)),),
     ),
     Mistake(
         "scale-after-softmax",
-        "You divide after the softmax, the weights or the context. Divide the scores.",
+        "You divide the weights or the context, after the softmax. Divide the scores.",
         (
             _right_but(
                 lambda context, weights, queries, *given: (

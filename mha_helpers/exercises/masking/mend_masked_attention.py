@@ -64,7 +64,7 @@ exercise = Exercise(
     cases=(*CASES, whole_numbers(CASES[1].arguments)),
     mistakes=mend_masked_attention_mistakes.MEND_MISTAKES,
     given=mend_masked_attention_mistakes.mend_masked_attention,
-    wrong_at_edges="It is right for ordinary scores, and goes wrong when all of them are very low.",
+    wrong_at_edges="It is right for ordinary scores, but goes wrong when all of them are very low.",
     properties=(_hidden_keys_have_weight, context_is_not_the_mixture),
     hints=(
         "There are two faults. For the first one: what if the visible scores lie below -100? For the second one: what "

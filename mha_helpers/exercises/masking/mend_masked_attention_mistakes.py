@@ -73,13 +73,19 @@ MEND_MISTAKES = (
         tuple(_hiding_with(number, clear=False) for number in (-1e3, -1e4, -1e5, -1e9)),
     ),
     Mistake(
+        "mask-score-zero",
+        "You set hidden scores to 0. But e^0 is 1, not 0: a hidden key still takes its share from the visible ones. "
+        "Only -np.inf lies below every score.",
+        tuple(_hiding_with(0, clear=clear) for clear in (False, True)),
+    ),
+    Mistake(
         "mask-after-softmax",
         "You hide after the softmax, and what the hidden keys had been given is lost. Hide before it.",
         (_after(lambda weights, mask: weights * mask), _after(lambda weights, mask: np.where(mask, weights, 0))),
     ),
     Mistake(
         "mask-inverted",
-        "You hide what may be seen. True means: may attend, so in np.where(mask, scores, ...) the scores come first.",
+        'You hide what may be seen. True means "may attend", so in np.where(mask, scores, ...) the scores come first.',
         (lambda queries, keys, values, mask: attention.masked_attention(queries, keys, values, ~mask),),
     ),
 )

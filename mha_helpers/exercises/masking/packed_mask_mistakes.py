@@ -31,7 +31,7 @@ PACKED_MISTAKES = (
     ),
     Mistake(
         "packed-other-texts",
-        "You hide a text from itself and show it the others: compare with ==, not with !=.",
+        "You hide a text from itself and show it the others. Compare with ==, not with !=.",
         (
             lambda text_numbers: ~_same_text(text_numbers) & causal_mask(len(text_numbers)),
             lambda text_numbers: ~_same_text(text_numbers),
@@ -52,7 +52,7 @@ PACKED_MISTAKES = (
     ),
     Mistake(
         "packed-strict",
-        "You hide the diagonal, too: a token may attend to itself. As it stands the first token of each text sees "
+        "You hide the diagonal, too: a token may attend to itself. As it is, the first token of each text sees "
         "nothing.",
         (lambda text_numbers: packed_mask(text_numbers) & ~np.eye(len(text_numbers), dtype=bool),),
     ),

@@ -43,8 +43,8 @@ exercise = Exercise(
     properties=(not_of_ones_and_zeros, _hides_a_token),
     hints=(
         "Two things to do: turn 1 and 0 into True and False, and give the array two more axes.",
-        "The mask says something about batch and keys. For all queries it is the same, and an axis of length 1 says "
-        "just that; notebook 04 needs another one in front of it.",
+        "The mask differs from sentence to sentence and from key to key, but not from query to query. An axis of "
+        "length 1 says just that, and notebook 04 needs another one, for the heads.",
         "`a[:, None, None, :]` puts two axes of length 1 in the middle; `a == 1` gives booleans.",
     ),
     on_success="You can keep padding out of every average.",

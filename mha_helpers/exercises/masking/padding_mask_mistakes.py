@@ -23,8 +23,8 @@ def _shaped(index):
 PADDING_MISTAKES = (
     Mistake(
         "padding-on-queries",
-        "Your mask lies along the queries, (batch, 1, n_queries, 1): it hides everything from the padding, and the "
-        "padding from nobody. Hide the *keys*: (batch, 1, 1, n_keys).",
+        "Your mask lies along the queries, (batch, 1, n_queries, 1). The padding sees nothing, yet every token still "
+        "sees the padding. Hide the *keys*: (batch, 1, 1, n_keys).",
         (_shaped((slice(None), None, slice(None), None)),),
     ),
     Mistake(
@@ -37,8 +37,9 @@ PADDING_MISTAKES = (
     ),
     Mistake(
         "padding-no-head-axis",
-        "The axis of the heads is missing (or that of the queries, too). Broadcasting lines up axes from the right, so "
-        "the batch would meet the heads or the queries. Give it axes of length 1: (batch, 1, 1, n_keys).",
+        "The axis of the heads is missing (or that of the queries, too). Broadcasting lines up axes from the right, "
+        "so your batch axis would be matched with the heads or the queries. Add axes of length 1: (batch, 1, 1, "
+        "n_keys).",
         (
             _keys,
             _shaped((slice(None), None)),
@@ -47,7 +48,7 @@ PADDING_MISTAKES = (
     ),
     Mistake(
         "padding-batch-as-queries",
-        "Your axes are (1, 1, batch, n_keys): the sentences stand where the queries should. The batch comes first: "
+        "Your axes are (1, 1, batch, n_keys), with the sentences where the queries should be. The batch comes first: "
         "(batch, 1, 1, n_keys).",
         (_shaped((None, None)), _shaped((None,)), lambda attention_mask: _keys(attention_mask)[None, :, None]),
     ),

@@ -98,7 +98,7 @@ class ExitTest:
         return Note(Panel("bad", f"Exit test, {NAMES[part]}: not yet", (self._what_happened(function, judged),)))
 
     def _the_bug(self, part):
-        """Say what was wrong with a layer, now that it is mended."""
+        """Say what was wrong with a layer, now that it is fixed."""
         if part == "memory":
             return ()
         line, instead, _ = self.faults[part - 1]

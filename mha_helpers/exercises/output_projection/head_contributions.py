@@ -89,7 +89,7 @@ exercise = Exercise(
     ),
     hints=(
         "In combine_heads(heads) @ W_O, which rows of W_O meet the features of head 0?",
-        "Head i stands in columns i * d_head to (i + 1) * d_head of the combined heads, so it meets just these rows of "
+        "Head i has columns i * d_head to (i + 1) * d_head of the combined heads, so it meets exactly these rows of "
         "W_O.",
         "W_O.reshape(n_heads, d_head, -1) has one block of rows for each head, and @ pairs head i with block i.",
     ),

@@ -128,12 +128,12 @@ CONTRIBUTION_MISTAKES = (
     ),
     Mistake(
         "contributions-blocks-reversed",
-        "The blocks of W_O meet the heads in reverse. The first d_head rows are head 0's.",
+        "The blocks of W_O are in reverse order. The first d_head rows are head 0's.",
         (lambda heads, W_O: reversed_heads(head_contributions(reversed_heads(heads), W_O)),),
     ),
     Mistake(
         "contributions-reversed",
-        "Your contributions stand in reverse. Head 0's comes first.",
+        "Your contributions are in reverse order. Head 0's comes first.",
         (lambda heads, W_O: reversed_heads(head_contributions(heads, W_O)),),
     ),
     Mistake(
@@ -173,31 +173,31 @@ CONTRIBUTION_MISTAKES = (
     ),
     Mistake(
         "contributions-combined-without-transpose",
-        "You put all other heads to 0 and reshape straight to (seq_len, d_model), which mixes tokens. combine_heads "
-        "exchanges heads and tokens first.",
+        "You set all other heads to 0 and reshape straight to (seq_len, d_model), which mixes tokens. combine_heads "
+        "swaps heads and tokens first.",
         (lambda heads, W_O: _each(heads, lambda head: joined_straight(_alone(heads, head)) @ W_O),),
     ),
     Mistake(
         "contributions-heads-after-tokens",
-        "Your heads stand after the tokens: (..., seq_len, n_heads, d_model). They belong before them: swapaxes(-3, "
+        "Your heads come after the tokens: (..., seq_len, n_heads, d_model). They belong before them: swapaxes(-3, "
         "-2).",
         (lambda heads, W_O: head_contributions(heads, W_O).swapaxes(-3, -2),),
     ),
     Mistake(
         "contributions-heads-before-batch",
-        "Your heads stand before the batch: (n_heads, ..., seq_len, d_model). They belong right before the tokens; "
+        "Your heads come before the batch: (n_heads, ..., seq_len, d_model). They belong right before the tokens; "
         "np.stack puts its new axis there with axis=-3.",
         (lambda heads, W_O: np.moveaxis(head_contributions(heads, W_O), -3, 0),),
     ),
     Mistake(
         "contributions-output-transposed",
-        "Your contributions are turned round, (..., n_heads, d_model, seq_len): each row must be a token.",
+        "Your contributions are transposed, (..., n_heads, d_model, seq_len). Each row must be a token.",
         (lambda heads, W_O: swap(head_contributions(heads, W_O)),),
     ),
     Mistake(
         "contributions-not-projected",
-        "You return the heads, each in its own columns perhaps, but W_O is not used. What a head adds to the output is "
-        "what its rows of W_O make of it.",
+        "You return the heads (perhaps each in its own columns) without using W_O. What a head adds to the output is "
+        "the head times its rows of W_O.",
         (
             lambda heads, W_O: heads,
             lambda heads, W_O: _padded(heads),
@@ -220,8 +220,8 @@ CONTRIBUTION_MISTAKES = (
     ),
     Mistake(
         "contributions-first-axis",
-        "You go through the first axis. In a batch that is the sentences, not the heads: those are always third from "
-        "the end, heads[..., i, :, :].",
+        "You go through the first axis. In a batch those are the sentences. The heads are always third from the end: "
+        "heads[..., i, :, :].",
         (_by_first_axis,),
     ),
     Mistake(

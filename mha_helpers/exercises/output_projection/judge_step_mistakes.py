@@ -126,8 +126,8 @@ JUDGING_MISTAKES = (
     ),
     Mistake(
         "slips-wrong-by-given",
-        "You hold what is printed against `given` to find what is wrong. What is given may carry an error itself: "
-        "wrong is what is too far from `right`.",
+        "You compare what is printed with `given` to find what is wrong. But `given` may carry an error itself: a row "
+        "is wrong if it is too far from `right`.",
         _returning(
             lambda wrong, astray: (astray, astray),
             lambda wrong, astray: (astray, wrong & astray),
@@ -137,8 +137,8 @@ JUDGING_MISTAKES = (
     ),
     Mistake(
         "slips-either-is-wrong",
-        "You call a row wrong that agrees with `right`, because it does not follow from the step before. What agrees "
-        "with `right` is right, however it came about: for `wrong` leave `given` aside.",
+        "You call a row wrong that agrees with `right`, because it does not follow from the step before. A row that "
+        "agrees with `right` is right, however it came about: for `wrong`, ignore `given`.",
         _returning(
             lambda wrong, astray: (wrong | astray, wrong & astray),
             lambda wrong, astray: (wrong | astray, astray),
@@ -148,8 +148,8 @@ JUDGING_MISTAKES = (
     ),
     Mistake(
         "slips-carried-called-right",
-        "Only slips are wrong in yours. A row that carries an earlier error on is wrong, too: for `wrong` compare "
-        "with `right`, and leave `given` aside.",
+        "You call only the slips wrong. A row that carries an earlier error on is wrong, too: for `wrong`, compare "
+        "with `right` and ignore `given`.",
         _returning(lambda wrong, astray: (wrong & astray, wrong & astray)),
         seen_in=0,
     ),
@@ -161,19 +161,19 @@ JUDGING_MISTAKES = (
     ),
     Mistake(
         "slips-slip-inverted",
-        "`wrong` is right, and `slip` is True where it should be False, and False where it should be True: turn it "
-        "round. Is there one ~ too many?",
+        "`wrong` is right, but `slip` is True where it should be False, and the other way round. Is there one ~ too "
+        "many?",
         _returning(lambda wrong, astray: (wrong, ~(wrong & astray))),
     ),
     Mistake(
         "slips-swapped",
-        "Both answers are right, and stand in reverse: `return wrong, slip`.",
+        "Both answers are right, but in the wrong order: `return wrong, slip`.",
         _returning(lambda wrong, astray: (wrong & astray, wrong)),
     ),
     Mistake(
         "slips-agreement",
-        "Your `wrong` is True where a row agrees. Turn it round: True where some number is farther from `right` than "
-        "half_unit.",
+        "Your `wrong` is True where a row agrees. It should be the opposite: True where some number is farther from "
+        "`right` than half_unit.",
         (
             *_returning(
                 lambda wrong, astray: (~wrong, wrong & astray),
@@ -285,7 +285,7 @@ JUDGING_MISTAKES = (
     Mistake(
         "slips-total-distance",
         "You add up or average the distances of a row. Many that rounding explains make a large sum, and one error is "
-        "lost in an average: hold each distance against half_unit by itself, then .any(axis=-1).",
+        "lost in an average: compare each distance with half_unit by itself, then take .any(axis=-1).",
         _comparing(
             lambda a, b, half_unit: abs(a - b).sum(axis=-1) > half_unit,
             lambda a, b, half_unit: abs(a - b).mean(axis=-1) > half_unit,
@@ -377,8 +377,8 @@ JUDGING_MISTAKES = (
     ),
     Mistake(
         "slips-printed-unused",
-        "You compare `right` with `given`. That tells whether the step *before* was wrong; to judge this one, hold "
-        "what is printed here against each of them.",
+        "You compare `right` with `given`. That tells whether the step *before* was wrong. To judge this one, compare "
+        "what is printed here with each of them.",
         _returning(
             lambda wrong, astray, moved: (wrong, wrong & moved),
             lambda wrong, astray, moved: (wrong, moved),

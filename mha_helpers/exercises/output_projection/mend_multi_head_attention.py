@@ -27,9 +27,9 @@ exercise = dataclasses.replace(
     name="mend_multi_head_attention",
     given=mend_multi_head_attention_mistakes.mend_multi_head_attention,
     hints=(
-        "It was tested without a mask and with one head. Which lines do nothing, or no harm, in that case?",
+        "It was tested without a mask and with one head. Which lines make no difference in that case?",
         "With a mask, do the rows of the weights sum to 1? And what order are the axes in when the heads are merged?",
-        "Hide before the softmax: np.where(mask, scores, -np.inf), and give a row in which nothing is left zeros. "
+        "Hide before the softmax, with np.where(mask, scores, -np.inf), and put zeros into the rows that see nothing. "
         "Merge with combine_heads(heads).",
     ),
     on_success="You found two bugs that shapes and simple tests miss.",

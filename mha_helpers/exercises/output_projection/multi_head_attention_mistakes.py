@@ -262,9 +262,19 @@ def _heads_meet_W_O(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     return heads @ W_O, weights
 
 
-def _slices_meet_matrices(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
-    heads, weights = scaled_dot_product_attention(*(split_heads(X, n_heads) @ W for W in (W_Q, W_K, W_V)), mask)
-    return combine_heads(heads) @ W_O, weights
+def _every_head_whole(collect):
+    """Return multi-head attention whose heads take all columns, as in a loop that takes out none."""
+
+    def wrong_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+        context, weights = scaled_dot_product_attention(X @ W_Q, X @ W_K, X @ W_V, mask)
+        return np.concatenate([context] * n_heads, axis=-1) @ W_O, collect(weights, n_heads)
+
+    return wrong_attention
+
+
+def _slices_meet_matrices(split, then=lambda projected, n_heads: projected):
+    """Return multi-head attention that splits X itself, and may split again what comes out of the projections."""
+    return _per_head(lambda X, W, n_heads: then(split(X, n_heads) @ W, n_heads))
 
 
 def _matrices_chosen(choice):
@@ -288,20 +298,19 @@ def _as_in_notebook_03(slug):
 MULTI_HEAD_MISTAKES = (
     Mistake(
         "mha-no-output-projection",
-        "W_O is not used. Side by side, the heads have not met yet: each fills its own columns. Multiply the combined "
-        "heads by W_O.",
+        "You don't use W_O. Side by side, each head only fills its own columns. Multiply the combined heads by W_O.",
         (_through(finish=lambda combined, W_O: combined),),
     ),
     Mistake(
         "mha-output-projection-transposed",
-        "You multiply by W_O.T. With row vectors it is combined @ W_O. (PyTorch's Linear stores its matrix turned "
-        "round; here nothing is.)",
+        "You multiply by W_O.T. With row vectors it is combined @ W_O. (PyTorch's Linear stores its matrix "
+        "transposed; this course doesn't.)",
         (_through(finish=lambda combined, W_O: combined @ W_O.T),),
     ),
     Mistake(
         "mha-projection-transposed",
         "You multiply by W_Q.T, W_K.T or W_V.T. With row vectors it is X @ W_Q. (PyTorch's Linear stores its matrix "
-        "turned round; here nothing is.)",
+        "transposed; this course doesn't.)",
         (
             *(_matrices_turned(turned) for turned in itertools.product((True, False), repeat=3) if any(turned)),
             _matrices(lambda *W: tuple(M.T for M in W)),
@@ -320,20 +329,37 @@ MULTI_HEAD_MISTAKES = (
     ),
     Mistake(
         "mha-width-mismatch",
-        "Something d_head wide meets a matrix with d_model rows. Before W_Q, W_K and W_V: project X whole, and split "
-        "what comes out. Before W_O: put the heads side by side with combine_heads; do not add or average them.",
-        (_slices_meet_matrices, _heads_meet_W_O),
+        "Something d_head wide meets a matrix with d_model rows. Did you split X itself? W_Q, W_K and W_V expect whole "
+        "rows of X: project first, X @ W_Q, and split the result. W_O expects the heads side by side: use "
+        "combine_heads, and don't add or average them.",
+        (
+            _slices_meet_matrices(split_heads),
+            _slices_meet_matrices(split_heads, split_heads),
+            _slices_meet_matrices(cut),
+            _slices_meet_matrices(cut, swap),
+            _heads_meet_W_O,
+        ),
+    ),
+    Mistake(
+        "mha-full-width-heads",
+        "Every head is d_model wide, so side by side they are too wide for W_O. The heads share out the columns of "
+        "X @ W_Q, X @ W_K and X @ W_V: each is d_model // n_heads wide.",
+        (
+            _every_head_whole(lambda weights, n_heads: np.stack([weights] * n_heads, axis=-3)),
+            _every_head_whole(lambda weights, n_heads: weights),
+            _per_head(lambda X, W, n_heads: np.stack([X @ W] * n_heads, axis=-3)),
+        ),
     ),
     Mistake(
         "mha-no-projections",
-        "You split X itself, and W_Q, W_K and W_V are not used: queries, keys and values are then the same. They are "
-        "X @ W_Q, X @ W_K and X @ W_V, split.",
+        "You split X itself and don't use W_Q, W_K and W_V, so queries, keys and values are all the same. Split X @ "
+        "W_Q, X @ W_K and X @ W_V.",
         (_through(project=lambda X, W: X), _through(project=lambda X, W: X, finish=lambda combined, W_O: combined)),
     ),
     Mistake(
         "mha-shared-head",
-        "Every head uses head 0's columns, in one of the projections or in all. Then the heads repeat each other. Head "
-        "i has its own columns, i * d_head to (i + 1) * d_head: split_heads takes them.",
+        "Every head uses head 0's columns, in at least one of the projections. Head i has columns of its own, i * "
+        "d_head to (i + 1) * d_head: split_heads gives it those.",
         (
             *(_shared(which) for which in itertools.product((True, False), repeat=3) if any(which)),
             _through(attend=_first_context),
@@ -341,14 +367,14 @@ MULTI_HEAD_MISTAKES = (
     ),
     Mistake(
         "mha-same-matrix",
-        "Two of queries, keys and values come from the same matrix, or the keys are mixed in place of the values. Each "
-        "has its own: X @ W_Q, X @ W_K, X @ W_V.",
+        "Two of queries, keys and values come from the same matrix, or you mix the keys instead of the values. Each "
+        "has a matrix of its own: X @ W_Q, X @ W_K, X @ W_V.",
         tuple(_matrices_chosen(choice) for choice in CHOICES if len(set(choice)) < 3),
     ),
     Mistake(
         "mha-matrices-swapped",
-        "W_Q, W_K and W_V are in each other's place. Queries are X @ W_Q, keys X @ W_K, values X @ W_V; mind the "
-        "order in which they are passed on, too: queries, keys, values.",
+        "You mixed up W_Q, W_K and W_V. Queries are X @ W_Q, keys X @ W_K, and values X @ W_V. Check the order in "
+        "which you pass them on, too: queries, keys, values.",
         tuple(_matrices_chosen(choice) for choice in CHOICES if len(set(choice)) == 3),
     ),
     Mistake(
@@ -364,8 +390,8 @@ MULTI_HEAD_MISTAKES = (
     ),
     Mistake(
         "mha-heads-not-moved",
-        "Your heads stand behind the tokens, (..., seq_len, n_heads, d_head), so that the heads of one token attend to "
-        "each other. Attention works on the last two axes: exchange heads and tokens first, as split_heads does.",
+        "Your heads come after the tokens, (..., seq_len, n_heads, d_head), so the heads of one token attend to each "
+        "other. Attention works on the last two axes: swap heads and tokens first, as split_heads does.",
         (_never_moved, _never_moved_nor_masked),
     ),
     Mistake(
@@ -376,8 +402,8 @@ MULTI_HEAD_MISTAKES = (
     ),
     Mistake(
         "mha-both-without-transpose",
-        "You reshape straight to (n_heads, seq_len, d_head), and straight back. Every shape is right, and still each "
-        "head attends among pieces of mixed tokens. Use split_heads and combine_heads.",
+        "You reshape straight to (n_heads, seq_len, d_head), and straight back. Every shape is right, but each head "
+        "attends to pieces of mixed tokens. Use split_heads and combine_heads.",
         (_through(split=cut_straight, combine=joined_straight),),
     ),
     Mistake(
@@ -394,7 +420,7 @@ MULTI_HEAD_MISTAKES = (
     ),
     Mistake(
         "mha-combine-reversed",
-        "The heads meet W_O in reverse. The first d_head rows of W_O are head 0's.",
+        "The heads meet W_O in reverse order. The first d_head rows of W_O are head 0's.",
         (_through(combine=lambda heads: combine_heads(reversed_heads(heads))),),
     ),
     Mistake(
@@ -437,7 +463,7 @@ MULTI_HEAD_MISTAKES = (
     ),
     Mistake(
         "scale-multiplied",
-        "You multiply by sqrt(d_head). The scores are too large already: divide.",
+        "You multiply by sqrt(d_head). The scores are already too large: divide.",
         (_through(attend=_scaled_by(lambda heads: heads.shape[-1] ** 0.5)),),
         WEIGHTS,
     ),
@@ -461,8 +487,8 @@ MULTI_HEAD_MISTAKES = (
     ),
     Mistake(
         "mha-softmax-over-heads",
-        "Your softmax runs over the heads: they share out among them what one query pays to one key. Each head shares "
-        "out its own attention over the keys: axis=-1.",
+        "Your softmax runs over the heads, so that for each query and key, the heads' weights sum to 1. Each head "
+        "shares out its own attention over the keys: axis=-1.",
         (_through(attend=_weighing(_over(-3))),),
         WEIGHTS,
     ),
@@ -474,8 +500,8 @@ MULTI_HEAD_MISTAKES = (
     ),
     Mistake(
         "softmax-axis-from-front",
-        "Your softmax counts its axis from the front. With batch axes axis=1 or axis=2 is another one each time; the "
-        "keys are always axis=-1.",
+        "Your softmax counts its axis from the front. How many batch axes there are decides what axis=1 or axis=2 "
+        "means; the keys are always axis=-1.",
         (_through(attend=_weighing(_over(0))), *(_through(attend=_weighing(_over(axis))) for axis in (1, 2))),
         WEIGHTS,
     ),
@@ -515,7 +541,7 @@ MULTI_HEAD_MISTAKES = (
     ),
     Mistake(
         "mha-always-causal",
-        "You hide the future, whether a mask asks for it or not. Hide what the mask says, and nothing without one.",
+        "You hide the future, whether or not a mask says so. Hide what the mask hides, and without a mask, nothing.",
         (_through(attend=_past_only), _through(attend=_past_and_no_mask)),
         WEIGHTS,
     ),
@@ -533,7 +559,7 @@ MULTI_HEAD_MISTAKES = (
     ),
     Mistake(
         "weights-transposed",
-        "Your weights are turned round before they meet the values. Use them as they are: weights @ values.",
+        "Your weights are transposed before they meet the values. Use them as they are: weights @ values.",
         (_through(attend=_mixing(lambda weights, queries, keys, values: swap(weights) @ values)),),
     ),
     Mistake(
@@ -548,8 +574,8 @@ MULTI_HEAD_MISTAKES = (
     ),
     Mistake(
         "mha-weights-of-one-head",
-        "You return one head's weights, as a variable of a loop holds when the loop is done. Collect all of them: "
-        "(..., n_heads, seq_len, seq_len).",
+        "You return one head's weights, maybe those that a loop left in its variable. Collect the weights of all "
+        "heads: (..., n_heads, seq_len, seq_len).",
         (
             _right_but(lambda output, weights, X: (output, weights[..., -1, :, :])),
             _right_but(lambda output, weights, X: (output, weights[..., 0, :, :])),
@@ -568,12 +594,12 @@ MULTI_HEAD_MISTAKES = (
     ),
     Mistake(
         "returns-output-only",
-        "You return the output alone. Return both: output, weights.",
+        "You return only the output. Return both: output, weights.",
         (_right_but(lambda output, weights, X: output),),
     ),
     Mistake(
         "returns-weights-only",
-        "You return the weights alone. Return both: output, weights.",
+        "You return only the weights. Return both: output, weights.",
         (_right_but(lambda output, weights, X: weights),),
     ),
     Mistake(

@@ -1,5 +1,7 @@
 """The mistakes that people make in `without_head`."""
 
+import itertools
+
 import numpy as np
 
 from mha_helpers.exercises.engine import Mistake
@@ -50,6 +52,18 @@ def _zeroed(axes):
     return wrong
 
 
+def _flattened(axes):
+    """Do as `_leaving_out`, without an axis: np.delete then makes one long row of the matrix."""
+    leaving_out = _leaving_out(axes)
+
+    def wrong(W_Q, W_K, W_V, W_O, head, n_heads):
+        places = _own(W_O, head, n_heads)
+        found = zip(leaving_out(W_Q, W_K, W_V, W_O, head, n_heads), (W_Q, W_K, W_V, W_O), axes, strict=True)
+        return tuple(np.delete(W, places) if axis is None else left for left, W, axis in found)
+
+    return wrong
+
+
 def _only_the_head(W_Q, W_K, W_V, W_O, head, n_heads):
     places = _own(W_O, head, n_heads)
     return W_Q[:, places], W_K[:, places], W_V[:, places], W_O[places]
@@ -69,8 +83,8 @@ WITHOUT_HEAD_MISTAKES = (
     ),
     Mistake(
         "without-head-output-columns",
-        "You leave columns out of W_O. Its columns are the features of the output, and those must stay. The heads come "
-        "in through its rows: that is where this head's block lies.",
+        "You leave columns out of W_O. Its columns are the features of the output, and those must stay. The heads "
+        "come in through its rows, so that is where you leave out this head's block.",
         tuple(
             leaving_out(axes)
             for leaving_out in (_leaving_out, _sliced)
@@ -79,8 +93,8 @@ WITHOUT_HEAD_MISTAKES = (
     ),
     Mistake(
         "without-head-output-whole",
-        "W_O is still whole. Its rows of the head that is gone would now meet another head's findings, or none: leave "
-        "them out, too.",
+        "W_O is still whole. The removed head's rows of W_O would now meet another head, or nothing: leave them out, "
+        "too.",
         (_leaving_out((1, 1, 1, None)),),
     ),
     Mistake(
@@ -100,6 +114,18 @@ WITHOUT_HEAD_MISTAKES = (
                 ),
             )
         ),
+    ),
+    Mistake(
+        "without-head-two-whole",
+        "W_O is still whole, and so is at least one of W_Q, W_K and W_V. The head has columns in these three, and rows "
+        "in W_O.",
+        tuple(_leaving_out((*axes, None)) for axes in itertools.product((1, None), repeat=3) if None in axes),
+    ),
+    Mistake(
+        "without-head-flattened",
+        "Without an axis, np.delete makes one long row of the matrix. Name the axis: axis=1 leaves out columns, and "
+        "axis=0 rows.",
+        tuple(map(_flattened, ((1, 1, 1, None), (None, None, None, 0), (None, None, None, None)))),
     ),
     Mistake(
         "without-head-zeros",
@@ -140,8 +166,8 @@ WITHOUT_HEAD_MISTAKES = (
     ),
     Mistake(
         "without-head-width",
-        "You take the head for n_heads columns wide, or from column `head` on. It has d_head of them, the whole width "
-        "divided by n_heads, and begins at head * d_head.",
+        "Your block is n_heads columns wide, or it begins at column `head`. A head is d_head columns wide, the whole "
+        "width divided by n_heads, and begins at head * d_head.",
         (
             _leaving_out(
                 RIGHT, lambda W_O, head, n_heads: [c for c in np.arange(n_heads) + head * n_heads if c < len(W_O)]
@@ -151,8 +177,8 @@ WITHOUT_HEAD_MISTAKES = (
     ),
     Mistake(
         "without-head-from-d-model",
-        "You take d_head from the number of the output's features. The heads together need not be as wide as the "
-        "model: divide the number of rows of W_O by n_heads.",
+        "You take d_head from the number of output features. But the heads together needn't be as wide as the model: "
+        "divide the number of rows of W_O by n_heads.",
         (
             lambda W_Q, W_K, W_V, W_O, head, n_heads: _leaving_out(
                 RIGHT,

@@ -76,21 +76,21 @@ def _in_the_weights_own_type(epsilon):
 ENTROPY_MISTAKES = (
     Mistake(
         "entropy-epsilon",
-        "The small number that keeps the logarithm from 0 is not small: it moves the result. 1e-12 does not; or do "
-        "without, as np.log(np.where(weights > 0, weights, 1)) does.",
+        "The small number that you add to keep the logarithm away from 0 isn't small enough: it changes the result. "
+        "1e-12 doesn't, and np.log(np.where(weights > 0, weights, 1)) needs none.",
         tuple(wrong for epsilon in (0.1, 0.01, 1e-3, 1e-4, 1e-5) for wrong in _with(epsilon)),
     ),
     Mistake(
         "entropy-float32",
-        "It is right in float64 and not in float32: there a number such as 1e-300 is 0, and log(0) is -infinity again "
-        "(float32's smallest number is about 1e-45). Give np.log a 1 where a weight is 0: "
-        "np.log(np.where(weights > 0, weights, 1)).",
+        "It is right in float64 but not in float32, whose smallest number is about 1e-45. A number such as 1e-300 "
+        "becomes 0 there, and log(0) is -infinity again. Give np.log a 1 where a weight is 0: np.log(np.where(weights "
+        "> 0, weights, 1)).",
         tuple(wrong for epsilon in (1e-300, 1e-100) for wrong in _in_the_weights_own_type(epsilon)),
     ),
     Mistake(
         "entropy-nan",
-        "Right where no weight is 0. The logarithm of 0 is -infinity, and 0 times that is NaN; a weight of 0 must add "
-        "0, and masked weights are 0. Give np.log a 1 in its place: np.log(np.where(weights > 0, weights, 1)).",
+        "Right where no weight is 0. The logarithm of 0 is -infinity, and 0 times that is NaN. But masked weights are "
+        "0, and must add 0. Give np.log a 1 in its place: np.log(np.where(weights > 0, weights, 1)).",
         (
             lambda weights: _naive(weights).mean(axis=-1),
             _by_single_numbers,
@@ -100,7 +100,7 @@ ENTROPY_MISTAKES = (
     Mistake(
         "entropy-rows-lost",
         "A row with a weight of 0 in it comes out as NaN, and then you leave the whole row out, or call its entropy 0. "
-        "Only the *term* of that weight is 0: mend it before you add up the row.",
+        "Only the *term* of that weight is 0: set it to 0 before you add up the row.",
         (
             lambda weights: np.nanmean(_naive(weights), axis=-1),
             lambda weights: np.nan_to_num(_naive(weights)).mean(axis=-1),
@@ -122,7 +122,7 @@ ENTROPY_MISTAKES = (
     ),
     Mistake(
         "entropy-log1p",
-        "np.log1p(p) is log(1 + p), which is another number. A weight of 0 needs no 1 added: its term is 0.",
+        "np.log1p(p) is log(1 + p), which is something else. A weight of 0 needs no 1 added: its term is 0.",
         (
             lambda weights: -(weights * np.log1p(weights)).sum(axis=-1).mean(axis=-1),
             lambda weights: (weights * np.log1p(weights)).sum(axis=-1).mean(axis=-1),
@@ -140,8 +140,8 @@ ENTROPY_MISTAKES = (
     ),
     Mistake(
         "entropy-without-log",
-        "There are squares in it and no logarithm: the sum of p * p, or 1 less that. That measures sharpness, too, but "
-        "the entropy is -sum p log(p).",
+        "Yours has squares and no logarithm: the sum of p * p, or 1 minus that. That measures sharpness, too, but the "
+        "entropy is -sum p log(p).",
         (
             lambda weights: (weights**2).sum(axis=-1).mean(axis=-1),
             lambda weights: 1 - (weights**2).sum(axis=-1).mean(axis=-1),
@@ -152,8 +152,8 @@ ENTROPY_MISTAKES = (
     ),
     Mistake(
         "entropy-both-outcomes",
-        "You add -(1 - p) log(1 - p), as for the toss of a coin. Here the keys of a row are the outcomes: -p log(p) "
-        "for each of them is all.",
+        "You add -(1 - p) log(1 - p), as you would for the toss of a coin. Here the keys of a row are the outcomes, "
+        "and each of them adds -p log(p) only.",
         (
             lambda weights: (_rows(weights) + _rows(1 - weights)).mean(axis=-1),
             lambda weights: (_terms(weights) + _terms(1 - weights)).mean(axis=-1).mean(axis=-1),
@@ -161,8 +161,8 @@ ENTROPY_MISTAKES = (
     ),
     Mistake(
         "entropy-of-mean-row",
-        "You average the rows first, and take the entropy of that. Queries that look each at another key are sharp, "
-        "and their mean is not: first an entropy for each row, then the mean.",
+        "You average the rows first, and take the entropy of that. If each query looks at a key of its own, the rows "
+        "are sharp, but their mean isn't. First take each row's entropy, then the mean.",
         (lambda weights: _rows(weights.mean(axis=-2)),),
     ),
     Mistake(
@@ -231,8 +231,8 @@ ENTROPY_MISTAKES = (
     ),
     Mistake(
         "entropy-as-a-share",
-        "You compare it with the largest entropy that there can be, log(n_keys): a share of that, or what is missing. "
-        "That is of use between sentences of different lengths; here the plain entropy is asked for, in nats.",
+        "You compare it with the largest entropy there can be, log(n_keys). That's useful for comparing sentences of "
+        "different lengths, but here you should return the plain entropy, in nats.",
         (
             lambda weights: _rows(weights).mean(axis=-1) / np.float64(_most(weights)),
             lambda weights: 1 - _rows(weights).mean(axis=-1) / np.float64(_most(weights)),
@@ -252,8 +252,8 @@ ENTROPY_MISTAKES = (
     ),
     Mistake(
         "entropy-kept-axis",
-        "The number is right, and stands on an axis of its own. Both axes go, the keys' and the queries': leave "
-        "keepdims=True out.",
+        "The number is right, but an axis of length 1 is left over. The axes of both keys and queries should go: "
+        "leave keepdims=True out.",
         (
             lambda weights: _rows(weights).mean(axis=-1, keepdims=True),
             lambda weights: _rows(weights).mean(axis=-1)[..., None, None],
@@ -261,19 +261,19 @@ ENTROPY_MISTAKES = (
     ),
     Mistake(
         "entropy-heads-averaged",
-        "You average over heads as well, or add them up. Every head is measured by itself: only the two last axes go, "
-        "and all those before them stay. .mean(axis=-1) leaves them alone.",
+        "You average over heads as well, or add them up. Measure each head by itself: only the last two axes go, and "
+        "all those before them stay. .mean(axis=-1) leaves them alone.",
         over_heads(head_entropy),
     ),
     Mistake(
         "entropy-one-head",
-        "You measure one head, the first or the last, and there may be more: one number for each is asked for.",
+        "You measure only one head, the first or the last. There may be more, and each needs a number.",
         one_head_of_all(head_entropy),
     ),
     Mistake(
         "entropy-first-axes",
-        "You count axes from the front, and there are the layers and the heads where there are any. The keys are the "
-        "last axis and the queries the one before: .sum(axis=-1), then .mean(axis=-1).",
+        "You count axes from the front, but if there are layers and heads, these come first. The keys are the last "
+        "axis, and the queries are the one before: .sum(axis=-1), then .mean(axis=-1).",
         (
             lambda weights: _terms(weights).sum(axis=1).mean(axis=0),
             lambda weights: _terms(weights).sum(axis=1).mean(),

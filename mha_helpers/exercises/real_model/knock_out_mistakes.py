@@ -142,7 +142,7 @@ KNOCK_OUT_MISTAKES = (
     ),
     Mistake(
         "knock-out-kept",
-        "You keep just these heads and switch the others off: it is the other way round.",
+        "You keep just these heads and switch the others off. It should be the other way round.",
         (
             _of_other_heads(lambda heads, n_heads: np.setdiff1d(np.arange(n_heads), heads)),
             lambda W_O, heads, n_heads: W_O[rows_of(heads, len(W_O), n_heads)],
@@ -152,8 +152,8 @@ KNOCK_OUT_MISTAKES = (
     ),
     Mistake(
         "knock-out-one-of-several",
-        "You switch one head off, the first in the list or the last, and there may be several, or none. Make the copy "
-        "before the loop, and return after it.",
+        "You switch off only one head, the first or the last in the list, but there may be several, or none. Make the "
+        "copy before the loop, and return after it.",
         (
             _returns_after_one,
             _starts_anew,
@@ -207,8 +207,8 @@ KNOCK_OUT_MISTAKES = (
     ),
     Mistake(
         "knock-out-width",
-        "Your blocks are not d_head rows wide. W_O has n_heads * d_head *rows*, so d_head = W_O.shape[0] // n_heads: "
-        "not n_heads, nor a number of columns, nor one that suits another model.",
+        "Your blocks don't have d_head rows. W_O has n_heads * d_head *rows*, so d_head is W_O.shape[0] // n_heads. "
+        "It isn't n_heads, nor does it come from the number of columns.",
         (
             _of_width(lambda W_O, heads, n_heads: W_O.shape[1] // n_heads),
             _of_width(lambda W_O, heads, n_heads: n_heads),
@@ -228,7 +228,7 @@ KNOCK_OUT_MISTAKES = (
     ),
     Mistake(
         "knock-out-ends",
-        "The block ends in another place than it should: a row early or late, or not before the matrix does. A slice "
+        "Your block ends in the wrong place: a row too early, a row too late, or only where the matrix ends. A slice "
         "leaves its end out: W_O[head * d_head : (head + 1) * d_head] has d_head rows.",
         (
             _without(lambda head, d_head, n_heads: slice(head * d_head, (head + 1) * d_head - 1)),
@@ -244,7 +244,8 @@ KNOCK_OUT_MISTAKES = (
     ),
     Mistake(
         "knock-out-removed",
-        "You take the rows out. They must stay, as 0: the heads' numbers meet W_O row by row, and it keeps its shape.",
+        "You take the rows out. They must stay, filled with 0: W_O keeps its shape, because it needs a row for each "
+        "of the heads' features.",
         (
             lambda W_O, heads, n_heads: W_O[~rows_of(heads, len(W_O), n_heads)],
             lambda W_O, heads, n_heads: np.delete(W_O.reshape(n_heads, -1, W_O.shape[1]), heads, axis=0),
@@ -253,8 +254,8 @@ KNOCK_OUT_MISTAKES = (
     ),
     Mistake(
         "knock-out-nothing",
-        "Nothing is switched off: you return W_O as it was. Does your loop change a copy, and do you return another? A "
-        "list in brackets, blocks[heads], makes a copy as well, and only blocks[heads] = 0 writes into blocks.",
+        "Nothing is switched off: you return W_O as it was. Does your loop change one copy, while you return another? "
+        "blocks[heads] makes a copy, too; only blocks[heads] = 0 writes into blocks.",
         (lambda W_O, heads, n_heads: W_O,),
     ),
     Mistake(
@@ -264,8 +265,8 @@ KNOCK_OUT_MISTAKES = (
     ),
     Mistake(
         "knock-out-negative",
-        "A sign is turned round: that of the whole result, or that of the heads' rows. Rows that are switched off are "
-        "0, and the others stay as they were.",
+        "A sign is wrong: that of the whole result, or that of the heads' rows. Rows that are switched off are 0, and "
+        "the others stay as they were.",
         (
             lambda W_O, heads, n_heads: -_knocked_out(W_O, heads, n_heads),
             lambda W_O, heads, n_heads: 2 * _knocked_out(W_O, heads, n_heads) - W_O,
@@ -274,7 +275,7 @@ KNOCK_OUT_MISTAKES = (
     ),
     Mistake(
         "knock-out-mean",
-        "You put means in their place. That is done, too, and is called mean ablation; here the rows are to be 0.",
+        "You put means in their place. That is done, too (it's called mean ablation), but here the rows should be 0.",
         (
             _filled(lambda W_O, blocks: W_O.mean()),
             _filled(lambda W_O, blocks: W_O.mean(axis=0)),
@@ -303,7 +304,7 @@ KNOCK_OUT_MISTAKES = (
     ),
     Mistake(
         "knock-out-left-in-blocks",
-        "The numbers are right, and still in blocks, (n_heads, d_head, d_model). W_O is a matrix: end with "
+        "The numbers are right, but still in blocks, (n_heads, d_head, d_model). W_O is a matrix: end with "
         ".reshape(W_O.shape).",
         (
             _in_blocks,
@@ -312,7 +313,7 @@ KNOCK_OUT_MISTAKES = (
     ),
     Mistake(
         "knock-out-transposed",
-        "The result is turned round: its columns are the heads' now. W_O keeps its shape.",
+        "The result is transposed: now the columns belong to the heads. W_O should keep its axes.",
         (lambda W_O, heads, n_heads: _knocked_out(W_O, heads, n_heads).T,),
     ),
     Mistake(

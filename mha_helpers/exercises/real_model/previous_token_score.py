@@ -64,8 +64,7 @@ exercise = Exercise(
     mistakes=PREVIOUS_MISTAKES,
     properties=(not_finite, _not_a_mean_of_weights, batch_mixed(n_axes=2), _wrong_cells),
     hints=(
-        "Rows are queries: where in its row i does token i keep its weight on the token before it? Which row has no "
-        "such place?",
+        "Rows are queries: where in row i is token i's weight on the token before it? Which row has no such place?",
         "weights[..., i, i - 1], for i from 1 to n_tokens - 1: the diagonal that is one step below the main one. Take "
         "the mean of these n_tokens - 1 weights, for each head by itself.",
         "np.diagonal(weights, offset=-1, axis1=-2, axis2=-1) has them on its last axis; so has "

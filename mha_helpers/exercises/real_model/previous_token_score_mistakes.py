@@ -77,8 +77,8 @@ PREVIOUS_MISTAKES = (
     ),
     Mistake(
         "previous-wraparound",
-        "You count token 0, too, and take weights[..., 0, -1] for it: to Python -1 is the *last* token. Token 0 has "
-        "none before it; begin with token 1.",
+        "You count token 0, too, and take weights[..., 0, -1] for it, but in Python, -1 means the *last* token. There "
+        "is no token before token 0: begin with token 1.",
         (
             lambda weights: (_below(weights).sum(axis=-1) + weights[..., 0, -1]) / weights.shape[-1],
             lambda weights: (_below(weights).sum(axis=-1) + weights[..., 0, -1]) / (weights.shape[-1] - 1),
@@ -86,8 +86,8 @@ PREVIOUS_MISTAKES = (
     ),
     Mistake(
         "previous-divisor",
-        "The sum is right, and is divided by another number than it has terms. Token 0 has none before it, so "
-        "n_tokens - 1 weights are added up: divide by that.",
+        "The sum is right, but you divide it by the wrong number. Token 0 has no token before it, so there are "
+        "n_tokens - 1 weights in the sum: divide by that.",
         (
             lambda weights: _below(weights).sum(axis=-1) / weights.shape[-1],
             lambda weights: _below(weights).sum(axis=-1) / weights.shape[-1] ** 2,
@@ -118,7 +118,7 @@ PREVIOUS_MISTAKES = (
     Mistake(
         "previous-one-of-them",
         "You return one of the weights: the largest, the smallest, or the one in the middle. Take the mean of them "
-        "all, as a head that looks back once in a while is no head that looks back.",
+        "all: a head that looks back just once doesn't do so in general.",
         (
             lambda weights: _below(weights).max(axis=-1),
             lambda weights: _below(weights).min(axis=-1),
@@ -223,8 +223,8 @@ PREVIOUS_MISTAKES = (
     ),
     Mistake(
         "previous-ends-dropped",
-        "You leave out a token at one of the ends, or at both ([CLS] and [SEP], say). That may be wise, but here every "
-        "token counts that has one before it: 1 to the last, [SEP] and all.",
+        "You leave out a token at one or both ends ([CLS] and [SEP], say). That may be wise, but here every token "
+        "that has one before it counts: token 1 to the last, [SEP] included.",
         (
             lambda weights: _below(weights)[..., 1:-1].mean(axis=-1),
             lambda weights: _below(weights)[..., 1:].mean(axis=-1),
@@ -252,7 +252,8 @@ PREVIOUS_MISTAKES = (
     ),
     Mistake(
         "previous-kept-axis",
-        "The number is right, and stands on an axis of its own. Both axes of tokens go: leave keepdims=True out.",
+        "The number is right, but an axis of length 1 is left over. Both axes of tokens should go: leave "
+        "keepdims=True out.",
         (
             lambda weights: _below(weights).mean(axis=-1, keepdims=True),
             lambda weights: _below(weights).mean(axis=-1)[..., None, None],
@@ -260,20 +261,20 @@ PREVIOUS_MISTAKES = (
     ),
     Mistake(
         "previous-heads-averaged",
-        "You average over heads as well, or add them up. Every head is measured by itself: only the two last axes go, "
-        "and all those before them stay. .mean(axis=-1) leaves them alone.",
+        "You average over heads as well, or add them up. Measure each head by itself: only the last two axes go, and "
+        "all those before them stay. .mean(axis=-1) leaves them alone.",
         over_heads(previous_token_score),
     ),
     Mistake(
         "previous-one-head",
-        "You measure one head, the first or the last, and there may be more: one number for each is asked for. `...` "
-        "in an index stands for all the axes in front: weights[..., i, i - 1].",
+        "You measure only one head, the first or the last. There may be more, and each needs a number. `...` in an "
+        "index stands for all the axes in front: weights[..., i, i - 1].",
         one_head_of_all(previous_token_score),
     ),
     Mistake(
         "previous-first-axes",
-        "You go along the first axes, and these are the layers and the heads where there are any. The tokens are "
-        "the *last* two: weights[..., i, i - 1], or np.diagonal with axis1=-2, axis2=-1; and n_tokens is "
+        "You go along the first axes, but if there are layers and heads, these are the first axes. The tokens are the "
+        "*last* two: weights[..., i, i - 1], or np.diagonal with axis1=-2, axis2=-1; and n_tokens is "
         "weights.shape[-1].",
         (
             lambda weights: np.diagonal(weights, offset=-1).mean(axis=-1),

@@ -33,6 +33,12 @@ VARIANCE_MISTAKES = (
         ),
     ),
     Mistake(
+        "variance-sum-of-variances",
+        "You add up the variances of the features. That gives the variance of their sum only if the features are "
+        "independent, and in a few pairs they never quite are. Take the dot products first, then their variance.",
+        (lambda queries, keys: (queries * keys).var(axis=0).sum(),),
+    ),
+    Mistake(
         "variance-mean-feature",
         "You take the mean over the features. A dot product is their sum: the mean is smaller by the factor d_head, "
         "and its variance by d_head squared.",
@@ -56,9 +62,9 @@ VARIANCE_MISTAKES = (
     ),
     Mistake(
         "variance-always-zero",
-        "Yours is 0, whatever the vectors are. Either everything is added up into one number, which has no spread "
-        "(each pair needs a sum of its own: .sum(axis=-1)), or the distances from the mean are averaged as they are: "
-        "those above and below cancel, so square them first.",
+        "Yours is 0, whatever the vectors are. Maybe you add everything up to one number, which has no spread: each "
+        "pair needs a sum of its own, .sum(axis=-1). Or you average the distances from the mean as they are, and "
+        "those above and below cancel: square them first.",
         (
             lambda queries, keys: (queries * keys).sum().var(),
             lambda queries, keys: (_pairs(queries, keys) - _pairs(queries, keys).mean()).mean(),

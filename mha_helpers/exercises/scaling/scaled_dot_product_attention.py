@@ -50,7 +50,7 @@ def _wrong_temperature(call, arguments, arrays):
         return None
     factor = (steps @ wanted) / (wanted @ wanted)
     if not np.allclose(steps, factor * wanted, atol=1e-3):
-        return None
+        return "Your weights are not the softmax of Q K^T times a number. The same number must multiply all scores."
     scale = arguments.get("scale")
     due = f"{_root(arguments['queries']):.4f}, 1 / sqrt(d_head)" if scale is None else f"{scale}, the scale given"
     return f"Your weights are the softmax of Q K^T times {factor + 0.0:.4f}; it should be times {due}."

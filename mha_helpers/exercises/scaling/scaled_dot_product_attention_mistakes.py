@@ -75,7 +75,7 @@ def _scale(slug, message, *implementations):
 SCALE_MISTAKES = (
     _scale(
         "scale-ignored",
-        "Right without `scale`, but where a scale is given you do not use it: it takes the place of 1 / sqrt(d_head).",
+        "Right without `scale`, but if a scale is given, you don't use it. It replaces 1 / sqrt(d_head).",
         _scaled_by(lambda q, k, v, scale: _root(q)),
     ),
     _scale(
@@ -86,8 +86,8 @@ SCALE_MISTAKES = (
     ),
     _scale(
         "scale-d-model",
-        "You divide by sqrt(d_model), the width of all heads together. Each dot product adds up d_head terms, so "
-        "d_head is what its spread grows with: queries.shape[-1].",
+        "You divide by sqrt(d_model), the width of all heads together. Each dot product adds up only d_head terms, so "
+        "its spread grows with the root of d_head: queries.shape[-1].",
         _by_default(lambda q, k, v: _model_width(q) ** -0.5),
         _by_default(lambda q, k, v: _first_axes_as_heads(q) ** -0.5),
         _scaled_by(lambda q, k, v, scale: _model_width(q) ** -0.5),
@@ -101,14 +101,14 @@ SCALE_MISTAKES = (
     ),
     _scale(
         "scale-no-root",
-        "You divide by d_head itself; it is the *root* of d_head that keeps the spread at 1: the variance grows like "
-        "d_head, the spread like its root.",
+        "You divide by d_head itself. The variance grows like d_head, but the spread grows like its *root*, so that "
+        "is what you divide by.",
         _by_default(lambda q, k, v: 1 / q.shape[-1]),
         _scaled_by(lambda q, k, v, scale: 1 / q.shape[-1]),
     ),
     _scale(
         "scale-multiplied",
-        "You multiply by sqrt(d_head). The scores are too large already: divide.",
+        "You multiply by sqrt(d_head). The scores are already too large: divide.",
         _by_default(lambda q, k, v: 1 / _root(q)),
         _scaled_by(lambda q, k, v, scale: 1 / _root(q)),
     ),
@@ -164,26 +164,26 @@ SCALE_MISTAKES = (
     ),
     _scale(
         "scale-on-top",
-        "Right without `scale`; where one is given you apply it on top of 1 / sqrt(d_head). It takes its place.",
+        "Right without `scale`, but if one is given, you apply it on top of 1 / sqrt(d_head). It should replace it.",
         _scaled_by(lambda q, k, v, scale: _root(q) * (1 if scale is None else scale)),
     ),
     _scale(
         "scale-divides",
-        "Right without `scale`, but where one is given you divide by it. `scale` is what the scores are *multiplied* "
+        "Right without `scale`, but if one is given, you divide by it. `scale` is what the scores are *multiplied* "
         "by, 1 / sqrt(d_head) unless given.",
         _scaled_by(lambda q, k, v, scale: _root(q) if scale is None else 1 / scale if scale else np.inf),
         _scaled_by(lambda q, k, v, scale: np.float64(1) / (1 / _root(q) if scale is None else np.float64(scale))),
     ),
     _scale(
         "scale-zero-as-none",
-        "Right except for scale=0: to `scale or ...` and `if scale` zero is the same as nothing. Ask "
-        "`if scale is None`.",
+        "Right except for scale=0, which `scale or ...` and `if scale` treat as if it hadn't been given. Ask `if "
+        "scale is None`.",
         _scaled_by(lambda q, k, v, scale: scale or _root(q)),
         _scaled_by(lambda q, k, v, scale: scale or 1),
     ),
     Mistake(
         "scale-after-softmax",
-        "You divide after the softmax, the weights or the context. The shares then no longer add up to 1, and the "
+        "You divide the weights or the context, after the softmax. The weights then no longer add up to 1, and the "
         "softmax is as saturated as before. Divide the scores.",
         (_after_softmax, _context_divided),
     ),

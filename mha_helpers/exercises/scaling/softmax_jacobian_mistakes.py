@@ -9,7 +9,7 @@ JACOBIAN_MISTAKES = (
     Mistake(
         "jacobian-diagonal-only",
         "You have p (1 - p), what a weight gains from its own score. Every weight also *loses* when another key's "
-        "score grows: off the diagonal stands -p[i] p[j].",
+        "score grows: off the diagonal it is -p[i] p[j].",
         (
             lambda p: np.diag(p * (1 - p)),
             lambda p: p * (1 - p),
@@ -23,18 +23,19 @@ JACOBIAN_MISTAKES = (
     ),
     Mistake(
         "jacobian-outer-only",
-        "Off the diagonal it is right. On it stands what the other weights lose together: their column sums to 0.",
+        "Off the diagonal it is right. On the diagonal goes what the other weights lose together, so that each column "
+        "sums to 0.",
         (lambda p: -np.outer(p, p),),
     ),
     Mistake(
         "jacobian-outer-positive",
-        "Mind the sign off the diagonal: when one weight gains, the others lose. On the diagonal stands what they lose "
+        "Mind the sign off the diagonal: when one weight gains, the others lose. On the diagonal goes what they lose "
         "together.",
         (lambda p: np.outer(p, p),),
     ),
     Mistake(
         "jacobian-plus",
-        "Off the diagonal stands *minus* p[i] p[j]: a weight falls when another key's score grows.",
+        "Off the diagonal it is *minus* p[i] p[j]: a weight falls when another key's score grows.",
         (
             lambda p: np.diag(p) + np.outer(p, p),
             lambda p: np.diag(p - 2 * p * p) + np.outer(p, p),
@@ -52,8 +53,8 @@ JACOBIAN_MISTAKES = (
     ),
     Mistake(
         "jacobian-identity",
-        "You subtract from the identity. On the diagonal stands p[i] - p[i]^2, so start from np.diag(p), with the "
-        "weights on the diagonal.",
+        "You subtract from the identity matrix. The diagonal is p[i] - p[i]^2, so start from np.diag(p), which has "
+        "the weights there.",
         (lambda p: np.eye(len(p)) - np.outer(p, p),),
     ),
     Mistake(
@@ -66,7 +67,7 @@ JACOBIAN_MISTAKES = (
     ),
     Mistake(
         "jacobian-elementwise",
-        "`p * p` (and `p.T * p`: a row has no transpose) multiplies cell by cell and gives one row (or column). "
+        "`p * p` multiplies cell by cell and gives one row. (So does `p.T * p`: transposing one row does nothing.) "
         "Every pair (i, j) needs its own product: np.outer(p, p), or p[:, None] * p.",
         (
             lambda p: np.diag(p) - p * p,
@@ -76,8 +77,8 @@ JACOBIAN_MISTAKES = (
     ),
     Mistake(
         "jacobian-inner",
-        "`p @ p` is one number, the sum of the squares (a row has no transpose: `p.T` is p). Every pair (i, j) needs "
-        "its own product: np.outer(p, p).",
+        "`p @ p` is one number, the sum of the squares. (So is `p.T @ p`: transposing one row does nothing.) Every "
+        "pair (i, j) needs its own product: np.outer(p, p).",
         (
             lambda p: np.diag(p) - p @ p,
             lambda p: np.diag(p - p @ p),
@@ -85,7 +86,7 @@ JACOBIAN_MISTAKES = (
     ),
     Mistake(
         "jacobian-of-scores",
-        "You take the softmax of p first. What is given are the weights already; use them as they are.",
+        "You take the softmax of p first. But p already holds the weights; use it as it is.",
         (lambda p: softmax_jacobian(softmax(p)),),
     ),
     Mistake(

@@ -59,8 +59,9 @@ TWO_PART_MISTAKES = (
     ),
     Mistake(
         "two-parts-twice-the-root",
-        "You bring each part to a spread of 1, and then divide by 2. Two parts of variance 1 have variance 2, which "
-        "takes sqrt(2), not 2. And a narrow part then counts as much as a wide one: add first, and divide once.",
+        "You bring each part to a spread of 1, and then divide by 2. Two parts of variance 1 have a variance of 2 "
+        "together, so the divisor would be sqrt(2), not 2. And a narrow part then counts as much as a wide one: add "
+        "first, and divide once.",
         (_divided(lambda content, position, c, p: (content / c**0.5 + position / p**0.5) / 2),),
     ),
     Mistake(

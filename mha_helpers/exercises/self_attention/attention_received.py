@@ -46,8 +46,9 @@ exercise = Exercise(
     properties=(not_finite, _total_changed),
     hints=(
         "Rows are queries, which give; columns are keys, which receive. What does one key receive: a row or a column?",
-        "It is a column, and its entries stand one below the other. So the axis that disappears is the queries' axis.",
-        "In weights of shape (..., n_queries, n_keys) the queries are the last axis but one: weights.sum(axis=-2).",
+        "It is a column. You add up down the queries, so the queries' axis is the one that disappears.",
+        "In weights of shape (..., n_queries, n_keys) the queries are the second axis from the end: "
+        "weights.sum(axis=-2).",
     ),
     on_success="You can say which token a sentence listens to most.",
 )

@@ -12,7 +12,7 @@ def _without_itself(weights):
 RECEIVED_MISTAKES = (
     Mistake(
         "received-over-keys",
-        "You added up each row, which is what a query gives away: always 1. What a key receives stands in its column.",
+        "You added up each row, which is what a query gives away: always 1. What a key receives is in its column.",
         (
             lambda weights: weights.sum(axis=-1),
             # Right in a batch, by the way: but what it adds up in a matrix is what its learner must hear of.
@@ -29,7 +29,8 @@ RECEIVED_MISTAKES = (
     ),
     Mistake(
         "received-mean",
-        "You divided by the number of queries, which gives the mean. In total each key receives the sum.",
+        "You divided by the number of queries (or by the total, which is the same), and that gives the mean. In total "
+        "each key receives the sum.",
         (lambda weights: weights.mean(axis=-2),),
     ),
     Mistake(

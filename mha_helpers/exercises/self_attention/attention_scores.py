@@ -55,7 +55,7 @@ exercise = Exercise(
     hints=(
         "In a matrix product A @ B, each row of A meets each column of B. The queries are rows, and that's right for "
         "A. What must become of the keys?",
-        "The keys are rows, too, and must stand as columns: transpose them. `keys.T` does it for one sentence, but "
+        "The keys are rows, too, and must become columns: transpose them. `keys.T` does it for one sentence, but "
         "turns a batch inside out.",
         "`queries @ keys.swapaxes(-1, -2)`: it swaps the last two axes only, so that each sentence's keys are "
         "transposed.",

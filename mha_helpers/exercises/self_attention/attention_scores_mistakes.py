@@ -40,7 +40,7 @@ SCORE_MISTAKES = (
     ),
     Mistake(
         "scores-elementwise",
-        "`*` multiplies cell by cell, and compares query i with key i only. Every query meets every key: a matrix "
+        "`*` multiplies cell by cell, so query i meets only key i. Every query should meet every key: that's a matrix "
         "product, `@`.",
         (
             lambda queries, keys: queries * keys,
@@ -64,8 +64,8 @@ SCORE_MISTAKES = (
     ),
     Mistake(
         "scores-no-transpose",
-        "queries @ keys multiplies a query's features with keys, and the inner axes do not fit (where they do, by "
-        "chance, the numbers are wrong). Transpose the keys' last two axes.",
+        "queries @ keys lines up a query's features with the keys, and those two axes differ in length (if they "
+        "happen to match, the numbers are wrong). Swap the keys' last two axes.",
         (
             lambda queries, keys: queries @ keys,
             lambda queries, keys: np.dot(queries, keys),
@@ -114,7 +114,7 @@ SCORE_MISTAKES = (
     ),
     Mistake(
         "scores-minus",
-        "Your scores have the opposite sign, so that what fits best scores lowest. A score is the sum of the products, "
+        "Your scores have the wrong sign, so that what fits best scores lowest. A score is the sum of the products, "
         "without a minus.",
         (lambda queries, keys: -queries @ swap(keys),),
     ),

@@ -28,8 +28,7 @@ exercise = Exercise(
         context_is_not_the_mixture,
     ),
     hints=(
-        "Three steps: scores, then weights, then the mixture. For each of the first two you have a function of your "
-        "own.",
+        "Three steps: scores, then weights, then the mixture. For the first two, you have written a function each.",
         "The context of a query is the average of the values under its weights: one matrix product.",
         "weights = softmax(attention_scores(queries, keys)), then weights @ values. Return both, the context first.",
     ),

@@ -70,8 +70,8 @@ def _inside(mistakes, step, without=()):
 
 
 CAUSAL_NOT_ASKED = (
-    "You hide the future: a query sees only the keys up to its own place. Some models do so, and notebook 03 shows "
-    "which; here every query sees every key."
+    "You hide the future: a query sees only the keys up to its own position. Some models do that, as notebook 03 "
+    "shows, but here every query sees every key."
 )
 
 
@@ -88,13 +88,13 @@ NOT_YET = " This exercise asks for the plain scores; the right divisor is notebo
 ATTENTION_MISTAKES = (
     Mistake(
         "returns-weights-only",
-        "You return the weights alone. They are the recipe; the context is what it makes: weights @ values. "
-        "Return both: context, weights.",
+        "You return only the weights. They say how much of each value to take; the context is what comes of it: "
+        "weights @ values. Return both: context, weights.",
         _returning(lambda context, weights: weights),
     ),
     Mistake(
         "returns-context-only",
-        "You return the context alone. Return both: context, weights.",
+        "You return only the context. Return both: context, weights.",
         _returning(lambda context, weights: context),
     ),
     Mistake(
@@ -104,17 +104,18 @@ ATTENTION_MISTAKES = (
     ),
     Mistake(
         "values-are-keys",
-        "You mix the keys. Keys are only for being compared with; what is mixed are the values: weights @ values.",
+        "You mix the keys. The keys are there to be compared with the queries; what gets mixed is the values: weights "
+        "@ values.",
         (_attention_mixing(lambda weights, scores, queries, keys, values: weights @ keys),),
     ),
     Mistake(
         "values-are-queries",
-        "You mix the queries. What is mixed are the values: weights @ values.",
+        "You mix the queries. What gets mixed is the values: weights @ values.",
         (_attention_mixing(lambda weights, scores, queries, keys, values: weights @ queries),),
     ),
     Mistake(
         "values-are-scores",
-        "You apply the weights to the scores. What is mixed are the values: weights @ values.",
+        "You apply the weights to the scores. What gets mixed is the values: weights @ values.",
         (
             _attention_mixing(lambda weights, scores, queries, keys, values: weights @ scores),
             _attention_mixing(lambda weights, scores, queries, keys, values: weights * scores),
@@ -131,8 +132,8 @@ ATTENTION_MISTAKES = (
     ),
     Mistake(
         "weights-transposed",
-        "Your weights are turned round before they meet the values: row i then mixes by who attends *to* i. "
-        "Use them as they are: weights @ values.",
+        "Your weights are transposed before they meet the values, so row i mixes by who attends *to* i. Use them as "
+        "they are: weights @ values.",
         (
             _attention_mixing(lambda weights, scores, queries, keys, values: swap(weights) @ values),
             _attention_mixing(lambda weights, scores, queries, keys, values: weights.T @ values),
@@ -183,8 +184,8 @@ ATTENTION_MISTAKES = (
     ),
     Mistake(
         "scale-after-softmax",
-        "You divide after the softmax, the weights or the context. The mixture is then no average: the shares no "
-        "longer add up to 1." + NOT_YET,
+        "You divide the weights or the context, after the softmax. The context is then no longer an average, because "
+        "the weights don't add up to 1." + NOT_YET,
         (
             lambda queries, keys, values: _attention_with(
                 weigh=lambda scores: softmax(scores) / math.sqrt(queries.shape[-1])

@@ -22,6 +22,13 @@ def _dividing(divide):
     return wrong_attention
 
 
+def _scores_turned_round(queries, keys, values):
+    powers = np.zeros((len(queries), len(keys)))
+    for i, j in np.ndindex(powers.shape):
+        powers[i, j] = np.exp(queries[j] @ keys[i])
+    return _rows(powers) @ values, _rows(powers)
+
+
 def _while_dividing(powers):
     """The sum is taken again for each entry, when some of its terms are divided already."""
     for i, j in np.ndindex(powers.shape):
@@ -40,8 +47,8 @@ def _rows(powers):
 MEND_MISTAKES = (
     Mistake(
         "softmax-over-queries",
-        "Each column of the weights sums to 1, not each row: a key shares out its popularity where a query should "
-        "share out its attention.",
+        "Each column of the weights sums to 1, but each row should: it is the queries that share out their attention, "
+        "not the keys.",
         (lambda *arguments: mend_attention(*arguments),),
     ),
     Mistake(
@@ -57,20 +64,26 @@ MEND_MISTAKES = (
     ),
     Mistake(
         "softmax-while-dividing",
-        "You take the sum again for each entry, when the entries before it are divided already. Take each row's sum "
-        "once, then divide the whole row.",
+        "You take the sum again for each entry, and by then the entries before it have already been divided. Take "
+        "each row's sum once, then divide the whole row.",
         (_dividing(_while_dividing),),
     ),
     Mistake(
         "softmax-global",
-        "You divide by the sum of the whole matrix. Each query shares out an attention of its own: divide each row by "
-        "its own sum.",
+        "You divide by the sum of the whole matrix. Each query shares out its own attention: divide each row by its "
+        "own sum.",
         (_dividing(lambda powers: powers / powers.sum()),),
     ),
     Mistake(
         "softmax-not-normalised",
         "Now nothing is divided, and the rows don't sum to 1.",
         (_dividing(lambda powers: powers),),
+    ),
+    Mistake(
+        "scores-keys-by-queries",
+        "Now your rows are the keys: weights[i, j] says how much query j attends to key i. The scores were right as "
+        "they stood, queries[i] @ keys[j].",
+        (_scores_turned_round,),
     ),
     Mistake(
         "softmax-keepdims",

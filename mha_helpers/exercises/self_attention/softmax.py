@@ -55,8 +55,8 @@ exercise = Exercise(
         "Two steps: make every score positive with exp, then divide by a sum so that each row adds up to 1.",
         "The sum is over the last axis. With `axis=-1, keepdims=True` it keeps an axis of length 1 and lines up with "
         "its own row, in a matrix and in a batch alike.",
-        "exp(1000) overflows. Subtract `scores.max(axis=-1, keepdims=True)` first: it multiplies every exponential of "
-        "the row by the same number, which the division takes away again.",
+        "exp(1000) overflows. Subtract `scores.max(axis=-1, keepdims=True)` first. That divides every exponential of "
+        "a row by the same number, which cancels in the division.",
     ),
     on_success="You can turn any scores into weights, at any size, for any number of leading axes.",
 )

@@ -35,8 +35,8 @@ SOFTMAX_MISTAKES = (
     ),
     Mistake(
         "softmax-axis-1",
-        "axis=1 is the last axis of a matrix only. In a batch it is the queries' axis, and in one row it does not "
-        "exist. Count from the end: axis=-1.",
+        "In a batch your softmax runs along the queries. axis=1 is the last axis of a matrix only, and a loop over "
+        "rows takes out whole matrices there. Count from the end: axis=-1.",
         (
             lambda scores: normalised(_exp_from_max(scores, 1), 1),
             lambda scores: normalised(_exp_from_max(scores), 1),
@@ -44,8 +44,8 @@ SOFTMAX_MISTAKES = (
     ),
     Mistake(
         "softmax-global",
-        "You divide by one sum over the whole array, or over a whole matrix. Each row needs its own sum, of that row "
-        "alone: axis=-1, keepdims=True.",
+        "You divide by one sum over the whole array, or over a whole matrix. Each row needs a sum of its own: "
+        "axis=-1, keepdims=True.",
         (
             lambda scores: normalised(np.exp(scores - scores.max()), None),
             lambda scores: normalised(_exp_from_max(scores), None),
@@ -82,8 +82,8 @@ SOFTMAX_MISTAKES = (
     ),
     Mistake(
         "softmax-global-max",
-        "You subtract the largest score of the whole array. A row far below it is left with exp of something like "
-        "-2000, all zeros, and 0/0. Subtract each row's own maximum: axis=-1, keepdims=True.",
+        "You subtract the largest score of the whole array. In a row far below it, every exp rounds to 0, and 0/0 is "
+        "NaN. Subtract each row's own maximum: axis=-1, keepdims=True.",
         (
             lambda scores: normalised(np.exp(scores - scores.max()), -1),
             lambda scores: normalised(_exp_from_max(scores, (-2, -1)), -1) if scores.ndim > 1 else softmax(scores),
@@ -148,7 +148,7 @@ SOFTMAX_MISTAKES = (
     ),
     Mistake(
         "softmax-negated",
-        "The smallest score gets the largest weight: a minus sign too many before exp.",
+        "The smallest score gets the largest weight: there is a minus sign too many before exp.",
         (lambda scores: softmax(-scores),),
     ),
     Mistake(

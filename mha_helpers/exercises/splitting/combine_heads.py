@@ -72,9 +72,9 @@ exercise = Exercise(
         _heads_mixed,
     ),
     hints=(
-        "It undoes split_heads: take its two steps back, the last one first.",
-        "Exchange heads and tokens, so that the heads of one token stand next to each other in memory's order. Then "
-        "the last two axes become one.",
+        "It undoes split_heads: undo its two steps, the last one first.",
+        "Swap heads and tokens, so that the heads of one token come right after one another. Then make one axis of "
+        "the last two.",
         "`*batch, n_heads, seq_len, d_head = heads.shape`, then heads.swapaxes(-3, -2), then reshape(*batch, seq_len, "
         "n_heads * d_head).",
     ),

@@ -36,13 +36,13 @@ def _four_axes_only(heads):
 COMBINE_MISTAKES = (
     Mistake(
         "combine-without-transpose",
-        "You reshape straight to (seq_len, n_heads * d_head). The shape is right, but reshape moves no number: the "
-        "first row is then several tokens of head 0. Exchange heads and tokens first, swapaxes(-3, -2).",
+        "You reshape straight to (seq_len, n_heads * d_head). The shape is right, but reshape doesn't move any "
+        "numbers: your first row is made of several tokens of head 0. Swap heads and tokens first, swapaxes(-3, -2).",
         (joined_straight,),
     ),
     Mistake(
         "combine-reversed-heads",
-        "Your heads stand side by side in reverse. Head 0 comes first.",
+        "Your heads are side by side in reverse order. Head 0 comes first.",
         (lambda heads: combine_heads(reversed_heads(heads)),),
     ),
     Mistake(
@@ -59,8 +59,8 @@ COMBINE_MISTAKES = (
     ),
     Mistake(
         "combine-along-sequence",
-        "You put the heads below one another, along the tokens. There would be n_heads * seq_len tokens; put them side "
-        "by side, along the features: axis=-1.",
+        "You put the heads below one another, which makes n_heads * seq_len tokens. Put them side by side, along the "
+        "features: axis=-1.",
         (
             lambda heads: heads.reshape(*heads.shape[:-3], -1, heads.shape[-1]),
             lambda heads: heads.swapaxes(-3, -2).reshape(*heads.shape[:-3], -1, heads.shape[-1]),
@@ -75,8 +75,8 @@ COMBINE_MISTAKES = (
     ),
     Mistake(
         "combine-wrong-transpose",
-        "You exchange the wrong axes before the reshape, so that tokens are mixed. It must read (seq_len, n_heads, "
-        "d_head) first: swapaxes(-3, -2).",
+        "You swap the wrong axes before the reshape, so that tokens get mixed. Before it, the axes must be (seq_len, "
+        "n_heads, d_head): swapaxes(-3, -2).",
         (
             lambda heads: swap(heads).reshape(_reshaped(heads)),
             lambda heads: heads.swapaxes(-3, -1).reshape(_reshaped(heads)),
@@ -85,7 +85,7 @@ COMBINE_MISTAKES = (
     ),
     Mistake(
         "combine-features-by-tokens",
-        "Your result is turned round: its rows are features, its columns tokens. Each row must be a token.",
+        "Your result is transposed: its rows are features, and its columns are tokens. Each row must be a token.",
         (
             lambda heads: swap(combine_heads(heads)),
             lambda heads: swap(joined_features_first(heads)),
@@ -94,20 +94,20 @@ COMBINE_MISTAKES = (
     ),
     Mistake(
         "combine-not-merged",
-        "The heads stand behind the tokens now, but still on an axis of their own. Merge the last two axes: "
+        "The heads come after the tokens now, but they still have an axis of their own. Merge the last two axes: "
         "reshape(..., seq_len, n_heads * d_head).",
         (lambda heads: heads.swapaxes(-3, -2), lambda heads: np.moveaxis(heads, -3, -1)),
     ),
     Mistake(
         "combine-sizes-after-swap",
-        "Once the axes are exchanged the sizes stand in other places: after swapaxes(-3, -2) the shape is (..., "
-        "seq_len, n_heads, d_head). Take n_heads, seq_len and d_head from the shape before that, or in this order.",
+        "Swapping the axes swaps the sizes, too: after swapaxes(-3, -2) the shape is (..., seq_len, n_heads, d_head). "
+        "Unpack the shape before you swap, or in this order.",
         (_sizes_after_swap, _old_width_after_swap),
     ),
     Mistake(
         "combine-old-shape",
-        "After the exchange you give the array the shape that `heads` had. That has an axis of heads still: each token "
-        "gets one row, (..., seq_len, n_heads * d_head).",
+        "After the swap, you give the array the shape that `heads` had, which still has an axis of heads. Each token "
+        "gets one row: (..., seq_len, n_heads * d_head).",
         (
             lambda heads: heads.swapaxes(-3, -2).reshape(heads.shape),
             lambda heads: heads.swapaxes(-2, -1).reshape(heads.shape),
@@ -115,7 +115,7 @@ COMBINE_MISTAKES = (
     ),
     Mistake(
         "combine-unchanged",
-        "What you return is `heads` itself. Each token's heads must stand side by side in one row.",
+        "What you return is `heads` itself. Each token's heads must be side by side in one row.",
         (lambda heads: heads,),
     ),
     Mistake(
@@ -130,8 +130,8 @@ COMBINE_MISTAKES = (
     ),
     Mistake(
         "combine-first-axis",
-        "You put together what lies along the first axis. In a batch that is the sentences, not the heads: those are "
-        "always third from the end. swapaxes(-3, -2), and then a reshape.",
+        "You put together what lies along the first axis. In a batch those are the sentences. The heads are always "
+        "third from the end: swapaxes(-3, -2), and then a reshape.",
         (
             lambda heads: np.concatenate(heads, axis=-1),
             lambda heads: heads.swapaxes(0, 1).reshape(_reshaped(heads)),
@@ -140,7 +140,7 @@ COMBINE_MISTAKES = (
     ),
     Mistake(
         "combine-batch-lost",
-        "Your reshape takes the batch axes in, too. Keep them in front: `*batch, n_heads, seq_len, d_head = "
+        "Your reshape swallows the batch axes, too. Keep them in front: `*batch, n_heads, seq_len, d_head = "
         "heads.shape`, and reshape(*batch, seq_len, n_heads * d_head).",
         (
             lambda heads: heads.swapaxes(-3, -2).reshape(heads.shape[-2], -1),
@@ -150,7 +150,7 @@ COMBINE_MISTAKES = (
     Mistake(
         "combine-fixed-axes",
         "It fits one number of axes only. There may be batch axes in front, one or more, or none: `*batch, n_heads, "
-        "seq_len, d_head = heads.shape` takes them all, and swapaxes(-3, -2) exchanges the same two in all of them.",
+        "seq_len, d_head = heads.shape` takes them all, and swapaxes(-3, -2) always swaps the same two.",
         (
             _three_axes_only,
             _four_axes_only,

@@ -106,7 +106,8 @@ exercise = Exercise(
     way=_never_folded,
     properties=(not_finite, batch_mixed("queries", "keys", "values"), _queries_mixed, _heads_mixed, _no_average),
     hints=(
-        "Print what fold does to an array in which each number says where it stands. What is in the first slice?",
+        "Let fold work on an array in which each number says where it comes from, and print the result. What is in "
+        "the first slice?",
         "A reshape alone deals out tokens instead of features. Split into heads first, (batch, n_heads, seq_len, "
         "d_head): batch and heads then stand side by side, and one reshape makes one axis of them.",
         "fold is split_heads(A, n_heads).reshape(batch * n_heads, seq_len, d_head). The way back is a reshape to "

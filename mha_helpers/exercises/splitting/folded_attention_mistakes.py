@@ -111,8 +111,9 @@ def _chosen(choice):
 FOLDED_MISTAKES = (
     Mistake(
         "folded-split-without-transpose",
-        "You reshape straight to (batch * n_heads, seq_len, d_head): tokens are mixed, as reshape moves no number. "
-        "split_heads first; then only batch and heads, which stand side by side, become one axis.",
+        "You reshape straight to (batch * n_heads, seq_len, d_head), which mixes tokens, because reshape doesn't move "
+        "any numbers. Call split_heads first; batch and heads are then side by side, and a reshape makes one axis of "
+        "them.",
         (_through(split=cut_straight),),
     ),
     Mistake(
@@ -123,8 +124,8 @@ FOLDED_MISTAKES = (
     ),
     Mistake(
         "folded-both-without-transpose",
-        "You reshape straight to (batch * n_heads, seq_len, d_head), and straight back. Every shape is right, and "
-        "still each head attends among pieces of mixed tokens. split_heads before folding, combine_heads after "
+        "You reshape straight to (batch * n_heads, seq_len, d_head), and straight back. Every shape is right, but "
+        "each head attends to pieces of mixed tokens. Call split_heads before folding, and combine_heads after "
         "unfolding.",
         (_through(split=cut_straight, combine=joined_straight),),
     ),
@@ -158,13 +159,13 @@ FOLDED_MISTAKES = (
     Mistake(
         "folded-into-the-sequence",
         "You fold the heads into the tokens' axis. Then a query meets the keys of all heads in one softmax. Fold them "
-        "into the batch axis, where nothing meets: (batch * n_heads, seq_len, d_head).",
+        "into the batch axis, where they stay apart: (batch * n_heads, seq_len, d_head).",
         (_tokens_in_pieces, _heads_below_each_other),
     ),
     Mistake(
         "folded-heads-as-tokens",
-        "Your heads stand where attention looks for tokens: (..., n_heads, d_head). Each token's heads attend to each "
-        "other, and no token to another. Exchange heads and tokens first: split_heads.",
+        "Your heads are where attention looks for tokens: (..., n_heads, d_head). So each token's heads attend to "
+        "each other, and no token attends to another. Call split_heads, which swaps heads and tokens.",
         (_heads_of_a_token,),
     ),
     Mistake(
@@ -222,7 +223,7 @@ FOLDED_MISTAKES = (
     ),
     Mistake(
         "scale-multiplied",
-        "You multiply by sqrt(d_head). The scores are too large already: divide.",
+        "You multiply by sqrt(d_head). The scores are already too large: divide.",
         (_through(attend=_scores_times(lambda queries: queries.shape[-1] ** 0.5)),),
     ),
     Mistake(
@@ -251,18 +252,18 @@ FOLDED_MISTAKES = (
     ),
     Mistake(
         "values-are-keys",
-        "You mix the keys. What is mixed are the values: weights @ values.",
+        "You mix the keys. What gets mixed is the values: weights @ values.",
         (_chosen((0, 1, 1)),),
     ),
     Mistake(
         "folded-arguments-swapped",
-        "Queries, keys and values are in each other's place, or one is used twice. Pass them on in this order: "
-        "queries, keys, values.",
+        "You mixed up queries, keys and values, or use one of them twice. Pass them on in this order: queries, keys, "
+        "values.",
         tuple(_chosen(choice) for choice in itertools.product(range(3), repeat=3) if choice not in RIGHT_OR_KNOWN),
     ),
     Mistake(
         "weights-transposed",
-        "Your weights are turned round before they meet the values. Use them as they are: weights @ values.",
+        "Your weights are transposed before they meet the values. Use them as they are: weights @ values.",
         (_through(attend=_weighing(lambda scores: swap(softmax(scores)))),),
     ),
     Mistake(

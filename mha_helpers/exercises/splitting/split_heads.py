@@ -69,8 +69,8 @@ exercise = Exercise(
     properties=(not_the_same_numbers("X"), _tokens_mixed, batch_mixed("X"), _features_mixed),
     hints=(
         "Each token's row is cut into n_heads pieces. That is one reshape, and it leaves the tokens where they are.",
-        "After reshape(..., seq_len, n_heads, d_head) the heads stand behind the tokens. Which two axes must be "
-        "exchanged?",
+        "After reshape(..., seq_len, n_heads, d_head) the heads come after the tokens. Which two axes do you have to "
+        "swap?",
         "`*batch, seq_len, d_model = X.shape`, then X.reshape(*batch, seq_len, n_heads, d_model // n_heads), then "
         "swapaxes(-3, -2).",
     ),

@@ -48,15 +48,15 @@ def _cut_turned_round(X, n_heads):
 SPLIT_MISTAKES = (
     Mistake(
         "split-without-transpose",
-        "You reshape straight to (n_heads, seq_len, d_head). The shape is right, but reshape moves no number: it "
-        "counts through all of the first token before it comes to the second, so head 0 gets the first tokens whole, "
-        "in pieces. Reshape to (seq_len, n_heads, d_head), then exchange two axes.",
+        "You reshape straight to (n_heads, seq_len, d_head). The shape is right, but reshape doesn't move any "
+        "numbers. It reads all of the first token before the second, so head 0 gets whole tokens, cut into pieces. "
+        "Reshape to (seq_len, n_heads, d_head), then swap two axes.",
         (cut_straight,),
     ),
     Mistake(
         "split-axis-not-moved",
-        "The features are cut, but the heads stand after the tokens: (..., seq_len, n_heads, d_head). Attention works "
-        "on the last two axes, so exchange the second and the third from the end: swapaxes(-3, -2).",
+        "The features are cut, but the heads come after the tokens: (..., seq_len, n_heads, d_head). Attention works "
+        "on the last two axes, so swap the second and the third from the end: swapaxes(-3, -2).",
         (cut,),
     ),
     Mistake(
@@ -67,8 +67,8 @@ SPLIT_MISTAKES = (
     ),
     Mistake(
         "split-wrong-transpose",
-        "You exchange the wrong axes, so that the features of a head no longer stand last. From (seq_len, n_heads, "
-        "d_head) to (n_heads, seq_len, d_head) it is the first two: swapaxes(-3, -2).",
+        "You swap the wrong axes, so a head's features are no longer the last axis. From (seq_len, n_heads, d_head) "
+        "to (n_heads, seq_len, d_head) it is the first two: swapaxes(-3, -2).",
         (
             lambda X, n_heads: swap(split_heads(X, n_heads)),
             lambda X, n_heads: swap(cut(X, n_heads)),
@@ -80,8 +80,8 @@ SPLIT_MISTAKES = (
     ),
     Mistake(
         "split-transposed-first",
-        "You turn X round before you reshape it. Then each row of a head holds one feature of several tokens. Reshape "
-        "first, and exchange axes afterwards.",
+        "You transpose X before you reshape it. Then each row of a head holds one feature of several tokens. Reshape "
+        "first, and swap axes afterwards.",
         (_cut_turned_round,),
     ),
     Mistake(
@@ -101,8 +101,8 @@ SPLIT_MISTAKES = (
     ),
     Mistake(
         "split-floor",
-        "Where n_heads does not divide d_model, // rounds down, and the last features belong to no head: they are "
-        "lost without a word. Raise a ValueError there; reshape does so by itself, slices do not.",
+        "If n_heads doesn't divide d_model, // rounds down, and the last features silently get lost. Raise a "
+        "ValueError in that case; reshape does it by itself, slices don't.",
         (_dropping_the_rest,),
     ),
     Mistake(
@@ -113,7 +113,7 @@ SPLIT_MISTAKES = (
     ),
     Mistake(
         "split-tokens",
-        "You cut the tokens into n_heads groups. Every head sees every token; what is cut are the features, axis=-1.",
+        "You cut the tokens into n_heads groups. Every head sees every token; it's the features that are cut, axis=-1.",
         (
             lambda X, n_heads: np.stack(np.split(X, n_heads, axis=-2), axis=-3),
             lambda X, n_heads: X.reshape(*X.shape[:-2], n_heads, X.shape[-2] // n_heads, X.shape[-1]),
@@ -131,13 +131,13 @@ SPLIT_MISTAKES = (
     ),
     Mistake(
         "split-heads-before-batch",
-        "Your heads stand before the batch: (n_heads, ..., seq_len, d_head). They belong right before the tokens; "
+        "Your heads come before the batch: (n_heads, ..., seq_len, d_head). They belong right before the tokens; "
         "np.stack puts its new axis there with axis=-3. (A list of parts counts as stacked along the first axis.)",
         (lambda X, n_heads: np.stack(_split(X, n_heads)),),
     ),
     Mistake(
         "split-axes-from-front",
-        "You count axes from the front. With a batch they move on by one, and another pair is exchanged. From the end "
+        "You count axes from the front. A batch shifts them by one, and you swap another pair. Counted from the end, "
         "it is always swapaxes(-3, -2).",
         (
             lambda X, n_heads: cut(X, n_heads).swapaxes(0, 1),
@@ -147,7 +147,7 @@ SPLIT_MISTAKES = (
     Mistake(
         "split-fixed-axes",
         "It fits one number of axes only. X may have batch axes in front, one or more, or none: `*batch, seq_len, "
-        "d_model = X.shape` takes them all, and swapaxes(-3, -2) exchanges the same two in all of them.",
+        "d_model = X.shape` takes them all, and swapaxes(-3, -2) always swaps the same two.",
         (
             _three_axes_only,
             _two_axes_only,
@@ -170,7 +170,7 @@ SPLIT_MISTAKES = (
     ),
     Mistake(
         "split-one-head",
-        "You return one head. All n_heads of them are asked for, on an axis of their own before the tokens.",
+        "You return one head. Return all n_heads of them, on an axis of their own before the tokens.",
         (
             lambda X, n_heads: _split(X, n_heads)[0],
             lambda X, n_heads: _split(X, n_heads)[-1],
@@ -179,7 +179,7 @@ SPLIT_MISTAKES = (
     ),
     Mistake(
         "split-reversed-heads",
-        "Your heads stand in reverse. Head 0 has the first features.",
+        "Your heads are in reverse order. Head 0 has the first features.",
         (lambda X, n_heads: reversed_heads(split_heads(X, n_heads)),),
     ),
 )

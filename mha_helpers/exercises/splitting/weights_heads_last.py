@@ -65,8 +65,8 @@ exercise = Exercise(
     hints=(
         "`@` multiplies over the last two axes and treats everything before them as a batch. What should the last two "
         "axes be, and what belongs in front of them?",
-        "A query of head 0 must meet keys of head 0 only, so the heads belong in front, beside the batch. Let heads "
-        "and tokens change places in both arrays.",
+        "A query of head 0 must meet keys of head 0 only, so the heads belong in front, beside the batch. Swap heads "
+        "and tokens in both arrays.",
         "`queries.swapaxes(1, 2)` is (batch, n_heads, n_queries, d_head). The sum runs over the d_head features, so "
         'divide by `np.sqrt(queries.shape[-1])`. Or say it in one line: `np.einsum("bqhd,bkhd->bhqk", queries, keys)`.',
     ),

@@ -50,14 +50,13 @@ WEIGHTS_HEADS_LAST_MISTAKES = (
     ),
     Mistake(
         "heads-last-reshaped",
-        "The shape is right, but you brought the heads in front with a reshape, which moves no number: tokens and "
-        "heads are mixed. Let the two axes change places instead, swapaxes(1, 2).",
+        "The shape is right, but you brought the heads to the front with a reshape, which doesn't move any numbers, "
+        "so tokens and heads are mixed. Swap the two axes instead: swapaxes(1, 2).",
         (lambda queries, keys: softmax(_reshaped(queries) @ swap(_reshaped(keys)) / np.sqrt(queries.shape[-1])),),
     ),
     Mistake(
         "heads-last-layout",
-        "The numbers are right, but their axes stand in another order. Asked for is (batch, n_heads, n_queries, "
-        "n_keys).",
+        "The numbers are right, but their axes are in another order. It should be (batch, n_heads, n_queries, n_keys).",
         (
             lambda queries, keys: _right(queries, keys).swapaxes(1, 2),
             lambda queries, keys: np.moveaxis(_right(queries, keys), 1, -1),
@@ -66,8 +65,7 @@ WEIGHTS_HEADS_LAST_MISTAKES = (
     ),
     Mistake(
         "scores-keys-by-queries",
-        "Queries and keys have changed places: your rows are keys and your columns are queries. Rows ask, columns are "
-        "asked.",
+        "You swapped queries and keys: your rows are keys, and your columns are queries. Rows ask, columns are asked.",
         (
             lambda queries, keys: _right(keys, queries),
             lambda queries, keys: swap(_right(queries, keys)),

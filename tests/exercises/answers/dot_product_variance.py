@@ -106,6 +106,7 @@ WRONG = {
     "variance-not-averaged": (lambda queries, keys: (((queries * keys).sum(-1) - (queries * keys).sum(-1).mean()) ** 2).sum(),),
     "variance-scaled": (lambda queries, keys: (queries * keys).sum(-1).var() / queries.shape[-1],),
     "variance-all-pairs": (lambda queries, keys: np.inner(queries, keys).var(),),
+    "variance-sum-of-variances": (lambda queries, keys: (queries.T * keys.T).var(axis=1).sum(),),
     None: (
         variance_remembers,
         variance_of_standardised,
@@ -124,7 +125,6 @@ WRONG = {
         lambda queries, keys: f"{(queries * keys).sum(-1).var():.4f}",
         lambda queries, keys: int((queries * keys).sum(-1).var()),
         lambda queries, keys: (queries * keys).sum(-1).var() * queries.shape[-1],
-        lambda queries, keys: (queries * keys).var(axis=0).sum(),
         lambda queries, keys: (queries * keys).var(axis=-1).mean(),
         lambda queries, keys: queries.var() * keys.var(),
         lambda queries, keys: queries.var() + keys.var(),

@@ -37,7 +37,8 @@ WRONG = {
     "softmax-not-normalised": (
         lambda queries, keys, values: (np.exp(queries @ keys.T) @ values, np.exp(queries @ keys.T)),
     ),
-    None: (transposed_instead, lambda queries, keys, values: dot_product_attention(queries, keys, values)[::-1]),
+    "scores-keys-by-queries": (transposed_instead,),
+    None: (lambda queries, keys, values: dot_product_attention(queries, keys, values)[::-1],),
 }
 
 TOLD = ()

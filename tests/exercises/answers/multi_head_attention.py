@@ -31,6 +31,8 @@ CATALOGUE = (
     "mha-mask-ignored",
     "mha-projection-per-head",
     "mha-no-projections",
+    "mha-width-mismatch",
+    "mha-full-width-heads",
 )
 
 TELLING_CASE = ("two batch axes", 6)
@@ -372,6 +374,28 @@ def mha_full_width_heads(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     return np.mean([c for c, _ in pairs], axis=0) @ W_O, np.stack([w for _, w in pairs], axis=-3)
 
 
+def mha_input_split_and_split_again(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    heads = split_heads(X, n_heads)
+    q, k, v = (split_heads(heads @ W, n_heads) for W in (W_Q, W_K, W_V))
+    context, weights = scaled_dot_product_attention(q, k, v, mask)
+    return combine_heads(context) @ W_O, weights
+
+
+def mha_slices_in_a_loop(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    pairs = []
+    for part in np.split(X, n_heads, axis=-1):
+        pairs.append(scaled_dot_product_attention(part @ W_Q, part @ W_K, part @ W_V, mask))
+    return np.concatenate([c for c, _ in pairs], axis=-1) @ W_O, np.stack([w for _, w in pairs], axis=-3)
+
+
+def mha_whole_in_a_loop(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    heads = []
+    for _ in range(n_heads):
+        context, weights = scaled_dot_product_attention(X @ W_Q, X @ W_K, X @ W_V, mask)
+        heads.append(context)
+    return np.concatenate(heads, axis=-1) @ W_O, weights
+
+
 def mha_last_head_only(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     heads, weights = _heads_of(X, W_Q, W_K, W_V, n_heads, mask)
     return head_contributions(heads, W_O)[..., -1, :, :], weights
@@ -502,6 +526,8 @@ WRONG = {
         mha_scales_in_place,
     ),
     "mha-mask-ignored": (mha_weights_unmasked,),
+    "mha-width-mismatch": (mha_input_split_and_split_again, mha_slices_in_a_loop),
+    "mha-full-width-heads": (mha_whole_in_a_loop,),
     "mha-combine-interleaved": (mha_strided_rows_of_W_O,),
     "mha-output-projection-transposed": (mha_columns_of_W_O,),
     "mha-weights-before-batch": (mha_loop_stacks_first,),

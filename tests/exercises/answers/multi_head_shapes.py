@@ -42,4 +42,21 @@ WRONG = {
     ),
 }
 
-TOLD = ()
+TOLD = (
+    (
+        lambda b, s, d, h: ((b, s, h, d), (b, h, s, s), (b, s, d)),
+        "the axes of queries_in_heads count sentences, heads, tokens, and the features of one head.",
+    ),
+    (
+        lambda b, s, d, h: ((b, h, s, d // h), (b, h, s, s), (b, d, s)),
+        "Right: weights and queries_in_heads. Axis 1 of concatenation should be 5; yours is 12.",
+    ),
+    (
+        lambda b, s, d, h: ((b, h, s, d // h), (b, h, s, s), (s, b, d / h)),
+        "Axis 0 of concatenation should be 2; yours is 5.",
+    ),
+    (
+        lambda b, s, d, h: ((h, s, d // h), (b, h, s, s), (b, s, d)),
+        "queries_in_heads should have 4 axes; yours has 3.",
+    ),
+)

@@ -46,8 +46,8 @@ def without_columns(W, head, d_head):
 RIGHT = (by_mask, by_hstack, by_blocks, in_lists)
 
 WRONG = {
+    "without-head-two-whole": (lambda W_Q, W_K, W_V, W_O, head, n_heads: (W_Q, W_K, W_V, W_O),),
     None: (
-        lambda W_Q, W_K, W_V, W_O, head, n_heads: (W_Q, W_K, W_V, W_O),
         lambda W_Q, W_K, W_V, W_O, head, n_heads: by_mask(W_K, W_Q, W_V, W_O, head, n_heads),
         lambda W_Q, W_K, W_V, W_O, head, n_heads: by_mask(W_Q, W_K, W_V, W_O, head, n_heads)[:3],
         lambda W_Q, W_K, W_V, W_O, head, n_heads: by_mask(2 * W_Q, W_K, W_V, W_O, head, n_heads),

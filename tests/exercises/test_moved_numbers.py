@@ -1,0 +1,58 @@
+"""Every mistake that the course talks about moves a number of the running example far enough to be seen, or none."""
+
+import numpy as np
+import pytest
+from answers import EXERCISES
+
+from mha_helpers import attention, exercises
+from mha_helpers.exercises.moved_numbers import LOOKED_AT, VISIBLE, moved_number
+from mha_helpers.exercises.output_projection.exit_test import FAULTS, RIGHT
+
+IN_THE_EXAMPLE = {name: exercise for name, exercise in EXERCISES.items() if name in LOOKED_AT}
+REPAIRS = {name: exercise for name, exercise in IN_THE_EXAMPLE.items() if exercise.given}
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"), [(name, mistake.slug) for name, found in IN_THE_EXAMPLE.items() for mistake in found.mistakes]
+)
+def test_a_mistake_moves_a_number_far_enough_or_none(name, slug):
+    exercise = IN_THE_EXAMPLE[name]
+    moved = moved_number(exercise, exercise.with_mistake(slug))
+    assert moved is None or moved.shift >= VISIBLE
+
+
+@pytest.mark.parametrize("name", IN_THE_EXAMPLE)
+def test_what_is_right_moves_nothing(name):
+    assert moved_number(IN_THE_EXAMPLE[name], IN_THE_EXAMPLE[name].reference) is None
+
+
+def test_the_running_example_has_nothing_to_do_with_other_exercises():
+    assert moved_number(exercises.judge_step, lambda *given: 0) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "slug", "right", "wrong"),
+    [
+        ("dot_product_attention", "softmax-over-queries", 0.83, 0.31),
+        ("scaled_dot_product_attention", "scale-missing", 0.70, 0.83),
+        ("scaled_dot_product_attention", "scale-d-model", 0.70, 0.57),
+        ("masked_attention", "mask-after-softmax", 0.85, 0.70),
+    ],
+)
+def test_the_numbers_are_those_of_the_notebooks(name, slug, right, wrong):
+    moved = moved_number(getattr(exercises, name), getattr(exercises, name).with_mistake(slug))
+    where = ", under a causal mask," if name == "masked_attention" else ""
+    assert str(moved) == f"the weight of “it” on “cat”{where} is {wrong:.2f}, not {right:.2f}"
+
+
+@pytest.mark.parametrize("name", REPAIRS)
+def test_a_function_to_repair_is_told_by_its_number_but_where_our_sentence_cannot_show_it(name):
+    message = REPAIRS[name].check(REPAIRS[name].given).message
+    assert ("You can see it in the course's sentence: " in message) == (name != "mend_masked_attention")
+
+
+@pytest.mark.parametrize(("line", "instead", "slug"), FAULTS)
+def test_a_bug_of_the_exit_test_can_be_seen(line, instead, slug):
+    namespace = {"np": np, "softmax_or_zeros": attention.softmax_or_zeros}
+    exec(RIGHT.replace(line, instead), namespace)
+    assert moved_number(exercises.multi_head_attention, namespace["layer"]).shift >= VISIBLE
