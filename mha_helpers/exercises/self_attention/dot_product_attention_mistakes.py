@@ -153,8 +153,8 @@ ATTENTION_MISTAKES = (
     ),
     Mistake(
         "scale-not-yet",
-        "You divided the scores by sqrt(d_head). That is what transformers do, and notebook 02 shows why; this "
-        "exercise asks for the plain scores.",
+        "You divided the scores by sqrt(d_head). Transformers do that, and it is what notebook 02 is about. Here, "
+        "write attention without the division.",
         (_attention_scaled(lambda d_head, n_keys, d_value: d_head**-0.5),),
         seen_in=WEIGHTS,
     ),
