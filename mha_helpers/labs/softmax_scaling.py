@@ -204,7 +204,7 @@ def _line(result, before):
         parts += [
             svg.box(ZERO - band, y - 11, 2 * band, 22, fill=style.SEQUENTIAL[1]),
             f'<path d="M{ZERO - REACH} {y}h{2 * REACH}{axis}" stroke="{style.QUIET}"/>',
-            svg.text(0, y + 4, name, size=12, bold=y == DIVIDED_Y),
+            svg.text(0, y + 4, name, size=12, bold=y == DIVIDED_Y and name != "undivided"),
         ]
     parts.append(svg.box(0, DIVIDED_Y + 17, 10, 10, fill=style.SEQUENTIAL[1]))
     parts.append(svg.text(14, DIVIDED_Y + 26, "spread", size=11, colour=style.QUIET))

@@ -239,7 +239,7 @@ def _card(probe, reading, x, y):
     tag, colour = ("ABNORMAL", style.ALARM) if abnormal else ("normal", style.blend((edge, style.INK), 0.3))
     parts.append(svg.text(x + width - 8, y + 17, tag, anchor="end", bold=abnormal, size=11, colour=colour))
     if reading.numbers is not None:
-        parts.append(_numbers(reading, x + 12, y + 37, width - 16))
+        parts.append(_numbers(reading, x + 9, y + 37, width - 12))
     for k, line in enumerate(_two_lines(reading.words)):
         parts.append(svg.text(x + 14, y + 98 + 13 * k, line, bold=abnormal, size=11, colour=colour))
     return "".join(parts)
@@ -247,7 +247,8 @@ def _card(probe, reading, x, y):
 
 def _numbers(reading, x, y, width):
     """Draw a reading's table; a bar behind each number says how large it is, a red one that it is abnormal."""
-    labels = 38 if len(reading.columns) > 4 else 46
+    dense = len(reading.columns) > 4  # bold numbers would touch
+    labels = 38 if dense else 52
     step = (width - labels) / len(reading.columns)
     largest = max(np.abs(reading.numbers).max(), 1e-9)
     parts = []
@@ -263,7 +264,9 @@ def _numbers(reading, x, y, width):
             fill = style.tint(style.ALARM, 0.35) if bad else style.tint(style.ROLES["values"], 0.25)
             parts.append(svg.box(left + 1, top + 17 - tall, step - 2, tall, fill=fill))
             written = {"0.00": "0", "1.00": "1"}.get(svg.short(value, 2), svg.short(value, 2))
-            parts.append(svg.text(left + step / 2, top + 13, written, anchor="middle", size=11, bold=bool(bad)))
+            parts.append(
+                svg.text(left + step / 2, top + 13, written, anchor="middle", size=11, bold=bool(bad and not dense))
+            )
     return "".join(parts)
 
 
