@@ -38,7 +38,7 @@ def gpt(n_blocks=4):
             f'<path d="{path}" fill="none" stroke="{style.INK}" stroke-width="2"/>',
         ]
     parts += [
-        svg.text(10, STREAM - 66, "character + place", bold=True),
+        svg.text(10, STREAM - 66, "character + position", bold=True),
         svg.text(386, STREAM + 66, "the residual stream: one row of numbers for each character", anchor="middle"),
         svg.box(176, 30, 420, STREAM + 14, stroke=style.QUIET, dashed=True),
         svg.text(186, 48, f"block (there are {n_blocks})", bold=True),

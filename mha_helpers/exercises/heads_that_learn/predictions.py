@@ -25,7 +25,7 @@ predict_without_mask = Prediction(
     right="a",
     reactions={
         "a": "Each token looks at the one after it and copies the answer. When it has to write, there is nothing after "
-        "it to copy, and it hasn't learned anything else. The loss gave no warning.",
+        "it to copy, and it has learned little else. The loss gave no warning.",
         "b": "What it sees more of is the answer itself, one position to the right. That is quickly found.",
         "c": "The loss does fall almost to zero. But the model has learned to copy the answer, and when it writes "
         "there is no answer yet to copy.",
