@@ -10,7 +10,12 @@ TINY, SMALL = 11, 12  # font sizes
 CURVE = (34, 26, 206, 112)  # left, top, width and height of the loss's panel
 MAPS, TALLEST, GAP = 292, 98, 9  # where the maps begin, the largest of them, and what is between them
 HEADLINE, ROW = 30, 138  # above each map, and from one layer's maps to the next's
-MEANINGS = ("maps: a row for each query", "before: on the token before, first half", "followed: on what followed")
+MEANINGS = (
+    "maps: a row for each query",
+    "before: on the token before, first half",
+    "followed: on what followed",
+    "dashed: nobody can know yet",
+)
 STEP_MEAN = 10  # steps of which the curve shows the mean
 GUESSING = np.log(16)
 
@@ -92,7 +97,7 @@ def _maps(result):
             parts.append(_map(shown, x, y, side, n, style.head_weight_colours(head), is_causal))
     bottom = n_layers * ROW
     for i, meaning in enumerate(MEANINGS):
-        parts.append(svg.text(0, bottom - 30 + 14 * i, meaning, size=TINY, colour=style.QUIET))
+        parts.append(svg.text(0, bottom - 14 * (len(MEANINGS) - 1 - i) - 2, meaning, size=TINY, colour=style.QUIET))
     return parts, bottom
 
 
@@ -131,7 +136,7 @@ def _strip(result, y):
             stroke, dashed = (style.ROLES["X"], False) if row == 0 or is_right or goes_on else (style.QUIET, True)
             parts.append(svg.box(x + 2, y, step - 4, 20, fill=fill, stroke=stroke, dashed=dashed))
             parts.append(svg.text(x + step / 2, y + 15, letter, anchor="middle", bold=not dashed))
-            if probabilities:
+            if probabilities and not dashed:
                 parts.append(svg.text(x + step / 2, y + 33, number(probabilities[i]), anchor="middle", size=TINY))
         y += 40 if probabilities else 24
     return parts, y + 2

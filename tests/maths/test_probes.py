@@ -84,7 +84,7 @@ def test_x_is_never_changed():
             "the function returned shape (2, 5) for X of shape (6, 5); wrap it so that",
         ),
         (lambda: leaks(lambda X: (X, X), X), "the function returned 2 things; wrap it so that it returns the outputs"),
-        (lambda: leaks(lambda X: X * np.nan, X), "the function returned NaN or infinity, and whether these move"),
+        (lambda: leaks(lambda X: X * np.nan, X), "the function returned NaN or infinity, so nothing can be measured"),
         (lambda: permutation_gap(lambda X: X, X, [0, 1]), "order=[0, 1] is no permutation; give each of the positions"),
         (lambda: permutation_gap(lambda X: X, X[:2], [True, False]), "order=[True, False] is no permutation"),
         (lambda: largest_gap((), ()), "one returned 0 arrays and the other 0"),
