@@ -8,6 +8,8 @@ from corpus import FAULTS, RIGHT, torch_cases
 
 from mha_helpers import doctor
 
+pytestmark = pytest.mark.slow
+
 if importlib.util.find_spec("torch"):
     FAULTS, RIGHT = (functions + modules for functions, modules in zip((FAULTS, RIGHT), torch_cases(), strict=True))
 

@@ -5,6 +5,8 @@ from made_up import FAULTY, RIGHT
 
 from mha_helpers import doctor
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("function", FAULTY, ids=lambda function: function.__name__)
 def test_a_fault_gets_its_names_and_no_other(function):

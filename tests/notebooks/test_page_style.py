@@ -6,6 +6,8 @@ from nbformat import v4
 from tools.page.browser import lab_server, open_browser, open_notebook, open_page, run_all
 from tools.writing.notebooks import KERNELSPEC, write
 
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
 TEXT = "Attention gives a word a new vector, a weighted average of the vectors of all the words in its sentence. " * 8
 CELLS = [
     v4.new_markdown_cell(f"# One\n\n{TEXT}"),
@@ -21,7 +23,6 @@ BARS = """[...document.querySelectorAll(".jp-CodeCell > .jp-Cell-inputWrapper")]
     .map(one => parseFloat(getComputedStyle(one).borderLeftWidth))"""
 
 
-@pytest.mark.browser
 @pytest.mark.parametrize("application", ["jupyterlab", "notebook"])
 def test_lines_can_be_read_and_exercises_stand_out(tmp_path, application):
     write(v4.new_notebook(cells=CELLS, metadata={"kernelspec": KERNELSPEC}), tmp_path / "one.ipynb")
@@ -48,8 +49,6 @@ LINKS = [
 ]
 
 
-@pytest.mark.slow
-@pytest.mark.browser
 @pytest.mark.parametrize("application", ["jupyterlab", "notebook"])
 @pytest.mark.parametrize("link", [".jp-RenderedMarkdown a[href*='01_self']", ".mha-map a >> nth=0"])
 def test_links_open_the_other_notebook(tmp_path, application, link):
