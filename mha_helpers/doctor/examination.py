@@ -11,8 +11,8 @@ from mha_helpers.doctor.report import Finding, Report
 from mha_helpers.doctor.signature import CannotBeExaminedError
 from mha_helpers.doctor.vocabulary import WORDS, WRONG
 
-SECONDS = 9.0  # for one report
-SEARCH_SECONDS = 4.5  # of these, at most, for the plain call
+SECONDS = 18.0  # for one report
+SEARCH_SECONDS = 10.0  # of these, at most, for the plain call
 FAILS_IN_MANY = ("80 tokens", "150 tokens")  # a module may have a longest sequence
 
 

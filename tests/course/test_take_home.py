@@ -10,6 +10,8 @@ import pytest
 
 from mha_helpers import course
 
+pytestmark = pytest.mark.slow
+
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
 

@@ -12,6 +12,8 @@ from mha_helpers.doctor.equation import Case, compute
 from mha_helpers.doctor.forms import FORMS
 from mha_helpers.doctor.hiding import BUILT_IN
 
+pytestmark = pytest.mark.slow
+
 
 def names(function, **options):
     report = doctor.examine(function, **options)

@@ -54,12 +54,14 @@ def trained():
     return Training(repeated_sequences()).run(300)
 
 
+@pytest.mark.slow
 def test_two_layers_learn_to_continue_what_repeats(trained):
     assert trained.losses[0] > 2.7  # log(16) = 2.77 is a guess
     assert trained.look().loss < 0.2
     assert trained.look().accuracy > 0.95
 
 
+@pytest.mark.slow
 def test_a_head_looks_back_one_token_and_another_finds_what_followed(trained):
     seen, drawn = trained.look(), trained.held_out()
     assert previous_token_score(seen.weights[0]).mean(axis=0).max() > 0.15
@@ -67,16 +69,19 @@ def test_a_head_looks_back_one_token_and_another_finds_what_followed(trained):
     assert induction_score(seen.weights[0], drawn.periods).max() < 0.1
 
 
+@pytest.mark.slow
 def test_without_the_heads_of_either_layer_it_is_lost(trained):
     for layer in (0, 1):
         assert trained.look(without=[(layer, head) for head in range(2)]).loss > 1.5
     assert trained.look(without=[]).loss == trained.look().loss
 
 
+@pytest.mark.slow
 def test_one_layer_cannot_learn_it():
     assert Training(repeated_sequences(), n_layers=1).run(200).look().loss > 1
 
 
+@pytest.mark.slow
 def test_without_a_mask_the_loss_falls_and_nothing_is_learned():
     training = Training(repeated_sequences(), is_causal=False).run(200)
     assert training.look().loss < 0.2
@@ -103,6 +108,7 @@ def test_what_is_put_in_is_what_it_runs_on():
         assert_array_equal(array, ours.parameters[name], err_msg=name)
 
 
+@pytest.mark.slow
 def test_two_heads_tell_two_things_and_one_head_or_equal_ones_only_one():
     def accuracy(**options):
         return Training(two_before(), n_layers=1, d_model=16, **options).run(250).look().accuracy

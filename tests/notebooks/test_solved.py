@@ -61,6 +61,7 @@ def course_exercises(monkeypatch):
     return solution
 
 
+@pytest.mark.slow
 def test_fills_in_solutions_and_answers_and_keeps_every_other_line(course_exercises, tmp_path, capsys):
     path, folder = tmp_path / "double.ipynb", tmp_path / "new" / "solved"
     write(notebook_of((STUB, "exercise"), (QUESTION, "prediction"), ("double(21)",)), path)
@@ -82,6 +83,7 @@ def test_fills_in_solutions_and_answers_and_keeps_every_other_line(course_exerci
     assert "have the same name" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_check_that_refuses_the_solution_is_an_error(course_exercises, tmp_path):
     course_exercises.source = "def double(x):\n    return 3 * x"
     path, folder = tmp_path / "double.ipynb", tmp_path / "solved"

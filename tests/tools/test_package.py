@@ -115,6 +115,7 @@ def test_modules_import_only_what_they_stand_on(path):
     assert used <= ALLOWED[room]
 
 
+@pytest.mark.slow
 def test_the_data_travel_inside_the_wheel(tmp_path):
     """Installed without the repository around it, as on Colab, the package finds its data."""
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir"]
