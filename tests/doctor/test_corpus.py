@@ -13,6 +13,8 @@ from corpus.case import Input, varied
 if importlib.util.find_spec("torch"):
     FAULTS, RIGHT = (functions + modules for functions, modules in zip((FAULTS, RIGHT), torch_cases(), strict=True))
 
+pytestmark = pytest.mark.slow
+
 TOLERANCES = {"float64": 1e-9, "float32": 1e-4, "float16": 2e-2}
 CHANGES = [
     {},

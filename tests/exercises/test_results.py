@@ -217,6 +217,7 @@ for number in range(300):
     assert lengths == sorted([number % 50 for number in range(300)] * 2)
 
 
+@pytest.mark.slow
 def test_in_a_notebook_it_is_the_cell_that_consents(folder):
     checks = "from mha_helpers import exercises\nexercises.predict_constant.commit('b')"
     for cells, files in (([checks], []), ([checks, "exercises.keep_results()", checks], ["my_results.jsonl"])):

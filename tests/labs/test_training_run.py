@@ -76,6 +76,7 @@ def test_without_a_layer_it_is_lost(run):
         assert texts(result).count("knocked out") == small_runs.load(run).n_heads
 
 
+@pytest.mark.slow
 def test_every_step_of_every_run_is_drawn_inside_its_picture():
     for run in small_runs.STORED:
         for step in small_runs.MOMENTS:

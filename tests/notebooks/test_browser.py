@@ -167,6 +167,7 @@ def test_the_stored_notebook_shows_every_picture_untrusted_and_without_a_kernel(
         assert [error for error in seen.page_errors if first_line(error) != own] == []
 
 
+@pytest.mark.slow
 def test_what_goes_wrong_in_a_page_is_noticed(course):
     """Otherwise the lists that stay empty above would prove nothing."""
     with course.page() as seen:
