@@ -7,6 +7,8 @@ import numpy as np
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.style import number
 
+LEAST = 0.02  # a thinner arc is not seen
+
 
 def arcs(weights, queries, keys, *, chosen=None, head=0, width=740, height=190):
     """Draw attention over words: queries above, keys below, an arc as thick as each weight.
@@ -48,7 +50,7 @@ def arcs(weights, queries, keys, *, chosen=None, head=0, width=740, height=190):
         lines = []
         for j, weight in enumerate(row):
             weight = round(float(weight), 3)
-            if not weight >= 0.005:  # nor NaN
+            if not weight >= LEAST:  # nor NaN
                 continue
             x1, middle = (j + 0.5) * step, (top + bottom) / 2
             faint = chosen is not None and i != chosen

@@ -4,9 +4,8 @@ The picture is drawn of the running example. Parts of it can be lit, with the re
 goes through it, and how the course's map shows where a notebook stands.
 """
 
+import functools
 import math
-
-import numpy as np
 
 from mha_helpers import running_example as example
 from mha_helpers.drawing import style, svg
@@ -116,17 +115,7 @@ def fill(name, value, row, column, largest):
 def _tensor(name, values, *, lit, row, wrong, named):
     x, y, (rows, columns), role = TENSORS[name]
     width, height = columns * CELL[0], rows * CELL[1]
-    largest = float(np.abs(values[np.isfinite(values)]).max(initial=1))
-    cells = svg.box(x - 1, y - 1, width + 1, height + 1, stroke=style.GRID)
-    cells += "".join(
-        svg.box(x + j * CELL[0], y + i * CELL[1], CELL[0] - 1, CELL[1] - 1, fill=fill(name, value, i, j, largest))
-        for i, row_values in enumerate(values.tolist())  # plain numbers: NumPy's are slow one by one
-        for j, value in enumerate(row_values)
-    )
-    if name in "QKV":  # whose columns are whose
-        for head in range(HEADS):
-            left = x + head * width / 2
-            cells += svg.box(left, y + height + 1, width / 2 - 1, 3, fill=style.head_colour(head))
+    cells = _cells(name, tuple(map(tuple, values.tolist())))  # plain numbers: NumPy's are slow one by one
     parts = [f"<g{_dimmed(lit)}><title>{name}: {rows} by {columns}</title>{cells}</g>"]
     if lit and row is not None and rows == N and name not in "KV":  # a query has no row in keys and values
         parts.append(
@@ -146,6 +135,25 @@ def _tensor(name, values, *, lit, row, wrong, named):
             svg.text(right - 0.5, bottom + 4, "≠", anchor="middle", bold=True, colour=style.PAPER, size=12),
         ]
     return "".join(parts)
+
+
+@functools.lru_cache(64)  # from step to step of a tour only what is lit changes
+def _cells(name, values):
+    x, y, (rows, columns), _ = TENSORS[name]
+    width, height = columns * CELL[0], rows * CELL[1]
+    largest = max([1, *(abs(value) for row in values for value in row if math.isfinite(value))])
+    cells = svg.box(x - 1, y - 1, width + 1, height + 1, stroke=style.GRID)
+    filled = (
+        (x + j * CELL[0], y + i * CELL[1], fill(name, value, i, j, largest))
+        for i, row in enumerate(values)
+        for j, value in enumerate(row)
+    )
+    cells += svg.boxes(filled, CELL[0] - 1, CELL[1] - 1)
+    if name in "QKV":  # whose columns are whose
+        for head in range(HEADS):
+            left = x + head * width / 2
+            cells += svg.box(left, y + height + 1, width / 2 - 1, 3, fill=style.head_colour(head))
+    return cells
 
 
 def _dimmed(lit):

@@ -6,6 +6,7 @@ comes from a learner is escaped. There are no ids, so that a picture can be show
 
 import html
 import math
+from collections import defaultdict
 
 import numpy as np
 
@@ -29,10 +30,27 @@ def text(x, y, content, *, anchor="start", bold=False, colour=style.INK, size=FO
 def box(x, y, width, height, *, fill="none", stroke="none", stroke_width=1, dashed=False):
     """Draw a rectangle."""
     dashes = ' stroke-dasharray="5 3"' if dashed else ""
-    return (
-        f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{fill}" stroke="{stroke}" '
-        f'stroke-width="{stroke_width}"{dashes}/>'
-    )
+    outline = "" if stroke == "none" else f' stroke="{stroke}" stroke-width="{stroke_width}"{dashes}'
+    return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{fill}"{outline}/>'
+
+
+def boxes(places, width, height):
+    """Draw boxes of one size, each place and its fill: all of a colour at once, which a browser draws faster.
+
+    Parameters
+    ----------
+    places : iterable of tuple
+        Left, top, and the fill.
+    width, height : float
+
+    Returns
+    -------
+    str
+    """
+    paths = defaultdict(list)
+    for x, y, fill in places:
+        paths[fill].append(f"M{x:g} {y:g}h{width:g}v{height:g}h{-width:g}z")
+    return "".join(f'<path d="{"".join(path)}" fill="{fill}"/>' for fill, path in paths.items())
 
 
 def matrix_size(n_rows, n_columns, *, label_width=0, headed=False, cell=CELL):

@@ -9,7 +9,7 @@ import html
 from base64 import b64encode
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import ipywidgets
 from IPython.display import display
@@ -48,6 +48,9 @@ class Lab:
         Controls that lie on the picture: it is what is clicked.
     below : sequence of ipywidgets.Widget, optional
         Controls that stand below the picture: what few need.
+    follows : dict of str to callable, optional
+        By a control's name: what sets other controls when this one changes, before anything is drawn. It is given
+        the change.
     moves : bool, optional
         Whether the picture shows what has changed, and so needs the result before.
 
@@ -64,11 +67,11 @@ class Lab:
 
     def __init__(
         self, *, name, title, task, controls, compute, render, function, exercise=None, actions=None, layout=None,
-        over=None, below=(), moves=False,
+        over=None, below=(), follows=None, moves=False,
     ):  # fmt: skip
         self.name, self.title, self.task = name, title, task
         self.controls, self.compute, self.render, self.function = controls, compute, render, function
-        self.exercise, self.moves = exercise, moves
+        self.exercise, self.follows, self.moves = exercise, follows or {}, moves
         self.first_state = self.state
         self._n_settings = 0  # how many calls of `set` are under way: an observer may call it again
         self._before = None
@@ -80,8 +83,8 @@ class Lab:
             button = ipywidgets.Button(description=label, layout={"width": "auto"})
             button.on_click(lambda _, change=change: self._take(change(self.state)))
             self.buttons[label] = button
-        for control in controls.values():
-            control.observe(lambda _: self.update(), "value")
+        for name, control in controls.items():
+            control.observe(partial(self._changed, self.follows.get(name)), "value")
         buttons = in_a_row(self.buttons.values())
         rows = layout or [[*controls.values(), Lab.BUTTONS]]
         arranged = [in_a_row(buttons if one is Lab.BUTTONS else one for one in row) for row in rows]
@@ -102,6 +105,13 @@ class Lab:
     def _take(self, changes):
         for values in [changes] if isinstance(changes, dict) else changes:
             self.set(**values)
+
+    def _changed(self, follow, change):
+        if not follow:
+            self.update()
+            return
+        with self.held():
+            follow(change)
 
     def set(self, **values):
         """Set several controls, and draw once, when the last one is set."""

@@ -244,6 +244,15 @@ def head_browser(function=None):
     preset = dropdown("show a head that looks at", PRESETS, width="330px")
     switches = {name: check_box(name) for name in ("random twin", "knock out")}
     theirs = Runs(function)
+
+    def offer_words(_):
+        """Offer the sentence's words as queries; the chosen one stays where it is there, too."""
+        words, chosen = words_of(text.value), query.label.partition(" (")[0]
+        if words and words != list(query.options):
+            same = [place for label, place in words if label.partition(" (")[0] == chosen]
+            query.options = words
+            query.value = same[0] if same else min(len(words) - 1, 1)
+
     lab = Lab(
         name="head_browser",
         title="head browser",
@@ -254,17 +263,8 @@ def head_browser(function=None):
         render=render,
         function=function,
         exercise=exercises.multi_head_attention,
+        follows={"sentence": offer_words},
     )
 
-    def offer_words(_=None):
-        """Offer the sentence's words as queries; the chosen one stays where it is there, too."""
-        words, chosen = words_of(text.value), query.label.partition(" (")[0]
-        if words and words != list(query.options):
-            same = [place for label, place in words if label.partition(" (")[0] == chosen]
-            with lab.held():
-                query.options = words
-                query.value = same[0] if same else min(len(words) - 1, 1)
-
-    text.observe(offer_words, "value")
     preset.observe(lambda change: lab.set(**dict(zip(("layer", "head"), PRESETS[change["new"]], strict=True))), "value")
     return lab

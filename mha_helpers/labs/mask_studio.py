@@ -305,6 +305,6 @@ def mask_studio(function=None):
         render=render,
         function=function,
         exercise=exercises.masked_attention,
+        follows={"mask": lambda change: lab.set(**PRESETS[change["new"]])},
     )
-    preset.observe(lambda change: lab.set(**PRESETS[change["new"]]), "value")
     return lab

@@ -331,7 +331,12 @@ def split_lab(function=None):
         "feature": whole_number("feature", 2, 0, 3, width="110px"),
     }
     step, *others = controls.values()
-    lab = Lab(
+
+    def end(field):
+        """Return what keeps a field within the size that was chosen."""
+        return lambda change: setattr(field, "max", change["new"] - 1)
+
+    return Lab(
         name="split_lab",
         title="split, right beside wrong",
         task="Step through both ways and follow one entry. Which head does it belong to?",
@@ -342,13 +347,6 @@ def split_lab(function=None):
         render=render,
         function=function,
         exercise=exercises.split_heads,
+        follows={"tokens": end(controls["token"]), "d_model": end(controls["feature"])},
         moves=True,
     )
-
-    def end(field, control):
-        field.max = control.value - 1
-
-    # After the lab's own observers, so that the picture is the first to go to the browser.
-    controls["tokens"].observe(lambda change: end(controls["token"], change["owner"]), "value")
-    controls["d_model"].observe(lambda change: end(controls["feature"], change["owner"]), "value")
-    return lab

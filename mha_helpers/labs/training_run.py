@@ -34,6 +34,11 @@ class Measured:
     before: np.ndarray  # (n_layers, n_heads): mean weight on the token before, in the first half
     followed: np.ndarray  # and on what followed the same token before
 
+    @property
+    def leaks(self):
+        """Whether what comes after changes a guess: then the loss is not what counts."""
+        return self.right - self.right_when_writing > 0.05
+
 
 @dataclass(frozen=True)
 class Result:
@@ -48,13 +53,8 @@ class Result:
     letters: str
     weights: np.ndarray  # (n_layers, n_heads, n, n), of the typed sequence
     guesses: list  # of (letter, probability), one after each letter
-    when_writing: str  # what it guesses when nothing comes after yet
+    when_writing: str  # what it guesses when nothing comes after yet, where that is something else
     notice: str
-
-    @property
-    def leaks(self):
-        """Whether what comes after changes a guess: then the loss is not what counts."""
-        return self.measured.right - self.measured.right_when_writing > 0.05
 
 
 def knock_outs(training):
@@ -120,9 +120,11 @@ def compute(state, training=None):
     seen = then.look(_batch_of(tokens), without=off)
     probabilities = seen.probabilities[0, :, 0]
     guesses = [(string.ascii_lowercase[row.argmax()], float(row.max())) for row in probabilities]
-    when_writing = "".join(string.ascii_lowercase[guess] for guess in then.guesses_when_writing(tokens)[0, :, 0])
+    measured, when_writing = measure(training, step, off), ""
+    if measured.leaks:
+        when_writing = "".join(string.ascii_lowercase[guess] for guess in then.guesses_when_writing(tokens)[0, :, 0])
     return Result(
-        run, step, training.losses, measure(training, step, off), list(off), state["knock out"], letters,
+        run, step, training.losses, measured, list(off), state["knock out"], letters,
         seen.weights[:, 0], guesses, when_writing, f"{notice} {remark}".strip(),
     )  # fmt: skip
 
@@ -159,7 +161,7 @@ def sentence(result):
         f"“{result.run}”, step {result.step}{without}: loss {number(measured.loss)}; {percent(measured.right)} of the "
         "guesses on new sequences are right."
     ]
-    if result.leaks:
+    if measured.leaks:
         said.append(f"When nothing comes after yet, only {percent(measured.right_when_writing)} are: it can't write.")
     found = []
     for scores, what in ((measured.before, "the token before"), (measured.followed, "what followed")):
@@ -169,7 +171,7 @@ def sentence(result):
     if found:
         said.append(f"Who looks where: {'; '.join(found)}.")
     letter, probability = result.guesses[-1]
-    if result.leaks:
+    if measured.leaks:
         said.append(f"To go on after “{result.letters}” it guesses “{result.when_writing[-1]}”.")
     else:
         said.append(f"After “{result.letters}” it guesses “{letter}” ({number(probability)}).")
@@ -228,7 +230,20 @@ def training_run(training=None):
         at = step.options.index(state["step"]) + by
         return {"step": step.options[max(0, min(at, len(step.options) - 1))]}
 
-    lab = Lab(
+    def offer(change):
+        """Offer the run's own steps and heads; the step stays where it has that one, too."""
+        shown = of.get(change["new"]) or small_runs.load(change["new"])
+        steps, names = sorted(shown.moments), list(knock_outs(shown))
+        at = max((one for one in steps if one <= step.value), default=steps[0])
+        if list(step.options) != steps:
+            step.options = steps
+            step.value = at
+        if list(off.options) != names:
+            chosen = off.value
+            off.options = names
+            off.value = chosen if chosen in names else NOTHING
+
+    return Lab(
         name="training_run",
         title="training run",
         task="Go back with Earlier: when do the guesses come right, and which heads change?",
@@ -238,21 +253,5 @@ def training_run(training=None):
         render=render,
         function=training,
         actions={"Earlier": lambda state: moved(state, -1), "Later": lambda state: moved(state, 1)},
+        follows={"run": offer},
     )
-
-    def offer(change):
-        """Offer the run's own steps and heads; the step stays where it has that one, too."""
-        shown = of.get(change["new"]) or small_runs.load(change["new"])
-        steps, names = sorted(shown.moments), list(knock_outs(shown))
-        with lab.held():
-            at = max((one for one in steps if one <= step.value), default=steps[0])
-            if list(step.options) != steps:
-                step.options = steps
-                step.value = at
-            if list(off.options) != names:
-                chosen = off.value
-                off.options = names
-                off.value = chosen if chosen in names else NOTHING
-
-    run.observe(offer, "value")
-    return lab

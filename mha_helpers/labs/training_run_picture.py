@@ -64,7 +64,7 @@ def _measured(result):
     measured, y = result.measured, CURVE[1] + CURVE[3] + 36
     lines = [(f"Step {result.step}, on new sequences", True), (f"loss {number(measured.loss)}", False)]
     lines.append((f"right guesses: {100 * measured.right:.0f} %", False))
-    if result.leaks:
+    if measured.leaks:
         lines.append((f"right when it writes: {100 * measured.right_when_writing:.0f} %", True))
     if result.off:
         lines.append((f"without {result.off_name}", True))
@@ -109,10 +109,12 @@ def _map(weights, x, y, side, n, colours, is_causal):
         if is_causal:
             steps = "".join(f"v{pitch:g}h{pitch:g}" for _ in range(n - 1))
             parts.append(f'<path d="M{x + pitch:g} {y:g}{steps}V{y:g}z" fill="{style.HIDDEN}"/>')
-        for (i, j), weight in np.ndenumerate(np.nan_to_num(np.asarray(weights, float)).round(2).clip(0, 1)):
-            if weight >= 0.02:
-                at = round(x + j * pitch, 1), round(y + i * pitch, 1)
-                parts.append(svg.box(*at, round(pitch, 1), round(pitch, 1), fill=colours(weight)))
+        weights = np.nan_to_num(np.asarray(weights, float)).round(2).clip(0, 1)
+        filled = (
+            (round(x + j * pitch, 1), round(y + i * pitch, 1), colours(float(weights[i, j])))
+            for i, j in np.argwhere(weights >= 0.02).tolist()
+        )
+        parts.append(svg.boxes(filled, round(pitch, 1), round(pitch, 1)))
     return "".join([*parts, svg.box(x, y, side, side, stroke=style.QUIET)])
 
 
@@ -123,7 +125,7 @@ def _strip(result, y):
     rows = [("it sees", letters, None)]
     guesses = "".join(letter for letter, _ in result.guesses)
     rows.append(("it guesses next", guesses, [probability for _, probability in result.guesses]))
-    if result.leaks:
+    if result.measured.leaks:
         rows.append(("… when it writes", result.when_writing, None))
     parts = []
     for row, (name, shown, probabilities) in enumerate(rows):

@@ -335,10 +335,6 @@ def which_bug(function=None):
         if not change["new"]:
             lab.set(record=json.dumps(recorded(lab.state | {change["owner"].description: True})))
 
-    # Before the lab's own observers: what they draw is then complete.
-    patient.observe(remember, "value")
-    for probe in probes.values():
-        probe.observe(keep, "value")
     lab = Lab(
         name="which_bug",
         title="which bug is it",
@@ -350,5 +346,6 @@ def which_bug(function=None):
         render=render,
         function=function,
         exercise=exercises.multi_head_attention,
+        follows={"patient": remember} | dict.fromkeys(probes, keep),
     )
     return lab

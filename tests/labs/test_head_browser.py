@@ -102,7 +102,7 @@ def test_the_arcs_are_the_weights_of_the_chosen_query(query):
     names = [element.text for element in page.iter(f"{SVG}title")]
     tokens = OURS.encode(SENTENCE).tokens
     for key, weight in enumerate(weights[query].round(2)):
-        assert (f"{tokens[query]} to {tokens[key]}: {weight:.2f}" in names) == (weight >= 0.01)
+        assert (f"{tokens[query]} to {tokens[key]}: {weight:.2f}" in names) == (weight >= 0.02)
     shown = [text for text in texts(page) if text in {f"{weight:.2f}" for weight in weights[query] if weight >= 0.045}]
     assert shown[: sum(weights[query].round(2) >= 0.05)] == [f"{w:.2f}" for w in weights[query] if w.round(2) >= 0.05]
 
@@ -261,8 +261,7 @@ def test_a_new_sentence_is_drawn_without_a_stale_query(monkeypatch):
     render = lab.render
     monkeypatch.setattr(lab, "render", lambda result: drawn_results.append(result) or render(result))
     lab.controls["sentence"].value = "Hello there"
-    assert all(result.query < len(result.tokens) for result in drawn_results)
-    assert len(drawn_results) == 2
+    assert [result.query < len(result.tokens) for result in drawn_results] == [True]
 
 
 # ---- the learner's function ------------------------------------------------------------------

@@ -51,7 +51,7 @@ def test_maps_guesses_and_measures_are_the_models():
     tokens = np.array([["abcdefghijklmnop".index(letter) for letter in "cabincabinca"]])
     seen = model.look(run_lab._batch_of(tokens))
     np.testing.assert_array_equal(result.weights, seen.weights[:, 0])
-    assert "".join(letter for letter, _ in result.guesses) == result.when_writing, "nothing leaks from behind"
+    assert (result.measured.leaks, result.when_writing) == (False, "")
     for (letter, probability), row in zip(result.guesses, seen.probabilities[0, :, 0], strict=True):
         assert (letter, probability) == ("abcdefghijklmnop"[row.argmax()], row.max())
     drawn = model.task.draw(np.random.default_rng(10_000), 64)
@@ -114,6 +114,9 @@ def test_a_learners_training_is_stepped_through(short):
     lab.set(run="4 heads")
     assert lab.state["step"] == 0, "the last of its steps that isn't later"
     assert "layer 1, head 3" in lab.controls["knock out"].options
+    lab.controls["knock out"].value = "layer 1, head 3"
+    lab.controls["run"].value = "1 head"
+    assert (lab.state["knock out"], "stopped" in lab.picture.value) == ("nothing", False), "it has no head 3"
     lab.buttons["Reset"].click()
     assert (lab.state["run"], lab.state["step"]) == ("yours", 40)
     assert lab.description == training_run().description, "what nbval compares must not depend on the learner"

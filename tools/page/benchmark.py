@@ -45,7 +45,7 @@ IMPORTS = [
 ]
 IMPORT_RUNS = 15
 HEAD_RUNS = 31
-SWEEPS = 6  # of each control, there and back
+SWEEPS = 3  # of each control, there and back
 SWITCH = ".mha-lab input[type=checkbox]:not(.mha-fold input)"
 
 # A lab's numbers as one would draw them without the lab: `interact`, and a new matplotlib figure each time.
@@ -97,7 +97,7 @@ def notebook_of(*sources):
 
 def labs():
     """Key press to changed picture: each lab, in a notebook of its own, beside its numbers by `interact`."""
-    rows = []
+    header = ["", "median ms", "longest ms", "ratio", "blank frames", "presses"]
     with tempfile.TemporaryDirectory() as folder, lab_server(folder) as server, open_browser() as browser:
         for name in mha_labs.__all__:
             notebook = notebook_of(PLAIN, f"labs.{name}()", f"plain(labs.{name}())")
@@ -106,9 +106,7 @@ def labs():
                 open_notebook(seen.page, f"{name}.ipynb")
                 if errors := run_all(seen.page):
                     raise RuntimeError(f"the notebook of the benchmark stopped: {errors[0]}")
-                rows += _presses(seen.page, name)
-    header = ["", "median ms", "longest ms", "ratio", "blank frames", "presses"]
-    print_table("Key press to changed picture, in JupyterLab in a real browser", header, rows)
+                print_table("Key press to changed picture, in JupyterLab", header, _presses(seen.page, name))
 
 
 def _steps(control):

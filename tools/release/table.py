@@ -8,4 +8,5 @@ def print_table(title, header, rows):
     print(f"\n{title}")
     for first, *others in lines:
         aligned = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
-        print("  " + "   ".join([first.ljust(widths[0]), *aligned]))
+        # At once: a long measurement that is stopped has then shown what it found.
+        print("  " + "   ".join([first.ljust(widths[0]), *aligned]), flush=True)
