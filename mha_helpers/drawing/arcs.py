@@ -90,4 +90,5 @@ def _word(word, x, y, step, size, rising, *, up, strong, role):
         x - step / 2 + 2, top, step - 4, 26, fill=style.tint(style.ROLES[role], 0.3 if strong else 0.1),
         stroke=style.ROLES[role], stroke_width=2 if strong else 1,
     )  # fmt: skip
-    return frame + svg.text(x, top + 17, word, anchor="middle", size=size, bold=strong and size == 12)
+    bold = strong and 8.3 * len(word) + 4 <= step
+    return frame + svg.text(x, top + 17, word, anchor="middle", size=size, bold=bold)

@@ -115,14 +115,17 @@ def _panel(title, x, named, x_name, doubling, left, top):
         if across(tick) - half >= free:
             parts.append(svg.text(across(tick), below + 16, f"{tick:g}", anchor="middle", size=11, colour=style.QUIET))
             free = across(tick) + half + 6
-    parts.append(svg.text(x0 + ROOM[0] - 8, below + 32, x_name, anchor="end", size=12))
+    counted = f"{x_name}, doubling" if doubling else x_name
+    parts.append(svg.text(x0 + ROOM[0] - 8, below + 32, counted, anchor="end", size=12))
     parts.append(svg.line(x0, below, x0 + ROOM[0], below, colour=style.INK))
-    at = x0 + 8
-    for (name, curve), (colour, dashes, mark) in zip(named.items(), LOOKS, strict=False):
+    looks = list(zip(named.items(), LOOKS, strict=False))
+    for (name, curve), (colour, dashes, mark) in reversed(looks):  # the first lies on top
         points = [(across(a), up(b)) for a, b in zip(x, curve, strict=True)]
         parts.append(svg.polyline(points, colour=colour, dashes=dashes, name=name))
         for px, py in points if len(points) <= 20 else ():
             parts.append(_mark(mark, px, py, colour))
+    at = x0 + 8
+    for name, (colour, dashes, mark) in ((name, look) for (name, _), look in looks):
         if len(named) > 1:
             parts += [
                 svg.polyline([(at, below + 46), (at + 24, below + 46)], colour=colour, dashes=dashes),
@@ -134,5 +137,5 @@ def _panel(title, x, named, x_name, doubling, left, top):
 
 def _mark(mark, x, y, colour):
     if mark == "circle":
-        return svg.circle(x, y, 3.5, fill=colour)
-    return svg.box(x - 3.5, y - 3.5, 7, 7, fill=style.PAPER, stroke=colour, stroke_width=1.5)
+        return svg.circle(x, y, 3, fill=colour)
+    return svg.box(x - 5, y - 5, 10, 10, fill=style.PAPER, stroke=colour, stroke_width=1.5)  # round a circle, if both

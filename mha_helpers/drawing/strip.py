@@ -18,7 +18,8 @@ PARTS = {
     "04": ({"Q", "K", "V", *_HEADS}, (382, 100)),
     "05": ({"context 0", "context 1", "join 0", "join 1", "concat", "W_O", "output", "out", "on"}, (541, 62)),
 }
-WHOLE = {"A", "B"}  # about all of the block
+WORDS = {"01": "attention", "02": "scaling", "03": "masks", "04": "heads", "05": "W_O"}
+BESIDE = {"A": "A  worked examples, checked", "B": "B  the same in PyTorch"}
 AFTER = {"06": "a real model", "07": "learning", "08": "writing"}
 
 
@@ -43,9 +44,14 @@ def strip(here, *, done=()):
     for number, (_, (x, y)) in PARTS.items():
         parts.append(_badge(number, (x - LEFT) * SCALE, y * SCALE + TOP, here, number in done))
     x = (WIDTH - LEFT) * SCALE + 4
-    if here in WHOLE:
+    if here in BESIDE:
         parts.append(svg.box(2, 2, x - 8, HEIGHT * SCALE + TOP - 3, stroke=style.HEADS[0], stroke_width=2.5))
         parts.append(_badge(here, 16, 17, here, False))
+    below = HEIGHT * SCALE + TOP + 14
+    for i, (number, word) in enumerate(WORDS.items()):
+        parts.append(svg.text(8 + 76 * i, below, f"{number.lstrip('0')} {word}", size=11, bold=number == here))
+    if here in BESIDE:
+        parts.append(svg.text(x, below, BESIDE[here], size=11, bold=True))
     top = (HEIGHT * SCALE - BOX[1]) / 2 + TOP
     for (number, title), draw in zip(AFTER.items(), (_layers, _loss, _writes), strict=True):
         parts.append(_box(x, top, lit=number == here))
@@ -56,7 +62,7 @@ def strip(here, *, done=()):
             middle = top + BOX[1] / 2
             parts.append(svg.arrow(x + BOX[0], middle, x + BOX[0] + GAP + 6, middle, colour=style.QUIET, width=1.5))
         x += BOX[0] + GAP
-    return parts, round(x - GAP + 4, 1), round(HEIGHT * SCALE + TOP + 2, 1)
+    return parts, round(x - GAP + 4, 1), round(below + 6, 1)
 
 
 def _badge(number, x, y, here, done):

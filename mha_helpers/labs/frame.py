@@ -51,6 +51,8 @@ class Lab:
     follows : dict of str to callable, optional
         By a control's name: what sets other controls when this one changes, before anything is drawn. It is given
         the change.
+    still : dict, optional
+        What is set in the stored picture, where the first state shows too little by itself.
     moves : bool, optional
         Whether the picture shows what has changed, and so needs the result before.
 
@@ -67,12 +69,13 @@ class Lab:
 
     def __init__(
         self, *, name, title, task, controls, compute, render, function, exercise=None, actions=None, layout=None,
-        over=None, below=(), follows=None, moves=False,
+        over=None, below=(), follows=None, still=None, moves=False,
     ):  # fmt: skip
         self.name, self.title, self.task = name, title, task
         self.controls, self.compute, self.render, self.function = controls, compute, render, function
         self.exercise, self.follows, self.moves = exercise, follows or {}, moves
         self.first_state = self.state
+        self.still_state = self.first_state | (still or {})
         self._n_settings = 0  # how many calls of `set` are under way: an observer may call it again
         self._before = None
         self.picture, self.readout = ipywidgets.HTML(), ipywidgets.HTML()
@@ -164,19 +167,19 @@ class Lab:
             raise
 
     @property
-    def first_picture(self):
-        """The picture of the first state on the course's own function: what is stored."""
-        return self.draw(self.first_state, None)
+    def still_picture(self):
+        """The picture on the course's own function that is stored."""
+        return self.draw(self.still_state, None)
 
     @property
     def still(self):
         """The lab as it is stored, as HTML."""
-        return card.still(self.title, self.task, self.first_picture)
+        return card.still(self.title, self.task, self.still_picture)
 
     @property
     def description(self):
         """The lab in plain text: what nbval compares and a screen reader gets where the lab is not run."""
-        return f"Lab: {self.title}. {self.first_picture.sentence} Run this cell for the live lab."
+        return f"Lab: {self.title}. {self.still_picture.sentence} Run this cell for the live lab."
 
     def _ipython_display_(self):
         picture = data_path(f"labs/{self.name}.png").read_bytes()

@@ -195,11 +195,15 @@ UNIT, BAR, PITCH, TOP = 14, 20, 34, 26  # pixels for one of an axis; a bar's hei
 BARS, BESIDE = 258, 5  # where the bars begin; between two
 
 
+def _letter(name):
+    return name.partition(" ")[0]  # "S queries" and "S keys" are both S
+
+
 def _bars(shape, names):
     """Return each axis of a shape as (name, size, left, width): to scale, and wide enough for its label."""
     bars, x = [], BARS
     for name, size in zip(names, shape, strict=True):
-        width = max(UNIT * size, 32)
+        width = max(UNIT * size, 32, 6.9 * len(f"{_letter(name)}={size}") + 6)
         bars.append((name, size, x, width))
         x += width + BESIDE
     return bars
@@ -209,8 +213,8 @@ def _axis_bars(bars, y, *, wrong=()):
     """Draw a shape, a bar for each axis; those that are wrong are marked."""
     parts = []
     for i, (name, size, x, width) in enumerate(bars):
-        letter = name.split()[0] if name else ""
-        label = f"{letter}={size}" if letter and 6.8 * len(f"{letter}={size}") < width else size
+        letter = _letter(name)
+        label = f"{letter}={size}" if letter else size
         fill = COLOURS[letter] if letter else style.PAPER
         parts.append(svg.box(x, y, width, BAR, fill=fill, stroke=style.INK, dashed=not name))
         parts.append(svg.text(x + width / 2, y + 14, label, anchor="middle", size=11, bold=not name))
@@ -344,6 +348,7 @@ def shape_tracer():
         "h": dropdown("h, heads", range(1, 7), 3, width="120px"),
     }
     axes = {axis: whole_number(axis, 0, 0, 999, width="115px") for axis in AXES}
+    walked = "; ".join([_written((2, 5, 12, 3)), *[SHOW] * 3])  # to the heads: a still of questions shows nothing
     return Lab(
         name="shape_tracer",
         title="shape tracer",
@@ -355,4 +360,5 @@ def shape_tracer():
         compute=compute,
         render=render,
         function=None,
+        still={"record": walked},
     )

@@ -325,5 +325,6 @@ def softmax_scaling(function=None):
         render=render,
         function=function,
         exercise=exercises.softmax,
+        still={"divisor": "sqrt(d_k)"},
         moves=True,
     )

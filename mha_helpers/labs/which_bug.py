@@ -16,9 +16,9 @@ from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.which_bug_patients import BUGS, HEALTHY, PROBES
 from mha_helpers.learner.answer import answer
 
-YOURS, WARM_UP = "yours", "warm-up"
+YOURS, DEMO = "yours", "demo"
 LETTERS = tuple("ABCDEFGHIJ")
-WARM_UP_BUG = "no scale"  # of the first patient, whose answer is given
+DEMO_BUG = "no scale"  # of the first patient, whose answer is given
 
 # As few probes as tell a bug from every other one, and why.
 WHY = {
@@ -69,7 +69,7 @@ class Result:
     @property
     def score(self):
         if not self.used and not self.tried:
-            return "No score yet."
+            return "A to J are yours to diagnose."
         probes = f"{self.used} probe{'' if self.used == 1 else 's'} used"
         return f"Score: {self.right} of {self.tried} right, {probes}."
 
@@ -111,10 +111,9 @@ def compute(state, function=None):
         run, notice, differs = _yours(function)
         readings = {probe: patients.read(run, probe) if run else patients.reading(HEALTHY, probe) for probe in shown}
         truth = HEALTHY if run is None else committed and patients.same_bug(run)
-    elif name == WARM_UP:
+    elif name == DEMO:
         notice = f"A worked example, with its answer. Your multi_head_attention is the patient “{YOURS}”."
-        truth = WARM_UP_BUG
-        committed = WARM_UP_BUG
+        truth = committed = DEMO_BUG
         readings = {probe: patients.reading(truth, probe) for probe in shown}
     else:
         notice = f"Patient {name} is one of the lab's own. Your multi_head_attention is the patient “{YOURS}”."
@@ -123,7 +122,7 @@ def compute(state, function=None):
     said = {letter: record[letter]["diagnosis"] for letter in LETTERS if "diagnosis" in record.get(letter, {})}
     rights = {letter: diagnosis == bugs[letter] for letter, diagnosis in said.items()}
     marks = {letter: _mark(record.get(letter, {}).get("asked"), rights.get(letter)) for letter in LETTERS}
-    marks[WARM_UP] = "explained"
+    marks[DEMO] = "explained"
     if committed and name == YOURS:
         marks[YOURS] = "right" if committed == truth else "no verdict" if truth is None else "wrong"
     else:
@@ -158,8 +157,10 @@ def _verdict(name, committed, truth, shown):
     probes, why = WHY[truth]
     told = f"Told by {' with '.join(probes)}: {why}"
     who = "your function" if name == YOURS else f"patient {name}"
+    if name == DEMO:
+        return f"The answer is “{truth}”. {told}"
     if committed == truth:
-        return f"{'Answer' if name == WARM_UP else 'Committed'}: {committed}. Right. {told}"
+        return f"Committed: {committed}. Right. {told}"
     other = next(probe for probe in (*shown, *PROBES) if _words(committed, probe) != _words(truth, probe))
     return (
         f"Committed: {committed}. Wrong: {who} is “{truth}”. On {other}, “{committed}” reads "
@@ -194,7 +195,7 @@ def render(result):
     """Draw a result: the ward, and the patient's chart, a card a probe."""
     said, parts = sentence(result), []
     width = (NARROWEST - 11 * 3) / 12
-    for i, name in enumerate((WARM_UP, *LETTERS, YOURS)):
+    for i, name in enumerate((DEMO, *LETTERS, YOURS)):
         parts.append(_bed(name, result.marks[name], i * (width + 3), width, chosen=name == result.patient))
     for i, probe in enumerate(PROBES):
         x, y = i % 3 * (CARD[0] + BESIDE), TOP + i // 3 * (CARD[1] + BESIDE)
@@ -216,7 +217,7 @@ def _bed(name, mark, x, width, *, chosen):
     return "".join(
         [
             svg.box(x, 2, width, 40, fill=fill, stroke=style.INK, stroke_width=3 if chosen else 1),
-            svg.text(x + width / 2, 18, "warm" if name == WARM_UP else name, anchor="middle", bold=chosen, size=12),
+            svg.text(x + width / 2, 18, name, anchor="middle", bold=chosen, size=12),
             svg.text(x + width / 2, 35, short, anchor="middle", size=11, colour=colour, bold=mark == "≠"),
         ]
     )
@@ -246,7 +247,7 @@ def _card(probe, reading, x, y):
 
 
 def _numbers(reading, x, y, width):
-    """Draw a reading's table; a bar behind each number says how large it is, a red one that it is abnormal."""
+    """Draw a reading's table; a cell's shade says how large its number is, and red that it is abnormal."""
     dense = len(reading.columns) > 4  # bold numbers would touch
     labels = 38 if dense else 52
     step = (width - labels) / len(reading.columns)
@@ -260,9 +261,9 @@ def _numbers(reading, x, y, width):
         parts.append(svg.text(x, top + 13, row, size=11))
         for j, value in enumerate(reading.numbers[i]):
             left, bad = x + labels + j * step, reading.abnormal[i, j]
-            tall = 17 * (abs(value) / largest)
-            fill = style.tint(style.ALARM, 0.35) if bad else style.tint(style.ROLES["values"], 0.25)
-            parts.append(svg.box(left + 1, top + 17 - tall, step - 2, tall, fill=fill))
+            share = 0.08 + 0.27 * min(abs(value) / largest, 1)
+            fill = style.tint(style.ALARM if bad else style.ROLES["values"], share)
+            parts.append(svg.box(left + 1, top, step - 2, 17, fill=fill))
             written = {"0.00": "0", "1.00": "1"}.get(svg.short(value, 2), svg.short(value, 2))
             parts.append(
                 svg.text(left + step / 2, top + 13, written, anchor="middle", size=11, bold=bool(bad and not dense))
@@ -284,9 +285,8 @@ def _two_lines(words, longest=27):
 def _stamp(diagnosis, mark, y):
     """Stamp the chart with a diagnosis, and whether it is right."""
     colour, width = STAMPS.get(mark, style.INK), 350
-    text = svg.text(
-        width / 2, y + 24, f"{diagnosis}: {mark}".upper(), anchor="middle", bold=True, colour=colour, size=15
-    )
+    said = f"diagnosis: {diagnosis}" if mark == "explained" else f"{diagnosis}: {mark}"
+    text = svg.text(width / 2, y + 24, said.upper(), anchor="middle", bold=True, colour=colour, size=15)
     frame = svg.box(6, y, width - 12, 34, fill=style.PAPER, stroke=colour, stroke_width=4)
     return f'<g transform="rotate(-1.5 {width / 2} {y + 17})">{frame}{text}</g>'
 
@@ -315,7 +315,7 @@ def which_bug(function=None):
     True
     """
     probes = {probe: check_box(probe, value=probe in ("row sums", "entropy")) for probe in PROBES}
-    patient = radio("patient", (WARM_UP, *LETTERS, YOURS))
+    patient = radio("patient", (DEMO, *LETTERS, YOURS))
     diagnosis = dropdown("diagnosis", BUGS, width="270px")
     # What is kept and not shown: which order of the bugs, and what was asked and said so far.
     hidden = {

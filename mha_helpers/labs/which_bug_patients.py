@@ -239,7 +239,7 @@ PROBES = {
     "leak": (leak, "Causal: who moves an output?", "later: 0, others: more"),
     "knock-out": (knock_out, "Head 0 zeroed in two ways", "both rows equal"),
     "entropy": (entropy, "How evenly does it attend?", "both rows equal"),
-    "parity": (parity, "Far from the loop over heads?", "all 0"),
+    "parity": (parity, "Same as the loop over heads?", "all 0"),
 }
 
 

@@ -9,7 +9,7 @@ from mha_helpers.labs.card import NARROWEST
 TINY, SMALL = 11, 12  # font sizes
 PITCH, LINE, PER_LINE = 8.2, 19, 80  # a character's width and height, and how many stand in a line
 FIXED = "DejaVu Sans Mono, Menlo, Consolas, monospace"  # for the text: each character has its own cell
-N_BARS, BAR, LONGEST = 8, 17, 96  # how many bars, from bar to bar, and how long 1 is
+N_BARS, BAR, LONGEST = 8, 17, 96  # how many bars, from bar to bar, and how long the longest is
 PANELS = (0, 206, 432)  # left edges
 CHART = (34, 108)  # its left edge in the panel, and its height
 LOOKS = {True: ("with the cache", style.ROLES["queries"]), False: ("without", style.ROLES["keys"])}
@@ -39,8 +39,8 @@ def _text(result):
     parts = [
         svg.text(0, 14, title, bold=True),
         svg.text(
-            NARROWEST, 14, f"layer {result.layer}, head {result.head}; darkest: {number(largest)}", anchor="end",
-            size=TINY, colour=style.QUIET,
+            NARROWEST, 14, f"layer {result.layer}, head {result.head}; the darkest has weight {number(largest)}",
+            anchor="end", size=TINY, colour=style.QUIET,
         ),
     ]  # fmt: skip
     parts.append(f'<g font-family="{FIXED}">')
@@ -63,11 +63,12 @@ def _text(result):
 def _bars(result, probabilities, title, x, top, colour, differs=None):
     """Draw the likeliest characters."""
     order = np.argsort(-np.nan_to_num(probabilities, nan=-1), kind="stable")[:N_BARS]
+    heights = np.nan_to_num(probabilities, nan=0, posinf=1, neginf=0).clip(0, 1)
     parts = [svg.text(x, top + 13, title, bold=x == 0, size=SMALL)]
     for row, code in enumerate(order):
         y, probability = top + 24 + BAR * row, probabilities[code]
         character = result.alphabet[code]
-        wide = round(LONGEST * float(np.nan_to_num(probability, nan=0, posinf=1, neginf=0).clip(0, 1)), 1)
+        wide = round(LONGEST * float(heights[code] / (heights.max() or 1)), 1)
         is_wrong = differs is not None and differs[code]
         parts += [
             svg.text(x + 18, y + 12, SIGNS.get(character, character), anchor="middle", size=SMALL, bold=True),

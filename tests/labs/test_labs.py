@@ -64,7 +64,7 @@ LEARNERS = {
 def learner_of(name):
     """Find what a learner may hand to a lab: its exercise's own function, and the first mistake that it marks."""
     make = getattr(labs, name)
-    named = re.search(r"the course's own (\w+)", make().first_picture.notice)
+    named = re.search(r"the course's own (\w+)", make().still_picture.notice)
     if named is None:
         return None
     exercise = getattr(exercises, named[1])
@@ -271,7 +271,7 @@ def test_text_and_background_are_coloured_for_any_theme(make_lab):
 
 def test_the_sentence_is_the_readout_and_the_pictures_name(make_lab):
     lab = make_lab()
-    sentence = html.escape(lab.first_picture.sentence)
+    sentence = html.escape(lab.draw(lab.state, None).sentence)
     assert f"<b>What you see:</b> {sentence}" in lab.readout.value
     assert f'aria-label="{sentence}"' in lab.picture.value
 

@@ -250,7 +250,7 @@ def test_a_game_is_scored():
     assert "Score: 3 of 5 right, 11 probes used." in lab.picture.value
     lab.buttons["Reset"].click()
     assert lab.state == lab.first_state
-    assert "No score yet." in lab.picture.value
+    assert "A to J are yours to diagnose." in lab.picture.value
 
 
 def test_the_first_diagnosis_counts():
@@ -291,7 +291,7 @@ def test_new_patients_come_in_another_order():
     lab.buttons["Commit"].click()
     lab.buttons["New patients"].click()
     assert (lab.state["ward"], lab.state["patient"], lab.state["record"]) == (2, "A", "{}")
-    assert "No score yet." in lab.picture.value
+    assert "A to J are yours to diagnose." in lab.picture.value
     lab.set(patient="A", diagnosis=diagnosis.ward(2)["A"])
     lab.buttons["Commit"].click()
     assert "Score: 1 of 1 right" in lab.picture.value
@@ -310,10 +310,10 @@ def test_compute_keeps_nothing():
 def test_the_first_patient_is_a_worked_example_and_spoils_no_other():
     lab = diagnosis.which_bug()
     assert lab.description == (
-        "Lab: which bug is it. Answer: no scale. Right. Told by entropy: Scores that nobody divides are twice as large "
-        "(sqrt(d_head) is 2): sharper weights. No score yet. Run this cell for the live lab."
+        "Lab: which bug is it. The answer is “no scale”. Told by entropy: Scores that nobody divides are twice as "
+        "large (sqrt(d_head) is 2): sharper weights. A to J are yours to diagnose. Run this cell for the live lab."
     )
-    assert ">NO SCALE: EXPLAINED</text>" in lab.picture.value
+    assert ">DIAGNOSIS: NO SCALE</text>" in lab.picture.value
     assert not any(bug in lab.picture.value for bug in BUGS if bug not in (HEALTHY, "no scale"))
 
 
@@ -321,7 +321,7 @@ def test_the_worked_example_is_not_scored():
     lab = diagnosis.which_bug()
     lab.set(**ALL)
     lab.buttons["Commit"].click()
-    assert "No score yet." in lab.readout.value
+    assert "A to J are yours to diagnose." in lab.readout.value
 
 
 @pytest.mark.parametrize("probe", PROBES)

@@ -91,7 +91,7 @@ def test_what_learners_see_is_quoted_in_the_programs_words():
     named = repr(check(changed)).splitlines()[0].replace(check(changed).mistake, "some-name")
     assert f"`{named}`" in SECTIONS["Stuck"]
     [own] = re.findall(r'a lab says "(.*?)"', SECTIONS["Stuck"])
-    assert own in labs.softmax_scaling().first_picture.notice.replace("’", "'")
+    assert own in labs.softmax_scaling().still_picture.notice.replace("’", "'")
 
 
 def test_the_last_line_that_learners_send_is_the_one_that_the_check_prints(capsys):
