@@ -74,7 +74,7 @@ NOTEBOOKS = (
     Notebook(
         "05_output_projection",
         "Output",
-        "How do the heads' findings become one vector, and what does each of them add to it?",
+        "How do the heads' findings become one vector, and what does each head add to it?",
         "output_projection",
     ),
     Notebook(

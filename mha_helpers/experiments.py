@@ -25,7 +25,7 @@ class Learned(NamedTuple):
     first_gradients: np.ndarray
 
 
-def learn_one_key(d_k, divisor, *, step_on="scores", n_steps=100, step=0.5):
+def learn_one_key(d_k, divisor, *, step_on="scores", n_steps=30, step=0.5):
     """Let queries learn, by gradient steps, to take over the value of one key.
 
     Each of 1000 queries has 8 keys of its own, all with independent normal entries, and its context is to become

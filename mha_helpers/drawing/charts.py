@@ -109,8 +109,9 @@ def row_bars(rows, *, largest=None, colours=None, title="", decimals=2):
     series = list(dict.fromkeys(name for given in rows.values() for name in given))
     fills = dict(zip(series, itertools.cycle(BARS)))
     fills |= colours or {}
-    values = [value for given in rows.values() for value in given.values()]
-    low, high = min(0, *values), largest or max(0, *values) or 1
+    # Rounded before anything is placed: processors differ in the last digits, and a notebook's picture is compared.
+    lengths = {(row, label): round(float(value), 3) for row, given in rows.items() for label, value in given.items()}
+    low, high = min(0, *lengths.values()), largest or max(0, *lengths.values()) or 1
     unit = 300 / (high - low)
     left = 22 + 7.2 * max(map(len, rows))
     named = 8 + 7.2 * max(map(len, series))
@@ -120,15 +121,16 @@ def row_bars(rows, *, largest=None, colours=None, title="", decimals=2):
         height = 20 * len(given)
         parts.append(svg.text(left - 8, y + height / 2 + 4, name, anchor="end", size=TEXT))
         for label, value in given.items():
-            start, end = sorted((0, round(min(max(value, low), high), 3)))
+            length = lengths[name, label]
+            start, end = sorted((0, min(max(length, low), high)))
             parts.append(svg.text(zero - 6 + low * unit, y + 14, label, anchor="end", size=TEXT, colour=style.QUIET))
             parts.append(
                 svg.box(
                     zero + start * unit, y + 3, max((end - start) * unit, 1), 14, fill=fills[label], stroke=style.QUIET
                 )
             )
-            beside = zero + (end * unit + 6 if value >= 0 else start * unit - 6)
-            anchor = "start" if value >= 0 else "end"
+            beside = zero + (end * unit + 6 if length >= 0 else start * unit - 6)
+            anchor = "start" if length >= 0 else "end"
             parts.append(svg.text(beside, y + 14, number(value, decimals), anchor=anchor, size=TEXT, bold=True))
             y += 20
         y += 8

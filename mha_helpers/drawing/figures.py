@@ -9,6 +9,7 @@ import numpy as np
 from mha_helpers import running_example as example
 from mha_helpers.drawing import arcs as over_words
 from mha_helpers.drawing import block
+from mha_helpers.drawing.backwards import backwards
 from mha_helpers.drawing.charts import moved_vectors, row_bars, weight_bars
 from mha_helpers.drawing.curves import curves
 from mha_helpers.drawing.gpt import gpt
@@ -21,6 +22,7 @@ __all__ = [
     "Matrix",
     "arcs",
     "attention_map",
+    "backwards",
     "curves",
     "gpt",
     "heads_apart",

@@ -1,6 +1,7 @@
 """Telling a learner what is wrong with an answer: the mistake by its name, and the first thing that is not right."""
 
 from dataclasses import dataclass
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -10,8 +11,8 @@ from mha_helpers.learner.time_limit import SECONDS, TimedOut
 
 RIGHT_FOR_MATRICES = (
     "It is right for one matrix, but goes wrong when there are more axes, or fewer. A batch has another axis in "
-    "front: `.T`, `axis=1` and a loop over the first axis mean something else there. `@`, `axis=-1` and "
-    "`swapaxes(-1, -2)` work on the last axes, however many there are in front of them."
+    "front: `.T`, `axis=1`, `shape[0]`, `len` and a loop over the first axis mean something else there. `@`, `axis=-1` "
+    "and `swapaxes(-1, -2)` work on the last axes, however many there are in front of them."
 )
 RIGHT_WITHOUT_BATCH = (
     "It is right without a batch, but goes wrong when there are more axes in front. Count axes from the end, as in "
@@ -23,7 +24,7 @@ HELD_AS_OBJECTS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trial:
     """A case, what the learner's function gave for it, and what was wanted."""
 
@@ -31,7 +32,7 @@ class Trial:
     given: Outcome
     wanted: Outcome
 
-    @property
+    @cached_property
     def is_right(self):
         if self.case.may_refuse and self.given.error is not None and not isinstance(self.given.error, TimedOut):
             return True
@@ -43,6 +44,13 @@ def diagnose(exercise, function, trials):
     failing = next(trial for trial in trials if not trial.is_right)
     if explain.holds_objects(failing.given.returned) and all(same(trial.given, trial.wanted) for trial in trials):
         return "held-as-objects", HELD_AS_OBJECTS
+    order = explain.other_order(function, failing.case.arguments)
+    if order:
+        evidence = what_happened(exercise, function, failing, is_named=True)
+        return "arguments-order", (
+            f"Your function's first line has its arguments in another order: {', '.join(order)}. They are passed by "
+            f"position, so it must be {exercise.call}.\n{evidence}"
+        )
     mistake = _recognise(exercise, trials)
     evidence = what_happened(exercise, function, failing, is_named=bool(mistake))
     if mistake:
@@ -50,7 +58,7 @@ def diagnose(exercise, function, trials):
     alone = {trial.case.if_alone for trial in trials if not trial.is_right}
     if len(alone) == 1 and None not in alone:
         [(slug, message)] = alone
-        return slug, f"{message}\n{evidence}"
+        return slug, f"{message}\n{what_happened(exercise, function, failing, is_named=True)}"
     outside = explain.outside_arrays(function)
     if outside:
         names = ", ".join(f"`{name}`" for name in outside)
@@ -96,39 +104,41 @@ def _recognise(exercise, trials):
     named where a second one hides it.
     """
     trials = [trial for trial in trials if not (trial.case.may_refuse and trial.given.error)]
+    trials.sort(key=lambda trial: trial.is_right)  # a wrong answer tells most mistakes apart at the first comparison
     plain = [trial for trial in trials if not trial.case.edge]
     single = [trial for trial in plain if _is_single(exercise, trial.case)]
-    views = [(_explains_every_case, trials), (_explains_every_case, plain)]
-    views += [(_explains_what_came_back, plain), (_explains_what_came_back, single)]
+
+    @cache  # the same pairs are compared in each of the views
+    def agrees(wrong, trial, output=None):
+        return same(exercise.outcome(wrong, trial.case), trial.given, output)
+
+    def explains_every_case(wrong, view):
+        return all(agrees(wrong, trial) for trial in view) and not all(trial.is_right for trial in view)
+
+    def explains_what_came_back(wrong, view, output=None):
+        answered = []
+        for trial in view:
+            if trial.given.error is not None and exercise.outcome(wrong, trial.case).error is not None:
+                continue  # both fail, each in its own words
+            if not agrees(wrong, trial, output):
+                return False
+            answered.append(trial)
+        return not all(same(trial.given, trial.wanted, output) for trial in answered)
+
+    views = [(explains_every_case, trials), (explains_every_case, plain)]
+    views += [(explains_what_came_back, plain), (explains_what_came_back, single)]
     for explains, view in views:
         for mistake in exercise.mistakes:
-            if any(explains(exercise, wrong, view) for wrong in mistake.implementations):
+            if any(explains(wrong, view) for wrong in mistake.implementations):
                 return mistake
     for view in (plain, single):
         for mistake in exercise.mistakes:
             output = mistake.seen_in
             if output is not None and any(
-                _explains_what_came_back(exercise, wrong, view, output) for wrong in mistake.implementations
+                explains_what_came_back(wrong, view, output) for wrong in mistake.implementations
             ):
                 return mistake
     return None
-
-
-def _explains_every_case(exercise, wrong, view):
-    everything = all(same(exercise.outcome(wrong, trial.case), trial.given) for trial in view)
-    return everything and not all(trial.is_right for trial in view)
-
-
-def _explains_what_came_back(exercise, wrong, view, output=None):
-    shares_a_wrong_answer = False
-    for trial in view:
-        found = exercise.outcome(wrong, trial.case)
-        if found.error is not None and trial.given.error is not None:
-            continue  # both fail, each in its own words
-        if not same(found, trial.given, output):
-            return False
-        shares_a_wrong_answer |= not same(trial.given, trial.wanted, output)
-    return shares_a_wrong_answer
 
 
 def what_happened(exercise, function, trial, *, is_named, is_batch=False):

@@ -41,7 +41,7 @@ class Moved(NamedTuple):
 
     def __str__(self):
         right, wrong = (f"{value + 0.0:.2f}" for value in np.round([self.right, self.wrong], 2))
-        return f"{self.place} is {wrong}, not {right}"
+        return f"{self.place} is {wrong} and should be {right}"
 
 
 def _looked_at():
@@ -110,7 +110,7 @@ def moved_number(exercise, function):
     >>> from mha_helpers import exercises
     >>> exercise = exercises.dot_product_attention
     >>> print(moved_number(exercise, exercise.with_mistake("softmax-over-queries")))
-    the weight of “it” on “cat” is 0.31, not 0.83
+    the weight of “it” on “cat” is 0.31 and should be 0.83
     """
     arguments, looks = LOOKED_AT.get(exercise.reference.__name__, ({}, {}))
     right, wrong = (call_safely(one, arguments, len(exercise.outputs)).arrays for one in (exercise.reference, function))

@@ -250,14 +250,13 @@ def _bars(result):
 
 
 def _table(result, x, y):
-    """Draw what the divisor does to the weights, in three numbers."""
-    rows = ("largest weight", "entropy (0 to 2.08)", "gradient let through")
-    order = (1, 0, 2)  # of MEASURES
+    """Draw what the divisor does to the weights, in two numbers."""
+    rows = {"largest weight": 1, "size of the Jacobian": 2}  # from what the notebook calls it to its place in MEASURES
     alone = result.divided_by == UNSCALED  # then there is nothing to compare
     parts = [svg.text(x + 178, y + 8, _by(result), anchor="end", size=12, bold=True, colour=DIVIDED)]
     if not alone:
         parts.append(svg.text(x + 88, y + 8, "undivided", anchor="end", size=12, colour=style.QUIET))
-    for i, (row, measure_) in enumerate(zip(rows, order, strict=True)):
+    for i, (row, measure_) in enumerate(rows.items()):
         top = y + 30 + 42 * i
         was, now = result.undivided_measured[measure_], result.measured[measure_]
         parts += [

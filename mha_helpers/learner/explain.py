@@ -12,6 +12,11 @@ INNER_AXES = (
     "the inner axes of a product differ: (..., n, d) @ (..., d, m). Look at the order of the factors and at which axes "
     "are swapped; in a batch only the last two may be."
 )
+BATCH_AXES = (
+    "@ multiplies the last two axes, and those in front must be equal, or 1. Are the batch and the heads in the same "
+    "places on both sides?"
+)
+LINED_UP = "np.where(mask, a, b) needs shapes that line up from the right; one of them has another length."
 CELL_BY_CELL = "`*`, `+` and `/` work cell by cell and need equal shapes; a matrix product is @."
 TOO_FEW_AXES = "there are fewer axes than expected. Count from the end: shape[-1], axis=-1."
 ELLIPSIS = "something is still `...`: in this function, or in one that it calls."
@@ -52,6 +57,8 @@ LIKELY_CAUSES = {
     "one unknown dimension": "a new shape can leave only one size open with -1; give the others.",
     "'float' object cannot be interpreted as an integer": "a size must be a whole number, and / gives a float even "
     "where nothing is left over: d_model // n_heads.",
+    "'list' object cannot be interpreted as an integer": "a list stands where one size is due. A star takes it apart: "
+    "reshape(*batch, seq_len, ...).",
     "slice indices must be integers": "an index must be a whole number, and / gives a float even where nothing is left "
     "over: d_model // n_heads.",
     "cannot be read as an array": TWO_THINGS,
@@ -59,8 +66,8 @@ LIKELY_CAUSES = {
     "for @: 'tuple'": TWO_THINGS,
     "'numpy.ndarray' object is not callable": "brackets after an array call it, as PyTorch's layers are called. A "
     "product with a matrix is X @ W. (Or a variable has the name of a function, and hides it.)",
-    "cannot reshape": "the new shape has another number of entries than the array; take its sizes from the argument, "
-    "a.shape[0] and a.shape[-1].",
+    "cannot reshape": "the new shape has another number of entries than the array. Take its sizes from the array's own "
+    "shape, and keep whatever axes stand in front, as in `*batch, seq_len, d_model = X.shape`.",
     "boolean index": "a mask in square brackets must have the array's own shape. np.where(mask, a, b) takes any "
     "mask that broadcasts, and keeps the shape.",
     "both or neither": "np.where(mask, a, b) takes three: the condition, what to take where it is True, and what "
@@ -73,6 +80,11 @@ LIKELY_CAUSES = {
     "builtin_function_or_method": "a function isn't called: its brackets are missing, a.mean().",
     "only integer scalar arrays": "an array was given where a size or an index was wanted: len(a), or a.shape[-1]; "
     "or take its entries one by one, in a loop.",
+    "the mask has shape ()": "the fourth argument of scaled_dot_product_attention is the mask, and that is an array. A "
+    "scale is passed by its name, scale=...; n_heads is for split_heads.",
+    "its axes must be (n_keys)": "softmax_jacobian takes one row of weights: call it for each row by itself.",
+    "same number of dimensions": "of the arrays that are joined, one has more axes than the other. Bring both to the "
+    "same form first (both split into heads, say), then join them.",
     "inhomogeneous": "an array is built from parts of different shapes: rows of different lengths, or the two things "
     "that attention gives back, taken for one (context, weights = ...).",
     "maximum recursion depth": "the function calls itself.",
@@ -100,6 +112,8 @@ LIKELY_CAUSES = {
     "has no attribute 'softmax'": "NumPy has no softmax; call your own, softmax(scores).",
     "'list' object has no attribute": "a list is not an array; np.array(a) makes one of it.",
 }
+# Names of arguments that NumPy has under another name.
+PYTORCHS_ARGUMENTS = ("dim", "keepdim", "diagonal", "unbiased")
 PYTORCHS = {
     "bmm": "a product of matrices, in a batch as well, is a @ b.",
     "cat": "in NumPy it is np.concatenate(arrays, axis=-1).",
@@ -173,8 +187,16 @@ def _likely_cause(said, asked, *, inside, line, source):
     if any(phrase in said for phrase in ("positional argument", "unexpected keyword", "positional-only")):
         if not inside:
             return f"the function's first line takes other arguments than the exercise asks for: {asked}."
-        torch = "(NumPy says axis, keepdims, k and ddof where PyTorch says dim, keepdim, diagonal and unbiased.)"
-        return "a function in that line takes other arguments." + (f" {torch}" if "keyword" in said else "")
+        return f"a function in that line takes other arguments.{_unexpected(said)}"
+    if "only integer scalar arrays" in said and re.search(r"(concatenate|stack)\(", line):
+        return "the arrays to be joined come as one list, before the axis: np.concatenate([a, b], axis=-2)."
+    absent = _not_given(said, asked, line)
+    if absent:
+        return absent
+    if "the mask holds int" in said and re.search(r"attention\(.*\bn_heads\b", line):
+        return "n_heads stands in the place of the mask. It is for split_heads; the mask comes fourth here."
+    if "remapped shapes" in said:
+        return BATCH_AXES
     if "could not be broadcast" in said:
         shapes = [shape.strip(",").split(",") for shape in re.findall(r"\(([\d,]+)\)", said)]
         longest = max(shapes, key=len, default=[])
@@ -182,9 +204,35 @@ def _likely_cause(said, asked, *, inside, line, source):
             if "squeeze" in source + line:
                 return "np.squeeze takes away every axis of length 1, also those that let shapes line up. Leave it out."
             return "a sum or a maximum has lost its axis; keepdims=True keeps it."
-        return CELL_BY_CELL
+        return LINED_UP if re.search(r"\bwhere\(", line) else CELL_BY_CELL
     known = next((cause for phrase, cause in LIKELY_CAUSES.items() if phrase in said), None)
     return known or _missing_attribute(said)
+
+
+def _unexpected(said):
+    """Say more of an argument by a name that the function does not have."""
+    found = re.search(r"unexpected keyword argument '(\w+)'", said)
+    if not found:
+        return ""
+    name = found[1]
+    if name in PYTORCHS_ARGUMENTS:
+        return " (NumPy says axis, keepdims, k and ddof where PyTorch says dim, keepdim, diagonal and unbiased.)"
+    own = " Is it one of your own, from an earlier notebook? It may have taken the name of an imported one."
+    return f" It has none called {name}.{own if name == 'mask' else ''}"
+
+
+def _not_given(said, asked, line):
+    """Say how to ask whether an argument was given, where that was asked wrongly or not at all."""
+    for name in re.findall(r"(\w+)=None", asked):
+        truth = rf"\b(if|elif|while|and|or|not|bool)[\s(]+{name}\b(?!\s*(is\b|[.\[(]))|\b{name}\s*[!=]=\s*None\b"
+        if "truth value of an array" in said and re.search(rf"{truth}|\b{name}\s+(and|or|if)\b", line):
+            return (
+                f"a whole array is neither true nor false. To ask whether a {name} was given, write `{name} is not "
+                f"None` (or `{name} is None`)."
+            )
+        if "NoneType" in said and re.search(rf"\b{name}\b", line):
+            return f"where no {name} is given, `{name}` is None. Ask first, `if {name} is not None:`."
+    return None
 
 
 def _missing_attribute(said):
@@ -283,6 +331,13 @@ def outside_arrays(function):
     if code is None:
         return []
     return sorted(name for name in _global_names(code) if isinstance(function.__globals__.get(name), np.ndarray))
+
+
+def other_order(function, names):
+    """Return the names in the order of a function's first line, if it has all of them, and in another order."""
+    code = _code_of(function)
+    theirs = list(code.co_varnames[: code.co_argcount]) if code else []
+    return theirs if set(names) <= set(theirs) and theirs[: len(names)] != list(names) else None
 
 
 def _code_of(function):

@@ -32,6 +32,7 @@ FIGURES = {
     "heads_apart": figures.heads_apart([[0, 1], [100, 101]], TOKENS[:2]),
     "layer_map": figures.layer_map(WEIGHTS, "score"),
     "whole_block": figures.whole_block(),
+    "backwards": figures.backwards(),
 }  # fmt: skip
 
 

@@ -190,10 +190,8 @@ NAMED = {
         "combine-sizes-after-swap": [combined_under_old_names],
     },
     "head_contributions": {
-        "contributions-width-mismatch": [
-            columns_of_W_O,
-            lambda heads, W_O: heads @ split_heads(W_O, heads.shape[-3]),
-        ],
+        "contributions-width-mismatch": [columns_of_W_O],
+        "contributions-split-heads": [lambda heads, W_O: heads @ split_heads(W_O, heads.shape[-3])],
         "contributions-rows-from-head": [
             lambda heads, W_O: np.stack(
                 [heads[..., i, :, :] @ W_O[i : i + heads.shape[-1]] for i in range(heads.shape[-3])], axis=-3

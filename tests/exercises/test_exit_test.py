@@ -40,7 +40,7 @@ def test_a_seed_gives_the_same_three_different_bugs():
 def test_a_wrong_layer_is_told_without_its_name_and_a_mended_one_counts():
     test = exercises.exit_test(seed=2)
     *_, slug = test.faults[1]
-    told = repr(test.check(2, made(test.source(2), "layer_2")))
+    told = repr(test.check(2, made(test.source(2).replace("heads = weights @ V", "heads = V"), "layer_2")))
     assert told.startswith("Exit test, layer 2: not yet")
     assert slug not in told
     line, instead, _ = test.faults[1]
@@ -54,6 +54,42 @@ def test_a_wrong_layer_is_told_without_its_name_and_a_mended_one_counts():
         "layer 2: right, 2 tries",
         "layer 3: not attempted",
     ]
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_a_layer_as_it_was_given_is_no_try(seed):
+    test = exercises.exit_test(seed)
+    for number in (1, 2, 3):
+        told = repr(test.check(number, made(test.source(number) + "\n# a remark\n", f"layer_{number}")))
+        assert told.startswith(f"Exit test, layer {number}: not attempted yet")
+        assert told.endswith(f"This is still layer {number} as given: find its bug, and fix it.")
+    assert repr(test.check("memory", lambda *given, mask=None: ...)).endswith("not attempted yet")
+    assert all(line.endswith("not attempted") for line in repr(test.result()).splitlines()[1:])
+    test.check(1, made(test.source(2), "layer_2"))  # another layer is an answer, and a wrong one
+    assert "layer 1: not right yet, 1 try" in repr(test.result())
+
+
+@pytest.mark.parametrize(("line", "instead", "said"), [
+    (
+        "d_head = W_Q.shape[-1] // n_heads", "d_head = X.shape[-1] // n_heads",
+        "You take the heads' width from X. It is right as long as n_heads * d_head is d_model",
+    ),
+    ("n_heads, mask=None", "mask=None, n_heads=2", "Your function's first line has its arguments in another order"),
+    ("softmax_or_zeros(scores)", "without_maximum(scores)", "Right for ordinary scores; it goes wrong when they are"),
+])  # fmt: skip
+def test_what_only_unusual_input_shows_is_said(line, instead, said):
+    def without_maximum(scores):
+        powers = np.exp(scores)
+        return powers / np.maximum(powers.sum(axis=-1, keepdims=True), 1e-300)
+
+    names = {"np": np, "softmax_or_zeros": softmax_or_zeros, "without_maximum": without_maximum}
+    exec(RIGHT.replace(line, instead), names)
+    test = exercises.exit_test(seed=1)
+    for part in ("memory", 1):
+        told = repr(test.check(part, names["layer"]))
+        assert "not yet" in told.splitlines()[0]
+        assert said in told
+        assert "Likely cause" not in told
 
 
 def test_what_is_shown_is_what_can_be_copied():

@@ -9,7 +9,7 @@ from answers import EXERCISES
 from answers.softmax import softmax_only_matrices
 
 from mha_helpers import exercises
-from mha_helpers.attention import split_heads
+from mha_helpers.attention import softmax, softmax_jacobian, split_heads
 
 
 def test_a_wrong_value_shows_the_first_cell_that_differs():
@@ -261,6 +261,13 @@ def test_nobody_hears_of_matrices_where_there_are_none_to_be_right_on(name):
         ("np.ones(4, 5) * mask", "np.ones((n, n))"),
         ("scores * None", "an argument that was not given"),
         ("scores / scores.sum(axis=-1)", "keepdims=True"),
+        ("np.ones((2, 4, 3)) @ np.ones((5, 3, 4))", "those in front must be equal"),
+        ("np.concatenate([scores[None], scores])", "one has more axes than the other"),
+        ("softmax(scores, mask=mask)", "It has none called mask"),
+        ("softmax(scores, axes=-1)", "It has none called axes."),
+        ("softmax_jacobian(scores)", "takes one row of weights"),
+        ("queries.reshape([1], 3, 2)", "A star takes it apart"),
+        ("queries.reshape(7, -1)", "keep whatever axes stand in front"),
         ("queries.reshape(3, 2, 4 / 2)", "d_model // n_heads"),
         ("queries[:, : 4 / 2]", "d_model // n_heads"),
         ("np.split(queries, 7, axis=-1)", "features are the last axis"),
@@ -274,8 +281,42 @@ def test_nobody_hears_of_matrices_where_there_are_none_to_be_right_on(name):
     ],
 )
 def test_the_likely_cause_of_an_error(line, cause):
-    namespace = {"np": np}
+    namespace = {"np": np, "softmax": softmax, "softmax_jacobian": softmax_jacobian}
     exec(f"def attention(queries, keys, values, mask):\n    scores = queries @ keys.mT\n    return {line}", namespace)
     message = exercises.masked_attention.check(namespace["attention"]).message
     assert "Likely cause: " in message, message
     assert cause in message.partition("Likely cause: ")[2]
+
+
+def test_shapes_that_np_where_cannot_line_up_are_not_told_of_plus_and_times():
+    def masked_attention(queries, keys, values, mask):
+        scores = queries @ keys.swapaxes(-1, -2)
+        weights = softmax(np.where(mask, scores[..., :2], -np.inf))
+        return weights @ values, weights
+
+    message = exercises.masked_attention.check(masked_attention).message
+    assert "Likely cause: np.where(mask, a, b) needs shapes that line up from the right" in message
+
+
+def test_arrays_to_be_joined_that_are_in_no_list_are_told_so():
+    def masked_attention(queries, keys, values, mask):
+        return np.concatenate(queries, keys), mask
+
+    message = exercises.masked_attention.check(masked_attention).message
+    assert "Likely cause: the arrays to be joined come as one list, before the axis" in message
+
+
+def test_arguments_in_another_order_are_told_even_where_a_mistake_would_explain_the_answer():
+    def scaled_dot_product_attention(keys, queries, values, scale=None):
+        return exercises.scaled_dot_product_attention.reference(queries, keys, values, scale=scale)
+
+    result = exercises.scaled_dot_product_attention.check(scaled_dot_product_attention)
+    assert (result.status, result.mistake) == ("wrong", "arguments-order")
+    assert "in another order: keys, queries, values, scale. They are passed by position, so" in result.message
+
+
+def test_arguments_in_another_order_are_right_where_the_answer_is():
+    def attention_scores(keys, queries):
+        return keys @ queries.swapaxes(-1, -2)
+
+    assert exercises.attention_scores.check(attention_scores).status == "correct"

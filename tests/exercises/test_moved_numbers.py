@@ -42,13 +42,13 @@ def test_the_running_example_has_nothing_to_do_with_other_exercises():
 def test_the_numbers_are_those_of_the_notebooks(name, slug, right, wrong):
     moved = moved_number(getattr(exercises, name), getattr(exercises, name).with_mistake(slug))
     where = ", under a causal mask," if name == "masked_attention" else ""
-    assert str(moved) == f"the weight of “it” on “cat”{where} is {wrong:.2f}, not {right:.2f}"
+    assert str(moved) == f"the weight of “it” on “cat”{where} is {wrong:.2f} and should be {right:.2f}"
 
 
 @pytest.mark.parametrize("name", REPAIRS)
 def test_a_function_to_repair_is_told_by_its_number_but_where_our_sentence_cannot_show_it(name):
     message = REPAIRS[name].check(REPAIRS[name].given).message
-    assert ("You can see it in the course's sentence: " in message) == (name != "mend_masked_attention")
+    assert ("The bug shows in the course's sentence: " in message) == (name != "mend_masked_attention")
 
 
 @pytest.mark.parametrize(("line", "instead", "slug"), FAULTS)

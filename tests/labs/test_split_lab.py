@@ -158,7 +158,7 @@ def test_the_followed_entry_is_where_the_sentence_says(state, token):
 # ---- cells travel ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("old", "new"), itertools.pairwise(STEPS))
+@pytest.mark.parametrize(("old", "new"), list(itertools.pairwise(STEPS)))
 def test_every_cell_ends_where_it_is_drawn_and_comes_from_where_it_was(old, new):
     before, now = at(step=old), at(step=new)
     for way in ("right", "wrong"):

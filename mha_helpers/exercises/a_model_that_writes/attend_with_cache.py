@@ -61,7 +61,7 @@ def attend_with_cache(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
 
 exercise = Exercise(
     reference=decoding.attend_with_cache,
-    outputs=("output", "cache"),
+    outputs=("output", "new_cache"),
     cases=(
         _case("no old tokens", 0, (4, 6), 2),
         _case("one new after four", 1, (1, 6), 2, 4),
@@ -77,13 +77,13 @@ exercise = Exercise(
     mistakes=CACHE_MISTAKES,
     properties=(not_finite, _old_tokens_changed, _a_later_token_is_seen),
     hints=(
-        "Queries are needed of the new tokens only; keys and values of all. Project the new tokens, split them into "
-        "heads, and put their keys and values behind the old ones: np.concatenate([...], axis=-2).",
+        "You need queries for the new tokens only, but keys and values for all. Project the new tokens, split them "
+        "into heads, and put their keys and values behind the old ones: np.concatenate([...], axis=-2).",
         "The scores are (..., n_heads, n_new, n_all). Which rows of the whole causal mask belong to the new tokens? "
         "The last ones: causal_mask(n_all)[n_all - n_new :].",
         "Then it is multi-head attention: scale, mask, softmax, mix the values, combine the heads, W_O. Return the "
         "output and (keys, values), those of all tokens.",
     ),
-    on_success="With this a model computes nothing twice: each new character costs it one row.",
+    on_success="With this, a model computes nothing twice: each new character costs it one row.",
     model_answer=attend_with_cache,
 )

@@ -2,7 +2,13 @@
 
 import numpy as np
 
-from mha_helpers.attention import attention_scores, combine_heads, softmax, split_heads
+from mha_helpers.attention import (
+    attention_scores,
+    combine_heads,
+    scaled_dot_product_attention,
+    softmax,
+    split_heads,
+)
 from mha_helpers.exercises.engine import Mistake
 from mha_helpers.exercises.steps import cut_straight, joined_straight
 
@@ -92,6 +98,10 @@ def _without_W_O(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
     return _cached()(X_new, W_Q, W_K, W_V, np.eye(len(W_O), dtype=W_O.dtype), n_heads, cache)
 
 
+def _flat(output, cache):
+    return output, *cache
+
+
 def _new_only(keep):
     """The new tokens see only each other."""
 
@@ -101,6 +111,65 @@ def _new_only(keep):
         if keep and cache is not None:
             keys, values = _behind(cache[0], keys), _behind(cache[1], values)
         return output, (keys, values)
+
+    return wrong_attention
+
+
+def _joined_before_the_split(join, keep_whole=False):
+    """Keys and values meet the cache as they come out of the projection."""
+
+    def wrong_attention(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+        keys, values = X_new @ W_K, X_new @ W_V
+        if cache is not None:
+            keys, values = join(cache[0], keys), join(cache[1], values)
+        queries, split_keys, split_values = (split_heads(A, n_heads) for A in (X_new @ W_Q, keys, values))
+        output = _attend(queries, split_keys, split_values, W_O)
+        return output, (keys, values) if keep_whole else (split_keys, split_values)
+
+    return wrong_attention
+
+
+def _one_not_split(split_key, split_value, attend):
+    """Of queries, keys and values, only some are split."""
+
+    def wrong_attention(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+        queries, keys, values = split_heads(X_new @ W_Q, n_heads), X_new @ W_K, X_new @ W_V
+        keys = split_heads(keys, n_heads) if split_key else keys
+        values = split_heads(values, n_heads) if split_value else values
+        if cache is not None:
+            keys, values = _behind(cache[0], keys), _behind(cache[1], values)
+        return attend(queries, keys, values, W_O), (keys, values)
+
+    return wrong_attention
+
+
+def _attend_by_the_course(queries, keys, values, W_O, visible=None):
+    visible = _last_rows(queries.shape[-2], keys.shape[-2]) if visible is None else visible
+    return combine_heads(scaled_dot_product_attention(queries, keys, values, visible)[0]) @ W_O
+
+
+def _attend_by_hand(queries, keys, values, W_O, visible=None):
+    visible = _last_rows(queries.shape[-2], keys.shape[-2]) if visible is None else visible
+    scores = queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+    return combine_heads(softmax(np.where(visible, scores, -np.inf)) @ values) @ W_O
+
+
+def _never_split(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+    queries, keys, values = X_new @ W_Q, X_new @ W_K, X_new @ W_V
+    if cache is not None:
+        keys, values = _behind(cache[0], keys), _behind(cache[1], values)
+    return _attend(queries, keys, values, W_O, combine=lambda heads: heads), (keys, values)
+
+
+def _masked_by(visible_of, attend):
+    """Return attention with a cache whose new tokens see visible_of(n_new, n_all, old keys)."""
+
+    def wrong_attention(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+        queries, keys, values = (split_heads(X_new @ W, n_heads) for W in (W_Q, W_K, W_V))
+        if cache is not None:
+            keys, values = _behind(cache[0], keys), _behind(cache[1], values)
+        visible = visible_of(queries.shape[-2], keys.shape[-2], () if cache is None else cache[0])
+        return attend(queries, keys, values, W_O, visible), (keys, values)
 
     return wrong_attention
 
@@ -140,6 +209,39 @@ CACHE_MISTAKES = (
             ),
             _new_only(keep=True),
         ),
+    ),
+    Mistake(
+        "cache-mask-too-narrow",
+        "Your mask has columns for the new tokens alone, n_new by n_new. But each new token is compared with the old "
+        "ones, too: it needs n_new rows and n_all columns, causal_mask(n_all)[n_all - n_new :].",
+        tuple(
+            _masked_by(lambda n_new, n_all, old: np.tri(n_new, dtype=bool), attend)
+            for attend in (_attend_by_the_course, _attend_by_hand)
+        ),
+    ),
+    Mistake(
+        "cache-mask-too-tall",
+        "Your mask has a row for every token, n_all by n_all. Only the new tokens ask: take its last n_new rows, "
+        "causal_mask(n_all)[n_all - n_new :].",
+        tuple(
+            _masked_by(lambda n_new, n_all, old: np.tri(n_all, dtype=bool), attend)
+            for attend in (_attend_by_the_course, _attend_by_hand)
+        ),
+    ),
+    Mistake(
+        "cache-old-miscounted",
+        "You count the old tokens by len(old_keys), but the first axis is that of the heads, or of the batch: (..., "
+        "n_heads, n_old, d_head). The tokens are the second axis from the end, old_keys.shape[-2].",
+        tuple(
+            _masked_by(lambda n_new, n_all, old: np.tri(n_all, dtype=bool)[len(old) :], attend)
+            for attend in (_attend_by_the_course, _attend_by_hand)
+        ),
+    ),
+    Mistake(
+        "cache-not-a-pair",
+        "You return three things, but two are asked for, and the second of them is a pair: return output, (keys, "
+        "values).",
+        (lambda *given, cache=None: _flat(*_cached()(*given, cache=cache)),),
     ),
     Mistake(
         "cache-not-used",
@@ -185,13 +287,53 @@ CACHE_MISTAKES = (
     Mistake(
         "cache-wrong-axis",
         "You put old and new together along the wrong axis. The keys are (..., n_heads, n_tokens, d_head): more tokens "
-        "are more rows, axis=-2.",
+        "are more rows, axis=-2. (Counted from the front, a batch makes it another axis.)",
         (
+            _cached(join=lambda old, new: np.concatenate([old, new], axis=1)),
             _cached(join=lambda old, new: np.concatenate([old, new], axis=-1)),
             _cached(join=lambda old, new: np.concatenate([old, new], axis=-3)),
             _cached(join=lambda old, new: np.concatenate([old, new], axis=0)),
             _cached(join=lambda old, new: np.concatenate([old, new])),
         ),
+    ),
+    Mistake(
+        "cache-joined-before-split",
+        "The new keys and values are joined to the cache before they are split into heads. What is in the cache has "
+        "been split already: (..., n_heads, n_old, d_head). Split first, both keys and values, then join.",
+        (
+            _joined_before_the_split(_behind),
+            _joined_before_the_split(lambda old, new: np.concatenate([new, old], axis=-2)),
+            _joined_before_the_split(lambda old, new: np.concatenate([old, new], axis=-1)),
+            _joined_before_the_split(_behind, keep_whole=True),
+        ),
+    ),
+    Mistake(
+        "cache-one-not-split",
+        "The queries are split into heads, but the keys or the values are not. Split all three, X_new @ W_Q, X_new @ "
+        "W_K and X_new @ W_V, and join keys and values to the cache after that: what it holds is split already.",
+        tuple(
+            _one_not_split(*which, attend)
+            for which in ((False, True), (True, False), (False, False))
+            for attend in (_attend_by_the_course, _attend_by_hand, _attend)
+        ),
+    ),
+    Mistake(
+        "cache-no-split",
+        "Nothing is split: that is one head over all d_model features, whatever n_heads is. Split queries, keys and "
+        "values with split_heads, then join keys and values to the cache, which holds them split.",
+        (_never_split,),
+    ),
+    Mistake(
+        "cache-added",
+        "You add the old keys and values to the new ones, number by number, so that tokens are mixed. Put them one "
+        "after the other: np.concatenate([old_keys, keys], axis=-2).",
+        (_cached(join=lambda old, new: old + new),),
+    ),
+    Mistake(
+        "cache-heads-not-combined",
+        "The heads meet W_O one by one, each only d_head wide. Put them side by side first: combine_heads(heads) @ "
+        "W_O.",
+        (_cached(combine=lambda heads: heads),),
     ),
     Mistake(
         "cache-keys-and-values-exchanged",

@@ -84,6 +84,21 @@ def _divided_in_each(queries, keys, values, mask=None, *, block_size=128):
     return context
 
 
+def _hiding_all(hide):
+    """Return attention in whose blocks the scores become hide(scores, mask), with all of the mask."""
+
+    def wrong_attention(queries, keys, values, mask=None, *, block_size=128):
+        scale, total, context = queries.shape[-1] ** -0.5, 0.0, 0.0
+        for block in _blocks(keys.shape[-2], block_size):
+            scores = _scores(queries, keys, None, block, scale)
+            exponentials = np.exp(scores if mask is None else hide(scores, mask))
+            total = total + exponentials.sum(axis=-1, keepdims=True)
+            context = context + exponentials @ values[..., block, :]
+        return context / total
+
+    return wrong_attention
+
+
 def _all_at_once(queries, keys, values, mask=None, *, block_size=128):
     return scaled_dot_product_attention(queries, keys, values, mask)[0]
 
@@ -205,6 +220,16 @@ BLOCKWISE_MISTAKES = (
         (
             _online(mask_of=lambda mask, block: (mask, slice(0, min(block.stop, mask.shape[-1]) - block.start))),
             _online(mask_of=lambda mask, block: (mask, slice(0, block.stop - block.start))),
+        ),
+    ),
+    Mistake(
+        "blockwise-mask-not-cut",
+        "The whole mask meets the scores of one block, which has fewer columns. Cut the mask as you cut the keys: "
+        "mask[..., block].",
+        (
+            _online(mask_of=lambda mask, block: (mask, slice(None))),
+            _hiding_all(lambda scores, mask: scores + np.where(mask, 0, -np.inf)),
+            _hiding_all(lambda scores, mask: np.where(~mask, -np.inf, scores)),
         ),
     ),
     ALL_AT_ONCE,

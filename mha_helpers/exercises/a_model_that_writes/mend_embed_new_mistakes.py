@@ -24,10 +24,32 @@ MEND_MISTAKES = (
         "position-not-moved",
         "The position is not moved on: each new character gets the place that it has among the new ones, which for one "
         "at a time is always 0. Start at n_old.",
+        (_at(lambda codes, n_old, n: np.arange(len(codes))),),
+    ),
+    Mistake(
+        "position-of-the-old",
+        "Those are the positions of the old characters: positions[:n_old] ends before n_old. The new ones come after "
+        "them, so begin at n_old: positions[n_old : n_old + n_new].",
         (
-            _at(lambda codes, n_old, n: np.arange(len(codes))),
-            lambda codes, characters, positions, n_old: characters[codes] + positions[0],
+            _at(lambda codes, n_old, n: slice(0, n_old)),
+            _at(lambda codes, n_old, n: slice(n_old - len(codes), n_old)),
         ),
+    ),
+    Mistake(
+        "position-from-n-new",
+        "The slice begins at n_new, how many new characters there are. It is the old ones that come first: begin after "
+        "them, positions[n_old : n_old + n_new].",
+        (
+            _at(lambda codes, n_old, n: slice(len(codes), None)),
+            _at(lambda codes, n_old, n: slice(len(codes), len(codes) + n_old)),
+            _at(lambda codes, n_old, n: slice(len(codes), 2 * len(codes))),
+        ),
+    ),
+    Mistake(
+        "position-number-added",
+        "You add the number n_old to the vectors themselves. What moves on is the place in the table: positions[n_old "
+        ": n_old + n_new].",
+        (lambda codes, characters, positions, n_old: characters[codes] + positions[: len(codes)] + n_old,),
     ),
     Mistake(
         "position-one-late",
@@ -73,6 +95,7 @@ MEND_MISTAKES = (
         "position-same-for-all",
         "All new characters get the same position. The first has n_old, the next one more, and so on.",
         (
+            _at(lambda codes, n_old, n: 0),
             _at(lambda codes, n_old, n: n_old),
             _at(lambda codes, n_old, n: n_old + len(codes) - 1),
         ),

@@ -86,8 +86,8 @@ exercise = Exercise(
         "Without options it is the softmax of notebook 01. The temperature divides the logits before it.",
         "What top-k leaves out must get probability 0, and the others must still sum to 1: make their logits -inf "
         "before the softmax, as a mask does.",
-        "np.sort(logits, axis=-1)[..., [-k]] is the k-th highest of each row: keep what is not below it. Where k is "
-        "more than there are, keep all: min(top_k, logits.shape[-1]).",
+        "np.sort(logits, axis=-1)[..., [-k]] is the k-th highest of each row: keep what is not below it. If there are "
+        "fewer than k, keep all: min(top_k, logits.shape[-1]).",
     ),
     on_success="You can turn any model's logits into text. The writing below draws from your probabilities.",
     model_answer=next_token_probabilities,

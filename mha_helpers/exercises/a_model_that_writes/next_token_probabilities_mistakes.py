@@ -82,38 +82,57 @@ def _cut_afterwards(logits, *, temperature=1.0, top_k=None):
     return np.where(probabilities >= np.sort(probabilities, axis=-1)[..., [-top_k]], probabilities, 0)
 
 
+def _unguarded(wrong):
+    """The same without min(top_k, n): it stops where top_k is more than there are."""
+
+    def wrong_probabilities(logits, *, temperature=1.0, top_k=None):
+        if top_k is not None and top_k > logits.shape[-1]:
+            raise IndexError(f"index {-top_k} is out of bounds")
+        return wrong(logits, temperature=temperature, top_k=top_k)
+
+    return wrong_probabilities
+
+
+def _either_way(*implementations):
+    """Return wrong answers as they are, and as most learners write them first."""
+    return (*implementations, *map(_unguarded, implementations))
+
+
 PROBABILITY_MISTAKES = (
     Mistake(
         "temperature-ignored",
         "The temperature is not used. Divide the logits by it, before the softmax.",
-        (_tempered(lambda logits, temperature: logits),),
+        _either_way(_tempered(lambda logits, temperature: logits)),
     ),
     Mistake(
         "temperature-multiplies",
         "You multiply by the temperature. A high temperature makes all more alike, so the logits must shrink: divide.",
-        (_tempered(lambda logits, temperature: logits * temperature),),
+        (
+            *_either_way(_tempered(lambda logits, temperature: logits * temperature)),
+            lambda logits, *, temperature=1.0, top_k=None: softmax(logits * temperature),
+        ),
     ),
     Mistake(
         "temperature-after-softmax",
         "You divide the probabilities. They then sum to 1 / temperature, and their ratios are as before. Divide the "
         "logits.",
-        (_divided_after,),
+        _either_way(_divided_after),
     ),
     Mistake(
         "temperature-squared",
         "The temperature is in it twice. Divide the logits by it once.",
-        (_tempered(lambda logits, temperature: logits / temperature**2),),
+        _either_way(_tempered(lambda logits, temperature: logits / temperature**2)),
     ),
     Mistake(
         "temperature-root",
         "You divide by the root of the temperature, as attention divides by the root of d_head. Here it is the "
         "temperature itself.",
-        (_tempered(lambda logits, temperature: logits / temperature**0.5),),
+        _either_way(_tempered(lambda logits, temperature: logits / temperature**0.5)),
     ),
     Mistake(
         "temperature-without-top-k",
         "Either is right alone, but where both are given the temperature is forgotten: divide first, then choose.",
-        (_top_k_or_temperature,),
+        _either_way(_top_k_or_temperature),
     ),
     Mistake(
         "top-k-ignored",
@@ -130,7 +149,7 @@ PROBABILITY_MISTAKES = (
         "top-k-logit-zero",
         "You set the others' logits to 0. But e^0 is 1: they stay possible, and may even become likelier. A logit that "
         "must not count is -inf.",
-        (
+        _either_way(
             _with_k(lambda logits, kept: softmax(np.where(kept, logits, 0))),
             _with_k(lambda logits, kept: softmax(logits * kept)),
         ),
@@ -138,7 +157,7 @@ PROBABILITY_MISTAKES = (
     Mistake(
         "top-k-lowest",
         "You keep the k lowest. np.sort goes upwards: the highest stand at its end.",
-        (
+        _either_way(
             _kept(lambda logits, k: logits <= np.sort(logits, axis=-1)[..., [min(k, logits.shape[-1]) - 1]]),
             _kept(lambda logits, k: logits >= np.sort(logits, axis=-1)[..., [min(k, logits.shape[-1]) - 1]]),
         ),
@@ -146,12 +165,15 @@ PROBABILITY_MISTAKES = (
     Mistake(
         "top-k-one-short",
         "One too few are kept: the k-th highest itself belongs to them, so compare with >=.",
-        (_kept(_choose_strictly),),
+        _either_way(_kept(_choose_strictly)),
     ),
     Mistake(
         "top-k-one-more",
         "One too many is kept: the k highest end at place -k of the sorted logits.",
-        (_kept(lambda logits, top_k: _highest(logits, top_k + 1)),),
+        (
+            _kept(lambda logits, top_k: _highest(logits, top_k + 1)),
+            _kept(lambda logits, k: logits >= np.sort(logits, axis=-1)[..., [-k - 1]]),
+        ),
     ),
     Mistake(
         "top-k-over-batch",
@@ -205,6 +227,6 @@ PROBABILITY_MISTAKES = (
     Mistake(
         "softmax-no-max",
         "Right until the logits are large: then exp overflows to infinity. Subtract each row's largest first.",
-        (_without_maximum,),
+        _either_way(_without_maximum),
     ),
 )

@@ -43,12 +43,12 @@ def _cold():
 predict_cold = Prediction(
     right="a",
     reactions={
-        "a": "Each character is a likely one, and so are the words. But the likeliest way on from a common phrase is "
-        "another common phrase, and so it goes round in circles.",
-        "b": "The likeliest next character isn't the way to the best text. The model falls from one common phrase into "
-        "the next.",
-        "c": "The model has learned words, so the likeliest character changes with what came before. It is the phrases "
-        "that come again.",
+        "a": "Each character is a likely one, and so are the words. But what most likely follows a common phrase is "
+        "another common phrase, so the text goes round in circles.",
+        "b": "Always taking the likeliest character doesn't make the best text. The model slips from one common phrase "
+        "into the next.",
+        "c": "The model has learned words, so the likeliest character changes with what came before. What repeats is "
+        "whole phrases.",
     },
     evidence=_cold,
 )

@@ -85,11 +85,11 @@ exercise = Exercise(
     mistakes=GRADIENT_MISTAKES,
     properties=(not_finite, batch_mixed(), _differs_from_a_small_step),
     hints=(
-        "First forwards, as in notebook 02, to have the weights. Then backwards, last step first: context = weights @ "
-        "values gives d_values and d_weights.",
+        "First go forwards, as in notebook 02, to get the weights. Then go backwards, last step first: context = "
+        "weights @ values gives d_values and d_weights.",
         "For C = A @ B, d_A is d_C @ B^T and d_B is A^T @ d_C. That is d_values and d_weights, and again d_queries and "
         "d_keys, where the scale comes in, too.",
-        "Through the softmax each row goes by its Jacobian, diag(p) - p p^T: "
+        "Each row goes back through the softmax by its Jacobian, diag(p) - p p^T: "
         "d_scores = weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)).",
     ),
     on_success="You can train attention without a framework. The training below runs on your gradients.",

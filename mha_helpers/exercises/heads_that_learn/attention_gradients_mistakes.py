@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.attention import scaled_dot_product_attention
+from mha_helpers.attention import scaled_dot_product_attention, softmax, softmax_or_zeros
 from mha_helpers.exercises.engine import Mistake
 from mha_helpers.exercises.steps import swap
 
@@ -21,14 +21,29 @@ def _backwards(
     d_keys_of=lambda d_scores, queries: swap(d_scores) @ queries,
     d_values_of=lambda weights, d_context: swap(weights) @ d_context,
     mask_of=lambda mask: mask,
+    forwards=lambda scale: scale,
 ):
     """Return the gradients with one of their steps replaced."""
 
     def wrong_gradients(queries, keys, values, d_context, mask=None):
         scale = queries.shape[-1] ** -0.5
-        _, weights = scaled_dot_product_attention(queries, keys, values, mask_of(mask))
+        _, weights = scaled_dot_product_attention(queries, keys, values, mask_of(mask), scale=forwards(scale))
         d_scores = softmax_step(weights, d_weights_of(d_context, values)) * factor(scale)
         return d_queries_of(d_scores, keys), d_keys_of(d_scores, queries), d_values_of(weights, d_context)
+
+    return wrong_gradients
+
+
+def _scaled(*powers):
+    """Return the gradients of queries, keys and values, each multiplied by a power of the scale.
+
+    Right are 1, 1 and 0.
+    """
+
+    def wrong_gradients(queries, keys, values, d_context, mask=None):
+        scale = queries.shape[-1] ** -0.5
+        unscaled = _backwards(factor=lambda scale: 1)(queries, keys, values, d_context, mask)
+        return tuple(gradient * scale**power for gradient, power in zip(unscaled, powers, strict=True))
 
     return wrong_gradients
 
@@ -62,12 +77,48 @@ def _values_only_masked(queries, keys, values, d_context, mask=None):
     return *others, _backwards()(queries, keys, values, d_context, mask)[D_VALUES]
 
 
+def _scores_only_masked(queries, keys, values, d_context, mask=None):
+    """The weights are those without the mask, and what comes back to hidden scores is set to 0."""
+
+    def through(weights, d_weights):
+        d_scores = through_softmax(weights, d_weights)
+        return d_scores if mask is None else np.where(mask, d_scores, 0)
+
+    return _backwards(through)(queries, keys, values, d_context)
+
+
+def _mask_never_none(weigh):
+    """Return the gradients with weights of weigh(scores, mask), also where the mask is None."""
+
+    def wrong_gradients(queries, keys, values, d_context, mask=None):
+        scale = queries.shape[-1] ** -0.5
+        weights = weigh(queries @ swap(keys) * scale, mask)
+        d_scores = through_softmax(weights, d_context @ swap(values)) * scale
+        return d_scores @ keys, swap(d_scores) @ queries, swap(weights) @ d_context
+
+    return wrong_gradients
+
+
 GRADIENT_MISTAKES = (
     Mistake(
         "gradients-mask-forgotten",
-        "The mask is forgotten on the way back: hidden keys get a gradient. Use the same weights as forwards, those "
-        "with the mask; their zeros then stop everything that comes back.",
-        (_unmasked, _values_only_masked),
+        "The weights that you go back through are not, or not everywhere, those with the mask: hidden keys get a "
+        "gradient. Use the same weights as forwards; their zeros then stop everything that comes back.",
+        (_unmasked, _values_only_masked, _scores_only_masked),
+    ),
+    Mistake(
+        "gradients-mask-none",
+        "It goes wrong where no mask is given: `mask` is None then, and np.where(None, a, b) takes b everywhere, as if "
+        "every key were hidden. Ask first whether there is one: `if mask is not None:`.",
+        tuple(
+            _mask_never_none(weigh)
+            for weigh in (
+                lambda scores, mask: softmax(np.where(mask, scores, -np.inf)),
+                lambda scores, mask: softmax_or_zeros(np.where(mask, scores, -np.inf)),
+                lambda scores, mask: softmax(np.where(mask, scores, -1e9)),
+            )
+        ),
+        D_VALUES,
     ),
     Mistake(
         "gradients-scale-missing",
@@ -75,19 +126,42 @@ GRADIENT_MISTAKES = (
         "back through them, to the queries and to the keys.",
         (
             _backwards(factor=lambda scale: 1),
-            _backwards(d_queries_of=lambda d_scores, keys: d_scores @ keys * keys.shape[-1] ** 0.5),
-            _backwards(d_keys_of=lambda d_scores, queries: swap(d_scores) @ queries * queries.shape[-1] ** 0.5),
+            _scaled(0, 1, 0),
+            _scaled(1, 0, 0),
         ),
     ),
     Mistake(
         "gradients-scale-twice",
-        "The scale is in it twice. Forwards it was multiplied in once; backwards it is once, too.",
-        (_backwards(factor=lambda scale: scale**2),),
+        "The scale is in it twice: what comes back to the queries or keys is divided by d_head instead of its root. "
+        "Forwards the scores were divided by sqrt(d_head) once; backwards it is once, too.",
+        (_backwards(factor=lambda scale: scale**2), _scaled(2, 1, 0), _scaled(1, 2, 0)),
     ),
     Mistake(
         "gradients-scale-divided",
-        "You divide by 1 / sqrt(d_head) on the way back. A factor forwards is the same factor backwards.",
-        (_backwards(factor=lambda scale: 1 / scale),),
+        "On the way back you multiply by sqrt(d_head), in d_queries, in d_keys or in both. (Dividing by 1 / "
+        "sqrt(d_head), does the same.) Divide by sqrt(d_head), the sqrt(d_k) of the formulas: a factor forwards is the "
+        "same factor backwards. d_values has no such factor.",
+        (
+            _backwards(factor=lambda scale: 1 / scale),
+            *(_scaled(*powers, 0) for powers in ((-1, 1), (1, -1), (-1, 0), (0, -1))),
+            _scaled(-1, -1, -1),
+        ),
+    ),
+    Mistake(
+        "gradients-scale-in-values",
+        "d_values has the scale in it. Only the scores are scaled, and the values are mixed after that: d_values is "
+        "weights^T @ d_context, with no factor. The scale belongs to d_queries and d_keys.",
+        (_scaled(1, 1, 1),),
+    ),
+    Mistake(
+        "gradients-forwards-scale",
+        "The weights are wrong already on the way forwards, and so is all that comes back. Divide the scores by "
+        "sqrt(d_head) before the softmax, as in notebook 02.",
+        tuple(
+            _backwards(forwards=forwards)
+            for forwards in (lambda scale: 1.0, lambda scale: 1 / scale, lambda scale: scale**2)
+        ),
+        D_VALUES,
     ),
     Mistake(
         "gradients-outer-missing",

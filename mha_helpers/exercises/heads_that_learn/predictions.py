@@ -24,9 +24,9 @@ def _without_mask():
 predict_without_mask = Prediction(
     right="a",
     reactions={
-        "a": "Each token looks at the one after it and copies the answer. When it has to write, there is nothing after "
-        "it to copy, and it has learned little else. The loss gave no warning.",
-        "b": "What it sees more of is the answer itself, one position to the right. That is quickly found.",
+        "a": "Each token looks at the one after it and copies the answer. When the model has to write, there is "
+        "nothing to copy yet, and it has learned little else. The loss gave no warning.",
+        "b": "What it sees in addition is the answer itself, one position to the right, and it soon finds that.",
         "c": "The loss does fall almost to zero. But the model has learned to copy the answer, and when it writes "
         "there is no answer yet to copy.",
     },
@@ -45,11 +45,11 @@ def _first_layer_out():
 predict_first_layer_out = Prediction(
     right="b",
     reactions={
-        "a": "They find by what the head below has written down: who stood before each token. Without it they have "
-        "nothing to go by.",
-        "b": "The heads of layer 1 look for tokens that have the right one before them. Who stood before whom is what "
-        "the silenced head had written down.",
-        "c": "More is lost. What the heads of layer 1 look for was put there by this one head.",
+        "a": "They find it by a note that the head below has written: which token came before. Without that note they "
+        "have nothing to go by.",
+        "b": "The heads of layer 1 look for a row that says what came before it. The silenced head is the one that "
+        "writes this down.",
+        "c": "Far fewer are still right: what the heads of layer 1 look for was written by this one head.",
     },
     evidence=_first_layer_out,
 )

@@ -192,6 +192,22 @@ DIVISORS = {
         "scale-after-softmax",
     }
 }
+
+
+def _in_brackets(number, *, clear):
+    """Attention that writes into scores[~mask], which takes only a mask of the scores' own shape."""
+
+    def hide(scores, mask):
+        scores[~mask] = number
+        return scores
+
+    def wrong_attention(queries, keys, values, mask):
+        weights = softmax(hide(_scaled(queries, keys), mask))
+        return _mixed(np.where(mask, weights, 0) if clear else weights, values)
+
+    return wrong_attention
+
+
 HIDDEN_FOR_CERTAIN = _hiding(_replaced_by(-np.inf))  # and an empty row is NaN
 FINITE = (-1e9, -1e10, -1e6, -1e5, -1e4, -1e3)
 SEES_NOTHING = (
@@ -370,6 +386,13 @@ MASKED_MISTAKES = (
             lambda queries, keys, values, mask: _mixed(_exp_shares(_scaled(queries, keys)[mask]), values),
             lambda queries, keys, values, mask: _mixed(softmax(_scaled(queries, keys))[mask], values),
         ),
+    ),
+    Mistake(
+        "mask-in-brackets",
+        "scores[~mask] takes only a mask of the scores' own shape. A mask may have fewer axes, or axes of length 1, "
+        "which then stand for all queries, heads or sentences. np.where(mask, scores, -np.inf) takes any mask that "
+        "broadcasts.",
+        tuple(_in_brackets(number, clear=clear) for number in (-np.inf, -1e9) for clear in (False, True)),
     ),
     Mistake(
         "mask-axes-added",

@@ -28,7 +28,7 @@ def _with(mask, arguments):
 
 
 def _low_scores(distance):
-    """Two queries whose scores all lie about so far below 0, and differ by a little."""
+    """Two queries whose scores all lie about so far below 0 (or above it), and differ by a little."""
     queries = np.array([[1.0, 0.0], [0.0, 1.0]])
     keys = -distance * np.sqrt(2) + np.array([[0.0, 1.0], [1.0, -0.5], [-1.0, 0.25]])
     values = np.array([[1.0, 2.0], [-3.0, 4.0], [5.0, -6.0]])
@@ -46,6 +46,7 @@ CASES = (
     ),
     Case("scores around -150", _with(TWO_OF_THREE, _low_scores(150)), edge=True),
     Case("scores around -20,000", _with(TWO_OF_THREE, _low_scores(20_000)), edge=True),
+    Case("scores around 1,000", _with(TWO_OF_THREE, _low_scores(-1000)), edge=True),
     Case("scores around -1e10", _with(TWO_OF_THREE, _low_scores(1e10)), edge=True),
 )
 
@@ -64,7 +65,7 @@ exercise = Exercise(
     cases=(*CASES, whole_numbers(CASES[1].arguments)),
     mistakes=mend_masked_attention_mistakes.MEND_MISTAKES,
     given=mend_masked_attention_mistakes.mend_masked_attention,
-    wrong_at_edges="It is right for ordinary scores, but goes wrong when all of them are very low.",
+    wrong_at_edges="It is right for ordinary scores, but goes wrong when all of them are very low or very high.",
     properties=(_hidden_keys_have_weight, context_is_not_the_mixture),
     hints=(
         "There are two faults. For the first one: what if the visible scores lie below -100? For the second one: what "

@@ -28,6 +28,17 @@ def _hiding_with(number, *, clear):
     return wrong_attention
 
 
+def _without_the_maximum(number, clear):
+    """Return attention that takes exp of the scores as they are, and clears with clear(weights, mask)."""
+
+    def wrong_attention(queries, keys, values, mask):
+        powers = np.exp(np.where(mask, queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1]), number))
+        weights = clear(powers / powers.sum(axis=-1, keepdims=True), mask)
+        return weights @ values, weights
+
+    return wrong_attention
+
+
 def _after(change):
     """Return attention whose weights, made without a mask, are changed by change(weights, mask)."""
 
@@ -50,15 +61,28 @@ MEND_MISTAKES = (
     ),
     Mistake(
         "mask-full-row-nan",
-        "-inf is lower than any score. But in a row that sees nothing, -inf minus the row's maximum, -inf, isn't a "
-        "number. Such a row must end up with zeros.",
-        (_hiding_with(-np.inf, clear=False),),
+        "-inf is lower than any score. But in a row that sees nothing you subtract -inf from -inf, or divide 0 by "
+        "0, and neither gives a number. Such a row must end up with zeros.",
+        (_hiding_with(-np.inf, clear=False), _without_the_maximum(-np.inf, lambda weights, mask: weights)),
     ),
     Mistake(
         "mask-full-row-uniform",
         "No score lies below the number that you hide with. But a row that sees nothing shares out its attention "
         "evenly among keys that are hidden. It must end up with zeros.",
         (_hiding_with(LOWEST, clear=False),),
+    ),
+    Mistake(
+        "softmax-no-max",
+        "A row that sees nothing gets zeros now. But you no longer subtract each row's largest score before exp, as "
+        "the given function did: for very low scores all powers are 0, and for very high ones they are infinite.",
+        tuple(
+            _without_the_maximum(number, clear)
+            for number in (-np.inf, LOWEST)
+            for clear in (
+                lambda weights, mask: np.nan_to_num(weights),
+                lambda weights, mask: np.where(mask, weights, 0),
+            )
+        ),
     ),
     Mistake(
         "mask-tiny-number",

@@ -18,8 +18,8 @@ def _zeroed():
 predict_zero = Prediction(
     right="c",
     reactions={
-        "a": "That would take a power of e that is 0, and e^0 is 1. Among negative scores, 0 is the largest of all.",
-        "b": "It would be, if 0 were a low score. But the two visible ones are negative, and 0 is above both.",
+        "a": "For that, e^0 would have to be 0, but it is 1. Next to negative scores, 0 is even the largest.",
+        "b": "It would be, if 0 were a low score. But both visible scores are negative, so 0 is the highest.",
         "c": "e^0 is 1, and the visible scores are negative: the hidden key now gets the most. 0 is a score like any "
         "other.",
     },
@@ -41,12 +41,11 @@ def _after():
 predict_after = Prediction(
     right="b",
     reactions={
-        "a": "Softmax had shared out everything among three keys. What the third one had been given is taken away, and "
-        "nobody hands it to the others.",
-        "b": "Softmax had shared out everything among three keys, and the third one's share is lost. The context is no "
-        "longer an average, only a shrunken one.",
-        "c": "The ratio of the two visible weights is right. It's their sum that isn't: what the third key had been "
-        "given is lost.",
+        "a": "Softmax had shared out everything among three keys. The third one's share is then taken away, and not "
+        "handed to the others.",
+        "b": "Softmax had shared out everything among three keys, and the third one's share is lost. The context is "
+        "now a shrunken average.",
+        "c": "The ratio of the two visible weights is right, but their sum isn't: the third key's share is lost.",
     },
     evidence=_after,
 )
@@ -63,8 +62,8 @@ predict_empty = Prediction(
         "a": "The row's maximum is -inf, and -inf minus -inf is not a number. From then on, everything in this row is "
         "NaN.",
         "b": "That's what you'd wish for. But softmax subtracts the row's maximum, and -inf minus -inf isn't a number.",
-        "c": "Equal scores do share evenly, as long as they are numbers: three times -1e9 would. But -inf minus the "
-        "row's maximum, -inf, is not a number.",
+        "c": "Equal scores do get equal shares, as long as they are numbers: three scores of -1e9 would. But -inf "
+        "minus the row's maximum, -inf, is not a number.",
     },
     evidence=_empty,
 )

@@ -27,6 +27,10 @@ def _each(heads, contribute):
     return np.stack([contribute(head) for head in range(heads.shape[-3])], axis=-3)
 
 
+def _split_by_hand(W_O, n_heads, width):
+    return W_O.reshape(len(W_O), n_heads, width).swapaxes(0, 1)
+
+
 def _padded(contributions):
     """Put (..., n_heads, seq_len, d_head) into each head's own columns, and 0 elsewhere."""
     return _each(contributions, lambda head: combine_heads(_alone(contributions, head)))
@@ -109,10 +113,29 @@ CONTRIBUTION_MISTAKES = (
         "*rows*, i * d_head to (i + 1) * d_head: W_O.reshape(n_heads, d_head, -1).",
         (
             lambda heads, W_O: heads @ _blocks(heads, W_O.T),
+            lambda heads, W_O: heads @ swap(split_heads(W_O, heads.shape[-3])),
             _columns_turned,
             lambda heads, W_O: split_heads(_whole(heads, W_O), heads.shape[-3]),
             lambda heads, W_O: _padded(split_heads(_whole(heads, W_O), heads.shape[-3])),
         ),
+    ),
+    Mistake(
+        "contributions-split-heads",
+        "Split as split_heads does it, W_O is cut into columns, and each piece still has all n_heads * d_head rows. "
+        "The columns are the output's features, which all heads share. A head's own are its d_head *rows*: "
+        "W_O.reshape(n_heads, d_head, -1).",
+        (
+            lambda heads, W_O: heads @ split_heads(W_O, heads.shape[-3]),
+            lambda heads, W_O: heads @ _split_by_hand(W_O, heads.shape[-3], W_O.shape[-1] // heads.shape[-3]),
+            lambda heads, W_O: heads @ _split_by_hand(W_O, heads.shape[-3], -1),
+            lambda heads, W_O: heads @ np.stack(np.split(W_O, heads.shape[-3], axis=-1)),
+        ),
+    ),
+    Mistake(
+        "contributions-rows-turned",
+        "These are the right rows of W_O, but transposed, (n_heads, d_model, d_head). Turn them back before they meet "
+        "the heads, swapaxes(-1, -2); or leave out the .T, and take W_O.reshape(n_heads, d_head, -1).",
+        (lambda heads, W_O: heads @ swap(_blocks(heads, W_O)),),
     ),
     Mistake(
         "contributions-strided-rows",
@@ -216,7 +239,7 @@ CONTRIBUTION_MISTAKES = (
         "contributions-width-mismatch",
         "A head is d_head wide, and meets something with n_heads * d_head rows: all of W_O, or some of its columns. "
         "Give each head its own d_head *rows* of W_O: W_O.reshape(n_heads, d_head, -1).",
-        (_heads_meet_W_O, lambda heads, W_O: heads @ split_heads(W_O, heads.shape[-3])),
+        (_heads_meet_W_O,),
     ),
     Mistake(
         "contributions-first-axis",

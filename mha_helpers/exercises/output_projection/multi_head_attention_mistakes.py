@@ -6,8 +6,10 @@ import numpy as np
 
 from mha_helpers.attention import (
     combine_heads,
+    masked_attention,
     multi_head_attention,
     scaled_dot_product_attention,
+    softmax,
     softmax_or_zeros,
     split_heads,
 )
@@ -134,6 +136,30 @@ def _past_and_no_mask(queries, keys, values, mask):
     return scaled_dot_product_attention(queries, keys, values, is_causal=True)
 
 
+def _never_without_a_mask(weigh):
+    """Attention that calls weigh(scores, mask) also where the mask is None: np.where(None, a, b) is b everywhere."""
+
+    def attend(queries, keys, values, mask):
+        weights = weigh(queries @ swap(keys) / np.sqrt(queries.shape[-1]), mask)
+        return weights @ values, weights
+
+    return attend
+
+
+def _mask_as_scale(queries, keys, values, mask):
+    """The mask lands where a function expects the scale."""
+    return (
+        scaled_dot_product_attention(queries, keys, values)
+        if mask is None
+        else _scaled_by_it(queries, keys, values, mask)
+    )
+
+
+def _scaled_by_it(queries, keys, values, mask):
+    weights = softmax(queries @ swap(keys) * mask)
+    return weights @ values, weights
+
+
 # What `scores / d ** 1 / 2` and `scores / (d ** 1 / 2)` multiply by.
 HALVES = (lambda heads: 1 / (2 * heads.shape[-1]), lambda heads: 2 / heads.shape[-1])
 
@@ -248,6 +274,20 @@ def _never_split_yet_combined(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     return combine_heads(context) @ W_O, weights
 
 
+def _some_split(which):
+    """Return multi-head attention that splits only some of queries, keys and values."""
+
+    def wrong_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+        projected = (
+            split_heads(X @ W, n_heads) if is_split else X @ W
+            for W, is_split in zip((W_Q, W_K, W_V), which, strict=True)
+        )
+        heads, weights = scaled_dot_product_attention(*projected, mask)
+        return combine_heads(heads) @ W_O, weights
+
+    return wrong_attention
+
+
 def _never_moved(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     heads, weights = scaled_dot_product_attention(*(cut(X @ W, n_heads) for W in (W_Q, W_K, W_V)), mask)
     return heads.reshape(*X.shape[:-1], -1) @ W_O, weights
@@ -330,8 +370,8 @@ MULTI_HEAD_MISTAKES = (
     Mistake(
         "mha-width-mismatch",
         "Something d_head wide meets a matrix with d_model rows. Did you split X itself? W_Q, W_K and W_V expect whole "
-        "rows of X: project first, X @ W_Q, and split the result. W_O expects the heads side by side: use "
-        "combine_heads, and don't add or average them.",
+        "rows of X: project first, X @ W_Q, and split the result. Did you split the queries, but not the keys? "
+        "Split all three. W_O expects the heads side by side: use combine_heads, and don't add or average them.",
         (
             _slices_meet_matrices(split_heads),
             _slices_meet_matrices(split_heads, split_heads),
@@ -339,6 +379,12 @@ MULTI_HEAD_MISTAKES = (
             _slices_meet_matrices(cut, swap),
             _heads_meet_W_O,
         ),
+    ),
+    Mistake(
+        "mha-one-not-split",
+        "Of queries, keys and values, some are split into heads and some are not. Split all three: X @ W_Q, X @ W_K "
+        "and X @ W_V.",
+        tuple(_some_split(which) for which in itertools.product((True, False), repeat=3) if len(set(which)) > 1),
     ),
     Mistake(
         "mha-full-width-heads",
@@ -519,9 +565,38 @@ MULTI_HEAD_MISTAKES = (
         ),
     ),
     Mistake(
+        "mha-mask-none",
+        "It goes wrong where no mask is given: `mask` is None then. (np.where(None, a, b) takes b everywhere, so that "
+        "every key counts as hidden.) Ask first whether there is one, `if mask is not None:`; or call "
+        "scaled_dot_product_attention(queries, keys, values, mask), which takes None, too.",
+        (
+            _through(attend=masked_attention),
+            *(
+                _through(attend=_never_without_a_mask(weigh))
+                for weigh in (
+                    lambda scores, mask: softmax_or_zeros(np.where(mask, scores, -np.inf)),
+                    lambda scores, mask: softmax(np.where(mask, scores, -np.inf)),
+                    lambda scores, mask: softmax(np.where(mask, scores, -1e9)),
+                    lambda scores, mask: np.where(mask, softmax(np.where(mask, scores, -1e9)), 0),
+                    lambda scores, mask: np.where(mask, softmax(scores), 0),
+                )
+            ),
+        ),
+        WEIGHTS,
+    ),
+    Mistake(
+        "mha-mask-as-scale",
+        "Where there is a mask, your scores are multiplied by it and by nothing else, as if it were the scale. Is it "
+        "the fourth argument of your scaled_dot_product_attention from notebook 02? There, the fourth is `scale`. In "
+        "the one that the set-up cell imports it is the mask: take yours out, and run that cell again.",
+        (_through(attend=_mask_as_scale),),
+        WEIGHTS,
+    ),
+    Mistake(
         "mha-mask-ignored",
-        "The mask does not reach the heads: hidden keys get weight like all the others. Pass it on: "
-        "scaled_dot_product_attention(queries, keys, values, mask).",
+        "Hidden keys get weight like all the others: the mask does not reach your weights. Pass it on to the attention "
+        "that you call, as its fourth argument or as mask=mask: scaled_dot_product_attention(queries, keys, values, "
+        "mask). If you compute the weights yourself, use it before the softmax: np.where(mask, scores, -np.inf).",
         (_through(attend=lambda queries, keys, values, mask: scaled_dot_product_attention(queries, keys, values)),),
         WEIGHTS,
     ),

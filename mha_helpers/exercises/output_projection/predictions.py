@@ -39,8 +39,8 @@ predict_without = Prediction(
         "stay in the two columns where the concatenation puts them.",
         "b": "The concatenation puts head 1's two numbers into features 2 and 3, and without W_O they stay there. With "
         "W_O they go where they belong: to “alive” and “happens”, and “points back” doesn't move.",
-        "c": "The weights do stay as they are, but head 1's numbers are what the output is made of. It moves, though "
-        "only in head 1's columns.",
+        "c": "The attention weights do stay the same. But the output is made of the heads' numbers, so it changes, "
+        "though only in head 1's columns.",
     },
     evidence=_one_head_changed,
 )
@@ -59,10 +59,10 @@ def _heads_exchanged():
 predict_exchanged = Prediction(
     right="a",
     reactions={
-        "a": "Each head still meets its own rows, and a sum doesn't care about the order. “Head 1” is only a name, and "
-        "head 1 of one model need not correspond to head 1 of another.",
-        "b": "The output's features are W_O's columns, and those stay where they are. Only its rows were exchanged, "
-        "together with what comes in.",
+        "a": "Each head still meets its own rows of W_O, and a sum doesn't care about the order. “Head 1” is only a "
+        "name, and head 1 of one model need not correspond to head 1 of another.",
+        "b": "The output's features are W_O's columns, and those stay where they are. Only its rows changed places, "
+        "together with the columns that they multiply.",
         "c": "That happens if you exchange the heads and leave W_O alone: each head then meets the other's rows.",
     },
     evidence=_heads_exchanged,
@@ -74,18 +74,19 @@ def _head_1_knocked_out():
     by_zeros, by_mean = (
         np.linalg.norm((heads[1, SAT] - instead) @ W_O[HEAD_1]) for instead in (0, heads[1].mean(axis=0))
     )
-    return f"with the mean, the output of 'sat' moves by {by_mean:.2f}, {by_mean / by_zeros:.1f} times as far"
+    times = by_mean / by_zeros
+    return f"with the mean, the output of 'sat' moves by {by_mean:.2f}, {times:.1f} times as far as with zeros"
 
 
 predict_mean = Prediction(
     right="c",
     reactions={
-        "a": "It would be so if head 1 said nearly the same about every word. But it says little about “sat” and a lot "
-        "about “it” and “cat”, and the mean brings that in.",
-        "b": "The mean isn't a milder form of zeros. It is what head 1 says about the average word, and that is far "
-        "from the little that it says about “sat”.",
-        "c": "Head 1 says little about “sat”, so zeros are close to the truth. Its mean is dominated by what it says "
-        "about “it” and “cat”, which has nothing to do with “sat”.",
+        "a": "That would be so if head 1 found nearly the same for every word. But it finds little for “sat” and a "
+        "lot for “it” and “cat”, and the mean brings that in.",
+        "b": "The mean isn't a milder form of zeros. It is what head 1 finds for the average word, and that is far "
+        "from the little that it finds for “sat”.",
+        "c": "Head 1 finds little for “sat”, so zeros are close to the truth. Its mean is dominated by what it finds "
+        "for “it” and “cat”, which has nothing to do with “sat”.",
     },
     evidence=_head_1_knocked_out,
 )

@@ -33,8 +33,8 @@ predict_corner = Prediction(
         "rows of the causal mask for several.",
         "b": "PyTorch puts the corner of the triangle at the top left, as if the new token were the first one. So it "
         "sees key 0 alone. For one new token, pass no mask; for several, pass the last rows of the causal mask.",
-        "c": "Even a triangle in the right corner would show it the four tokens before it as well. And PyTorch's is in "
-        "the other one, the top left: it takes the new token for the first, which sees key 0 alone.",
+        "c": "Even a triangle that starts in the right corner would show it the four tokens before it as well. And "
+        "PyTorch's starts at the top left: it takes the new token for the first one, which sees key 0 alone.",
     },
     evidence=_corner,
 )

@@ -19,18 +19,18 @@ def _with_mistakes():
     lines = []
     for what, slug in SLUGS.items():
         found = model.encode(TIRED, attend=wrong[slug]).vector
-        lines.append(f"{what + ':':29} cosine with the sentence's right vector {found @ right:.4f}")
+        said = "" if lines else "cosine with the right vector"
+        lines.append(f"{what + ':':29} {said:28} {found @ right:.4f}")
     return "\n".join(lines)
 
 
 predict_lightly = Prediction(
     right="a",
     reactions={
-        "a": "Without the division the weights are too sharp, but the largest weights are still the largest, and they "
-        "still mix the right values. The other two mistakes put numbers into the wrong features, and everything after "
-        "them relies on those.",
-        "b": "All weights are right then, and yet every token gets features of others in the wrong places. The shapes "
-        "survive, but not much else.",
+        "a": "Without the division the weights are too sharp, but the largest stay the largest, and they mix the "
+        "right values. The other two mistakes put numbers into the wrong features.",
+        "b": "The heads find the right things, but the reshape hands each token pieces of other tokens' results, in "
+        "the wrong features. The shapes survive, but not much else.",
         "c": "Without W_O, each head's result is added to its own 32 features, where the layers above expect something "
         "else.",
     },
@@ -50,9 +50,9 @@ def _tired_and_soft():
 predict_soft = Prediction(
     right="b",
     reactions={
-        "a": "That would prove that the head knows what “it” is. But the weight hardly changes.",
+        "a": "That would suggest that the head knows what “it” stands for. But the weight hardly changes.",
         "b": "It hardly changes. Whatever this head does, it doesn't find out what “it” refers to.",
-        "c": "Many heads of this model do rest there. This one stays with the cat.",
+        "c": "Many heads of this model do put their weight there. This one stays with the cat.",
     },
     evidence=_tired_and_soft,
 )
@@ -62,21 +62,19 @@ def _all_out():
     lines = []
     for name, without in (("with all heads", ()), ("without any head", questions.ALL_HEADS)):
         gap, nearest = questions.paraphrases(encoder.load(), without)
-        lines.append(
-            f"{name + ':':18} {nearest} of {len(questions.SAYINGS)} nearest to their own, by {gap:.3f} on average"
-        )
+        lines.append(f"{name + ':':18} {nearest} of {len(questions.SAYINGS)} pass, closer by {gap:.3f} on average")
     return "\n".join(lines)
 
 
 predict_all_out = Prediction(
     right="c",
     reactions={
-        "a": "The words themselves are still there, each with its vector and what the layers' networks make of it. "
-        "Guitar is near music, cat near kitten, without any attention.",
-        "b": "Not even that. Guitar and music, or cat and kitten, have similar vectors, and the mean of a sentence's "
-        "vectors is enough for this test.",
-        "c": "Each word still has its own vector, and the sentence's vector is the mean of those. That's enough here: "
-        "a paraphrase uses similar words, so this test doesn't need attention at all.",
+        "a": "The words themselves are still there, each with its own vector. “Guitar” is near “music”, and “cat” near "
+        "“kitten”, without any attention.",
+        "b": "All of them still pass. “Guitar” and “music”, or “cat” and “kitten”, have similar vectors, and the mean "
+        "of a sentence's vectors is enough for this test.",
+        "c": "Each word still has its own vector, and the mean of those is enough: a paraphrase uses similar words. "
+        "This test doesn't need attention at all.",
     },
     evidence=_all_out,
 )

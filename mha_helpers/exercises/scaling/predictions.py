@@ -18,7 +18,7 @@ def _spread():
 predict_spread = Prediction(
     right="a",
     reactions={
-        "a": "There are 64 times as many products, but about half of them are negative, so most of the sum cancels. "
+        "a": "There are 64 times as many products, but about half are negative, so most of the sum cancels. "
         "What is left grows only like the square root of their number.",
         "b": "It would, if all the products had the same sign. Half of them are negative, so most of the sum cancels, "
         "and what is left grows like the root of the number of products.",
@@ -46,8 +46,8 @@ predict_gradient = Prediction(
         "when a score moves.",
         "b": "A weight that is almost 1 or almost 0 hardly moves when a score moves. So hardly any "
         "gradient gets through from the weights to the scores.",
-        "c": "They do sum to 1 either way. But in a typical undivided row one weight has nearly all of it, and a "
-        "weight that is almost 1 or almost 0 hardly moves when a score moves.",
+        "c": "They do sum to 1 either way. But in a typical undivided row, one weight is almost 1 and the others are "
+        "almost 0, and such weights hardly move when a score moves.",
     },
     evidence=_gradient,
 )

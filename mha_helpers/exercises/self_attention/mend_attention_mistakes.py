@@ -1,5 +1,7 @@
 """The function that `mend_attention` asks to mend, and the ways in which people mend it wrongly."""
 
+import itertools
+
 import numpy as np
 
 from mha_helpers.exercises.engine import Mistake
@@ -20,6 +22,23 @@ def _dividing(divide):
         return weights @ values, weights
 
     return wrong_attention
+
+
+def _in_a_loop(over, target, source, total):
+    """Return a division in a loop over keys (1) or queries (0), of rows (0) or columns (1) by the sum of either."""
+
+    def divide(powers):
+        for i in range(powers.shape[over]):
+            place = [(i, slice(None)), (slice(None), i)]
+            powers[place[target]] = powers[place[source]] / powers[place[total]].sum()
+        return powers
+
+    return _dividing(divide)
+
+
+QUERIES, KEYS, ROW, COLUMN = 0, 1, 0, 1
+MIXED = [(target, source, total) for target, source, total in itertools.product((ROW, COLUMN), repeat=3)]
+MIXED = [one for one in MIXED if len(set(one)) > 1]
 
 
 def _scores_turned_round(queries, keys, values):
@@ -50,6 +69,26 @@ MEND_MISTAKES = (
         "Each column of the weights sums to 1, but each row should: it is the queries that share out their attention, "
         "not the keys.",
         (lambda *arguments: mend_attention(*arguments),),
+    ),
+    Mistake(
+        "softmax-rows-by-keys",
+        "Half of it is mended: you divide rows, as you should, but the loop still counts the keys. With more keys than "
+        "queries it runs past the last row, and with fewer it leaves rows out. There is a row for each query: "
+        "range(len(queries)).",
+        (_in_a_loop(KEYS, ROW, ROW, ROW),),
+    ),
+    Mistake(
+        "softmax-columns-by-queries",
+        "Half of it is mended: the loop goes over the queries, as it should, but in it you still divide columns, "
+        "weights[:, j]. Divide rows: weights[i] = weights[i] / weights[i].sum().",
+        (_in_a_loop(QUERIES, COLUMN, COLUMN, COLUMN),),
+    ),
+    Mistake(
+        "softmax-rows-and-columns",
+        "Half of it is mended: inside the loop, rows and columns are mixed. weights[i] is row i, and weights[:, i] is "
+        "column i. It must be the row in all three places, weights[i] = weights[i] / weights[i].sum(), with i counting "
+        "the queries.",
+        tuple(_in_a_loop(over, *mixed) for over in (QUERIES, KEYS) for mixed in MIXED),
     ),
     Mistake(
         "softmax-twice-normalised",

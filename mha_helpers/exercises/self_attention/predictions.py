@@ -51,7 +51,7 @@ predict_values = Prediction(
     right="a",
     reactions={
         "a": "The weights come from the queries and keys alone. The values are only what gets mixed.",
-        "b": "The context does grow tenfold. But the weights come from the queries and keys alone, so they stay.",
+        "b": "The context does grow tenfold. But the weights come from queries and keys alone, so they don't change.",
         "c": "It's the other way round: the weights come from the queries and keys, and the values are what they mix.",
     },
     evidence=_values_times_ten,
@@ -83,9 +83,9 @@ predict_order = Prediction(
     reactions={
         "a": "It feels as if it must. But the context is a sum over all tokens, and a sum doesn't know in which order "
         "its terms were written down.",
-        "b": "The weights do change places in their row. But each of them goes on with its own value, so the sum is "
-        "the same.",
-        "c": "It is the same sum, of the same values with the same weights, only written in another order.",
+        "b": "The weights do change places in their row. But each weight still goes with its own value, so the sum "
+        "is the same.",
+        "c": "It's the same sum of the same weighted values, only written in another order.",
     },
     evidence=_reorder,
 )

@@ -27,20 +27,18 @@ predict_one_head = Prediction(
     reactions={
         "a": "The single head doesn't keep both rows and pick the better one. It adds the two heads' dot products, and "
         "then one softmax has to share out one row.",
-        "b": "Sharing sounds fair, but softmax isn't: the sum of the two scores is larger for “tired”, and the larger "
-        "score takes most of the row.",
-        "c": "The scores add up, “tired” comes out ahead, and softmax gives it most of the row. “cat” keeps a quarter: "
-        "the answer to the first question is nearly lost.",
+        "b": "Sharing evenly sounds fair, but the sum of the two heads' scores is larger for “tired”, and softmax "
+        "gives most of the row to the larger score.",
+        "c": "The sums are 6 for “cat” and 8 for “tired”, so softmax gives most of the row to “tired”. The answer to "
+        "the first question is nearly lost.",
     },
     evidence=_rows_of_it,
 )
 
 
 def _reshaped():
-    heads = Q.reshape(2, 3, 2)
-    lines = ["with 0 to 3 for token a, 100 to 103 for b and 200 to 203 for c:"]
-    lines += [f"Q.reshape(2, 3, 2)[{i}] = {head.tolist()}" for i, head in enumerate(heads)]
-    return "\n".join(lines)
+    first = Q.reshape(2, 3, 2)[0].tolist()
+    return f"with 0 to 3 for token a, 100 to 103 for b:\nQ.reshape(2, 3, 2)[0] = {first}"
 
 
 predict_reshape = Prediction(
@@ -48,10 +46,9 @@ predict_reshape = Prediction(
     reactions={
         "a": "That is what a head should hold. But a reshape doesn't move any numbers. It reads them row by row, "
         "and the first six are all of token a and half of token b.",
-        "b": "A reshape doesn't move any numbers. It reads them row by row, and the first six are all of token a and "
-        "half of token b.",
-        "c": "3 x 4 numbers are as many as 2 x 3 x 2, so the reshape is possible. It only goes on reading them "
-        "row by row.",
+        "b": "It reads the numbers row by row, and the first six are all of token a and half of token b.",
+        "c": "3 x 4 and 2 x 3 x 2 are equally many numbers, so the reshape runs. But all it does is read them row "
+        "by row.",
     },
     evidence=_reshaped,
 )
@@ -65,10 +62,10 @@ def _round_trip():
 predict_round_trip = Prediction(
     right="a",
     reactions={
-        "a": "Neither reshape moves a number, so you get X back, and a test that goes there and back passes. The "
-        "mistake only shows when attention runs between the two steps.",
-        "b": "Neither of the two moves a number, so nothing can be mixed when they follow each other directly. The "
-        "mixing happens in between, when attention runs on the wrong rows.",
+        "a": "Neither reshape moves a number, so you get X back, and a test like this one passes. The mistake only "
+        "shows when attention runs in between.",
+        "b": "Neither reshape moves a number, so one straight after the other mixes nothing. The mixing happens in "
+        "between, when attention runs on the wrong rows.",
         "c": "All shapes are right: that is what makes this bug so hard to see.",
     },
     evidence=_round_trip,
@@ -88,11 +85,11 @@ predict_weights = Prediction(
     right="a",
     reactions={
         "a": "Each head has a softmax of its own: 128 weights for each of 128 tokens. The features are shared out "
-        "among the heads, the weights are not.",
-        "b": "That is so for the parameters: eight heads share the features among them. But each of them has 128 "
-        "weights for each of 128 tokens.",
-        "c": "Each head is an eighth as wide. Its weights do not know of that: they are one number for each pair of "
-        "tokens, in each head.",
+        "among the heads, but the weights aren't.",
+        "b": "That's true of the parameters: eight heads share the features among them. But each head has 128 weights "
+        "for each of 128 tokens.",
+        "c": "Each head is an eighth as wide, but that doesn't change how many weights it has: one for each pair of "
+        "tokens, in every head.",
     },
     evidence=_counted,
 )

@@ -21,9 +21,23 @@ def _three_axes_only(X, n_heads):
     return split_heads(X, n_heads)
 
 
+def _one_batch_axis(X, n_heads):
+    return X.reshape(X.shape[0], X.shape[-2], n_heads, X.shape[-1] // n_heads).swapaxes(-3, -2)
+
+
 def _two_axes_only(X, n_heads):
     _seq_len, _d_model = X.shape
     return split_heads(X, n_heads)
+
+
+def _one_sentence(tokens, features, move):
+    """Reshape to (seq_len, n_heads, d_head), with sizes taken from two axes of X, or the last left open."""
+
+    def wrong_split(X, n_heads):
+        d_head = -1 if features is None else X.shape[features] // n_heads
+        return move(X.reshape(X.shape[tokens], n_heads, d_head))
+
+    return wrong_split
 
 
 def _second_axis_sliced(stacked_along):
@@ -95,9 +109,14 @@ SPLIT_MISTAKES = (
     ),
     Mistake(
         "split-second-axis-sliced",
-        "Your slices are right for one sentence. With a batch, X[:, own] cuts the second axis, which then holds the "
-        "tokens. X[..., own] cuts the last one, however many there are; stack the heads along axis=-3.",
-        tuple(map(_second_axis_sliced, (0, -3))),
+        "It is right for one sentence. With a batch, X[:, own], np.hsplit and axis=1 cut the second axis, which then "
+        "holds the tokens. X[..., own] and axis=-1 cut the last one, however many there are; stack the heads along "
+        "axis=-3.",
+        (
+            *map(_second_axis_sliced, (0, -3)),
+            lambda X, n_heads: np.stack(np.split(X, n_heads, axis=1)),
+            lambda X, n_heads: np.stack(np.hsplit(X, n_heads), axis=-3),
+        ),
     ),
     Mistake(
         "split-floor",
@@ -147,8 +166,18 @@ SPLIT_MISTAKES = (
     Mistake(
         "split-fixed-axes",
         "It fits one number of axes only. X may have batch axes in front, one or more, or none: `*batch, seq_len, "
-        "d_model = X.shape` takes them all, and swapaxes(-3, -2) always swaps the same two.",
+        "d_model = X.shape` takes them all. reshape(*batch, seq_len, n_heads, d_head) keeps them, and swapaxes(-3, -2) "
+        "always swaps the same two.",
         (
+            *(
+                _one_sentence(n_tokens, n_features, move)
+                for n_tokens, n_features in ((0, None), (0, -1), (0, 1), (-2, None), (-2, -1))
+                for move in (
+                    lambda heads: heads.swapaxes(0, 1),
+                    lambda heads: heads.swapaxes(-3, -2),
+                )
+            ),
+            _one_batch_axis,
             _three_axes_only,
             _two_axes_only,
             lambda X, n_heads: cut(X, n_heads).transpose(0, 2, 1, 3),

@@ -2,7 +2,13 @@
 
 import numpy as np
 
-from mha_helpers.attention import combine_heads, multi_head_attention, scaled_dot_product_attention, split_heads
+from mha_helpers.attention import (
+    combine_heads,
+    multi_head_attention,
+    scaled_dot_product_attention,
+    softmax,
+    split_heads,
+)
 from mha_helpers.decoding import attend_with_cache
 
 CATALOGUE = (
@@ -68,7 +74,86 @@ def cache_without_any(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
     return output, None
 
 
+def cache_split_last(join, keep_split=True):
+    def split_after(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+        q, k, v = split_heads(X_new @ W_Q, n_heads), X_new @ W_K, X_new @ W_V
+        if cache is not None:
+            k, v = join([cache[0], k]), join([cache[1], v])
+        whole = k, v
+        k, v = split_heads(k, n_heads), split_heads(v, n_heads)
+        n_new, n_all = q.shape[-2], k.shape[-2]
+        heads, _ = scaled_dot_product_attention(q, k, v, np.tri(n_all, dtype=bool)[n_all - n_new :])
+        return combine_heads(heads) @ W_O, (k, v) if keep_split else whole
+
+    return split_after
+
+
+def cache_only_keys_not_split(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+    q, k, v = split_heads(X_new @ W_Q, n_heads), X_new @ W_K, split_heads(X_new @ W_V, n_heads)
+    if cache is not None:
+        k, v = np.concatenate([cache[0], k], axis=-2), np.concatenate([cache[1], v], axis=-2)
+    n_new, n_all = q.shape[-2], k.shape[-2]
+    mask = np.tri(n_all, dtype=bool)[n_all - n_new :]
+    weights = softmax(np.where(mask, q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1]), -np.inf))
+    return combine_heads(weights @ v) @ W_O, (k, v)
+
+
+def cache_without_heads(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+    q, k, v = X_new @ W_Q, X_new @ W_K, X_new @ W_V
+    if cache is not None:
+        k, v = np.concatenate([cache[0], k], axis=-2), np.concatenate([cache[1], v], axis=-2)
+    n_new, n_all = q.shape[-2], k.shape[-2]
+    context, _ = scaled_dot_product_attention(q, k, v, np.tri(n_all, dtype=bool)[n_all - n_new :])
+    return context @ W_O, (k, v)
+
+
+def cache_seeing(visible_of):
+    def seeing(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+        q, k, v = (split_heads(X_new @ W, n_heads) for W in (W_Q, W_K, W_V))
+        n_old = 0 if cache is None else len(cache[0])
+        if cache is not None:
+            k, v = np.concatenate([cache[0], k], axis=-2), np.concatenate([cache[1], v], axis=-2)
+        heads, _ = scaled_dot_product_attention(q, k, v, visible_of(q.shape[-2], k.shape[-2], n_old))
+        return combine_heads(heads) @ W_O, (k, v)
+
+    return seeing
+
+
+def cache_put_together(join, combine=combine_heads):
+    def put_together(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+        q, k, v = (split_heads(X_new @ W, n_heads) for W in (W_Q, W_K, W_V))
+        if cache is not None:
+            k, v = join(cache[0], k), join(cache[1], v)
+        n_new, n_all = q.shape[-2], k.shape[-2]
+        visible = np.tri(n_all, dtype=bool)[n_all - n_new :]
+        weights = softmax(np.where(visible, q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1]), -np.inf))
+        return combine(weights @ v) @ W_O, (k, v)
+
+    return put_together
+
+
+def cache_in_three_parts(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+    output, (keys, values) = attend_with_cache(X_new, W_Q, W_K, W_V, W_O, n_heads, cache)
+    return output, keys, values
+
+
 WRONG = {
+    "cache-mask-too-narrow": (cache_seeing(lambda n_new, n_all, n_old: np.tri(n_new, dtype=bool)),),
+    "cache-old-miscounted": (cache_seeing(lambda n_new, n_all, n_old: np.tri(n_all, dtype=bool)[n_old:]),),
+    "cache-not-a-pair": (cache_in_three_parts,),
+    "cache-mask-too-tall": (cache_seeing(lambda n_new, n_all, n_old: np.tri(n_all, dtype=bool)),),
+    "cache-wrong-axis": (cache_put_together(lambda old, new: np.concatenate([old, new], axis=1)),),
+    "cache-added": (cache_put_together(np.add),),
+    "cache-heads-not-combined": (cache_put_together(lambda old, new: np.append(old, new, -2), combine=lambda heads: heads),),
+    "cache-joined-before-split": (
+        cache_split_last(lambda pair: np.concatenate(pair, axis=-2)),
+        cache_split_last(lambda pair: np.concatenate(pair, axis=-2), keep_split=False),
+        cache_split_last(np.vstack),
+        cache_split_last(lambda pair: np.append(*pair, axis=-2)),
+        cache_split_last(lambda pair: np.concatenate(pair[::-1], axis=-2)),
+    ),
+    "cache-one-not-split": (cache_only_keys_not_split,),
+    "cache-no-split": (cache_without_heads,),
     "input-changed": (cache_writes_into_it,),
     "cache-mask-wrong-corner": (
         lambda X, Q, K, V, out, n, cache=None: (

@@ -59,11 +59,29 @@ def gradients_context_shortcut(queries, keys, values, d_context, mask=None):
     return d_s @ scaled_keys, d_s.swapaxes(-1, -2) @ scaled_queries, p.swapaxes(-1, -2) @ d_context
 
 
+def gradients_by_the_root(forwards=-0.5, to_queries=-0.5, to_keys=-0.5, to_values=0.0):
+    """Each step multiplied by a power of the width; these are the right ones."""
+
+    def of_width(queries, keys, values, d_context, mask=None):
+        width = queries.shape[-1]
+        scores = queries @ keys.swapaxes(-1, -2) * width**forwards
+        scores = scores if mask is None else np.where(mask, scores, -1e30)
+        p = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        p = p / p.sum(axis=-1, keepdims=True)
+        d_p = d_context @ values.swapaxes(-1, -2)
+        d_s = p * (d_p - (p * d_p).sum(axis=-1, keepdims=True))
+        d_queries, d_keys = d_s @ keys * width**to_queries, d_s.swapaxes(-1, -2) @ queries * width**to_keys
+        return d_queries, d_keys, p.swapaxes(-1, -2) @ d_context * width**to_values
+
+    return of_width
+
+
 RIGHT = (
     attention_gradients,
     gradients_einsum,
     gradients_by_jacobian,
     gradients_context_shortcut,
+    gradients_by_the_root(),
     lambda queries, keys, values, d_context, mask=None: list(gradients_einsum(queries, keys, values, d_context, mask)),
     lambda q, k, v, dc, mask=None: tuple(g.astype(np.float32) for g in attention_gradients(q, k, v, dc, mask)),
 )
@@ -82,9 +100,56 @@ def gradients_of_one_sequence(queries, keys, values, d_context, mask=None):
     return d_s @ keys, d_s.T @ queries, p.T @ d_context
 
 
+def gradients_hidden_at_the_scores(queries, keys, values, d_context, mask=None):
+    p = _weights(queries, keys, None)
+    d_p = d_context @ values.swapaxes(-1, -2)
+    d_s = p * (d_p - (p * d_p).sum(axis=-1, keepdims=True)) / np.sqrt(queries.shape[-1])
+    if mask is not None:
+        d_s = d_s * mask
+    return d_s @ keys, d_s.swapaxes(-1, -2) @ queries, p.swapaxes(-1, -2) @ d_context
+
+
+def gradients_always_hidden(low):
+    def hidden(queries, keys, values, d_context, mask=None):
+        scores = np.where(mask, queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1]), low)
+        powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        p = powers / powers.sum(axis=-1, keepdims=True)
+        d_p = d_context @ values.swapaxes(-1, -2)
+        d_s = p * (d_p - (p * d_p).sum(axis=-1, keepdims=True)) / np.sqrt(queries.shape[-1])
+        return d_s @ keys, d_s.swapaxes(-1, -2) @ queries, p.swapaxes(-1, -2) @ d_context
+
+    return hidden
+
+
 WRONG = {
+    "gradients-scale-divided": (
+        gradients_by_the_root(to_queries=0.5, to_keys=0.5),
+        gradients_by_the_root(to_queries=0.5),
+        gradients_by_the_root(to_keys=0.5),
+        gradients_by_the_root(to_queries=0.5, to_keys=0.0),
+        gradients_by_the_root(to_queries=0.5, to_keys=0.5, to_values=0.5),
+    ),
+    "gradients-scale-missing": (
+        gradients_by_the_root(to_queries=0.0, to_keys=0.0),
+        gradients_by_the_root(to_keys=0.0),
+    ),
+    "gradients-scale-twice": (gradients_by_the_root(to_queries=-1.0, to_keys=-1.0),),
+    "gradients-scale-in-values": (gradients_by_the_root(to_values=-0.5),),
+    "gradients-forwards-scale": (
+        gradients_by_the_root(forwards=0.0),
+        gradients_by_the_root(forwards=0.0, to_queries=0.0, to_keys=0.0),
+        gradients_by_the_root(forwards=0.5, to_queries=0.5, to_keys=0.5),
+        gradients_by_the_root(forwards=-1.0, to_queries=-1.0, to_keys=-1.0),
+    ),
     "input-changed": (gradients_in_place,),
-    "gradients-mask-forgotten": (lambda q, k, v, dc, mask=None: gradients_einsum(q, k, v, dc),),
+    "gradients-mask-forgotten": (
+        lambda q, k, v, dc, mask=None: gradients_einsum(q, k, v, dc),
+        gradients_hidden_at_the_scores,
+    ),
+    "gradients-mask-none": (
+        gradients_always_hidden(-np.inf),
+        gradients_always_hidden(-1e9),
+    ),
     "gradients-descent": (lambda q, k, v, dc, mask=None: [-g for g in gradients_einsum(q, k, v, dc, mask)],),
     None: (
         gradients_of_one_sequence,

@@ -86,7 +86,26 @@ def blockwise_with_mask_matrix(queries, keys, values, mask=None, *, block_size=1
     return blockwise_attention(queries, keys, values, mask if queries.ndim == 2 else None, block_size=block_size)
 
 
+def blockwise_mask_not_cut(queries, keys, values, mask=None, *, block_size=128):
+    total, context = 0, 0
+    for start in range(0, keys.shape[-2], block_size):
+        stop = start + block_size
+        scores = queries @ keys[..., start:stop, :].swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+        if mask is not None:
+            scores = np.where(mask, scores, -np.inf)
+        total = total + np.exp(scores).sum(axis=-1, keepdims=True)
+        context = context + np.exp(scores) @ values[..., start:stop, :]
+    return context / total
+
+
+def blockwise_if_mask(queries, keys, values, mask=None, *, block_size=128):
+    if mask:
+        return blockwise_attention(queries, keys, values, mask, block_size=block_size)
+    return blockwise_attention(queries, keys, values, block_size=block_size)
+
+
 WRONG = {
+    "blockwise-mask-not-cut": (blockwise_mask_not_cut,),
     "input-changed": (blockwise_in_place,),
     "blockwise-all-at-once": (
         blockwise_with_mask_matrix,
@@ -100,4 +119,4 @@ WRONG = {
     ),
 }
 
-TOLD = ()
+TOLD = ((blockwise_if_mask, "To ask whether a mask was given, write `mask is not None`"),)

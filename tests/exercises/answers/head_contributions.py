@@ -192,7 +192,23 @@ def _contributions_then(change):
     return lambda heads, W_O: change(head_contributions(heads, W_O))
 
 
+def _own_split(X, n_heads):
+    *batch, seq_len, d_model = X.shape
+    return X.reshape(*batch, seq_len, n_heads, d_model // n_heads).swapaxes(-3, -2)
+
+
 WRONG = {
+    "contributions-split-heads": (
+        lambda heads, W_O: heads @ split_heads(W_O, heads.shape[-3]),
+        lambda heads, W_O: np.stack([heads[..., i, :, :] @ split_heads(W_O, heads.shape[-3])[i] for i in range(heads.shape[-3])], -3),
+        lambda heads, W_O: heads @ _own_split(W_O, heads.shape[-3]),
+        lambda heads, W_O: heads @ np.array(np.split(W_O, heads.shape[-3], axis=1)),
+    ),
+    "contributions-rows-turned": (lambda heads, W_O: heads @ split_heads(W_O.T, heads.shape[-3]),),
+    "contributions-columns": (
+        lambda heads, W_O: heads @ split_heads(W_O, heads.shape[-3]).swapaxes(-1, -2),
+        lambda heads, W_O: combine_heads(heads)[..., None, :, :] @ split_heads(W_O, heads.shape[-3]),
+    ),
     "contributions-rows-from-head": (contributions_block_by_index,),
     "contributions-strided-rows": (
         contributions_rows_by_n_heads,

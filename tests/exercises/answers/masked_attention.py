@@ -568,7 +568,15 @@ def context_changed(change):
     return changed
 
 
+def masked_in_brackets(queries, keys, values, mask):
+    scores = queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+    scores[mask == False] = -np.inf  # noqa: E712 - as learners write it
+    weights = np.nan_to_num(softmax(scores))
+    return weights @ values, weights
+
+
 WRONG = {
+    "mask-in-brackets": (masked_in_brackets,),
     "mask-rows-emptied": (_hiding(lambda scores, mask: scores - 1e9 * mask),),
     "mask-causal-on-top": (masked_causal_too,),
     "mask-causal-instead": (masked_causal_instead,),

@@ -33,7 +33,56 @@ def transposed_instead(queries, keys, values):
     return weights @ values, weights
 
 
+def rows_by_keys(queries, keys, values):
+    weights = np.exp(queries @ keys.swapaxes(-1, -2))
+    for j in range(len(keys)):
+        weights[j] = weights[j] / weights[j].sum()
+    return weights @ values, weights
+
+
+def rows_by_values(queries, keys, values):
+    weights = np.exp(queries @ keys.swapaxes(-1, -2))
+    for j in range(len(values)):
+        weights[j, :] /= weights[j, :].sum()
+    return weights @ values, weights
+
+
+def columns_by_queries(queries, keys, values):
+    weights = np.exp(queries @ keys.swapaxes(-1, -2))
+    for i in range(len(queries)):
+        weights[:, i] = weights[:, i] / weights[:, i].sum()
+    return weights @ values, weights
+
+
+def columns_by_the_sums_of_rows(queries, keys, values):
+    weights = np.exp(queries @ keys.swapaxes(-1, -2))
+    for j in range(len(keys)):
+        weights[:, j] = weights[:, j] / weights[j].sum()
+    return weights @ values, weights
+
+
+def rows_by_the_sums_of_columns(queries, keys, values):
+    weights = np.exp(queries @ keys.swapaxes(-1, -2))
+    for i in range(len(queries)):
+        weights[i] = weights[i] / weights[:, i].sum()
+    return weights @ values, weights
+
+
+def columns_put_into_rows(queries, keys, values):
+    weights = np.exp(queries @ keys.swapaxes(-1, -2))
+    for i in range(len(queries)):
+        weights[i] = weights[:, i] / weights[:, i].sum()
+    return weights @ values, weights
+
+
 WRONG = {
+    "softmax-rows-by-keys": (rows_by_keys, rows_by_values),
+    "softmax-columns-by-queries": (columns_by_queries,),
+    "softmax-rows-and-columns": (
+        columns_by_the_sums_of_rows,
+        rows_by_the_sums_of_columns,
+        columns_put_into_rows,
+    ),
     "softmax-not-normalised": (
         lambda queries, keys, values: (np.exp(queries @ keys.T) @ values, np.exp(queries @ keys.T)),
     ),

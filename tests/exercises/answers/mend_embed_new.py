@@ -17,7 +17,22 @@ RIGHT = (
 )  # fmt: skip
 
 WRONG = {
-    "position-not-moved": (lambda codes, characters, positions, n_old: characters[codes] + positions[: len(codes)],),
+    "position-not-moved": (
+        lambda codes, characters, positions, n_old: characters[codes] + positions[: len(codes)],
+        lambda codes, characters, positions, n_old: [characters[c] + positions[i] for i, c in enumerate(codes)],
+    ),
+    "position-of-the-old": (
+        lambda codes, characters, positions, n_old: characters[codes] + positions[:n_old],
+        lambda codes, characters, positions, n_old: characters[codes] + positions[n_old - len(codes) : n_old],
+    ),
+    "position-from-n-new": (
+        lambda codes, characters, positions, n_old: characters[codes] + positions[len(codes) :],
+        lambda codes, characters, positions, n_old: characters[codes] + positions[len(codes) : n_old + len(codes)],
+    ),
+    "position-number-added": (
+        lambda codes, characters, positions, n_old: n_old + characters[codes] + positions[: len(codes)],
+    ),
+    "position-same-for-all": (lambda codes, characters, positions, n_old: characters[codes] + positions[0],),
     "position-slice-end": (
         lambda codes, characters, positions, n_old: characters[codes] + positions[n_old : len(codes)],
         lambda codes, characters, positions, n_old: characters[codes] + positions[n_old:],

@@ -30,7 +30,23 @@ def mended_row_by_row(queries, keys, values, mask):
 
 RIGHT = (mend_masked_attention, masked_attention, mended_by_infinity, mended_row_by_row)
 
+
+def without_the_maximum(queries, keys, values, mask):
+    scores = np.where(mask, queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1]), -np.inf)
+    weights = np.nan_to_num(np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True))
+    return weights @ values, weights
+
+
+def by_a_low_number(queries, keys, values, mask):
+    scores = np.where(mask, queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1]), -1e4)
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = powers / powers.sum(axis=-1, keepdims=True) * mask
+    return weights @ values, weights
+
+
 WRONG = {
+    "softmax-no-max": (without_the_maximum,),
+    "mask-tiny-number": (by_a_low_number,),
     None: (
         lambda queries, keys, values, mask: scaled_dot_product_attention(queries, keys, values),
         lambda queries, keys, values, mask: masked_attention(queries, keys, values, mask)[::-1],

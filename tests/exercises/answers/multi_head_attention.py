@@ -499,6 +499,110 @@ def mha_keys_cut_straight(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     return combine_heads(heads) @ W_O, weights
 
 
+def mha_own_masked(attend):
+    """Notebook 03's function, called with a mask or without one."""
+
+    def own(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+        q, k, v = (split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
+        heads, weights = attend(q, k, v, mask)
+        return combine_heads(heads) @ W_O, weights
+
+    return own
+
+
+def own_masked_attention(queries, keys, values, mask):
+    scores = queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+    weights = softmax(np.where(mask, scores, np.finfo(scores.dtype).min))
+    weights = np.where(mask, weights, 0)
+    return weights @ values, weights
+
+
+def own_masked_attention_of_infinity(queries, keys, values, mask):
+    scores = queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+    weights = softmax_or_zeros(scores + np.where(mask, 0, -np.inf))
+    return weights @ values, weights
+
+
+def own_masked_attention_of_a_billion(queries, keys, values, mask):
+    weights = softmax(np.where(mask, queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1]), -1e9))
+    return weights @ values, weights
+
+
+def own_scaled_attention(queries, keys, values, scale=None):
+    """Notebook 02's: the fourth argument is the scale."""
+    if scale is None:
+        scale = 1 / np.sqrt(queries.shape[-1])
+    weights = softmax(scale * (queries @ keys.swapaxes(-1, -2)))
+    return weights @ values, weights
+
+
+def mha_mask_is_inverted_by_a_tilde(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    q, k, v = (split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
+    scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+    weights = softmax_or_zeros(np.where(~mask, -np.inf, scores))
+    return combine_heads(weights @ v) @ W_O, weights
+
+
+def mha_mask_or_all(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    seen = mask or np.ones((X.shape[-2], X.shape[-2]), bool)
+    return multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, seen)
+
+
+def mha_mask_compared_with_none(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    if mask != None:  # noqa: E711 - as learners write it
+        return multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask)
+    return multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads)
+
+
+def mha_if_a_mask(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    if mask:
+        return multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask)
+    return multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads)
+
+
+def mha_mask_by_name(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    q, k, v = (split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
+    heads, weights = own_scaled_attention(q, k, v, mask=mask)
+    return combine_heads(heads) @ W_O, weights
+
+
+def mha_scale_in_the_masks_place(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    q, k, v = (split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
+    heads, weights = scaled_dot_product_attention(q, k, v, 1 / np.sqrt(q.shape[-1]))
+    return combine_heads(heads) @ W_O, weights
+
+
+def mha_heads_in_the_masks_place(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    q, k, v = (split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
+    heads, weights = scaled_dot_product_attention(q, k, v, n_heads)
+    return combine_heads(heads) @ W_O, weights
+
+
+def mha_only_queries_split(attend):
+    def only_queries(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+        heads, weights = attend(split_heads(X @ W_Q, n_heads), X @ W_K, X @ W_V, mask)
+        return combine_heads(heads) @ W_O, weights
+
+    return only_queries
+
+
+def attention_by_hand(queries, keys, values, mask):
+    scores = queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    weights = softmax_or_zeros(scores)
+    return weights @ values, weights
+
+
+def mha_combined_after_W_O(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    heads, weights = _heads_of(X, W_Q, W_K, W_V, n_heads, mask)
+    return combine_heads(heads @ W_O), weights
+
+
+def mha_mask_before_n_heads(X, W_Q, W_K, W_V, W_O, mask=None, n_heads=2):
+    return multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask)
+
+
 def _after(change):
     return lambda *given, mask=None: change(*multi_head_attention(*given, mask), *given)
 
@@ -525,8 +629,31 @@ WRONG = {
         mha_mask_writes,
         mha_scales_in_place,
     ),
-    "mha-mask-ignored": (mha_weights_unmasked,),
-    "mha-width-mismatch": (mha_input_split_and_split_again, mha_slices_in_a_loop),
+    "mha-mask-ignored": (
+        mha_weights_unmasked,
+        mha_own_masked(lambda q, k, v, mask: own_scaled_attention(q, k, v)),
+        mha_own_masked(lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, mask=None)),
+    ),
+    "mha-mask-none": tuple(
+        map(
+            mha_own_masked,
+            (
+                masked_attention,
+                own_masked_attention,
+                own_masked_attention_of_infinity,
+                own_masked_attention_of_a_billion,
+            ),
+        )
+    ),
+    "mha-mask-as-scale": (mha_own_masked(own_scaled_attention),),
+    "arguments-order": (mha_mask_before_n_heads,),
+    "mha-one-not-split": (mha_only_queries_split(scaled_dot_product_attention),),
+    "mha-width-mismatch": (
+        mha_input_split_and_split_again,
+        mha_slices_in_a_loop,
+        mha_combined_after_W_O,
+        mha_only_queries_split(attention_by_hand),
+    ),
     "mha-full-width-heads": (mha_whole_in_a_loop,),
     "mha-combine-interleaved": (mha_strided_rows_of_W_O,),
     "mha-output-projection-transposed": (mha_columns_of_W_O,),
@@ -578,7 +705,15 @@ WRONG = {
     ),
 }  # fmt: skip
 
+ASK_WHETHER = "To ask whether a mask was given, write `mask is not None`"
 TOLD = (
+    (mha_if_a_mask, ASK_WHETHER),
+    (mha_mask_compared_with_none, ASK_WHETHER),
+    (mha_mask_or_all, ASK_WHETHER),
+    (mha_mask_is_inverted_by_a_tilde, "where no mask is given, `mask` is None. Ask first, `if mask is not None:`."),
+    (mha_mask_by_name, "a function in that line takes other arguments. It has none called mask."),
+    (mha_scale_in_the_masks_place, "A scale is passed by its name, scale=...; n_heads is for split_heads."),
+    (mha_heads_in_the_masks_place, "n_heads stands in the place of the mask"),
     (
         multi_head_changed(lambda output, weights, X, W_V: (output, 0.9 * weights)),
         "Row 0, 0 of the weights sums to 0.9000, not to 1.",

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mha_helpers.attention import softmax
 from mha_helpers.decoding import next_token_probabilities
 
 CATALOGUE = (
@@ -76,13 +77,34 @@ def probabilities_keep_logits(logits, *, temperature=1.0, top_k=None):
     return result
 
 
+def probabilities_unguarded(
+    temper=lambda logits, t: logits / t, place=lambda k: -k, keep=np.greater_equal, low=-np.inf
+):
+    """No care is taken where top_k is more than there are; what else is wrong comes first."""
+
+    def probabilities(logits, *, temperature=1.0, top_k=None):
+        logits = temper(logits, temperature)
+        if top_k is not None:
+            logits = np.where(keep(logits, np.sort(logits, axis=-1)[..., [place(top_k)]]), logits, low)
+        return softmax(logits)
+
+    return probabilities
+
+
 WRONG = {
-    "input-changed": (probabilities_keep_logits,),
     "temperature-multiplies": (
+        probabilities_unguarded(temper=lambda logits, t: logits * t),
+        lambda logits, *, temperature=1.0, top_k=None: softmax(logits * temperature),
         lambda logits, *, temperature=1.0, top_k=None: probabilities_by_power(
             logits, temperature=1 / temperature, top_k=top_k
         ),
     ),
+    "top-k-more-than-there-are": (probabilities_unguarded(),),
+    "top-k-one-short": (probabilities_unguarded(keep=np.greater),),
+    "top-k-one-more": (probabilities_unguarded(place=lambda k: -k - 1),),
+    "top-k-lowest": (probabilities_unguarded(place=lambda k: k - 1),),
+    "top-k-logit-zero": (probabilities_unguarded(low=0),),
+    "input-changed": (probabilities_keep_logits,),
     "temperature-ignored": (lambda logits, *, temperature=1.0, top_k=None: probabilities_argsort(logits, top_k=top_k),),
     "top-k-row-taken": (probabilities_argsort_of_one_row,),
     "top-k-ignored": (lambda logits, *, temperature=1.0, top_k=None: probabilities_argsort(logits, temperature),),

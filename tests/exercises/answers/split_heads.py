@@ -236,10 +236,35 @@ def _split_then(change):
     return lambda X, n_heads: change(split_heads(X, n_heads))
 
 
+def split_filling_one_sentence(X, n_heads):
+    n, d = X.shape
+    heads = np.zeros((n_heads, n, d // n_heads))
+    for h in range(n_heads):
+        for i in range(n):
+            heads[h, i] = X[i, h * (d // n_heads) : (h + 1) * (d // n_heads)]
+    return heads
+
+
 WRONG = {
     "input-changed": (split_writes,),
     "split-strided": (split_fortran,),
     "not-repeatable": (split_remembers,),
+    "split-second-axis-sliced": (
+        lambda X, n_heads: np.hsplit(X, n_heads),
+        lambda X, n_heads: np.stack(np.split(X, n_heads, axis=1)),
+        lambda X, n_heads: np.array(np.split(X, n_heads, axis=1)),
+    ),
+    "split-fixed-axes": (
+        lambda X, n_heads: X.reshape(len(X), n_heads, -1).swapaxes(0, 1),
+        lambda X, n_heads: X.reshape(len(X), n_heads, -1).transpose(1, 0, 2),
+        lambda X, n_heads: X.reshape(X.shape[0], n_heads, X.shape[1] // n_heads).swapaxes(0, 1),
+        lambda X, n_heads: X.reshape(X.shape[0], n_heads, X.shape[-1] // n_heads).transpose(1, 0, 2),
+        lambda X, n_heads: X.reshape(X.shape[-2], n_heads, X.shape[-1] // n_heads).swapaxes(-3, -2),
+        lambda X, n_heads: np.moveaxis(X.reshape(X.shape[-2], n_heads, -1), 1, 0),
+        split_filling_one_sentence,
+        lambda X, n_heads: X.reshape(len(X), X.shape[-2], n_heads, X.shape[-1] // n_heads).swapaxes(-3, -2),
+    ),
+    "arguments-order": (lambda n_heads, X: split_heads(X, n_heads),),
     "split-one-head": (_split_then(lambda heads: heads[0]),),
     "split-concatenated": (_split_then(lambda heads: heads.reshape(*heads.shape[:-3], -1, heads.shape[-1])),),
     "split-width-for-count": (
@@ -284,8 +309,6 @@ WRONG = {
         _split_then(lambda heads: np.sort(heads, axis=-2)),
         _split_then(lambda heads: np.cumsum(heads, axis=-3)),
         _split_then(lambda heads: dict(enumerate(heads))),
-        lambda X, n_heads: np.hsplit(X, n_heads),
-        lambda X, n_heads: np.stack(np.split(X, n_heads, axis=1)),
         lambda X, n_heads: np.stack(np.split(X, n_heads, axis=2), axis=1),
         lambda X, n_heads: X.reshape(X.shape[0], n_heads, -1, X.shape[-1] // n_heads),
         lambda X, n_heads: X.reshape(X.shape[0], -1, n_heads, X.shape[-1] // n_heads).transpose(0, 2, 1, 3),
@@ -293,7 +316,6 @@ WRONG = {
         lambda X, n_heads: X.view(*X.shape[:-1], n_heads, X.shape[-1] // n_heads).transpose(1, 2),
         lambda X, n_heads: np.stack([X[..., h::n_heads] for h in range(n_heads)], -3) if X.shape[-1] == 12 else split_heads(X, n_heads),
         lambda X: split_heads(X, 2),
-        lambda n_heads, X: split_heads(X, n_heads),
     ),
 }  # fmt: skip
 
