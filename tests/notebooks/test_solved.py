@@ -1,5 +1,7 @@
 """`python -m tools.writing.solve`: every check accepts its solution, on a small notebook and on the whole course."""
 
+import ast
+import builtins
 from types import SimpleNamespace
 
 import pytest
@@ -8,7 +10,16 @@ from nbformat import v4
 from mha_helpers import exercises
 from tools.page.browser import find_browser
 from tools.writing import hygiene, solve
-from tools.writing.notebooks import NOTEBOOKS, NotebookError, course_notebooks, read, write
+from tools.writing.notebooks import (
+    NOTEBOOKS,
+    NotebookError,
+    course_notebooks,
+    parse,
+    plain_python,
+    read,
+    tags,
+    write,
+)
 
 # Of an empty course the tests fail for want of a file; with no case at all they would be skipped.
 COURSE = course_notebooks() or [NOTEBOOKS / "any.ipynb"]
@@ -46,8 +57,8 @@ QUESTION = "answer = None  # None, 'a' or 'b'\nexercises.predict_double.commit(a
 
 def notebook_of(*tagged_sources):
     cells = [v4.new_markdown_cell("# Double"), v4.new_code_cell(SETUP)]
-    for source, *tags in tagged_sources:
-        cells.append(v4.new_code_cell(source, metadata={"tags": tags}))
+    for source, *labels in tagged_sources:
+        cells.append(v4.new_code_cell(source, metadata={"tags": labels}))
     return v4.new_notebook(cells=cells)
 
 
@@ -116,6 +127,22 @@ def test_an_outcome_that_is_not_shown_is_an_error(course_exercises, monkeypatch)
 def test_a_cell_that_cannot_be_solved_is_named(course_exercises, cells, message):
     with pytest.raises(NotebookError, match=message):
         solve.solve(notebook_of(*cells))
+
+
+@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
+def test_a_solution_uses_only_names_that_its_notebook_has(path):
+    known = set(dir(builtins))
+    for cell in solve.filled(read(path)).cells:
+        if cell.cell_type != "code":
+            continue
+        nodes = list(ast.walk(parse(plain_python(cell.source))))
+        known |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        known |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+        known |= {node.asname or node.name for node in nodes if isinstance(node, ast.alias)}
+        known |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+        if "exercise" in tags(cell):
+            used = {node.id for node in nodes if isinstance(node, ast.Name)}
+            assert used - known == set(), "import them in the notebook's first cell, or write the solution without"
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers import decoding
-from mha_helpers.attention import attention_scores, combine_heads, softmax, split_heads
+from mha_helpers.attention import combine_heads, softmax, split_heads
 from mha_helpers.exercises.a_model_that_writes.attend_with_cache_mistakes import CACHE_MISTAKES
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws
@@ -54,7 +54,7 @@ def attend_with_cache(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
         values = np.concatenate([old_values, values], axis=-2)
     n_new, n_all = queries.shape[-2], keys.shape[-2]
     mask = causal_mask(n_all)[n_all - n_new :]  # the new tokens are the last rows
-    scores = attention_scores(queries, keys) / np.sqrt(queries.shape[-1])
+    scores = queries @ keys.swapaxes(-2, -1) / np.sqrt(queries.shape[-1])
     weights = softmax(np.where(mask, scores, -np.inf))
     return combine_heads(weights @ values) @ W_O, (keys, values)
 

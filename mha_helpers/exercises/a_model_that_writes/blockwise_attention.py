@@ -82,7 +82,7 @@ def blockwise_attention(queries, keys, values, mask=None, *, block_size=128):
     top, total, context = -np.inf, 0.0, 0.0  # of each row so far
     for start in range(0, keys.shape[-2], block_size):
         block = slice(start, start + block_size)
-        scores = attention_scores(queries, keys[..., block, :]) / np.sqrt(queries.shape[-1])  # noqa: F821
+        scores = queries @ keys[..., block, :].swapaxes(-2, -1) / np.sqrt(queries.shape[-1])
         if mask is not None:
             scores = np.where(mask[..., block], scores, -np.inf)
         new_top = np.maximum(top, scores.max(axis=-1, keepdims=True))
