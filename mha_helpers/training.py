@@ -13,6 +13,7 @@ import numpy as np
 from mha_helpers.attention import combine_heads, knock_out, masked_attention, softmax, split_heads
 from mha_helpers.gradients import attention_gradients
 from mha_helpers.masks import causal_mask
+from mha_helpers.measures import previous_token_score
 from mha_helpers.shapes import check_count, check_n_heads
 
 MATRICES = ("W_Q", "W_K", "W_V", "W_O")
@@ -340,6 +341,40 @@ def _judge(logits, drawn):
 def _over_tokens(X, d_Y):
     """Return the gradient of W where Y = X @ W, added up over all tokens of all sequences."""
     return X.reshape(-1, X.shape[-1]).T @ d_Y.reshape(-1, d_Y.shape[-1])
+
+
+def what_heads_look_at(weights, periods):
+    """Tell, for each head, how much of its attention the two jobs of an induction head get.
+
+    Parameters
+    ----------
+    weights : sequence of ndarray, each of shape (batch, n_heads, n, n)
+        Of each layer, on sequences that repeat.
+    periods : ndarray of int, shape (batch,)
+        After how many tokens each sequence repeats.
+
+    Returns
+    -------
+    dict of str to dict of str to float
+        By "layer 0, head 0" and so on: the mean weight on "the token before", in the first half of the sequences, and
+        on "what followed" the same token earlier. With two digits: in later ones, training differs from one processor
+        to the next.
+
+    Examples
+    --------
+    >>> looks_back = np.eye(8, k=-1)[None, None]
+    >>> what_heads_look_at([looks_back], np.array([4]))
+    {'layer 0, head 0': {'the token before': 1.0, 'what followed': 0.0}}
+    """
+    found = {}
+    for layer, of_layer in enumerate(weights):
+        half = of_layer.shape[-1] // 2
+        before = previous_token_score(of_layer[..., :half, :half]).mean(axis=0)
+        followed = induction_score(of_layer, periods)
+        for head in range(of_layer.shape[1]):
+            jobs = {"the token before": before[head], "what followed": followed[head]}
+            found[f"layer {layer}, head {head}"] = {job: round(float(weight), 2) for job, weight in jobs.items()}
+    return found
 
 
 def induction_score(weights, periods):

@@ -7,6 +7,7 @@ WIDTH, HEIGHT = 748, 250
 FORWARDS, BACKWARDS = 62, 190  # the middle of either row
 TALL, WIDE = 44, 64
 COLUMNS = {"S": 224, "P": 426, "C": 668}
+COLOURS = {"S": style.DIVERGING[-2], "P": style.HEADS[0], "C": style.ROLES["output"]}  # as everywhere
 SIDE = 24  # the left edge of queries and keys
 VALUES = 556  # and of the values, between the rows
 
@@ -33,7 +34,7 @@ def backwards():
             SIDE, y + 15, 26, sign + "K", style.ROLES["keys"]
         )
         for name, x in COLUMNS.items():
-            colour_of = style.ROLES["output"] if name == "C" else style.HEADS[0]  # as scores and weights are elsewhere
+            colour_of = COLOURS[name]
             parts += _array(x, y, TALL, sign + name, colour_of)
         parts += _array(VALUES, y + (38 if not sign else -38), 26, sign + "V", style.ROLES["values"])
         ends = (SIDE, COLUMNS["S"]), (COLUMNS["S"], COLUMNS["P"]), (COLUMNS["P"], COLUMNS["C"])

@@ -75,17 +75,20 @@ def _upright(title, tokens, values, x, width, height, bar):
     return [*parts, svg.line(left - 4, level(0), x + width, level(0), colour=style.INK)]
 
 
-def row_bars(rows, *, largest=None, colours=None, title="", decimals=2):
+def row_bars(rows, *, largest=None, colours=None, lines=None, title="", decimals=2):
     """Draw named numbers as bars that lie, a group for each row.
 
     Parameters
     ----------
     rows : dict of str to float or dict of str to float
         From a row's name to its number, or to its numbers by name.
-    largest : float, optional
-        What a bar of full length stands for: the largest number unless given.
+    largest : float or dict of str to float, optional
+        What a bar of full length stands for: the largest number unless given. By the rows' names where their numbers
+        are of different kinds.
     colours : dict of str to str, optional
         By the numbers' names: a head's, a role's or a token's where they are one's own; neutral unless given.
+    lines : dict of str to float, optional
+        Numbers to compare the bars with, such as a guess's: a dashed line down all rows, with its name.
     title : str, optional
     decimals : int, optional
 
@@ -111,36 +114,50 @@ def row_bars(rows, *, largest=None, colours=None, title="", decimals=2):
     fills |= colours or {}
     # Rounded before anything is placed: processors differ in the last digits, and a notebook's picture is compared.
     lengths = {(row, label): round(float(value), 3) for row, given in rows.items() for label, value in given.items()}
-    low, high = min(0, *lengths.values()), largest or max(0, *lengths.values()) or 1
-    unit = 300 / (high - low)
+    lines = lines or {}
+    low = min(0, *lengths.values())
+    highest = max(0, *lengths.values(), *lines.values()) or 1
+    ends = largest if isinstance(largest, dict) else dict.fromkeys(rows, largest or highest)
     left = 22 + 7.2 * max(map(len, rows))
     named = 8 + 7.2 * max(map(len, series))
-    zero, y = left + named - low * unit + (56 if low < 0 else 0), 32 if title else 10
-    parts = [svg.text(8, 18, title, bold=True, size=13)] if title else []
+    below = 300 * -low / (highest - low)  # of the bars' 300 pixels, what is left of zero
+    zero, top = left + named + below + (56 if low < 0 else 0), 32 if title else 10
+    bars, numbers, y = [], [], top
     for name, given in rows.items():
-        height = 20 * len(given)
-        parts.append(svg.text(left - 8, y + height / 2 + 4, name, anchor="end", size=TEXT))
+        high, height = ends[name], 20 * len(given)
+        unit = (300 - below) / high
+        bars.append(svg.text(left - 8, y + height / 2 + 4, name, anchor="end", size=TEXT))
         for label, value in given.items():
             length = lengths[name, label]
             start, end = sorted((0, min(max(length, low), high)))
-            parts.append(svg.text(zero - 6 + low * unit, y + 14, label, anchor="end", size=TEXT, colour=style.QUIET))
-            parts.append(
+            bars.append(svg.text(zero - 6 - below, y + 14, label, anchor="end", size=TEXT, colour=style.QUIET))
+            bars.append(
                 svg.box(
                     zero + start * unit, y + 3, max((end - start) * unit, 1), 14, fill=fills[label], stroke=style.QUIET
                 )
             )
             beside = zero + (end * unit + 6 if length >= 0 else start * unit - 6)
-            anchor = "start" if length >= 0 else "end"
-            parts.append(svg.text(beside, y + 14, number(value, decimals), anchor=anchor, size=TEXT, bold=True))
+            anchor, written = "start" if length >= 0 else "end", number(value, decimals)
+            if lines:  # one may pass behind the number
+                numbers.append(svg.box(beside - 2, y + 3, 8 * len(written), 14, fill=style.PAPER))
+            numbers.append(svg.text(beside, y + 14, written, anchor=anchor, size=TEXT, bold=True))
             y += 20
         y += 8
-    parts.append(svg.line(zero, 32 if title else 10, zero, y - 6, colour=style.INK))
+    bars.append(svg.line(zero, top, zero, y - 6, colour=style.INK))
+    for name, value in lines.items():
+        x = round(zero + value * unit, 1)
+        bars.append(svg.polyline([(x, top), (x, y - 2)], colour=style.INK, width=1.5, dashes="5 4"))
+        numbers.append(svg.text(x, y + 12, f"{name} {number(value, decimals)}", anchor="middle", size=TEXT))
+    heading = [svg.text(8, 18, title, bold=True, size=13)] if title else []
 
     def listed(given):
         return ", ".join(f"{label} {number(value, decimals)}".strip() for label, value in given.items())
 
     said = "; ".join(f"{name}: {listed(given)}" for name, given in rows.items())
-    return CourseFigure(zero + high * unit + 60, y, parts, f"{title or 'Bars'}. {said}.")
+    compared = "".join(f" {name}: {number(value, decimals)}." for name, value in lines.items())
+    height = y + (18 if lines else 0)
+    text = f"{title or 'Bars'}. {said}.{compared}"
+    return CourseFigure(zero + 360 - below, height, [*heading, *bars, *numbers], text)
 
 
 def moved_vectors(before, after, features, *, pulls=None):

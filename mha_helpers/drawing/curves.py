@@ -93,7 +93,9 @@ def _panel(title, x, named, x_name, doubling, left, top):
     values = [value for curve in named.values() for value in curve]
     wide = _is_wide(named)
     low, high = min(values), max(values)
-    if not wide:
+    if wide:
+        low = 10.0 ** math.floor(math.log10(low))  # so that the lowest point does not lie on the axis
+    else:
         low = 0 if low >= 0 and low < 0.6 * high else low
         high += 0.06 * (high - low or 1)
     x0, y0 = left + LEFT, top + TOP

@@ -10,10 +10,13 @@ from mha_helpers import running_example as example
 from mha_helpers.drawing import arcs as over_words
 from mha_helpers.drawing import block
 from mha_helpers.drawing.backwards import backwards
+from mha_helpers.drawing.cache import cache
 from mha_helpers.drawing.charts import moved_vectors, row_bars, weight_bars
 from mha_helpers.drawing.curves import curves
 from mha_helpers.drawing.gpt import gpt
+from mha_helpers.drawing.induction import induction, repeats
 from mha_helpers.drawing.shown import CourseFigure
+from mha_helpers.drawing.strip import PARTS
 from mha_helpers.drawing.style import number
 from mha_helpers.drawing.tables import Matrix, attends, attention_map, matrices
 
@@ -23,25 +26,30 @@ __all__ = [
     "arcs",
     "attention_map",
     "backwards",
+    "cache",
     "curves",
     "gpt",
     "heads_apart",
+    "induction",
     "layer_map",
     "matrices",
     "moved_vectors",
+    "repeats",
     "row_bars",
     "weight_bars",
     "whole_block",
 ]
 
 
-def whole_block(row="it"):
+def whole_block(row="it", *, notebook=None):
     """Draw the whole of multi-head attention on the running example, tensors to scale.
 
     Parameters
     ----------
     row : str, optional
         The token whose rows are framed, or "" for none.
+    notebook : str, optional
+        Two digits: what that notebook is about is lit, as on the course's map, and the rest dimmed.
 
     Returns
     -------
@@ -65,7 +73,8 @@ def whole_block(row="it"):
         "values with them into a context, 5 by 2. The contexts side by side, times W_O, are the output, 5 by 4. "
         f"{'; '.join(looks).capitalize()}{'.' if row else ''}"
     ).strip()
-    return CourseFigure(block.WIDTH, block.HEIGHT, block.block(row=framed), text)
+    lit = PARTS[notebook][0] if notebook else block.EVERYTHING
+    return CourseFigure(block.WIDTH, block.HEIGHT, block.block(lit, row=framed), text)
 
 
 def arcs(weights, queries, keys=None, *, query=None, head=0):
@@ -120,7 +129,7 @@ def _arcs_say(weights, queries, keys, query):
 
 
 def heads_apart(values, rows, *, n_heads=2, name="Q", heads=None, decimals=0):
-    """Draw how a matrix falls into heads: cells in their tokens' colours, heads marked by theirs.
+    """Draw how a matrix falls into heads, in the heads' colours; a wrong split in the tokens', with the heads' bars.
 
     Parameters
     ----------
@@ -155,13 +164,18 @@ def heads_apart(values, rows, *, n_heads=2, name="Q", heads=None, decimals=0):
         )
     right = values.reshape(len(values), n_heads, -1).swapaxes(0, 1)
     heads = right if heads is None else np.asarray(heads, dtype=float)
+    if np.array_equal(heads, right):
+        whole = Matrix(f"{name} {values.shape}", values, "heads", rows, decimals=decimals, heads=tuple(range(n_heads)))
+        parts = [
+            Matrix(f"head {head} {array.shape}", array, f"head {head}", rows, decimals=decimals)
+            for head, array in enumerate(heads)
+        ]
+        return matrices(whole, "split", *parts)
+    if np.unique(values).size < values.size:
+        raise ValueError(f"a number occurs twice in {name}, so it cannot be followed; give numbers all different")
     places = np.broadcast_to(np.arange(len(values))[:, None], values.shape)  # which token each number is from
-    moved = places.reshape(len(values), n_heads, -1).swapaxes(0, 1)
-    if not np.array_equal(heads, right):
-        if np.unique(values).size < values.size:
-            raise ValueError(f"a number occurs twice in {name}, so it cannot be followed; give numbers all different")
-        tokens = {value: i for i, row in enumerate(values.tolist()) for value in row}
-        moved = [[[tokens.get(value, 0) for value in row] for row in array.tolist()] for array in heads]
+    tokens = {value: i for i, row in enumerate(values.tolist()) for value in row}
+    moved = [[[tokens.get(value, 0) for value in row] for row in array.tolist()] for array in heads]
 
     def part(title, array, which, origin):
         return Matrix(f"{title} {array.shape}", array, "tokens", rows, decimals=decimals, heads=which, tokens=origin)

@@ -18,7 +18,6 @@ PARTS = {
     "04": ({"Q", "K", "V", *_HEADS}, (382, 100)),
     "05": ({"context 0", "context 1", "join 0", "join 1", "concat", "W_O", "output", "out", "on"}, (541, 62)),
 }
-WORDS = {"01": "attention", "02": "scaling", "03": "masks", "04": "heads", "05": "W_O"}
 BESIDE = {"A": "A  worked examples, checked", "B": "B  the same in PyTorch"}
 AFTER = {"06": "a real model", "07": "learning", "08": "writing"}
 
@@ -47,9 +46,7 @@ def strip(here, *, done=()):
     if here in BESIDE:
         parts.append(svg.box(2, 2, x - 8, HEIGHT * SCALE + TOP - 3, stroke=style.HEADS[0], stroke_width=2.5))
         parts.append(_badge(here, 16, 17, here, False))
-    below = HEIGHT * SCALE + TOP + 14
-    for i, (number, word) in enumerate(WORDS.items()):
-        parts.append(svg.text(8 + 76 * i, below, f"{number.lstrip('0')} {word}", size=11, bold=number == here))
+    below = HEIGHT * SCALE + TOP + (14 if here in BESIDE else -4)
     if here in BESIDE:
         parts.append(svg.text(x, below, BESIDE[here], size=11, bold=True))
     top = (HEIGHT * SCALE - BOX[1]) / 2 + TOP

@@ -33,6 +33,9 @@ FIGURES = {
     "layer_map": figures.layer_map(WEIGHTS, "score"),
     "whole_block": figures.whole_block(),
     "backwards": figures.backwards(),
+    "cache": figures.cache(),
+    "repeats": figures.repeats(np.tile([3, 1, 2], 2), np.tile([1, 2, 3], 2), np.arange(6) > 2),
+    "induction": figures.induction(np.tile([3, 1, 2], 2), np.arange(6) > 2),
 }  # fmt: skip
 
 
@@ -189,18 +192,17 @@ def test_heads_colour_their_columns_or_their_rows():
 
 def test_a_wrong_split_is_seen_by_its_tokens():
     Q = np.array([[0, 1, 2, 3], [100, 101, 102, 103], [200, 201, 202, 203]])
-    right, wrong = figures.heads_apart(Q, TOKENS), figures.heads_apart(Q, TOKENS, heads=Q.reshape(2, 3, 2))
-    cat, mat, it = map(style.token_fill, (0, 1, 2))
-    cells = [fill for fill in fills(right) if fill in style.TOKENS][12:18]
-    assert cells == [cat, cat, mat, mat, it, it]
+    wrong = figures.heads_apart(Q, TOKENS, heads=Q.reshape(2, 3, 2))
+    cat, mat, _ = map(style.token_fill, (0, 1, 2))
     cells = [fill for fill in fills(wrong) if fill in style.TOKENS][12:18]
     assert cells == [cat, cat, cat, cat, mat, mat]
 
 
-def test_a_right_split_may_hold_a_number_twice():
-    drawn = figures.heads_apart([[0, 1], [1, 0]], TOKENS[:2])
-    one, two = style.token_fill(0), style.token_fill(1)
-    assert [fill for fill in fills(drawn) if fill in style.TOKENS] == [one, one, two, two, one, two, one, two]
+def test_a_right_split_has_the_heads_colours_and_may_hold_a_number_twice():
+    drawn = figures.heads_apart([[1, 1], [1, 1]], TOKENS[:2])
+    one, two = fills(drawn)[:2]
+    assert one != two
+    assert fills(drawn) == [one, two, one, two, one, one, two, two]
     with pytest.raises(ValueError, match="a number occurs twice in Q, so it cannot be followed; give numbers all"):
         figures.heads_apart([[0, 1], [1, 0]], TOKENS[:2], heads=[[[0], [0]], [[1], [1]]])
 

@@ -20,7 +20,7 @@ ALLOWED = {
     "fused": {"shapes"},
     "torch_listing": set(),
     "tasks": set(),
-    "training": {"attention", "gradients", "masks", "shapes"},
+    "training": {"attention", "gradients", "masks", "measures", "shapes"},
     "mistaken": {"attention", "gradients", "masks"},
     "positions": {"shapes"},
     "measures": {"shapes"},

@@ -26,21 +26,20 @@ def _one_head_changed():
     heads, changed = _heads(), _heads()
     changed[1] += 1
     lines = []
-    for name, rows in (("without W_O", np.eye(4)), ("with W_O", W_O)):
+    for name, rows in (("with W_O", W_O), ("without it", np.eye(4))):
         moved = attention.combine_heads(changed - heads)[IT] @ rows
-        lines.append(f"{name + ',':12} the output of 'it' moves by {_written(moved)}")
+        lines.append(f"{name + ',':11} the output of 'it' moves by {_written(moved)}")
     return "\n".join(lines)
 
 
 predict_without = Prediction(
     right="b",
     reactions={
-        "a": "W_O could send what head 1 finds to any feature. Without it nothing is mixed: head 1's two numbers "
-        "stay in the two columns where the concatenation puts them.",
-        "b": "The concatenation puts head 1's two numbers into features 2 and 3, and without W_O they stay there. With "
-        "W_O they go where they belong: to “alive” and “happens”, and “points back” doesn't move.",
-        "c": "The attention weights do stay the same. But the output is made of the heads' numbers, so it changes, "
-        "though only in head 1's columns.",
+        "a": "That is what would happen without W_O: head 1's numbers would stay in the two last columns, and one of "
+        "them would count as “points back”. W_O's last two rows say where they go instead.",
+        "b": "Head 1's numbers meet W_O's last two rows: add these two rows up. “Happens” gets both, “alive” one, and "
+        "“points back” nothing. Without W_O, the numbers would stay in the last two columns.",
+        "c": "Both of head 1's rows have a 1 under “happens”, so it gets 2. Add up W_O's last two rows.",
     },
     evidence=_one_head_changed,
 )

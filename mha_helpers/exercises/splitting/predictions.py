@@ -29,8 +29,8 @@ predict_one_head = Prediction(
         "then one softmax has to share out one row.",
         "b": "Sharing evenly sounds fair, but the sum of the two heads' scores is larger for “tired”, and softmax "
         "gives most of the row to the larger score.",
-        "c": "The sums are 6 for “cat” and 8 for “tired”, so softmax gives most of the row to “tired”. The answer to "
-        "the first question is nearly lost.",
+        "c": "The sums are 6 for “cat” and 8 for “tired”; divided by √4, 3 and 4. So softmax gives “tired” nearly "
+        "three times as much as “cat”, and the answer to the first question is drowned out.",
     },
     evidence=_rows_of_it,
 )
