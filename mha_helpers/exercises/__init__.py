@@ -13,7 +13,7 @@ from mha_helpers.exercises.prediction import Prediction
 from mha_helpers.exercises.results import keep_results, stop_keeping
 
 # The registry: an exercise NAME of a folder is the `exercise` of its module NAME; a folder's predictions are those
-# that its module `predictions` holds. A warm-up needs no module: "recall_softmax" is softmax once more, from memory.
+# that its module `predictions` holds. A warm-up needs no module: "recall_softmax" is softmax once more.
 EXERCISES = {
     "self_attention": (
         "softmax",

@@ -52,9 +52,12 @@ def diagnose(exercise, function, trials):
             f"position, so it must be {exercise.call}.\n{evidence}"
         )
     mistake = _recognise(exercise, trials)
-    evidence = what_happened(exercise, function, failing, is_named=bool(mistake))
+    thrown_away = explain.thrown_away(function)
+    evidence = what_happened(exercise, function, failing, is_named=bool(mistake or thrown_away))
     if mistake:
-        return mistake.slug, f"{mistake.message}\n{evidence}"
+        return mistake.slug, "\n".join(filter(None, (mistake.message, thrown_away, evidence)))
+    if thrown_away:
+        return "result-thrown-away", f"{thrown_away}\n{evidence}"
     alone = {trial.case.if_alone for trial in trials if not trial.is_right}
     if len(alone) == 1 and None not in alone:
         [(slug, message)] = alone
@@ -66,13 +69,12 @@ def diagnose(exercise, function, trials):
             f"Your function uses {names} from the notebook around it. Inside the function use only its "
             f"arguments: {', '.join(failing.case.arguments)}.\n{evidence}"
         )
-    where_right = _where_right(exercise, trials)
-    if where_right in (RIGHT_FOR_MATRICES, RIGHT_WITHOUT_BATCH):  # then NumPy's own words about shapes only distract
-        evidence = what_happened(exercise, function, failing, is_named=False, is_batch=True)
-    sentences = [where_right, evidence]
+    where_right, broken, place = _where_right(exercise, trials), None, ()
     if failing.given.arrays and failing.wanted.arrays and same_shapes(failing.given, failing.wanted):
-        sentences.insert(1, _broken_property(exercise, function, failing))
-    return None, "\n".join(filter(None, sentences))
+        broken, place = _broken_property(exercise, function, failing)
+    is_batch = where_right in (RIGHT_FOR_MATRICES, RIGHT_WITHOUT_BATCH)  # NumPy's words about shapes then only distract
+    evidence = what_happened(exercise, function, failing, is_named=False, is_batch=is_batch, place=place)
+    return None, "\n".join(filter(None, (where_right, broken, evidence)))
 
 
 def never_ended(exercise, function, trial):
@@ -141,10 +143,11 @@ def _recognise(exercise, trials):
     return None
 
 
-def what_happened(exercise, function, trial, *, is_named, is_batch=False):
+def what_happened(exercise, function, trial, *, is_named, is_batch=False, place=()):
     """Say what was tried, and the first thing that is not as it should be.
 
-    `is_named` says that a mistake has been recognised, and `is_batch` that the number of axes is what goes wrong.
+    `is_named` says that a mistake has been recognised, and `is_batch` that the number of axes is what goes wrong. Where
+    a cell or a row is being talked of, `place` is its index, so that no other cell is shown.
     """
     case, given, wanted = trial.case, trial.given, trial.wanted
     tried = f"Tried {case.trait}: {explain.shapes_of(case.arguments | case.options)}."
@@ -158,7 +161,7 @@ def what_happened(exercise, function, trial, *, is_named, is_batch=False):
     if wanted.error is not None and given.arrays is None:
         return f"{tried} It returned {explain.safe_repr(given.returned)}."
     if given.returned is None:
-        return f"{tried} It returned None: is the `return` line missing?"
+        return f"{tried} It returned None: {explain.why_none(function)}"
     outputs = exercise.outputs
     if given.arrays is None or len(given.arrays) != len(outputs):
         return f"{tried} {explain.describe_returned(given, outputs)}"
@@ -169,34 +172,36 @@ def what_happened(exercise, function, trial, *, is_named, is_batch=False):
     wrong_shape = [(name, got, want) for name, got, want in pairs if got.shape != want.shape]
     if wrong_shape:
         name, got, want = wrong_shape[0]
-        if _holds_shapes(wanted):
+        if wanted.is_shapes:
             return f"{tried} {name} should have {want.size} axes; yours has {got.size}."
         single = ", a single number" if want.shape == () else ""
         return f"{tried} Expected {name} of shape {want.shape}{single}; got {got.shape}."
     right = [name for name, got, want in pairs if close(got, want).all()]
+    if len(right) == len(pairs) and wanted.is_shapes:
+        return (
+            f"{tried} The sizes are right, but not all of them are whole numbers: {explain.safe_repr(given.returned)}."
+        )
     if len(right) == len(pairs):
         return f"{tried} The entries are right, but they are numbers; give booleans, True and False: `.astype(bool)`."
     name, got, want = next(pair for pair in pairs if pair[0] not in right)
     praise = f"Right: {' and '.join(right)}. " if right else ""
-    different, place = ~close(got, want), outputs.index(name)
-    got, want = (_as_returned(array, outcome, place) for array, outcome in ((got, given), (want, wanted)))
-    is_shape = _holds_shapes(wanted)
-    return f"{tried} {praise}{explain.first_difference(name, got, want, different, of_shape=is_shape)}"
+    different, output = _within(~close(got, want), place), outputs.index(name)
+    got, want = (_as_returned(array, outcome, output) for array, outcome in ((got, given), (want, wanted)))
+    return f"{tried} {praise}{explain.first_difference(name, got, want, different, of_shape=wanted.is_shapes)}"
 
 
-def _parts(outcome):
-    return (outcome.returned,) if len(outcome.arrays) == 1 else outcome.returned
+def _within(different, place):
+    """Mark only those of the different cells that have an index, or begin with it, where there are any."""
+    there = np.zeros_like(different)
+    if len(place) <= different.ndim and all(i < size for i, size in zip(place, different.shape, strict=False)):
+        there[place] = different[place]
+    return there if there.any() else different
 
 
-def _as_returned(array, outcome, place):
+def _as_returned(array, outcome, output):
     """Give an array, read as floats, the type it was returned in: booleans and whole numbers are shown as such."""
-    kind = np.asarray(_parts(outcome)[place]).dtype.kind
+    kind = np.asarray(outcome.parts[output]).dtype.kind
     return array.astype({"b": bool, "i": int, "u": int}.get(kind, float))
-
-
-def _holds_shapes(wanted):
-    """Tell whether the exercise asks for shapes: its reference then returns tuples."""
-    return all(isinstance(part, tuple) for part in _parts(wanted))
 
 
 def _where_right(exercise, trials):
@@ -211,6 +216,7 @@ def _where_right(exercise, trials):
 
 
 def _broken_property(exercise, function, trial):
+    """Return what must hold and doesn't, or None, and the index of where it doesn't, () for no place of its own."""
     case = trial.case
 
     def call(**changed):
@@ -225,9 +231,10 @@ def _broken_property(exercise, function, trial):
         return arrays
 
     tried = case.arguments | case.options
-    unfilled = _never_filled(exercise.outputs, trial)
-    sentences = (broken(call, tried, trial.given.arrays) for broken in exercise.properties)
-    return unfilled or next(filter(None, sentences), None)
+    unfilled = explain.one_row_repeated(trial.given.returned) or _never_filled(exercise.outputs, trial)
+    found = (broken(call, tried, trial.given.arrays) for broken in exercise.properties)
+    broken = unfilled or next(filter(None, found), None)
+    return broken if isinstance(broken, tuple) else (broken, ())
 
 
 def _never_filled(outputs, trial):

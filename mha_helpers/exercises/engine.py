@@ -51,7 +51,8 @@ class Exercise:
         What to say when only the edge cases are wrong.
     properties : tuple of callable, optional
         Each takes (call, arguments and options, arrays) of a wrong answer that no mistake explains, and
-        returns a sentence if something that must hold does not, else None.
+        returns a sentence if something that must hold does not, else None. A sentence about one cell or row comes with
+        its index, (sentence, index), and the check shows that cell.
     model_answer : callable, optional
         The solution to show where the reference does more than the exercise asks.
     way : callable, optional
@@ -321,7 +322,7 @@ class Exercise:
 
 
 def recall(exercise):
-    """Return an exercise once more, as a warm-up from memory: the same check under a name of its own.
+    """Return an exercise once more, from memory or pasted in: the same check under a name of its own.
 
     Parameters
     ----------
@@ -339,7 +340,7 @@ def recall(exercise):
     'recall_softmax'
     """
     name = f"recall_{exercise.name}"
-    return replace(exercise, name=name, on_success="From memory: well done.")
+    return replace(exercise, name=name, on_success="You still have it. On you go.")
 
 
 def source_of(function):

@@ -4,10 +4,11 @@ import numpy as np
 
 
 def not_finite(call, arguments, arrays):
-    for array in arrays:
+    for array in arrays[::-1]:  # what is returned last is computed first
         if not np.isfinite(array).all():
             return (
-                "It holds NaN or infinity. Look for an exp that overflows, a division by 0, and inf - inf or 0 * inf."
+                "It holds NaN or infinity. Look for an exp that overflows, a division by 0, and inf - inf or 0 * inf.",
+                first(~np.isfinite(array)),
             )
     return None
 
@@ -17,14 +18,16 @@ def rows_do_not_sum_to_one(call, arguments, arrays):
     sums = weights.sum(axis=-1)
     if np.allclose(sums, 1, atol=1e-4):
         return None
-    row = tuple(int(i) for i in np.argwhere(~np.isclose(sums, 1, atol=1e-4))[0])
+    row = first(~np.isclose(sums, 1, atol=1e-4))
     place = f"row {', '.join(map(str, row))}" if row else "the row"
-    return f"Weights must sum to 1 along each row; {place} sums to {sums[row]:.4f}."
+    return f"Weights must sum to 1 along each row; {place} sums to {sums[row]:.4f}.", row
 
 
 def negative_weights(call, arguments, arrays):
     lowest = arrays[-1].min()
-    return f"Weights cannot be negative; the lowest is {lowest:.4f}." if lowest < 0 else None
+    if not lowest < 0:  # it may be NaN
+        return None
+    return f"Weights cannot be negative; the lowest is {lowest:.4f}.", first(arrays[-1] == lowest)
 
 
 def batch_mixed(*batched, n_axes=2):
@@ -70,6 +73,11 @@ def not_the_same_numbers(what):
         return f"Your result holds other numbers than {what}. Nothing is to be computed here: each number only moves."
 
     return property_that_must_hold
+
+
+def first(places):
+    """Return the index of the first place that is True."""
+    return tuple(int(i) for i in np.argwhere(places)[0])
 
 
 def raised(array, index):

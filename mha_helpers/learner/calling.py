@@ -27,6 +27,21 @@ class Outcome:
     error: BaseException | None = None
     changed: str | None = None  # an argument that the call wrote into
 
+    @property
+    def parts(self):
+        """What was returned, one part for each array that was read from it."""
+        return (self.returned,) if len(self.arrays) == 1 else self.returned
+
+    @property
+    def is_shapes(self):
+        """Whether it is shapes, as a reference that gives shapes returns them: tuples."""
+        return self.arrays is not None and all(isinstance(part, tuple) for part in self.parts)
+
+    @property
+    def is_whole(self):
+        """Whether it is whole numbers throughout, of an integer type."""
+        return self.arrays is not None and all(np.asarray(part).dtype.kind in "iu" for part in self.parts)
+
 
 def call_safely(function, arguments, n_outputs, options=None):
     """Call a function on copies of the arguments.
@@ -149,11 +164,14 @@ def same_shapes(one, other):
 def agree(given, wanted):
     """Tell whether a call gave what the reference gave: the same numbers, and booleans where those were booleans.
 
-    Where the reference refuses its input, any refusal will do, in whatever words.
+    The sizes of a shape must be whole numbers. Where the reference refuses its input, any refusal will do, in whatever
+    words.
     """
     if wanted.error is not None:
         return is_refusal(given.error)
-    return same(given, wanted) and (given.boolean or not wanted.boolean)
+    if not same(given, wanted):
+        return False
+    return (given.boolean or not wanted.boolean) and (given.is_whole or not wanted.is_shapes)
 
 
 def is_refusal(error):
@@ -181,9 +199,19 @@ def same(one, other, output=None):
         # A ValueError's text holds the shapes that clashed; it tells one mistake from another.
         return not isinstance(one.error, ValueError) or str(one.error) == str(other.error)
     if one.arrays is None or other.arrays is None:
-        return one.returned is None and other.returned is None
+        return _unreadable_alike(one.returned, other.returned)
     if len(one.arrays) != len(other.arrays):
         return False
     pairs = list(zip(one.arrays, other.arrays, strict=True))
     compared = pairs if output is None else pairs[output : output + 1]
     return all(a.shape == b.shape and close(a, b).all() for a, b in compared)
+
+
+def _unreadable_alike(one, other):
+    """Tell whether neither call returned anything, or both a list of the same arrays, which fit in no single one."""
+    if not isinstance(one, list) or not isinstance(other, list):
+        return one is None and other is None
+    pairs = [tuple(map(_as_array, pair)) for pair in zip(one, other, strict=False)]
+    return len(one) == len(other) and all(
+        a is not None and b is not None and a.shape == b.shape and close(a, b).all() for a, b in pairs
+    )

@@ -1,9 +1,11 @@
 """Turning what went wrong in a learner's function into one clear sentence."""
 
+import ast
 import dis
 import inspect
 import linecache
 import re
+import textwrap
 import types
 
 import numpy as np
@@ -42,8 +44,8 @@ LIKELY_CAUSES = {
     "too many subscripts": "the subscripts name more axes than there are; begin each with `...`.",
     "out of bounds for array of dimension": "an axis is counted from the front; the last axis is axis=-1.",
     "is out of bounds for axis": "an index runs past the end of its axis: does it count that axis, from 0?",
-    "does not have enough dimensions": "one side of @ isn't an array: it is `...` or None, from a function that "
-    "isn't written yet or has no `return`.",
+    "does not have enough dimensions": "one side of @ isn't an array but a single number, or it is `...` or None, from "
+    "a function that isn't written yet or has no `return`.",
     "shapes for matrix multiplication": INNER_AXES,
     "mismatch in its core dimension": INNER_AXES,
     "not aligned": INNER_AXES,
@@ -89,6 +91,12 @@ LIKELY_CAUSES = {
     "that attention gives back, taken for one (context, weights = ...).",
     "maximum recursion depth": "the function calls itself.",
     "math range error": "exp of a large score overflows; subtract the row's largest score first.",
+    "invalid index to scalar": "a single number is indexed there. In a loop, `a = a[i] / ...` puts a row, and then a "
+    "number, in the place of the whole array; `a[i] = a[i] / ...` changes row i alone.",
+    "arrays used as indices": "floats in square brackets pick nothing. Make booleans of them, .astype(bool), or whole "
+    "numbers, .astype(int).",
+    "destination is read-only": "NumPy shares that array with another one and lets you only read it, as it does after "
+    "np.diag(a), np.diagonal or np.broadcast_to. Write into a copy; into a diagonal with np.fill_diagonal(a, ...).",
     "division by zero": "a sum of weights is 0; for large scores, subtract the row's largest score before exp.",
     "truth value of an array": "`if`, `and`, `not`, or Python's own max or min was given a whole "
     "array. Cell by cell it is np.where, & and ~; of a row np.max(..., axis=-1, keepdims=True), .any() or .all().",
@@ -182,14 +190,27 @@ def _likely_cause(said, asked, *, inside, line, source):
         return "NumPy's view is something else; PyTorch's view is NumPy's reshape."
     if "out of bounds for array of dimension" in said and ".transpose(" in line:
         return LIKELY_CAUSES["axes don't match array"]
+    too_far_back = re.search(r"axis -\d+ is out of bounds for array of dimension (\d+)", said)
+    if too_far_back:
+        axes = too_far_back[1]
+        return (
+            f"that array has only {axes} {'axis' if axes == '1' else 'axes'}. Print its shape: which line should have "
+            "given it more? (reshape returns a new array; keep it: X = X.reshape(...).)"
+        )
     if "has no attribute 'softmax'" in said and asked.startswith("softmax("):
         return "NumPy has no softmax: it is what you are writing. Take np.exp, and divide by each row's sum."
     if any(phrase in said for phrase in ("positional argument", "unexpected keyword", "positional-only")):
         if not inside:
             return f"the function's first line takes other arguments than the exercise asks for: {asked}."
         return f"a function in that line takes other arguments.{_unexpected(said)}"
-    if "only integer scalar arrays" in said and re.search(r"(concatenate|stack)\(", line):
+    joined = "only integer scalar arrays" in said or "multiple values for argument 'axis'" in said
+    if joined and re.search(r"(concatenate|stack)\(", line):
         return "the arrays to be joined come as one list, before the axis: np.concatenate([a, b], axis=-2)."
+    in_place = re.search(r"(?<!\bnp)\.(sort|append|extend|fill)\(", line)
+    assigned = re.search(r"(\w+) = \1\.", line)  # a = a.append(...), which goes wrong in the next round
+    if "NoneType" in said and in_place and (assigned or "has no attribute" not in said):
+        another = "np.sort(a) returns a new array" if in_place[1] == "sort" else "use it on a line of its own"
+        return f"a.{in_place[1]}(...) changes a where it stands, and returns None; {another}."
     absent = _not_given(said, asked, line)
     if absent:
         return absent
@@ -255,12 +276,16 @@ def _source(function):
     code = _code_of(function)
     try:
         return inspect.getsource(code) if code else ""
-    except OSError:
+    except Exception:  # whatever comes of a file that is gone, or has changed since
         return ""
 
 
-def _cut(text, longest=200):
-    return text if len(text) <= longest else text[:longest] + "..."
+def _cut(text, longest=300):
+    """Cut a text that is too long after its last whole word."""
+    if len(text) <= longest:
+        return text
+    words, _, rest = text[:longest].rpartition(" ")
+    return f"{words} ..." if words else f"{rest}..."
 
 
 def last_line(error, function):
@@ -292,23 +317,38 @@ def describe_returned(outcome, outputs):
     outputs : tuple of str
     """
     expected, returned = ", ".join(outputs), outcome.returned
+    if isinstance(returned, tuple | list) and len(returned) == len(outputs) > 1:
+        unwritten = [name for name, part in zip(outputs, returned, strict=True) if _is_unwritten(part)]
+        if unwritten:
+            return f"Part of it is there; still to compute: {_listed(unwritten)}."
     if outcome.arrays is not None:
         got = "one array" if len(outcome.arrays) == 1 else f"{len(outcome.arrays)} arrays"
         return f"Expected {len(outputs)}, `return {expected}`; got {got}."
-    if isinstance(returned, tuple):
-        unwritten = [name for name, part in zip(outputs, returned, strict=False) if part is ... or part is None]
-        if len(returned) == len(outputs) and unwritten:
-            return f"Half of it is there: {' and '.join(unwritten)} still has to be computed."
-        if len(outputs) == 1:
-            return f"It returned {len(returned)} things; `return {expected}` and nothing else."
+    if isinstance(returned, tuple) and len(outputs) == 1:
+        return f"It returned {len(returned)} things; `return {expected}` and nothing else."
     if isinstance(returned, types.GeneratorType):
         return f"It returned a generator, as a function with `yield` does; collect the parts and `return {expected}`."
     if callable(returned):
         return "It returned a function; are the brackets missing that call it?"
     kind = type(returned).__name__
+    kind = f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
     if isinstance(returned, np.ndarray):
         kind = f"an array of {returned.dtype}"
+    if isinstance(returned, list) and all(isinstance(part, np.ndarray) for part in returned):
+        shapes = list(dict.fromkeys(str(part.shape) for part in returned))
+        if len(shapes) > 1:
+            return f"It returned a list of arrays that don't fit into one: their shapes are {_listed(shapes)}."
     return f"It returned {kind}, which cannot be read as numbers; `return {expected}`."
+
+
+def _is_unwritten(part):
+    """Tell whether a part of an answer, or of a pair in it, is still `...` or None."""
+    return part is ... or part is None or (isinstance(part, tuple | list) and any(map(_is_unwritten, part)))
+
+
+def _listed(words):
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def safe_repr(value):
@@ -317,6 +357,82 @@ def safe_repr(value):
         return repr(value)[:60]
     except Exception:
         return f"an object of type {type(value).__name__}"
+
+
+# What returns a new array, or a view, and leaves the one that it is given as it was.
+_RETURN_ANOTHER = ("reshape", "swapaxes", "transpose", "moveaxis", "expand_dims", "squeeze", "astype", "tril", "triu")
+
+
+def thrown_away(function):
+    """Say of a line that computes something and does not keep it that it has no effect; None without such a line.
+
+    Parameters
+    ----------
+    function : callable
+        The learner's.
+    """
+    nothing_keeps = "nothing keeps what it computes. Assign it to a name, or to a part of an array."
+    for line in _statements(function, ast.Expr):
+        shown = ast.unparse(line)
+        no_effect = f"The line `{_cut(shown)}` has no effect:"
+        match line.value:
+            case _ if "out=" in shown:  # it writes into an array
+                continue
+            case ast.Compare(ops=[ast.Eq()]):
+                return f"{no_effect} == only compares. An assignment has a single =."
+            case ast.Call(ast.Attribute(ast.Name("np"), name) as called, [ast.Name(array), *_]) | ast.Call(
+                ast.Attribute(ast.Name(array), name) as called
+            ) if name in _RETURN_ANOTHER and array != "np":
+                return (
+                    f"{no_effect} {name} returns a new array, and {array} stays as it was. Keep the new one: "
+                    f"{array} = {ast.unparse(called)}(...)."
+                )
+            case (
+                ast.BinOp()
+                | ast.Compare()
+                | ast.Call(ast.Attribute(ast.Name("np"), "where" | "concatenate" | "stack"))
+                | ast.Call(ast.Attribute(ast.Name("np"), "nan_to_num"), [_], [])
+            ):
+                return f"{no_effect} {nothing_keeps}"
+            case ast.Call(ast.Attribute(_, name)) if name in _RETURN_ANOTHER:
+                return f"{no_effect} {nothing_keeps}"
+    return None
+
+
+def why_none(function):
+    """Ask what is wrong with the `return` of a function that returned None."""
+    for line in _statements(function, ast.Return | ast.Assign):
+        match line.value:
+            case ast.Call(ast.Attribute(ast.Name(owner), name) as called) if _gives_none(owner, name):
+                return f"{ast.unparse(called)} changes what it is given, and returns None. Return the array itself."
+    if any(line.value for line in _statements(function, ast.Return)):
+        return "does its `return` stand under an `if` or in a loop, or is what it returns None already?"
+    return "is the `return` line missing?"
+
+
+def _gives_none(owner, name):
+    """Tell whether a function changes an array or a list where it stands; np.sort and np.append make a new array."""
+    return name in ("fill_diagonal", "copyto") if owner == "np" else name in ("sort", "append", "extend", "fill")
+
+
+def _statements(function, kind):
+    """Return the statements of a kind in a function's text, where that can be had."""
+    try:
+        tree = ast.parse(textwrap.dedent(_source(function)))
+    except SyntaxError:  # a lambda, cut out of its line
+        return []
+    return [step for step in ast.walk(tree) if isinstance(step, kind)]
+
+
+def one_row_repeated(returned):
+    """Say of a list of rows that two of them are the same list; None where they are not."""
+    rows = [row for row in returned if isinstance(row, list)] if isinstance(returned, list) else []
+    if len({id(row) for row in rows}) == len(rows):
+        return None
+    return (
+        "Several rows of your list are one and the same list: [[0] * n] * n repeats one row, and what is written into "
+        "it shows in all of them. np.zeros((n, n)) has n rows of its own."
+    )
 
 
 def holds_objects(returned):

@@ -270,7 +270,7 @@ def merged_by_hand(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
         (
             "dot_product_attention",
             lambda queries, keys, values: (softmax(queries @ keys.swapaxes(-1, -2)) @ values, ...),
-            "Half of it is there: weights still has to be computed.",
+            "Part of it is there; still to compute: weights.",
             "Not attempted",
         ),
         ("split_heads", lambda X, n_heads: X.view(*X.shape[:-1], n_heads, -1), "NumPy's reshape", "other arguments"),

@@ -6,7 +6,11 @@ import re
 import numpy as np
 import pytest
 from answers import EXERCISES
+from answers.masked_attention import masked_choice_not_kept
+from answers.mend_attention import nothing_written_back
+from answers.packed_mask import packed_compared_in_place_of_assigned
 from answers.softmax import softmax_only_matrices
+from answers.split_heads import split_reshaped_in_vain, split_swapped_in_vain
 
 from mha_helpers import exercises
 from mha_helpers.attention import softmax, softmax_jacobian, split_heads
@@ -200,7 +204,7 @@ def test_what_is_no_softmax_of_scaled_scores_is_not_told_of_a_factor():
 @pytest.mark.parametrize(
     ("name", "answer", "said"),
     [
-        ("causal_mask", lambda n: np.tri(n, dtype=bool)[:, ::-1], "mask[0, 0] should be True; yours is False."),
+        ("causal_mask", lambda n: np.tri(n, dtype=bool)[:, ::-1], "mask[0, 3] should be False; yours is True."),
         ("causal_mask", lambda n: np.tri(n) * 2, "mask[0, 0] should be True; yours is 2."),
         ("dot_product_variance", lambda queries, keys: 2.0, "). variance should be 2.2410; yours is 2.0000."),
         ("dot_product_variance", lambda queries, keys: [2.0], "of shape (), a single number; got (1,)."),
@@ -235,6 +239,45 @@ def test_what_differs_is_shown_in_its_own_terms(name, answer, said):
 @pytest.mark.parametrize("name", ["causal_mask", "padding_mask", "softmax_jacobian", "dot_product_variance"])
 def test_nobody_hears_of_matrices_where_there_are_none_to_be_right_on(name):
     assert "right for one matrix" not in EXERCISES[name].check(lambda *arguments: np.zeros((2, 2))).message
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "said"),
+    [
+        (
+            "split_heads",
+            split_reshaped_in_vain,
+            "The line `X.reshape(*batch, seq_len, n_heads, d_model // n_heads)` has no effect: reshape returns a new "
+            "array, and X stays as it was. Keep the new one: X = X.reshape(...).",
+        ),
+        ("split_heads", split_swapped_in_vain, "Keep the new one: X = np.swapaxes(...)."),
+        ("masked_attention", masked_choice_not_kept, "`np.where(mask, weights, 0)` has no effect: nothing keeps"),
+        ("mend_attention", nothing_written_back, "`weights[i] / weights[i].sum()` has no effect: nothing keeps"),
+        ("packed_mask", packed_compared_in_place_of_assigned, "== only compares. An assignment has a single =."),
+    ],
+)
+def test_a_line_without_an_effect_is_shown(name, answer, said):
+    message = EXERCISES[name].check(answer).message
+    assert said in message
+    assert "Likely cause" not in message
+
+
+def test_a_right_answer_hears_of_no_such_line():
+    def causal_mask(n):
+        mask = np.ones((n, n), bool)
+        mask.astype(float)  # somebody had a look
+        return np.tril(mask)
+
+    result = exercises.causal_mask.check(causal_mask)
+    assert (result.status, "no effect" in result.message) == ("correct", False)
+
+
+def test_a_long_error_is_cut_between_two_words():
+    def softmax(scores):
+        raise ValueError("a very long reason " * 40)
+
+    message = exercises.softmax.check(softmax).message
+    assert message.partition(" ...")[0].endswith(("a", "very", "long", "reason"))
 
 
 @pytest.mark.parametrize(

@@ -154,6 +154,17 @@ def _attend_by_hand(queries, keys, values, W_O, visible=None):
     return combine_heads(softmax(np.where(visible, scores, -np.inf)) @ values) @ W_O
 
 
+def _attend_finite(queries, keys, values, W_O, visible):
+    scores = queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+    return combine_heads(softmax(np.where(visible, scores, -1e9)) @ values) @ W_O
+
+
+def _weights_in_its_place(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+    output, (keys, values) = _cached()(X_new, W_Q, W_K, W_V, W_O, n_heads, cache)
+    visible = _last_rows(X_new.shape[-2], keys.shape[-2])
+    return output, scaled_dot_product_attention(split_heads(X_new @ W_Q, n_heads), keys, values, visible)[1]
+
+
 def _never_split(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
     queries, keys, values = X_new @ W_Q, X_new @ W_K, X_new @ W_V
     if cache is not None:
@@ -191,10 +202,17 @@ CACHE_MISTAKES = (
     ),
     Mistake(
         "cache-mask-off-by-one",
-        "The mask is off by one: each new token must see itself and everything before it.",
-        (
-            _cached(mask=lambda n_new, n_all: np.tri(n_new, n_all, n_all - n_new - 1, dtype=bool)),
-            _cached(mask=lambda n_new, n_all: np.tri(n_new, n_all, n_all - n_new + 1, dtype=bool)),
+        "The mask is off by one: each new token also sees the one after it. It may see itself and everything before "
+        "it: causal_mask(n_all)[n_all - n_new :].",
+        (_cached(mask=lambda n_new, n_all: np.tri(n_new, n_all, n_all - n_new + 1, dtype=bool)),),
+    ),
+    Mistake(
+        "cache-mask-hides-itself",
+        "You hide the diagonal, too, so that a new token doesn't see itself. It must: the first token of all has "
+        "nothing else to see. Its row of the mask ends with itself, causal_mask(n_all)[n_all - n_new :].",
+        tuple(
+            _masked_by(lambda n_new, n_all, old: np.tri(n_new, n_all, n_all - n_new - 1, dtype=bool), attend)
+            for attend in (_attend, _attend_by_the_course, _attend_by_hand, _attend_finite)
         ),
     ),
     Mistake(
@@ -242,6 +260,12 @@ CACHE_MISTAKES = (
         "You return three things, but two are asked for, and the second of them is a pair: return output, (keys, "
         "values).",
         (lambda *given, cache=None: _flat(*_cached()(*given, cache=cache)),),
+    ),
+    Mistake(
+        "cache-weights-returned",
+        "You return the weights, as multi_head_attention does. Here the second thing is the new cache, the keys and "
+        "values of all tokens: return output, (keys, values).",
+        (_weights_in_its_place,),
     ),
     Mistake(
         "cache-not-used",

@@ -54,9 +54,17 @@ def _more_than_k(call, arguments, arrays):
     if top_k is None or kept <= top_k:
         return None
     return (
-        f"With top_k={top_k} only {top_k} may have a probability above 0; in yours {kept} have. (A logit of 0 is no "
-        "probability of 0: that takes -np.inf.)"
+        f"With top_k={top_k} only {top_k} may have a probability above 0; in yours {kept} have. (A logit of 0 doesn't "
+        "give a probability of 0: that takes -np.inf.)"
     )
+
+
+def _fewer_than_k(call, arguments, arrays):
+    logits, top_k = arguments["logits"], arguments.get("top_k")
+    kept = int((arrays[0] > 0).sum(axis=-1).min())
+    if top_k is None or kept >= min(top_k, logits.shape[-1]):
+        return None
+    return f"With top_k={top_k} the {top_k} highest keep a probability above 0; in yours only {kept} have one."
 
 
 def _order_changed(call, arguments, arrays):
@@ -81,7 +89,7 @@ exercise = Exercise(
     cases=(*_probability_cases(), whole_numbers(_probability_cases()[0].arguments)),
     mistakes=PROBABILITY_MISTAKES,
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM.replace("scores", "logits").replace("score", "logit"),
-    properties=(not_finite, negative_weights, _do_not_sum_to_one, _more_than_k, _order_changed),
+    properties=(not_finite, negative_weights, _do_not_sum_to_one, _more_than_k, _fewer_than_k, _order_changed),
     hints=(
         "Without options it is the softmax of notebook 01. The temperature divides the logits before it.",
         "What top-k leaves out must get probability 0, and the others must still sum to 1: make their logits -inf "

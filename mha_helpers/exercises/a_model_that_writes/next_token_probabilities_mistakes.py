@@ -71,6 +71,22 @@ def _only_the_kept(logits, *, temperature=1.0, top_k=None):
     return softmax(np.sort(logits / temperature, axis=-1)[..., ::-1][..., :n_kept])
 
 
+def _only_the_kept_upwards(logits, *, temperature=1.0, top_k=None):
+    """p[np.argsort(p)[-top_k:]], shared out anew."""
+    if top_k is None:
+        return softmax(logits / temperature)
+    return softmax(np.sort(logits / temperature, axis=-1)[..., -top_k:])
+
+
+def _divided_by_sums(array):
+    return array / array.sum(axis=-1, keepdims=True)
+
+
+def _softmax_first(logits, *, temperature=1.0, top_k=None):
+    """The probabilities are tempered and chosen from as if they were logits."""
+    return _hidden(softmax(logits) / temperature, _highest(logits, top_k))
+
+
 def _choose_strictly(logits, top_k):
     return logits > np.sort(logits, axis=-1)[..., [-min(top_k, logits.shape[-1])]]
 
@@ -146,6 +162,41 @@ PROBABILITY_MISTAKES = (
         (_with_k(lambda logits, kept: np.where(kept, softmax(logits), 0)), _cut_afterwards),
     ),
     Mistake(
+        "top-k-after-softmax-infinite",
+        "You put -inf among the probabilities, after the softmax. It belongs among the logits, before it: e^-inf is 0, "
+        "and the others still sum to 1.",
+        _either_way(
+            *(
+                _with_k(lambda logits, kept, low=low: np.where(kept, softmax(logits), low))
+                for low in (-np.inf, -1e9, -1e10)
+            ),
+            _with_k(lambda logits, kept: _divided_by_sums(np.where(kept, softmax(logits), -np.inf))),
+        ),
+    ),
+    Mistake(
+        "softmax-twice",
+        "You take the softmax twice. The first turns logits into probabilities, and the second takes those for logits: "
+        "as they all lie between 0 and 1, they come out nearly even. Divide the logits by the temperature, hide those "
+        "that don't count, and take the softmax once, last of all.",
+        _either_way(
+            _softmax_first,
+            lambda logits, *, temperature=1.0, top_k=None: _hidden(
+                softmax(logits / temperature), _highest(logits, top_k)
+            ),
+            _with_k(lambda logits, kept: softmax(np.where(kept, softmax(logits), -np.inf))),
+            _with_k(lambda logits, kept: softmax(np.where(kept, softmax(logits), 0))),
+            _with_k(lambda logits, kept: softmax(_hidden(logits, kept))),
+            lambda logits, *, temperature=1.0, top_k=None: softmax(
+                _hidden(logits / temperature, _highest(logits, top_k))
+            ),
+            lambda logits, *, temperature=1.0, top_k=None: softmax(softmax(logits) / temperature),
+            lambda logits, *, temperature=1.0, top_k=None: softmax(softmax(logits / temperature)),
+            lambda logits, *, temperature=1.0, top_k=None: softmax(
+                _hidden(logits, _highest(logits, top_k)) / temperature
+            ),
+        ),
+    ),
+    Mistake(
         "top-k-logit-zero",
         "You set the others' logits to 0. But e^0 is 1: they stay possible, and may even become likelier. A logit that "
         "must not count is -inf.",
@@ -164,7 +215,7 @@ PROBABILITY_MISTAKES = (
     ),
     Mistake(
         "top-k-one-short",
-        "One too few are kept: the k-th highest itself belongs to them, so compare with >=.",
+        "Only top_k - 1 are left: keep the k-th highest itself, too (>=, not >).",
         _either_way(_kept(_choose_strictly)),
     ),
     Mistake(
@@ -217,7 +268,7 @@ PROBABILITY_MISTAKES = (
         "top-k-order-lost",
         "The probabilities are right, but stand in the order of their size. Each must stay at its own character's "
         "place.",
-        (_sorted, _only_the_kept),
+        (_sorted, _only_the_kept, *_either_way(_only_the_kept_upwards)),
     ),
     Mistake(
         "softmax-over-everything",

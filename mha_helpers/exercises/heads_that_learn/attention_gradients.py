@@ -42,7 +42,8 @@ def _differs_from_a_small_step(call, arguments, arrays):
     options = {"mask": arguments["mask"]} if "mask" in arguments else {}
     inputs = [arguments[name].astype(np.float64) for name in ("queries", "keys", "values")]
     step = 1e-4
-    for i, (name, gradient) in enumerate(zip(OUTPUTS, arrays, strict=True)):
+    for i, name in reversed(list(enumerate(OUTPUTS))):  # as they are computed, and as the check shows them
+        gradient = arrays[i]
         moved = np.zeros_like(inputs[i])
         place = (0,) * moved.ndim
         moved[place] = step
@@ -58,7 +59,8 @@ def _differs_from_a_small_step(call, arguments, arrays):
             where = ", ".join(map(str, place))
             return (
                 f"Raise {name[2:]}[{where}] by {step} and the loss changes by {slope:.4f} times as much; your "
-                f"{name}[{where}] says {gradient[place]:.4f}."
+                f"{name}[{where}] says {gradient[place]:.4f}.",
+                place,
             )
     return None
 

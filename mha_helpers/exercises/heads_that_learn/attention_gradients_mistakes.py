@@ -193,6 +193,15 @@ GRADIENT_MISTAKES = (
         ),
     ),
     Mistake(
+        "gradients-brackets",
+        "In the softmax's step brackets are missing. Multiply, then add up, then subtract, and multiply once more: "
+        "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)).",
+        (
+            _backwards(lambda p, d_p: p * d_p - (p * d_p).sum(axis=-1, keepdims=True)),
+            _backwards(lambda p, d_p: p * (d_p - p * d_p.sum(axis=-1, keepdims=True))),
+        ),
+    ),
+    Mistake(
         "gradients-over-queries",
         "In the softmax's step you add up over more than one query's row. Each query's weights share out 1 among the "
         "keys: add up along a row, axis=-1, and keep the axis (keepdims=True).",

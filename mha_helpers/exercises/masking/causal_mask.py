@@ -7,6 +7,7 @@ from mha_helpers.exercises.masking.boolean_masks import (
     not_of_ones_and_zeros,
 )
 from mha_helpers.exercises.masking.causal_mask_mistakes import CAUSAL_MISTAKES
+from mha_helpers.exercises.properties import first
 from mha_helpers.masks import causal_mask
 
 CASES = (
@@ -19,20 +20,20 @@ CASES = (
 
 
 def _sees_the_future(call, arguments, arrays):
-    places = np.argwhere(np.triu(arrays[0] != 0, k=1))
-    if not len(places):
+    places = np.triu(arrays[0] != 0, k=1)
+    if not places.any():
         return None
-    query, key = places[0]
-    return f"Query {query} sees key {key}, which comes after it."
+    query, key = first(places)
+    return f"Query {query} sees key {key}, which comes after it.", (query, key)
 
 
 def _misses_the_past(call, arguments, arrays):
-    places = np.argwhere(np.tril(arrays[0] == 0))
-    if not len(places):
+    places = np.tril(arrays[0] == 0)
+    if not places.any():
         return None
-    query, key = places[0]
+    query, key = first(places)
     which = "itself" if query == key else f"key {key}, which comes before it"
-    return f"Query {query} does not see {which}."
+    return f"Query {query} does not see {which}.", (query, key)
 
 
 exercise = Exercise(

@@ -7,7 +7,13 @@ from mha_helpers.attention import attention_scores, softmax
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import WIDTH_CAPPED, attention_arguments, whole_numbers
 from mha_helpers.exercises.masking.masked_attention_mistakes import MASKED_MISTAKES
-from mha_helpers.exercises.properties import batch_mixed, context_is_not_the_mixture, negative_weights, not_finite
+from mha_helpers.exercises.properties import (
+    batch_mixed,
+    context_is_not_the_mixture,
+    first,
+    negative_weights,
+    not_finite,
+)
 from mha_helpers.masks import causal_mask, padding_mask
 
 
@@ -80,12 +86,26 @@ def _masked_cases():
 
 def _hidden_keys_have_weight(call, arguments, arrays):
     weights = arrays[-1]
-    places = np.argwhere(~np.broadcast_to(arguments["mask"], weights.shape) & (np.abs(weights) > 1e-6))
-    if not len(places):
+    places = ~np.broadcast_to(arguments["mask"], weights.shape) & (np.abs(weights) > 1e-6)
+    if not places.any():
         return None
-    place = tuple(int(i) for i in places[0])
+    place = first(places)
+    cell = f"weights[{', '.join(map(str, place))}]"
+    return f"A hidden key has weight: {cell} is {weights[place]:.4f}, and its mask False.", place
+
+
+def _an_empty_row_is_nan(call, arguments, arrays):
+    """Some such rows may have been thought of: say which one was not."""
+    weights = arrays[-1]
+    empty = ~np.broadcast_to(arguments["mask"], weights.shape).any(axis=-1)
+    nan = np.isnan(weights).any(axis=-1)
+    if not nan.any() or (nan & ~empty).any():
+        return None
+    row = first(nan)
     return (
-        f"A hidden key has weight: weights[{', '.join(map(str, place))}] is {weights[place]:.4f}, and its mask False."
+        f"Row {', '.join(map(str, row))} of the weights is NaN: everything is hidden from it. mask.any(axis=-1) says "
+        "of each row, in every head and sentence, whether it sees anything.",
+        row,
     )
 
 
@@ -93,12 +113,12 @@ def _row_sums(call, arguments, arrays):
     weights = arrays[-1]
     wanted = np.broadcast_to(arguments["mask"], weights.shape).any(axis=-1)
     sums = weights.sum(axis=-1)
-    places = np.argwhere(~np.isclose(sums, wanted, atol=1e-4))
-    if not len(places):
+    wrong = ~np.isclose(sums, wanted, atol=1e-4)
+    if not wrong.any():
         return None
-    place = tuple(int(i) for i in places[0])
-    why = "1" if wanted[place] else "0, since everything is hidden from it"
-    return f"Row {', '.join(map(str, place))} of the weights sums to {sums[place]:.4f}, not to {why}."
+    row = first(wrong)
+    why = "1" if wanted[row] else "0, since everything is hidden from it"
+    return f"Row {', '.join(map(str, row))} of the weights sums to {sums[row]:.4f}, not to {why}.", row
 
 
 def masked_attention(queries, keys, values, mask):
@@ -116,6 +136,7 @@ exercise = Exercise(
     mistakes=MASKED_MISTAKES,
     wrong_at_edges="Right for ordinary scores; it goes wrong where hidden and visible scores lie far apart.",
     properties=(
+        _an_empty_row_is_nan,
         not_finite,
         negative_weights,
         _row_sums,

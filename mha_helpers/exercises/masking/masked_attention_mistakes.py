@@ -142,6 +142,23 @@ def _zeros_unless_all_is_seen(low, clear):
     return wrong_attention
 
 
+def _all_rows_at_once(is_empty, hide):
+    """Attention that asks is_empty(weights, mask) once, of all rows together, and then gives zeros to all of them."""
+
+    def wrong_attention(queries, keys, values, mask):
+        weights = softmax(hide(_scaled(queries, keys), mask))
+        return _mixed(np.zeros_like(weights) if is_empty(weights, mask) else weights, values)
+
+    return wrong_attention
+
+
+def _weights_become_one_number(queries, keys, values, mask):
+    weights = softmax(np.where(mask, _scaled(queries, keys), -np.inf))
+    if np.isnan(weights).any():
+        weights = np.array(0)
+    return _mixed(weights, values)
+
+
 LOWEST = np.finfo(np.float64).min
 CLEARING = (lambda weights, seen: np.where(seen, weights, 0), lambda weights, seen: weights * seen)
 
@@ -261,6 +278,19 @@ MASKED_MISTAKES = (
         (
             _hiding(lambda scores, mask: scores * mask),
             _hiding(lambda scores, mask: scores * mask, clear=True),
+        ),
+    ),
+    Mistake(
+        "mask-full-row-all-at-once",
+        "You ask about all rows at once, as `if not mask.any():` and `if np.isnan(weights).any():` do. But single rows "
+        "can see nothing while others see something. " + SEES_NOTHING,
+        (
+            *(
+                _all_rows_at_once(lambda weights, mask: not mask.any(), _replaced_by(number))
+                for number in (-np.inf, LOWEST, -1e9, -1e10)
+            ),
+            _all_rows_at_once(lambda weights, mask: np.isnan(weights).any(), _replaced_by(-np.inf)),
+            _weights_become_one_number,
         ),
     ),
     Mistake(

@@ -5,6 +5,7 @@ import numpy as np
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.masking.boolean_masks import not_of_ones_and_zeros
 from mha_helpers.exercises.masking.packed_mask_mistakes import PACKED_MISTAKES
+from mha_helpers.exercises.properties import first
 from mha_helpers.masks import causal_mask, packed_mask
 
 
@@ -25,29 +26,29 @@ CASES = (
 
 def _sees_another_text(call, arguments, arrays):
     numbers = arguments["text_numbers"]
-    places = np.argwhere((arrays[0] != 0) & (numbers[:, None] != numbers))
-    if not len(places):
+    places = (arrays[0] != 0) & (numbers[:, None] != numbers)
+    if not places.any():
         return None
-    query, key = places[0]
-    return f"Query {query} sees key {key}, which belongs to another text."
+    query, key = first(places)
+    return f"Query {query} sees key {key}, which belongs to another text.", (query, key)
 
 
 def _sees_the_future(call, arguments, arrays):
-    places = np.argwhere(np.triu(arrays[0] != 0, k=1))
-    if not len(places):
+    places = np.triu(arrays[0] != 0, k=1)
+    if not places.any():
         return None
-    query, key = places[0]
-    return f"Query {query} sees key {key}, which comes after it."
+    query, key = first(places)
+    return f"Query {query} sees key {key}, which comes after it.", (query, key)
 
 
 def _misses_its_own_past(call, arguments, arrays):
     numbers = arguments["text_numbers"]
-    places = np.argwhere((arrays[0] == 0) & (numbers[:, None] == numbers) & causal_mask(len(numbers)))
-    if not len(places):
+    places = (arrays[0] == 0) & (numbers[:, None] == numbers) & causal_mask(len(numbers))
+    if not places.any():
         return None
-    query, key = places[0]
+    query, key = first(places)
     which = "itself" if query == key else f"key {key}, which comes before it in the same text"
-    return f"Query {query} does not see {which}."
+    return f"Query {query} does not see {which}.", (query, key)
 
 
 exercise = Exercise(

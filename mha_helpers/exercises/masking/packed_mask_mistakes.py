@@ -66,6 +66,25 @@ PACKED_MISTAKES = (
         ),
     ),
     Mistake(
+        "packed-brackets",
+        "`&` comes before `==`, so the mask meets the text numbers themselves, and not the comparison. Put brackets "
+        "round it: (text_numbers[:, None] == text_numbers) & causal_mask(n).",
+        (
+            lambda text_numbers: text_numbers[:, None] == (text_numbers & causal_mask(len(text_numbers))),
+            lambda text_numbers: (causal_mask(len(text_numbers)) & text_numbers[:, None]) == text_numbers,
+        ),
+    ),
+    Mistake(
+        "packed-one-comparison",
+        "You only compare the text numbers, with <= or >=. That allows too much twice over: one text sees another, and "
+        "within a text each token sees its future. Two things must hold: the numbers are equal (==), and the key isn't "
+        "in the future (a causal mask). Combine them with &.",
+        (
+            lambda text_numbers: text_numbers[:, None] >= text_numbers,
+            lambda text_numbers: text_numbers[:, None] <= text_numbers,
+        ),
+    ),
+    Mistake(
         "packed-one-row",
         "You return one row. Every query needs a row of its own: (n, n).",
         (

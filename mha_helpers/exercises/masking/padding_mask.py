@@ -7,6 +7,7 @@ from mha_helpers.exercises.masking.boolean_masks import (
     not_of_ones_and_zeros,
 )
 from mha_helpers.exercises.masking.padding_mask_mistakes import PADDING_MISTAKES
+from mha_helpers.exercises.properties import first
 from mha_helpers.masks import padding_mask
 
 
@@ -30,8 +31,8 @@ def _hides_a_token(call, arguments, arrays):
     hidden = arrays[0] == 0
     for what, places in {"hides the token": tokens & hidden, "shows the padding": ~tokens & ~hidden}.items():
         if places.any():
-            sentence, _, _, key = np.argwhere(places)[0]
-            return f"Your mask {what} at key {key} of sentence {sentence}."
+            sentence, _, _, key = place = first(places)
+            return f"Your mask {what} at key {key} of sentence {sentence}.", place
     return None
 
 

@@ -8,6 +8,13 @@ from mha_helpers.exercises.inputs import draws, whole_numbers
 from mha_helpers.exercises.output_projection.head_contributions_mistakes import CONTRIBUTION_MISTAKES, _whole
 from mha_helpers.exercises.properties import batch_mixed, moved, not_finite, raised
 
+WIDTH_OF_THE_HEADS = (
+    "contributions-width-of-the-heads",
+    "It is right as long as the output is as wide as all heads together, n_heads * d_head, and it need not be. The "
+    "columns of W_O say how wide the output is: its second axis, W_O.shape[-1], or -1 in a reshape. (Its rows belong "
+    "to the heads, d_head to each.)",
+)
+
 
 def _arguments(seed, *shape):
     d_model = shape[-3] * shape[-1]
@@ -29,8 +36,8 @@ def _contribution_cases():
         Case("float32", single),
         Case("transposed views", views),
         whole_numbers(draws(12, heads=(2, 3, 4)), draws(13, W_O=(8, 8))),
-        Case("heads wider than the model", draws(10, heads=(2, 4, 3), W_O=(6, 4))),
-        Case("heads narrower than the model", draws(11, heads=(3, 2, 1), W_O=(3, 5))),
+        Case("heads wider than the model", draws(10, heads=(2, 4, 3), W_O=(6, 4)), if_alone=WIDTH_OF_THE_HEADS),
+        Case("heads narrower than the model", draws(11, heads=(3, 2, 1), W_O=(3, 5)), if_alone=WIDTH_OF_THE_HEADS),
     )
 
 

@@ -7,7 +7,7 @@ from mha_helpers.attention import combine_heads, head_contributions, scaled_dot_
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, draws, whole_numbers
 from mha_helpers.exercises.output_projection.multi_head_attention_mistakes import MULTI_HEAD_MISTAKES, WEIGHTS
-from mha_helpers.exercises.properties import batch_mixed, moved, negative_weights, not_finite, raised
+from mha_helpers.exercises.properties import batch_mixed, first, moved, negative_weights, not_finite, raised
 from mha_helpers.masks import causal_mask, padding_mask
 
 MATRICES = ("W_Q", "W_K", "W_V", "W_O")
@@ -84,23 +84,22 @@ def _row_sums(call, arguments, arrays):
     weights = arrays[WEIGHTS]
     mask = np.broadcast_to(arguments.get("mask", True), weights.shape)
     wanted, sums = mask.any(axis=-1), weights.sum(axis=-1)
-    places = np.argwhere(~np.isclose(sums, wanted, atol=1e-4))
-    if not len(places):
+    wrong = ~np.isclose(sums, wanted, atol=1e-4)
+    if not wrong.any():
         return None
-    place = tuple(int(i) for i in places[0])
-    why = "1" if wanted[place] else "0, since everything is hidden from it"
-    return f"Row {', '.join(map(str, place))} of the weights sums to {sums[place]:.4f}, not to {why}."
+    row = first(wrong)
+    why = "1" if wanted[row] else "0, since everything is hidden from it"
+    return f"Row {', '.join(map(str, row))} of the weights sums to {sums[row]:.4f}, not to {why}.", row
 
 
 def _hidden_keys_have_weight(call, arguments, arrays):
     weights = arrays[WEIGHTS]
-    places = np.argwhere(~np.broadcast_to(arguments.get("mask", True), weights.shape) & (np.abs(weights) > 1e-6))
-    if not len(places):
+    places = ~np.broadcast_to(arguments.get("mask", True), weights.shape) & (np.abs(weights) > 1e-6)
+    if not places.any():
         return None
-    place = tuple(int(i) for i in places[0])
-    return (
-        f"A hidden key has weight: weights[{', '.join(map(str, place))}] is {weights[place]:.4f}, and its mask False."
-    )
+    place = first(places)
+    cell = f"weights[{', '.join(map(str, place))}]"
+    return f"A hidden key has weight: {cell} is {weights[place]:.4f}, and its mask False.", place
 
 
 def _a_hidden_token_leaks(call, arguments, arrays):

@@ -128,6 +128,27 @@ def _masked_by(wrong):
     return attend
 
 
+def _masked_by_more_axes(place, attend):
+    """Attention whose mask is mask[place], with another axis of length 1."""
+    return lambda queries, keys, values, mask: attend(queries, keys, values, None if mask is None else mask[place])
+
+
+def _attend_by_hand(queries, keys, values, mask):
+    scores = queries @ swap(keys) / np.sqrt(queries.shape[-1])
+    weights = softmax_or_zeros(scores if mask is None else np.where(mask, scores, -np.inf))
+    return weights @ values, weights
+
+
+def _head_by_head(queries, keys, values, mask):
+    """Attention in a loop over heads, each of which gets the whole mask."""
+    found = [
+        scaled_dot_product_attention(*(array[..., i, :, :] for array in (queries, keys, values)), mask)
+        for i in range(queries.shape[-3])
+    ]
+    contexts, weights = zip(*found, strict=True)
+    return np.stack(contexts, axis=-3), np.stack(weights, axis=-3)
+
+
 def _past_only(queries, keys, values, mask):
     return scaled_dot_product_attention(queries, keys, values, mask, is_causal=True)
 
@@ -619,6 +640,23 @@ MULTI_HEAD_MISTAKES = (
         "You hide the future, whether or not a mask says so. Hide what the mask hides, and without a mask, nothing.",
         (_through(attend=_past_only), _through(attend=_past_and_no_mask)),
         WEIGHTS,
+    ),
+    Mistake(
+        "mha-mask-axis-added",
+        "You add an axis to the mask. It already fits the weights' axes, (..., n_heads, seq_len, seq_len), or is one "
+        "(seq_len, seq_len) for all of them: pass it on as it is.",
+        tuple(
+            _through(attend=_masked_by_more_axes(place, attend))
+            for place in ((..., None, slice(None), slice(None)), (None,), (slice(None), None))
+            for attend in (scaled_dot_product_attention, _attend_by_hand)
+        ),
+    ),
+    Mistake(
+        "mha-mask-in-a-loop",
+        "It is right as long as one mask serves all heads and sentences. But you loop over the heads, and the mask has "
+        "an axis for them, too, so that it doesn't fit a single one. Attention takes all heads at once: give it "
+        "queries, keys and values with their axis of heads, and the mask as it is.",
+        (_through(attend=_head_by_head),),
     ),
     Mistake(
         "mha-mask-first-sentence",

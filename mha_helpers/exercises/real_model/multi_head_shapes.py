@@ -34,6 +34,12 @@ MISTAKES = (
         (_shapes(lambda b, s, d, h: (b, h, s, d), _weights, _concatenation),),
     ),
     Mistake(
+        "shapes-not-whole",
+        "Every size is right. But / gives a float even where nothing is left over, and a shape is made of whole "
+        "numbers: NumPy refuses a size such as 4.0. Write // in place of /: d_model // n_heads.",
+        (_shapes(lambda b, s, d, h: (b, h, s, d / h), _weights, _concatenation),),
+    ),
+    Mistake(
         "shapes-heads-last",
         "The heads stand in front of the tokens, beside the batch, so that `@` works on each head by itself.",
         (

@@ -58,6 +58,12 @@ JACOBIAN_MISTAKES = (
         (lambda p: np.eye(len(p)) - np.outer(p, p),),
     ),
     Mistake(
+        "jacobian-diagonal-one-minus",
+        "Off the diagonal it is right. On it you have 1 - p[i]; what belongs there is p[i] (1 - p[i]), as much as the "
+        "other weights lose together. Each column then sums to 0.",
+        (lambda p: np.diag(1 - p + p * p) - np.outer(p, p),),
+    ),
+    Mistake(
         "jacobian-one-minus",
         "p[i] (1 - p[j]) is right on the diagonal only, where i is j. Elsewhere it is -p[i] p[j].",
         (
@@ -67,9 +73,13 @@ JACOBIAN_MISTAKES = (
     ),
     Mistake(
         "jacobian-elementwise",
-        "`p * p` multiplies cell by cell and gives one row. (So does `p.T * p`: transposing one row does nothing.) "
-        "Every pair (i, j) needs its own product: np.outer(p, p), or p[:, None] * p.",
+        "`p * p` multiplies each weight by itself only, and gives one row. (So does `p.T * p`: transposing one row "
+        "does nothing.) Every pair (i, j) needs its own product: np.outer(p, p), or p[:, None] * p.",
         (
+            lambda p: p * p,
+            lambda p: -p * p,
+            lambda p: np.diag(p * p),
+            lambda p: np.diag(-p * p),
             lambda p: np.diag(p) - p * p,
             lambda p: np.diag(p) - (p * p)[:, None],
             lambda p: np.diag(p - p * p) - p * p,
@@ -80,6 +90,8 @@ JACOBIAN_MISTAKES = (
         "`p @ p` is one number, the sum of the squares. (So is `p.T @ p`: transposing one row does nothing.) Every "
         "pair (i, j) needs its own product: np.outer(p, p).",
         (
+            lambda p: p @ p,
+            lambda p: -p @ p,
             lambda p: np.diag(p) - p @ p,
             lambda p: np.diag(p - p @ p),
         ),

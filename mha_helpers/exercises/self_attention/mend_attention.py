@@ -36,10 +36,11 @@ exercise = Exercise(
     given=mend_attention_mistakes.mend_attention,
     properties=(not_finite, rows_do_not_sum_to_one, context_is_not_the_mixture),
     hints=(
-        "In the example, queries and keys are the same, so rows and columns look alike. Try it on keys that differ "
-        "from the queries, and add up each row of the weights.",
+        "In the example, every row and every column holds the same numbers, so their sums agree. Try it on the "
+        "course's queries and keys, and add up each row.",
         "The rows don't sum to 1. Who shares out the attention here: the queries (rows) or the keys (columns)?",
         "The loop goes over the keys, and divides columns by their sums. It must go over the queries, and divide rows.",
     ),
-    on_success="You can tell a softmax over the wrong axis by its rows, which no longer sum to 1.",
+    on_success="You can tell a softmax over the wrong axis by its rows: they no longer sum to 1 (except in lucky "
+    "examples, like the one above).",
 )

@@ -48,6 +48,12 @@ def _scores_turned_round(queries, keys, values):
     return _rows(powers) @ values, _rows(powers)
 
 
+def _first_row_only(powers):
+    """The `return` stands in the loop, and ends it in its first round."""
+    powers[0] = powers[0] / powers[0].sum()
+    return powers
+
+
 def _while_dividing(powers):
     """The sum is taken again for each entry, when some of its terms are divided already."""
     for i, j in np.ndindex(powers.shape):
@@ -82,6 +88,12 @@ MEND_MISTAKES = (
         "Half of it is mended: the loop goes over the queries, as it should, but in it you still divide columns, "
         "weights[:, j]. Divide rows: weights[i] = weights[i] / weights[i].sum().",
         (_in_a_loop(QUERIES, COLUMN, COLUMN, COLUMN),),
+    ),
+    Mistake(
+        "softmax-first-row-only",
+        "Only the first row is divided. Does the `return` stand inside the loop? It ends the function in the first "
+        "round: move it to the left.",
+        (_dividing(_first_row_only),),
     ),
     Mistake(
         "softmax-rows-and-columns",

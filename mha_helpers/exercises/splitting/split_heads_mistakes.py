@@ -50,6 +50,16 @@ def _second_axis_sliced(stacked_along):
     return wrong_split
 
 
+def _second_axis_listed(X, n_heads):
+    d_head = X.shape[-1] // n_heads
+    return [X[:, head * d_head : (head + 1) * d_head] for head in range(n_heads)]
+
+
+def _slices_from_head(X, n_heads):
+    d_head = X.shape[-1] // n_heads
+    return np.stack([X[..., head : head + d_head] for head in range(n_heads)], axis=-3)
+
+
 def _own_features_only(X, n_heads):
     """Full width, and 0 at the features of the other heads."""
     return np.stack([cut_only(X, n_heads, head) for head in range(n_heads)], axis=-3)
@@ -114,9 +124,16 @@ SPLIT_MISTAKES = (
         "axis=-3.",
         (
             *map(_second_axis_sliced, (0, -3)),
+            _second_axis_listed,
             lambda X, n_heads: np.stack(np.split(X, n_heads, axis=1)),
             lambda X, n_heads: np.stack(np.hsplit(X, n_heads), axis=-3),
         ),
+    ),
+    Mistake(
+        "split-slices-from-head",
+        "Your slices begin at i, the number of the head, and so overlap. Each head before it has d_head features: "
+        "begin at i * d_head, and end at (i + 1) * d_head.",
+        (_slices_from_head,),
     ),
     Mistake(
         "split-floor",

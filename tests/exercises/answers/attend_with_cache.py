@@ -137,6 +137,38 @@ def cache_in_three_parts(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
     return output, keys, values
 
 
+def cache_hiding_itself_by_a_number(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+    q, k, v = (split_heads(X_new @ W, n_heads) for W in (W_Q, W_K, W_V))
+    if cache is not None:
+        k, v = np.concatenate([cache[0], k], axis=-2), np.concatenate([cache[1], v], axis=-2)
+    mask = np.tri(k.shape[-2], k=-1, dtype=bool)[-q.shape[-2] :]
+    weights = softmax(np.where(mask, q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1]), -1e9))
+    return combine_heads(weights @ v) @ W_O, (k, v)
+
+
+def cache_weights(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+    _, (k, v) = attend_with_cache(X_new, W_Q, W_K, W_V, W_O, n_heads, cache)
+    q = split_heads(X_new @ W_Q, n_heads)
+    return scaled_dot_product_attention(q, k, v, np.tri(k.shape[-2], dtype=bool)[-q.shape[-2] :])[1]
+
+
+def cache_joined_in_vain(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+    q, k, v = (split_heads(X_new @ W, n_heads) for W in (W_Q, W_K, W_V))
+    if cache is not None:
+        np.concatenate([cache[0], k], axis=-2)
+        np.concatenate([cache[1], v], axis=-2)
+    mask = np.tri(k.shape[-2], dtype=bool)[-q.shape[-2] :]
+    heads, _ = scaled_dot_product_attention(q, k, v, mask)
+    return combine_heads(heads) @ W_O, (k, v)
+
+
+def cache_joined_without_a_list(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+    k = split_heads(X_new @ W_K, n_heads)
+    if cache is not None:
+        k = np.concatenate(cache[0], k, axis=-2)
+    return attend_with_cache(X_new, W_Q, W_K, W_V, W_O, n_heads, cache)
+
+
 WRONG = {
     "cache-mask-too-narrow": (cache_seeing(lambda n_new, n_all, n_old: np.tri(n_new, dtype=bool)),),
     "cache-old-miscounted": (cache_seeing(lambda n_new, n_all, n_old: np.tri(n_all, dtype=bool)[n_old:]),),
@@ -166,6 +198,15 @@ WRONG = {
             attend_with_cache(X, Q, K, V, out, n, cache)[1],
         ),
     ),
+    "cache-mask-hides-itself": (
+        cache_seeing(lambda n_new, n_all, n_old: np.tri(n_all, k=-1, dtype=bool)[-n_new:]),
+        cache_hiding_itself_by_a_number,
+    ),
+    "cache-mask-off-by-one": (cache_seeing(lambda n_new, n_all, n_old: np.tri(n_all, k=1, dtype=bool)[-n_new:]),),
+    "cache-weights-returned": (
+        lambda X, Q, K, V, out, n, cache=None: (attend_with_cache(X, Q, K, V, out, n, cache)[0], cache_weights(X, Q, K, V, out, n, cache)),
+    ),
+    "cache-not-used": (cache_joined_in_vain,),
     None: (
         cache_without_any,
         lambda X, Q, K, V, out, n, cache=None: attend_with_cache(X, Q, K, V, out, n, cache)[0],
@@ -176,6 +217,11 @@ WRONG = {
 }  # fmt: skip
 
 TOLD = (
+    (cache_joined_without_a_list, "the arrays to be joined come as one list, before the axis"),
+    (
+        lambda X, Q, K, V, out, n, cache=None: (attend_with_cache(X, Q, K, V, out, n, cache)[0], (X, ...)),
+        "Part of it is there; still to compute: new_cache.",
+    ),
     (
         lambda X, Q, K, V, out, n, cache=None: (attend_with_cache(X, Q, K, V, out, n, cache)[0], np.array(attend_with_cache(X, Q, K, V, out, n, cache)[1]) * (1 if cache is None else 1.5)),
         "The old keys and values are not the first ones of your new cache.",

@@ -121,7 +121,22 @@ def gradients_always_hidden(low):
     return hidden
 
 
+def gradients_by_step(step):
+    """The gradients with step(p, d_p) for the softmax."""
+
+    def gradients(queries, keys, values, d_context, mask=None):
+        p = _weights(queries, keys, mask)
+        d_s = step(p, d_context @ values.swapaxes(-1, -2)) / np.sqrt(queries.shape[-1])
+        return d_s @ keys, d_s.swapaxes(-1, -2) @ queries, p.swapaxes(-1, -2) @ d_context
+
+    return gradients
+
+
 WRONG = {
+    "gradients-brackets": (
+        gradients_by_step(lambda p, d_p: p * d_p - (p * d_p).sum(axis=-1, keepdims=True)),
+        gradients_by_step(lambda p, d_p: p * (d_p - p * d_p.sum(axis=-1, keepdims=True))),
+    ),
     "gradients-scale-divided": (
         gradients_by_the_root(to_queries=0.5, to_keys=0.5),
         gradients_by_the_root(to_queries=0.5),
@@ -165,6 +180,14 @@ WRONG = {
 TOLD = (
     (
         lambda q, k, v, dc, mask=None: tuple(2 * g for g in attention_gradients(q, k, v, dc, mask)),
-        "Raise queries[0, 0] by 0.0001 and the loss changes by",
+        "Raise values[0, 0] by 0.0001 and the loss changes by",
+    ),
+    (
+        lambda q, k, v, dc, mask=None: (..., ..., attention_gradients(q, k, v, dc, mask)[2]),
+        "Part of it is there; still to compute: d_queries and d_keys.",
+    ),
+    (
+        lambda q, k, v, dc, mask=None: [None, *attention_gradients(q, k, v, dc, mask)[1:]],
+        "Part of it is there; still to compute: d_queries.",
     ),
 )

@@ -197,7 +197,26 @@ def _own_split(X, n_heads):
     return X.reshape(*batch, seq_len, n_heads, d_model // n_heads).swapaxes(-3, -2)
 
 
+def contributions_as_wide_as_the_heads(heads, W_O):
+    n_heads, _, d_head = heads.shape[-3:]
+    d_model = n_heads * d_head
+    return heads @ W_O.reshape(n_heads, d_head, d_model)
+
+
+def contributions_filled_in(heads, W_O):
+    *batch, n_heads, seq_len, d_head = heads.shape
+    contributions = np.zeros((*batch, n_heads, seq_len, n_heads * d_head))
+    for i in range(n_heads):
+        contributions[..., i, :, :] = heads[..., i, :, :] @ W_O[i * d_head : (i + 1) * d_head]
+    return contributions
+
+
 WRONG = {
+    "contributions-width-of-the-heads": (
+        contributions_as_wide_as_the_heads,
+        contributions_filled_in,
+        lambda heads, W_O: heads @ W_O.reshape(heads.shape[-3], W_O.shape[-1] // heads.shape[-3], -1),
+    ),
     "contributions-split-heads": (
         lambda heads, W_O: heads @ split_heads(W_O, heads.shape[-3]),
         lambda heads, W_O: np.stack([heads[..., i, :, :] @ split_heads(W_O, heads.shape[-3])[i] for i in range(heads.shape[-3])], -3),

@@ -327,6 +327,37 @@ def masked_all_or_nothing(queries, keys, values, mask):
     return _mixed(weights, values)
 
 
+def masked_unless_all_is_hidden(low):
+    def attention(queries, keys, values, mask):
+        if not mask.any():
+            shape = queries.shape[:-1]
+            return np.zeros((*shape, values.shape[-1])), np.zeros((*shape, keys.shape[-2]))
+        return _mixed(softmax(np.where(mask, _scaled(queries, keys), low)), values)
+
+    return attention
+
+
+def masked_weights_become_one_zero(queries, keys, values, mask):
+    weights = softmax(np.where(mask, _scaled(queries, keys), -np.inf))
+    if np.isnan(weights).any():
+        weights = 0
+    return weights @ values, weights
+
+
+def masked_empty_rows_of_the_first_axis(queries, keys, values, mask):
+    weights = softmax(np.where(mask, _scaled(queries, keys), -np.inf))
+    for i in range(len(mask)):
+        if not mask[i].any():
+            weights[i] = 0
+    return _mixed(weights, values)
+
+
+def masked_choice_not_kept(queries, keys, values, mask):
+    weights = softmax(np.where(mask, _scaled(queries, keys), -np.inf))
+    np.where(mask, weights, 0)
+    return _mixed(weights, values)
+
+
 def masked_any_empty_zeroes_all(queries, keys, values, mask):
     weights = softmax(np.where(mask, _scaled(queries, keys), -np.inf))
     if np.isnan(weights).any():
@@ -576,6 +607,13 @@ def masked_in_brackets(queries, keys, values, mask):
 
 
 WRONG = {
+    "mask-full-row-all-at-once": (
+        masked_all_or_nothing,
+        masked_any_empty_zeroes_all,
+        masked_unless_all_is_hidden(-np.inf),
+        masked_unless_all_is_hidden(-1e9),
+        masked_weights_become_one_zero,
+    ),
     "mask-in-brackets": (masked_in_brackets,),
     "mask-rows-emptied": (_hiding(lambda scores, mask: scores - 1e9 * mask),),
     "mask-causal-on-top": (masked_causal_too,),
@@ -619,8 +657,7 @@ WRONG = {
         masked_one_mask_for_all_heads,
         masked_one_mask_for_the_batch,
         masked_first_row_for_all,
-        masked_all_or_nothing,
-        masked_any_empty_zeroes_all,
+        masked_empty_rows_of_the_first_axis,
         masked_empty_query_in_any_head,
         masked_shared_keys,
         masked_union_of_keys,
@@ -686,6 +723,7 @@ WRONG = {
 }  # fmt: skip
 
 TOLD = (
+    (masked_empty_rows_of_the_first_axis, "Row 1, 2, 0 of the weights is NaN: everything is hidden from it."),
     (weights_changed(lambda weights, mask: np.where(weights > 0.5, np.nan, weights)), "It holds NaN or infinity."),
     (weights_changed(lambda weights, mask: weights - 0.25), "Weights cannot be negative; the lowest is -0.2500."),
     (weights_changed(lambda weights, mask: 0.9 * weights), "Row 0 of the weights sums to 0.9000, not to 1."),

@@ -75,7 +75,29 @@ def columns_put_into_rows(queries, keys, values):
     return weights @ values, weights
 
 
+def returned_in_the_loop(queries, keys, values):
+    weights = np.exp(queries @ keys.swapaxes(-1, -2))
+    for i in range(len(queries)):
+        weights[i] = weights[i] / weights[i].sum()
+        return weights @ values, weights
+
+
+def nothing_written_back(queries, keys, values):
+    weights = np.exp(queries @ keys.swapaxes(-1, -2))
+    for i in range(len(queries)):
+        weights[i] / weights[i].sum()
+    return weights @ values, weights
+
+
+def overwritten_by_its_row(queries, keys, values):
+    weights = np.exp(queries @ keys.swapaxes(-1, -2))
+    for i in range(len(queries)):
+        weights = weights[i] / weights[i].sum()
+    return weights @ values, weights
+
+
 WRONG = {
+    "softmax-first-row-only": (returned_in_the_loop,),
     "softmax-rows-by-keys": (rows_by_keys, rows_by_values),
     "softmax-columns-by-queries": (columns_by_queries,),
     "softmax-rows-and-columns": (
@@ -84,10 +106,11 @@ WRONG = {
         columns_put_into_rows,
     ),
     "softmax-not-normalised": (
+        nothing_written_back,
         lambda queries, keys, values: (np.exp(queries @ keys.T) @ values, np.exp(queries @ keys.T)),
     ),
     "scores-keys-by-queries": (transposed_instead,),
     None: (lambda queries, keys, values: dot_product_attention(queries, keys, values)[::-1],),
 }
 
-TOLD = ()
+TOLD = ((overwritten_by_its_row, "puts a row, and then a number, in the place of the whole array"),)

@@ -620,7 +620,44 @@ def multi_head_changed(change):
     return changed
 
 
+def mha_mask_with_another_axis(place):
+    def attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+        queries, keys, values = (split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
+        if mask is not None:
+            mask = mask[place]
+        heads, weights = scaled_dot_product_attention(queries, keys, values, mask)
+        return combine_heads(heads) @ W_O, weights
+
+    return attention
+
+
+def mha_mask_head_by_head(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    d_head = W_Q.shape[-1] // n_heads
+    contexts, weights = [], []
+    for i in range(n_heads):
+        own = slice(i * d_head, (i + 1) * d_head)
+        queries, keys, values = (X @ W[:, own] for W in (W_Q, W_K, W_V))
+        context, its_weights = scaled_dot_product_attention(queries, keys, values, mask)
+        contexts.append(context)
+        weights.append(its_weights)
+    return np.concatenate(contexts, axis=-1) @ W_O, np.stack(weights, axis=-3)
+
+
+def mha_output_not_kept(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    queries, keys, values = (split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
+    heads, weights = scaled_dot_product_attention(queries, keys, values, mask)
+    combine_heads(heads) @ W_O
+    return heads, weights
+
+
 WRONG = {
+    "mha-mask-axis-added": (
+        mha_mask_with_another_axis((..., None, slice(None), slice(None))),
+        mha_mask_with_another_axis((slice(None), None)),
+        mha_mask_with_another_axis(None),
+    ),
+    "mha-mask-in-a-loop": (mha_mask_head_by_head,),
+    "result-thrown-away": (mha_output_not_kept,),
     "mha-always-causal": (mha_always_causal,),
     "mha-width-of-X": (mha_as_wide_as_X, mha_first_columns, mha_scaled_by_the_width_of_X),
     "scale-precedence": (mha_half_of_d_head,),

@@ -30,9 +30,23 @@ def asked_of_a_layer(batch, seq_len, d_model, n_heads):
     return split_heads(X, n_heads).shape, weights.shape, output.shape
 
 
-RIGHT = (in_lists, in_arrays, asked_of_a_layer)
+def rounded(batch, seq_len, d_model, n_heads):
+    return (
+        (batch, n_heads, seq_len, int(d_model / n_heads)),
+        (batch, n_heads, seq_len, seq_len),
+        (batch, seq_len, d_model),
+    )
+
+
+RIGHT = (in_lists, in_arrays, asked_of_a_layer, rounded)
 
 WRONG = {
+    "shapes-not-whole": (
+        lambda b, s, d, h: ((b, h, s, d / h), (b, h, s, s), (b, s, d)),
+        lambda b, s, d, h: ((b, h, s, d // h), (b, h, s, s), (b, s, h * d / h)),
+        lambda b, s, d, h: [np.array([b, h, s, d / h]), (b, h, s, s), (b, s, d)],
+    ),
+    "shapes-heads-last": (lambda b, s, d, h: ((b, s, h, d / h), (b, h, s, s), (b, s, d)),),
     None: (
         lambda b, s, d, h: ((b, h, d // h, s), (b, h, s, s), (b, s, d)),
         lambda b, s, d, h: ((h, b, s, d // h), (h, b, s, s), (b, s, d)),

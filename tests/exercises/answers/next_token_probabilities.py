@@ -91,7 +91,73 @@ def probabilities_unguarded(
     return probabilities
 
 
+def probabilities_changed_after(low, *, shared_out=False):
+    """What top-k leaves out is put to `low` after the softmax."""
+
+    def probabilities(logits, *, temperature=1.0, top_k=None):
+        p = softmax(logits / temperature)
+        if top_k is not None:
+            p = np.where(p < np.sort(p, axis=-1)[..., [-min(top_k, p.shape[-1])]], low, p)
+        return p / p.sum(axis=-1, keepdims=True) if shared_out else p
+
+    return probabilities
+
+
+def probabilities_softmax_first(logits, *, temperature=1.0, top_k=None):
+    logits = softmax(logits) / temperature
+    if top_k is not None:
+        logits = np.where(logits >= np.sort(logits, axis=-1)[..., [-top_k]], logits, -np.inf)
+    return softmax(logits)
+
+
+def probabilities_softmax_again(logits, *, temperature=1.0, top_k=None):
+    p = softmax(logits / temperature)
+    if top_k is None:
+        return p
+    p[p < np.sort(p, axis=-1)[..., [-min(top_k, p.shape[-1])]]] = -np.inf
+    return softmax(p)
+
+
+def probabilities_of_the_kept(logits, *, temperature=1.0, top_k=None):
+    p = softmax(logits / temperature)
+    if top_k is not None:
+        p = p[np.argsort(p, axis=-1)[..., -top_k:]]
+    return p / p.sum(axis=-1, keepdims=True)
+
+
+def probabilities_above_the_kth(logits, *, temperature=1.0, top_k=None):
+    p = softmax(logits / temperature)
+    if top_k is not None:
+        p = np.where(p > np.sort(p, axis=-1)[..., [-min(top_k, p.shape[-1])]], p, 0)
+    return p / p.sum(axis=-1, keepdims=True)
+
+
+def probabilities_sorted_in_place(logits, *, temperature=1.0, top_k=None):
+    logits = logits / temperature
+    if top_k is not None:
+        logits = np.where(logits >= logits.sort(axis=-1)[..., [-top_k]], logits, -np.inf)
+    return softmax(logits)
+
+
+def probabilities_only_if_k(logits, *, temperature=1.0, top_k=None):
+    if top_k is not None:
+        return next_token_probabilities(logits, temperature=temperature, top_k=top_k)
+
+
 WRONG = {
+    "softmax-twice": (
+        lambda logits, *, temperature=1.0, top_k=None: softmax(softmax(logits) / temperature),
+        lambda logits, *, temperature=1.0, top_k=None: softmax(softmax(logits / temperature)),
+        probabilities_softmax_first,
+        probabilities_softmax_again,
+    ),
+    "top-k-after-softmax-infinite": (
+        probabilities_changed_after(-np.inf),
+        probabilities_changed_after(-1e9),
+        probabilities_changed_after(-np.inf, shared_out=True),
+    ),
+    "top-k-not-shared-out": (probabilities_changed_after(0),),
+    "top-k-order-lost": (probabilities_of_the_kept,),
     "temperature-multiplies": (
         probabilities_unguarded(temper=lambda logits, t: logits * t),
         lambda logits, *, temperature=1.0, top_k=None: softmax(logits * temperature),
@@ -100,7 +166,7 @@ WRONG = {
         ),
     ),
     "top-k-more-than-there-are": (probabilities_unguarded(),),
-    "top-k-one-short": (probabilities_unguarded(keep=np.greater),),
+    "top-k-one-short": (probabilities_unguarded(keep=np.greater), probabilities_above_the_kth),
     "top-k-one-more": (probabilities_unguarded(place=lambda k: -k - 1),),
     "top-k-lowest": (probabilities_unguarded(place=lambda k: k - 1),),
     "top-k-logit-zero": (probabilities_unguarded(low=0),),
@@ -124,6 +190,12 @@ WRONG = {
 }
 
 TOLD = (
+    (probabilities_sorted_in_place, "changes a where it stands, and returns None; np.sort(a) returns a new array."),
+    (probabilities_only_if_k, "It returned None: does its `return` stand under an `if` or in a loop"),
+    (
+        probabilities_unguarded(place=lambda k: -k + 1),
+        "With top_k=3 the 3 highest keep a probability above 0; in yours only 2 have one.",
+    ),
     (
         lambda logits, *, temperature=1.0, top_k=None: next_token_probabilities(
             -logits, temperature=temperature, top_k=top_k

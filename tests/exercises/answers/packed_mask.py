@@ -29,11 +29,32 @@ def packed_tril(text_numbers):
     return np.tril(np.equal.outer(text_numbers, text_numbers))
 
 
+def packed_compared_in_place_of_assigned(text_numbers):
+    mask = causal_mask(len(text_numbers))
+    for i, j in np.ndindex(mask.shape):
+        if text_numbers[i] != text_numbers[j]:
+            mask[i, j] == False  # noqa: B015, E712
+    return mask
+
+
 RIGHT = (packed_mask, packed_loops, packed_blocks, packed_tril)
 
 WRONG = {
-    "packed-causal-only": (lambda text_numbers: np.tril(np.ones((len(text_numbers), len(text_numbers)), bool)),),
+    "packed-one-comparison": (
+        lambda text_numbers: text_numbers[:, None] >= text_numbers,
+        lambda text_numbers: text_numbers[:, None] <= text_numbers,
+    ),
+    "packed-brackets": (
+        lambda text_numbers: causal_mask(len(text_numbers)) & text_numbers == text_numbers[:, None],
+        lambda text_numbers: causal_mask(len(text_numbers)) & text_numbers[:, None] == text_numbers,
+        lambda text_numbers: text_numbers[:, None] == text_numbers & causal_mask(len(text_numbers)),
+    ),
+    "packed-causal-only": (
+        lambda text_numbers: np.tril(np.ones((len(text_numbers), len(text_numbers)), bool)),
+        packed_compared_in_place_of_assigned,
+    ),
     None: (
+        lambda text_numbers: text_numbers[:, None] > text_numbers,
         lambda text_numbers: np.ones((len(text_numbers), len(text_numbers)), bool),
         lambda text_numbers: np.eye(len(text_numbers), dtype=bool),
         lambda text_numbers: packed_mask(text_numbers) | np.eye(len(text_numbers), k=1, dtype=bool),
@@ -41,6 +62,10 @@ WRONG = {
 }
 
 TOLD = (
+    *(
+        (lambda text_numbers: text_numbers[:, None] > text_numbers, said)
+        for said in ("Query 3 sees key 0, which belongs to another text.", "mask[3, 0] should be False; yours is True.")
+    ),
     (
         lambda text_numbers: np.ones((len(text_numbers),) * 2, bool),
         "Query 0 sees key 3, which belongs to another text.",

@@ -142,7 +142,49 @@ def jacobian_cached(p, kept={}):  # noqa: B006
     return kept.setdefault(len(p), np.diag(p) - np.outer(p, p))
 
 
+def jacobian_one_minus_p(p):
+    jacobian = -np.outer(p, p)
+    for i in range(len(p)):
+        jacobian[i, i] = 1 - p[i]
+    return jacobian
+
+
+def jacobian_one_row_repeated(p):
+    n = len(p)
+    jacobian = [[0] * n] * n
+    for i in range(n):
+        for j in range(n):
+            jacobian[i][j] = p[i] * (1 - p[i]) if i == j else -p[i] * p[j]
+    return jacobian
+
+
+def jacobian_filled_and_lost(p):
+    jacobian = -np.outer(p, p)
+    return np.fill_diagonal(jacobian, p * (1 - p))
+
+
+def jacobian_into_a_view(p):
+    jacobian = -np.outer(p, p)
+    np.diag(jacobian)[:] = p * (1 - p)
+    return jacobian
+
+
+def jacobian_at_floats(p):
+    jacobian = -np.outer(p, p)
+    jacobian[np.eye(len(p))] = p * (1 - p)
+    return jacobian
+
+
 WRONG = {
+    "jacobian-elementwise": (
+        lambda p: p * p,
+        lambda p: -p * p,
+        lambda p: -(p**2),
+        lambda p: p * p.T,
+        lambda p: np.diag(-p * p),
+    ),
+    "jacobian-inner": (lambda p: -p @ p.T, lambda p: np.dot(p, p)),
+    "jacobian-diagonal-one-minus": (jacobian_one_minus_p,),
     "input-changed": (jacobian_overwrites,),
     "not-repeatable": (jacobian_cached,),
     "jacobian-diagonal-only": (lambda p: np.diagonal(softmax_jacobian(p)),),
@@ -202,6 +244,10 @@ WRONG = {
 }  # fmt: skip
 
 TOLD = (
+    (jacobian_one_row_repeated, "Several rows of your list are one and the same list"),
+    (jacobian_filled_and_lost, "It returned None: np.fill_diagonal changes what it is given, and returns None."),
+    (jacobian_into_a_view, "into a diagonal with np.fill_diagonal"),
+    (jacobian_at_floats, "floats in square brackets pick nothing"),
     (jacobian_nudged, "in float32 a small nudge is lost in rounding"),
     (lambda p: np.triu(softmax_jacobian(p)), "every row and column must sum to 0. Your row 1 sums to 0.0397."),
     (lambda p: np.roll(softmax_jacobian(p), 1, axis=1), "The matrix must be symmetric: p[i] p[j] is p[j] p[i]."),

@@ -245,11 +245,43 @@ def split_filling_one_sentence(X, n_heads):
     return heads
 
 
+def split_reshaped_in_vain(X, n_heads):
+    *batch, seq_len, d_model = X.shape
+    X.reshape(*batch, seq_len, n_heads, d_model // n_heads)
+    return X.swapaxes(-3, -2)
+
+
+def split_swapped_in_vain(X, n_heads):
+    *batch, seq_len, d_model = X.shape
+    X = X.reshape(*batch, seq_len, n_heads, d_model // n_heads)
+    np.swapaxes(X, -3, -2)
+    return X
+
+
+def split_list_assigned(X, n_heads):
+    d_head = X.shape[-1] // n_heads
+    heads = []
+    for i in range(n_heads):
+        heads = heads.append(X[..., i * d_head : (i + 1) * d_head])
+    return np.stack(heads, axis=-3)
+
+
+def split_in_a_list(X, n_heads):
+    d_head = X.shape[-1] // n_heads
+    heads = []
+    for i in range(n_heads):
+        heads.append(X[:, i * d_head : (i + 1) * d_head])
+    return heads
+
+
 WRONG = {
+    "result-thrown-away": (split_reshaped_in_vain,),
+    "split-slices-from-head": (split_sliding,),
     "input-changed": (split_writes,),
     "split-strided": (split_fortran,),
     "not-repeatable": (split_remembers,),
     "split-second-axis-sliced": (
+        split_in_a_list,
         lambda X, n_heads: np.hsplit(X, n_heads),
         lambda X, n_heads: np.stack(np.split(X, n_heads, axis=1)),
         lambda X, n_heads: np.array(np.split(X, n_heads, axis=1)),
@@ -272,6 +304,7 @@ WRONG = {
         lambda X, n_heads: X.reshape(*X.shape[:-1], X.shape[-1] // n_heads, n_heads).swapaxes(-3, -2),
     ),
     "split-axis-not-moved": (
+        split_swapped_in_vain,
         lambda X, n_heads: np.stack(np.split(X, n_heads, axis=-1), axis=-2),
         lambda X, n_heads: np.stack(np.split(X, n_heads, axis=-1), axis=1),
     ),
@@ -285,7 +318,6 @@ WRONG = {
         split_width_three,
         split_ceil,
         split_overlapping,
-        split_sliding,
         split_one_off,
         split_one_number_wrong,
         split_batch_reversed,
@@ -320,6 +352,12 @@ WRONG = {
 }  # fmt: skip
 
 TOLD = (
+    (split_list_assigned, "a.append(...) changes a where it stands, and returns None; use it on a line of its own."),
+    (
+        lambda X, n_heads: np.array_split(X, n_heads),
+        "a list of arrays that don't fit into one: their shapes are (3, 6) and (2, 6).",
+    ),
+    (lambda X, n_heads: X.swapaxes(-3, -2), "that array has only 2 axes. Print its shape"),
     (lambda X, n_heads: split_heads(X, n_heads) / 2, "Your result holds other numbers than X."),
     (
         lambda X, n_heads: split_heads(X, n_heads)[..., ::-1, :],
