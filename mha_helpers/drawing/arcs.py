@@ -86,8 +86,9 @@ def _word(word, x, y, step, size, rising, *, up, strong, role):
             colour=style.role_text(role), rising=rising,
         )  # fmt: skip
     top = y - 26 if up else y
+    gap = 4 if size == 12 else 1  # between boxes: small words fill theirs
     frame = svg.box(
-        x - step / 2 + 2, top, step - 4, 26, fill=style.tint(style.ROLES[role], 0.3 if strong else 0.1),
+        x - (step - gap) / 2, top, step - gap, 26, fill=style.tint(style.ROLES[role], 0.3 if strong else 0.1),
         stroke=style.ROLES[role], stroke_width=2 if strong else 1,
     )  # fmt: skip
     bold = strong and 8.3 * len(word) + 4 <= step

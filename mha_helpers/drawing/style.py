@@ -10,7 +10,7 @@ How to use it. A colour has one meaning everywhere, and never carries it alone: 
 - **Tokens**, where it matters which token a cell comes from: `token_fill(i)` behind numbers. Neighbours differ in
   lightness, so that they stay apart in greyscale.
 - **Weights** run from 0 (pale) to 1 (dark): `weight_colour`. It is head 0's ramp, since the notebooks before heads
-  run on head 0. **Scores** diverge from 0: `score_colours(largest)`. What a mask hides is `HIDDEN`: plain, no number.
+  run on head 0. **Scores** diverge from 0: `score_colours(largest)`. What a mask hides is `HIDDEN`, without a number.
 - Anything else is INK, QUIET (captions), GRID (hairlines), PANEL (quiet areas), ALARM (what differs) on PAPER.
 - Cells are CELL_WIDTH by CELL_HEIGHT, numbers FONT_SIZE; text is never smaller than LEAST on the screen.
 

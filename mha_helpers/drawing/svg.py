@@ -104,7 +104,7 @@ def matrix(
     cell : tuple of int, optional
         A cell's width and height: smaller than the course's where a matrix is large.
     hidden : ndarray of bool, shape (n_rows, n_columns), optional
-        Cells that are masked: plain grey, without a number.
+        Cells that are masked: grey with a faint diagonal, without a number.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def matrix(
     for (i, j), value in np.ndenumerate(values):
         x_cell, y_cell = left + j * width, top + i * height
         if hidden is not None and hidden[i, j]:
-            parts.append(box(x_cell, y_cell, width, height, fill=style.HIDDEN, stroke=style.PAPER))
+            parts.append(hidden_cell(x_cell, y_cell, width, height))
         else:
             parts.append(_cell(x_cell, y_cell, cell, short(value, decimals), colours(value)))
     if row is not None:
@@ -144,6 +144,12 @@ def short(value, decimals):
         decimals -= 1
         label = number(value, decimals)
     return label if len(label) <= 6 else f"{value:.0e}".replace("-", "−")
+
+
+def hidden_cell(x, y, width, height):
+    """Draw a masked cell: its diagonal tells it from a number's colour where colours cannot."""
+    frame = box(x, y, width, height, fill=style.HIDDEN, stroke=style.PAPER)
+    return frame + line(x + 2, y + height - 2, x + width - 2, y + 2, colour=style.tint(style.QUIET, 0.4))
 
 
 def _cell(x, y, cell, label, colour):

@@ -20,10 +20,10 @@ from mha_helpers.model.encoder import Encoding
 SENTENCE = running_example.SENTENCE
 # Heads worth seeing first: what they look at, with their layer and head.
 PRESETS = {
-    "a noun": (5, 11),
     "the token before": (0, 2),
     "the token after": (1, 8),
     "[CLS]": (2, 7),
+    "a noun": (5, 11),
 }
 APART = 1e-3  # far above what rounding makes of a right function in six layers, and too little to be seen
 
@@ -179,9 +179,10 @@ def _row(result):
     if not np.isfinite(result.row).all():
         return f"{place} has weights that are NaN or infinite."
     first, *others = np.argsort(-result.row, kind="stable")[:3]
-    more = " and ".join(f"{quoted(result.encoding, key)} ({short(result.row[key], 2)})" for key in others)
+    seen = [key for key in others if abs(result.row[key]) >= 0.005]
+    more = " and ".join(f"{quoted(result.encoding, key)} ({short(result.row[key], 2)})" for key in seen)
     most = f"{quoted(result.encoding, first)} ({short(result.row[first], 2)})"
-    return f"{place} attends most to {most}, then to {more}."
+    return f"{place} attends most to {most}{', then to ' if seen else ''}{more}."
 
 
 def _label(result):
@@ -228,16 +229,16 @@ def head_browser(function=None):
     Examples
     --------
     >>> lab = head_browser()
-    >>> "Layer 5, head 11: “it” (token 8) attends most to “cat” (0.72)" in lab.readout.value
-    True
-    >>> lab.set(layer=0, head=2)
     >>> "Label: prev; on average 1.00 of the weight goes to the token before." in lab.readout.value
+    True
+    >>> lab.set(layer=5, head=11)
+    >>> "Layer 5, head 11: “it” (token 8) attends most to “cat” (0.72)" in lab.readout.value
     True
     """
     text = ipywidgets.Text(
         SENTENCE, description="sentence", continuous_update=False, style=NAMED, layout={"width": "99%"}
     )
-    layer, head = dropdown("layer", range(runs.N_LAYERS), 5), dropdown("head", range(runs.N_HEADS), 11)
+    layer, head = dropdown("layer", range(runs.N_LAYERS), 0), dropdown("head", range(runs.N_HEADS), 2)
     query = ipywidgets.Dropdown(
         options=words_of(SENTENCE), value=8, description="query", style=NAMED, layout={"width": "190px"}
     )
@@ -256,7 +257,7 @@ def head_browser(function=None):
     lab = Lab(
         name="head_browser",
         title="head browser",
-        task="What does “it” look at? Then type a sentence of your own, and press Enter.",
+        task="What does “it” look at in other heads? Then type a sentence of your own, and press Enter.",
         controls={"sentence": text, "layer": layer, "head": head, "query": query} | switches,
         layout=([text], [layer, head, query, *switches.values()], [preset, Lab.BUTTONS]),
         compute=lambda state, function=None: compute(state, function, theirs),

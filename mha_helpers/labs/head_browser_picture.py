@@ -15,7 +15,7 @@ ARCS, TITLE = 194, 18  # the height of the arcs with their words, and of a line 
 # The kinds of key that a head may rest on, in colours that say nothing but that they are different.
 KIND_COLOURS = dict(zip(runs.KINDS, ("#77aadd", "#ee8866", "#eedd88", "#d7d7dc", "#bbbbc2"), strict=True))
 MAP_CELL, MAP_LEFT, PARTS = (31, 16), 50, 138
-PITCH = 19  # from bar to bar
+PITCH = 18  # from bar to bar
 MARKS = {"##": "continues the word before it", "[UNK]": "stands for what is not in the model's vocabulary"}
 
 
@@ -85,8 +85,10 @@ def _map(result):
 def _labels(encoding):
     """Draw what each head rests on, in a grid of layers and heads."""
     n_layers, n_heads = encoding.weights.shape[:2]
+    title = "Heads with at least half their weight on one kind of key"
     parts = [
-        svg.text(0, 13, f"Where each of the {n_layers * n_heads} heads puts most of its weight", bold=True, size=SMALL)
+        svg.text(0, 13, title, bold=True, size=TINY),
+        svg.text(MAP_LEFT + n_heads * MAP_CELL[0] + 4, 13, "(blank: none)", anchor="end", size=TINY),
     ]
     parts += [
         svg.text(MAP_LEFT + (head + 0.5) * MAP_CELL[0], 31, head if head else "h 0", anchor="middle", size=TINY)
@@ -107,20 +109,24 @@ def _labels(encoding):
 
 def _means(result):
     """Draw how much weight goes to each kind of key, and what a label needs."""
-    x, longest, first = 92, 84, 24
-    parts = [svg.text(0, 13, "Its weight, mean over queries", bold=True, size=SMALL)]
+    x, longest, first = 52, 124, 30
+    needed, end = x + runs.THRESHOLD * longest, first + len(runs.KINDS) * PITCH
+    enough = f"{runs.THRESHOLD:g}: gets a label"
+    parts = [
+        svg.text(0, 13, "Its weight, mean over queries", bold=True, size=TINY),
+        svg.text(needed, first - 3, enough, anchor="middle", size=TINY, colour=style.QUIET),
+        f'<path d="M{needed:g} {first}V{end}" stroke="{style.INK}" stroke-dasharray="5 3"/>',
+    ]
     for i, ((kind, key), mean) in enumerate(zip(runs.KINDS.items(), _rounded(result.means), strict=True)):
         y = first + i * PITCH
         wide = longest * float(np.nan_to_num(mean, nan=0).clip(0, 1))
         name = key.replace("the token ", "").replace("the ", "").replace("first token", "[CLS]")
         parts += [
             svg.text(x - 6, y + 13, f"{name.replace('last token', '[SEP]')}", anchor="end", size=SMALL),
-            svg.box(x, y + 2, wide, PITCH - 7, fill=KIND_COLOURS[kind], stroke=style.INK),
-            svg.text(x + longest + 4, y + 13, svg.short(mean, 2), size=SMALL),
+            svg.box(x, y + 2, wide, PITCH - 6, fill=KIND_COLOURS[kind], stroke=style.INK),
+            svg.box(x + wide + 2, y + 2, 30, PITCH - 6, fill=style.PAPER),  # the dashed line cuts no number
+            svg.text(x + wide + 4, y + 13, svg.short(mean, 2), size=SMALL),
         ]
-    needed = x + runs.THRESHOLD * longest
-    end = first + len(runs.KINDS) * PITCH
-    parts.append(f'<path d="M{needed:g} {first}V{end}" stroke="{style.INK}" stroke-dasharray="5 3"/>')
     return [*parts, svg.text(0, end + 15, f"label: {result.label}", bold=True, size=SMALL)]
 
 

@@ -130,14 +130,15 @@ def _outputs(rows):
     return f"output {words[0]}" if len(words) == 1 else f"outputs {', '.join(words[:-1])} and {words[-1]}"
 
 
-TOKEN, PITCH, INPUT_Y, OUTPUT_Y = 58, 74, 250, 34  # a token's width, from one to the next, and where they stand
+TOKEN, PITCH, INPUT_Y, OUTPUT_Y = 58, 74, 264, 38  # a token's width, from one to the next, and where they stand
+OUTPUT_HEIGHT = 54
 CELL, LABEL = (40, 34), 52
 MOVES = style.ROLES["values"]
 
 
 def render(result):
     """Draw a result: who hears of the changed token, and the same for all tokens."""
-    said, height = sentence(result), 306
+    said, height = sentence(result), 318
     drawn = svg.document(N * PITCH - 8, height, _arcs(result), label=said)
     return Picture(drawn + _table(result, height), said, result.notice)
 
@@ -146,41 +147,57 @@ def _arcs(result):
     """Draw a line from the changed token to each output that moves, red where the output comes before it."""
     token, middle = result.token, [1 + i * PITCH + TOKEN / 2 for i in range(N)]  # a frame at 0 would lose half its edge
     amounts = result.moved[:, token]
-    start, end, largest = INPUT_Y, OUTPUT_Y + 46, max(amounts.max(), NOTHING)
+    start, end, largest = INPUT_Y, OUTPUT_Y + OUTPUT_HEIGHT, max(amounts.max(), NOTHING)
     lines, leaks = [], []
     for i, amount in enumerate(amounts):
-        bend = f'd="M{middle[token]} {start}C{middle[token]} {start - 90} {middle[i]} {end + 90} {middle[i]} {end}"'
+        short = 0 if result.blind[i, token] else 9  # of the output: there stands the arrow's head
+        bend = (
+            f'd="M{middle[token]} {start}C{middle[token]} {start - 90} '
+            f'{middle[i]} {end + 90} {middle[i]} {end + short}"'
+        )
         width = 3 + 7 * amount / largest
+        half = width / 2 + 6
+        head = f'<path d="M{middle[i]} {end + 1}l{half:.1f} 12h{-2 * half:.1f}z"'
         drawn = f'<path class="mha-grow" {bend} fill="none" style="--whole:400" stroke-width="{width:.1f}"'
         if result.leaks[i, token]:
             # Halfway along, where the lines to different outputs are apart.
             x, y = (middle[token] + middle[i]) / 2, (start + end) / 2
             leaks += [
-                f'{drawn} stroke="{style.ALARM}"/>',
+                f'{drawn} stroke="{style.ALARM}"/>{head} fill="{style.ALARM}"/>',
                 svg.box(x - 21, y - 9, 42, 18, fill=style.ALARM),
                 svg.text(x, y + 4, "LEAK", anchor="middle", bold=True, colour=style.PAPER, size=12),
             ]
         elif amount > NOTHING:
-            lines.append(f'{drawn} stroke="{MOVES}"/>')
+            lines.append(f'{drawn} stroke="{MOVES}"/>{head} fill="{MOVES}"/>')
         elif result.blind[i, token]:
             lines.append(f'<path {bend} fill="none" stroke="{style.INK}" stroke-width="2" stroke-dasharray="2 6"/>')
     title = svg.text(0, 14, f"Change “{WORDS[token]}”: which outputs move?", bold=True)
-    return [title, *lines, *leaks, *(_token(result, i, middle[i]) for i in range(N))]
+    rows = [
+        svg.text(0, OUTPUT_Y - 7, "outputs", size=12, colour=style.QUIET),
+        svg.text(0, INPUT_Y + 43, "tokens", size=12, colour=style.QUIET),
+    ]
+    return [title, *rows, *lines, *leaks, *(_token(result, i, middle[i]) for i in range(N))]
 
 
 def _token(result, i, middle):
     """Draw a token twice: its output above, and itself below."""
     amount, leaks = result.moved[i, result.token], result.leaks[i, result.token]
     blind, changed = result.blind[i, result.token], i == result.token
-    fill = style.tint(style.ALARM, 0.2) if leaks else style.tint(MOVES) if amount > NOTHING else style.PAPER
-    edge = {"stroke": style.ALARM, "stroke_width": 3} if leaks else {"stroke": style.INK, "dashed": bool(blind)}
-    said = "blind" if blind else number(amount) if amount > NOTHING else "still"
+    moves = bool(amount > NOTHING)
+    fill = style.tint(style.ALARM, 0.2) if leaks else style.tint(MOVES) if moves else style.PAPER
+    edge = {"stroke": style.INK, "dashed": bool(blind)}
+    if moves:
+        edge = {"stroke": style.ALARM if leaks else MOVES, "stroke_width": 3}
+    said = ["blind"] if blind else ["moved", number(amount)] if moves else ["still"]
     x = middle - TOKEN / 2
     return "".join(
         [
-            svg.box(x, OUTPUT_Y, TOKEN, 46, fill=fill, **edge),
-            svg.text(middle, OUTPUT_Y + 18, WORDS[i], anchor="middle", bold=bool(amount > NOTHING)),
-            svg.text(middle, OUTPUT_Y + 36, said, anchor="middle", size=12, bold=bool(leaks or blind)),
+            svg.box(x, OUTPUT_Y, TOKEN, OUTPUT_HEIGHT, fill=fill, **edge),
+            svg.text(middle, OUTPUT_Y + 17, WORDS[i], anchor="middle", bold=moves),
+            *(
+                svg.text(middle, OUTPUT_Y + 33 + 14 * k, line, anchor="middle", size=12, bold=bool(leaks or blind))
+                for k, line in enumerate(said)
+            ),
             svg.box(
                 x, INPUT_Y, TOKEN, 28, fill=style.tint(style.ROLES["keys"], 0.5) if changed else style.PANEL,
                 stroke=style.INK, stroke_width=3 if changed else 1,
@@ -196,7 +213,7 @@ def _table(result, height):
     parts = [
         svg.matrix(
             result.moved, 0, 0, title="Every token changed in turn", row_labels=WORDS, column_labels=WORDS,
-            colours=lambda value: style.weight_colour(value / largest), label_width=LABEL, cell=CELL,
+            colours=style.score_colours(largest), label_width=LABEL, cell=CELL,
             column=result.token, hidden=~MUST_MOVE & ~result.leaks,
         )
     ]  # fmt: skip
@@ -208,13 +225,14 @@ def _table(result, height):
         parts.append(svg.difference(LABEL + j * CELL[0], top + i * CELL[1], *CELL))
     y = top + N * CELL[1]
     parts += [
-        svg.text(0, y + 20, "Row: output. Column: the token that is changed.", size=11, colour=style.QUIET),
-        svg.box(1, y + 31, 14, 14, stroke=style.ALARM, stroke_width=3),
-        svg.text(22, y + 43, "leak: it moves and must not", size=12),
-        svg.box(1, y + 51, 14, 14, stroke=style.INK, stroke_width=3, dashed=True),
-        svg.text(22, y + 63, "blind: it should move and does not", size=12),
-        svg.box(0, y + 70, 16, 16, fill=style.HIDDEN),
-        svg.text(22, y + 83, "grey: it must stay still, and does", size=12),
+        svg.text(0, y + 18, "Row: output. Column: the token that is changed.", size=11, colour=style.QUIET),
+        svg.text(0, y + 33, "Number: how far the output moves.", size=11, colour=style.QUIET),
+        svg.box(1, y + 43, 14, 14, stroke=style.ALARM, stroke_width=3),
+        svg.text(22, y + 55, "leak: it moves and must not", size=12),
+        svg.box(1, y + 63, 14, 14, stroke=style.INK, stroke_width=3, dashed=True),
+        svg.text(22, y + 75, "blind: it should move and does not", size=12),
+        svg.hidden_cell(0, y + 82, 16, 16),
+        svg.text(22, y + 95, "grey: it must stay still, and does", size=12),
     ]
     return svg.document(274, height, parts, label="How far each output moves when each token is changed.")
 

@@ -128,6 +128,9 @@ def sentence(result):
         verb = "sum" if 1 < wrong.size < N else "sums"
         parts.append(f"{_rows(result, wrong)} {verb} to {'–'.join(ends)}, not 1{why}.")
 
+    if close(result.sums, 1).all():
+        parts.append(f"Each row {'sums' if result.mask.all() else 'still sums'} to 1.")
+
     astray = np.where(empty, 0, result.astray)
     if astray.max() > NOTHING:
         row = close(astray, astray.max()).argmax()
@@ -167,9 +170,9 @@ def _sum(value):
     return number(value, 4) if number(value) == "1.00" else number(value)
 
 
-CELL, LABEL = (58, 50), 56  # of the one grid: a cell, and the room for the queries' names
+CELL, LABEL = (58, 50), 48  # of the one grid: a cell, and the room for the queries' names
 GRID_TOP = svg.TITLE_HEIGHT + svg.HEADER_HEIGHT
-SCORE = (37, 26)
+SCORE = (44, 26)
 
 
 def render(result):
@@ -184,6 +187,8 @@ def render(result):
             hidden=~result.intended & ~astray, cell=CELL, differs=result.differs.get("weights"),
         ),
         svg.text(right, GRID_TOP - 6, "sum", size=12),
+        svg.text(0, GRID_TOP - 20, "key →", size=11, colour=style.QUIET),
+        svg.text(0, GRID_TOP - 6, "query ↓", size=11, colour=style.QUIET),
     ]  # fmt: skip
     for i, j in np.argwhere(astray):
         x, y, weight = LABEL + j * CELL[0], GRID_TOP + i * CELL[1], result.weights[i, j]
@@ -221,7 +226,7 @@ def _scores(result, height):
     notes = [f"grey: hidden, {state['hiding value']} instead" if before else "nothing is hidden yet"]
     if constant:
         notes += [f"{state['added to all scores']} is added to every score,", "which changes no softmax"]
-    notes += ["", "A row is a query, a column a key.", "Grey gets no weight; a red frame", "gets some all the same."]
+    notes += ["", "In the weights, grey gets none.", "Red frame: hidden, but still gets weight."]
     parts += [svg.text(0, y + 17 * i, note, size=12, colour=style.QUIET) for i, note in enumerate(notes)]
     return svg.document(label_width + N * SCORE[0] + 4, height, parts, label="The scores that go into the softmax.")
 

@@ -21,6 +21,7 @@ HEADS, WIDTHS, LENGTHS = (1, 2, 3, 4, 6), (4, 6, 8), (2, 3, 4, 5)
 CELL_HEIGHT, NARROW, WIDE = 23, 25, 36  # of a cell, in pixels
 BESIDE, LINE = 10, 16  # between two blocks; a line of text
 NAMES = 40  # room for the tokens' names
+LEGEND = 22  # its height
 HEADING = 62  # the lines above the blocks
 
 
@@ -110,12 +111,16 @@ def show(step, way, heads, X):
         "yours": f"split_heads(X, {n_heads})",
     }[way]
     marks = visibly_different(array, heads["right"], 0) if way == "yours" else np.zeros(array.shape, bool)
-    # Right heads have a row a token; whose rows the others have, their colours say.
-    rows = words if way == "right" else ("",) * tokens
-    blocks = tuple(Block(array[h], f"head {h}", h, rows, marks[h]) for h in range(n_heads))
+    blocks = tuple(Block(array[h], f"head {h}", h, _whose(array[h], X), marks[h]) for h in range(n_heads))
     is_good = all(holds_its_own(head, h, X, n_heads) for h, head in enumerate(array))
     verdict = "Each head: its own features of every token." if is_good else _mixed(array[0], X, n_heads)
     return Shown(blocks, code, f"shape {array.shape}", verdict, is_good)
+
+
+def _whose(head, X):
+    """Name the token that each row of a head is of; nothing where it is of several, or of none."""
+    tokens = [np.unique(row // 100) if np.isin(row, X).all() else () for row in head]
+    return tuple(TOKENS[int(found[0])] if len(found) == 1 else "" for found in tokens)
 
 
 def _merged(way, heads, X):
@@ -198,7 +203,26 @@ def render(result, before=None):
         for way, shown in result.columns.items()
     ]
     parts = [svg.document(width, height, parts, label=said) for parts, width, height in drawn]
+    parts.append(svg.document(NARROWEST, LEGEND, _legend(result), label="What fills, frames and numbers mean."))
     return Picture("".join(parts), said, result.notice)
+
+
+def fill(head):
+    """Return the fill of a head's cells, dark and light by turns: neighbours stay apart in greyscale."""
+    return style.tint(style.head_colour(head), 0.25 if head % 2 else 0.6)
+
+
+def _legend(result):
+    """Say what fills, frames and numbers mean."""
+    parts = [
+        svg.box(0, 5, 14, 14, fill=fill(0)),
+        svg.text(20, 16, "fill: the head it belongs to", size=11, colour=style.QUIET),
+        svg.text(NARROWEST, 16, "entry = 100 × token + feature", anchor="end", size=11, colour=style.QUIET),
+    ]
+    if any(block.head is not None for shown in result.columns.values() for block in shown.blocks):
+        parts.append(svg.box(227, 6, 12, 12, stroke=style.head_colour(0), stroke_width=3))
+        parts.append(svg.text(246, 16, "frame: the head it ends up in", size=11, colour=style.QUIET))
+    return parts
 
 
 def _column(way, shown, result, before):
@@ -218,6 +242,12 @@ def _column(way, shown, result, before):
     ]
     for block, (x, y, cell) in zip(shown.blocks, places, strict=True):
         parts += _frame(block, x, y, cell)
+    first, last = shown.blocks[0], shown.blocks[-1]
+    parts += _row_names(first, NAMES - 7, "end")
+    x, _, cell = places[-1]
+    right = x + last.values.shape[1] * cell + 7
+    if last.rows != first.rows and right + NAMES <= width + 7:
+        parts += _row_names(last, right, "start")
     over = []
     for block, place in zip(shown.blocks, places, strict=True):
         for (i, j), (value, (x, y, cell)) in zip(np.ndindex(block.values.shape), _entries(block, *place), strict=True):
@@ -263,7 +293,7 @@ def _entries(block, x, y, cell):
 
 
 def _frame(block, x, y, cell):
-    """Draw a block's name and frame, and its rows' names where it is the first."""
+    """Draw a block's name and frame."""
     rows, columns = block.values.shape
     width, height = columns * cell, rows * CELL_HEIGHT
     colour = style.INK if block.head is None else style.head_text(block.head)
@@ -272,18 +302,22 @@ def _frame(block, x, y, cell):
     if block.head is not None:
         edge = style.head_colour(block.head)
         parts.append(svg.box(x - 3, y - 3, width + 6, height + 6, stroke=edge, stroke_width=3))
-    if x == NAMES:
-        for i, row in enumerate(block.rows):
-            parts.append(svg.text(x - 7, y + i * CELL_HEIGHT + 16, row, anchor="end", size=12))
     return parts
+
+
+def _row_names(block, x, anchor):
+    """Draw which token each of a block's rows is of."""
+    return [
+        svg.text(x, HEADING + i * CELL_HEIGHT + 16, row, anchor=anchor, size=12) for i, row in enumerate(block.rows)
+    ]
 
 
 def _cell(value, x, y, cell, result, followed):
     """Draw an entry in the colour of the head that its feature is for."""
     is_entry = value in result.X
-    fill = style.head_fill(int(value % 100) // result.d_head) if is_entry else style.PAPER
+    colour = fill(int(value % 100) // result.d_head) if is_entry else style.PAPER
     label = number(value, 0 if value == np.round(value) else 1)
-    drawn = svg.box(x, y, cell, CELL_HEIGHT, fill=fill, stroke=style.PAPER)
+    drawn = svg.box(x, y, cell, CELL_HEIGHT, fill=colour, stroke=style.PAPER)
     if followed:
         drawn += svg.box(x + 1, y + 1, cell - 2, CELL_HEIGHT - 2, stroke=style.INK, stroke_width=3)
     label = label if len(label) < 5 else "…"

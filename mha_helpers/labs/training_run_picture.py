@@ -7,25 +7,29 @@ from mha_helpers.drawing.style import number
 from mha_helpers.labs.card import NARROWEST
 
 TINY, SMALL = 11, 12  # font sizes
-CURVE = (34, 26, 206, 112)  # left, top, width and height of the loss's panel
-MAPS, TALLEST, GAP = 292, 98, 9  # where the maps begin, the largest of them, and what is between them
-HEADLINE, ROW = 30, 138  # above each map, and from one layer's maps to the next's
-MEANINGS = (
-    "maps: a row for each query",
-    "before: on the token before, first half",
-    "followed: on what followed",
-    "dashed: nobody can know yet",
-)
+CURVE = (24, 26, 176, 112)  # left, top, width and height of the loss's panel
+MAPS, ROW, GAP = 250, 154, 14  # where the maps begin, from one layer's to the next's, and what is between two maps
+WIDEST = 180  # of a map
+ONE_LINE, TWO_LINES = 30, 42  # above each map: its title and the letters
+STRIP = 108  # where the letters begin
+# What a guess is, with its fill and edge.
+GUESSES = {
+    "✓": (style.tint(style.ROLES["values"]), style.INK),
+    "✗": (style.PAPER, style.ALARM),
+    "?": (style.PAPER, style.ROLES["X"]),
+    None: (style.PAPER, style.QUIET),
+}
+LOOKED_AT = {"before": ("on the", "token before"), "followed": ("on what", "followed")}  # one line, or two
 STEP_MEAN = 10  # steps of which the curve shows the mean
 GUESSING = np.log(16)
 
 
 def draw(result, said):
     """Draw what the training run shows; `said` is its sentence."""
-    maps, bottom = _maps(result)
-    top = bottom + 10
-    strip, height = _strip(result, top)
-    return svg.document(NARROWEST, height, [*_curve(result), *_measured(result), *maps, *strip], label=said)
+    measured, least = _measured(result)
+    maps, bottom = _maps(result, least)
+    strip, height = _strip(result, bottom + 4)
+    return svg.document(NARROWEST, height, [*_curve(result), *measured, *maps, *strip], label=said)
 
 
 def _curve(result):
@@ -60,7 +64,7 @@ def _curve(result):
 
 
 def _measured(result):
-    """Write what the model can do at this step."""
+    """Write what the model can do at this step; return the fragments and where they end."""
     measured, y = result.measured, CURVE[1] + CURVE[3] + 36
     lines = [(f"Step {result.step}, on new sequences", True), (f"loss {number(measured.loss)}", False)]
     lines.append((f"right guesses: {100 * measured.right:.0f} %", False))
@@ -68,77 +72,136 @@ def _measured(result):
         lines.append((f"right when it writes: {100 * measured.right_when_writing:.0f} %", True))
     if result.off:
         lines.append((f"without {result.off_name}", True))
-    return [svg.text(0, y + 16 * i, line, bold=bold, size=SMALL) for i, (line, bold) in enumerate(lines)]
+    parts = [svg.text(0, y + 16 * i, line, bold=bold, size=SMALL) for i, (line, bold) in enumerate(lines)]
+    return parts, y + 16 * len(lines)
 
 
-def _maps(result):
-    """Draw a map of each head on the typed sequence; return the fragments and where they end."""
+def _notes(result):
+    """Return what is to be said of the maps and of the guesses."""
+    notes = ["maps: query ↓ key →"]
+    if has_two_marks(result):
+        notes += ["a row with two marks:", "its letter came twice before"]
+    if any(mark is None for mark in marks(result.letters, [letter for letter, _ in result.guesses])):
+        notes.append("dashed: nobody can know yet")
+    return [*notes, "?: no answer yet"]
+
+
+def has_two_marks(result):
+    """Say whether a map shows a letter that came twice before looking at what followed it, both times."""
+    shown = [result.weights[head] for head in np.ndindex(result.weights.shape[:2]) if head not in result.off]
+    for i, letter in enumerate(result.letters):
+        after = [k + 1 for k in range(i) if result.letters[k] == letter]
+        if len(after) == 2 and any(row[i, after].min() > 0.1 and row[i, after].sum() > 0.5 for row in shown):
+            return True
+    return False
+
+
+def marks(letters, guesses):
+    """Return what the sequence says of each guess of the next letter.
+
+    Parameters
+    ----------
+    letters, guesses : sequence of str
+        The same number of each.
+
+    Returns
+    -------
+    list of str or None
+        "✓" and "✗"; None for one that is wrong where nothing before tells; "?" for the last, which nothing answers.
+
+    Examples
+    --------
+    >>> marks("ababa", "xaxaa")
+    [None, '✓', '✗', '✓', '?']
+    """
+    found = []
+    for i, guess in enumerate(guesses[:-1]):
+        came_before = letters[i : i + 2] in letters[: i + 1]
+        found.append("✓" if guess == letters[i + 1] else "✗" if came_before else None)
+    return [*found, "?"]
+
+
+def _maps(result, least):
+    """Draw a map of each head on the typed sequence; return the fragments and where they end, below `least`."""
     n_layers, n_heads, n, _ = result.weights.shape
-    side = min(TALLEST, (NARROWEST - MAPS) / n_heads - GAP)
-    pitch = (NARROWEST - MAPS) / max(n_heads, 3)
+    pitch = (NARROWEST - MAPS + GAP) / n_heads
+    wide = min(pitch - GAP, WIDEST)
+    headline = ONE_LINE if wide > 150 else TWO_LINES
+    side = ROW - headline - 8
     is_causal = not np.triu(result.weights, 1).any()
     parts = []
     for layer in range(n_layers):
-        y = layer * ROW + HEADLINE
-        parts.append(svg.text(MAPS - 32, y + side / 2 + 24, f"layer {layer}", bold=True, size=SMALL, rising=90))
+        y = layer * ROW + headline
+        parts.append(svg.text(MAPS - 26, y + side / 2 + 24, f"layer {layer}", bold=True, size=SMALL, rising=90))
         parts += [
-            # Rows are lower than letters: every other one stands farther out.
-            svg.text(MAPS - 6 - 10 * (i % 2), round(y + (i + 0.5) * side / n + 4, 1), letter, anchor="end", size=TINY)
+            svg.text(MAPS - 12, round(y + (i + 0.5) * side / n + 4, 1), letter, anchor="middle", size=TINY)
             for i, letter in enumerate(result.letters)
         ]
         for head in range(n_heads):
             x, is_off = MAPS + head * pitch, (layer, head) in result.off
-            parts.append(svg.text(x, y - 18, f"head {head}", bold=True, size=SMALL, colour=style.head_text(head)))
-            scores = {name: getattr(result.measured, name)[layer, head] for name in ("before", "followed")}
+            scores = {name: getattr(result.measured, name)[layer, head] for name in LOOKED_AT}
             most = max(scores, key=scores.get)
-            said = "knocked out" if is_off else f"{most} {number(scores[most])}"
-            parts.append(svg.text(x, y - 4, said, size=TINY))
+            where, what = ("knocked out", "") if is_off else LOOKED_AT[most]
+            what = what and f"{what}: {number(scores[most])}"
+            if headline == ONE_LINE:
+                where, what = f"{where} {what}".strip(), ""
+            top = y - headline + 12
+            parts.append(svg.text(x, top, f"head {head}", bold=True, size=SMALL, colour=style.head_text(head)))
+            parts.append(svg.text(x + 50, top, where, size=TINY))
+            parts.append(svg.text(x, top + 13, what, size=TINY))
+            parts += [
+                svg.text(round(x + (j + 0.5) * wide / n, 1), y - 4, letter, anchor="middle", size=TINY)
+                for j, letter in enumerate(result.letters)
+            ]
             shown = None if is_off else result.weights[layer, head]
-            parts.append(_map(shown, x, y, side, n, style.head_weight_colours(head), is_causal))
-    bottom = n_layers * ROW
-    for i, meaning in enumerate(MEANINGS):
-        parts.append(svg.text(0, bottom - 14 * (len(MEANINGS) - 1 - i) - 2, meaning, size=TINY, colour=style.QUIET))
+            parts.append(_map(shown, x, y, (wide, side), n, style.head_weight_colours(head), is_causal))
+    notes = _notes(result)
+    bottom = max(n_layers * ROW, least + 14 * len(notes))
+    for i, note in enumerate(reversed(notes)):
+        parts.append(svg.text(0, bottom - 14 * i - 8, note, size=TINY, colour=style.QUIET))
     return parts, bottom
 
 
-def _map(weights, x, y, side, n, colours, is_causal):
+def _map(weights, x, y, size, n, colours, is_causal):
     """Draw a head's weights, queries down and keys across, without what is too little to be seen."""
-    pitch = side / n
-    parts = [svg.box(x, y, side, side, fill=style.HIDDEN if weights is None else style.PAPER)]
+    (wide, high), across, down = size, size[0] / n, size[1] / n
+    parts = [svg.box(x, y, wide, high, fill=style.HIDDEN if weights is None else style.PAPER)]
     if weights is not None:
         if is_causal:
-            steps = "".join(f"v{pitch:g}h{pitch:g}" for _ in range(n - 1))
-            parts.append(f'<path d="M{x + pitch:g} {y:g}{steps}V{y:g}z" fill="{style.HIDDEN}"/>')
+            steps = "".join(f"v{down:g}h{across:g}" for _ in range(n - 1))
+            parts.append(f'<path d="M{x + across:g} {y:g}{steps}V{y:g}z" fill="{style.HIDDEN}"/>')
         weights = np.nan_to_num(np.asarray(weights, float)).round(2).clip(0, 1)
         filled = (
-            (round(x + j * pitch, 1), round(y + i * pitch, 1), colours(float(weights[i, j])))
+            (round(x + j * across, 1), round(y + i * down, 1), colours(float(weights[i, j])))
             for i, j in np.argwhere(weights >= 0.02).tolist()
         )
-        parts.append(svg.boxes(filled, round(pitch, 1), round(pitch, 1)))
-    return "".join([*parts, svg.box(x, y, side, side, stroke=style.QUIET)])
+        parts.append(svg.boxes(filled, round(across, 1), round(down, 1)))
+    return "".join([*parts, svg.box(x, y, wide, high, stroke=style.QUIET)])
 
 
 def _strip(result, y):
     """Draw the sequence, and below each letter what the model guesses next; return the fragments and the height."""
-    left, letters = 108, result.letters
-    step = min(46, (NARROWEST - left) / len(letters))
-    rows = [("it sees", letters, None)]
-    guesses = "".join(letter for letter, _ in result.guesses)
-    rows.append(("it guesses next", guesses, [probability for _, probability in result.guesses]))
+    letters = result.letters
+    step = min(46, (NARROWEST - STRIP) / len(letters))
+    parts = [svg.text(STRIP - 8, y + 15, "it sees", anchor="end", size=SMALL)]
+    for i, letter in enumerate(letters):
+        x = STRIP + i * step
+        parts.append(svg.box(x + 2, y, step - 4, 20, fill=style.role_colours("X")(0), stroke=style.ROLES["X"]))
+        parts.append(svg.text(x + step / 2, y + 15, letter, anchor="middle", bold=True))
+    y += 24
+    rows = [("it guesses next", *zip(*result.guesses, strict=True))]
     if result.measured.leaks:
-        rows.append(("… when it writes", result.when_writing, None))
-    parts = []
-    for row, (name, shown, probabilities) in enumerate(rows):
-        parts.append(svg.text(left - 8, y + 15, name, anchor="end", size=SMALL))
-        for i, letter in enumerate(shown):
-            x = left + i * step
-            is_right = row > 0 and i + 1 < len(letters) and letter == letters[i + 1]
-            fill = style.role_colours("X")(0) if row == 0 else style.tint(style.ROLES["values"]) if is_right else "none"
-            goes_on = i + 1 == len(letters)  # the one guess that nothing below or above has answered yet
-            stroke, dashed = (style.ROLES["X"], False) if row == 0 or is_right or goes_on else (style.QUIET, True)
-            parts.append(svg.box(x + 2, y, step - 4, 20, fill=fill, stroke=stroke, dashed=dashed))
-            parts.append(svg.text(x + step / 2, y + 15, letter, anchor="middle", bold=not dashed))
-            if probabilities and not dashed:
+        rows.append(("… when it writes", result.when_writing, ()))
+    for name, guesses, probabilities in rows:
+        parts.append(svg.text(STRIP - 8, y + 15, name, anchor="end", size=SMALL))
+        for i, (guess, mark) in enumerate(zip(guesses, marks(letters, guesses), strict=True)):
+            x = STRIP + i * step
+            fill, edge = GUESSES[mark]
+            parts.append(svg.box(x + 2, y, step - 4, 20, fill=fill, stroke=edge, dashed=mark is None))
+            parts.append(svg.text(x + step / 2, y + 15, guess, anchor="middle", bold=mark is not None))
+            if mark:
+                parts.append(svg.text(x + step - 6, y + 15, mark, anchor="end", size=SMALL, bold=True, colour=edge))
+            if mark and probabilities:
                 parts.append(svg.text(x + step / 2, y + 33, number(probabilities[i]), anchor="middle", size=TINY))
         y += 40 if probabilities else 24
     return parts, y + 2

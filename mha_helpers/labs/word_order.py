@@ -102,6 +102,7 @@ def sentence(result):
 TOKEN, NUMBER, ROW = 78, 62, 44  # widths of a token and of a number of its context, and the height of a row
 LEFT, RIGHT, TOP = 1, 331, 40  # a frame at 0 would lose half its edge
 SMALL = (44, 24)  # a cell of the weights
+DASHES = ("", "", ' stroke-dasharray="9 6"')  # of the lines: the first word's and the last's are alike in greyscale
 
 
 def render(result, before=None):
@@ -112,9 +113,10 @@ def render(result, before=None):
     lines, rows = [], []
     for i, place in enumerate(np.argsort(result.order)):
         old, new = TOP + i * ROW, TOP + place * ROW
-        colour = style.token_fill(WORDS.index(result.words[i]))
+        word = WORDS.index(result.words[i])
+        colour = style.token_fill(word)
         bend = f"M{LEFT + edge} {old + 17}C{LEFT + edge + 70} {old + 17} {RIGHT - 70} {new + 17} {RIGHT} {new + 17}"
-        lines.append(f'<path d="{bend}" fill="none" stroke="{colour}" stroke-width="7"/>')
+        lines.append(f'<path d="{bend}" fill="none" stroke="{colour}" stroke-width="7"{DASHES[word]}/>')
         lines.append(f'<path d="{bend}" fill="none" stroke="{style.INK}" stroke-width="1"/>')
         rows.append(_row(result.words[i], colour, result.first_context[i], LEFT, old, result.first_differs, i))
         moved = _row(result.words[i], colour, result.context[place], RIGHT, new, result.differs, place)
@@ -164,7 +166,7 @@ def _row(word, colour, context, x, y, differs, place):
 def _verdict(difference, x, y):
     """Say whether a token's context is the same as in the first order."""
     if difference < 1e-9:
-        return svg.text(x, y, "the same", size=12, colour=style.QUIET)
+        return svg.text(x, y, "the same", size=12, bold=True)
     return svg.text(x, y, f"off by {svg.short(difference, 2)}", size=12, bold=True)
 
 

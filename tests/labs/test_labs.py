@@ -395,6 +395,10 @@ def test_with_positions_the_order_matters(words):
     assert "the order now matters" in order.sentence(result)
 
 
+def test_words_that_are_alike_in_greyscale_have_unlike_lines():
+    assert labs.word_order().picture.value.count("stroke-dasharray") == 1
+
+
 def test_equal_orders_are_said_to_be_equal():
     result = order.compute({"order": "dog bites man", "copy": order.NO_COPY, "positions": True})
     assert "both orders equal" in order.sentence(result)

@@ -88,6 +88,9 @@ def test_every_state_is_drawn_with_its_marks(name, token):
     place = WORDS.index(token)
     assert arcs.count(">LEAK</text>") == result.leaks[:, place].sum()
     assert arcs.count(">blind</text>") == result.blind[:, place].sum()
+    assert arcs.count(">moved</text>") == (result.moved[:, place] > 1e-9).sum()
+    assert arcs.count('z" fill=') == arcs.count("mha-grow"), "an arrow's head on each line"
+    assert {">outputs</text>", ">tokens</text>"} <= set(re.findall(r">\w+</text>", arcs))
     legend = 1
     assert table.count(f'stroke="{style.ALARM}"') == result.leaks.sum() + legend
     assert table.count("stroke-dasharray") == result.blind.sum() + legend

@@ -110,8 +110,9 @@ def test_the_numbers_are_the_running_examples():
     np.testing.assert_allclose(studio.compute(FIRST).weights, softmax(scores))
 
 
-def test_the_first_state_is_causal_and_gives_nothing_away():
-    assert studio.sentence(studio.compute(FIRST)) == "10 of 25 cells hidden."
+def test_the_first_state_is_causal():
+    assert studio.sentence(studio.compute(FIRST)) == "10 of 25 cells hidden. Each row still sums to 1."
+    assert said() == "0 of 25 cells hidden. Each row sums to 1."
     np.testing.assert_array_equal(studio.compute(FIRST).mask, CAUSAL)
 
 
@@ -380,6 +381,8 @@ def test_a_learners_function_is_not_blamed_for_the_labs_variations(changes):
 def test_hidden_scores_are_grey_and_the_hiding_value_is_said(hiding):
     svg = studio.render(studio.compute(state(CAUSAL, hiding_value=hiding))).svg
     assert f"grey: hidden, {hiding} instead" in svg
+    assert "Red frame: hidden, but still gets weight." in svg
+    assert {">query ↓</text>", ">key →</text>"} <= set(re.findall(r">\w+ [↓→]</text>", svg))
     weights, scores = svg.split("</svg>")[:2]
     assert scores.count(f'fill="{style.HIDDEN}"') == 10
     visible = {"−inf", "−1e9", "−1e4"}

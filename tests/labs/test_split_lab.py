@@ -188,10 +188,34 @@ def test_without_the_transpose_nothing_moves_at_the_last_step():
 def test_a_right_head_has_one_colour_and_a_wrong_one_is_mixed():
     result = at(heads=2, d_model=4)
     for way, mixed in (("right", False), ("wrong", True)):
-        colours = [
-            {splitting.style.head_fill(int(value % 100) // 2) for value in head.ravel()} for head in result.heads[way]
-        ]
+        colours = [{splitting.fill(int(value % 100) // 2) for value in head.ravel()} for head in result.heads[way]]
         assert all((len(found) > 1) == mixed for found in colours)
+        assert all(f'fill="{found}"' in splitting.render(result).svg for found in set.union(*colours))
+
+
+def test_neighbouring_heads_differ_in_lightness():
+    for head in range(max(HEADS) - 1):
+        assert splitting.style.contrast(splitting.fill(head), splitting.fill(head + 1)) > 1.4
+        assert splitting.style.contrast(splitting.fill(head), splitting.style.INK) > 4.5
+
+
+def test_rows_have_the_names_of_their_tokens():
+    right, wrong = (at().columns[way].blocks for way in ("right", "wrong"))
+    assert {block.rows for block in right} == {("cat", "sat", "mat", "it", "tired")}
+    assert [block.rows for block in wrong] == [
+        ("cat", "cat", "sat", "sat", "mat"),
+        ("mat", "it", "it", "tired", "tired"),
+    ]
+    drawn = splitting.render(at()).svg
+    assert (drawn.count(">cat</text>"), drawn.count(">tired</text>")) == (1 + 2, 1 + 2)
+    mixed = splitting._whose(np.array([[0.0, 100], [np.nan, 0], [5, 5], [200, 203]]), at().X)
+    assert mixed == ("", "", "", "mat")
+
+
+def test_the_legend_names_frames_where_there_are_some():
+    assert "frame: the head it ends up in" in splitting.render(at()).svg
+    assert "frame: " not in splitting.render(at(step=START)).svg
+    assert all("entry = 100 × token + feature" in splitting.render(at(step=step)).svg for step in STEPS)
 
 
 # ---- every state -----------------------------------------------------------------------------

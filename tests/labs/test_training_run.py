@@ -76,6 +76,29 @@ def test_without_a_layer_it_is_lost(run):
         assert texts(result).count("knocked out") == small_runs.load(run).n_heads
 
 
+def test_a_guess_is_wrong_only_where_somebody_could_know():
+    guesses = ["dashed: nobody can know yet", "?: no answer yet"]
+    after = texts(computed())
+    assert (after.count("✓"), after.count("✗"), after.count("?")) == (6, 0, 1)
+    assert set(guesses) <= set(after)
+    assert texts(computed(knock_out="all of layer 1")).count("✗") > 3
+    assert guesses[0] not in texts(computed(letters="aaa"))
+
+
+def test_two_marks_are_explained_where_they_are():
+    note = "a row with two marks:"
+    assert note in texts(computed())
+    for without in ({"letters": "cabincabi"}, {"step": 0}, {"run": "no mask"}, {"knock_out": "all of layer 1"}):
+        assert note not in texts(computed(**without))
+
+
+def test_a_maps_rows_and_columns_have_their_letters():
+    shown = texts(computed(letters="fade"))
+    for letter in "fade":
+        assert shown.count(letter) >= 2 * 2 + 2 + 1, "a column of each map, a row of each layer, and what it sees"
+    assert {"on the token before: 0.77", "on what followed: 0.96"} <= set(shown)
+
+
 @pytest.mark.slow
 def test_every_step_of_every_run_is_drawn_inside_its_picture():
     for run in small_runs.STORED:
