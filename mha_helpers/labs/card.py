@@ -130,10 +130,7 @@ class Picture:
         )
 
 
-RUN = (
-    f'<div style="background:#fff3cd; color:{style.INK}; border:1px solid #8a6d00; padding:3px 8px; margin:0 0 6px">'
-    "<b>Still picture.</b> Run this cell for the live lab.</div>"
-)
+RUN = f'<div style="font-size:13px; color:{style.QUIET}">Still picture. Run this cell for the live lab.</div>'
 
 
 def still(title, task, picture, *, note=RUN):

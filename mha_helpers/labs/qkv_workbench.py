@@ -86,15 +86,14 @@ def compute(state, function=None):
 def sentence(result):
     """Say what is to be seen."""
     row = result.weights[result.query]
-    asymmetry = np.abs(result.scores - result.scores.T).max()
     if np.isfinite(row).all():
         parts = [f"“{TOKENS[result.query]}” attends most to “{TOKENS[row.argmax()]}” ({number(row.max())})."]
     else:
         parts = [f"The weights of “{TOKENS[result.query]}” hold NaN or infinity."]
-    if asymmetry < 1e-9:
+    if _asymmetry(result).max() < 1e-9:
         parts.append("The scores are symmetric: each pair of tokens scores the same in both directions.")
     else:
-        parts.append(f"The scores are not symmetric: a pair's two directions differ by up to {number(asymmetry)}.")
+        parts.append(f"The scores are not symmetric: {_both_ways(result)}.")
     changed = [name for name, amount in result.moved.items() if amount > 1e-9]
     if changed and set(changed) <= {"values", "context"}:
         parts.append("Only values and context have changed since the start: the weights do not depend on W_V.")
@@ -103,35 +102,54 @@ def sentence(result):
     return " ".join(parts)
 
 
+def _asymmetry(result):
+    return np.abs(result.scores - result.scores.T)
+
+
+def _both_ways(result):
+    """Say what two tokens score with each other: those that are chosen, unless they do score the same."""
+    pair, asymmetry = (result.query, result.key), _asymmetry(result)
+    one, other = pair if asymmetry[pair] > 0.005 else np.unravel_index(asymmetry.argmax(), asymmetry.shape)
+    given, returned = _plain(result.scores[one, other]), _plain(result.scores[other, one])
+    asks, is_asked = f"“{TOKENS[one]}”", f"“{TOKENS[other]}”"
+    return f"{asks} gives {is_asked} a score of {given}, but {is_asked} gives {asks} {returned}"
+
+
 def _dot_product(result):
     q, k = result.queries[result.query], result.keys[result.key]
     terms = " + ".join(f"{_signed(a)} × {_signed(b)}" for a, b in zip(q, k, strict=True))
-    score = number(result.scores[result.query, result.key])
+    score = _plain(result.scores[result.query, result.key])
     return f"score({TOKENS[result.query]}, {TOKENS[result.key]}) = query · key = {terms} = {score}"
 
 
 def _mixture(result):
+    """Write the first terms of the sum that is the context, the largest weights first, and whether it is."""
     weights, context = result.weights[result.query], result.context[result.query]
+    terms = ""
+    for j in np.argsort(-weights, kind="stable"):
+        term = f"{svg.short(weights[j], 2)} × [{', '.join(map(_brief, result.values[j]))}] + "
+        if terms and len(terms + term) > 34:
+            break
+        terms += term
     with np.errstate(invalid="ignore"):  # a learner's weights may be infinite
         mixture = weights @ result.values
-    written = f"context({TOKENS[result.query]}) = each value × its weight, added up = {_vector(mixture)}"
     # A learner's function may return something else than its own weights' mixture.
-    if np.allclose(mixture, context, atol=0.005, equal_nan=True):
-        return written
-    return f"{written}, but yours is {_vector(context)}"
+    return f"{terms}…", np.allclose(mixture, context, atol=0.005, equal_nan=True)
 
 
-def _vector(values):
-    return f"[{', '.join(number(value) for value in values)}]"
+def _plain(value):
+    """Write a whole number without decimals."""
+    return svg.short(value, 0 if float(value).is_integer() else 2)
 
 
 def _signed(value):
-    return f"({number(value)})" if value < 0 else number(value)
+    return f"({_plain(value)})" if value < 0 else _plain(value)
 
 
 LABEL, COLUMN = 62, 66  # of the picture of one query: the room for labels, and for each key
 TALLEST = 84  # a bar's pixels, for a weight of 1
 HALF, ROW = (30, 24), 24  # a number of a token's vector, and what stands above or below it
+WIDE = 42  # a number of the context, with its decimals
 
 
 def render(result, before=None):
@@ -150,7 +168,7 @@ def _one_query(result, before):
     row = result.weights[query]
     around_zero = style.score_colours(max(np.abs(result.scores[np.isfinite(result.scores)]).max(initial=0), 1.0))
     blue, orange, green = (style.role_colours(role) for role in ("queries", "keys", "values"))
-    tops = {"query": 22, "keys": 76, "scores": 108, "floor": 236, "values": 244}
+    tops = {"query": 22, "keys": 76, "scores": 108, "floor": 236, "values": 244, "context": 277}
     parts = [
         svg.text(0, 14, f"One query: “{word}” asks every token", bold=True),
         svg.text(LABEL - 6, tops["query"] + 17, "query", anchor="end", bold=True, colour=style.role_text("queries")),
@@ -172,7 +190,7 @@ def _one_query(result, before):
             svg.text(middle, tops["keys"] - 6, token, anchor="middle", bold=bold),
             *_cells(result.keys[j], x, tops["keys"], orange, frame=style.ROLES["keys"] if bold else "none"),
             svg.box(x, tops["scores"], 2 * HALF[0], ROW, fill=around_zero(score), stroke=style.PAPER),
-            svg.text(middle, tops["scores"] + 16, svg.short(score, 2), anchor="middle", size=12,
+            svg.text(middle, tops["scores"] + 16, _plain(score), anchor="middle", size=12,
                      colour=style.text_colour(around_zero(score))),
             svg.box(x + 8, floor - tall, 2 * HALF[0] - 16, tall, fill=style.weight_colour(0.75), stroke=style.INK),
             svg.text(middle, floor - tall - 5, svg.short(weight, 2), anchor="middle", bold=True),
@@ -187,10 +205,24 @@ def _one_query(result, before):
                 parts.append(flash(x + 4, floor - TALLEST - 4, 2 * HALF[0] - 8, TALLEST + 4))
     parts += [
         f'<path d="M{LABEL} {tops["floor"]}h{5 * COLUMN - 6}" stroke="{style.INK}"/>',
-        svg.text(0, 290, _dot_product(result), size=12),
-        svg.text(0, 310, _mixture(result), size=12),
+        *_context(result, tops["context"]),
+        svg.text(0, 320, _dot_product(result), size=12),
     ]
     return parts
+
+
+def _context(result, y):
+    """Draw the query's context, and what it is the sum of."""
+    pink, left = style.role_colours("output"), LABEL + 5 * COLUMN - 6 - 2 * WIDE
+    terms, is_sum = _mixture(result)
+    yield svg.text(LABEL - 6, y + 16, "context", anchor="end", bold=True, colour=style.role_text("output"))
+    sign, colour = ("=", style.INK) if is_sum else ("≠", style.ALARM)
+    yield svg.text(left - 26, y + 16, terms, anchor="end", size=12)
+    yield svg.text(left - 14, y + 16, sign, anchor="middle", bold=True, colour=colour)
+    for k, value in enumerate(result.context[result.query]):
+        yield svg.box(left + k * WIDE, y, WIDE, ROW, fill=pink(value), stroke=style.PAPER)
+        yield svg.text(left + (k + 0.5) * WIDE, y + 16, svg.short(value, 2), anchor="middle", size=12)
+    yield svg.box(left, y, 2 * WIDE, ROW, stroke=style.ROLES["output"], stroke_width=2)
 
 
 def _all_queries(result, before):

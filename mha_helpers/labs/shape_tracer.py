@@ -191,21 +191,25 @@ def sentence(result):
     return " ".join(said)
 
 
-UNIT, BAR, PITCH, TOP = 14, 20, 34, 26  # pixels for one of an axis; a bar's height; from stage to stage; the first
-BARS, BESIDE = 258, 5  # where the bars begin; between two
+UNIT, BAR, PITCH, TOP = 16, 20, 34, 30  # pixels for one of an axis; a bar's height; from stage to stage; the first
+BARS, BESIDE, END = 258, 5, 586  # where the bars begin; between two; where they end at the latest
 
 
 def _letter(name):
     return name.partition(" ")[0]  # "S queries" and "S keys" are both S
 
 
-def _bars(shape, names):
-    """Return each axis of a shape as (name, size, left, width): to scale, and wide enough for its label."""
+def _unit(result):
+    """Return how many pixels one of an axis has: fewer where the longest shape would not fit."""
+    return min(UNIT, *((END - BARS - BESIDE * (len(shape) - 1)) / sum(shape) for shape in result.shapes if shape))
+
+
+def _bars(shape, names, unit=UNIT):
+    """Return each axis of a shape as (name, size, left, width), to scale."""
     bars, x = [], BARS
     for name, size in zip(names, shape, strict=True):
-        width = max(UNIT * size, 32, 6.9 * len(f"{_letter(name)}={size}") + 6)
-        bars.append((name, size, x, width))
-        x += width + BESIDE
+        bars.append((name, size, x, unit * size))
+        x += unit * size + BESIDE
     return bars
 
 
@@ -214,10 +218,15 @@ def _axis_bars(bars, y, *, wrong=()):
     parts = []
     for i, (name, size, x, width) in enumerate(bars):
         letter = _letter(name)
-        label = f"{letter}={size}" if letter else size
+        label = f"{letter}={size}" if letter else str(size)
         fill = COLOURS[letter] if letter else style.PAPER
         parts.append(svg.box(x, y, width, BAR, fill=fill, stroke=style.INK, dashed=not name))
-        parts.append(svg.text(x + width / 2, y + 14, label, anchor="middle", size=11, bold=not name))
+        place, anchor = (x + width / 2, y + 14), "middle"
+        if 7 * len(label) + 5 > width:  # no room: above the first two that this befalls, away from each other
+            place, anchor = ((x, y - 3), "start") if i else ((x + width, y - 3), "end")
+            if i == len(bars) - 1:
+                place, anchor = (x + width + 4, y + 14), "start"
+        parts.append(svg.text(*place, label, anchor=anchor, size=11, bold=not name))
         if i in wrong:
             parts.append(svg.difference(x, y, width, BAR))
     return "".join(parts)
@@ -264,7 +273,8 @@ def render(result):
     asked, said = len(result.shapes) - 1, sentence(result)
     named = ", ".join(f"{name} = {size}" for name, size in zip(SIZES, result.sizes, strict=True))
     parts = [svg.text(BARS, 13, f"shape, to scale: {named}", bold=True, size=12)]
-    known = {i: _bars(result.shapes[i], STAGES[i][2]) for i in range(min(result.stage, asked + 1)) if result.shapes[i]}
+    unit, there = _unit(result), [i for i in range(min(result.stage, asked + 1)) if result.shapes[i]]
+    known = {i: _bars(result.shapes[i], STAGES[i][2], unit) for i in there}
     for i in known:
         if i + 1 in known:
             parts.append(_ribbons(known[i], known[i + 1], TOP + PITCH * i))
@@ -289,7 +299,7 @@ def _stage(result, i, bars, y):
         parts.append(svg.box(0, y - 6, NARROWEST, BAR + 12, fill="#fff4c9", stroke=style.INK, stroke_width=2))
     parts += [
         svg.text(6, y + 14, name, bold=i <= result.stage, colour=ink, size=12),
-        svg.text(70, y + 14, code, colour=ink, size=11),
+        svg.text(74, y + 14, code, colour=ink, size=11),
         svg.text(NARROWEST - 6, y + 14, _mark(result, i), anchor="end", bold=now, colour=ink, size=12),
     ]
     failed = now and result.last and result.last[0] == i and result.last[1] == result.guess
@@ -301,7 +311,7 @@ def _stage(result, i, bars, y):
         parts.append(svg.text(BARS, y + 14, "≠ it has a shape", bold=True, colour=style.ALARM, size=12))
     elif now and result.guess:
         wrong = _wrong_axes(result.guess, result.shapes[i]) if failed else ()
-        parts.append(_axis_bars(_bars(result.guess, ("",) * len(result.guess)), y, wrong=wrong))
+        parts.append(_axis_bars(_bars(result.guess, ("",) * len(result.guess), _unit(result)), y, wrong=wrong))
     else:
         said = "fill in axis 0, 1, ..., then Check" if now else "?" if reached else "not reached"
         parts.append(svg.text(BARS, y + 14, said, colour=style.INK if now else style.QUIET, size=12))

@@ -159,10 +159,11 @@ def _naive_in_words(result):
     return f"exp({largest}) is too {size} for a float (limit: exp({limit})): {gives}; {gives} / {gives} is NaN."
 
 
-WIDTH, ZERO, REACH = 648, 350, 280  # of the picture; where its lines of scores have 0, and how far they go either way
+WIDTH, ZERO, REACH = 648, 360, 270  # of the picture; where its lines of scores have 0, and how far they go either way
 UNDIVIDED_Y, DIVIDED_Y = 42, 84  # the two lines
 FLOOR, TALLEST, COLUMN = 270, 90, 56  # the bars' floor, their height for 1, and their pitch
 DIVIDED, GHOST = style.SEQUENTIAL[4], "#77777c"
+LEAST_GHOST = 0.02  # an undivided weight below this would be a smudge on the floor
 ENDS = (1, 1.5, 2, 3, 4, 6, 8, 10)
 
 
@@ -207,7 +208,7 @@ def _line(result, before):
             svg.text(0, y + 4, name, size=12, bold=y == DIVIDED_Y and name != "undivided"),
         ]
     parts.append(svg.box(0, DIVIDED_Y + 17, 10, 10, fill=style.SEQUENTIAL[1]))
-    parts.append(svg.text(14, DIVIDED_Y + 26, "spread", size=11, colour=style.QUIET))
+    parts.append(svg.text(14, DIVIDED_Y + 26, "± spread", size=11, colour=style.QUIET))
     for tick in ticks:
         parts.append(svg.text(ZERO + unit * tick, DIVIDED_Y + 26, f"{tick:g}".replace("-", "−"), anchor="middle",
                               size=11))  # fmt: skip
@@ -219,6 +220,8 @@ def _line(result, before):
         pull = f'<path d="M{raw:.1f} {UNDIVIDED_Y + 6}L{place:.1f} {DIVIDED_Y - 6}" stroke="{GHOST}"/>'
         parts += [] if result.divided_by == UNSCALED else [pull, f'{ring} stroke-width="2"/>']
         parts.append(arrive(f'{dot} stroke="{style.INK}"/>', round(was - place, 1), 0))
+    largest, y = result.raw.argmax(), lines[-1][0]
+    parts.append(svg.text(places(result.raw[largest]), y - 14, KEYS[largest], anchor="middle", size=11))
     return parts
 
 
@@ -237,15 +240,21 @@ def _bars(result):
     tall = TALLEST * np.nan_to_num(result.weights, nan=0, posinf=1, neginf=0).clip(0, 1)
     for j, weight in enumerate(result.weights):
         x, ghost = j * COLUMN + 8, TALLEST * result.undivided[j]
+        parts.append(svg.box(x + 8, FLOOR - tall[j], 24, tall[j], fill=DIVIDED, stroke=style.INK))
+        if result.divided_by != UNSCALED and result.undivided[j] >= LEAST_GHOST:
+            parts.append(svg.box(x, FLOOR - ghost, 40, ghost, stroke=GHOST, stroke_width=2, dashed=True))
         parts += [
-            svg.box(x + 8, FLOOR - tall[j], 24, tall[j], fill=DIVIDED, stroke=style.INK),
-            svg.text(x + 20, FLOOR - max(tall[j], ghost) - 6, svg.short(weight, 2), anchor="middle", bold=True),
+            svg.box(x + 4, FLOOR - tall[j] - 17, 32, 14, fill=style.PAPER),  # no line shall cross the number
+            svg.text(x + 20, FLOOR - tall[j] - 6, svg.short(weight, 2), anchor="middle", bold=True),
             svg.text(x + 20, FLOOR + 17, KEYS[j], anchor="middle", size=12),
         ]
-        if result.divided_by != UNSCALED:
-            parts.append(svg.box(x, FLOOR - ghost, 40, ghost, stroke=GHOST, stroke_width=2, dashed=True))
         if "weights" in result.differs and result.differs["weights"][0, j]:
             parts.append(svg.difference(x - 2, FLOOR - TALLEST, 44, TALLEST))
+    if result.divided_by != UNSCALED:  # the tallest ghost says what they all are
+        j = int(result.undivided.argmax())
+        above = FLOOR - max(TALLEST * result.undivided[j] + 5, tall[j] + 20)
+        for line, up in ((number(result.undivided[j]), 12), ("undivided", 0)):
+            parts.append(svg.text(j * COLUMN + 28, above - up, line, anchor="middle", size=11, colour=style.QUIET))
     return parts
 
 

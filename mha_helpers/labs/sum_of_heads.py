@@ -196,7 +196,7 @@ def _chart(result):
         parts.append(svg.text(x, TOP + D_MODEL * ROW + 8, tick, anchor="middle", size=11, colour=style.QUIET))
     off = set(np.flatnonzero(~result.on))
     if np.abs(result.missing).max() > 1e-9:
-        parts.append(svg.text(402, 14, "dotted: all heads on", anchor="end", size=11, colour=style.QUIET))
+        parts.append(svg.text(402, 28, "dotted: all heads on", anchor="end", size=11, colour=style.QUIET))
     for feature in range(D_MODEL):
         y, sum_so_far = TOP + feature * ROW, 0.0
         parts.append(svg.text(ZERO - 8, y + 25, running_example.FEATURES[feature], anchor="end", size=12))
@@ -239,15 +239,23 @@ def _lifted(head, start, would_add, y):
 def _sum(result, feature, y):
     """Mark where a feature's contributions end, and where they would end with all heads on."""
     now, full = result.output[feature], FULL[result.token, feature]
-    x, bottom = _at(now), y + N_HEADS * BAR
+    x, bottom, written = _at(now), y + N_HEADS * BAR, f"= {_short(now)}"
     parts = [
         f'<path d="M{x:.1f} {y - 2}V{bottom + 2}" stroke="{OUTPUT}" stroke-width="3"/>',
-        svg.text(x + 5, bottom + 11, f"= {_short(now)}", size=12, bold=True, colour=style.role_text("output")),
+        svg.text(x + 5, bottom + 11, written, size=12, bold=True, colour=style.role_text("output")),
     ]
+    if _looks_wrong(result.contributions[:, feature], now):
+        parts.append(svg.text(x + 8 + 8 * len(written), bottom + 11, "rounded", size=11, colour=style.QUIET))
     if abs(now - full) > 1e-9:
         at = _at(full)
         parts.append(f'<path d="M{at:.1f} {y - 2}V{bottom + 2}" stroke="{OUTPUT}" stroke-dasharray="3 3"/>')
     return "".join(parts)
+
+
+def _looks_wrong(addends, total):
+    """Say whether numbers, as they are written, seem not to add up."""
+    with np.errstate(all="ignore"):  # a learner's contributions may be anything
+        return abs(np.round(addends, 2).sum() - np.round(total, 2)) > 0.005
 
 
 def _heads(result):
@@ -255,14 +263,11 @@ def _heads(result):
     left = 0
     parts = [svg.text(0, 14, f"Where “{WORDS[result.token]}” looks", bold=True)]
     for place, head in enumerate(result.order):
-        y = 26 + place * 132
+        y = 26 + place * 138
         on, block = result.on[head], result.blocks[place]
         state = "" if on else f": off ({result.ablation})"
         colour = style.head_text(head)
-        parts += [
-            svg.text(left, y + 14, f"{NAMES[head]}{state}", bold=True, colour=colour),
-            svg.text(234, y + 14, f"adds length {_long(result.contributions[place])}", anchor="end", size=12),
-        ]
+        parts.append(svg.text(left, y + 14, f"{NAMES[head]}{state}", bold=True, colour=colour))
         for j, weight in enumerate(result.weights[place]):
             x, fill = left + j * 47, style.head_weight_colours(head)(weight) if on else style.HIDDEN
             ink = style.text_colour(fill)
@@ -273,11 +278,15 @@ def _heads(result):
             ]
         context = ", ".join(number(value) for value in result.heads[place, result.token])
         rows = f"rows {2 * block} and {2 * block + 1} of W_O"
+        product = result.heads[place, result.token] @ BLOCKS[block]
+        written = ", ".join(number(value, 2 if value else 0) for value in product)
         parts += [
             svg.text(left, y + 82, f"context [{context}]", size=12),
             svg.text(left, y + 102, "×", size=12),
             svg.box(left + 14, y + 88, 150, 20, fill=style.head_fill(block), stroke=style.head_colour(block)),
             svg.text(left + 20, y + 102, rows, size=12),
+            svg.text(left, y + 123, f"= [{written}]", size=12),
+            svg.text(234, y + 123, f"length {_long(product)}", anchor="end", size=12),
         ]
         if head != block:
             parts.append(svg.text(left + 168, y + 102, "not its own", size=11, bold=True, colour=style.ALARM))

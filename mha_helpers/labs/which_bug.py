@@ -187,7 +187,7 @@ def sentence(result):
     return " ".join([*said, result.score])
 
 
-CARD, BESIDE, TOP = (216, 127), 8, 48  # a card's width and height, in pixels; between two; where the first row begins
+CARD, BESIDE, TOP = (216, 130), 8, 48  # a card's width and height, in pixels; between two; where the first row begins
 STAMPS = {"right": style.ROLES["values"], "wrong": style.ALARM, "explained": style.ROLES["queries"]}
 
 
@@ -205,7 +205,8 @@ def render(result):
         parts.append(_stamp(result.committed, result.marks[result.patient], below + 2))
     else:
         parts.append(svg.text(0, below + 24, f"Diagnosis of {result.patient}: not committed yet."))
-    parts.append(svg.text(NARROWEST, below + 24, result.score, bold=True, anchor="end", size=12))
+    if result.used or result.tried:
+        parts.append(svg.text(NARROWEST, below + 24, result.score, bold=True, anchor="end", size=12))
     return Picture(svg.document(NARROWEST, below + 42, parts, label=said), said, result.notice)
 
 
@@ -241,13 +242,14 @@ def _card(probe, reading, x, y):
     parts.append(svg.text(x + width - 8, y + 17, tag, anchor="end", bold=abnormal, size=11, colour=colour))
     if reading.numbers is not None:
         parts.append(_numbers(reading, x + 9, y + 37, width - 12))
+    top = y + (112 if reading.changes else 98)
     for k, line in enumerate(_two_lines(reading.words)):
-        parts.append(svg.text(x + 14, y + 98 + 13 * k, line, bold=abnormal, size=11, colour=colour))
+        parts.append(svg.text(x + 14, top + 13 * k, line, bold=abnormal, size=11, colour=colour))
     return "".join(parts)
 
 
 def _numbers(reading, x, y, width):
-    """Draw a reading's table; a cell's shade says how large its number is, and red that it is abnormal."""
+    """Draw a reading's table; what is abnormal is red, and of all others the shade says how large the number is."""
     dense = len(reading.columns) > 4  # bold numbers would touch
     labels = 38 if dense else 52
     step = (width - labels) / len(reading.columns)
@@ -262,12 +264,15 @@ def _numbers(reading, x, y, width):
         for j, value in enumerate(reading.numbers[i]):
             left, bad = x + labels + j * step, reading.abnormal[i, j]
             share = 0.08 + 0.27 * min(abs(value) / largest, 1)
-            fill = style.tint(style.ALARM if bad else style.ROLES["values"], share)
+            fill = style.tint(style.ALARM, 0.45) if bad else style.tint(style.ROLES["values"], share)
             parts.append(svg.box(left + 1, top, step - 2, 17, fill=fill))
             written = {"0.00": "0", "1.00": "1"}.get(svg.short(value, 2), svg.short(value, 2))
             parts.append(
                 svg.text(left + step / 2, top + 13, written, anchor="middle", size=11, bold=bool(bad and not dense))
             )
+    for j, change in enumerate(reading.changes):
+        left = x + labels + j * step
+        parts.append(svg.text(left + step / 2, top + 30, change, anchor="middle", size=11, colour=style.ALARM))
     return "".join(parts)
 
 

@@ -119,6 +119,7 @@ class Reading:
     rows: tuple = ()
     columns: tuple = ()
     abnormal: np.ndarray | None = None
+    changes: tuple = ()  # of each column, in percent
 
     @property
     def is_abnormal(self):
@@ -206,7 +207,10 @@ def entropy(run):
     else:
         words = "Other than healthy, and not in one direction."
     abnormal = np.stack([higher | lower, np.zeros(N_HEADS, bool)])
-    return Reading(words, found, ("patient", HEALTHY), HEADS, abnormal)
+    changes = (
+        f"{change:+.0%}".replace("-", "−") if 0.005 <= abs(change) < 10 else "" for change in found[0] / found[1] - 1
+    )
+    return Reading(words, found, ("patient", HEALTHY), HEADS, abnormal, tuple(changes) if abnormal.any() else ())
 
 
 def parity(run):

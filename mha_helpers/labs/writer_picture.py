@@ -13,15 +13,26 @@ N_BARS, BAR, LONGEST = 8, 17, 96  # how many bars, from bar to bar, and how long
 PANELS = (0, 206, 432)  # left edges
 CHART = (34, 108)  # its left edge in the panel, and its height
 LOOKS = {True: ("with the cache", style.ROLES["queries"]), False: ("without", style.ROLES["keys"])}
+AWAITED = (
+    "Write something: each character",
+    "adds a dot. The higher the dot, the",
+    "longer it took; the further right,",
+    "the longer the text already was.",
+)
 SIGNS = {" ": "␣", "\n": "↵"}
 
 
 def draw(result, said):
     """Draw what the writer shows; `said` is its sentence."""
     parts, top = _text(result)
-    parts += _bars(result, result.probabilities, result.knobs, PANELS[0], top, style.ROLES["output"], result.differs)
     beside = "temperature 1, all" if result.twin == "none" else f"twin: {result.twin}"
-    parts += _bars(result, result.beside, beside, PANELS[1], top, style.QUIET)
+    panels = (
+        (result.probabilities, result.knobs, style.ROLES["output"], result.differs),
+        (result.beside, beside, style.QUIET, None),
+    )
+    largest = max(_drawable(probabilities).max() for probabilities, *_ in panels) or 1  # one scale for both
+    for x, panel in zip(PANELS, panels, strict=False):
+        parts += _bars(result.alphabet, *panel, x, top, LONGEST / largest)
     parts += _chart(result, PANELS[2], top)
     return svg.document(NARROWEST, top + 24 + N_BARS * BAR + 4, parts, label=said)
 
@@ -35,13 +46,11 @@ def _text(result):
     """Draw the text that the model sees, each character shaded by its weight; return the parts and where they end."""
     weights = np.nan_to_num(np.asarray(result.weights, float), nan=0, posinf=0, neginf=0).clip(0)
     largest, colours = weights.max() or 1, style.head_weight_colours(result.head)
-    title = f"What “{SIGNS.get(result.text[-1], result.text[-1])}”, the last character, looks at"
+    last_one, head = SIGNS.get(result.text[-1], result.text[-1]), f"layer {result.layer}, head {result.head}"
     parts = [
-        svg.text(0, 14, title, bold=True),
-        svg.text(
-            NARROWEST, 14, f"layer {result.layer}, head {result.head}; the darkest has weight {number(largest)}",
-            anchor="end", size=TINY, colour=style.QUIET,
-        ),
+        svg.text(0, 14, f"What the last character, “{last_one}”, looks at ({head})", bold=True),
+        svg.text(NARROWEST, 14, f"the darkest has weight {number(largest)}", anchor="end", size=TINY,
+                 colour=style.QUIET),
     ]  # fmt: skip
     parts.append(f'<g font-family="{FIXED}">')
     for i, (character, weight) in enumerate(zip(result.text, weights.round(2), strict=True)):
@@ -60,15 +69,19 @@ def _text(result):
     return parts, 22 + LINE * (last // PER_LINE + 1) + 8
 
 
-def _bars(result, probabilities, title, x, top, colour, differs=None):
-    """Draw the likeliest characters."""
+def _drawable(probabilities):
+    """Make of a learner's numbers, which may be any, some that can be lengths."""
+    return np.nan_to_num(probabilities, nan=0, posinf=1, neginf=0).clip(0, 1)
+
+
+def _bars(alphabet, probabilities, title, colour, differs, x, top, unit):
+    """Draw the likeliest characters, `unit` pixels for a probability of 1."""
     order = np.argsort(-np.nan_to_num(probabilities, nan=-1), kind="stable")[:N_BARS]
-    heights = np.nan_to_num(probabilities, nan=0, posinf=1, neginf=0).clip(0, 1)
+    lengths = unit * _drawable(probabilities)
     parts = [svg.text(x, top + 13, title, bold=x == 0, size=SMALL)]
     for row, code in enumerate(order):
         y, probability = top + 24 + BAR * row, probabilities[code]
-        character = result.alphabet[code]
-        wide = round(LONGEST * float(heights[code] / (heights.max() or 1)), 1)
+        character, wide = alphabet[code], round(float(lengths[code]), 1)
         is_wrong = differs is not None and differs[code]
         parts += [
             svg.text(x + 18, y + 12, SIGNS.get(character, character), anchor="middle", size=SMALL, bold=True),
@@ -84,7 +97,10 @@ def _bars(result, probabilities, title, x, top, colour, differs=None):
 def _chart(result, x, top):
     """Draw how long each character took, by how many stood before it, and how the next one will be written."""
     left, bottom, width = x + CHART[0], top + 22 + CHART[1], NARROWEST - x - CHART[0] - 4
-    parts = [svg.text(x, top + 13, "Milliseconds a character", bold=True, size=SMALL)]
+    parts = [svg.text(x, top + 13, "Milliseconds by length of text", bold=True, size=SMALL)]
+    for tick in (0, 64, 128, 192, 256):
+        at = left + width * tick / 256
+        parts.append(svg.text(at, bottom + 14, tick, anchor="middle", size=TINY, colour=style.QUIET))
     at = x
     for cached in sorted({*result.times, result.cached}, reverse=True):
         name, colour = LOOKS[cached]
@@ -97,9 +113,9 @@ def _chart(result, x, top):
         at += 152 if is_next else 104
     all_times = [ms for times in result.times.values() for _, ms in times]
     if not all_times:
-        for i, line in enumerate(("Write something: here you", "see how long it takes, by", "the length of the text.")):
+        for i, line in enumerate(AWAITED):
             parts.append(svg.text(x, top + 40 + 17 * i, line, size=SMALL, colour=style.QUIET))
-        return parts
+        return [*parts, svg.line(left, bottom, left + width, bottom, colour=style.GRID)]
     # A single slow moment of the machine must not flatten all others.
     highest = max(1.0, 1.3 * float(np.quantile(all_times, 0.97)))
     step = next(step for step in (0.5, 1, 2, 5, 10, 20, 50, 100, 1000) if highest / step <= 4)
@@ -107,9 +123,6 @@ def _chart(result, x, top):
         y = round(bottom - CHART[1] * tick / highest, 1)
         parts.append(svg.line(left, y, left + width, y, colour=style.GRID))
         parts.append(svg.text(left - 6, y + 4, f"{tick:g}", anchor="end", size=TINY, colour=style.QUIET))
-    for tick in (0, 64, 128, 192, 256):
-        at = left + width * tick / 256
-        parts.append(svg.text(at, bottom + 14, tick, anchor="middle", size=TINY, colour=style.QUIET))
     for cached, times in result.times.items():
         for n, ms in times:
             px, py = round(left + width * n / 256, 1), round(bottom - CHART[1] * min(ms / highest, 1), 1)

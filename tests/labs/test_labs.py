@@ -264,6 +264,11 @@ def test_text_from_a_learner_is_escaped():
     assert "<script>" not in card.still("<script>", "<script>", Picture("", "<script>", "<script>"))
 
 
+def test_a_still_says_that_it_is_one_in_a_line_that_can_be_read(make_lab):
+    [colour] = re.findall(r"color:(#\w+)\">Still picture. Run this cell for the live lab.<", make_lab().still)
+    assert style.contrast(colour, style.PAPER) >= 4.5
+
+
 def test_text_and_background_are_coloured_for_any_theme(make_lab):
     lab = make_lab()
     assert "background: #ffffff; color: #1a1a1a" in lab.widget.children[0].value
@@ -356,8 +361,27 @@ def test_the_identity_hands_over_the_first_features():
 
 def test_the_dot_product_and_the_mixture_are_written_out():
     page = labs.qkv_workbench().picture.value
-    assert "score(it, cat) = query · key = 1.00 × 2.00 + 3.00 × 0.00 = 2.00" in page
-    assert "context(it) = each value × its weight, added up = [0.95, 1.75]" in page
+    assert ">score(it, cat) = query · key = 1 × 2 + 3 × 0 = 2<" in page
+    texts = re.findall(r">([^<]+)</text>", page)
+    start = texts.index("context")
+    assert texts[start : start + 5] == ["context", "0.83 × [1, 2] + 0.11 × [1, 0] + …", "=", "0.95", "1.75"]
+
+
+def test_a_context_that_is_not_the_mixture_of_its_values_is_not_said_to_be():
+    def backwards(queries, keys, values):
+        context, weights = attention.dot_product_attention(queries, keys, values)
+        return context[::-1], weights
+
+    texts = re.findall(r">([^<]+)</text>", labs.qkv_workbench(backwards).picture.value)
+    start = texts.index("context")
+    assert texts[start : start + 5] == ["context", "0.83 × [1, 2] + 0.11 × [1, 0] + …", "≠", "0.44", "1.29"]
+
+
+def test_what_two_tokens_score_with_each_other_is_said():
+    lab = labs.qkv_workbench()
+    assert "not symmetric: “it” gives “cat” a score of 2, but “cat” gives “it” 0." in lab.readout.value
+    lab.controls["key"].value = "it"  # with itself every token scores the same both ways: another pair is shown
+    assert "not symmetric: “cat” gives “it” a score of 0, but “it” gives “cat” 2." in lab.readout.value
 
 
 def test_what_has_changed_flashes():

@@ -283,6 +283,19 @@ def test_bars_are_to_scale():
     assert widths[12] == 2 * widths[6] == 3 * widths[4]
 
 
+@pytest.mark.parametrize("sizes", DIVIDES, ids=str)
+def test_the_bars_of_every_walk_are_to_one_scale_and_fit(sizes):
+    state = FIRST | dict(zip(tracer.SIZES, sizes, strict=True))
+    state |= {"record": "; ".join([tracer._written(sizes), *["show"] * 9])}
+    result = tracer.compute(state)
+    unit = tracer._unit(result)
+    for shape, (_, _, names, _) in zip(result.shapes, STAGES, strict=True):
+        bars = tracer._bars(shape, names, unit)
+        assert [width for *_, width in bars] == [unit * size for size in shape]
+        assert bars[-1][2] + bars[-1][3] <= tracer.END + 1e-9
+    assert unit > 14, "S=2 has room for its label"
+
+
 def test_swapped_axes_cross():
     before, after = (
         tracer._bars((2, 5, 3, 4), names) for names in (("B", "S", "h", "d_head"), ("B", "h", "S", "d_head"))

@@ -103,8 +103,36 @@ def test_ghosts_stand_where_the_undivided_scores_and_weights_are():
     for score in shown.raw:
         assert f'<circle cx="{scaling.ZERO + unit * score:.1f}" cy="{scaling.UNDIVIDED_Y}"' in drawn
         assert f'<circle cx="{scaling.ZERO + unit * score / 8:.1f}" cy="{scaling.DIVIDED_Y}"' in drawn
-    heights = [f'height="{scaling.TALLEST * weight:g}" fill="none"' for weight in shown.undivided]
-    assert all(height in drawn for height in heights)
+    heights = [f'height="{scaling.TALLEST * weight:g}" fill="none"' in drawn for weight in shown.undivided]
+    assert heights == (shown.undivided >= scaling.LEAST_GHOST).tolist()
+    assert True in heights
+    assert False in heights
+
+
+@pytest.mark.parametrize("d_k", D_K)
+def test_each_number_stands_on_its_own_bar(d_k):
+    for draw in range(1, 31):
+        shown = result(d_k=d_k, divisor="sqrt(d_k)", draw=draw)
+        drawn = render(shown).svg
+        for j, weight in enumerate(shown.weights):
+            middle = j * scaling.COLUMN + 28
+            y = scaling.FLOOR - scaling.TALLEST * weight - 6
+            assert f'<text x="{middle}" y="{y:g}" text-anchor="middle" fill="#1a1a1a" font-size="13" ' in drawn
+        largest = shown.undivided.argmax()
+        [(x, y)] = re.findall(r'<text x="(\d+)" y="([\d.]+)"[^>]*font-size="11">undivided</text>', drawn)
+        assert int(x) == largest * scaling.COLUMN + 28
+        assert float(y) - 12 > 148, "the two lines stay below the title"
+        assert float(y) < scaling.FLOOR - scaling.TALLEST * shown.weights[largest] - 18, "and above the bar's number"
+
+
+@pytest.mark.parametrize(("divisor", "y"), [("none", scaling.DIVIDED_Y), ("sqrt(d_k)", scaling.UNDIVIDED_Y)])
+def test_the_largest_score_has_its_keys_name(divisor, y):
+    shown = result(divisor=divisor)
+    assert shown.raw.argmax() == shown.weights.argmax() == 0
+    x = scaling.ZERO + scaling.REACH * shown.raw.max() / scaling.limit_of(shown.raw)
+    assert (
+        f'<text x="{x:g}" y="{y - 14}" text-anchor="middle" fill="#1a1a1a" font-size="11">key 0<' in render(shown).svg
+    )
 
 
 def test_where_nothing_is_divided_nothing_is_called_divided():
@@ -113,7 +141,7 @@ def test_where_nothing_is_divided_nothing_is_called_divided():
     assert "→" not in drawn
     assert drawn.count("<circle") == scaling.N_KEYS
     both = render(result(divisor="sqrt(d_k)")).svg
-    assert sorted(re.findall(r">(÷ \S+|undivided)</text>", both)) == ["undivided"] * 2 + ["÷ 8"] * 2
+    assert sorted(re.findall(r">(÷ \S+|undivided)</text>", both)) == ["undivided"] * 3 + ["÷ 8"] * 2
     assert both.count("<circle") == 2 * scaling.N_KEYS
 
 

@@ -192,6 +192,23 @@ def test_bars_stand_tip_to_tail_and_end_at_the_sum(token):
         assert f">= {output:.2f}</text>" in svg
 
 
+def test_it_is_said_where_rounded_numbers_seem_not_to_add_up():
+    for state in states():
+        result = lab_heads.compute(state)
+        sums = [f"{sum(float(f'{part:.2f}') for part in parts):.2f}" for parts in result.contributions.T]
+        wrong = sum(seems != f"{is_:.2f}" for seems, is_ in zip(sums, result.output, strict=True))
+        assert lab_heads.render(result).svg.count(">rounded</text>") == wrong
+    assert lab_heads.render(computed()).svg.count(">rounded</text>") == 1, "0.87 + 0.94 = 1.82"
+
+
+def test_where_the_bars_come_from_is_written_out():
+    svg = lab_heads.render(computed()).svg
+    assert ">= [0.87, 2.45, 0, 0]</text>" in svg
+    assert ">= [0.94, 0, 2.82, 0]</text>" in svg
+    for place, adds in enumerate(computed().contributions):
+        assert f">length {np.linalg.norm(adds):.2f}</text>" in svg, place
+
+
 def test_a_head_that_is_off_is_lifted_out():
     svg = lab_heads.render(computed(off=[1])).svg
     assert svg.count("mha-arrive") == N_FEATURES

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mha_helpers import attention
+from mha_helpers.drawing import style
 from mha_helpers.labs import which_bug_patients as patients
 from mha_helpers.labs.which_bug import LETTERS, WHY, YOURS
 from mha_helpers.labs.which_bug_patients import BUGS, D_HEAD, HEALTHY, INPUTS, N_HEADS, ORDER, PROBES, N, reading
@@ -315,6 +316,21 @@ def test_the_first_patient_is_a_worked_example_and_spoils_no_other():
     )
     assert ">DIAGNOSIS: NO SCALE</text>" in lab.picture.value
     assert not any(bug in lab.picture.value for bug in BUGS if bug not in (HEALTHY, "no scale"))
+
+
+def test_what_is_to_be_done_is_said_once():
+    lab = diagnosis.which_bug()
+    assert ">A to J are yours to diagnose.<" not in lab.picture.value
+    assert lab.readout.value.count("A to J are yours to diagnose.") == 1
+
+
+def test_what_is_abnormal_is_of_one_colour_and_the_heads_changes_are_written():
+    page = diagnosis.which_bug().picture.value
+    entropies = reading("no scale", "entropy").numbers
+    assert page.count(f'fill="{style.tint(style.ALARM, 0.45)}"') == 4
+    for patient, healthy in entropies.T:
+        assert f">−{100 - 100 * patient / healthy:.0f}%</text>" in page
+    assert not reading(HEALTHY, "entropy").changes
 
 
 def test_the_worked_example_is_not_scored():

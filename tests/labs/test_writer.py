@@ -1,6 +1,7 @@
 """The writer, driven without a browser."""
 
 import html
+import re
 from importlib import import_module
 from xml.etree import ElementTree
 
@@ -9,7 +10,8 @@ import pytest
 
 from mha_helpers import attention
 from mha_helpers.decoding import attend_with_cache, next_token_probabilities
-from mha_helpers.labs import writer
+from mha_helpers.drawing import style
+from mha_helpers.labs import writer, writer_picture
 from mha_helpers.labs.writer_pace import Pace, window
 from mha_helpers.model import decoder
 
@@ -57,6 +59,24 @@ def test_bars_are_the_models_probabilities(temperature, top_k):
     shown = texts(result)
     for probability in np.sort(wanted)[-8:]:
         assert f"{probability:.2f}" in shown
+
+
+@pytest.mark.parametrize("temperature", [0.1, 0.8, 1.5])
+def test_both_panels_bars_have_one_scale(temperature):
+    result = computed(temperature=temperature)
+    picture = writer_picture.draw(result, "")
+    for probabilities, colour in ((result.probabilities, style.ROLES["output"]), (result.beside, style.QUIET)):
+        lengths = [
+            float(width) for width in re.findall(rf'width="([\d.]+)" height="13"[^>]* stroke="{colour}"', picture)
+        ]
+        largest = max(result.probabilities.max(), result.beside.max())
+        wanted = writer_picture.LONGEST * np.sort(probabilities)[:-9:-1] / largest
+        np.testing.assert_allclose(np.float64(lengths), wanted, atol=0.051)
+
+
+def test_the_title_names_the_head():
+    assert "What the last character, “↵”, looks at (layer 3, head 5)" in texts(computed())
+    assert "What the last character, “,”, looks at (layer 0, head 2)" in texts(computed(text="To be,", layer=0, head=2))
 
 
 def test_the_twin_is_a_model_with_that_mistake_and_writes():
