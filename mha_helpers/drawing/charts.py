@@ -82,9 +82,8 @@ def row_bars(rows, *, largest=None, colours=None, lines=None, title="", decimals
     ----------
     rows : dict of str to float or dict of str to float
         From a row's name to its number, or to its numbers by name.
-    largest : float or dict of str to float, optional
-        What a bar of full length stands for: the largest number unless given. By the rows' names where their numbers
-        are of different kinds.
+    largest : float, optional
+        What a bar of full length stands for: the largest number unless given.
     colours : dict of str to str, optional
         By the numbers' names: a head's, a role's or a token's where they are one's own; neutral unless given.
     lines : dict of str to float, optional
@@ -117,15 +116,15 @@ def row_bars(rows, *, largest=None, colours=None, lines=None, title="", decimals
     lines = lines or {}
     low = min(0, *lengths.values())
     highest = max(0, *lengths.values(), *lines.values()) or 1
-    ends = largest if isinstance(largest, dict) else dict.fromkeys(rows, largest or highest)
+    high = largest or highest
     left = 22 + 7.2 * max(map(len, rows))
     named = 8 + 7.2 * max(map(len, series))
     below = 300 * -low / (highest - low)  # of the bars' 300 pixels, what is left of zero
     zero, top = left + named + below + (56 if low < 0 else 0), 32 if title else 10
+    unit = (300 - below) / high  # pixels for 1
     bars, numbers, y = [], [], top
     for name, given in rows.items():
-        high, height = ends[name], 20 * len(given)
-        unit = (300 - below) / high
+        height = 20 * len(given)
         bars.append(svg.text(left - 8, y + height / 2 + 4, name, anchor="end", size=TEXT))
         for label, value in given.items():
             length = lengths[name, label]

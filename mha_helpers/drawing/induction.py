@@ -95,14 +95,14 @@ def induction(tokens, counts):
     parts = [
         svg.text(8, above + 20, "tokens", bold=True, size=13),
         svg.text(8, notes - 16, "layer 0", bold=True, size=13, colour=style.head_text(0)),
-        svg.text(8, notes + 20, "its note", bold=True, size=13, colour=style.head_text(0)),
+        svg.text(8, notes + 20, "note: before", bold=True, size=13, colour=style.head_text(0)),
         svg.text(8, notes + 70, "layer 1", bold=True, size=13, colour=style.head_text(1)),
     ]
     for place, token in enumerate(shown):
         x = SIDE + place * step
         colour = ASKED if place in (answer - 1, asking) else ANSWER if place == answer else style.QUIET
         parts += _token(x, above, step, token, colour, strong=place == answer)
-        if place:
+        if 0 < place < asking:
             strong = place == answer
             parts += _token(x, notes, step, shown[place - 1], before, strong=strong)
             parts.append(
@@ -113,6 +113,7 @@ def induction(tokens, counts):
             )  # fmt: skip
     query, found = _middle(asking, step), _middle(answer, step)
     parts += [
+        svg.line(query, above + BOX + 2, query, notes + BOX + 4, colour=follows, width=3),
         *_bow(query, found, notes + BOX + 3, -62, follows),
         svg.text(
             (query + found) / 2, notes + BOX + 34,

@@ -47,8 +47,8 @@ predict_first_layer_out = Prediction(
     reactions={
         "a": "They find it by a note that the head below has written: which token came before. Without that note they "
         "have nothing to go by.",
-        "b": "The heads of layer 1 look for a row that says what came before it. The silenced head is the one that "
-        "writes this down.",
+        "b": "The heads of layer 1 look for a row that says: before me came this token. The silenced head is "
+        "the one that writes this down.",
         "c": "Far fewer are still right: what the heads of layer 1 look for was written by this one head.",
     },
     evidence=_first_layer_out,
