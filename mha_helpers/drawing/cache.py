@@ -26,7 +26,8 @@ def cache(text="ROMEO:"):
     n, step = len(text), CELL + GAP
     new, kept = style.HEADS[0], style.QUIET
     parts = [svg.text(8, TOP + (i + 0.7) * step, f"query {letter}", size=12) for i, letter in enumerate(text)]
-    for place, (title, cached) in enumerate((("without a cache: all again", False), ("with a cache: one row", True))):
+    titles = {"without a cache: everything again": False, "with a cache: one row": True}
+    for place, (title, cached) in enumerate(titles.items()):
         x0 = LEFT + place * APART
         parts.append(svg.text(x0, 18, title, bold=True))
         for row, (name, role) in enumerate((("keys", "keys"), ("values", "values"))):
@@ -51,7 +52,7 @@ def cache(text="ROMEO:"):
     ]
     said = (
         f"When the last of {n} characters comes: without a cache, {n * (n + 1) // 2} scores, {n} keys and {n} values "
-        f"are computed; with a cache, {n} scores, 1 key and 1 value, beside the {n - 1} that are kept."
+        f"are computed; with a cache, {n} scores, 1 key and 1 value, besides the {n - 1} of each that are kept."
     )
     return CourseFigure(LEFT + APART + n * step + 60, below + CELL + 10, parts, said)
 

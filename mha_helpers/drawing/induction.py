@@ -5,7 +5,7 @@ import numpy as np
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.shown import CourseFigure
 
-WIDTH, SIDE, GAP = 748, 104, 4
+WIDTH, SIDE, GAP = 748, 118, 4
 BOX = 30  # the height of a token
 ASKED, ANSWER = style.ROLES["keys"], style.ROLES["values"]
 
@@ -39,7 +39,7 @@ def repeats(tokens, targets, counts):
     sees, follows = 70, 136
     parts = [
         svg.text(8, sees + 20, "it sees", bold=True, size=13),
-        svg.text(8, follows + 20, "next comes", bold=True, size=13),
+        svg.text(8, follows + 20, "comes next", bold=True, size=13),
         svg.text(SIDE, follows + 54, "nobody can know: these don’t count", size=13, colour=style.QUIET),
         svg.text(SIDE + period * step, follows + 54, "the answer is in the text", size=13, bold=True),
     ]
@@ -95,7 +95,7 @@ def induction(tokens, counts):
     parts = [
         svg.text(8, above + 20, "tokens", bold=True, size=13),
         svg.text(8, notes - 16, "layer 0", bold=True, size=13, colour=style.head_text(0)),
-        svg.text(8, notes + 20, "note: before", bold=True, size=13, colour=style.head_text(0)),
+        svg.text(8, notes + 20, "note: before me", bold=True, size=13, colour=style.head_text(0)),
         svg.text(8, notes + 70, "layer 1", bold=True, size=13, colour=style.head_text(1)),
     ]
     for place, token in enumerate(shown):

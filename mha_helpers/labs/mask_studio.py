@@ -226,7 +226,7 @@ def _scores(result, height):
     notes = [f"grey: hidden, {state['hiding value']} instead" if before else "nothing is hidden yet"]
     if constant:
         notes += [f"{state['added to all scores']} is added to every score,", "which changes no softmax"]
-    notes += ["", "In the weights, grey gets none.", "Red frame: hidden, but still gets weight."]
+    notes += ["", "Grey: hidden, gets no weight.", "Red frame: hidden, but still gets weight."]
     parts += [svg.text(0, y + 17 * i, note, size=12, colour=style.QUIET) for i, note in enumerate(notes)]
     return svg.document(label_width + N * SCORE[0] + 4, height, parts, label="The scores that go into the softmax.")
 

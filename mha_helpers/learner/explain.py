@@ -93,8 +93,8 @@ LIKELY_CAUSES = {
     "math range error": "exp of a large score overflows; subtract the row's largest score first.",
     "invalid index to scalar": "a single number is indexed there. In a loop, `a = a[i] / ...` puts a row, and then a "
     "number, in the place of the whole array; `a[i] = a[i] / ...` changes row i alone.",
-    "arrays used as indices": "floats in square brackets pick nothing. Make booleans of them, .astype(bool), or whole "
-    "numbers, .astype(int).",
+    "arrays used as indices": "floats in square brackets pick nothing. Convert them to booleans, .astype(bool), or "
+    "whole numbers, .astype(int).",
     "destination is read-only": "NumPy shares that array with another one and lets you only read it, as it does after "
     "np.diag(a), np.diagonal or np.broadcast_to. Write into a copy; into a diagonal with np.fill_diagonal(a, ...).",
     "division by zero": "a sum of weights is 0; for large scores, subtract the row's largest score before exp.",
@@ -210,7 +210,7 @@ def _likely_cause(said, asked, *, inside, line, source):
     assigned = re.search(r"(\w+) = \1\.", line)  # a = a.append(...), which goes wrong in the next round
     if "NoneType" in said and in_place and (assigned or "has no attribute" not in said):
         another = "np.sort(a) returns a new array" if in_place[1] == "sort" else "use it on a line of its own"
-        return f"a.{in_place[1]}(...) changes a where it stands, and returns None; {another}."
+        return f"a.{in_place[1]}(...) changes a in place, and returns None; {another}."
     absent = _not_given(said, asked, line)
     if absent:
         return absent
@@ -371,7 +371,7 @@ def thrown_away(function):
     function : callable
         The learner's.
     """
-    nothing_keeps = "nothing keeps what it computes. Assign it to a name, or to a part of an array."
+    nothing_keeps = "its result isn't kept. Assign it to a name, or to a part of an array."
     for line in _statements(function, ast.Expr):
         shown = ast.unparse(line)
         no_effect = f"The line `{_cut(shown)}` has no effect:"
@@ -406,12 +406,12 @@ def why_none(function):
             case ast.Call(ast.Attribute(ast.Name(owner), name) as called) if _gives_none(owner, name):
                 return f"{ast.unparse(called)} changes what it is given, and returns None. Return the array itself."
     if any(line.value for line in _statements(function, ast.Return)):
-        return "does its `return` stand under an `if` or in a loop, or is what it returns None already?"
+        return "is its `return` inside an `if` or a loop, or is the returned value itself None?"
     return "is the `return` line missing?"
 
 
 def _gives_none(owner, name):
-    """Tell whether a function changes an array or a list where it stands; np.sort and np.append make a new array."""
+    """Tell whether a function changes an array or a list in place; np.sort and np.append make a new array."""
     return name in ("fill_diagonal", "copyto") if owner == "np" else name in ("sort", "append", "extend", "fill")
 
 
@@ -431,7 +431,7 @@ def one_row_repeated(returned):
         return None
     return (
         "Several rows of your list are one and the same list: [[0] * n] * n repeats one row, and what is written into "
-        "it shows in all of them. np.zeros((n, n)) has n rows of its own."
+        "it shows in all of them. np.zeros((n, n)) has n separate rows."
     )
 
 

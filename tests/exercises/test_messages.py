@@ -251,8 +251,16 @@ def test_nobody_hears_of_matrices_where_there_are_none_to_be_right_on(name):
             "array, and X stays as it was. Keep the new one: X = X.reshape(...).",
         ),
         ("split_heads", split_swapped_in_vain, "Keep the new one: X = np.swapaxes(...)."),
-        ("masked_attention", masked_choice_not_kept, "`np.where(mask, weights, 0)` has no effect: nothing keeps"),
-        ("mend_attention", nothing_written_back, "`weights[i] / weights[i].sum()` has no effect: nothing keeps"),
+        (
+            "masked_attention",
+            masked_choice_not_kept,
+            "`np.where(mask, weights, 0)` has no effect: its result isn't kept",
+        ),
+        (
+            "mend_attention",
+            nothing_written_back,
+            "`weights[i] / weights[i].sum()` has no effect: its result isn't kept",
+        ),
         ("packed_mask", packed_compared_in_place_of_assigned, "== only compares. An assignment has a single =."),
     ],
 )

@@ -46,7 +46,7 @@ def day_sheet(steps, plans, pages, *, half):
                 now += row.minutes
             if slack := plan.half_slack if half else plan.slack:
                 slack_of_day += slack
-                lines.append(table_row(clock(now), "", f"Questions, and who is behind catches up ({slack})", ""))
+                lines.append(table_row(clock(now), "", f"Questions, and whoever is behind catches up ({slack})", ""))
                 now += slack
         else:
             minutes, _, what = step.partition(" ")

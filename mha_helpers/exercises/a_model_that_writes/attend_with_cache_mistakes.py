@@ -208,8 +208,9 @@ CACHE_MISTAKES = (
     ),
     Mistake(
         "cache-mask-hides-itself",
-        "You hide the diagonal, too, so that a new token doesn't see itself. It must: the first token of all has "
-        "nothing else to see. Its row of the mask ends with itself, causal_mask(n_all)[n_all - n_new :].",
+        "You hide the diagonal, too, so a new token doesn't see itself. It must: the first token of all has "
+        "nothing else to see. Each new token's row of the mask ends with that token: "
+        "causal_mask(n_all)[n_all - n_new :].",
         tuple(
             _masked_by(lambda n_new, n_all, old: np.tri(n_new, n_all, n_all - n_new - 1, dtype=bool), attend)
             for attend in (_attend, _attend_by_the_course, _attend_by_hand, _attend_finite)

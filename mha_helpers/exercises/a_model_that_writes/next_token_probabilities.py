@@ -54,7 +54,7 @@ def _more_than_k(call, arguments, arrays):
     if top_k is None or kept <= top_k:
         return None
     return (
-        f"With top_k={top_k} only {top_k} may have a probability above 0; in yours {kept} have. (A logit of 0 doesn't "
+        f"With top_k={top_k} only {top_k} may have a probability above 0; in yours, {kept} do. (A logit of 0 doesn't "
         "give a probability of 0: that takes -np.inf.)"
     )
 
@@ -64,7 +64,7 @@ def _fewer_than_k(call, arguments, arrays):
     kept = int((arrays[0] > 0).sum(axis=-1).min())
     if top_k is None or kept >= min(top_k, logits.shape[-1]):
         return None
-    return f"With top_k={top_k} the {top_k} highest keep a probability above 0; in yours only {kept} have one."
+    return f"With top_k={top_k} the {top_k} highest keep a probability above 0; in yours, only {kept} do."
 
 
 def _order_changed(call, arguments, arrays):

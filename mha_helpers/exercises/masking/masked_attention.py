@@ -91,7 +91,7 @@ def _hidden_keys_have_weight(call, arguments, arrays):
         return None
     place = first(places)
     cell = f"weights[{', '.join(map(str, place))}]"
-    return f"A hidden key has weight: {cell} is {weights[place]:.4f}, and its mask False.", place
+    return f"A hidden key has weight: {cell} is {weights[place]:.4f}, and its mask is False.", place
 
 
 def _an_empty_row_is_nan(call, arguments, arrays):

@@ -67,8 +67,8 @@ PACKED_MISTAKES = (
     ),
     Mistake(
         "packed-brackets",
-        "`&` comes before `==`, so the mask meets the text numbers themselves, and not the comparison. Put brackets "
-        "round it: (text_numbers[:, None] == text_numbers) & causal_mask(n).",
+        "`&` binds tighter than `==`, so the mask is combined with the text numbers, not with the comparison. Put "
+        "brackets round it: (text_numbers[:, None] == text_numbers) & causal_mask(n).",
         (
             lambda text_numbers: text_numbers[:, None] == (text_numbers & causal_mask(len(text_numbers))),
             lambda text_numbers: (causal_mask(len(text_numbers)) & text_numbers[:, None]) == text_numbers,

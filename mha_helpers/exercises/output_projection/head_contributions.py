@@ -10,7 +10,7 @@ from mha_helpers.exercises.properties import batch_mixed, moved, not_finite, rai
 
 WIDTH_OF_THE_HEADS = (
     "contributions-width-of-the-heads",
-    "It is right as long as the output is as wide as all heads together, n_heads * d_head, and it need not be. The "
+    "It is right as long as the output is as wide as all heads together, n_heads * d_head, but it needn't be. The "
     "columns of W_O say how wide the output is: its second axis, W_O.shape[-1], or -1 in a reshape. (Its rows belong "
     "to the heads, d_head to each.)",
 )

@@ -35,7 +35,7 @@ def _other_width(seed, shape, n_heads, d_inner):
 
 WIDTH_OF_X = (
     "mha-width-of-X",
-    "You take the heads' width from X. It is right as long as n_heads * d_head is d_model, and it need not be: what is "
+    "You take the heads' width from X. It is right as long as n_heads * d_head is d_model, but it needn't be: what is "
     "cut into heads is X @ W_Q, so d_head is W_Q.shape[-1] // n_heads. (Several models have wider heads.)",
 )
 
@@ -99,7 +99,7 @@ def _hidden_keys_have_weight(call, arguments, arrays):
         return None
     place = first(places)
     cell = f"weights[{', '.join(map(str, place))}]"
-    return f"A hidden key has weight: {cell} is {weights[place]:.4f}, and its mask False.", place
+    return f"A hidden key has weight: {cell} is {weights[place]:.4f}, and its mask is False.", place
 
 
 def _a_hidden_token_leaks(call, arguments, arrays):

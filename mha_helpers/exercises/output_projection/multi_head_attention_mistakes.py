@@ -643,8 +643,8 @@ MULTI_HEAD_MISTAKES = (
     ),
     Mistake(
         "mha-mask-axis-added",
-        "You add an axis to the mask. It already fits the weights' axes, (..., n_heads, seq_len, seq_len), or is one "
-        "(seq_len, seq_len) for all of them: pass it on as it is.",
+        "You add an axis to the mask. It already fits the weights' axes, (..., n_heads, seq_len, seq_len), or is a "
+        "single (seq_len, seq_len) mask for all heads: pass it on as it is.",
         tuple(
             _through(attend=_masked_by_more_axes(place, attend))
             for place in ((..., None, slice(None), slice(None)), (None,), (slice(None), None))

@@ -35,7 +35,7 @@ def _one_head_changed():
 predict_without = Prediction(
     right="b",
     reactions={
-        "a": "That is what would happen without W_O: head 1's numbers would stay in the two last columns, and one of "
+        "a": "That is what would happen without W_O: head 1's numbers would stay in the last two columns, and one of "
         "them would count as “points back”. W_O's last two rows say where they go instead.",
         "b": "Head 1's numbers meet W_O's last two rows: add these two rows up. “Happens” gets both, “alive” one, and "
         "“points back” nothing. Without W_O, the numbers would stay in the last two columns.",

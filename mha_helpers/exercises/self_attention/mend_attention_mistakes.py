@@ -91,7 +91,7 @@ MEND_MISTAKES = (
     ),
     Mistake(
         "softmax-first-row-only",
-        "Only the first row is divided. Does the `return` stand inside the loop? It ends the function in the first "
+        "Only the first row is divided. Is the `return` inside the loop? It ends the function in the first "
         "round: move it to the left.",
         (_dividing(_first_row_only),),
     ),

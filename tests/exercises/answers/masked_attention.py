@@ -733,7 +733,7 @@ TOLD = (
     ),
     (
         weights_changed(lambda weights, mask: 0.9 * weights + 0.1 / mask.shape[-1]),
-        "A hidden key has weight: weights[0, 1] is 0.0200, and its mask False.",
+        "A hidden key has weight: weights[0, 1] is 0.0200, and its mask is False.",
     ),
     (
         context_changed(lambda weights, values: weights @ (values[::-1] if values.ndim > 2 else values)),

@@ -190,11 +190,11 @@ WRONG = {
 }
 
 TOLD = (
-    (probabilities_sorted_in_place, "changes a where it stands, and returns None; np.sort(a) returns a new array."),
-    (probabilities_only_if_k, "It returned None: does its `return` stand under an `if` or in a loop"),
+    (probabilities_sorted_in_place, "changes a in place, and returns None; np.sort(a) returns a new array."),
+    (probabilities_only_if_k, "It returned None: is its `return` inside an `if` or a loop"),
     (
         probabilities_unguarded(place=lambda k: -k + 1),
-        "With top_k=3 the 3 highest keep a probability above 0; in yours only 2 have one.",
+        "With top_k=3 the 3 highest keep a probability above 0; in yours, only 2 do.",
     ),
     (
         lambda logits, *, temperature=1.0, top_k=None: next_token_probabilities(

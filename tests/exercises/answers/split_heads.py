@@ -352,7 +352,7 @@ WRONG = {
 }  # fmt: skip
 
 TOLD = (
-    (split_list_assigned, "a.append(...) changes a where it stands, and returns None; use it on a line of its own."),
+    (split_list_assigned, "a.append(...) changes a in place, and returns None; use it on a line of its own."),
     (
         lambda X, n_heads: np.array_split(X, n_heads),
         "a list of arrays that don't fit into one: their shapes are (3, 6) and (2, 6).",
