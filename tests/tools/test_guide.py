@@ -211,7 +211,7 @@ def test_a_days_sheet_has_the_clock_what_to_say_and_every_answer(tmp_path):
         "| 09:56 | [3] `second =` | Look at the last row (1) | |",
         "| 09:57 | [4] `def softmax` | They write `softmax` (8); at 10:01 type the mistake "
         "| `softmax-no-exp`, then below |",
-        "| 10:05 | | Questions, and who is behind catches up (8) | |",
+        "| 10:05 | | Questions, and whoever is behind catches up (8) | |",
         "| **10:13** | | **End** | |",
     ]
     assert code.index(mistake) < code.index("Right:") < code.index(exercises.softmax.solution().source)
