@@ -48,7 +48,7 @@ def backwards():
     between = [(left + WIDE + right) / 2 for left, right in ends]
     for x, step, undone in zip(
         between,
-        ("Q Kᵀ / √d", "softmax", "P V"),
+        ("Q Kᵀ / √dₖ", "softmax", "P V"),
         ("step 3: yours", "step 2: Jacobian", "step 1: dC Vᵀ"),
         strict=True,
     ):

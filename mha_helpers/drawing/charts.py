@@ -216,9 +216,9 @@ def moved_vectors(before, after, features, *, pulls=None):
             x0, y0, x1, y1 = *place(before[starts[label]]), *place(before[name])
             if (x0, y0) != (x1, y1):
                 parts.append(svg.line(x0, y0, x1, y1, colour=style.tint(style.HEADS[0], 0.4), width=24 * weight))
-                # Nearer to what pulls, so that labels of one start stay apart.
-                x, y = x0 + 0.8 * (x1 - x0), y0 + 0.8 * (y1 - y0)
-                parts.append(svg.text(x + 8, y - 9, number(weight), size=TEXT, colour=style.head_text(0), bold=True))
+                # Halfway: the start, what pulls, and the point that moved have names of their own.
+                x, y = (x0 + x1) / 2, (y0 + y1) / 2
+                parts.append(svg.text(x + 14, y - 9, number(weight), size=TEXT, colour=style.head_text(0), bold=True))
     for name, point in before.items():
         x, y = place(point)
         parts += [svg.circle(x, y, 5, fill=style.ROLES["X"]), svg.text(x + 9, y - 8, name, size=13)]

@@ -94,17 +94,20 @@ def _labels(encoding):
         svg.text(MAP_LEFT + (head + 0.5) * MAP_CELL[0], 31, head if head else "h 0", anchor="middle", size=TINY)
         for head in range(n_heads)
     ]
+    places, labels = [], []
     for layer in range(n_layers):
         y = 36 + layer * MAP_CELL[1]
         parts.append(svg.text(MAP_LEFT - 6, y + 12, f"layer {layer}", anchor="end", size=TINY))
         for head in range(n_heads):
             kind, x = runs.label(encoding.weights[layer, head]), MAP_LEFT + head * MAP_CELL[0]
-            fill = KIND_COLOURS.get(kind, style.PAPER)
-            parts.append(svg.box(x, y, *MAP_CELL, fill=fill, stroke=style.GRID))
             if kind != runs.UNCLEAR:
-                label = kind.strip("[]")
-                parts.append(svg.text(x + MAP_CELL[0] / 2, y + 12, label, anchor="middle", size=TINY))
-    return "".join(parts)
+                places.append((x, y, KIND_COLOURS[kind]))
+                labels.append(svg.text(x + MAP_CELL[0] / 2, y + 12, kind.strip("[]"), anchor="middle", size=TINY))
+    wide, tall = n_heads * MAP_CELL[0], n_layers * MAP_CELL[1]
+    rows = "".join(f"M{MAP_LEFT} {36 + layer * MAP_CELL[1]}h{wide}" for layer in range(n_layers + 1))
+    columns = "".join(f"M{MAP_LEFT + head * MAP_CELL[0]} 36v{tall}" for head in range(n_heads + 1))
+    grid = f'<path d="{rows}{columns}" stroke="{style.GRID}"/>'
+    return "".join([*parts, svg.boxes(places, *MAP_CELL), grid, *labels])
 
 
 def _means(result):

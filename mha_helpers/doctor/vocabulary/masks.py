@@ -92,7 +92,7 @@ WORDS = {
     "causal-transposed": Word("Each token sees itself and the future, not the past.", "tril, not triu", LEAK),
     "causal-inverted": Word(
         "Each token sees only the future.",
-        "hide where triu(diagonal=1) is True, or keep where tril is",
+        "hide where triu(diagonal=1) is True, or where tril is False",
         LEAK,
         "https://github.com/rasbt/LLMs-from-scratch/issues/1061",
     ),

@@ -28,7 +28,7 @@ predict_one_too_many = Prediction(
         "b": "One more character among so many doesn't change that much. Most of what the heads look for is still "
         "there.",
         "c": "The model has never learned to copy the answer, so it can't. The extra character only disturbs it a "
-        "little. So in a model that was trained with the right mask, one that is off by one hardly shows.",
+        "little. So once a model is trained, a mask that is off by one hardly shows.",
     },
     evidence=_losses_with_one_too_many,
 )
