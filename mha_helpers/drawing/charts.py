@@ -64,7 +64,7 @@ def _upright(title, tokens, values, x, width, height, bar):
     parts = [svg.text(x, 17, title, bold=True, size=13)]
     for tick in {low, 0, high}:
         parts.append(svg.line(left - 4, level(tick), x + width, level(tick), colour=style.GRID))
-        written = f"{tick:g}".replace("-", "−") if float(tick).is_integer() else number(tick, 1)
+        written = f"{tick:g}".replace("-", "−") if float(tick).is_integer() else number(tick)
         parts.append(svg.text(left - 8, level(tick) + 4, written, anchor="end", size=11, colour=style.QUIET))
     for i, (token, value) in enumerate(zip(tokens, values, strict=True)):
         at, ends = left + 6 + i * bar, sorted((level(value), level(0)))
@@ -129,7 +129,7 @@ def row_bars(rows, *, largest=None, colours=None, lines=None, title="", decimals
         for label, value in given.items():
             length = lengths[name, label]
             start, end = sorted((0, min(max(length, low), high)))
-            bars.append(svg.text(zero - 6 - below, y + 14, label, anchor="end", size=TEXT, colour=style.QUIET))
+            bars.append(svg.text(left + named - 6, y + 14, label, anchor="end", size=TEXT, colour=style.QUIET))
             bars.append(
                 svg.box(
                     zero + start * unit, y + 3, max((end - start) * unit, 1), 14, fill=fills[label], stroke=style.QUIET
@@ -209,7 +209,7 @@ def moved_vectors(before, after, features, *, pulls=None):
         for tick in range(math.ceil(low[axis]), math.floor(high[axis]) + 1):
             x, y = place((tick, 0) if axis == 0 else (0, tick))
             x, y, anchor = (x, y + 16, "middle") if axis == 0 else (x - 7, y + 4, "end")
-            if tick or axis == 0:
+            if tick:  # the axes meet at 0
                 parts.append(svg.text(x, y, tick, anchor=anchor, size=11, colour=style.QUIET))
     for label, weights in (pulls or {}).items():
         for name, weight in weights.items():

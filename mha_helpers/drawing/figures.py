@@ -14,13 +14,14 @@ from mha_helpers.drawing.cache import cache
 from mha_helpers.drawing.charts import moved_vectors, row_bars, weight_bars
 from mha_helpers.drawing.curves import curves
 from mha_helpers.drawing.gpt import gpt
-from mha_helpers.drawing.induction import induction, repeats
+from mha_helpers.drawing.induction import JOBS, induction, repeats
 from mha_helpers.drawing.shown import CourseFigure
 from mha_helpers.drawing.strip import PARTS
 from mha_helpers.drawing.style import number
 from mha_helpers.drawing.tables import Matrix, attends, attention_map, matrices
 
 __all__ = [
+    "JOBS",
     "CourseFigure",
     "Matrix",
     "arcs",

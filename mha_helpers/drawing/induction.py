@@ -8,6 +8,8 @@ from mha_helpers.drawing.shown import CourseFigure
 WIDTH, SIDE, GAP = 748, 118, 4
 BOX = 30  # the height of a token
 ASKED, ANSWER = style.ROLES["keys"], style.ROLES["values"]
+# What heads do here, in colours that are no head's of this model.
+JOBS = {"the token before": style.ROLES["queries"], "what followed": style.HEADS[3]}
 
 
 def repeats(tokens, targets, counts):
@@ -91,12 +93,12 @@ def induction(tokens, counts):
     shown = tokens[: asking + 1]
     step = (WIDTH - SIDE) / len(shown)
     above, notes = 8, 92
-    before, follows = style.HEADS[0], style.HEADS[1]
+    before, follows = JOBS["the token before"], JOBS["what followed"]
     parts = [
         svg.text(8, above + 20, "tokens", bold=True, size=13),
-        svg.text(8, notes - 16, "layer 0", bold=True, size=13, colour=style.head_text(0)),
-        svg.text(8, notes + 20, "note: before me", bold=True, size=13, colour=style.head_text(0)),
-        svg.text(8, notes + 70, "layer 1", bold=True, size=13, colour=style.head_text(1)),
+        svg.text(8, notes - 16, "layer 0", bold=True, size=13, colour=style.role_text("queries")),
+        svg.text(8, notes + 20, "note: before me", bold=True, size=13, colour=style.role_text("queries")),
+        svg.text(8, notes + 70, "layer 1", bold=True, size=13, colour=style.head_text(3)),
     ]
     for place, token in enumerate(shown):
         x = SIDE + place * step
@@ -118,7 +120,7 @@ def induction(tokens, counts):
         svg.text(
             (query + found) / 2, notes + BOX + 34,
             f"whose note says {shown[asking]}? That of {shown[answer]}: so {shown[answer]} comes next",
-            anchor="middle", size=13, bold=True, colour=style.head_text(1),
+            anchor="middle", size=13, bold=True, colour=style.head_text(3),
         ),
     ]  # fmt: skip
     said = (

@@ -78,7 +78,13 @@ def matrices(*shown):
     """
     shown = [one if isinstance(one, str) else _checked(one) for one in shown]
     text = " ".join(_sentence(one) for one in shown if isinstance(one, Matrix))
-    return CourseFigure(*_arranged([one if isinstance(one, str) else _grid(one) for one in shown]), text)
+    largest = {}  # the same shade says the same number, in all matrices of a kind
+    for one in shown:
+        if isinstance(one, Matrix):
+            highest = np.abs(one.values[np.isfinite(one.values)]).max(initial=0)
+            largest[_kind(one)] = max(largest.get(_kind(one), 0), highest)
+    drawn = [one if isinstance(one, str) else _grid(one, largest[_kind(one)]) for one in shown]
+    return CourseFigure(*_arranged(drawn), text)
 
 
 def attention_map(weights, queries, keys=None, *, head=0):
@@ -112,7 +118,7 @@ def attention_map(weights, queries, keys=None, *, head=0):
     matrix = _checked(Matrix("weights", weights, f"weights {head}", tuple(queries), tuple(keys)))
     most = ", ".join(attends(query, keys, row) for query, row in zip(queries, matrix.values, strict=True))
     text = f"Attention weights, {len(queries)} queries by {len(keys)} keys: {most}."
-    return CourseFigure(*_arranged([_grid(matrix)]), text)
+    return CourseFigure(*_arranged([_grid(matrix, 1)]), text)
 
 
 def attends(query, keys, row):
@@ -158,14 +164,13 @@ def _checked(matrix):
 # ---- colours ---------------------------------------------------------------------------------
 
 
-def by_size(colour, values):
+def by_size(colour, largest):
     """Return a function that shades cells: stronger where a number is larger, nearly white where it is zero."""
-    largest = np.abs(values[np.isfinite(values)]).max(initial=0) or 1
 
     def shade(value):
         # Rounded: what differs from machine to machine must not show in a stored picture.
         return (
-            style.tint(colour, 0.07 + 0.43 * round(min(abs(value) / largest, 1), 2))
+            style.tint(colour, 0.07 + 0.43 * round(min(abs(value) / (largest or 1), 1), 2))
             if np.isfinite(value)
             else style.PAPER
         )
@@ -173,7 +178,13 @@ def by_size(colour, values):
     return shade
 
 
-def _colours(matrix):
+def _kind(matrix):
+    """Return what a matrix shares its shades with: its role, or all that is in heads' colours."""
+    kind = matrix.role.partition(" ")[0]
+    return "heads" if kind in ("head", "heads") else matrix.role
+
+
+def _colours(matrix, largest):
     """Return a function from (value, row, column) to a cell's colour, and the title's colour."""
     kind, _, which = matrix.role.partition(" ")
     head = int(which) if which.isdigit() else 0
@@ -181,13 +192,13 @@ def _colours(matrix):
     if kind == "weights":
         ramp, ink = style.head_weight_colours(head), style.head_text(head) if which else style.INK
     elif kind == "scores":
-        ramp = style.score_colours(max(1.0, np.abs(values[np.isfinite(values)]).max(initial=0)))
+        ramp = style.score_colours(max(1.0, largest))
     elif kind == "spread":
         ramp = style.spread_colour
     elif kind == "head":
-        ramp, ink = by_size(style.head_colour(head), values), style.head_text(head)
+        ramp, ink = by_size(style.head_colour(head), largest), style.head_text(head)
     elif kind == "heads":
-        shades = [by_size(style.head_colour(head), values) for head in matrix.heads]
+        shades = [by_size(style.head_colour(head), largest) for head in matrix.heads]
         by_row = bool(which)
         width = -(-values.shape[0 if by_row else 1] // len(shades))
         return (lambda value, i, j: shades[(i if by_row else j) // width](value)), ink
@@ -196,7 +207,7 @@ def _colours(matrix):
         tokens = np.broadcast_to(tokens, values.shape)
         return (lambda value, i, j: style.token_fill(int(tokens[i, j]))), ink
     else:
-        ramp, ink = by_size(style.ROLES[matrix.role], values), style.role_text(matrix.role)
+        ramp, ink = by_size(style.ROLES[matrix.role], largest), style.role_text(matrix.role)
     return (lambda value, i, j: ramp(round(value, 2) if kind != "scores" else value)), ink
 
 
@@ -212,8 +223,8 @@ def _cell(matrix):
     return max(40 if n_columns <= 9 else 34, named), 24
 
 
-def _grid(matrix):
-    colours, ink = _colours(matrix)
+def _grid(matrix, largest):
+    colours, ink = _colours(matrix, largest)
     labels = [*matrix.rows, *([matrix.corner] if matrix.columns else [])]
     many = matrix.values.size > MANY and matrix.role.startswith("weights")
     bars = ()

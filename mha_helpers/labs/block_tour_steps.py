@@ -79,7 +79,7 @@ def _row(tour, columns):
 
 
 def _shaded(colour, values):
-    shade = by_size(colour, values)
+    shade = by_size(colour, np.abs(values[np.isfinite(values)]).max(initial=0))
     return lambda value, i, j: shade(value)
 
 

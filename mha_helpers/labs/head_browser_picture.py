@@ -116,7 +116,7 @@ def _means(result):
     needed, end = x + runs.THRESHOLD * longest, first + len(runs.KINDS) * PITCH
     enough = f"{runs.THRESHOLD:g}: gets a label"
     parts = [
-        svg.text(0, 13, "Its weight, mean over queries", bold=True, size=TINY),
+        svg.text(0, 13, "Its weight by kind (kinds overlap)", bold=True, size=TINY),
         svg.text(needed, first - 3, enough, anchor="middle", size=TINY, colour=style.QUIET),
         f'<path d="M{needed:g} {first}V{end}" stroke="{style.INK}" stroke-dasharray="5 3"/>',
     ]

@@ -75,9 +75,11 @@ def photograph(page, content, path, **texts):
     for key, value in texts.items():
         chunks.add_itxt(key, value)
     path.parent.mkdir(exist_ok=True)
-    # 256 colours are plenty for flat cells and text, and make a third of the size. The means keep thin lines in their
-    # colour: a median cut alone gave them another head's.
-    picture.convert("RGB").quantize(256, kmeans=2).save(path, pnginfo=chunks, optimize=True)
+    # 256 colours are plenty for flat cells and text, and make a third of the size. Coverage keeps thin lines in their
+    # colour: a median cut gave them another head's.
+    picture.convert("RGB").quantize(256, method=Image.Quantize.MAXCOVERAGE, kmeans=2).save(
+        path, pnginfo=chunks, optimize=True
+    )
     print(f"{path.relative_to(TOP)}: {path.stat().st_size / 1000:.0f} kB")
 
 
