@@ -378,18 +378,17 @@ def thrown_away(function):
         match line.value:
             case _ if "out=" in shown:  # it writes into an array
                 continue
-            case ast.Compare(ops=[ast.Eq()]):
+            case ast.Compare(ast.Name() | ast.Subscript(ast.Name()), [ast.Eq()]):  # others are tests left behind
                 return f"{no_effect} == only compares. An assignment has a single =."
             case ast.Call(ast.Attribute(ast.Name("np"), name) as called, [ast.Name(array), *_]) | ast.Call(
                 ast.Attribute(ast.Name(array), name) as called
-            ) if name in _RETURN_ANOTHER and array != "np":
+            ) if name in _RETURN_ANOTHER and array != "np" and (called.value.id == "np" or hasattr(np.ndarray, name)):
                 return (
                     f"{no_effect} {name} returns a new array, and {array} stays as it was. Keep the new one: "
                     f"{array} = {ast.unparse(called)}(...)."
                 )
             case (
                 ast.BinOp()
-                | ast.Compare()
                 | ast.Call(ast.Attribute(ast.Name("np"), "where" | "concatenate" | "stack"))
                 | ast.Call(ast.Attribute(ast.Name("np"), "nan_to_num"), [_], [])
             ):

@@ -270,6 +270,16 @@ def test_a_line_without_an_effect_is_shown(name, answer, said):
     assert "Likely cause" not in message
 
 
+def test_a_question_left_behind_is_not_blamed():
+    def split_heads(X, n_heads):
+        X.shape[-1] % n_heads == 0  # noqa: B015 - as learners do
+        return X.moveaxis(-2, -3)
+
+    message = exercises.split_heads.check(split_heads).message
+    assert "no effect" not in message
+    assert "moveaxis" in message
+
+
 def test_a_right_answer_hears_of_no_such_line():
     def causal_mask(n):
         mask = np.ones((n, n), bool)
