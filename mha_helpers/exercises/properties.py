@@ -30,6 +30,17 @@ def negative_weights(call, arguments, arrays):
     return f"Weights cannot be negative; the lowest is {lowest:.4f}.", first(arrays[-1] == lowest)
 
 
+def hidden_keys_have_weight(call, arguments, arrays):
+    """What the mask hides, in the outputs' last array, the weights."""
+    weights = arrays[-1]
+    places = ~np.broadcast_to(arguments.get("mask", True), weights.shape) & (np.abs(weights) > 1e-6)
+    if not places.any():
+        return None
+    place = first(places)
+    cell = f"weights[{', '.join(map(str, place))}]"
+    return f"A hidden key has weight: {cell} is {weights[place]:.4f}, and its mask is False.", place
+
+
 def batch_mixed(*batched, n_axes=2):
     """Return the property that a batch item alone gives what it gives in company.
 

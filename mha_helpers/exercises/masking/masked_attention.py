@@ -11,6 +11,7 @@ from mha_helpers.exercises.properties import (
     batch_mixed,
     context_is_not_the_mixture,
     first,
+    hidden_keys_have_weight,
     negative_weights,
     not_finite,
 )
@@ -84,16 +85,6 @@ def _masked_cases():
     )
 
 
-def _hidden_keys_have_weight(call, arguments, arrays):
-    weights = arrays[-1]
-    places = ~np.broadcast_to(arguments["mask"], weights.shape) & (np.abs(weights) > 1e-6)
-    if not places.any():
-        return None
-    place = first(places)
-    cell = f"weights[{', '.join(map(str, place))}]"
-    return f"A hidden key has weight: {cell} is {weights[place]:.4f}, and its mask is False.", place
-
-
 def _an_empty_row_is_nan(call, arguments, arrays):
     """Some such rows may have been thought of: say which one was not."""
     weights = arrays[-1]
@@ -140,7 +131,7 @@ exercise = Exercise(
         not_finite,
         negative_weights,
         _row_sums,
-        _hidden_keys_have_weight,
+        hidden_keys_have_weight,
         batch_mixed(),
         context_is_not_the_mixture,
     ),

@@ -7,7 +7,15 @@ from mha_helpers.attention import combine_heads, head_contributions, scaled_dot_
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, draws, whole_numbers
 from mha_helpers.exercises.output_projection.multi_head_attention_mistakes import MULTI_HEAD_MISTAKES, WEIGHTS
-from mha_helpers.exercises.properties import batch_mixed, first, moved, negative_weights, not_finite, raised
+from mha_helpers.exercises.properties import (
+    batch_mixed,
+    first,
+    hidden_keys_have_weight,
+    moved,
+    negative_weights,
+    not_finite,
+    raised,
+)
 from mha_helpers.masks import causal_mask, padding_mask
 
 MATRICES = ("W_Q", "W_K", "W_V", "W_O")
@@ -92,16 +100,6 @@ def _row_sums(call, arguments, arrays):
     return f"Row {', '.join(map(str, row))} of the weights sums to {sums[row]:.4f}, not to {why}.", row
 
 
-def _hidden_keys_have_weight(call, arguments, arrays):
-    weights = arrays[WEIGHTS]
-    places = ~np.broadcast_to(arguments.get("mask", True), weights.shape) & (np.abs(weights) > 1e-6)
-    if not places.any():
-        return None
-    place = first(places)
-    cell = f"weights[{', '.join(map(str, place))}]"
-    return f"A hidden key has weight: {cell} is {weights[place]:.4f}, and its mask is False.", place
-
-
 def _a_hidden_token_leaks(call, arguments, arrays):
     """What the mask hides from a token in every head must not change its output."""
     if "mask" not in arguments:
@@ -183,7 +181,7 @@ exercise = Exercise(
         not_finite,
         negative_weights,
         _row_sums,
-        _hidden_keys_have_weight,
+        hidden_keys_have_weight,
         _a_hidden_token_leaks,
         _batch_items_mixed,
         _weights_depend_on_values,
