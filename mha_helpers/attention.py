@@ -177,8 +177,8 @@ def scaled_dot_product_attention(queries, keys, values, mask=None, *, is_causal=
     """
     if scale is None:
         scale = queries.shape[-1] ** -0.5
-    scores = attention_scores(queries, keys)  # (..., n_queries, n_keys)
-    scores *= scale
+    # The queries times the scale give the same as the scores times the scale, and are fewer.
+    scores = attention_scores(queries * scale, keys)  # (..., n_queries, n_keys)
     if mask is not None:
         scores = hide(scores, check_mask(mask, scores.shape))
     if is_causal:
