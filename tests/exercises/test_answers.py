@@ -38,7 +38,15 @@ def stub_variable(*arguments):
     return weights
 
 
-@pytest.mark.parametrize("stub", [..., None, stub_ellipsis, stub_pair, stub_none, stub_raises, stub_variable])
+def stub_stored(*arguments):
+    entries = np.zeros(3)
+    entries[0] = ...
+    return entries
+
+
+@pytest.mark.parametrize(
+    "stub", [..., None, stub_ellipsis, stub_pair, stub_none, stub_raises, stub_variable, stub_stored]
+)
 @pytest.mark.parametrize("name", EXERCISES)
 def test_a_stub_is_not_attempted(name, stub):
     result = EXERCISES[name].check(stub)

@@ -62,7 +62,7 @@ def _all_out():
     lines = []
     for name, without in (("with all heads", ()), ("without any head", questions.ALL_HEADS)):
         gap, nearest = questions.paraphrases(encoder.load(), without)
-        lines.append(f"{name + ':':18} {nearest} of {len(questions.SAYINGS)} pass, closer by {gap:.3f} on average")
+        lines.append(f"{name + ':':18} {nearest} of {len(questions.SAYINGS)} pass, mean lead in cosine {gap:.3f}")
     return "\n".join(lines)
 
 
