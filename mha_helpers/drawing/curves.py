@@ -23,7 +23,7 @@ def curves(x, panels, *, x_name, doubling=True):
     ----------
     x : sequence of float
     panels : dict of str to dict of str to sequence of float
-        From a panel's title to its curves, by name, with a value for each x.
+        From a panel's title to its curves, by name, with a value for each x. All panels have one scale.
     x_name : str
     doubling : bool, optional
         Whether x doubles from point to point: then it is drawn on a logarithmic scale.
@@ -53,14 +53,14 @@ def curves(x, panels, *, x_name, doubling=True):
                 raise ValueError(
                     f"curve {name!r} has {len(values)} values for {len(x)} values of {x_name}; give one for each"
                 )
-    parts = []
+    parts, values = [], [value for named in panels.values() for curve in named.values() for value in curve]
     for place, (title, named) in enumerate(panels.items()):
-        parts += _panel(title, x, named, x_name, doubling, PANEL[0] * (place % 2), PANEL[1] * (place // 2))
+        parts += _panel(title, x, named, values, x_name, doubling, PANEL[0] * (place % 2), PANEL[1] * (place // 2))
     width, height = PANEL[0] * min(len(panels), 2) + 8, PANEL[1] * -(-len(panels) // 2)
     said = []
+    # Where they span much, a small value must not be written as 0.
+    written = (lambda value: f"{value:.3g}") if _is_wide(values) else number
     for title, named in panels.items():
-        # Where they span much, a small value must not be written as 0.
-        written = (lambda value: f"{value:.3g}") if _is_wide(named) else number
         kept = slice(None) if len(x) <= 12 else [0, len(x) // 2, -1]
         listed = (f"{name} {', '.join(map(written, np.asarray(values)[kept]))}" for name, values in named.items())
         said.append(f"{title}: {', '.join(listed)}")
@@ -68,10 +68,9 @@ def curves(x, panels, *, x_name, doubling=True):
     return CourseFigure(width, height, parts, f"Curves against {x_name} = {x_values}. {'; '.join(said)}.")
 
 
-def _is_wide(named):
-    """Tell whether a panel's values are above 0 and span so much that a linear scale would hide the small ones."""
-    lowest, highest = min(map(min, named.values())), max(map(max, named.values()))
-    return 0 < WIDE * lowest < highest
+def _is_wide(values):
+    """Tell whether values are above 0 and span so much that a linear scale would hide the small ones."""
+    return 0 < WIDE * min(values) < max(values)
 
 
 def _scale(low, high, start, end, *, logarithmic):
@@ -89,9 +88,8 @@ def _ticks(low, high):
     return [round(i * step, 10) for i in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def _panel(title, x, named, x_name, doubling, left, top):
-    values = [value for curve in named.values() for value in curve]
-    wide = _is_wide(named)
+def _panel(title, x, named, values, x_name, doubling, left, top):
+    wide = _is_wide(values)
     low, high = min(values), max(values)
     if wide:
         low = 10.0 ** math.floor(math.log10(low))  # so that the lowest point does not lie on the axis

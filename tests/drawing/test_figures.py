@@ -307,25 +307,45 @@ def test_what_pulls_a_vector_is_as_thick_as_its_weight():
     assert ">0.42</text>" in page
 
 
+def curve_lines(drawn):
+    return [node for node in nodes(drawn, "path") if len(node) and node[0].text in "ab"]
+
+
+def points(drawn):
+    """Return each curve's points as (n_curves, 3, 2) places."""
+    places = [[float(n) for n in re.findall(r"[\d.]+", line.get("d"))] for line in curve_lines(drawn)]
+    return np.array(places).reshape(-1, 3, 2)
+
+
 def test_curves_draw_what_they_are_given():
-    panels = {
-        "one": {"a": [1.0, 2.0, 3.0], "b": [3.0, 2.0, 1.0]},
-        "wide": {"a": [1000.0, 1.0, 0.0004]},
-        "below": {"a": [-1.0, 0.5, 2.0]},
-    }
-    drawn = figures.curves([1, 2, 4], panels, x_name="d_k")
-    lines = [node for node in nodes(drawn, "path") if len(node) and node[0].text in "ab"]
-    places = np.array([[float(n) for n in re.findall(r"[\d.]+", line.get("d"))] for line in lines]).reshape(4, 3, 2)
-    assert np.diff(places[..., 0], axis=1) == pytest.approx(np.full((4, 2), places[0, 1, 0] - places[0, 0, 0]), abs=0.2)
-    a, b, wide, below = places[..., 1]
+    named = {"a": [1.0, 2.0, 3.0], "b": [3.0, 2.0, 1.0]}
+    drawn = figures.curves([1, 2, 4], {"one": named}, x_name="d_k")
+    places = points(drawn)
+    assert np.diff(places[..., 0], axis=1) == pytest.approx(np.full((2, 2), places[0, 1, 0] - places[0, 0, 0]), abs=0.2)
+    a, b = places[..., 1]
     assert a == pytest.approx(b[::-1])
     assert a[1] - a[0] == pytest.approx(a[2] - a[1], abs=0.2)
-    assert (wide[1] - wide[0]) / (wide[2] - wide[1]) == pytest.approx(3 / 3.4, abs=0.01), "a logarithmic scale"
-    assert below[0] > below[1] > below[2]
-    looks = {(line.get("stroke"), line.get("stroke-dasharray")) for line in lines[:2]}
+    looks = {(line.get("stroke"), line.get("stroke-dasharray")) for line in curve_lines(drawn)}
     assert len({dashes for _, dashes in looks}) == 2, "two curves must differ in more than colour"
-    assert drawn.text.startswith("Curves against d_k = 1, 2, 4. one: a 1.00, 2.00, 3.00, b 3.00, 2.00, 1.00; wide: a ")
-    assert "wide: a 1e+03, 1, 0.0004;" in drawn.text
+    assert repr(drawn) == "Curves against d_k = 1, 2, 4. one: a 1.00, 2.00, 3.00, b 3.00, 2.00, 1.00."
+
+
+def test_curves_that_span_much_are_drawn_on_a_logarithmic_scale():
+    drawn = figures.curves([1, 2, 4], {"wide": {"a": [1000.0, 1.0, 0.0004]}}, x_name="d_k")
+    first, second, third = points(drawn)[0, :, 1]
+    assert (second - first) / (third - second) == pytest.approx(3 / 3.4, abs=0.01)
+    assert drawn.text.endswith("wide: a 1e+03, 1, 0.0004.")
+
+
+def test_curves_below_0_go_down():
+    first, second, third = points(figures.curves([1, 2, 4], {"below": {"a": [-1.0, 0.5, 2.0]}}, x_name="d_k"))[0, :, 1]
+    assert first > second > third
+
+
+def test_panels_share_one_scale():
+    panels = {"low": {"a": [0.0, 1.0, 2.0]}, "high": {"a": [2.0, 4.0, 6.0]}}
+    low, high = points(figures.curves([1, 2, 4], panels, x_name="d_k"))[..., 1]
+    assert low[2] == high[0]
 
 
 def test_many_points_are_said_by_three():
