@@ -11,6 +11,7 @@ from mha_helpers.drawing.style import number
 
 TEXT = 12
 BARS = (style.weight_colour(0.6), "#c8c8d0", style.QUIET)  # dark, pale and darker: told apart in greyscale, too
+HEADS = {f"head {head}": colour for head, colour in enumerate(style.HEADS)}
 
 
 def weight_bars(tokens, choices):
@@ -226,10 +227,9 @@ def moved_vectors(before, after, features, *, pulls=None):
         (x0, y0), (x, y) = place(before[starts[label]]), place(point)
         parts.append(svg.arrow(x0, y0, x, y, colour=style.role_text("output")))
         parts.append(svg.circle(x, y, 6, fill=style.ROLES["output"], stroke=style.INK))
-        # Beside the point or, where its arrow comes from there, above it; a label hides the band below it.
-        x, y = (x + 9, y) if x >= x0 else (x - 8, y - 20)
-        parts.append(svg.box(x, y - 9, 8.6 * len(label), 18, fill=style.PAPER))
-        parts.append(svg.text(x + 2, y + 5, label, size=13, bold=True, colour=style.role_text("output")))
+        # To the right of the band that it lies on: above the point, where that falls to the right.
+        x, y = (x + 8, y - 11) if x >= x0 else (x + 18, y + 5)
+        parts.append(svg.text(x, y, label, size=13, bold=True, colour=style.role_text("output")))
 
     def listed(points):
         return ", ".join(f"{name} ({number(x)}, {number(y)})" for name, (x, y) in points.items())

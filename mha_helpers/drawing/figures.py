@@ -11,7 +11,7 @@ from mha_helpers.drawing import arcs as over_words
 from mha_helpers.drawing import block
 from mha_helpers.drawing.backwards import backwards
 from mha_helpers.drawing.cache import cache
-from mha_helpers.drawing.charts import moved_vectors, row_bars, weight_bars
+from mha_helpers.drawing.charts import HEADS, moved_vectors, row_bars, weight_bars
 from mha_helpers.drawing.curves import curves
 from mha_helpers.drawing.gpt import gpt
 from mha_helpers.drawing.induction import JOBS, induction, repeats
@@ -21,6 +21,7 @@ from mha_helpers.drawing.style import number
 from mha_helpers.drawing.tables import Matrix, attends, attention_map, matrices
 
 __all__ = [
+    "HEADS",
     "JOBS",
     "CourseFigure",
     "Matrix",

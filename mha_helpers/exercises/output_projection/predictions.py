@@ -84,8 +84,8 @@ predict_mean = Prediction(
         "lot for “it” and “cat”, and the mean brings that in.",
         "b": "The mean isn't a milder form of zeros. It is what head 1 finds for the average word, and that is far "
         "from the little that it finds for “sat”.",
-        "c": "Head 1 finds little for “sat”, so zeros are close to the truth. Its mean is dominated by what it finds "
-        "for “it” and “cat”, which has nothing to do with “sat”.",
+        "c": "Head 1 finds little for “sat”, 0.11 and 0.49, so zeros are close to the truth. Its mean is more than "
+        "twice as long: it is dominated by what the head finds for “it” and “cat”.",
     },
     evidence=_head_1_knocked_out,
 )
