@@ -279,7 +279,7 @@ def _sentence(matrix):
         return written if not hidden else "hidden" if is_nothing(value) else f"{written} though hidden"
 
     rows = ", ".join(
-        f"{label} ({', '.join(map(said, row, hidden))})"
+        f"{label} ({', '.join(map(said, row, hidden))})".strip()
         for label, row, hidden in zip(matrix.rows, matrix.values, matrix.hidden, strict=True)
     )
     return f"{matrix.title}: {rows}."

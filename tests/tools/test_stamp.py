@@ -20,7 +20,7 @@ NEW = "ada/some.attention_2"
 def test_a_notebook_links_to_itself_in_its_first_cell_and_installs_in_its_second(path):
     first, second, *_ = read(path).cells
     for place, address in {"Binder": BINDER, "Colab": COLAB}.items():
-        assert f"[Open in {place}]({address}{quote(path.name)})" in first.source, f"add the link to {place}"
+        assert f"[{place}]({address}{quote(path.name)})" in first.source, f"add the link to {place}"
     install = re.escape(f"git+https://github.com/{REPOSITORY}")
     on_colab = rf'^if "google.colab" in sys.modules:.*\n    %pip install --quiet --no-deps {install}$'
     assert re.search(on_colab, second.source, re.MULTILINE)
