@@ -5,7 +5,7 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from mha_helpers.learner import explain
+from mha_helpers.learner import explain, reading
 from mha_helpers.learner.calling import Outcome, agree, call_safely, close, same, same_shapes
 from mha_helpers.learner.time_limit import SECONDS, TimedOut
 
@@ -24,6 +24,12 @@ HELD_AS_OBJECTS = (
 )
 
 
+FRACTIONS_CUT_OFF = (
+    "Your numbers have lost their fractions: an array of whole numbers can't hold any. It comes of dtype=int, "
+    ".astype(int) or np.full(shape, 0). Make it with np.zeros(shape), or with dtype=float."
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Trial:
     """A case, what the learner's function gave for it, and what was wanted."""
@@ -38,6 +44,11 @@ class Trial:
             return True
         return agree(self.given, self.wanted)
 
+    @property
+    def is_comparable(self):
+        """Whether an answer has the shapes that it should have."""
+        return bool(self.given.arrays and self.wanted.arrays) and same_shapes(self.given, self.wanted)
+
 
 def diagnose(exercise, function, trials):
     """Return the slug of the mistake, or None, and what to tell the learner."""
@@ -51,13 +62,21 @@ def diagnose(exercise, function, trials):
             f"Your function's first line has its arguments in another order: {', '.join(order)}. They are passed by "
             f"position, so it must be {exercise.call}.\n{evidence}"
         )
+    slug, cause = reading.certain_cause(function)
+    if not cause and _fractions_are_cut_off(failing):
+        slug, cause = "fractions-lost", FRACTIONS_CUT_OFF
+    if cause:
+        return slug, f"{cause}\n{what_happened(exercise, function, failing, is_named=True)}"
     mistake = _recognise(exercise, trials)
-    thrown_away = explain.thrown_away(function)
-    evidence = what_happened(exercise, function, failing, is_named=bool(mistake or thrown_away))
+    slug, idle = _idle_line(function, failing)
+    evidence = what_happened(exercise, function, failing, is_named=bool(mistake or slug))
     if mistake:
-        return mistake.slug, "\n".join(filter(None, (mistake.message, thrown_away, evidence)))
-    if thrown_away:
-        return "result-thrown-away", f"{thrown_away}\n{evidence}"
+        return mistake.slug, "\n".join(filter(None, (mistake.message, idle, evidence)))
+    if slug:
+        return slug, f"{idle}\n{evidence}"
+    infinite = reading.zero_times_infinity(function) if _holds_nan_or_zeros(exercise, failing) else None
+    if infinite:
+        return "zero-times-inf", f"{infinite}\n{evidence}"
     alone = {trial.case.if_alone for trial in trials if not trial.is_right}
     if len(alone) == 1 and None not in alone:
         [(slug, message)] = alone
@@ -70,11 +89,41 @@ def diagnose(exercise, function, trials):
             f"arguments: {', '.join(failing.case.arguments)}.\n{evidence}"
         )
     where_right, broken, place = _where_right(exercise, trials), None, ()
-    if failing.given.arrays and failing.wanted.arrays and same_shapes(failing.given, failing.wanted):
+    if failing.is_comparable:
         broken, place = _broken_property(exercise, function, failing)
     is_batch = where_right in (RIGHT_FOR_MATRICES, RIGHT_WITHOUT_BATCH)  # NumPy's words about shapes then only distract
     evidence = what_happened(exercise, function, failing, is_named=False, is_batch=is_batch, place=place)
-    return None, "\n".join(filter(None, (where_right, broken, evidence)))
+    return None, "\n".join(filter(None, (where_right, broken, idle, evidence)))
+
+
+def _idle_line(function, trial):
+    """Return a slug and a sentence for a line that does nothing, or less than it seems; either may be None."""
+    if thrown_away := reading.thrown_away(function):
+        return "result-thrown-away", thrown_away
+    if trial.given.error is not None:  # nothing is used that comes after it
+        return None, None
+    if first_round := reading.return_in_loop(function):
+        return "return-in-loop", first_round
+    return None, reading.overwritten(function) or reading.never_used(function)
+
+
+def _fractions_are_cut_off(trial):
+    """Tell whether an answer holds the right numbers, but as whole numbers, without what comes after the point."""
+
+    def is_cut_off(part, got, wanted):
+        is_whole = np.asarray(part).dtype.kind in "iu"
+        return is_whole and not close(got, wanted).all() and close(got, np.trunc(wanted)).all()
+
+    if trial.case.edge or not trial.is_comparable:
+        return False
+    return any(map(is_cut_off, trial.given.parts, trial.given.arrays, trial.wanted.arrays))
+
+
+def _holds_nan_or_zeros(exercise, trial):
+    """Tell whether an answer holds NaN, or only 0, as np.nan_to_num leaves of rows of NaN."""
+    if not trial.is_comparable:
+        return False
+    return any(np.isnan(array).any() for array in trial.given.arrays) or bool(_never_filled(exercise.outputs, trial))
 
 
 def never_ended(exercise, function, trial):
@@ -82,20 +131,22 @@ def never_ended(exercise, function, trial):
     tried = f"Tried {trial.case.trait}: {explain.shapes_of(trial.case.arguments | trial.case.options)}."
     number, line = explain.last_line(trial.given.error, function)
     place = f" It is in line {number} of the cell: `{line}`." if line else ""
-    return (
+    said = (
         f"{tried} Your function has not come back after {SECONDS:.0f} seconds, and was stopped.{place} "
         "Does a loop or a recursion there ever reach its end?"
     )
+    return "\n".join(filter(None, (said, reading.thrown_away(function))))
 
 
-def writes_into(argument):
+def writes_into(argument, function):
     """Say that a call changed one of its arguments."""
-    return (
+    said = (
         f"The numbers are right, but your function writes into its argument `{argument}`, so the caller's array is no "
         "longer what it was. `a -= b`, `a[i] = b` and np.exp(a, out=a) change a in place: `a = a - b` makes a new "
         f"array, and so does `{argument}.copy()`. A slice ({argument}[:]), a reshape, a transpose and np.asarray "
         "usually don't: they are views of the same numbers."
     )
+    return "\n".join(filter(None, (said, reading.thrown_away(function))))
 
 
 def _recognise(exercise, trials):
@@ -153,18 +204,19 @@ def what_happened(exercise, function, trial, *, is_named, is_batch=False, place=
     tried = f"Tried {case.trait}: {explain.shapes_of(case.arguments | case.options)}."
     if wanted.error is not None:
         tried += " Expected a ValueError, as this cannot be done."
+    nothing = reading.no_return(function) if given.arrays is None else None
     if given.error is not None:
         described = explain.describe_error(
-            given.error, function, exercise.call, with_cause=not is_named, in_batch=is_batch
+            given.error, function, exercise.call, cause=nothing, with_cause=not is_named, in_batch=is_batch
         )
         return f"{tried} {described}"
     if wanted.error is not None and given.arrays is None:
         return f"{tried} It returned {explain.safe_repr(given.returned)}."
     if given.returned is None:
-        return f"{tried} It returned None: {explain.why_none(function)}"
+        return f"{tried} It returned None: {nothing or reading.why_none(function)}"
     outputs = exercise.outputs
     if given.arrays is None or len(given.arrays) != len(outputs):
-        return f"{tried} {explain.describe_returned(given, outputs)}"
+        return f"{tried} {nothing or explain.describe_returned(given, outputs)}"
     if wanted.error is not None:
         return f"{tried} Got {', '.join(outputs)} of shape {given.arrays[0].shape}."
     # Backwards: what is returned last (the weights) is computed first, and an error there explains the rest.
@@ -172,10 +224,15 @@ def what_happened(exercise, function, trial, *, is_named, is_batch=False, place=
     wrong_shape = [(name, got, want) for name, got, want in pairs if got.shape != want.shape]
     if wrong_shape:
         name, got, want = wrong_shape[0]
+        if wanted.is_shapes and got.ndim > 1:
+            return f"{tried} {name} should be a shape; yours is an array of shape {got.shape}. Return its `.shape`."
         if wanted.is_shapes:
             return f"{tried} {name} should have {want.size} axes; yours has {got.size}."
         single = ", a single number" if want.shape == () else ""
-        return f"{tried} Expected {name} of shape {want.shape}{single}; got {got.shape}."
+        apart = explain.run_together(function) if got.size == want.size and got.ndim < want.ndim else None
+        return " ".join(
+            filter(None, (f"{tried} Expected {name} of shape {want.shape}{single}; got {got.shape}.", apart))
+        )
     right = [name for name, got, want in pairs if close(got, want).all()]
     if len(right) == len(pairs) and wanted.is_shapes:
         return (

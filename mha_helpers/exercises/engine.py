@@ -196,7 +196,7 @@ class Exercise:
             return self._wrong(message, mistake, failing.case)
         changing = next((trial for trial in trials if trial.given.changed), None)
         if changing:
-            message = diagnosis.writes_into(changing.given.changed)
+            message = diagnosis.writes_into(changing.given.changed, function)
             return self._wrong(message, "input-changed", changing.case)
         again = _rolled(self.cases[0])
         if not agree(self._run(function, again), self._run(self.reference, again)):

@@ -1,11 +1,10 @@
 """Turning what went wrong in a learner's function into one clear sentence."""
 
-import ast
 import dis
 import inspect
 import linecache
 import re
-import textwrap
+import traceback
 import types
 
 import numpy as np
@@ -25,6 +24,10 @@ ELLIPSIS = "something is still `...`: in this function, or in one that it calls.
 ONE_NUMBER = "a function for single numbers (math.exp, float) was given an array; use NumPy's."
 TWO_THINGS = (
     "attention gives back two things, and they are passed on as one. Take them apart first: context, weights = ..."
+)
+ONE_LIST = (
+    "Several rows of your list are one and the same list: [[0] * n] * n repeats one row, and what is written into it "
+    "shows in all of them. np.zeros((n, n)) has n separate rows."
 )
 # What Python says, and what usually lies behind it; the first match counts.
 LIKELY_CAUSES = {
@@ -85,6 +88,11 @@ LIKELY_CAUSES = {
     "the mask has shape ()": "the fourth argument of scaled_dot_product_attention is the mask, and that is an array. A "
     "scale is passed by its name, scale=...; n_heads is for split_heads.",
     "its axes must be (n_keys)": "softmax_jacobian takes one row of weights: call it for each row by itself.",
+    "invalid keyword argument for": "that is Python's own function. NumPy's knows an axis: np.sum(a, axis=-1).",
+    "to dtype('int": "an array of whole numbers can't hold fractions, and `+=` or `/=` doesn't change that. Make "
+    "it with np.zeros(shape), or write a = a + b.",
+    "for the concatenation axis": "the arrays are joined along another axis than you mean. Name it: axis=-1 puts "
+    "features side by side, axis=-2 puts tokens below each other.",
     "same number of dimensions": "of the arrays that are joined, one has more axes than the other. Bring both to the "
     "same form first (both split into heads, say), then join them.",
     "inhomogeneous": "an array is built from parts of different shapes: rows of different lengths, or the two things "
@@ -94,7 +102,7 @@ LIKELY_CAUSES = {
     "invalid index to scalar": "a single number is indexed there. In a loop, `a = a[i] / ...` puts a row, and then a "
     "number, in the place of the whole array; `a[i] = a[i] / ...` changes row i alone.",
     "arrays used as indices": "floats in square brackets pick nothing. Convert them to booleans, .astype(bool), or "
-    "whole numbers, .astype(int).",
+    "whole numbers, .astype(int); sizes are whole if you divide with //.",
     "destination is read-only": "NumPy shares that array with another one and lets you only read it, as it does after "
     "np.diag(a), np.diagonal or np.broadcast_to. Write into a copy; into a diagonal with np.fill_diagonal(a, ...).",
     "division by zero": "a sum of weights is 0; for large scores, subtract the row's largest score before exp.",
@@ -148,7 +156,7 @@ def shapes_of(arguments):
     return ", ".join(f"{name}{shown(value)}" for name, value in arguments.items())
 
 
-def describe_error(error, function, asked, *, with_cause=True, in_batch=False):
+def describe_error(error, function, asked, *, cause=None, with_cause=True, in_batch=False):
     """Return what Python said, where in the learner's code, and the likely cause.
 
     Parameters
@@ -158,7 +166,10 @@ def describe_error(error, function, asked, *, with_cause=True, in_batch=False):
         The learner's.
     asked : str
         How the exercise calls it: "softmax(scores)".
+    cause : str, optional
+        The cause, where it is known.
     with_cause : bool, optional
+        Whether to say what to do; without, the course's own errors say only what is wrong.
     in_batch : bool, optional
         Whether the cause is known to be the number of axes: what Python said of a product's shapes is then left out.
     """
@@ -169,20 +180,29 @@ def describe_error(error, function, asked, *, with_cause=True, in_batch=False):
     _, line = last_line(error, function)
     # NumPy describes a product by a formula for all products; the two sizes behind it say what is wrong with this one.
     first = re.sub(r", with gufunc signature \S+", "", said.partition("\n")[0])
-    text = f"Python said {type(error).__name__}" + (f": {_cut(first)}" if first else "")
-    text += f", in the line `{_cut(line)}`." if line else "."
+    if not with_cause and _is_the_courses(error):
+        first = first.partition("; ")[0]
+    text = f"Python said {type(error).__name__}" + (f": {cut(first)}" if first else "")
+    text += f", in the line `{cut(line)}`." if line else "."
     # The check's own call is the outermost frame; where there is none below it, the arguments did not fit.
     inside = error.__traceback__.tb_next is not None
-    cause = _likely_cause(said, asked, inside=inside, line=line, source=_source(function)) if with_cause else None
+    if with_cause and not cause:
+        cause = _likely_cause(said, asked, inside=inside, line=line, source=source_of(function))
     if in_batch and cause in (INNER_AXES, CELL_BY_CELL, None):
-        return f"It stops in the line `{_cut(line)}`." if line else "It stops there."
+        return f"It stops in the line `{cut(line)}`." if line else "It stops there."
     return f"{text} Likely cause: {cause}" if cause else text
+
+
+def _is_the_courses(error):
+    """Tell whether an error was raised by the course's own package."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return frame.f_globals.get("__name__", "").startswith("mha_helpers.")
 
 
 def error_in_brief(error, function):
     """Say which error it was and where, for a place beside which the check says the rest."""
     _, line = last_line(error, function)
-    return type(error).__name__ + (f" in the line “{_cut(line, 50)}”" if line else "")
+    return type(error).__name__ + (f" in the line “{cut(line, 50)}”" if line else "")
 
 
 def _likely_cause(said, asked, *, inside, line, source):
@@ -203,6 +223,11 @@ def _likely_cause(said, asked, *, inside, line, source):
         if not inside:
             return f"the function's first line takes other arguments than the exercise asks for: {asked}."
         return f"a function in that line takes other arguments.{_unexpected(said)}"
+    if "values to unpack" in said and "shape" not in line:
+        return (
+            "the right side has more or fewer parts than there are names on the left. An array is taken apart along "
+            "its first axis; print its shape."
+        )
     joined = "only integer scalar arrays" in said or "multiple values for argument 'axis'" in said
     if joined and re.search(r"(concatenate|stack)\(", line):
         return "the arrays to be joined come as one list, before the axis: np.concatenate([a, b], axis=-2)."
@@ -219,15 +244,35 @@ def _likely_cause(said, asked, *, inside, line, source):
     if "remapped shapes" in said:
         return BATCH_AXES
     if "could not be broadcast" in said:
+        if re.search(r"(sqrt\([^()]*|[*/+-] )\b\w+\.shape\b(?!\[)", line):
+            return "`.shape` is all sizes at once, and `*`, `+` and `/` need equal shapes. Take one of them: shape[-1]."
         shapes = [shape.strip(",").split(",") for shape in re.findall(r"\(([\d,]+)\)", said)]
         longest = max(shapes, key=len, default=[])
         if any(longest[:axis] + longest[axis + 1 :] in shapes for axis in range(len(longest))):
             if "squeeze" in source + line:
                 return "np.squeeze takes away every axis of length 1, also those that let shapes line up. Leave it out."
             return "a sum or a maximum has lost its axis; keepdims=True keeps it."
+        if name := _list_added_to(line, source):
+            return f"`+=` adds an array cell by cell, to a list as well. Put it at the list's end: {name}.append(...)."
         return LINED_UP if re.search(r"\bwhere\(", line) else CELL_BY_CELL
     known = next((cause for phrase, cause in LIKELY_CAUSES.items() if phrase in said), None)
     return known or _missing_attribute(said)
+
+
+def _list_added_to(line, source):
+    """Return the name of a list that a line adds something to, by `+=` or `extend`; None where it is no list."""
+    found = re.match(r"(\w+)(?: \+= |\.extend\()", line.strip())
+    return found[1] if found and re.search(rf"\b{found[1]} = (\[\]|list\(\))", source) else None
+
+
+def run_together(function):
+    """Say of rows that came out as one long row that a list took them apart; None where no list did."""
+    source = source_of(function)
+    for name in filter(None, (_list_added_to(line, source) for line in source.splitlines())):
+        return (
+            f"`extend`, and `+=` to a list, put in the parts of a row one by one: {name}.append(...) puts in the row."
+        )
+    return None
 
 
 def _unexpected(said):
@@ -271,16 +316,16 @@ def _missing_attribute(said):
     return f"{'an array' if owner.endswith('object') else 'NumPy'} has no {name}; is it misspelt?"
 
 
-def _source(function):
+def source_of(function):
     """Return the text of a function, where it can be had."""
-    code = _code_of(function)
+    code = code_of(function)
     try:
         return inspect.getsource(code) if code else ""
     except Exception:  # whatever comes of a file that is gone, or has changed since
         return ""
 
 
-def _cut(text, longest=300):
+def cut(text, longest=300):
     """Cut a text that is too long after its last whole word."""
     if len(text) <= longest:
         return text
@@ -297,13 +342,11 @@ def last_line(error, function):
     function : callable
         The learner's; lines of the cell that defines it count.
     """
-    code = _code_of(function)
-    number, line, traceback = 0, "", error.__traceback__
-    while code is not None and traceback is not None:
-        if traceback.tb_frame.f_code.co_filename == code.co_filename:
-            number = traceback.tb_lineno
-            line = linecache.getline(code.co_filename, number).strip()
-        traceback = traceback.tb_next
+    code = code_of(function)
+    number, line = 0, ""
+    for frame, place in traceback.walk_tb(error.__traceback__):
+        if code is not None and frame.f_code.co_filename == code.co_filename:
+            number, line = place, linecache.getline(code.co_filename, place).strip()
     return number, line
 
 
@@ -321,6 +364,9 @@ def describe_returned(outcome, outputs):
         unwritten = [name for name, part in zip(outputs, returned, strict=True) if _is_unwritten(part)]
         if unwritten:
             return f"Part of it is there; still to compute: {_listed(unwritten)}."
+    matrices = isinstance(returned, list) and any(isinstance(part, np.ndarray) and part.ndim > 1 for part in returned)
+    if matrices and len(returned) != len(outputs) > 1:
+        return f"Expected {len(outputs)}, `return {expected}`; got a list of {len(returned)}."
     if outcome.arrays is not None:
         got = "one array" if len(outcome.arrays) == 1 else f"{len(outcome.arrays)} arrays"
         return f"Expected {len(outputs)}, `return {expected}`; got {got}."
@@ -334,11 +380,24 @@ def describe_returned(outcome, outputs):
     kind = f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
     if isinstance(returned, np.ndarray):
         kind = f"an array of {returned.dtype}"
-    if isinstance(returned, list) and all(isinstance(part, np.ndarray) for part in returned):
-        shapes = list(dict.fromkeys(str(part.shape) for part in returned))
-        if len(shapes) > 1:
-            return f"It returned a list of arrays that don't fit into one: their shapes are {_listed(shapes)}."
-    return f"It returned {kind}, which cannot be read as numbers; `return {expected}`."
+    parts = [returned] if len(outputs) == 1 else returned
+    ragged = map(_ragged, outputs, parts if isinstance(parts, tuple | list) else ())
+    return next(filter(None, ragged), f"It returned {kind}, which cannot be read as numbers; `return {expected}`.")
+
+
+def _ragged(name, rows):
+    """Say of rows that they don't fit into one array; None where they do, or are no rows."""
+    try:
+        shapes = [np.shape(row) for row in rows] if isinstance(rows, list | tuple | np.ndarray) else []
+    except Exception:  # rows of such rows, or whatever an unknown kind of object answers
+        return None
+    if len(set(shapes)) < 2:
+        return None
+    if all(len(shape) == 1 for shape in shapes):
+        lengths = list(dict.fromkeys(str(length) for (length,) in shapes))
+        return f"The rows of your {name} have different lengths, {_listed(lengths)}; in an array all are equally long."
+    shown = list(dict.fromkeys(map(str, shapes)))
+    return f"It returned a list of arrays that don't fit into one: their shapes are {_listed(shown)}."
 
 
 def _is_unwritten(part):
@@ -359,79 +418,12 @@ def safe_repr(value):
         return f"an object of type {type(value).__name__}"
 
 
-# What returns a new array, or a view, and leaves the one that it is given as it was.
-_RETURN_ANOTHER = ("reshape", "swapaxes", "transpose", "moveaxis", "expand_dims", "squeeze", "astype", "tril", "triu")
-
-
-def thrown_away(function):
-    """Say of a line that computes something and does not keep it that it has no effect; None without such a line.
-
-    Parameters
-    ----------
-    function : callable
-        The learner's.
-    """
-    nothing_keeps = "its result isn't kept. Assign it to a name, or to a part of an array."
-    for line in _statements(function, ast.Expr):
-        shown = ast.unparse(line)
-        no_effect = f"The line `{_cut(shown)}` has no effect:"
-        match line.value:
-            case _ if "out=" in shown:  # it writes into an array
-                continue
-            case ast.Compare(ast.Name() | ast.Subscript(ast.Name()), [ast.Eq()]):  # others are tests left behind
-                return f"{no_effect} == only compares. An assignment has a single =."
-            case ast.Call(ast.Attribute(ast.Name("np"), name) as called, [ast.Name(array), *_]) | ast.Call(
-                ast.Attribute(ast.Name(array), name) as called
-            ) if name in _RETURN_ANOTHER and array != "np" and (called.value.id == "np" or hasattr(np.ndarray, name)):
-                return (
-                    f"{no_effect} {name} returns a new array, and {array} stays as it was. Keep the new one: "
-                    f"{array} = {ast.unparse(called)}(...)."
-                )
-            case (
-                ast.BinOp()
-                | ast.Call(ast.Attribute(ast.Name("np"), "where" | "concatenate" | "stack"))
-                | ast.Call(ast.Attribute(ast.Name("np"), "nan_to_num"), [_], [])
-            ):
-                return f"{no_effect} {nothing_keeps}"
-            case ast.Call(ast.Attribute(_, name)) if name in _RETURN_ANOTHER:
-                return f"{no_effect} {nothing_keeps}"
-    return None
-
-
-def why_none(function):
-    """Ask what is wrong with the `return` of a function that returned None."""
-    for line in _statements(function, ast.Return | ast.Assign):
-        match line.value:
-            case ast.Call(ast.Attribute(ast.Name(owner), name) as called) if _gives_none(owner, name):
-                return f"{ast.unparse(called)} changes what it is given, and returns None. Return the array itself."
-    if any(line.value for line in _statements(function, ast.Return)):
-        return "is its `return` inside an `if` or a loop, or is the returned value itself None?"
-    return "is the `return` line missing?"
-
-
-def _gives_none(owner, name):
-    """Tell whether a function changes an array or a list in place; np.sort and np.append make a new array."""
-    return name in ("fill_diagonal", "copyto") if owner == "np" else name in ("sort", "append", "extend", "fill")
-
-
-def _statements(function, kind):
-    """Return the statements of a kind in a function's text, where that can be had."""
-    try:
-        tree = ast.parse(textwrap.dedent(_source(function)))
-    except SyntaxError:  # a lambda, cut out of its line
-        return []
-    return [step for step in ast.walk(tree) if isinstance(step, kind)]
-
-
 def one_row_repeated(returned):
     """Say of a list of rows that two of them are the same list; None where they are not."""
     rows = [row for row in returned if isinstance(row, list)] if isinstance(returned, list) else []
     if len({id(row) for row in rows}) == len(rows):
         return None
-    return (
-        "Several rows of your list are one and the same list: [[0] * n] * n repeats one row, and what is written into "
-        "it shows in all of them. np.zeros((n, n)) has n separate rows."
-    )
+    return ONE_LIST
 
 
 def holds_objects(returned):
@@ -442,27 +434,27 @@ def holds_objects(returned):
 
 def outside_arrays(function):
     """Name the arrays that a function takes from the notebook around it and not from its arguments."""
-    code = _code_of(function)
+    code = code_of(function)
     if code is None:
         return []
-    return sorted(name for name in _global_names(code) if isinstance(function.__globals__.get(name), np.ndarray))
+    return sorted(name for name in global_names(code) if isinstance(function.__globals__.get(name), np.ndarray))
 
 
 def other_order(function, names):
     """Return the names in the order of a function's first line, if it has all of them, and in another order."""
-    code = _code_of(function)
+    code = code_of(function)
     theirs = list(code.co_varnames[: code.co_argcount]) if code else []
     return theirs if set(names) <= set(theirs) and theirs[: len(names)] != list(names) else None
 
 
-def _code_of(function):
+def code_of(function):
     return function.__code__ if isinstance(function, types.FunctionType) else None
 
 
-def _global_names(code):
+def global_names(code):
     names = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
     inner = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
-    return names.union(*map(_global_names, inner))
+    return names.union(*map(global_names, inner))
 
 
 # What the compiler does differently where a module's function is typed into a notebook: it calls np.exp otherwise
@@ -481,13 +473,13 @@ def same_code(function, other):
                 inner = list(steps(step.argval)) if isinstance(step.argval, types.CodeType) else step.argval
                 yield _SAME.get(step.opname, step.opname), None if jumps else inner
 
-    codes = _code_of(function), _code_of(other)
+    codes = code_of(function), code_of(other)
     return None not in codes and list(steps(codes[0])) == list(steps(codes[1]))
 
 
 def does_nothing(function):
     """Tell whether a function's body is empty: it only returns a constant, or passes."""
-    code = _code_of(function)
+    code = code_of(function)
     idle = {"RESUME", "NOP", "POP_TOP", "LOAD_CONST", "LOAD_SMALL_INT", "STORE_FAST", "RETURN_CONST", "RETURN_VALUE"}
     return code is not None and all(step.opname in idle for step in dis.get_instructions(code))
 

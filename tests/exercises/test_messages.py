@@ -6,11 +6,20 @@ import re
 import numpy as np
 import pytest
 from answers import EXERCISES
-from answers.masked_attention import masked_choice_not_kept
-from answers.mend_attention import nothing_written_back
+from answers.knock_out import knock_out_copied_in_vain
+from answers.masked_attention import (
+    masked_by_a_function_in_vain,
+    masked_choice_not_kept,
+    masked_in_a_loop_in_vain,
+    masked_under_a_name_that_is_not_used,
+)
+from answers.mend_attention import nothing_written_back, only_a_name_for_each_row
+from answers.multi_head_attention import mha_mask_only_where_it_is_none, mha_mask_with_another_axis
+from answers.next_token_probabilities import probabilities_by_an_order_not_kept
 from answers.packed_mask import packed_compared_in_place_of_assigned
 from answers.softmax import softmax_only_matrices
 from answers.split_heads import split_reshaped_in_vain, split_swapped_in_vain
+from answers.weights_from_torch import transposed_in_vain
 
 from mha_helpers import exercises
 from mha_helpers.attention import softmax, softmax_jacobian, split_heads
@@ -262,6 +271,29 @@ def test_nobody_hears_of_matrices_where_there_are_none_to_be_right_on(name):
             "`weights[i] / weights[i].sum()` has no effect: its result isn't kept",
         ),
         ("packed_mask", packed_compared_in_place_of_assigned, "== only compares. An assignment has a single =."),
+        ("next_token_probabilities", probabilities_by_an_order_not_kept, "Keep the new one: ordered = np.sort(...)."),
+        ("weights_from_torch", transposed_in_vain, "The line `W_Q.T` has no effect: its result isn't kept."),
+        ("knock_out", knock_out_copied_in_vain, "Keep the new one: W_O = W_O.copy(...)."),
+        (
+            "masked_attention",
+            masked_by_a_function_in_vain,
+            "The line `_visible(scores, mask)` has no effect: its result isn't kept",
+        ),
+        (
+            "masked_attention",
+            masked_under_a_name_that_is_not_used,
+            "The line `masked = np.where(mask, scores, -np.inf)` has no effect: `masked` isn't used after it.",
+        ),
+        (
+            "masked_attention",
+            masked_in_a_loop_in_vain,
+            "it gives the name `row` to something new, and what you loop over stays as it was",
+        ),
+        (
+            "mend_attention",
+            only_a_name_for_each_row,
+            "The line `row = row / row.sum()` has no effect: it gives the name `row` to something new",
+        ),
     ],
 )
 def test_a_line_without_an_effect_is_shown(name, answer, said):
@@ -278,6 +310,83 @@ def test_a_question_left_behind_is_not_blamed():
     message = exercises.split_heads.check(split_heads).message
     assert "no effect" not in message
     assert "moveaxis" in message
+
+
+def clamped(scores):
+    scores[scores > 700] = 700
+    return scores
+
+
+def shown(scores):
+    print(scores.shape)
+    return scores
+
+
+def refused(scores):
+    if scores.ndim == 0:
+        raise ValueError("no row")
+    return scores
+
+
+def softmax_with_lines_that_do_something(scores):
+    scores, kept = scores.copy(), []
+    clamped(scores)
+    shown(scores)
+    refused(scores)
+    np.exp(scores, scores)
+    np.add.at(scores, ..., 0)
+    np.nan_to_num(scores, copy=False)
+    np.fill_diagonal(np.atleast_2d(scores), 1)
+    np.sum(scores, axis=-1)
+    kept.append(scores)
+    total = 0
+    for row in np.atleast_2d(scores):
+        total = total + row.sum()
+        row /= 2
+        last = row
+    n_keys = scores.shape[-1]
+    width = n_keys // 2  # noqa: F841
+    return scores / (total + 1 + last.sum())
+
+
+def test_a_line_that_does_something_or_may_be_a_look_is_not_blamed():
+    result = exercises.softmax.check(softmax_with_lines_that_do_something)
+    assert (result.status, "no effect" in result.message) == ("wrong", False), result
+
+
+def test_where_it_is_none_something_else_may_be_made_of_an_argument():
+    def attention_gradients(queries, keys, values, d_context, mask=None):
+        if mask is None:
+            mask = np.ones((queries.shape[-2], keys.shape[-2]), bool)
+            weights = np.where(mask, 1, 0)
+        return weights
+
+    message = exercises.attention_gradients.check(attention_gradients).message
+    assert "Turn the condition" not in message
+
+
+def test_a_condition_the_wrong_way_round_is_shown():
+    message = exercises.multi_head_attention.check(mha_mask_only_where_it_is_none).message
+    assert message.startswith("You use `mask` only where it is None")
+    assert "Turn the condition `mask is None` round." in message
+
+
+def test_of_a_mask_with_an_axis_too_many_there_is_one_advice_only():
+    for place in ((slice(None), None), (None, None)):
+        message = exercises.multi_head_attention.check(mha_mask_with_another_axis(place)).message
+        assert "pass it on as it is" in message
+        assert "Python said ValueError: the mask has shape " in message
+        assert "mask[:, None]" not in message
+        assert "give it two axes" not in message
+
+
+def test_infinity_times_one_is_infinity():
+    def blockwise_attention(queries, keys, values, mask=None, *, is_causal=False, block_size=128):
+        top = -np.inf * np.ones(queries.shape[:-1])
+        return (queries - top[..., None]) * 0
+
+    result = exercises.blockwise_attention.check(blockwise_attention)
+    assert (result.status, result.mistake) == ("wrong", None), result
 
 
 def test_a_right_answer_hears_of_no_such_line():

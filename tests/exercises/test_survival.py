@@ -84,6 +84,18 @@ def test_an_answer_that_never_ends_is_stopped_and_its_line_is_said(answer, short
     assert any(line in result.message for line in lines), result.message
 
 
+def test_where_nothing_moves_a_loop_on_the_line_that_should_is_shown(short_limit):
+    def softmax(scores):
+        row = 0
+        while row < len(scores):
+            row + 1
+        return attention.softmax(scores)
+
+    result = exercises.softmax.check(softmax)
+    assert result.mistake == "never-ends"
+    assert "The line `row + 1` has no effect" in result.message
+
+
 def test_what_ends_on_most_inputs_and_not_on_one_is_told_which(short_limit):
     def softmax(scores):
         while scores.ndim > 2:

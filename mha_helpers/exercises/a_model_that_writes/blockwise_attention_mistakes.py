@@ -178,7 +178,8 @@ BLOCKWISE_MISTAKES = (
     ),
     Mistake(
         "blockwise-last-block-only",
-        "Only the last block is left: each one overwrites what was before it. Add to total and context.",
+        "Only the last block is left: each one overwrites what was before it. Add to total and context. (If you do, is "
+        "the correction always 0? It is if the top stays at -inf: end each round with top = new_top.)",
         (
             _softmax_in_each(lambda contexts: contexts[-1]),
             _online(correction_of=lambda top, new: 0.0),

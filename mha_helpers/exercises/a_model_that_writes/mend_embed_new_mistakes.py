@@ -52,6 +52,23 @@ MEND_MISTAKES = (
         (lambda codes, characters, positions, n_old: characters[codes] + positions[: len(codes)] + n_old,),
     ),
     Mistake(
+        "position-added-to-codes",
+        "You add n_old to the codes, which makes other characters of them. What moves on is the place in the table of "
+        "positions: positions[n_old : n_old + n_new].",
+        (
+            lambda codes, characters, positions, n_old: characters[codes + n_old] + positions[: len(codes)],
+            lambda codes, characters, positions, n_old: characters[codes + n_old] + positions[n_old:][: len(codes)],
+        ),
+    ),
+    Mistake(
+        "position-codes-cut",
+        "You cut the codes at n_old. But they are the codes of the new characters alone: use them all.",
+        (
+            lambda codes, characters, positions, n_old: characters[codes[n_old:]] + positions[n_old:][: len(codes)],
+            lambda codes, characters, positions, n_old: characters[codes[n_old:]] + positions[: len(codes)],
+        ),
+    ),
+    Mistake(
         "position-one-late",
         "All positions are one too high. Positions count from 0, so that the first character after n_old old ones "
         "has the position n_old.",
@@ -77,6 +94,7 @@ MEND_MISTAKES = (
         (
             _at(lambda codes, n_old, n: slice(n_old, len(codes))),
             _at(lambda codes, n_old, n: slice(n_old, None)),
+            _at(lambda codes, n_old, n: slice(n_old, -len(codes))),
             _at(lambda codes, n_old, n: slice(n_old, n_old + len(codes) - 1)),
             _at(lambda codes, n_old, n: slice(n_old, n_old + len(codes) + 1)),
         ),
@@ -103,7 +121,7 @@ MEND_MISTAKES = (
     Mistake(
         "position-by-character",
         "You look the position up by the character. Where a character stands has nothing to do with which it is.",
-        (_at(lambda codes, n_old, n: codes),),
+        (_at(lambda codes, n_old, n: codes), _at(lambda codes, n_old, n: codes + n_old)),
     ),
     Mistake(
         "position-from-the-end",

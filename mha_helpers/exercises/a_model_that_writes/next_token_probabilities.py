@@ -42,10 +42,8 @@ def _do_not_sum_to_one(call, arguments, arrays):
     wrong = sums[~np.isclose(sums, 1, atol=1e-4)]
     if not wrong.size:
         return None
-    return (
-        f"Probabilities must sum to 1; yours sum to {wrong[0]:.4f}. Hide the others before the softmax, or divide by "
-        "the sum afterwards."
-    )
+    advice = " Hide the others before the softmax, or divide by the sum afterwards." if "top_k" in arguments else ""
+    return f"Probabilities must sum to 1; yours sum to {wrong[0]:.4f}.{advice}"
 
 
 def _more_than_k(call, arguments, arrays):

@@ -47,6 +47,15 @@ def _divided_after(logits, *, temperature=1.0, top_k=None):
     return _hidden(logits, _highest(logits, top_k)) / temperature
 
 
+def _divided_and_cut(logits, *, temperature=1.0, top_k=None):
+    return np.where(_highest(logits, top_k), softmax(logits) / temperature, 0)
+
+
+def _divided_and_shared_out(logits, *, temperature=1.0, top_k=None):
+    probabilities = _divided_and_cut(logits, temperature=temperature, top_k=top_k)
+    return probabilities if top_k is None else _divided_by_sums(probabilities)
+
+
 def _top_k_or_temperature(logits, *, temperature=1.0, top_k=None):
     return softmax(logits / temperature) if top_k is None else _hidden(logits, _highest(logits, top_k))
 
@@ -117,8 +126,12 @@ def _either_way(*implementations):
 PROBABILITY_MISTAKES = (
     Mistake(
         "temperature-ignored",
-        "The temperature is not used. Divide the logits by it, before the softmax.",
-        _either_way(_tempered(lambda logits, temperature: logits)),
+        "The temperature changes nothing. Divide the logits by it, before the softmax. (Probabilities that are divided "
+        "by it, and then by their sum, are what they were.)",
+        (
+            *_either_way(_tempered(lambda logits, temperature: logits)),
+            lambda logits, *, temperature=1.0, top_k=None: softmax(logits),
+        ),
     ),
     Mistake(
         "temperature-multiplies",
@@ -132,7 +145,10 @@ PROBABILITY_MISTAKES = (
         "temperature-after-softmax",
         "You divide the probabilities. They then sum to 1 / temperature, and their ratios are as before. Divide the "
         "logits.",
-        _either_way(_divided_after),
+        (
+            *_either_way(_divided_after, _divided_and_cut, _divided_and_shared_out),
+            lambda logits, *, temperature=1.0, top_k=None: softmax(logits) / temperature,
+        ),
     ),
     Mistake(
         "temperature-squared",

@@ -129,7 +129,7 @@ def _masked_by(wrong):
 
 
 def _masked_by_more_axes(place, attend):
-    """Attention whose mask is mask[place], with another axis of length 1."""
+    """Attention whose mask is mask[place], with more axes of length 1."""
     return lambda queries, keys, values, mask: attend(queries, keys, values, None if mask is None else mask[place])
 
 
@@ -643,11 +643,17 @@ MULTI_HEAD_MISTAKES = (
     ),
     Mistake(
         "mha-mask-axis-added",
-        "You add an axis to the mask. It already fits the weights' axes, (..., n_heads, seq_len, seq_len), or is a "
+        "You add axes to the mask. It already fits the weights' axes, (..., n_heads, seq_len, seq_len), or is a "
         "single (seq_len, seq_len) mask for all heads: pass it on as it is.",
         tuple(
             _through(attend=_masked_by_more_axes(place, attend))
-            for place in ((..., None, slice(None), slice(None)), (None,), (slice(None), None))
+            for place in (
+                (..., None, slice(None), slice(None)),
+                (None,),
+                (None, None),
+                (slice(None), None),
+                (slice(None), None, None),
+            )
             for attend in (scaled_dot_product_attention, _attend_by_hand)
         ),
     ),

@@ -64,6 +64,13 @@ def _flattened(axes):
     return wrong
 
 
+def _one_by_one(W_Q, W_K, W_V, W_O, head, n_heads):
+    for place in _own(W_O, head, n_heads):
+        W_Q, W_K, W_V = (np.delete(W, place, axis=1) for W in (W_Q, W_K, W_V))
+        W_O = np.delete(W_O, place, axis=0)
+    return W_Q, W_K, W_V, W_O
+
+
 def _only_the_head(W_Q, W_K, W_V, W_O, head, n_heads):
     places = _own(W_O, head, n_heads)
     return W_Q[:, places], W_K[:, places], W_V[:, places], W_O[places]
@@ -163,6 +170,12 @@ WITHOUT_HEAD_MISTAKES = (
         "You leave out every n_heads-th column. A head's columns stand together: d_head of them, from head * d_head "
         "on.",
         (_leaving_out(RIGHT, lambda W_O, head, n_heads: np.arange(head, len(W_O), n_heads)),),
+    ),
+    Mistake(
+        "without-head-one-by-one",
+        "You leave out one column (or row) at a time. After each, those behind it move up, so that the next number "
+        "means another one. Leave out the whole block at once: np.delete(W_Q, own, axis=1) takes many places.",
+        (_one_by_one,),
     ),
     Mistake(
         "without-head-width",

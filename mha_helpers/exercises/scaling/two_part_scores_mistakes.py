@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from mha_helpers.attention import attention_scores
+from mha_helpers.attention import attention_scores, softmax
 from mha_helpers.exercises.engine import Mistake
+from mha_helpers.exercises.steps import swap
 
 
 def _divided(divide):
@@ -74,6 +75,24 @@ TWO_PART_MISTAKES = (
         "two-parts-undivided",
         "The sum isn't divided at all. Count the products in one score, and divide by the root of their number.",
         (_divided(lambda content, position, c, p: content + position),),
+    ),
+    Mistake(
+        "two-parts-one-divided",
+        "Only one of the two parts is divided, because / binds tighter than +. Put brackets round the sum.",
+        (
+            _divided(lambda content, position, c, p: content + position / (c + p) ** 0.5),
+            _divided(lambda content, position, c, p: content / (c + p) ** 0.5 + position),
+        ),
+    ),
+    Mistake(
+        "two-parts-softmax",
+        "You take the softmax, too. What is asked for are the scores.",
+        (_divided(lambda content, position, c, p: softmax((content + position) / (c + p) ** 0.5)),),
+    ),
+    Mistake(
+        "scores-keys-by-queries",
+        "You swapped queries and keys: your rows are keys, and your columns are queries. Rows ask, columns are asked.",
+        (_divided(lambda content, position, c, p: swap(content + position) / (c + p) ** 0.5),),
     ),
     Mistake(
         "two-parts-one-missing",

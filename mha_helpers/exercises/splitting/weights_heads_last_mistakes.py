@@ -79,7 +79,10 @@ WEIGHTS_HEADS_LAST_MISTAKES = (
     Mistake(
         "mha-softmax-over-heads",
         "Your weights sum to 1 over the heads. Each head shares out its own attention, over the keys: axis=-1.",
-        (_over(1),),
+        (
+            _over(1),
+            lambda queries, keys: softmax(np.moveaxis(_scores(queries, keys), 1, -1) / np.sqrt(queries.shape[-1])),
+        ),
     ),
     Mistake(
         "softmax-global",
@@ -90,6 +93,11 @@ WEIGHTS_HEADS_LAST_MISTAKES = (
         "scale-missing",
         "The scores are not divided. Divide them by the root of the number of features in one head, the last axis.",
         (_scaled_by(lambda queries, keys: 1),),
+    ),
+    Mistake(
+        "scale-after-softmax",
+        "You divide the weights, after the softmax. They then no longer add up to 1. Divide the scores.",
+        (lambda queries, keys: softmax(_scores(queries, keys)) / np.sqrt(queries.shape[-1]),),
     ),
     Mistake(
         "scale-n-heads",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.attention import scaled_dot_product_attention, softmax_jacobian
+from mha_helpers.attention import scaled_dot_product_attention, softmax, softmax_jacobian
 from mha_helpers.gradients import attention_gradients
 
 CATALOGUE = (
@@ -132,7 +132,20 @@ def gradients_by_step(step):
     return gradients
 
 
+def _plus_infinity_times_zero(scores, mask):
+    return scores + ~mask * -np.inf
+
+
+def gradients_of_infinity_times_zero(queries, keys, values, d_context, mask=None):
+    scores = queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+    p = softmax(scores if mask is None else _plus_infinity_times_zero(scores, mask))
+    d_p = d_context @ values.swapaxes(-1, -2)
+    d_s = p * (d_p - (p * d_p).sum(axis=-1, keepdims=True)) / np.sqrt(queries.shape[-1])
+    return d_s @ keys, d_s.swapaxes(-1, -2) @ queries, p.swapaxes(-1, -2) @ d_context
+
+
 WRONG = {
+    "zero-times-inf": (gradients_of_infinity_times_zero,),
     "gradients-brackets": (
         gradients_by_step(lambda p, d_p: p * d_p - (p * d_p).sum(axis=-1, keepdims=True)),
         gradients_by_step(lambda p, d_p: p * (d_p - p * d_p.sum(axis=-1, keepdims=True))),
@@ -178,6 +191,10 @@ WRONG = {
 }
 
 TOLD = (
+    (
+        lambda q, k, v, dc, mask=None: list(attention_gradients(q, k, v, dc, mask))[:2],
+        "Expected 3, `return d_queries, d_keys, d_values`; got a list of 2.",
+    ),
     (
         lambda q, k, v, dc, mask=None: tuple(2 * g for g in attention_gradients(q, k, v, dc, mask)),
         "Raise values[0, 0] by 0.0001 and the loss changes by",

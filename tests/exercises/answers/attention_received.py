@@ -37,7 +37,32 @@ RIGHT = (
     lambda weights: np.add.reduce(weights, axis=-2),
 )
 
+
+def received_by_the_first_key(weights):
+    received = []
+    for key in range(weights.shape[-1]):
+        received.append(weights[..., key].sum())
+        return received
+
+
+def received_in_whole_numbers(weights):
+    received = np.zeros(weights.shape[-1], dtype=int)
+    for row in weights:
+        received += row
+    return received
+
+
+def received_by_pythons_sum(weights):
+    return sum(weights, axis=-2)
+
+
+def received_only_shown(weights):
+    return print(weights.sum(axis=-2))
+
+
 WRONG = {
+    "return-in-loop": (received_by_the_first_key,),
+    "fractions-lost": (lambda weights: weights.sum(axis=-2).astype(int),),
     "received-over-keys": (lambda weights: np.ones(weights.shape[:-1]),),
     "received-largest": (lambda weights: np.sort(weights, axis=-2)[..., -1, :],),
     None: (
@@ -48,4 +73,12 @@ WRONG = {
     ),
 }
 
-TOLD = ((lambda weights: 2 * weights.sum(axis=-2), "must add up to 4; yours adds up to 8.0000"),)
+TOLD = (
+    (lambda weights: 2 * weights.sum(axis=-2), "must add up to 4; yours adds up to 8.0000"),
+    (
+        received_in_whole_numbers,
+        "an array of whole numbers can't hold fractions, and `+=` or `/=` doesn't change that.",
+    ),
+    (received_by_pythons_sum, "that is Python's own function. NumPy's knows an axis: np.sum(a, axis=-1)."),
+    (received_only_shown, "print only shows something, and returns None."),
+)

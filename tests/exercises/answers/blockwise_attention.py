@@ -104,7 +104,34 @@ def blockwise_if_mask(queries, keys, values, mask=None, *, block_size=128):
     return blockwise_attention(queries, keys, values, block_size=block_size)
 
 
+def blockwise_with_a_top_that_stays(queries, keys, values, mask=None, *, block_size=128):
+    top, total, context = -np.inf, 0, 0
+    for start in range(0, keys.shape[-2], block_size):
+        stop = start + block_size
+        scores = queries @ keys[..., start:stop, :].swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+        if mask is not None:
+            scores = np.where(mask[..., start:stop], scores, -np.inf)
+        new_top = np.maximum(top, scores.max(axis=-1, keepdims=True))
+        safe_top = np.where(np.isneginf(new_top), 0, new_top)
+        correction, exponentials = np.exp(top - safe_top), np.exp(scores - safe_top)
+        total = total * correction + exponentials.sum(axis=-1, keepdims=True)
+        context = context * correction + exponentials @ values[..., start:stop, :]
+    return context / total
+
+
+def blockwise_first_block_only(queries, keys, values, mask=None, *, block_size=128):
+    total, context = 0, 0
+    for start in range(0, keys.shape[-2], block_size):
+        stop = start + block_size
+        scores = queries @ keys[..., start:stop, :].swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+        total = total + np.exp(scores).sum(axis=-1, keepdims=True)
+        context = context + np.exp(scores) @ values[..., start:stop, :]
+        return context / total
+
+
 WRONG = {
+    "blockwise-last-block-only": (blockwise_with_a_top_that_stays,),
+    "return-in-loop": (blockwise_first_block_only,),
     "blockwise-mask-not-cut": (blockwise_mask_not_cut,),
     "input-changed": (blockwise_in_place,),
     "blockwise-all-at-once": (

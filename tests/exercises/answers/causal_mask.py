@@ -114,6 +114,36 @@ def causal_none_for_one(n):
     return np.tri(n, dtype=bool) if n > 1 else None
 
 
+def causal_rows_of_one_list(n):
+    mask = [[False] * n] * n
+    for i in range(n):
+        for j in range(i + 1):
+            mask[i][j] = True
+    return np.array(mask)
+
+
+def causal_one_row_appended(n):
+    row, mask = [False] * n, []
+    for i in range(n):
+        row[i] = True
+        mask.append(row)
+    return np.array(mask)
+
+
+def causal_rows_not_appended(n):
+    rows = []
+    for i in range(n):
+        np.append(rows, [j <= i for j in range(n)])
+    return np.array(rows)
+
+
+def causal_by_a_question_without_an_answer(n):
+    def sees(i, j):
+        j <= i  # noqa: B015
+
+    return np.array([[sees(i, j) for j in range(n)] for i in range(n)])
+
+
 WRONG = {
     "causal-extra-axes": (lambda n: np.tri(n, dtype=bool)[None, None],),
     "causal-numbers": (
@@ -127,6 +157,8 @@ WRONG = {
         lambda n: [[j < i for j in range(n)] for i in range(n)],
     ),
     "held-as-objects": (lambda n: np.array([[j <= i for j in range(n)] for i in range(n)], dtype=object),),
+    "one-list-for-all-rows": (causal_rows_of_one_list, causal_one_row_appended),
+    "result-thrown-away": (causal_rows_not_appended,),
     None: (
         causal_first_size,
         causal_index_missing,
@@ -176,6 +208,11 @@ WRONG = {
 }  # fmt: skip
 
 TOLD = (
+    (causal_by_a_question_without_an_answer, "`sees` has no `return`, so what it gives is None."),
+    (
+        lambda n: [[True] * (i + 1) for i in range(n)],
+        "The rows of your mask have different lengths, 1, 2, 3 and 4; in an array all are equally long.",
+    ),
     (lambda n: 2 * np.tri(n), "A mask here holds only booleans: True where a query may attend"),
     (lambda n: ~np.tri(n, dtype=int), "~1 is -2, and ~0 is -1. Make booleans first."),
     (lambda n: np.tri(n, dtype=bool)[:, ::-1], "Query 0 sees key 3, which comes after it."),

@@ -198,6 +198,7 @@ WRONG = {
         lambda heads: heads.transpose(0, 2, 1).reshape(heads.shape[-2], -1),
     ),
     "combine-fixed-axes": (lambda heads: heads.transpose(0, 2, 1, 3).reshape(heads.shape[0], heads.shape[2], -1),),
+    "fractions-lost": (_combine_then(lambda combined: combined.astype(int)),),
     None: (
         combine_straight_in_batches,
         combine_straight_if_cube,
@@ -212,7 +213,6 @@ WRONG = {
         _combine_then(lambda combined: np.roll(combined, 1, axis=-1)),
         _combine_then(lambda combined: combined.squeeze()),
         _combine_then(lambda combined: combined.round(1)),
-        _combine_then(lambda combined: combined.astype(int)),
         _combine_then(lambda combined: combined / combined.shape[-1]),
         _combine_then(lambda combined: (combined, combined)),
         _combine_then(lambda combined: combined[None]),

@@ -107,6 +107,7 @@ WRONG = {
     "variance-scaled": (lambda queries, keys: (queries * keys).sum(-1).var() / queries.shape[-1],),
     "variance-all-pairs": (lambda queries, keys: np.inner(queries, keys).var(),),
     "variance-sum-of-variances": (lambda queries, keys: (queries.T * keys.T).var(axis=1).sum(),),
+    "fractions-lost": (lambda queries, keys: int((queries * keys).sum(-1).var()),),
     None: (
         variance_remembers,
         variance_of_standardised,
@@ -123,7 +124,6 @@ WRONG = {
         lambda queries, keys: [(queries * keys).sum(-1).var()],
         lambda queries, keys: ((queries * keys).sum(-1).mean(), (queries * keys).sum(-1).var()),
         lambda queries, keys: f"{(queries * keys).sum(-1).var():.4f}",
-        lambda queries, keys: int((queries * keys).sum(-1).var()),
         lambda queries, keys: (queries * keys).sum(-1).var() * queries.shape[-1],
         lambda queries, keys: (queries * keys).var(axis=-1).mean(),
         lambda queries, keys: queries.var() * keys.var(),

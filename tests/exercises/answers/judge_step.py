@@ -280,12 +280,12 @@ WRONG = {
     "slips-carried-called-right": (_judged_then(lambda wrong, slip: (slip, ~slip)),),
     "slips-printed-unused": (lambda p, r, g, h: judge_step(r, p, g, h),),
     "slips-fixed-tolerance": (lambda p, r, g, h: judge_step(p, np.round(r), np.round(g), h),),
+    "return-in-loop": (judge_early_return,),
     "held-as-objects": (lambda p, r, g, h: tuple(part.astype(object) for part in judge_step(p, r, g, h)),),
     None: (
         judge_neighbours,
         judge_off_by_one,
         judge_from_second_column,
-        judge_early_return,
         judge_majority,
         judge_more_than_one,
         judge_cut_off,

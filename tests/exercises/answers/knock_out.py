@@ -275,10 +275,18 @@ def _knocked_out_then(change):
     return lambda W_O, heads, n_heads: change(knock_out(W_O, heads, n_heads))
 
 
+def knock_out_copied_in_vain(W_O, heads, n_heads):
+    W_O.copy()
+    for head in heads:
+        W_O[head * len(W_O) // n_heads : (head + 1) * len(W_O) // n_heads] = 0
+    return W_O
+
+
 WRONG = {
     "knock-out-by-place": (knock_out_loop_of_numbers,),
     "input-changed": (
         knock_out_in_place,
+        knock_out_copied_in_vain,
         knock_out_in_place_of_a_view,
         knock_out_changes_heads,
     ),
@@ -289,6 +297,7 @@ WRONG = {
     ),
     "knock-out-kept": (lambda W_O, heads, n_heads: W_O - knock_out(W_O, heads, n_heads) @ np.eye(W_O.shape[1]),),
     "knock-out-everything": (lambda W_O, heads, n_heads: np.vectorize(lambda w: 0)(W_O),),
+    "fractions-lost": (_knocked_out_then(lambda W_O: W_O.astype(int)),),
     None: (
         knock_out_without_return,
         knock_out_slice_of_array,
@@ -310,7 +319,6 @@ WRONG = {
         _knocked_out_then(lambda W_O: W_O.ravel()),
         _knocked_out_then(lambda W_O: np.abs(W_O)),
         _knocked_out_then(lambda W_O: W_O.round()),
-        _knocked_out_then(lambda W_O: W_O.astype(int)),
         _knocked_out_then(lambda W_O: W_O == 0),
         _knocked_out_then(lambda W_O: W_O / np.linalg.norm(W_O)),
         _knocked_out_then(lambda W_O: W_O + 1e-3),

@@ -606,6 +606,63 @@ def masked_in_brackets(queries, keys, values, mask):
     return weights @ values, weights
 
 
+def _visible(scores, mask):
+    return np.where(mask, scores, -np.inf)
+
+
+def _hidden_in_vain(scores, mask):
+    scores = np.where(mask, scores, -np.inf)
+
+
+def masked_by_a_function_in_vain(queries, keys, values, mask):
+    scores = attention_scores(queries, keys) / np.sqrt(queries.shape[-1])
+    _visible(scores, mask)
+    weights = softmax(scores)
+    return weights @ values, weights
+
+
+def masked_by_a_function_without_return(queries, keys, values, mask):
+    scores = attention_scores(queries, keys) / np.sqrt(queries.shape[-1])
+    scores = _hidden_in_vain(scores, mask)
+    weights = softmax(scores)
+    return weights @ values, weights
+
+
+def masked_in_a_loop_in_vain(queries, keys, values, mask):
+    scores = attention_scores(queries, keys) / np.sqrt(queries.shape[-1])
+    for row, visible in zip(scores, mask, strict=False):
+        row = np.where(visible, row, -np.inf)
+    weights = softmax(scores)
+    return weights @ values, weights
+
+
+def masked_under_a_name_that_is_not_used(queries, keys, values, mask):
+    scores = attention_scores(queries, keys) / np.sqrt(queries.shape[-1])
+    masked = np.where(mask, scores, -np.inf)  # noqa: F841
+    weights = softmax(scores)
+    return weights @ values, weights
+
+
+def masked_only_without_a_mask(queries, keys, values, mask):
+    scores = attention_scores(queries, keys) / np.sqrt(queries.shape[-1])
+    if mask is None:
+        scores = np.where(mask, scores, -np.inf)
+    weights = softmax(scores)
+    return weights @ values, weights
+
+
+def masked_infinity_times_zero_made_zero(queries, keys, values, mask):
+    scores = attention_scores(queries, keys) / np.sqrt(queries.shape[-1])
+    weights = np.nan_to_num(softmax(scores + ~mask * -np.inf))
+    return weights @ values, weights
+
+
+def masked_rows_of_different_lengths(queries, keys, values, mask):
+    scores = attention_scores(queries, keys) / np.sqrt(queries.shape[-1])
+    weights = [softmax(row[visible]) for row, visible in zip(scores, mask, strict=False)]
+    return np.array([row @ values[visible] for row, visible in zip(weights, mask, strict=False)]), weights
+
+
 WRONG = {
     "mask-full-row-all-at-once": (
         masked_all_or_nothing,
@@ -642,7 +699,14 @@ WRONG = {
     "mask-inverted": (
         masked_numpy_ma_without_where,
     ),
-    "mask-ignored": (_masking(lambda mask, q, k: mask if mask.ndim == 4 else np.ones_like(mask)),),
+    "mask-ignored": (
+        _masking(lambda mask, q, k: mask if mask.ndim == 4 else np.ones_like(mask)),
+        masked_by_a_function_in_vain,
+        masked_in_a_loop_in_vain,
+        masked_under_a_name_that_is_not_used,
+    ),
+    "wrong-condition": (masked_only_without_a_mask,),
+    "zero-times-inf": (masked_infinity_times_zero_made_zero,),
     "mask-full-row-unmasked": (_masking(lambda mask, q, k: np.where(mask.any(-1, keepdims=True), mask, True)),),
     "mask-tiny-number": (
         _hiding(lambda scores, mask: np.where(mask, scores, scores - 1e3)),
@@ -723,6 +787,11 @@ WRONG = {
 }  # fmt: skip
 
 TOLD = (
+    (
+        masked_by_a_function_without_return,
+        "Likely cause: `_hidden_in_vain` has no `return`, so what it gives is None.",
+    ),
+    (masked_rows_of_different_lengths, "The rows of your weights have different lengths, 3 and 2"),
     (masked_empty_rows_of_the_first_axis, "Row 1, 2, 0 of the weights is NaN: everything is hidden from it."),
     (weights_changed(lambda weights, mask: np.where(weights > 0.5, np.nan, weights)), "It holds NaN or infinity."),
     (weights_changed(lambda weights, mask: weights - 0.25), "Weights cannot be negative; the lowest is -0.2500."),

@@ -89,6 +89,13 @@ def nothing_written_back(queries, keys, values):
     return weights @ values, weights
 
 
+def only_a_name_for_each_row(queries, keys, values):
+    weights = np.exp(queries @ keys.swapaxes(-1, -2))
+    for row in weights:
+        row = row / row.sum()
+    return weights @ values, weights
+
+
 def overwritten_by_its_row(queries, keys, values):
     weights = np.exp(queries @ keys.swapaxes(-1, -2))
     for i in range(len(queries)):
@@ -107,6 +114,7 @@ WRONG = {
     ),
     "softmax-not-normalised": (
         nothing_written_back,
+        only_a_name_for_each_row,
         lambda queries, keys, values: (np.exp(queries @ keys.T) @ values, np.exp(queries @ keys.T)),
     ),
     "scores-keys-by-queries": (transposed_instead,),

@@ -29,6 +29,15 @@ WRONG = {
         lambda codes, characters, positions, n_old: characters[codes] + positions[len(codes) :],
         lambda codes, characters, positions, n_old: characters[codes] + positions[len(codes) : n_old + len(codes)],
     ),
+    "position-added-to-codes": (
+        lambda codes, characters, positions, n_old: characters[codes + n_old] + positions[: len(codes)],
+    ),
+    "position-codes-cut": (
+        lambda codes, characters, positions, n_old: characters[codes[n_old:]] + positions[n_old : n_old + len(codes)],
+    ),
+    "position-by-character": (
+        lambda codes, characters, positions, n_old: characters[codes] + positions[n_old + codes],
+    ),
     "position-number-added": (
         lambda codes, characters, positions, n_old: n_old + characters[codes] + positions[: len(codes)],
     ),
@@ -36,6 +45,7 @@ WRONG = {
     "position-slice-end": (
         lambda codes, characters, positions, n_old: characters[codes] + positions[n_old : len(codes)],
         lambda codes, characters, positions, n_old: characters[codes] + positions[n_old:],
+        lambda codes, characters, positions, n_old: characters[codes] + positions[n_old : -len(codes)],
     ),
     "position-slice-start": (
         lambda codes, characters, positions, n_old: characters[codes] + positions[: n_old + len(codes)],

@@ -650,12 +650,32 @@ def mha_output_not_kept(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     return heads, weights
 
 
+def mha_mask_only_where_it_is_none(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    queries, keys, values = (split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
+    scores = queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+    if mask is None:
+        scores = np.where(mask, scores, -np.inf)
+    weights = softmax(scores)
+    return combine_heads(weights @ values) @ W_O, weights
+
+
+def mha_mask_passed_on_where_it_is_none(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    queries, keys, values = (split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
+    if mask is not None:
+        heads, weights = scaled_dot_product_attention(queries, keys, values)
+    else:
+        heads, weights = scaled_dot_product_attention(queries, keys, values, mask)
+    return combine_heads(heads) @ W_O, weights
+
+
 WRONG = {
     "mha-mask-axis-added": (
         mha_mask_with_another_axis((..., None, slice(None), slice(None))),
         mha_mask_with_another_axis((slice(None), None)),
         mha_mask_with_another_axis(None),
+        mha_mask_with_another_axis((None, None)),
     ),
+    "wrong-condition": (mha_mask_only_where_it_is_none, mha_mask_passed_on_where_it_is_none),
     "mha-mask-in-a-loop": (mha_mask_head_by_head,),
     "result-thrown-away": (mha_output_not_kept,),
     "mha-always-causal": (mha_always_causal,),

@@ -58,6 +58,10 @@ WRONG = {
 
 TOLD = (
     (
+        lambda b, s, d, h: (np.zeros((b, h, s, d // h)), np.zeros((b, h, s, s)), np.zeros((b, s, d))),
+        "concatenation should be a shape; yours is an array of shape (2, 5, 12). Return its `.shape`.",
+    ),
+    (
         lambda b, s, d, h: ((b, s, h, d), (b, h, s, s), (b, s, d)),
         "the axes of queries_in_heads count sentences, heads, tokens, and the features of one head.",
     ),

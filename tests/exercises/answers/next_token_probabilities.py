@@ -144,7 +144,35 @@ def probabilities_only_if_k(logits, *, temperature=1.0, top_k=None):
         return next_token_probabilities(logits, temperature=temperature, top_k=top_k)
 
 
+def probabilities_by_an_order_not_kept(logits, *, temperature=1.0, top_k=None):
+    logits = logits / temperature
+    if top_k is not None:
+        ordered = logits.copy()
+        np.sort(ordered, axis=-1)
+        logits = np.where(logits >= ordered[..., [-min(top_k, logits.shape[-1])]], logits, -np.inf)
+    return softmax(logits)
+
+
+def probabilities_divided(logits, *, temperature=1.0, top_k=None):
+    probabilities = softmax(logits) / temperature
+    if top_k is not None:
+        kth = np.sort(probabilities, axis=-1)[..., [-min(top_k, logits.shape[-1])]]
+        probabilities = np.where(probabilities >= kth, probabilities, 0)
+        probabilities = probabilities / probabilities.sum(axis=-1, keepdims=True)
+    return probabilities
+
+
+def probabilities_divided_and_divided_by_their_sum(logits, *, temperature=1.0, top_k=None):
+    probabilities = softmax(logits) / temperature
+    return probabilities / probabilities.sum(axis=-1, keepdims=True)
+
+
 WRONG = {
+    "result-thrown-away": (probabilities_by_an_order_not_kept,),
+    "temperature-after-softmax": (
+        probabilities_divided,
+        lambda logits, *, temperature=1.0, top_k=None: softmax(logits) / temperature,
+    ),
     "softmax-twice": (
         lambda logits, *, temperature=1.0, top_k=None: softmax(softmax(logits) / temperature),
         lambda logits, *, temperature=1.0, top_k=None: softmax(softmax(logits / temperature)),
@@ -171,7 +199,11 @@ WRONG = {
     "top-k-lowest": (probabilities_unguarded(place=lambda k: k - 1),),
     "top-k-logit-zero": (probabilities_unguarded(low=0),),
     "input-changed": (probabilities_keep_logits,),
-    "temperature-ignored": (lambda logits, *, temperature=1.0, top_k=None: probabilities_argsort(logits, top_k=top_k),),
+    "temperature-ignored": (
+        probabilities_divided_and_divided_by_their_sum,
+        lambda logits, *, temperature=1.0, top_k=None: probabilities_argsort(logits, top_k=top_k),
+        lambda logits, *, temperature=1.0, top_k=None: softmax(logits),
+    ),
     "top-k-row-taken": (probabilities_argsort_of_one_row,),
     "top-k-ignored": (lambda logits, *, temperature=1.0, top_k=None: probabilities_argsort(logits, temperature),),
     None: (

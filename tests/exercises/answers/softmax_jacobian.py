@@ -158,6 +158,22 @@ def jacobian_one_row_repeated(p):
     return jacobian
 
 
+def jacobian_one_row_appended(p):
+    row = np.zeros(len(p))
+    rows = []
+    for i in range(len(p)):
+        for j in range(len(p)):
+            row[j] = p[i] * ((i == j) - p[j])
+        rows.append(row)
+    return np.array(rows)
+
+
+def jacobian_filled_with_zero(p):
+    jacobian = np.full((len(p), len(p)), 0)
+    jacobian[:] = np.diag(p) - np.outer(p, p)
+    return jacobian
+
+
 def jacobian_filled_and_lost(p):
     jacobian = -np.outer(p, p)
     return np.fill_diagonal(jacobian, p * (1 - p))
@@ -196,13 +212,14 @@ WRONG = {
     "jacobian-diagonal-twice": (lambda p: np.diag(p * (1 - p)) - np.outer(p, p),),
     "jacobian-outer-positive": (lambda p: p[:, None] * p,),
     "jacobian-of-scores": (lambda p: softmax_jacobian(np.exp(p) / np.exp(p).sum()),),
+    "fractions-lost": (jacobian_integers, jacobian_filled_with_zero),
+    "one-list-for-all-rows": (jacobian_one_row_repeated, jacobian_one_row_appended),
     None: (
         jacobian_upper_half,
         jacobian_coarse_differences,
         jacobian_nudged,
         jacobian_of_inverse,
         jacobian_neighbours,
-        jacobian_integers,
         jacobian_with_epsilon,
         lambda p: np.diag(p)[:4, :4] - np.outer(p, p)[:4, :4],
         lambda p: np.tril(softmax_jacobian(p)),
@@ -244,7 +261,7 @@ WRONG = {
 }  # fmt: skip
 
 TOLD = (
-    (jacobian_one_row_repeated, "Several rows of your list are one and the same list"),
+    (lambda p: [p.tolist()] * len(p), "Several rows of your list are one and the same list"),
     (jacobian_filled_and_lost, "It returned None: np.fill_diagonal changes what it is given, and returns None."),
     (jacobian_into_a_view, "into a diagonal with np.fill_diagonal"),
     (jacobian_at_floats, "floats in square brackets pick nothing"),

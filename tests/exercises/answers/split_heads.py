@@ -313,6 +313,7 @@ WRONG = {
         lambda X, n_heads: X.reshape(n_heads, -1, X.shape[-1] // n_heads),
         lambda X, n_heads: np.resize(X, (*X.shape[:-2], n_heads, X.shape[-2], X.shape[-1] // n_heads)),
     ),
+    "fractions-lost": (_split_then(lambda heads: heads.astype(int)),),
     None: (
         split_two_heads,
         split_width_three,
@@ -331,7 +332,6 @@ WRONG = {
         _split_then(lambda heads: np.roll(heads, 1, axis=-3)),
         _split_then(lambda heads: heads.squeeze()),
         _split_then(lambda heads: heads.astype(np.float16) if heads.shape[-1] > 2 else heads.round(1)),
-        _split_then(lambda heads: heads.astype(int)),
         _split_then(lambda heads: heads.round(1)),
         _split_then(lambda heads: (heads, heads.shape)),
         _split_then(lambda heads: heads[None]),
@@ -351,7 +351,17 @@ WRONG = {
     ),
 }  # fmt: skip
 
+
+def split_added_to_a_list(X, n_heads):
+    heads = []
+    d_head = X.shape[-1] // n_heads
+    for i in range(n_heads):
+        heads += X[..., i * d_head : (i + 1) * d_head]
+    return np.stack(heads, axis=-3)
+
+
 TOLD = (
+    (split_added_to_a_list, "Put it at the list's end: heads.append(...)."),
     (split_list_assigned, "a.append(...) changes a in place, and returns None; use it on a line of its own."),
     (
         lambda X, n_heads: np.array_split(X, n_heads),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.attention import attention_scores
+from mha_helpers.attention import attention_scores, softmax
 from mha_helpers.exercises.scaling.two_part_scores import two_part_scores
 
 CATALOGUE = ("two-parts-each-by-its-root", "two-parts-sum-of-roots", "two-parts-content-width", "two-parts-no-root")
@@ -35,9 +35,33 @@ def _sum(content_queries, content_keys, position_queries, position_keys):
 
 RIGHT = (two_part_scores, two_parts_side_by_side, two_parts_queries_first, two_parts_einsum)
 
+
+def two_parts_without_brackets(content_queries, content_keys, position_queries, position_keys):
+    width = content_queries.shape[-1] + position_queries.shape[-1]
+    return content_queries @ content_keys.mT + position_queries @ position_keys.mT / np.sqrt(width)
+
+
+def two_parts_below_each_other(content_queries, content_keys, position_queries, position_keys):
+    queries, keys = np.concatenate([content_queries, position_queries]), np.concatenate([content_keys, position_keys])
+    return queries @ keys.mT / np.sqrt(queries.shape[-1])
+
+
 WRONG = {
+    "two-parts-one-divided": (two_parts_without_brackets,),
+    "two-parts-softmax": (lambda *parts: softmax(two_part_scores(*parts)),),
+    "scores-keys-by-queries": (lambda cq, ck, pq, pk: two_part_scores(ck, cq, pk, pq),),
     "two-parts-undivided": (_sum,),
     None: (lambda *parts: _sum(*parts) / 3, lambda *parts: _sum(*parts) / _sum(*parts).std(), lambda *parts: parts[0]),
 }
 
-TOLD = ((lambda *parts: _sum(*parts) / 5, "You divide the sum by 5.0000; for a spread of 1 it must be 3.0000."),)
+TOLD = (
+    (lambda *parts: _sum(*parts) / 5, "You divide the sum by 5.0000; for a spread of 1 it must be 3.0000."),
+    (
+        two_parts_below_each_other,
+        "joined along another axis than you mean. Name it: axis=-1 puts features side by side",
+    ),
+    (
+        lambda cq, ck, pq, pk: _sum(cq, ck, pq, pk) / np.sqrt(cq.shape + pq.shape),
+        "`.shape` is all sizes at once, and `*`, `+` and `/` need equal shapes. Take one of them: shape[-1].",
+    ),
+)

@@ -19,9 +19,23 @@ RIGHT = (
     lambda weight: tuple(np.moveaxis(weight.T.reshape(weight.shape[1], 3, -1), 1, 0)),
 )
 
+
+def transposed_in_vain(weight):
+    W_Q, W_K, W_V = np.split(weight, 3)
+    W_Q.T  # noqa: B018
+    W_K.T  # noqa: B018
+    W_V.T  # noqa: B018
+    return W_Q, W_K, W_V
+
+
+def taken_apart_by_features(weight):
+    W_Q, W_K, W_V = np.array(np.split(weight, 3)).T
+    return W_Q, W_K, W_V
+
+
 WRONG = {
     "fused-thirds-exchanged": (lambda weight: tuple(part.T for part in np.split(weight, 3)[::-1]),),
-    "fused-transpose-forgotten": (lambda weight: np.vsplit(weight, 3),),
+    "fused-transpose-forgotten": (lambda weight: np.vsplit(weight, 3), transposed_in_vain),
     None: (
         lambda weight: weight.T,
         lambda weight: weight,
@@ -33,4 +47,4 @@ WRONG = {
     ),
 }
 
-TOLD = ()
+TOLD = ((taken_apart_by_features, "An array is taken apart along its first axis; print its shape."),)

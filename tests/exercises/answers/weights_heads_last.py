@@ -50,6 +50,12 @@ def by_the_courses_own(queries, keys):
 RIGHT = (by_einsum, in_loops, by_transpose, scaled_queries, by_the_courses_own)
 
 WRONG = {
+    "scale-after-softmax": (
+        lambda queries, keys: softmax(np.einsum("bqhd,bkhd->bhqk", queries, keys)) / np.sqrt(queries.shape[-1]),
+    ),
+    "mha-softmax-over-heads": (
+        lambda queries, keys: softmax(np.einsum("bqhd,bkhd->bqkh", queries, keys) / np.sqrt(queries.shape[-1])),
+    ),
     None: (
         lambda queries, keys: by_einsum(queries, keys) * 2,
         lambda queries, keys: by_einsum(queries[:, :, ::-1], keys),

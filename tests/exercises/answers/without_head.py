@@ -45,7 +45,19 @@ def without_columns(W, head, d_head):
 
 RIGHT = (by_mask, by_hstack, by_blocks, in_lists)
 
+
+def column_by_column(W_Q, W_K, W_V, W_O, head, n_heads):
+    d_head = len(W_O) // n_heads
+    for i in range(head * d_head, (head + 1) * d_head):
+        W_Q = np.delete(W_Q, i, axis=1)
+        W_K = np.delete(W_K, i, axis=1)
+        W_V = np.delete(W_V, i, axis=1)
+        W_O = np.delete(W_O, i, axis=0)
+    return W_Q, W_K, W_V, W_O
+
+
 WRONG = {
+    "without-head-one-by-one": (column_by_column,),
     "without-head-two-whole": (lambda W_Q, W_K, W_V, W_O, head, n_heads: (W_Q, W_K, W_V, W_O),),
     None: (
         lambda W_Q, W_K, W_V, W_O, head, n_heads: by_mask(W_K, W_Q, W_V, W_O, head, n_heads),
