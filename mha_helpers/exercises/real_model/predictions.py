@@ -74,7 +74,7 @@ predict_all_out = Prediction(
         "b": "All of them still pass. “Guitar” and “music”, or “cat” and “kitten”, have similar vectors, and the mean "
         "of a sentence's vectors is enough for this test.",
         "c": "Each word still has its own vector, and the mean of those is enough: a paraphrase uses similar words. "
-        "Attention widens the lead, but a count of passes doesn't show it.",
+        "Attention widens the lead over the others, but a count of passes doesn't show it.",
     },
     evidence=_all_out,
 )
