@@ -81,7 +81,7 @@ def _looks(axes, given):
         "edgecolor": stroke,
         "linewidth": scale * width if stroke != "none" else 0,
         "linestyle": (0, [part / width for part in dashes]) if dashes else "-",
-        "alpha": given["opacity"],
+        "alpha": given["opacity"] * float(given.get("stroke-opacity", 1)),
         "zorder": 1,
         "capstyle": "butt",
         "joinstyle": "miter",
@@ -154,14 +154,16 @@ def _both(letter, values, at, relative):
 
 def _text(axes, node, given):
     left, top, scale = given.get("place", (0, 0, 1))
-    x, y = left + scale * _number(node, "x"), top + scale * _number(node, "y")
+    places = [[float(place) for place in node.get(axis, "0").split()] for axis in "xy"]
+    written = [node.text] if len(places[0]) == 1 else node.text  # with many places, each character has one
     rotation = float(NUMBER.search(given["transform"])[0]) if "transform" in given else 0
-    axes.text(
-        x, y, node.text, color=given.get("fill", style.INK), fontweight=given.get("font-weight", "normal"),
-        ha=ANCHORS[given.get("text-anchor", "start")], va="baseline", fontfamily="DejaVu Sans",
-        fontsize=scale * float(given.get("font-size", style.FONT_SIZE)), alpha=given["opacity"], rotation=-rotation,
-        rotation_mode="anchor", parse_math=False, zorder=2,
-    )  # fmt: skip
+    for x, y, text in zip(*places, written, strict=True):
+        axes.text(
+            left + scale * x, top + scale * y, text, color=given.get("fill", style.INK),
+            fontweight=given.get("font-weight", "normal"), ha=ANCHORS[given.get("text-anchor", "start")],
+            va="baseline", fontfamily="DejaVu Sans", fontsize=scale * float(given.get("font-size", style.FONT_SIZE)),
+            alpha=given["opacity"], rotation=-rotation, rotation_mode="anchor", parse_math=False, zorder=2,
+        )  # fmt: skip
 
 
 DRAWN = {"rect": _rect, "path": _path, "circle": _circle, "text": _text}

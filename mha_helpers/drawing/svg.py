@@ -27,6 +27,34 @@ def text(x, y, content, *, anchor="start", bold=False, colour=style.INK, size=FO
     )
 
 
+def letters(placed, *, bold=False, colour=style.INK, size=FONT_SIZE):
+    """Write characters that each have a place of their own, in one text: a browser draws it faster than as many texts.
+
+    Parameters
+    ----------
+    placed : iterable of tuple
+        The character's middle, its baseline, and the character; one at least.
+    bold : bool, optional
+    colour : str, optional
+    size : float, optional
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> letters([(5, 12, "a"), (15, 12, "b")])[:38]
+    '<text x="5 15" y="12 12" text-anchor="m'
+    """
+    xs, ys, characters = zip(*placed, strict=True)
+    weight = ' font-weight="bold"' if bold else ""
+    return (
+        f'<text x="{" ".join(f"{x:g}" for x in xs)}" y="{" ".join(f"{y:g}" for y in ys)}" text-anchor="middle" '
+        f'fill="{colour}" font-size="{size}"{weight}>{html.escape("".join(characters))}</text>'
+    )
+
+
 def box(x, y, width, height, *, fill="none", stroke="none", stroke_width=1, dashed=False):
     """Draw a rectangle."""
     dashes = ' stroke-dasharray="5 3"' if dashed else ""

@@ -70,8 +70,8 @@ STYLE_SHEET = f"""<style>
 .mha-grow {{ stroke-dasharray: var(--whole); animation: mha-grow 0.6s ease-out both; }}
 .mha-flow {{ opacity: 0; animation: mha-flow 1.5s linear; }}
 .mha-arcs .mha-word {{ cursor: pointer; }}
-.mha-arcs:hover .mha-word .mha-arc {{ opacity: 0.06; }}
-.mha-arcs .mha-word:hover .mha-arc {{ opacity: 1; }}
+.mha-arcs:hover .mha-word path {{ stroke-opacity: 0.06; }}
+.mha-arcs .mha-word:hover path {{ stroke-opacity: 1; }}
 .mha-arcs .mha-word:hover rect {{ stroke-width: 2.5; }}
 .mha-lab .mha-hover {{ transition: opacity 0.15s; }}
 @media (prefers-reduced-motion: reduce) {{

@@ -1,6 +1,7 @@
 """Head browser: the heads of a trained model, on any sentence that someone types."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import ipywidgets
 import numpy as np
@@ -62,11 +63,11 @@ class Result:
     def row(self):
         return self.weights[self.query]
 
-    @property
+    @cached_property
     def means(self):
         return runs.mean_weights(self.weights)
 
-    @property
+    @cached_property
     def label(self):
         return runs.label(self.weights)
 

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from mha_helpers.drawing import style, svg
-from mha_helpers.drawing.arcs import arcs
+from mha_helpers.drawing.arcs import arcs, fit, shortened
 from mha_helpers.drawing.style import number
 from mha_helpers.labs import head_browser_runs as runs
 from mha_helpers.labs.card import NARROWEST
@@ -33,11 +33,6 @@ def draw_message(message):
     return svg.document(NARROWEST, 40, [text], label=message)
 
 
-def shortened(token, longest=11):
-    """Cut a token for which there is no room."""
-    return token if len(token) <= longest else token[: longest - 1] + "…"
-
-
 def _rounded(weights):
     """Round to what is written: nothing drawn depends on digits that vary by machine."""
     return np.asarray(weights, np.float64).round(2)
@@ -47,7 +42,8 @@ def _arcs(result):
     """Draw the open head's weights as arcs, the chosen query's in front; return the height and the fragments."""
     tokens = [shortened(token) for token in result.tokens]
     weights = np.nan_to_num(_rounded(result.weights), nan=0).clip(0, 1)
-    drawn, wide, height = arcs(weights, tokens, tokens, chosen=result.query, head=0, width=NARROWEST, height=ARCS)
+    differs = () if result.mark is None else np.flatnonzero(result.mark[result.query])
+    drawn, _, height = arcs(weights, tokens, tokens, chosen=result.query, differs=differs, width=NARROWEST, height=ARCS)
     title = f"Layer {result.layer}, head {result.head}: what does “{tokens[result.query]}” look at?"
     help_text = "queries above, keys below; point at a word"
     parts = [
@@ -55,15 +51,17 @@ def _arcs(result):
         svg.text(NARROWEST, 14, help_text, anchor="end", size=TINY, colour=style.QUIET),
         f'<g transform="translate(0 {TITLE})">{drawn}</g>',
     ]
-    below, middles = TITLE + height, (np.arange(len(tokens)) + 0.5) * (wide - 4) / len(tokens)
-    for key in np.flatnonzero(result.mark[result.query]) if result.mark is not None else ():
-        parts.append(svg.box(middles[key] - 7, below - 28, 14, 13, fill=style.ALARM))
-        parts.append(svg.text(middles[key], below - 17, "≠", anchor="middle", bold=True, colour=style.PAPER, size=TINY))
+    below = TITLE + height
     if result.twin is not None:
+        step, _, slanted = fit(tokens, tokens, NARROWEST)
         parts.append(svg.text(0, below + 13, "the random twin's weights, at the same place:", size=TINY, bold=True))
-        for middle, weight in zip(middles, _rounded(result.twin[result.query]), strict=True):
-            parts.append(svg.text(middle, below + 28, svg.short(weight, 2), anchor="middle", size=TINY))
-        below += 30
+        for key, weight in enumerate(_rounded(result.twin[result.query])):
+            x, written = (key + 0.5) * step, svg.short(weight, 2)
+            if slanted:
+                parts.append(svg.text(x - 8, below + 26, written, size=TINY, rising=-40))
+            else:
+                parts.append(svg.text(x, below + 28, written, anchor="middle", size=TINY))
+        below += 42 if slanted else 30
     notes = [f"{sign} {meaning}" for sign, meaning in MARKS.items() if any(sign in token for token in result.tokens)]
     if result.difference:
         parts.append(svg.text(0, below + 14, f"≠ {result.difference}", size=SMALL, colour=style.ALARM, bold=True))
@@ -124,10 +122,11 @@ def _means(result):
         y = first + i * PITCH
         wide = longest * float(np.nan_to_num(mean, nan=0).clip(0, 1))
         name = key.replace("the token ", "").replace("the ", "").replace("first token", "[CLS]")
+        if x + wide < needed < x + wide + 34:  # the dashed line cuts no number
+            parts.append(svg.box(x + wide + 2, y + 2, 30, PITCH - 6, fill=style.PAPER))
         parts += [
-            svg.text(x - 6, y + 13, f"{name.replace('last token', '[SEP]')}", anchor="end", size=SMALL),
+            svg.text(x - 6, y + 13, name.replace("last token", "[SEP]"), anchor="end", size=SMALL),
             svg.box(x, y + 2, wide, PITCH - 6, fill=KIND_COLOURS[kind], stroke=style.INK),
-            svg.box(x + wide + 2, y + 2, 30, PITCH - 6, fill=style.PAPER),  # the dashed line cuts no number
             svg.text(x + wide + 4, y + 13, svg.short(mean, 2), size=SMALL),
         ]
     return [*parts, svg.text(0, end + 15, f"label: {result.label}", bold=True, size=SMALL)]

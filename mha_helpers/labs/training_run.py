@@ -116,17 +116,22 @@ def compute(state, training=None):
         step = max(training.moments)
     letters, remark = read(state["letters"], training.task.n_tokens)
     off = tuple(knock_outs(training)[state["knock out"]])
-    then, tokens = training.at(step), np.array([[string.ascii_lowercase.index(letter) for letter in letters]])
-    seen = then.look(_batch_of(tokens), without=off)
-    probabilities = seen.probabilities[0, :, 0]
-    guesses = [(string.ascii_lowercase[row.argmax()], float(row.max())) for row in probabilities]
-    measured, when_writing = measure(training, step, off), ""
-    if measured.leaks:
-        when_writing = "".join(string.ascii_lowercase[guess] for guess in then.guesses_when_writing(tokens)[0, :, 0])
+    weights, guesses, when_writing = look(training, step, off, letters)
     return Result(
-        run, step, training.losses, measured, list(off), state["knock out"], letters,
-        seen.weights[:, 0], guesses, when_writing, f"{notice} {remark}".strip(),
+        run, step, training.losses, measure(training, step, off), list(off), state["knock out"], letters, weights,
+        guesses, when_writing, f"{notice} {remark}".strip(),
     )  # fmt: skip
+
+
+@functools.lru_cache(128)
+def look(training, step, off, letters):
+    """Return what a model makes of a sequence at one of its steps: the Result's weights, guesses and when_writing."""
+    then, tokens = training.at(step), np.array([[string.ascii_lowercase.index(letter) for letter in letters]])
+    seen, when_writing = then.look(_batch_of(tokens), without=off), ""
+    guesses = [(string.ascii_lowercase[row.argmax()], float(row.max())) for row in seen.probabilities[0, :, 0]]
+    if measure(training, step, off).leaks:
+        when_writing = "".join(string.ascii_lowercase[guess] for guess in then.guesses_when_writing(tokens)[0, :, 0])
+    return seen.weights[:, 0], guesses, when_writing
 
 
 def read(typed, n_tokens):

@@ -1,5 +1,7 @@
 """The training run's picture: the loss with the step marked, a map of each head, and the guesses along a sequence."""
 
+from collections import defaultdict
+
 import numpy as np
 
 from mha_helpers.drawing import style, svg
@@ -133,10 +135,8 @@ def _maps(result, least):
     for layer in range(n_layers):
         y = layer * ROW + headline
         parts.append(svg.text(MAPS - 26, y + side / 2 + 24, f"layer {layer}", bold=True, size=SMALL, rising=90))
-        parts += [
-            svg.text(MAPS - 12, round(y + (i + 0.5) * side / n + 4, 1), letter, anchor="middle", size=TINY)
-            for i, letter in enumerate(result.letters)
-        ]
+        down = ((MAPS - 12, round(y + (i + 0.5) * side / n + 4, 1), one) for i, one in enumerate(result.letters))
+        parts.append(svg.letters(down, size=TINY))
         for head in range(n_heads):
             x, is_off = MAPS + head * pitch, (layer, head) in result.off
             scores = {name: getattr(result.measured, name)[layer, head] for name in LOOKED_AT}
@@ -149,10 +149,8 @@ def _maps(result, least):
             parts.append(svg.text(x, top, f"head {head}", bold=True, size=SMALL, colour=style.head_text(head)))
             parts.append(svg.text(x + 50, top, where, size=TINY))
             parts.append(svg.text(x, top + 13, what, size=TINY))
-            parts += [
-                svg.text(round(x + (j + 0.5) * wide / n, 1), y - 4, letter, anchor="middle", size=TINY)
-                for j, letter in enumerate(result.letters)
-            ]
+            across = ((round(x + (j + 0.5) * wide / n, 1), y - 4, one) for j, one in enumerate(result.letters))
+            parts.append(svg.letters(across, size=TINY))
             shown = None if is_off else result.weights[layer, head]
             parts.append(_map(shown, x, y, (wide, side), n, style.head_weight_colours(head), is_causal))
     notes = _notes(result)
@@ -164,44 +162,43 @@ def _maps(result, least):
 
 def _map(weights, x, y, size, n, colours, is_causal):
     """Draw a head's weights, queries down and keys across, without what is too little to be seen."""
-    (wide, high), across, down = size, size[0] / n, size[1] / n
-    parts = [svg.box(x, y, wide, high, fill=style.HIDDEN if weights is None else style.PAPER)]
-    if weights is not None:
-        if is_causal:
-            steps = "".join(f"v{down:g}h{across:g}" for _ in range(n - 1))
-            parts.append(f'<path d="M{x + across:g} {y:g}{steps}V{y:g}z" fill="{style.HIDDEN}"/>')
-        weights = np.nan_to_num(np.asarray(weights, float)).round(2).clip(0, 1)
-        filled = (
-            (round(x + j * across, 1), round(y + i * down, 1), colours(float(weights[i, j])))
-            for i, j in np.argwhere(weights >= 0.02).tolist()
-        )
-        parts.append(svg.boxes(filled, round(across, 1), round(down, 1)))
-    return "".join([*parts, svg.box(x, y, wide, high, stroke=style.QUIET)])
+    (wide, high), parts = size, []
+    edge = svg.box(x, y, wide, high, stroke=style.QUIET)
+    if weights is None:
+        return svg.box(x, y, wide, high, fill=style.HIDDEN) + edge
+    if is_causal:
+        parts.append(f'<path d="M1 0{"v1h1" * (n - 1)}V0z" fill="{style.HIDDEN}"/>')
+    # A weight's width and height are 1: what is written of it is short, and a browser reads it the sooner.
+    weights = np.nan_to_num(np.asarray(weights, float)).round(2).clip(0, 1)
+    filled = ((j, i, colours(weights[i, j].item())) for i, j in np.argwhere(weights >= 0.02).tolist())
+    parts.append(svg.boxes(filled, 1, 1))
+    place = f'transform="translate({x:g} {y:g}) scale({wide / n:g} {high / n:g})"'
+    return f"<g {place}>{''.join(parts)}</g>{edge}"
 
 
 def _strip(result, y):
     """Draw the sequence, and below each letter what the model guesses next; return the fragments and the height."""
     letters = result.letters
     step = min(46, (NARROWEST - STRIP) / len(letters))
+    lefts = [STRIP + i * step for i in range(len(letters))]
     parts = [svg.text(STRIP - 8, y + 15, "it sees", anchor="end", size=SMALL)]
-    for i, letter in enumerate(letters):
-        x = STRIP + i * step
-        parts.append(svg.box(x + 2, y, step - 4, 20, fill=style.role_colours("X")(0), stroke=style.ROLES["X"]))
-        parts.append(svg.text(x + step / 2, y + 15, letter, anchor="middle", bold=True))
+    parts += [svg.box(x + 2, y, step - 4, 20, fill=style.role_colours("X")(0), stroke=style.ROLES["X"]) for x in lefts]
+    written = defaultdict(list)  # by whether it is bold, and its colour
+    written[True, style.INK] += ((x + step / 2, y + 15, letter) for x, letter in zip(lefts, letters, strict=True))
     y += 24
     rows = [("it guesses next", *zip(*result.guesses, strict=True))]
     if result.measured.leaks:
         rows.append(("… when it writes", result.when_writing, ()))
     for name, guesses, probabilities in rows:
         parts.append(svg.text(STRIP - 8, y + 15, name, anchor="end", size=SMALL))
-        for i, (guess, mark) in enumerate(zip(guesses, marks(letters, guesses), strict=True)):
-            x = STRIP + i * step
+        for i, (x, guess, mark) in enumerate(zip(lefts, guesses, marks(letters, guesses), strict=True)):
             fill, edge = GUESSES[mark]
             parts.append(svg.box(x + 2, y, step - 4, 20, fill=fill, stroke=edge, dashed=mark is None))
-            parts.append(svg.text(x + step / 2, y + 15, guess, anchor="middle", bold=mark is not None))
+            written[mark is not None, style.INK].append((x + step / 2, y + 15, guess))
             if mark:
-                parts.append(svg.text(x + step - 6, y + 15, mark, anchor="end", size=SMALL, bold=True, colour=edge))
+                written[True, edge].append((x + step - 11, y + 15, mark))
             if mark and probabilities:
                 parts.append(svg.text(x + step / 2, y + 33, number(probabilities[i]), anchor="middle", size=TINY))
         y += 40 if probabilities else 24
+    parts += [svg.letters(placed, bold=bold, colour=colour) for (bold, colour), placed in written.items()]
     return parts, y + 2

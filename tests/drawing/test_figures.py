@@ -216,15 +216,24 @@ def test_matrices_that_have_no_room_beside_each_other_go_on_below():
 # ---- words and the whole ---------------------------------------------------------------------
 
 
+def arcs_of(figure, looks):
+    """Return what is said of each arc, by query and key: those of one look are one path."""
+    found = {}
+    for node in nodes(figure, "path"):
+        for arc in node.get("d").split("M")[1:]:
+            (start, _), *_, (end, _) = re.findall(r"([\d.]+) ([\d.]+)", arc)
+            found[float(start), float(end)] = float(node.get(looks))
+    return np.array([found[place] for place in sorted(found)]).reshape(WEIGHTS.shape)
+
+
 def test_arcs_are_as_thick_as_their_weights():
-    drawn = figures.arcs(WEIGHTS, TOKENS)
-    widths = [float(node.get("stroke-width")) for node in nodes(drawn, "path")]
-    assert widths == pytest.approx(9 * WEIGHTS.ravel(), abs=0.01)
+    widths = arcs_of(figures.arcs(WEIGHTS, TOKENS), "stroke-width")
+    assert widths == pytest.approx(9 * WEIGHTS, abs=0.01)
 
 
 def test_a_chosen_query_stands_out_with_its_shares():
     drawn = figures.arcs(WEIGHTS, TOKENS, query="it")
-    opacities = np.array([float(node.get("opacity")) for node in nodes(drawn, "path")]).reshape(3, 3)
+    opacities = arcs_of(drawn, "stroke-opacity")
     assert opacities[0].min() > 3 * opacities[1:].max()
     assert {"0.10", "0.68", "0.22"} <= set(texts(drawn))
     assert repr(drawn) == "Attention arcs: “it” attends most to “cat” (0.68), then to “mat” (0.22) and “it” (0.10)."

@@ -99,10 +99,11 @@ def test_the_map_has_the_labels_of_the_heads():
 def test_the_arcs_are_the_weights_of_the_chosen_query(query):
     weights = OURS.encode(SENTENCE).weights[5, 11]
     page = drawn(computed(layer=5, head=11, query=query))
-    names = [element.text for element in page.iter(f"{SVG}title")]
     tokens = OURS.encode(SENTENCE).tokens
-    for key, weight in enumerate(weights[query].round(2)):
-        assert (f"{tokens[query]} to {tokens[key]}: {weight:.2f}" in names) == (weight >= 0.02)
+    [title] = [element.text for element in page.iter(f"{SVG}title") if element.text.startswith(f"{tokens[query]} to ")]
+    weighty = {f"{token}: {weight:.2f}" for token, weight in zip(tokens, weights[query].round(2), strict=True)}
+    weighty -= {f"{token}: {weight:.2f}" for token in tokens for weight in (0, 0.01)}
+    assert set(title.removeprefix(f"{tokens[query]} to ").split(", ")) == weighty
     shown = [text for text in texts(page) if text in {f"{weight:.2f}" for weight in weights[query] if weight >= 0.045}]
     assert shown[: sum(weights[query].round(2) >= 0.05)] == [f"{w:.2f}" for w in weights[query] if w.round(2) >= 0.05]
 
