@@ -37,7 +37,7 @@ def fit(queries, keys, width):
     """
     n, longest = max(len(queries), len(keys)), max(map(len, [*queries, *keys]))
     step = min(max(7.4 * longest + 16, 92), width / n)
-    if 6.8 * longest + 2 <= step:
+    if 6.8 * longest + 1 <= step:
         return step, 12 if 7.2 * longest + 4 <= step else 11, False
     ends = [6 * (min(len(word), SHORT) + 5) - (n - 0.5 - j) * step for j, word in enumerate(keys)]
     return step - max(0, *ends) / n, 12, True

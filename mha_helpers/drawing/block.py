@@ -11,7 +11,7 @@ from mha_helpers import running_example as example
 from mha_helpers.drawing import style, svg
 
 CELL = (11, 8)  # of every tensor, so that their sizes can be compared
-WIDTH, HEIGHT = 664, 194
+WIDTH, HEIGHT = 644, 194
 DIM = 0.25
 
 N, D, HEADS = len(example.TOKENS), len(example.FEATURES), example.N_HEADS
@@ -20,23 +20,23 @@ D_HEAD = D // HEADS
 _MIDDLE = 79
 # By name: the top left corner, the shape, and what it is.
 TENSORS = {
-    "X": (64, _MIDDLE, (N, D), "X"),
-    "W_Q": (130, 20, (D, D), "queries"),
-    "W_K": (130, 83, (D, D), "keys"),
-    "W_V": (130, 146, (D, D), "values"),
-    "Q": (198, 16, (N, D), "queries"),
-    "K": (198, _MIDDLE, (N, D), "keys"),
-    "V": (198, 142, (N, D), "values"),
-    "weights 0": (292, 36, (N, N), 0),
-    "weights 1": (292, 118, (N, N), 1),
-    "context 0": (392, 36, (N, D_HEAD), 0),
-    "context 1": (392, 118, (N, D_HEAD), 1),
-    "concat": (452, _MIDDLE, (N, D), None),
-    "W_O": (519, _MIDDLE + CELL[1] / 2, (D, D), None),
-    "output": (586, _MIDDLE, (N, D), "output"),
+    "X": (58, _MIDDLE, (N, D), "X"),
+    "W_Q": (122, 20, (D, D), "queries"),
+    "W_K": (122, 83, (D, D), "keys"),
+    "W_V": (122, 146, (D, D), "values"),
+    "Q": (188, 16, (N, D), "queries"),
+    "K": (188, _MIDDLE, (N, D), "keys"),
+    "V": (188, 142, (N, D), "values"),
+    "weights 0": (278, 36, (N, N), 0),
+    "weights 1": (278, 118, (N, N), 1),
+    "context 0": (376, 36, (N, D_HEAD), 0),
+    "context 1": (376, 118, (N, D_HEAD), 1),
+    "concat": (434, _MIDDLE, (N, D), None),
+    "W_O": (500, _MIDDLE + CELL[1] / 2, (D, D), None),
+    "output": (566, _MIDDLE, (N, D), "output"),
 }
 # Where a name stands that would meet another or a line above its tensor's corner.
-NAMES = {"context 0": (398, 31), "context 1": (419, 167)}
+NAMES = {"context 0": (382, 31), "context 1": (403, 167)}
 # By name: from where to where, and the colour; "Q 1" is head 1's half of Q.
 LINES = {
     "project Q": (("X", "W_Q"), ("W_Q", "Q")),
@@ -224,7 +224,7 @@ def _around(lit, row, named):
         parts.append(_line(_curve((40, word - 4), (x - 3, middle)), stroke, lit="tokens" in lit, moving=False))
     middle = y + N * CELL[1] / 2
     strong = "out" in lit
-    for sign, at in (("×", 507.5), ("=", 574)):
+    for sign, at in (("×", 489), ("=", 555)):
         parts.append(
             svg.text(
                 at, middle + 5, sign, anchor="middle", size=15, bold=strong, colour=style.INK if strong else style.QUIET

@@ -173,7 +173,7 @@ class Exercise:
         if self.given and same_code(function, self.given):
             message = "This is still the function as given: find what is wrong with it, and fix it."
             if moved := moved_number(self, function):
-                message += f" The bug shows in the course's sentence: {moved}."
+                message += f" In the course's sentence it shows: {moved}."
             return Result("not attempted", message, **stuck)
         first = self._trial(function, self.cases[0])
         if is_stub(function, first.given):

@@ -137,7 +137,7 @@ def block_tour(function=None):
     '2. Words become vectors'
     """
     step, query, head = (
-        dropdown("step", NAMES, width="300px"),
+        dropdown("step", NAMES, width="350px"),
         dropdown("query", example.TOKENS, "it", width="120px"),
         dropdown("head", ["0", "1"], width="90px"),
     )

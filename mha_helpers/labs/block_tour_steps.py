@@ -224,7 +224,7 @@ def _added(tour):
 
 def _whole(tour):
     before, after = (_vector(rows[tour.row]) for rows in (tour.stages.X, tour.stages.output))
-    return f"“{tour.token}” goes in as {before} and comes out as {after}"
+    return f"“{tour.token}” goes in as {before}, and gets {after} added"
 
 
 # ---- the stops -------------------------------------------------------------------------------
@@ -274,7 +274,7 @@ STEPS = (
         _score,
     ),
     Step(
-        "Weights: each row of scores becomes shares of 1", lambda h: {f"weights {h}"},
+        "Weights: each row becomes shares of 1", lambda h: {f"weights {h}"},
         "weights = softmax(scores), row by row", "(5, 5) → (5, 5)",
         lambda tour: (
             _scores(tour, marked=_row(tour, 5), **TOKENS), "softmax", _weights(tour, marked=_row(tour, 5)),
@@ -305,7 +305,7 @@ STEPS = (
         _joined,
     ),
     Step(
-        "Output: the features of all heads, mixed", lambda h: {"concat", "W_O", "output", "out", "on"},
+        "Output: the heads' features, mixed", lambda h: {"concat", "W_O", "output", "out", "on"},
         "output = concat W_O", "(5, 4) (4, 4) = (5, 4)",
         lambda tour: (
             _in_head_colours(tour.stages.concat, "concat", marked=_row(tour, 4), **TOKENS), "×",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from mha_helpers.drawing import style
 
 EDGE = "#767676"  # of controls: 4.5 to 1 on white, where 3 to 1 is asked for
-NARROWEST = 664  # pixels: no picture is wider, so that a lab fits a card of 685; a narrower one scrolls
+NARROWEST = 644  # pixels: no picture is wider, so that a lab fits a card of 658, JupyterLab's at 1280 x 720 and 150 %
 STILL_WIDTH = 700  # pixels: of a stored picture, the narrowest card's, so that it is not shrunk much anywhere
 
 # It stands in the page once, and not in each picture: a new style sheet makes the browser look at the whole page again.
@@ -18,7 +18,7 @@ STYLE_SHEET = f"""<style>
 .mha-lab {{
   color-scheme: light; background: {style.PAPER}; color: {style.INK}; font: 14px/1.4 {style.FONT};
   border: 1px solid #c9c9c9; border-top: 4px solid {style.ROLES["queries"]}; box-sizing: border-box;
-  padding: 6px 9px 8px; margin: 2px 0; width: 100%; max-width: 790px; overflow: hidden;
+  padding: 6px 6px 8px; margin: 2px 0; width: 100%; max-width: 790px; overflow: hidden;
   --jp-widgets-color: {style.INK}; --jp-widgets-label-color: {style.INK}; --jp-widgets-readout-color: {style.INK};
   --jp-widgets-input-color: {style.INK}; --jp-widgets-input-background-color: {style.PAPER};
   --jp-widgets-input-border-color: {EDGE}; --jp-widgets-input-focus-border-color: {style.ROLES["queries"]};
@@ -45,7 +45,7 @@ STYLE_SHEET = f"""<style>
 .mha-lab .widget-checkbox input {{ margin: 0; }}
 .mha-lab :focus-visible {{ outline: 3px solid #00548a !important; outline-offset: 1px; }}
 .mha-picture .mha-scroll {{ overflow-x: auto; overflow-y: hidden; }}
-.mha-picture .mha-parts {{ display: flex; flex-wrap: wrap; align-items: flex-start; gap: 0 8px;
+.mha-picture .mha-parts {{ display: flex; flex-wrap: wrap; align-items: flex-start; gap: 0;
   min-width: {NARROWEST}px; }}
 .mha-picture svg {{ flex: none; max-width: none !important; forced-color-adjust: none; overflow: visible; }}
 .mha-lab .mha-stack {{ position: relative; }}

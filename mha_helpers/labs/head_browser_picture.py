@@ -83,10 +83,10 @@ def _map(result):
 def _labels(encoding):
     """Draw what each head rests on, in a grid of layers and heads."""
     n_layers, n_heads = encoding.weights.shape[:2]
-    title = "Heads with at least half their weight on one kind of key"
+    title = "Heads with half their weight on one kind of key"
     parts = [
         svg.text(0, 13, title, bold=True, size=TINY),
-        svg.text(MAP_LEFT + n_heads * MAP_CELL[0] + 4, 13, "(blank: none)", anchor="end", size=TINY),
+        svg.text(MAP_LEFT + n_heads * MAP_CELL[0] - 8, 13, "(blank: none)", anchor="end", size=TINY),
     ]
     parts += [
         svg.text(MAP_LEFT + (head + 0.5) * MAP_CELL[0], 31, head if head else "h 0", anchor="middle", size=TINY)

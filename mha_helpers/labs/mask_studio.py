@@ -170,7 +170,7 @@ def _sum(value):
     return number(value, 4) if number(value) == "1.00" else number(value)
 
 
-CELL, LABEL = (58, 50), 48  # of the one grid: a cell, and the room for the queries' names
+CELL, LABEL = (56, 50), 48  # of the one grid: a cell, and the room for the queries' names
 GRID_TOP = svg.TITLE_HEIGHT + svg.HEADER_HEIGHT
 SCORE = (44, 26)
 

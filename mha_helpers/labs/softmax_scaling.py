@@ -159,9 +159,9 @@ def _naive_in_words(result):
     return f"exp({largest}) is too {size} for a float (limit: exp({limit})): {gives}; {gives} / {gives} is NaN."
 
 
-WIDTH, ZERO, REACH = 648, 360, 270  # of the picture; where its lines of scores have 0, and how far they go either way
+WIDTH, ZERO, REACH = 644, 360, 270  # of the picture; where its lines of scores have 0, and how far they go either way
 UNDIVIDED_Y, DIVIDED_Y = 42, 84  # the two lines
-FLOOR, TALLEST, COLUMN = 270, 90, 56  # the bars' floor, their height for 1, and their pitch
+FLOOR, TALLEST, COLUMN = 270, 90, 54  # the bars' floor, their height for 1, and their pitch
 DIVIDED, GHOST = style.SEQUENTIAL[4], "#77777c"
 LEAST_GHOST = 0.02  # an undivided weight below this would be a smudge on the floor
 ENDS = (1, 1.5, 2, 3, 4, 6, 8, 10)
@@ -177,7 +177,7 @@ def limit_of(scores):
 def render(result, before=None):
     """Draw a result: dots and bars as they are divided, before ghosts of what they were undivided."""
     said = sentence(result)
-    parts = [*_line(result, before), *_bars(result), *_table(result, 482, 134)]
+    parts = [*_line(result, before), *_bars(result), *_table(result, 464, 134)]
     height = FLOOR + 26
     if result.added:
         parts += _two_ways(result, height + 4)

@@ -179,7 +179,7 @@ OUTPUT = style.ROLES["output"]
 
 
 def render(result, before=None):
-    """Draw a result: the heads' contributions tip to tail, by feature; and where each comes from."""
+    """Draw a result: the heads' contributions end to end, by feature; and where each comes from."""
     said = sentence(result)
     height = TOP + D_MODEL * ROW + 20
     chart = svg.document(ZERO + UNIT * 4 + 36, height, _chart(result), label=said)
@@ -189,7 +189,7 @@ def render(result, before=None):
 
 def _chart(result):
     """Draw each feature's contributions, one after the other, and their sum."""
-    parts = [svg.text(0, 14, f"What the heads add to “{WORDS[result.token]}”, tip to tail", bold=True)]
+    parts = [svg.text(0, 14, f"What the heads add to “{WORDS[result.token]}”, end to end", bold=True)]
     for tick in range(4):
         x = ZERO + UNIT * tick
         parts.append(f'<path d="M{x} {TOP - 4}v{D_MODEL * ROW - 4}" stroke="{style.GRID}"/>')

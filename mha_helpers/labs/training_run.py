@@ -108,11 +108,11 @@ def compute(state, training=None):
     """
     run, step = state["run"], state["step"]
     if run != YOURS:
-        training, notice = small_runs.load(run), "A training that comes with the course."
+        training, notice = small_runs.load(run), "A training stored with the course, much like yours."
     elif training is not None:
         notice = "Your training."
     else:  # the stored picture shows the course's own
-        run, training, notice = FIRST, small_runs.load(FIRST), "A training that comes with the course."
+        run, training, notice = FIRST, small_runs.load(FIRST), "A training stored with the course, much like yours."
         step = max(training.moments)
     letters, remark = read(state["letters"], training.task.n_tokens)
     off = tuple(knock_outs(training)[state["knock out"]])

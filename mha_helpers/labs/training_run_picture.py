@@ -82,7 +82,7 @@ def _notes(result):
     """Return what is to be said of the maps and of the guesses."""
     notes = ["maps: query ↓ key →"]
     if has_two_marks(result):
-        notes += ["a row with two marks:", "its letter had come twice"]
+        notes += ["a row with two marks:", "its letter came twice before"]
     if any(mark is None for mark in marks(result.letters, [letter for letter, _ in result.guesses])):
         notes.append("dashed: nobody can know yet")
     return [*notes, "?: no answer yet"]

@@ -143,7 +143,7 @@ def render(result, before=None):
             )
         )  # fmt: skip
     _, height = svg.matrix_size(n, n, headed=True, cell=SMALL)
-    drawn = svg.document(648, below + height - svg.CAPTION_HEIGHT + 6, parts, label=said)
+    drawn = svg.document(644, below + height - svg.CAPTION_HEIGHT + 6, parts, label=said)
     return Picture(drawn, said, result.notice)
 
 

@@ -7,7 +7,7 @@ from mha_helpers.drawing.style import number
 from mha_helpers.labs.card import NARROWEST
 
 TINY, SMALL = 11, 12  # font sizes
-PITCH, LINE, PER_LINE = 8.2, 19, 80  # a character's width and height, and how many stand in a line
+PITCH, LINE, PER_LINE = 8, 19, 80  # a character's width and height, and how many stand in a line
 FIXED = "DejaVu Sans Mono, Menlo, Consolas, monospace"  # for the text: each character has its own cell
 N_BARS, BAR, LONGEST = 8, 17, 96  # how many bars, from bar to bar, and how long the longest is
 PANELS = (0, 206, 432)  # left edges
@@ -96,7 +96,7 @@ def _bars(alphabet, probabilities, title, colour, differs, x, top, unit):
 
 def _chart(result, x, top):
     """Draw how long each character took, by how many stood before it, and how the next one will be written."""
-    left, bottom, width = x + CHART[0], top + 22 + CHART[1], NARROWEST - x - CHART[0] - 4
+    left, bottom, width = x + CHART[0], top + 22 + CHART[1], NARROWEST - x - CHART[0] - 12
     parts = [svg.text(x, top + 13, "Milliseconds by length of text", bold=True, size=SMALL)]
     for tick in (0, 64, 128, 192, 256):
         at = left + width * tick / 256

@@ -48,7 +48,7 @@ def test_the_numbers_are_those_of_the_notebooks(name, slug, right, wrong):
 @pytest.mark.parametrize("name", REPAIRS)
 def test_a_function_to_repair_is_told_by_its_number_but_where_our_sentence_cannot_show_it(name):
     message = REPAIRS[name].check(REPAIRS[name].given).message
-    assert ("The bug shows in the course's sentence: " in message) == (name != "mend_masked_attention")
+    assert ("In the course's sentence it shows: " in message) == (name != "mend_masked_attention")
 
 
 @pytest.mark.parametrize(("line", "instead", "slug"), FAULTS)

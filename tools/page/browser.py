@@ -298,6 +298,9 @@ def set_theme(page, name="JupyterLab Dark"):
     """Switch the theme. Pages of this server that are opened later have it, too."""
     page.evaluate("name => jupyterapp.commands.execute('apputils:change-theme', {theme: name})", name)
     page.wait_for_function("name => document.body.dataset.jpThemeName === name", arg=name)
+    # JupyterLab takes its splash screen away 200 ms after a switch: another switch before makes it do so twice, which
+    # fails ("removeChild").
+    page.locator("#jupyterlab-splash").wait_for(state="detached")
 
 
 # One key press, measured inside the page: from the key event until the new picture is painted.
