@@ -81,7 +81,7 @@ def arcs(weights, queries, keys, *, chosen=None, differs=(), head=0, width=740, 
     groups = []
     for i, (word, row) in enumerate(zip(queries, np.asarray(weights, float).round(3).tolist(), strict=True)):
         seen = {j: weight for j, weight in enumerate(row) if weight >= LEAST}  # no NaN
-        lines = _lines(places[i], places, seen, top, bottom, faint=chosen not in (None, i))
+        lines = _lines(i, places, seen, top, bottom, faint=chosen not in (None, i))
         listed = ", ".join(f"{keys[j]}: {number(seen[j])}" for j in sorted(seen, key=seen.get, reverse=True))
         title = f"<title>{html.escape(f'{word} to {listed}')}</title>" if seen else ""
         written = _word(word, "queries", places[i], above, step, size, slanted, strong=i == chosen)
@@ -103,12 +103,12 @@ def arcs(weights, queries, keys, *, chosen=None, differs=(), head=0, width=740, 
     return f'<g class="mha-arcs">{"".join(groups)}</g>', width if slanted else round(step * len(places) + 4, 1), height
 
 
-def _lines(start, places, seen, top, bottom, *, faint):
+def _lines(i, places, seen, top, bottom, *, faint):
     """Draw one query's arcs; those of one look are one path, which a browser draws faster."""
-    middle, alike = (top + bottom) / 2, defaultdict(str)
+    start, middle, alike = f"{places[i]:.1f}", f"{(top + bottom) / 2:.1f}", defaultdict(str)
     for j, weight in seen.items():
-        end, opacity = places[j], 0.07 if faint else round(0.35 + 0.65 * weight, 2)
-        arc = f"M{start:.1f} {top:.1f}C{start:.1f} {middle:.1f} {end:.1f} {middle:.1f} {end:.1f} {bottom:.1f}"
+        end, opacity = f"{places[j]:.1f}", 0.07 if faint else round(0.35 + 0.65 * weight, 2)
+        arc = f"M{start} {top:.1f}C{start} {middle} {end} {middle} {end} {bottom:.1f}"
         alike[f'stroke-width="{max(0.6, 9 * weight):.2f}" stroke-opacity="{opacity}"'] += arc
     return "".join(f'<path d="{arcs}" {look}/>' for look, arcs in alike.items())
 

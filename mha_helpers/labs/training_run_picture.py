@@ -10,7 +10,8 @@ from mha_helpers.labs.card import NARROWEST
 
 TINY, SMALL = 11, 12  # font sizes
 CURVE = (24, 26, 176, 112)  # left, top, width and height of the loss's panel
-MAPS, ROW, GAP = 250, 154, 14  # where the maps begin, from one layer's to the next's, and what is between two maps
+MAPS, GAP = 244, 14  # where the maps begin, and what is between two of them
+ROWS = {False: 166, True: 156}  # from one layer's maps to the next's: less where what it writes takes another line
 WIDEST = 180  # of a map
 ONE_LINE, TWO_LINES = 30, 42  # above each map: its title and the letters
 STRIP = 108  # where the letters begin
@@ -129,11 +130,12 @@ def _maps(result, least):
     pitch = (NARROWEST - MAPS + GAP) / n_heads
     wide = min(pitch - GAP, WIDEST)
     headline = ONE_LINE if wide > 150 else TWO_LINES
-    side = ROW - headline - 8
+    row = ROWS[result.measured.leaks]
+    side = row - headline - 8
     is_causal = not np.triu(result.weights, 1).any()
     parts = []
     for layer in range(n_layers):
-        y = layer * ROW + headline
+        y = layer * row + headline
         parts.append(svg.text(MAPS - 26, y + side / 2 + 24, f"layer {layer}", bold=True, size=SMALL, rising=90))
         down = ((MAPS - 12, round(y + (i + 0.5) * side / n + 4, 1), one) for i, one in enumerate(result.letters))
         parts.append(svg.letters(down, size=TINY))
@@ -154,7 +156,7 @@ def _maps(result, least):
             shown = None if is_off else result.weights[layer, head]
             parts.append(_map(shown, x, y, (wide, side), n, style.head_weight_colours(head), is_causal))
     notes = _notes(result)
-    bottom = max(n_layers * ROW, least + 14 * len(notes))
+    bottom = max(n_layers * row, least + 14 * len(notes))
     for i, note in enumerate(reversed(notes)):
         parts.append(svg.text(0, bottom - 14 * i - 8, note, size=TINY, colour=style.QUIET))
     return parts, bottom
@@ -199,6 +201,6 @@ def _strip(result, y):
                 written[True, edge].append((x + step - 11, y + 15, mark))
             if mark and probabilities:
                 parts.append(svg.text(x + step / 2, y + 33, number(probabilities[i]), anchor="middle", size=TINY))
-        y += 40 if probabilities else 24
+        y += 36 if probabilities else 24
     parts += [svg.letters(placed, bold=bold, colour=colour) for (bold, colour), placed in written.items()]
     return parts, y + 2
