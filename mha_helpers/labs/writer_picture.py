@@ -1,5 +1,7 @@
 """The writer's picture: the text shaded by what a head looks at, the likeliest characters, and the time for each."""
 
+from collections import defaultdict
+
 import numpy as np
 
 from mha_helpers.drawing import style, svg
@@ -9,7 +11,8 @@ from mha_helpers.labs.card import NARROWEST
 TINY, SMALL = 11, 12  # font sizes
 PITCH, LINE, PER_LINE = 8, 19, 80  # a character's width and height, and how many stand in a line
 FIXED = "DejaVu Sans Mono, Menlo, Consolas, monospace"  # for the text: each character has its own cell
-N_BARS, BAR, LONGEST = 8, 17, 96  # how many bars, from bar to bar, and how long the longest is
+APART = 3  # between the text and its last character, which has a frame
+N_BARS, BAR, LONGEST = 10, 15, 96  # how many bars, from bar to bar, and how long the longest is
 PANELS = (0, 206, 432)  # left edges
 CHART = (34, 108)  # its left edge in the panel, and its height
 LOOKS = {True: ("with the cache", style.ROLES["queries"]), False: ("without", style.ROLES["keys"])}
@@ -52,21 +55,19 @@ def _text(result):
         svg.text(NARROWEST, 14, f"the darkest has weight {number(largest)}", anchor="end", size=TINY,
                  colour=style.QUIET),
     ]  # fmt: skip
-    parts.append(f'<g font-family="{FIXED}">')
-    for i, (character, weight) in enumerate(zip(result.text, weights.round(2), strict=True)):
-        x, y = round(PITCH * (i % PER_LINE), 1), 22 + LINE * (i // PER_LINE)
+    filled, written, last = [], defaultdict(list), len(result.text) - 1
+    for i, (character, weight) in enumerate(zip(result.text, weights.round(2).tolist(), strict=True)):
+        x, y = round(PITCH * (i % PER_LINE) + APART * (i == last), 1), 22 + LINE * (i // PER_LINE)
         fill = colours(0.85 * weight / largest)
         if weight >= 0.01:
-            parts.append(svg.box(x, y, PITCH, LINE - 2, fill=fill))
-        ink = style.text_colour(fill) if weight >= 0.01 else style.INK
+            filled.append((x, y, fill))
         if character != " " or weight >= 0.01:
-            sign, size = (SIGNS[character], TINY) if character in SIGNS else (character, 13)
-            parts.append(svg.text(x + PITCH / 2, y + 13, sign, anchor="middle", colour=ink, size=size))
-    parts.append("</g>")
-    last = len(result.text) - 1
-    at = round(PITCH * (last % PER_LINE), 1), 22 + LINE * (last // PER_LINE)
-    parts.append(svg.box(*at, PITCH, LINE - 2, stroke=style.INK, stroke_width=2))
-    return parts, 22 + LINE * (last // PER_LINE + 1) + 8
+            looks = style.text_colour(fill) if weight >= 0.01 else style.INK, TINY if character in SIGNS else 13
+            written[looks].append((x + PITCH / 2, y + 13, SIGNS.get(character, character)))
+    text = "".join(svg.letters(placed, colour=ink, size=size) for (ink, size), placed in written.items())
+    parts.append(f'<g font-family="{FIXED}">{svg.boxes(filled, PITCH, LINE - 2)}{text}</g>')
+    parts.append(svg.box(x, y, PITCH, LINE - 2, stroke=style.INK, stroke_width=2))
+    return parts, y + LINE + 8
 
 
 def _drawable(probabilities):
@@ -85,7 +86,7 @@ def _bars(alphabet, probabilities, title, colour, differs, x, top, unit):
         is_wrong = differs is not None and differs[code]
         parts += [
             svg.text(x + 18, y + 12, SIGNS.get(character, character), anchor="middle", size=SMALL, bold=True),
-            svg.box(x + 34, y + 1, wide, BAR - 4, fill=style.tint(colour, 0.6), stroke=colour),
+            svg.box(x + 34, y + 2, wide, BAR - 4, fill=style.tint(colour, 0.6), stroke=colour),
             svg.text(
                 x + 40 + wide, y + 12, svg.short(probability, 2) + (" ≠" if is_wrong else ""), size=SMALL,
                 colour=style.ALARM if is_wrong else style.INK, bold=is_wrong,
