@@ -186,7 +186,7 @@ def render(result, before=None):
 
 
 def _line(result, before):
-    """Draw the scores as they are, and below where the divisor pulls them; undivided, on one line."""
+    """Draw the scores as they are, and below where the divisor pulls them; undivided, that line waits for them."""
     limit = limit_of(result.raw)
     unit = REACH / limit
 
@@ -197,15 +197,18 @@ def _line(result, before):
     ticks = (-limit, -limit / 2, 0, limit / 2, limit)
     scores = result.raw / result.divisor
     parts = [svg.text(0, 14, f"One query's scores with {N_KEYS} keys at d_k = {result.d_k}: {divided}", bold=True)]
-    lines = [(DIVIDED_Y, _by(result), result.spread / result.divisor)]
-    if result.divided_by != UNSCALED:
-        lines.append((UNDIVIDED_Y, "undivided", result.spread))
+    lines = [(UNDIVIDED_Y, "undivided", result.spread)]
+    if result.divided_by == UNSCALED:
+        parts.append(svg.line(ZERO - REACH, DIVIDED_Y, ZERO + REACH, DIVIDED_Y, colour=style.GRID))
+        parts.append(svg.text(0, DIVIDED_Y + 4, "÷ ?", size=12, colour=style.QUIET))
+    else:
+        lines.append((DIVIDED_Y, _by(result), result.spread / result.divisor))
     for y, name, spread in lines:
         band, axis = unit * min(spread, limit), "".join(f"M{ZERO + unit * tick:g} {y - 5}v10" for tick in ticks)
         parts += [
             svg.box(ZERO - band, y - 11, 2 * band, 22, fill=style.SEQUENTIAL[1]),
             f'<path d="M{ZERO - REACH} {y}h{2 * REACH}{axis}" stroke="{style.QUIET}"/>',
-            svg.text(0, y + 4, name, size=12, bold=y == DIVIDED_Y and name != "undivided"),
+            svg.text(0, y + 4, name, size=12, bold=y == DIVIDED_Y),
         ]
     parts.append(svg.box(0, DIVIDED_Y + 17, 10, 10, fill=style.SEQUENTIAL[1]))
     parts.append(svg.text(14, DIVIDED_Y + 26, "± spread", size=11, colour=style.QUIET))
@@ -213,16 +216,21 @@ def _line(result, before):
         parts.append(svg.text(ZERO + unit * tick, DIVIDED_Y + 26, f"{tick:g}".replace("-", "−"), anchor="middle",
                               size=11))  # fmt: skip
     known = before is not None and np.array_equal(before.raw, result.raw)
-    start = before.raw / before.divisor if known else scores
+    last = before if known else result
+    start, y, fall = last.raw / last.divisor, _line_of(result), _line_of(last) - _line_of(result)
     for raw, place, was in zip(places(result.raw), places(scores), places(start), strict=True):
         ring = f'<circle cx="{raw:.1f}" cy="{UNDIVIDED_Y}" r="6" fill="{style.PAPER}" stroke="{GHOST}"'
-        dot = f'<circle cx="{place:.1f}" cy="{DIVIDED_Y}" r="6" fill="{DIVIDED}" fill-opacity="0.75"'
+        dot = f'<circle cx="{place:.1f}" cy="{y}" r="6" fill="{DIVIDED}" fill-opacity="0.75"'
         pull = f'<path d="M{raw:.1f} {UNDIVIDED_Y + 6}L{place:.1f} {DIVIDED_Y - 6}" stroke="{GHOST}"/>'
         parts += [] if result.divided_by == UNSCALED else [pull, f'{ring} stroke-width="2"/>']
-        parts.append(arrive(f'{dot} stroke="{style.INK}"/>', round(was - place, 1), 0))
-    largest, y = result.raw.argmax(), lines[-1][0]
-    parts.append(svg.text(places(result.raw[largest]), y - 14, KEYS[largest], anchor="middle", size=11))
+        parts.append(arrive(f'{dot} stroke="{style.INK}"/>', round(was - place, 1), fall))
+    largest = result.raw.argmax()
+    parts.append(svg.text(places(result.raw[largest]), UNDIVIDED_Y - 14, KEYS[largest], anchor="middle", size=11))
     return parts
+
+
+def _line_of(result):
+    return UNDIVIDED_Y if result.divided_by == UNSCALED else DIVIDED_Y
 
 
 def _by(result):
@@ -333,6 +341,5 @@ def softmax_scaling(function=None):
         render=render,
         function=function,
         exercise=exercises.softmax,
-        still={"divisor": "sqrt(d_k)"},
         moves=True,
     )
