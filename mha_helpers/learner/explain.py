@@ -193,6 +193,13 @@ def describe_error(error, function, asked, *, cause=None, with_cause=True, in_ba
     return f"{text} Likely cause: {cause}" if cause else text
 
 
+def met_a_stub(error):
+    """Tell whether an error comes of a `...` where a value belongs: then nothing else in the code is to blame."""
+    return isinstance(error, TypeError) and any(
+        key in str(error) for key, why in LIKELY_CAUSES.items() if why is ELLIPSIS
+    )
+
+
 def _is_the_courses(error):
     """Tell whether an error was raised by the course's own package."""
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
