@@ -171,7 +171,7 @@ def _arcs(result):
             lines.append(f'{drawn} stroke="{MOVES}"/>{head} fill="{MOVES}"/>')
         elif result.blind[i, token]:
             lines.append(f'<path {bend} fill="none" stroke="{style.INK}" stroke-width="2" stroke-dasharray="2 6"/>')
-    title = svg.text(0, 14, f"Change “{WORDS[token]}”: which outputs move?", bold=True)
+    title = svg.text(0, 14, f"Change “{WORDS[token]}” (mask: {result.variation})", bold=True)
     rows = [
         svg.text(0, OUTPUT_Y - 7, "outputs", size=12, colour=style.QUIET),
         svg.text(0, INPUT_Y + 43, "tokens", size=12, colour=style.QUIET),

@@ -202,6 +202,9 @@ def render(result):
         if not is_one:
             parts.append(svg.text(right, y + 15, "not 1", size=12, colour=colour, bold=True))
     below = GRID_TOP + N * CELL[1]
+    for note in ("Grey: hidden, gets no weight.", "Red frame: hidden, but still gets weight."):
+        below += 17
+        parts.append(svg.text(LABEL, below, note, size=12, colour=style.QUIET))
     if "context" in result.differs and "weights" not in result.differs:
         parts.append(svg.text(0, below + 14, "≠ The weights are right, and the context is not.", size=12))
     drawn = svg.document(right + 42, below + 18, parts, label=said)
@@ -226,7 +229,6 @@ def _scores(result, height):
     notes = [f"grey: hidden, {state['hiding value']} instead" if before else "nothing is hidden yet"]
     if constant:
         notes += [f"{state['added to all scores']} is added to every score,", "which changes no softmax"]
-    notes += ["", "Grey: hidden, gets no weight.", "Red frame: hidden, but still gets weight."]
     parts += [svg.text(0, y + 17 * i, note, size=12, colour=style.QUIET) for i, note in enumerate(notes)]
     return svg.document(label_width + N * SCORE[0] + 4, height, parts, label="The scores that go into the softmax.")
 

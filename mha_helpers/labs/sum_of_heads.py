@@ -225,6 +225,7 @@ def _bar(head, start, added, y, result):
     if not np.isfinite(added) or abs(added) >= 0.005:
         inside = right - left > 34
         x, anchor = ((left + right) / 2, "middle") if inside else (right + 4, "start")
+        drawn += "" if inside else _paper(x, y + 3, _short(added))
         drawn += svg.text(x, y + 13, _short(added), anchor=anchor, size=11, bold=True, colour=style.head_text(head))
     return drawn
 
@@ -241,15 +242,25 @@ def _sum(result, feature, y):
     now, full = result.output[feature], FULL[result.token, feature]
     x, bottom, written = _at(now), y + N_HEADS * BAR, f"= {_short(now)}"
     parts = [
+        _paper(x + 4, bottom + 1, written),
         f'<path d="M{x:.1f} {y - 2}V{bottom + 2}" stroke="{OUTPUT}" stroke-width="3"/>',
         svg.text(x + 5, bottom + 11, written, size=12, bold=True, colour=style.role_text("output")),
     ]
     if _looks_wrong(result.contributions[:, feature], now):
-        parts.append(svg.text(x + 8 + 8 * len(written), bottom + 11, "rounded", size=11, colour=style.QUIET))
+        after = x + 8 + 8 * len(written)
+        parts += [
+            _paper(after, bottom + 1, "rounded"),
+            svg.text(after, bottom + 11, "rounded", size=11, colour=style.QUIET),
+        ]
     if abs(now - full) > 1e-9:
         at = _at(full)
         parts.append(f'<path d="M{at:.1f} {y - 2}V{bottom + 2}" stroke="{OUTPUT}" stroke-dasharray="3 3"/>')
     return "".join(parts)
+
+
+def _paper(x, y, written):
+    """Clear the place of a text: no line of the grid shall cross it."""
+    return svg.box(x, y, 8 * len(written), 12, fill=style.PAPER)
 
 
 def _looks_wrong(addends, total):

@@ -251,7 +251,7 @@ def training_run(training=None):
     return Lab(
         name="training_run",
         title="training run",
-        task="Go back with Earlier: when do the guesses come right, and which heads change?",
+        task="Press Earlier: when do the guesses come right, and which heads change?",
         controls={"run": run, "step": step, "knock out": off, "letters": letters},
         layout=([run, step, Lab.BUTTONS], [off, letters]),
         compute=compute,

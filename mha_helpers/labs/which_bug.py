@@ -187,7 +187,7 @@ def sentence(result):
     return " ".join([*said, result.score])
 
 
-CARD, BESIDE, TOP = (216, 130), 8, 48  # a card's width and height, in pixels; between two; where the first row begins
+CARD, BESIDE, TOP = (216, 128), 8, 48  # a card's width and height, in pixels; between two; where the first row begins
 STAMPS = {"right": style.ROLES["values"], "wrong": style.ALARM, "explained": style.ROLES["queries"]}
 
 
@@ -202,12 +202,12 @@ def render(result):
         parts.append(_card(probe, result.readings.get(probe), x, y))
     below = TOP + 2 * (CARD[1] + BESIDE)
     if result.committed:
-        parts.append(_stamp(result.committed, result.marks[result.patient], below + 2))
+        parts.append(_stamp(result.committed, result.marks[result.patient], below + 1))
     else:
-        parts.append(svg.text(0, below + 24, f"Diagnosis of {result.patient}: not committed yet."))
+        parts.append(svg.text(0, below + 22, f"Diagnosis of {result.patient}: not committed yet."))
     if result.used or result.tried:
-        parts.append(svg.text(NARROWEST, below + 24, result.score, bold=True, anchor="end", size=12))
-    return Picture(svg.document(NARROWEST, below + 42, parts, label=said), said, result.notice)
+        parts.append(svg.text(NARROWEST, below + 22, result.score, bold=True, anchor="end", size=12))
+    return Picture(svg.document(NARROWEST, below + 40, parts, label=said), said, result.notice)
 
 
 def _bed(name, mark, x, width, *, chosen):
@@ -242,7 +242,7 @@ def _card(probe, reading, x, y):
     parts.append(svg.text(x + width - 8, y + 17, tag, anchor="end", bold=abnormal, size=11, colour=colour))
     if reading.numbers is not None:
         parts.append(_numbers(reading, x + 9, y + 37, width - 12))
-    top = y + (112 if reading.changes else 98)
+    top = y + (111 if reading.changes else 98)
     for k, line in enumerate(_two_lines(reading.words)):
         parts.append(svg.text(x + 14, top + 13 * k, line, bold=abnormal, size=11, colour=colour))
     return "".join(parts)
@@ -270,6 +270,8 @@ def _numbers(reading, x, y, width):
             parts.append(
                 svg.text(left + step / 2, top + 13, written, anchor="middle", size=11, bold=bool(bad and not dense))
             )
+    if reading.changes:
+        parts.append(svg.text(x, top + 30, "in %", size=11, colour=style.ALARM))
     for j, change in enumerate(reading.changes):
         left = x + labels + j * step
         parts.append(svg.text(left + step / 2, top + 30, change, anchor="middle", size=11, colour=style.ALARM))
@@ -291,9 +293,9 @@ def _stamp(diagnosis, mark, y):
     """Stamp the chart with a diagnosis, and whether it is right."""
     colour, width = STAMPS.get(mark, style.INK), 350
     said = f"diagnosis: {diagnosis}" if mark == "explained" else f"{diagnosis}: {mark}"
-    text = svg.text(width / 2, y + 24, said.upper(), anchor="middle", bold=True, colour=colour, size=15)
-    frame = svg.box(6, y, width - 12, 34, fill=style.PAPER, stroke=colour, stroke_width=4)
-    return f'<g transform="rotate(-1.5 {width / 2} {y + 17})">{frame}{text}</g>'
+    text = svg.text(width / 2, y + 21, said.upper(), anchor="middle", bold=True, colour=colour, size=15)
+    frame = svg.box(6, y, width - 12, 31, fill=style.PAPER, stroke=colour, stroke_width=4)
+    return f'<g transform="rotate(-1.5 {width / 2} {y + 16})">{frame}{text}</g>'
 
 
 def which_bug(function=None):
@@ -343,7 +345,7 @@ def which_bug(function=None):
     lab = Lab(
         name="which_bug",
         title="which bug is it",
-        task="Choose a patient, ask as few probes as you need, and commit to a diagnosis. Nine are ill.",
+        task="Nine of A to J are ill. Ask few probes, then commit to a diagnosis.",
         controls={"patient": patient} | probes | {"diagnosis": diagnosis} | hidden,
         actions={"Commit": commit, "New patients": admit},
         layout=([patient], probes.values(), [diagnosis, Lab.BUTTONS]),

@@ -208,7 +208,8 @@ def entropy(run):
         words = "Other than healthy, and not in one direction."
     abnormal = np.stack([higher | lower, np.zeros(N_HEADS, bool)])
     changes = (
-        f"{change:+.0%}".replace("-", "−") if 0.005 <= abs(change) < 10 else "" for change in found[0] / found[1] - 1
+        f"{100 * change:+.0f}".replace("-", "−") if 0.005 <= abs(change) < 10 else ""
+        for change in found[0] / found[1] - 1
     )
     return Reading(words, found, ("patient", HEALTHY), HEADS, abnormal, tuple(changes) if abnormal.any() else ())
 

@@ -328,8 +328,9 @@ def test_what_is_abnormal_is_of_one_colour_and_the_heads_changes_are_written():
     page = diagnosis.which_bug().picture.value
     entropies = reading("no scale", "entropy").numbers
     assert page.count(f'fill="{style.tint(style.ALARM, 0.45)}"') == 4
+    assert page.count(">in %</text>") == 1
     for patient, healthy in entropies.T:
-        assert f">−{100 - 100 * patient / healthy:.0f}%</text>" in page
+        assert f">−{100 - 100 * patient / healthy:.0f}</text>" in page
     assert not reading(HEALTHY, "entropy").changes
 
 
