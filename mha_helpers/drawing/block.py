@@ -12,7 +12,7 @@ from mha_helpers.drawing import style, svg
 
 CELL = (11, 8)  # of every tensor, so that their sizes can be compared
 WIDTH, HEIGHT = 644, 194
-DIM = 0.25
+DIM = 0.35
 
 N, D, HEADS = len(example.TOKENS), len(example.FEATURES), example.N_HEADS
 D_HEAD = D // HEADS

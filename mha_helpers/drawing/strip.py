@@ -12,11 +12,11 @@ _PROJECTED = {"tokens", "X", "W_Q", "W_K", "W_V", "Q", "K", "V", "project Q", "p
 _HEADS = {f"{part} {head}" for part in ("ask", "weights", "mix", "context", "join") for head in range(2)}
 # By notebook: what is lit, and where its number stands in the block.
 PARTS = {
-    "01": (_PROJECTED | {"ask 0", "weights 0", "mix 0", "context 0"}, (140, 6)),
-    "02": ({"Q", "K", "ask 0", "weights 0"}, (268, 36)),
-    "03": ({"weights 0"}, (330, 22)),
-    "04": ({"Q", "K", "V", *_HEADS}, (382, 100)),
-    "05": ({"context 0", "context 1", "join 0", "join 1", "concat", "W_O", "output", "out", "on"}, (541, 62)),
+    "01": (_PROJECTED | {"ask 0", "weights 0", "mix 0", "context 0"}, (144, 2)),
+    "02": ({"Q", "K", "ask 0", "weights 0"}, (256, 8)),
+    "03": ({"weights 0"}, (316, 14)),
+    "04": ({"Q", "K", "V", *_HEADS}, (409, 97)),
+    "05": ({"context 0", "context 1", "join 0", "join 1", "concat", "W_O", "output", "out", "on"}, (541, 58)),
 }
 BESIDE = {"A": "A  worked examples, checked", "B": "B  the same in PyTorch"}
 AFTER = {"06": "a real model", "07": "learning", "08": "writing"}
@@ -48,7 +48,7 @@ def strip(here, *, done=()):
         parts.append(_badge(here, 16, 17, here, False))
     below = HEIGHT * SCALE + TOP + (14 if here in BESIDE else -4)
     if here in BESIDE:
-        parts.append(svg.text(x, below, BESIDE[here], size=11, bold=True))
+        parts.append(svg.text(4, below, BESIDE[here], size=11, bold=True))
     top = (HEIGHT * SCALE - BOX[1]) / 2 + TOP
     for (number, title), draw in zip(AFTER.items(), (_layers, _loss, _writes), strict=True):
         parts.append(_box(x, top, lit=number == here))
