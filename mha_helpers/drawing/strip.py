@@ -10,13 +10,13 @@ LEFT = 24  # the block's words are left out: so much of it is empty
 
 _PROJECTED = {"tokens", "X", "W_Q", "W_K", "W_V", "Q", "K", "V", "project Q", "project K", "project V"}
 _HEADS = {f"{part} {head}" for part in ("ask", "weights", "mix", "context", "join") for head in range(2)}
-# By notebook: what is lit, and where its number stands in the block.
+# By notebook: what is lit, and where in the block its number stands: off every tensor and line.
 PARTS = {
-    "01": (_PROJECTED | {"ask 0", "weights 0", "mix 0", "context 0"}, (144, 2)),
-    "02": ({"Q", "K", "ask 0", "weights 0"}, (256, 8)),
-    "03": ({"weights 0"}, (316, 14)),
-    "04": ({"Q", "K", "V", *_HEADS}, (409, 97)),
-    "05": ({"context 0", "context 1", "join 0", "join 1", "concat", "W_O", "output", "out", "on"}, (541, 58)),
+    "01": (_PROJECTED | {"ask 0", "weights 0", "mix 0", "context 0"}, (80, 54)),
+    "02": ({"Q", "K", "ask 0", "weights 0"}, (257, 8)),
+    "03": ({"weights 0"}, (308, 8)),
+    "04": ({"Q", "K", "V", *_HEADS}, (387, 8)),
+    "05": ({"context 0", "context 1", "join 0", "join 1", "concat", "W_O", "output", "out", "on"}, (522, 54)),
 }
 BESIDE = {"A": "A  worked examples, checked", "B": "B  the same in PyTorch"}
 AFTER = {"06": "a real model", "07": "learning", "08": "writing"}
