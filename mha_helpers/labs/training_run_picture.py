@@ -9,7 +9,7 @@ from mha_helpers.drawing.style import number
 from mha_helpers.labs.card import NARROWEST
 
 TINY, SMALL = 11, 12  # font sizes
-CURVE = (24, 26, 176, 112)  # left, top, width and height of the loss's panel
+CURVE = (24, 26, 170, 112)  # left, top, width and height of the loss's panel
 MAPS, GAP = 244, 14  # where the maps begin, and what is between two of them
 ROWS = {False: 166, True: 156}  # from one layer's maps to the next's: less where what it writes takes another line
 WIDEST = 180  # of a map
