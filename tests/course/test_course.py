@@ -1,5 +1,7 @@
 """The course's map: it knows the notebooks that there are, and leads to them."""
 
+import itertools
+import math
 import re
 import sys
 from importlib import metadata
@@ -8,6 +10,7 @@ import pytest
 
 from mha_helpers import course
 from mha_helpers.drawing import strip
+from mha_helpers.drawing.block import CELL, TENSORS
 from tools.writing.notebooks import NOTEBOOKS, read
 
 STORED = {path.stem: path for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
@@ -54,6 +57,16 @@ def test_a_part_that_a_notebook_is_about_is_lit_by_its_name():
     everything = strip.EVERYTHING
     for number, (lit, _) in strip.PARTS.items():
         assert lit <= everything, f"notebook {number} lights {lit - everything}, which the block does not have"
+
+
+def test_a_number_stands_on_no_tensor_and_no_other_number():
+    lit = 11 / strip.SCALE  # a number's radius, in the block's pixels
+    places = [place for _, place in strip.PARTS.values()]
+    for x, y in places:
+        for left, top, (rows, columns), _ in TENSORS.values():
+            beside = max(left - x, x - left - columns * CELL[0], 0), max(top - y, y - top - rows * CELL[1], 0)
+            assert math.hypot(*beside) > lit
+    assert min(math.dist(one, other) for one, other in itertools.combinations(places, 2)) > 2 * lit
 
 
 def test_on_colab_links_lead_to_the_repository(monkeypatch):

@@ -222,6 +222,22 @@ def test_what_is_longer_is_cut_and_said_to_be():
     assert result.notice.endswith("The sentence has 45 tokens, of which the model reads 24: it was cut after 'cat'.")
 
 
+@pytest.mark.parametrize(
+    "sentence", [LONG, "Misunderstandings complicated " * 6 + "everything", "it was " * 11 + "complicated"]
+)
+@pytest.mark.parametrize("query", [0, 12, 23])
+def test_words_on_a_slant_stay_inside_the_picture(sentence, query):
+    arcs, *_ = drawn(computed(sentence=sentence, query=query))
+    slanted = [element for element in arcs.iter(f"{SVG}text") if "rotate" in element.get("transform", "")]
+    assert len(slanted) == 2 * len(OURS.encode(sentence).tokens)
+    for element in slanted:
+        x, y = float(element.get("x")), float(element.get("y"))
+        turn = np.deg2rad(float(re.match(r"rotate\((\S+)", element.get("transform"))[1]))
+        long = 7.4 * len(element.text)
+        assert 0 <= x < x + long * np.cos(turn) <= float(arcs.get("width"))
+        assert 0 <= y + long * np.sin(turn) <= float(arcs.get("height"))
+
+
 def test_tokens_are_escaped():
     page = browser.render(computed(sentence="<script>alert('&')</script>", query=1)).html()
     assert "“&lt;” (token 1)" in page
