@@ -97,7 +97,7 @@ def arcs(weights, queries, keys, *, chosen=None, differs=(), head=0, width=740, 
         if written:
             groups.append(svg.text(x, height - 3, written, anchor="middle", bold=strong, size=12))
     for key in differs:
-        x, y = places[key], bottom + (0 if slanted else BOX - 4)
+        x, y = places[key], bottom + (-10 if slanted else BOX - 4)
         groups.append(svg.box(x - 7, y, 14, 13, fill=style.ALARM))
         groups.append(svg.text(x, y + 11, "≠", anchor="middle", bold=True, colour=style.PAPER, size=11))
     return f'<g class="mha-arcs">{"".join(groups)}</g>', width if slanted else round(step * len(places) + 4, 1), height
