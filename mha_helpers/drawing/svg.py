@@ -44,8 +44,8 @@ def letters(placed, *, bold=False, colour=style.INK, size=FONT_SIZE):
 
     Examples
     --------
-    >>> letters([(5, 12, "a"), (15, 12, "b")])[:38]
-    '<text x="5 15" y="12 12" text-anchor="m'
+    >>> letters([(5, 12, "a"), (15, 12, "b")])[:23]
+    '<text x="5 15" y="12 12'
     """
     xs, ys, characters = zip(*placed, strict=True)
     weight = ' font-weight="bold"' if bold else ""
