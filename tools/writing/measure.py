@@ -14,7 +14,7 @@ from tools.writing.notebooks import add_notebooks, read
 
 FURTHER = re.compile(r"^## Further$", re.MULTILINE)
 FOLDED = re.compile(r"<!--.*?-->|<details.*?</details>", re.DOTALL)
-NAVIGATION = re.compile(r"^\[[^]]*\]\([^)]*\)(?: ·)?$", re.MULTILINE)  # a line that is a link and nothing else
+NAVIGATION = re.compile(r"^(?:Open in )?\[[^]]*\]\([^)]*\)(?: ·)?$", re.MULTILINE)  # a line that is a link only
 LINK = re.compile(r"\]\((https?://[^)]*|[^)]*)\)")
 FORMULA = re.compile(r"\$\$?[^$]+\$\$?")
 WORD = re.compile(r"[^\W_]+(?:['’\-.,][^\W_]+)*")
