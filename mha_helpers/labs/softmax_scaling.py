@@ -10,7 +10,7 @@ import numpy as np
 from mha_helpers import attention, exercises, measures
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.style import number
-from mha_helpers.labs.card import Picture
+from mha_helpers.labs.card import NARROWEST, Picture
 from mha_helpers.labs.controls import folded, radio
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.motion import arrive
@@ -159,7 +159,7 @@ def _naive_in_words(result):
     return f"exp({largest}) is too {size} for a float (limit: exp({limit})): {gives}; {gives} / {gives} is NaN."
 
 
-WIDTH, ZERO, REACH = 644, 360, 270  # of the picture; where its lines of scores have 0, and how far they go either way
+ZERO, REACH = 360, 270  # where the lines of scores have 0, and how far they go either way
 UNDIVIDED_Y, DIVIDED_Y = 42, 84  # the two lines
 FLOOR, TALLEST, COLUMN = 270, 90, 54  # the bars' floor, their height for 1, and their pitch
 DIVIDED, GHOST = style.SEQUENTIAL[4], "#77777c"
@@ -182,7 +182,7 @@ def render(result, before=None):
     if result.added:
         parts += _two_ways(result, height + 4)
         height += 130
-    return Picture(svg.document(WIDTH, height, parts, label=said), said, result.notice)
+    return Picture(svg.document(NARROWEST, height, parts, label=said), said, result.notice)
 
 
 def _line(result, before):

@@ -9,7 +9,7 @@ from mha_helpers import attention, exercises
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.style import number
 from mha_helpers.exercises.self_attention.predictions import PROJECTIONS, WORD_VECTORS, WORDS
-from mha_helpers.labs.card import Picture
+from mha_helpers.labs.card import NARROWEST, Picture
 from mha_helpers.labs.controls import check_box, radio
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.motion import arrive
@@ -143,7 +143,7 @@ def render(result, before=None):
             )
         )  # fmt: skip
     _, height = svg.matrix_size(n, n, headed=True, cell=SMALL)
-    drawn = svg.document(644, below + height - svg.CAPTION_HEIGHT + 6, parts, label=said)
+    drawn = svg.document(NARROWEST, below + height - svg.CAPTION_HEIGHT + 6, parts, label=said)
     return Picture(drawn, said, result.notice)
 
 
