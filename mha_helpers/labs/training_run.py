@@ -107,13 +107,11 @@ def compute(state, training=None):
     Result
     """
     run, step = state["run"], state["step"]
+    if run == YOURS and training is None:  # the stored picture shows the course's own
+        run, step = FIRST, max(small_runs.load(FIRST).moments)
+    notice = "Your training."
     if run != YOURS:
-        training, notice = small_runs.load(run), "A training stored with the course, much like yours."
-    elif training is not None:
-        notice = "Your training."
-    else:  # the stored picture shows the course's own
-        run, training, notice = FIRST, small_runs.load(FIRST), "A training stored with the course, much like yours."
-        step = max(training.moments)
+        training, notice = small_runs.load(run), "A training stored with the course."
     letters, remark = read(state["letters"], training.task.n_tokens)
     off = tuple(knock_outs(training)[state["knock out"]])
     weights, guesses, when_writing = look(training, step, off, letters)
