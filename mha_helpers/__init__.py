@@ -5,42 +5,67 @@ module that draws is first used, nor the model's tokenizer before the model is.
 """
 
 import importlib
+import importlib.machinery
+import sys
 
 __version__ = "0.1.0"
 
-# What a notebook imports, and the room in which it stands.
-_ROOMS = {
-    "attention": "attention",
-    "blockwise": "blockwise",
-    "decoder": "model.decoder",
-    "decoding": "decoding",
-    "doctor": "doctor",
+# What learners import under a short name, and where it stands if that is elsewhere: `mha_helpers.attention` is
+# `mha_helpers.maths.attention`, the same module, with `from` and without.
+_PLACES = {
+    "attention": "maths.attention",
+    "blockwise": "maths.blockwise",
     "course": "course",
+    "decoder": "model.decoder",
+    "decoding": "maths.decoding",
+    "doctor": "doctor",
     "encoder": "model.encoder",
     "exercises": "exercises",
-    "experiments": "experiments",
+    "experiments": "maths.experiments",
     "figures": "drawing.figures",
-    "fused": "fused",
-    "gradients": "gradients",
+    "fused": "maths.fused",
+    "gradients": "maths.gradients",
     "labs": "labs",
-    "masks": "masks",
-    "measures": "measures",
-    "positions": "positions",
-    "probes": "probes",
-    "running_example": "running_example",
+    "masks": "maths.masks",
+    "measures": "maths.measures",
+    "positions": "maths.positions",
+    "probes": "maths.probes",
+    "running_example": "maths.running_example",
+    "shapes": "maths.shapes",
     "small_runs": "model.small_runs",
-    "tasks": "tasks",
-    "training": "training",
-    "worked_examples": "worked_examples",
+    "tasks": "maths.tasks",
+    "torch_listing": "maths.torch_listing",
+    "training": "maths.training",
+    "worked_examples": "maths.worked_examples",
 }
-__all__ = list(_ROOMS)
+__all__ = list(_PLACES)
 
 
 def __getattr__(name):
-    if name in _ROOMS:
-        return importlib.import_module(f"{__name__}.{_ROOMS[name]}")
+    if name in _PLACES:
+        return importlib.import_module(f"{__name__}.{_PLACES[name]}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__():
     return sorted([*globals(), *__all__])
+
+
+class _ShortName:
+    """Finds the module behind `import mha_helpers.attention`, for which there is no file of that name."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        package, _, short = name.rpartition(".")
+        return importlib.machinery.ModuleSpec(name, _ShortName) if package == __name__ and short in _PLACES else None
+
+    @staticmethod
+    def create_module(spec):
+        return None  # an empty one, which gives way to the real one at once
+
+    @staticmethod
+    def exec_module(module):
+        sys.modules[module.__name__] = __getattr__(module.__name__.rpartition(".")[2])
+
+
+sys.meta_path.append(_ShortName)  # the last to be asked

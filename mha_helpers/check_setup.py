@@ -135,7 +135,7 @@ def _obeys(numbers, sign, bound):
 
 def data():
     """Are the course's own data there, and whole?"""
-    from mha_helpers import worked_examples
+    from mha_helpers.maths import worked_examples
 
     counts = [len(worked_examples.load(name).steps) for name in worked_examples.EXAMPLES]
     return f"{len(counts)} worked examples, {sum(counts)} steps"
@@ -155,7 +155,8 @@ def exercise():
     """Does a check accept what is right, and name a mistake?"""
     import numpy as np
 
-    from mha_helpers import attention, exercises
+    from mha_helpers import exercises
+    from mha_helpers.maths import attention
 
     right = exercises.softmax.check(attention.softmax)
     if right.status != "correct":

@@ -8,9 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mha_helpers.attention import attention_scores, combine_heads, scaled_dot_product_attention, softmax, split_heads
-from mha_helpers.gradients import attention_gradients
-from mha_helpers.masks import apply_mask
+from mha_helpers.maths.attention import (
+    attention_scores,
+    combine_heads,
+    scaled_dot_product_attention,
+    softmax,
+    split_heads,
+)
+from mha_helpers.maths.gradients import attention_gradients
+from mha_helpers.maths.masks import apply_mask
 
 
 class Mistake(NamedTuple):

@@ -6,7 +6,6 @@ screen reader gets and what nbval compares; a PNG with it goes along, for viewer
 
 import numpy as np
 
-from mha_helpers import running_example as example
 from mha_helpers.drawing import arcs as over_words
 from mha_helpers.drawing import block
 from mha_helpers.drawing.backwards import backwards
@@ -19,6 +18,7 @@ from mha_helpers.drawing.shown import CourseFigure
 from mha_helpers.drawing.strip import PARTS
 from mha_helpers.drawing.style import number
 from mha_helpers.drawing.tables import Matrix, attends, attention_map, matrices
+from mha_helpers.maths import running_example as example
 
 __all__ = [
     "HEADS",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.attention import combine_heads, split_heads
+from mha_helpers.maths.attention import combine_heads, split_heads
 
 
 def swap(array):

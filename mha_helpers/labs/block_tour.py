@@ -3,8 +3,7 @@
 import functools
 from dataclasses import dataclass
 
-from mha_helpers import attention, exercises
-from mha_helpers import running_example as example
+from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.block import HEIGHT, TENSORS, WIDTH, block
 from mha_helpers.drawing.equation import equation, formula
@@ -13,6 +12,8 @@ from mha_helpers.labs.card import Picture
 from mha_helpers.labs.controls import dropdown
 from mha_helpers.labs.frame import Lab
 from mha_helpers.learner.answer import answer
+from mha_helpers.maths import attention
+from mha_helpers.maths import running_example as example
 
 NAMES = tuple(f"{i + 1}. {step.title}" for i, step in enumerate(STEPS))
 ARGUMENTS = {"X": example.X, "W_Q": example.W_Q, "W_K": example.W_K, "W_V": example.W_V, "W_O": example.W_O}

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mha_helpers import running_example as example
 from mha_helpers.drawing import style
 from mha_helpers.drawing.block import EVERYTHING
 from mha_helpers.drawing.equation import Grid, written
 from mha_helpers.drawing.tables import by_size
+from mha_helpers.maths import running_example as example
 
 D_HEAD = 2
 ROOT = f"√{D_HEAD}"

@@ -6,7 +6,7 @@ from functools import cached_property
 import ipywidgets
 import numpy as np
 
-from mha_helpers import exercises, running_example
+from mha_helpers import exercises
 from mha_helpers.drawing.style import number
 from mha_helpers.drawing.svg import short
 from mha_helpers.labs import head_browser_picture as browser_picture
@@ -16,6 +16,7 @@ from mha_helpers.labs.controls import NAMED, check_box, dropdown
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.head_browser_runs import OURS, TWINS, KnockOut, Runs
 from mha_helpers.learner.answer import AGAIN
+from mha_helpers.maths import running_example
 from mha_helpers.model.encoder import Encoding
 
 SENTENCE = running_example.SENTENCE

@@ -7,8 +7,8 @@ import warnings
 
 import numpy as np
 
-from mha_helpers import attention
 from mha_helpers.learner.answer import answer
+from mha_helpers.maths import attention
 from mha_helpers.model import encoder
 
 MAX_TOKENS = 24  # more could not be read in a picture

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mha_helpers import attention, exercises, masks, probes, running_example
+from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.style import number
 from mha_helpers.labs.card import Picture
 from mha_helpers.labs.controls import radio
 from mha_helpers.labs.frame import Lab
 from mha_helpers.learner.answer import AGAIN, answer
+from mha_helpers.maths import attention, masks, probes, running_example
 
 WORDS = running_example.TOKENS
 N, D = len(WORDS), 4

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import ipywidgets
 import numpy as np
 
-from mha_helpers import attention, exercises, masks, running_example
+from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.style import number
 from mha_helpers.labs.card import Picture
@@ -14,6 +14,7 @@ from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.wording import listed
 from mha_helpers.learner.answer import answer
 from mha_helpers.learner.calling import close
+from mha_helpers.maths import attention, masks, running_example
 
 WORDS = running_example.TOKENS
 N, D_HEAD = len(WORDS), 8

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import ipywidgets
 import numpy as np
 
-from mha_helpers import attention, exercises, running_example
+from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.style import number
 from mha_helpers.labs.card import Picture
@@ -13,6 +13,7 @@ from mha_helpers.labs.controls import NAMED, folded, radio
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.motion import flash
 from mha_helpers.learner.answer import answer
+from mha_helpers.maths import attention, running_example
 
 TOKENS, X = running_example.TOKENS, running_example.X
 MATRICES = ("W_Q", "W_K", "W_V")

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import ipywidgets
 import numpy as np
 
-from mha_helpers import attention
 from mha_helpers.drawing import style, svg
 from mha_helpers.labs.card import NARROWEST, Picture
 from mha_helpers.labs.controls import dropdown, whole_number
 from mha_helpers.labs.frame import Lab
+from mha_helpers.maths import attention
 
 SIZES = ("B", "S", "d_model", "h")
 AXES = tuple(f"axis {i}" for i in range(4))  # counted as in swapaxes(1, 2)

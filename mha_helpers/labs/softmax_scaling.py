@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import ipywidgets
 import numpy as np
 
-from mha_helpers import attention, exercises, measures
+from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.style import number
 from mha_helpers.labs.card import NARROWEST, Picture
@@ -15,6 +15,7 @@ from mha_helpers.labs.controls import folded, radio
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.motion import arrive
 from mha_helpers.learner.answer import answer
+from mha_helpers.maths import attention, measures
 
 N_KEYS, N_SEQUENCES, N_DRAWS = 8, 25, 30
 N_ROWS = N_SEQUENCES * N_KEYS  # a row of scores for each query

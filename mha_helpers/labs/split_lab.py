@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mha_helpers import attention, exercises
+from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.style import number
 from mha_helpers.labs.card import NARROWEST, Picture
@@ -13,7 +13,8 @@ from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.motion import arrive
 from mha_helpers.learner.answer import answer, visibly_different
 from mha_helpers.learner.calling import close
-from mha_helpers.running_example import TOKENS
+from mha_helpers.maths import attention
+from mha_helpers.maths.running_example import TOKENS
 
 START, RESHAPE, SPLIT, MERGE = STEPS = ("1 X", "2 reshape", "3 transpose: split", "4 merge back")
 HEADS, WIDTHS, LENGTHS = (1, 2, 3, 4, 6), (4, 6, 8), (2, 3, 4, 5)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mha_helpers import attention, exercises, running_example
+from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.style import number
 from mha_helpers.labs.card import Picture
@@ -14,6 +14,7 @@ from mha_helpers.labs.motion import arrive
 from mha_helpers.labs.wording import listed
 from mha_helpers.learner.answer import answer, visibly_different
 from mha_helpers.learner.calling import close
+from mha_helpers.maths import attention, running_example
 
 WORDS, N_HEADS, W_O = running_example.TOKENS, running_example.N_HEADS, running_example.W_O
 N, D_MODEL = running_example.X.shape

@@ -12,10 +12,10 @@ from mha_helpers.labs import training_run_picture as run_picture
 from mha_helpers.labs.card import Picture
 from mha_helpers.labs.controls import NAMED, dropdown
 from mha_helpers.labs.frame import Lab
-from mha_helpers.measures import previous_token_score
+from mha_helpers.maths.measures import previous_token_score
+from mha_helpers.maths.tasks import Batch
+from mha_helpers.maths.training import HELD_OUT_SEED, Training, induction_score
 from mha_helpers.model import small_runs
-from mha_helpers.tasks import Batch
-from mha_helpers.training import HELD_OUT_SEED, Training, induction_score
 
 YOURS, FIRST = "yours", "2 heads"
 SEQUENCE, MOST = "cabincabinca", 12  # more letters could not be read on a map

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import ipywidgets
 import numpy as np
 
-from mha_helpers import attention, exercises
+from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
 from mha_helpers.labs import which_bug_patients as patients
 from mha_helpers.labs.card import NARROWEST, Picture
@@ -15,6 +15,7 @@ from mha_helpers.labs.controls import check_box, dropdown, radio
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.which_bug_patients import BUGS, HEALTHY, PROBES
 from mha_helpers.learner.answer import answer
+from mha_helpers.maths import attention
 
 YOURS, DEMO = "yours", "demo"
 LETTERS = tuple("ABCDEFGHIJ")

@@ -5,7 +5,7 @@ from itertools import permutations
 
 import numpy as np
 
-from mha_helpers import attention, exercises
+from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.style import number
 from mha_helpers.exercises.self_attention.predictions import PROJECTIONS, WORD_VECTORS, WORDS
@@ -14,7 +14,8 @@ from mha_helpers.labs.controls import check_box, radio
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.motion import arrive
 from mha_helpers.learner.answer import answer
-from mha_helpers.positions import sinusoidal_positions
+from mha_helpers.maths import attention
+from mha_helpers.maths.positions import sinusoidal_positions
 
 ORDERS = {" ".join(WORDS[i] for i in order): order for order in permutations(range(len(WORDS)))}
 NO_COPY = "none"

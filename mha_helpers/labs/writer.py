@@ -7,8 +7,7 @@ from statistics import median
 import ipywidgets
 import numpy as np
 
-from mha_helpers import attention, exercises
-from mha_helpers.decoding import next_token_probabilities
+from mha_helpers import exercises
 from mha_helpers.drawing.style import number
 from mha_helpers.exercises.a_model_that_writes.predictions import sees_one_too_many
 from mha_helpers.labs import writer_picture
@@ -17,6 +16,8 @@ from mha_helpers.labs.controls import NAMED, check_box, dropdown, radio, whole_n
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.writer_pace import Pace, window
 from mha_helpers.learner.answer import answer
+from mha_helpers.maths import attention
+from mha_helpers.maths.decoding import next_token_probabilities
 from mha_helpers.model import decoder
 
 PROMPT = "ROMEO:\nIs the day so young?\n\n"

@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mha_helpers.attention import multi_head_attention
 from mha_helpers.course_data import data_path
-from mha_helpers.decoding import attend_with_cache, embed_new, next_token_probabilities
-from mha_helpers.masks import causal_mask
+from mha_helpers.maths.attention import multi_head_attention
+from mha_helpers.maths.decoding import attend_with_cache, embed_new, next_token_probabilities
+from mha_helpers.maths.masks import causal_mask
+from mha_helpers.maths.shapes import check_count
 from mha_helpers.model.data import ORIGIN, WEIGHTS, checked_content, read_safetensors
 from mha_helpers.model.layers import LayerNorm, call_attention, read_only
-from mha_helpers.shapes import check_count
 
 FOLDER, TEXT = "writer", "shakespeare.txt"
 NORM_EPSILON = np.float32(1e-5)  # PyTorch's own

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mha_helpers.attention import knock_out, multi_head_attention
+from mha_helpers.maths.attention import knock_out, multi_head_attention
 from mha_helpers.model import data as encoder_data
 from mha_helpers.model.layers import N_HEADS, Block, Dense, LayerNorm, fold_bias, read_only
 

@@ -5,7 +5,7 @@ Each takes the model and says with numbers what a change of its attention does: 
 
 import numpy as np
 
-from mha_helpers.attention import knock_out
+from mha_helpers.maths.attention import knock_out
 
 ALL_HEADS = [(layer, head) for layer in range(6) for head in range(12)]
 

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from mha_helpers.attention import combine_heads, softmax, split_heads
+from mha_helpers.maths.attention import combine_heads, softmax, split_heads
 
 FAULTY, RIGHT = {}, []
 

@@ -14,7 +14,7 @@ from tools.doctor.names import PAGE
 
 SICK = """
 import numpy as np
-from mha_helpers.attention import combine_heads, softmax, split_heads
+from mha_helpers.maths.attention import combine_heads, softmax, split_heads
 
 class Reader:
     def __init__(self, d_model, n_heads):

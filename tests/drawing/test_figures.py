@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mha_helpers.attention import softmax
 from mha_helpers.drawing import figures, raster, style, svg
 from mha_helpers.drawing.figures import Matrix
 from mha_helpers.drawing.gpt import CHARACTERS, NEXT
+from mha_helpers.maths.attention import softmax
 from mha_helpers.model import decoder
 
 TOKENS = ("it", "cat", "mat")

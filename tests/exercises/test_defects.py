@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from answers import EXERCISES
 
-from mha_helpers.attention import (
+from mha_helpers.maths.attention import (
     attention_scores,
     combine_heads,
     scaled_dot_product_attention,

@@ -2,7 +2,7 @@
 
 from mha_helpers import tasks
 from mha_helpers.labs import progress_bar
-from mha_helpers.training import Training
+from mha_helpers.maths.training import Training
 
 
 def test_it_says_where_the_training_is_and_is_stored_as_the_same_text_each_time(monkeypatch):

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from mha_helpers import attention
-from mha_helpers.decoding import attend_with_cache, next_token_probabilities
 from mha_helpers.drawing import style
 from mha_helpers.labs import writer, writer_picture
 from mha_helpers.labs.writer_pace import Pace, window
+from mha_helpers.maths.decoding import attend_with_cache, next_token_probabilities
 from mha_helpers.model import decoder
 
 lab_of = import_module("mha_helpers.labs.writer")

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mha_helpers import attention
-from mha_helpers.attention import (
+from mha_helpers.maths.attention import (
     attention_scores,
     combine_heads,
     dot_product_attention,
@@ -25,7 +25,7 @@ from mha_helpers.attention import (
     softmax_or_zeros,
     split_heads,
 )
-from mha_helpers.masks import causal_mask, padding_mask
+from mha_helpers.maths.masks import causal_mask, padding_mask
 
 BATCHES = st.sampled_from([(), (2,), (2, 3)])
 GENERATORS = st.integers(0, 2**32 - 1).map(np.random.default_rng)

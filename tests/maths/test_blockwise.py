@@ -5,9 +5,9 @@ import oracle
 import pytest
 from numpy.testing import assert_allclose
 
-from mha_helpers.attention import scaled_dot_product_attention
-from mha_helpers.blockwise import blockwise_attention
-from mha_helpers.masks import causal_mask
+from mha_helpers.maths.attention import scaled_dot_product_attention
+from mha_helpers.maths.blockwise import blockwise_attention
+from mha_helpers.maths.masks import causal_mask
 
 BLOCK_SIZES = pytest.mark.parametrize("block_size", [1, 2, 3, 5, 128])
 

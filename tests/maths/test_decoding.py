@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mha_helpers.attention import multi_head_attention, softmax
-from mha_helpers.decoding import appended, attend_with_cache, embed_new, next_token_probabilities
+from mha_helpers.maths.attention import multi_head_attention, softmax
+from mha_helpers.maths.decoding import appended, attend_with_cache, embed_new, next_token_probabilities
 
 LOGITS = np.random.default_rng(0).normal(scale=3, size=(2, 3, 7))
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mha_helpers import experiments
-from mha_helpers.attention import multi_head_attention, softmax
-from mha_helpers.experiments import learn_one_key, train_layer
+from mha_helpers.maths.attention import multi_head_attention, softmax
+from mha_helpers.maths.experiments import learn_one_key, train_layer
 
 
 def first_row(d_k):

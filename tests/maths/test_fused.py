@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mha_helpers.attention import multi_head_attention
-from mha_helpers.fused import weights_from_torch
+from mha_helpers.maths.attention import multi_head_attention
+from mha_helpers.maths.fused import weights_from_torch
 
 
 def test_the_thirds_are_queries_keys_and_values_transposed():

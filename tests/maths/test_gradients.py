@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mha_helpers.attention import scaled_dot_product_attention, softmax_jacobian
-from mha_helpers.gradients import attention_gradients, sum_to
-from mha_helpers.masks import causal_mask
+from mha_helpers.maths.attention import scaled_dot_product_attention, softmax_jacobian
+from mha_helpers.maths.gradients import attention_gradients, sum_to
+from mha_helpers.maths.masks import causal_mask
 
 ARRAYS = ("queries", "keys", "values", "d_context")
 

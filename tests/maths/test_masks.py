@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
-from mha_helpers.masks import apply_mask, causal_mask, convert_mask, padding_mask
+from mha_helpers.maths.masks import apply_mask, causal_mask, convert_mask, padding_mask
 
 INF = np.inf
 SCORES = hnp.arrays(

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from mha_helpers.attention import softmax, softmax_jacobian
-from mha_helpers.measures import dot_product_variance, entropy, head_entropy, jacobian_norm, previous_token_score
+from mha_helpers.maths.attention import softmax, softmax_jacobian
+from mha_helpers.maths.measures import dot_product_variance, entropy, head_entropy, jacobian_norm, previous_token_score
 
 ROWS = hnp.arrays(float, hnp.array_shapes(min_dims=1, max_dims=3, max_side=5), elements=st.floats(-30, 30)).map(softmax)
 

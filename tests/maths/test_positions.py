@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mha_helpers.positions import sinusoidal_positions
+from mha_helpers.maths.positions import sinusoidal_positions
 
 SIZES = st.integers(1, 12)
 PAIRS = st.integers(1, 6)

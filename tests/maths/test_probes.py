@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from mha_helpers.attention import masked_attention, scaled_dot_product_attention, softmax
-from mha_helpers.masks import causal_mask
-from mha_helpers.probes import largest_gap, leaks, permutation_gap
+from mha_helpers.maths.attention import masked_attention, scaled_dot_product_attention, softmax
+from mha_helpers.maths.masks import causal_mask
+from mha_helpers.maths.probes import largest_gap, leaks, permutation_gap
 
 RNG = np.random.default_rng(0)
 X, (W_Q, W_K, W_V) = RNG.normal(size=(6, 5)), RNG.normal(size=(3, 5, 4))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
 
-from mha_helpers.shapes import as_float_array, check_count, check_heads, check_n_heads, check_number, checked
+from mha_helpers.maths.shapes import as_float_array, check_count, check_heads, check_n_heads, check_number, checked
 
 
 @checked(left="... rows inner", right="... inner columns")

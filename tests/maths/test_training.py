@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mha_helpers.attention import masked_attention
-from mha_helpers.gradients import attention_gradients
-from mha_helpers.measures import previous_token_score
+from mha_helpers.maths.attention import masked_attention
+from mha_helpers.maths.gradients import attention_gradients
+from mha_helpers.maths.measures import previous_token_score
+from mha_helpers.maths.tasks import repeated_sequences, two_before
+from mha_helpers.maths.training import Training, induction_score
 from mha_helpers.mistaken import MISTAKES
-from mha_helpers.tasks import repeated_sequences, two_before
-from mha_helpers.training import Training, induction_score
 
 SMALL = repeated_sequences(n_tokens=6, length=10)
 

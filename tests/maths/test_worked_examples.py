@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from mha_helpers import worked_examples
-from mha_helpers.attention import multi_head_attention
-from mha_helpers.masks import padding_mask
-from mha_helpers.worked_examples import EXAMPLES, Example, Row, Step, load, replay, right_values, slips, table
+from mha_helpers.maths.attention import multi_head_attention
+from mha_helpers.maths.masks import padding_mask
+from mha_helpers.maths.worked_examples import EXAMPLES, Example, Row, Step, load, replay, right_values, slips, table
 
 SLIPS = {
     "play_football": [("weights in percent", "play")],

@@ -9,9 +9,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mha_helpers import exercises
-from mha_helpers.attention import multi_head_attention
 from mha_helpers.course_data import data_path
-from mha_helpers.decoding import attend_with_cache, next_token_probabilities
+from mha_helpers.maths.attention import multi_head_attention
+from mha_helpers.maths.decoding import attend_with_cache, next_token_probabilities
 from mha_helpers.model import decoder
 from mha_helpers.model.data import ORIGIN, WEIGHTS, read_safetensors
 
@@ -86,7 +86,7 @@ def test_a_learners_attention_runs_it():
     namespace = {"np": np}
     for name in ("softmax", "split_heads", "combine_heads", "masked_attention", "multi_head_attention"):
         exec(getattr(exercises, name).solution().source, namespace)
-    from mha_helpers.attention import scaled_dot_product_attention
+    from mha_helpers.maths.attention import scaled_dot_product_attention
 
     namespace["scaled_dot_product_attention"] = scaled_dot_product_attention
     logits, _ = MODEL.predict(PROMPT, namespace["multi_head_attention"])
@@ -214,7 +214,7 @@ def test_attention_cannot_change_the_model():
 def test_the_course_uses_one_text():
     codes = MODEL.codes(decoder.held_out_text()[:1000])
     assert_array_equal(np.array(list(MODEL.alphabet))[codes], list(decoder.held_out_text()[:1000]))
-    assert multi_head_attention.__module__ == "mha_helpers.attention"
+    assert multi_head_attention.__module__ == "mha_helpers.maths.attention"
 
 
 @pytest.mark.parametrize(

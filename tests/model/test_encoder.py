@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mha_helpers.attention import (
+from mha_helpers.maths.attention import (
     head_contributions,
     knock_out,
     multi_head_attention,

@@ -10,12 +10,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mha_helpers import doctor, exercises
-from mha_helpers.attention import multi_head_attention, scaled_dot_product_attention
-from mha_helpers.fused import weights_from_torch
-from mha_helpers.masks import causal_mask
+from mha_helpers.maths.attention import multi_head_attention, scaled_dot_product_attention
+from mha_helpers.maths.fused import weights_from_torch
+from mha_helpers.maths.masks import causal_mask
 from tools.writing.notebooks import NOTEBOOKS, read
 
-LISTING = Path(__file__).parents[2] / "mha_helpers" / "torch_listing.py"
+LISTING = Path(__file__).parents[2] / "mha_helpers" / "maths" / "torch_listing.py"
 B = read(NOTEBOOKS / "B_pytorch.ipynb")
 
 
@@ -25,7 +25,7 @@ def with_torch():
 
 def made(d_model=12, n_heads=3, context_length=7, seed=0, **options):
     torch = with_torch()
-    from mha_helpers.torch_listing import CausalSelfAttention
+    from mha_helpers.maths.torch_listing import CausalSelfAttention
 
     torch.manual_seed(seed)
     return CausalSelfAttention(d_model, n_heads, context_length, **options).double().eval()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mha_helpers.attention import masked_attention, scaled_dot_product_attention, softmax
+from mha_helpers.maths.attention import masked_attention, scaled_dot_product_attention, softmax
 from tools.release.frameworks import KEYS, QUERIES, VALUES, empty_row, meaning_of_true
 
 GIVEN = QUERIES[0, 0], KEYS[0, 0], VALUES[0, 0]

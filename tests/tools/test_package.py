@@ -9,70 +9,20 @@ import pytest
 
 PACKAGE = Path(__file__).parents[2] / "mha_helpers"
 
-# A module may import what stands in its row, and what those may import.
-ALLOWED = {
-    "shapes": set(),
-    "masks": {"shapes"},
-    "attention": {"masks", "shapes"},
-    "gradients": {"attention", "shapes"},
-    "decoding": {"attention", "masks", "shapes"},
-    "blockwise": {"attention", "masks", "shapes"},
-    "fused": {"shapes"},
-    "torch_listing": set(),
-    "tasks": set(),
-    "training": {"attention", "gradients", "masks", "measures", "shapes"},
-    "mistaken": {"attention", "gradients", "masks"},
-    "positions": {"shapes"},
-    "measures": {"shapes"},
-    "probes": {"shapes"},
+# What the modules of each room import from the other rooms: all of it, and only from rooms that stand above it here.
+IMPORTS = {
     "course_data": set(),
-    "experiments": {"attention", "shapes"},
-    "running_example": {"attention", "masks"},
-    "worked_examples": {"attention", "course_data", "masks", "positions"},
+    "learner": set(),
+    "maths": {"course_data"},
+    "mistaken": {"maths"},
+    "model": {"course_data", "maths", "mistaken"},
+    "drawing": {"maths"},
+    "doctor": {"drawing"},
+    "exercises": {"drawing", "learner", "maths", "model"},
+    "labs": {"course_data", "drawing", "exercises", "learner", "maths", "model"},
     "take_home": {"exercises"},
     "course": {"drawing", "exercises", "take_home"},
-    "drawing": {"attention", "drawing", "running_example"},
-    "model": {"attention", "course_data", "decoding", "masks", "mistaken", "model", "shapes", "tasks", "training"},
-    "learner": {"learner"},
-    "exercises": {
-        "attention",
-        "blockwise",
-        "decoding",
-        "drawing",
-        "exercises",
-        "experiments",
-        "fused",
-        "gradients",
-        "learner",
-        "masks",
-        "measures",
-        "model",
-        "running_example",
-        "shapes",
-        "tasks",
-        "training",
-        "worked_examples",
-    },
-    "labs": {
-        "attention",
-        "course_data",
-        "decoding",
-        "drawing",
-        "exercises",
-        "labs",
-        "learner",
-        "masks",
-        "measures",
-        "model",
-        "positions",
-        "probes",
-        "running_example",
-        "tasks",
-        "training",
-        "worked_examples",
-    },
-    "doctor": {"doctor", "drawing"},
-    "check_setup": {"attention", "drawing", "exercises", "labs", "model", "worked_examples"},
+    "check_setup": {"drawing", "exercises", "labs", "maths", "model"},
 }
 
 
@@ -98,21 +48,33 @@ def test_importing_loads_nothing_that_draws_or_reads_sentences(modules):
 def test_modules_are_there_when_asked_for():
     assert run("import mha_helpers; print(mha_helpers.attention.softmax([0.0, 0.0]))") == "[0.5 0.5]\n"
     assert "figures" in run("import mha_helpers; print(dir(mha_helpers))")
+    code = "from mha_helpers.attention import softmax; from mha_helpers import attention; import mha_helpers.attention"
+    assert run(f"{code}; print(attention is mha_helpers.attention, softmax is attention.softmax)") == "True True\n"
     with pytest.raises(subprocess.CalledProcessError):
         run("import mha_helpers; mha_helpers.attenton")
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_modules_import_only_what_they_stand_on(path):
-    room = path.relative_to(PACKAGE).with_suffix("").parts[0]
-    if room == "__init__":
-        return
-    used = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("mha_helpers"):
-            below = node.module.split(".")[1:2]
-            used.update(below or [alias.name for alias in node.names])
-    assert used <= ALLOWED[room]
+def imported_rooms():
+    """Return, for each room, the other rooms that its modules import from."""
+    rooms = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        room = path.relative_to(PACKAGE).with_suffix("").parts[0]
+        used = rooms.setdefault(room, set())
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("mha_helpers"):
+                used.update(node.module.split(".")[1:2] or [alias.name for alias in node.names])
+    return {room: used - {room} for room, used in rooms.items() if room != "__init__"}
+
+
+def test_rooms_import_what_the_table_says_and_nothing_else():
+    assert imported_rooms() == IMPORTS
+
+
+def test_imports_point_upwards_in_the_table():
+    above = set()
+    for room, used in IMPORTS.items():
+        assert used <= above, room
+        above.add(room)
 
 
 @pytest.mark.slow

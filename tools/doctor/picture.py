@@ -4,8 +4,8 @@ import html
 from pathlib import Path
 
 from mha_helpers import doctor
-from mha_helpers.attention import softmax
 from mha_helpers.drawing import style
+from mha_helpers.maths.attention import softmax
 from tools.page.browser import open_browser
 
 PICTURE = Path(__file__).parents[2] / ".github" / "doctor.png"

@@ -13,8 +13,8 @@ from statistics import median
 
 import numpy as np
 
-from mha_helpers.attention import scaled_dot_product_attention
-from mha_helpers.blockwise import blockwise_attention
+from mha_helpers.maths.attention import scaled_dot_product_attention
+from mha_helpers.maths.blockwise import blockwise_attention
 from mha_helpers.model import decoder
 from tools.release.table import print_table
 

@@ -21,8 +21,9 @@ from nbclient import NotebookClient
 from nbformat import v4
 from playwright.sync_api import Error
 
-from mha_helpers import attention, exercises
+from mha_helpers import exercises
 from mha_helpers import labs as mha_labs
+from mha_helpers.maths import attention
 from tools.model import speed
 from tools.page.browser import (
     NO_BROWSER,

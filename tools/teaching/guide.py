@@ -10,8 +10,9 @@ In the tables of wrong answers it writes one column: the number of the running e
 import re
 import sys
 
-from mha_helpers import exercises, worked_examples
+from mha_helpers import exercises
 from mha_helpers.exercises.moved_numbers import moved_number
+from mha_helpers.maths import worked_examples
 from tools.teaching.plan import Plan, numbered, table_row
 from tools.teaching.sheet import day_sheet
 from tools.writing.notebooks import NOTEBOOKS, NotebookError, course_notebooks

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from mha_helpers import decoding
-from mha_helpers.attention import combine_heads, softmax, split_heads
 from mha_helpers.exercises.a_model_that_writes.attend_with_cache_mistakes import CACHE_MISTAKES
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws
 from mha_helpers.exercises.properties import not_finite
-from mha_helpers.masks import causal_mask
+from mha_helpers.maths import decoding
+from mha_helpers.maths.attention import combine_heads, softmax, split_heads
+from mha_helpers.maths.masks import causal_mask
 
 MATRICES = ("W_Q", "W_K", "W_V", "W_O")
 

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from mha_helpers.attention import (
+from mha_helpers.exercises.engine import Mistake
+from mha_helpers.exercises.steps import cut_straight, joined_straight
+from mha_helpers.maths.attention import (
     attention_scores,
     combine_heads,
     scaled_dot_product_attention,
     softmax,
     split_heads,
 )
-from mha_helpers.exercises.engine import Mistake
-from mha_helpers.exercises.steps import cut_straight, joined_straight
 
 
 def _last_rows(n_new, n_all):

@@ -4,11 +4,11 @@ import tracemalloc
 
 import numpy as np
 
-from mha_helpers import blockwise
 from mha_helpers.exercises.a_model_that_writes.blockwise_attention_mistakes import ALL_AT_ONCE, BLOCKWISE_MISTAKES
 from mha_helpers.exercises.engine import Case, Exercise, Result
 from mha_helpers.exercises.inputs import attention_arguments, whole_numbers
 from mha_helpers.exercises.properties import batch_mixed, not_finite
+from mha_helpers.maths import blockwise
 
 N_LONG, BLOCK = 1024, 64  # long enough that all scores at once cannot be missed, short enough for a loop
 SCATTERED = np.array([[1, 0, 1, 1, 0], [0, 1, 1, 0, 1], [1, 1, 0, 0, 1]], bool)

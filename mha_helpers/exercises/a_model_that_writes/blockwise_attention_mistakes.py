@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mha_helpers.attention import attention_scores, scaled_dot_product_attention, softmax
 from mha_helpers.exercises.engine import Mistake
+from mha_helpers.maths.attention import attention_scores, scaled_dot_product_attention, softmax
 
 
 def _blocks(n_keys, block_size):

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from mha_helpers import decoding
 from mha_helpers.exercises.a_model_that_writes.next_token_probabilities_mistakes import PROBABILITY_MISTAKES
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, whole_numbers
 from mha_helpers.exercises.properties import negative_weights, not_finite
+from mha_helpers.maths import decoding
 
 
 def _logits(seed, *shape):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mha_helpers.attention import multi_head_attention
 from mha_helpers.exercises.prediction import Prediction
+from mha_helpers.maths.attention import multi_head_attention
 from mha_helpers.model import decoder
 
 TRIED = slice(12288, 14336)  # of the text that the model has not read: about as hard as the whole

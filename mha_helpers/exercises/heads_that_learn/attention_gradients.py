@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from mha_helpers import gradients
-from mha_helpers.attention import scaled_dot_product_attention
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.heads_that_learn.attention_gradients_mistakes import GRADIENT_MISTAKES
 from mha_helpers.exercises.inputs import draws, whole_numbers
 from mha_helpers.exercises.properties import batch_mixed, not_finite
-from mha_helpers.masks import causal_mask
+from mha_helpers.maths import gradients
+from mha_helpers.maths.attention import scaled_dot_product_attention
+from mha_helpers.maths.masks import causal_mask
 
 OUTPUTS = ("d_queries", "d_keys", "d_values")
 SCATTERED = np.array([[1, 0, 1, 1, 0], [0, 1, 1, 0, 1], [1, 1, 0, 0, 1], [0, 0, 0, 1, 1]], bool)

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from mha_helpers.attention import scaled_dot_product_attention, softmax, softmax_or_zeros
 from mha_helpers.exercises.engine import Mistake
 from mha_helpers.exercises.steps import swap
+from mha_helpers.maths.attention import scaled_dot_product_attention, softmax, softmax_or_zeros
 
 D_QUERIES, D_KEYS, D_VALUES = 0, 1, 2
 

@@ -8,7 +8,7 @@ from mha_helpers.exercises.masking.boolean_masks import (
 )
 from mha_helpers.exercises.masking.causal_mask_mistakes import CAUSAL_MISTAKES
 from mha_helpers.exercises.properties import first
-from mha_helpers.masks import causal_mask
+from mha_helpers.maths.masks import causal_mask
 
 CASES = (
     Case("four tokens", {"n": 4}),

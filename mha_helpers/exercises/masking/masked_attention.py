@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from mha_helpers import attention
-from mha_helpers.attention import attention_scores, softmax
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import WIDTH_CAPPED, attention_arguments, whole_numbers
 from mha_helpers.exercises.masking.masked_attention_mistakes import MASKED_MISTAKES
@@ -15,7 +13,9 @@ from mha_helpers.exercises.properties import (
     negative_weights,
     not_finite,
 )
-from mha_helpers.masks import causal_mask, padding_mask
+from mha_helpers.maths import attention
+from mha_helpers.maths.attention import attention_scores, softmax
+from mha_helpers.maths.masks import causal_mask, padding_mask
 
 
 def _with_mask(seed, mask, batch, n_queries, n_keys, d_head, d_value, dtype=np.float64):

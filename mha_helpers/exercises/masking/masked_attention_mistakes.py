@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from mha_helpers import attention
-from mha_helpers.attention import attention_scores, scaled_dot_product_attention, softmax
 from mha_helpers.exercises.engine import Mistake
 from mha_helpers.exercises.scaling.scaled_dot_product_attention_mistakes import SCALE_MISTAKES
 from mha_helpers.exercises.self_attention.attention_scores_mistakes import SCORE_MISTAKES
 from mha_helpers.exercises.self_attention.dot_product_attention_mistakes import WEIGHTS
 from mha_helpers.exercises.self_attention.softmax_mistakes import SOFTMAX_MISTAKES
 from mha_helpers.exercises.steps import normalised, swap
-from mha_helpers.masks import apply_mask
+from mha_helpers.maths import attention
+from mha_helpers.maths.attention import attention_scores, scaled_dot_product_attention, softmax
+from mha_helpers.maths.masks import apply_mask
 
 
 def _scaled(queries, keys):

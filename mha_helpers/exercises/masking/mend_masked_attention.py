@@ -6,7 +6,7 @@ from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import attention_arguments, whole_numbers
 from mha_helpers.exercises.masking import mend_masked_attention_mistakes
 from mha_helpers.exercises.properties import context_is_not_the_mixture
-from mha_helpers.masks import causal_mask
+from mha_helpers.maths.masks import causal_mask
 
 
 def mend_masked_attention(queries, keys, values, mask):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from mha_helpers import attention
-from mha_helpers.attention import softmax
 from mha_helpers.exercises.engine import Mistake
+from mha_helpers.maths import attention
+from mha_helpers.maths.attention import softmax
 
 
 def mend_masked_attention(queries, keys, values, mask):

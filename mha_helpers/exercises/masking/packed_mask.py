@@ -6,7 +6,7 @@ from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.masking.boolean_masks import not_of_ones_and_zeros
 from mha_helpers.exercises.masking.packed_mask_mistakes import PACKED_MISTAKES
 from mha_helpers.exercises.properties import first
-from mha_helpers.masks import causal_mask, packed_mask
+from mha_helpers.maths.masks import causal_mask, packed_mask
 
 
 def _case(trait, *numbers):

@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Mistake
 from mha_helpers.exercises.masking.boolean_masks import ASKS_FOR_BOOLEANS, HIDING_NUMBERS, as_addends, as_numbers
-from mha_helpers.masks import causal_mask, packed_mask
+from mha_helpers.maths.masks import causal_mask, packed_mask
 
 
 def _same_text(text_numbers):

@@ -8,7 +8,7 @@ from mha_helpers.exercises.masking.boolean_masks import (
 )
 from mha_helpers.exercises.masking.padding_mask_mistakes import PADDING_MISTAKES
 from mha_helpers.exercises.properties import first
-from mha_helpers.masks import padding_mask
+from mha_helpers.maths.masks import padding_mask
 
 
 def _case(trait, *rows):

@@ -9,7 +9,7 @@ from mha_helpers.exercises.masking.boolean_masks import (
     as_addends,
     as_numbers,
 )
-from mha_helpers.masks import padding_mask
+from mha_helpers.maths.masks import padding_mask
 
 
 def _keys(attention_mask):

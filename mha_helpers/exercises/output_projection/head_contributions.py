@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from mha_helpers.attention import head_contributions
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, whole_numbers
 from mha_helpers.exercises.output_projection.head_contributions_mistakes import CONTRIBUTION_MISTAKES, _whole
 from mha_helpers.exercises.properties import batch_mixed, moved, not_finite, raised
+from mha_helpers.maths.attention import head_contributions
 
 WIDTH_OF_THE_HEADS = (
     "contributions-width-of-the-heads",

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from mha_helpers.attention import combine_heads, head_contributions, split_heads
 from mha_helpers.exercises.engine import Mistake
 from mha_helpers.exercises.steps import joined_straight, reversed_heads, swap
+from mha_helpers.maths.attention import combine_heads, head_contributions, split_heads
 
 
 def _blocks(heads, W_O):

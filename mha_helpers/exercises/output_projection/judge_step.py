@@ -6,8 +6,8 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.output_projection.judge_step_mistakes import JUDGING_MISTAKES
-from mha_helpers.shapes import checked
-from mha_helpers.worked_examples import replay
+from mha_helpers.maths.shapes import checked
+from mha_helpers.maths.worked_examples import replay
 
 MATRICES = ("printed", "right", "given")
 

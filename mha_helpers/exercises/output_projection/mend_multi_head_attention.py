@@ -4,8 +4,8 @@ import dataclasses
 
 import numpy as np
 
-from mha_helpers.attention import combine_heads, softmax, split_heads
 from mha_helpers.exercises.output_projection import mend_multi_head_attention_mistakes, multi_head_attention
+from mha_helpers.maths.attention import combine_heads, softmax, split_heads
 
 
 def mend_multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):

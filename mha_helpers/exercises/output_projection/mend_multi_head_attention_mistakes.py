@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.attention import softmax, split_heads
+from mha_helpers.maths.attention import softmax, split_heads
 
 
 # What the notebook gives to be mended, somebody's layer: hides after the softmax, and merges by a reshape alone.

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from mha_helpers import attention
-from mha_helpers.attention import combine_heads, head_contributions, scaled_dot_product_attention, split_heads
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, draws, whole_numbers
 from mha_helpers.exercises.output_projection.multi_head_attention_mistakes import MULTI_HEAD_MISTAKES, WEIGHTS
@@ -16,7 +14,9 @@ from mha_helpers.exercises.properties import (
     not_finite,
     raised,
 )
-from mha_helpers.masks import causal_mask, padding_mask
+from mha_helpers.maths import attention
+from mha_helpers.maths.attention import combine_heads, head_contributions, scaled_dot_product_attention, split_heads
+from mha_helpers.maths.masks import causal_mask, padding_mask
 
 MATRICES = ("W_Q", "W_K", "W_V", "W_O")
 

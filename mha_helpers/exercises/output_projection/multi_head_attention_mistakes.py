@@ -4,15 +4,6 @@ import itertools
 
 import numpy as np
 
-from mha_helpers.attention import (
-    combine_heads,
-    masked_attention,
-    multi_head_attention,
-    scaled_dot_product_attention,
-    softmax,
-    softmax_or_zeros,
-    split_heads,
-)
 from mha_helpers.exercises.engine import Mistake
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM
 from mha_helpers.exercises.masking.masked_attention_mistakes import MASKED_MISTAKES
@@ -26,7 +17,16 @@ from mha_helpers.exercises.steps import (
     reversed_heads,
     swap,
 )
-from mha_helpers.masks import apply_mask
+from mha_helpers.maths.attention import (
+    combine_heads,
+    masked_attention,
+    multi_head_attention,
+    scaled_dot_product_attention,
+    softmax,
+    softmax_or_zeros,
+    split_heads,
+)
+from mha_helpers.maths.masks import apply_mask
 
 WEIGHTS = 1  # the place of the weights among what multi_head_attention returns
 

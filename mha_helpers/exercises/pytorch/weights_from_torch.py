@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from mha_helpers import fused
 from mha_helpers.exercises.engine import Case, Exercise, Mistake
 from mha_helpers.exercises.inputs import draws
+from mha_helpers.maths import fused
 
 OUTPUTS = ("W_Q", "W_K", "W_V")
 

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from mha_helpers.attention import softmax
 from mha_helpers.exercises.engine import Mistake
 from mha_helpers.exercises.real_model.measured_weights import one_head_of_all, only_so_many_axes, over_heads
 from mha_helpers.exercises.steps import normalised, swap
-from mha_helpers.measures import head_entropy
+from mha_helpers.maths.attention import softmax
+from mha_helpers.maths.measures import head_entropy
 
 
 def _logarithms(weights):

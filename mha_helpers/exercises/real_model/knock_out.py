@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from mha_helpers.attention import knock_out
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws
 from mha_helpers.exercises.real_model.knock_out_mistakes import KNOCK_OUT_MISTAKES, rows_of
+from mha_helpers.maths.attention import knock_out
 
 
 def _arguments(seed, shape, heads, n_heads):

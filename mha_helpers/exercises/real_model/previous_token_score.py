@@ -7,8 +7,8 @@ from mha_helpers.exercises.inputs import whole_numbers
 from mha_helpers.exercises.properties import batch_mixed, moved, not_finite, raised
 from mha_helpers.exercises.real_model.measured_weights import hundredths, in_another_order, in_float32
 from mha_helpers.exercises.real_model.previous_token_score_mistakes import PREVIOUS_MISTAKES
-from mha_helpers.masks import causal_mask
-from mha_helpers.measures import previous_token_score
+from mha_helpers.maths.masks import causal_mask
+from mha_helpers.maths.measures import previous_token_score
 
 
 def _previous_cases():

@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Mistake
 from mha_helpers.exercises.real_model.measured_weights import one_head_of_all, only_so_many_axes, over_heads
-from mha_helpers.measures import previous_token_score
+from mha_helpers.maths.measures import previous_token_score
 
 
 def _below(weights):

@@ -6,7 +6,7 @@ from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, whole_numbers
 from mha_helpers.exercises.properties import not_finite
 from mha_helpers.exercises.scaling.dot_product_variance_mistakes import VARIANCE_MISTAKES
-from mha_helpers.measures import dot_product_variance
+from mha_helpers.maths.measures import dot_product_variance
 
 FIRST_PAIRS = (
     "variance-first-pairs",

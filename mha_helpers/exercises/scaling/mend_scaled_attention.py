@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from mha_helpers.attention import softmax
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import attention_arguments, whole_numbers
 from mha_helpers.exercises.properties import batch_mixed, context_is_not_the_mixture, not_finite, rows_do_not_sum_to_one
 from mha_helpers.exercises.scaling import mend_scaled_attention_mistakes
+from mha_helpers.maths.attention import softmax
 
 
 def mend_scaled_attention(queries, keys, values):

@@ -1,8 +1,8 @@
 """The function that `mend_scaled_attention` asks to mend, and the ways in which people mend it wrongly."""
 
-from mha_helpers import attention
-from mha_helpers.attention import softmax
 from mha_helpers.exercises.engine import Mistake
+from mha_helpers.maths import attention
+from mha_helpers.maths.attention import softmax
 
 
 def mend_scaled_attention(queries, keys, values):

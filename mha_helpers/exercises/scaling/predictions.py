@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mha_helpers import attention, measures
 from mha_helpers.exercises.prediction import Prediction, written_row
+from mha_helpers.maths import attention, measures
 
 
 def _spread():

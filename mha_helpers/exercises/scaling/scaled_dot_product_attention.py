@@ -4,8 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from mha_helpers import attention
-from mha_helpers.attention import attention_scores, softmax
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, attention_arguments, attention_cases
 from mha_helpers.exercises.properties import (
@@ -17,6 +15,8 @@ from mha_helpers.exercises.properties import (
     weights_depend_on_values,
 )
 from mha_helpers.exercises.scaling.scaled_dot_product_attention_mistakes import SCALED_MISTAKES, _root
+from mha_helpers.maths import attention
+from mha_helpers.maths.attention import attention_scores, softmax
 
 
 def _scaled_cases():

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from mha_helpers import attention
-from mha_helpers.attention import attention_scores, dot_product_attention, softmax
 from mha_helpers.exercises.engine import Mistake
 from mha_helpers.exercises.self_attention.dot_product_attention_mistakes import ATTENTION_MISTAKES, WEIGHTS
+from mha_helpers.maths import attention
+from mha_helpers.maths.attention import attention_scores, dot_product_attention, softmax
 
 
 def _scaled_by(factor):

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from mha_helpers.attention import softmax, softmax_jacobian
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws
 from mha_helpers.exercises.properties import not_finite
 from mha_helpers.exercises.scaling.softmax_jacobian_mistakes import JACOBIAN_MISTAKES
+from mha_helpers.maths.attention import softmax, softmax_jacobian
 
 
 def _jacobian_cases():

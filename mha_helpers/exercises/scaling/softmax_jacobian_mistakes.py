@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mha_helpers.attention import softmax, softmax_jacobian
 from mha_helpers.exercises.engine import Mistake
+from mha_helpers.maths.attention import softmax, softmax_jacobian
 
 JACOBIAN_MISTAKES = (
     Mistake(

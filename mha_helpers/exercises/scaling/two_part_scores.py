@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from mha_helpers.attention import attention_scores
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, whole_numbers
 from mha_helpers.exercises.properties import batch_mixed, not_finite
 from mha_helpers.exercises.scaling.two_part_scores_mistakes import TWO_PART_MISTAKES
+from mha_helpers.maths.attention import attention_scores
 
 
 def two_part_scores(content_queries, content_keys, position_queries, position_keys):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from mha_helpers.attention import attention_scores, softmax
 from mha_helpers.exercises.engine import Mistake
 from mha_helpers.exercises.steps import swap
+from mha_helpers.maths.attention import attention_scores, softmax
 
 
 def _divided(divide):

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from mha_helpers.attention import softmax
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws
 from mha_helpers.exercises.properties import not_finite
 from mha_helpers.exercises.self_attention.attention_received_mistakes import RECEIVED_MISTAKES
-from mha_helpers.measures import attention_received
+from mha_helpers.maths.attention import softmax
+from mha_helpers.maths.measures import attention_received
 
 
 def _weights(seed, *shape):

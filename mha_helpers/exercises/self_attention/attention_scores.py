@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from mha_helpers.attention import attention_scores
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws
 from mha_helpers.exercises.properties import batch_mixed, not_finite
 from mha_helpers.exercises.self_attention.attention_scores_mistakes import SCORE_MISTAKES
+from mha_helpers.maths.attention import attention_scores
 
 
 def _score_cases():

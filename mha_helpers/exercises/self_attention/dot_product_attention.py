@@ -1,6 +1,5 @@
 """The exercise `dot_product_attention`."""
 
-from mha_helpers.attention import dot_product_attention
 from mha_helpers.exercises.engine import Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, attention_cases
 from mha_helpers.exercises.properties import (
@@ -12,6 +11,7 @@ from mha_helpers.exercises.properties import (
     weights_depend_on_values,
 )
 from mha_helpers.exercises.self_attention.dot_product_attention_mistakes import ATTENTION_MISTAKES
+from mha_helpers.maths.attention import dot_product_attention
 
 exercise = Exercise(
     reference=dot_product_attention,

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from mha_helpers.attention import attention_scores, dot_product_attention, scaled_dot_product_attention, softmax
 from mha_helpers.exercises.engine import Mistake
 from mha_helpers.exercises.self_attention.attention_scores_mistakes import SCORE_MISTAKES
 from mha_helpers.exercises.self_attention.softmax_mistakes import SOFTMAX_MISTAKES
 from mha_helpers.exercises.steps import swap
+from mha_helpers.maths.attention import attention_scores, dot_product_attention, scaled_dot_product_attention, softmax
 
 
 def _attention_with(*, weigh=softmax, compare=attention_scores):

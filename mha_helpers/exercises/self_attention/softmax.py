@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from mha_helpers.attention import softmax
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, whole_numbers
 from mha_helpers.exercises.properties import batch_mixed, negative_weights, not_finite, rows_do_not_sum_to_one
 from mha_helpers.exercises.self_attention.softmax_mistakes import SOFTMAX_MISTAKES
+from mha_helpers.maths.attention import softmax
 
 
 def _softmax_cases():

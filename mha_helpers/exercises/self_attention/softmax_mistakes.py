@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from mha_helpers.attention import softmax
 from mha_helpers.exercises.engine import Mistake
 from mha_helpers.exercises.steps import normalised
+from mha_helpers.maths.attention import softmax
 
 
 def _exp_from_max(scores, axis=-1, keepdims=True):

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from mha_helpers.attention import combine_heads
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws
 from mha_helpers.exercises.properties import batch_mixed, moved, not_the_same_numbers, raised
 from mha_helpers.exercises.splitting.combine_heads_mistakes import COMBINE_MISTAKES
+from mha_helpers.maths.attention import combine_heads
 
 
 def _combine_cases():

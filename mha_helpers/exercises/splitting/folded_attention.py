@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from mha_helpers.attention import folded_attention, scaled_dot_product_attention
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, draws, whole_numbers
 from mha_helpers.exercises.properties import batch_mixed, moved, not_finite, raised
 from mha_helpers.exercises.splitting.folded_attention_mistakes import FOLDED_MISTAKES
+from mha_helpers.maths.attention import folded_attention, scaled_dot_product_attention
 
 
 def _arguments(seed, shape, n_heads, factor=1, dtype=np.float64):

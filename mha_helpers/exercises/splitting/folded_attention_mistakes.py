@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 
-from mha_helpers.attention import combine_heads, folded_attention, scaled_dot_product_attention, softmax, split_heads
 from mha_helpers.exercises.engine import Mistake
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM
 from mha_helpers.exercises.steps import (
@@ -16,6 +15,13 @@ from mha_helpers.exercises.steps import (
     normalised,
     reversed_heads,
     swap,
+)
+from mha_helpers.maths.attention import (
+    combine_heads,
+    folded_attention,
+    scaled_dot_product_attention,
+    softmax,
+    split_heads,
 )
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from mha_helpers import running_example
-from mha_helpers.attention import attention_scores, scaled_dot_product_attention
 from mha_helpers.exercises.prediction import Evidence, Prediction
+from mha_helpers.maths import running_example
+from mha_helpers.maths.attention import attention_scores, scaled_dot_product_attention
 
 Q = 100 * np.arange(3)[:, None] + np.arange(4)  # 100 * token + feature
 

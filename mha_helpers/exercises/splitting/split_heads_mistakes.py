@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from mha_helpers.attention import split_heads
 from mha_helpers.exercises.engine import Mistake
 from mha_helpers.exercises.steps import cut, cut_only, cut_straight, every_nth, reversed_heads, swap
+from mha_helpers.maths.attention import split_heads
 
 
 def _split(X, n_heads):

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from mha_helpers.attention import softmax
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, whole_numbers
 from mha_helpers.exercises.properties import (
@@ -12,6 +11,7 @@ from mha_helpers.exercises.properties import (
     rows_do_not_sum_to_one,
 )
 from mha_helpers.exercises.splitting.weights_heads_last_mistakes import WEIGHTS_HEADS_LAST_MISTAKES
+from mha_helpers.maths.attention import softmax
 
 
 def weights_heads_last(queries, keys):

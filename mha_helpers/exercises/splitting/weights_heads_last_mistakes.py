@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from mha_helpers.attention import softmax
 from mha_helpers.exercises.engine import Mistake
 from mha_helpers.exercises.steps import normalised, swap
+from mha_helpers.maths.attention import softmax
 
 
 def _scores(queries, keys):

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from mha_helpers.attention import (
+from mha_helpers.maths.attention import (
     combine_heads,
     multi_head_attention,
     scaled_dot_product_attention,
     softmax,
     split_heads,
 )
-from mha_helpers.decoding import attend_with_cache
+from mha_helpers.maths.decoding import attend_with_cache
 
 CATALOGUE = (
     "cache-mask-wrong-corner",

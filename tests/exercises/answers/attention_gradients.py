@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mha_helpers.attention import scaled_dot_product_attention, softmax, softmax_jacobian
-from mha_helpers.gradients import attention_gradients
+from mha_helpers.maths.attention import scaled_dot_product_attention, softmax, softmax_jacobian
+from mha_helpers.maths.gradients import attention_gradients
 
 CATALOGUE = (
     "gradients-scale-missing",

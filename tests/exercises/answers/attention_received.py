@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.measures import attention_received
+from mha_helpers.maths.measures import attention_received
 
 CATALOGUE = ("received-over-keys", "received-axis-from-the-front", "received-mean", "received-largest")
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from answers.softmax import Tensor
-from mha_helpers.attention import attention_scores, softmax
+from mha_helpers.maths.attention import attention_scores, softmax
 
 CATALOGUE = (
     "scores-keys-by-queries",

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mha_helpers.attention import scaled_dot_product_attention
-from mha_helpers.blockwise import blockwise_attention
+from mha_helpers.maths.attention import scaled_dot_product_attention
+from mha_helpers.maths.blockwise import blockwise_attention
 
 CATALOGUE = (
     "blockwise-no-correction",

@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-from mha_helpers.masks import causal_mask
+from mha_helpers.maths.masks import causal_mask
 
 CATALOGUE = (
     "causal-inverted",

@@ -17,7 +17,7 @@ from answers.softmax import (
     softmax_squeezed,
     softmax_temperature,
 )
-from mha_helpers.attention import attention_scores, softmax
+from mha_helpers.maths.attention import attention_scores, softmax
 
 CATALOGUE = (
     "values-are-scores",

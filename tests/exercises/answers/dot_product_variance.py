@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from mha_helpers.attention import softmax
-from mha_helpers.measures import dot_product_variance
+from mha_helpers.maths.attention import softmax
+from mha_helpers.maths.measures import dot_product_variance
 
 CATALOGUE = ()
 

@@ -5,7 +5,13 @@ import math
 
 import numpy as np
 
-from mha_helpers.attention import combine_heads, folded_attention, scaled_dot_product_attention, softmax, split_heads
+from mha_helpers.maths.attention import (
+    combine_heads,
+    folded_attention,
+    scaled_dot_product_attention,
+    softmax,
+    split_heads,
+)
 
 CATALOGUE = ()
 

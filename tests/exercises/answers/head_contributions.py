@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from mha_helpers.attention import combine_heads, head_contributions, split_heads
+from mha_helpers.maths.attention import combine_heads, head_contributions, split_heads
 
 CATALOGUE = (
     "contributions-same-block",

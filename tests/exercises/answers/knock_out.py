@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from mha_helpers.attention import head_contributions, knock_out
+from mha_helpers.maths.attention import head_contributions, knock_out
 
 CATALOGUE = (
     "knock-out-columns",

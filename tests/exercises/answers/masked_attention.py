@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from mha_helpers.attention import attention_scores, masked_attention, softmax
+from mha_helpers.maths.attention import attention_scores, masked_attention, softmax
 
 CATALOGUE = (
     "mask-ignored",

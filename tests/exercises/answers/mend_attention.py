@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mha_helpers.attention import dot_product_attention
 from mha_helpers.exercises.self_attention.mend_attention import mend_attention
+from mha_helpers.maths.attention import dot_product_attention
 
 CATALOGUE = ("softmax-global", "softmax-while-dividing")
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.decoding import embed_new
+from mha_helpers.maths.decoding import embed_new
 
 CATALOGUE = ("position-not-moved", "position-one-late", "position-same-for-all", "position-missing")
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mha_helpers.attention import masked_attention, scaled_dot_product_attention
 from mha_helpers.exercises.masking.mend_masked_attention import mend_masked_attention
+from mha_helpers.maths.attention import masked_attention, scaled_dot_product_attention
 
 CATALOGUE = ("mask-tiny-number", "mask-full-row-nan", "mask-full-row-uniform", "mask-lower-number")
 

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from mha_helpers.attention import (
+from mha_helpers.maths.attention import (
     combine_heads,
     folded_attention,
     head_contributions,

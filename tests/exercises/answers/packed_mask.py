@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.masks import causal_mask, packed_mask
+from mha_helpers.maths.masks import causal_mask, packed_mask
 
 CATALOGUE = ("packed-causal-only", "packed-texts-only", "packed-either", "packed-numbers", "packed-additive")
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mha_helpers.attention import softmax
-from mha_helpers.measures import previous_token_score
+from mha_helpers.maths.attention import softmax
+from mha_helpers.maths.measures import previous_token_score
 
 CATALOGUE = (
     "previous-next",

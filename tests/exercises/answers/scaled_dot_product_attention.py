@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from answers.dot_product_attention import attention_loops, attention_online
-from mha_helpers.attention import attention_scores, dot_product_attention, softmax
+from mha_helpers.maths.attention import attention_scores, dot_product_attention, softmax
 
 CATALOGUE = (
     "values-are-scores",

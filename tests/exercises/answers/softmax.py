@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from mha_helpers.attention import softmax
+from mha_helpers.maths.attention import softmax
 
 CATALOGUE = (
     "softmax-over-queries",

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from mha_helpers.attention import split_heads
+from mha_helpers.maths.attention import split_heads
 
 CATALOGUE = (
     "split-without-transpose",

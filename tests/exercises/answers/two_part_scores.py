@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mha_helpers.attention import attention_scores, softmax
 from mha_helpers.exercises.scaling.two_part_scores import two_part_scores
+from mha_helpers.maths.attention import attention_scores, softmax
 
 CATALOGUE = ("two-parts-each-by-its-root", "two-parts-sum-of-roots", "two-parts-content-width", "two-parts-no-root")
 

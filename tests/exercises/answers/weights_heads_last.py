@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.attention import scaled_dot_product_attention, softmax
+from mha_helpers.maths.attention import scaled_dot_product_attention, softmax
 
 CATALOGUE = (
     "heads-last-not-moved",

@@ -12,10 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mha_helpers.attention import attention_scores, combine_heads, scaled_dot_product_attention, softmax, split_heads
 from mha_helpers.course_data import data_path
-from mha_helpers.masks import apply_mask, causal_mask, padding_mask
-from mha_helpers.positions import sinusoidal_positions
+from mha_helpers.maths.attention import (
+    attention_scores,
+    combine_heads,
+    scaled_dot_product_attention,
+    softmax,
+    split_heads,
+)
+from mha_helpers.maths.masks import apply_mask, causal_mask, padding_mask
+from mha_helpers.maths.positions import sinusoidal_positions
 
 _DATA = json.loads(data_path("worked_examples.json").read_text(encoding="utf-8"))
 EXAMPLES = tuple(_DATA)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mha_helpers import attention
+from mha_helpers.maths import attention
 
 
 def _fixed(*rows):

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mha_helpers.attention import attention_scores, softmax
-from mha_helpers.shapes import check_count, check_number
+from mha_helpers.maths.attention import attention_scores, softmax
+from mha_helpers.maths.shapes import check_count, check_number
 
 N_ROWS, N_KEYS, D_VALUE = 1000, 8, 4
 

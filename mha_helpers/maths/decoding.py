@@ -6,9 +6,9 @@ Inference", https://arxiv.org/abs/2211.05102, tell what a cache saves and costs.
 
 import numpy as np
 
-from mha_helpers.attention import combine_heads, scaled_dot_product_attention, softmax, split_heads
-from mha_helpers.masks import causal_mask
-from mha_helpers.shapes import as_float_array, check_count, checked
+from mha_helpers.maths.attention import combine_heads, scaled_dot_product_attention, softmax, split_heads
+from mha_helpers.maths.masks import causal_mask
+from mha_helpers.maths.shapes import as_float_array, check_count, checked
 
 LEAST_ROOM = 256  # rows: half a megabyte for a model of the course's size
 

@@ -8,7 +8,7 @@ out: True hides there.) A float mask is added to the scores. Boolean masks combi
 
 import numpy as np
 
-from mha_helpers.shapes import as_array, as_float_array, checked
+from mha_helpers.maths.shapes import as_array, as_float_array, checked
 
 
 @checked(n="count")

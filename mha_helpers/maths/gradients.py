@@ -7,8 +7,8 @@ Vaswani et al. (2017), "Attention Is All You Need", https://arxiv.org/abs/1706.0
 Dao et al. (2022), "FlashAttention", https://arxiv.org/abs/2205.14135, appendix B.2.
 """
 
-from mha_helpers.attention import attention_scores, scaled_dot_product_attention
-from mha_helpers.shapes import checked
+from mha_helpers.maths.attention import attention_scores, scaled_dot_product_attention
+from mha_helpers.maths.shapes import checked
 
 
 @checked(

@@ -6,7 +6,7 @@ token vectors to outputs: `lambda X: masked_attention(X @ W_Q, X @ W_K, X @ W_V,
 
 import numpy as np
 
-from mha_helpers.shapes import as_float_array
+from mha_helpers.maths.shapes import as_float_array
 
 
 def leaks(attend, X):

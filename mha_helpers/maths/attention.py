@@ -15,8 +15,8 @@ Vaswani et al. (2017), "Attention Is All You Need", https://arxiv.org/abs/1706.0
 
 import numpy as np
 
-from mha_helpers.masks import apply_mask, causal_mask, check_mask, hide
-from mha_helpers.shapes import checked
+from mha_helpers.maths.masks import apply_mask, causal_mask, check_mask, hide
+from mha_helpers.maths.shapes import checked
 
 
 @checked(scores="... n_keys")

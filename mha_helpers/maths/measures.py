@@ -6,7 +6,7 @@ section 3.2.1 and its footnote 4, and those about a trained model's heads from C
 
 import numpy as np
 
-from mha_helpers.shapes import checked
+from mha_helpers.maths.shapes import checked
 
 
 @checked(queries="n_pairs d_head", keys="n_pairs d_head")

@@ -7,9 +7,9 @@ Staats (2021), "Self-attention Does Not Need O(n^2) Memory", https://arxiv.org/a
 
 import numpy as np
 
-from mha_helpers.attention import attention_scores
-from mha_helpers.masks import check_mask, hide
-from mha_helpers.shapes import checked
+from mha_helpers.maths.attention import attention_scores
+from mha_helpers.maths.masks import check_mask, hide
+from mha_helpers.maths.shapes import checked
 
 
 @checked(queries="... n_queries d_head", keys="... n_keys d_head", values="... n_keys d_value", block_size="count")

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mha_helpers.attention import combine_heads, knock_out, masked_attention, softmax, split_heads
-from mha_helpers.gradients import attention_gradients
-from mha_helpers.masks import causal_mask
-from mha_helpers.measures import previous_token_score
-from mha_helpers.shapes import check_count, check_n_heads
+from mha_helpers.maths.attention import combine_heads, knock_out, masked_attention, softmax, split_heads
+from mha_helpers.maths.gradients import attention_gradients
+from mha_helpers.maths.masks import causal_mask
+from mha_helpers.maths.measures import previous_token_score
+from mha_helpers.maths.shapes import check_count, check_n_heads
 
 MATRICES = ("W_Q", "W_K", "W_V", "W_O")
 HELD_OUT_SEED, HELD_OUT = 10_000, 256  # sequences that no training draws

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.shapes import check_count
+from mha_helpers.maths.shapes import check_count
 
 
 def sinusoidal_positions(seq_len, d_model):

@@ -1,6 +1,6 @@
 """From a trained model's file to the course's matrices: PyTorch keeps them transposed, and often three in one."""
 
-from mha_helpers.shapes import checked
+from mha_helpers.maths.shapes import checked
 
 
 @checked(weight="d_three d_model")
