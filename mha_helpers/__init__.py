@@ -1,7 +1,7 @@
 """Helpers for the multi-head attention course: the maths, trained models, figures, labs and exercise checks.
 
-Importing this package is cheap: neither matplotlib nor ipywidgets is loaded until a
-module that draws is first used, nor the model's tokenizer before the model is.
+Importing this package is cheap: ipywidgets is not loaded until the labs are first used, nor the model's tokenizer
+before the model is.
 """
 
 import importlib

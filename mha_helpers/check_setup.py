@@ -62,7 +62,7 @@ def packages():
     """Are the packages there, in versions that the course supports?"""
     for package in ("mha_helpers", "ipywidgets"):
         _fulfil(package)
-    return ", ".join(f"{name} {_version(name)}" for name in ("numpy", "matplotlib", "tokenizers", "jupyterlab"))
+    return ", ".join(f"{name} {_version(name)}" for name in ("numpy", "tokenizers", "jupyterlab"))
 
 
 def _fulfil(package):
@@ -176,7 +176,7 @@ def pictures():
     lab = labs.qkv_workbench()
     if "<svg" not in lab.picture.value:
         raise NotReady("the lab shows no picture")
-    return f"a figure of {len(figure.png()) // 1024} KiB, and a lab with {len(lab.controls)} controls"
+    return f"a figure of {len(figure.svg) // 1024} KiB, and a lab with {len(lab.controls)} controls"
 
 
 def kernel():

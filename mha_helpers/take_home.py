@@ -80,7 +80,7 @@ def take_home(folder="."):
 def _requirements():
     """Return what the package needs, in the versions that it runs with here, and JupyterLab."""
     lines = []
-    for name in ("jupyterlab", "numpy", "matplotlib", "ipywidgets", "tokenizers"):
+    for name in ("jupyterlab", "numpy", "ipywidgets", "tokenizers"):
         try:
             lines.append(f"{name}=={metadata.version(name)}\n")
         except metadata.PackageNotFoundError:  # Colab has no JupyterLab

@@ -1,7 +1,7 @@
 """The notebooks' static figures, each with a text twin.
 
 A figure is shown as an SVG together with a sentence computed from the data that it drew. The sentence is what a
-screen reader gets and what nbval compares; a PNG with it goes along, for viewers that show no SVG.
+screen reader gets and what nbval compares.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""What a figure shows in a notebook: a sharp picture with its words, and a PNG for those who show no SVG."""
+"""What a figure shows in a notebook: a sharp picture with its words."""
 
 import html
 from base64 import b64encode
@@ -33,6 +33,7 @@ class CourseFigure:
 
     It is shown as an HTML image of the SVG, which is sharp at every size, has the sentence as its alternative text
     and survives in a page that is not trusted. The sentence is also the plain text, and what nbval compares beside it.
+    Where it is stored, `tools.writing.raster` adds a PNG, for GitHub.
 
     Parameters
     ----------
@@ -47,12 +48,6 @@ class CourseFigure:
         self.width, self.text = width, text
         self.svg = svg.document(width, height, fragments, label=text)
 
-    def png(self):
-        """Return the picture as PNG bytes at twice its size, its sentence in the text chunk `Description`."""
-        from mha_helpers.drawing import raster  # matplotlib takes half a second, and a lab needs no PNG
-
-        return raster.png(self.svg, self.text)
-
     def html(self):
         """Return the picture as an HTML image."""
         return image("image/svg+xml", self.svg.encode(), self.width, self.text)
@@ -61,4 +56,4 @@ class CourseFigure:
         return self.text
 
     def _repr_mimebundle_(self, **kwargs):
-        return {"text/html": self.html(), "image/png": b64encode(self.png()).decode(), "text/plain": self.text}
+        return {"text/html": self.html(), "text/plain": self.text}

@@ -1,4 +1,4 @@
-"""SVG pictures for the labs, as strings: no matplotlib, and half a millisecond each.
+"""SVG pictures for figures and labs, as strings: no drawing library, and half a millisecond each.
 
 Every function returns a fragment placed at (x, y); `document` puts fragments together. Whatever
 comes from a learner is escaped. There are no ids, so that a picture can be shown twice on a page.

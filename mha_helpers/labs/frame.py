@@ -2,7 +2,7 @@
 
 A lab is a pure `compute(state)` and a pure `render(result)`; the frame turns the controls' values into
 the state and shows what `render` returns. Callbacks may run on a thread of their own, so nothing here
-touches matplotlib or the learner's variables.
+touches the learner's variables.
 """
 
 import html

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mha_helpers.drawing import figures, raster, style, svg
+from mha_helpers.drawing import figures, style
 from mha_helpers.drawing.figures import Matrix
 from mha_helpers.drawing.gpt import CHARACTERS, NEXT
 from mha_helpers.maths.attention import softmax
 from mha_helpers.model import decoder
+from tools.writing import raster
 
 TOKENS = ("it", "cat", "mat")
 WEIGHTS = np.array([[0.1, 0.68, 0.22], [0.5, 0.3, 0.2], [0.2, 0.2, 0.6]])
@@ -79,8 +80,8 @@ def test_a_figure_is_a_sharp_image_with_words(figure):
     assert base64.b64decode(data).decode() == figure.svg
 
 
-def test_the_png_is_twice_as_large_and_carries_its_sentence(figure):
-    with Image.open(io.BytesIO(figure.png())) as picture:
+def test_a_stored_png_is_twice_as_large_and_carries_its_sentence(figure):
+    with Image.open(io.BytesIO(raster.png(figure.svg, repr(figure)))) as picture:
         assert picture.text["Description"] == repr(figure)
         size = [2 * float(ElementTree.fromstring(figure.svg).get(name)) for name in ("width", "height")]
         assert picture.size == pytest.approx(size, abs=2)
@@ -115,20 +116,6 @@ def test_a_stored_figure_is_the_same_on_every_machine():
     noise = WEIGHTS + 1e-9 * np.array([1, -1, 1])
     for draw in (figures.attention_map, figures.arcs):
         assert draw(WEIGHTS, TOKENS).html() == draw(noise, TOKENS).html()
-
-
-def test_the_png_knows_what_svg_writes_and_says_what_it_does_not():
-    with pytest.raises(ValueError, match="holds a <ellipse>, which has no PNG; draw with g, a, rect"):
-        raster.png(svg.document(9, 9, ["<ellipse/>"], label=""), "")
-
-
-@pytest.mark.parametrize(
-    ("drawn", "ends"),
-    [("M1 2L3 4", (3, 4)), ("M1 2H9V5", (9, 5)), ("M1 2h4m-6 -5l6 5l-6 5", (-1, 7)), ("M0 0q9 0 9 -9", (9, -9)),
-     ("M1 1C2 2 3 3 4 5", (4, 5)), ("M1 1L5 1Z", (1, 1))],
-)  # fmt: skip
-def test_paths_are_read_as_a_browser_reads_them(drawn, ends):
-    assert tuple(raster.path(drawn).vertices[-1]) == ends
 
 
 # ---- matrices --------------------------------------------------------------------------------

@@ -1,14 +1,11 @@
 """The replay finds the sources' slips: exactly these, and each of them as what it is."""
 
 import dataclasses
-import subprocess
-import sys
 from decimal import Decimal
 
 import numpy as np
 import pytest
 
-from mha_helpers import worked_examples
 from mha_helpers.maths.attention import multi_head_attention
 from mha_helpers.maths.masks import padding_mask
 from mha_helpers.maths.worked_examples import EXAMPLES, Example, Row, Step, load, replay, right_values, slips, table
@@ -361,11 +358,3 @@ def test_a_table_has_four_decimals_at_most_and_no_negative_zero():
 def test_a_table_of_something_else_is_refused(rows):
     with pytest.raises(ValueError, match="give the rows that replay or slips returns"):
         table(rows)
-
-
-def test_importing_loads_nothing_that_draws():
-    code = (
-        f"import sys, {worked_examples.__name__}; print(*{{'matplotlib', 'ipywidgets', 'IPython'}} & set(sys.modules))"
-    )
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert loaded.strip() == ""

@@ -157,6 +157,10 @@ BAD = {
     "nbval comment": (code("# NBVAL_IGNORE_OUTPUT\nprint(1)"), r"^cell 2 .*steers nbval by '# NBVAL_IGNORE_OUTPUT'"),
     "nbval skip comment": (code("print(1)  # nbval_skip"), r"^cell 2 .*steers nbval by '# nbval_skip'"),
     "old nbval comment": (code("#PYTEST_VALIDATE_IGNORE_OUTPUT"), r"^cell 2 .*steers nbval"),
+    "SVG without PNG": (
+        html('<img alt="cat" src="data:image/svg+xml;base64,PHN2Zy8+">'),
+        r"^cell 2 .*shows an SVG without a PNG beside it, which GitHub needs; run python -m",
+    ),
     "PNG without text": (output(shown(image_png=png(SENTENCE))), r"^cell 2 .*shows a PNG without words"),
     "PNG with a bare repr": (output(figure("<Figure size 640x480 with 1 Axes>")), r"^cell 2 .*PNG without words"),
     "PNG without Description": (

@@ -6,6 +6,7 @@ than a learner has. Here every version suits every Python from 3.11.0 on.
 """
 
 import re
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -29,6 +30,7 @@ def pinned():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         wanted, chosen = Path(folder, "wanted.txt"), Path(folder, "chosen.txt")
+        shutil.copy(FILE, chosen)  # where a version of it still fits, uv keeps it
         wanted.write_text("\n".join([*pinned(), *BUILD]) + "\n", encoding="utf-8")
         # A version for all Pythons where there is one, rather than the newest for each.
         options = [

@@ -20,6 +20,7 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from PIL import Image
 
 from tools.writing.notebooks import WIDGET_VIEW, NotebookError, add_notebooks, label, parse, plain_python, read, tags
+from tools.writing.raster import svg_in
 from tools.writing.solve import stub
 
 REFRESH = "run python -m tools.writing.refresh"
@@ -208,6 +209,8 @@ def _images(data):
         if mime.startswith("image/") and mime != "image/png":
             yield f"shows an {mime}; show a PNG, which is compared by its text"
     if "image/png" not in data:
+        if svg_in(data):
+            yield f"shows an SVG without a PNG beside it, which GitHub needs; {REFRESH}"
         return
     text = data.get("text/plain", "")
     if BARE_REPR.fullmatch(text):

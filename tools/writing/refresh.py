@@ -11,6 +11,7 @@ import sys
 
 from tools.writing.answers import fill
 from tools.writing.notebooks import NotebookError, add_notebooks, execute, read, write
+from tools.writing.raster import add_pngs
 
 
 def main(argv=None):
@@ -19,7 +20,9 @@ def main(argv=None):
     refreshed = {}
     for path in parser.parse_args(argv).notebooks:
         try:
-            refreshed[path] = execute(fill(read(path)), path.parent)
+            stored = read(path)
+            refreshed[path] = execute(fill(stored), path.parent)
+            add_pngs(refreshed[path], stored)
         except NotebookError as error:
             sys.exit(f"{path.name}: {error}\nNothing was written.")
     for path, notebook in refreshed.items():

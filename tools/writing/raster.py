@@ -1,9 +1,13 @@
-"""A PNG of the course's own SVG pictures, for viewers that show no SVG: GitHub's, slides, a reader's clipboard.
+"""A PNG beside each of the course's SVG pictures, in the stored notebooks alone: for viewers that show no SVG.
 
-It knows what `svg` writes (boxes, lines, circles, text, groups that are moved and scaled) and no more. matplotlib draws
-it, so that learners need no other library; its own font is the one that the SVG asks for.
+JupyterLab and Colab show the SVG. GitHub's viewer has shown none, or a broken one, again and again (in 2022 of every
+notebook: https://github.com/xflr6/graphviz/issues/182, in 2025 still with black boxes:
+https://github.com/jupyter/nbviewer/issues/1037); slides want a PNG, too.
+
+What draws it knows what `svg` writes (boxes, lines, circles, text, groups that are moved and scaled) and no more.
 """
 
+import base64
 import io
 import re
 from xml.etree import ElementTree
@@ -20,6 +24,35 @@ NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
 PLACED = re.compile(r"translate\((\S+) (\S+)\) scale\((\S+)\)")
 COMMAND = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 ANCHORS = {"start": "left", "middle": "center", "end": "right"}
+IN_HTML = re.compile(r"data:image/svg\+xml;base64,([\w+/=]+)")
+
+
+def add_pngs(notebook, stored):
+    """Give each output that shows an SVG picture a PNG of it.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        Executed; it is changed.
+    stored : NotebookNode
+        As it was before: a picture that has not changed keeps its PNG, which another machine may have drawn.
+    """
+    drawn = {data.get("text/html"): data["image/png"] for data in _shown(stored) if "image/png" in data}
+    for data in _shown(notebook):
+        picture = svg_in(data)
+        if picture:
+            page = data["text/html"]
+            data["image/png"] = drawn.get(page) or base64.b64encode(png(picture, data["text/plain"])).decode()
+
+
+def svg_in(data):
+    """Return the SVG picture that an output shows as an image in its HTML, or None."""
+    found = IN_HTML.search(data.get("text/html", ""))
+    return base64.b64decode(found[1]).decode() if found else None
+
+
+def _shown(notebook):
+    return [output.data for cell in notebook.cells for output in cell.get("outputs", []) if "data" in output]
 
 
 def png(picture, description):
