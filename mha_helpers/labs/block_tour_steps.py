@@ -10,6 +10,7 @@ from mha_helpers.drawing.equation import Grid, written
 from mha_helpers.drawing.tables import by_size
 from mha_helpers.maths import running_example as example
 
+ALIVE = example.FEATURES.index("alive")  # the feature that both heads add to
 D_HEAD = 2
 ROOT = f"√{D_HEAD}"
 
@@ -210,16 +211,16 @@ def _joined(tour):
 
 
 def _projected_out(tour):
-    concat, column = tour.right.concat[tour.row], example.W_O[:, 1]
+    concat, column = tour.right.concat[tour.row], example.W_O[:, ALIVE]
     terms = _dot(concat, column).rpartition(" = ")[0]
-    result = _with_yours(tour.right.output[tour.row, 1], tour.stages.output[tour.row, 1])
-    return f"output[{tour.token}, 1] = row of concat · column of W_O = {terms} = {result}"
+    result = _with_yours(tour.right.output[tour.row, ALIVE], tour.stages.output[tour.row, ALIVE])
+    return f"output[{tour.token}, {ALIVE}] = row of concat · column of W_O = {terms} = {result}"
 
 
 def _added(tour):
-    parts = [written(tour.right.contributions[head, tour.row, 1]) for head in range(example.N_HEADS)]
-    result = _with_yours(tour.right.output[tour.row, 1], tour.stages.output[tour.row, 1])
-    return f"output[{tour.token}, 1] = {' + '.join(parts)} = {result}"
+    parts = [written(tour.right.contributions[head, tour.row, ALIVE]) for head in range(example.N_HEADS)]
+    result = _with_yours(tour.right.output[tour.row, ALIVE], tour.stages.output[tour.row, ALIVE])
+    return f"output[{tour.token}, {ALIVE}] = {' + '.join(parts)} = {result}"
 
 
 def _whole(tour):
@@ -309,8 +310,8 @@ STEPS = (
         "output = concat W_O", "(5, 4) (4, 4) = (5, 4)",
         lambda tour: (
             _in_head_colours(tour.stages.concat, "concat", marked=_row(tour, 4), **TOKENS), "×",
-            _in_head_colours(example.W_O, "W_O", by_row=True, marked=_cells(range(4), [1])), "=",
-            _output(tour, marked=_cells([tour.row], [1])),
+            _in_head_colours(example.W_O, "W_O", by_row=True, marked=_cells(range(4), [ALIVE])), "=",
+            _output(tour, marked=_cells([tour.row], [ALIVE])),
         ),
         _projected_out,
     ),
@@ -319,9 +320,9 @@ STEPS = (
         lambda h: {"context 0", "context 1", "join 0", "join 1", "concat", "W_O", "output", "out", "on"},
         "output = head 0's part + head 1's part", "(5, 4) + (5, 4) = (5, 4)",
         lambda tour: (
-            _of_head(0, tour.stages.contributions[0], "head 0's part", marked=_cells([tour.row], [1]), **TOKENS), "+",
-            _of_head(1, tour.stages.contributions[1], "head 1's part", marked=_cells([tour.row], [1])), "=",
-            _output(tour, marked=_cells([tour.row], [1])),
+            _of_head(0, tour.stages.contributions[0], "head 0's part", marked=_cells([tour.row], [ALIVE]), **TOKENS),
+            "+", _of_head(1, tour.stages.contributions[1], "head 1's part", marked=_cells([tour.row], [ALIVE])), "=",
+            _output(tour, marked=_cells([tour.row], [ALIVE])),
         ),
         _added,
     ),

@@ -259,7 +259,7 @@ def leak_detector(function=None):
     >>> "A leak: output “mat” comes before it." in lab.readout.value
     True
     """
-    controls = {"token": radio("token changed", WORDS, "it"), "mask": radio("mask", [CAUSAL, *VARIATIONS])}
+    controls = {"token": radio("token changed", WORDS, "because"), "mask": radio("mask", [CAUSAL, *VARIATIONS])}
     return Lab(
         name="leak_detector",
         title="leak detector",

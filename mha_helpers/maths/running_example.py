@@ -1,13 +1,13 @@
 """The example that the course carries from notebook to notebook.
 
-*The cat sat on the mat because it was tired*: five of its words, four features with names, and matrices made by
-hand so that every effect is large enough to see and every product can be done in the head. A trained model
-learns its matrices (notebook 07); here they are chosen, and the features mean what their names say.
+*The cat sat on the mat because it was ...*, and now "tired" or "soft"? Five of its words, four features with names, and
+matrices made by hand so that every effect is large enough to see and every product can be done in the head. A trained
+model learns its matrices (notebook 07); here they are chosen, and the features mean what their names say. Sitting is
+something that happens, and only the living do it. "Because" belongs to what happens.
 
 Head 0 has columns 0 and 1 of W_Q, W_K and W_V and rows 0 and 1 of W_O; head 1 has the rest. W_V makes head 0's values
-of alive and thing, head 1's of happens and alive; W_O sends each of them to the feature it is about. What is alive is
-also a thing, and what happens to it counts more. Notebooks 01 to 03 use
-head 0 alone: `first_head()`.
+of alive and thing, head 1's of happens and alive; W_O sends each of them to the feature it is about, so that what both
+heads found alive adds up. Notebooks 01 to 03 use head 0 alone: `first_head()`.
 """
 
 import functools
@@ -26,15 +26,19 @@ def _fixed(*rows):
 
 
 SENTENCE = "The cat sat on the mat because it was tired."
-TOKENS = ("cat", "sat", "mat", "it", "tired")
+TOKENS = ("cat", "sat", "mat", "because", "it")
 FEATURES = ("alive", "thing", "happens", "points back")
 N_HEADS = 2
 
-X = _fixed([1, 1, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1], [1, 0, 1, 0])
+X = _fixed([1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1])
 W_Q = _fixed([1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 2], [1, 3, 2, 0])
 W_K = _fixed([3, 0, 2, 0], [-1, 0, 0, 2], [0, -1, 2, 0], [0, -1, 0, 0])
 W_V = _fixed([1, 0, 0, 1], [0, 2, 0, 0], [0, 0, 2, 0], [0, 0, 0, 0])
-W_O = _fixed([1, 1, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [1, 0, 1, 0])
+W_O = _fixed([1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [1, 0, 0, 0])
+
+# Two ways to go on: "tired" is said of what is alive, "soft" of a thing, but not of a living one.
+ENDINGS = ("tired", "soft")
+ENDING_VECTORS = _fixed([2, 0, 0, 0], [-2, 1, 0, 0])
 
 
 def first_head():
@@ -98,7 +102,7 @@ def stages():
     Examples
     --------
     >>> stages().output[TOKENS.index("it")].round(2)
-    array([1.82, 2.45, 2.82, 0.  ])
+    array([1.82, 1.58, 1.88, 0.  ])
     """
     projected = [X @ W for W in (W_Q, W_K, W_V)]
     heads = [attention.split_heads(part, N_HEADS) for part in projected]

@@ -120,7 +120,7 @@ def test_what_differs_is_marked_at_its_stage(function, step, marked):
 def test_the_learners_number_stands_beside_the_right_one():
     lab = labs.block_tour(without_output_projection)
     lab.set(step=tour.NAMES[10])
-    assert "= 2.45 (yours: 1.58)" in lab.picture.value
+    assert "= 1.82 (yours: 0.87)" in lab.picture.value
 
 
 def test_every_mistake_of_the_catalogue_that_is_made_somewhere_is_made_in_the_block():

@@ -374,7 +374,7 @@ def test_a_context_that_is_not_the_mixture_of_its_values_is_not_said_to_be():
 
     texts = re.findall(r">([^<]+)</text>", labs.qkv_workbench(backwards).picture.value)
     start = texts.index("context")
-    assert texts[start : start + 5] == ["context", "0.83 × [1, 2] + 0.11 × [1, 0] + …", "≠", "0.44", "1.29"]
+    assert texts[start : start + 5] == ["context", "0.83 × [1, 2] + 0.11 × [1, 0] + …", "≠", "0.92", "0.52"]
 
 
 def test_what_two_tokens_score_with_each_other_is_said():

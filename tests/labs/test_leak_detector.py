@@ -26,11 +26,11 @@ SEEN = {
 NAMES = [CAUSAL, *VARIATIONS]
 
 
-def state(mask=CAUSAL, token="it"):
+def state(mask=CAUSAL, token="because"):
     return {"mask": mask, "token": token}
 
 
-def said(mask=CAUSAL, token="it", function=None):
+def said(mask=CAUSAL, token="because", function=None):
     return detector.sentence(detector.compute(state(mask, token), function))
 
 
@@ -101,44 +101,51 @@ def test_every_state_is_drawn_with_its_marks(name, token):
     [
         (
             CAUSAL,
-            "No leak: changing “it” moves only outputs “it” and “tired”. Over all tokens: no leaks and no blind cells.",
+            "No leak: changing “because” moves only outputs “because” and “it”. Over all tokens: no leaks and no "
+            "blind cells.",
         ),
         (
             "one too far",
-            "Changing “it” moves outputs “mat”, “it” and “tired”. A leak: output “mat” comes before it. "
+            "Changing “because” moves outputs “mat”, “because” and “it”. A leak: output “mat” comes before it. "
             "Over all tokens: 4 leaks and no blind cells.",
         ),
         (
             "diagonal hidden",
-            "Changing “it” moves output “tired”. Blind: output “it” does not move when its own token changes. Over all "
+            "Changing “because” moves output “it”. Blind: output “because” does not move when its own token "
+            "changes. Over all "
             "tokens: no leaks and 5 blind cells.",
         ),
         (
             "upside down",
-            "Changing “it” moves outputs “cat”, “sat”, “mat” and “it”. A leak: outputs “cat”, “sat” and “mat” come "
-            "before it. Blind: output “tired” does not move when a token that it should see changes. Over all tokens: "
+            "Changing “because” moves outputs “cat”, “sat”, “mat” and “because”. A leak: outputs “cat”, “sat” "
+            "and “mat” come "
+            "before it. Blind: output “it” does not move when a token that it should see changes. Over all tokens: "
             "10 leaks and 10 blind cells.",
         ),
         (
             "inverted",
-            "Changing “it” moves outputs “cat”, “sat” and “mat”. A leak: outputs “cat”, “sat” and “mat” come before "
-            "it. Blind: outputs “it” and “tired” do not move when a token that they should see changes. Over all "
+            "Changing “because” moves outputs “cat”, “sat” and “mat”. A leak: outputs “cat”, “sat” and “mat” "
+            "come before "
+            "it. Blind: outputs “because” and “it” do not move when a token that they should see changes. Over all "
             "tokens: 10 leaks and 15 blind cells.",
         ),
         (
             AFTER,
-            "Changing “it” moves outputs “cat”, “sat”, “mat”, “it” and “tired”. A leak: outputs “cat”, “sat” and “mat” "
+            "Changing “because” moves outputs “cat”, “sat”, “mat”, “because” and “it”. A leak: outputs “cat”, "
+            "“sat” and “mat” "
             "come before it. Over all tokens: 10 leaks and no blind cells. Hidden after the softmax, the future still "
             "counts in its denominator.",
         ),
         (
             RESCALED,
-            "No leak: changing “it” moves only outputs “it” and “tired”. Over all tokens: no leaks and no blind cells. "
+            "No leak: changing “because” moves only outputs “because” and “it”. Over all tokens: no leaks and no "
+            "blind cells. "
             "Dividing each row by its sum takes the future out of the denominator again.",
         ),
         (
             "no mask",
-            "Changing “it” moves outputs “cat”, “sat”, “mat”, “it” and “tired”. A leak: outputs “cat”, “sat” and “mat” "
+            "Changing “because” moves outputs “cat”, “sat”, “mat”, “because” and “it”. A leak: outputs “cat”, "
+            "“sat” and “mat” "
             "come before it. Over all tokens: 10 leaks and no blind cells.",
         ),
     ],
@@ -148,8 +155,8 @@ def test_each_variations_verdict(name, expected):
 
 
 def test_the_ends_are_said_too():
-    assert said("diagonal hidden", "tired").startswith("Changing “tired” moves no output. Blind: output “tired” does")
-    assert said(CAUSAL, "tired").startswith("No leak: changing “tired” moves only output “tired”.")
+    assert said("diagonal hidden", "it").startswith("Changing “it” moves no output. Blind: output “it” does")
+    assert said(CAUSAL, "it").startswith("No leak: changing “it” moves only output “it”.")
 
 
 def test_the_first_state_spoils_nothing():

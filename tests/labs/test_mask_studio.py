@@ -199,12 +199,12 @@ def test_reset_brings_back_the_first_picture():
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({}, "Row 3 “it” sees nothing: zero weights, where a plain softmax gives NaN."),
-        ({"hiding_value": "−1e9"}, "Row 3 “it” sees nothing: uniform weights, 0.200 for each hidden key."),
-        ({"hiding_value": "−1e4"}, "Row 3 “it” sees nothing: uniform weights, 0.200 for each hidden key."),
-        ({"hiding_value": "0"}, "Row 3 “it” sees nothing: uniform weights, 0.200 for each hidden key."),
-        ({"hiding_value": "−1e-9"}, "Row 3 “it” sees nothing: uniform weights, 0.200 for each hidden key."),
-        ({"when": AFTER}, "Row 3 “it” sees nothing: zero weights."),
+        ({}, "Row 3 “because” sees nothing: zero weights, where a plain softmax gives NaN."),
+        ({"hiding_value": "−1e9"}, "Row 3 “because” sees nothing: uniform weights, 0.200 for each hidden key."),
+        ({"hiding_value": "−1e4"}, "Row 3 “because” sees nothing: uniform weights, 0.200 for each hidden key."),
+        ({"hiding_value": "0"}, "Row 3 “because” sees nothing: uniform weights, 0.200 for each hidden key."),
+        ({"hiding_value": "−1e-9"}, "Row 3 “because” sees nothing: uniform weights, 0.200 for each hidden key."),
+        ({"when": AFTER}, "Row 3 “because” sees nothing: zero weights."),
     ],
 )
 def test_what_becomes_of_an_empty_row_is_said(changes, expected):
@@ -334,7 +334,7 @@ def test_a_wrong_function_is_marked_where_it_visibly_differs(function):
 
 def test_nan_of_a_learners_function_is_said_and_raises_the_alarm():
     result = studio.compute(state(ROW_3_EMPTY), plain)
-    assert "Row 3 “it” sees nothing: NaN." in studio.sentence(result)
+    assert "Row 3 “because” sees nothing: NaN." in studio.sentence(result)
     assert alarms_in(studio.render(result).svg) == ["NaN"]
 
 

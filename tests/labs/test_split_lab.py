@@ -201,13 +201,13 @@ def test_neighbouring_heads_differ_in_lightness():
 
 def test_rows_have_the_names_of_their_tokens():
     right, wrong = (at().columns[way].blocks for way in ("right", "wrong"))
-    assert {block.rows for block in right} == {("cat", "sat", "mat", "it", "tired")}
+    assert {block.rows for block in right} == {("cat", "sat", "mat", "because", "it")}
     assert [block.rows for block in wrong] == [
         ("cat", "cat", "sat", "sat", "mat"),
-        ("mat", "it", "it", "tired", "tired"),
+        ("mat", "because", "because", "it", "it"),
     ]
     drawn = splitting.render(at()).svg
-    assert (drawn.count(">cat</text>"), drawn.count(">tired</text>")) == (1 + 2, 1 + 2)
+    assert (drawn.count(">cat</text>"), drawn.count(">it</text>")) == (1 + 2, 1 + 2)
     mixed = splitting._whose(np.array([[0.0, 100], [np.nan, 0], [5, 5], [200, 203]]), at().X)
     assert mixed == ("", "", "", "mat")
 
@@ -332,7 +332,7 @@ def test_the_fields_of_the_followed_entry_end_where_X_ends():
     lab = splitting.split_lab()
     lab.set(tokens=5, d_model=8)
     lab.set(token=4, feature=7)
-    assert "Entry 407 (“tired”, feature 7)" in lab.readout.value
+    assert "Entry 407 (“it”, feature 7)" in lab.readout.value
     lab.controls["tokens"].value = 2
     lab.controls["d_model"].value = 6
     assert (lab.state["token"], lab.state["feature"]) == (1, 5)

@@ -6,7 +6,7 @@ from mha_helpers.exercises.prediction import Prediction
 from mha_helpers.maths import attention, worked_examples
 from mha_helpers.maths.running_example import N_HEADS, TOKENS, W_K, W_O, W_Q, W_V, X
 
-IT, SAT = TOKENS.index("it"), TOKENS.index("sat")
+IT, BECAUSE = TOKENS.index("it"), TOKENS.index("because")
 HEAD_1 = slice(2, 4)
 
 
@@ -37,9 +37,9 @@ predict_without = Prediction(
     reactions={
         "a": "That is what would happen without W_O: head 1's numbers would stay in the last two columns, and one of "
         "them would count as “points back”. W_O's last two rows say where they go instead.",
-        "b": "Head 1's numbers meet W_O's last two rows: add these two rows up. “Happens” gets both, “alive” one, and "
-        "“points back” nothing. Without W_O, the numbers would stay in the last two columns.",
-        "c": "Both of head 1's rows have a 1 under “happens”, so it gets 2. Add up W_O's last two rows.",
+        "b": "Head 1's numbers meet W_O's last two rows: add these two rows up. “Alive” and “happens” get one each, "
+        "and “points back” nothing. Without W_O, the numbers would stay in the last two columns.",
+        "c": "Each of head 1's two rows has a single 1, and the two stand in different columns. Add the rows up.",
     },
     evidence=_one_head_changed,
 )
@@ -71,20 +71,20 @@ predict_exchanged = Prediction(
 def _head_1_knocked_out():
     heads = _heads()
     by_zeros, by_mean = (
-        np.linalg.norm((heads[1, SAT] - instead) @ W_O[HEAD_1]) for instead in (0, heads[1].mean(axis=0))
+        np.linalg.norm((heads[1, BECAUSE] - instead) @ W_O[HEAD_1]) for instead in (0, heads[1].mean(axis=0))
     )
     times = by_mean / by_zeros
-    return f"with the mean, the output of 'sat' moves by {by_mean:.2f}, {times:.1f} times as far as with zeros"
+    return f"with the mean, the output of 'because' moves by {by_mean:.2f}, {times:.1f} times as far as with zeros"
 
 
 predict_mean = Prediction(
     right="c",
     reactions={
-        "a": "That would be so if head 1 found nearly the same for every word. But it finds little for “sat” and a "
+        "a": "That would be so if head 1 found nearly the same for every word. But it finds little for “because” and a "
         "lot for “it” and “cat”, and the mean brings that in.",
         "b": "The mean isn't a milder form of zeros. It is what head 1 finds for the average word, and that is far "
-        "from the little that it finds for “sat”.",
-        "c": "Head 1 finds little for “sat”, 0.11 and 0.49, so zeros are close to the truth. Its mean is more than "
+        "from the little that it finds for “because”.",
+        "c": "Head 1 finds little for “because”, 0.11 and 0.49, so zeros are close to the truth. Its mean is more than "
         "twice as long: it is dominated by what the head finds for “it” and “cat”.",
     },
     evidence=_head_1_knocked_out,

@@ -17,8 +17,8 @@ def _rows_of_it():
 
     projections = [running_example.X @ W for W in (running_example.W_Q, running_example.W_K, running_example.W_V)]
     _, weights = scaled_dot_product_attention(*projections)
-    lines = ["".join(f"{token:>7}" for token in running_example.TOKENS)]
-    lines.append("".join(f"{weight:7.2f}" for weight in weights[IT]))
+    lines = ["".join(f"{token:>9}" for token in running_example.TOKENS)]
+    lines.append("".join(f"{weight:9.2f}" for weight in weights[IT]))
     return Evidence("\n".join(lines), figures.arcs(weights, running_example.TOKENS, query="it"))
 
 
@@ -27,9 +27,9 @@ predict_one_head = Prediction(
     reactions={
         "a": "The single head doesn't keep both rows and pick the better one. It adds the two heads' dot products, and "
         "then one softmax has to share out one row.",
-        "b": "Sharing evenly sounds fair, but the sum of the two heads' scores is larger for “tired”, and softmax "
+        "b": "Sharing evenly sounds fair, but the sum of the two heads' scores is larger for “sat”, and softmax "
         "gives most of the row to the larger score.",
-        "c": "The sums are 6 for “cat” and 8 for “tired”; divided by √4, 3 and 4. So softmax gives “tired” nearly "
+        "c": "The sums are 6 for “cat” and 8 for “sat”; divided by √4, 3 and 4. So softmax gives “sat” nearly "
         "three times as much as “cat”, and the answer to the first question is drowned out.",
     },
     evidence=_rows_of_it,
