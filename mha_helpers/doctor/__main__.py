@@ -9,6 +9,7 @@ import inspect
 import json
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from mha_helpers.doctor import api
@@ -34,34 +35,34 @@ def main(arguments=None):
     parser.add_argument("--names", default="{}", help='what an argument is, as JSON: \'{"w1": "W_Q"}\'')
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--seconds", type=float, default=60, help="how long to wait for it (60)")
-    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--inside", metavar="FILE", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.inside:
         report = _examine(options)
-        print(_MARK + json.dumps({"json": report.to_json(), "text": str(report)}), flush=True)
+        Path(options.inside).write_text(_written(report), encoding="utf-8")
         return CODES[report.healthy]
     return _outside(options, arguments if arguments is not None else sys.argv[1:])
 
 
-_MARK = "\x1e"  # what the examined code prints goes to the same place
-
-
 def _outside(options, arguments):
-    """Examine in a process of its own, which can be ended."""
-    command = [sys.executable, "-m", "mha_helpers.doctor", "--inside", *arguments]
-    try:
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=options.seconds + 30)
-        said = ended.stdout.rpartition(_MARK)[2] if _MARK in ended.stdout else ""
-        last_words = ended.stderr.strip().splitlines()[-1:] or [f"it ended with {ended.returncode}"]
-        reason = f"The examination broke off: {last_words[0]}"
-    except subprocess.TimeoutExpired:
-        said, reason = "", f"It did not come back within {options.seconds:g} seconds. Is there an endless loop?"
-    if not said:
-        report = Report(options.what, None, reason=reason)
-        said = json.dumps({"json": report.to_json(), "text": str(report)})
-    both = json.loads(said)
+    """Examine in a process of its own, which can be ended; it writes its report into a file of its own, too."""
+    with tempfile.TemporaryDirectory() as folder:
+        written = Path(folder) / "report.json"
+        command = [sys.executable, "-m", "mha_helpers.doctor", "--inside", str(written), *arguments]
+        try:
+            ended = subprocess.run(command, capture_output=True, text=True, timeout=options.seconds + 30)
+            last_words = ended.stderr.strip().splitlines()[-1:] or [f"it ended with {ended.returncode}"]
+            reason = f"The examination broke off: {last_words[0]}"
+        except subprocess.TimeoutExpired:
+            reason = f"It did not come back within {options.seconds:g} seconds. Is there an endless loop?"
+        said = written.read_text(encoding="utf-8") if written.is_file() else ""
+    both = json.loads(said or _written(Report(options.what, None, reason=reason)))
     print(json.dumps(both["json"], indent=2) if options.json else both["text"])
     return CODES[both["json"]["healthy"]]
+
+
+def _written(report):
+    return json.dumps({"json": report.to_json(), "text": str(report)})
 
 
 def _examine(options):

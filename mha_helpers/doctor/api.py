@@ -4,12 +4,12 @@ import contextlib
 import inspect
 import sys
 
-from mha_helpers.doctor import calling, outside, signature
-from mha_helpers.doctor.examination import Examination
+from mha_helpers.doctor import black_box, calling, signature
+from mha_helpers.doctor.examination import examined
 from mha_helpers.doctor.frameworks import adapter_for
-from mha_helpers.doctor.modules import ModuleSubject
+from mha_helpers.doctor.function_subject import FunctionSubject
+from mha_helpers.doctor.module_subject import ModuleSubject
 from mha_helpers.doctor.report import Report
-from mha_helpers.doctor.subjects import FunctionSubject
 
 SECONDS = 60.0
 
@@ -71,7 +71,7 @@ def _examine(attention, names):
 def _module(adapter, names):
     roles = signature.read(adapter.signature_of, names, is_module=True)
     try:
-        return Examination(ModuleSubject(adapter, roles)).run()
+        return examined(ModuleSubject(adapter, roles))
     except signature.CannotBeExaminedError as error:
         report = _from_outside(adapter, roles, adapter.framework, adapter.name)
         if report is None or report.healthy is None:
@@ -85,7 +85,7 @@ def _module(adapter, names):
 def _from_outside(function, roles, framework, name):
     """Examine a callable from X to outputs by its answers alone."""
     argument = next((argument for argument, role in roles.items() if role == "X"), None)
-    return None if argument is None else outside.examine(name, function, argument, framework)
+    return None if argument is None else black_box.examine(name, function, argument, framework)
 
 
 def _function(attention, names):
@@ -98,9 +98,9 @@ def _function(attention, names):
     framework = calling.framework_of(attention)
     if "X" in roles.values() and not {"W_V", "W_Q"} & set(roles.values()):
         return _from_outside(attention, roles, framework, calling.name_of(attention))
-    report = Examination(FunctionSubject(attention, roles, framework)).run()
+    report = examined(FunctionSubject(attention, roles, framework))
     if report.healthy is None and framework != "numpy":  # it may use a framework inside, and take NumPy's arrays
-        again = Examination(FunctionSubject(attention, roles, "numpy")).run()
+        again = examined(FunctionSubject(attention, roles, "numpy"))
         return report if again.healthy is None else again
     return report
 

@@ -3,41 +3,42 @@
 import numpy as np
 
 from mha_helpers.doctor import calling
+from mha_helpers.doctor.asking import Untested
 from mha_helpers.doctor.equation import compute, fits
-from mha_helpers.doctor.hiding import ALWAYS_CAUSAL, NOT_CAUSAL
+from mha_helpers.doctor.mask_steps import ALWAYS_CAUSAL, NOT_CAUSAL
 
 TOKENS = 5
 
 
-def ask(examination):
+def ask(asking):
     """Run the first tokens, then the others with what was kept of the first, and compare with one run."""
-    subject, layout = examination.subject, examination.layout
-    if not subject.has("past"):
+    subject, layout = asking.subject, asking.layout
+    if not subject.given.has("past"):
         return
-    name = subject.by_role["past"]
+    name = subject.given.name_of["past"]
     question = subject.mask_question(layout, None).but("a cache", n_queries=TOKENS)
     case = subject.case(layout, question)
     if layout.loops or case.X is None or case.context is not case.X:
-        examination.report.untested.append(f"the cache {name}")
+        yield Untested(f"the cache {name}")
         return
     for first in (TOKENS - 1, 2):
-        output = _in_parts(examination, question, case, first)
+        output = _in_parts(asking, question, case, first)
         if output is None:
-            examination.report.untested.append(f"the cache {name} (no cache came back, or it was not taken)")
+            yield Untested(f"the cache {name} (no cache came back, or it was not taken)")
             return
-        causal = compute(case, right=examination.right | {"hide": ALWAYS_CAUSAL})[0]
+        causal = compute(case, right=asking.right | {"hide": ALWAYS_CAUSAL})[0]
         wanted = {"causal": causal[:, first:]}
-        if examination.right["hide"] is not ALWAYS_CAUSAL:  # new tokens may also see each other
-            wanted["whole"] = compute(case, right=examination.right)[0][:, first:]
+        if asking.right["hide"] is not ALWAYS_CAUSAL:  # new tokens may also see each other
+            wanted["whole"] = compute(case, right=asking.right)[0][:, first:]
         if any(fits(output, one) for one in wanted.values()):
             continue
-        corner = compute(_from_the_corner(case, first), right=examination.right | {"hide": NOT_CAUSAL})[0][:, first:]
+        corner = compute(_from_the_corner(case, first), right=asking.right | {"hide": NOT_CAUSAL})[0][:, first:]
         where = ((f"{TOKENS - first} new token{'s' * (TOKENS - first > 1)} after {first} in the cache",), ("one run",))
         seen = (
             "It is what comes out where the causal mask starts in the upper left corner, so that new tokens don't see "
         )
         seen += "all of the old ones."
-        examination.add("cache-differs", where=where, evidence=seen if fits(output, corner) else "")
+        yield asking.finding("cache-differs", where=where, evidence=seen if fits(output, corner) else "")
         return
 
 
@@ -48,17 +49,17 @@ def _from_the_corner(case, first):
     return case.changed(allowed=allowed[None, None], is_causal=False)
 
 
-def _in_parts(examination, question, case, first):
+def _in_parts(asking, question, case, first):
     """The outputs of the later tokens, or None."""
-    subject, layout = examination.subject, examination.layout
-    settings = {subject.by_role["use_cache"]: True} if subject.has("use_cache") else {}
+    subject, layout = asking.subject, asking.layout
+    settings = {subject.given.name_of["use_cache"]: True} if subject.given.has("use_cache") else {}
     kept = None
     for part in (slice(0, first), slice(first, None)):
         X = case.X[:, part]
         tokens = question.but("a cache", n_queries=X.shape[1])
         arguments = subject.arguments(layout, tokens, case.changed(X=X, context=X), None) | settings
-        arguments[subject.by_role["past"]] = kept
-        examination.report.asked += 1
+        arguments[subject.given.name_of["past"]] = kept
+        asking.calls += 1
         answer = calling.call(subject.function, arguments, subject.to_framework, keep_returned=True)
         if answer.error is not None or not isinstance(answer.returned, tuple) or len(answer.returned) < 2:
             return None

@@ -65,8 +65,6 @@ class Case:
     is_causal : bool, optional
     heads : tuple of ndarray, optional
         Queries, keys and values in heads, where there are no matrices.
-    bias : ndarray, optional
-        Added to the scaled scores.
     """
 
     X: np.ndarray = None
@@ -77,7 +75,6 @@ class Case:
     allowed: np.ndarray = None
     is_causal: bool = False
     heads: tuple = None
-    bias: np.ndarray = None
     second: np.ndarray = None  # where the values come from, if not from the context
 
     @property
@@ -166,8 +163,6 @@ def causal(n_queries, n_keys, offset=0):
 def right_hide(case, given):
     """Hide what the mask and the flag forbid; what is given on is (scores, what to do with the weights, q, k, v)."""
     scores = given[0]
-    if case.bias is not None:
-        scores = scores + case.bias
     allowed = case.allowed
     if case.is_causal:
         below = causal(*scores.shape[-2:])

@@ -68,7 +68,6 @@ class Reply:
     error: BaseException | None = None
     changed: bool = False
     wrong_shape: tuple | None = None
-    dtype: object = None
 
 
 def unpacked(layout, array, case, wanted):

@@ -3,8 +3,7 @@
 import numpy as np
 
 from mha_helpers.doctor.equation import compute, fits
-from mha_helpers.doctor.hiding import ALWAYS_CAUSAL, hiding
-from mha_helpers.doctor.mask_rules import CAUSAL_IGNORED, IGNORED, RIGHT_RULE
+from mha_helpers.doctor.mask_steps import ALWAYS_CAUSAL, CAUSAL_IGNORED, IGNORED, RIGHT_RULE, hiding
 
 LONG = 97  # tokens: more than a block of a kernel, and no multiple of one
 TRAITS = {
@@ -17,22 +16,22 @@ TRAITS = {
 }
 
 
-def always(examination):
-    hide = examination.right["hide"]
+def always(asking):
+    hide = asking.right["hide"]
     return RIGHT_RULE if hide is ALWAYS_CAUSAL else None
 
 
-def form_with(examination, mask=RIGHT_RULE, flag=RIGHT_RULE, join=None):
+def form_with(asking, mask=RIGHT_RULE, flag=RIGHT_RULE, join=None):
     """The step `hide` with these rules, on top of what the plain call does there."""
-    return hiding(mask, flag, always=always(examination), join=join)
+    return hiding(mask, flag, always=always(asking), join=join)
 
 
-def predicted(examination, heard, form):
-    return compute(heard.case, [form], right=examination.right)[0]
+def predicted(asking, heard, form):
+    return compute(heard.case, [form], right=asking.right)[0]
 
 
-def first_difference(examination, heard, name, how):
-    wanted = predicted(examination, heard, form_with(examination))
+def first_difference(asking, heard, name, how):
+    wanted = predicted(asking, heard, form_with(asking))
     if wanted is None or wanted.shape != heard.output.shape:
         return ""
     differs = ~np.isclose(heard.output, wanted, rtol=1e-4, atol=1e-5) & ~np.isnan(wanted)
@@ -43,13 +42,13 @@ def first_difference(examination, heard, name, how):
     return f"`{name}` given as {how}: output{list(place)} is {numbers}."
 
 
-def rules_for(examination, rules, together):
+def rules_for(asking, rules, together):
     """The rules that explain all of these answers and leave least open, and the share of entries that they do."""
     found = []
     for rule in rules:
-        form, unknown = form_with(examination, rule), 0
+        form, unknown = form_with(asking, rule), 0
         for heard in together:
-            wanted = predicted(examination, heard, form)
+            wanted = predicted(asking, heard, form)
             if not fits(heard.output, wanted):
                 break
             unknown += np.isnan(wanted).sum()
@@ -71,8 +70,8 @@ def least_open(found):
     return ignored + [rule for rule in rules if rule.slug in MEANT_TO_HIDE] if ignored else rules
 
 
-def add_rule(examination, names, form, where):
-    """Add a finding for each part of the first name; the other names explain what was seen as well."""
+def rule_findings(asking, names, form, where):
+    """A finding for each part of the first name; the other names explain what was seen as well."""
     also = tuple(name for name in names[1:] if "+" not in name)
     for part, name in enumerate(names[0].split("+")):
-        examination.add(name, form, also=() if part else also, where=where)
+        yield asking.finding(name, form, also=() if part else also, where=where)

@@ -120,8 +120,7 @@ def units_of(found):
                 group[0].orientation,
             )
         )
-    units = [_fused_by_its_shape(unit, units) for unit in units]
-    return units, set(biases) - {bias for unit in units for bias in unit.biases}
+    return [_fused_by_its_shape(unit, units) for unit in units]
 
 
 def _fused_by_its_shape(unit, units):

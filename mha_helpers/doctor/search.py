@@ -8,13 +8,11 @@ import numpy as np
 
 from mha_helpers.doctor.equation import RIGHT, STEPS, TOLERANCE, UNCOMPUTABLE, compute, fits
 
-# How many mistakes at once, and how many of them may be rare ones; each line costs more than those before it.
-PLAN = ((1, 1), (2, 0), (2, 1), (3, 0), (2, 2), (3, 1))
 ALIKE_AT_MOST = 60  # combinations of equivalent forms to look at
 LEAST_SHARE = 0.6  # of the numbers that came back, an explanation predicts so many
 
 
-def explanations(case, target, forms, *, right=RIGHT, confirm=(), deadline, plan=PLAN, tolerance=TOLERANCE):
+def explanations(case, target, forms, *, right=RIGHT, confirm=(), deadline, plan):
     """Find the smallest sets of altered steps that give the target.
 
     Parameters
@@ -28,7 +26,8 @@ def explanations(case, target, forms, *, right=RIGHT, confirm=(), deadline, plan
         Further cases that an explanation must give, too.
     deadline : float
         On the clock of `time.thread_time`: a busy machine doesn't change what is found.
-    plan : sequence of (int, int), optional
+    plan : sequence of (int, int)
+        How many mistakes at once, and how many of them may be rare ones; each costs more than those before it.
 
     Returns
     -------
@@ -41,24 +40,24 @@ def explanations(case, target, forms, *, right=RIGHT, confirm=(), deadline, plan
         return [], True
     alike = _alike(case, forms, right)
     for count, rare in plan:
-        search = _Search(case, target, list(alike), right, count, rare, deadline, tolerance)
+        search = _Search(case, target, list(alike), right, count, rare, deadline)
         found = []
         for combination in search.run():
             equivalents = itertools.product(*(alike[form] for form in combination))
             for one in itertools.islice(equivalents, ALIKE_AT_MOST):
-                if _confirmed(one, right, [(case, target), *confirm], tolerance):
+                if _confirmed(one, right, [(case, target), *confirm]):
                     found.append(one)
         if found or search.stopped:
             return found, not search.stopped
     return [], True
 
 
-def _confirmed(forms, right, answers, tolerance):
+def _confirmed(forms, right, answers):
     """Whether these forms give every answer, and most of all the numbers in them: NaN may stand for anything."""
     known = total = 0
     for case, given in answers:
         predicted = compute(case, forms, right=right)[0]
-        if not fits(given, predicted, tolerance, vacuous=True):
+        if not fits(given, predicted, vacuous=True):
             return False
         finite = np.isfinite(given)
         known, total = known + (finite & ~np.isnan(predicted)).sum(), total + finite.sum()
@@ -91,9 +90,9 @@ def _fingerprint(output):
 class _Search:
     """All choices of exactly `count` altered forms, each step computed once for all that share it."""
 
-    def __init__(self, case, target, forms, right, count, rare, deadline, tolerance):
+    def __init__(self, case, target, forms, right, count, rare, deadline):
         self.case, self.target, self.right, self.count, self.rare = case, target, right, count, rare
-        self.deadline, self.tolerance = deadline, tolerance
+        self.deadline = deadline
         self.by_step = defaultdict(list)
         for form in forms:
             if rare or not form.rare:
@@ -104,7 +103,7 @@ class _Search:
         finite = np.flatnonzero(np.isfinite(target))
         self.spots = finite[[0, len(finite) // 2, -1]] if len(finite) else finite
         self.wanted = target.ravel()[self.spots]
-        self.room = 10 * tolerance * np.abs(target[np.isfinite(target)]).max(initial=1e-3)
+        self.room = 10 * TOLERANCE * np.abs(target[np.isfinite(target)]).max(initial=1e-3)
         self.stopped = False
         self.found = []
 
@@ -141,5 +140,5 @@ class _Search:
         off = np.abs(output.ravel()[self.spots] - self.wanted)
         if (off > self.room).any():  # NaN passes, and is looked at closely
             return
-        if fits(self.target, output, self.tolerance):
+        if fits(self.target, output):
             self.found.append(chosen)

@@ -10,7 +10,7 @@ from mha_helpers import attention, doctor
 from mha_helpers.doctor import vocabulary
 from mha_helpers.doctor.equation import Case, compute
 from mha_helpers.doctor.forms import FORMS
-from mha_helpers.doctor.hiding import BUILT_IN
+from mha_helpers.doctor.mask_steps import BUILT_IN
 
 pytestmark = pytest.mark.slow
 

@@ -84,10 +84,10 @@ def test_a_function_with_a_part_given_is_still_one():
 
 
 def test_its_own_mistake_is_said_to_be_its_own(monkeypatch):
-    def stops(examination):
+    def stops(asking, masks):
         raise RuntimeError("a slip")
 
-    monkeypatch.setattr("mha_helpers.doctor.strain.ask", stops)
+    monkeypatch.setattr("mha_helpers.doctor.large_scores.ask", stops)
     report = doctor.examine(attention.scaled_dot_product_attention)
     assert report.healthy is None
     assert "our fault: RuntimeError: a slip" in report.reason

@@ -13,9 +13,8 @@ import numpy as np
 from mha_helpers import doctor
 from mha_helpers.doctor.equation import RIGHT, Case, compute, fits
 from mha_helpers.doctor.forms import FORMS
-from mha_helpers.doctor.hiding import BUILT_IN, hiding
-from mha_helpers.doctor.mask_rules import RULES
-from mha_helpers.doctor.strain import FITS_FLOAT16
+from mha_helpers.doctor.large_scores import FITS_FLOAT16
+from mha_helpers.doctor.mask_steps import BUILT_IN, RULES, hiding
 
 WIDTH, HEADS = 64, 8
 # These need more than X and four matrices without biases, or change nothing there.

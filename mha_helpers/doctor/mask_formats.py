@@ -95,7 +95,7 @@ EXPANDED = ("(batch, heads, queries, keys), each of full length", "(batch, 1, qu
 
 
 @dataclass(frozen=True)
-class Delivery:
+class MaskFormat:
     """A shape and a meaning, or a length for each sample."""
 
     shape: str
@@ -104,8 +104,12 @@ class Delivery:
     def __str__(self):
         return f"{self.shape}, {self.entries}" if self.shape else self.entries
 
+    def nothing_hidden(self, full_shape):
+        """Return a mask that hides nothing."""
+        return self.of(np.ones((full_shape[0], 1, 1, full_shape[3]), bool), full_shape)
+
     def of(self, allowed, full_shape):
-        """Return the mask as this delivery has it, or None where it cannot say it."""
+        """Return the mask as this format has it, or None where it cannot say it."""
         if self.entries == "lengths":
             keys = _keys_only(allowed, full_shape)
             return None if keys is None else keys.sum(-1)
@@ -116,14 +120,14 @@ class Delivery:
         return np.where(shaped, may, hidden)
 
 
-def deliveries(role, meanings):
-    """Every delivery for an argument of this role, the most usual first."""
+def formats(role, meanings):
+    """Every format for an argument of this role, the most usual first."""
     if role == "lengths":
-        return [Delivery("", "lengths")]
+        return [MaskFormat("", "lengths")]
     shapes = list(SHAPES)
     if role == "padding":
         shapes = ["(batch, keys)", "(keys,)", "(keys, batch)", "(batch, 1, keys)", "(batch, heads, queries, keys)"]
-    return [Delivery(shape, entries) for entries in meanings for shape in shapes]
+    return [MaskFormat(shape, entries) for entries in meanings for shape in shapes]
 
 
 EVERY_MEANING = tuple(ENTRIES)

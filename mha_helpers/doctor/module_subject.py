@@ -6,14 +6,15 @@ import re
 
 import numpy as np
 
-from mha_helpers.doctor import calling, delivery, positions, questions, surroundings
+from mha_helpers.doctor import calling, mask_formats, norms_and_residuals, positions, questions
+from mha_helpers.doctor.asking import Untested
 from mha_helpers.doctor.equation import RIGHT, Case
 from mha_helpers.doctor.heads import numbers_of_heads
 from mha_helpers.doctor.layouts import SAME, SWAPPED, Layout, Reply, item_of
+from mha_helpers.doctor.parameter_orders import parameter_orders
 from mha_helpers.doctor.parameters import spare_units, units_of
-from mha_helpers.doctor.readings import readings
 from mha_helpers.doctor.signature import CannotBeExaminedError
-from mha_helpers.doctor.subjects import FunctionSubject
+from mha_helpers.doctor.subject import Arguments, converter, with_masks
 from mha_helpers.doctor.vocabulary import DESIGN
 
 POSITIONS = re.compile(r"rel(ative)?_?(pos|bias|emb|k|v|att)|pos(ition)?s?_?(emb|bias|enc|table)|bias_table", re.I)
@@ -38,20 +39,21 @@ BATCH_FIRST = re.compile(
 MOST_READINGS, MOST_TRIES = 400, 150
 
 
-class ModuleSubject(FunctionSubject):
+class ModuleSubject:
     """A module: its matrices are its own, and its number of heads is given."""
 
     kind = "module"
 
     def __init__(self, adapter, roles):
-        self.adapter = adapter
-        super().__init__(adapter, roles, adapter.framework)
+        self.adapter = self.function = adapter
+        self.given = Arguments(adapter.signature_of, roles)
+        self.framework = adapter.framework
+        self.to_framework = calling.to_framework(adapter.framework)
         self.name = adapter.name
         self.source = adapter.source()
         self.is_torchs_own = getattr(adapter, "is_the_frameworks_own", False) and adapter.framework == "torch"
-        self.has_matrices = True
         self.found = adapter.parameters()
-        self.units, self.stray_biases = units_of(self.found)
+        self.units = units_of(self.found)
         if not self.units:
             raise CannotBeExaminedError(f"{self.name} has no matrices among its parameters")
         self.other_widths = self.values_width = None  # of keys and values, where they are not that of queries
@@ -60,12 +62,6 @@ class ModuleSubject(FunctionSubject):
         self.set_to_zero = []  # learnt positions
         self.d_model = self._find_width()
         self._set_numbers()
-
-    @property
-    def required(self):
-        from mha_helpers.doctor.signature import parameters_of
-
-        return [p.name for p in parameters_of(self.adapter.signature_of) or () if p.default is p.empty]
 
     # ---- getting to know it ------------------------------------------------------------------
 
@@ -77,10 +73,10 @@ class ModuleSubject(FunctionSubject):
         tokens = [5, *dict.fromkeys(int(n) for name, n in numbers.items() if LENGTHS.search(name) and 1 < n <= 256)]
         errors = []
         ways = itertools.product(
-            tokens, self._blanks_or_none(), counted, (None, *counted) if self.is_cross else (None,)
+            tokens, self._blanks_or_none(), counted, (None, *counted) if self.given.is_cross else (None,)
         )
-        for count, self.blank, width, self.other_widths in itertools.islice(ways, MOST_TRIES):
-            for values in (None, *counted) if self.other_widths and self.has("values") else (None,):
+        for count, self.given.blank, width, self.other_widths in itertools.islice(ways, MOST_TRIES):
+            for values in (None, *counted) if self.other_widths and self.given.has("values") else (None,):
                 self.values_width = values
                 error = self._try(width, count)
                 if error is None:
@@ -93,7 +89,7 @@ class ModuleSubject(FunctionSubject):
         )
 
     def _blanks_or_none(self):
-        return [None, *self.blanks()]
+        return [None, *self.given.blanks(self.meanings_of)]
 
     def _try(self, width, count):
         first = None
@@ -166,7 +162,7 @@ class ModuleSubject(FunctionSubject):
         for plain in (True, False):
             for n_heads, axes in itertools.product([*likely, *possible], order):
                 transform, loops = AXES[axes]
-                for reading in readings(self.units, self.values, n_heads, self.d_model):
+                for reading in parameter_orders(self.units, self.values, n_heads, self.d_model):
                     if reading.usual != plain:
                         continue
                     words = f"{axes}, {n_heads} head{'s' * (n_heads > 1)}" + f", {reading.name}" * bool(reading.name)
@@ -210,6 +206,9 @@ class ModuleSubject(FunctionSubject):
     def n_heads_in(self, layout):
         return layout.n_heads
 
+    def unusual_meaning(self, role, how):
+        return 0 if how.entries == "lengths" else list(mask_formats.ENTRIES).index(how.entries)
+
     def plain_questions(self, layout):
         heads = layout.n_heads
         asked = [
@@ -220,9 +219,9 @@ class ModuleSubject(FunctionSubject):
             questions.Question("80 tokens", 1, 80, seed=6),
             questions.Question("150 tokens", 1, 150, seed=10),
         ]
-        if self.is_cross:
+        if self.given.is_cross:
             cross = [questions.Question("more keys than queries", 2, 4, n_keys=7, seed=7)]
-            if self.has("values"):
+            if self.given.has("values"):
                 cross.append(questions.Question("three sequences", 3, 4, n_keys=6, three=True, seed=8))
             asked += cross
         return [self.fitted(question) for question in asked]
@@ -304,51 +303,32 @@ class ModuleSubject(FunctionSubject):
             ("values", values_from),
             ("context", case.context),
         ):
-            if role not in self.by_role or (
-                role == "context" and not question.is_cross and not self.always_cross and not self._must_give(role)
+            if not self.given.has(role) or (
+                role == "context" and not question.is_cross and not self.always_cross and not self.given.must_give(role)
             ):
                 continue
             if (
                 role in ("keys", "values")
                 and not question.is_cross
-                and not self._must_give(role)
-                and "X" in self.by_role
+                and not self.given.must_give(role)
+                and self.given.has("X")
             ):
                 continue
             packed = layout.axes[0](array)
-            arguments[self.by_role[role]] = packed[0] if layout.loops else packed
-        arguments |= {name: value for name, value in self._settings(case).items() if name not in arguments}
-        if question.mask is not None and how is not None:
-            full = (batch, case.n_heads, question.n_queries, question.keys)
-            given = how[1].of(case.allowed, full)
-            if given is None:
-                return None
-            arguments[how[0]] = given
-        elif self.blank is not None:
-            everything = np.ones((batch, 1, 1, question.keys), bool)
-            arguments[self.blank[0]] = self.blank[1].of(
-                everything, (batch, case.n_heads, question.n_queries, question.keys)
-            )
-        if question.is_causal:
-            arguments[self.by_role["is_causal"]] = True
-        return arguments
+            arguments[self.given.name_of[role]] = packed[0] if layout.loops else packed
+        settings = self.given.settings(case, own_sizes=True)
+        arguments |= {name: value for name, value in settings.items() if name not in arguments}
+        return with_masks(arguments, self.given, question, case, how, batch)
 
     def _call(self, layout, question, case, how):
         arguments = self.arguments(layout, question, case, how)
         if arguments is None:
             return Reply(error=CannotBeExaminedError("this mask cannot be said in this form"))
         function = self.adapter if question.precision is None else self._half(question.precision)
-        answer = calling.call(function, arguments, self._converter(question))
+        answer = calling.call(function, arguments, converter(self.framework, question.precision))
         if answer.error is not None:
             return Reply(error=answer.error)
         return Reply(None, answer.arrays, changed=answer.changed)
-
-    def _settings(self, case):
-        settings = super()._settings(case.changed(n_heads=max(case.n_heads, 1)))
-        for role in ("n_heads", "n_kv_heads", "d_model", "d_head"):
-            if role in self.by_role and not self._must_give(role):
-                settings.pop(self.by_role[role], None)
-        return settings
 
     def _half(self, precision):
         if not hasattr(self, "_halves"):
@@ -382,13 +362,13 @@ class ModuleSubject(FunctionSubject):
 
     # ---- what is right in it -----------------------------------------------------------------
 
-    def readings_of_right(self, layout, base):
+    def right_forms(self, layout, base):
         """Positions that it may bring along, and what may be added around attention."""
         return [base | more for more in self._designs]
 
     @functools.cached_property
     def _designs(self):
-        return surroundings.of(self) + positions.of(self)
+        return norms_and_residuals.of(self) + positions.of(self)
 
     def more_forms(self):
         return self._mistaken_positions
@@ -399,8 +379,8 @@ class ModuleSubject(FunctionSubject):
 
     def meanings_of(self, role):
         if role == "bias":
-            return ("added, -inf hides", "added, -1e9 hides", *delivery.EVERY_MEANING[:-2])
-        return delivery.EVERY_MEANING
+            return ("added, -inf hides", "added, -1e9 hides", *mask_formats.EVERY_MEANING[:-2])
+        return mask_formats.EVERY_MEANING
 
     def severity_of(self, name, severity):
         # T5 and others learn a bias for each distance, and leave the scale to the first weights; and a module may be
@@ -412,17 +392,17 @@ class ModuleSubject(FunctionSubject):
         """Whether a difference from attention can only be the code's: all parameters have a place, by their names."""
         return layout.usual and not self.unplaced and not positions.hints(self)
 
-    def further(self, examination):
+    def further(self, asking):
         """What only modules are asked: whether W_O is missing, or left to another module by design."""
-        layout, report = examination.layout, examination.report
+        layout = asking.layout
         if self.set_to_zero:
-            report.untested.append(f"{', '.join(self.set_to_zero)} (set to 0)")
+            yield Untested(f"{', '.join(self.set_to_zero)} (set to 0)")
         if "dropout" in self.source.lower():
-            report.untested.append("dropout in training")
+            yield Untested("dropout in training")
         if layout.n_heads > 1 and "O" not in layout.matrices(self.values):
-            whole = "add" in layout.right or examination.right["add"].text != RIGHT["add"].text
+            whole = "add" in layout.right or asking.right["add"].text != RIGHT["add"].text
             whole |= "multihead" in re.sub("[^a-z]", "", self.name.lower())
-            examination.add("mha-no-output-projection", severity=None if whole else DESIGN)
+            yield asking.finding("mha-no-output-projection", severity=None if whole else DESIGN)
 
     def answer_for(self, layout, X):
         question = self.plain_questions(layout)[0]

@@ -3,11 +3,13 @@
 import time
 from dataclasses import dataclass
 
-from mha_helpers.doctor import evidence
+from mha_helpers.doctor import where_it_shows
+from mha_helpers.doctor.asking import CannotTell, Untested
 from mha_helpers.doctor.equation import RIGHT, compute, fits
 from mha_helpers.doctor.forms import FORMS, TOGETHER
-from mha_helpers.doctor.hiding import ALWAYS_CAUSAL, BUILT_IN
+from mha_helpers.doctor.mask_steps import ALWAYS_CAUSAL, BUILT_IN
 from mha_helpers.doctor.search import explanations
+from mha_helpers.doctor.understood import Understood, failures, settled
 from mha_helpers.doctor.vocabulary import LEAK, WRONG
 
 
@@ -25,20 +27,29 @@ MOST_STARTS, MOST_LAYOUTS = 16, 8
 PLANS = (Plan(((1, 1),), 8, first=True), Plan(((2, 0), (2, 1)), 2), Plan(((3, 0), (2, 2)), 1))
 
 
-class Explaining:
+def ask(asking, answering):
+    """Search for mistakes in the layouts that answer, and name them, or say where it shows.
+
+    Returns
+    -------
+    Understood
+    """
+    return (yield from _Explaining(asking, answering).find())
+
+
+class _Explaining:
     """The search through the layouts that answer, the most usual first."""
 
-    def __init__(self, examination, answering):
-        self.examination = examination
+    def __init__(self, asking, answering):
+        self.asking = asking
         self.answering = [one for one in answering if one[0].usual and not one[0].loops] or answering[:MOST_LAYOUTS]
         self._known_starts = {}
 
     def find(self):
-        """Search for mistakes, and say what was found, or where it shows."""
         answering = self.answering
         heard_in = {}
         for layout, first in answering[:MOST_LAYOUTS]:
-            heard_in[layout.name] = self.examination.hear_all(layout, first)
+            heard_in[layout.name] = self.asking.hear_all(layout, first)
         finished = True
         for plan in PLANS:
             for layout, _ in answering[: plan.layouts]:
@@ -49,16 +60,18 @@ class Explaining:
                     if explained:  # in the layout that comes first, with as few mistakes as it takes
                         right, found = min(explained, key=lambda one: len(one[1][0]))
                         chosen = right | {form.step: form for form in found[0]}
-                        self.examination.settle(layout, chosen, heard_in[layout.name], found[0])
-                        self._name(found, right)
-                        self.examination.failures(heard_in[layout.name])
-                        return True
-        return self._unexplained(answering, heard_in, finished)
+                        plain = heard_in[layout.name]
+                        known = Understood(layout, chosen, plain, found[0])
+                        yield from settled(self.asking, known)
+                        yield from self._named(found, right, plain)
+                        yield from failures(self.asking, plain)
+                        return known
+        return (yield from self._unexplained(answering, heard_in, finished))
 
     def _search(self, layout, plain, plan):
         """Search in one layout, for attention to all and, built in, to what came before."""
         plain = [heard for heard in plain if heard.output is not None]
-        base = self.examination.readings(layout)
+        base = self.asking.right_forms(layout)
         if plan.layouts < MOST_LAYOUTS:  # where more than one mistake is looked for, nothing else may be unusual
             base = base[:2]
         failing = next(
@@ -68,10 +81,10 @@ class Explaining:
         one = next((heard for heard in plain if heard.question.trait == "one token"), None)
         for right in base:
             forms = FORMS if right["hide"] is ALWAYS_CAUSAL else FORMS + BUILT_IN
-            forms = forms + self.examination.subject.more_forms()
+            forms = forms + self.asking.subject.more_forms()
             together, whole = [], True
             for start in self._starts(one, forms, right):
-                if time.thread_time() > self.examination.search_until:
+                if time.thread_time() > self.asking.search_until:
                     whole = False
                     break
                 if start is None and together:
@@ -84,7 +97,7 @@ class Explaining:
                     continue
                 found, complete = explanations(
                     failing.case, failing.output, rest, right=chosen, confirm=confirm,
-                    deadline=self.examination.search_until, plan=plan.sizes,
+                    deadline=self.asking.search_until, plan=plan.sizes,
                 )  # fmt: skip
                 whole &= complete
                 together += [(*start, *combination) for combination in found]
@@ -106,7 +119,7 @@ class Explaining:
                 one.output,
                 forms,
                 right=right,
-                deadline=self.examination.search_until,
+                deadline=self.asking.search_until,
                 plan=((1, 1), (2, 0), (2, 1), (3, 0)) if first else ((1, 1),),
             )
             self._known_starts[key] = [*found[:MOST_STARTS], None]  # None: no part of it shows alone
@@ -124,55 +137,53 @@ class Explaining:
             return []
         return [form for form in free if fits(wanted, compute(one.case, [form], right=right)[0], vacuous=True)]
 
-    def _name(self, found, right):
+    def _named(self, found, right, plain):
         """Turn explanations into findings: one for each mistake, with what else would explain it."""
-        readings = list(dict.fromkeys(_names(combination) for combination in found))
-        first = readings[0]
+        explanations = list(dict.fromkeys(_names(combination) for combination in found))
+        first = explanations[0]
         for name in first:
             without = set(first) - {name}
-            others = [set(other) - without for other in readings[1:] if without <= set(other)]
+            others = [set(other) - without for other in explanations[1:] if without <= set(other)]
             others = tuple(dict.fromkeys(one for other in others if len(other) == 1 for one in other if one != name))
-            self.examination.add(name, *_forms_of(name, found[0]), right=right, also=others)
+            yield self.asking.finding(name, *_forms_of(name, found[0]), right=right, plain=plain, also=others)
 
     def _unexplained(self, answering, heard_in, finished):
-        layout, _ = answering[0]
+        asking, (layout, _) = self.asking, answering[0]
         plain = heard_in[layout.name]
-        self.examination.named = False
-        self.examination.layout, self.examination.plain = layout, plain
-        bases = self.examination.readings(layout)
+        bases = asking.right_forms(layout)
         wrong = [
             h
             for h in plain
             if h.output is not None and not any(fits(h.output, compute(h.case, right=r)[0]) for r in bases)
         ]
         if not wrong:
-            self.examination.settle(layout, bases[0], plain)
-            self.examination.named = not any(heard.output is None for heard in plain)
-            self.examination.failures(plain)
-            return True
-        trust = self.examination.subject.trusts(layout, plain)
-        seen = evidence.of(self.examination, layout, bases[0])
+            known = Understood(layout, bases[0], plain, named=not any(heard.output is None for heard in plain))
+            yield from settled(asking, known)
+            yield from failures(asking, plain)
+            return known
+        known = Understood(layout, RIGHT, plain, named=False)
+        trust = asking.subject.trusts(layout, plain)
+        seen = where_it_shows.of(asking, known, bases[0])
         # Where further parameters do something unknown, it may be by design that not every token is heard.
-        unknown = () if trust else self.examination.subject.unplaced
+        unknown = () if trust else asking.subject.unplaced
         if trust or CERTAIN & set(seen.broken) or (seen.broken and not unknown):
             sentence = (
                 "It differs from attention, and no mistake or pair of mistakes that the doctor knows explains it."
             )
-            self.examination.unnamed(sentence, seen.text, LEAK if seen.leaks else WRONG)
+            yield asking.unnamed(sentence, seen.text, LEAK if seen.leaks else WRONG)
             if not finished:
-                self.examination.report.untested.append("some combinations of two and three mistakes, for want of time")
-            return True
-        self.examination.report.healthy = None
-        self.examination.report.reason = (
+                yield Untested("some combinations of two and three mistakes, for want of time")
+            return known
+        reason = (
             "Its parameters could not be read as those of attention in any layout that the doctor knows, so its "
             "equation was not compared. "
         )
-        self.examination.report.reason += (
-            f"This may be by design: {seen.properties}"
+        yield CannotTell(
+            reason + f"This may be by design: {seen.properties}"
             if seen.broken
-            else "Nothing that can be told without them is wrong."
+            else reason + "Nothing that can be told without them is wrong."
         )
-        return True
+        return known
 
 
 def _names(combination):

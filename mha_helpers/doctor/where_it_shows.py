@@ -14,16 +14,16 @@ NOTHING = 1e-4  # what rounding may move
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Shown:
     text: str
     broken: tuple = ()  # names of the properties that fail
     leaks: bool = False
     properties: str = ""  # what is said of them
 
 
-def of(examination, layout, right):
+def of(asking, known, right):
     """The smallest input on which it shows, the first entry that differs, and the properties that fail."""
-    subject = examination.subject
+    subject, layout = asking.subject, known.layout
     small = None
     for batch, tokens, heads in ((1, 1, 1), (1, 2, 1), (1, 1, 2), (1, 2, 2), (2, 2, 1), (2, 2, 2), (2, 3, 2)):
         question = replace(
@@ -31,17 +31,13 @@ def of(examination, layout, right):
         )
         if heads > 1 and not layout.heads:
             continue
-        heard = examination.hear(layout, question)
+        heard = asking.hear(layout, question)
         if heard.output is not None and not fits(heard.output, compute(heard.case, right=right)[0]):
             small = heard
             break
     if small is None:
         small = next(
-            (
-                h
-                for h in examination.plain
-                if h.output is not None and not fits(h.output, compute(h.case, right=right)[0])
-            ),
+            (h for h in known.plain if h.output is not None and not fits(h.output, compute(h.case, right=right)[0])),
             None,
         )
     sentences = []
@@ -61,7 +57,7 @@ def of(examination, layout, right):
     sentences += [sentence for _, sentence in broken]
     names = tuple(name for name, _ in broken)
     leaks = bool({"batch-mixed", "partly-causal"} & set(names))
-    return Evidence(" ".join(sentences), names, leaks, " ".join(sentence for _, sentence in broken))
+    return Shown(" ".join(sentences), names, leaks, " ".join(sentence for _, sentence in broken))
 
 
 def _count(number, noun):

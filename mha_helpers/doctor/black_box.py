@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from mha_helpers.doctor import calling, evidence
+from mha_helpers.doctor import calling, where_it_shows
 from mha_helpers.doctor.report import Finding, Report
 from mha_helpers.doctor.vocabulary import LEAK, WORDS, WRONG
 
@@ -12,7 +12,7 @@ WIDTHS = (64, 32, 16, 8, 12, 24, 48, 128, 256, 512, 768, 6, 4, 10, 20, 100)
 NAMED = {"not-repeatable", "batch-mixed"}
 
 
-def examine(name, function, argument, framework, width=None):
+def examine(name, function, argument, framework):
     """Ask what must hold of any attention, whatever its weights.
 
     Parameters
@@ -22,8 +22,6 @@ def examine(name, function, argument, framework, width=None):
     argument : str
         The name of its argument X.
     framework : str
-    width : int, optional
-        Of a token; found by trying unless given.
 
     Returns
     -------
@@ -40,7 +38,7 @@ def examine(name, function, argument, framework, width=None):
         return next((array for array in answer.arrays if array.ndim == 3 and array.shape[:2] == X.shape[:2]), None)
 
     X = None
-    for size in (width,) if width else WIDTHS:
+    for size in WIDTHS:
         candidate = np.random.default_rng(3).normal(size=(3, 4, size))
         if ask(candidate) is not None:
             X = candidate
@@ -49,7 +47,7 @@ def examine(name, function, argument, framework, width=None):
         report.healthy = None
         report.reason = "It took no (batch, tokens, features) of any usual width, or returned nothing of that kind."
         return report
-    broken = evidence.properties(lambda given: (X, ask(X)) if given is None else (given, ask(given)))
+    broken = where_it_shows.properties(lambda given: (X, ask(X)) if given is None else (given, ask(given)))
     for wrong, sentence in broken:
         if wrong in NAMED:
             word = WORDS[wrong]

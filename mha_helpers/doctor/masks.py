@@ -5,17 +5,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mha_helpers.doctor import delivery, flag_asked
-from mha_helpers.doctor.delivery import EXPANDED, MINIMAL, Delivery
+from mha_helpers.doctor import causal_flag, mask_formats
+from mha_helpers.doctor.asking import Note, Untested
 from mha_helpers.doctor.equation import fits
-from mha_helpers.doctor.mask_rules import COINCIDING, DOUBLE_RULES, RIGHT_RULE, RIGHT_RULES, RULES
+from mha_helpers.doctor.mask_formats import EXPANDED, MINIMAL, MaskFormat
+from mha_helpers.doctor.mask_steps import COINCIDING, DOUBLE_RULES, RIGHT_RULE, RIGHT_RULES, RULES
 from mha_helpers.doctor.masks_compared import (
     LONG,
     TRAITS,
-    add_rule,
     first_difference,
     form_with,
     predicted,
+    rule_findings,
     rules_for,
 )
 from mha_helpers.doctor.vocabulary import DESIGN, WRONG
@@ -28,26 +29,36 @@ KINDS = {
 }
 
 
-def ask(examination):
-    """Ask about each mask that the subject takes, about its causal flag, and about both together."""
-    subject = examination.subject
-    settled = examination.masks
+def ask(asking):
+    """Ask about each mask that the subject takes, about its causal flag, and about both together.
+
+    Returns
+    -------
+    settled : dict of str to Settled
+        By role.
+    flag_is_understood : bool
+    """
+    subject = asking.subject
+    settled, flag_is_understood = {}, True
     for role in ("mask", "padding", "lengths", "bias"):
-        if not subject.has(role):
+        if not subject.given.has(role):
             continue
-        if not examination.in_time:
-            examination.report.untested.append(f"the argument {subject.by_role[role]}, for want of time")
+        if not asking.in_time:
+            yield Untested(f"the argument {subject.given.name_of[role]}, for want of time")
             continue
-        found = _one_mask(examination, role)
+        found = yield from _one_mask(asking, role)
         if found is not None:
             settled[role] = found
-            _other_sizes(examination, role, found)
-    if not any(subject.has(role) for role in KINDS):
-        examination.report.untested.append("masks (it takes none)")
-    if subject.has("is_causal"):
-        flag_asked.ask(examination, settled.get("mask") or next(iter(settled.values()), None))
+            yield from _other_sizes(asking, role, found)
+    if not any(subject.given.has(role) for role in KINDS):
+        yield Untested("masks (it takes none)")
+    if subject.given.has("is_causal"):
+        flag_is_understood = yield from causal_flag.ask(
+            asking, settled.get("mask") or next(iter(settled.values()), None)
+        )
     for role, found in settled.items():
-        _rows_that_see_nothing(examination, role, found)
+        yield from _rows_that_see_nothing(asking, role, found)
+    return settled, flag_is_understood
 
 
 @dataclass(frozen=True)
@@ -59,9 +70,9 @@ class Settled:
     kinds: tuple
 
 
-def _is_right(examination, heard):
-    for rule in RIGHT_RULES if examination.forms else RIGHT_RULES[:1]:
-        wanted = predicted(examination, heard, form_with(examination, rule))
+def _is_right(asking, heard):
+    for rule in RIGHT_RULES if asking.known.forms else RIGHT_RULES[:1]:
+        wanted = predicted(asking, heard, form_with(asking, rule))
         if fits(heard.output, wanted):
             return True
     if heard.question.mask == "padding" and not heard.question.is_cross and wanted is not None and wanted.ndim == 3:
@@ -71,25 +82,25 @@ def _is_right(examination, heard):
     return False
 
 
-def _one_mask(examination, role):
-    subject, layout, report = examination.subject, examination.layout, examination.report
-    name = subject.by_role[role]
+def _one_mask(asking, role):
+    subject, layout = asking.subject, asking.layout
+    name = subject.given.name_of[role]
     kinds = [kind for kind in KINDS[role] if kind != "heads" or subject.n_heads_in(layout) > 1]
     meanings = subject.meanings_of(role)
-    heard, refused = _heard(examination, role, kinds, meanings)
+    heard, refused = _heard(asking, role, kinds, meanings)
     if not heard and subject.kind == "function" and role == "mask":
-        heard, refused = _heard(examination, role, kinds, delivery.AGREED_IN_NUMBERS)
+        heard, refused = _heard(asking, role, kinds, mask_formats.AGREED_IN_NUMBERS)
     if not heard:
-        report.untested.append(f"the argument {name} ({refused or 'no form of a mask was taken'})")
+        yield Untested(f"the argument {name} ({refused or 'no form of a mask was taken'})")
         return None
-    right = {key: one for key, one in heard.items() if _is_right(examination, one)}
+    right = {key: one for key, one in heard.items() if _is_right(asking, one)}
     by_meaning = defaultdict(set)
     for kind, how in right:
         by_meaning[how.entries].add(kind)
     if by_meaning:
         # The meaning under which most kinds of masks are right; among equals the most usual one.
         meaning = max(
-            by_meaning, key=lambda one: (len(by_meaning[one]), -list(delivery.ENTRIES | {"lengths": 0}).index(one))
+            by_meaning, key=lambda one: (len(by_meaning[one]), -list(mask_formats.ENTRIES | {"lengths": 0}).index(one))
         )
         shapes = {how.shape for _, how in right if how.entries == meaning}
         wrong = {
@@ -103,24 +114,24 @@ def _one_mask(examination, role):
         if not wrong:
             missing = [TRAITS[kind] for kind in kinds if kind not in covered]
             if missing:
-                report.untested.append(f"{' and '.join(missing)} ({name} does not take it)")
+                yield Untested(f"{' and '.join(missing)} ({name} does not take it)")
             if (
                 subject.kind == "module"
-                or meaning not in delivery.AGREED
+                or meaning not in mask_formats.AGREED
                 or how.shape != "(batch, heads, queries, keys)"
             ):
-                report.notes.append(f"`{name}` is read as {how}.")
+                yield Note(f"`{name}` is read as {how}.")
             return Settled((name, how), RIGHT_RULE, tuple(covered))
         suspects = wrong
     else:
         suspects = heard
-    return _explain(examination, role, suspects, right)
+    return (yield from _explain(asking, role, suspects, right))
 
 
-def _other_sizes(examination, role, settled):
+def _other_sizes(asking, role, settled):
     """Where sizes coincide, a mask may broadcast along the wrong axis; and there may be more keys than in a block."""
-    subject, layout = examination.subject, examination.layout
-    if layout.loops or examination.report.findings:
+    subject, layout = asking.subject, asking.layout
+    if layout.loops or asking.found:
         return
     heads = subject.n_heads_in(layout)
     for kind in ("padding", "pairs"):
@@ -132,37 +143,37 @@ def _other_sizes(examination, role, settled):
             continue
         for batch, tokens, words in sizes:
             asked = subject.fitted(question.but(f"{TRAITS[kind]}, {words}", batch=batch, n_queries=tokens))
-            heard = examination.hear(layout, asked, settled.how)
-            if heard.output is None or _is_used(examination, heard, settled.rule):
+            heard = asking.hear(layout, asked, settled.how)
+            if heard.output is None or _is_used(asking, heard, settled.rule):
                 continue
-            _, rules = rules_for(examination, COINCIDING, [heard])
+            _, rules = rules_for(asking, COINCIDING, [heard])
             if rules:
-                examination.add(
+                yield asking.finding(
                     rules[0].slug,
-                    form_with(examination, rules[0]),
+                    form_with(asking, rules[0]),
                     where=((asked.trait,), ("other numbers of samples",)),
                 )
             else:
-                examination.unnamed(
+                yield asking.unnamed(
                     f"With {asked.trait}, it differs from attention, and no known mistake explains it.",
-                    first_difference(examination, heard, subject.by_role[role], settled.how[1]),
+                    first_difference(asking, heard, subject.given.name_of[role], settled.how[1]),
                 )
             return
 
 
-def _is_used(examination, heard, rule):
+def _is_used(asking, heard, rule):
     """Whether the mask is used by this rule."""
     if rule is RIGHT_RULE:
-        return _is_right(examination, heard)
-    return fits(heard.output, predicted(examination, heard, form_with(examination, rule)))
+        return _is_right(asking, heard)
+    return fits(heard.output, predicted(asking, heard, form_with(asking, rule)))
 
 
-def _heard(examination, role, kinds, meanings):
-    """Every kind of mask in every form that is taken: {(kind, delivery): Heard}."""
-    subject, layout = examination.subject, examination.layout
-    name, heard, refused = subject.by_role[role], {}, ""
+def _heard(asking, role, kinds, meanings):
+    """Every kind of mask in every form that is taken: {(kind, format): Heard}."""
+    subject, layout = asking.subject, asking.layout
+    name, heard, refused = subject.given.name_of[role], {}, ""
     meaning, right, refusals = None, set(), Counter()
-    for how in delivery.deliveries(role, meanings):
+    for how in mask_formats.formats(role, meanings):
         if how.entries != meaning:
             if right == set(kinds):
                 break  # every kind of mask is right in this meaning
@@ -170,11 +181,11 @@ def _heard(examination, role, kinds, meanings):
         if refusals[how.shape] > 4:
             continue  # refused as booleans, as whole numbers and as floats: it is the shape that isn't taken
         for kind in kinds:
-            if how.shape in EXPANDED and (kind, Delivery(MINIMAL, how.entries)) in heard:
+            if how.shape in EXPANDED and (kind, MaskFormat(MINIMAL, how.entries)) in heard:
                 continue  # it broadcasts by itself
             if kind in right and role == "mask" and how.shape != "(batch, heads, queries, keys)":
                 continue
-            if not examination.in_time:
+            if not asking.in_time:
                 return heard, refused
             question = subject.mask_question(layout, kind)
             case = subject.case(layout, question)
@@ -182,10 +193,10 @@ def _heard(examination, role, kinds, meanings):
             sample = case.allowed[:1] if layout.loops else case.allowed
             if how.of(sample, (batch, case.n_heads, question.n_queries, question.keys)) is None:
                 continue
-            one = examination.hear(layout, question, (name, how))
+            one = asking.hear(layout, question, (name, how))
             if one.output is not None:
                 heard[kind, how] = one
-                if _is_right(examination, one):
+                if _is_right(asking, one):
                     right.add(kind)
             elif one.reply.error is not None:
                 refusals[how.shape] += 1 / len(kinds)
@@ -193,9 +204,9 @@ def _heard(examination, role, kinds, meanings):
     return heard, refused
 
 
-def _explain(examination, role, suspects, right):
-    """Find the rule that explains every kind of mask in one delivery."""
-    subject = examination.subject
+def _explain(asking, role, suspects, right):
+    """Find the rule that explains every kind of mask in one mask_formats."""
+    subject = asking.subject
     by_how = defaultdict(list)
     for (_, how), one in suspects.items():
         by_how[how].append(one)
@@ -208,10 +219,10 @@ def _explain(examination, role, suspects, right):
     for rules in (RULES, DOUBLE_RULES):
         explained = []
         for how in order:
-            share, found = rules_for(examination, rules, by_how[how] + right_here[how])
+            share, found = rules_for(asking, rules, by_how[how] + right_here[how])
             if found:
                 explained.append((share, how, found))
-            if not examination.in_time:
+            if not asking.in_time:
                 break
         if explained:
             least = min(share for share, _, _ in explained)
@@ -219,13 +230,13 @@ def _explain(examination, role, suspects, right):
                 kinds = tuple(one.question.mask for one in by_how[how])
                 names = list(dict.fromkeys(_slug(rule, role, how, kinds) for rule in found))
                 where = (tuple(TRAITS[kind] for kind in kinds), ("a call without a mask",))
-                add_rule(examination, names, form_with(examination, found[0]), where)
-                return Settled((subject.by_role[role], how), found[0], kinds)
+                yield from rule_findings(asking, names, form_with(asking, found[0]), where)
+                return Settled((subject.given.name_of[role], how), found[0], kinds)
     how = order[0]
     one = by_how[how][0]
-    examination.unnamed(
+    yield asking.unnamed(
         f"With {TRAITS[one.question.mask]} it differs from attention, and no known mistake explains it.",
-        first_difference(examination, one, subject.by_role[role], how),
+        first_difference(asking, one, subject.given.name_of[role], how),
     )
     return None
 
@@ -240,35 +251,35 @@ def _slug(rule, role, how, kinds):
 # ---- rows that see nothing -------------------------------------------------------------------
 
 
-def _rows_that_see_nothing(examination, role, settled):
-    subject, layout = examination.subject, examination.layout
+def _rows_that_see_nothing(asking, role, settled):
+    subject, layout = asking.subject, asking.layout
     if settled.rule is not RIGHT_RULE:
         return
     kinds = ["empty padding"] if settled.kinds == ("padding",) else ["empty row", "empty padding"]
     for kind in kinds:
         how = settled.how
         if how[1].entries == "added, -inf hides":  # whoever adds -inf everywhere has asked for NaN
-            how = (how[0], delivery.Delivery(how[1].shape, "added, -1e9 hides"))
+            how = (how[0], mask_formats.MaskFormat(how[1].shape, "added, -1e9 hides"))
         question = subject.mask_question(layout, kind)
         case = subject.case(layout, question)
         full = (1 if layout.loops else question.batch, case.n_heads, question.n_queries, question.keys)
         if how[1].of(case.allowed[:1] if layout.loops else case.allowed, full) is None:
             continue
-        heard = examination.hear(layout, question, how)
+        heard = asking.hear(layout, question, how)
         if heard.output is None:
-            examination.report.untested.append(f"{TRAITS[kind]} (refused)")
+            yield Untested(f"{TRAITS[kind]} (refused)")
             continue
-        wanted = predicted(examination, heard, form_with(examination, settled.rule))
+        wanted = predicted(asking, heard, form_with(asking, settled.rule))
         if wanted is None:
             continue
         empty, broken = np.isnan(wanted), np.isnan(heard.output)
         if (broken & ~empty).any():
-            examination.add("mask-outer-nan")
+            yield asking.finding("mask-outer-nan")
             return
         if broken.any():
             severity = DESIGN if subject.is_torchs_own else WRONG
-            examination.add("mask-full-row-nan", where=((TRAITS[kind],), ()), severity=severity)
+            yield asking.finding("mask-full-row-nan", where=((TRAITS[kind],), ()), severity=severity)
             return
-        if not fits(heard.output, wanted) and not _is_right(examination, heard):
-            examination.unnamed(f"With {TRAITS[kind]} other rows change, too.", "")
+        if not fits(heard.output, wanted) and not _is_right(asking, heard):
+            yield asking.unnamed(f"With {TRAITS[kind]} other rows change, too.", "")
             return

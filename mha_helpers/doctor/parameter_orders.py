@@ -21,7 +21,7 @@ FEWER_KEY_HEADS, SHARED = "fewer heads of keys and values than of queries", "one
 
 
 @dataclass(frozen=True)
-class Reading:
+class ParameterOrder:
     """One way.
 
     Parameters
@@ -41,8 +41,8 @@ class Reading:
     make: object
 
 
-def readings(units, values, n_heads, d_model):
-    """Yield a Reading for each way; `n_heads` and `d_model` are given, what shapes contradict is left out."""
+def parameter_orders(units, values, n_heads, d_model):
+    """Yield a ParameterOrder for each way; `n_heads` and `d_model` are given, what shapes contradict is left out."""
     seconds = [unit for i, unit in enumerate(units) if unit.role and unit.role in [other.role for other in units[:i]]]
     for roles, named in assignments(units):
         yield from _of_assignment(roles, named, values, n_heads, d_model, seconds)
@@ -84,7 +84,7 @@ def _of_assignment(roles, named, values, n_heads, d_model, seconds):
                         and not strided
                         and axes in (None, AXES, ("head", "part", "feature"), FEWER_KEY_HEADS, SHARED)
                     )
-                    yield Reading("; ".join(words), plain, n_heads, kv_heads, make)
+                    yield ParameterOrder("; ".join(words), plain, n_heads, kv_heads, make)
 
 
 def _ways_to_cut(roles):

@@ -1,0 +1,128 @@
+"""What an asker works with: the subject, what is known of it so far, and the words in which an asker answers.
+
+An asker is a function of an `Asking` that yields `Finding`, `Note`, `Untested` and `CannotTell`; what later ones
+need to know it returns. It writes nothing down: the examination does.
+"""
+
+import time
+from dataclasses import dataclass
+
+from mha_helpers.doctor.equation import RIGHT, compute, fits
+from mha_helpers.doctor.mask_steps import ALWAYS_CAUSAL
+from mha_helpers.doctor.report import Finding
+from mha_helpers.doctor.vocabulary import WORDS, WRONG
+
+SECONDS = 18.0  # for one report
+SEARCH_SECONDS = 10.0  # of these, at most, for the plain call
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that the report should say."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Untested:
+    """What was not asked, and why."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Heard:
+    """A question with its answer, and with the case as the equation has it."""
+
+    question: object
+    case: object
+    reply: object
+
+    @property
+    def output(self):
+        return self.reply.output
+
+
+@dataclass(frozen=True)
+class CannotTell:
+    """Why there is no verdict."""
+
+    text: str
+
+
+class Asking:
+    """Puts questions to one subject, and keeps count; `known` is what the plain calls have told."""
+
+    def __init__(self, subject):
+        self.subject = subject
+        # On this thread's own time: what is found doesn't depend on how busy the machine is.
+        self.deadline = time.thread_time() + SECONDS
+        self.search_until = time.thread_time() + SEARCH_SECONDS
+        self.known = None
+        self.found = ()  # the findings so far
+        self.calls = 0
+        self.changed_by = []  # the questions in whose calls an argument was written into
+
+    @property
+    def layout(self):
+        return self.known.layout
+
+    @property
+    def right(self):
+        return self.known.right
+
+    @property
+    def in_time(self):
+        return time.thread_time() < self.deadline
+
+    def hear(self, layout, question, how=None):
+        self.calls += 1
+        reply = self.subject.ask(layout, question, how)
+        if reply.changed and self.known and layout is self.known.layout:
+            self.changed_by.append(question.trait)
+        return Heard(question, self.subject.case(layout, question), reply)
+
+    def hear_again(self, layout, question):
+        self.calls += 1
+        return Heard(question, self.subject.case(layout, question), self.subject.ask_again(layout, question))
+
+    def right_forms(self, layout):
+        """What counts as right: attention to all, or, built in, to what came before alone."""
+        ways = self.subject.right_forms(layout, RIGHT | layout.right)
+        return [way | hide for way in ways for hide in ({}, {"hide": ALWAYS_CAUSAL})]
+
+    def hear_all(self, layout, first):
+        rest = [self.hear(layout, question) for question in self.subject.plain_questions(layout)[1:]]
+        return [first, *rest]
+
+    # ---- the words of a finding --------------------------------------------------------------
+
+    def finding(self, name, *forms, right=RIGHT, plain=None, also=(), where=None, severity=None, evidence=""):
+        """A finding of the vocabulary, with the altered steps that it stands for."""
+        word = WORDS[name]
+        altered = tuple(
+            (form.step, form.text or "nothing there", right[form.step].text or "nothing there") for form in forms
+        )
+        if where is None:
+            where = _where(forms, right, self.known.plain if plain is None else plain) if forms else ((), ())
+        severity = severity or self.subject.severity_of(name, word.severity)
+        return Finding(
+            name, severity, word.sentence, altered, word.repair, also, *where, word.example, evidence=evidence
+        )
+
+    @staticmethod
+    def unnamed(sentence, shown="", severity=WRONG):
+        return Finding(None, severity, sentence, evidence=shown)
+
+    def found_in(self, step):
+        return [finding for finding in self.found if step in {altered[0] for altered in finding.altered}]
+
+
+def _where(forms, right, plain):
+    """On which of the plain inputs a mistake alone shows, and on which it hides."""
+    shows, hides = [], []
+    for heard in plain:
+        altered = compute(heard.case, forms, right=right)[0]
+        same = altered is not None and fits(altered, compute(heard.case, right=right)[0])
+        (hides if same or altered is None else shows).append(heard.question.trait)
+    return tuple(shows), tuple(hides)

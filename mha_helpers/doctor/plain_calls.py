@@ -1,0 +1,68 @@
+"""Calls without a mask: the layout in which they are right, or else the mistakes that explain them."""
+
+from mha_helpers.doctor import named_mistakes, side_effects
+from mha_helpers.doctor.asking import CannotTell, Untested
+from mha_helpers.doctor.equation import RIGHT, compute, fits
+from mha_helpers.doctor.understood import Understood, is_a_failure, settled
+
+
+def ask(asking):
+    """Ask in every layout; return what is Understood, or None."""
+    subject, answering, errors = asking.subject, [], []
+    for layout in subject.layouts:
+        heard = asking.hear(layout, subject.plain_questions(layout)[0])
+        if heard.output is None:
+            errors.append((layout, heard.reply))
+            continue
+        answering.append((layout, heard))
+        for right in asking.right_forms(layout):
+            if not fits(heard.output, compute(heard.case, right=right)[0]):
+                continue
+            if layout.loops and any(other.usual and not other.loops for other, _ in answering):
+                break  # right for one sequence, and silently wrong for a batch
+            plain = asking.hear_all(layout, heard)
+            if _all_right(plain, right):
+                return (yield from settled(asking, Understood(layout, right, plain)))
+            answering[-1] = (layout, heard)
+            break
+    if answering:
+        layout, first = answering[0]
+        again = asking.hear_again(layout, first.question)
+        if again.output is None or side_effects.same(first.output, again.output):
+            return (yield from named_mistakes.ask(asking, answering))
+        yield side_effects.not_repeatable(asking, layout, first.question)
+        yield Untested("anything else, as the same call doesn't give the same numbers")
+        return Understood(layout, RIGHT, [first], named=False)
+    for blank in [] if subject.given.blank else subject.given.blanks(subject.meanings_of):
+        subject.given.blank = blank
+        if any(
+            asking.hear(layout, subject.plain_questions(layout)[0]).output is not None for layout in subject.layouts
+        ):
+            return (yield from ask(asking))
+    return (yield from _nothing_came(asking, *errors[0]))
+
+
+def _all_right(plain, right):
+    return all(
+        heard.output is None or fits(heard.output, compute(heard.case, right=right)[0]) for heard in plain
+    ) and not any(map(is_a_failure, plain))
+
+
+def _nothing_came(asking, layout, reply):
+    """No output: a wrong shape can be a finding."""
+    if reply.wrong_shape and asking.subject.kind == "function":
+        # The weights alone, perhaps, or heads that were not joined.
+        question = asking.subject.plain_questions(layout)[0]
+        weights = compute(asking.subject.case(layout, question))[1]
+        if any(fits(array, weights) for array in reply.others):
+            yield asking.finding("returns-weights-only")
+        else:
+            yield asking.unnamed(f"It returns shapes {reply.wrong_shape}, and none is that of an output.")
+        return Understood(layout, RIGHT, [], named=False)
+    if reply.wrong_shape is not None:
+        yield CannotTell(
+            f"It returned shapes {reply.wrong_shape}, and none is that of an output, read as {layout.name}."
+        )
+    else:
+        yield CannotTell(f"It stopped with {type(reply.error).__name__}: {str(reply.error)[:300]}")
+    return None
