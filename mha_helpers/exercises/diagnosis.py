@@ -5,9 +5,12 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from mha_helpers.learner import explain, reading
-from mha_helpers.learner.calling import Outcome, agree, call_safely, close, same, same_shapes
-from mha_helpers.learner.time_limit import SECONDS, TimedOut
+from mha_helpers.judge import error_text, returned, source
+from mha_helpers.judge import source_hints as reading
+from mha_helpers.judge.call import Outcome, agree, same, same_shapes
+from mha_helpers.judge.compare import close, first_difference
+from mha_helpers.judge.time_limit import TimedOut
+from mha_helpers.learner.answer import call_safely
 
 RIGHT_FOR_MATRICES = (
     "It is right for one matrix, but goes wrong when there are more axes, or fewer. A batch has another axis in "
@@ -53,9 +56,9 @@ class Trial:
 def diagnose(exercise, function, trials):
     """Return the slug of the mistake, or None, and what to tell the learner."""
     failing = next(trial for trial in trials if not trial.is_right)
-    if explain.holds_objects(failing.given.returned) and all(same(trial.given, trial.wanted) for trial in trials):
+    if returned.holds_objects(failing.given.returned) and all(same(trial.given, trial.wanted) for trial in trials):
         return "held-as-objects", HELD_AS_OBJECTS
-    order = explain.other_order(function, failing.case.arguments)
+    order = source.other_order(function, failing.case.arguments)
     if order:
         evidence = what_happened(exercise, function, failing, is_named=True)
         return "arguments-order", (
@@ -67,7 +70,7 @@ def diagnose(exercise, function, trials):
         slug, cause = "fractions-lost", FRACTIONS_CUT_OFF
     if cause:
         return slug, f"{cause}\n{what_happened(exercise, function, failing, is_named=True)}"
-    mistake = None if explain.met_a_stub(failing.given.error) else _recognise(exercise, trials)
+    mistake = None if error_text.met_a_stub(failing.given.error) else _recognise(exercise, trials)
     slug, idle = _idle_line(function, failing)
     evidence = what_happened(exercise, function, failing, is_named=bool(mistake or slug))
     if mistake:
@@ -81,7 +84,7 @@ def diagnose(exercise, function, trials):
     if len(alone) == 1 and None not in alone:
         [(slug, message)] = alone
         return slug, f"{message}\n{what_happened(exercise, function, failing, is_named=True)}"
-    outside = explain.outside_arrays(function)
+    outside = source.outside_arrays(function)
     if outside:
         names = ", ".join(f"`{name}`" for name in outside)
         return "outside-array", (
@@ -128,11 +131,11 @@ def _holds_nan_or_zeros(exercise, trial):
 
 def never_ended(exercise, function, trial):
     """Say that a call did not come back, and which line it was in."""
-    tried = f"Tried {trial.case.trait}: {explain.shapes_of(trial.case.arguments | trial.case.options)}."
-    number, line = explain.last_line(trial.given.error, function)
+    tried = f"Tried {trial.case.trait}: {returned.shapes_of(trial.case.arguments | trial.case.options)}."
+    number, line = source.last_line(trial.given.error, function)
     place = f" It is in line {number} of the cell: `{line}`." if line else ""
     said = (
-        f"{tried} Your function has not come back after {SECONDS:.0f} seconds, and was stopped.{place} "
+        f"{tried} Your function has not come back after {exercise.seconds:g} seconds, and was stopped.{place} "
         "Does a loop or a recursion there ever reach its end?"
     )
     return "\n".join(filter(None, (said, reading.thrown_away(function))))
@@ -201,22 +204,22 @@ def what_happened(exercise, function, trial, *, is_named, is_batch=False, place=
     a cell or a row is being talked of, `place` is its index, so that no other cell is shown.
     """
     case, given, wanted = trial.case, trial.given, trial.wanted
-    tried = f"Tried {case.trait}: {explain.shapes_of(case.arguments | case.options)}."
+    tried = f"Tried {case.trait}: {returned.shapes_of(case.arguments | case.options)}."
     if wanted.error is not None:
         tried += " Expected a ValueError, as this cannot be done."
     nothing = reading.no_return(function) if given.arrays is None else None
     if given.error is not None:
-        described = explain.describe_error(
+        described = error_text.describe_error(
             given.error, function, exercise.call, cause=nothing, with_cause=not is_named, in_batch=is_batch
         )
         return f"{tried} {described}"
     if wanted.error is not None and given.arrays is None:
-        return f"{tried} It returned {explain.safe_repr(given.returned)}."
+        return f"{tried} It returned {returned.safe_repr(given.returned)}."
     if given.returned is None:
         return f"{tried} It returned None: {nothing or reading.why_none(function)}"
     outputs = exercise.outputs
     if given.arrays is None or len(given.arrays) != len(outputs):
-        return f"{tried} {nothing or explain.describe_returned(given, outputs)}"
+        return f"{tried} {nothing or returned.describe_returned(given, outputs)}"
     if wanted.error is not None:
         return f"{tried} Got {', '.join(outputs)} of shape {given.arrays[0].shape}."
     # Backwards: what is returned last (the weights) is computed first, and an error there explains the rest.
@@ -229,14 +232,14 @@ def what_happened(exercise, function, trial, *, is_named, is_batch=False, place=
         if wanted.is_shapes:
             return f"{tried} {name} should have {want.size} axes; yours has {got.size}."
         single = ", a single number" if want.shape == () else ""
-        apart = explain.run_together(function) if got.size == want.size and got.ndim < want.ndim else None
+        apart = error_text.run_together(function) if got.size == want.size and got.ndim < want.ndim else None
         return " ".join(
             filter(None, (f"{tried} Expected {name} of shape {want.shape}{single}; got {got.shape}.", apart))
         )
     right = [name for name, got, want in pairs if close(got, want).all()]
     if len(right) == len(pairs) and wanted.is_shapes:
         return (
-            f"{tried} The sizes are right, but not all of them are whole numbers: {explain.safe_repr(given.returned)}."
+            f"{tried} The sizes are right, but not all of them are whole numbers: {returned.safe_repr(given.returned)}."
         )
     if len(right) == len(pairs):
         return f"{tried} The entries are right, but they are numbers; give booleans, True and False: `.astype(bool)`."
@@ -244,7 +247,7 @@ def what_happened(exercise, function, trial, *, is_named, is_batch=False, place=
     praise = f"Right: {' and '.join(right)}. " if right else ""
     different, output = _within(~close(got, want), place), outputs.index(name)
     got, want = (_as_returned(array, outcome, output) for array, outcome in ((got, given), (want, wanted)))
-    return f"{tried} {praise}{explain.first_difference(name, got, want, different, of_shape=wanted.is_shapes)}"
+    return f"{tried} {praise}{first_difference(name, got, want, different, of_shape=wanted.is_shapes)}"
 
 
 def _within(different, place):
@@ -288,7 +291,7 @@ def _broken_property(exercise, function, trial):
         return arrays
 
     tried = case.arguments | case.options
-    unfilled = explain.one_row_repeated(trial.given.returned) or _never_filled(exercise.outputs, trial)
+    unfilled = returned.one_row_repeated(trial.given.returned) or _never_filled(exercise.outputs, trial)
     found = (broken(call, tried, trial.given.arrays) for broken in exercise.properties)
     broken = unfilled or next(filter(None, found), None)
     return broken if isinstance(broken, tuple) else (broken, ())

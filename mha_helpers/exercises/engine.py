@@ -22,9 +22,11 @@ from mha_helpers.exercises.moved_numbers import moved_number
 from mha_helpers.exercises.originals import as_written
 from mha_helpers.exercises.panel import Note, Panel
 from mha_helpers.exercises.parts import Case, Mistake, Result
-from mha_helpers.learner.calling import agree, call_safely, is_stub
-from mha_helpers.learner.explain import safe_repr, same_code
-from mha_helpers.learner.time_limit import TimedOut
+from mha_helpers.judge.call import agree
+from mha_helpers.judge.returned import safe_repr
+from mha_helpers.judge.source import same_code
+from mha_helpers.judge.time_limit import SECONDS, TimedOut
+from mha_helpers.learner.answer import call_safely, is_stub
 from mha_helpers.learner.watching import shapes_on_the_way
 
 __all__ = ["Case", "Exercise", "Mistake", "Result", "recall", "source_of"]
@@ -62,6 +64,8 @@ class Exercise:
         For a repair: the wrong function that stands in the notebook's cell, to be found wrong and fixed.
     name : str, optional
         What it is called in `mha_helpers.exercises`, where that is not the function's own name.
+    seconds : float, optional
+        How long one call may take.
     """
 
     reference: object
@@ -76,6 +80,7 @@ class Exercise:
     way: object = None
     given: object = None
     name: str = ""
+    seconds: float = SECONDS
     hints_shown: int = field(default=0, init=False)
     _failing: Case | None = field(default=None, init=False, repr=False)
     _known: dict = field(default_factory=dict, init=False, repr=False)
@@ -318,7 +323,7 @@ class Exercise:
         return self._known[key]
 
     def _run(self, function, case):
-        return call_safely(function, case.arguments, len(self.outputs), case.options)
+        return call_safely(function, case.arguments, len(self.outputs), case.options, self.seconds)
 
 
 def recall(exercise):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mha_helpers.learner.calling import call_safely
+from mha_helpers.learner.answer import call_safely
 from mha_helpers.maths import attention
 from mha_helpers.maths.masks import causal_mask
 from mha_helpers.maths.running_example import N_HEADS, TOKENS, W_K, W_O, W_Q, W_V, X, first_head, stages

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from mha_helpers.exercises.panel import Panel, Shown
-from mha_helpers.learner.calling import copied
+from mha_helpers.judge.call import copied
 
 
 @dataclass(frozen=True)

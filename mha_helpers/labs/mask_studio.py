@@ -8,12 +8,12 @@ import numpy as np
 from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.style import number
+from mha_helpers.judge.compare import close
 from mha_helpers.labs.card import Picture
 from mha_helpers.labs.controls import dropdown, folded, radio, whole_number
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.wording import listed
 from mha_helpers.learner.answer import answer
-from mha_helpers.learner.calling import close
 from mha_helpers.maths import attention, masks, running_example
 
 WORDS = running_example.TOKENS

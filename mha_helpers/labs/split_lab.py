@@ -7,12 +7,12 @@ import numpy as np
 from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.style import number
+from mha_helpers.judge.compare import close
 from mha_helpers.labs.card import NARROWEST, Picture
 from mha_helpers.labs.controls import dropdown, radio, whole_number
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.motion import arrive
 from mha_helpers.learner.answer import answer, visibly_different
-from mha_helpers.learner.calling import close
 from mha_helpers.maths import attention
 from mha_helpers.maths.running_example import TOKENS
 

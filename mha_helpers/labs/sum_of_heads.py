@@ -7,13 +7,13 @@ import numpy as np
 from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.style import number
+from mha_helpers.judge.compare import close
 from mha_helpers.labs.card import Picture
 from mha_helpers.labs.controls import check_box, radio
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.motion import arrive
 from mha_helpers.labs.wording import listed
 from mha_helpers.learner.answer import answer, visibly_different
-from mha_helpers.learner.calling import close
 from mha_helpers.maths import attention, running_example
 
 WORDS, N_HEADS, W_O = running_example.TOKENS, running_example.N_HEADS, running_example.W_O

@@ -12,14 +12,15 @@ PACKAGE = Path(__file__).parents[2] / "mha_helpers"
 # What the modules of each room import from the other rooms: all of it, and only from rooms that stand above it here.
 IMPORTS = {
     "course_data": set(),
-    "learner": set(),
+    "judge": set(),
+    "learner": {"judge"},
     "maths": {"course_data"},
     "mistaken": {"maths"},
     "model": {"course_data", "maths", "mistaken"},
     "drawing": {"maths"},
     "doctor": {"drawing"},
-    "exercises": {"drawing", "learner", "maths", "model"},
-    "labs": {"course_data", "drawing", "exercises", "learner", "maths", "model"},
+    "exercises": {"drawing", "judge", "learner", "maths", "model"},
+    "labs": {"course_data", "drawing", "exercises", "judge", "learner", "maths", "model"},
     "take_home": {"exercises"},
     "course": {"drawing", "exercises", "take_home"},
     "check_setup": {"drawing", "exercises", "labs", "maths", "model"},

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from mha_helpers.exercises import diagnosis, results
 from mha_helpers.exercises.output_projection.multi_head_attention import exercise
 from mha_helpers.exercises.panel import Note, Panel
-from mha_helpers.learner.calling import same_shapes
-from mha_helpers.learner.explain import same_code
+from mha_helpers.judge.call import same_shapes
+from mha_helpers.judge.source import same_code
 
 RIGHT = """\
 def layer(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):

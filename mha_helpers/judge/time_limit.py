@@ -1,4 +1,4 @@
-"""A time limit for a learner's function: an answer that never ends must not hang the notebook.
+"""A time limit for somebody else's function: one that never ends must not hang the notebook.
 
 In the main thread a signal interrupts the call, even while it sleeps. Elsewhere (a lab's callback, Windows) another
 thread asks Python to raise in the one that is late, which it does between two steps of Python code.
@@ -10,7 +10,7 @@ import signal
 import threading
 
 SECONDS = 5.0  # a slow right answer, with loops over every number, takes a hundredth of this
-AGAIN = 0.5  # and once more, where a bare `except:` of the learner's has caught it
+AGAIN = 0.5  # and once more, where a bare `except:` in the body has caught it
 
 
 class TimedOut(BaseException):
@@ -37,7 +37,7 @@ def time_limit(seconds=SECONDS):
     ...         pass
     Traceback (most recent call last):
     ...
-    mha_helpers.learner.time_limit.TimedOut
+    mha_helpers.judge.time_limit.TimedOut
     """
     in_main_thread = threading.current_thread() is threading.main_thread()
     limit = _by_signal if in_main_thread and hasattr(signal, "setitimer") else _by_thread

@@ -1,4 +1,4 @@
-"""Reading a learner's code for causes that a wrong answer alone doesn't show, such as a line that has no effect.
+"""Reading somebody's code for causes that a wrong answer alone doesn't show, such as a line that has no effect.
 
 The functions of the same notebook that it calls are read, too.
 """
@@ -13,7 +13,8 @@ import types
 
 import numpy as np
 
-from mha_helpers.learner.explain import ONE_LIST, code_of, cut, global_names, source_of
+from mha_helpers.judge.returned import ONE_LIST
+from mha_helpers.judge.source import code_of, global_names, shortened, source_of
 
 # What returns a new array, or a view, and leaves the one that it is given as it was.
 _RETURN_ANOTHER = ("astype", "copy", "expand_dims", "moveaxis", "reshape", "squeeze", "swapaxes", "transpose")
@@ -99,8 +100,8 @@ def zero_times_infinity(function):
                 sides = {ast.unparse(side).lstrip("-") for side in (one, other)}
                 if sides & _INFINITE and not any(re.fullmatch(r"[\d.]+|np\.ones.*", side) for side in sides):
                     return (
-                        f"`{cut(ast.unparse(product))}` holds NaN, because 0 * inf is NaN. Instead of multiplying, "
-                        "choose: np.where(mask, scores, -np.inf)."
+                        f"`{shortened(ast.unparse(product))}` holds NaN, because 0 * inf is NaN. Instead of "
+                        "multiplying, choose: np.where(mask, scores, -np.inf)."
                     )
     return None
 
@@ -245,7 +246,7 @@ def _appended(node):
 
 
 def _no_effect(line):
-    return f"The line `{cut(ast.unparse(line))}` has no effect:"
+    return f"The line `{shortened(ast.unparse(line))}` has no effect:"
 
 
 def _not_kept(value, function):

@@ -1,0 +1,106 @@
+"""Saying what a call was given and what it returned."""
+
+import types
+
+import numpy as np
+
+ONE_LIST = (
+    "Several rows of your list are one and the same list: [[0] * n] * n repeats one row, and what is written into it "
+    "shows in all of them. np.zeros((n, n)) has n separate rows."
+)
+
+
+def shapes_of(arguments):
+    """Say what a function was called with: `queries (2, 3, 4), keys (2, 5, 4), heads=[0, 2], scale=0.3`."""
+
+    def shown(value):
+        if isinstance(value, tuple):
+            return f" ({', '.join(str(array.shape) for array in value)})"
+        if not isinstance(value, np.ndarray):
+            return f"={value}"
+        # Of a few places, such as heads, which they are says more than how many.
+        return f"={value.tolist()}" if value.ndim == 1 and value.dtype.kind == "i" else f" {value.shape}"
+
+    return ", ".join(f"{name}{shown(value)}" for name, value in arguments.items())
+
+
+def safe_repr(value):
+    """Show any object in at most 60 characters, also one whose own repr fails."""
+    try:
+        return repr(value)[:60]
+    except Exception:
+        return f"an object of type {type(value).__name__}"
+
+
+def describe_returned(outcome, outputs):
+    """Say of what cannot be read as the outputs what it is instead.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        Of a call that returned something, but not one array of numbers for each output.
+    outputs : tuple of str
+    """
+    expected, returned = ", ".join(outputs), outcome.returned
+    if isinstance(returned, tuple | list) and len(returned) == len(outputs) > 1:
+        unwritten = [name for name, part in zip(outputs, returned, strict=True) if _is_unwritten(part)]
+        if unwritten:
+            return f"Part of it is there; still to compute: {_listed(unwritten)}."
+    matrices = isinstance(returned, list) and any(isinstance(part, np.ndarray) and part.ndim > 1 for part in returned)
+    if matrices and len(returned) != len(outputs) > 1:
+        return f"Expected {len(outputs)}, `return {expected}`; got a list of {len(returned)}."
+    if outcome.arrays is not None:
+        got = "one array" if len(outcome.arrays) == 1 else f"{len(outcome.arrays)} arrays"
+        return f"Expected {len(outputs)}, `return {expected}`; got {got}."
+    if isinstance(returned, tuple) and len(outputs) == 1:
+        return f"It returned {len(returned)} things; `return {expected}` and nothing else."
+    if isinstance(returned, types.GeneratorType):
+        return f"It returned a generator, as a function with `yield` does; collect the parts and `return {expected}`."
+    if callable(returned):
+        return "It returned a function; are the brackets missing that call it?"
+    kind = type(returned).__name__
+    kind = f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+    if isinstance(returned, np.ndarray):
+        kind = f"an array of {returned.dtype}"
+    parts = [returned] if len(outputs) == 1 else returned
+    ragged = map(_ragged, outputs, parts if isinstance(parts, tuple | list) else ())
+    return next(filter(None, ragged), f"It returned {kind}, which cannot be read as numbers; `return {expected}`.")
+
+
+def _ragged(name, rows):
+    """Say of rows that they don't fit into one array; None where they do, or are no rows."""
+    try:
+        shapes = [np.shape(row) for row in rows] if isinstance(rows, list | tuple | np.ndarray) else []
+    except Exception:  # rows of such rows, or whatever an unknown kind of object answers
+        return None
+    if len(set(shapes)) < 2:
+        return None
+    if all(len(shape) == 1 for shape in shapes):
+        lengths = list(dict.fromkeys(str(length) for (length,) in shapes))
+        return f"The rows of your {name} have different lengths, {_listed(lengths)}; in an array all are equally long."
+    shown = list(dict.fromkeys(map(str, shapes)))
+    return f"It returned a list of arrays that don't fit into one: their shapes are {_listed(shown)}."
+
+
+def _is_unwritten(part):
+    """Tell whether a part of an answer, or of a pair in it, is still `...` or None."""
+    return part is ... or part is None or (isinstance(part, tuple | list) and any(map(_is_unwritten, part)))
+
+
+def _listed(words):
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def one_row_repeated(returned):
+    """Say of a list of rows that two of them are the same list; None where they are not."""
+    rows = [row for row in returned if isinstance(row, list)] if isinstance(returned, list) else []
+    if len({id(row) for row in rows}) == len(rows):
+        return None
+    return ONE_LIST
+
+
+def holds_objects(returned):
+    """Tell whether what a function returned, or a part of it, is an array of Python objects."""
+    parts = returned if isinstance(returned, tuple) else (returned,)
+    return any(isinstance(part, np.ndarray) and part.dtype.kind == "O" for part in parts)
