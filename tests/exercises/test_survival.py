@@ -16,7 +16,6 @@ from mha_helpers import attention, exercises
 from mha_helpers.judge import time_limit
 from mha_helpers.learner.answer import call_safely
 
-
 SOON = dataclasses.replace(exercises.softmax, seconds=0.3)
 
 
