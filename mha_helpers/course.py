@@ -39,12 +39,15 @@ class Notebook(NamedTuple):
         The one question that it answers.
     folder : str
         Where its exercises are, in `mha_helpers/exercises/`; empty where it has none.
+    sections : tuple of (str, int), optional
+        The headings of its core path, each a place to stop at, and the minutes that they take.
     """
 
     name: str
     title: str
     question: str
     folder: str = ""
+    sections: tuple = ()
 
     @property
     def number(self):
@@ -57,6 +60,13 @@ NOTEBOOKS = (
         "Self-attention",
         "How can one word mean different things in different sentences?",
         "self_attention",
+        (
+            ("A model without its attention", 5),
+            ("Two banks", 7),
+            ("Who is “it”?", 12),
+            ("Softmax: from scores to weights", 9),
+            ("Context: what “it” takes home", 12),
+        ),
     ),
     Notebook(
         "02_scaling",
@@ -114,7 +124,9 @@ class Map(CourseFigure):
         """Return the map as an HTML image, and below it a link to each notebook."""
         shown = NOTEBOOKS if self.here in NOTEBOOKS else (*NOTEBOOKS, self.here)
         links = " · ".join(_link(notebook, self.here) for notebook in shown)
-        return f'<div class="mha-map">{super().html()}<br>{links}</div>'
+        parts = " · ".join(f"{html.escape(title)} ({minutes} min)" for title, minutes in self.here.sections)
+        inside = f"<br>In this notebook: {parts}" if parts else ""
+        return f'<div class="mha-map">{super().html()}<br>{links}{inside}</div>'
 
 
 def map(name):

@@ -2,13 +2,54 @@
 
 import numpy as np
 
+from mha_helpers import attention, decoder, running_example, worked_examples
 from mha_helpers.exercises.prediction import Prediction, written_row
-from mha_helpers.maths import attention, running_example, worked_examples
 
 EXAMPLE = worked_examples.load("play_football")
 TOKENS = EXAMPLE.tokens
 QUERIES, KEYS, VALUES = (EXAMPLE.inputs["X"] @ EXAMPLE.inputs[name] for name in ("W_Q", "W_K", "W_V"))
 IT = running_example.TOKENS.index("it")
+
+
+def attend_to_itself(X, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+    """Attend to nothing but oneself, which gives every query's own value the weight 1."""
+    return X @ W_V @ W_O, cache
+
+
+def _right_guesses(model, text, **ways):
+    """Count the letters that a model holds likeliest and that came."""
+    logits, _ = model.predict(text, **ways)
+    return int((logits.argmax(axis=-1)[:-1] == model.codes(text)[1:]).sum())
+
+
+def _without_attention():
+    model, text = decoder.load(), decoder.held_out_text()[:201]
+
+    def alone(*given):
+        return attend_to_itself(*given[:-1])[0], np.eye(len(text))[None].repeat(given[5], axis=0)
+
+    written = (
+        model.write("ROMEO:\n", 120, temperature=0.7, seed=0, attend=attend_to_itself).strip().replace("\n", " / ")
+    )
+    found = _right_guesses(model, text), _right_guesses(model, text, attend=alone)
+    return (
+        f"{written}\n\nOf 200 letters of a play that it has not read, it guesses\n"
+        f"with attention:    {found[0]} right\nwithout attention: {found[1]} right"
+    )
+
+
+predict_alone = Prediction(
+    right="c",
+    reactions={
+        "a": "Nothing that the model has learned was deleted. But most of it is about several letters together, and "
+        "without attention a letter has only itself to go by.",
+        "b": "A word is several letters that belong together, and no letter knows any longer which ones came before "
+        "it. So the words go first.",
+        "c": "The model still knows which letter often follows another, and that a colon and a new line follow a name "
+        "in capitals. But nothing that stands three letters back can reach a letter any more, so words fall apart.",
+    },
+    evidence=_without_attention,
+)
 
 
 def _running_projections():
