@@ -217,6 +217,11 @@ def line(x0, y0, x1, y1, *, colour, width=1):
     return f'<path d="M{x0:g} {y0:g}L{x1:g} {y1:g}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>'
 
 
+def segment(x0, y0, x1, y1, *, colour, width=1):
+    """Draw a straight line whose ends are attributes of their own, so that they can be moved."""
+    return f'<line x1="{x0:g}" y1="{y0:g}" x2="{x1:g}" y2="{y1:g}" stroke="{colour}" stroke-width="{width:g}"/>'
+
+
 def polyline(points, *, colour, width=2, dashes="", name=""):
     """Draw a line through points, with a name that shows where the pointer rests."""
     path = "L".join(f"{x:g} {y:g}" for x, y in points)

@@ -44,21 +44,9 @@ STYLE_SHEET = f"""<style>
 .mha-lab .widget-checkbox label {{ color: {style.INK}; display: flex; align-items: center; gap: 5px; }}
 .mha-lab .widget-checkbox input {{ margin: 0; }}
 .mha-lab :focus-visible {{ outline: 3px solid #00548a !important; outline-offset: 1px; }}
-.mha-picture .mha-scroll {{ overflow-x: auto; overflow-y: hidden; }}
-.mha-picture .mha-parts {{ display: flex; flex-wrap: wrap; align-items: flex-start; gap: 0;
-  min-width: {NARROWEST}px; }}
+.mha-picture {{ position: relative; overflow-x: auto; overflow-y: hidden; }}
+.mha-picture .mha-parts {{ display: flex; flex-wrap: wrap; align-items: flex-start; gap: 0; }}
 .mha-picture svg {{ flex: none; max-width: none !important; forced-color-adjust: none; overflow: visible; }}
-.mha-lab .mha-stack {{ position: relative; }}
-.mha-lab .mha-over {{ position: absolute; top: 0; left: 0; margin: 0; overflow: visible; }}
-.mha-stack .widget-html-content {{ display: flex; flex-direction: column-reverse; }}
-.mha-over .widget-checkbox {{ position: relative; width: 100%; height: 100%; margin: 0; }}
-.mha-over .widget-checkbox label {{ position: absolute; inset: 0; cursor: pointer; }}
-.mha-over .widget-checkbox input {{ position: absolute; inset: 0; width: 100%; height: 100%; margin: 0; opacity: 0;
-  cursor: pointer; }}
-.mha-over .widget-checkbox span {{ position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden;
-  white-space: nowrap; }}
-.mha-over .widget-checkbox:hover {{ box-shadow: inset 0 0 0 2px {style.INK}; }}
-.mha-over .widget-checkbox:focus-within {{ box-shadow: inset 0 0 0 3px {style.INK}, inset 0 0 0 5px {style.PAPER}; }}
 .mha-picture .mha-wrong {{ border-left: 6px solid {style.ALARM}; padding-left: 8px; }}
 @keyframes mha-arrive {{ from {{ transform: translate(var(--from-x), var(--from-y)); }} }}
 @keyframes mha-flash {{ from {{ stroke-opacity: 1; stroke-width: 9px; }} }}
@@ -126,7 +114,7 @@ class Picture:
         wrong = ' class="mha-wrong"' if self.is_wrong else ""
         return (
             f'<p{wrong} style="margin:2px 0 4px; font-size:13px; color:{style.INK if wrong else style.QUIET}">'
-            f'{html.escape(self.notice)}</p><div class="mha-scroll"><div class="mha-parts">{self.svg}</div></div>'
+            f'{html.escape(self.notice)}</p><div class="mha-parts">{self.svg}</div>'
         )
 
 

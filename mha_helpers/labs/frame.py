@@ -3,13 +3,20 @@
 A lab is a pure `compute(state)` and a pure `render(result)`; the frame turns the controls' values into
 the state and shows what `render` returns. Callbacks may run on a thread of their own, so nothing here
 touches the learner's variables.
+
+The picture is touched where `render` marks it (`mha_helpers.drawing.marks`): `touch.js` lays native inputs over the
+marks, and hides the controls that they stand for. It asks through a hidden text field, and the lab answers with a new
+picture. Where no script runs, the controls are there, and do the same. `README.md` beside this file is for who makes a
+lab.
 """
 
 import html
+import json
 from base64 import b64encode
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
+from pathlib import Path
 
 import ipywidgets
 from IPython.display import display
@@ -18,6 +25,33 @@ from mha_helpers.course_data import data_path
 from mha_helpers.drawing.shown import image
 from mha_helpers.labs import card
 from mha_helpers.labs.controls import in_a_row
+
+# The layer's code comes with the lab's widgets, and is in no notebook; what is stored there only sets it off.
+LOADER = """<script type="module">
+if (!window.mhaLoader) {
+  const run = () => {
+    const code = document.querySelector(".mha-modules script:not([data-live])");
+    if (!code) return;
+    window.mhaLoader.disconnect();
+    document.head.append(Object.assign(document.createElement("script"), { type: "module", text: code.text }));
+  };
+  window.mhaLoader = new MutationObserver(run);
+  window.mhaLoader.observe(document.body, { childList: true, subtree: true });
+  run();
+}
+</script>"""
+
+
+@cache
+def code(name):
+    """Return what stands in one of the labs' files beside this one: "touch.js", for example."""
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
+
+
+def modules(live):
+    """Return the layer's style and code, and a lab's own code: scripts that a widget holds are not run there."""
+    own = f'<script type="text/plain" data-live="{live}">{code(f"{live}.js")}</script>' if live else ""
+    return f'<style>{code("touch.css")}</style><script type="text/plain">{code("touch.js")}</script>{own}'
 
 
 class Lab:
@@ -44,8 +78,13 @@ class Lab:
     layout : sequence of sequence of ipywidgets.Widget, optional
         The rows of controls above the picture, with `Lab.BUTTONS` where the buttons are to stand; all in one row
         unless given.
-    over : ipywidgets.Widget, optional
-        Controls that lie on the picture: it is what is clicked.
+    on_picture : collection of str, optional
+        The controls and buttons that the picture's marks stand for: they leave the form while it can be touched.
+    offers : dict of str to sequence, optional
+        By a control's name: the values that a page without a kernel can show, in every combination. Those of the
+        controls in `on_picture` unless given.
+    live : str, optional
+        The lab's file of JavaScript that computes what moves while something is dragged.
     below : sequence of ipywidgets.Widget, optional
         Controls that stand below the picture: what few need.
     follows : dict of str to callable, optional
@@ -69,11 +108,13 @@ class Lab:
 
     def __init__(
         self, *, name, title, task, controls, compute, render, function, exercise=None, actions=None, layout=None,
-        over=None, below=(), follows=None, still=None, moves=False,
+        on_picture=(), offers=None, live=None, below=(), follows=None, still=None, moves=False,
     ):  # fmt: skip
         self.name, self.title, self.task = name, title, task
         self.controls, self.compute, self.render, self.function = controls, compute, render, function
         self.exercise, self.follows, self.moves = exercise, follows or {}, moves
+        self.on_picture, self._offers, self.live = on_picture, offers, live
+        self._n_asked = 0  # the last question's number
         self.first_state = self.state
         self.still_state = self.first_state | (still or {})
         self._n_settings = 0  # how many calls of `set` are under way: an observer may call it again
@@ -92,12 +133,15 @@ class Lab:
         rows = layout or [[*controls.values(), Lab.BUTTONS]]
         arranged = [in_a_row(buttons if one is Lab.BUTTONS else one for one in row) for row in rows]
         header = ipywidgets.HTML(card.header(title, task))
-        shown = self.picture
-        if over:
-            shown = ipywidgets.VBox([self.picture, over])
-            shown.add_class("mha-stack")
-            over.add_class("mha-over")
-        self.widget = ipywidgets.VBox([header, *arranged, shown, self.readout, *below])
+        for one in on_picture:
+            (self.controls | self.buttons)[one].add_class("mha-on-picture")
+        self._wish = ipywidgets.Text(description="what was touched")
+        self._wish.add_class("mha-wish")
+        self._wish.observe(self._asked, "value")
+        scripts = ipywidgets.HTML(modules(live))
+        scripts.add_class("mha-modules")
+        shown = [header, *arranged, self.picture, self.readout, *below, self._wish, scripts]
+        self.widget = ipywidgets.VBox(shown)
         self.widget.add_class("mha-lab")
         self.update(role="status")
 
@@ -108,6 +152,15 @@ class Lab:
     def _take(self, changes):
         for values in [changes] if isinstance(changes, dict) else changes:
             self.set(**values)
+
+    def _asked(self, change):
+        """Answer what was touched in the picture: every answer is a new picture, so that none is waited for in vain."""
+        question = json.loads(change["new"])
+        with self.held():
+            self._n_asked = question["n"]
+            self.set(**question["set"])
+            if "press" in question:
+                self.buttons[question["press"]].click()
 
     def _changed(self, follow, change):
         if not follow:
@@ -158,13 +211,21 @@ class Lab:
             result = self.compute(self.state, self.function)
             picture = self._drawn(result, self._before)
             self._before = result
-            self.picture.value, self.readout.value = picture.html(), card.readout(picture.sentence, role=role)
+            self.picture.value, self.readout.value = self.shown(picture), card.readout(picture.sentence, role=role)
         except Exception as error:  # a widget's callback has nowhere else to say it
             self.picture.value = (
                 f'<p role="alert"><b>This lab stopped:</b> {html.escape(type(error).__name__)}: '
                 f"{html.escape(str(error))}. Press Reset; if it stays, please report it.</p>"
             )
             raise
+
+    def shown(self, picture, state=None):
+        """Return a picture's HTML, with what `touch.js` is to know of it."""
+        state = html.escape(json.dumps(state or self.state, ensure_ascii=False))
+        # What the page computes is the course's own: where a mistake is to be seen, it computes nothing.
+        live = f' data-live="{self.live}"' if self.live and not picture.is_wrong else ""
+        about = f'data-lab="{self.name}" data-answer="{self._n_asked}"{live} data-state="{state}"'
+        return f"<div {about}>{picture.html()}</div>"
 
     @property
     def still_picture(self):
@@ -197,3 +258,4 @@ class Lab:
             metadata={"image/png": {"width": card.STILL_WIDTH}},
             raw=True,
         )
+        display({"text/html": LOADER, "text/plain": ""}, raw=True)

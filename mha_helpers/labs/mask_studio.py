@@ -7,10 +7,11 @@ import numpy as np
 
 from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
+from mha_helpers.drawing.marks import mark
 from mha_helpers.drawing.style import number
 from mha_helpers.judge.compare import close
 from mha_helpers.labs.card import Picture
-from mha_helpers.labs.controls import dropdown, folded, radio, whole_number
+from mha_helpers.labs.controls import check_box, dropdown, folded, radio, whole_number
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.wording import listed
 from mha_helpers.learner.answer import answer
@@ -191,6 +192,9 @@ def render(result):
         svg.text(0, GRID_TOP - 20, "key →", size=11, colour=style.QUIET),
         svg.text(0, GRID_TOP - 6, "query ↓", size=11, colour=style.QUIET),
     ]  # fmt: skip
+    for i, j in np.ndindex(N, N):
+        x, y = LABEL + j * CELL[0], GRID_TOP + i * CELL[1]
+        parts.append(mark(svg.box(x, y, *CELL), switch=entry(i, j), sweep="mask"))
     for i, j in np.argwhere(astray):
         x, y, weight = LABEL + j * CELL[0], GRID_TOP + i * CELL[1], result.weights[i, j]
         ink = style.text_colour(style.weight_colour(weight))
@@ -278,16 +282,8 @@ def mask_studio(function=None):
     >>> "0 of 25 cells hidden" in lab.readout.value
     True
     """
-    # Check boxes have a name and a state for screen readers; they are as large as the cells that they lie on.
-    grid = {name: ipywidgets.Checkbox(value=value, description=name, indent=False, layout={"width": "100%"})
-            for name, value in PRESETS["causal"].items() if name != "length"}  # fmt: skip
-    over = ipywidgets.GridBox(
-        [grid[entry(i, j)] for i in range(N) for j in range(N)],
-        layout={
-            "grid_template_columns": f"repeat({N}, {CELL[0]}px)", "grid_template_rows": f"repeat({N}, {CELL[1]}px)",
-            "margin": "0", "padding": f"{GRID_TOP}px 0 0 {LABEL}px", "grid_gap": "0",
-        },
-    )  # fmt: skip
+    grid = {name: check_box(name, value) for name, value in PRESETS["causal"].items() if name != "length"}
+    boxes = ipywidgets.GridBox([*grid.values()], layout={"grid_template_columns": f"repeat({N}, 120px)"})
     preset, line = dropdown("mask", PRESETS), dropdown("row or column", LINES, width="270px")
     options = {
         "length": whole_number("tokens before the padding", N, 1, N, width="230px"),
@@ -307,8 +303,11 @@ def mask_studio(function=None):
             "Hide it": lambda state: set_line(state, False),
         },
         layout=([preset], [line, Lab.BUTTONS]),
-        over=over,
-        below=(folded("Other ways to hide", *options.values()),),
+        on_picture=(*grid,),
+        below=(
+            boxes,
+            folded("Other ways to hide", *options.values()),
+        ),
         compute=compute,
         render=render,
         function=function,

@@ -1,5 +1,7 @@
 """The Q, K, V workbench: one query meets every key, and mixes their values; all of it on one page."""
 
+import html
+import re
 from dataclasses import dataclass
 
 import ipywidgets
@@ -7,8 +9,9 @@ import numpy as np
 
 from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
+from mha_helpers.drawing.marks import mark
 from mha_helpers.drawing.style import number
-from mha_helpers.labs.card import Picture
+from mha_helpers.labs.card import EDGE, Picture
 from mha_helpers.labs.controls import NAMED, folded, radio
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.motion import flash
@@ -19,6 +22,8 @@ TOKENS, X = running_example.TOKENS, running_example.X
 MATRICES = ("W_Q", "W_K", "W_V")
 START = dict(zip(MATRICES, running_example.first_head(), strict=True))
 SHAPE = START["W_Q"].shape  # all three are (d_model, d_head)
+ASKED = ("query across", "query up")  # the query that is asked with: it can be dragged away from the token's own
+SHOWN = ("scores", "weights", "context")
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,11 @@ class Result:
     scores: np.ndarray
     weights: np.ndarray
     context: np.ndarray
-    moved: dict  # by how much each of the above differs from the start, at most
+    asked: np.ndarray  # (d_head,): the query that is asked with, the token's own unless it was dragged
+    asked_scores: np.ndarray  # (n,): what it scores with each key
+    asked_weights: np.ndarray
+    asked_context: np.ndarray  # (d_head,)
+    moved: dict  # by how much each tensor differs from the start, at most
     notice: str
     differs: dict
 
@@ -41,6 +50,10 @@ class Result:
     def sums(self):
         with np.errstate(invalid="ignore"):  # a learner's weights may be infinite
             return self.weights.sum(axis=-1, keepdims=True)
+
+    @property
+    def is_dragged(self):
+        return not np.array_equal(self.asked, self.queries[self.query])
 
 
 def entry(matrix, row, column):
@@ -80,17 +93,26 @@ def compute(state, function=None):
     right = _steps(projected, found.right)
     moved = {name: float(np.abs(right[name] - AT_START[name]).max()) for name in right}
     query, key = TOKENS.index(state["query"]), TOKENS.index(state["key"])
-    shown = _steps(projected, found.arrays)
-    return Result(query, key, **shown, moved=moved, notice=found.notice, differs=found.differs)
+    asked = np.array([state[name] for name in ASKED])
+    shown, notice, differs = _steps(projected, found.arrays), found.notice, found.differs
+    asking = projected | {"queries": np.where(np.arange(len(TOKENS))[:, None] == query, asked, projected["queries"])}
+    if not np.array_equal(asked, projected["queries"][query]):
+        found = answer(function, attention.dot_product_attention, asking, ("context", "weights"))
+    row = {f"asked_{name}": value[query] for name, value in _steps(asking, found.arrays).items() if name in SHOWN}
+    return Result(query, key, **shown, asked=asked, **row, moved=moved, notice=notice, differs=differs)
 
 
 def sentence(result):
     """Say what is to be seen."""
-    row = result.weights[result.query]
+    row = result.asked_weights
+    who = f"“{TOKENS[result.query]}”"
+    if result.is_dragged:
+        place = ", ".join(_plain(value) for value in result.asked)
+        who = f"Dragged to ({place}), the query of {who}"
     if np.isfinite(row).all():
-        parts = [f"“{TOKENS[result.query]}” attends most to “{TOKENS[row.argmax()]}” ({number(row.max())})."]
+        parts = [f"{who} attends most to “{TOKENS[row.argmax()]}” ({number(row.max())})."]
     else:
-        parts = [f"The weights of “{TOKENS[result.query]}” hold NaN or infinity."]
+        parts = [f"The weights of {who} hold NaN or infinity."]
     if _asymmetry(result).max() < 1e-9:
         parts.append("The scores are symmetric: each pair of tokens scores the same in both directions.")
     else:
@@ -117,15 +139,14 @@ def _both_ways(result):
 
 
 def _dot_product(result):
-    q, k = result.queries[result.query], result.keys[result.key]
+    q, k = result.asked, result.keys[result.key]
     terms = " + ".join(f"{_signed(a)} × {_signed(b)}" for a, b in zip(q, k, strict=True))
-    score = _plain(result.scores[result.query, result.key])
-    return f"score({TOKENS[result.query]}, {TOKENS[result.key]}) = query · key = {terms} = {score}"
+    return f"score({TOKENS[result.query]}, {TOKENS[result.key]}) = {terms} = {_plain(result.asked_scores[result.key])}"
 
 
 def _mixture(result):
     """Write the first terms of the sum that is the context, the largest weights first, and whether it is."""
-    weights, context = result.weights[result.query], result.context[result.query]
+    weights, context = result.asked_weights, result.asked_context
     terms = ""
     for j in np.argsort(-weights, kind="stable"):
         term = f"{svg.short(weights[j], 2)} × [{', '.join(map(_brief, result.values[j]))}] + "
@@ -135,7 +156,8 @@ def _mixture(result):
     with np.errstate(invalid="ignore"):  # a learner's weights may be infinite
         mixture = weights @ result.values
     # A learner's function may return something else than its own weights' mixture.
-    return f"{terms}…", np.allclose(mixture, context, atol=0.005, equal_nan=True)
+    sign = "=" if np.allclose(mixture, context, atol=0.005, equal_nan=True) else "≠"
+    return f"{sign} {terms}…"
 
 
 def _plain(value):
@@ -147,114 +169,196 @@ def _signed(value):
     return f"({_plain(value)})" if value < 0 else _plain(value)
 
 
-LABEL, COLUMN = 62, 66  # of the picture of one query: the room for labels, and for each key
-TALLEST = 84  # a bar's pixels, for a weight of 1
-HALF, ROW = (30, 24), 24  # a number of a token's vector, and what stands above or below it
-WIDE = 42  # a number of the context, with its decimals
+WIDTHS = (308, 336)  # pixels: of the two pictures
+ASIDE = 14  # from one to the other
+CHIP, CHIP_GAP = (55, 28), 7  # a token
+PLANE = (0, 36, WIDTHS[0], 292)  # left, top, right, bottom
+FARTHEST = (4.5, 4)  # how far the plane reaches, across and up, unless a vector lies beyond
+ROW_TOP, ROW = 56, 26  # of a key
+NAME, SCORE, BAR, VALUE = 44, 100, 146, 272  # where a key's row has its parts
+HALF = 25  # a number of a vector
+LONGEST = 78  # a bar's pixels, for a weight of 1
 
 
 def render(result, before=None):
     """Draw a result; what differs from the one before flashes."""
-    said = sentence(result)
-    parts = [
-        svg.document(LABEL + 5 * COLUMN, 330, _one_query(result, before), label=said),
-        svg.document(248, 330, _all_queries(result, before), label="The weights and contexts of all queries."),
+    said, beside = sentence(result), [*_keys(result, before), *_all_queries(result, before)]
+    drawn = [
+        svg.document(WIDTHS[0], 322, _plane(result), label=said),
+        svg.document(WIDTHS[1], 376, [f'<g transform="translate({ASIDE} 0)">', *beside, "</g>"], label="The numbers."),
     ]
-    return Picture("".join(parts), said, result.notice)
+    return Picture("".join(drawn), said, result.notice)
 
 
-def _one_query(result, before):
-    """Draw one query, each key below its token with its score and its weight as a bar, and the values."""
-    query, word = result.query, TOKENS[result.query]
-    row = result.weights[query]
-    around_zero = style.score_colours(max(np.abs(result.scores[np.isfinite(result.scores)]).max(initial=0), 1.0))
-    blue, orange, green = (style.role_colours(role) for role in ("queries", "keys", "values"))
-    tops = {"query": 22, "keys": 76, "scores": 108, "floor": 236, "values": 244, "context": 277}
-    parts = [
-        svg.text(0, 14, f"One query: “{word}” asks every token", bold=True),
-        svg.text(LABEL - 6, tops["query"] + 17, "query", anchor="end", bold=True, colour=style.role_text("queries")),
-        *_cells(result.queries[query], LABEL, tops["query"], blue, frame=style.ROLES["queries"]),
-        svg.text(LABEL - 6, tops["keys"] + 17, "keys", anchor="end", bold=True, colour=style.role_text("keys")),
-        svg.text(LABEL - 6, tops["scores"] + 16, "scores", anchor="end", size=12),
-        svg.text(LABEL - 6, 190, "weights", anchor="end", size=12, bold=True),
-        svg.text(LABEL - 6, tops["values"] + 17, "values", anchor="end", bold=True, colour=style.role_text("values")),
-    ]
+def scale(result):
+    """Return how many pixels of the plane a 1 is: all that is there has room in it."""
+    vectors = np.abs([*result.keys, result.queries[result.query]])
+    times = max(1, np.ceil((vectors / FARTHEST).max()))
+    return 32 / times
+
+
+def place(vector, pixels):
+    """Return where a vector's tip is in the plane."""
+    left, top, right, bottom = PLANE
+    x, y = np.round(((left + right) / 2 + pixels * vector[0], (top + bottom) / 2 - pixels * vector[1]), 1)
+    return float(x), float(y)
+
+
+def parts(result):
+    """Return what changes while the query is dragged, by part and attribute: `qkv_workbench.js` computes it, too."""
+    x, y = place(result.asked, scale(result))
+    found = {
+        "query arrow": {"x2": f"{x:g}", "y2": f"{y:g}"},
+        "query": {"cx": f"{x:g}", "cy": f"{y:g}"},
+        "dot product": {"text": _dot_product(result)},
+        "mixture": {"text": _mixture(result)},
+    }
+    for k in range(SHAPE[1]):
+        found[f"query {k}"] = {"text": _plain(result.asked[k])}
+        found[f"context {k}"] = {"text": svg.short(result.asked_context[k], 2)}
     for j, token in enumerate(TOKENS):
-        x = LABEL + j * COLUMN
-        middle = x + HALF[0]
-        bold = j == result.key
-        score, weight = result.scores[query, j], row[j]
-        # A learner's weight may be anything: its bar ends at 0 or 1, the number on it says what it is.
-        tall = TALLEST * float(np.nan_to_num(weight, nan=0, posinf=1, neginf=0).clip(0, 1))
-        floor = tops["floor"]
-        parts += [
-            svg.text(middle, tops["keys"] - 6, token, anchor="middle", bold=bold),
-            *_cells(result.keys[j], x, tops["keys"], orange, frame=style.ROLES["keys"] if bold else "none"),
-            svg.box(x, tops["scores"], 2 * HALF[0], ROW, fill=around_zero(score), stroke=style.PAPER),
-            svg.text(middle, tops["scores"] + 16, _plain(score), anchor="middle", size=12,
-                     colour=style.text_colour(around_zero(score))),
-            svg.box(x + 8, floor - tall, 2 * HALF[0] - 16, tall, fill=style.weight_colour(0.75), stroke=style.INK),
-            svg.text(middle, floor - tall - 5, svg.short(weight, 2), anchor="middle", bold=True),
-            *_cells(result.values[j], x, tops["values"], green),
-        ]  # fmt: skip
+        # A learner's weight may be anything: its bar ends at 0 or 1, the number beside it says what it is.
+        weight = result.asked_weights[j]
+        share = float(np.nan_to_num(weight, nan=0, posinf=1, neginf=0).clip(0, 1))
+        found[f"arrow {token}"] = {"stroke-width": f"{round(2 + 6 * share, 1):g}"}
+        found[f"score {token}"] = {"text": _plain(result.asked_scores[j])}
+        found[f"bar {token}"] = {"width": f"{round(LONGEST * share, 1):g}"}
+        found[f"weight {token}"] = {"text": svg.short(weight, 2), "x": f"{round(BAR + 4 + LONGEST * share, 1):g}"}
+    return found
+
+
+def _part(name, found, fragment):
+    """Give a fragment the name of a part, and what is found for it."""
+    attributes = dict(found[name])
+    text = attributes.pop("text", None)
+    for attribute, value in attributes.items():
+        fragment = re.sub(rf' {attribute}="[^"]*"', f' {attribute}="{value}"', fragment, count=1)
+    if text is not None:
+        fragment = re.sub(r">[^<]*<", lambda _: f">{html.escape(text)}<", fragment, count=1)
+    return mark(fragment, part=name)
+
+
+def _plane(result):
+    """Draw the tokens, and the query among the keys."""
+    found, word, pixels = parts(result), TOKENS[result.query], scale(result)
+    left, top, right, bottom = PLANE
+    middle = (left + right) / 2, (top + bottom) / 2
+    blue, orange = style.ROLES["queries"], style.ROLES["keys"]
+    for i, token in enumerate(TOKENS):
+        is_asked = i == result.query
+        fill, edge = (style.tint(blue, 0.35), blue) if is_asked else (style.PANEL, EDGE)
+        x = 1 + i * (CHIP[0] + CHIP_GAP)
+        chip = svg.box(x, 1, *CHIP, fill=fill, stroke=edge, stroke_width=2 if is_asked else 1)
+        name = svg.text(x + CHIP[0] / 2, 20, token, anchor="middle", bold=is_asked)
+        yield mark(chip + name, choose={"query": token}, name=f"query {token}")
+    yield svg.box(*PLANE[:2], right - left, bottom - top, fill=style.PANEL)
+    yield svg.line(left, middle[1], right, middle[1], colour=style.GRID)
+    yield svg.line(middle[0], top, middle[0], bottom, colour=style.GRID)
+    names = {}
+    for j, token in enumerate(TOKENS):
+        at = place(result.keys[j], pixels)
+        names.setdefault(at, []).append(token)
+        arrow = svg.segment(*middle, *at, colour=orange, width=2)
+        yield _part(f"arrow {token}", found, arrow)
+        yield mark(svg.circle(*at, 5, fill=orange, stroke=style.PAPER), also={"key": token}, tip=_product(result, j))
+    for (x, y), tokens in names.items():
+        anchor, aside = ("start", 9) if x >= middle[0] else ("end", -9)
+        beside = y + (18 if y >= middle[1] else -8)
+        name = ", ".join(tokens)
+        yield svg.text(x + aside, beside, name, anchor=anchor, bold=True, colour=style.role_text("keys"))
+    x, y = place(result.asked, pixels)
+    yield _part("query arrow", found, svg.segment(*middle, x, y, colour=blue, width=4))
+    reach = [pixels**-1 * half for half in (right - middle[0], bottom - middle[1])]
+    step = 0.5
+    reach = [float(np.floor(one / step) * step) for one in reach]
+    edge = [middle[0] - reach[0] * pixels, middle[1] - reach[1] * pixels]
+    edge += [middle[0] + reach[0] * pixels, middle[1] + reach[1] * pixels]
+    handle = _part("query", found, svg.circle(x, y, 11, fill=blue, stroke=style.PAPER))
+    yield mark(
+        handle, drag=ASKED, plane=[*edge, -reach[0], reach[0], -reach[1], reach[1], step], name=f"query of {word}",
+        tip="Drag the query.",
+    )  # fmt: skip
+    yield svg.text(left + 4, top + 16, "Drag the query; a thick arrow has a large weight.", size=12, colour=style.QUIET)
+    yield _part("dot product", found, svg.text(left, bottom + 20, "", size=12))
+
+
+def _product(result, j):
+    """Write what a query scores with a key."""
+    terms = " + ".join(f"{_signed(a)} × {_signed(b)}" for a, b in zip(result.asked, result.keys[j], strict=True))
+    return f"{TOKENS[result.query]} · {TOKENS[j]} = {terms} = {_plain(result.asked_scores[j])}"
+
+
+def _keys(result, before):
+    """Draw the query, a row for each key with its score, weight and value, and the context."""
+    found, word = parts(result), TOKENS[result.query]
+    blue, orange, green = (style.role_colours(role) for role in ("queries", "keys", "values"))
+    pink = style.role_colours("output")
+    yield svg.text(0, 18, f"“{word}” asks with", bold=True, colour=style.role_text("queries"))
+    for k in range(SHAPE[1]):
+        yield svg.box(120 + 34 * k, 1, 34, ROW, fill=blue(0), stroke=style.PAPER)
+        yield _part(f"query {k}", found, svg.text(137 + 34 * k, 18, "", anchor="middle", size=12))
+    yield svg.box(120, 1, 68, ROW, stroke=style.ROLES["queries"], stroke_width=2)
+    heads = ((NAME + 4, "key", "keys"), (SCORE, "score", None), (BAR, "weight", None), (VALUE, "value", "values"))
+    for x, name, role in heads:
+        yield svg.text(x, ROW_TOP - 8, name, size=12, bold=True, colour=style.role_text(role) if role else style.INK)
+    for j, token in enumerate(TOKENS):
+        y, bold = ROW_TOP + j * ROW, j == result.key
+        row = [
+            svg.box(0, y, VALUE + 2 * HALF, ROW, fill=style.tint(style.ROLES["keys"], 0.12) if bold else "none"),
+            svg.text(NAME - 2, y + 17, token, anchor="end", bold=bold, size=12),
+            *_cells(result.keys[j], NAME + 2, y + 1, orange, frame=style.ROLES["keys"] if bold else "none"),
+            _part(f"score {token}", found, svg.text(SCORE + 32, y + 17, "", anchor="end", size=12)),
+            _part(f"bar {token}", found, svg.box(BAR, y + 4, 1, ROW - 8, fill=style.weight_colour(0.75))),
+            _part(f"weight {token}", found, svg.text(0, y + 17, "", bold=True, size=12)),
+            *_cells(result.values[j], VALUE, y + 1, green),
+        ]
+        yield mark("".join(row), choose={"key": token}, name=f"key {token}", tip=_product(result, j),
+                   lights=(f"arrow {token}", "query arrow"))  # fmt: skip
         if before is not None:
-            same_query = before.query == query
-            for name, top in (("keys", tops["keys"]), ("values", tops["values"])):
+            for name, x in (("keys", NAME + 2), ("values", VALUE)):
                 if _moved(getattr(result, name)[j], getattr(before, name)[j]):
-                    parts.append(flash(x, top, 2 * HALF[0], HALF[1]))
-            if same_query and _moved(weight, before.weights[query, j]):
-                parts.append(flash(x + 4, floor - TALLEST - 4, 2 * HALF[0] - 8, TALLEST + 4))
-    parts += [
-        f'<path d="M{LABEL} {tops["floor"]}h{5 * COLUMN - 6}" stroke="{style.INK}"/>',
-        *_context(result, tops["context"]),
-        svg.text(0, 320, _dot_product(result), size=12),
-    ]
-    return parts
-
-
-def _context(result, y):
-    """Draw the query's context, and what it is the sum of."""
-    pink, left = style.role_colours("output"), LABEL + 5 * COLUMN - 6 - 2 * WIDE
-    terms, is_sum = _mixture(result)
-    yield svg.text(LABEL - 6, y + 16, "context", anchor="end", bold=True, colour=style.role_text("output"))
-    sign, colour = ("=", style.INK) if is_sum else ("≠", style.ALARM)
-    yield svg.text(left - 26, y + 16, terms, anchor="end", size=12)
-    yield svg.text(left - 14, y + 16, sign, anchor="middle", bold=True, colour=colour)
-    for k, value in enumerate(result.context[result.query]):
-        yield svg.box(left + k * WIDE, y, WIDE, ROW, fill=pink(value), stroke=style.PAPER)
-        yield svg.text(left + (k + 0.5) * WIDE, y + 16, svg.short(value, 2), anchor="middle", size=12)
-    yield svg.box(left, y, 2 * WIDE, ROW, stroke=style.ROLES["output"], stroke_width=2)
+                    yield flash(x, y + 1, 2 * HALF, ROW - 2)
+    y = ROW_TOP + len(TOKENS) * ROW + 6
+    yield svg.text(0, y + 17, "context", bold=True, colour=style.role_text("output"))
+    for k in range(SHAPE[1]):
+        yield svg.box(64 + 46 * k, y, 46, ROW, fill=pink(0), stroke=style.PAPER)
+        yield _part(f"context {k}", found, svg.text(87 + 46 * k, y + 17, "", anchor="middle", size=12))
+    yield svg.box(64, y, 92, ROW, stroke=style.ROLES["output"], stroke_width=2)
+    colour = style.INK if _mixture(result).startswith("=") else style.ALARM
+    yield _part("mixture", found, svg.text(64, y + ROW + 15, "", size=12, colour=colour))
 
 
 def _all_queries(result, before):
-    """Draw the weights of every query with their sums, and the contexts."""
-    cell, labels = (33, 24), 44
-    about = {"row_labels": TOKENS, "label_width": labels, "cell": cell, "row": result.query}
-    weights_top, context_top = 0, 176
-    first_row = weights_top + svg.TITLE_HEIGHT + svg.HEADER_HEIGHT
+    """Draw the weights of every token's own query with their sums, and the contexts."""
+    cell, labels, top = (31, 21), NAME, 242
+    about = {"row_labels": TOKENS, "row": result.query}
+    first_row = top + svg.TITLE_HEIGHT
     right = labels + 5 * cell[0] + 6
-    parts = [
+    left = right + 30
+    shown = [
         svg.matrix(
-            result.weights, 0, weights_top, title="All queries: their weights", colours=style.weight_colour,
-            column_labels=TOKENS, differs=result.differs.get("weights"), **about,
+            result.weights, 0, top, title="All queries", colours=style.weight_colour,
+            differs=result.differs.get("weights"), label_width=labels, cell=cell, **about,
         ),
         svg.text(right, first_row - 6, "sum", size=12),
         svg.matrix(
-            result.context, 0, context_top, title="contexts", colours=style.role_colours("output"),
-            title_colour=style.role_text("output"), differs=result.differs.get("context"),
-            **about | {"cell": (52, 24)},
+            result.context, left, top, title="contexts", colours=style.role_colours("output"),
+            title_colour=style.role_text("output"), differs=result.differs.get("context"), cell=(42, cell[1]), **about,
         ),
     ]  # fmt: skip
-    for i, (total,) in enumerate(result.sums):
+    for i, query in enumerate(TOKENS):
         y = first_row + i * cell[1]
-        parts.append(svg.text(right, y + 16, svg.short(total, 2), size=12, bold=i == result.query))
-    if before is not None:
-        for i, _ in enumerate(TOKENS):
+        shown.append(svg.text(right, y + 16, svg.short(result.sums[i, 0], 2), size=12, bold=i == result.query))
+        for j, key in enumerate(TOKENS):
+            says = f"{query} asks {key}: score {_plain(result.scores[i, j])}, weight {number(result.weights[i, j])}"
+            both = {"query": query, "key": key}
+            shown.append(mark(svg.box(labels + j * cell[0], y, *cell, fill="transparent"), also=both, tip=says))
+        if before is not None:
             if _moved(result.weights[i], before.weights[i]):
-                parts.append(flash(labels, first_row + i * cell[1], 5 * cell[0], cell[1]))
+                shown.append(flash(labels, y, 5 * cell[0], cell[1]))
             if _moved(result.context[i], before.context[i]):
-                parts.append(flash(labels, context_top + svg.TITLE_HEIGHT + i * 24, 104, 24))
-    return parts
+                shown.append(flash(left, y, 84, cell[1]))
+    return shown
 
 
 def _moved(now, before):
@@ -262,11 +366,11 @@ def _moved(now, before):
 
 
 def _cells(vector, x, y, colours, frame="none"):
-    width, height = HALF
+    height = ROW - 2
     for k, value in enumerate(vector):
-        yield svg.box(x + k * width, y, width, height, fill=colours(value), stroke=style.PAPER)
-        yield svg.text(x + (k + 0.5) * width, y + 16, _brief(value), anchor="middle", size=12)
-    yield svg.box(x, y, len(vector) * width, height, stroke=frame, stroke_width=2)
+        yield svg.box(x + k * HALF, y, HALF, height, fill=colours(value), stroke=style.PAPER)
+        yield svg.text(x + (k + 0.5) * HALF, y + 16, _brief(value), anchor="middle", size=12)
+    yield svg.box(x, y, len(vector) * HALF, height, stroke=frame, stroke_width=2)
 
 
 def _brief(value):
@@ -336,17 +440,32 @@ def qkv_workbench(function=None):
                 value=START[matrix][i, j], min=-9, max=9, step=0.5, description=f"{matrix} {i},{j}",
                 style=NAMED, layout={"width": "114px"},
             )  # fmt: skip
-    return Lab(
+    own = AT_START["queries"][TOKENS.index("it")]
+    for name, value in zip(ASKED, own, strict=True):
+        controls[name] = ipywidgets.FloatText(
+            value=value, step=0.5, description=name, style=NAMED, layout={"width": "180px"}
+        )
+
+    def ask_with_its_own(_):
+        query = X[TOKENS.index(controls["query"].value)] @ matrix_in(lab.state, "W_Q")
+        lab.set(**dict(zip(ASKED, map(float, query), strict=True)))
+
+    lab = Lab(
         name="qkv_workbench",
         title="Q, K, V workbench",
         task="Choose a query: whose value does it take most of? Then change W_V: what doesn't change?",
         controls=controls,
         actions={"Swap W_Q and W_K": _swap, "Tie W_K = W_Q": _tie, "W_V = identity": _identity},
-        layout=([controls["query"], controls["key"]], [Lab.BUTTONS]),
+        layout=([controls["query"], controls["key"]], [*(controls[name] for name in ASKED)], [Lab.BUTTONS]),
+        on_picture=("query", "key", *ASKED),
+        offers={"query": TOKENS, "key": TOKENS},
+        live="qkv_workbench",
         below=(_fields(controls),),
         compute=compute,
         render=render,
         function=function,
         exercise=exercises.dot_product_attention,
+        follows=dict.fromkeys(("query", *entries("W_Q", START["W_Q"])), ask_with_its_own),
         moves=True,
     )
+    return lab

@@ -136,7 +136,7 @@ def test_every_lab_fits_its_page_with_numbers_that_can_be_read(seen, width):
     )
     sizes = seen.page.locator(".mha-lab").evaluate_all("""all => all.map(node => {
         const texts = [...node.querySelectorAll("svg text")];
-        const scroll = node.querySelector(".mha-scroll"), {left, right} = scroll.getBoundingClientRect();
+        const scroll = node.querySelector(".mha-picture"), {left, right} = scroll.getBoundingClientRect();
         return {
             name: node.querySelector("b").textContent,
             height: Math.round(node.getBoundingClientRect().height),
@@ -162,7 +162,7 @@ def test_every_lab_fits_its_page_with_numbers_that_can_be_read(seen, width):
 def test_one_white_card_in_the_dark(seen):
     set_theme(seen.page)
     colours = seen.page.locator(".mha-lab").evaluate_all("""all => all.flatMap(node =>
-        [node, ...node.querySelectorAll("div")].map(one => getComputedStyle(one).backgroundColor))""")
+        [node, ...node.querySelectorAll("div:not(.mha-tip)")].map(one => getComputedStyle(one).backgroundColor))""")
     inputs = seen.page.locator(".mha-lab input[type=number], .mha-lab select").evaluate_all(
         "all => all.map(one => [getComputedStyle(one).backgroundColor, getComputedStyle(one).color])"
     )
@@ -228,8 +228,9 @@ def test_the_workbench_shows_the_numbers_that_numpy_gives(seen, lab_of):
     W_Q, W_K, W_V = running_example.first_head()
     weights = weights_of(X, W_Q, W_K)
     assert shows(lab, *weights, *(weights @ X @ W_V))
-    press_latency(seen.page, lab.get_by_role("radio", name="it").first, lab.locator(".mha-picture"), "ArrowLeft", 1)
-    expect(lab.locator(".mha-readout")).to_contain_text("“mat” attends")
+    asked = lab.get_by_role("radiogroup", name="query").get_by_role("radio", name="query it")
+    press_latency(seen.page, asked, lab.locator(".mha-picture"), "ArrowLeft", 1)
+    expect(lab.get_by_role("status")).to_contain_text("“mat” attends")
     assert shows(lab, *weights)
     lab.get_by_role("checkbox", name="Change the matrices").check()
     lab.get_by_role("radio", name="W_V").check()

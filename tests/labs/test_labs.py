@@ -297,7 +297,9 @@ def test_it_is_shown_as_a_bundle(make_learners_lab, monkeypatch):
     monkeypatch.setattr("mha_helpers.labs.frame.display", lambda data, **more: shown.append(data))
     lab = make_learners_lab(LEARNERS[make_learners_lab.__name__].wrong)
     InteractiveShell.instance().display_formatter.format(lab)
-    [bundle] = shown
+    bundle, loader = shown
+    assert set(loader) == {"text/html", "text/plain"}
+    assert len(loader["text/html"]) < 600, "the layer's code comes with the widgets, and is stored in no notebook"
     assert set(bundle) == {"application/vnd.jupyter.widget-view+json", "text/html", "image/png", "text/plain"}
     assert bundle["text/html"].startswith(f'<img alt="{html.escape(bundle["text/plain"])}"')
     assert bundle["image/png"] in bundle["text/html"]
@@ -361,10 +363,10 @@ def test_the_identity_hands_over_the_first_features():
 
 def test_the_dot_product_and_the_mixture_are_written_out():
     page = labs.qkv_workbench().picture.value
-    assert ">score(it, cat) = query · key = 1 × 2 + 3 × 0 = 2<" in page
+    assert ">score(it, cat) = 1 × 2 + 3 × 0 = 2<" in page
     texts = re.findall(r">([^<]+)</text>", page)
     start = texts.index("context")
-    assert texts[start : start + 5] == ["context", "0.83 × [1, 2] + 0.11 × [1, 0] + …", "=", "0.95", "1.75"]
+    assert texts[start : start + 4] == ["context", "0.95", "1.75", "= 0.83 × [1, 2] + 0.11 × [1, 0] + …"]
 
 
 def test_a_context_that_is_not_the_mixture_of_its_values_is_not_said_to_be():
@@ -374,7 +376,7 @@ def test_a_context_that_is_not_the_mixture_of_its_values_is_not_said_to_be():
 
     texts = re.findall(r">([^<]+)</text>", labs.qkv_workbench(backwards).picture.value)
     start = texts.index("context")
-    assert texts[start : start + 5] == ["context", "0.83 × [1, 2] + 0.11 × [1, 0] + …", "≠", "0.92", "0.52"]
+    assert texts[start : start + 4] == ["context", "0.92", "0.52", "≠ 0.83 × [1, 2] + 0.11 × [1, 0] + …"]
 
 
 def test_what_two_tokens_score_with_each_other_is_said():
@@ -389,6 +391,20 @@ def test_what_has_changed_flashes():
     assert "mha-flash" not in lab.picture.value
     lab.controls["W_V[0,0]"].value += 1
     assert "mha-flash" in lab.picture.value
+
+
+@pytest.mark.parametrize("extreme", [-10, 10])
+def test_a_dragged_query_asks_as_the_maths_says(extreme):
+    lab = labs.qkv_workbench()
+    lab.set(**{"query across": 1.0, "query up": extreme / 20})
+    result, (W_Q, W_K, W_V) = workbench.compute(lab.state), running_example.first_head()
+    queries = np.vstack([running_example.X @ W_Q, [1, extreme / 20]])
+    context, weights = attention.dot_product_attention(queries, running_example.X @ W_K, running_example.X @ W_V)
+    np.testing.assert_allclose(result.asked_weights, weights[-1])
+    np.testing.assert_allclose(result.asked_context, context[-1])
+    np.testing.assert_array_equal(result.weights, weights[:-1], "the tokens ask with their own")
+    lab.controls["query"].value = "cat"
+    np.testing.assert_array_equal(workbench.compute(lab.state).asked, queries[0], "a chosen token asks with its own")
 
 
 @pytest.mark.parametrize("extreme", [-10, 10])

@@ -169,17 +169,12 @@ def test_a_click_hides_one_cell():
     assert studio.compute(lab.state).weights[4, 2] == 0
 
 
-def test_check_boxes_lie_on_the_cells():
-    """The picture's cells begin where the grid of check boxes does, and are as large."""
-    lab = studio.mask_studio()
-    (over,) = (one for one in lab.widget.children if "mha-stack" in one._dom_classes)
-    layout = over.children[1].layout
-    width, height = studio.CELL
-    assert layout.grid_template_columns == f"repeat({N}, {width}px)"
-    assert layout.grid_template_rows == f"repeat({N}, {height}px)"
-    top, left = (int(size) for size in re.findall(r"(\d+)px", layout.padding))
-    assert f'<rect x="{left}" y="{top}" width="{width}" height="{height}"' in lab.picture.value
-    assert [box.description for box in over.children[1].children] == [entry(i, j) for i, j in np.ndindex(N, N)]
+def test_cells_are_switches():
+    """Each cell of the grid is marked where it is drawn, with the name of its check box."""
+    (width, height), drawn = studio.CELL, studio.mask_studio().picture.value
+    for i, j in np.ndindex(N, N):
+        place = f'x="{studio.LABEL + j * width}" y="{studio.GRID_TOP + i * height}" width="{width}" height="{height}"'
+        assert f'<rect data-switch="{entry(i, j)}" data-sweep="mask" {place}' in drawn
 
 
 def test_reset_brings_back_the_first_picture():

@@ -1,0 +1,78 @@
+"""What can be touched in a lab's picture: data attributes, over which `labs/touch.js` lays native inputs.
+
+A mark says what a touch *sets*: a dict of the lab's own controls and their new values. Nothing of it is seen in the
+picture, and where no script runs it does nothing.
+"""
+
+import html
+import json
+import re
+
+_ONE_ELEMENT = re.compile(r"<(\w+)(?=[ />])[^<>]*(?:/>|>[^<>]*</\1>)\Z")
+
+
+def mark(
+    fragment, *, choose=None, also=None, switch=None, sweep=None, press=None, scrub=None, stops=None, track=None,
+    drag=None, plane=None, name=None, tip=None, lights=(), part=None,
+):  # fmt: skip
+    """Say what a touch of a fragment does. One of `choose`, `also`, `switch`, `press`, `scrub` and `drag`, or none.
+
+    Parameters
+    ----------
+    fragment : str
+        SVG. Its outline is where the input lies: 24 pixels each way or more.
+    choose : dict, optional
+        One of several: a radio button, in one group with all that sets the same controls.
+    also : dict, optional
+        Sets the same under a pointer, and needs no input of its own: its twin has one.
+    switch : str, optional
+        A control that is on or off: a check box.
+    sweep : str, optional
+        Check boxes of one such name are set by pressing one and sweeping over others.
+    press : str, optional
+        The label of one of the lab's buttons: a button.
+    scrub : str, optional
+        The name of a handle on a track: a slider.
+    stops : sequence of dict, optional
+        What the handle sets at each of its places, in their order.
+    track : sequence of tuple, optional
+        Where it then stands: a point for each stop, in the picture's own pixels.
+    drag : tuple of str, optional
+        Two numbers, across and up, that a handle in a plane sets: two sliders.
+    plane : sequence of float, optional
+        Of that plane: left, top, right and bottom in the picture's own pixels, the lowest and highest number across,
+        the same up, and the step.
+    name : str, optional
+        What a screen reader calls it; what it sets unless given.
+    tip : str, optional
+        What is written beside it while it is pointed at, or has the focus.
+    lights : sequence of str, optional
+        The parts that light up meanwhile.
+    part : str, optional
+        What it is called, from picture to picture: it glides from its old place to its new one, and can light up.
+
+    Returns
+    -------
+    str
+        The fragment with data attributes; several elements are put into a group, which carries them.
+
+    Examples
+    --------
+    >>> mark('<rect width="30" height="24"/>', choose={"query": "it"})
+    '<rect data-choose="{&quot;query&quot;: &quot;it&quot;}" width="30" height="24"/>'
+    >>> mark("<path/><path/>", part="it")
+    '<g data-part="it"><path/><path/></g>'
+    """
+    about = {
+        "choose": choose, "also": also, "switch": switch, "sweep": sweep, "press": press, "scrub": scrub,
+        "stops": stops, "track": track, "drag": drag, "plane": plane, "name": name, "tip": tip,
+        "lights": list(lights) or None, "part": part,
+    }  # fmt: skip
+    attributes = "".join(
+        f' data-{key}="{html.escape(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))}"'
+        for key, value in about.items()
+        if value is not None
+    )
+    if not _ONE_ELEMENT.match(fragment):
+        return f"<g{attributes}>{fragment}</g>"
+    return re.sub(r"<\w+", lambda tag: tag[0] + attributes, fragment, count=1)

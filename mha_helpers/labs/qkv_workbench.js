@@ -1,0 +1,53 @@
+/* `qkv_workbench.parts` in the page, for the time that the query is dragged: a test holds the two against each other. */
+(globalThis.mhaLive ??= {}).qkv_workbench = state => {
+  const tokens = ["cat", "sat", "mat", "it", "tired"];
+  const X = [[1, 1, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1], [1, 0, 1, 0]];
+  const dot = (a, b) => a.reduce((sum, one, i) => sum + one * b[i], 0);
+  const projected = matrix => X.map(x => [0, 1].map(k => dot(x, x.map((_, i) => state[`${matrix}[${i},${k}]`]))));
+  const fixed = (value, decimals) => value.toFixed(decimals).replace(/^-(?=[0.]+$)/, "").replace("-", "−");
+  const short = (value, decimals) => {
+    while (decimals && fixed(value, decimals).length > 6) decimals--;
+    return fixed(value, decimals);
+  };
+  const plain = value => short(value, Number.isInteger(value) ? 0 : 2);
+  const signed = value => (value < 0 ? `(${plain(value)})` : plain(value));
+  const brief = value => [...(Number.isInteger(value) ? [0] : [1, 0])].map(d => fixed(value, d)).find(t => t.length <= 4) ?? "…";
+  const pixel = value => String(Math.round(value * 10) / 10);
+
+  const [q, keys, values] = [[state["query across"], state["query up"]], projected("W_K"), projected("W_V")];
+  const scores = keys.map(key => dot(q, key)), highest = Math.max(...scores);
+  const powers = scores.map(score => Math.exp(score - highest)), whole = powers.reduce((a, b) => a + b);
+  const weights = powers.map(power => power / whole);
+  const context = [0, 1].map(k => dot(weights, values.map(value => value[k])));
+
+  const own = projected("W_Q")[tokens.indexOf(state.query)];
+  const times = Math.max(1, ...[...keys, own].map(([x, y]) => Math.ceil(Math.max(Math.abs(x) / 4.5, Math.abs(y) / 4))));
+  const [x, y] = [154 + (32 / times) * q[0], 164 - (32 / times) * q[1]].map(pixel);
+  const key = tokens.indexOf(state.key), terms = q.map((one, k) => `${signed(one)} × ${signed(keys[key][k])}`).join(" + ");
+  let mixture = "";
+  for (const j of tokens.map((_, j) => j).sort((a, b) => weights[b] - weights[a])) {
+    const term = `${short(weights[j], 2)} × [${values[j].map(brief).join(", ")}] + `;
+    if (mixture && (mixture + term).length > 34) break;
+    mixture += term;
+  }
+  const parts = {
+    "query arrow": { x2: x, y2: y },
+    query: { cx: x, cy: y },
+    "dot product": { text: `score(${state.query}, ${state.key}) = ${terms} = ${plain(scores[key])}` },
+    mixture: { text: `= ${mixture}…` },
+  };
+  for (const k of [0, 1]) {
+    parts[`query ${k}`] = { text: plain(q[k]) };
+    parts[`context ${k}`] = { text: short(context[k], 2) };
+  }
+  tokens.forEach((token, j) => {
+    parts[`arrow ${token}`] = { "stroke-width": pixel(2 + 6 * weights[j]) };
+    parts[`score ${token}`] = { text: plain(scores[j]) };
+    parts[`bar ${token}`] = { width: pixel(78 * weights[j]) };
+    parts[`weight ${token}`] = { text: short(weights[j], 2), x: pixel(150 + 78 * weights[j]) };
+  });
+  const most = weights.indexOf(Math.max(...weights));
+  const said = `Dragged to (${q.map(plain).join(", ")}), the query of “${state.query}” attends most to “${tokens[most]}” ` +
+    `(${fixed(weights[most], 2)}).`;
+  return { parts, said };
+};

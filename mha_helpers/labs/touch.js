@@ -1,0 +1,361 @@
+/* The picture is the control: over each mark of a lab's picture lies a native input.
+
+Python draws the picture and says in data attributes what can be touched (`mha_helpers.drawing.marks`). The inputs
+(radio, check box, range, button) stand in a layer of their own, beside the picture and not in it: it is replaced at every
+change, and they stay, and with them the focus, the arrow keys, the names and the colours that a reader has forced.
+
+Who answers a touch: the kernel, through two widgets of the lab (`ofKernel`); or, on a page without one, the pictures that
+Python drew beforehand (`ofFrames`). While something is dragged the page may compute what moves by itself (`mhaLive`);
+the answer then takes its place. */
+
+const MARKS = "[data-choose], [data-switch], [data-press], [data-scrub], [data-drag]";
+const FINGER = 24; // pixels: no handle is smaller
+const SPEECH = 350; // milliseconds: no more often does the read-out change, or a drag floods a screen reader
+const GLIDE = { duration: 450, easing: "ease-in-out" };
+const ARROWS = { ArrowLeft: ["across", "stepDown"], ArrowRight: ["across", "stepUp"],
+  ArrowUp: ["up", "stepUp"], ArrowDown: ["up", "stepDown"] };
+
+const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+const read = text => (text === undefined ? undefined : JSON.parse(text));
+const make = (tag, properties = {}, dataset = {}) => {
+  const node = Object.assign(document.createElement(tag), properties);
+  Object.assign(node.dataset, dataset);
+  return node;
+};
+let nLabs = 0;
+
+/* Lay the layer over one lab. `answerer.ask({n, set, press})` sees to it that the picture is replaced sooner or later,
+   by one that says which question it answers. */
+function attach(card, answerer) {
+  const place = card.querySelector(".mha-picture"), content = place.querySelector(".widget-html-content");
+  const readout = card.querySelector(".mha-readout"), sentence = readout.querySelector(".widget-html-content");
+  const id = `mha${++nLabs}`, inputs = new Map(), groups = new Map(); // both by what they set
+  const over = make("div", { className: "mha-over" }), tip = make("div", { className: "mha-tip", hidden: true });
+  const status = make("p", { className: "mha-status" });
+  status.setAttribute("role", "status");
+  let state = {}, inPicture = {}, asked = 0, unanswered = {}; // what is set here, and in the picture that is shown
+  let live = null, parts = new Map(), places = new Map(), held = null;
+
+  /* ---- what is shown ---- */
+
+  function drawn() {
+    const shown = content.querySelector("[data-state]");
+    if (!shown) return lay([]); // the lab stopped, and says so
+    card.dataset.lab = shown.dataset.lab;
+    inPicture = read(shown.dataset.state);
+    const late = Number(shown.dataset.answer) < asked; // an older question's answer: what is set here is newer
+    if (!late) [state, unanswered] = [inPicture, {}];
+    live = globalThis.mhaLive?.[shown.dataset.live];
+    parts = new Map([...content.querySelectorAll("[data-part]")].map(node => [node.dataset.part, node]));
+    lay([...content.querySelectorAll(MARKS)]);
+    if (late && live) compute();
+    glide();
+    point(over.querySelector(":focus-visible")?.mark);
+  }
+  function glide() { // what was there before travels to its new place; what a hand has hold of is there already
+    const before = places;
+    places = new Map([...parts].map(([name, node]) => [name, boxOf(node)]));
+    if (held || calm()) return;
+    for (const [name, now] of places) {
+      const old = before.get(name), [dx, dy] = old ? [old.x - now.x, old.y - now.y] : [0, 0];
+      const isSame = old && Math.abs(old.width - now.width) + Math.abs(old.height - now.height) < 2; // and not redrawn
+      if (isSame && Math.abs(dx) + Math.abs(dy) > 1)
+        parts.get(name).animate([{ translate: `${dx}px ${dy}px` }, { translate: "0 0" }], GLIDE);
+    }
+  }
+  function compute() { // what the page knows by itself while the answer is awaited
+    const { parts: changed, said } = live(state);
+    for (const [name, attributes] of Object.entries(changed))
+      for (const [attribute, value] of Object.entries(attributes))
+        if (attribute === "text") parts.get(name).textContent = value;
+        else parts.get(name).setAttribute(attribute, value);
+    places.clear();
+    for (const input of inputs.values()) if (input.type === "range") put(input);
+    say(`What you see: ${said}`);
+  }
+  let waiting = 0, last = 0, next = "";
+  function say(text) {
+    next = text;
+    waiting ||= setTimeout(() => {
+      [waiting, last] = [0, performance.now()];
+      if (status.textContent !== next) status.textContent = next;
+    }, Math.max(0, last + SPEECH - performance.now()));
+  }
+
+  /* ---- the layer of inputs ---- */
+
+  function boxOf(node) { // in the layer's own pixels, wherever the page or the picture is scrolled to
+    const at = node.getBoundingClientRect(), base = over.getBoundingClientRect();
+    return { x: at.left - base.left, y: at.top - base.top, width: at.width, height: at.height };
+  }
+  function lay(marks) {
+    const wanted = marks.flatMap(mark => [...inputsOf(mark)]), kept = new Set(wanted.map(({ key }) => key));
+    for (const { key, mark, type, name, group, ...rest } of wanted) {
+      let input = inputs.get(key);
+      if (!input) {
+        input = type === "button" ? make("button", { type }) : make("input", { type });
+        inputs.set(key, input);
+      }
+      input.dataset.mark = key;
+      Object.assign(input, { mark, axis: rest.axis, sets: rest.sets });
+      for (const [property, value] of Object.entries(rest.properties ?? {}))
+        if (input[property] !== value) input[property] = value;
+      input.setAttribute("aria-label", name);
+      for (const [attribute, value] of [["aria-description", mark.dataset.tip], ["aria-valuetext", rest.said]])
+        if (value) input.setAttribute(attribute, value);
+        else input.removeAttribute(attribute);
+      if (mark.dataset.sweep) input.dataset.sweep = mark.dataset.sweep;
+    }
+    for (const [key, input] of inputs) if (!kept.has(key)) { input.remove(); inputs.delete(key); }
+    // The order of the picture is the order of Tab. What has the focus is not moved: it would lose it.
+    const homes = new Map();
+    for (const { key, group } of wanted) {
+      const home = group ? groupOf(group) : over;
+      homes.set(home, [...(homes.get(home) ?? []), inputs.get(key)]);
+      if (group && !homes.get(over)?.includes(home)) homes.set(over, [...(homes.get(over) ?? []), home]);
+    }
+    for (const [name, home] of groups) if (!homes.has(home)) { home.remove(); groups.delete(name); }
+    for (const [home, children] of homes) arrange(home, children);
+    for (const input of inputs.values()) slide(input);
+  }
+  function arrange(home, children) {
+    const fixed = children.find(child => child.contains(document.activeElement) && child.parentNode === home);
+    const i = children.indexOf(fixed);
+    if (children.every((child, place) => home.children[place] === child)) return;
+    if (!fixed) return home.append(...children);
+    children.slice(0, i).forEach(child => home.insertBefore(child, fixed));
+    home.append(...children.slice(i + 1));
+  }
+  function groupOf(name) {
+    if (!groups.has(name)) {
+      const group = make("div");
+      group.setAttribute("role", "radiogroup");
+      group.setAttribute("aria-label", name);
+      groups.set(name, group);
+    }
+    return groups.get(name);
+  }
+  const holds = (sets, now = state) => Object.entries(sets).every(([control, value]) => now[control] === value);
+  const stopOf = (stops, now = state) => Math.max(stops.findIndex(sets => holds(sets, now)), 0);
+  function* inputsOf(mark) {
+    const { choose, switch: control, press, scrub, drag, name } = mark.dataset;
+    if (choose) {
+      const sets = read(choose), group = Object.keys(sets).join(" and "), value = Object.values(sets).join(", ");
+      yield { key: `${group}=${value}`, mark, type: "radio", name: name ?? value, group, sets,
+        properties: { name: `${id} ${group}`, value, checked: holds(sets) } };
+    } else if (control) {
+      yield { key: control, mark, type: "checkbox", name: name ?? control, properties: { checked: state[control] } };
+    } else if (press) {
+      yield { key: press, mark, type: "button", name: name ?? press };
+    } else if (scrub) {
+      const stops = read(mark.dataset.stops), value = stopOf(stops);
+      yield { key: scrub, mark, type: "range", name: name ?? scrub, sets: stops,
+        said: Object.values(stops[value]).join(", "),
+        properties: { min: "0", max: String(stops.length - 1), step: "1", value: String(value) } };
+    } else {
+      const [, , , , x0, x1, y0, y1, step] = read(mark.dataset.plane), [across, up] = read(drag);
+      for (const [axis, control, min, max] of [["across", across, x0, x1], ["up", up, y0, y1]])
+        yield { key: control, mark, type: "range", name: `${name}, ${axis}`, axis,
+          properties: { min: String(min), max: String(max), step: String(step), value: String(state[control]) } };
+    }
+  }
+  function slide(input) { // a handle follows at once, whoever draws the rest
+    const { mark } = input;
+    if (input.type === "range" && !live) {
+      const [now, drawn] = [state, inPicture].map(of => standsAt(input, of));
+      mark.style.translate = `${now[0] - drawn[0]}px ${now[1] - drawn[1]}px`;
+      places.delete(mark.dataset.part);
+    }
+    put(input);
+  }
+  function standsAt({ mark, axis, sets }, now) { // in the picture's own pixels
+    if (!axis) return read(mark.dataset.track)[stopOf(sets, now)];
+    const [left, top, right, bottom, x0, x1, y0, y1] = read(mark.dataset.plane), [across, up] = read(mark.dataset.drag);
+    return [left + (right - left) * (now[across] - x0) / (x1 - x0), bottom - (bottom - top) * (now[up] - y0) / (y1 - y0)];
+  }
+  function put(input) { // over its mark
+    const at = boxOf(input.mark), least = input.type === "range" ? FINGER : 0;
+    const width = Math.max(at.width, least), height = Math.max(at.height, least);
+    const [x, y] = [at.x + (at.width - width) / 2, at.y + (at.height - height) / 2];
+    input.style.cssText = `left:${x}px; top:${y}px; width:${width}px; height:${height}px`;
+  }
+
+  /* ---- what is done to it ---- */
+
+  function set(values) {
+    Object.assign(unanswered, values);
+    state = { ...state, ...values };
+    for (const input of inputs.values()) { // all that says the same, too
+      if (input.type === "radio") input.checked = holds(input.sets);
+      else if (input.type === "checkbox") input.checked = state[input.dataset.mark];
+      else if (input.type === "range") {
+        input.value = String(input.axis ? state[input.dataset.mark] : stopOf(input.sets));
+        if (!input.axis) input.setAttribute("aria-valuetext", Object.values(input.sets[input.value]).join(", "));
+        if (!live) slide(input);
+      }
+    }
+    if (live) compute();
+    ask({});
+  }
+  const ask = more => answerer.ask({ n: ++asked, set: unanswered, ...more }, state);
+
+  over.addEventListener("change", ({ target }) => { // keys, screen readers, and a plain press
+    if (target.type === "radio") set(target.sets);
+    if (target.type === "checkbox") set({ [target.dataset.mark]: target.checked });
+  });
+  over.addEventListener("input", ({ target }) => {
+    if (target.type !== "range") return;
+    if (target.axis) set({ [target.dataset.mark]: Number(target.value) });
+    else set(target.sets[target.value]);
+  });
+  over.addEventListener("click", event => {
+    const { target } = event;
+    if (target.type === "button") ask({ press: target.dataset.mark });
+    if (target.dataset.sweep && event.detail) event.preventDefault(); // the sweep has set it already
+  });
+  content.addEventListener("click", event => {
+    const also = event.target.closest("[data-also]");
+    if (also) set(read(also.dataset.also));
+  });
+  over.addEventListener("keydown", event => {
+    if (event.key === "Escape") point(null);
+    const [axis, step] = ARROWS[event.key] ?? [], { target } = event;
+    if (!target.axis || !axis) return;
+    event.preventDefault(); // in a plane up and down are up, and left and right across
+    const other = [...inputs.values()].find(input => input.mark === target.mark && input.axis === axis);
+    other.focus();
+    other[step]();
+    other.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+
+  over.addEventListener("pointerdown", event => {
+    const { target } = event, isHandle = target.type === "range";
+    if (event.button || !(isHandle || target.dataset.sweep)) return;
+    event.preventDefault();
+    target.focus({ preventScroll: true });
+    held = { input: target, value: !target.checked };
+    if (isHandle) { // it is held where it was taken, and does not jump to the pointer
+      const at = target.getBoundingClientRect();
+      Object.assign(held, { dx: at.left + at.width / 2 - event.clientX, dy: at.top + at.height / 2 - event.clientY });
+    } else cross(target);
+    over.setPointerCapture(event.pointerId);
+  });
+  over.addEventListener("pointermove", event => {
+    if (!held) return;
+    if (held.input.type === "range") return pull(event);
+    for (const { clientX, clientY } of event.getCoalescedEvents?.() ?? [event]) {
+      const under = document.elementsFromPoint(clientX, clientY).find(one => one.dataset.sweep && over.contains(one));
+      if (under) cross(under);
+    }
+  });
+  for (const end of ["pointerup", "pointercancel"]) over.addEventListener(end, () => { held = null; });
+  function cross(input) {
+    if (input.dataset.sweep !== held.input.dataset.sweep || input.checked === held.value) return;
+    input.mark.classList.add("mha-wet"); // at once, whoever draws the rest
+    set({ [input.dataset.mark]: held.value });
+  }
+  function pull(event) {
+    const { input, dx, dy } = held, { mark } = input;
+    const matrix = mark.ownerSVGElement.getScreenCTM().inverse();
+    const at = new DOMPoint(event.clientX + dx, event.clientY + dy).matrixTransform(matrix);
+    const values = input.axis ? inPlane(mark, at) : input.sets[nearest(read(mark.dataset.track), at)];
+    if (!holds(values)) set(values);
+  }
+  function inPlane(mark, at) {
+    const [left, top, right, bottom, x0, x1, y0, y1, step] = read(mark.dataset.plane), [across, up] = read(mark.dataset.drag);
+    const fit = (share, low, high) => {
+      const value = low + Math.min(Math.max(share, 0), 1) * (high - low);
+      return Number((Math.round(value / step) * step).toFixed(6));
+    };
+    return { [across]: fit((at.x - left) / (right - left), x0, x1),
+      [up]: fit((bottom - at.y) / (bottom - top), y0, y1) };
+  }
+  function nearest(track, at) { // along the track's longer side: a steep curve does not make the handle jump
+    const extent = i => Math.max(...track.map(point => point[i])) - Math.min(...track.map(point => point[i]));
+    const [i, here] = extent(0) >= extent(1) ? [0, at.x] : [1, at.y];
+    return track.reduce((best, point, stop) =>
+      Math.abs(point[i] - here) < Math.abs(track[best][i] - here) ? stop : best, 0);
+  }
+
+  /* ---- what is pointed at, with a pointer or by the focus ---- */
+
+  function point(mark) {
+    for (const lit of content.querySelectorAll(".mha-lit")) lit.classList.remove("mha-lit");
+    tip.hidden = !mark?.dataset.tip;
+    for (const name of read(mark?.dataset.lights) ?? []) parts.get(name)?.classList.add("mha-lit");
+    if (tip.hidden) return;
+    tip.textContent = mark.dataset.tip;
+    const at = boxOf(mark), room = place.scrollWidth - tip.offsetWidth;
+    tip.style.cssText = `left:${Math.max(0, Math.min(at.x, room))}px; top:${at.y + at.height + 6}px`;
+  }
+  const markAt = ({ target }) => target.mark ?? target.closest("[data-tip], [data-lights]");
+  place.addEventListener("pointerover", event => { if (!held) point(markAt(event)); });
+  place.addEventListener("pointerleave", () => point(null));
+  over.addEventListener("focusin", event => point(event.target.mark));
+  over.addEventListener("focusout", () => point(null));
+
+  card.classList.add("mha-touched"); // the form that the picture replaces goes
+  status.textContent = sentence.textContent;
+  place.append(over, tip);
+  readout.append(status);
+  new MutationObserver(drawn).observe(content, { childList: true });
+  new MutationObserver(() => say(sentence.textContent)).observe(sentence, { childList: true });
+  new ResizeObserver(() => { for (const input of inputs.values()) put(input); }).observe(place);
+  drawn();
+}
+
+/* ---- who answers ---- */
+
+function ofKernel(card) { // ipywidgets keeps, of the questions that wait, only the last: each holds all that is unanswered
+  const wish = card.querySelector(".mha-wish input");
+  return wish && {
+    ask(question) {
+      wish.value = JSON.stringify(question);
+      wish.dispatchEvent(new Event("input", { bubbles: true }));
+    },
+  };
+}
+
+function ofFrames(card) { // every picture there is, drawn beforehand and packed
+  const packed = card.querySelector("script.mha-frames");
+  if (!packed) return null;
+  const { axes, frames: inBase64 } = JSON.parse(packed.textContent);
+  if (!axes.length) return { ask() {} }; // all that can be done to it is computed in the page
+  const unpack = async () => {
+    const bytes = Uint8Array.from(atob(inBase64), letter => letter.charCodeAt(0));
+    const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Response(plain).json();
+  };
+  const content = card.querySelector(".mha-picture .widget-html-content");
+  const sentence = card.querySelector(".mha-readout .widget-html-content");
+  let frames = null, newest = 0;
+  return {
+    async ask({ n, set, press }, state) {
+      newest = n;
+      if (!press && !axes.some(([name]) => name in set)) return; // computed in the page
+      const all = await (frames ??= unpack());
+      if (n !== newest) return;
+      const find = now => all[axes.reduce((at, [name, values]) => at * values.length + values.indexOf(now[name]), 0)];
+      const [picture, said] = press ? find({ ...state, ...find(state)[2][press] }) : find(state);
+      content.innerHTML = picture;
+      content.querySelector("[data-state]").dataset.answer = n;
+      sentence.textContent = said;
+    },
+  };
+}
+
+function look() { // for labs that have come and have no layer yet
+  for (const card of document.querySelectorAll(".mha-lab:not(.mha-touched)")) {
+    if (!card.querySelector(".mha-readout .widget-html-content > *")) continue; // it is being built
+    const answerer = ofKernel(card) ?? ofFrames(card);
+    if (!answerer) continue; // a still picture, or a card that is not all there yet
+    for (const code of card.querySelectorAll(".mha-modules script[data-live]")) // what the page computes by itself
+      if (!globalThis.mhaLive?.[code.dataset.live]) document.head.append(make("script", { text: code.text }));
+    attach(card, answerer);
+  }
+}
+if (!globalThis.mhaTouch) {
+  globalThis.mhaTouch = new MutationObserver(look);
+  globalThis.mhaTouch.observe(document.body, { childList: true, subtree: true });
+  look();
+}
