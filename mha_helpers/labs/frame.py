@@ -48,10 +48,11 @@ def code(name):
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
-def modules(live):
+def modules(live, given):
     """Return the layer's style and code, and a lab's own code: scripts that a widget holds are not run there."""
-    own = f'<script type="text/plain" data-live="{live}">{code(f"{live}.js")}</script>' if live else ""
-    return f'<style>{code("touch.css")}</style><script type="text/plain">{code("touch.js")}</script>{own}'
+    known = html.escape(json.dumps(given, ensure_ascii=False))
+    own = live and f'<script type="text/plain" data-live="{live}" data-given="{known}">{code(f"{live}.js")}</script>'
+    return f'<style>{code("touch.css")}</style><script type="text/plain">{code("touch.js")}</script>{own or ""}'
 
 
 class Lab:
@@ -85,6 +86,10 @@ class Lab:
         controls in `on_picture` unless given.
     live : str, optional
         The lab's file of JavaScript that computes what moves while something is dragged.
+    given : dict, optional
+        What it needs to know beside the state.
+    parts : callable, optional
+        What it computes, in Python: from a result to attributes and texts, by part.
     below : sequence of ipywidgets.Widget, optional
         Controls that stand below the picture: what few need.
     follows : dict of str to callable, optional
@@ -108,12 +113,13 @@ class Lab:
 
     def __init__(
         self, *, name, title, task, controls, compute, render, function, exercise=None, actions=None, layout=None,
-        on_picture=(), offers=None, live=None, below=(), follows=None, still=None, moves=False,
+        on_picture=(), offers=None, live=None, given=None, parts=None, below=(), follows=None, still=None, moves=False,
     ):  # fmt: skip
         self.name, self.title, self.task = name, title, task
         self.controls, self.compute, self.render, self.function = controls, compute, render, function
         self.exercise, self.follows, self.moves = exercise, follows or {}, moves
-        self.on_picture, self._offers, self.live = on_picture, offers, live
+        self.on_picture, self._offers = on_picture, offers
+        self.live, self.given, self.parts = live, given, parts
         self._n_asked = 0  # the last question's number
         self.first_state = self.state
         self.still_state = self.first_state | (still or {})
@@ -138,7 +144,7 @@ class Lab:
         self._wish = ipywidgets.Text(description="what was touched")
         self._wish.add_class("mha-wish")
         self._wish.observe(self._asked, "value")
-        scripts = ipywidgets.HTML(modules(live))
+        scripts = ipywidgets.HTML(modules(live, given))
         scripts.add_class("mha-modules")
         shown = [header, *arranged, self.picture, self.readout, *below, self._wish, scripts]
         self.widget = ipywidgets.VBox(shown)

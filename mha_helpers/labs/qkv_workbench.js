@@ -1,7 +1,6 @@
 /* `qkv_workbench.parts` in the page, for the time that the query is dragged: a test holds the two against each other. */
-(globalThis.mhaLive ??= {}).qkv_workbench = state => {
-  const tokens = ["cat", "sat", "mat", "it", "tired"];
-  const X = [[1, 1, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1], [1, 0, 1, 0]];
+(globalThis.mhaLive ??= {}).qkv_workbench = (state, given) => {
+  const { tokens, X, middle, unit, farthest, longest, bar } = given;
   const dot = (a, b) => a.reduce((sum, one, i) => sum + one * b[i], 0);
   const projected = matrix => X.map(x => [0, 1].map(k => dot(x, x.map((_, i) => state[`${matrix}[${i},${k}]`]))));
   const fixed = (value, decimals) => value.toFixed(decimals).replace(/^-(?=[0.]+$)/, "").replace("-", "−");
@@ -21,8 +20,8 @@
   const context = [0, 1].map(k => dot(weights, values.map(value => value[k])));
 
   const own = projected("W_Q")[tokens.indexOf(state.query)];
-  const times = Math.max(1, ...[...keys, own].map(([x, y]) => Math.ceil(Math.max(Math.abs(x) / 4.5, Math.abs(y) / 4))));
-  const [x, y] = [154 + (32 / times) * q[0], 164 - (32 / times) * q[1]].map(pixel);
+  const times = Math.max(1, ...[...keys, own].map(([x, y]) => Math.ceil(Math.max(Math.abs(x) / farthest[0], Math.abs(y) / farthest[1]))));
+  const [x, y] = [middle[0] + (unit / times) * q[0], middle[1] - (unit / times) * q[1]].map(pixel);
   const key = tokens.indexOf(state.key), terms = q.map((one, k) => `${signed(one)} × ${signed(keys[key][k])}`).join(" + ");
   let mixture = "";
   for (const j of tokens.map((_, j) => j).sort((a, b) => weights[b] - weights[a])) {
@@ -43,8 +42,8 @@
   tokens.forEach((token, j) => {
     parts[`arrow ${token}`] = { "stroke-width": pixel(2 + 6 * weights[j]) };
     parts[`score ${token}`] = { text: plain(scores[j]) };
-    parts[`bar ${token}`] = { width: pixel(78 * weights[j]) };
-    parts[`weight ${token}`] = { text: short(weights[j], 2), x: pixel(150 + 78 * weights[j]) };
+    parts[`bar ${token}`] = { width: pixel(longest * weights[j]) };
+    parts[`weight ${token}`] = { text: short(weights[j], 2), x: pixel(bar + 4 + longest * weights[j]) };
   });
   const most = weights.indexOf(Math.max(...weights));
   const said = `Dragged to (${q.map(plain).join(", ")}), the query of “${state.query}” attends most to “${tokens[most]}” ` +

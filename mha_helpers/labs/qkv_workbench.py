@@ -171,13 +171,13 @@ def _signed(value):
 
 WIDTHS = (308, 336)  # pixels: of the two pictures
 ASIDE = 14  # from one to the other
-CHIP, CHIP_GAP = (55, 28), 7  # a token
+CHIP_HEIGHT, CHIP_GAP = 28, 7  # of a token
 PLANE = (0, 36, WIDTHS[0], 292)  # left, top, right, bottom
-FARTHEST = (4.5, 4)  # how far the plane reaches, across and up, unless a vector lies beyond
+UNIT, FARTHEST = 32, (4.5, 4)  # of the plane: a 1's pixels, and how far it reaches, across and up
 ROW_TOP, ROW = 56, 26  # of a key
-NAME, SCORE, BAR, VALUE = 44, 100, 146, 272  # where a key's row has its parts
+NAME, SCORE, BAR, VALUE = 60, 114, 152, 272  # where a key's row has its parts
 HALF = 25  # a number of a vector
-LONGEST = 78  # a bar's pixels, for a weight of 1
+LONGEST = 72  # a bar's pixels, for a weight of 1
 
 
 def render(result, before=None):
@@ -194,7 +194,7 @@ def scale(result):
     """Return how many pixels of the plane a 1 is: all that is there has room in it."""
     vectors = np.abs([*result.keys, result.queries[result.query]])
     times = max(1, np.ceil((vectors / FARTHEST).max()))
-    return 32 / times
+    return UNIT / times
 
 
 def place(vector, pixels):
@@ -244,12 +244,13 @@ def _plane(result):
     left, top, right, bottom = PLANE
     middle = (left + right) / 2, (top + bottom) / 2
     blue, orange = style.ROLES["queries"], style.ROLES["keys"]
-    for i, token in enumerate(TOKENS):
-        is_asked = i == result.query
+    x = 1
+    for token in TOKENS:
+        is_asked, width = token == word, 22 + 8 * len(token)
         fill, edge = (style.tint(blue, 0.35), blue) if is_asked else (style.PANEL, EDGE)
-        x = 1 + i * (CHIP[0] + CHIP_GAP)
-        chip = svg.box(x, 1, *CHIP, fill=fill, stroke=edge, stroke_width=2 if is_asked else 1)
-        name = svg.text(x + CHIP[0] / 2, 20, token, anchor="middle", bold=is_asked)
+        chip = svg.box(x, 1, width, CHIP_HEIGHT, fill=fill, stroke=edge, stroke_width=2 if is_asked else 1)
+        name = svg.text(x + width / 2, 20, token, anchor="middle", bold=is_asked)
+        x += width + CHIP_GAP
         yield mark(chip + name, choose={"query": token}, name=f"query {token}")
     yield svg.box(*PLANE[:2], right - left, bottom - top, fill=style.PANEL)
     yield svg.line(left, middle[1], right, middle[1], colour=style.GRID)
@@ -330,7 +331,7 @@ def _keys(result, before):
 
 def _all_queries(result, before):
     """Draw the weights of every token's own query with their sums, and the contexts."""
-    cell, labels, top = (31, 21), NAME, 242
+    cell, labels, top = (28, 21), NAME, 242
     about = {"row_labels": TOKENS, "row": result.query}
     first_row = top + svg.TITLE_HEIGHT
     right = labels + 5 * cell[0] + 6
@@ -460,6 +461,16 @@ def qkv_workbench(function=None):
         on_picture=("query", "key", *ASKED),
         offers={"query": TOKENS, "key": TOKENS},
         live="qkv_workbench",
+        given={
+            "tokens": TOKENS,
+            "X": X.tolist(),
+            "middle": [sum(PLANE[::2]) / 2, sum(PLANE[1::2]) / 2],
+            "unit": UNIT,
+            "farthest": FARTHEST,
+            "longest": LONGEST,
+            "bar": BAR,
+        },
+        parts=parts,
         below=(_fields(controls),),
         compute=compute,
         render=render,

@@ -29,6 +29,7 @@ let nLabs = 0;
 function attach(card, answerer) {
   const place = card.querySelector(".mha-picture"), content = place.querySelector(".widget-html-content");
   const readout = card.querySelector(".mha-readout"), sentence = readout.querySelector(".widget-html-content");
+  const own = card.querySelector(".mha-modules script[data-live]");
   const id = `mha${++nLabs}`, inputs = new Map(), groups = new Map(); // both by what they set
   const over = make("div", { className: "mha-over" }), tip = make("div", { className: "mha-tip", hidden: true });
   const status = make("p", { className: "mha-status" });
@@ -45,7 +46,8 @@ function attach(card, answerer) {
     inPicture = read(shown.dataset.state);
     const late = Number(shown.dataset.answer) < asked; // an older question's answer: what is set here is newer
     if (!late) [state, unanswered] = [inPicture, {}];
-    live = globalThis.mhaLive?.[shown.dataset.live];
+    const computes = globalThis.mhaLive?.[shown.dataset.live];
+    live = computes && (now => computes(now, read(own.dataset.given)));
     parts = new Map([...content.querySelectorAll("[data-part]")].map(node => [node.dataset.part, node]));
     lay([...content.querySelectorAll(MARKS)]);
     if (late && live) compute();
