@@ -1,15 +1,18 @@
 """Leak detector: change one token, and see which outputs notice."""
 
+import textwrap
 from dataclasses import dataclass
 
 import numpy as np
 
 from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
+from mha_helpers.drawing.marks import mark
 from mha_helpers.drawing.style import number
 from mha_helpers.labs.card import Picture
 from mha_helpers.labs.controls import radio
 from mha_helpers.labs.frame import Lab
+from mha_helpers.labs.motion import shakes
 from mha_helpers.learner.answer import AGAIN, answer
 from mha_helpers.maths import attention, masks, probes, running_example
 
@@ -131,17 +134,42 @@ def _outputs(rows):
     return f"output {words[0]}" if len(words) == 1 else f"outputs {', '.join(words[:-1])} and {words[-1]}"
 
 
-TOKEN, PITCH, INPUT_Y, OUTPUT_Y = 58, 74, 264, 38  # a token's width, from one to the next, and where they stand
+TOKEN, PITCH, INPUT_Y, OUTPUT_Y = 58, 69, 264, 38  # a token's width, from one to the next, and where they stand
 OUTPUT_HEIGHT = 54
 CELL, LABEL = (40, 34), 52
 MOVES = style.ROLES["values"]
+SQUARE, CHOICE = 6, (80, 66)  # a cell of a mask that can be chosen, and from one to the next
+DARK = style.role_text("values")
 
 
 def render(result):
-    """Draw a result: who hears of the changed token, and the same for all tokens."""
+    """Draw a result: the masks, who hears of the changed token, and the same for all tokens."""
     said, height = sentence(result), 318
-    drawn = svg.document(N * PITCH - 8, height, _arcs(result), label=said)
-    return Picture(drawn + _table(result, height), said, result.notice)
+    masks_to_choose = [
+        svg.document(4 * CHOICE[0] + 1, CHOICE[1] + 6, _choices(four, result), label="Masks to choose from.")
+        for four in ((CAUSAL, *VARIATIONS)[:4], (CAUSAL, *VARIATIONS)[4:])
+    ]
+    drawn = svg.document(N * PITCH - 1, height, _arcs(result), label=said)
+    return Picture("".join([*masks_to_choose, drawn, _table(result, height)]), said, result.notice)
+
+
+def _choices(names, result):
+    """Draw masks as small as a thumbnail: dark where a query may attend."""
+    for k, name in enumerate(names):
+        x, chosen = 1 + k * CHOICE[0], name == result.variation
+        width, left = CHOICE[0] - 4, 1 + k * CHOICE[0] + (CHOICE[0] - 4 - N * SQUARE) / 2
+        mask = result.mask if name == CAUSAL and chosen else VARIATIONS.get(name, MUST_MOVE)
+        cells = [(left + j * SQUARE, 6 + i * SQUARE, DARK if mask[i, j] else style.HIDDEN) for i, j in np.ndindex(N, N)]
+        edge = (
+            {"fill": style.PANEL, "stroke": style.INK, "stroke_width": 3}
+            if chosen
+            else {"fill": style.PAPER, "stroke": style.GRID}
+        )
+        drawn = svg.box(x, 1, width, CHOICE[1], **edge) + svg.boxes(cells, SQUARE, SQUARE)
+        for line, words in enumerate(textwrap.wrap(name, 12)):
+            y = 6 + N * SQUARE + 13 * (line + 1)
+            drawn += svg.text(x + width / 2, y, words, anchor="middle", size=11, bold=chosen)
+        yield mark(drawn, choose={"mask": name}, name=f"mask: {name}")
 
 
 def _arcs(result):
@@ -172,7 +200,7 @@ def _arcs(result):
             lines.append(f'{drawn} stroke="{MOVES}"/>{head} fill="{MOVES}"/>')
         elif result.blind[i, token]:
             lines.append(f'<path {bend} fill="none" stroke="{style.INK}" stroke-width="2" stroke-dasharray="2 6"/>')
-    title = svg.text(0, 14, f"Change “{WORDS[token]}” (mask: {result.variation})", bold=True)
+    title = svg.text(0, 14, f"Change “{WORDS[token]}”: what moves?", bold=True)
     rows = [
         svg.text(0, OUTPUT_Y - 7, "outputs", size=12, colour=style.QUIET),
         svg.text(0, INPUT_Y + 43, "tokens", size=12, colour=style.QUIET),
@@ -191,21 +219,28 @@ def _token(result, i, middle):
         edge = {"stroke": style.ALARM if leaks else MOVES, "stroke_width": 3}
     said = ["blind"] if blind else ["moved", number(amount)] if moves else ["still"]
     x = middle - TOKEN / 2
-    return "".join(
-        [
-            svg.box(x, OUTPUT_Y, TOKEN, OUTPUT_HEIGHT, fill=fill, **edge),
-            svg.text(middle, OUTPUT_Y + 17, WORDS[i], anchor="middle", bold=moves),
-            *(
-                svg.text(middle, OUTPUT_Y + 33 + 14 * k, line, anchor="middle", size=12, bold=bool(leaks or blind))
-                for k, line in enumerate(said)
-            ),
-            svg.box(
-                x, INPUT_Y, TOKEN, 28, fill=style.tint(style.ROLES["keys"], 0.5) if changed else style.PANEL,
-                stroke=style.INK, stroke_width=3 if changed else 1,
-            ),
-            svg.text(middle, INPUT_Y + 19, WORDS[i], anchor="middle", bold=changed),
-        ]
-    )  # fmt: skip
+    output = [
+        svg.box(x, OUTPUT_Y, TOKEN, OUTPUT_HEIGHT, fill=fill, **edge),
+        svg.text(middle, OUTPUT_Y + 17, WORDS[i], anchor="middle", bold=moves),
+        *(
+            svg.text(middle, OUTPUT_Y + 33 + 14 * k, line, anchor="middle", size=12, bold=bool(leaks or blind))
+            for k, line in enumerate(said)
+        ),
+    ]
+    token = [
+        svg.box(
+            x, INPUT_Y, TOKEN, 28, fill=style.tint(style.ROLES["keys"], 0.5) if changed else style.PANEL,
+            stroke=style.INK, stroke_width=3 if changed else 1,
+        ),
+        svg.text(middle, INPUT_Y + 19, WORDS[i], anchor="middle", bold=changed),
+    ]  # fmt: skip
+    moved = np.flatnonzero(result.moved[:, i] > NOTHING)
+    shaken = [f"token {WORDS[i]}", *(f"output {WORDS[row]}" for row in moved)]
+    said = f"{_outputs(moved)} {'moves' if moved.size == 1 else 'move'}" if moved.size else "no output moves"
+    held = shakes(mark("".join(token), part=f"token {WORDS[i]}"))
+    return mark(shakes("".join(output)), part=f"output {WORDS[i]}") + mark(
+        held, choose={"token": WORDS[i]}, name=f"token {WORDS[i]}", lights=shaken, tip=said
+    )
 
 
 def _table(result, height):
@@ -224,6 +259,11 @@ def _table(result, height):
             parts.append(svg.box(x, y, CELL[0] - 4, CELL[1] - 4, stroke=colour, stroke_width=3, dashed=dashed))
     for i, j in np.argwhere(result.differs["mask"]) if result.differs else ():
         parts.append(svg.difference(LABEL + j * CELL[0], top + i * CELL[1], *CELL))
+    for j, word in enumerate(WORDS):
+        column = svg.box(
+            LABEL + j * CELL[0], svg.TITLE_HEIGHT, CELL[0], svg.HEADER_HEIGHT + N * CELL[1], fill="transparent"
+        )
+        parts.append(mark(column, also={"token": word}))
     y = top + N * CELL[1]
     parts += [
         svg.text(0, y + 18, "Row: output. Column: the token that is changed.", size=11, colour=style.QUIET),
@@ -263,9 +303,10 @@ def leak_detector(function=None):
     return Lab(
         name="leak_detector",
         title="leak detector",
-        task="Which masks let an output hear of a token that comes after it?",
+        task="Take hold of a token: which outputs shake with it? Then change the mask: which one lets the future leak?",
         controls=controls,
         layout=([controls["token"], Lab.BUTTONS], [controls["mask"]]),
+        on_picture=("token", "mask"),
         compute=compute,
         render=render,
         function=function,

@@ -17,3 +17,8 @@ def flash(x, y, width, height):
     """Let a frame flash round something that has changed."""
     frame = svg.box(x, y, width, height, stroke=style.ROLES["keys"], stroke_width=3)
     return frame.replace("<rect ", '<rect class="mha-flash" stroke-opacity="0" ', 1)
+
+
+def shakes(fragment):
+    """Let a fragment tremble while it is lit."""
+    return f'<g class="mha-shakes">{fragment}</g>'

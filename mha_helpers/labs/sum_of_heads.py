@@ -6,9 +6,11 @@ import numpy as np
 
 from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
+from mha_helpers.drawing.marks import mark
 from mha_helpers.drawing.style import number
 from mha_helpers.judge.compare import close
 from mha_helpers.labs.card import Picture
+from mha_helpers.labs.chips import chip, tick_box
 from mha_helpers.labs.controls import check_box, radio
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.motion import arrive
@@ -52,6 +54,7 @@ class Result:
     ablation: str
     on: np.ndarray  # by head
     order: tuple
+    rows: str  # of W_O: whether they are exchanged with the heads
     blocks: tuple  # whose rows of W_O each place meets
     heads: np.ndarray  # by place, with the ablations
     weights: np.ndarray  # by place: the token's attention
@@ -95,8 +98,9 @@ def compute(state, function=None):
         gap = float(np.abs(output - product).max())
         wrong = visibly_different(contributions, right) if found.differs else None
     return Result(
-        token, state["heads off"], on, order, blocks, heads, WEIGHTS[list(order), token], contributions, output,
-        product, gap, moved=float(np.abs(product - (attention.combine_heads(in_order) @ W_O)[token]).max()),
+        token, state["heads off"], on, order, state["rows of W_O"], blocks, heads, WEIGHTS[list(order), token],
+        contributions, output, product, gap,
+        moved=float(np.abs(product - (attention.combine_heads(in_order) @ W_O)[token]).max()),
         mark=wrong, notice=found.notice, differs=found.differs,
     )  # fmt: skip
 
@@ -173,7 +177,8 @@ def _weight_and_contribution(result):
     )
 
 
-ROW, TOP, UNIT, ZERO, BAR = 62, 34, 70, 88, 19  # pixels: a feature's rows, and the chart's length 1, its 0, and bars
+ROW, TOP, UNIT, ZERO, BAR = 62, 66, 57, 84, 19  # pixels: a feature's rows, and the chart's length 1, its 0, and bars
+CHIP, WIDTHS = 65, (344, 296)  # the widths of a token to choose, and of the two pictures
 LOWEST, HIGHEST = -1, 5  # no right sum lies outside
 CELL = (38, 26)
 OUTPUT = style.ROLES["output"]
@@ -182,29 +187,39 @@ OUTPUT = style.ROLES["output"]
 def render(result, before=None):
     """Draw a result: the heads' contributions end to end, by feature; and where each comes from."""
     said = sentence(result)
-    height = TOP + D_MODEL * ROW + 20
-    chart = svg.document(ZERO + UNIT * 4 + 36, height, _chart(result), label=said)
+    height = FIRST + N_HEADS * CARD + 40
+    chart = svg.document(WIDTHS[0], height, [*_tokens(result), *_chart(result)], label=said)
     label = "Each head's attention, and the rows of W_O that it meets."
-    return Picture(chart + svg.document(236, height, _heads(result), label=label), said, result.notice)
+    return Picture(chart + svg.document(WIDTHS[1], height, _heads(result), label=label), said, result.notice)
+
+
+def _tokens(result):
+    """Draw the tokens, one of which is chosen."""
+    for i, word in enumerate(WORDS):
+        drawn = chip(1 + i * (CHIP + 3), 1, CHIP, word, chosen=i == result.token, colour=OUTPUT)
+        yield mark(drawn, choose={"token": word}, name=f"token {word}")
 
 
 def _chart(result):
     """Draw each feature's contributions, one after the other, and their sum."""
-    parts = [svg.text(0, 14, f"What the heads add to “{WORDS[result.token]}”, end to end", bold=True)]
+    parts = [svg.text(0, 46, f"What the heads add to “{WORDS[result.token]}”, end to end", bold=True)]
     for tick in range(4):
         x = ZERO + UNIT * tick
         parts.append(f'<path d="M{x} {TOP - 4}v{D_MODEL * ROW - 4}" stroke="{style.GRID}"/>')
         parts.append(svg.text(x, TOP + D_MODEL * ROW + 8, tick, anchor="middle", size=11, colour=style.QUIET))
     off = set(np.flatnonzero(~result.on))
     if np.abs(result.missing).max() > 1e-9:
-        parts.append(svg.text(402, 28, "dotted: all heads on", anchor="end", size=11, colour=style.QUIET))
+        parts.append(svg.text(342, TOP - 8, "dotted: all heads on", anchor="end", size=11, colour=style.QUIET))
     for feature in range(D_MODEL):
         y, sum_so_far = TOP + feature * ROW, 0.0
         parts.append(svg.text(ZERO - 8, y + 25, running_example.FEATURES[feature], anchor="end", size=12))
         for place, head in enumerate(result.order):
             added = result.contributions[place, feature]
             top = y + place * BAR
-            parts.append(_bar(head, sum_so_far, added, top, result))
+            bar = _bar(head, sum_so_far, added, top)
+            switched = "off" if result.on[head] else "on"
+            # Its twin, which the keyboard reaches, is the head's own switch beside the chart.
+            parts.append(mark(bar, also={NAMES[head]: not result.on[head]}, tip=f"Switch {NAMES[head]} {switched}."))
             with np.errstate(all="ignore"):  # a learner's contributions may be anything
                 sum_so_far = sum_so_far + added
             if head in off and result.ablation == "zero":
@@ -220,14 +235,14 @@ def _at(value):
     return ZERO + UNIT * float(np.clip(np.nan_to_num(value, nan=0), LOWEST, HIGHEST))
 
 
-def _bar(head, start, added, y, result):
+def _bar(head, start, added, y):
     left, right = sorted((_at(start), _at(start + added if np.isfinite(added) else start)))
     drawn = svg.box(left, y, right - left, BAR - 2, fill=style.head_fill(head), stroke=style.head_colour(head))
     if not np.isfinite(added) or abs(added) >= 0.005:
         inside = right - left > 34
         x, anchor = ((left + right) / 2, "middle") if inside else (right + 4, "start")
         drawn += "" if inside else _paper(x, y + 3, _short(added))
-        drawn += svg.text(x, y + 13, _short(added), anchor=anchor, size=11, bold=True, colour=style.head_text(head))
+        drawn += svg.text(x, y + 13, _short(added), anchor=anchor, size=11, bold=True)
     return drawn
 
 
@@ -270,39 +285,73 @@ def _looks_wrong(addends, total):
         return abs(np.round(addends, 2).sum() - np.round(total, 2)) > 0.005
 
 
+CARD, FIRST = 144, 26  # from one head's card to the next, and where the first begins
+GRIP = (WIDTHS[1] - 30, 4, 26, 26)  # what a head is dragged by: its place on the card, and its size
+
+
 def _heads(result):
     """Draw where each contribution comes from: the head's attention, its context, and rows of W_O."""
-    left = 0
-    parts = [svg.text(0, 14, f"Where “{WORDS[result.token]}” looks", bold=True)]
-    for place, head in enumerate(result.order):
-        y = 26 + place * 138
-        on, block = result.on[head], result.blocks[place]
-        state = "" if on else f": off ({result.ablation})"
-        colour = style.head_text(head)
-        parts.append(svg.text(left, y + 14, f"{NAMES[head]}{state}", bold=True, colour=colour))
-        for j, weight in enumerate(result.weights[place]):
-            x, fill = left + j * 47, style.head_weight_colours(head)(weight) if on else style.HIDDEN
-            ink = style.text_colour(fill)
-            parts += [
-                svg.text(x + 22, y + 32, WORDS[j], anchor="middle", size=11),
-                svg.box(x, y + 36, 45, 24, fill=fill, stroke=style.head_colour(head)),
-                svg.text(x + 22, y + 53, number(weight) if on else "", anchor="middle", size=12, colour=ink),
-            ]
-        context = ", ".join(number(value) for value in result.heads[place, result.token])
-        rows = f"rows {2 * block} and {2 * block + 1} of W_O"
-        product = result.heads[place, result.token] @ BLOCKS[block]
-        written = ", ".join(number(value, 2 if value else 0) for value in product)
-        parts += [
-            svg.text(left, y + 82, f"context [{context}]", size=12),
-            svg.text(left, y + 102, "×", size=12),
-            svg.box(left + 14, y + 88, 150, 20, fill=style.head_fill(block), stroke=style.head_colour(block)),
-            svg.text(left + 20, y + 102, rows, size=12),
-            svg.text(left, y + 123, f"= [{written}]", size=12),
-            svg.text(234, y + 123, f"length {_long(product)}", anchor="end", size=12),
-        ]
-        if head != block:
-            parts.append(svg.text(left + 168, y + 102, "not its own", size=11, bold=True, colour=style.ALARM))
+    parts = [svg.text(2, 16, f"Where “{WORDS[result.token]}” finds it", bold=True)]
+    cards = {head: FIRST + place * CARD for place, head in enumerate(result.order)}
+    for head, y in sorted(cards.items()):
+        place = result.order.index(head)
+        parts.append(mark(f'<g transform="translate(2 {y})">{_card(result, place)}</g>', part=NAMES[head]))
+        switch = svg.box(4, y + 4, 90, 24, fill="transparent")
+        parts.append(
+            mark(switch, switch=NAMES[head], tip=f"Switch {NAMES[head]} {'off' if result.on[head] else 'on'}.")
+        )
+    last, (x, top, width, height) = N_HEADS - 1, GRIP
+    grip = svg.box(
+        x, cards[last] + top, width, height, fill=style.PAPER, stroke=style.head_colour(last), stroke_width=2
+    )
+    grip += svg.text(x + width / 2, cards[last] + top + 18, "↕", anchor="middle", bold=True)
+    track = [(x + width / 2, FIRST + CARD * ORDERS[order].index(last) + top + height / 2) for order in ORDERS]
+    parts.append(
+        mark(
+            grip, scrub="order", stops=[{"order": order} for order in ORDERS], track=track, part="grip",
+            name="order of the heads", tip=f"Drag {NAMES[last]} above or below {NAMES[0]}.",
+        )
+    )  # fmt: skip
+    y = FIRST + N_HEADS * CARD + 12
+    parts.append(svg.text(2, y + 17, "rows of W_O", size=12))
+    for x, width, choice, words in ((88, 56, STAY, "stay"), (148, 146, ALIKE, "go with their head")):
+        button = chip(x, y, width, words, chosen=choice == result.rows)
+        parts.append(mark(button, choose={"rows of W_O": choice}, name=f"rows of W_O {words}"))
     return parts
+
+
+def _card(result, place):
+    """Draw one head's card, its corner at (0, 0)."""
+    head, block = result.order[place], result.blocks[place]
+    on, colour = result.on[head], style.head_text(head)
+    state = "" if on else f"off ({result.ablation})"
+    parts = [
+        svg.box(0, 0, WIDTHS[1] - 4, CARD - 8, fill=style.PAPER, stroke=style.head_colour(head), stroke_width=2),
+        tick_box(6, 4, NAMES[head], on=on, colour=colour),
+        svg.text(96, 21, state, size=12, colour=colour),
+    ]
+    for j, weight in enumerate(result.weights[place]):
+        x, fill = 6 + j * 57, style.head_weight_colours(head)(weight) if on else style.HIDDEN
+        ink = style.text_colour(fill)
+        parts += [
+            svg.text(x + 27, 44, WORDS[j], anchor="middle", size=11),
+            svg.box(x, 48, 55, 22, fill=fill, stroke=style.head_colour(head)),
+            svg.text(x + 27, 64, number(weight) if on else "", anchor="middle", size=12, colour=ink),
+        ]
+    context = ", ".join(number(value) for value in result.heads[place, result.token])
+    product = result.heads[place, result.token] @ BLOCKS[block]
+    written = ", ".join(number(value, 2 if value else 0) for value in product)
+    rows = f"rows {2 * block} and {2 * block + 1} of W_O"
+    parts += [
+        svg.text(6, 88, f"context [{context}]  ×", size=12),
+        svg.box(6, 93, 150, 19, fill=style.head_fill(block), stroke=style.head_colour(block)),
+        svg.text(12, 107, rows, size=12),
+        svg.text(6, 128, f"= [{written}]", size=12),
+        svg.text(WIDTHS[1] - 10, 128, f"length {_long(product)}", anchor="end", size=12),
+    ]
+    if head != block:
+        parts.append(svg.text(162, 107, "not its own", size=11, bold=True, colour=style.ALARM))
+    return "".join(parts)
 
 
 def sum_of_heads(function=None):
@@ -337,9 +386,11 @@ def sum_of_heads(function=None):
     return Lab(
         name="sum_of_heads",
         title="sum of heads",
-        task="Switch a head off: what is missing? Exchange the heads, with and without their rows of W_O.",
+        task="Press a head's bar to lift it out of the sum: what is missing? Then drag one head above the other.",
         controls=heads | others,
-        layout=([token, *heads.values()], [instead], [order, rows, Lab.BUTTONS]),
+        layout=([token, *heads.values()], [instead, Lab.BUTTONS], [order, rows]),
+        on_picture=("token", *NAMES, "order", "rows of W_O"),
+        offers={name: control.options for name, control in others.items()} | dict.fromkeys(NAMES, (True, False)),
         compute=compute,
         render=render,
         function=function,

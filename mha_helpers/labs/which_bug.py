@@ -9,8 +9,9 @@ import numpy as np
 
 from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
+from mha_helpers.drawing.marks import mark
 from mha_helpers.labs import which_bug_patients as patients
-from mha_helpers.labs.card import NARROWEST, Picture
+from mha_helpers.labs.card import Picture
 from mha_helpers.labs.controls import check_box, dropdown, radio
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.which_bug_patients import BUGS, HEALTHY, PROBES
@@ -188,47 +189,69 @@ def sentence(result):
     return " ".join([*said, result.score])
 
 
-CARD, BESIDE, TOP = (216, 128), 8, 48  # a card's width and height, in pixels; between two; where the first row begins
+CARD, BED, STRIP = (214, 136), (53, 60), 322  # sizes in pixels: a probe's card, a patient, and half the width of all
 STAMPS = {"right": style.ROLES["values"], "wrong": style.ALARM, "explained": style.ROLES["queries"]}
+BEDS = (DEMO, *LETTERS, YOURS)
+MOUTHS = {"right": 5, "explained": 5, "wrong": -5, "≠": -5}  # how far the corners are up, in pixels
 
 
 def render(result):
-    """Draw a result: the ward, and the patient's chart, a card a probe."""
-    said, parts = sentence(result), []
-    width = (NARROWEST - 11 * 3) / 12
-    for i, name in enumerate((DEMO, *LETTERS, YOURS)):
-        parts.append(_bed(name, result.marks[name], i * (width + 3), width, chosen=name == result.patient))
-    for i, probe in enumerate(PROBES):
-        x, y = i % 3 * (CARD[0] + BESIDE), TOP + i // 3 * (CARD[1] + BESIDE)
-        parts.append(_card(probe, result.readings.get(probe), x, y))
-    below = TOP + 2 * (CARD[1] + BESIDE)
+    """Draw a result: the waiting room, and the patient's chart, a card a probe."""
+    said = sentence(result)
+    rooms = [
+        svg.document(STRIP, BED[1] + 6, (_patient(result, name, i) for i, name in enumerate(six)), label="Patients.")
+        for six in (BEDS[:6], BEDS[6:])
+    ]
+    cards = [
+        svg.document(CARD[0], CARD[1], [_to_ask(probe, result.readings.get(probe))], label=f"Probe: {probe}.")
+        for probe in PROBES
+    ]
+    stamp = svg.text(0, 26, f"Diagnosis of {result.patient}: not committed yet.")
     if result.committed:
-        parts.append(_stamp(result.committed, result.marks[result.patient], below + 1))
-    else:
-        parts.append(svg.text(0, below + 22, f"Diagnosis of {result.patient}: not committed yet."))
+        stamp = _stamp(result.committed, result.marks[result.patient], 4)
+    below = [
+        svg.document(STRIP + 20, 44, [stamp], label="The diagnosis."),
+        svg.document(STRIP - 20, 44, _score(result), label="The score."),
+    ]
+    return Picture("".join([*rooms, *cards, *below]), said, result.notice)
+
+
+def _score(result):
+    """Write how many were right, and draw a coin for each probe that was paid for."""
     if result.used or result.tried:
-        parts.append(svg.text(NARROWEST, below + 22, result.score, bold=True, anchor="end", size=12))
-    return Picture(svg.document(NARROWEST, below + 40, parts, label=said), said, result.notice)
+        yield svg.text(STRIP - 22, 16, result.score, bold=True, anchor="end", size=12)
+    for k in range(min(result.used, 26)):
+        yield svg.circle(STRIP - 28 - 11 * k, 31, 5, fill="#f0c23c", stroke="#7a5a00")
 
 
-def _bed(name, mark, x, width, *, chosen):
-    """Draw a patient of the ward, and what is known."""
-    fill = {"right": "#d3efdf", "wrong": "#f7dede", "explained": "#dcebf7"}.get(mark, style.PANEL)
-    colour = style.ALARM if mark in ("≠", "wrong") else style.INK
-    short = {"explained": "solved", "not scored": "–", "no verdict": "none"}.get(mark, mark)
-    return "".join(
-        [
-            svg.box(x, 2, width, 40, fill=fill, stroke=style.INK, stroke_width=3 if chosen else 1),
-            svg.text(x + width / 2, 18, name, anchor="middle", bold=chosen, size=12),
-            svg.text(x + width / 2, 35, short, anchor="middle", size=11, colour=colour, bold=mark == "≠"),
-        ]
-    )
+def _patient(result, name, i):
+    """Draw a patient who waits, and what is known."""
+    known, chosen, x = result.marks[name], name == result.patient, 2 + i * BED[0]
+    fill = {"right": "#d3efdf", "wrong": "#f7dede", "explained": "#dcebf7"}.get(known, style.PANEL)
+    colour = style.ALARM if known in ("≠", "wrong") else style.INK
+    short = {"explained": "solved", "not scored": "–", "no verdict": "none"}.get(known, known)
+    middle, bend = x + (BED[0] - 4) / 2, MOUTHS.get(known, 0)
+    drawn = [
+        svg.box(x, 2, BED[0] - 4, BED[1], fill=fill, stroke=style.INK, stroke_width=3 if chosen else 1),
+        svg.circle(middle, 16, 10, fill=style.PAPER, stroke=style.INK),
+        svg.circle(middle - 4, 14, 1.5, fill=style.INK),
+        svg.circle(middle + 4, 14, 1.5, fill=style.INK),
+        f'<path d="M{middle - 5:g} {20 - bend / 3:g}q5 {bend} 10 0" fill="none" stroke="{style.INK}"/>',
+        svg.text(middle, 40, name, anchor="middle", bold=chosen, size=12),
+        svg.text(middle, 55, short, anchor="middle", size=11, colour=colour, bold=known == "≠"),
+    ]
+    return mark("".join(drawn), choose={"patient": name}, name=f"patient {name}: {known}")
+
+
+def _to_ask(probe, reading):
+    """Draw a card that asks when it is pressed."""
+    return mark(_card(probe, reading, 0, 0), switch=probe, name=f"ask {probe}")
 
 
 def _card(probe, reading, x, y):
     """Draw one probe: its question, and if it is asked its numbers, of which the abnormal ones stand out."""
     _, question, _ = PROBES[probe]
-    width, height = CARD
+    width, height = CARD[0] - 4, CARD[1] - 6
     abnormal = reading is not None and reading.is_abnormal
     edge = style.ALARM if abnormal else style.ROLES["values"] if reading else style.GRID
     parts = [
@@ -238,7 +261,7 @@ def _card(probe, reading, x, y):
         svg.text(x + 14, y + 33, question, size=11, colour=style.QUIET),
     ]
     if reading is None:
-        return "".join([*parts, svg.text(x + 14, y + 76, "not asked", colour=style.QUIET, size=12)])
+        return "".join([*parts, *_price(x + 14, y + 76)])
     tag, colour = ("ABNORMAL", style.ALARM) if abnormal else ("normal", style.blend((edge, style.INK), 0.3))
     parts.append(svg.text(x + width - 8, y + 17, tag, anchor="end", bold=abnormal, size=11, colour=colour))
     if reading.numbers is not None:
@@ -247,6 +270,11 @@ def _card(probe, reading, x, y):
     for k, line in enumerate(_two_lines(reading.words)):
         parts.append(svg.text(x + 14, top + 13 * k, line, bold=abnormal, size=11, colour=colour))
     return "".join(parts)
+
+
+def _price(x, y):
+    yield svg.circle(x + 6, y - 4, 6, fill="#f0c23c", stroke="#7a5a00")
+    yield svg.text(x + 18, y, "Press to ask: one coin", colour=style.QUIET, size=12)
 
 
 def _numbers(reading, x, y, width):
@@ -290,11 +318,11 @@ def _two_lines(words, longest=27):
     return lines
 
 
-def _stamp(diagnosis, mark, y):
+def _stamp(diagnosis, verdict, y):
     """Stamp the chart with a diagnosis, and whether it is right."""
-    colour, width = STAMPS.get(mark, style.INK), 350
-    said = f"diagnosis: {diagnosis}" if mark == "explained" else f"{diagnosis}: {mark}"
-    text = svg.text(width / 2, y + 21, said.upper(), anchor="middle", bold=True, colour=colour, size=15)
+    colour, width = STAMPS.get(verdict, style.INK), 338
+    said = f"diagnosis: {diagnosis}" if verdict == "explained" else f"{diagnosis}: {verdict}"
+    text = svg.text(width / 2, y + 21, said.upper(), anchor="middle", bold=True, colour=colour, size=14)
     frame = svg.box(6, y, width - 12, 31, fill=style.PAPER, stroke=colour, stroke_width=4)
     return f'<g transform="rotate(-1.5 {width / 2} {y + 16})">{frame}{text}</g>'
 
@@ -346,10 +374,11 @@ def which_bug(function=None):
     lab = Lab(
         name="which_bug",
         title="which bug is it",
-        task="Nine of A to J are ill. Ask few probes, then commit to a diagnosis.",
+        task="Nine of A to J are ill. Press a patient, press the probes you need, then commit to a diagnosis.",
         controls={"patient": patient} | probes | {"diagnosis": diagnosis} | hidden,
         actions={"Commit": commit, "New patients": admit},
         layout=([patient], probes.values(), [diagnosis, Lab.BUTTONS]),
+        on_picture=("patient", *PROBES),
         compute=compute,
         render=render,
         function=function,

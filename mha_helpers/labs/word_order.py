@@ -7,12 +7,13 @@ import numpy as np
 
 from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
+from mha_helpers.drawing.marks import mark
 from mha_helpers.drawing.style import number
 from mha_helpers.exercises.self_attention.predictions import PROJECTIONS, WORD_VECTORS, WORDS
-from mha_helpers.labs.card import NARROWEST, Picture
+from mha_helpers.labs.card import Picture
+from mha_helpers.labs.chips import chip, tick_box
 from mha_helpers.labs.controls import check_box, radio
 from mha_helpers.labs.frame import Lab
-from mha_helpers.labs.motion import arrive
 from mha_helpers.learner.answer import answer
 from mha_helpers.maths import attention
 from mha_helpers.maths.positions import sinusoidal_positions
@@ -100,52 +101,72 @@ def sentence(result):
     return said
 
 
-TOKEN, NUMBER, ROW = 78, 62, 44  # widths of a token and of a number of its context, and the height of a row
-LEFT, RIGHT, TOP = 1, 331, 40  # a frame at 0 would lose half its edge
+TOKEN, NUMBER, ROW = 51, 45, 54  # widths of a token and of a number of its context, and the height of a row
+EDGE = TOKEN + 2 * NUMBER
+WIDTHS, LEFT, TOP = (344, 290), 1, 28  # a frame at 0 would lose half its edge
+RIGHT = WIDTHS[0] - EDGE - 1
 SMALL = (44, 24)  # a cell of the weights
 DASHES = ("", "", ' stroke-dasharray="9 6"')  # of the lines: the first word's and the last's are alike in greyscale
 
 
-def render(result, before=None):
-    """Draw a result: a row for each token, and a line from its old place to its new one, which it travels along."""
-    said, n = sentence(result), len(result.words)
-    reordered = [result.words[i] for i in result.order]
-    edge = TOKEN + 2 * NUMBER
-    lines, rows = [], []
+def render(result):
+    """Draw a result: a row for each token that can be dragged, and a line to it from its old place."""
+    said = sentence(result)
+    rows = svg.document(WIDTHS[0], TOP + 4 * ROW + 62, _rows(result), label=said)
+    weights = svg.document(WIDTHS[1], TOP + 4 * ROW + 62, _weights(result), label="The weights in both orders.")
+    return Picture(rows + weights, said, result.notice)
+
+
+def _rows(result):
+    yield svg.text(LEFT, 14, "First order: contexts", bold=True)
+    yield svg.text(RIGHT, 14, "Your order: drag", bold=True)
+    rows = []
     for i, place in enumerate(np.argsort(result.order)):
         old, new = TOP + i * ROW, TOP + place * ROW
         word = WORDS.index(result.words[i])
         colour = style.token_fill(word)
-        bend = f"M{LEFT + edge} {old + 17}C{LEFT + edge + 70} {old + 17} {RIGHT - 70} {new + 17} {RIGHT} {new + 17}"
-        lines.append(f'<path d="{bend}" fill="none" stroke="{colour}" stroke-width="7"{DASHES[word]}/>')
-        lines.append(f'<path d="{bend}" fill="none" stroke="{style.INK}" stroke-width="1"/>')
+        bend = f"M{LEFT + EDGE} {old + 17}C{LEFT + EDGE + 34} {old + 17} {RIGHT - 34} {new + 17} {RIGHT} {new + 17}"
+        yield f'<path d="{bend}" fill="none" stroke="{colour}" stroke-width="7"{DASHES[word]}/>'
+        yield f'<path d="{bend}" fill="none" stroke="{style.INK}" stroke-width="1"/>'
         rows.append(_row(result.words[i], colour, result.first_context[i], LEFT, old, result.first_differs, i))
-        moved = _row(result.words[i], colour, result.context[place], RIGHT, new, result.differs, place)
-        # It sets out from where it was before; in the first picture, from its place in the first order.
-        came_from = i if before is None or len(before.words) != n else int(np.argsort(before.order)[i])
-        rows.append(arrive(moved, 0, TOP + came_from * ROW - new))
-        rows.append(_verdict(result.differences[i], RIGHT + edge + 8, new + 21))
-    parts = [
-        svg.text(LEFT, 14, "First order: each token's context", bold=True),
-        svg.text(RIGHT, 14, "Your order", bold=True),
-        *lines,
-        *rows,
-    ]
-    below = TOP + n * ROW + 6
-    label_width = 48
-    for left, words, weights, differs in (
-        (LEFT, result.words, result.first_weights, result.first_differs),
-        (RIGHT, reordered, result.weights, result.differs),
+        row = _row(result.words[i], colour, result.context[place], RIGHT, new, result.differs, place)
+        row += _verdict(result.differences[i], RIGHT + TOKEN, new + 47)
+        rows.append(_to_drag(row, result, i) if i < len(WORDS) else mark(row, part="copy"))
+    yield from rows
+    y = TOP + 4 * ROW + 6
+    yield svg.text(LEFT, y + 18, "a second", size=12)
+    copied = result.words[-1] if len(result.words) > len(WORDS) else NO_COPY
+    for k, word in enumerate((NO_COPY, *WORDS)):
+        drawn = chip(66 + k * 70, y, 66, word, chosen=word == copied)
+        yield mark(drawn, choose={"copy": word}, name=f"a second {word}")
+    switch = tick_box(LEFT, y + 28, "positions are added", on=result.positions)
+    yield mark(switch + svg.box(LEFT, y + 29, 180, 25, fill="transparent"), switch="positions")
+
+
+def _to_drag(row, result, i):
+    """Let a word be dragged to another place: the others make room."""
+    others = [word for word in result.order if word < len(WORDS) and word != i]
+    orders = [[*others[:place], i, *others[place:]] for place in range(len(WORDS))]
+    return mark(
+        row, scrub=f"place of {WORDS[i]}", part=f"row of {WORDS[i]}",
+        stops=[{"order": " ".join(WORDS[word] for word in order)} for order in orders],
+        track=[(RIGHT + EDGE / 2, TOP + place * ROW + 25) for place in range(len(WORDS))],
+    )  # fmt: skip
+
+
+def _weights(result):
+    reordered, n = [result.words[i] for i in result.order], len(result.words)
+    for k, (title, words, weights, differs) in enumerate(
+        (
+            ("weights, first order", result.words, result.first_weights, result.first_differs),
+            ("weights, your order", reordered, result.weights, result.differs),
+        )
     ):
-        parts.append(
-            svg.matrix(
-                weights, left, below, title="weights", colours=style.weight_colour, row_labels=words,
-                column_labels=words, label_width=label_width, cell=SMALL, differs=differs.get("weights"),
-            )
+        _, height = svg.matrix_size(n, n, headed=True, cell=SMALL)
+        yield svg.matrix(
+            weights, 14, k * (height - svg.CAPTION_HEIGHT + 8), title=title, colours=style.weight_colour,
+            row_labels=words, column_labels=words, label_width=48, cell=SMALL, differs=differs.get("weights"),
         )  # fmt: skip
-    _, height = svg.matrix_size(n, n, headed=True, cell=SMALL)
-    drawn = svg.document(NARROWEST, below + height - svg.CAPTION_HEIGHT + 6, parts, label=said)
-    return Picture(drawn, said, result.notice)
 
 
 def _row(word, colour, context, x, y, differs, place):
@@ -167,8 +188,8 @@ def _row(word, colour, context, x, y, differs, place):
 def _verdict(difference, x, y):
     """Say whether a token's context is the same as in the first order."""
     if difference < 1e-9:
-        return svg.text(x, y, "the same", size=12, bold=True)
-    return svg.text(x, y, f"off by {svg.short(difference, 2)}", size=12, bold=True)
+        return svg.text(x, y, "the same", size=11, bold=True)
+    return svg.text(x, y, f"off by {svg.short(difference, 2)}", size=11, bold=True)
 
 
 def word_order(function=None):
@@ -194,18 +215,18 @@ def word_order(function=None):
     """
     controls = {
         "order": radio("your order", ORDERS, "man bites dog"),
-        "positions": check_box("positions are added"),
+        "positions": check_box("positions"),
         "copy": radio("one word twice", [NO_COPY, *WORDS]),
     }
     return Lab(
         name="word_order",
         title="word order",
-        task="Reorder the words. The rows move, but do their numbers change? Then add positions.",
+        task="Drag a word up or down. The rows move, but do their numbers change? Then add positions.",
         controls=controls,
         layout=([controls["order"]], [controls["positions"], controls["copy"], Lab.BUTTONS]),
+        on_picture=("order", "positions", "copy"),
         compute=compute,
         render=render,
         function=function,
         exercise=exercises.dot_product_attention,
-        moves=True,
     )
