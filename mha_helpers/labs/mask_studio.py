@@ -1,6 +1,7 @@
 """Mask studio: click a mask together, and see what each way of applying it makes of the weights."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import ipywidgets
 import numpy as np
@@ -172,7 +173,7 @@ def _sum(value):
     return number(value, 4) if number(value) == "1.00" else number(value)
 
 
-CELL, LABEL = (56, 50), 48  # of the one grid: a cell, and the room for the queries' names
+CELL, LABEL = (48, 44), 48  # of the one grid: a cell, and the room for the queries' names
 GRID_TOP = svg.TITLE_HEIGHT + svg.HEADER_HEIGHT
 SCORE = (44, 26)
 
@@ -184,7 +185,7 @@ def render(result):
     right = LABEL + N * CELL[0] + 8
     parts = [
         svg.matrix(
-            result.weights, 0, 0, title=f"Weights{'' if before else ', hidden after the softmax'}: click a cell",
+            result.weights, 0, 0, title=f"Weights{': press and sweep' if before else ', hidden after the softmax'}",
             colours=style.weight_colour, row_labels=result.words, column_labels=result.words, label_width=LABEL,
             hidden=~result.intended & ~astray, cell=CELL, differs=result.differs.get("weights"),
         ),
@@ -195,6 +196,10 @@ def render(result):
     for i, j in np.ndindex(N, N):
         x, y = LABEL + j * CELL[0], GRID_TOP + i * CELL[1]
         parts.append(mark(svg.box(x, y, *CELL), switch=entry(i, j), sweep="mask"))
+    for k, word in enumerate(WORDS):
+        row = svg.box(0, GRID_TOP + k * CELL[1], LABEL - 2, CELL[1], fill="transparent")
+        column = svg.box(LABEL + k * CELL[0], GRID_TOP - 26, CELL[0], 25, fill="transparent")
+        parts += [mark(row, press=f"row {word}"), mark(column, press=f"column {word}")]
     for i, j in np.argwhere(astray):
         x, y, weight = LABEL + j * CELL[0], GRID_TOP + i * CELL[1], result.weights[i, j]
         ink = style.text_colour(style.weight_colour(weight))
@@ -207,6 +212,8 @@ def render(result):
         if not is_one:
             parts.append(svg.text(right, y + 15, "not 1", size=12, colour=colour, bold=True))
     below = GRID_TOP + N * CELL[1]
+    parts.append(_edge(result, below))
+    below += 28
     for note in ("Grey: hidden, gets no weight.", "Red frame: hidden, but still gets weight."):
         below += 17
         parts.append(svg.text(LABEL, below, note, size=12, colour=style.QUIET))
@@ -214,6 +221,20 @@ def render(result):
         parts.append(svg.text(0, below + 14, "≠ The weights are right, and the context is not.", size=12))
     drawn = svg.document(right + 42, below + 18, parts, label=said)
     return Picture(drawn + _scores(result, below + 18), said, result.notice)
+
+
+def _edge(result, y):
+    """Draw a handle under the grid, where the padding begins."""
+    track = [(LABEL + length * CELL[0], y + 16) for length in range(1, N + 1)]
+    x, _ = track[result.state["length"] - 1]
+    handle = f'<path d="M{x} {y + 2}l9 12v12h-18v-12z" fill="{style.PANEL}" stroke="{style.INK}" stroke-width="2"/>'
+    words = svg.text(LABEL, y + 22, "padding from here:", size=11, colour=style.QUIET)
+    if result.state["length"] < 4:  # there the handle would stand on the words
+        words = svg.text(LABEL + N * CELL[0], y + 22, "padding", anchor="end", size=11, colour=style.QUIET)
+    return words + mark(
+        handle, scrub="tokens before the padding", stops=[{"length": length} for length in range(1, N + 1)],
+        track=track, part="edge of the padding", tip="Drag: what is right of it is padding.",
+    )  # fmt: skip
 
 
 def _scores(result, height):
@@ -250,14 +271,14 @@ PRESETS = {
     "prefix of two": cells(_PREFIX) | {"length": N},
     "everything hidden": cells(~_ALL) | {"length": N},
 }
-LINES = {f"row: query {word}": (i, slice(None)) for i, word in enumerate(WORDS)}
-LINES |= {f"column: key {word}": (slice(None), j) for j, word in enumerate(WORDS)}
+LINES = {f"row {word}": (i, slice(None)) for i, word in enumerate(WORDS)}
+LINES |= {f"column {word}": (slice(None), j) for j, word in enumerate(WORDS)}
 
 
-def set_line(state, value):
-    """Return the controls' values that show or hide the chosen row or column."""
+def toggle(line, state):
+    """Return the controls' values that hide a row or column, or show it where all of it is hidden."""
     mask = np.array([[state[entry(i, j)] for j in range(N)] for i in range(N)])
-    mask[LINES[state["line"]]] = value
+    mask[LINES[line]] = not mask[LINES[line]].any()
     return cells(mask)
 
 
@@ -284,7 +305,7 @@ def mask_studio(function=None):
     """
     grid = {name: check_box(name, value) for name, value in PRESETS["causal"].items() if name != "length"}
     boxes = ipywidgets.GridBox([*grid.values()], layout={"grid_template_columns": f"repeat({N}, 120px)"})
-    preset, line = dropdown("mask", PRESETS), dropdown("row or column", LINES, width="270px")
+    preset = dropdown("mask", PRESETS)
     options = {
         "length": whole_number("tokens before the padding", N, 1, N, width="230px"),
         "when": radio("hidden", (BEFORE, AFTER)),
@@ -296,18 +317,12 @@ def mask_studio(function=None):
     lab = Lab(
         name="mask_studio",
         title="mask studio",
-        task="Hide and show keys with a click. Then find a setting in which a hidden key still gets weight.",
-        controls={"mask": preset, "line": line} | grid | options,
-        actions={
-            "Show it": lambda state: set_line(state, True),
-            "Hide it": lambda state: set_line(state, False),
-        },
-        layout=([preset], [line, Lab.BUTTONS]),
-        on_picture=(*grid,),
-        below=(
-            boxes,
-            folded("Other ways to hide", *options.values()),
-        ),
+        task="Sweep over cells to hide keys, or press a word. Then find a setting in which a hidden key gets weight.",
+        controls={"mask": preset} | grid | options,
+        actions={line: partial(toggle, line) for line in LINES},
+        layout=([preset, Lab.BUTTONS],),
+        on_picture=(*grid, *LINES, "length"),
+        below=(boxes, folded("Other ways to hide", *options.values())),
         compute=compute,
         render=render,
         function=function,
