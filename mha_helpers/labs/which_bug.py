@@ -199,8 +199,8 @@ def render(result):
     """Draw a result: the waiting room, and the patient's chart, a card a probe."""
     said = sentence(result)
     rooms = [
-        svg.document(STRIP, BED[1] + 6, (_patient(result, name, i) for i, name in enumerate(six)), label="Patients.")
-        for six in (BEDS[:6], BEDS[6:])
+        svg.document(STRIP, BED[1] + 6, (_patient(result, name, i) for i, name in enumerate(six)), label=label)
+        for six, label in ((BEDS[:6], said), (BEDS[6:], "More patients."))
     ]
     cards = [
         svg.document(CARD[0], CARD[1], [_to_ask(probe, result.readings.get(probe))], label=f"Probe: {probe}.")

@@ -84,7 +84,7 @@ def test_every_state_is_drawn_with_its_marks(name, token):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         result = detector.compute(state(name, token))
-        arcs, table, _ = detector.render(result).svg.split("</svg>")
+        _, _, arcs, table, _ = detector.render(result).svg.split("</svg>")
     place = WORDS.index(token)
     assert arcs.count(">LEAK</text>") == result.leaks[:, place].sum()
     assert arcs.count(">blind</text>") == result.blind[:, place].sum()

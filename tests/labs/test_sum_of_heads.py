@@ -171,7 +171,7 @@ def test_every_state_is_drawn_without_a_warning():
             warnings.simplefilter("error")
             result = lab_heads.compute(state)
             svg = lab_heads.render(result).svg
-        assert svg.count(": off (") == (~result.on).sum()
+        assert svg.count(">off (") == (~result.on).sum()
         assert svg.count("not its own") == sum(h != b for h, b in zip(result.order, result.blocks, strict=True))
         numbers = re.findall(r">(−?[\d.]+(?:e[+−]\d+)?)</text>", svg)
         assert max(map(len, numbers)) <= 6
@@ -185,7 +185,7 @@ def test_bars_stand_tip_to_tail_and_end_at_the_sum(token):
         start = 0
         for place in range(N_HEADS):
             added = result.contributions[place, feature]
-            assert f'<rect x="{zero + unit * start:g}"' in svg
+            assert f' x="{zero + unit * start:g}"' in svg
             assert f'width="{unit * added:g}"' in svg or added < 1e-12
             start += added
         assert f"M{zero + unit * output:.1f} " in svg

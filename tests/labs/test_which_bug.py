@@ -357,12 +357,12 @@ def test_every_patient_is_drawn_with_its_readings(patient):
         warnings.simplefilter("error")
         result = diagnosis.compute(FIRST | ALL | {"patient": patient})
         page = diagnosis.render(result).html()
-    assert "not asked" not in page
+    assert "Press to ask" not in page
     assert "Cannot be read" not in page
     for found in result.readings.values():
         assert found.words in text_of(page), "broken into lines, and not cut off"
     assert not re.findall(r"\bid=", page)
-    assert diagnosis.render(diagnosis.compute(FIRST | NONE | {"patient": patient})).svg.count("not asked") == 6
+    assert diagnosis.render(diagnosis.compute(FIRST | NONE | {"patient": patient})).svg.count("Press to ask") == 6
 
 
 def test_reset_brings_back_the_first_picture():
