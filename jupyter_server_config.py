@@ -6,7 +6,7 @@ learner about them, so the part of the page that asks is left out.
 Jupyter Server sends a kernel's messages under Nagle's algorithm: the second waits until the browser has
 acknowledged the first, which takes it up to 40 ms. A lab's picture is always the second (the first says
 that the kernel is busy). Without the wait a key press is seen in about 45 ms, not 70: see
-`python -m tools.page.benchmark --only labs`.
+`python -m tools bench --only labs`.
 
 `data/jupyter/custom.css` keeps lines at about 75 letters and marks exercises. It takes the place of a learner's own
 style sheet while the course's JupyterLab runs, and changes none of their files.
@@ -33,7 +33,7 @@ def without_announcements(handler, page_config):
 
 
 # Defaults for JupyterLab's settings, before which a learner's own go: letters typed on a lab's controls are no commands
-# to the notebook (`python -m tools.page.shortcuts`). There is no other way to name a second place for them.
+# to the notebook (`tools/page/shortcuts.py`). There is no other way to name a second place for them.
 settings = str(Path(__file__).parent / "data/jupyter")
 os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, (settings, os.environ.get("JUPYTER_CONFIG_PATH"))))
 

@@ -31,5 +31,5 @@ def data_path(name):
     for folder in (package / "data", package.parent / "data"):
         if (folder / name).is_file():
             return folder / name
-    remedy = "take it: python -m tools.page.pictures" if name.startswith("labs/") else "install mha_helpers again"
+    remedy = "take it: python -m tools refresh" if name.startswith("labs/") else "install mha_helpers again"
     raise ValueError(f"no data file {name!r} beside or inside the package; {remedy}")

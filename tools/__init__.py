@@ -1,1 +1,1 @@
-"""What a maintainer runs: `python -m tools.writing.refresh` and the like."""
+"""What maintainers run, by `python -m tools`."""

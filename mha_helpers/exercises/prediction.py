@@ -111,7 +111,7 @@ class Prediction:
         Returns
         -------
         str
-            Markdown. It is written into the notebooks by `python -m tools.writing.refresh`.
+            Markdown. It is written into the notebooks by `python -m tools refresh`.
 
         Examples
         --------

@@ -1,6 +1,6 @@
 """The trained model's data: read, checked against its checksums, and turned back from 8 bits into float32.
 
-The files stand in `data/all-MiniLM-L6-v2/`, where `python -m tools.model.build_model` wrote them. Their format is
+The files stand in `data/all-MiniLM-L6-v2/`, where its `make.py` wrote them. Their format is
 safetensors: the header's length in 8 bytes, the header (JSON: each array's type, shape and place), the numbers.
 https://huggingface.co/docs/safetensors
 """

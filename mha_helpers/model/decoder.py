@@ -5,7 +5,7 @@ Its blocks keep a residual stream: attention and MLP each read it through a laye
 heads are counted from 0.
 
 Radford et al. (2019), "Language Models are Unsupervised Multitask Learners" (GPT-2). The squared ReLU of the MLP: So et
-al. (2021), "Primer", https://arxiv.org/abs/2109.08668. `python -m tools.model.train_writer` trained the model.
+al. (2021), "Primer", https://arxiv.org/abs/2109.08668. `data/writer/train.py` trained the model.
 """
 
 import functools
@@ -369,7 +369,7 @@ def load_settings():
 
 
 def assemble(tensors, alphabet, n_heads):
-    """Give float32 arrays, which have the names that `tools.model.train_writer` gave them, their places in a model."""
+    """Give float32 arrays, which have the names that `data/writer/train.py` gave them, their places in a model."""
 
     def matrix(name):
         # PyTorch keeps (n_outputs, n_inputs), and multiplies by the transpose.

@@ -1,6 +1,6 @@
 """Trainings of notebook 07's small model that the course has made: right ones, and ones with a mistake.
 
-`python -m tools.model.train_small_runs` makes and measures them.
+`python -m data.small_runs.make` makes and measures them.
 """
 
 import functools

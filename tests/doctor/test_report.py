@@ -10,7 +10,6 @@ from mha_helpers import attention, doctor, exercises
 from mha_helpers.doctor import vocabulary
 from mha_helpers.doctor.__main__ import main
 from mha_helpers.exercises.engine import Exercise
-from tools.doctor.names import PAGE
 
 SICK = """
 import numpy as np
@@ -83,10 +82,6 @@ def test_a_report_fits_on_a_screen_and_its_panel_says_the_same():
         assert said in text
         assert said in panel
     assert json.loads(json.dumps(report.to_json()))["findings"][0]["name"] == "scale-missing"
-
-
-def test_the_page_of_names_is_up_to_date():
-    assert PAGE.read_text(encoding="utf-8") == vocabulary.page(), "run python -m tools.doctor.names"
 
 
 def test_names_are_those_of_the_exercises_but_for_the_new_ones():

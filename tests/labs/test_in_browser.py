@@ -1,6 +1,5 @@
 """The labs in a real JupyterLab, all in one notebook: what is seen, what keys do, what axe says of the controls."""
 
-import json
 import re
 from importlib import import_module
 
@@ -14,7 +13,6 @@ from mha_helpers import labs, running_example
 from mha_helpers.drawing import style
 from mha_helpers.exercises.self_attention.predictions import PROJECTIONS, WORD_VECTORS
 from mha_helpers.model import encoder
-from tools.page import shortcuts
 from tools.page.browser import lab_server, open_notebook, open_page, press_latency, run_all, set_theme, text_of
 from tools.writing.notebooks import KERNELSPEC, write
 
@@ -212,12 +210,6 @@ def test_letters_on_a_cell_are_commands_as_before(seen):
     seen.page.keyboard.press("d")
     seen.page.keyboard.press("d")
     expect(cells).to_have_count(count)
-
-
-def test_the_settings_are_those_of_the_installed_jupyterlab():
-    assert json.loads(shortcuts.SETTINGS.read_text(encoding="utf-8")) == shortcuts.overrides(), (
-        "run python -m tools.page.shortcuts"
-    )
 
 
 # ---- numbers ---------------------------------------------------------------------------------

@@ -310,7 +310,7 @@ def test_the_stored_picture_is_up_to_date(make_lab):
     lab = make_lab()
     with Image.open(io.BytesIO(stored_picture(lab.name).read_bytes())) as picture:
         carried = {key: picture.text[key] for key in ("Description", "Source")}
-    assert carried == fingerprint(lab), "run python -m tools.page.pictures, then python -m tools.writing.refresh"
+    assert carried == fingerprint(lab), "run python -m tools refresh"
 
 
 # ---- Q, K, V workbench -----------------------------------------------------------------------

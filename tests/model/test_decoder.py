@@ -28,7 +28,7 @@ def test_logits_are_those_that_torch_had():
 
 def test_logits_are_those_of_torch_here():
     torch = pytest.importorskip("torch")
-    from tools.model.build_writer import load_module, logits_by_torch
+    from data.writer.make import load_module, logits_by_torch
 
     torch.set_num_threads(1)
     assert_allclose(MODEL.predict(PROMPT)[0], logits_by_torch(load_module(), PROMPT), atol=1e-3)
@@ -36,8 +36,8 @@ def test_logits_are_those_of_torch_here():
 
 def test_torch_writes_what_it_writes():
     torch = pytest.importorskip("torch")
-    from tools.model.build_writer import load_module
-    from tools.model.speed import torch_stream
+    from data.writer.make import load_module
+    from tools.bench.beside_torch import torch_stream
 
     torch.manual_seed(0)
     codes = MODEL.codes(PROMPT).tolist()
@@ -57,7 +57,7 @@ def test_it_is_small_enough():
 def test_it_foretells_plays_that_it_has_not_read():
     assert ORIGINAL["held_out_loss"] <= 1.52
     text, length = decoder.held_out_text(), MODEL.context_length
-    # Windows from all over what `tools.model.build_writer` measures the whole of.
+    # Windows from all over what `data/writer/make.py` measures the whole of.
     losses = [MODEL.loss(text[start : start + length + 1]) for start in range(0, len(text) - length, 3700)]
     assert np.mean(losses) == pytest.approx(ORIGINAL["held_out_loss"], abs=0.06)
 

@@ -43,7 +43,7 @@ def assert_same(found, wanted, atol=1e-4):
 
 @pytest.mark.parametrize("row", FLOAT32, ids=range(len(FLOAT32)))
 def test_it_says_what_the_float32_model_says(model, row):
-    """Numbers from PyTorch, stored by `tools.model.agreement`; the tolerances are what 8 bits cost."""
+    """Numbers from PyTorch, stored by `agreement.py`; the tolerances are what 8 bits cost."""
     found = model.encode(row["sentence"])
     assert len(found.tokens) == row["n_tokens"]
     np.testing.assert_allclose(found.vector[:8], row["vector"], atol=0.006)

@@ -31,4 +31,4 @@ def test_an_answer_to_no_prediction_is_an_error():
 def test_the_notebooks_hold_the_answers_as_they_are_now(path):
     notebook = read(path)
     for stored, written in zip(notebook.cells, fill(notebook).cells, strict=True):
-        assert stored.source == written.source, "run python -m tools.writing.refresh"
+        assert stored.source == written.source, "run python -m tools refresh"

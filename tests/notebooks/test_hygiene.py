@@ -113,7 +113,7 @@ def html(text):
 
 
 BAD = {
-    "stripped": (stripped, r"^cell 2 `import numpy as np` was not run; run python -m tools.writing.refresh"),
+    "stripped": (stripped, r"^cell 2 `import numpy as np` was not run; run python -m tools refresh"),
     "one cell not run": (in_cell(4, execution_count=None), r"^cell 4 .*was not run"),
     "counts out of order": (run_out_of_order, r"^cell 3 .*has execution count 3 where 2 is due"),
     "count skipped": (in_cell(7, execution_count=9), r"^cell 7 .*has execution count 9 where 6 is due"),

@@ -1,11 +1,12 @@
-"""`python -m tools.writing.refresh`: what it stores, that it stores it twice alike, and how it stops."""
+"""`python -m tools refresh`: what it stores, that it stores it twice alike, and how it stops."""
 
 import json
 
 import pytest
 from nbformat import v4
 
-from tools.writing import hygiene, refresh
+from tools import refresh
+from tools.writing import hygiene
 from tools.writing.notebooks import (
     NOTEBOOKS,
     WIDGET_VIEW,
@@ -73,7 +74,7 @@ def refreshed(tmp_path_factory):
     (folder / "beside.txt").write_text("found")
     path = folder / "sitting.ipynb"
     path.write_text(v4.writes(sitting_notebook()), encoding="utf-8")
-    refresh.main([str(path)])
+    refresh.rerun([path])
     return path
 
 
@@ -132,7 +133,7 @@ def test_stores_of_a_lesson_s_error_nothing_that_differs_between_machines(refres
 
 def test_writes_the_same_file_again(refreshed, capsys):
     before = refreshed.read_bytes()
-    refresh.main([str(refreshed)])
+    refresh.rerun([refreshed])
     assert refreshed.read_bytes() == before
     assert capsys.readouterr().out == "sitting.ipynb: unchanged\n"
     assert before.startswith(b'{\n "cells": [\n  {\n')
@@ -148,9 +149,9 @@ def test_stops_at_an_error_and_writes_nothing(tmp_path):
         cells = [v4.new_markdown_cell("# Attention"), v4.new_code_cell(source), v4.new_code_cell("2")]
         write(v4.new_notebook(cells=cells), path)
     before = [path.read_bytes() for path in paths]
-    with pytest.raises(SystemExit) as stopped:
-        refresh.main([str(path) for path in paths])
-    assert stopped.value.code == (
+    with pytest.raises(NotebookError) as stopped:
+        refresh.rerun(paths)
+    assert str(stopped.value) == (
         "bad.ipynb: cell 2 `softmax(scores)`: NameError: name 'softmax' is not defined\nNothing was written."
     )
     assert [path.read_bytes() for path in paths] == before

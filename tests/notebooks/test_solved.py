@@ -1,4 +1,4 @@
-"""`python -m tools.writing.solve`: every check accepts its solution, on a small notebook and on the whole course."""
+"""`python -m tools solve`: every check accepts its solution, on a small notebook and on the whole course."""
 
 import ast
 import builtins

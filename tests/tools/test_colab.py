@@ -1,6 +1,6 @@
-"""`python -m tools.release.colab`, on a small package, a small notebook, and an environment that stands on this one.
+"""`python -m tools colab`, on a small package, a small notebook, and an environment that stands on this one.
 
-Building an environment with Colab's versions is left out: `python -m tools.release.colab` itself does that.
+Building an environment with Colab's versions is left out: `python -m tools colab` itself does that.
 """
 
 import subprocess

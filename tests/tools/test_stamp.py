@@ -1,4 +1,4 @@
-"""The repository's address: one in the whole course, and `python -m tools.release.stamp`, which changes it."""
+"""The repository's address: one in the whole course, and `python -m tools stamp`, which changes it."""
 
 import re
 import shutil

@@ -1,14 +1,14 @@
-"""`python -m tools.judge.oracle compare` tells what today's checks and doctor say otherwise than a stored commit's did.
+"""`python -m tools oracle compare` tells what today's checks and doctor say otherwise than a stored commit's did.
 
 The programs that are judged (every catalogued mistake, every right and wrong answer of the tests, the doctor's corpus)
 are always those of the stored commit, read from git: rewriting the catalogue or the tests changes what judges, and
 never what is judged. They run beside a copy of the package as it was then, so nothing that they import can go missing.
 
-    python -m tools.judge.oracle compare                      # everything; ends with 1 where something differs
-    python -m tools.judge.oracle compare softmax split_heads  # these exercises only
-    python -m tools.judge.oracle compare doctor               # the doctor's corpus only
-    python -m tools.judge.oracle compare --names              # status, names and findings; messages may differ
-    python -m tools.judge.oracle store COMMIT                 # what today's verdicts on COMMIT's programs are
+    python -m tools oracle compare                      # everything; ends with 1 where something differs
+    python -m tools oracle compare softmax split_heads  # these exercises only
+    python -m tools oracle compare doctor               # the doctor's corpus only
+    python -m tools oracle compare --names              # status, names and findings; messages may differ
+    python -m tools oracle store COMMIT                 # what today's verdicts on COMMIT's programs are
 
 A change on purpose is listed in its commit, and the verdicts are stored anew with it.
 """
@@ -170,7 +170,9 @@ def compare(only=(), *, workers=1, names_alone=False):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m tools oracle", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("command", choices=("compare", "store"))
     parser.add_argument("names", nargs="*", help="compare: exercises, or doctor; store: the commit")
     parser.add_argument("--names", action="store_true", dest="names_alone", help="let messages differ")

@@ -1,9 +1,7 @@
-"""Photograph the labs for those who do not run them, and the README's picture.
+"""Pictures of the labs for those who do not run them, and the README's two, taken in a browser.
 
-Usage: python -m tools.page.pictures
-
-A lab's picture (`data/labs`) carries the lab's sentence (text chunk `Description`) and the SHA-256 of
-the HTML that it was taken of (`Source`), so that a test can tell an outdated picture without a browser.
+A picture carries the SHA-256 of the HTML that it was taken of (text chunk `Source`), and a lab's (`data/labs`) also the
+lab's sentence (`Description`): so an outdated one is told without a browser.
 """
 
 import hashlib
@@ -15,13 +13,15 @@ import numpy as np
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from mha_helpers import exercises, labs
+from mha_helpers import doctor, exercises, labs
 from mha_helpers.drawing import style
 from mha_helpers.labs import card
+from mha_helpers.maths.attention import softmax
 from tools.page.browser import open_browser
 
 TOP = Path(__file__).parents[2]
 README_PICTURE = TOP / ".github" / "course.png"
+DOCTOR_PICTURE = TOP / ".github" / "doctor.png"
 SHARPNESS = 2  # pixels of the picture to one of the page, for high-resolution screens
 
 A_LEARNERS_SOFTMAX = """\
@@ -30,6 +30,19 @@ def softmax(scores):
     return exponentials / exponentials.sum(axis=0, keepdims=True)
 
 exercises.softmax.check(softmax)"""
+
+# Heads cut by a reshape alone, as in https://github.com/hyunwoongko/transformer/issues/15, and the divisor of
+# https://github.com/karpathy/ng-video-lecture/pull/6.
+SOMEBODYS_ATTENTION = """\
+def attention(X, W_Q, W_K, W_V, W_O, n_heads):
+    batch, length, d_model = X.shape
+    cut = lambda Y: Y.reshape(batch, n_heads, length, d_model // n_heads)
+    q, k, v = cut(X @ W_Q), cut(X @ W_K), cut(X @ W_V)
+    weights = softmax(q @ k.swapaxes(-1, -2) / d_model**0.5)
+    heads = (weights @ v).swapaxes(1, 2)
+    return heads.reshape(batch, length, d_model) @ W_O
+
+doctor.examine(attention)"""
 
 
 def stored_picture(name):
@@ -44,7 +57,11 @@ def first_page(lab):
 
 def fingerprint(lab):
     """Return what an up-to-date picture of a lab carries in its text chunks."""
-    return {"Description": lab.description, "Source": hashlib.sha256(first_page(lab).encode()).hexdigest()}
+    return {"Description": lab.description, "Source": _sum(first_page(lab))}
+
+
+def _sum(page):
+    return hashlib.sha256(page.encode()).hexdigest()
 
 
 def readme_page():
@@ -67,7 +84,55 @@ def readme_page():
     return code + panel + card.still(lab.title, lab.task, lab.draw(lab.state, attention), note="")
 
 
-def photograph(page, content, path, **texts):
+def doctor_page():
+    """Return the picture of a doctor's report as HTML: two bugs of public repositories, and what they are called."""
+    namespace = {"softmax": softmax, "doctor": doctor}
+    definition, _, call = SOMEBODYS_ATTENTION.rpartition("\n")
+    exec(definition, namespace)
+    report = eval(call, namespace)
+    code = (
+        f'<pre style="margin:0 0 8px; padding:8px 12px; background:#f2f2f2; color:{style.INK}; font-size:13px">'
+        f"{html.escape(SOMEBODYS_ATTENTION)}</pre>"
+    )
+    shown = f"{code}{report._repr_html_()}"
+    return f'<div style="padding:10px; background:{style.PAPER}; font:14px {style.FONT}">{shown}</div>'
+
+
+def wanted():
+    """Return (page, width, text chunks) of every picture, by its path."""
+    found = {}
+    for name in labs.__all__:
+        lab = getattr(labs, name)()
+        found[stored_picture(name)] = first_page(lab), card.STILL_WIDTH, fingerprint(lab)
+    for path, page, width in ((README_PICTURE, readme_page(), card.STILL_WIDTH), (DOCTOR_PICTURE, doctor_page(), 800)):
+        found[path] = page, width, {"Source": _sum(page)}
+    return found
+
+
+def carried(path):
+    """Return a stored picture's text chunks; none where there is no picture."""
+    if not path.exists():
+        return {}
+    with Image.open(path) as picture:
+        return picture.text
+
+
+def retake():
+    """Take the pictures that are not of what is to be seen now; without such no browser is needed."""
+    outdated = {path: found for path, found in wanted().items() if carried(path) != found[-1]}
+    if not outdated:
+        return
+    with open_browser() as browser:
+        for path, (content, width, texts) in outdated.items():
+            # What moves is shown where it arrives: in the midst of it, words would stand beside other words' numbers.
+            page = browser.new_page(
+                viewport={"width": width, "height": 100}, device_scale_factor=SHARPNESS, reduced_motion="reduce"
+            )
+            photograph(page, content, path, texts)
+            page.close()
+
+
+def photograph(page, content, path, texts):
     """Write a page of HTML as a PNG, with text chunks."""
     page.set_content(f'<body style="margin:0">{content}</body>')
     picture = Image.open(io.BytesIO(page.screenshot(full_page=True)))
@@ -81,19 +146,3 @@ def photograph(page, content, path, **texts):
         path, pnginfo=chunks, optimize=True
     )
     print(f"{path.relative_to(TOP)}: {path.stat().st_size / 1000:.0f} kB")
-
-
-def main():
-    with open_browser() as browser:
-        # What moves is shown where it arrives: a still in the midst of it would put words beside other words' numbers.
-        page = browser.new_page(
-            viewport={"width": card.STILL_WIDTH, "height": 100}, device_scale_factor=SHARPNESS, reduced_motion="reduce"
-        )
-        for name in labs.__all__:
-            lab = getattr(labs, name)()
-            photograph(page, first_page(lab), stored_picture(name), **fingerprint(lab))
-        photograph(page, readme_page(), README_PICTURE)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,4 @@
-"""Write the settings that keep a notebook's shortcuts out of the labs.
-
-Usage: python -m tools.page.shortcuts
+"""The settings that keep a notebook's shortcuts out of the labs.
 
 JupyterLab takes letters and arrows that are typed on a radio button or a check box for commands to the notebook: "b"
 inserts a cell, "d d" deletes one. These settings (`data/jupyter/labconfig`) switch each such shortcut off and on again
@@ -38,12 +36,6 @@ def _with_modifier(keys):
     return any(part in key for key in keys for part in ("Ctrl ", "Accel ", "Alt ", "Cmd "))
 
 
-def main():
-    SETTINGS.parent.mkdir(parents=True, exist_ok=True)
-    one_a_line = json.dumps(overrides()).replace('{"command"', '\n{"command"')
-    SETTINGS.write_text(one_a_line + "\n", encoding="utf-8")
-    print(SETTINGS.relative_to(TOP))
-
-
-if __name__ == "__main__":
-    main()
+def written():
+    """Return the text of the settings' file."""
+    return json.dumps(overrides()).replace('{"command"', '\n{"command"') + "\n"

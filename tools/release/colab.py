@@ -1,7 +1,5 @@
 """Run every notebook as Colab would: with its versions, and nothing of the course but the notebook's file.
 
-Usage: python -m tools.release.colab [NOTEBOOK ...] [--python PYTHON] [--installed]
-
 The package is built as a wheel. An environment is made that has what tests/colab.txt lists, or, with `--installed`,
 what the Python has (inside Colab's own image). Then each notebook is copied alone into an empty folder and run under
 nbval, in a kernel that looks like Colab's to its set-up cell: what it shows must be what is stored, and of the
@@ -18,7 +16,7 @@ import tomllib
 from pathlib import Path
 
 from tools.release.environments import ROOT, install, make_environment, packages, run_pytest
-from tools.release.table import print_table
+from tools.table import print_table
 from tools.writing.notebooks import CELL_TIMEOUT, ONE_THREAD, add_notebooks
 
 PACKAGE = "mha_helpers"
@@ -130,7 +128,7 @@ def verdict(outcome, changes, installed):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(prog="python -m tools.release.colab", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m tools colab", description=__doc__)
     add_notebooks(parser)
     parser.add_argument("--python", help=f"the interpreter to take; default: Python {PYTHON}, found or fetched by uv")
     parser.add_argument("--installed", action="store_true", help=f"with its own packages, not those of {VERSIONS}")
@@ -153,7 +151,3 @@ def main(argv=None):
         print_table(version, ["package", "version"], [[name, found.get(name, "none")] for name in SHOWN])
         print_table("Each notebook alone", ["notebook", "cells", "seconds", "outcome"], table)
     sys.exit(0 if all(said == "as stored" for *_, said in table) else 1)
-
-
-if __name__ == "__main__":
-    main()

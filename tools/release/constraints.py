@@ -1,6 +1,6 @@
-"""Choose a version of everything that pip brings along with the course: `python -m tools.release.constraints`.
+"""A version of everything that pip brings along with the course, in `workshop/constraints.txt`.
 
-Writes `workshop/constraints.txt`, with which an instructor makes the stick. requirements.txt pins what it names. What
+With it an instructor makes the stick. requirements.txt pins what it names. What
 those packages need in turn, pip would choose on the machine that makes the stick, and some choices want a newer Python
 than a learner has. Here every version suits every Python from 3.11.0 on.
 """
@@ -16,9 +16,7 @@ FILE = ROOT / "workshop/constraints.txt"
 OLDEST = "3.11.0"
 # What building the course's own package takes, which pip does without a network from the stick.
 BUILD = ("hatchling", "editables")
-HEAD = (
-    "# Written by python -m tools.release.constraints: what everything that pip brings along must be, for the stick.\n"
-)
+HEAD = "# Written by python -m tools refresh: what everything that pip brings along must be, for the stick.\n"
 
 
 def pinned():
@@ -27,7 +25,13 @@ def pinned():
     return [line for line in lines if re.match(r"\w+==", line)]
 
 
-def main():
+def outdated():
+    """Say whether requirements.txt pins something that the constraints do not have so."""
+    return not set(pinned()) <= set(FILE.read_text(encoding="utf-8").splitlines())
+
+
+def choose():
+    """Write the constraints anew; this asks a package registry."""
     with tempfile.TemporaryDirectory() as folder:
         wanted, chosen = Path(folder, "wanted.txt"), Path(folder, "chosen.txt")
         shutil.copy(FILE, chosen)  # where a version of it still fits, uv keeps it
@@ -42,7 +46,3 @@ def main():
         ]
         uv("pip", "compile", "--quiet", *options, f"--output-file={chosen}", str(wanted))
         FILE.write_text(HEAD + chosen.read_text(encoding="utf-8"), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

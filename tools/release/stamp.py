@@ -1,7 +1,5 @@
 """Write the repository's address wherever the course names it: what a fork runs once.
 
-Usage: python -m tools.release.stamp OWNER/REPOSITORY
-
 The address that counts is `[project.urls] Repository` in pyproject.toml. Wherever that repository is named, in a
 notebook's launch links and set-up cell above all, the new one takes its place. Commit what changes.
 """
@@ -39,14 +37,10 @@ def _owner_and_name(text):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(prog="python -m tools.release.stamp", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m tools stamp", description=__doc__)
     parser.add_argument("repository", type=_owner_and_name, metavar="OWNER/REPOSITORY")
     new, old = parser.parse_args(argv).repository, repository()
     for path in naming(old):
         content = path.read_bytes()  # bytes: line ends stay as they are
         path.write_bytes(re.sub(rf"/{re.escape(old)}(?![\w-])".encode(), f"/{new}".encode(), content))
         print(f"{path.relative_to(ROOT)}: {new}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,4 @@
-"""Write what follows from the notebooks: the tables of the README and of the instructor's pages, and the day sheets.
-
-Usage: python -m tools.teaching.guide
+"""What follows from the notebooks: the tables of the README and of the instructor's pages, and the day sheets.
 
 The tables stand between comments, `<!-- 01: ... -->`, `<!-- half day: ... -->` or `<!-- notebooks: ... -->`, and
 `<!-- end -->`; a day's comment says when it begins and what comes then. `tools/teaching/plan.py` says what is read.
@@ -8,7 +6,6 @@ In the tables of wrong answers it writes one column: the number of the running e
 """
 
 import re
-import sys
 
 from mha_helpers import exercises
 from mha_helpers.exercises.moved_numbers import moved_number
@@ -135,18 +132,3 @@ def all_written():
     texts[README] = documents(texts[README], plans)
     texts[BY_NOTEBOOK] = with_moved_numbers(texts[BY_NOTEBOOK])
     return texts
-
-
-def main():
-    try:
-        texts = all_written()
-    except NotebookError as error:
-        sys.exit(f"{error}\nNothing was written.")
-    for path, text in texts.items():
-        before = path.read_text(encoding="utf-8")
-        path.write_text(text, encoding="utf-8", newline="\n")
-        print(f"{path.relative_to(ROOT)}: {'unchanged' if text == before else 'written'}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,5 @@
 """Show an instructor what a room got wrong, from the files that its learners handed in.
 
-Usage: python -m tools.teaching.room FOLDER
-
 Learners make these files with `exercises.keep_results()`. Every `.jsonl` file in the folder or below it counts as one
 learner, whatever its name. Lines that are no results are named and left out: after a crash the last may be half a line.
 """
@@ -132,7 +130,7 @@ def course_order():
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(prog="python -m tools.teaching.room", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m tools room", description=__doc__)
     parser.add_argument("folder", type=Path, metavar="FOLDER", help=f"where the learners' {SUFFIX} files are")
     folder = parser.parse_args(argv).folder
     if not folder.is_dir():
@@ -154,7 +152,3 @@ def main(argv=None):
     for name, row in rows.items():
         print(COLUMNS.format(f"{notebook_of.get(name, '  ')} {name}", *row.cells()).rstrip())
     print(f"\n{LEGEND}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,7 @@
 """Write each prediction's answer into the notebooks, folded, for readers who have no kernel to commit in.
 
 A Markdown cell that begins with `<!-- answer: predict_order -->` holds nothing else of its own: what follows that
-line is written by `python -m tools.writing.refresh`, from what `exercises.predict_order.commit` says.
+line is written by `python -m tools refresh`, from what `exercises.predict_order.commit` says.
 """
 
 import copy

@@ -1,17 +1,13 @@
 """Find what nbval does not see in a stored notebook, and what would make it fail for no reason.
 
-Usage: python -m tools.writing.hygiene [NOTEBOOK ...]
-
 nbval passes a notebook whose outputs were stripped or whose pictures were swapped, and fails on
 outputs that no two runs share. Nothing is executed here.
 """
 
-import argparse
 import ast
 import base64
 import io
 import re
-import sys
 from collections import Counter
 from html.parser import HTMLParser
 from itertools import count
@@ -19,11 +15,11 @@ from itertools import count
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from PIL import Image
 
-from tools.writing.notebooks import WIDGET_VIEW, NotebookError, add_notebooks, label, parse, plain_python, read, tags
+from tools.writing.notebooks import WIDGET_VIEW, NotebookError, label, parse, plain_python, tags
 from tools.writing.raster import svg_in
 from tools.writing.solve import stub
 
-REFRESH = "run python -m tools.writing.refresh"
+REFRESH = "run python -m tools refresh"
 # What redraws an output after the fact: nbval sees the pieces in another order each time.
 REDRAWING = {"Output", "clear_output", "interact", "interact_manual", "interactive", "interactive_output"}
 REDRAWING |= {"display_id", "update_display"}
@@ -227,15 +223,3 @@ def _images(data):
             f"shows a PNG whose own Description is {description!r} beside the text {text!r}: one of them is another "
             f'picture\'s; save the figure with metadata={{"Description": text}} and {REFRESH}'
         )
-
-
-def main(argv=None):
-    parser = argparse.ArgumentParser(prog="python -m tools.writing.hygiene", description=__doc__.partition("\n")[0])
-    add_notebooks(parser)
-    found = [f"{path.name}: {it}" for path in parser.parse_args(argv).notebooks for it in problems(read(path))]
-    print(*found, sep="\n") if found else print("nothing to report")
-    sys.exit(1 if found else 0)
-
-
-if __name__ == "__main__":
-    main()

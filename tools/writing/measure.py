@@ -1,16 +1,11 @@
 """Measure how much a notebook asks of its reader: words, lines of code, links, minutes, pictures and listings.
 
-Usage: python -m tools.writing.measure [NOTEBOOK ...]
-
 The core path is what stands before the heading "Further". Its limits, which a test holds: 2,000 words of prose (what is
 folded away not counted), 90 lines of code (the folded set-up cell not counted) and 45 minutes.
 """
 
-import argparse
 import re
 from typing import NamedTuple
-
-from tools.writing.notebooks import add_notebooks, read
 
 FURTHER = re.compile(r"^## Further$", re.MULTILINE)
 FOLDED = re.compile(r"<!--.*?-->|<details.*?</details>", re.DOTALL)
@@ -88,19 +83,14 @@ def minutes(notebook):
     return int(found[1]) if found else None
 
 
-def main(argv=None):
-    parser = argparse.ArgumentParser(prog="python -m tools.writing.measure", description=__doc__.partition("\n")[0])
-    add_notebooks(parser)
-    print(
-        "| notebook | part | words | code lines | links | long listings | pictures | words before the first | minutes |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|")
-    for path in parser.parse_args(argv).notebooks:
-        notebook = read(path)
+def table(notebooks):
+    """Return the lines of a table of notebooks, which are given by their paths."""
+    lines = [
+        "| notebook | part | words | code lines | links | long listings | pictures | words before one | minutes |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for path, notebook in notebooks.items():
         for part, cells in {"core": core_path(notebook), "whole": notebook.cells}.items():
             said = minutes(notebook) if part == "core" else ""
-            print(f"| {path.stem} | {part} | {' | '.join(map(str, measured(cells)))} | {said} |")
-
-
-if __name__ == "__main__":
-    main()
+            lines.append(f"| {path.stem} | {part} | {' | '.join(map(str, measured(cells)))} | {said} |")
+    return lines

@@ -47,8 +47,8 @@ def _file(name):
     return Path(name)
 
 
-def write_copies(parser, argv, make, suffix, more=None):
-    """Run a command line `FOLDER [NOTEBOOK ...]`, which writes a file for each notebook: all of them, or none.
+def write_files(parser, argv, make, more=None):
+    """Run a command line `FOLDER [NOTEBOOK ...]`, which writes files for each notebook: all of them, or none.
 
     The folder is new or empty: somebody may have worked in the files that are there.
 
@@ -57,9 +57,8 @@ def write_copies(parser, argv, make, suffix, more=None):
     parser : argparse.ArgumentParser
     argv : list of str or None
     make : callable
-        From a notebook's path to the text of its file. A NotebookError ends the command, and is shown.
-    suffix : str
-        What the files' names end in: ".html".
+        From a notebook's path to a dict: the texts of its files, by name ("slides/01_self_attention.html"). A
+        NotebookError ends the command, and is shown.
     more : dict of str to callable, optional
         Files to write as well: from a name to what makes its text of all the paths.
     """
@@ -74,14 +73,14 @@ def write_copies(parser, argv, make, suffix, more=None):
     texts = {}
     for path in notebooks:
         try:
-            texts[folder / f"{path.stem}{suffix}"] = make(path)
+            texts |= make(path)
         except NotebookError as error:
             sys.exit(f"{path.name}: {error}\nNothing was written.")
-    texts |= {folder / name: make_of_all(notebooks) for name, make_of_all in (more or {}).items()}
-    folder.mkdir(parents=True, exist_ok=True)
-    for file, text in texts.items():
-        file.write_text(text, encoding="utf-8", newline="\n")
-        print(file)
+    texts |= {name: make_of_all(notebooks) for name, make_of_all in (more or {}).items()}
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+        print(folder / name)
 
 
 def read(path):

@@ -1,7 +1,5 @@
 """Write solved copies of notebooks, for instructors, and prove that the checks accept the solutions.
 
-Usage: python -m tools.writing.solve FOLDER [NOTEBOOK ...]
-
 Each exercise's stub becomes its solution and each prediction's `answer = None` the right answer.
 The copies are executed; when any check does not say that it is right, nothing is written.
 """
@@ -24,7 +22,7 @@ from tools.writing.notebooks import (
     read,
     serialised,
     tags,
-    write_copies,
+    write_files,
 )
 
 ASK = re.compile(r"exercises\.(\w+)\.(check|commit)")
@@ -154,9 +152,5 @@ def _verify(number, cell):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(prog="python -m tools.writing.solve", description=__doc__.partition("\n")[0])
-    write_copies(parser, argv, lambda path: serialised(solve(read(path), path.parent)), ".ipynb")
-
-
-if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(prog="python -m tools solve", description=__doc__)
+    write_files(parser, argv, lambda path: {path.name: serialised(solve(read(path), path.parent))})

@@ -1,10 +1,10 @@
 """Train the model that writes: a GPT over the characters of Shakespeare's plays, small enough for a laptop.
 
-Usage: python -m tools.model.train_writer [--steps N] [--resume] [--folder FOLDER]
+Usage: python -m data.writer.train [--steps N] [--resume] [--folder FOLDER]
 
 Learns from the first nine tenths of `data/writer/shakespeare.txt` and is measured on the whole last tenth. Needs
 PyTorch, and about an hour on two cores. Every `--every` steps it writes a checkpoint, from which `--resume`
-goes on, and a line of the log. `python -m tools.model.build_writer` turns the last checkpoint into the course's data.
+goes on, and a line of the log. `make.py` turns the last checkpoint into the course's data.
 On a busy machine, set OMP_WAIT_POLICY=passive: threads that wait for each other then use up no processor.
 
 What makes a small model learn quickly here: its matrices take Muon's steps (Jordan et al. 2024,
@@ -21,7 +21,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-TEXT = Path(__file__).parents[2] / "data" / "writer" / "shakespeare.txt"
+TEXT = Path(__file__).with_name("shakespeare.txt")
 SETTINGS = {
     "n_layers": 4,
     "n_heads": 6,

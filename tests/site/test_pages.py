@@ -1,4 +1,4 @@
-"""`python -m tools.writing.export`: pages that hold everything and load nothing."""
+"""`python -m tools site`: pages that hold everything and load nothing."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 from nbformat import v4
 
-from tools.writing import export
+from tools.site import command, pages
 from tools.writing.hygiene import REMOTE
 from tools.writing.notebooks import NOTEBOOKS, course_notebooks, read, write
 
@@ -40,7 +40,7 @@ DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0
 def folder(tmp_path_factory):
     """The whole course as pages."""
     folder = tmp_path_factory.mktemp("export") / "new" / "pages"
-    export.main([str(folder)])
+    command.main([str(folder)])
     return folder
 
 
@@ -77,7 +77,7 @@ def test_a_browser_shows_the_page_from_its_file_alone(browser, folder, path, sch
 
 
 def page_of(*cells):
-    return BeautifulSoup(export.export(v4.new_notebook(cells=list(cells)), "a page"), "html.parser")
+    return BeautifulSoup(pages.export(v4.new_notebook(cells=list(cells)), "a page"), "html.parser")
 
 
 def test_the_page_loads_nothing(exported):
@@ -189,8 +189,8 @@ def test_overwrites_nothing_and_writes_nothing_when_a_formula_is_wrong(folder, t
     path = tmp_path / "wrong.ipynb"
     write(v4.new_notebook(cells=[v4.new_markdown_cell("# One"), v4.new_markdown_cell(r"See $\unheard$")]), path)
     with pytest.raises(SystemExit, match="is not an empty folder; name a new one"):
-        export.main([str(folder), str(path)])
+        command.main([str(folder), str(path)])
     with pytest.raises(SystemExit, match=r"(?s)wrong.ipynb: cell 2 `See .* has the formula .*Nothing was written"):
-        export.main([str(tmp_path / "new"), str(COURSE[0]), str(path)])
+        command.main([str(tmp_path / "new"), str(COURSE[0]), str(path)])
     assert not (tmp_path / "new").exists()
     assert capsys.readouterr().out == ""

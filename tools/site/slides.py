@@ -1,6 +1,4 @@
-"""Write the notebooks as slides, one HTML file each: for a projector, without a network.
-
-Usage: python -m tools.teaching.slides FOLDER [NOTEBOOK ...]
+"""A notebook as slides, in one HTML file: for a projector, without a network.
 
 Which cells are shown is stored in the notebooks, as Jupyter's slide types (JupyterLab: property inspector, "Slide
 Type"). A `slide` begins at the cell's first heading, and what stands before that are notes to the slide before. A
@@ -10,7 +8,6 @@ all; a cell without a type goes on with the slide before it. Each further headin
 The folded answer to a prediction is open, on a slide of its own after the question.
 """
 
-import argparse
 import copy
 import re
 from pathlib import Path
@@ -19,9 +16,9 @@ from nbconvert.exporters import SlidesExporter
 from nbformat.v4 import new_markdown_cell
 from traitlets import default
 
+from tools.site.formulas import rendered
 from tools.writing.answers import MARK
-from tools.writing.formulas import rendered
-from tools.writing.notebooks import NotebookError, read, slide_type, tags, write_copies
+from tools.writing.notebooks import NotebookError, slide_type, tags
 
 HEADING = re.compile(r"^#+ .*", re.MULTILINE)
 SECTION = re.compile(r"^## .*", re.MULTILINE)
@@ -46,6 +43,10 @@ class _Page(SlidesExporter):
         yield "rendered", rendered
 
 
+def has_slides(notebook):
+    return any(slide_type(cell) in BEGINNINGS for cell in notebook.cells)
+
+
 def slides(notebook):
     """Render a notebook's slides.
 
@@ -64,7 +65,7 @@ def slides(notebook):
     NotebookError
         If no cell begins a slide, or a formula cannot be converted.
     """
-    if not any(slide_type(cell) in BEGINNINGS for cell in notebook.cells):
+    if not has_slides(notebook):
         raise NotebookError('has no slides; give its cells slide types (JupyterLab: property inspector, "Slide Type")')
     return _Page().from_notebook_node(cut(notebook))[0]
 
@@ -133,12 +134,3 @@ def _shorten(cell):
     else:
         cell.metadata.code = False
         cell.outputs = pictures
-
-
-def main(argv=None):
-    parser = argparse.ArgumentParser(prog="python -m tools.teaching.slides", description=__doc__.partition("\n")[0])
-    write_copies(parser, argv, lambda path: slides(read(path)), ".html")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """How fast the course's attention is, and the writing on it, beside PyTorch's: in turns, so that both meet the same.
 
-`python -m tools.page.benchmark --only attention` and `--only writing` print it. With OMP_NUM_THREADS=1 and
+`python -m tools bench --only attention` and `--only writing` print it. With OMP_NUM_THREADS=1 and
 OPENBLAS_NUM_THREADS=1 before it both sides have one thread, as a learner on a busy hub has.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 from mha_helpers.maths.attention import scaled_dot_product_attention
 from mha_helpers.maths.blockwise import blockwise_attention
 from mha_helpers.model import decoder
-from tools.release.table import print_table
+from tools.table import print_table
 
 N_HEADS, D_HEAD = 8, 64
 LENGTHS, RUNS = (512, 2048), 9
@@ -112,7 +112,7 @@ def writing():
     model = decoder.load()
     calls = {"the course's": lambda: list(itertools.islice(model.stream(PROMPT), N_WRITTEN))}
     if torch is not None:
-        from tools.model.build_writer import load_module
+        from data.writer.make import load_module
 
         module, codes = load_module(), model.codes(PROMPT).tolist()
 

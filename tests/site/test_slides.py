@@ -7,7 +7,7 @@ from bs4 import BeautifulSoup
 from nbformat import v4
 
 from mha_helpers import exercises
-from tools.teaching import slides
+from tools.site import command, slides
 from tools.writing.notebooks import (
     NOTEBOOKS,
     NotebookError,
@@ -16,7 +16,6 @@ from tools.writing.notebooks import (
     read,
     slide_type,
     tags,
-    write,
 )
 
 # Of an empty course the tests fail for want of a file; with no case at all they would be skipped.
@@ -101,27 +100,6 @@ def test_of_code_what_fits_is_shown():
     assert text.count("1 < 2") == 2, "of the short and the long code, not of the exercise"
 
 
-def test_a_notebook_without_slides_is_an_error(tmp_path):
-    path = tmp_path / "plain.ipynb"
-    write(notebook_of(cell("# Title")), path)
-    with pytest.raises(SystemExit, match=r"plain\.ipynb: has no slides; give its cells slide types"):
-        slides.main([str(tmp_path / "pages"), str(path)])
-    assert not (tmp_path / "pages").exists()
-
-
-def test_nothing_is_overwritten(tmp_path, capsys):
-    path, pages = tmp_path / "one.ipynb", tmp_path / "pages"
-    write(notebook_of(cell("# Title", "slide")), path)
-    slides.main([str(pages), str(path)])
-    assert capsys.readouterr().out == f"{pages / 'one.html'}\n"
-    (pages / "one.html").write_text("changed")
-    with pytest.raises(SystemExit, match="is not an empty folder; name a new one"):
-        slides.main([str(pages), str(path)])
-    assert (pages / "one.html").read_text() == "changed"
-    with pytest.raises(SystemExit, match="2"):
-        slides.main([str(tmp_path / "more"), str(path), str(path)])
-
-
 def test_slide_types_survive_a_refresh():
     notebook = notebook_of(cell("# Title", "slide"), cell("Text", "notes"), cell("Text"))
     notebook.cells[2].metadata["slideshow"] = {"slide_type": "-"}
@@ -175,9 +153,9 @@ def test_the_page_names_nothing_to_load(path):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    pages = tmp_path_factory.mktemp("slides")
-    slides.main([str(pages)])
-    return pages
+    pages = tmp_path_factory.mktemp("site")
+    command.main([str(pages)])
+    return pages / "slides"
 
 
 @pytest.fixture
@@ -315,10 +293,8 @@ def test_printing_gives_every_slide_a_page_with_its_fragments(opened):
     assert len(re.findall(rb"/Type\s*/Page\b", pages)) == count
 
 
-def test_the_error_of_a_formula_names_the_notebook(tmp_path):
-    path = tmp_path / "bad.ipynb"
-    write(notebook_of(cell(r"# Title $\frac$", "slide")), path)
-    with pytest.raises(SystemExit, match=r"bad\.ipynb: has the formula"):
-        slides.main([str(tmp_path / "pages"), str(path)])
-    with pytest.raises(NotebookError, match="has no slides"):
+def test_what_cannot_be_shown_is_said():
+    with pytest.raises(NotebookError, match="has the formula"):
+        slides.slides(notebook_of(cell(r"# Title $\frac$", "slide")))
+    with pytest.raises(NotebookError, match="has no slides; give its cells slide types"):
         slides.slides(notebook_of(cell("# Title")))

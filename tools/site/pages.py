@@ -1,12 +1,5 @@
-"""Write notebooks as web pages, to be read without Jupyter and without a network.
+"""Notebooks as web pages, to be read without Jupyter and without a network, and the page that leads to them."""
 
-Usage: python -m tools.writing.export FOLDER [NOTEBOOK ...]
-
-A page is one file with everything that its notebook has stored: text, code, formulas, pictures.
-Nothing is run. `index.html` leads to the pages: together they are the course for a reader with nothing but a browser.
-"""
-
-import argparse
 import html
 import re
 from pathlib import Path
@@ -18,11 +11,12 @@ from mha_helpers import course
 from mha_helpers.drawing import style
 from mha_helpers.drawing.shown import CourseFigure
 from mha_helpers.drawing.strip import strip
-from tools.writing.formulas import rendered
-from tools.writing.notebooks import NotebookError, label, read, write_copies
+from tools.site.formulas import rendered
+from tools.site.slides import has_slides
+from tools.writing.notebooks import NotebookError, label, read
 
-TEMPLATE = Path(__file__).with_suffix(".html.j2")
-INDEX = Path(__file__).with_name("export_index.html.j2")
+TEMPLATE = Path(__file__).with_name("page.html.j2")
+INDEX = Path(__file__).with_name("index.html.j2")
 TITLE = re.compile(r"# (.*)")
 MINUTES = re.compile(r"\*\*Minutes:?\*\*:? *(.*?)[.\n]")
 NOTEBOOK_LINK = re.compile(r'(<a href="[^":]*)\.ipynb(?=["#])')  # a colon is only in a link elsewhere
@@ -112,18 +106,10 @@ def index(paths):
                 "title": title(notebook, path.stem),
                 "question": known[path.stem].question if path.stem in known else "",
                 "minutes": minutes[1].strip() if minutes else "",
+                "slides": f"slides/{path.stem}.html" if has_slides(notebook) else "",
             }
         )
     fragments, width, height = strip("")
     picture = CourseFigure(width, height, fragments, "The course's map: from self-attention to a model that writes.")
     template = Environment(autoescape=True).from_string(INDEX.read_text(encoding="utf-8"))
     return template.render(entries=entries, map=picture.html(), colour=style.HEADS[0])
-
-
-def main(argv=None):
-    parser = argparse.ArgumentParser(prog="python -m tools.writing.export", description=__doc__.partition("\n")[0])
-    write_copies(parser, argv, lambda path: export(read(path), path.stem), ".html", more={"index.html": index})
-
-
-if __name__ == "__main__":
-    main()

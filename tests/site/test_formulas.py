@@ -1,11 +1,11 @@
-"""`tools.writing.formulas`: formulas become MathML, and only formulas; one that cannot is named."""
+"""`tools.site.formulas`: formulas become MathML, and only formulas; one that cannot is named."""
 
 import re
 
 import pytest
 from bs4 import BeautifulSoup
 
-from tools.writing.formulas import rendered
+from tools.site.formulas import rendered
 from tools.writing.notebooks import NotebookError, course_notebooks, read
 
 

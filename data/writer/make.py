@@ -1,6 +1,6 @@
-"""Turn a checkpoint of `tools.model.train_writer` into the course's data: its weights in float16, settings and log.
+"""Turn a checkpoint of `train.py` into the course's data: its weights in float16, settings and log.
 
-Usage: python -m tools.model.build_writer [--folder FOLDER]
+Usage: python -m data.writer.make [--folder FOLDER]
 
 Needs PyTorch, to read the checkpoint, and writes down what PyTorch answers for the tests. Prints the loss on the whole
 last tenth, with the weights as they are stored.
@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from data.writer.train import Writer
 from mha_helpers.model import decoder
 from mha_helpers.model.data import ORIGIN, WEIGHTS
-from tools.model.build_model import describe, write_safetensors
-from tools.model.train_writer import Writer
+from tools.weights import describe, write_safetensors
 
 REPOSITORY = Path(__file__).parents[2]
-TARGET = REPOSITORY / "data" / decoder.FOLDER
+TARGET = Path(__file__).parent
 LOG = "training.jsonl"
 BY_TORCH = REPOSITORY / "tests" / "model" / "writer_by_torch.json"
 PROMPT = "ROMEO:\nBut, soft! what light through yonder window breaks?\n"
@@ -37,7 +37,7 @@ def build(checkpoint, log, text):
         "model": "a GPT over characters, trained for this course",
         "text": "Shakespeare's plays (public domain), as karpathy/char-rnn has them in data/tinyshakespeare/input.txt",
         "licence": "the text is in the public domain; the weights are the course's, BSD-3-Clause",
-        "commands": ["python -m tools.model.train_writer", "python -m tools.model.build_writer"],
+        "commands": ["python -m data.writer.train", "python -m data.writer.make"],
         "settings": settings,
         "parameters": sum(array.size for array in stored.values()),
         "held_out_loss": round(model.loss(held_out), 4),

@@ -1,10 +1,9 @@
-"""`python -m tools.doctor.measure` examines a hundred random alterations of right attention, and counts.
+"""The doctor on random alterations of right attention.
 
-Each has one to three mistakes, drawn by a seed: in the plain call or in the use of its mask. Printed are the shares
-that were found, named fully, in part and wrongly, and the time of an examination.
+Each has one to three mistakes: in the plain call or in the use of its mask. Printed are the shares that were found,
+named fully, in part and wrongly, and the time of an examination.
 """
 
-import argparse
 import time
 from collections import Counter
 
@@ -16,7 +15,7 @@ from mha_helpers.doctor.forms import FORMS
 from mha_helpers.doctor.large_scores import FITS_FLOAT16
 from mha_helpers.doctor.mask_steps import BUILT_IN, RULES, hiding
 
-WIDTH, HEADS = 64, 8
+PATIENTS = 100
 # These need more than X and four matrices without biases, or change nothing there.
 NEEDS_MORE = {
     "bias-left-out",
@@ -79,14 +78,11 @@ def judged(report, names):
     return "fully" if all(any(name in alike for alike in found) for name in names) else "in part"
 
 
-def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args(arguments)
-    rng = np.random.default_rng(options.seed)
+def random_alterations():
+    """How many of a hundred alterations, drawn with a fixed seed, the doctor finds and names, and how long it takes."""
+    rng = np.random.default_rng(0)
     counts, seconds = Counter(), []
-    for i in range(options.count):
+    for i in range(PATIENTS):
         forms, rule = drawn(rng)
         names = {
             name
@@ -104,7 +100,3 @@ def main(arguments=None):
     print("  ".join(f"{word} {counts[word]}" for word in ("found", "fully", "in part", "unnamed", "wrongly", "missed")))
     for word, column in zip(("by the clock", "of processor"), np.array(seconds).T, strict=True):
         print(f"seconds {word}: median {np.median(column):.2f}, worst {column.max():.2f}")
-
-
-if __name__ == "__main__":
-    main()

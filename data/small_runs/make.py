@@ -1,6 +1,6 @@
 """Train notebook 07's small model in every way that its lab and its table show, and store what came of it.
 
-Usage: python -m tools.model.train_small_runs
+Usage: python -m data.small_runs.make
 
 Takes about a minute. The losses and moments that the lab steps through go into `data/small_runs/`.
 """
@@ -12,10 +12,10 @@ import numpy as np
 
 from mha_helpers.model import small_runs
 from mha_helpers.model.data import ORIGIN, WEIGHTS
-from tools.model.build_model import describe, write_safetensors
-from tools.release.table import print_table
+from tools.table import print_table
+from tools.weights import describe, write_safetensors
 
-TARGET = Path(__file__).parents[2] / "data" / small_runs.FOLDER
+TARGET = Path(__file__).parent
 
 
 def measured(training):
@@ -41,11 +41,10 @@ def main():
     origin = {
         "model": "notebook 07's small model, trained rightly and with mistakes, at several of its steps",
         "licence": "the course's, BSD-3-Clause",
-        "commands": ["python -m tools.model.train_small_runs"],
+        "commands": ["python -m data.small_runs.make"],
         "built": describe({WEIGHTS: weights}),
         "runs": runs,
     }
-    TARGET.mkdir(exist_ok=True)
     (TARGET / WEIGHTS).write_bytes(weights)
     (TARGET / ORIGIN).write_text(json.dumps(origin) + "\n", encoding="utf-8")
     rows = [[name, *found["outcome"].values()] for name, found in runs.items()]

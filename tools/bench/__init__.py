@@ -1,0 +1,1 @@
+"""What the course promises to keep small or fast, measured."""

@@ -1,1 +1,0 @@
-"""What a maintainer runs around the doctor."""

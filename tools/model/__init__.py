@@ -1,1 +1,0 @@
-"""Building the trained models' data."""

@@ -1,0 +1,66 @@
+"""Write every file that follows from others, so that nothing stored is older than what it was made of.
+
+A lab's stored picture is taken anew where the lab has another first state. The notebooks that are named (by default
+all) are run in a clean kernel, and store what they show, with their predictions' folded answers. Then come the tables,
+sheets and lists that follow from notebooks and package. Every notebook is run before any is written: when a cell
+raises, no notebook changes.
+"""
+
+import argparse
+import sys
+
+from mha_helpers.doctor import vocabulary
+from tools import rooms
+from tools.page import pictures, shortcuts
+from tools.release import constraints
+from tools.teaching import guide
+from tools.writing.answers import fill
+from tools.writing.notebooks import NOTEBOOKS, NotebookError, add_notebooks, execute, read, write
+from tools.writing.raster import add_pngs
+
+ROOT = NOTEBOOKS.parent
+
+
+def rerun(paths):
+    """Run notebooks and store what they show: all of them, or none; NotebookError says which cell stopped."""
+    refreshed = {}
+    for path in paths:
+        stored = read(path)
+        try:
+            refreshed[path] = execute(fill(stored), path.parent)
+        except NotebookError as error:
+            raise NotebookError(f"{path.name}: {error}\nNothing was written.") from error
+        add_pngs(refreshed[path], stored)
+    for path, notebook in refreshed.items():
+        before = path.read_bytes()
+        write(notebook, path)
+        print(f"{path.name}: {'unchanged' if path.read_bytes() == before else 'refreshed'}")
+
+
+def derived():
+    """Return the text of every file that follows from the notebooks and the package, by its path."""
+    return guide.all_written() | {
+        ROOT / "mha_helpers" / "doctor" / "NAMES.md": vocabulary.page(),
+        rooms.PAGE: rooms.written(rooms.PAGE.read_text(encoding="utf-8")),
+        shortcuts.SETTINGS: shortcuts.written(),
+    }
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(prog="python -m tools refresh", description=__doc__)
+    add_notebooks(parser)
+    parser.add_argument("--no-run", action="store_true", help="leave what the notebooks show as it is")
+    arguments = parser.parse_args(argv)
+    try:
+        pictures.retake()
+        if not arguments.no_run:
+            rerun(arguments.notebooks)
+        texts = derived()
+    except NotebookError as error:
+        sys.exit(str(error))
+    for path, text in texts.items():
+        if path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8", newline="\n")
+            print(f"{path.relative_to(ROOT)}: written")
+    if constraints.outdated():
+        constraints.choose()

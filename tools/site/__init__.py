@@ -1,0 +1,1 @@
+"""The course as web pages and slides, for readers with nothing but a browser."""
