@@ -24,7 +24,7 @@ def imported():
 def picture(rooms):
     """Return a mermaid diagram; where an arrow leads on to another room, none leads there directly."""
     lines = ["```mermaid", "flowchart BT"]
-    lines += [f'    {room}["<b>{room}</b><br>{_said(room)}"]' for room in rooms]
+    lines += [f'    {room}["{room}: {_said(room)}"]' for room in rooms]
     for room, used in rooms.items():
         behind = set().union(*(_reached(one, rooms) for one in used))
         lines += [f"    {room} --> {one}" for one in sorted(used - behind)]
@@ -32,10 +32,10 @@ def picture(rooms):
 
 
 def _said(room):
-    """Return the first sentence of a room's docstring, on lines of a few words."""
+    """Return how a room's docstring begins, up to its first stop or colon."""
     path = PACKAGE / room / "__init__.py" if (PACKAGE / room).is_dir() else PACKAGE / f"{room}.py"
     sentence = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))).partition("\n")[0]
-    return sentence.partition(". ")[0].rstrip(".").replace('"', "'")
+    return re.split(r"[.:;](?: |$)", sentence)[0].replace('"', "'").replace("`", "")
 
 
 def _reached(room, rooms):

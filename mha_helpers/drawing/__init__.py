@@ -1,1 +1,1 @@
-"""One visual language: colours and sizes, SVG strings for labs, static figures."""
+"""Pictures of matrices, curves and blocks as SVG strings, in one visual language."""

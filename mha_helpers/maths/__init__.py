@@ -1,1 +1,1 @@
-"""The course's numbers: attention and what is measured of it, its examples and its training; NumPy in, NumPy out."""
+"""Attention and what is measured of it, its examples and its training: NumPy in, NumPy out."""
