@@ -9,7 +9,7 @@ import pytest
 from nbformat import v4
 from PIL import Image, PngImagePlugin
 
-from tools.writing import hygiene
+from tools.writing import hygiene, lint
 from tools.writing.notebooks import KERNELSPEC, NOTEBOOKS, WIDGET_VIEW, course_notebooks, read, write
 
 # Of an empty course the tests fail for want of a file; with no case at all they would be skipped.
@@ -281,21 +281,21 @@ def test_command_line(tmp_path, capsys):
     stripped(notebook)
     write(notebook, bad)
     with pytest.raises(SystemExit) as ended:
-        hygiene.main([str(good)])
+        lint.main([str(good)])
     assert ended.value.code == 0
     with pytest.raises(SystemExit) as ended:
-        hygiene.main([str(good), str(bad)])
+        lint.main([str(good), str(bad)])
     assert ended.value.code == 1
     assert "bad.ipynb: cell 2 `import numpy as np` was not run" in capsys.readouterr().out
     with pytest.raises(SystemExit) as ended:
-        hygiene.main([str(tmp_path / "none.ipynb")])
+        lint.main([str(tmp_path / "none.ipynb")])
     assert ended.value.code == 2
 
 
 def test_an_empty_course_is_an_error(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr("tools.writing.notebooks.NOTEBOOKS", tmp_path)
     with pytest.raises(SystemExit) as ended:
-        hygiene.main([])
+        lint.main([])
     assert ended.value.code == 2
     assert "required: NOTEBOOK" in capsys.readouterr().err
 

@@ -135,7 +135,7 @@ def test_a_page_has_its_notebooks_title_and_leads_on(folder):
 def test_the_index_leads_to_every_page(folder):
     page = BeautifulSoup((folder / "index.html").read_text(encoding="utf-8"), "html.parser")
     files = [link["href"] for link in page("a")]
-    assert files == [f"{path.stem}.html" for path in COURSE]
+    assert files == [name for path in COURSE for name in (f"{path.stem}.html", f"slides/{path.stem}.html")]
     assert all((folder / file).is_file() for file in files)
     questions = [entry.p.text for entry in page("li")]
     assert all(question.endswith("?") for question in questions)

@@ -24,6 +24,7 @@ from tools.writing.notebooks import (
     tags,
     write_files,
 )
+from tools.writing.raster import add_pngs
 
 ASK = re.compile(r"exercises\.(\w+)\.(check|commit)")
 RIGHT = ("Correct", "Right")
@@ -50,7 +51,9 @@ def solve(notebook, folder=NOTEBOOKS):
         If a tagged cell cannot be solved, an exercise is never checked, a cell raises, or a check's
         outcome is not shown or is not that the answer is right.
     """
-    return verified(execute(filled(notebook), folder))
+    solved = execute(filled(notebook), folder)
+    add_pngs(solved, notebook)
+    return verified(solved)
 
 
 def filled(notebook):
