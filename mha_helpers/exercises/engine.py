@@ -21,7 +21,7 @@ from mha_helpers.exercises.diagnosis import Trial
 from mha_helpers.exercises.moved_numbers import moved_number
 from mha_helpers.exercises.originals import as_written
 from mha_helpers.exercises.panel import Note, Panel
-from mha_helpers.exercises.parts import Case, Mistake, Result
+from mha_helpers.exercises.parts import Case, Result
 from mha_helpers.judge.call import agree
 from mha_helpers.judge.returned import safe_repr
 from mha_helpers.judge.source import same_code
@@ -29,7 +29,7 @@ from mha_helpers.judge.time_limit import SECONDS, TimedOut
 from mha_helpers.learner.answer import call_safely, is_stub
 from mha_helpers.learner.watching import shapes_on_the_way
 
-__all__ = ["Case", "Exercise", "Mistake", "Result", "recall", "source_of"]
+__all__ = ["Case", "Exercise", "Result", "recall", "source_of"]
 
 
 @dataclass

@@ -41,29 +41,6 @@ class Case:
         return {name: copied(value) for name, value in (self.arguments | self.options).items()}
 
 
-@dataclass(frozen=True)
-class Mistake:
-    """A wrong answer that people give.
-
-    Parameters
-    ----------
-    slug : str
-        Its stable name.
-    message : str
-        What to tell the learner.
-    implementations : tuple of callable
-        The wrong code, in one or more spellings that fail in their own ways.
-    seen_in : int, optional
-        The one output to compare alone when other outputs may also be wrong: an attention whose
-        weights are made with this mistake may return, or mix, the wrong thing as well.
-    """
-
-    slug: str
-    message: str
-    implementations: tuple
-    seen_in: int | None = None
-
-
 @dataclass(frozen=True, repr=False)
 class Result(Shown):
     """What a check found.

@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from mha_helpers.exercises.a_model_that_writes.attend_with_cache_mistakes import CACHE_MISTAKES
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws
 from mha_helpers.exercises.properties import not_finite
 from mha_helpers.maths import decoding
 from mha_helpers.maths.attention import combine_heads, softmax, split_heads
 from mha_helpers.maths.masks import causal_mask
+from mha_helpers.wrong.a_model_that_writes import attend_with_cache as wrong
+from mha_helpers.wrong.catalogue import mistakes_in
 
 MATRICES = ("W_Q", "W_K", "W_V", "W_O")
 
@@ -74,7 +75,7 @@ exercise = Exercise(
         _case("as many new as old", 8, (4, 4), 2, 4),
         _case("two batch axes", 9, (2, 3, 7, 24), 4, 5),
     ),
-    mistakes=CACHE_MISTAKES,
+    mistakes=mistakes_in(wrong),
     properties=(not_finite, _old_tokens_changed, _a_later_token_is_seen),
     hints=(
         "You need queries for the new tokens only, but keys and values for all. Project the new tokens, split them "

@@ -4,11 +4,12 @@ import tracemalloc
 
 import numpy as np
 
-from mha_helpers.exercises.a_model_that_writes.blockwise_attention_mistakes import ALL_AT_ONCE, BLOCKWISE_MISTAKES
 from mha_helpers.exercises.engine import Case, Exercise, Result
 from mha_helpers.exercises.inputs import attention_arguments, whole_numbers
 from mha_helpers.exercises.properties import batch_mixed, not_finite
 from mha_helpers.maths import blockwise
+from mha_helpers.wrong.a_model_that_writes import blockwise_attention as wrong
+from mha_helpers.wrong.catalogue import mistake_of, mistakes_in
 
 N_LONG, BLOCK = 1024, 64  # long enough that all scores at once cannot be missed, short enough for a loop
 SCATTERED = np.array([[1, 0, 1, 1, 0], [0, 1, 1, 0, 1], [1, 1, 0, 0, 1]], bool)
@@ -43,6 +44,9 @@ def _blockwise_cases():
         Case("very large scores", large, edge=True, options={"block_size": 2}),
         Case("very low scores", low, edge=True, options={"block_size": 2}),
     )
+
+
+ALL_AT_ONCE = mistake_of(wrong.blockwise_all_at_once)
 
 
 class LinearMemory(Exercise):
@@ -99,7 +103,7 @@ exercise = LinearMemory(
     reference=blockwise.blockwise_attention,
     outputs=("context",),
     cases=(*_blockwise_cases(), whole_numbers(_blockwise_cases()[0].arguments)),
-    mistakes=BLOCKWISE_MISTAKES,
+    mistakes=mistakes_in(wrong),
     wrong_at_edges="Right for ordinary scores; it goes wrong when they are very large or very low. Subtract the "
     "highest score so far before exp.",
     properties=(not_finite, batch_mixed()),

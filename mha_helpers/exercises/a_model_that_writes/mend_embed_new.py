@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from mha_helpers.exercises.a_model_that_writes import mend_embed_new_mistakes
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws
+from mha_helpers.wrong.a_model_that_writes import mend_embed_new as wrong
+from mha_helpers.wrong.catalogue import mistakes_in
 
 
 def mend_embed_new(codes, characters, positions, n_old):
@@ -29,8 +30,8 @@ exercise = Exercise(
         _case("many characters", 4, [6, 2, 6, 11], 3, n_characters=12, length=8, d_model=5),
         _case("float32", 5, [4, 2, 2], 3, dtype=np.float32),
     ),
-    mistakes=mend_embed_new_mistakes.MEND_MISTAKES,
-    given=mend_embed_new_mistakes.mend_embed_new,
+    mistakes=mistakes_in(wrong),
+    given=wrong.mend_embed_new,
     hints=(
         "With a cache only the new characters come in. Which place does the first of them have in the whole text?",
         "n_old characters were there before it, at the places 0 to n_old - 1. Slice the positions from n_old on.",

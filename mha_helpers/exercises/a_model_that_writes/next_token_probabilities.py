@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from mha_helpers.exercises.a_model_that_writes.next_token_probabilities_mistakes import PROBABILITY_MISTAKES
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, whole_numbers
 from mha_helpers.exercises.properties import negative_weights, not_finite
 from mha_helpers.maths import decoding
+from mha_helpers.wrong.a_model_that_writes import next_token_probabilities as wrong
+from mha_helpers.wrong.catalogue import mistakes_in
 
 
 def _logits(seed, *shape):
@@ -85,7 +86,7 @@ exercise = Exercise(
     reference=decoding.next_token_probabilities,
     outputs=("probabilities",),
     cases=(*_probability_cases(), whole_numbers(_probability_cases()[0].arguments)),
-    mistakes=PROBABILITY_MISTAKES,
+    mistakes=mistakes_in(wrong),
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM.replace("scores", "logits").replace("score", "logit"),
     properties=(not_finite, negative_weights, _do_not_sum_to_one, _more_than_k, _fewer_than_k, _order_changed),
     hints=(

@@ -3,12 +3,13 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.heads_that_learn.attention_gradients_mistakes import GRADIENT_MISTAKES
 from mha_helpers.exercises.inputs import draws, whole_numbers
 from mha_helpers.exercises.properties import batch_mixed, not_finite
 from mha_helpers.maths import gradients
 from mha_helpers.maths.attention import scaled_dot_product_attention
 from mha_helpers.maths.masks import causal_mask
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.heads_that_learn import attention_gradients as wrong
 
 OUTPUTS = ("d_queries", "d_keys", "d_values")
 SCATTERED = np.array([[1, 0, 1, 1, 0], [0, 1, 1, 0, 1], [1, 1, 0, 0, 1], [0, 0, 0, 1, 1]], bool)
@@ -84,7 +85,7 @@ exercise = Exercise(
     reference=gradients.attention_gradients,
     outputs=OUTPUTS,
     cases=_gradient_cases(),
-    mistakes=GRADIENT_MISTAKES,
+    mistakes=mistakes_in(wrong),
     properties=(not_finite, batch_mixed(), _differs_from_a_small_step),
     hints=(
         "First go forwards, as in notebook 02, to get the weights. Then go backwards, last step first: context = "

@@ -6,9 +6,10 @@ from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.masking.boolean_masks import (
     not_of_ones_and_zeros,
 )
-from mha_helpers.exercises.masking.causal_mask_mistakes import CAUSAL_MISTAKES
 from mha_helpers.exercises.properties import first
 from mha_helpers.maths.masks import causal_mask
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.masking import causal_mask as wrong
 
 CASES = (
     Case("four tokens", {"n": 4}),
@@ -40,7 +41,7 @@ exercise = Exercise(
     reference=causal_mask,
     outputs=("mask",),
     cases=CASES,
-    mistakes=CAUSAL_MISTAKES,
+    mistakes=mistakes_in(wrong),
     properties=(not_of_ones_and_zeros, _sees_the_future, _misses_the_past),
     hints=(
         "Row i belongs to query i. Which of the columns 0, 1, 2, ... may it see?",

@@ -4,7 +4,6 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import WIDTH_CAPPED, attention_arguments, whole_numbers
-from mha_helpers.exercises.masking.masked_attention_mistakes import MASKED_MISTAKES
 from mha_helpers.exercises.properties import (
     batch_mixed,
     context_is_not_the_mixture,
@@ -16,6 +15,8 @@ from mha_helpers.exercises.properties import (
 from mha_helpers.maths import attention
 from mha_helpers.maths.attention import attention_scores, softmax
 from mha_helpers.maths.masks import causal_mask, padding_mask
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.masking import masked_attention as wrong
 
 
 def _with_mask(seed, mask, batch, n_queries, n_keys, d_head, d_value, dtype=np.float64):
@@ -124,7 +125,7 @@ exercise = Exercise(
     reference=attention.masked_attention,
     outputs=("context", "weights"),
     cases=_masked_cases(),
-    mistakes=MASKED_MISTAKES,
+    mistakes=mistakes_in(wrong),
     wrong_at_edges="Right for ordinary scores; it goes wrong where hidden and visible scores lie far apart.",
     properties=(
         _an_empty_row_is_nan,

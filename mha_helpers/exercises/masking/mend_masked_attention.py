@@ -4,9 +4,10 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import attention_arguments, whole_numbers
-from mha_helpers.exercises.masking import mend_masked_attention_mistakes
 from mha_helpers.exercises.properties import context_is_not_the_mixture
 from mha_helpers.maths.masks import causal_mask
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.masking import mend_masked_attention as wrong
 
 
 def mend_masked_attention(queries, keys, values, mask):
@@ -63,8 +64,8 @@ exercise = Exercise(
     reference=mend_masked_attention,
     outputs=("context", "weights"),
     cases=(*CASES, whole_numbers(CASES[1].arguments)),
-    mistakes=mend_masked_attention_mistakes.MEND_MISTAKES,
-    given=mend_masked_attention_mistakes.mend_masked_attention,
+    mistakes=mistakes_in(wrong),
+    given=wrong.mend_masked_attention,
     wrong_at_edges="It is right for ordinary scores, but goes wrong when all of them are very low or very high.",
     properties=(_hidden_keys_have_weight, context_is_not_the_mixture),
     hints=(

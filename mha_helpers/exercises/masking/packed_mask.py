@@ -4,9 +4,10 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.masking.boolean_masks import not_of_ones_and_zeros
-from mha_helpers.exercises.masking.packed_mask_mistakes import PACKED_MISTAKES
 from mha_helpers.exercises.properties import first
 from mha_helpers.maths.masks import causal_mask, packed_mask
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.masking import packed_mask as wrong
 
 
 def _case(trait, *numbers):
@@ -55,7 +56,7 @@ exercise = Exercise(
     reference=packed_mask,
     outputs=("mask",),
     cases=CASES,
-    mistakes=PACKED_MISTAKES,
+    mistakes=mistakes_in(wrong),
     properties=(not_of_ones_and_zeros, _sees_another_text, _sees_the_future, _misses_its_own_past),
     hints=(
         "Two things must hold, and a key may be seen only if both do: it isn't in the future, and it is in the same "

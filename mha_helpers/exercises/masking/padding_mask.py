@@ -6,9 +6,10 @@ from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.masking.boolean_masks import (
     not_of_ones_and_zeros,
 )
-from mha_helpers.exercises.masking.padding_mask_mistakes import PADDING_MISTAKES
 from mha_helpers.exercises.properties import first
 from mha_helpers.maths.masks import padding_mask
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.masking import padding_mask as wrong
 
 
 def _case(trait, *rows):
@@ -40,7 +41,7 @@ exercise = Exercise(
     reference=padding_mask,
     outputs=("mask",),
     cases=CASES,
-    mistakes=PADDING_MISTAKES,
+    mistakes=mistakes_in(wrong),
     properties=(not_of_ones_and_zeros, _hides_a_token),
     hints=(
         "Two things to do: turn 1 and 0 into True and False, and give the array two more axes.",

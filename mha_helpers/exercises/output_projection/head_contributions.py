@@ -4,9 +4,10 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, whole_numbers
-from mha_helpers.exercises.output_projection.head_contributions_mistakes import CONTRIBUTION_MISTAKES, _whole
 from mha_helpers.exercises.properties import batch_mixed, moved, not_finite, raised
-from mha_helpers.maths.attention import head_contributions
+from mha_helpers.maths.attention import combine_heads, head_contributions
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.output_projection import head_contributions as wrong
 
 WIDTH_OF_THE_HEADS = (
     "contributions-width-of-the-heads",
@@ -76,7 +77,7 @@ def _tokens_mixed(call, arguments, arrays):
 
 
 def _do_not_sum_to_the_output(call, arguments, arrays):
-    if np.allclose(arrays[0].sum(axis=-3), _whole(arguments["heads"], arguments["W_O"]), atol=1e-3):
+    if np.allclose(arrays[0].sum(axis=-3), combine_heads(arguments["heads"]) @ arguments["W_O"], atol=1e-3):
         return None
     return "Added up over the heads, your contributions are not the output, combine_heads(heads) @ W_O."
 
@@ -85,7 +86,7 @@ exercise = Exercise(
     reference=head_contributions,
     outputs=("contributions",),
     cases=_contribution_cases(),
-    mistakes=CONTRIBUTION_MISTAKES,
+    mistakes=mistakes_in(wrong),
     properties=(
         not_finite,
         batch_mixed("heads", n_axes=3),

@@ -5,9 +5,10 @@ import itertools
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.output_projection.judge_step_mistakes import JUDGING_MISTAKES
 from mha_helpers.maths.shapes import checked
 from mha_helpers.maths.worked_examples import replay
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.output_projection import judge_step as wrong
 
 MATRICES = ("printed", "right", "given")
 
@@ -196,7 +197,7 @@ exercise = Exercise(
     reference=judge_step,
     outputs=("wrong", "slip"),
     cases=_judging_cases(),
-    mistakes=JUDGING_MISTAKES,
+    mistakes=mistakes_in(wrong),
     properties=(_not_verdicts, _slip_that_is_not_wrong, _rows_mixed, _wrong_depends_on_given, _misjudged),
     hints=(
         "Two questions for each row. Does it agree with `right`, to the digits printed? And if not: does it at least "

@@ -4,8 +4,9 @@ import dataclasses
 
 import numpy as np
 
-from mha_helpers.exercises.output_projection import mend_multi_head_attention_mistakes, multi_head_attention
+from mha_helpers.exercises.output_projection import multi_head_attention
 from mha_helpers.maths.attention import combine_heads, softmax, split_heads
+from mha_helpers.wrong.output_projection import mend_multi_head_attention as wrong
 
 
 def mend_multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
@@ -25,7 +26,7 @@ exercise = dataclasses.replace(
     reference=mend_multi_head_attention,
     model_answer=None,
     name="mend_multi_head_attention",
-    given=mend_multi_head_attention_mistakes.mend_multi_head_attention,
+    given=wrong.mend_multi_head_attention,
     hints=(
         "It was tested without a mask and with one head. Which lines make no difference in that case?",
         "With a mask, do the rows of the weights sum to 1? And what order are the axes in when the heads are merged?",

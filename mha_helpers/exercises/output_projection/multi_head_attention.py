@@ -4,7 +4,6 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, draws, whole_numbers
-from mha_helpers.exercises.output_projection.multi_head_attention_mistakes import MULTI_HEAD_MISTAKES, WEIGHTS
 from mha_helpers.exercises.properties import (
     batch_mixed,
     first,
@@ -17,6 +16,9 @@ from mha_helpers.exercises.properties import (
 from mha_helpers.maths import attention
 from mha_helpers.maths.attention import combine_heads, head_contributions, scaled_dot_product_attention, split_heads
 from mha_helpers.maths.masks import causal_mask, padding_mask
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.output_projection import multi_head_attention as wrong
+from mha_helpers.wrong.steps import WEIGHTS
 
 MATRICES = ("W_Q", "W_K", "W_V", "W_O")
 
@@ -175,7 +177,7 @@ exercise = Exercise(
     reference=attention.multi_head_attention,
     outputs=("output", "weights"),
     cases=_multi_head_cases(),
-    mistakes=MULTI_HEAD_MISTAKES,
+    mistakes=mistakes_in(wrong),
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,
     properties=(
         not_finite,

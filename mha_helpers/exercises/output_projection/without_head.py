@@ -4,7 +4,8 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws
-from mha_helpers.exercises.output_projection.without_head_mistakes import WITHOUT_HEAD_MISTAKES
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.output_projection import without_head as wrong
 
 
 def without_head(W_Q, W_K, W_V, W_O, head, n_heads):
@@ -49,7 +50,7 @@ exercise = Exercise(
     reference=without_head,
     outputs=("W_Q", "W_K", "W_V", "W_O"),
     cases=_cases(),
-    mistakes=WITHOUT_HEAD_MISTAKES,
+    mistakes=mistakes_in(wrong),
     properties=(_changed_matrices,),
     hints=(
         "Follow the head through the layer. Where are its queries in X @ W_Q? And which part of W_O do its findings "

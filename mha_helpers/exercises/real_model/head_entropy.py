@@ -6,11 +6,12 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.properties import batch_mixed, not_finite
-from mha_helpers.exercises.real_model.head_entropy_mistakes import ENTROPY_MISTAKES
 from mha_helpers.exercises.real_model.measured_weights import hundredths, in_another_order, in_float32
 from mha_helpers.maths import measures
 from mha_helpers.maths.attention import softmax
 from mha_helpers.maths.masks import causal_mask
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.real_model import head_entropy as wrong
 
 
 # What the exercise asks for, without the checks: the reference stands on another function.
@@ -79,7 +80,7 @@ exercise = Exercise(
     reference=measures.head_entropy,
     outputs=("entropy",),
     cases=_entropy_cases(),
-    mistakes=ENTROPY_MISTAKES,
+    mistakes=mistakes_in(wrong),
     given=_for_one_head,
     wrong_at_edges="Right where no weight is 0, or nearly 0. A weight of 0 must add 0, and np.log(0) is -infinity.",
     properties=(not_finite, _out_of_bounds, batch_mixed(n_axes=2), _depends_on_the_order),

@@ -4,8 +4,10 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws
-from mha_helpers.exercises.real_model.knock_out_mistakes import KNOCK_OUT_MISTAKES, rows_of
 from mha_helpers.maths.attention import knock_out
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.real_model import knock_out as wrong
+from mha_helpers.wrong.steps import rows_of
 
 
 def _arguments(seed, shape, heads, n_heads):
@@ -52,7 +54,7 @@ exercise = Exercise(
     reference=knock_out,
     outputs=("new_W_O",),
     cases=_knock_out_cases(),
-    mistakes=KNOCK_OUT_MISTAKES,
+    mistakes=mistakes_in(wrong),
     properties=(_first_wrong_row,),
     hints=(
         "What a head adds to the output is its numbers times its own rows of W_O. What must these rows be for it to "

@@ -6,9 +6,10 @@ from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import whole_numbers
 from mha_helpers.exercises.properties import batch_mixed, moved, not_finite, raised
 from mha_helpers.exercises.real_model.measured_weights import hundredths, in_another_order, in_float32
-from mha_helpers.exercises.real_model.previous_token_score_mistakes import PREVIOUS_MISTAKES
 from mha_helpers.maths.masks import causal_mask
 from mha_helpers.maths.measures import previous_token_score
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.real_model import previous_token_score as wrong
 
 
 def _previous_cases():
@@ -61,7 +62,7 @@ exercise = Exercise(
     reference=previous_token_score,
     outputs=("score",),
     cases=_previous_cases(),
-    mistakes=PREVIOUS_MISTAKES,
+    mistakes=mistakes_in(wrong),
     properties=(not_finite, _not_a_mean_of_weights, batch_mixed(n_axes=2), _wrong_cells),
     hints=(
         "Rows are queries: where in row i is token i's weight on the token before it? Which row has no such place?",

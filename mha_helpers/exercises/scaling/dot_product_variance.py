@@ -5,8 +5,9 @@ import numpy as np
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, whole_numbers
 from mha_helpers.exercises.properties import not_finite
-from mha_helpers.exercises.scaling.dot_product_variance_mistakes import VARIANCE_MISTAKES
 from mha_helpers.maths.measures import dot_product_variance
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.scaling import dot_product_variance as wrong
 
 FIRST_PAIRS = (
     "variance-first-pairs",
@@ -41,7 +42,7 @@ exercise = Exercise(
     reference=dot_product_variance,
     outputs=("variance",),
     cases=_variance_cases(),
-    mistakes=VARIANCE_MISTAKES,
+    mistakes=mistakes_in(wrong),
     properties=(not_finite, _negative),
     hints=(
         "Two steps: one dot product for each pair, then the variance of these numbers.",

@@ -5,8 +5,9 @@ import numpy as np
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import attention_arguments, whole_numbers
 from mha_helpers.exercises.properties import batch_mixed, context_is_not_the_mixture, not_finite, rows_do_not_sum_to_one
-from mha_helpers.exercises.scaling import mend_scaled_attention_mistakes
 from mha_helpers.maths.attention import softmax
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.scaling import mend_scaled_attention as wrong
 
 
 def mend_scaled_attention(queries, keys, values):
@@ -33,8 +34,8 @@ exercise = Exercise(
     reference=mend_scaled_attention,
     outputs=("context", "weights"),
     cases=(*CASES, whole_numbers(CASES[1].arguments)),
-    mistakes=mend_scaled_attention_mistakes.MEND_MISTAKES,
-    given=mend_scaled_attention_mistakes.mend_scaled_attention,
+    mistakes=mistakes_in(wrong),
+    given=wrong.mend_scaled_attention,
     properties=(not_finite, rows_do_not_sum_to_one, batch_mixed(), context_is_not_the_mixture),
     hints=(
         "There are two faults, both in the first two lines. The example hides them: it has one sentence, and four "

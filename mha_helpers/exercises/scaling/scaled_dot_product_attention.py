@@ -14,9 +14,11 @@ from mha_helpers.exercises.properties import (
     rows_do_not_sum_to_one,
     weights_depend_on_values,
 )
-from mha_helpers.exercises.scaling.scaled_dot_product_attention_mistakes import SCALED_MISTAKES, _root
 from mha_helpers.maths import attention
 from mha_helpers.maths.attention import attention_scores, softmax
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.scaling import scaled_dot_product_attention as wrong
+from mha_helpers.wrong.steps import root
 
 
 def _scaled_cases():
@@ -52,7 +54,7 @@ def _wrong_temperature(call, arguments, arrays):
     if not np.allclose(steps, factor * wanted, atol=1e-3):
         return "Your weights are not the softmax of Q K^T times a number. The same number must multiply all scores."
     scale = arguments.get("scale")
-    due = f"{_root(arguments['queries']):.4f}, 1 / sqrt(d_head)" if scale is None else f"{scale}, the scale given"
+    due = f"{root(arguments['queries']):.4f}, 1 / sqrt(d_head)" if scale is None else f"{scale}, the scale given"
     return f"Your weights are the softmax of Q K^T times {factor + 0.0:.4f}; it should be times {due}."
 
 
@@ -68,7 +70,7 @@ exercise = Exercise(
     reference=attention.scaled_dot_product_attention,
     outputs=("context", "weights"),
     cases=_scaled_cases(),
-    mistakes=SCALED_MISTAKES,
+    mistakes=mistakes_in(wrong),
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,
     properties=(
         not_finite,

@@ -5,8 +5,9 @@ import numpy as np
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws
 from mha_helpers.exercises.properties import not_finite
-from mha_helpers.exercises.scaling.softmax_jacobian_mistakes import JACOBIAN_MISTAKES
 from mha_helpers.maths.attention import softmax, softmax_jacobian
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.scaling import softmax_jacobian as wrong
 
 
 def _jacobian_cases():
@@ -57,7 +58,7 @@ exercise = Exercise(
     reference=softmax_jacobian,
     outputs=("jacobian",),
     cases=_jacobian_cases(),
-    mistakes=JACOBIAN_MISTAKES,
+    mistakes=mistakes_in(wrong),
     properties=(not_finite, _nudged, _rows_do_not_cancel, _not_symmetric),
     hints=(
         "Off the diagonal, multiply two of the weights: 0.665 × 0.245 is 0.163. And what is its sign?",

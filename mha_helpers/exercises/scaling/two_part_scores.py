@@ -5,8 +5,9 @@ import numpy as np
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, whole_numbers
 from mha_helpers.exercises.properties import batch_mixed, not_finite
-from mha_helpers.exercises.scaling.two_part_scores_mistakes import TWO_PART_MISTAKES
 from mha_helpers.maths.attention import attention_scores
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.scaling import two_part_scores as wrong
 
 
 def two_part_scores(content_queries, content_keys, position_queries, position_keys):
@@ -52,7 +53,7 @@ exercise = Exercise(
     reference=two_part_scores,
     outputs=("scores",),
     cases=CASES,
-    mistakes=TWO_PART_MISTAKES,
+    mistakes=mistakes_in(wrong),
     properties=(not_finite, batch_mixed(), _wrong_factor),
     hints=(
         "How many products are added up in one score, if you count both parts? Each of them has variance 1.",

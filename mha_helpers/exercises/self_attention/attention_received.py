@@ -5,9 +5,10 @@ import numpy as np
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws
 from mha_helpers.exercises.properties import not_finite
-from mha_helpers.exercises.self_attention.attention_received_mistakes import RECEIVED_MISTAKES
 from mha_helpers.maths.attention import softmax
 from mha_helpers.maths.measures import attention_received
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.self_attention import attention_received as wrong
 
 
 def _weights(seed, *shape):
@@ -42,7 +43,7 @@ exercise = Exercise(
     reference=attention_received,
     outputs=("received",),
     cases=CASES,
-    mistakes=RECEIVED_MISTAKES,
+    mistakes=mistakes_in(wrong),
     properties=(not_finite, _total_changed),
     hints=(
         "Rows are queries, which give; columns are keys, which receive. What does one key receive: a row or a column?",

@@ -5,8 +5,9 @@ import numpy as np
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws
 from mha_helpers.exercises.properties import batch_mixed, not_finite
-from mha_helpers.exercises.self_attention.attention_scores_mistakes import SCORE_MISTAKES
 from mha_helpers.maths.attention import attention_scores
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.self_attention import attention_scores as wrong
 
 
 def _score_cases():
@@ -50,7 +51,7 @@ exercise = Exercise(
     reference=attention_scores,
     outputs=("scores",),
     cases=_score_cases(),
-    mistakes=SCORE_MISTAKES,
+    mistakes=mistakes_in(wrong),
     properties=(not_finite, batch_mixed(), _indifferent_to_keys, _not_proportional),
     hints=(
         "In a matrix product A @ B, each row of A meets each column of B. The queries are rows, and that's right for "

@@ -10,14 +10,15 @@ from mha_helpers.exercises.properties import (
     rows_do_not_sum_to_one,
     weights_depend_on_values,
 )
-from mha_helpers.exercises.self_attention.dot_product_attention_mistakes import ATTENTION_MISTAKES
 from mha_helpers.maths.attention import dot_product_attention
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.self_attention import dot_product_attention as wrong
 
 exercise = Exercise(
     reference=dot_product_attention,
     outputs=("context", "weights"),
     cases=attention_cases(),
-    mistakes=ATTENTION_MISTAKES,
+    mistakes=mistakes_in(wrong),
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,
     properties=(
         not_finite,

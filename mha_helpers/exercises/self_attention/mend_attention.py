@@ -5,7 +5,8 @@ import numpy as np
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import attention_arguments, whole_numbers
 from mha_helpers.exercises.properties import context_is_not_the_mixture, not_finite, rows_do_not_sum_to_one
-from mha_helpers.exercises.self_attention import mend_attention_mistakes
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.self_attention import mend_attention as wrong
 
 
 def mend_attention(queries, keys, values):
@@ -32,8 +33,8 @@ exercise = Exercise(
     reference=mend_attention,
     outputs=("context", "weights"),
     cases=(*CASES, whole_numbers(CASES[1].arguments)),
-    mistakes=mend_attention_mistakes.MEND_MISTAKES,
-    given=mend_attention_mistakes.mend_attention,
+    mistakes=mistakes_in(wrong),
+    given=wrong.mend_attention,
     properties=(not_finite, rows_do_not_sum_to_one, context_is_not_the_mixture),
     hints=(
         "In the example, every row and every column holds the same numbers, so their sums agree. Try it on the "

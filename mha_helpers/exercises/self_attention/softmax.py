@@ -5,8 +5,9 @@ import numpy as np
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, whole_numbers
 from mha_helpers.exercises.properties import batch_mixed, negative_weights, not_finite, rows_do_not_sum_to_one
-from mha_helpers.exercises.self_attention.softmax_mistakes import SOFTMAX_MISTAKES
 from mha_helpers.maths.attention import softmax
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.self_attention import softmax as wrong
 
 
 def _softmax_cases():
@@ -48,7 +49,7 @@ exercise = Exercise(
     reference=softmax,
     outputs=("weights",),
     cases=_softmax_cases(),
-    mistakes=SOFTMAX_MISTAKES,
+    mistakes=mistakes_in(wrong),
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,
     properties=(not_finite, negative_weights, rows_do_not_sum_to_one, batch_mixed(), _wrong_ratios),
     hints=(

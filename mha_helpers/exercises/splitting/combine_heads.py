@@ -5,8 +5,9 @@ import numpy as np
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws
 from mha_helpers.exercises.properties import batch_mixed, moved, not_the_same_numbers, raised
-from mha_helpers.exercises.splitting.combine_heads_mistakes import COMBINE_MISTAKES
 from mha_helpers.maths.attention import combine_heads
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.splitting import combine_heads as wrong
 
 
 def _combine_cases():
@@ -64,7 +65,7 @@ exercise = Exercise(
     reference=combine_heads,
     outputs=("combined",),
     cases=_combine_cases(),
-    mistakes=COMBINE_MISTAKES,
+    mistakes=mistakes_in(wrong),
     properties=(
         not_the_same_numbers("the heads"),
         _tokens_mixed,

@@ -5,8 +5,9 @@ import numpy as np
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, draws, whole_numbers
 from mha_helpers.exercises.properties import batch_mixed, moved, not_finite, raised
-from mha_helpers.exercises.splitting.folded_attention_mistakes import FOLDED_MISTAKES
 from mha_helpers.maths.attention import folded_attention, scaled_dot_product_attention
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.splitting import folded_attention as wrong
 
 
 def _arguments(seed, shape, n_heads, factor=1, dtype=np.float64):
@@ -100,7 +101,7 @@ exercise = Exercise(
     reference=folded_attention,
     outputs=("context",),
     cases=_folded_cases(),
-    mistakes=FOLDED_MISTAKES,
+    mistakes=mistakes_in(wrong),
     given=_without_transposes,
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,
     way=_never_folded,

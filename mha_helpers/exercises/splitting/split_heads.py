@@ -5,8 +5,9 @@ import numpy as np
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws
 from mha_helpers.exercises.properties import batch_mixed, moved, not_the_same_numbers, raised
-from mha_helpers.exercises.splitting.split_heads_mistakes import SPLIT_MISTAKES
 from mha_helpers.maths.attention import split_heads
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.splitting import split_heads as wrong
 
 
 def _case(trait, seed, shape, n_heads, **more):
@@ -63,7 +64,7 @@ exercise = Exercise(
     reference=split_heads,
     outputs=("heads",),
     cases=_split_cases(),
-    mistakes=SPLIT_MISTAKES,
+    mistakes=mistakes_in(wrong),
     wrong_at_edges="Right wherever n_heads divides d_model. Where it does not, there is no way to cut: raise a "
     "ValueError.",
     properties=(not_the_same_numbers("X"), _tokens_mixed, batch_mixed("X"), _features_mixed),

@@ -10,8 +10,9 @@ from mha_helpers.exercises.properties import (
     not_finite,
     rows_do_not_sum_to_one,
 )
-from mha_helpers.exercises.splitting.weights_heads_last_mistakes import WEIGHTS_HEADS_LAST_MISTAKES
 from mha_helpers.maths.attention import softmax
+from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.wrong.splitting import weights_heads_last as wrong
 
 
 def weights_heads_last(queries, keys):
@@ -53,7 +54,7 @@ exercise = Exercise(
     reference=weights_heads_last,
     outputs=("weights",),
     cases=_cases(),
-    mistakes=WEIGHTS_HEADS_LAST_MISTAKES,
+    mistakes=mistakes_in(wrong),
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,
     properties=(
         not_finite,

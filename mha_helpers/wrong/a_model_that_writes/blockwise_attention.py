@@ -1,0 +1,197 @@
+"""The mistakes that people make in `blockwise_attention`: in the running maximum, in the sums, and in the blocks."""
+
+import numpy as np
+
+from mha_helpers.maths.attention import attention_scores, scaled_dot_product_attention, softmax
+from mha_helpers.wrong.catalogue import also, maker, pipeline
+from mha_helpers.wrong.steps import root
+
+
+def _blocks(n_keys, block_size):
+    return [slice(start, start + block_size) for start in range(0, n_keys, block_size)]
+
+
+def _cut_and_hidden(scores, mask, block):
+    return np.where(mask[..., block], scores, -np.inf)
+
+
+@pipeline
+def _online(
+    correct_total=lambda total, correction: total * correction,
+    correct_context=lambda context, correction: context * correction,
+    correction=lambda top, new_top: np.exp(top - new_top),
+    top_of=np.maximum,
+    safe=lambda top: np.where(np.isneginf(top), 0, top),
+    blocks=_blocks,
+    scale=root,
+    hide=_cut_and_hidden,
+    finish=lambda context, total: context / total,
+):
+    """Return block-by-block attention in which one thing is done otherwise."""
+
+    def wrong_attention(queries, keys, values, mask=None, *, block_size=128):
+        top, total, context = -np.inf, 0.0, 0.0
+        for block in blocks(keys.shape[-2], block_size):
+            scores = attention_scores(queries, keys[..., block, :]) * scale(queries)
+            scores = scores if mask is None else hide(scores, mask, block)
+            new_top = top_of(top, scores.max(axis=-1, keepdims=True))
+            shift = safe(new_top)
+            exponentials, factor = np.exp(scores - shift), correction(top, shift)
+            total = correct_total(total, factor) + exponentials.sum(axis=-1, keepdims=True)
+            context = correct_context(context, factor) + exponentials @ values[..., block, :]
+            top = new_top
+        return finish(context, total)
+
+    return wrong_attention
+
+
+def _uncorrected(total, correction):
+    return total
+
+
+@maker
+def _softmax_in_each(combine):
+    """Return attention that finishes in each block, and combines the blocks' contexts."""
+
+    def wrong_attention(queries, keys, values, mask=None, *, block_size=128):
+        contexts = []
+        for block in _blocks(keys.shape[-2], block_size):
+            scores = attention_scores(queries, keys[..., block, :]) * root(queries)
+            weights = softmax(scores if mask is None else _cut_and_hidden(scores, mask, block))
+            contexts.append(np.nan_to_num(weights) @ values[..., block, :])
+        return combine(contexts)
+
+    return wrong_attention
+
+
+@_online("correct_total", correct_context=_uncorrected)
+def blockwise_no_correction(total, correction):
+    """When a block brings a higher score, what was added up before stays too large. Multiply both sums by exp(old top -
+    new top) before you add to them."""
+    return total
+
+
+@_online("correct_total")
+def blockwise_total_not_corrected(total, correction):
+    """The context is corrected when a higher score comes, and the sum of the exponentials is not. Both were added up
+    with the old top."""
+    return total
+
+
+@_online("correct_context")
+def blockwise_context_not_corrected(context, correction):
+    """The sum of the exponentials is corrected when a higher score comes, and the context is not. Both were added up
+    with the old top."""
+    return context
+
+
+@_online("correction")
+@also(lambda top, new_top: np.exp(new_top - top))
+def blockwise_correction_inverted(top, new_top):
+    """The correction is upside down. The old sums were made with a lower top, and are too large: multiply by exp(old
+    top - new top), which is at most 1."""
+    return np.where(np.isneginf(top), 0, np.exp(new_top - top))
+
+
+@_online("top_of", correction=lambda top, new_top: 1)
+def blockwise_no_max(top, new_top):
+    """Right until the scores are large or very low: then exp overflows, or all of it is 0. Subtract the highest score
+    so far."""
+    return np.zeros_like(new_top)
+
+
+@also(_online(top_of=lambda top, new_top: new_top, safe=lambda top: top))
+@_online("top_of")
+def blockwise_own_top(top, new_top):
+    """You subtract each block's own highest score, even where an earlier block had a higher one; the correction then
+    overflows. Use the highest so far: np.maximum(top, ...)."""
+    return new_top
+
+
+@_online("safe")
+def blockwise_hidden_block_nan(top):
+    """Right except for a row whose first block is hidden: there -inf minus the top so far, -inf, is NaN, and stays NaN.
+    Subtract 0 while a row has seen nothing."""
+    return top
+
+
+@_softmax_in_each
+@also(lambda contexts: np.mean(contexts, axis=0))
+def blockwise_softmax_in_each(contexts):
+    """You finish the softmax in each block, and add up (or average) the contexts. A block full of unlikely keys then
+    counts as much as any other. Add up exponentials, and divide once, at the end."""
+    return sum(contexts)
+
+
+@also(_online(correction=lambda top, new_top: 0.0))
+@_softmax_in_each
+def blockwise_last_block_only(contexts):
+    """Only the last block is left: each one overwrites what was before it. Add to total and context. (If you do, is the
+    correction always 0? It is if the top stays at -inf: end each round with top = new_top.)"""
+    return contexts[-1]
+
+
+@_online("blocks")
+@also(lambda n_keys, block_size: _blocks(n_keys, block_size)[: max(1, n_keys // block_size)])
+def blockwise_rest_dropped(n_keys, block_size):
+    """The last block is left out where it is not full. range(0, n_keys, block_size) reaches it, and a slice that goes
+    too far stops at the end."""
+    return [slice(i * block_size, (i + 1) * block_size) for i in range(n_keys // block_size)]
+
+
+@_online("finish")
+def blockwise_not_divided(context, total):
+    """The division is missing: at the end the context is divided by the sum of the exponentials."""
+    return context
+
+
+def blockwise_divided_in_each(queries, keys, values, mask=None, *, block_size=128):
+    """You divide in every block. The context so far is then an average already, and no longer the sum that the next
+    block adds to. Divide once, at the end."""
+    top, total, context = -np.inf, 0.0, 0.0
+    for block in _blocks(keys.shape[-2], block_size):
+        scores = attention_scores(queries, keys[..., block, :]) * root(queries)
+        scores = scores if mask is None else _cut_and_hidden(scores, mask, block)
+        new_top = np.maximum(top, scores.max(axis=-1, keepdims=True))
+        shift = np.where(np.isneginf(new_top), 0, new_top)
+        exponentials, correction = np.exp(scores - shift), np.exp(top - shift)
+        total = total * correction + exponentials.sum(axis=-1, keepdims=True)
+        context = (context * correction + exponentials @ values[..., block, :]) / np.where(total == 0, 1, total)
+        top = new_top
+    return context
+
+
+@_online("scale")
+def blockwise_scale_missing(queries):
+    """The scores are not divided by sqrt(d_head)."""
+    return 1.0
+
+
+@_online("hide")
+def blockwise_mask_ignored(scores, mask, block):
+    """The mask is not used."""
+    return scores
+
+
+@_online("hide")
+@also(lambda scores, mask, block: _cut_and_hidden(scores, mask, slice(block.stop - block.start)))
+def blockwise_mask_not_moved(scores, mask, block):
+    """Every block is hidden by the mask's first columns. Cut the mask as you cut the keys: mask[..., block]."""
+    return _cut_and_hidden(scores, mask, slice(scores.shape[-1]))
+
+
+@_online("hide")
+@also(
+    lambda scores, mask, block: scores + np.where(mask, 0, -np.inf),
+    lambda scores, mask, block: np.where(~mask, -np.inf, scores),
+)
+def blockwise_mask_not_cut(scores, mask, block):
+    """The whole mask meets the scores of one block, which has fewer columns. Cut the mask as you cut the keys:
+    mask[..., block]."""
+    return np.where(mask, scores, -np.inf)
+
+
+def blockwise_all_at_once(queries, keys, values, mask=None, *, block_size=128):
+    """The numbers are right, but your function has all scores in memory at once, a number for every pair of tokens.
+    Compute each block's scores inside the loop, and keep three things of each query: its top, total and context."""
+    return scaled_dot_product_attention(queries, keys, values, mask)[0]

@@ -1,0 +1,151 @@
+"""How a mistake is written down: as the wrong program itself.
+
+A public function with a docstring, in the module of its exercise, is a mistake. Its name is the slug, its docstring is
+what the learner is told, and of two mistakes that explain the same answer the one that stands first is named.
+"""
+
+import functools
+import itertools
+from dataclasses import dataclass
+from types import FunctionType
+
+
+@dataclass(frozen=True, eq=False)
+class Mistake:
+    """A wrong answer that people give.
+
+    Parameters
+    ----------
+    slug : str
+        Its stable name.
+    message : str
+        What to tell the learner.
+    implementations : tuple of callable
+        The wrong code, in one or more spellings that fail in their own ways.
+    seen_in : int, optional
+        The one output to compare alone when other outputs may also be wrong: an attention whose
+        weights are made with this mistake may return, or mix, the wrong thing as well.
+    """
+
+    slug: str
+    message: str
+    implementations: tuple
+    seen_in: int | None = None
+
+
+def also(*programs, **choices):
+    """Add to a wrong function the same mistake in further spellings.
+
+    Parameters
+    ----------
+    *programs : callable
+    **choices : iterable
+        By the name of a parameter of the function: what it may be in place of its default. Of several, each with each.
+
+    Examples
+    --------
+    >>> @also(lambda scores: scores - scores.min(), axis=(0, 1))
+    ... def softmax_no_exp(scores, axis=-1):
+    ...     return scores / scores.sum(axis=axis)
+    >>> len(spellings(softmax_no_exp))
+    4
+    """
+
+    def add(function):
+        chosen = [dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())]
+        variants = [functools.partial(function, **choice) for choice in chosen if choice]
+        function.further = (*getattr(function, "further", ()), *variants, *programs)
+        return function
+
+    return add
+
+
+def seen_in(output):
+    """Say in which of several outputs a mistake is seen, whatever the others hold."""
+
+    def say(function):
+        function.seen_in = output
+        return function
+
+    return say
+
+
+def maker(make):
+    """Let a function that puts a wrong step into a program stand as a decorator above the step.
+
+    Examples
+    --------
+    >>> @maker
+    ... def weighing(weigh):
+    ...     return lambda scores, values: weigh(scores) @ values
+    >>> @weighing
+    ... def scores_for_weights(scores):
+    ...     '''The softmax is missing.'''
+    ...     return scores
+    >>> scores_for_weights.__name__, scores_for_weights.__doc__
+    ('scores_for_weights', 'The softmax is missing.')
+    """
+
+    @functools.wraps(make)
+    def made_from(step):
+        return _made_of([make(one) for one in spellings(step)], step)
+
+    return made_from
+
+
+def pipeline(make):
+    """Let a function that makes a program of many steps also be a decorator above one of them: `@make("attend")`."""
+
+    @functools.wraps(make)
+    def made_from(place=None, **steps):
+        if place is None:
+            return make(**steps)
+        return maker(lambda step: make(**{place: step}, **steps))
+
+    return made_from
+
+
+def made_of(*programs):
+    """Take the programs of a mistake as they are made elsewhere; the function below gives its name and its message."""
+    return lambda function: _made_of(programs, function)
+
+
+def _made_of(programs, function):
+    """Return the first program under a function's name and with its docstring, and with the others as further ones."""
+    first, *further = programs
+
+    def program(*given, **named):
+        return first(*given, **named)
+
+    program.further = tuple(further)
+    for name in ("__name__", "__doc__", "__module__", "seen_in"):
+        if hasattr(function, name):
+            setattr(program, name, getattr(function, name))
+    return program
+
+
+def spellings(function):
+    """Return a wrong function and those that `also` has added to it."""
+    return (function, *getattr(function, "further", ()))
+
+
+def mistake_of(function):
+    """Return the mistake that a function is."""
+    slug, message = function.__name__.replace("_", "-"), " ".join(function.__doc__.split())
+    return Mistake(slug, message, spellings(function), getattr(function, "seen_in", None))
+
+
+def mistakes_in(module):
+    """Return a module's mistakes in their order: its functions, and the tuples of mistakes that stand between them."""
+    found = []
+    for name, value in vars(module).items():
+        if isinstance(value, tuple) and value and all(isinstance(one, Mistake) for one in value):
+            found += value
+        elif isinstance(value, FunctionType) and value.__module__ == module.__name__ and value.__doc__:
+            found += [] if name.startswith("_") else [mistake_of(value)]
+    return tuple(found)
+
+
+def inside(make, mistake, said="", seen_in=None):
+    """Return an earlier exercise's mistake as it is made inside another: its programs put into others by make."""
+    return Mistake(mistake.slug, said + mistake.message, tuple(map(make, mistake.implementations)), seen_in)
