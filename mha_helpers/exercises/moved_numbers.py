@@ -4,6 +4,7 @@ A mistake that figures, labs, repairs and the instructor's guide talk about move
 enough to be seen, or none at all: then it takes a batch, or other scores, to show it.
 """
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +45,8 @@ class Moved(NamedTuple):
         return f"{self.place} is {wrong} and should be {right}"
 
 
-def _looked_at():
+@functools.cache
+def looked_at():
     """Return by function what it is called with, and what is looked at in what it returns."""
     queries, keys, values = (X @ W for W in first_head())
     one_head = {"queries": queries, "keys": keys, "values": values}
@@ -85,9 +87,6 @@ def _looked_at():
     }
 
 
-LOOKED_AT = _looked_at()
-
-
 def moved_number(exercise, function):
     """Return the number of the running example that a wrong function moves farthest.
 
@@ -112,7 +111,7 @@ def moved_number(exercise, function):
     >>> print(moved_number(exercise, exercise.with_mistake("softmax-over-queries")))
     the weight of “it” on “cat” is 0.31 and should be 0.83
     """
-    arguments, looks = LOOKED_AT.get(exercise.reference.__name__, ({}, {}))
+    arguments, looks = looked_at().get(exercise.reference.__name__, ({}, {}))
     right, wrong = (call_safely(one, arguments, len(exercise.outputs)).arrays for one in (exercise.reference, function))
     if not looks or wrong is None or [array.shape for array in wrong] != [array.shape for array in right]:
         return None

@@ -12,8 +12,8 @@ import numpy as np
 from mha_helpers.course_data import data_path
 from mha_helpers.maths.tasks import repeated_sequences
 from mha_helpers.maths.training import Training
-from mha_helpers.mistaken import MISTAKES
 from mha_helpers.model.data import ORIGIN, WEIGHTS, checked_content, read_safetensors
+from mha_helpers.wrong.trained import MISTAKES
 
 FOLDER, N_STEPS = "small_runs", 400
 RIGHT = {"2 heads": {}, "1 head": {"n_heads": 1}, "4 heads": {"n_heads": 4}}

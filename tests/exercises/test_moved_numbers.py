@@ -5,10 +5,10 @@ import pytest
 from answers import EXERCISES
 
 from mha_helpers import attention, exercises
-from mha_helpers.exercises.moved_numbers import LOOKED_AT, VISIBLE, moved_number
+from mha_helpers.exercises.moved_numbers import VISIBLE, looked_at, moved_number
 from mha_helpers.exercises.output_projection.exit_test import FAULTS, RIGHT
 
-IN_THE_EXAMPLE = {name: exercise for name, exercise in EXERCISES.items() if name in LOOKED_AT}
+IN_THE_EXAMPLE = {name: exercise for name, exercise in EXERCISES.items() if name in looked_at()}
 REPAIRS = {name: exercise for name, exercise in IN_THE_EXAMPLE.items() if exercise.given}
 
 

@@ -9,7 +9,7 @@ from mha_helpers.maths.gradients import attention_gradients
 from mha_helpers.maths.measures import previous_token_score
 from mha_helpers.maths.tasks import repeated_sequences, two_before
 from mha_helpers.maths.training import Training, induction_score
-from mha_helpers.mistaken import MISTAKES
+from mha_helpers.wrong.trained import MISTAKES
 
 SMALL = repeated_sequences(n_tokens=6, length=10)
 

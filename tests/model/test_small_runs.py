@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mha_helpers.mistaken import MISTAKES
 from mha_helpers.model import small_runs
+from mha_helpers.wrong.trained import MISTAKES
 
 
 def test_a_stored_training_is_what_training_gives():

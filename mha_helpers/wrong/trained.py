@@ -19,7 +19,7 @@ from mha_helpers.maths.gradients import attention_gradients
 from mha_helpers.maths.masks import apply_mask
 
 
-class Mistake(NamedTuple):
+class TrainedMistake(NamedTuple):
     """A wrong attention that can be trained."""
 
     notebook: str  # where it was met
@@ -36,7 +36,7 @@ def _options(notebook, *, mask_as=lambda mask: mask, scale=None):
     def gradients(queries, keys, values, d_context, mask):
         return attention_gradients(queries, keys, values, d_context, mask_as(mask), scale=scale)
 
-    return Mistake(notebook, attend, gradients)
+    return TrainedMistake(notebook, attend, gradients)
 
 
 def _one_too_far(mask):
@@ -61,7 +61,7 @@ def _softmax_then(notebook, *, axis, mask_before, mask_after):
         d_values = (shares * after).swapaxes(-1, -2) @ d_context
         return d_scores @ keys, d_scores.swapaxes(-1, -2) @ queries, d_values
 
-    return Mistake(notebook, attend, gradients)
+    return TrainedMistake(notebook, attend, gradients)
 
 
 def _everything(mask):
@@ -90,7 +90,7 @@ def _never_turned_back(notebook, before):
         found = attention_gradients(*map(before, (queries, keys, values)), _cut_by_reshape(d_context), mask)
         return tuple(map(_undone if before is _cut_by_reshape else np.asarray, found))
 
-    return Mistake(notebook, attend, gradients)
+    return TrainedMistake(notebook, attend, gradients)
 
 
 def _keys_for_values(queries, keys, values, mask):
@@ -104,7 +104,7 @@ def _keys_for_values_back(queries, keys, values, d_context, mask):
 
 MISTAKES = {
     "softmax over the queries": _softmax_then("01", axis=-2, mask_before=lambda mask: mask, mask_after=lambda mask: 1),
-    "keys in place of values": Mistake("01", _keys_for_values, _keys_for_values_back),
+    "keys in place of values": TrainedMistake("01", _keys_for_values, _keys_for_values_back),
     "not divided": _options("02", scale=1.0),
     "divided by d": _options("02", scale=1 / 16),
     "no mask": _options("03", mask_as=_everything),
