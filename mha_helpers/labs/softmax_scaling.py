@@ -9,11 +9,12 @@ import numpy as np
 
 from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
+from mha_helpers.drawing.marks import mark
 from mha_helpers.drawing.style import number
-from mha_helpers.labs.card import NARROWEST, Picture
+from mha_helpers.labs.card import EDGE, Picture
+from mha_helpers.labs.chips import chip
 from mha_helpers.labs.controls import folded, radio
 from mha_helpers.labs.frame import Lab
-from mha_helpers.labs.motion import arrive
 from mha_helpers.learner.answer import answer
 from mha_helpers.maths import attention, measures
 
@@ -160,11 +161,15 @@ def _naive_in_words(result):
     return f"exp({largest}) is too {size} for a float (limit: exp({limit})): {gives}; {gives} / {gives} is NaN."
 
 
-ZERO, REACH = 360, 270  # where the lines of scores have 0, and how far they go either way
-UNDIVIDED_Y, DIVIDED_Y = 42, 84  # the two lines
-FLOOR, TALLEST, COLUMN = 270, 90, 54  # the bars' floor, their height for 1, and their pitch
+WIDTHS, HEIGHT = (344, 296), 302  # of the two pictures
+TRACK, STOP = (46, 48), 30  # of d_k: where its first value stands, and from one to the next
+ZERO, REACH = 208, 124  # where the lines of scores have 0, and how far they go either way
+UNDIVIDED_Y, DIVIDED_Y = 110, 160  # the two lines
+FLOOR, TALLEST, COLUMN = 168, 110, 34  # the bars' floor, their height for 1, and their pitch
 DIVIDED, GHOST = style.SEQUENTIAL[4], "#77777c"
 LEAST_GHOST = 0.02  # an undivided weight below this would be a smudge on the floor
+D_KS = tuple(2**power for power in range(10))
+CHIPS = {UNSCALED: (38, 54), "sqrt(d_k)": (95, 84), "d_k": (182, 46), "sqrt(d_model)": (231, 112)}  # left, and width
 ENDS = (1, 1.5, 2, 3, 4, 6, 8, 10)
 
 
@@ -175,18 +180,43 @@ def limit_of(scores):
     return next(end * power for end in ENDS if end * power >= largest)
 
 
-def render(result, before=None):
+def render(result):
     """Draw a result: dots and bars as they are divided, before ghosts of what they were undivided."""
     said = sentence(result)
-    parts = [*_line(result, before), *_bars(result), *_table(result, 464, 134)]
-    height = FLOOR + 26
+    drawn = svg.document(WIDTHS[0], HEIGHT, [*_d_k(result), *_line(result), *_divisors(result)], label=said)
+    drawn += svg.document(WIDTHS[1], HEIGHT, [*_bars(result), *_table(result, 96, FLOOR + 36)], label="The weights.")
     if result.added:
-        parts += _two_ways(result, height + 4)
-        height += 130
-    return Picture(svg.document(NARROWEST, height, parts, label=said), said, result.notice)
+        drawn += svg.document(490, 130, _two_ways(result, 4), label="Softmax in two ways.")
+    return Picture(drawn, said, result.notice)
 
 
-def _line(result, before):
+def _d_k(result):
+    """Draw a ruler of d_k, with a handle."""
+    x, y = TRACK
+    track = [(x + k * STOP, y) for k in range(len(D_KS))]
+    yield svg.text(0, 14, f"One query's scores with {N_KEYS} keys", bold=True)
+    yield svg.text(0, y + 5, "d_k", bold=True)
+    yield svg.line(x, y, track[-1][0], y, colour=EDGE, width=3)
+    for d_k, (at, _) in zip(D_KS, track, strict=True):
+        yield svg.line(at, y - 4, at, y + 4, colour=EDGE)
+        bold = d_k == result.d_k
+        yield svg.text(at, y + 26, d_k, anchor="middle", size=12 if bold else 11, bold=bold)
+    at = track[D_KS.index(result.d_k)][0]
+    handle = svg.circle(at, y, 11, fill=DIVIDED, stroke=style.PAPER)
+    stops = [{"d_k": d_k} for d_k in D_KS]
+    yield mark(handle, scrub="d_k", stops=stops, track=track, part="d_k", tip="Drag: how many numbers a key has.")
+
+
+def _divisors(result):
+    """Draw what the scores can be divided by."""
+    y = HEIGHT - 34
+    yield svg.text(14, y + 18, "÷", bold=True)
+    for name, (x, width) in CHIPS.items():
+        drawn = chip(x, y, width, name, chosen=name == result.divided_by, colour=DIVIDED)
+        yield mark(drawn, choose={"divisor": name}, name=f"divide by {name}")
+
+
+def _line(result):
     """Draw the scores as they are, and below where the divisor pulls them; undivided, that line waits for them."""
     limit = limit_of(result.raw)
     unit = REACH / limit
@@ -194,11 +224,9 @@ def _line(result, before):
     def places(values):
         return ZERO + unit * np.clip(values, -limit, limit)
 
-    divided = "not divided" if result.divided_by == UNSCALED else f"divided by {_divisor(result)}"
     ticks = (-limit, -limit / 2, 0, limit / 2, limit)
     scores = result.raw / result.divisor
-    parts = [svg.text(0, 14, f"One query's scores with {N_KEYS} keys at d_k = {result.d_k}: {divided}", bold=True)]
-    lines = [(UNDIVIDED_Y, "undivided", result.spread)]
+    parts, lines = [], [(UNDIVIDED_Y, "undivided", result.spread)]
     if result.divided_by == UNSCALED:
         parts.append(svg.line(ZERO - REACH, DIVIDED_Y, ZERO + REACH, DIVIDED_Y, colour=style.GRID))
         parts.append(svg.text(0, DIVIDED_Y + 4, "÷ ?", size=12, colour=style.QUIET))
@@ -216,22 +244,16 @@ def _line(result, before):
     for tick in ticks:
         parts.append(svg.text(ZERO + unit * tick, DIVIDED_Y + 26, f"{tick:g}".replace("-", "−"), anchor="middle",
                               size=11))  # fmt: skip
-    known = before is not None and np.array_equal(before.raw, result.raw)
-    last = before if known else result
-    start, y, fall = last.raw / last.divisor, _line_of(result), _line_of(last) - _line_of(result)
-    for raw, place, was in zip(places(result.raw), places(scores), places(start), strict=True):
+    y = UNDIVIDED_Y if result.divided_by == UNSCALED else DIVIDED_Y
+    for j, (raw, place) in enumerate(zip(places(result.raw), places(scores), strict=True)):
         ring = f'<circle cx="{raw:.1f}" cy="{UNDIVIDED_Y}" r="6" fill="{style.PAPER}" stroke="{GHOST}"'
-        dot = f'<circle cx="{place:.1f}" cy="{y}" r="6" fill="{DIVIDED}" fill-opacity="0.75"'
+        dot = f'<circle cx="{place:.1f}" cy="{y}" r="6" fill="{DIVIDED}" fill-opacity="0.75" stroke="{style.INK}"/>'
         pull = f'<path d="M{raw:.1f} {UNDIVIDED_Y + 6}L{place:.1f} {DIVIDED_Y - 6}" stroke="{GHOST}"/>'
         parts += [] if result.divided_by == UNSCALED else [pull, f'{ring} stroke-width="2"/>']
-        parts.append(arrive(f'{dot} stroke="{style.INK}"/>', round(was - place, 1), fall))
+        parts.append(mark(dot, part=f"dot {j}"))
     largest = result.raw.argmax()
     parts.append(svg.text(places(result.raw[largest]), UNDIVIDED_Y - 14, KEYS[largest], anchor="middle", size=11))
     return parts
-
-
-def _line_of(result):
-    return UNDIVIDED_Y if result.divided_by == UNSCALED else DIVIDED_Y
 
 
 def _by(result):
@@ -240,7 +262,7 @@ def _by(result):
 
 def _bars(result):
     """Draw the weights as bars; once divided, behind ghosts of the weights of the undivided scores."""
-    parts = [svg.text(0, 140, "Weights = softmax(scores)", bold=True)]
+    parts = [svg.text(0, 14, "Weights = softmax(scores)", bold=True)]
     for level in (0, 0.5, 1):
         y = FLOOR - TALLEST * level
         parts.append(f'<path d="M0 {y:g}h{N_KEYS * COLUMN}" stroke="{style.GRID}"/>')
@@ -248,22 +270,26 @@ def _bars(result):
     # A learner's weight may be anything: its bar ends at 0 or 1, the number on it says what it is.
     tall = TALLEST * np.nan_to_num(result.weights, nan=0, posinf=1, neginf=0).clip(0, 1)
     for j, weight in enumerate(result.weights):
-        x, ghost = j * COLUMN + 8, TALLEST * result.undivided[j]
-        parts.append(svg.box(x + 8, FLOOR - tall[j], 24, tall[j], fill=DIVIDED, stroke=style.INK))
+        x, ghost = j * COLUMN, TALLEST * result.undivided[j]
+        parts.append(svg.box(x + 7, FLOOR - tall[j], 20, tall[j], fill=DIVIDED, stroke=style.INK))
         if result.divided_by != UNSCALED and result.undivided[j] >= LEAST_GHOST:
-            parts.append(svg.box(x, FLOOR - ghost, 40, ghost, stroke=GHOST, stroke_width=2, dashed=True))
+            parts.append(svg.box(x + 2, FLOOR - ghost, 30, ghost, stroke=GHOST, stroke_width=2, dashed=True))
         parts += [
-            svg.box(x + 4, FLOOR - tall[j] - 17, 32, 14, fill=style.PAPER),  # no line shall cross the number
-            svg.text(x + 20, FLOOR - tall[j] - 6, svg.short(weight, 2), anchor="middle", bold=True),
-            svg.text(x + 20, FLOOR + 17, KEYS[j], anchor="middle", size=12),
+            svg.box(x + 2, FLOOR - tall[j] - 16, 30, 13, fill=style.PAPER),  # no line shall cross the number
+            svg.text(x + 17, FLOOR - tall[j] - 5, svg.short(weight, 2), anchor="middle", bold=True, size=12),
+            svg.text(x + 17, FLOOR + 17, KEYS[j], anchor="middle", size=11),
         ]
         if "weights" in result.differs and result.differs["weights"][0, j]:
-            parts.append(svg.difference(x - 2, FLOOR - TALLEST, 44, TALLEST))
+            parts.append(svg.difference(x, FLOOR - TALLEST, COLUMN, TALLEST))
     if result.divided_by != UNSCALED:  # the tallest ghost says what they all are
         j = int(result.undivided.argmax())
         above = FLOOR - max(TALLEST * result.undivided[j] + 5, tall[j] + 20)
         for line, up in ((number(result.undivided[j]), 12), ("undivided", 0)):
-            parts.append(svg.text(j * COLUMN + 28, above - up, line, anchor="middle", size=11, colour=style.QUIET))
+            parts.append(
+                svg.text(
+                    min(max(j * COLUMN + 17, 30), 244), above - up, line, anchor="middle", size=11, colour=style.QUIET
+                )
+            )
     return parts
 
 
@@ -324,7 +350,7 @@ def softmax_scaling(function=None):
     True
     """
     controls = {
-        "d_k": radio("d_k", [2**power for power in range(10)], 64),
+        "d_k": radio("d_k", D_KS, 64),
         "divisor": radio("divide the scores by", DIVISORS),
         "add": radio("add to every score", [-1000, 0, 10, 100, 1000], 0),
         # Not shown: the button draws another.
@@ -333,14 +359,14 @@ def softmax_scaling(function=None):
     return Lab(
         name="softmax_scaling",
         title="softmax and sqrt(d_k)",
-        task="Raise d_k without dividing: what happens to the weights? Then divide by sqrt(d_k).",
+        task="Drag d_k up without dividing: what happens to the weights? Then divide by sqrt(d_k).",
         controls=controls,
         actions={"Another query": lambda state: {"draw": state["draw"] % N_DRAWS + 1}},
         layout=([controls["d_k"]], [controls["divisor"], Lab.BUTTONS]),
+        on_picture=("d_k", "divisor"),
         below=(folded("Very large scores", controls["add"]),),
         compute=compute,
         render=render,
         function=function,
         exercise=exercises.softmax,
-        moves=True,
     )
