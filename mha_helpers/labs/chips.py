@@ -4,6 +4,7 @@ from mha_helpers.drawing import style, svg
 from mha_helpers.labs.card import EDGE
 
 HEIGHT = 26  # pixels
+PART = 344  # pixels: no picture is wider, so that a phone held upright shows it whole
 
 
 def chip(x, y, width, words, *, chosen, colour=style.INK):

@@ -47,6 +47,8 @@ class Result:
     run: str
     step: int
     losses: list
+    moments: list  # the steps that can be shown
+    knock_outs: dict  # what can be knocked out, by name
     measured: Measured
     off: list  # of (layer, head)
     off_name: str
@@ -116,8 +118,8 @@ def compute(state, training=None):
     off = tuple(knock_outs(training)[state["knock out"]])
     weights, guesses, when_writing = look(training, step, off, letters)
     return Result(
-        run, step, training.losses, measure(training, step, off), list(off), state["knock out"], letters, weights,
-        guesses, when_writing, f"{notice} {remark}".strip(),
+        run, step, training.losses, sorted(training.moments), knock_outs(training), measure(training, step, off),
+        list(off), state["knock out"], letters, weights, guesses, when_writing, f"{notice} {remark}".strip(),
     )  # fmt: skip
 
 
@@ -184,7 +186,7 @@ def sentence(result):
 def render(result):
     """Draw a result."""
     said = sentence(result)
-    return Picture(run_picture.draw(result, said), said, result.notice)
+    return Picture(run_picture.draw(result, said, result.moments, result.knock_outs), said, result.notice)
 
 
 def training_run(training=None):
@@ -249,9 +251,11 @@ def training_run(training=None):
     return Lab(
         name="training_run",
         title="training run",
-        task="Press Earlier: when do the guesses come right, and which heads change?",
+        task="Drag the knob along the loss: when do the guesses come right? Press a head to knock it out.",
         controls={"run": run, "step": step, "knock out": off, "letters": letters},
-        layout=([run, step, Lab.BUTTONS], [off, letters]),
+        layout=([step, off], [run, letters, Lab.BUTTONS]),
+        on_picture=("step", "knock out", "Earlier", "Later"),
+        offers={"run": [runs[0]], "step": steps, "knock out": list(knock_outs(first))},
         compute=compute,
         render=render,
         function=training,

@@ -5,16 +5,18 @@ from collections import defaultdict
 import numpy as np
 
 from mha_helpers.drawing import style, svg
+from mha_helpers.drawing.marks import mark
 from mha_helpers.drawing.style import number
-from mha_helpers.labs.card import NARROWEST
+from mha_helpers.labs.chips import PART
 
 TINY, SMALL = 11, 12  # font sizes
-CURVE = (24, 26, 170, 112)  # left, top, width and height of the loss's panel
-MAPS, GAP = 244, 14  # where the maps begin, and what is between two of them
+WIDTHS = (292, PART)  # of the two pictures above
+CURVE = (24, 26, 250, 112)  # left, top, width and height of the loss's panel
+MAPS, GAP = 40, 12  # where the maps begin, and what is between two of them
 ROWS = {False: 166, True: 156}  # from one layer's maps to the next's: less where what it writes takes another line
 WIDEST = 180  # of a map
-ONE_LINE, TWO_LINES = 30, 42  # above each map: its title and the letters
-STRIP = 108  # where the letters begin
+HEADLINES = {True: 42, False: 54}  # above each map, if it is wide: its title in two lines or in three, and the letters
+STRIP, HALF = 106, 6  # where the letters begin, and how many stand in one picture
 # What a guess is, with its fill and edge.
 GUESSES = {
     "✓": (style.tint(style.ROLES["values"]), style.INK),
@@ -27,15 +29,38 @@ STEP_MEAN = 10  # steps of which the curve shows the mean
 GUESSING = np.log(16)
 
 
-def draw(result, said):
-    """Draw what the training run shows; `said` is its sentence."""
+def draw(result, said, moments, knock_outs):
+    """Draw what the training run shows.
+
+    Parameters
+    ----------
+    result : Result
+    said : str
+        Its sentence.
+    moments : sequence of int
+        The steps that can be shown.
+    knock_outs : dict of str to list
+        What can be knocked out, by name; the first is nothing.
+
+    Returns
+    -------
+    str
+    """
     measured, least = _measured(result)
-    maps, bottom = _maps(result, least)
-    strip, height = _strip(result, bottom + 4)
-    return svg.document(NARROWEST, height, [*_curve(result), *measured, *maps, *strip], label=said)
+    maps, bottom = _maps(result, knock_outs)
+    notes = _notes(result)
+    height = max(bottom, least + 14 * len(notes) + 6)
+    about = [svg.text(0, height - 14 * i - 8, note, size=TINY, colour=style.QUIET)
+             for i, note in enumerate(reversed(notes))]  # fmt: skip
+    shown = svg.document(WIDTHS[0], height, [*_curve(result, moments), *measured, *about], label=said)
+    shown += svg.document(WIDTHS[1], height, maps, label="A map of each head.")
+    for first in range(0, len(result.letters), HALF):
+        strip, width, high = _strip(result, first)
+        shown += svg.document(width, high, strip, label="The sequence, and what is guessed after each letter.")
+    return shown
 
 
-def _curve(result):
+def _curve(result, moments):
     """Draw the loss of every step, with this one marked."""
     left, top, width, height = CURVE
     losses = np.asarray(result.losses, float)
@@ -56,10 +81,20 @@ def _curve(result):
     points = [place(min((i + 0.5) * STEP_MEAN, last), mean) for i, mean in enumerate(means)]
     if len(points) > 1:
         parts.append(svg.polyline(points, colour=style.INK))
-    here = max(0, min(result.step, last) // STEP_MEAN - 1)
-    x, y = place(result.step, means[here] if means else GUESSING)
-    parts.append(svg.line(x, top, x, top + height, colour=style.ROLES["keys"], width=2))
-    parts.append(svg.circle(x, y, 5, fill=style.ROLES["keys"], stroke=style.INK))
+
+    def on_curve(step):
+        return place(step, means[max(0, min(step, last) // STEP_MEAN - 1)] if means else GUESSING)
+
+    x, y = on_curve(result.step)
+    parts += [svg.circle(*on_curve(step), 2.5, fill=style.INK) for step in moments]
+    parts.append(mark(svg.line(x, top, x, top + height, colour=style.ROLES["keys"], width=2), part="time"))
+    parts.append(
+        mark(
+            svg.circle(x, y, 9, fill=style.ROLES["keys"], stroke=style.INK), scrub="step", part="step",
+            stops=[{"step": step} for step in moments], track=[on_curve(step) for step in moments],
+            tip="Drag it along the loss.",
+        )
+    )  # fmt: skip
     for step in (0, last):
         x, _ = place(step, 0)
         parts.append(svg.text(x, top + height + 15, step, anchor="middle", size=TINY, colour=style.QUIET))
@@ -124,42 +159,52 @@ def marks(letters, guesses):
     return [*found, "?"]
 
 
-def _maps(result, least):
-    """Draw a map of each head on the typed sequence; return the fragments and where they end, below `least`."""
+def _maps(result, knock_outs):
+    """Draw a map of each head on the typed sequence; return the fragments and where they end."""
     n_layers, n_heads, n, _ = result.weights.shape
-    pitch = (NARROWEST - MAPS + GAP) / n_heads
+    pitch = (WIDTHS[1] - MAPS + GAP) / n_heads
     wide = min(pitch - GAP, WIDEST)
-    headline = ONE_LINE if wide > 150 else TWO_LINES
+    is_wide = wide > 100
+    headline = HEADLINES[is_wide]
     row = ROWS[result.measured.leaks]
     side = row - headline - 8
     is_causal = not np.triu(result.weights, 1).any()
     parts = []
     for layer in range(n_layers):
         y = layer * row + headline
-        parts.append(svg.text(MAPS - 26, y + side / 2 + 24, f"layer {layer}", bold=True, size=SMALL, rising=90))
+        name = svg.box(0, y + side / 2 - 34, 24, 68, fill=style.PANEL, stroke=style.QUIET)
+        name += svg.text(16, y + side / 2 + 24, f"layer {layer}", bold=True, size=SMALL, rising=90)
+        parts.append(_to_knock_out(name, [(layer, head) for head in range(n_heads)], result, knock_outs))
         down = ((MAPS - 12, round(y + (i + 0.5) * side / n + 4, 1), one) for i, one in enumerate(result.letters))
         parts.append(svg.letters(down, size=TINY))
         for head in range(n_heads):
             x, is_off = MAPS + head * pitch, (layer, head) in result.off
             scores = {name: getattr(result.measured, name)[layer, head] for name in LOOKED_AT}
             most = max(scores, key=scores.get)
-            where, what = ("knocked out", "") if is_off else LOOKED_AT[most]
-            what = what and f"{what}: {number(scores[most])}"
-            if headline == ONE_LINE:
-                where, what = f"{where} {what}".strip(), ""
+            first, second = ("knocked out", "") if is_off else LOOKED_AT[most]
+            second = second and f"{second}: {number(scores[most])}"
+            if not is_wide and not is_off:
+                first, second = f"{most}:", number(scores[most])
             top = y - headline + 12
-            parts.append(svg.text(x, top, f"head {head}", bold=True, size=SMALL, colour=style.head_text(head)))
-            parts.append(svg.text(x + 50, top, where, size=TINY))
-            parts.append(svg.text(x, top + 13, what, size=TINY))
+            title = svg.text(x, top, f"head {head}", bold=True, size=SMALL, colour=style.head_text(head))
+            title += svg.box(x, y - headline, wide, 26, fill="transparent")
+            parts.append(_to_knock_out(title, [(layer, head)], result, knock_outs))
+            parts.append(svg.text(x + 50 if is_wide else x, top if is_wide else top + 13, first, size=TINY))
+            parts.append(svg.text(x, top + (13 if is_wide else 25), second, size=TINY))
             across = ((round(x + (j + 0.5) * wide / n, 1), y - 4, one) for j, one in enumerate(result.letters))
             parts.append(svg.letters(across, size=TINY))
             shown = None if is_off else result.weights[layer, head]
             parts.append(_map(shown, x, y, (wide, side), n, style.head_weight_colours(head), is_causal))
-    notes = _notes(result)
-    bottom = max(n_layers * row, least + 14 * len(notes))
-    for i, note in enumerate(reversed(notes)):
-        parts.append(svg.text(0, bottom - 14 * i - 8, note, size=TINY, colour=style.QUIET))
-    return parts, bottom
+    return parts, n_layers * row
+
+
+def _to_knock_out(fragment, heads, result, knock_outs):
+    """Let a press knock out heads, and another bring them back."""
+    [nothing, *_] = knock_outs
+    name = next(name for name, off in knock_outs.items() if off == heads)
+    if result.off == heads:
+        return mark(fragment, choose={"knock out": nothing}, name=f"bring back {name}", tip=f"Bring back {name}.")
+    return mark(fragment, choose={"knock out": name}, name=f"knock out {name}", tip=f"Knock out {name}.")
 
 
 def _map(weights, x, y, size, n, colours, is_causal):
@@ -178,29 +223,45 @@ def _map(weights, x, y, size, n, colours, is_causal):
     return f"<g {place}>{''.join(parts)}</g>{edge}"
 
 
-def _strip(result, y):
-    """Draw the sequence, and below each letter what the model guesses next; return the fragments and the height."""
-    letters = result.letters
-    step = min(46, (NARROWEST - STRIP) / len(letters))
-    lefts = [STRIP + i * step for i in range(len(letters))]
-    parts = [svg.text(STRIP - 8, y + 15, "it sees", anchor="end", size=SMALL)]
+def _strip(result, first):
+    """Draw half of the sequence, and below each letter what the model guesses next.
+
+    Returns
+    -------
+    list of str, float, float
+        The fragments, and the picture's width and height.
+    """
+    letters, shown = result.letters, slice(first, first + HALF)
+    left, step = (STRIP, (WIDTHS[1] - STRIP) / HALF) if first == 0 else (0, 46)
+    lefts = [left + i * step for i in range(len(letters[shown]))]
+    y, parts = 4, []
+
+    def name(words):
+        if first == 0:
+            parts.append(svg.text(STRIP - 8, y + 15, words, anchor="end", size=SMALL))
+
+    name("it sees")
     parts += [svg.box(x + 2, y, step - 4, 20, fill=style.role_colours("X")(0), stroke=style.ROLES["X"]) for x in lefts]
     written = defaultdict(list)  # by whether it is bold, and its colour
-    written[True, style.INK] += ((x + step / 2, y + 15, letter) for x, letter in zip(lefts, letters, strict=True))
+    written[True, style.INK] += (
+        (x + step / 2, y + 15, letter) for x, letter in zip(lefts, letters[shown], strict=True)
+    )
     y += 24
     rows = [("it guesses next", *zip(*result.guesses, strict=True))]
     if result.measured.leaks:
         rows.append(("… when it writes", result.when_writing, ()))
-    for name, guesses, probabilities in rows:
-        parts.append(svg.text(STRIP - 8, y + 15, name, anchor="end", size=SMALL))
-        for i, (x, guess, mark) in enumerate(zip(lefts, guesses, marks(letters, guesses), strict=True)):
-            fill, edge = GUESSES[mark]
-            parts.append(svg.box(x + 2, y, step - 4, 20, fill=fill, stroke=edge, dashed=mark is None))
-            written[mark is not None, style.INK].append((x + step / 2, y + 15, guess))
-            if mark:
-                written[True, edge].append((x + step - 11, y + 15, mark))
-            if mark and probabilities:
-                parts.append(svg.text(x + step / 2, y + 33, number(probabilities[i]), anchor="middle", size=TINY))
+    for words, guesses, probabilities in rows:
+        name(words)
+        found = marks(letters, guesses)[shown]
+        for i, (x, guess, mark_) in enumerate(zip(lefts, guesses[shown], found, strict=True)):
+            fill, edge = GUESSES[mark_]
+            parts.append(svg.box(x + 2, y, step - 4, 20, fill=fill, stroke=edge, dashed=mark_ is None))
+            written[mark_ is not None, style.INK].append((x + step / 2, y + 15, guess))
+            if mark_:
+                written[True, edge].append((x + step - 11, y + 15, mark_))
+            if mark_ and probabilities:
+                probability = number(probabilities[first + i])
+                parts.append(svg.text(x + step / 2, y + 33, probability, anchor="middle", size=TINY))
         y += 36 if probabilities else 24
     parts += [svg.letters(placed, bold=bold, colour=colour) for (bold, colour), placed in written.items()]
-    return parts, y + 2
+    return parts, max(lefts) + step + 2, y + 2
