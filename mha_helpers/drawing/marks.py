@@ -76,3 +76,31 @@ def mark(
     if not _ONE_ELEMENT.match(fragment):
         return f"<g{attributes}>{fragment}</g>"
     return re.sub(r"<\w+", lambda tag: tag[0] + attributes, fragment, count=1)
+
+
+def part(name, parts, fragment):
+    """Name an element as a part, and give it what a lab's `parts` say of it.
+
+    Parameters
+    ----------
+    name : str
+    parts : dict of str to dict
+        By part: its attributes, and its "text".
+    fragment : str
+        One element of SVG, which has each of these attributes already.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> part("bar", {"bar": {"width": "7"}}, '<rect width="0" height="24"/>')
+    '<rect data-part="bar" width="7" height="24"/>'
+    """
+    for attribute, value in parts[name].items():
+        pattern, shown = (r">[^<]*<", f">{html.escape(value)}<") if attribute == "text" else (
+            rf' {attribute}="[^"]*"', f' {attribute}="{value}"'
+        )  # fmt: skip
+        fragment = re.sub(pattern, lambda _, shown=shown: shown, fragment, count=1)
+    return mark(fragment, part=name)

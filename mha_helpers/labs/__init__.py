@@ -14,7 +14,9 @@ __all__ = [
     "split_lab",
     "sum_of_heads",
     "training_run",
+    "two_banks",
     "which_bug",
+    "with_and_without_attention",
     "word_order",
     "writer",
 ]

@@ -100,7 +100,7 @@ class Picture:
     sentence : str
         What is to be seen, in words: the read-out.
     notice : str
-        Whose function was run. "≠" in it says that what is shown is marked as not right.
+        Whose function was run, if any. "≠" in it says that what is shown is marked as not right.
     """
 
     svg: str
@@ -114,10 +114,9 @@ class Picture:
 
     def html(self):
         wrong = ' class="mha-wrong"' if self.is_wrong else ""
-        return (
-            f'<p{wrong} style="margin:2px 0 4px; font-size:13px; color:{style.INK if wrong else style.QUIET}">'
-            f'{html.escape(self.notice)}</p><div class="mha-parts">{self.svg}</div>'
-        )
+        colour = style.INK if wrong else style.QUIET
+        notice = f'<p{wrong} style="margin:2px 0 4px; font-size:13px; color:{colour}">{html.escape(self.notice)}</p>'
+        return f'{notice if self.notice else ""}<div class="mha-parts">{self.svg}</div>'
 
 
 RUN = f'<div style="font-size:13px; color:{style.QUIET}">Still picture. Run this cell for the live lab.</div>'

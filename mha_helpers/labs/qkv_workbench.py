@@ -1,7 +1,5 @@
 """The Q, K, V workbench: one query meets every key, and mixes their values; all of it on one page."""
 
-import html
-import re
 from dataclasses import dataclass
 
 import ipywidgets
@@ -9,7 +7,7 @@ import numpy as np
 
 from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
-from mha_helpers.drawing.marks import mark
+from mha_helpers.drawing.marks import mark, part
 from mha_helpers.drawing.style import number
 from mha_helpers.labs.card import EDGE, Picture
 from mha_helpers.labs.controls import NAMED, folded, radio
@@ -175,7 +173,7 @@ CHIP_HEIGHT, CHIP_GAP = 28, 7  # of a token
 PLANE = (0, 36, WIDTHS[0], 292)  # left, top, right, bottom
 UNIT, FARTHEST = 32, (4.5, 4)  # of the plane: a 1's pixels, and how far it reaches, across and up
 ROW_TOP, ROW = 56, 26  # of a key
-NAME, SCORE, BAR, VALUE = 60, 114, 152, 272  # where a key's row has its parts
+NAME, SCORE, BAR, VALUE = 60, 110, 152, 272  # where a key's row has its parts
 HALF = 25  # a number of a vector
 LONGEST = 72  # a bar's pixels, for a weight of 1
 
@@ -227,17 +225,6 @@ def parts(result):
     return found
 
 
-def _part(name, found, fragment):
-    """Give a fragment the name of a part, and what is found for it."""
-    attributes = dict(found[name])
-    text = attributes.pop("text", None)
-    for attribute, value in attributes.items():
-        fragment = re.sub(rf' {attribute}="[^"]*"', f' {attribute}="{value}"', fragment, count=1)
-    if text is not None:
-        fragment = re.sub(r">[^<]*<", lambda _: f">{html.escape(text)}<", fragment, count=1)
-    return mark(fragment, part=name)
-
-
 def _plane(result):
     """Draw the tokens, and the query among the keys."""
     found, word, pixels = parts(result), TOKENS[result.query], scale(result)
@@ -260,7 +247,7 @@ def _plane(result):
         at = place(result.keys[j], pixels)
         names.setdefault(at, []).append(token)
         arrow = svg.segment(*middle, *at, colour=orange, width=2)
-        yield _part(f"arrow {token}", found, arrow)
+        yield part(f"arrow {token}", found, arrow)
         yield mark(svg.circle(*at, 5, fill=orange, stroke=style.PAPER), also={"key": token}, tip=_product(result, j))
     for (x, y), tokens in names.items():
         anchor, aside = ("start", 9) if x >= middle[0] else ("end", -9)
@@ -268,19 +255,19 @@ def _plane(result):
         name = ", ".join(tokens)
         yield svg.text(x + aside, beside, name, anchor=anchor, bold=True, colour=style.role_text("keys"))
     x, y = place(result.asked, pixels)
-    yield _part("query arrow", found, svg.segment(*middle, x, y, colour=blue, width=4))
+    yield part("query arrow", found, svg.segment(*middle, x, y, colour=blue, width=4))
     reach = [pixels**-1 * half for half in (right - middle[0], bottom - middle[1])]
     step = 0.5
     reach = [float(np.floor(one / step) * step) for one in reach]
     edge = [middle[0] - reach[0] * pixels, middle[1] - reach[1] * pixels]
     edge += [middle[0] + reach[0] * pixels, middle[1] + reach[1] * pixels]
-    handle = _part("query", found, svg.circle(x, y, 11, fill=blue, stroke=style.PAPER))
+    handle = part("query", found, svg.circle(x, y, 11, fill=blue, stroke=style.PAPER))
     yield mark(
         handle, drag=ASKED, plane=[*edge, -reach[0], reach[0], -reach[1], reach[1], step], name=f"query of {word}",
         tip="Drag the query.",
     )  # fmt: skip
     yield svg.text(left + 4, top + 16, "Drag the query; a thick arrow has a large weight.", size=12, colour=style.QUIET)
-    yield _part("dot product", found, svg.text(left, bottom + 20, "", size=12))
+    yield part("dot product", found, svg.text(left, bottom + 20, "", size=12))
 
 
 def _product(result, j):
@@ -297,7 +284,7 @@ def _keys(result, before):
     yield svg.text(0, 18, f"“{word}” asks with", bold=True, colour=style.role_text("queries"))
     for k in range(SHAPE[1]):
         yield svg.box(120 + 34 * k, 1, 34, ROW, fill=blue(0), stroke=style.PAPER)
-        yield _part(f"query {k}", found, svg.text(137 + 34 * k, 18, "", anchor="middle", size=12))
+        yield part(f"query {k}", found, svg.text(137 + 34 * k, 18, "", anchor="middle", size=12))
     yield svg.box(120, 1, 68, ROW, stroke=style.ROLES["queries"], stroke_width=2)
     heads = ((NAME + 4, "key", "keys"), (SCORE, "score", None), (BAR, "weight", None), (VALUE, "value", "values"))
     for x, name, role in heads:
@@ -308,9 +295,9 @@ def _keys(result, before):
             svg.box(0, y, VALUE + 2 * HALF, ROW, fill=style.tint(style.ROLES["keys"], 0.12) if bold else "none"),
             svg.text(NAME - 2, y + 17, token, anchor="end", bold=bold, size=12),
             *_cells(result.keys[j], NAME + 2, y + 1, orange, frame=style.ROLES["keys"] if bold else "none"),
-            _part(f"score {token}", found, svg.text(SCORE + 32, y + 17, "", anchor="end", size=12)),
-            _part(f"bar {token}", found, svg.box(BAR, y + 4, 1, ROW - 8, fill=style.weight_colour(0.75))),
-            _part(f"weight {token}", found, svg.text(0, y + 17, "", bold=True, size=12)),
+            part(f"score {token}", found, svg.text(SCORE + 36, y + 17, "", anchor="end", size=12)),
+            part(f"bar {token}", found, svg.box(BAR, y + 4, 1, ROW - 8, fill=style.weight_colour(0.75))),
+            part(f"weight {token}", found, svg.text(0, y + 17, "", bold=True, size=12)),
             *_cells(result.values[j], VALUE, y + 1, green),
         ]
         yield mark("".join(row), choose={"key": token}, name=f"key {token}", tip=_product(result, j),
@@ -323,10 +310,10 @@ def _keys(result, before):
     yield svg.text(0, y + 17, "context", bold=True, colour=style.role_text("output"))
     for k in range(SHAPE[1]):
         yield svg.box(64 + 46 * k, y, 46, ROW, fill=pink(0), stroke=style.PAPER)
-        yield _part(f"context {k}", found, svg.text(87 + 46 * k, y + 17, "", anchor="middle", size=12))
+        yield part(f"context {k}", found, svg.text(87 + 46 * k, y + 17, "", anchor="middle", size=12))
     yield svg.box(64, y, 92, ROW, stroke=style.ROLES["output"], stroke_width=2)
     colour = style.INK if _mixture(result).startswith("=") else style.ALARM
-    yield _part("mixture", found, svg.text(64, y + ROW + 15, "", size=12, colour=colour))
+    yield part("mixture", found, svg.text(64, y + ROW + 15, "", size=12, colour=colour))
 
 
 def _all_queries(result, before):

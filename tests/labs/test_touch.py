@@ -36,7 +36,7 @@ def ask(lab, number, changes, **more):
 
 def test_a_touch_sets_the_labs_own_controls_and_is_answered(lab):
     ways = ways_to_set(lab)
-    assert ways
+    assert ways or marks(lab, "drag")
     for number, changes in enumerate(ways, 1):
         ask(lab, number, changes)
         assert {name: lab.state[name] for name in changes} == changes

@@ -1,0 +1,27 @@
+/* `two_banks.parts` in the page: a test holds the two against each other. */
+(globalThis.mhaLive ??= {}).two_banks = (state, { words, near: neighbours, plane, unit, left, bar }) => {
+  const pixel = value => String(Math.round(value * 10) / 10), two = value => value.toFixed(2);
+  const percent = value => `${Math.round(100 * value)} %`, dot = (a, b) => a[0] * b[0] + a[1] * b[1];
+  const vector = word => [state[`${word}: water`], state[`${word}: money`]];
+  const place = ([x, y]) => [plane[0] + unit * x, plane[3] - unit * y].map(pixel);
+  const parts = {}, said = [], bank = vector("bank"), [x1, y1] = place(bank);
+  for (const word of words) {
+    const [x, y] = place(vector(word));
+    parts[`dot ${word}`] = { cx: x, cy: y };
+    parts[`arrow ${word}`] = { x2: x, y2: y };
+    parts[`name ${word}`] = { x: String(Math.min(Math.max(x, 26), 284)), y: pixel(y - 16) };
+  }
+  for (const near of neighbours) {
+    const scores = [dot(bank, bank), dot(bank, vector(near))], its = 1 / (1 + Math.exp(scores[0] - scores[1]));
+    const context = bank.map((value, i) => (1 - its) * value + its * vector(near)[i]), [x2, y2] = place(context);
+    const becomes = `(${context.map(two).join(", ")})`;
+    parts[`new ${near}`] = { cx: x2, cy: y2 };
+    parts[`pull ${near}`] = { x1, y1, x2, y2 };
+    parts[`own ${near}`] = { width: pixel(bar * (1 - its)) };
+    parts[`its ${near}`] = { x: pixel(left + bar * (1 - its)), width: pixel(bar * its) };
+    parts[`scores ${near}`] = { text: `bank · bank = ${two(scores[0])},  bank · ${near} = ${two(scores[1])}` };
+    parts[`becomes ${near}`] = { text: `${percent(1 - its)} bank + ${percent(its)} ${near} = ${becomes}` };
+    said.push(`With “${near}”, “bank” becomes ${becomes}: ${percent(its)} of it is “${near}”.`);
+  }
+  return { parts, said: said.join(" ") };
+};

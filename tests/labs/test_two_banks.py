@@ -1,0 +1,49 @@
+"""Two banks, and the model with and without attention: what they draw is what the maths and the model say."""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from mha_helpers import labs
+from mha_helpers.maths import attention
+from mha_helpers.model import decoder
+
+banks = import_module("mha_helpers.labs.two_banks")
+switch = import_module("mha_helpers.labs.with_and_without_attention")
+
+
+@pytest.mark.parametrize("near", banks.SENTENCES)
+def test_bank_becomes_what_attention_makes_of_it(near):
+    lab = labs.two_banks()
+    lab.set(**{"bank: water": 0.5, f"{near}: money": 2.5})
+    X = np.array([[0.5, 1.0], [lab.state[banks.entry(near, feature)] for feature in banks.FEATURES]])
+    context, weights = attention.dot_product_attention(X, X, X)
+    drawn = banks.parts(banks.compute(lab.state))
+    x, y = banks.place(context[0])
+    assert drawn[f"new {near}"] == {"cx": f"{x:g}", "cy": f"{y:g}"}
+    assert drawn[f"its {near}"]["width"] == f"{banks.BAR * weights[0, 1]:.1f}".removesuffix(".0")
+    assert f"{weights[0, 1]:.0%}".replace("%", " %") + f" {near}" in drawn[f"becomes {near}"]["text"]
+
+
+def test_a_long_vector_listens_to_itself():
+    lab = labs.two_banks()
+    lab.set(**{"bank: water": 4.0, "bank: money": 4.0})
+    assert lab.readout.value.count(": 0 % of it is") == 2
+
+
+@pytest.mark.parametrize("speaker", switch.PROMPTS)
+def test_without_attention_words_fall_apart(speaker):
+    with_it, without = (switch.compute({"speaker": speaker, "attention": attends}) for attends in (True, False))
+    prompt = switch.PROMPTS[speaker]
+    assert with_it.text == decoder.load().write(prompt, switch.LENGTH, temperature=0.7, seed=0)
+    assert sum(with_it.known) > 0.8 * len(with_it.known)
+    assert sum(without.known) < 0.5 * len(without.known)
+
+
+def test_the_switch_is_where_it_stands():
+    lab = labs.with_and_without_attention()
+    on = lab.picture.value
+    lab.controls["attention"].value = False
+    assert ">on</text>" in on
+    assert ">off</text>" in lab.picture.value
