@@ -200,7 +200,7 @@ def test_a_figure_that_cannot_be_drawn(monkeypatch, capsys):
     def no_font(*_):
         raise RuntimeError("no font")
 
-    monkeypatch.setattr(figures.CourseFigure, "png", no_font)
+    monkeypatch.setattr(figures, "attention_map", no_font)
     assert check_setup.main([check for check in CHECKS if check.name == "Pictures"]) == 1
     assert "FAILED  Pictures: RuntimeError: no font" in capsys.readouterr().out
 

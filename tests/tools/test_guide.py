@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from nbformat import v4
 
-from mha_helpers import check_setup, exercises, labs, worked_examples
+from mha_helpers import check_setup, exercises, labs
 from mha_helpers.maths.attention import attention_scores, softmax
 from tools.teaching import guide
 from tools.teaching.plan import Plan
@@ -29,11 +29,6 @@ def section(title):
     found = [text for heading, text in SECTIONS.items() if heading[:2] == title[:2]]
     assert found, f'workshop/by_notebook.md has no section "## {title}": write one like the others'
     return found[0]
-
-
-def test_every_worked_example_is_listed():
-    listed = [name for _, name in guide.DOCUMENT.findall(guide.README.read_text(encoding="utf-8"))]
-    assert sorted(listed) == sorted(worked_examples.EXAMPLES)
 
 
 @each_section

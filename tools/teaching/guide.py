@@ -9,7 +9,6 @@ import re
 
 from mha_helpers import exercises
 from mha_helpers.exercises.moved_numbers import moved_number
-from mha_helpers.maths import worked_examples
 from tools.teaching.plan import Plan, numbered, table_row
 from tools.teaching.sheet import day_sheet
 from tools.writing.notebooks import NOTEBOOKS, NotebookError, course_notebooks
@@ -21,7 +20,6 @@ BY_NOTEBOOK = ROOT / "workshop" / "by_notebook.md"
 BLOCK = re.compile(r"(<!-- ([\w ]+): (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 # A row of five cells: exercise, mistake, how it looks, the number that moves, what to ask back.
 WRONG_ANSWER = re.compile(r"^(\| (?:`(\w+)`)? ?\| `([\w-]+)` \|[^|\n]*\|)([^|\n]*)(\|[^|\n]*\|)$", re.MULTILINE)
-DOCUMENT = re.compile(r"^(\| [^|]*\(`(\w+)`\) \|[^|]*\|).*$", re.MULTILINE)
 
 
 def section(plan):
@@ -76,31 +74,6 @@ def readme_row(plan):
     return f"| [{plan.title}](notebooks/{plan.path.name}) | {said} | {plan.total or '–'} |"
 
 
-def documents(text, plans):
-    """Return the README with what is known of each document: where it runs, and how much of it is right."""
-
-    def row(match):
-        name = match[2]
-        places = []
-        for plan in plans.values():
-            numbers = [str(number) for number, cell in plan.cells.items() if f'"{name}"' in cell.source]
-            if numbers:
-                listed = (
-                    "cell " + numbers[0]
-                    if len(numbers) == 1
-                    else "cells " + " and ".join([", ".join(numbers[:-1]), numbers[-1]])
-                )
-                places.append(f"[{plan.key}](notebooks/{plan.path.name}) {listed}")
-        verdicts = [found.verdict for found in worked_examples.replay(name)]
-        slips, carried = verdicts.count("wrong here"), verdicts.count("carried")
-        said = f"{verdicts.count('agrees')} of {len(verdicts)} right"
-        said += f", {slips} slip{'s' * (slips > 1)}" if slips else ""
-        said += f", {carried} rows that carry them on" if carried else ""
-        return f"{match[1]} {', '.join(places)} | {said} |"
-
-    return DOCUMENT.sub(row, text)
-
-
 def written(text, plans):
     """Return a document with every block of it written anew."""
 
@@ -129,6 +102,5 @@ def all_written():
     """Return the new text of every page, by path."""
     plans = {plan.key: plan for plan in map(Plan, course_notebooks())}
     texts = {path: written(path.read_text(encoding="utf-8"), plans) for path in (README, *PAGES)}
-    texts[README] = documents(texts[README], plans)
     texts[BY_NOTEBOOK] = with_moved_numbers(texts[BY_NOTEBOOK])
     return texts
