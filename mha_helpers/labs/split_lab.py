@@ -1,17 +1,19 @@
 """Split, right beside wrong: the entries of X travel to the heads, with the transpose and without it."""
 
+import textwrap
 from dataclasses import dataclass
 
 import numpy as np
 
 from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
+from mha_helpers.drawing.marks import mark
 from mha_helpers.drawing.style import number
 from mha_helpers.judge.compare import close
-from mha_helpers.labs.card import NARROWEST, Picture
+from mha_helpers.labs.card import EDGE, NARROWEST, Picture
+from mha_helpers.labs.chips import PART
 from mha_helpers.labs.controls import dropdown, radio, whole_number
 from mha_helpers.labs.frame import Lab
-from mha_helpers.labs.motion import arrive
 from mha_helpers.learner.answer import answer, visibly_different
 from mha_helpers.maths import attention
 from mha_helpers.maths.running_example import TOKENS
@@ -21,7 +23,7 @@ HEADS, WIDTHS, LENGTHS = (1, 2, 3, 4, 6), (4, 6, 8), (2, 3, 4, 5)
 
 CELL_HEIGHT, NARROW, WIDE = 23, 25, 36  # of a cell, in pixels
 BESIDE, LINE = 10, 16  # between two blocks; a line of text
-NAMES = 40  # room for the tokens' names
+NAMES = 54  # room for the tokens' names
 LEGEND = 22  # its height
 HEADING = 62  # the lines above the blocks
 
@@ -191,21 +193,35 @@ def _place(heads, entry):
 MARKS = {"right": ("✓", style.ROLES["values"]), "wrong": ("✗", style.ALARM), "yours": ("", style.INK)}
 
 
-def render(result, before=None):
-    """Draw a result; each entry travels from where it was one step before."""
+def render(result):
+    """Draw a result; its cells are named, so that each travels from where it was."""
     said = sentence(result)
     if result.error:
-        text = svg.text(0, 24, result.error, bold=True, colour=style.ALARM)
-        return Picture(svg.document(NARROWEST, 40, [text], label=said), said, result.notice)
-    stepped = before is not None and before.step != result.step and before.X.shape == result.X.shape
-    stepped = stepped and before.n_heads == result.n_heads
-    drawn = [
-        _column(way, shown, result, before.columns.get(way) if stepped else None)
-        for way, shown in result.columns.items()
-    ]
+        lines = textwrap.wrap(result.error, 44)
+        parts = [svg.text(0, 20 + LINE * k, line, bold=True, colour=style.ALARM) for k, line in enumerate(lines)]
+        return Picture(svg.document(PART, 30 + LINE * len(lines), parts, label=said), said, result.notice)
+    drawn = [_column(way, shown, result) for way, shown in result.columns.items()]
     parts = [svg.document(width, height, parts, label=said) for parts, width, height in drawn]
-    parts.append(svg.document(NARROWEST, LEGEND, _legend(result), label="What fills, frames and numbers mean."))
+    parts.append(svg.document(PART - 4, 66, _track(result), label="The steps."))
+    parts.append(svg.document(NARROWEST - PART, 66, _legend(result), label="What fills, frames and numbers mean."))
     return Picture("".join(parts), said, result.notice)
+
+
+def _track(result):
+    """Draw the steps as a track, with a handle."""
+    track = [(16 + k * 96, 22) for k in range(len(STEPS))]
+    yield svg.line(*track[0], *track[-1], colour=EDGE, width=3)
+    for step, (x, y) in zip(STEPS, track, strict=True):
+        here = step == result.step
+        yield svg.circle(x, y, 5, fill=style.PAPER, stroke=EDGE)
+        for k, line in enumerate(step[2:].split(": ")):
+            anchor = "start" if step == START else "end" if step == MERGE else "middle"
+            at = x - 10 if step == START else x + 14 if step == MERGE else x
+            yield svg.text(at, y + 26 + 14 * k, line, anchor=anchor, size=12, bold=here)
+    x, y = track[STEPS.index(result.step)]
+    handle = svg.circle(x, y, 12, fill=style.ROLES["queries"], stroke=style.PAPER)
+    stops = [{"step": step} for step in STEPS]
+    yield mark(handle, scrub="step", stops=stops, track=track, part="step", tip="Drag: from X to the heads and back.")
 
 
 def fill(head):
@@ -215,29 +231,21 @@ def fill(head):
 
 def _legend(result):
     """Say what fills, frames and numbers mean."""
-    parts = [
-        svg.box(0, 5, 14, 14, fill=fill(0)),
-        svg.text(20, 16, "fill: the head it belongs to", size=11, colour=style.QUIET),
-        svg.text(NARROWEST, 16, "entry = 100 × token + feature", anchor="end", size=11, colour=style.QUIET),
-    ]
+    yield svg.text(0, 14, "entry = 100 × token + feature", size=11, colour=style.QUIET)
+    yield svg.box(0, 21, 14, 14, fill=fill(0))
+    yield svg.text(20, 32, "fill: the head it belongs to", size=11, colour=style.QUIET)
     if any(block.head is not None for shown in result.columns.values() for block in shown.blocks):
-        parts.append(svg.box(227, 6, 12, 12, stroke=style.head_colour(0), stroke_width=3))
-        parts.append(svg.text(246, 16, "frame: the head it ends up in", size=11, colour=style.QUIET))
-    return parts
+        yield svg.box(1, 41, 12, 12, stroke=style.head_colour(0), stroke_width=3)
+        yield svg.text(20, 51, "frame: the head it ends up in", size=11, colour=style.QUIET)
 
 
-def _column(way, shown, result, before):
+def _column(way, shown, result):
     """Draw one way: its code, its blocks, and what is to be said of them."""
     width = _width(result)
     places, height = _places(shown, width)
-    came_from = {}
-    if before is not None:
-        old_places, _ = _places(before, width)
-        came_from = {value: place for block, old in zip(before.blocks, old_places, strict=True)
-                     for value, place in _entries(block, *old)}  # fmt: skip
-    mark, colour = MARKS[way]
+    sign, colour = MARKS[way]
     parts = [
-        svg.text(0, 15, f"{mark} {way.upper()}".strip(), bold=True, colour=style.blend((colour, style.INK), 0.2)),
+        svg.text(0, 15, f"{sign} {way.upper()}".strip(), bold=True, colour=style.blend((colour, style.INK), 0.2)),
         svg.text(78, 15, shown.about, size=11, colour=style.QUIET),
         svg.text(0, 34, shown.code, size=11),
     ]
@@ -252,20 +260,31 @@ def _column(way, shown, result, before):
     over = []
     for block, place in zip(shown.blocks, places, strict=True):
         for (i, j), (value, (x, y, cell)) in zip(np.ndindex(block.values.shape), _entries(block, *place), strict=True):
-            old = came_from.get(value, (x, y, cell))
             followed = value == result.entry
-            drawn = arrive(_cell(value, x, y, cell, result, followed), old[0] - x, old[1] - y)
+            drawn = _to_follow(_cell(value, x, y, cell, result, followed), value, way, result)
             (over if followed else parts).append(drawn)
             if block.differs is not None and block.differs[i, j]:
                 over.append(svg.difference(x, y, cell, CELL_HEIGHT))
     below = HEADING + height + 21
     if shown.verdict:
         tone = {True: style.ROLES["values"], False: style.ALARM, None: style.INK}[shown.is_good]
-        lines = _lines(shown.verdict, width)
+        lines = textwrap.wrap(shown.verdict, width // 7)
         for k, line in enumerate(lines):
             text_colour = style.blend((tone, style.INK), 0.3)
             parts.append(svg.text(0, below + LINE * k, line, size=12, bold=True, colour=text_colour))
     return parts + over, width, below + LINE + 6
+
+
+def _to_follow(cell, value, way, result):
+    """Let an entry be followed: by a button in the first way, which the keyboard reaches, and by a press in others."""
+    if value not in result.X:
+        return cell
+    token, feature = (int(one) for one in divmod(value, 100))
+    entry = {"token": token, "feature": feature}
+    if way == "right":
+        name = f"{TOKENS[token]}, feature {feature}: entry {value:.0f}"
+        return mark(cell, choose=entry, name=name, part=f"{way} {value:.0f}")
+    return mark(cell, also=entry, part=f"{way} {value:.0f}")
 
 
 def _width(result):
@@ -325,17 +344,6 @@ def _cell(value, x, y, cell, result, followed):
     return drawn + svg.text(x + cell / 2, y + 16, label, anchor="middle", size=11, bold=followed)
 
 
-def _lines(text, width):
-    """Break a sentence into lines that fit a column."""
-    longest, lines = width // 7, [""]
-    for word in text.split():
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > longest:
-            lines.append(word)
-        else:
-            lines[-1] = f"{lines[-1]} {word}".strip()
-    return lines
-
-
 def split_lab(function=None):
     """Show the split lab: heads cut out with a transpose, and without.
 
@@ -358,14 +366,14 @@ def split_lab(function=None):
     True
     """
     controls = {
-        "step": radio("step", STEPS, SPLIT),
+        "step": radio("step", STEPS),
         "heads": dropdown("heads", HEADS, 2, width="110px"),
         "d_model": dropdown("d_model", WIDTHS, 4, width="130px"),
         "tokens": dropdown("tokens", LENGTHS, 5, width="120px"),
         "token": whole_number("follow token", 1, 0, 4, width="140px"),
         "feature": whole_number("feature", 2, 0, 3, width="110px"),
     }
-    step, *others = controls.values()
+    step, *sizes, _, _ = controls.values()
 
     def end(field):
         """Return what keeps a field within the size that was chosen."""
@@ -374,14 +382,14 @@ def split_lab(function=None):
     return Lab(
         name="split_lab",
         title="split, right beside wrong",
-        task="Step through both ways and follow one entry. Which head does it belong to?",
+        task="Drag the handle from X to the heads. Press a number to follow it: which head does it belong to?",
         controls=controls,
-        actions={"Next step": lambda state: {"step": STEPS[(STEPS.index(state["step"]) + 1) % len(STEPS)]}},
-        layout=([step, Lab.BUTTONS], others),
+        layout=([step, controls["token"], controls["feature"]], [*sizes, Lab.BUTTONS]),
+        on_picture=("step", "token", "feature"),
+        still={"step": SPLIT},
         compute=compute,
         render=render,
         function=function,
         exercise=exercises.split_heads,
         follows={"tokens": end(controls["token"]), "d_model": end(controls["feature"])},
-        moves=True,
     )

@@ -2,6 +2,7 @@
 
 import html
 import itertools
+import re
 import time
 import warnings
 from importlib import import_module
@@ -14,6 +15,7 @@ from mha_helpers.labs.split_lab import HEADS, LENGTHS, MERGE, RESHAPE, SPLIT, ST
 splitting = import_module("mha_helpers.labs.split_lab")
 
 FIRST = splitting.split_lab().first_state
+AT_SPLIT = FIRST | {"step": SPLIT}
 NOTHING = splitting.Shown((), "", "", "", None)
 EVERY = [
     {"heads": heads, "d_model": d_model, "tokens": tokens, "step": step, "token": tokens - 1, "feature": 3}
@@ -45,7 +47,7 @@ def merged_by_loops(heads):
 
 
 def at(function=None, **changed):
-    return splitting.compute(FIRST | changed, function)
+    return splitting.compute(AT_SPLIT | changed, function)
 
 
 def said(function=None, **changed):
@@ -158,31 +160,11 @@ def test_the_followed_entry_is_where_the_sentence_says(state, token):
 # ---- cells travel ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("old", "new"), list(itertools.pairwise(STEPS)))
-def test_every_cell_ends_where_it_is_drawn_and_comes_from_where_it_was(old, new):
-    before, now = at(step=old), at(step=new)
-    for way in ("right", "wrong"):
-        places = []
-        for result in (before, now):
-            shown = result.columns[way]
-            corners, _ = splitting._places(shown, splitting._width(result))
-            places.append({
-                value: place[:2]
-                for block, corner in zip(shown.blocks, corners, strict=True)
-                for value, place in splitting._entries(block, *corner)
-            })  # fmt: skip
-        was, is_now = places
-        assert set(was) == set(is_now) == set(now.X.ravel())
-        moved = {value for value in was if was[value] != is_now[value]}
-        drawn, *_ = splitting._column(way, now.columns[way], now, before.columns[way])
-        assert "".join(drawn).count("mha-arrive") == len(moved)
-    assert "mha-arrive" not in splitting.render(now, at(step=new, token=3)).svg, "only a step moves them"
-
-
-def test_without_the_transpose_nothing_moves_at_the_last_step():
-    now, before = at(step=SPLIT), at(step=RESHAPE)
-    drawn, *_ = splitting._column("wrong", now.columns["wrong"], now, before.columns["wrong"])
-    assert "mha-arrive" not in "".join(drawn)
+def test_every_cell_is_one_part_through_all_steps_and_so_travels():
+    expected = sorted(f"{way} {value:.0f}" for way in ("right", "wrong") for value in at().X.ravel())
+    for step in STEPS:
+        cells = re.findall(r'data-part="((?:right|wrong) \d+)"', splitting.render(at(step=step)).svg)
+        assert sorted(cells) == expected, step
 
 
 def test_a_right_head_has_one_colour_and_a_wrong_one_is_mixed():
@@ -236,7 +218,7 @@ def test_every_state_is_drawn(function):
 def test_heads_that_do_not_divide_show_the_courses_error():
     error = "ValueError: d_model=8 is not divisible by n_heads=3; choose 1, 2, 4 or 8 heads"
     picture = splitting.render(at(wrong_split, heads=3, d_model=8))
-    assert f">{error}</text>" in picture.svg
+    assert " ".join(re.findall(r">([^<>]+)</text>", picture.svg)) == error
     assert picture.sentence == f"{error}."
     assert picture.notice == "Nothing is split: 3 heads cannot share 8 features equally."
 
@@ -332,7 +314,7 @@ def test_the_fields_of_the_followed_entry_end_where_X_ends():
     lab = splitting.split_lab()
     lab.set(tokens=5, d_model=8)
     lab.set(token=4, feature=7)
-    assert "Entry 407 (“it”, feature 7)" in lab.readout.value
+    assert "entry 407 (“it”, feature 7)" in lab.readout.value
     lab.controls["tokens"].value = 2
     lab.controls["d_model"].value = 6
     assert (lab.state["token"], lab.state["feature"]) == (1, 5)
