@@ -1,8 +1,7 @@
 """Exercises that name the learner's mistake.
 
-A check calls the learner's function and the course's own on the same inputs. Where they differ it
-calls every catalogued wrong implementation too: the one that gives what the learner's function
-gave is the mistake.
+An exercise is a task for the judge (the inputs, the course's own function, the catalogue of mistakes), and what a
+learner asks of it: its check, its hints, its solution.
 """
 
 import ast
@@ -11,90 +10,86 @@ import functools
 import inspect
 import io
 import textwrap
-import traceback
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from mha_helpers.exercises import diagnosis, results
-from mha_helpers.exercises.diagnosis import Trial
+from mha_helpers.exercises import results
 from mha_helpers.exercises.moved_numbers import moved_number
-from mha_helpers.exercises.originals import as_written
-from mha_helpers.exercises.panel import Note, Panel
-from mha_helpers.exercises.parts import Case, Result
-from mha_helpers.judge.call import agree
-from mha_helpers.judge.returned import safe_repr
+from mha_helpers.exercises.panel import Note, Panel, Shown
+from mha_helpers.judge.monkeypatches import undone
 from mha_helpers.judge.source import same_code
-from mha_helpers.judge.time_limit import SECONDS, TimedOut
-from mha_helpers.learner.answer import call_safely, is_stub
-from mha_helpers.learner.watching import shapes_on_the_way
+from mha_helpers.judge.task import Case, Task
+from mha_helpers.judge.verdict import Verdict, judge
 
 __all__ = ["Case", "Exercise", "Result", "recall", "source_of"]
 
 
-@dataclass
-class Exercise:
-    """A function for the learner to write, with the inputs and the mistakes that its check knows.
+@dataclass(frozen=True, repr=False)
+class Result(Shown):
+    """What a check found.
 
     Parameters
     ----------
-    reference : callable
-        The course's own function: right by definition, and the solution that is shown.
-    outputs : tuple of str
-        The names of what it returns.
-    cases : tuple of Case
-    mistakes : tuple of Mistake
-        In order of preference where two explain the same answer.
+    status : {"not attempted", "correct", "wrong"}
+    message : str
+    mistake : str or None
+        The slug of the catalogued mistake, where one was recognised.
+    next_step : str
+        What the learner can do now.
+    hints : tuple of str
+        Folded away below it.
+    heading : str
+        In place of what the status says.
+    """
+
+    status: str
+    message: str
+    mistake: str | None = None
+    next_step: str = ""
+    hints: tuple = ()
+    heading: str = ""
+
+    @property
+    def panel(self):
+        tone, heading = {
+            "not attempted": ("neutral", "Not attempted yet"),
+            "correct": ("good", "Correct"),
+            "wrong": ("bad", f"Not yet: {self.mistake}" if self.mistake else "Not yet"),
+        }[self.status]
+        folds = tuple((f"Hint {i} of {len(self.hints)}", hint) for i, hint in enumerate(self.hints, 1))
+        paragraphs = tuple(filter(None, (self.message, self.next_step)))
+        return Panel(tone, self.heading or heading, paragraphs, folds=folds)
+
+
+@dataclass(kw_only=True)
+class Exercise(Task):
+    """A function for the learner to write: a task, with what helps on the way.
+
+    Parameters
+    ----------
     hints : tuple of str
         From a nudge to nearly the answer.
     on_success : str
         What the learner can do once it is right.
-    wrong_at_edges : str, optional
-        What to say when only the edge cases are wrong.
-    properties : tuple of callable, optional
-        Each takes (call, arguments and options, arrays) of a wrong answer that no mistake explains, and
-        returns a sentence if something that must hold does not, else None. A sentence about one cell or row comes with
-        its index, (sentence, index), and the check shows that cell.
     model_answer : callable, optional
         The solution to show where the reference does more than the exercise asks.
-    way : callable, optional
-        Takes the arguments of the first case and the shapes of all arrays that a right answer makes of them on its way,
-        and returns the slug of a mistake and a message if that is not the way which the exercise asks for, else None.
     given : callable, optional
         For a repair: the wrong function that stands in the notebook's cell, to be found wrong and fixed.
     name : str, optional
         What it is called in `mha_helpers.exercises`, where that is not the function's own name.
-    seconds : float, optional
-        How long one call may take.
     """
 
-    reference: object
-    outputs: tuple
-    cases: tuple
-    mistakes: tuple
     hints: tuple
     on_success: str
-    wrong_at_edges: str = ""
-    properties: tuple = ()
     model_answer: object = None
-    way: object = None
     given: object = None
     name: str = ""
-    seconds: float = SECONDS
     hints_shown: int = field(default=0, init=False)
     _failing: Case | None = field(default=None, init=False, repr=False)
-    _known: dict = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self):
         self.name = self.name or self.reference.__name__
-
-    @property
-    def call(self):
-        """How the exercise calls the function: "softmax(scores)"."""
-        tried = {name for case in self.cases for name in case.options}
-        parameters = inspect.signature(self.reference).parameters.values()
-        options = [f"{one.name}={one.default!r}" for one in parameters if one.name in tried]
-        return f"{self.reference.__name__}({', '.join([*self.cases[0].arguments, *options])})"
 
     def with_mistake(self, slug):
         """Return the exercise's function with one of its catalogued mistakes in it.
@@ -144,88 +139,37 @@ class Exercise:
         >>> exercises.softmax.check(lambda scores: scores / scores.sum(-1, keepdims=True)).mistake
         'softmax-no-exp'
         """
-        result = self._judge(function)
-        results.keep(self.name, result.status, result.mistake)
-        return result
+        verdict = self._judged(function)
+        self._failing = verdict.case
+        results.keep(self.name, verdict.status, verdict.mistake)
+        return self._result(verdict)
 
     def diagnosis(self, function):
         """Return what `check` returns, for a lab: nothing is kept, and nothing that the function prints is shown."""
         with contextlib.redirect_stdout(io.StringIO()):
-            return self._judge(function)
+            return self._result(self._judged(function))
 
-    def _judge(self, function):
-        self._failing = None
-        try:
-            # Whatever a learner has set NumPy to do, and has put in the place of the package's functions.
-            with np.errstate(all="ignore"), as_written():
-                return self._compare(function)
-        except Exception as error:  # only ours: what a learner's function raises is caught where it is called
-            *_, place = traceback.extract_tb(error.__traceback__)
-            message = (
-                f"The check itself stopped, with {type(error).__name__}: {error} ({place.name}, line {place.lineno}). "
-                "That is a mistake in the course and says nothing about your function; please report it."
-            )
-            return Result("not attempted", message, heading="This check is broken")
+    def _judged(self, function):
+        if not self.given or not same_code(function, self.given):
+            return judge(self, function)
+        message = "This is still the function as given: find what is wrong with it, and fix it."
+        with np.errstate(all="ignore"), undone():
+            moved = moved_number(self, function)
+        if moved:
+            message += f" In the course's sentence it shows: {moved}."
+        return Verdict("not attempted", message)
 
-    def _compare(self, function):
-        stuck = {"next_step": f"Stuck? exercises.{self.name}.hint()", "hints": self.hints}
-        if function is None or function is ...:
-            return Result("not attempted", f"Write {self.call} first.", **stuck)
-        if not callable(function):
-            given = f"an array of shape {function.shape}" if isinstance(function, np.ndarray) else safe_repr(function)
-            asked = f"check({self.reference.__name__})"
-            return Result("wrong", f"check wants the function itself, {asked}; it was given {given}.")
-        if self.given and same_code(function, self.given):
-            message = "This is still the function as given: find what is wrong with it, and fix it."
-            if moved := moved_number(self, function):
-                message += f" In the course's sentence it shows: {moved}."
-            return Result("not attempted", message, **stuck)
-        first = self._trial(function, self.cases[0])
-        if is_stub(function, first.given):
-            return Result("not attempted", f"Fill in {self.call}, then run this cell again.", **stuck)
-        with contextlib.redirect_stdout(io.StringIO()):  # what it prints for the first case is enough
-            return self._verdict(function, first, stuck)
-
-    def _verdict(self, function, first, stuck):
-        trials = [first]
-        for case in self.cases[1:]:
-            if isinstance(trials[-1].given.error, TimedOut):  # nor would it end on the others
-                break
-            trials.append(self._trial(function, case))
-        *_, last = trials
-        if isinstance(last.given.error, TimedOut):
-            return self._wrong(diagnosis.never_ended(self, function, last), "never-ends", last.case)
-        failing = next((trial for trial in trials if not trial.is_right), None)
-        if failing:
-            mistake, message = diagnosis.diagnose(self, function, trials)
-            return self._wrong(message, mistake, failing.case)
-        changing = next((trial for trial in trials if trial.given.changed), None)
-        if changing:
-            message = diagnosis.writes_into(changing.given.changed, function)
-            return self._wrong(message, "input-changed", changing.case)
-        again = _rolled(self.cases[0])
-        if not agree(self._run(function, again), self._run(self.reference, again)):
-            message = "Called once more, with other numbers, it is wrong: does it keep something between calls?"
-            return self._wrong(message, "not-repeatable", again)
-        another_way = self.way and self._other_way(function)
-        if another_way:
-            mistake, message = another_way
-            return self._wrong(message, mistake, first.case)
-        traits = [trial.case.trait for trial in trials if trial.given.error is None or trial.wanted.error]
-        message = f"{self.reference.__name__} is right on {len(traits)} cases: {', '.join(traits)}."
-        return Result("correct", message, next_step=self.on_success)
-
-    def _wrong(self, message, mistake, case):
-        self._failing = case
-        stuck = f"Stuck? exercises.{self.name}.hint(); exercises.{self.name}.failing_case() gives these arguments."
-        return Result("wrong", message, mistake, stuck, self.hints)
-
-    def _other_way(self, function):
-        [*arguments] = self.cases[0].copy().values()
-        return self.way(self.cases[0].arguments, shapes_on_the_way(lambda: function(*arguments)))
-
-    def _trial(self, function, case):
-        return Trial(case, self._run(function, case), self.outcome(self.reference, case))
+    def _result(self, verdict):
+        """Return a verdict as the learner sees it: with what to do next."""
+        next_step, hints = f"Stuck? exercises.{self.name}.hint()", self.hints
+        if verdict.status == "correct":
+            next_step, hints = self.on_success, ()
+        elif verdict.case:
+            next_step += f"; exercises.{self.name}.failing_case() gives these arguments."
+        elif verdict.broken or (verdict.status == "wrong" and not verdict.mistake):
+            next_step, hints = "", ()
+        heading = "This check is broken" if verdict.broken else ""
+        return Result(verdict.status, verdict.message, verdict.mistake, next_step, hints, heading)
 
     def yours_or_ours(self, function):
         """Choose what the cells below run on: the learner's function once it is right, else the course's own.
@@ -247,7 +191,7 @@ class Exercise:
         softmax: the course's own, as yours is not written yet
         """
         with contextlib.redirect_stdout(io.StringIO()):
-            status = self._judge(function).status
+            status = self._judged(function).status
         theirs = status == "correct" and function is not self.reference
         why = {"not attempted": ", as yours is not written yet", "wrong": ", as yours is not right yet"}.get(status, "")
         name = self.reference.__name__
@@ -315,16 +259,6 @@ class Exercise:
         name = self.reference.__name__
         return Note(Panel("info", f"One solution: {name} of mha_helpers", code=source_of(self.reference)))
 
-    def outcome(self, function, case):
-        """Run one of the course's own functions, right or wrong: it always gives the same."""
-        key = (function, case.trait)
-        if key not in self._known:
-            self._known[key] = self._run(function, case)
-        return self._known[key]
-
-    def _run(self, function, case):
-        return call_safely(function, case.arguments, len(self.outputs), case.options, self.seconds)
-
 
 def recall(exercise):
     """Return an exercise once more, from memory or pasted in: the same check under a name of its own.
@@ -355,16 +289,3 @@ def source_of(function):
     first = definition.body[0]
     docstring = (first.lineno, first.end_lineno) if ast.get_docstring(definition) else (first.lineno, first.lineno - 1)
     return "\n".join(lines[definition.lineno - 1 : docstring[0] - 1] + lines[docstring[1] :])
-
-
-def _rolled(case):
-    """Return a case of other numbers in a known shape: an answer kept from an earlier call is wrong there.
-
-    Each argument is rolled by its own number of places, as pairs that move together may change nothing;
-    rows move whole, so that weights still sum to 1.
-    """
-    rolled = {
-        name: np.roll(value, places, axis=0) if isinstance(value, np.ndarray) else value
-        for places, (name, value) in enumerate(case.arguments.items(), 1)
-    }
-    return Case("the first numbers, in another order", rolled)

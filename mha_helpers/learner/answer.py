@@ -8,8 +8,8 @@ import numpy as np
 from mha_helpers.judge.call import arrays_in, call, same_shapes
 from mha_helpers.judge.compare import close, first_difference
 from mha_helpers.judge.error_text import error_in_brief
-from mha_helpers.judge.source import does_nothing
 from mha_helpers.judge.time_limit import SECONDS
+from mha_helpers.judge.verdict import is_stub
 
 AGAIN = "See its check, then run this again."
 
@@ -17,29 +17,6 @@ AGAIN = "See its check, then run this again."
 def call_safely(function, arguments, n_outputs, options=None, seconds=SECONDS):
     """Call a learner's function on copies of its arguments, and read so many arrays from what it returns."""
     return call(function, arguments, options, read=partial(arrays_in, n_outputs=n_outputs), seconds=seconds)
-
-
-def is_stub(function, outcome):
-    """Tell whether a call's outcome is that of an exercise nobody has begun."""
-    if isinstance(outcome.error, NotImplementedError):
-        return True
-    # A `...` that a stub's own lines store where a number belongs.
-    if isinstance(outcome.error, TypeError) and "not 'ellipsis'" in str(outcome.error):
-        return True
-    parts = list(_leaves(outcome.returned))
-    if parts and all(part is ... or part is NotImplemented for part in parts):
-        return True
-    # None from a function that computes something is a forgotten `return`, not a stub.
-    return outcome.error is None and outcome.returned is None and does_nothing(function)
-
-
-def _leaves(returned):
-    """Yield what is returned, part by part, of tuples in tuples as well."""
-    if isinstance(returned, (tuple, list)):
-        for part in returned:
-            yield from _leaves(part)
-    else:
-        yield returned
 
 
 @dataclass(frozen=True)

@@ -6,31 +6,9 @@ what the learner is told, and of two mistakes that explain the same answer the o
 
 import functools
 import itertools
-from dataclasses import dataclass
 from types import FunctionType
 
-
-@dataclass(frozen=True, eq=False)
-class Mistake:
-    """A wrong answer that people give.
-
-    Parameters
-    ----------
-    slug : str
-        Its stable name.
-    message : str
-        What to tell the learner.
-    implementations : tuple of callable
-        The wrong code, in one or more spellings that fail in their own ways.
-    seen_in : int, optional
-        The one output to compare alone when other outputs may also be wrong: an attention whose
-        weights are made with this mistake may return, or mix, the wrong thing as well.
-    """
-
-    slug: str
-    message: str
-    implementations: tuple
-    seen_in: int | None = None
+from mha_helpers.judge.catalogue import Mistake
 
 
 def also(*programs, **choices):

@@ -3,11 +3,12 @@
 import random
 from dataclasses import dataclass, field
 
-from mha_helpers.exercises import diagnosis, results
+from mha_helpers.exercises import results
 from mha_helpers.exercises.output_projection.multi_head_attention import exercise
 from mha_helpers.exercises.panel import Note, Panel
-from mha_helpers.judge.call import same_shapes
+from mha_helpers.judge.evidence import what_happened
 from mha_helpers.judge.source import same_code
+from mha_helpers.judge.verdict import judge
 
 RIGHT = """\
 def layer(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
@@ -92,7 +93,7 @@ class ExitTest:
         if part != "memory" and same_code(function, _compiled(self.source(part), f"layer_{part}")):
             said = f"This is still layer {part} as given: find its bug, and fix it."
             return Note(Panel("neutral", f"Exit test, {NAMES[part]}: not attempted yet", (said,)))
-        judged = exercise._judge(function)
+        judged = judge(exercise, function)
         status = judged.status
         if status == "not attempted":
             return Note(Panel("neutral", f"Exit test, {NAMES[part]}: not attempted yet"))
@@ -112,12 +113,11 @@ class ExitTest:
         return (f"The bug: it said `{instead}` where `{line}` belongs.",)
 
     def _what_happened(self, function, judged):
-        case = exercise._failing
-        if case is None or judged.mistake in NOT_A_BUG_OF_THE_TEST + AT_THE_EDGES:
+        if judged.case is None or judged.mistake in NOT_A_BUG_OF_THE_TEST + AT_THE_EDGES:
             return judged.message
-        trial = exercise._trial(function, case)
-        if trial.given.error is not None or not trial.given.arrays or not same_shapes(trial.given, trial.wanted):
-            return diagnosis.what_happened(exercise, function, trial, is_named=False)
+        trial = exercise.trial(function, judged.case)
+        if trial.given.error is not None or not trial.is_comparable:
+            return what_happened(exercise, function, trial, is_named=False)
         if judged.mistake in EMPTY_ROWS:
             return "It is right wherever a row sees something. A row in which everything is hidden must give zeros."
         said = "It runs, and the shapes are right, but the numbers aren't yet. Run it on a small example of your own, "

@@ -5,6 +5,7 @@ import numpy as np
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, draws, whole_numbers
 from mha_helpers.exercises.properties import batch_mixed, moved, not_finite, raised
+from mha_helpers.judge.watching import shapes_on_the_way
 from mha_helpers.maths.attention import folded_attention, scaled_dot_product_attention
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.splitting import folded_attention as wrong
@@ -85,9 +86,11 @@ def _queries_mixed(call, arguments, arrays):
     )
 
 
-def _never_folded(arguments, shapes):
+def _never_folded(function):
+    arguments = _folded_cases()[0].copy()
     batch, seq_len, _ = arguments["queries"].shape
     n_folded = batch * arguments["n_heads"]
+    shapes = shapes_on_the_way(lambda: function(*arguments.values()))
     if any(len(shape) <= 3 and shape[0] in (n_folded, n_folded * seq_len) for shape in shapes if shape):
         return None
     return "folded-never-folded", (

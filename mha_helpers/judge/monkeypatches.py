@@ -1,4 +1,4 @@
-"""The package's functions as they were written, whatever a learner has put in their places since.
+"""A package's functions as they were written, whatever somebody has put in their places since.
 
 `attention.softmax = my_softmax` in a notebook changes what every other function of that module computes, the ones
 that a check compares with too.
@@ -11,23 +11,23 @@ from types import FunctionType
 _AS_WRITTEN = {}  # by module: its functions
 
 
-def remember():
-    """Remember every function of the package that is loaded by now."""
+def remember(package):
+    """Remember every function of a package's modules that are loaded by now."""
     for name, module in list(sys.modules.items()):
-        if name.startswith("mha_helpers."):
+        if name.startswith(f"{package}."):
             functions = {key: value for key, value in vars(module).items() if isinstance(value, FunctionType)}
             _AS_WRITTEN.setdefault(name, (vars(module), functions))
 
 
 @contextlib.contextmanager
-def as_written():
+def undone():
     """Put the remembered functions back in their places, for as long as the body runs.
 
     Examples
     --------
     >>> from mha_helpers import attention
     >>> kept, attention.softmax = attention.softmax, None
-    >>> with as_written():
+    >>> with undone():
     ...     print(attention.softmax([0.0, 0.0]))
     [0.5 0.5]
     >>> attention.softmax is None
