@@ -86,33 +86,40 @@ class Catalogue:
         if key not in self._shelves:
             shelf = self._shelves[key] = {}
             for place in range(len(self.programs)):
-                kind, number, _ = _fingerprint(self.outcome(place, case), output)
-                shelf.setdefault(kind, []).append((place, number))
-        kind, number, tolerance = _fingerprint(given, output)
-        return {place for place, other in self._shelves[key].get(kind, ()) if not abs(other - number) > tolerance}
+                outcome = self.outcome(place, case)
+                shelf.setdefault(_kind(outcome, output), []).append((place, _fingerprint(outcome, output)[0]))
+        kind = _kind(given, output)
+        if kind not in self._shelves[key]:  # of a huge result nothing is computed
+            return ()
+        number, tolerance = _fingerprint(given, output)
+        return {place for place, other in self._shelves[key][kind] if not abs(other - number) > tolerance}
+
+
+def _kind(outcome, output):
+    """Return what two outcomes must have in common to be the same: the error, or the shapes."""
+    if outcome.error is not None or outcome.arrays is None:
+        return type(outcome.error)
+    return len(outcome.arrays), *(array.shape for array in _compared(outcome, output))
 
 
 def _fingerprint(outcome, output):
-    """Return the kind of an outcome, its number, and how far the number of the same, to rounding, may be from it.
+    """Return the number of an outcome, and how far the number of the same, to rounding, may be from it.
 
     Where the number is NaN, any other may be near.
     """
-    if outcome.error is not None:
-        return type(outcome.error), 0.0, 0.0
-    if outcome.arrays is None:
-        return None, 0.0, 0.0
-    compared = outcome.arrays if output is None else outcome.arrays[output : output + 1]
-    kind = (len(outcome.arrays), *(array.shape for array in compared))
     number = tolerance = 0.0
     with np.errstate(all="ignore"):
-        for array in compared:
-            cells = array.ravel()
-            if not np.isfinite(cells).all():
-                kind += (np.isnan(cells).sum(), np.isinf(cells).sum())
-                cells = np.where(np.isfinite(cells), cells, 0)
+        for array in _compared(outcome, output):
+            cells = np.where(np.isfinite(array), array, 0).ravel()
             number += np.cos(np.arange(cells.size)) @ cells
             tolerance += ABSOLUTE_TOLERANCE * cells.size + 1.01 * RELATIVE_TOLERANCE * np.abs(cells).sum()
-    return kind, number, tolerance
+    return number, tolerance
+
+
+def _compared(outcome, output):
+    if outcome.arrays is None:
+        return ()
+    return outcome.arrays if output is None else outcome.arrays[output : output + 1]
 
 
 def recognise(catalogue, trials, is_single):
