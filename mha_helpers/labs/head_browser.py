@@ -238,13 +238,13 @@ def head_browser(function=None):
     True
     """
     text = ipywidgets.Text(
-        SENTENCE, description="sentence", continuous_update=False, style=NAMED, layout={"width": "99%"}
+        SENTENCE, description="sentence", continuous_update=False, style=NAMED, layout={"width": "300px"}
     )
     layer, head = dropdown("layer", range(runs.N_LAYERS), 0), dropdown("head", range(runs.N_HEADS), 2)
     query = ipywidgets.Dropdown(
         options=words_of(SENTENCE), value=8, description="query", style=NAMED, layout={"width": "190px"}
     )
-    preset = dropdown("show a head that looks at", PRESETS, width="330px")
+    preset = dropdown("a head that attends to", PRESETS, width="265px")
     switches = {name: check_box(name) for name in ("random twin", "knock out")}
     theirs = Runs(function)
 
@@ -259,9 +259,11 @@ def head_browser(function=None):
     lab = Lab(
         name="head_browser",
         title="head browser",
-        task="What does “it” look at in other heads? Then type a sentence of your own, and press Enter.",
+        task="Press other heads in the map: what does “it” attend to? Then type a sentence of your own, and press Enter.",
         controls={"sentence": text, "layer": layer, "head": head, "query": query} | switches,
-        layout=([text], [layer, head, query, *switches.values()], [preset, Lab.BUTTONS]),
+        layout=([layer, head, query, *switches.values()], [text, preset, Lab.BUTTONS]),
+        on_picture=("layer", "head", "query", *switches),
+        offers={"layer": range(runs.N_LAYERS), "head": range(runs.N_HEADS), "query": range(len(query.options))},
         compute=lambda state, function=None: compute(state, function, theirs),
         render=render,
         function=function,

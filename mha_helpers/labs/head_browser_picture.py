@@ -5,16 +5,18 @@ import functools
 import numpy as np
 
 from mha_helpers.drawing import style, svg
-from mha_helpers.drawing.arcs import arcs, fit, shortened
+from mha_helpers.drawing.arcs import BOX, arcs, fit, shortened
+from mha_helpers.drawing.marks import mark
 from mha_helpers.drawing.style import number
 from mha_helpers.labs import head_browser_runs as runs
 from mha_helpers.labs.card import NARROWEST
+from mha_helpers.labs.chips import tick_box
 
 SMALL, TINY = 12, 11  # font sizes
 ARCS, TITLE = 194, 18  # the height of the arcs with their words, and of a line above them
 # The kinds of key that a head may rest on, in colours that say nothing but that they are different.
 KIND_COLOURS = dict(zip(runs.KINDS, ("#77aadd", "#ee8866", "#eedd88", "#d7d7dc", "#bbbbc2"), strict=True))
-MAP_CELL, MAP_LEFT, PARTS = (31, 16), 50, 138
+MAP_CELL, MAP_LEFT, PARTS = (31, 24), 50, 190
 PITCH = 18  # from bar to bar
 MARKS = {"##": "continues the word before it", "[UNK]": "stands for what is not in the model's vocabulary"}
 
@@ -24,6 +26,7 @@ def draw(result, said):
     top = svg.document(NARROWEST, *_arcs(result), label=said)
     drawn_map = svg.document(MAP_LEFT + 12 * MAP_CELL[0] + 4, PARTS, _map(result), label="What each head rests on.")
     beside = _knock_out(result) if result.knock_out else _means(result)
+    beside = [*beside, *_switches(result)]
     return top + drawn_map + svg.document(212, PARTS, beside, label="Where the open head's weight goes.")
 
 
@@ -44,16 +47,19 @@ def _arcs(result):
     weights = np.nan_to_num(_rounded(result.weights), nan=0).clip(0, 1)
     differs = () if result.mark is None else np.flatnonzero(result.mark[result.query])
     drawn, _, height = arcs(weights, tokens, tokens, chosen=result.query, differs=differs, width=NARROWEST, height=ARCS)
-    title = f"Layer {result.layer}, head {result.head}: what does “{tokens[result.query]}” look at?"
-    help_text = "queries above, keys below; point at a word"
+    title = f"Layer {result.layer}, head {result.head}: what does “{tokens[result.query]}” attend to?"
+    help_text = "queries above, keys below; press a word"
     parts = [
         svg.text(0, 14, title, bold=True),
         svg.text(NARROWEST, 14, help_text, anchor="end", size=TINY, colour=style.QUIET),
         f'<g transform="translate(0 {TITLE})">{drawn}</g>',
     ]
+    step, _, slanted = fit(tokens, tokens, NARROWEST)
+    for i, token in enumerate(result.tokens):
+        word = svg.box(i * step, TITLE, step, BOX + (14 if slanted else 4), fill="transparent")
+        parts.append(mark(word, choose={"query": i}, name=f"query {i}: {token}"))
     below = TITLE + height
     if result.twin is not None:
-        step, _, slanted = fit(tokens, tokens, NARROWEST)
         parts.append(svg.text(0, below + 13, "the random twin's weights, at the same place:", size=TINY, bold=True))
         for key, weight in enumerate(_rounded(result.twin[result.query])):
             x, written = (key + 0.5) * step, svg.short(weight, 2)
@@ -76,7 +82,8 @@ def _map(result):
     """Draw the map of heads, with a frame round the open one."""
     x = MAP_LEFT + result.head * MAP_CELL[0]
     y = 36 + result.layer * MAP_CELL[1]
-    return [_labels(result.encoding), svg.box(x, y, *MAP_CELL, stroke=style.INK, stroke_width=3)]
+    open_head = mark(svg.box(x, y, *MAP_CELL, stroke=style.INK, stroke_width=3), part="open head")
+    return [_labels(result.encoding), open_head]
 
 
 @functools.lru_cache(8)
@@ -92,20 +99,31 @@ def _labels(encoding):
         svg.text(MAP_LEFT + (head + 0.5) * MAP_CELL[0], 31, head if head else "h 0", anchor="middle", size=TINY)
         for head in range(n_heads)
     ]
-    places, labels = [], []
+    places, labels, cells = [], [], []
     for layer in range(n_layers):
         y = 36 + layer * MAP_CELL[1]
-        parts.append(svg.text(MAP_LEFT - 6, y + 12, f"layer {layer}", anchor="end", size=TINY))
+        parts.append(svg.text(MAP_LEFT - 6, y + 16, f"layer {layer}", anchor="end", size=TINY))
         for head in range(n_heads):
             kind, x = runs.label(encoding.weights[layer, head]), MAP_LEFT + head * MAP_CELL[0]
+            cell = svg.box(x, y, *MAP_CELL, fill="transparent")
+            name = f"layer {layer}, head {head}: {kind}"
+            cells.append(mark(cell, choose={"layer": layer, "head": head}, name=name))
             if kind != runs.UNCLEAR:
                 places.append((x, y, KIND_COLOURS[kind]))
-                labels.append(svg.text(x + MAP_CELL[0] / 2, y + 12, kind.strip("[]"), anchor="middle", size=TINY))
+                labels.append(svg.text(x + MAP_CELL[0] / 2, y + 16, kind.strip("[]"), anchor="middle", size=TINY))
     wide, tall = n_heads * MAP_CELL[0], n_layers * MAP_CELL[1]
     rows = "".join(f"M{MAP_LEFT} {36 + layer * MAP_CELL[1]}h{wide}" for layer in range(n_layers + 1))
     columns = "".join(f"M{MAP_LEFT + head * MAP_CELL[0]} 36v{tall}" for head in range(n_heads + 1))
     grid = f'<path d="{rows}{columns}" stroke="{style.GRID}"/>'
-    return "".join([*parts, svg.boxes(places, *MAP_CELL), grid, *labels])
+    return "".join([*parts, svg.boxes(places, *MAP_CELL), grid, *labels, *cells])
+
+
+def _switches(result):
+    """Draw what can be switched: the same head knocked out, and that of a model that was never trained."""
+    for k, (name, on) in enumerate((("knock out", result.knock_out), ("random twin", result.twin is not None))):
+        x = 104 * k
+        drawn = tick_box(x, PARTS - 27, name, on=bool(on))
+        yield mark(drawn + svg.box(x, PARTS - 26, 98, 24, fill="transparent"), switch=name)
 
 
 def _means(result):

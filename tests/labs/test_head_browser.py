@@ -150,7 +150,7 @@ def test_the_twin_stands_beside():
     start = page.index("the random twin's weights, at the same place:") + 1
     assert page[start : start + 13] == [f"{weight:.2f}" for weight in twin[8]]
     assert f"at most {twin[8].max():.2f}, to" in browser.sentence(result)
-    assert not any("twin" in text for text in texts(drawn(computed())))
+    assert [text for text in texts(drawn(computed())) if "twin" in text] == ["random twin"], "its switch"
 
 
 # ---- sentence --------------------------------------------------------------------------------
