@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
-from mha_helpers.drawing.block import HEIGHT, TENSORS, WIDTH, block
+from mha_helpers.drawing.block import CELL, HEIGHT, TENSORS, WIDTH, block
 from mha_helpers.drawing.equation import equation, formula
+from mha_helpers.drawing.marks import mark
 from mha_helpers.labs.block_tour_steps import STEPS, Tour, differing
-from mha_helpers.labs.card import Picture
+from mha_helpers.labs.card import EDGE, Picture
+from mha_helpers.labs.chips import chip
 from mha_helpers.labs.controls import dropdown
 from mha_helpers.labs.frame import Lab
 from mha_helpers.learner.answer import answer
@@ -83,6 +85,8 @@ def sentence(result):
 
 
 PANEL, ROOM = 190, 140  # the height of what is below the block, and of the equation in it
+TRACK, STOP = 24, 54  # of the steps: where the first stands, and from one to the next
+CHIP = 68  # a token's width
 
 
 def render(result):
@@ -99,8 +103,46 @@ def render(result):
         formula(14, top + 42, step.formula.format(h=tour.head), head=tour.head),
         svg.text(WIDTH - 14, top + 42, step.shape, anchor="end", size=12, colour=style.QUIET),
         equation(step.parts(tour), WIDTH, top + 48, ROOM),
+        *_openings(tour),
+        *_track(result, top + PANEL + 16),
+        *_choices(tour, top + PANEL + 36),
     ]  # fmt: skip
-    return Picture(svg.document(WIDTH, top + PANEL, parts, label=said), said, result.notice)
+    return Picture(svg.document(WIDTH, top + PANEL + 64, parts, label=said), said, result.notice)
+
+
+def _openings(tour):
+    """Let a press on a tensor open the step that computes it: the first, after the whole, in which it is lit."""
+    for name, (x, y, (rows, columns), _) in TENSORS.items():
+        # The other head's own tensors are lit in no step of this one.
+        first = next((k for k, step in enumerate(STEPS) if k and name in step.lit(tour.head)), None)
+        if first is None:
+            continue
+        opening = svg.box(x - 3, y - 3, columns * CELL[0] + 6, rows * CELL[1] + 6, fill="transparent")
+        yield mark(opening, also={"step": NAMES[first]}, tip=STEPS[first].title)
+
+
+def _track(result, y):
+    """Draw the steps as a track, with a handle."""
+    track = [(TRACK + k * STOP, y) for k in range(len(STEPS))]
+    yield svg.line(*track[0], *track[-1], colour=EDGE, width=3)
+    for x, _ in track:
+        yield svg.circle(x, y, 4, fill=style.PAPER, stroke=EDGE)
+    x, _ = track[result.step]
+    handle = svg.circle(x, y, 12, fill=style.ROLES["queries"], stroke=style.PAPER)
+    handle += svg.text(x, y + 5, result.step + 1, anchor="middle", bold=True, colour=style.PAPER)
+    stops = [{"step": name} for name in NAMES]
+    yield mark(handle, scrub="step", stops=stops, track=track, part="step", tip="Drag: from the words to the output.")
+
+
+def _choices(tour, y):
+    """Draw the queries and the heads to choose from."""
+    for i, token in enumerate(example.TOKENS):
+        drawn = chip(1 + i * (CHIP + 3), y, CHIP, token, chosen=i == tour.row, colour=style.ROLES["queries"])
+        yield mark(drawn, choose={"query": token}, name=f"query {token}")
+    for head in range(example.N_HEADS):
+        left = WIDTH - 1 - (example.N_HEADS - head) * (CHIP + 3)
+        drawn = chip(left, y, CHIP, f"head {head}", chosen=head == tour.head, colour=style.head_colour(head))
+        yield mark(drawn, choose={"head": str(head)}, name=f"head {head}")
 
 
 def _magnifier(lit, top):
@@ -146,9 +188,10 @@ def block_tour(function=None):
     return Lab(
         name="block_tour",
         title="the whole block",
-        task="Go through it with Next. Then choose another word: which numbers are its own?",
+        task="Drag the handle from the words to the output. Then press another word: which numbers are its own?",
         controls={"step": step, "query": query, "head": head},
         layout=([step, query, head], [Lab.BUTTONS]),
+        on_picture=("step", "query", "head", "Back", "Next"),
         compute=lambda state, function: compute(state, function, causes),
         render=render,
         function=function,
