@@ -114,9 +114,8 @@ def test_every_catalogued_mistake_gets_its_own_name(name, slug, answer):
 
 
 @pytest.mark.parametrize("name", EXERCISES)
-def test_no_catalogued_slug_is_missing_or_used_twice(name):
+def test_no_catalogued_slug_is_used_twice(name):
     slugs = [mistake.slug for mistake in EXERCISES[name].mistakes]
-    assert set(ANSWERS[name].CATALOGUE) <= set(slugs)
     assert len(slugs) == len(set(slugs))
 
 

@@ -1,6 +1,6 @@
 """The answers that every exercise is tried on: a module for each exercise, named as the exercise.
 
-It says five things, and none of them may be left out:
+It says four things, and none of them may be left out:
 
 RIGHT
     Functions that are right, in as many styles as learners have.
@@ -9,8 +9,6 @@ WRONG
     learner must hear of. Under None those in which no mistake is recognised.
 TOLD
     Pairs of a function in which no mistake is recognised, and what its learner must be told. May be empty.
-CATALOGUE
-    The slugs that the exercise must have. Further ones may be added, none renamed or dropped.
 TELLING_CASE
     The trait of the case in which no two axes are the same, and how many sizes that makes; None where an exercise
     takes nothing that has axes.
@@ -22,7 +20,7 @@ from types import SimpleNamespace
 
 from mha_helpers import exercises
 
-NAMES = {"RIGHT": (), "WRONG": {}, "TOLD": (), "CATALOGUE": (), "TELLING_CASE": None}
+NAMES = {"RIGHT": (), "WRONG": {}, "TOLD": (), "TELLING_CASE": None}
 FOLDER = Path(__file__).parent
 # What is recalled is the check of another exercise, and needs no answers of its own.
 EXERCISES = {

@@ -2,17 +2,8 @@
 
 import numpy as np
 
-from mha_helpers.maths.attention import scaled_dot_product_attention, softmax, softmax_jacobian
+from mha_helpers.maths.attention import softmax, softmax_jacobian
 from mha_helpers.maths.gradients import attention_gradients
-
-CATALOGUE = (
-    "gradients-scale-missing",
-    "gradients-outer-missing",
-    "gradients-exchanged",
-    "gradients-transpose-missing",
-    "gradients-mask-forgotten",
-    "gradients-summed-over-batch",
-)
 
 TELLING_CASE = ("a batch with heads", 6)
 
@@ -50,15 +41,6 @@ def gradients_by_jacobian(queries, keys, values, d_context, mask=None):
     return d_s @ keys, d_s.T @ queries, p.T @ d_context
 
 
-def gradients_context_shortcut(queries, keys, values, d_context, mask=None):
-    """FlashAttention's: the row's weighted mean is the dot product of the context with its gradient."""
-    context, p = scaled_dot_product_attention(queries, keys, values, mask)
-    mean = (context * d_context).sum(axis=-1, keepdims=True)
-    d_s = p * (d_context @ values.swapaxes(-1, -2) - mean)
-    scaled_keys, scaled_queries = keys / np.sqrt(keys.shape[-1]), queries / np.sqrt(keys.shape[-1])
-    return d_s @ scaled_keys, d_s.swapaxes(-1, -2) @ scaled_queries, p.swapaxes(-1, -2) @ d_context
-
-
 def gradients_by_the_root(forwards=-0.5, to_queries=-0.5, to_keys=-0.5, to_values=0.0):
     """Each step multiplied by a power of the width; these are the right ones."""
 
@@ -80,7 +62,6 @@ RIGHT = (
     attention_gradients,
     gradients_einsum,
     gradients_by_jacobian,
-    gradients_context_shortcut,
     gradients_by_the_root(),
     lambda queries, keys, values, d_context, mask=None: list(gradients_einsum(queries, keys, values, d_context, mask)),
     lambda q, k, v, dc, mask=None: tuple(g.astype(np.float32) for g in attention_gradients(q, k, v, dc, mask)),
@@ -100,38 +81,6 @@ def gradients_of_one_sequence(queries, keys, values, d_context, mask=None):
     return d_s @ keys, d_s.T @ queries, p.T @ d_context
 
 
-def gradients_hidden_at_the_scores(queries, keys, values, d_context, mask=None):
-    p = _weights(queries, keys, None)
-    d_p = d_context @ values.swapaxes(-1, -2)
-    d_s = p * (d_p - (p * d_p).sum(axis=-1, keepdims=True)) / np.sqrt(queries.shape[-1])
-    if mask is not None:
-        d_s = d_s * mask
-    return d_s @ keys, d_s.swapaxes(-1, -2) @ queries, p.swapaxes(-1, -2) @ d_context
-
-
-def gradients_always_hidden(low):
-    def hidden(queries, keys, values, d_context, mask=None):
-        scores = np.where(mask, queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1]), low)
-        powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        p = powers / powers.sum(axis=-1, keepdims=True)
-        d_p = d_context @ values.swapaxes(-1, -2)
-        d_s = p * (d_p - (p * d_p).sum(axis=-1, keepdims=True)) / np.sqrt(queries.shape[-1])
-        return d_s @ keys, d_s.swapaxes(-1, -2) @ queries, p.swapaxes(-1, -2) @ d_context
-
-    return hidden
-
-
-def gradients_by_step(step):
-    """The gradients with step(p, d_p) for the softmax."""
-
-    def gradients(queries, keys, values, d_context, mask=None):
-        p = _weights(queries, keys, mask)
-        d_s = step(p, d_context @ values.swapaxes(-1, -2)) / np.sqrt(queries.shape[-1])
-        return d_s @ keys, d_s.swapaxes(-1, -2) @ queries, p.swapaxes(-1, -2) @ d_context
-
-    return gradients
-
-
 def _plus_infinity_times_zero(scores, mask):
     return scores + ~mask * -np.inf
 
@@ -146,46 +95,11 @@ def gradients_of_infinity_times_zero(queries, keys, values, d_context, mask=None
 
 WRONG = {
     "zero-times-inf": (gradients_of_infinity_times_zero,),
-    "gradients-brackets": (
-        gradients_by_step(lambda p, d_p: p * d_p - (p * d_p).sum(axis=-1, keepdims=True)),
-        gradients_by_step(lambda p, d_p: p * (d_p - p * d_p.sum(axis=-1, keepdims=True))),
-    ),
-    "gradients-scale-divided": (
-        gradients_by_the_root(to_queries=0.5, to_keys=0.5),
-        gradients_by_the_root(to_queries=0.5),
-        gradients_by_the_root(to_keys=0.5),
-        gradients_by_the_root(to_queries=0.5, to_keys=0.0),
-        gradients_by_the_root(to_queries=0.5, to_keys=0.5, to_values=0.5),
-    ),
-    "gradients-scale-missing": (
-        gradients_by_the_root(to_queries=0.0, to_keys=0.0),
-        gradients_by_the_root(to_keys=0.0),
-    ),
-    "gradients-scale-twice": (gradients_by_the_root(to_queries=-1.0, to_keys=-1.0),),
-    "gradients-scale-in-values": (gradients_by_the_root(to_values=-0.5),),
-    "gradients-forwards-scale": (
-        gradients_by_the_root(forwards=0.0),
-        gradients_by_the_root(forwards=0.0, to_queries=0.0, to_keys=0.0),
-        gradients_by_the_root(forwards=0.5, to_queries=0.5, to_keys=0.5),
-        gradients_by_the_root(forwards=-1.0, to_queries=-1.0, to_keys=-1.0),
-    ),
     "input-changed": (gradients_in_place,),
-    "gradients-mask-forgotten": (
-        lambda q, k, v, dc, mask=None: gradients_einsum(q, k, v, dc),
-        gradients_hidden_at_the_scores,
-    ),
-    "gradients-mask-none": (
-        gradients_always_hidden(-np.inf),
-        gradients_always_hidden(-1e9),
-    ),
-    "gradients-descent": (lambda q, k, v, dc, mask=None: [-g for g in gradients_einsum(q, k, v, dc, mask)],),
     None: (
         gradients_of_one_sequence,
         lambda q, k, v, dc, mask=None: attention_gradients(q, k, v, dc, mask)[0],
         lambda q, k, v, dc, mask=None: tuple(2 * g for g in attention_gradients(q, k, v, dc, mask)),
-        lambda q, k, v, dc, mask=None: tuple(g + 0.1 for g in attention_gradients(q, k, v, dc, mask)),
-        lambda q, k, v, dc, mask=None: attention_gradients(q, k, v, np.ones_like(dc), mask),
-        lambda q, k, v, dc, mask=None: (q, k, v),
         lambda q, k, v, dc: attention_gradients(q, k, v, dc),
     ),
 }

@@ -2,10 +2,6 @@
 
 import numpy as np
 
-from mha_helpers.maths.measures import attention_received
-
-CATALOGUE = ("received-over-keys", "received-axis-from-the-front", "received-mean", "received-largest")
-
 TELLING_CASE = ("two axes in front", 4)
 
 
@@ -28,7 +24,6 @@ def received_product(weights):
 
 
 RIGHT = (
-    attention_received,
     received_loops,
     received_transposed,
     received_einsum,
@@ -63,13 +58,9 @@ def received_only_shown(weights):
 WRONG = {
     "return-in-loop": (received_by_the_first_key,),
     "fractions-lost": (lambda weights: weights.sum(axis=-2).astype(int),),
-    "received-over-keys": (lambda weights: np.ones(weights.shape[:-1]),),
-    "received-largest": (lambda weights: np.sort(weights, axis=-2)[..., -1, :],),
     None: (
         lambda weights: weights,
         lambda weights: weights[..., 0, :],
-        lambda weights: 2 * weights.sum(axis=-2),
-        lambda weights: np.median(weights, axis=-2),
     ),
 }
 

@@ -1,11 +1,11 @@
 """Answers to mend_attention: right ones in many styles, and wrong ones."""
 
+import math
+
 import numpy as np
 
 from mha_helpers.exercises.self_attention.mend_attention import mend_attention
 from mha_helpers.maths.attention import dot_product_attention
-
-CATALOGUE = ("softmax-global", "softmax-while-dividing")
 
 TELLING_CASE = ("more queries than keys", 4)
 
@@ -24,54 +24,31 @@ def mended_query_by_query(queries, keys, values):
     return np.array(weights) @ values, np.array(weights)
 
 
-RIGHT = (mend_attention, dot_product_attention, mended_at_once, mended_query_by_query)
+def mended_by_columns_of_the_transpose(queries, keys, values):
+    powers = np.exp(keys @ queries.T)
+    weights = (powers / powers.sum(axis=0)).T
+    return np.einsum("qk,kd->qd", weights, values), weights
+
+
+def mended_in_two_loops(queries, keys, values):
+    weights = [[math.exp(sum(query * key)) for key in keys] for query in queries]
+    weights = [[power / sum(powers) for power in powers] for powers in weights]
+    return [sum(w * value for w, value in zip(row, values, strict=True)) for row in weights], weights
+
+
+RIGHT = (
+    mend_attention,
+    dot_product_attention,
+    mended_at_once,
+    mended_query_by_query,
+    mended_by_columns_of_the_transpose,
+    mended_in_two_loops,
+)
 
 
 def transposed_instead(queries, keys, values):
     powers = np.exp(queries @ keys.T)
     weights = (powers / powers.sum(axis=0)).T
-    return weights @ values, weights
-
-
-def rows_by_keys(queries, keys, values):
-    weights = np.exp(queries @ keys.swapaxes(-1, -2))
-    for j in range(len(keys)):
-        weights[j] = weights[j] / weights[j].sum()
-    return weights @ values, weights
-
-
-def rows_by_values(queries, keys, values):
-    weights = np.exp(queries @ keys.swapaxes(-1, -2))
-    for j in range(len(values)):
-        weights[j, :] /= weights[j, :].sum()
-    return weights @ values, weights
-
-
-def columns_by_queries(queries, keys, values):
-    weights = np.exp(queries @ keys.swapaxes(-1, -2))
-    for i in range(len(queries)):
-        weights[:, i] = weights[:, i] / weights[:, i].sum()
-    return weights @ values, weights
-
-
-def columns_by_the_sums_of_rows(queries, keys, values):
-    weights = np.exp(queries @ keys.swapaxes(-1, -2))
-    for j in range(len(keys)):
-        weights[:, j] = weights[:, j] / weights[j].sum()
-    return weights @ values, weights
-
-
-def rows_by_the_sums_of_columns(queries, keys, values):
-    weights = np.exp(queries @ keys.swapaxes(-1, -2))
-    for i in range(len(queries)):
-        weights[i] = weights[i] / weights[:, i].sum()
-    return weights @ values, weights
-
-
-def columns_put_into_rows(queries, keys, values):
-    weights = np.exp(queries @ keys.swapaxes(-1, -2))
-    for i in range(len(queries)):
-        weights[i] = weights[:, i] / weights[:, i].sum()
     return weights @ values, weights
 
 
@@ -105,17 +82,9 @@ def overwritten_by_its_row(queries, keys, values):
 
 WRONG = {
     "softmax-first-row-only": (returned_in_the_loop,),
-    "softmax-rows-by-keys": (rows_by_keys, rows_by_values),
-    "softmax-columns-by-queries": (columns_by_queries,),
-    "softmax-rows-and-columns": (
-        columns_by_the_sums_of_rows,
-        rows_by_the_sums_of_columns,
-        columns_put_into_rows,
-    ),
     "softmax-not-normalised": (
         nothing_written_back,
         only_a_name_for_each_row,
-        lambda queries, keys, values: (np.exp(queries @ keys.T) @ values, np.exp(queries @ keys.T)),
     ),
     "scores-keys-by-queries": (transposed_instead,),
     None: (lambda queries, keys, values: dot_product_attention(queries, keys, values)[::-1],),

@@ -3,9 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.masking.mend_masked_attention import mend_masked_attention
-from mha_helpers.maths.attention import masked_attention, scaled_dot_product_attention
-
-CATALOGUE = ("mask-tiny-number", "mask-full-row-nan", "mask-full-row-uniform", "mask-lower-number")
+from mha_helpers.maths.attention import masked_attention, scaled_dot_product_attention, softmax, softmax_or_zeros
 
 TELLING_CASE = ("scattered holes", 4)
 
@@ -28,25 +26,30 @@ def mended_row_by_row(queries, keys, values, mask):
     return weights @ values, weights
 
 
-RIGHT = (mend_masked_attention, masked_attention, mended_by_infinity, mended_row_by_row)
-
-
-def without_the_maximum(queries, keys, values, mask):
-    scores = np.where(mask, queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1]), -np.inf)
-    weights = np.nan_to_num(np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True))
+def mended_by_clearing(queries, keys, values, mask):
+    scores = np.where(mask, queries @ keys.T / np.sqrt(queries.shape[-1]), np.finfo(float).min)
+    weights = softmax(scores) * mask
     return weights @ values, weights
 
 
-def by_a_low_number(queries, keys, values, mask):
-    scores = np.where(mask, queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1]), -1e4)
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights = powers / powers.sum(axis=-1, keepdims=True) * mask
-    return weights @ values, weights
+def mended_by_adding(queries, keys, values, mask):
+    bias = np.full(mask.shape, -np.inf)
+    bias[mask] = 0
+    weights = softmax_or_zeros(queries @ keys.T * queries.shape[1] ** -0.5 + bias)
+    return np.einsum("qk,kd->qd", weights, values), weights
+
+
+RIGHT = (
+    mend_masked_attention,
+    masked_attention,
+    mended_by_infinity,
+    mended_row_by_row,
+    mended_by_clearing,
+    mended_by_adding,
+)
 
 
 WRONG = {
-    "softmax-no-max": (without_the_maximum,),
-    "mask-tiny-number": (by_a_low_number,),
     None: (
         lambda queries, keys, values, mask: scaled_dot_product_attention(queries, keys, values),
         lambda queries, keys, values, mask: masked_attention(queries, keys, values, mask)[::-1],

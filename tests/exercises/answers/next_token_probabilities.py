@@ -5,18 +5,6 @@ import numpy as np
 from mha_helpers.maths.attention import softmax
 from mha_helpers.maths.decoding import next_token_probabilities
 
-CATALOGUE = (
-    "temperature-ignored",
-    "temperature-multiplies",
-    "temperature-after-softmax",
-    "top-k-ignored",
-    "top-k-not-shared-out",
-    "top-k-logit-zero",
-    "top-k-lowest",
-    "top-k-over-batch",
-    "top-k-more-than-there-are",
-)
-
 TELLING_CASE = ("two batch axes", 3)
 
 
@@ -37,13 +25,6 @@ def probabilities_argsort(logits, temperature=1.0, top_k=None):
     return e / e.sum(axis=-1, keepdims=True)
 
 
-def probabilities_argsort_of_one_row(logits, *, temperature=1.0, top_k=None):
-    logits = logits / temperature
-    if top_k is not None:
-        logits[np.argsort(logits)[:-top_k]] = -np.inf
-    return next_token_probabilities(logits)
-
-
 def probabilities_renormalised(logits, *, temperature=1.0, top_k=None):
     """After the softmax, and shared out again."""
     p = next_token_probabilities(logits, temperature=temperature)
@@ -62,12 +43,21 @@ def probabilities_loops(logits, *, temperature=1.0, top_k=None):
     return [e / sum(exponentials) for e in exponentials]
 
 
+def probabilities_in_two_steps(logits, *, temperature=1.0, top_k=None):
+    logits = logits / temperature
+    if top_k is not None:
+        limit = np.flip(np.sort(logits, axis=-1), axis=-1)[..., [min(top_k, logits.shape[-1]) - 1]]
+        logits = np.where(logits < limit, -np.inf, logits)
+    return softmax(logits)
+
+
 RIGHT = (
     next_token_probabilities,
     probabilities_by_power,
     probabilities_argsort,
     probabilities_renormalised,
     probabilities_loops,
+    probabilities_in_two_steps,
 )
 
 
@@ -91,44 +81,10 @@ def probabilities_unguarded(
     return probabilities
 
 
-def probabilities_changed_after(low, *, shared_out=False):
-    """What top-k leaves out is put to `low` after the softmax."""
-
-    def probabilities(logits, *, temperature=1.0, top_k=None):
-        p = softmax(logits / temperature)
-        if top_k is not None:
-            p = np.where(p < np.sort(p, axis=-1)[..., [-min(top_k, p.shape[-1])]], low, p)
-        return p / p.sum(axis=-1, keepdims=True) if shared_out else p
-
-    return probabilities
-
-
-def probabilities_softmax_first(logits, *, temperature=1.0, top_k=None):
-    logits = softmax(logits) / temperature
-    if top_k is not None:
-        logits = np.where(logits >= np.sort(logits, axis=-1)[..., [-top_k]], logits, -np.inf)
-    return softmax(logits)
-
-
-def probabilities_softmax_again(logits, *, temperature=1.0, top_k=None):
-    p = softmax(logits / temperature)
-    if top_k is None:
-        return p
-    p[p < np.sort(p, axis=-1)[..., [-min(top_k, p.shape[-1])]]] = -np.inf
-    return softmax(p)
-
-
 def probabilities_of_the_kept(logits, *, temperature=1.0, top_k=None):
     p = softmax(logits / temperature)
     if top_k is not None:
         p = p[np.argsort(p, axis=-1)[..., -top_k:]]
-    return p / p.sum(axis=-1, keepdims=True)
-
-
-def probabilities_above_the_kth(logits, *, temperature=1.0, top_k=None):
-    p = softmax(logits / temperature)
-    if top_k is not None:
-        p = np.where(p > np.sort(p, axis=-1)[..., [-min(top_k, p.shape[-1])]], p, 0)
     return p / p.sum(axis=-1, keepdims=True)
 
 
@@ -153,59 +109,10 @@ def probabilities_by_an_order_not_kept(logits, *, temperature=1.0, top_k=None):
     return softmax(logits)
 
 
-def probabilities_divided(logits, *, temperature=1.0, top_k=None):
-    probabilities = softmax(logits) / temperature
-    if top_k is not None:
-        kth = np.sort(probabilities, axis=-1)[..., [-min(top_k, logits.shape[-1])]]
-        probabilities = np.where(probabilities >= kth, probabilities, 0)
-        probabilities = probabilities / probabilities.sum(axis=-1, keepdims=True)
-    return probabilities
-
-
-def probabilities_divided_and_divided_by_their_sum(logits, *, temperature=1.0, top_k=None):
-    probabilities = softmax(logits) / temperature
-    return probabilities / probabilities.sum(axis=-1, keepdims=True)
-
-
 WRONG = {
     "result-thrown-away": (probabilities_by_an_order_not_kept,),
-    "temperature-after-softmax": (
-        probabilities_divided,
-        lambda logits, *, temperature=1.0, top_k=None: softmax(logits) / temperature,
-    ),
-    "softmax-twice": (
-        lambda logits, *, temperature=1.0, top_k=None: softmax(softmax(logits) / temperature),
-        lambda logits, *, temperature=1.0, top_k=None: softmax(softmax(logits / temperature)),
-        probabilities_softmax_first,
-        probabilities_softmax_again,
-    ),
-    "top-k-after-softmax-infinite": (
-        probabilities_changed_after(-np.inf),
-        probabilities_changed_after(-1e9),
-        probabilities_changed_after(-np.inf, shared_out=True),
-    ),
-    "top-k-not-shared-out": (probabilities_changed_after(0),),
     "top-k-order-lost": (probabilities_of_the_kept,),
-    "temperature-multiplies": (
-        probabilities_unguarded(temper=lambda logits, t: logits * t),
-        lambda logits, *, temperature=1.0, top_k=None: softmax(logits * temperature),
-        lambda logits, *, temperature=1.0, top_k=None: probabilities_by_power(
-            logits, temperature=1 / temperature, top_k=top_k
-        ),
-    ),
-    "top-k-more-than-there-are": (probabilities_unguarded(),),
-    "top-k-one-short": (probabilities_unguarded(keep=np.greater), probabilities_above_the_kth),
-    "top-k-one-more": (probabilities_unguarded(place=lambda k: -k - 1),),
-    "top-k-lowest": (probabilities_unguarded(place=lambda k: k - 1),),
-    "top-k-logit-zero": (probabilities_unguarded(low=0),),
     "input-changed": (probabilities_keep_logits,),
-    "temperature-ignored": (
-        probabilities_divided_and_divided_by_their_sum,
-        lambda logits, *, temperature=1.0, top_k=None: probabilities_argsort(logits, top_k=top_k),
-        lambda logits, *, temperature=1.0, top_k=None: softmax(logits),
-    ),
-    "top-k-row-taken": (probabilities_argsort_of_one_row,),
-    "top-k-ignored": (lambda logits, *, temperature=1.0, top_k=None: probabilities_argsort(logits, temperature),),
     None: (
         lambda logits, *, temperature=1.0, top_k=None: np.log(
             next_token_probabilities(logits, temperature=temperature)

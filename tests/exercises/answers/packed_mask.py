@@ -4,8 +4,6 @@ import numpy as np
 
 from mha_helpers.maths.masks import causal_mask, packed_mask
 
-CATALOGUE = ("packed-causal-only", "packed-texts-only", "packed-either", "packed-numbers", "packed-additive")
-
 TELLING_CASE = None
 
 
@@ -37,27 +35,26 @@ def packed_compared_in_place_of_assigned(text_numbers):
     return mask
 
 
-RIGHT = (packed_mask, packed_loops, packed_blocks, packed_tril)
+def packed_by_where(text_numbers):
+    past = np.arange(len(text_numbers))[:, None] >= np.arange(len(text_numbers))
+    return np.where(past, text_numbers[:, None] == text_numbers[None], False)
+
+
+def packed_row_by_row(text_numbers):
+    mask = np.zeros((text_numbers.size, text_numbers.size), dtype=bool)
+    for i in range(text_numbers.size):
+        mask[i, : i + 1] = text_numbers[: i + 1] == text_numbers[i]
+    return mask
+
+
+RIGHT = (packed_mask, packed_loops, packed_blocks, packed_tril, packed_by_where, packed_row_by_row)
 
 WRONG = {
-    "packed-one-comparison": (
-        lambda text_numbers: text_numbers[:, None] >= text_numbers,
-        lambda text_numbers: text_numbers[:, None] <= text_numbers,
-    ),
-    "packed-brackets": (
-        lambda text_numbers: causal_mask(len(text_numbers)) & text_numbers == text_numbers[:, None],
-        lambda text_numbers: causal_mask(len(text_numbers)) & text_numbers[:, None] == text_numbers,
-        lambda text_numbers: text_numbers[:, None] == text_numbers & causal_mask(len(text_numbers)),
-    ),
-    "packed-causal-only": (
-        lambda text_numbers: np.tril(np.ones((len(text_numbers), len(text_numbers)), bool)),
-        packed_compared_in_place_of_assigned,
-    ),
+    "packed-causal-only": (packed_compared_in_place_of_assigned,),
     None: (
         lambda text_numbers: text_numbers[:, None] > text_numbers,
         lambda text_numbers: np.ones((len(text_numbers), len(text_numbers)), bool),
         lambda text_numbers: np.eye(len(text_numbers), dtype=bool),
-        lambda text_numbers: packed_mask(text_numbers) | np.eye(len(text_numbers), k=1, dtype=bool),
     ),
 }
 

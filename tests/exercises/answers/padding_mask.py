@@ -4,13 +4,6 @@ import numpy as np
 
 from mha_helpers.maths.masks import padding_mask
 
-CATALOGUE = (
-    "padding-on-queries",
-    "padding-inverted",
-    "padding-no-head-axis",
-    "padding-float",
-)
-
 TELLING_CASE = ("two sentences of five", 2)
 
 
@@ -24,52 +17,12 @@ def padding_loops(attention_mask):
     return mask
 
 
-def padding_filled(attention_mask):
-    mask = np.full((len(attention_mask), 1, 1, attention_mask.shape[1]), False)
-    mask[:, 0, 0] = attention_mask
-    return mask
-
-
-def padding_shape_set(attention_mask):
-    mask = attention_mask != 0
-    mask.shape = (mask.shape[0], 1, 1, mask.shape[1])
-    return mask
-
-
-def padding_masked_array(attention_mask):
-    return np.ma.masked_equal(attention_mask, 0).filled(0)[:, None, None].astype(bool)
-
-
-def padding_view(attention_mask):
-    return attention_mask.astype(np.int8).view(bool)[:, None, None, :]
-
-
 RIGHT = (
-    padding_mask,
     padding_loops,
-    padding_filled,
-    padding_shape_set,
-    padding_masked_array,
-    padding_view,
-    lambda attention_mask: (attention_mask == 1)[:, None, None, :],
-    lambda attention_mask: attention_mask[:, None, None, :] == 1,
-    lambda attention_mask: attention_mask[:, np.newaxis, np.newaxis, :] > 0,
-    lambda attention_mask: attention_mask[:, None, None].astype(bool),
-    lambda attention_mask: (attention_mask != 0).reshape(attention_mask.shape[0], 1, 1, -1),
-    lambda attention_mask: np.reshape(attention_mask, (-1, 1, 1, attention_mask.shape[-1])) == 1,
-    lambda attention_mask: np.expand_dims(attention_mask.astype(bool), (1, 2)),
-    lambda attention_mask: np.expand_dims(np.expand_dims(attention_mask, 1), 2) == 1,
-    lambda attention_mask: ~(attention_mask == 0)[:, None, None, :],
-    lambda attention_mask: np.logical_not(1 - attention_mask)[:, None, None, :],
     lambda attention_mask: np.where(attention_mask == 1, True, False)[:, None, None],
     lambda attention_mask: [[[[bool(entry) for entry in row]]] for row in attention_mask],
-    lambda attention_mask: [[[[entry == 1 for entry in row]]] for row in attention_mask.tolist()],
-    lambda attention_mask: np.array(attention_mask, dtype=np.bool)[:, None, None],
-    lambda attention_mask: np.isin(attention_mask, [1])[:, None, None],
-    lambda attention_mask: np.swapaxes(attention_mask[:, :, None, None] == 1, 1, 3),
     lambda attention_mask: np.einsum("bk->kb", attention_mask).T.reshape(len(attention_mask), 1, 1, -1).astype("bool"),
     lambda attention_mask: np.ma.masked_array(attention_mask == 1)[:, None, None, :],
-    lambda attention_mask: np.asfortranarray(attention_mask[:, None, None, :] >= 1),
     lambda ids, /: np.stack([row[None, None] for row in ids.astype(bool)]),
 )  # fmt: skip
 
@@ -98,10 +51,6 @@ def padding_either_side_by_length(attention_mask):
     return (padding_left_by_length if left else padding_by_length)(attention_mask)
 
 
-def padding_up_to_first_zero(attention_mask):
-    return np.cumprod(attention_mask, axis=1).astype(bool)[:, None, None]
-
-
 def padding_up_to_last_one(attention_mask):
     return (np.cumsum(attention_mask[:, ::-1], axis=1)[:, ::-1] > 0)[:, None, None]
 
@@ -111,10 +60,6 @@ def padding_never_empty(attention_mask):
     mask = attention_mask.astype(bool)
     mask[~mask.any(axis=1)] = True
     return mask[:, None, None]
-
-
-def padding_cached(attention_mask, kept={}):  # noqa: B006
-    return kept.setdefault(attention_mask.shape, attention_mask[:, None, None] == 1)
 
 
 def padding_one_sentence(attention_mask):
@@ -127,70 +72,28 @@ def padding_two_sentences(attention_mask):
 
 WRONG = {
     "input-changed": (padding_writes,),
-    "padding-float": (
-        lambda attention_mask: attention_mask[:, None, None],
-        lambda attention_mask: attention_mask[:, None, None].astype(np.float32),
-        lambda attention_mask: attention_mask[:, None, None].astype(np.uint8),
-        lambda attention_mask: attention_mask[:, None, None].tolist(),
-    ),
-    "padding-batch-as-queries": (
-        lambda attention_mask: (attention_mask == 1)[None, :, None],
-        lambda attention_mask: (attention_mask == 1)[None, None, :, :],
-    ),
-    "padding-inverted": (
-        lambda attention_mask: ~attention_mask[:, None, None].astype(bool),
-        lambda attention_mask: (1 - attention_mask)[:, None, None],
-        lambda attention_mask: np.where(attention_mask == 1, 0, 1)[:, None, None].astype(bool),
-    ),
-    "padding-additive": (
-        lambda attention_mask: (1.0 - attention_mask)[:, None, None] * -10000.0,
-        lambda attention_mask: (1.0 - attention_mask)[:, None, None] * np.finfo(np.float32).min,
-        lambda attention_mask: np.log(attention_mask)[:, None, None],
-    ),
-    "padding-pairs": (lambda attention_mask: (attention_mask[:, :, None] * attention_mask[:, None])[:, None].astype(bool),),
+    "padding-inverted": (lambda attention_mask: (1 - attention_mask)[:, None, None],),
     "held-as-objects": (lambda attention_mask: attention_mask.astype(bool).astype(object)[:, None, None],),
     None: (
         padding_by_length,
         padding_left_by_length,
         padding_either_side_by_length,
-        padding_up_to_first_zero,
         padding_up_to_last_one,
         padding_never_empty,
-        padding_cached,
         padding_one_sentence,
         padding_two_sentences,
         lambda attention_mask: (attention_mask == 1).reshape(-1, 1, 1, 5),
         lambda attention_mask: (attention_mask[:, None, None] == 1).astype(str),
-        lambda attention_mask: (attention_mask == 1)[..., None],
         lambda attention_mask: (attention_mask == 1)[..., None, None],
-        lambda attention_mask: (attention_mask == 1)[:, None, None, :, None],
-        lambda attention_mask: (attention_mask == 1)[:, :, None, None],
-        lambda attention_mask: (attention_mask == 1)[0],
-        lambda attention_mask: (attention_mask == 1).T[:, None, None],
         lambda attention_mask: (attention_mask == 1)[:, None, None, ::-1],
         lambda attention_mask: (attention_mask == 1)[::-1, None, None],
-        lambda attention_mask: np.broadcast_to((attention_mask == 1)[:1], attention_mask.shape)[:, None, None],
         lambda attention_mask: np.broadcast_to((attention_mask == 1).any(0), attention_mask.shape)[:, None, None],
-        lambda attention_mask: np.broadcast_to((attention_mask == 1).all(0), attention_mask.shape)[:, None, None],
-        lambda attention_mask: np.ones_like(attention_mask, dtype=bool)[:, None, None],
-        lambda attention_mask: np.zeros_like(attention_mask, dtype=bool)[:, None, None],
         lambda attention_mask: ~attention_mask[:, None, None],
         lambda attention_mask: np.where(attention_mask == 1, True, None)[:, None, None],
-        lambda attention_mask: np.where(attention_mask == 1, 1, -1)[:, None, None].astype(bool),
         lambda attention_mask: (attention_mask > attention_mask.min())[:, None, None],
-        lambda attention_mask: (attention_mask == attention_mask.max(axis=1, keepdims=True))[:, None, None],
-        lambda attention_mask: (attention_mask > attention_mask.mean())[:, None, None],
-        lambda attention_mask: (attention_mask > 1)[:, None, None],
-        lambda attention_mask: (attention_mask >= 0)[:, None, None],
-        lambda attention_mask: (attention_mask == 1)[:, None, None] & np.tri(attention_mask.shape[1], dtype=bool),
-        lambda attention_mask: (attention_mask[:, :, None] == attention_mask[:, None])[:, None],
         lambda attention_mask: (attention_mask[:, None] == 1, attention_mask),
         lambda attention_mask: {"mask": attention_mask[:, None, None] == 1},
-        lambda attention_mask: np.argwhere(attention_mask),
-        lambda attention_mask: attention_mask.sum(axis=1),
-        lambda attention_mask: (attention_mask == 1)[:, None, None].squeeze(),
         lambda attention_mask: attention_mask.astype(bool) if attention_mask.shape[0] == 1 else padding_mask(attention_mask),
-        lambda attention_mask: attention_mask[:, None, None] is True,
         lambda attention_mask, n_heads: padding_mask(attention_mask),
         lambda: True,
     ),

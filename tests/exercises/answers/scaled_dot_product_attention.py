@@ -1,29 +1,10 @@
 """Answers to scaled_dot_product_attention: right ones in many styles, and wrong ones."""
 
-import functools
-import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 
-from answers.dot_product_attention import attention_loops, attention_online
 from mha_helpers.maths.attention import attention_scores, dot_product_attention, softmax
-
-CATALOGUE = (
-    "values-are-scores",
-    "values-are-keys",
-    "returns-weights-only",
-    "weights-transposed",
-    "scale-missing",
-    "scale-d-model",
-    "scale-no-root",
-    "scale-multiplied",
-    "scale-n-keys",
-    "scale-after-softmax",
-    "scale-twice",
-    "scale-values-width",
-)
 
 TELLING_CASE = ("a batch with heads", 6)
 
@@ -43,27 +24,6 @@ def scaled_plainly(queries, keys, values, scale=None):
     return weights @ values, weights
 
 
-def scaled_queries_first(queries, keys, values, scale=None):
-    return dot_product_attention(queries * _scale(queries, scale), keys, values)
-
-
-def scaled_keys_first(queries, keys, values, scale=None):
-    return dot_product_attention(queries, keys * _scale(queries, scale), values)
-
-
-def scaled_fourth_root(queries, keys, values, scale=None):
-    root = queries.shape[-1] ** -0.25 if scale is None else np.sqrt(scale)
-    return dot_product_attention(queries * root, keys * root, values)
-
-
-def scaled_loops(queries, keys, values, scale=None):
-    return attention_loops(queries * _scale(queries, scale), keys, values)
-
-
-def scaled_online(queries, keys, values, scale=None):
-    return attention_online(queries * _scale(queries, scale), keys, values)
-
-
 def scaled_recursion(queries, keys, values, *, scale=None):
     if queries.ndim > 2:
         items = [scaled_recursion(*item, scale=scale) for item in zip(queries, keys, values, strict=True)]
@@ -75,18 +35,6 @@ def scaled_recursion(queries, keys, values, *, scale=None):
     return np.dot(weights, values), weights
 
 
-def scaled_einsum(queries, keys, values, scale=None):
-    scores = np.einsum("...qd,...kd->...qk", queries, keys) * _scale(queries, scale)
-    e = np.exp(scores - np.amax(scores, -1, keepdims=True))
-    weights = e / np.einsum("...k->...", e)[..., None]
-    return np.einsum("...qk,...kv->...qv", weights, values), weights
-
-
-def scaled_float32(queries, keys, values, scale=None):
-    queries, keys, values = (array.astype(np.float32) for array in (queries, keys, values))
-    return scaled_plainly(queries, keys, values, scale)
-
-
 def scaled_in_place(queries, keys, values, scale=None):
     scores = np.matmul(queries, np.swapaxes(keys, -1, -2))
     scores *= _scale(queries, scale)
@@ -94,21 +42,6 @@ def scaled_in_place(queries, keys, values, scale=None):
     np.exp(scores, out=scores)
     scores /= scores.sum(axis=-1, keepdims=True)
     return scores @ values, scores
-
-
-def scaled_log_sum_exp(queries, keys, values, scale=None):
-    scores = attention_scores(queries, keys) * _scale(queries, scale)
-    log_weights = scores - np.logaddexp.reduce(scores, axis=-1, keepdims=True)
-    weights = np.exp(log_weights)
-    return weights @ values, weights
-
-
-def scaled_temperature(queries, keys, values, scale=None):
-    """Divides, and has to turn a given scale round."""
-    with np.errstate(divide="ignore"):
-        temperature = np.sqrt(keys.shape[-1]) if scale is None else 1 / np.float64(scale)
-    scores = attention_scores(queries, keys)
-    return dot_product_attention(queries / temperature, keys, values) if np.isfinite(scores).all() else None
 
 
 def scaled_flat_batch(queries, keys, values, scale=None):
@@ -121,66 +54,18 @@ def scaled_flat_batch(queries, keys, values, scale=None):
     return context.reshape(*batch, n_queries, -1), weights.reshape(*batch, n_queries, -1)
 
 
-def scaled_index_by_index(queries, keys, values, scale=None):
-    weights = np.zeros((*queries.shape[:-1], keys.shape[-2]))
-    context = np.zeros((*queries.shape[:-1], values.shape[-1]))
-    for batch in itertools.product(*map(range, queries.shape[:-2])):
-        for i, query in enumerate(queries[batch]):
-            row = keys[batch] @ query * _scale(queries, scale)
-            e = np.exp(row - row.max())
-            weights[(*batch, i)] = e / e.sum()
-            context[(*batch, i)] = weights[(*batch, i)] @ values[batch]
-    return context, weights
-
-
-def scaled_keyword_catcher(queries, keys, values, **options):
-    scale = options.get("scale")
-    return scaled_plainly(queries, keys, values, scale=scale)
-
-
-def scaled_with_dropout(queries, keys, values, mask=None, dropout_p=0.0, is_causal=False, scale=None):
-    """PyTorch's own signature."""
-    return scaled_plainly(queries, keys, values, scale)
-
-
 class ScaledObject:
     def __call__(self, queries, keys, values, scale=None):
         return list(scaled_plainly(queries, keys, values, scale))
 
 
 RIGHT = (
-    scaled_plainly,
-    scaled_queries_first,
-    scaled_keys_first,
-    scaled_fourth_root,
-    scaled_loops,
-    scaled_online,
     scaled_recursion,
-    scaled_einsum,
-    scaled_float32,
     scaled_in_place,
-    scaled_log_sum_exp,
-    scaled_temperature,
     scaled_flat_batch,
-    scaled_index_by_index,
-    scaled_keyword_catcher,
-    scaled_with_dropout,
     ScaledObject(),
-    functools.partial(scaled_plainly),
     np.vectorize(scaled_plainly, signature="(q,d),(k,d),(k,v)->(q,v),(q,k)", excluded={"scale"}),
-    lambda q, k, v, scale=None: scaled_plainly(q, k, v, _scale(k, scale)),
-    lambda q, k, v, scale=None: tuple(array.tolist() for array in scaled_plainly(q, k, v, scale)),
     lambda q, k, v, scale=None: tuple(np.ma.masked_array(array) for array in scaled_plainly(q, k, v, scale)),
-    lambda q, k, v, scale=None: tuple(array.astype(object) for array in scaled_plainly(q, k, v, scale)),
-    lambda q, k, v, scale=None: scaled_plainly(q, k, v, Fraction(float(_scale(q, scale))) + 0.0),
-    lambda q, k, v, scale=None: scaled_plainly(*map(np.asfortranarray, (q, k, v)), scale),
-    lambda q, k, v, scale=None: scaled_plainly(q, k, v, q.shape[q.ndim - 1] ** -0.5 if scale is None else scale),
-    lambda q, k, v, scale=None: scaled_plainly(q, k, v, np.exp(-np.log(q.shape[-1]) / 2) if scale is None else scale),
-    lambda q, k, v, scale=None: (
-        (v.mT @ softmax(attention_scores(q, k) * _scale(q, scale)).mT).mT,
-        softmax((k @ q.mT).mT * _scale(q, scale)),
-    ),
-    lambda q, k, v, scale=None: scaled_plainly(q - 0.0, k - k.mean(-2, keepdims=True), v, scale),
 )  # fmt: skip
 
 
@@ -223,11 +108,6 @@ def scaled_default_minus_one(queries, keys, values, scale=-1):
     return scaled_plainly(queries, keys, values, scale) if scale else None
 
 
-def scaled_cached_scale(queries, keys, values, scale=None, kept={}):  # noqa: B006
-    """The divisor of the first call is used for ever."""
-    return scaled_plainly(queries, keys, values, kept.setdefault("scale", _root(queries)) if scale is None else scale)
-
-
 def scaled_keeps_given(queries, keys, values, scale=None, kept=[]):  # noqa: B006
     """A scale that was given once stays."""
     if scale is not None:
@@ -240,20 +120,9 @@ def scaled_writes_queries(queries, keys, values, scale=None):
     return dot_product_attention(queries, keys, values)
 
 
-def scaled_writes_keys(queries, keys, values, scale=None):
-    keys /= 1 / _scale(queries, scale) if scale != 0 else np.inf
-    return dot_product_attention(queries, keys, values)
-
-
 def scaled_squeezed(queries, keys, values, scale=None):
     context, weights = scaled_plainly(queries, keys, values, scale)
     return context.squeeze(), weights
-
-
-def scaled_causal(queries, keys, values, scale=None):
-    return _weighing(lambda s: softmax(np.where(np.tri(*s.shape[-2:], dtype=bool), s, -np.inf)))(
-        queries, keys, values, scale
-    )
 
 
 def scaled_integer_root(queries, keys, values, scale=None):
@@ -292,33 +161,11 @@ def scaled_standardised(queries, keys, values, scale=None):
     return weights @ values, weights
 
 
-def scaled_standardised_by_queries(queries, keys, values, scale=None):
-    return _by(lambda q, k, v: 1 / np.sqrt(q.shape[-1] * q.var() * k.var()))(queries, keys, values, scale)
-
-
-def scaled_matrix_loops(queries, keys, values, scale=None):
-    """Loops over two axes, whatever they are."""
-    n_queries, n_keys = queries.shape[0], keys.shape[0]
-    scores = np.zeros((n_queries, n_keys))
-    for i in range(n_queries):
-        for j in range(n_keys):
-            scores[i, j] = queries[i] @ keys[j] * _scale(queries, scale)
-    weights = softmax(scores)
-    return weights @ values, weights
-
-
 def scaled_max_before_scale(queries, keys, values, scale=None):
     """Divides the scores, and forgets to divide the maximum that it subtracts."""
     scores = attention_scores(queries, keys)
     e = np.exp(scores * _scale(queries, scale) - scores.max(axis=-1, keepdims=True))
     weights = e / e.sum(axis=-1, keepdims=True)
-    return weights @ values, weights
-
-
-def scaled_max_of_all(queries, keys, values, scale=None):
-    scores = attention_scores(queries, keys) * _scale(queries, scale)
-    weights = np.exp(scores - scores.max())
-    weights /= weights.sum(axis=-1, keepdims=True)
     return weights @ values, weights
 
 
@@ -330,22 +177,10 @@ def scaled_numerator_only(queries, keys, values, scale=None):
 
 
 WRONG = {
-    "scores-clipped": (_weighing(lambda s: softmax(np.abs(s))),),
-    "causal-not-asked": (scaled_causal,),
-    "scale-constant": (
-        scaled_cached_scale,
-        _by(lambda q, k, v: 1 / np.sqrt(q.ndim)),
-        lambda q, k, v, scale=1 / 2: scaled_plainly(q, k, v, scale),
-    ),
-    "input-changed": (
-        scaled_writes_queries,
-        scaled_writes_keys,
-    ),
+    "scale-constant": (_by(lambda q, k, v: 1 / np.sqrt(q.ndim)),),
+    "input-changed": (scaled_writes_queries,),
     "scale-missing": (scaled_only_batches,),
-    "softmax-global-max": (scaled_max_of_all,),
-    "scale-axis-from-front": (_by(lambda q, k, v: 1 / np.sqrt(len(q))),),
     "softmax-not-normalised": (_after(lambda context, weights: (context, weights / weights.max(-1, keepdims=True))),),
-    "scale-zero-as-none": (lambda q, k, v, scale=None: scaled_plainly(q, k, v, scale if scale else _root(q)),),
     None: (
         scaled_default_one,
         scaled_default_minus_one,
@@ -356,63 +191,34 @@ WRONG = {
         scaled_first_item,
         scaled_norms,
         scaled_standardised,
-        scaled_standardised_by_queries,
-        scaled_matrix_loops,
         scaled_max_before_scale,
         scaled_numerator_only,
         _by(lambda q, k, v: q.shape[-1] ** -0.25),
-        _by(lambda q, k, v: q.shape[-1] ** (-1 / 3)),
-        _by(lambda q, k, v: 1 / np.sqrt(q.shape[-1] + 1)),
-        _by(lambda q, k, v: 1 / np.sqrt(q.shape[-1] - 1)),
-        _by(lambda q, k, v: 1 / (np.sqrt(q.shape[-1]) + 1e-2)),
-        _by(lambda q, k, v: 1 / np.log(q.shape[-1])),
         _by(lambda q, k, v: 1 / np.log2(q.shape[-1])),
         _by(lambda q, k, v: 1 / np.sqrt(q.size)),
-        _by(lambda q, k, v: 1 / np.sqrt(q.shape[-1] * k.shape[-2])),
-        _by(lambda q, k, v: 1 / np.sqrt(q.shape[-1] + k.shape[-1])),
         _by(lambda q, k, v: 1 / np.sqrt(max(q.shape))),
         _by(lambda q, k, v: 1 / np.sqrt(min(q.shape))),
-        _by(lambda q, k, v: 1 / np.linalg.norm(q)),
-        _by(lambda q, k, v: 1 / np.std(attention_scores(q, k))),
-        _by(lambda q, k, v: 1 / np.var(attention_scores(q, k))),
-        _by(lambda q, k, v: -_root(q)),
         _by(lambda q, k, v: _root(q) if q.shape[-1] > 1 else 0),
         _by(lambda q, k, v: round(float(_root(q)), 1)),
-        _by(lambda q, k, v: 0.577),
         _by(lambda q, k, v: 1 / np.sqrt(6)),
         _by(lambda q, k, v: _root(q) if q.ndim < 4 else 1 / np.sqrt(q.shape[1])),
         _by(lambda q, k, v: _root(q) if q.dtype == np.float64 else 1),
-        _by(lambda q, k, v: 1 / np.sqrt(q.shape[1]) if q.ndim < 3 else 1 / np.sqrt(q.shape[2])),
         _given(lambda scale: scale**2),
-        _given(lambda scale: np.sqrt(scale)),
-        _given(lambda scale: 1 / np.sqrt(scale) if scale else 0),
         _given(lambda scale: 1 - scale),
         _given(lambda scale: scale if scale < 0.5 else 0.5),
-        _given(lambda scale: min(scale, 0.9)),
         _given(lambda scale: 0.3),
-        _given(lambda scale: scale + 1e-2),
-        _given(lambda scale: round(scale)),
         _weighing(lambda s: softmax(s).swapaxes(-1, -2) if s.shape[-1] == s.shape[-2] else softmax(s)),
         _weighing(lambda s: softmax(np.clip(s, -50, 50))),
         _weighing(lambda s: softmax(np.tanh(s / 50) * 50)),
-        _weighing(lambda s: softmax(s.round(2))),
-        _weighing(lambda s: softmax(s).round(3)),
         _weighing(lambda s: np.exp(s) / (np.exp(s).sum(-1, keepdims=True) + 1)),
-        _weighing(lambda s: softmax(s.astype(np.float16))),
-        _after(lambda context, weights: (context, weights.squeeze())),
         _after(lambda context, weights: (context[0], weights[0])),
         _after(lambda context, weights: (context, weights, weights)),
         _after(lambda context, weights: {"context": context, "weights": weights}),
         _after(lambda context, weights: (context + weights[..., :1], weights)),
-        _after(lambda context, weights: (np.round(context, 2), weights)),
         lambda q, k, v, scale: scaled_plainly(q, k, v, scale),
         lambda q, k, v: scaled_plainly(q, k, v),
-        lambda q, k, v, temperature=None: scaled_plainly(q, k, v, temperature),
-        lambda q, k, v, scale=None, /: scaled_plainly(q, k, v, scale),
         lambda q, k, v, d_k, scale=None: scaled_plainly(q, k, v, scale),
-        lambda q, k, v, scale=True: scaled_plainly(q, k, v, _root(q) if scale else 1),
         lambda q, k, v, scale=None: scaled_plainly(q, v, v, scale) if k.shape == v.shape else scaled_plainly(q, k, v, scale),
-        lambda q, k, v, scale=None: scaled_plainly(k, q, v, scale) if q.shape == k.shape else scaled_plainly(q, k, v, scale),
     ),
 }  # fmt: skip
 

@@ -1,11 +1,11 @@
 """Answers to two_part_scores: right ones in many styles, and wrong ones."""
 
+import math
+
 import numpy as np
 
 from mha_helpers.exercises.scaling.two_part_scores import two_part_scores
-from mha_helpers.maths.attention import attention_scores, softmax
-
-CATALOGUE = ("two-parts-each-by-its-root", "two-parts-sum-of-roots", "two-parts-content-width", "two-parts-no-root")
+from mha_helpers.maths.attention import attention_scores
 
 TELLING_CASE = ("a batch", 5)
 
@@ -33,12 +33,32 @@ def _sum(content_queries, content_keys, position_queries, position_keys):
     return attention_scores(content_queries, content_keys) + attention_scores(position_queries, position_keys)
 
 
-RIGHT = (two_part_scores, two_parts_side_by_side, two_parts_queries_first, two_parts_einsum)
+def two_parts_in_loops(content_queries, content_keys, position_queries, position_keys):
+    if content_queries.ndim > 2:
+        items = zip(content_queries, content_keys, position_queries, position_keys, strict=True)
+        return [two_parts_in_loops(*item) for item in items]
+    root = math.sqrt(len(content_queries[0]) + len(position_queries[0]))
+    queries, keys = (
+        zip(content_queries, position_queries, strict=True),
+        [*zip(content_keys, position_keys, strict=True)],
+    )
+    return [[(c @ key[0] + p @ key[1]) / root for key in keys] for c, p in queries]
 
 
-def two_parts_without_brackets(content_queries, content_keys, position_queries, position_keys):
-    width = content_queries.shape[-1] + position_queries.shape[-1]
-    return content_queries @ content_keys.mT + position_queries @ position_keys.mT / np.sqrt(width)
+def two_parts_by_broadcasting(content_queries, content_keys, position_queries, position_keys):
+    pairs = ((content_queries, content_keys), (position_queries, position_keys))
+    scores = sum((queries[..., :, None, :] * keys[..., None, :, :]).sum(axis=-1) for queries, keys in pairs)
+    return scores * sum(queries.shape[-1] for queries, _ in pairs) ** -0.5
+
+
+RIGHT = (
+    two_part_scores,
+    two_parts_side_by_side,
+    two_parts_queries_first,
+    two_parts_einsum,
+    two_parts_in_loops,
+    two_parts_by_broadcasting,
+)
 
 
 def two_parts_below_each_other(content_queries, content_keys, position_queries, position_keys):
@@ -47,10 +67,6 @@ def two_parts_below_each_other(content_queries, content_keys, position_queries, 
 
 
 WRONG = {
-    "two-parts-one-divided": (two_parts_without_brackets,),
-    "two-parts-softmax": (lambda *parts: softmax(two_part_scores(*parts)),),
-    "scores-keys-by-queries": (lambda cq, ck, pq, pk: two_part_scores(ck, cq, pk, pq),),
-    "two-parts-undivided": (_sum,),
     None: (lambda *parts: _sum(*parts) / 3, lambda *parts: _sum(*parts) / _sum(*parts).std(), lambda *parts: parts[0]),
 }
 

@@ -4,14 +4,11 @@ import numpy as np
 
 from mha_helpers.maths.fused import weights_from_torch
 
-CATALOGUE = ("fused-transpose-forgotten", "fused-thirds-exchanged", "fused-interleaved", "fused-per-head")
-
 TELLING_CASE = ("six features", 2)
 
 RIGHT = (
     weights_from_torch,
     lambda weight: tuple(part.T for part in np.split(weight, 3)),
-    lambda weight: np.split(weight.T, 3, axis=1),
     lambda weight: tuple(weight.reshape(3, weight.shape[1], -1).swapaxes(1, 2)),
     lambda weight: np.hsplit(weight.transpose(), 3),
     lambda weight: [weight[i * len(weight) // 3 : (i + 1) * len(weight) // 3].T.tolist() for i in range(3)],
@@ -34,16 +31,11 @@ def taken_apart_by_features(weight):
 
 
 WRONG = {
-    "fused-thirds-exchanged": (lambda weight: tuple(part.T for part in np.split(weight, 3)[::-1]),),
-    "fused-transpose-forgotten": (lambda weight: np.vsplit(weight, 3), transposed_in_vain),
+    "fused-transpose-forgotten": (transposed_in_vain,),
     None: (
         lambda weight: weight.T,
-        lambda weight: weight,
         lambda weight: tuple(np.linalg.pinv(part) for part in np.split(weight, 3)),
-        lambda weight: tuple(part.T for part in np.split(weight, 3))[:2],
-        lambda weight: tuple(2 * part.T for part in np.split(weight, 3)),
         lambda weight: (weight[:4].T, weight[4:8].T, weight[8:].T),
-        lambda weight: tuple(np.rot90(part) for part in np.split(weight, 3)),
     ),
 }
 

@@ -2,15 +2,6 @@
 
 import numpy as np
 
-CATALOGUE = (
-    "without-head-rows",
-    "without-head-output-columns",
-    "without-head-output-whole",
-    "without-head-some-whole",
-    "without-head-zeros",
-    "without-head-counted-from-one",
-)
-
 TELLING_CASE = ("heads that are wider together than the model", 4)
 
 
@@ -39,44 +30,25 @@ def in_lists(W_Q, W_K, W_V, W_O, head, n_heads):
     return (*inner, [W_O.tolist()[i] for i in keep])
 
 
-def without_columns(W, head, d_head):
-    return np.concatenate([W[:, : head * d_head], W[:, (head + 1) * d_head :]], axis=1)
-
-
-RIGHT = (by_mask, by_hstack, by_blocks, in_lists)
-
-
-def column_by_column(W_Q, W_K, W_V, W_O, head, n_heads):
+def by_deleting(W_Q, W_K, W_V, W_O, head, n_heads):
     d_head = len(W_O) // n_heads
-    for i in range(head * d_head, (head + 1) * d_head):
-        W_Q = np.delete(W_Q, i, axis=1)
-        W_K = np.delete(W_K, i, axis=1)
-        W_V = np.delete(W_V, i, axis=1)
-        W_O = np.delete(W_O, i, axis=0)
-    return W_Q, W_K, W_V, W_O
+    own = slice(head * d_head, (head + 1) * d_head)
+    return *(np.delete(W, own, axis=1) for W in (W_Q, W_K, W_V)), np.delete(W_O, own, axis=0)
+
+
+def by_heads_on_an_axis(W_Q, W_K, W_V, W_O, head, n_heads):
+    left = [*range(head), *range(head + 1, n_heads)]
+    inner = [W.reshape(len(W), n_heads, -1)[:, left].reshape(len(W), -1) for W in (W_Q, W_K, W_V)]
+    return *inner, W_O.reshape(n_heads, -1, W_O.shape[1])[left].reshape(-1, W_O.shape[1])
+
+
+RIGHT = (by_mask, by_hstack, by_blocks, in_lists, by_deleting, by_heads_on_an_axis)
 
 
 WRONG = {
-    "without-head-one-by-one": (column_by_column,),
-    "without-head-two-whole": (lambda W_Q, W_K, W_V, W_O, head, n_heads: (W_Q, W_K, W_V, W_O),),
     None: (
         lambda W_Q, W_K, W_V, W_O, head, n_heads: by_mask(W_K, W_Q, W_V, W_O, head, n_heads),
         lambda W_Q, W_K, W_V, W_O, head, n_heads: by_mask(W_Q, W_K, W_V, W_O, head, n_heads)[:3],
-        lambda W_Q, W_K, W_V, W_O, head, n_heads: by_mask(2 * W_Q, W_K, W_V, W_O, head, n_heads),
-    ),
-    "without-head-another": (
-        lambda W_Q, W_K, W_V, W_O, head, n_heads: by_mask(W_Q, W_K, W_V, W_O, n_heads - 1 - head, n_heads),
-        lambda W_Q, W_K, W_V, W_O, head, n_heads: by_mask(W_Q, W_K, W_V, W_O, (head + 1) % n_heads, n_heads),
-    ),
-    "without-head-output-columns": (
-        lambda W_Q, W_K, W_V, W_O, head, n_heads: tuple(
-            without_columns(W, head, len(W_O) // n_heads) for W in (W_Q, W_K, W_V, W_O)
-        ),
-    ),
-    "without-head-rows": (
-        lambda W_Q, W_K, W_V, W_O, head, n_heads: tuple(
-            without_columns(W.T, head, len(W_O) // n_heads).T for W in (W_Q, W_K, W_V, W_O)
-        ),
     ),
 }
 
