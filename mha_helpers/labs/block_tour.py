@@ -85,8 +85,8 @@ def sentence(result):
 
 
 PANEL, ROOM = 190, 140  # the height of what is below the block, and of the equation in it
-TRACK, STOP = 24, 54  # of the steps: where the first stands, and from one to the next
-CHIP = 68  # a token's width
+TRACK, STOP = 14, 24  # of the steps: where the first stands, and from one to the next
+CHIP = 67  # a token's width
 
 
 def render(result):
@@ -104,21 +104,24 @@ def render(result):
         svg.text(WIDTH - 14, top + 42, step.shape, anchor="end", size=12, colour=style.QUIET),
         equation(step.parts(tour), WIDTH, top + 48, ROOM),
         *_openings(tour),
-        *_track(result, top + PANEL + 16),
-        *_choices(tour, top + PANEL + 36),
+        *_track(result, top + PANEL + 20),
+        *_choices(tour, top + PANEL + 7),
     ]  # fmt: skip
-    return Picture(svg.document(WIDTH, top + PANEL + 64, parts, label=said), said, result.notice)
+    return Picture(svg.document(WIDTH, top + PANEL + 38, parts, label=said), said, result.notice)
 
 
 def _openings(tour):
-    """Let a press on a tensor open the step that computes it: the first, after the whole, in which it is lit."""
+    """Let a press on weights choose their head; on another tensor, open the first step in which it is lit."""
     for name, (x, y, (rows, columns), _) in TENSORS.items():
+        opening = svg.box(x - 3, y - 3, columns * CELL[0] + 6, rows * CELL[1] + 6, fill="transparent")
+        head = name.removeprefix("weights ")
+        if head != name:
+            yield mark(opening, choose={"head": head}, name=f"head {head}", tip=f"Follow head {head}.")
+            continue
         # The other head's own tensors are lit in no step of this one.
         first = next((k for k, step in enumerate(STEPS) if k and name in step.lit(tour.head)), None)
-        if first is None:
-            continue
-        opening = svg.box(x - 3, y - 3, columns * CELL[0] + 6, rows * CELL[1] + 6, fill="transparent")
-        yield mark(opening, also={"step": NAMES[first]}, tip=STEPS[first].title)
+        if first is not None:
+            yield mark(opening, also={"step": NAMES[first]}, tip=STEPS[first].title)
 
 
 def _track(result, y):
@@ -135,14 +138,17 @@ def _track(result, y):
 
 
 def _choices(tour, y):
-    """Draw the queries and the heads to choose from."""
+    """Draw the queries to choose from."""
     for i, token in enumerate(example.TOKENS):
-        drawn = chip(1 + i * (CHIP + 3), y, CHIP, token, chosen=i == tour.row, colour=style.ROLES["queries"])
+        drawn = chip(
+            WIDTH - 1 - (len(example.TOKENS) - i) * (CHIP + 2),
+            y,
+            CHIP,
+            token,
+            chosen=i == tour.row,
+            colour=style.ROLES["queries"],
+        )
         yield mark(drawn, choose={"query": token}, name=f"query {token}")
-    for head in range(example.N_HEADS):
-        left = WIDTH - 1 - (example.N_HEADS - head) * (CHIP + 3)
-        drawn = chip(left, y, CHIP, f"head {head}", chosen=head == tour.head, colour=style.head_colour(head))
-        yield mark(drawn, choose={"head": str(head)}, name=f"head {head}")
 
 
 def _magnifier(lit, top):
