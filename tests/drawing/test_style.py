@@ -36,10 +36,9 @@ FAMILIES = {
 }
 
 
-@pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("eye", [None, DEUTERANOPIA], ids=["full colour", "deuteranopia"])
-def test_colours_of_a_family_can_be_told_apart(family, eye):
-    assert nearest(FAMILIES[family], eye) >= 7, f"two of the {family} look alike"
+def test_colours_of_a_family_can_be_told_apart(eye):
+    assert [family for family, colours in FAMILIES.items() if nearest(colours, eye) < 7] == []
 
 
 def test_neighbouring_tokens_stay_apart_in_greyscale():
@@ -47,18 +46,17 @@ def test_neighbouring_tokens_stay_apart_in_greyscale():
         assert abs(seen(one)[0] - seen(other)[0]) >= 15, f"{one} and {other} are equally light"
 
 
-@pytest.mark.parametrize("colour", [*style.ROLES.values(), *style.HEADS, style.ALARM])
-def test_lines_and_frames_stand_out_from_the_page(colour):
-    assert style.contrast(colour, style.PAPER) >= 3
+def test_lines_and_frames_stand_out_from_the_page():
+    colours = [*style.ROLES.values(), *style.HEADS, style.ALARM]
+    assert [colour for colour in colours if style.contrast(colour, style.PAPER) < 3] == []
 
 
 NAMES = [*map(style.role_text, style.ROLES), *map(style.head_text, range(4)), style.QUIET, style.INK, style.ALARM]
 
 
-@pytest.mark.parametrize("colour", NAMES)
 @pytest.mark.parametrize("ground", [style.PAPER, style.PANEL])
-def test_names_can_be_read(colour, ground):
-    assert style.contrast(colour, ground) >= 4.5
+def test_names_can_be_read(ground):
+    assert [colour for colour in NAMES if style.contrast(colour, ground) < 4.5] == []
 
 
 def test_numbers_can_be_read_on_every_fill():
