@@ -3,7 +3,27 @@
 import numpy as np
 
 from mha_helpers.exercises.prediction import Prediction, written_row
-from mha_helpers.maths import attention, measures
+from mha_helpers.maths import attention, experiments, measures
+
+
+def _stuck():
+    lines = []
+    for d_k in (4, 512):
+        losses = experiments.learn_one_key(d_k, divisor=1, step_on="queries").losses.mean(axis=1)
+        lines.append(f"d_k = {d_k:3}: loss {losses[0]:.2f} before the first step, {losses[-1]:.2f} after the last")
+    return "\n".join(lines)
+
+
+predict_stuck = Prediction(
+    right="b",
+    reactions={
+        "a": "It does have more numbers to shift. But shifting them must have an effect on the loss, and here it has "
+        "almost none.",
+        "b": "The wide one gets stuck almost where it started. The rest of this notebook is about what holds it there.",
+        "c": "A score is a single number, that's true. But how large it is depends on how many products were added up.",
+    },
+    evidence=_stuck,
+)
 
 
 def _spread():
