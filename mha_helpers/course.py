@@ -20,6 +20,7 @@ from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.shown import CourseFigure
 from mha_helpers.drawing.strip import strip
+from mha_helpers.exercises import kept_answers
 from mha_helpers.exercises import progress as kept
 from mha_helpers.exercises.panel import Note, Panel
 from mha_helpers.exercises.prediction import Prediction
@@ -265,7 +266,7 @@ def progress(name):
 
 
 def forget_progress():
-    """Delete what `progress` shows.
+    """Delete what `progress` shows, and the answers that `bring_back` brings back.
 
     Returns
     -------
@@ -276,10 +277,11 @@ def forget_progress():
     >>> forget_progress()
     There was nothing to forget
     """
-    if kept.forget():
-        return Note(
-            Panel("info", "Your progress is forgotten", ("The file is deleted. Your notebooks are as they were.",))
+    if any([kept.forget(), kept_answers.forget()]):
+        said = (
+            "What was kept of it on this disk is deleted, your right answers included. Your notebooks are as they were."
         )
+        return Note(Panel("info", "Your progress is forgotten", (said,)))
     return Note(Panel("info", "There was nothing to forget"))
 
 

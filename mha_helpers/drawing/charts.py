@@ -1,7 +1,6 @@
 """Figures of quantities: bars, curves, and vectors in the plane."""
 
 import itertools
-import math
 
 import numpy as np
 
@@ -158,89 +157,3 @@ def row_bars(rows, *, largest=None, colours=None, lines=None, title="", decimals
     height = y + (18 if lines else 0)
     text = f"{title or 'Bars'}. {said}.{compared}"
     return CourseFigure(zero + 360 - below, height, [*heading, *bars, *numbers], text)
-
-
-def moved_vectors(before, after, features, *, pulls=None):
-    """Draw vectors in the plane, where each of them goes, and what pulls it there.
-
-    Parameters
-    ----------
-    before : dict of str to array_like, shape (2,)
-        From a name to a point.
-    after : dict of str to array_like, shape (2,)
-        For some of them, and under a label of their own, where they went: `{"bank, near the river": (1.2, 0.4)}`.
-        A label begins with the name of its point.
-    features : tuple of str
-        The names of the two axes.
-    pulls : dict of str to dict of str to float, optional
-        For a label of `after`, the weights with which points of `before` pull it: bands as thick as the weight.
-
-    Returns
-    -------
-    CourseFigure
-
-    Raises
-    ------
-    ValueError
-        If a label of `after` begins with no name of `before`.
-
-    Examples
-    --------
-    >>> moved_vectors({"bank": (1, 1)}, {"bank, near the river": (1.25, 0.41)}, ("water", "money"))
-    Vectors (water, money): bank (1.00, 1.00). Moved: bank, near the river (1.25, 0.41).
-    """
-    starts = {label: _start(label, before) for label in after}
-    points = np.array([*before.values(), *after.values()], dtype=float)
-    low, high = np.minimum(points.min(axis=0), 0) - 0.15, points.max(axis=0) + 0.25
-    left, top, unit = 62, 14, 330 / max(high - low)
-    width, height = (high - low) * unit
-
-    def place(point):
-        x, y = np.asarray(point, dtype=float)
-        return round(left + (x - low[0]) * unit, 1), round(top + (high[1] - y) * unit, 1)
-
-    origin = place((0, 0))
-    parts = [
-        svg.line(left, origin[1], left + width, origin[1], colour=style.QUIET),
-        svg.line(origin[0], top, origin[0], top + height, colour=style.QUIET),
-        svg.text(left + width, top + height + 26, f"{features[0]} →", anchor="end", size=TEXT),
-        svg.text(origin[0] - 24, top + 4, f"{features[1]} →", anchor="end", size=TEXT, rising=90),
-    ]
-    for axis in range(2):
-        for tick in range(math.ceil(low[axis]), math.floor(high[axis]) + 1):
-            x, y = place((tick, 0) if axis == 0 else (0, tick))
-            x, y, anchor = (x, y + 16, "middle") if axis == 0 else (x - 7, y + 4, "end")
-            if tick:  # the axes meet at 0
-                parts.append(svg.text(x, y, tick, anchor=anchor, size=11, colour=style.QUIET))
-    for label, weights in (pulls or {}).items():
-        for name, weight in weights.items():
-            x0, y0, x1, y1 = *place(before[starts[label]]), *place(before[name])
-            if (x0, y0) != (x1, y1):
-                parts.append(svg.line(x0, y0, x1, y1, colour=style.tint(style.HEADS[0], 0.4), width=24 * weight))
-                # Halfway: the start, what pulls, and the point that moved have names of their own.
-                x, y = (x0 + x1) / 2, (y0 + y1) / 2
-                parts.append(svg.text(x + 14, y - 9, number(weight), size=TEXT, colour=style.head_text(0), bold=True))
-    for name, point in before.items():
-        x, y = place(point)
-        parts += [svg.circle(x, y, 5, fill=style.ROLES["X"]), svg.text(x + 9, y - 8, name, size=13)]
-    for label, point in after.items():
-        (x0, y0), (x, y) = place(before[starts[label]]), place(point)
-        parts.append(svg.arrow(x0, y0, x, y, colour=style.role_text("output")))
-        parts.append(svg.circle(x, y, 6, fill=style.ROLES["output"], stroke=style.INK))
-        # To the right of the band that it lies on: above the point, where that falls to the right.
-        x, y = (x + 8, y - 11) if x >= x0 else (x + 18, y + 5)
-        parts.append(svg.text(x, y, label, size=13, bold=True, colour=style.role_text("output")))
-
-    def listed(points):
-        return ", ".join(f"{name} ({number(x)}, {number(y)})" for name, (x, y) in points.items())
-
-    text = f"Vectors ({', '.join(features)}): {listed(before)}. Moved: {listed(after)}."
-    longest = max(place(point)[0] + 8.4 * len(name) + 16 for name, point in (before | after).items())
-    return CourseFigure(max(left + width + 10, longest), top + height + 36, parts, text)
-
-
-def _start(label, before):
-    name = max((name for name in before if label.startswith(name)), key=len, default=None)
-    if name is None:
-        raise ValueError(f"label {label!r} begins with none of {list(before)}; begin it with the point's name")
-    return name

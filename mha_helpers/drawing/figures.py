@@ -10,7 +10,7 @@ from mha_helpers.drawing import arcs as over_words
 from mha_helpers.drawing import block
 from mha_helpers.drawing.backwards import backwards
 from mha_helpers.drawing.cache import cache
-from mha_helpers.drawing.charts import HEADS, moved_vectors, row_bars, weight_bars
+from mha_helpers.drawing.charts import HEADS, row_bars, weight_bars
 from mha_helpers.drawing.curves import curves
 from mha_helpers.drawing.gpt import gpt
 from mha_helpers.drawing.induction import JOBS, induction, repeats
@@ -35,7 +35,6 @@ __all__ = [
     "induction",
     "layer_map",
     "matrices",
-    "moved_vectors",
     "repeats",
     "row_bars",
     "weight_bars",

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from mha_helpers.exercises import results
+from mha_helpers.exercises import kept_answers, results
 from mha_helpers.exercises.moved_numbers import moved_number
 from mha_helpers.exercises.panel import Note, Panel, Shown
 from mha_helpers.judge.monkeypatches import undone
@@ -142,6 +142,8 @@ class Exercise(Task):
         verdict = self._judged(function)
         self._failing = verdict.case
         results.keep(self.name, verdict.status, verdict.mistake)
+        if verdict.status == "correct":
+            kept_answers.keep(self.name, function)
         return self._result(verdict)
 
     def diagnosis(self, function):
@@ -196,9 +198,43 @@ class Exercise(Task):
         why = {"not attempted": ", as yours is not written yet", "wrong": ", as yours is not right yet"}.get(status, "")
         name = self.reference.__name__
         print(f"{name}: yours" if theirs else f"{name}: the course's own{why}")
-        if not theirs:
-            return self.reference
+        if status == "not attempted" and (answer := kept_answers.kept(self.name)):
+            print(f"Yours of {answer.since} is kept: exercises.{self.name}.bring_back() brings it back.")
+        return self._in_arrays(function) if theirs else self.reference
 
+    def bring_back(self):
+        """Bring back the learner's last right answer, from whichever notebook, else the course's own.
+
+        Returns
+        -------
+        callable
+            It also prints whose it is, and from when.
+
+        Examples
+        --------
+        >>> from mha_helpers import exercises
+        >>> softmax = exercises.softmax.bring_back()
+        softmax: the course's own, as no right answer of yours is kept yet
+        """
+        name, answer = self.reference.__name__, kept_answers.kept(self.name)
+        if answer is None:
+            print(f"{name}: the course's own, as no right answer of yours is kept yet")
+            return self.reference
+        try:
+            function = answer.function(name)
+        except Exception as error:  # whatever a learner's source may raise
+            why = f"stopped with {type(error).__name__}: {error}"
+        else:
+            with contextlib.redirect_stdout(io.StringIO()):
+                status = self._judged(function).status
+            if status == "correct":
+                print(f"{name}: yours of {answer.since}")
+                return self._in_arrays(function)
+            why = "is not right any more"
+        print(f"{name}: the course's own, as yours of {answer.since} {why}")
+        return self.reference
+
+    def _in_arrays(self, function):
         @functools.wraps(function)
         def in_arrays(*arguments, **options):
             """What a check accepts may be rows in a list; the cells below count on arrays."""

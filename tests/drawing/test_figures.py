@@ -24,10 +24,6 @@ FIGURES = {
     "attention_map": figures.attention_map(WEIGHTS, TOKENS),
     "weight_bars": figures.weight_bars(TOKENS, {"softmax": WEIGHTS[0]}),
     "row_bars": figures.row_bars({"tired": {"cat": 0.7, "mat": 0.1}, "soft": {"cat": -0.1, "mat": 0.2}}),
-    "moved_vectors": figures.moved_vectors(
-        {"bank": (1, 1), "river": (2, 0)}, {"bank, near": (1.5, 0.4)}, ("water", "money"),
-        pulls={"bank, near": {"river": 0.42}},
-    ),
     "curves": figures.curves([1, 2, 4], {"one": {"a": [1.0, 2.0, 3.0], "b": [3.0, 2.0, 1.0]}}, x_name="d_k"),
     "arcs": figures.arcs(WEIGHTS, TOKENS, query="it"),
     "heads_apart": figures.heads_apart([[0, 1], [100, 101]], TOKENS[:2]),
@@ -289,20 +285,6 @@ def test_bars_that_lie_are_as_long_as_their_values():
     assert widths[1] == pytest.approx(2 * widths[0])
 
 
-def test_moved_vectors_start_and_end_where_they_should():
-    drawn = figures.moved_vectors({"bank": (1, 1), "river": (2, 0)}, {"bank, near": (1.5, 0.4)}, ("water", "money"))
-    places = [(float(node.get("cx")), float(node.get("cy"))) for node in nodes(drawn, "circle")]
-    (bank, river, moved), unit = np.array(places), places[1][0] - places[0][0]
-    assert (river - bank) / unit == pytest.approx([1, 1], abs=0.01)
-    assert (moved - bank) / unit == pytest.approx([0.5, 0.6], abs=0.01)
-
-
-def test_what_pulls_a_vector_is_as_thick_as_its_weight():
-    page = FIGURES["moved_vectors"].svg
-    assert f'stroke-width="{24 * 0.42:g}"' in page
-    assert ">0.42</text>" in page
-
-
 def curve_lines(drawn):
     return [node for node in nodes(drawn, "path") if len(node) and node[0].text in "ab"]
 
@@ -358,7 +340,6 @@ def test_many_points_are_said_by_three():
         (lambda: figures.matrices(Matrix("X", WEIGHTS, "query", TOKENS)), "role 'query'; give one of X, queries"),
         (lambda: figures.weight_bars(TOKENS, {"softmax": [1.0]}), "softmax has shape .1,.; give one number"),
         (lambda: figures.row_bars({}), "there is nothing to draw; give one row or more"),
-        (lambda: figures.moved_vectors({"bank": (1, 1)}, {"river": (0, 0)}, ("a", "b")), "begins with none of"),
         (lambda: figures.arcs(WEIGHTS, TOKENS[:2]), "weights have shape .3, 3. for 2 queries and 2 keys"),
         (lambda: figures.arcs(WEIGHTS, TOKENS, query="dog"), "there is no query 'dog'; give one of it, cat, mat"),
         (lambda: figures.heads_apart(WEIGHTS, TOKENS), "Q has shape .3, 3.; give"),

@@ -18,6 +18,27 @@ def made(source, name="layer"):
     return names[name]
 
 
+def faulty_line(test, number):
+    _, instead, _ = test.faults[number - 1]
+    [place] = [i for i, line in enumerate(test.source(number).splitlines(), 1) if instead in line]
+    return place
+
+
+@pytest.mark.parametrize("seed", range(1, 8))
+def test_one_right_function_does_not_pass_the_layers(seed):
+    test = exercises.exit_test(seed)
+    for number in (1, 2, 3):
+        told = repr(test.check(number, made(RIGHT)))
+        assert told.startswith(f"Exit test, layer {number}: one thing is missing")
+        assert test.tries[number] == 0
+        wrong = next(line for line in range(2, 12) if line != faulty_line(test, number))
+        told = repr(test.check(number, made(RIGHT), line=wrong))
+        assert f"line {wrong} of layer {number} as it was given has no bug" in told
+        assert not test.right[number]
+        test.check(number, made(RIGHT), line=faulty_line(test, number))
+        assert test.right[number]
+
+
 def test_the_layer_without_a_bug_is_right():
     assert exercises.multi_head_attention.check(made(RIGHT)).status == "correct"
 
@@ -45,7 +66,7 @@ def test_a_wrong_layer_is_told_without_its_name_and_a_mended_one_counts():
     assert slug not in told
     line, instead, _ = test.faults[1]
     found = f"The bug: it said `{instead}` where `{line}` belongs."
-    assert repr(test.check(2, made(RIGHT))) == f"Exit test, layer 2: right\n{found}"
+    assert repr(test.check(2, made(RIGHT), line=faulty_line(test, 2))) == f"Exit test, layer 2: right\n{found}"
     assert repr(test.check("memory", multi_head_attention)) == "Exit test, from memory: right"
     assert repr(test.result()).splitlines() == [
         "Exit test 2: 2 of 4 right",
@@ -96,7 +117,7 @@ def test_what_is_shown_is_what_can_be_copied():
     test = exercises.exit_test(seed=3)
     for number in (1, 2, 3):
         assert [one for one in (1, 2, 3) if test.source(one) in repr(test)] == [number], "each alone, and the next then"
-        test.check(number, made(RIGHT))
+        test.check(number, made(RIGHT), line=faulty_line(test, number))
     assert repr(test) == "Exit test 3: all three layers are right"
     assert all(slug in repr(test.solution()) for *_, slug in test.faults)
 

@@ -73,8 +73,10 @@ class ExitTest:
         line, instead, _ = self.faults[self._part(number, PARTS[1:]) - 1]
         return RIGHT.replace(line, instead).replace("def layer(", f"def layer_{number}(")
 
-    def check(self, part, function):
+    def check(self, part, function, line=None):
         """Say whether a function is right. In a test nothing names the mistake.
+
+        A layer is right once it is fixed *and* its faulty line is named: otherwise one right function would do for all.
 
         What a learner can't be meant to guess is said all the same: that the function stopped, and why; that what it
         returned isn't what is asked for; that only a row in which everything is hidden is wrong, or only heads wider
@@ -84,6 +86,8 @@ class ExitTest:
         ----------
         part : {"memory", 1, 2, 3}
         function : callable
+        line : int, optional
+            The number of the layer's faulty line, counted from its `def`, which is line 1.
 
         Returns
         -------
@@ -97,13 +101,28 @@ class ExitTest:
         status = judged.status
         if status == "not attempted":
             return Note(Panel("neutral", f"Exit test, {NAMES[part]}: not attempted yet"))
+        if status == "correct" and part != "memory" and line is None:
+            said = (
+                f"This function is right. Which line of layer {part} was wrong? Count from its def, which is line 1, "
+            )
+            said += f"and hand both in: `test.check({part}, layer_{part}, line=...)`."
+            return Note(Panel("neutral", f"Exit test, {NAMES[part]}: one thing is missing", (said,)))
         if not self.right[part]:
             self.tries[part] += 1
+        if status == "correct" and part != "memory" and line != self._faulty_line(part):
+            results.keep(f"exit_test {NAMES[part]}", "wrong", None)
+            said = f"The function is right, but line {line!r} of layer {part} as it was given has no bug. Where was it?"
+            return Note(Panel("bad", f"Exit test, {NAMES[part]}: not yet", (said,)))
         self.right[part] |= status == "correct"
         results.keep(f"exit_test {NAMES[part]}", status, None)
         if status == "correct":
             return Note(Panel("good", f"Exit test, {NAMES[part]}: right", self._the_bug(part)))
         return Note(Panel("bad", f"Exit test, {NAMES[part]}: not yet", (self._what_happened(function, judged),)))
+
+    def _faulty_line(self, part):
+        _, instead, _ = self.faults[part - 1]
+        lines = self.source(part).splitlines()
+        return next(number for number, line in enumerate(lines, 1) if instead in line)
 
     def _the_bug(self, part):
         """Say what was wrong with a layer, now that it is fixed."""
@@ -166,7 +185,8 @@ class ExitTest:
             return Note(Panel("good", f"Exit test {self.seed}: all three layers are right"))
         said = "This layer has one bug. Copy it into a cell of its own, fix it, and hand it in with "
         said += (
-            f"`test.check({number}, layer_{number})`. `softmax_or_zeros` is right: it is softmax, with zeros for a row "
+            f"`test.check({number}, layer_{number}, line=...)`, where the line is the one that was wrong, counted from "
+            "the def. `softmax_or_zeros` is right: it is softmax, with zeros for a row "
         )
         said += "in which everything is hidden."
         title = f"Exit test {self.seed}: layer {number} of 3"
