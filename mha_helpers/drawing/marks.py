@@ -12,7 +12,7 @@ _ONE_ELEMENT = re.compile(r"<(\w+)(?=[ />])[^<>]*(?:/>|>[^<>]*</\1>)\Z")
 
 
 def mark(
-    fragment, *, choose=None, also=None, switch=None, sweep=None, press=None, scrub=None, stops=None, track=None,
+    fragment, *, choose=None, also=None, switch=None, off=None, sweep=None, press=None, scrub=None, stops=None, track=None,
     drag=None, plane=None, name=None, tip=None, lights=(), part=None,
 ):  # fmt: skip
     """Say what a touch of a fragment does. One of `choose`, `also`, `switch`, `press`, `scrub` and `drag`, or none.
@@ -25,8 +25,10 @@ def mark(
         One of several: a radio button, in one group with all that sets the same controls.
     also : dict, optional
         Sets the same under a pointer, and needs no input of its own: its twin has one.
-    switch : str, optional
-        A control that is on or off: a check box.
+    switch : str or dict, optional
+        A control that is on or off, or what is set where it is on: a check box.
+    off : dict, optional
+        What is set where it is off, unless that is False.
     sweep : str, optional
         Check boxes of one such name are set by pressing one and sweeping over others.
     press : str, optional
@@ -64,7 +66,7 @@ def mark(
     '<g data-part="it"><path/><path/></g>'
     """
     about = {
-        "choose": choose, "also": also, "switch": switch, "sweep": sweep, "press": press, "scrub": scrub,
+        "choose": choose, "also": also, "switch": switch, "off": off, "sweep": sweep, "press": press, "scrub": scrub,
         "stops": stops, "track": track, "drag": drag, "plane": plane, "name": name, "tip": tip,
         "lights": list(lights) or None, "part": part,
     }  # fmt: skip

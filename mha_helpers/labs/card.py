@@ -74,9 +74,14 @@ STYLE_SHEET = f"""<style>
 </style>"""
 
 
-def header(title, task):
+def heading(title, task):
     """Write what a lab is, and the one thing to try."""
-    return f"{STYLE_SHEET}<div><b>Lab: {html.escape(title)}.</b> {html.escape(task)}</div>"
+    return f"<div><b>Lab: {html.escape(title)}.</b> {html.escape(task)}</div>"
+
+
+def header(title, task):
+    """Write a lab's heading, with the card's style."""
+    return STYLE_SHEET + heading(title, task)
 
 
 def readout(sentence, *, role):

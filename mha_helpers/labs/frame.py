@@ -50,9 +50,16 @@ def code(name):
 
 def modules(live, given):
     """Return the layer's style and code, and a lab's own code: scripts that a widget holds are not run there."""
+    layer = f'<style>{code("touch.css")}</style><script type="text/plain">{code("touch.js")}</script>'
+    return layer + own_module(live, given)
+
+
+def own_module(live, given):
+    """Return a lab's own code, if it has any, as a script that nothing runs until the layer does."""
+    if not live:
+        return ""
     known = html.escape(json.dumps(given, ensure_ascii=False))
-    own = live and f'<script type="text/plain" data-live="{live}" data-given="{known}">{code(f"{live}.js")}</script>'
-    return f'<style>{code("touch.css")}</style><script type="text/plain">{code("touch.js")}</script>{own or ""}'
+    return f'<script type="text/plain" data-live="{live}" data-given="{known}">{code(f"{live}.js")}</script>'
 
 
 class Lab:
@@ -90,6 +97,9 @@ class Lab:
         What it needs to know beside the state.
     parts : callable, optional
         What it computes, in Python: from a result to attributes and texts, by part.
+    pieces : dict of tuple to callable, optional
+        Where the picture has too many states for a page: the controls on which a piece of it depends, and what draws
+        it, from a result to its parts' SVG, by name, and a sentence.
     below : sequence of ipywidgets.Widget, optional
         Controls that stand below the picture: what few need.
     follows : dict of str to callable, optional
@@ -113,13 +123,14 @@ class Lab:
 
     def __init__(
         self, *, name, title, task, controls, compute, render, function, exercise=None, actions=None, layout=None,
-        on_picture=(), offers=None, live=None, given=None, parts=None, below=(), follows=None, still=None, moves=False,
+        on_picture=(), offers=None, live=None, given=None, parts=None, pieces=None, below=(),
+        follows=None, still=None, moves=False,
     ):  # fmt: skip
         self.name, self.title, self.task = name, title, task
         self.controls, self.compute, self.render, self.function = controls, compute, render, function
         self.exercise, self.follows, self.moves = exercise, follows or {}, moves
-        self.on_picture, self._offers = on_picture, offers
-        self.live, self.given, self.parts = live, given, parts
+        self.on_picture, self.offers = on_picture, offers
+        self.live, self.given, self.parts, self.pieces = live, given, parts, pieces or {}
         self._n_asked = 0  # the last question's number
         self.first_state = self.state
         self.still_state = self.first_state | (still or {})
@@ -128,8 +139,8 @@ class Lab:
         self.picture, self.readout = ipywidgets.HTML(), ipywidgets.HTML()
         self.picture.add_class("mha-picture")
         self.readout.add_class("mha-readout")
-        self.buttons = {}
-        for label, change in ((actions or {}) | {"Reset": lambda state: self.first_state}).items():
+        self.buttons, self._changes = {}, (actions or {}) | {"Reset": lambda state: self.first_state}
+        for label, change in self._changes.items():
             button = ipywidgets.Button(description=label, layout={"width": "auto"})
             button.on_click(lambda _, change=change: self._take(change(self.state)))
             self.buttons[label] = button
@@ -167,6 +178,12 @@ class Lab:
             self.set(**question["set"])
             if "press" in question:
                 self.buttons[question["press"]].click()
+
+    def after(self, label):
+        """Return what a button sets, at the end of its steps."""
+        changes = self._changes[label](self.state)
+        steps = [changes] if isinstance(changes, dict) else changes
+        return {name: value for step in steps for name, value in step.items()}
 
     def _changed(self, follow, change):
         if not follow:

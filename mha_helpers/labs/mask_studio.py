@@ -173,22 +173,23 @@ def _sum(value):
     return number(value, 4) if number(value) == "1.00" else number(value)
 
 
-CELL, LABEL = (48, 44), 48  # of the one grid: a cell, and the room for the queries' names
+CELL, LABEL = (48, 44), 60  # of the one grid: a cell, and the room for the queries' names
 GRID_TOP = svg.TITLE_HEIGHT + svg.HEADER_HEIGHT
-SCORE = (44, 26)
+SCORE, SCORE_LABEL = (44, 26), 60
 
 
 def render(result):
     """Draw a result: one grid of weights, which the check boxes lie on, and the scores that the softmax gets."""
     said, before = sentence(result), result.state["when"] == BEFORE
-    astray = ~result.intended & ~(np.abs(result.weights) < NOTHING)  # weight, or NaN, where none should be
     right = LABEL + N * CELL[0] + 8
+    heading = f"Weights{': press and sweep' if before else ', hidden after the softmax'}"
     parts = [
-        svg.matrix(
-            result.weights, 0, 0, title=f"Weights{': press and sweep' if before else ', hidden after the softmax'}",
-            colours=style.weight_colour, row_labels=result.words, column_labels=result.words, label_width=LABEL,
-            hidden=~result.intended & ~astray, cell=CELL, differs=result.differs.get("weights"),
+        svg.text(LABEL, 14, heading, bold=True),
+        *(
+            svg.text(LABEL + (j + 0.5) * CELL[0], GRID_TOP - 6, word, anchor="middle", size=12)
+            for j, word in enumerate(result.words)
         ),
+        *_weights(result).values(),
         svg.text(right, GRID_TOP - 6, "sum", size=12),
         svg.text(0, GRID_TOP - 20, "key →", size=11, colour=style.QUIET),
         svg.text(0, GRID_TOP - 6, "query ↓", size=11, colour=style.QUIET),
@@ -200,17 +201,6 @@ def render(result):
         row = svg.box(0, GRID_TOP + k * CELL[1], LABEL - 2, CELL[1], fill="transparent")
         column = svg.box(LABEL + k * CELL[0], GRID_TOP - 26, CELL[0], 25, fill="transparent")
         parts += [mark(row, press=f"row {word}"), mark(column, press=f"column {word}")]
-    for i, j in np.argwhere(astray):
-        x, y, weight = LABEL + j * CELL[0], GRID_TOP + i * CELL[1], result.weights[i, j]
-        ink = style.text_colour(style.weight_colour(weight))
-        parts.append(svg.box(x + 3, y + 3, CELL[0] - 6, CELL[1] - 6, stroke=style.ALARM, stroke_width=3))
-        parts.append(svg.text(x + CELL[0] / 2, y + 16, "hidden", anchor="middle", size=11, bold=True, colour=ink))
-    for i, (value, is_one) in enumerate(zip(result.sums, close(result.sums, 1), strict=True)):
-        colour = style.INK if is_one else style.ALARM
-        y = GRID_TOP + (i + 0.5) * CELL[1] + 5
-        parts.append(svg.text(right, y, number(value) if is_one else _sum(value), bold=not is_one, colour=colour))
-        if not is_one:
-            parts.append(svg.text(right, y + 15, "not 1", size=12, colour=colour, bold=True))
     below = GRID_TOP + N * CELL[1]
     parts.append(_edge(result, below))
     below += 28
@@ -219,8 +209,35 @@ def render(result):
         parts.append(svg.text(LABEL, below, note, size=12, colour=style.QUIET))
     if "context" in result.differs and "weights" not in result.differs:
         parts.append(svg.text(0, below + 14, "≠ The weights are right, and the context is not.", size=12))
-    drawn = svg.document(right + 42, below + 18, parts, label=said)
+    drawn = svg.document(right + 34, below + 18, parts, label=said)
     return Picture(drawn + _scores(result, below + 18), said, result.notice)
+
+
+def _weights(result):
+    """Draw each row of the grid of weights, with its sum."""
+    astray = ~result.intended & ~(np.abs(result.weights) < NOTHING)  # weight, or NaN, where none should be
+    differs, right, rows = result.differs.get("weights"), LABEL + N * CELL[0] + 8, {}
+    for i, word in enumerate(WORDS):
+        top = GRID_TOP + i * CELL[1]
+        parts = [
+            svg.matrix(
+                result.weights[i : i + 1], 0, top - svg.TITLE_HEIGHT, title="", colours=style.weight_colour,
+                row_labels=result.words[i : i + 1], label_width=LABEL, hidden=(~result.intended & ~astray)[i : i + 1],
+                cell=CELL, differs=None if differs is None else differs[i : i + 1],
+            )
+        ]  # fmt: skip
+        for j in np.flatnonzero(astray[i]):
+            x, ink = LABEL + j * CELL[0], style.text_colour(style.weight_colour(result.weights[i, j]))
+            parts.append(svg.box(x + 3, top + 3, CELL[0] - 6, CELL[1] - 6, stroke=style.ALARM, stroke_width=3))
+            hidden = svg.text(x + CELL[0] / 2, top + 16, "hidden", anchor="middle", size=11, bold=True, colour=ink)
+            parts.append(hidden)
+        value, is_one = result.sums[i], close(result.sums[i], 1)
+        colour, y = style.INK if is_one else style.ALARM, top + CELL[1] / 2 + 5
+        parts.append(svg.text(right, y, number(value) if is_one else _sum(value), bold=not is_one, colour=colour))
+        if not is_one:
+            parts.append(svg.text(right, y + 15, "not 1", size=12, colour=colour, bold=True))
+        rows[f"weights {word}"] = mark("".join(parts), part=f"weights {word}")
+    return rows
 
 
 def _edge(result, y):
@@ -241,22 +258,49 @@ def _scores(result, height):
     """Draw what goes into the softmax."""
     state, before = result.state, result.state["when"] == BEFORE
     constant = CONSTANTS[state["added to all scores"]]
-    around_zero = style.score_colours(max(np.abs(result.scores - constant).max(), 1.0))
-    title = "Scores into the softmax"
-    label_width, top = 40, 0
     parts = [
-        svg.matrix(
-            result.scores, 0, top, title=title, colours=lambda value: around_zero(value - constant),
-            row_labels=result.words, column_labels=result.words, label_width=label_width, cell=SCORE,
-            hidden=~result.mask & before,
+        svg.text(SCORE_LABEL, 14, "Scores into the softmax", bold=True),
+        *(
+            svg.text(SCORE_LABEL + (j + 0.5) * SCORE[0], GRID_TOP - 6, word, anchor="middle", size=12)
+            for j, word in enumerate(result.words)
         ),
-    ]  # fmt: skip
-    y = top + GRID_TOP + N * SCORE[1] + 20
+        *_score_rows(result).values(),
+    ]
+    y = GRID_TOP + N * SCORE[1] + 20
     notes = [f"grey: hidden, {state['hiding value']} instead" if before else "nothing is hidden yet"]
     if constant:
         notes += [f"{state['added to all scores']} is added to every score,", "which changes no softmax"]
     parts += [svg.text(0, y + 17 * i, note, size=12, colour=style.QUIET) for i, note in enumerate(notes)]
-    return svg.document(label_width + N * SCORE[0] + 4, height, parts, label="The scores that go into the softmax.")
+    return svg.document(SCORE_LABEL + N * SCORE[0] + 4, height, parts, label="The scores that go into the softmax.")
+
+
+def _score_rows(result):
+    """Draw each row of the scores."""
+    constant, before = CONSTANTS[result.state["added to all scores"]], result.state["when"] == BEFORE
+    around_zero = style.score_colours(max(np.abs(result.scores - constant).max(), 1.0))
+    return {
+        f"scores {word}": mark(
+            svg.matrix(
+                result.scores[i : i + 1], 0, GRID_TOP - svg.TITLE_HEIGHT + i * SCORE[1], title="",
+                colours=lambda value: around_zero(value - constant), row_labels=result.words[i : i + 1],
+                label_width=SCORE_LABEL, cell=SCORE, hidden=~result.mask[i : i + 1] & before,
+            ),
+            part=f"scores {word}",
+        )
+        for i, word in enumerate(WORDS)
+    }  # fmt: skip
+
+
+def row(i):
+    """Return what draws one row of the picture, which depends on no other row's cells, and says what is in it."""
+
+    def draw(result):
+        word, seen = WORDS[i], [WORDS[j] for j in np.flatnonzero(result.intended[i])]
+        said = f"Row {i} “{word}” sees {', '.join(seen) or 'nothing'}; its weights sum to {number(result.sums[i])}."
+        drawn = _weights(result) | _score_rows(result)
+        return {name: drawn[name] for name in (f"weights {word}", f"scores {word}")}, said
+
+    return draw
 
 
 _ALL = np.ones((N, N), bool)
@@ -322,6 +366,7 @@ def mask_studio(function=None):
         actions={line: partial(toggle, line) for line in LINES},
         layout=([preset, Lab.BUTTONS],),
         on_picture=(*grid, *LINES, "length"),
+        pieces={tuple(entry(i, j) for j in range(N)): row(i) for i in range(N)},
         below=(boxes, folded("Other ways to hide", *options.values())),
         compute=compute,
         render=render,

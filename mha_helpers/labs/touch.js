@@ -99,7 +99,7 @@ function attach(card, answerer) {
         inputs.set(key, input);
       }
       input.dataset.mark = key;
-      Object.assign(input, { mark, axis: rest.axis, sets: rest.sets });
+      Object.assign(input, { mark, axis: rest.axis, sets: rest.sets, off: rest.off });
       for (const [property, value] of Object.entries(rest.properties ?? {}))
         if (input[property] !== value) input[property] = value;
       input.setAttribute("aria-label", name);
@@ -141,12 +141,16 @@ function attach(card, answerer) {
   const stopOf = (stops, now = state) => Math.max(stops.findIndex(sets => holds(sets, now)), 0);
   function* inputsOf(mark) {
     const { choose, switch: control, press, scrub, drag, name } = mark.dataset;
+    const switched = control && (mark.dataset.off ? read(control) : { [control]: true });
+    const all = [read(choose), switched, ...(read(mark.dataset.stops) ?? [])].flatMap(one => Object.keys(one ?? {}));
+    if (!answerer.knows(all, press) && !(live && drag)) return;
     if (choose) {
       const sets = read(choose), group = Object.keys(sets).join(" and "), value = Object.values(sets).join(", ");
       yield { key: `${group}=${value}`, mark, type: "radio", name: name ?? value, group, sets,
         properties: { name: `${id} ${group}`, value, checked: holds(sets) } };
     } else if (control) {
-      yield { key: control, mark, type: "checkbox", name: name ?? control, properties: { checked: state[control] } };
+      const off = read(mark.dataset.off) ?? { [control]: false }, key = mark.dataset.off ? name : control;
+      yield { key, mark, type: "checkbox", name: name ?? key, sets: switched, off, properties: { checked: holds(switched) } };
     } else if (press) {
       yield { key: press, mark, type: "button", name: name ?? press };
     } else if (scrub) {
@@ -188,8 +192,7 @@ function attach(card, answerer) {
     Object.assign(unanswered, values);
     state = { ...state, ...values };
     for (const input of inputs.values()) { // all that says the same, too
-      if (input.type === "radio") input.checked = holds(input.sets);
-      else if (input.type === "checkbox") input.checked = state[input.dataset.mark];
+      if (input.sets && input.type !== "range") input.checked = holds(input.sets);
       else if (input.type === "range") {
         input.value = String(input.axis ? state[input.dataset.mark] : stopOf(input.sets));
         if (!input.axis) input.setAttribute("aria-valuetext", Object.values(input.sets[input.value]).join(", "));
@@ -203,7 +206,7 @@ function attach(card, answerer) {
 
   over.addEventListener("change", ({ target }) => { // keys, screen readers, and a plain press
     if (target.type === "radio") set(target.sets);
-    if (target.type === "checkbox") set({ [target.dataset.mark]: target.checked });
+    if (target.type === "checkbox") set(target.checked ? target.sets : target.off);
   });
   over.addEventListener("input", ({ target }) => {
     if (target.type !== "range") return;
@@ -254,7 +257,7 @@ function attach(card, answerer) {
   function cross(input) {
     if (input.dataset.sweep !== held.input.dataset.sweep || input.checked === held.value) return;
     input.mark.classList.add("mha-wet"); // at once, whoever draws the rest
-    set({ [input.dataset.mark]: held.value });
+    set(held.value ? input.sets : input.off);
   }
   function pull(event) {
     const { input, dx, dy } = held, { mark } = input;
@@ -311,6 +314,7 @@ function attach(card, answerer) {
 function ofKernel(card) { // ipywidgets keeps, of the questions that wait, only the last: each holds all that is unanswered
   const wish = card.querySelector(".mha-wish input");
   return wish && {
+    knows: () => true,
     ask(question) {
       wish.value = JSON.stringify(question);
       wish.dispatchEvent(new Event("input", { bubbles: true }));
@@ -318,11 +322,11 @@ function ofKernel(card) { // ipywidgets keeps, of the questions that wait, only 
   };
 }
 
-function ofFrames(card) { // every picture there is, drawn beforehand and packed
+function ofFrames(card) { // every picture there is, drawn beforehand and packed: whole, or in pieces of their own states
   const packed = card.querySelector("script.mha-frames");
   if (!packed) return null;
-  const { axes, frames: inBase64 } = JSON.parse(packed.textContent);
-  if (!axes.length) return { ask() {} }; // all that can be done to it is computed in the page
+  const { pieces, pressed, frames: inBase64 } = JSON.parse(packed.textContent);
+  const offered = new Set(pieces.flatMap(axes => axes.map(([name]) => name)));
   const unpack = async () => {
     const bytes = Uint8Array.from(atob(inBase64), letter => letter.charCodeAt(0));
     const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -330,18 +334,29 @@ function ofFrames(card) { // every picture there is, drawn beforehand and packed
   };
   const content = card.querySelector(".mha-picture .widget-html-content");
   const sentence = card.querySelector(".mha-readout .widget-html-content");
+  const numberOf = (axes, now) => axes.reduce((at, [name, values]) => at * values.length + values.indexOf(now[name]), 0);
   let frames = null, newest = 0;
   return {
+    knows: (controls, press) => (press ? pressed.includes(press) : controls.length && controls.every(name => offered.has(name))),
     async ask({ n, set, press }, state) {
       newest = n;
-      if (!press && !axes.some(([name]) => name in set)) return; // computed in the page
+      if (!press && !Object.keys(set).some(name => offered.has(name))) return; // it is computed in the page
       const all = await (frames ??= unpack());
       if (n !== newest) return;
-      const find = now => all[axes.reduce((at, [name, values]) => at * values.length + values.indexOf(now[name]), 0)];
-      const [picture, said] = press ? find({ ...state, ...find(state)[2][press] }) : find(state);
-      content.innerHTML = picture;
-      content.querySelector("[data-state]").dataset.answer = n;
-      sentence.textContent = said;
+      const goes = press ? all[0][numberOf(pieces[0], state)][2][press] : {}, now = { ...state, ...goes }, said = [];
+      pieces.forEach((axes, k) => {
+        if (!axes.some(([name]) => name in set || name in goes)) return;
+        const [drawn, says] = all[k][numberOf(axes, now)];
+        said.push(says);
+        if (typeof drawn === "string") content.innerHTML = drawn;
+        else for (const [part, fragment] of Object.entries(drawn))
+          content.querySelector(`[data-part="${part}"]`).outerHTML = fragment;
+      });
+      const shown = content.querySelector("[data-state]");
+      if (pieces.length > 1) shown.dataset.state = JSON.stringify(now);
+      shown.dataset.answer = n;
+      content.append(...content.childNodes); // for whoever watches for pictures
+      sentence.textContent = `What you see: ${said.join(" ")}`;
     },
   };
 }

@@ -202,9 +202,8 @@ def _to_knock_out(fragment, heads, result, knock_outs):
     """Let a press knock out heads, and another bring them back."""
     [nothing, *_] = knock_outs
     name = next(name for name, off in knock_outs.items() if off == heads)
-    if result.off == heads:
-        return mark(fragment, choose={"knock out": nothing}, name=f"bring back {name}", tip=f"Bring back {name}.")
-    return mark(fragment, choose={"knock out": name}, name=f"knock out {name}", tip=f"Knock out {name}.")
+    tip = f"Bring back {name}." if result.off == heads else f"Knock out {name}."
+    return mark(fragment, switch={"knock out": name}, off={"knock out": nothing}, name=f"knock out {name}", tip=tip)
 
 
 def _map(weights, x, y, size, n, colours, is_causal):

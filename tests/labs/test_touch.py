@@ -25,7 +25,8 @@ def marks(lab, kind):
 def ways_to_set(lab):
     """Return every set of values that a touch of the picture can bring about, but for those of a plane."""
     chosen = [json.loads(one) for kind in ("choose", "also") for one in marks(lab, kind)]
-    switched = [{name: not lab.state[name]} for name in marks(lab, "switch")]
+    switched = [{name: not lab.state[name]} for name in marks(lab, "switch") if not name.startswith("{")]
+    chosen += [json.loads(one) for one in marks(lab, "switch") if one.startswith("{")]
     return chosen + switched + [stop for stops in marks(lab, "stops") for stop in json.loads(stops)]
 
 

@@ -1,16 +1,20 @@
 """Notebooks as web pages, to be read without Jupyter and without a network, and the page that leads to them."""
 
+import copy
+import functools
 import html
 import re
 from pathlib import Path
 
 from jinja2 import Environment, pass_context
 from nbconvert import HTMLExporter
+from nbformat import v4
 
-from mha_helpers import course
+from mha_helpers import course, labs
 from mha_helpers.drawing import style
 from mha_helpers.drawing.shown import CourseFigure
 from mha_helpers.drawing.strip import strip
+from mha_helpers.labs import page as lab_page
 from tools.site.formulas import rendered
 from tools.site.slides import has_slides
 from tools.writing.notebooks import NotebookError, label, read
@@ -19,6 +23,8 @@ TEMPLATE = Path(__file__).with_name("page.html.j2")
 INDEX = Path(__file__).with_name("index.html.j2")
 TITLE = re.compile(r"# (.*)")
 MINUTES = re.compile(r"\*\*Minutes:?\*\*:? *(.*?)[.\n]")
+LAB = re.compile(r"^labs\.(\w+)\(", re.MULTILINE)
+BINDER = re.compile(r"https://mybinder\.org[^)\s]*")
 NOTEBOOK_LINK = re.compile(r'(<a href="[^":]*)\.ipynb(?=["#])')  # a colon is only in a link elsewhere
 
 
@@ -57,9 +63,31 @@ def export(notebook, name):
     NotebookError
         If a formula cannot be converted.
     """
+    notebook = with_labs(notebook)
+    has_labs = any(LAB.search(cell.source) for cell in notebook.cells)
     resources = {"metadata": {"name": title(notebook, name)}, "navigation": navigation(name)}
+    resources["layer"] = lab_page.layer() if has_labs else ""
     page, _ = PageExporter().from_notebook_node(notebook, resources)
     return NOTEBOOK_LINK.sub(r"\1.html", page)  # in the course's map, too, which is an output
+
+
+def with_labs(notebook):
+    """Return a copy in which each lab can be touched, on pictures that are drawn beforehand."""
+    notebook = copy.deepcopy(notebook)
+    binder = next((found[0] for cell in notebook.cells if (found := BINDER.search(cell.source))), None)
+    runs = f'<a href="{html.escape(binder)}">Open the notebook</a>' if binder else "Open the notebook"
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and (found := LAB.search(cell.source)):
+            page = lab_on_page(found[1], f"{runs} to run the lab on yours.")
+            shown = [output for output in cell.outputs if "data" not in output]
+            cell.outputs = [*shown, v4.new_output("display_data", data={"text/html": page})]
+    return notebook
+
+
+@functools.cache  # of a lab that two notebooks show, and of tests
+def lab_on_page(name, live_at):
+    """Return a lab's HTML: some draw hundreds of pictures."""
+    return lab_page.on_page(getattr(labs, name)(), live_at)
 
 
 def title(notebook, name):

@@ -1,0 +1,210 @@
+"""The labs on a page without a kernel, in a real browser: what is pressed, dragged and swept, on a phone."""
+
+import json
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from mha_helpers import labs
+from mha_helpers.labs import page as lab_page
+
+TOUCHED = [name for name in labs.__all__ if getattr(labs, name)().on_picture]
+PHONE = {"width": 390, "height": 844}
+SMALLEST = 10.5  # pixels: of a text in a picture
+
+
+def test_a_frame_is_what_the_lab_draws():
+    (drawn,) = lab_page.frames(labs.qkv_workbench())
+    lab = labs.qkv_workbench()
+    for number, (query, key) in enumerate((q, k) for q in lab.offers["query"] for k in lab.offers["key"]):
+        lab.set(query=query, key=key)
+        assert drawn[number][1] == lab.draw(lab.state, None).sentence
+        assert drawn[number][0] == lab.shown(lab.draw(lab.state, None))
+
+
+def test_a_mask_studios_rows_are_those_of_its_picture():
+    lab, drawn = labs.mask_studio(), lab_page.frames(labs.mask_studio())
+    assert [len(rows) for rows in drawn] == [32] * 5
+    lab.set(**{"it sees cat": False, "sat sees because": True})
+    for controls, rows in zip(lab.pieces, drawn, strict=True):
+        number = int("".join(str(int(lab.state[name])) for name in controls), 2)
+        for part, fragment in rows[number][0].items():
+            assert fragment in lab.picture.value, part
+
+
+def test_too_many_states_are_refused():
+    lab = labs.qkv_workbench()
+    lab.offers = {"query": range(40), "key": range(40)}
+    with pytest.raises(ValueError, match="1600 states are offered"):
+        lab_page.frames(lab)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    shown = "".join(lab_page.on_page(getattr(labs, name)(), "") for name in TOUCHED)
+    file = tmp_path_factory.mktemp("page") / "labs.html"
+    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Labs</title>'
+    file.write_text(
+        f'<!doctype html><html lang="en"><head>{head}{lab_page.layer()}</head><body style="margin:16px">'
+        f"<main><h1>Labs</h1>{shown}</main></body></html>",
+        encoding="utf-8",
+    )
+    return file.as_uri()
+
+
+@pytest.fixture(scope="module")
+def phone(browser, written):
+    with browser.new_context(viewport=PHONE, has_touch=True) as context:
+        page = context.new_page()
+        errors = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(written)
+        expect(page.locator(".mha-touched")).to_have_count(len(TOUCHED))
+        yield page
+        assert errors == []
+
+
+def lab_of(page, name):
+    return page.locator(f'[data-lab="{name}"]')
+
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+def test_nothing_scrolls_sideways_and_all_can_be_read(phone):
+    assert phone.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    seen = phone.locator(".mha-lab").evaluate_all("""all => all.map(lab => {
+        const picture = lab.querySelector(".mha-picture");
+        const sizes = [...lab.querySelectorAll("svg text")].map(text => {
+            const {a, b} = text.getScreenCTM();
+            return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b);
+        });
+        return [lab.dataset.lab, picture.scrollWidth - picture.clientWidth, Math.min(...sizes)];
+    })""")
+    assert [name for name, over, _ in seen if over > 0] == []
+    assert [name for name, _, smallest in seen if smallest < SMALLEST] == []
+
+
+@pytest.mark.parametrize("name", TOUCHED)
+def test_a_press_shows_another_picture(phone, name):
+    lab = lab_of(phone, name)
+    pressed = lab.locator(".mha-over :is(input[type=radio]:not(:checked), input[type=checkbox])")
+    if not pressed.count():
+        pytest.skip("nothing in it is pressed: it is dragged")
+    before = lab.locator("[data-state]").get_attribute("data-state")
+    pressed.first.click()
+    expect(lab.locator("[data-state]")).not_to_have_attribute("data-state", before)
+
+
+def test_what_is_shown_is_what_python_draws(phone):
+    lab, drawn = lab_of(phone, "qkv_workbench"), labs.qkv_workbench()
+    lab.get_by_role("radio", name="query sat", exact=True).check()
+    lab.get_by_role("radio", name="key mat", exact=True).check()
+    drawn.set(query="sat", key="mat")
+    expect(lab.get_by_role("status")).to_contain_text(drawn.draw(drawn.state, None).sentence)
+    weights = re.findall(r'data-part="weight [^"]*"[^>]*>([^<]+)', drawn.draw(drawn.state, None).svg)
+    assert lab.locator('[data-part^="weight "]').all_text_contents() == weights
+
+
+def test_a_sweep_goes_over_many_cells(phone):
+    lab = lab_of(phone, "mask_studio")
+    cells = [lab.get_by_role("checkbox", name=f"{word} sees it") for word in ("cat", "sat", "mat", "because")]
+    places = []
+    cells[0].scroll_into_view_if_needed()
+    for cell in cells:
+        box = cell.bounding_box()
+        places.append((box["x"] + box["width"] / 2, box["y"] + box["height"] / 2))
+    finger(phone, places)
+    for cell in cells:
+        expect(cell).to_be_checked()
+
+
+def test_a_finger_drags_and_the_page_stays_where_it_is(phone):
+    lab = lab_of(phone, "two_banks")
+    handle = lab.get_by_role("slider", name="bank, up")
+    handle.scroll_into_view_if_needed()
+    box, at = handle.bounding_box(), phone.evaluate("scrollY")
+    start = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    finger(phone, [(start[0] + 4 * i, start[1] - 8 * i) for i in range(12)])
+    assert phone.evaluate("scrollY") == at
+    assert float(handle.input_value()) > 2
+    assert "bank · bank = 2.00" not in lab.locator('[data-part="scores river"]').text_content()
+
+
+def finger(page, places):
+    """Press, move and lift a finger: real touch events."""
+    client = page.context.new_cdp_session(page)
+    for number, (x, y) in enumerate(places):
+        kind = "touchMove" if number else "touchStart"
+        client.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    client.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    client.detach()
+
+
+def test_keys_reach_what_a_pointer_does(phone):
+    """One drag by keys alone ends where one by mouse does, and the focus is kept through every picture."""
+    lab = lab_of(phone, "two_banks")
+    across, up = (lab.get_by_role("slider", name=f"money, {axis}") for axis in ("across", "up"))
+    across.focus()
+    for key in ["ArrowRight"] * 12 + ["ArrowDown"] * 8:
+        phone.keyboard.press(key)
+    assert (across.input_value(), up.input_value()) == ("1.2", "2.2")
+    expect(up).to_be_focused()
+    expect(lab.locator('[data-part="dot money"]')).to_have_attribute("cx", "103.6")
+
+
+@pytest.mark.parametrize("name", TOUCHED)
+def test_a_group_is_one_tab_stop_and_keeps_the_focus(phone, name):
+    lab = lab_of(phone, name)
+    group = lab.get_by_role("radiogroup").first
+    if not lab.get_by_role("radiogroup").count():
+        pytest.skip("nothing in it is chosen")
+    group.get_by_role("radio").first.focus()
+    for _ in range(20):
+        phone.keyboard.press("ArrowRight")
+    assert phone.evaluate("document.activeElement.closest('[role=radiogroup]')?.getAttribute('aria-label')") == (
+        group.get_attribute("aria-label")
+    )
+    assert phone.evaluate("document.activeElement.checked")
+    phone.keyboard.press("Tab")
+    assert not phone.evaluate(
+        "name => document.activeElement.closest('[role=radiogroup]')?.getAttribute('aria-label') === name",
+        group.get_attribute("aria-label"),
+    )
+
+
+def test_axe_finds_nothing(phone):
+    violations = Axe().run(phone, options={"resultTypes": ["violations"]}).response["violations"]
+    assert {rule["id"]: [node["html"][:160] for node in rule["nodes"]][:3] for rule in violations} == {}
+
+
+def test_nothing_glides_where_less_motion_is_wanted(browser, written):
+    moving = {}
+    for motion in ("reduce", "no-preference"):
+        page = browser.new_page(reduced_motion=motion)
+        page.goto(written)
+        lab = lab_of(page, "word_order")
+        lab.get_by_role("slider").first.focus()
+        page.evaluate("""() => {
+            const animate = Element.prototype.animate;
+            window.moved = 0;
+            Element.prototype.animate = function (...how) { window.moved++; return animate.apply(this, how); };
+        }""")
+        before = lab.locator("[data-state]").get_attribute("data-state")
+        page.keyboard.press("ArrowRight")
+        if lab.locator("[data-state]").get_attribute("data-state") == before:
+            page.keyboard.press("ArrowLeft")
+        expect(lab.locator("[data-state]")).not_to_have_attribute("data-state", before)
+        moving[motion] = page.evaluate("moved")
+        page.close()
+    assert moving["reduce"] == 0
+    assert moving["no-preference"] > 0
+
+
+def test_the_packed_states_are_all_there_are():
+    lab = labs.sum_of_heads()
+    html = lab_page.on_page(lab, "")
+    known = json.loads(re.search(r'class="mha-frames">(.*?)</script>', html)[1])
+    assert {name for axes in known["pieces"] for name, _ in axes} <= {*lab.controls}
