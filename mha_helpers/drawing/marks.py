@@ -12,8 +12,8 @@ _ONE_ELEMENT = re.compile(r"<(\w+)(?=[ />])[^<>]*(?:/>|>[^<>]*</\1>)\Z")
 
 
 def mark(
-    fragment, *, choose=None, also=None, switch=None, off=None, sweep=None, press=None, scrub=None, stops=None, track=None,
-    drag=None, plane=None, name=None, tip=None, lights=(), part=None,
+    fragment, *, choose=None, also=None, switch=None, off=None, sweep=None, press=None, scrub=None, stops=None,
+    track=None, drag=None, plane=None, name=None, tip=None, lights=(), part=None,
 ):  # fmt: skip
     """Say what a touch of a fragment does. One of `choose`, `also`, `switch`, `press`, `scrub` and `drag`, or none.
 

@@ -185,18 +185,14 @@ def test_nothing_glides_where_less_motion_is_wanted(browser, written):
     for motion in ("reduce", "no-preference"):
         page = browser.new_page(reduced_motion=motion)
         page.goto(written)
-        lab = lab_of(page, "word_order")
-        lab.get_by_role("slider").first.focus()
+        lab = lab_of(page, "with_and_without_attention")
         page.evaluate("""() => {
             const animate = Element.prototype.animate;
             window.moved = 0;
             Element.prototype.animate = function (...how) { window.moved++; return animate.apply(this, how); };
         }""")
-        before = lab.locator("[data-state]").get_attribute("data-state")
-        page.keyboard.press("ArrowRight")
-        if lab.locator("[data-state]").get_attribute("data-state") == before:
-            page.keyboard.press("ArrowLeft")
-        expect(lab.locator("[data-state]")).not_to_have_attribute("data-state", before)
+        lab.get_by_role("checkbox", name="attention").uncheck()
+        expect(lab.get_by_role("status")).to_contain_text("Without attention")
         moving[motion] = page.evaluate("moved")
         page.close()
     assert moving["reduce"] == 0
