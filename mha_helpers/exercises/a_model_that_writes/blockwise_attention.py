@@ -13,6 +13,7 @@ from mha_helpers.wrong.catalogue import mistake_of, mistakes_in
 
 N_LONG, BLOCK = 1024, 64  # long enough that all scores at once cannot be missed, short enough for a loop
 SCATTERED = np.array([[1, 0, 1, 1, 0], [0, 1, 1, 0, 1], [1, 1, 0, 0, 1]], bool)
+SEES_NOTHING = np.array([[1, 0, 1, 1, 0], [0, 0, 0, 0, 0], [1, 1, 0, 0, 1]], bool)
 FIRST_HIDDEN = np.array([[0, 0, 1, 1, 0], [0, 1, 1, 0, 1], [0, 0, 0, 0, 1]], bool)
 
 
@@ -26,7 +27,7 @@ def _blockwise_cases():
     rising = attention_arguments(20, (), 2, 6, 3, 4)
     rising["keys"] = rising["keys"] * (1 + np.arange(6.0)[:, None])
     large = {name: array * (400.0 if name == "queries" else 1.0) for name, array in rising.items()}
-    low = large | {"keys": -np.abs(large["keys"]), "queries": np.abs(large["queries"])}
+    low = large | {"keys": -np.abs(large["keys"]), "queries": 50 * np.abs(large["queries"])}
     return (
         _case("one block for all", 2, (), 4, 5, 3, 2),
         _case("blocks of two keys", 0, (), 3, 6, 4, 2, block_size=2),
@@ -41,6 +42,7 @@ def _blockwise_cases():
         _case("a batch with heads", 7, (2, 3), 4, 5, 6, 7, block_size=2),
         _case("scattered holes", 8, (), 3, 5, 4, 2, block_size=2, mask=SCATTERED),
         _case("a first block that is hidden", 9, (), 3, 5, 4, 2, block_size=2, mask=FIRST_HIDDEN),
+        _case("a query that sees nothing", 10, (), 3, 5, 4, 2, edge=True, block_size=2, mask=SEES_NOTHING),
         Case("very large scores", large, edge=True, options={"block_size": 2}),
         Case("very low scores", low, edge=True, options={"block_size": 2}),
     )

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.maths.attention import attention_scores, scaled_dot_product_attention, softmax
-from mha_helpers.wrong.catalogue import also, maker, pipeline
+from mha_helpers.wrong.catalogue import also, made_of, pipeline, spellings
 from mha_helpers.wrong.steps import root
 
 
@@ -25,12 +25,13 @@ def _online(
     blocks=_blocks,
     scale=root,
     hide=_cut_and_hidden,
-    finish=lambda context, total: context / total,
+    start=lambda queries, values: (0.0, 0.0),
+    finish=lambda context, total: context / np.where(total == 0, 1, total),
 ):
     """Return block-by-block attention in which one thing is done otherwise."""
 
     def wrong_attention(queries, keys, values, mask=None, *, block_size=128):
-        top, total, context = -np.inf, 0.0, 0.0
+        top, (total, context) = -np.inf, start(queries, values)
         for block in blocks(keys.shape[-2], block_size):
             scores = attention_scores(queries, keys[..., block, :]) * scale(queries)
             scores = scores if mask is None else hide(scores, mask, block)
@@ -45,47 +46,66 @@ def _online(
     return wrong_attention
 
 
+def _divided(context, total):
+    return context / total
+
+
+def _either_way(place, **steps):
+    """Take a wrong step in attention that gives zeros to a query which sees nothing, and NaN."""
+
+    def finished(step):
+        ways = ({}, {"finish": _divided})
+        return made_of(*(_online(**{place: one}, **steps, **way) for way in ways for one in spellings(step)))(step)
+
+    return finished
+
+
 def _uncorrected(total, correction):
     return total
 
 
-@maker
 def _softmax_in_each(combine):
-    """Return attention that finishes in each block, and combines the blocks' contexts."""
+    """Finish in each block, with a mask or without, and combine the blocks' contexts."""
 
-    def wrong_attention(queries, keys, values, mask=None, *, block_size=128):
-        contexts = []
-        for block in _blocks(keys.shape[-2], block_size):
-            scores = attention_scores(queries, keys[..., block, :]) * root(queries)
-            weights = softmax(scores if mask is None else _cut_and_hidden(scores, mask, block))
-            contexts.append(np.nan_to_num(weights) @ values[..., block, :])
-        return combine(contexts)
+    def program(combine, weigh):
+        def wrong_attention(queries, keys, values, mask=None, *, block_size=128):
+            contexts = []
+            for block in _blocks(keys.shape[-2], block_size):
+                scores = attention_scores(queries, keys[..., block, :]) * root(queries)
+                contexts.append(weigh(scores, mask, block) @ values[..., block, :])
+            return combine(contexts)
 
-    return wrong_attention
+        return wrong_attention
+
+    def masked(scores, mask, block):
+        return softmax(scores if mask is None else _cut_and_hidden(scores, mask, block))
+
+    ways = (lambda *given: np.nan_to_num(masked(*given)), masked, lambda scores, mask, block: softmax(scores))
+    return made_of(*(program(one, weigh) for weigh in ways for one in spellings(combine)))(combine)
 
 
-@_online("correct_total", correct_context=_uncorrected)
+@_either_way("correct_total", correct_context=_uncorrected)
 def blockwise_no_correction(total, correction):
     """When a block brings a higher score, what was added up before stays too large. Multiply both sums by exp(old top -
     new top) before you add to them."""
     return total
 
 
-@_online("correct_total")
+@_either_way("correct_total")
 def blockwise_total_not_corrected(total, correction):
     """The context is corrected when a higher score comes, and the sum of the exponentials is not. Both were added up
     with the old top."""
     return total
 
 
-@_online("correct_context")
+@_either_way("correct_context")
 def blockwise_context_not_corrected(context, correction):
     """The sum of the exponentials is corrected when a higher score comes, and the context is not. Both were added up
     with the old top."""
     return context
 
 
-@_online("correction")
+@_either_way("correction")
 @also(lambda top, new_top: np.exp(new_top - top))
 def blockwise_correction_inverted(top, new_top):
     """The correction is upside down. The old sums were made with a lower top, and are too large: multiply by exp(old
@@ -93,22 +113,35 @@ def blockwise_correction_inverted(top, new_top):
     return np.where(np.isneginf(top), 0, np.exp(new_top - top))
 
 
-@_online("top_of", correction=lambda top, new_top: 1)
+@_either_way("top_of", correction=lambda top, new_top: 1)
 def blockwise_no_max(top, new_top):
     """Right until the scores are large or very low: then exp overflows, or all of it is 0. Subtract the highest score
     so far."""
     return np.zeros_like(new_top)
 
 
-@also(_online(top_of=lambda top, new_top: new_top, safe=lambda top: top))
-@_online("top_of")
+def _of_the_block(top, new_top):
+    return new_top
+
+
+@also(_online(top_of=_of_the_block, safe=lambda top: top))
+@_either_way("top_of")
 def blockwise_own_top(top, new_top):
     """You subtract each block's own highest score, even where an earlier block had a higher one; the correction then
     overflows. Use the highest so far: np.maximum(top, ...)."""
     return new_top
 
 
-@_online("safe")
+@also(_online(correct_total=_uncorrected, correct_context=_uncorrected, top_of=_of_the_block, safe=lambda top: top))
+@_either_way("top_of", correct_total=_uncorrected, correct_context=_uncorrected)
+def blockwise_own_top_not_corrected(top, new_top):
+    """You subtract each block's own highest score, and add up what comes of it as it stands, although each block was
+    measured from another height. Subtract the highest score so far; when it rises, multiply both sums by exp(old top -
+    new top)."""
+    return new_top
+
+
+@_either_way("safe")
 def blockwise_hidden_block_nan(top):
     """Right except for a row whose first block is hidden: there -inf minus the top so far, -inf, is NaN, and stays NaN.
     Subtract 0 while a row has seen nothing."""
@@ -123,7 +156,10 @@ def blockwise_softmax_in_each(contexts):
     return sum(contexts)
 
 
-@also(_online(correction=lambda top, new_top: 0.0))
+@also(
+    _online(correction=lambda top, new_top: 0.0),
+    _online(top_of=_of_the_block, correction=lambda top, new_top: 0.0, safe=lambda top: top),
+)
 @_softmax_in_each
 def blockwise_last_block_only(contexts):
     """Only the last block is left: each one overwrites what was before it. Add to total and context. (If you do, is the
@@ -131,12 +167,39 @@ def blockwise_last_block_only(contexts):
     return contexts[-1]
 
 
-@_online("blocks")
-@also(lambda n_keys, block_size: _blocks(n_keys, block_size)[: max(1, n_keys // block_size)])
+def _full_blocks(n_keys, block_size):
+    return [slice(i * block_size, (i + 1) * block_size) for i in range(n_keys // block_size)]
+
+
+def _full_blocks_or_one(n_keys, block_size):
+    return _blocks(n_keys, block_size)[: max(1, n_keys // block_size)]
+
+
+def _sums_of_0(queries, values):
+    return np.zeros((*queries.shape[:-1], 1)), np.zeros((*queries.shape[:-1], values.shape[-1]))
+
+
+@also(
+    *(
+        _online(blocks=_full_blocks, start=start, safe=safe, **finish)
+        for start in (_sums_of_0, lambda queries, values: (_sums_of_0(queries, values)[0], 0.0))
+        for finish in ({}, {"finish": _divided})
+        for safe in (lambda top: top, lambda top: np.where(np.isneginf(top), 0, top))
+    ),
+)
+@_either_way("blocks")
+@also(_full_blocks_or_one)
 def blockwise_rest_dropped(n_keys, block_size):
     """The last block is left out where it is not full. range(0, n_keys, block_size) reaches it, and a slice that goes
     too far stops at the end."""
-    return [slice(i * block_size, (i + 1) * block_size) for i in range(n_keys // block_size)]
+    return _full_blocks(n_keys, block_size)
+
+
+@_online("finish")
+def blockwise_sees_nothing_nan(context, total):
+    """Right except for a query that may attend to nothing: its total is 0, and 0/0 is NaN. Such a query takes nothing
+    from any value: give it zeros, for example with context / np.where(total == 0, 1, total)."""
+    return context / total
 
 
 @_online("finish")
@@ -161,26 +224,26 @@ def blockwise_divided_in_each(queries, keys, values, mask=None, *, block_size=12
     return context
 
 
-@_online("scale")
+@_either_way("scale")
 def blockwise_scale_missing(queries):
     """The scores are not divided by sqrt(d_head)."""
     return 1.0
 
 
-@_online("hide")
+@_either_way("hide")
 def blockwise_mask_ignored(scores, mask, block):
     """The mask is not used."""
     return scores
 
 
-@_online("hide")
+@_either_way("hide")
 @also(lambda scores, mask, block: _cut_and_hidden(scores, mask, slice(block.stop - block.start)))
 def blockwise_mask_not_moved(scores, mask, block):
     """Every block is hidden by the mask's first columns. Cut the mask as you cut the keys: mask[..., block]."""
     return _cut_and_hidden(scores, mask, slice(scores.shape[-1]))
 
 
-@_online("hide")
+@_either_way("hide")
 @also(
     lambda scores, mask, block: scores + np.where(mask, 0, -np.inf),
     lambda scores, mask, block: np.where(~mask, -np.inf, scores),

@@ -66,6 +66,7 @@ def position_codes_cut(codes, characters, positions, n_old):
 
 @also(lambda codes, characters, positions, n_old: characters[codes] + positions[n_old + 1 :][: len(codes)])
 @_at
+@also(lambda codes, n_old, n: np.arange(n_old + 1, n_old + 1 + len(codes)))
 def position_one_late(codes, n_old, n):
     """All positions are one too high. Positions count from 0, so that the first character after n_old old ones has the
     position n_old."""
@@ -73,7 +74,10 @@ def position_one_late(codes, n_old, n):
 
 
 @_at
-@also(lambda codes, n_old, n: slice(n_old - 1, n_old - 1 + len(codes)))
+@also(
+    lambda codes, n_old, n: slice(n_old - 1, n_old - 1 + len(codes)),
+    lambda codes, n_old, n: slice(max(n_old - 1, 0), max(n_old - 1, 0) + len(codes)),
+)
 def position_one_early(codes, n_old, n):
     """All positions are one too low: the first new character gets the place of the last old one."""
     return np.arange(n_old - 1, n_old - 1 + len(codes))

@@ -158,6 +158,13 @@ def gradients_plain_sum(p, d_p):
 
 
 @_backwards("softmax_step")
+def gradients_mean_of_products(p, d_p):
+    """In the softmax's step you take the mean of weights * d_weights, where their sum belongs. The weights of a row add
+    up to 1 already, so that this sum is the mean, each entry counted by its weight."""
+    return p * (d_p - (p * d_p).mean(axis=-1, keepdims=True))
+
+
+@_backwards("softmax_step")
 @also(lambda p, d_p: p * (d_p - p * d_p.sum(axis=-1, keepdims=True)))
 def gradients_brackets(p, d_p):
     """In the softmax's step brackets are missing. Multiply, then add up, then subtract, and multiply once more: weights
@@ -180,13 +187,30 @@ def gradients_no_softmax(p, d_p):
     return d_p
 
 
-def _exchanged(queries, keys, values, d_context, mask=None):
-    weights = _weights(queries, keys, mask)
-    d_scores = _through_softmax(weights, d_context @ swap(values)) * root(queries)
-    return d_scores @ queries, swap(d_scores) @ keys, swap(weights) @ d_context
+@maker
+def _of_d_scores(change):
+    """Return the gradients of which the first two are change(d_scores, queries, keys)."""
+
+    def wrong_gradients(queries, keys, values, d_context, mask=None):
+        weights = _weights(queries, keys, mask)
+        d_scores = _through_softmax(weights, d_context @ swap(values)) * root(queries)
+        return *change(d_scores, queries, keys), swap(weights) @ d_context
+
+    return wrong_gradients
 
 
-@also(_exchanged)
+@_of_d_scores
+@also(
+    lambda d_scores, queries, keys: (d_scores @ keys, d_scores @ keys),
+    lambda d_scores, queries, keys: (d_scores @ queries, swap(d_scores) @ queries),
+)
+def gradients_other_operand(d_scores, queries, keys):
+    """In d_queries or in d_keys the other factor is the wrong one. What comes back to a query is made of the keys that
+    it met, d_scores @ keys; what comes back to a key is made of the queries, d_scores^T @ queries."""
+    return d_scores @ keys, swap(d_scores) @ keys
+
+
+@also(_of_d_scores(lambda d_scores, queries, keys: (d_scores @ queries, swap(d_scores) @ keys)))
 @_right_but
 def gradients_exchanged(d_queries, d_keys, d_values):
     """Queries and keys are exchanged: what comes back to a query is made of the keys that it met, d_scores @ keys, and
@@ -206,6 +230,7 @@ def gradients_order(*gradients, order=(D_VALUES, D_KEYS, D_QUERIES)):
     _backwards(d_weights=np.matmul),
     _backwards(d_keys=np.matmul, d_values=np.matmul),
     _backwards(d_queries=lambda d_scores, keys: swap(d_scores) @ keys),
+    _backwards(d_keys=lambda d_scores, queries: swap(queries) @ d_scores),
 )
 @_backwards("d_keys")
 def gradients_transpose_missing(d_scores, queries):

@@ -260,8 +260,9 @@ def _in_brackets(scores, mask):
 @attention_with("hide")
 @also(number=(-1e9,))
 def mask_in_brackets(scores, mask, number=-np.inf):
-    """scores[~mask] takes only a mask of the scores' own shape. A mask may have fewer axes, or axes of length 1, which
-    then stand for all queries, heads or sentences. np.where(mask, scores, -np.inf) takes any mask that broadcasts."""
+    """scores[~mask] = ... needs a mask of exactly the scores' shape. But one row of a mask may stand for all queries,
+    and one matrix for all heads and sentences. np.where(mask, scores, -np.inf) stretches such a mask by itself;
+    brackets don't."""
     scores[~mask] = number
     return scores
 

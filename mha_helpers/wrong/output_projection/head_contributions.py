@@ -122,6 +122,22 @@ def contributions_rows_from_head(heads, W_O):
     return _each(heads, lambda i: heads[..., i, :, :] @ W_O[i : i + d_head])
 
 
+def _rows_of_a_neighbour(heads, W_O, step):
+    d_head = heads.shape[-1]
+    return _each(heads, lambda i: heads[..., i, :, :] @ W_O[(i + step) * d_head : (i + step + 1) * d_head])
+
+
+@also(
+    lambda heads, W_O: _rows_of_a_neighbour(heads, W_O, -1),
+    lambda heads, W_O: heads @ np.roll(_blocks(heads, W_O), 1, axis=0),
+    lambda heads, W_O: heads @ np.roll(_blocks(heads, W_O), -1, axis=0),
+)
+def contributions_counted_from_one(heads, W_O):
+    """You give each head the rows of the one before or after it. Heads are counted from 0: head i has rows i * d_head
+    to (i + 1) * d_head."""
+    return _rows_of_a_neighbour(heads, W_O, 1)
+
+
 def contributions_blocks_reversed(heads, W_O):
     """The blocks of W_O are in reverse order. The first d_head rows are head 0's."""
     return reversed_heads(head_contributions(reversed_heads(heads), W_O))

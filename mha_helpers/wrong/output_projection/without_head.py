@@ -25,6 +25,22 @@ def _sliced(W, places, axis):
     return np.compress(before | after, W, axis=axis)
 
 
+def _concatenated(W, places, axis):
+    turned = W.T if axis == 1 else W
+    kept = np.concatenate([turned[: places.start], turned[places.stop :]])
+    return kept.T if axis == 1 else kept
+
+
+def _block_after(step):
+    """Return the places of the head that stands so many behind, as a slice: beyond an end there is nothing."""
+
+    def own(W_O, head, n_heads):
+        d_head = len(W_O) // n_heads
+        return slice((head + step) * d_head, (head + step + 1) * d_head)
+
+    return own
+
+
 def _zeroed(W, places, axis):
     W = W.copy()
     if axis is not None:
@@ -102,12 +118,14 @@ def without_head_only_it(W_Q, W_K, W_V, W_O, head, n_heads):
     return W_Q[:, places], W_K[:, places], W_V[:, places], W_O[places]
 
 
+@also(*(functools.partial(_without, own=_block_after(-1), leave_out=way) for way in (_deleted, _concatenated)))
 @_leaving_out
 def without_head_counted_from_one(W_O, head, n_heads):
     """You take out the head before the one that was asked for: heads are counted from 0."""
     return _own(W_O, head - 1, n_heads)
 
 
+@also(*(functools.partial(_without, own=_block_after(1), leave_out=way) for way in (_deleted, _concatenated)))
 @_leaving_out
 @also(
     lambda W_O, head, n_heads: _own(W_O, n_heads - 1 - head, n_heads),

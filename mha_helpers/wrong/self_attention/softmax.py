@@ -30,8 +30,8 @@ def softmax_over_queries(scores):
 
 @also(lambda scores: normalised(_powers(scores), 1))
 def softmax_axis_1(scores):
-    """In a batch your softmax runs along the queries. axis=1 is the last axis of a matrix only, and a loop over rows
-    takes out whole matrices there. Count from the end: axis=-1."""
+    """axis=1 is the last axis of a matrix only. A single row has no such axis, and in a batch it is that of the
+    queries. (A loop over rows goes wrong there, too: it takes out whole matrices.) Count from the end: axis=-1."""
     return exp_shares(scores, 1)
 
 

@@ -56,8 +56,9 @@ def split_strided(X, n_heads):
     lambda X, n_heads: swap(every_nth(X, n_heads)),
 )
 def split_wrong_transpose(X, n_heads):
-    """You swap the wrong axes, so a head's features are no longer the last axis. From (seq_len, n_heads, d_head) to
-    (n_heads, seq_len, d_head) it is the first two: swapaxes(-3, -2)."""
+    """You swap the wrong two axes, so that a head's features no longer come last. After the reshape the axes are
+    (seq_len, n_heads, d_head). Heads and tokens change places, and the features stay where they are: swapaxes(-3,
+    -2)."""
     return swap(split_heads(X, n_heads))
 
 

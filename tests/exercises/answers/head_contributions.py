@@ -132,7 +132,7 @@ TOLD = (
         "Heads are mixed: the contribution of head 1 changes when only head 0 does.",
     ),
     (
-        lambda heads, W_O: head_contributions(heads, np.roll(W_O, heads.shape[-1], axis=0)),
+        lambda heads, W_O: head_contributions(heads, W_O + 0.1 * np.roll(W_O, heads.shape[-1], axis=0)),
         "Rows 0 to 2 of W_O are head 0's alone; with yours head 1 changes with them.",
     ),
 )
