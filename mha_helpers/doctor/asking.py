@@ -7,6 +7,7 @@ need to know it returns. It writes nothing down: the examination does.
 import time
 from dataclasses import dataclass
 
+from mha_helpers.doctor import search
 from mha_helpers.doctor.equation import RIGHT, compute, fits
 from mha_helpers.doctor.mask_steps import ALWAYS_CAUSAL
 from mha_helpers.doctor.report import Finding
@@ -14,6 +15,14 @@ from mha_helpers.doctor.vocabulary import WORDS, WRONG
 
 SECONDS = 18.0  # for one report
 SEARCH_SECONDS = 10.0  # of these, at most, for the plain call
+
+
+FEW = 4  # designs of a step in an unusual layout
+_WITHOUT_AND_WITH_CAUSALITY = ({}, {"hide": ALWAYS_CAUSAL})
+
+
+def _hides(way):
+    return way["hide"] not in (RIGHT["hide"], ALWAYS_CAUSAL)
 
 
 @dataclass(frozen=True)
@@ -87,9 +96,17 @@ class Asking:
         return Heard(question, self.subject.case(layout, question), self.subject.ask_again(layout, question))
 
     def right_forms(self, layout):
-        """What counts as right: attention to all, or, built in, to what came before alone."""
-        ways = self.subject.right_forms(layout, RIGHT | layout.right)
-        return [way | hide for way in ways for hide in ({}, {"hide": ALWAYS_CAUSAL})]
+        """What counts as right with one design at a time: for attention to all, and to what came before alone."""
+        designs = self.subject.designs()
+        plain = RIGHT | layout.right | {step: forms[0] for step, forms in designs.items()}
+        ways = [plain] + [plain | {step: one} for step, forms in designs.items() if step != "hide" for one in forms[1:]]
+        ways += [plain | {"hide": one} for one in designs["hide"] if one not in (RIGHT["hide"], ALWAYS_CAUSAL)]
+        return [way | hide for way in ways for hide in _WITHOUT_AND_WITH_CAUSALITY if not (hide and _hides(way))]
+
+    def right_for(self, heard, layout):
+        """The designs, any of them together, with which an answer is right, those with fewest first."""
+        designs = {step: forms if layout.usual else forms[:FEW] for step, forms in self.subject.designs().items()}
+        return search.designs_that_fit(heard.case, heard.output, designs, RIGHT | layout.right)
 
     def hear_all(self, layout, first):
         rest = [self.hear(layout, question) for question in self.subject.plain_questions(layout)[1:]]

@@ -46,7 +46,7 @@ def call(function, arguments, to_framework, *, keep_returned=False):
     -------
     Answer
     """
-    given = {name: to_framework(value) if isinstance(value, np.ndarray) else value for name, value in arguments.items()}
+    given = {name: _converted(value, to_framework) for name, value in arguments.items()}
     before = {name: read(value) for name, value in given.items() if isinstance(arguments[name], np.ndarray)}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -57,6 +57,12 @@ def call(function, arguments, to_framework, *, keep_returned=False):
         except BaseException as error:  # SystemExit and KeyboardInterrupt too: Ctrl-C goes to another thread
             return Answer(error=error)
     return Answer(arrays, None, changed, returned if keep_returned else None)
+
+
+def _converted(value, to_framework):
+    if isinstance(value, tuple):
+        return tuple(_converted(one, to_framework) for one in value)
+    return to_framework(value) if isinstance(value, np.ndarray) else value
 
 
 def read(value):
@@ -166,9 +172,8 @@ def to_framework(framework):
     if framework == "torch":
         import torch
 
-        return lambda array: torch.from_numpy(
-            np.array(array, dtype=np.float32 if array.dtype == np.float64 else array.dtype)
-        )
+        single = {np.dtype(np.float64): np.float32, np.dtype(np.complex128): np.complex64}
+        return lambda array: torch.from_numpy(np.array(array, dtype=single.get(array.dtype, array.dtype)))
     if framework == "jax":
         import jax.numpy as jnp
 

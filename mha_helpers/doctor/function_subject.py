@@ -1,9 +1,11 @@
 """A function whose matrices, if there are any, are among its arguments."""
 
+import functools
+
 import numpy as np
 
 from mha_helpers.doctor import calling, mask_formats, questions
-from mha_helpers.doctor.equation import Case, compute, fits
+from mha_helpers.doctor.equation import RIGHT, Case, compute, fits
 from mha_helpers.doctor.layouts import (
     HEADLESS,
     JOINED,
@@ -14,6 +16,7 @@ from mha_helpers.doctor.layouts import (
     item_of,
     unpacked,
 )
+from mha_helpers.doctor.mask_steps import ALWAYS_CAUSAL
 from mha_helpers.doctor.signature import CannotBeExaminedError
 from mha_helpers.doctor.subject import Arguments, converter, with_masks
 
@@ -33,6 +36,10 @@ class FunctionSubject:
         self.has_matrices = self.given.has("W_V") or self.given.has("W_Q")
         self.output_place = None  # among the arrays that come back
         self.meanings = mask_formats.AGREED + mask_formats.documented(function)
+
+    @functools.cached_property
+    def fillings(self):
+        return self.given.fillings(self.meanings_of)
 
     @property
     def layouts(self):
@@ -80,9 +87,9 @@ class FunctionSubject:
         """The question in sizes that can be asked: a function takes any."""
         return question
 
-    def right_forms(self, layout, base):
+    def designs(self):
         """What counts as right: the equation, and nothing around it."""
-        return [base]
+        return {"hide": [RIGHT["hide"], ALWAYS_CAUSAL]}
 
     def more_forms(self):
         """Mistakes that only this subject can have."""

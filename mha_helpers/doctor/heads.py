@@ -9,6 +9,15 @@ HEADS = re.compile(
 KV_HEADS = re.compile(r"(n|num)_?(kv|key_?value|local_kv)_?heads?$|kv_?heads?$|n_?query_?groups$", re.I)
 
 
+def widths_of_heads(numbers):
+    """What attributes say of the features of a head."""
+    return [
+        int(n)
+        for name, n in numbers.items()
+        if re.search(r"(head_?(dim|size|width)|d_?(k|head)|dim_?head|hs)$", name, re.I) and n >= 1
+    ]
+
+
 def numbers_of_heads(numbers, units):
     """What attributes or shapes say; and what else is possible: one, and every divisor."""
     said = [
@@ -19,11 +28,7 @@ def numbers_of_heads(numbers, units):
     lists = [len(unit.paths) for unit in units if len(unit.paths) > 1]
     three = [unit.shape[0] for unit in units if len(unit.shape) == 3 and min(unit.shape) > 1]
     widths = {n for unit in units for n in unit.shape}
-    dims = [
-        int(n)
-        for name, n in numbers.items()
-        if re.search(r"(head_?(dim|size|width)|d_?(k|head)|dim_?head|hs)$", name, re.I) and n >= 1
-    ]
+    dims = widths_of_heads(numbers)
     by_width = [width // dim for width in sorted(widths) for dim in dims if width % dim == 0 and width > dim]
     divisors = [n for n in range(1, 17) if any(width % n == 0 for width in widths)]
     likely = list(dict.fromkeys([*lists, *said] or [*three, *by_width]))[:2]

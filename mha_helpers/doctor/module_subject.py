@@ -9,8 +9,9 @@ import numpy as np
 from mha_helpers.doctor import calling, mask_formats, norms_and_residuals, positions, questions
 from mha_helpers.doctor.asking import Untested
 from mha_helpers.doctor.equation import RIGHT, Case
-from mha_helpers.doctor.heads import numbers_of_heads
+from mha_helpers.doctor.heads import numbers_of_heads, widths_of_heads
 from mha_helpers.doctor.layouts import SAME, SWAPPED, Layout, Reply, item_of
+from mha_helpers.doctor.mask_steps import ALWAYS_CAUSAL
 from mha_helpers.doctor.parameter_orders import parameter_orders
 from mha_helpers.doctor.parameters import spare_units, units_of
 from mha_helpers.doctor.signature import CannotBeExaminedError
@@ -36,7 +37,7 @@ AXES = {
 BATCH_FIRST = re.compile(
     r"^\s*(b|bs|bsz|batch|batch_size|n_batch|nb|nbatches)\s*,\s*\w+\s*(,\s*\w+\s*)?=\s*\w+\.(shape|size)", re.I | re.M
 )
-MOST_READINGS, MOST_TRIES = 400, 150
+MOST_READINGS, MOST_TRIES, MOST_FILLINGS, MOST_WIDTHS = 400, 600, 24, 3
 
 
 class ModuleSubject:
@@ -60,6 +61,7 @@ class ModuleSubject:
         self.tokens = None  # where only one number of tokens is taken
         self.heard = {}
         self.set_to_zero = []  # learnt positions
+        self._designs = {}
         self.d_model = self._find_width()
         self._set_numbers()
 
@@ -72,10 +74,8 @@ class ModuleSubject:
         numbers = self.adapter.numbers()
         tokens = [5, *dict.fromkeys(int(n) for name, n in numbers.items() if LENGTHS.search(name) and 1 < n <= 256)]
         errors = []
-        ways = itertools.product(
-            tokens, self._blanks_or_none(), counted, (None, *counted) if self.given.is_cross else (None,)
-        )
-        for count, self.given.blank, width, self.other_widths in itertools.islice(ways, MOST_TRIES):
+        ways = itertools.product(tokens, self._fillings, counted, (None, *counted) if self.given.is_cross else (None,))
+        for count, self.given.filling, width, self.other_widths in itertools.islice(ways, MOST_TRIES):
             for values in (None, *counted) if self.other_widths and self.given.has("values") else (None,):
                 self.values_width = values
                 error = self._try(width, count)
@@ -88,8 +88,26 @@ class ModuleSubject:
             f"{self.name} took no tokens of any width that its parameters have: {type(first).__name__}: {first}"
         )
 
-    def _blanks_or_none(self):
-        return [None, *self.given.blanks(self.meanings_of)]
+    @functools.cached_property
+    def _fillings(self):
+        numbers = self.adapter.numbers()
+        sizes = {size for unit in self.units for size in unit.shape}
+        heads = numbers_of_heads(numbers, self.units)[0]
+        widths = [*widths_of_heads(numbers), *(size // n for size in sorted(sizes) for n in heads if n > 1)]
+        return self.given.fillings(self.meanings_of, list(dict.fromkeys(widths))[:MOST_WIDTHS])
+
+    @functools.cached_property
+    def fillings(self):
+        """The fillings with which it runs, that of the first call first."""
+        used, question = self.given.filling, self.plain_questions(self.layouts[0])[0]
+        run = [used]
+        for filling in self._fillings[self._fillings.index(used) + 1 :]:
+            self.given.filling = filling
+            reply = self._call(self.layouts[0], question, self.case(self.layouts[0], question), None)
+            if reply.error is None and all(np.isfinite(array).all() for array in reply.others):
+                run.append(filling)
+        self.given.filling = used
+        return run[:MOST_FILLINGS]
 
     def _try(self, width, count):
         first = None
@@ -265,7 +283,7 @@ class ModuleSubject:
 
     def ask(self, layout, question, how=None):
         """The same call has the same answer in every reading of the parameters: it is made once."""
-        key = (id(layout.axes), layout.loops, question, how)
+        key = (id(layout.axes), layout.loops, question, how, self.given.filling)
         if question.mask is None and key in self.heard:
             return self._in_shape(layout, question, self.heard[key])
         reply = self._put(layout, question, self.case(layout, question), how)
@@ -362,19 +380,22 @@ class ModuleSubject:
 
     # ---- what is right in it -----------------------------------------------------------------
 
-    def right_forms(self, layout, base):
-        """Positions that it may bring along, and what may be added around attention."""
-        return [base | more for more in self._designs]
-
-    @functools.cached_property
-    def _designs(self):
-        return norms_and_residuals.of(self) + positions.of(self)
+    def designs(self):
+        """Positions that it may bring along, and what may be added around attention: {step: forms}."""
+        key = self.given.filling.table
+        if key not in self._designs:
+            around = norms_and_residuals.of(self, positions.rotations(self))
+            more = positions.of(self)
+            if key is not None:  # a table that it is given is for use
+                around["place"] = around["place"][1:]
+            self._designs[key] = around | {
+                "scale": around["scale"] + more["scale"],
+                "hide": [RIGHT["hide"], ALWAYS_CAUSAL, *more["hide"]],
+            }
+        return self._designs[key]
 
     def more_forms(self):
-        return self._mistaken_positions
-
-    @functools.cached_property
-    def _mistaken_positions(self):
+        """Mistakes that only this subject can have."""
         return positions.mistakes(self)
 
     def meanings_of(self, role):

@@ -9,22 +9,21 @@ from mha_helpers.doctor.understood import Understood, is_a_failure, settled
 def ask(asking):
     """Ask in every layout; return what is Understood, or None."""
     subject, answering, errors = asking.subject, [], []
-    for layout in subject.layouts:
-        heard = asking.hear(layout, subject.plain_questions(layout)[0])
-        if heard.output is None:
-            errors.append((layout, heard.reply))
-            continue
-        answering.append((layout, heard))
-        for right in asking.right_forms(layout):
-            if not fits(heard.output, compute(heard.case, right=right)[0]):
-                continue
-            if layout.loops and any(other.usual and not other.loops for other, _ in answering):
-                break  # right for one sequence, and silently wrong for a batch
-            plain = asking.hear_all(layout, heard)
-            if _all_right(plain, right):
-                return (yield from settled(asking, Understood(layout, right, plain)))
-            answering[-1] = (layout, heard)
-            break
+    fillings = subject.fillings
+    for filling in fillings:
+        subject.given.filling = filling
+        usual = [layout for layout in subject.layouts if layout.usual] if len(fillings) > 1 else subject.layouts
+        known = _right_in(asking, usual, mine := [], errors)
+        if known is not None:
+            return (yield from settled(asking, known))
+        answering = answering or [(filling, *one) for one in mine]
+    if answering:
+        subject.given.filling = answering[0][0]
+        answering = [one[1:] for one in answering]
+        if len(fillings) > 1:
+            known = _right_in(asking, subject.layouts, answering := [], errors)
+            if known is not None:
+                return (yield from settled(asking, known))
     if answering:
         layout, first = answering[0]
         again = asking.hear_again(layout, first.question)
@@ -33,13 +32,27 @@ def ask(asking):
         yield side_effects.not_repeatable(asking, layout, first.question)
         yield Untested("anything else, as the same call doesn't give the same numbers")
         return Understood(layout, RIGHT, [first], named=False)
-    for blank in [] if subject.given.blank else subject.given.blanks(subject.meanings_of):
-        subject.given.blank = blank
-        if any(
-            asking.hear(layout, subject.plain_questions(layout)[0]).output is not None for layout in subject.layouts
-        ):
-            return (yield from ask(asking))
     return (yield from _nothing_came(asking, *errors[0]))
+
+
+def _right_in(asking, layouts, answering, errors):
+    """The first layout in which the plain calls are right; the others are added to those that answer or stop."""
+    subject = asking.subject
+    for layout in layouts:
+        heard = asking.hear(layout, subject.plain_questions(layout)[0])
+        if heard.output is None:
+            errors.append((layout, heard.reply))
+            continue
+        answering.append((layout, heard))
+        for right in asking.right_for(heard, layout):
+            if layout.loops and any(other.usual and not other.loops for other, _ in answering):
+                break  # right for one sequence, and silently wrong for a batch
+            plain = asking.hear_all(layout, heard)
+            if _all_right(plain, right):
+                return Understood(layout, right, plain)
+            answering[-1] = (layout, heard)
+            break
+    return None
 
 
 def _all_right(plain, right):

@@ -1,10 +1,13 @@
 """Positions that attention may bring along: rotary ones in both conventions, and ALiBi."""
 
+import functools
+import itertools
 import re
 
 import numpy as np
 
-from mha_helpers.doctor.equation import RIGHT, DoesNotFitError, Form
+from mha_helpers.doctor import position_arguments
+from mha_helpers.doctor.equation import RIGHT, DoesNotFitError, Form, scaled_by
 
 HINTS = re.compile(r"rot(ary|ate)|rope|inv_freq|freqs?_cis|alibi|slopes|relative|rel_pos|pos_?(emb|enc|bias)", re.I)
 
@@ -61,6 +64,7 @@ def _alibi(distance, text):
     return Form("", "scale", run, text)
 
 
+SCALES = re.compile(r"\bscale\s*=\s*(0?\.\d+)\b")  # a number in the source
 WINDOWS = re.compile(r"window|local|band|slid", re.I)
 
 
@@ -76,28 +80,57 @@ def _window(back, ahead):
     return Form("", "hide", run, f"each token sees {back} back and {ahead} ahead")
 
 
-def of(subject):
-    """Return what may count as right: {step: form} each."""
+def _bases(subject):
+    """The bases of the angles that its attributes give; a table that it is given has ours."""
+    if subject.given.filling.table is not None:
+        return [position_arguments.BASE]
     numbers = subject.adapter.numbers()
-    bases = [n for name, n in numbers.items() if re.search(r"(theta|base)$", name, re.I) and n > 1] or [10000.0]
-    ways = []
-    for rotate, words in ((rotate_halves, "halves"), (rotate_pairs, "pairs")):
-        turn = lambda X, rotate=rotate: rotate(X, bases[0])  # noqa: E731
-        ways.append({"place": _placed((turn, turn, None), f"queries and keys rotated (rotary, {words})")})
+    return [n for name, n in numbers.items() if re.search(r"(theta|base)$", name, re.I) and n > 1][:1] or [10000.0]
+
+
+def _part(rotate, width):
+    """Rotate the first features alone."""
+
+    def run(X, base):
+        if width >= X.shape[-1]:
+            return rotate(X, base)
+        return np.concatenate([rotate(X[..., :width], base), X[..., width:]], axis=-1)
+
+    return run
+
+
+def rotations(subject):
+    """Forms of the step `place`: queries and keys turned by rotary positions, wholly or in part."""
+    numbers, table = subject.adapter.numbers(), subject.given.filling.table
+    parts = [int(n) for name, n in numbers.items() if re.search(r"rot\w*(dims?|size)$|^d_rope$", name, re.I) and n >= 2]
+    widths = [table.d_head] if table is not None else [*dict.fromkeys([*parts, 10**6])]
+    forms = []
+    for (rotate, words), width, base in itertools.product(
+        ((rotate_halves, "halves"), (rotate_pairs, "pairs")), widths, _bases(subject)
+    ):
+        turn = functools.partial(_part(rotate, width), base=base)
+        forms.append(_placed((turn, turn, None), f"queries and keys rotated (rotary, {words})"))
+    return forms
+
+
+def of(subject):
+    """Return what else may count as right: forms of the steps `hide` and `scale`."""
+    numbers = subject.adapter.numbers()
+    hide, scale = [], []
     if WINDOWS.search(subject.source) or any(WINDOWS.search(name) for name in numbers):
-        ways += [{"hide": _window(back, ahead)} for back in range(1, 9) for ahead in (0, back)]
+        hide = [_window(back, ahead) for back in range(1, 9) for ahead in (0, back)]
     for distance in (lambda q, k: -np.abs(q - k), lambda q, k: k - q):
-        ways.append({"scale": _alibi(distance, "/ √d_head − slope × distance (ALiBi)")})
-    return ways
+        scale.append(_alibi(distance, "/ √d_head − slope × distance (ALiBi)"))
+    for number in SCALES.findall(subject.source):
+        scale.append(Form("", "scale", scaled_by(lambda case, q, v, number=float(number): number), f"× {number}"))
+    return {"hide": hide, "scale": scale}
 
 
 def mistakes(subject):
     """Forms of the step `place` that are mistakes, where anything speaks of rotary positions."""
     if not hints(subject):
         return []
-    numbers = subject.adapter.numbers()
-    base = next((n for name, n in numbers.items() if re.search(r"(theta|base)$", name, re.I) and n > 1), 10000.0)
-    forms = []
+    [base], forms = _bases(subject), []
     turns = {"halves": lambda X: rotate_halves(X, base), "pairs": lambda X: rotate_pairs(X, base)}
     for words, turn in turns.items():
         forms += [

@@ -52,6 +52,54 @@ def explanations(case, target, forms, *, right=RIGHT, confirm=(), deadline, plan
     return [], True
 
 
+def designs_that_fit(case, target, designs, right):
+    """Choose one form for each step so that the target comes out.
+
+    Parameters
+    ----------
+    case : Case
+    target : ndarray
+    designs : dict of str to sequence of Form
+        Where there is a choice, the plain form first.
+    right : dict of str to Form
+
+    Returns
+    -------
+    list of dict of str to Form
+        Whole equations, those with fewest unusual forms first.
+    """
+    found, spots = [], _spots(target)
+
+    def descend(i, given, chosen):
+        if i == len(STEPS):
+            if given[0].shape == target.shape and _near(given[0], target, spots) and fits(target, given[0]):
+                found.append(chosen)
+            return
+        for form in designs.get(STEPS[i]) or (right[STEPS[i]],):
+            try:
+                result = form.run(case, given)
+            except UNCOMPUTABLE:
+                continue
+            descend(i + 1, result, {**chosen, STEPS[i]: form})
+
+    with np.errstate(all="ignore"):
+        descend(0, None, {})
+    plain = {step: forms[0] for step, forms in designs.items()}
+    return sorted(found, key=lambda way: sum(way[step] is not form for step, form in plain.items()))
+
+
+def _spots(target):
+    """A few entries that tell most outputs apart at less cost than all of them."""
+    finite = np.flatnonzero(np.isfinite(target))
+    return finite[[0, len(finite) // 2, -1]] if len(finite) else finite
+
+
+def _near(output, target, spots):
+    room = 10 * TOLERANCE * np.abs(target[np.isfinite(target)]).max(initial=1e-3)
+    off = np.abs(output.ravel()[spots] - target.ravel()[spots])
+    return not (off > room).any()  # NaN passes, and is looked at closely
+
+
 def _confirmed(forms, right, answers):
     """Whether these forms give every answer, and most of all the numbers in them: NaN may stand for anything."""
     known = total = 0

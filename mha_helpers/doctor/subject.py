@@ -1,9 +1,12 @@
 """What the examination asks of whatever it examines, and the arguments that functions and modules alike take."""
 
+from dataclasses import dataclass
 from typing import Protocol
 
-from mha_helpers.doctor import calling, mask_formats
+from mha_helpers.doctor import calling, mask_formats, position_arguments
 from mha_helpers.doctor.signature import parameters_of
+
+FEW_SHAPES = ("(batch, heads, queries, keys)", "(queries, keys)", "(batch, 1, queries, keys)")
 
 
 class Subject(Protocol):
@@ -26,11 +29,27 @@ class Subject(Protocol):
     def ask(self, layout, question, how=None):
         """Put a question, with its mask given in a certain form, and return a Reply."""
 
-    def right_forms(self, layout, base):
-        """Return what counts as right: one {step: form} each."""
+    def designs(self):
+        """Return what counts as right in each step where there is a choice, the plain form first: {step: forms}."""
 
     def further(self, asking):
         """Yield what only this kind of subject is asked about."""
+
+
+@dataclass(frozen=True)
+class Filling:
+    """What arguments that must be given are given, where nothing is asked about them.
+
+    Parameters
+    ----------
+    mask : (str, MaskFormat), optional
+        How a mask that hides nothing is given.
+    table : Table, optional
+        The form of the rotary table.
+    """
+
+    mask: tuple | None = None
+    table: object = None
 
 
 class Arguments:
@@ -51,7 +70,7 @@ class Arguments:
         for name, role in roles.items():
             if role:
                 self.name_of.setdefault(role, name)
-        self.blank = None  # how a mask that must be given, and hides nothing, is given
+        self.filling = Filling()
 
     def has(self, role):
         return role in self.name_of
@@ -70,13 +89,21 @@ class Arguments:
                 for how in mask_formats.formats(role, meanings_of(role) + mask_formats.AGREED_IN_NUMBERS):
                     yield self.name_of[role], how
 
-    def settings(self, case, *, own_sizes=False):
+    def fillings(self, meanings_of, head_widths=()):
+        """Ways to fill what must be given: rotary tables and masks, each alone and both together."""
+        tables = position_arguments.tables(self, head_widths)
+        masks = [None, *self.blanks(meanings_of)]
+        if len(tables) > 1:  # of all pairs, those with the masks that such code takes
+            masks = [mask for mask in masks if mask is None or mask[1].shape in FEW_SHAPES]
+        return [Filling(mask, table) for mask in masks for table in tables]
+
+    def settings(self, case, *, own_sizes=False, start=0):
         """Numbers and switches, by name; those of sizes that it has itself are left out if `own_sizes`."""
         sizes = {
             "n_heads": case.n_heads, "n_kv_heads": case.n_kv_heads, "d_model": case.d_model,
             "d_head": case.d_model // case.n_heads,
         }  # fmt: skip
-        nothing = dict.fromkeys(("mask", "padding", "bias", "lengths", "past"))
+        nothing = dict.fromkeys(("mask", "padding", "bias", "lengths", "past", "window"))
         switches = {"is_causal": False, "deterministic": True, "training": False, "dropout": 0.0}
         always = {"is_causal", "deterministic", "training"} | (set() if own_sizes else {"n_heads", "n_kv_heads"})
         settings = {}
@@ -87,7 +114,8 @@ class Arguments:
                 settings[self.name_of[role]] = value
         if self.must_give("scale"):
             settings[self.name_of["scale"]] = (case.d_model // case.n_heads) ** -0.5
-        return settings
+        first = case.X if case.X is not None else case.heads[0][:, 0]
+        return settings | position_arguments.values(self, self.filling.table, first.shape[1], len(first), start)
 
     def _has_a_number(self, role):
         """Whether an argument's default is a number, such as a dropout that is on."""
@@ -103,8 +131,8 @@ def with_masks(arguments, given, question, case, how, batch):
         if mask is None:
             return None
         arguments[how[0]] = mask
-    elif given.blank is not None:
-        name, how = given.blank
+    elif given.filling.mask is not None:
+        name, how = given.filling.mask
         arguments[name] = how.nothing_hidden(full)
     if question.is_causal:
         arguments[given.name_of["is_causal"]] = True

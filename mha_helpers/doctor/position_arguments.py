@@ -1,0 +1,81 @@
+"""Positions that a caller hands over: rotary tables in the forms that are in use, numbers of positions, a first one."""
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+BASE = 10000.0
+ROLES = ("cos", "sin", "cos_sin", "freqs_cis", "position_ids", "start_pos")
+TABLES = ("cos", "sin", "cos_sin", "freqs_cis")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A form of the rotary table.
+
+    Parameters
+    ----------
+    d_head : int
+        The features of a head: half as many angles.
+    repeat : {"", "halves", "pairs"}
+        Whether each angle stands there once, or twice: for feature i and i + d/2, or for 2i and 2i + 1.
+    axes : tuple of str
+        In this order, of "batch", "1", "tokens" and "angles".
+    """
+
+    d_head: int
+    repeat: str
+    axes: tuple
+
+    def __str__(self):
+        kind = {"": "d_head / 2", "halves": "d_head, one half after the other", "pairs": "d_head, each angle twice"}
+        return f"({', '.join(self.axes[:-1])}, {kind[self.repeat]})"
+
+    def angles(self, n_tokens, batch, start=0):
+        angles = np.arange(start, start + n_tokens)[:, None] * BASE ** (-np.arange(0, self.d_head, 2) / self.d_head)
+        if self.repeat == "halves":
+            angles = np.concatenate([angles, angles], axis=-1)
+        elif self.repeat == "pairs":
+            angles = np.repeat(angles, 2, axis=-1)
+        sizes = {"batch": batch, "1": 1, "tokens": n_tokens, "angles": angles.shape[-1]}
+        shape = [sizes[axis] for axis in self.axes]
+        return np.broadcast_to(angles.reshape([1 if axis == "batch" else sizes[axis] for axis in self.axes]), shape)
+
+
+SHAPES = (
+    ("halves", ("tokens", "angles")),
+    ("halves", ("batch", "tokens", "angles")),
+    ("", ("tokens", "angles")),
+    ("", ("1", "tokens", "1", "angles")),
+    ("halves", ("1", "1", "tokens", "angles")),
+    ("halves", ("1", "tokens", "1", "angles")),
+    ("pairs", ("tokens", "angles")),
+    ("pairs", ("batch", "tokens", "angles")),
+    ("", ("batch", "tokens", "angles")),
+    ("", ("1", "1", "tokens", "angles")),
+)
+
+
+def tables(given, widths):
+    """Every form of the table that these arguments may want, for these numbers of features of a head."""
+    if not any(given.has(role) for role in TABLES):
+        return [None]
+    complex_alone = given.has("freqs_cis") and not any(given.has(role) for role in TABLES[:3])
+    shapes = [shape for shape in SHAPES if not (complex_alone and shape[0])]
+    return [Table(width, *shape) for width, shape in itertools.product(widths, shapes) if width % 2 == 0]
+
+
+def values(given, table, n_tokens, batch, start=0):
+    """What the arguments about positions are given, by name."""
+    found = {}
+    if table is not None:
+        angles = table.angles(n_tokens, batch, start)
+        tables = {"cos": np.cos(angles), "sin": np.sin(angles), "freqs_cis": np.exp(1j * angles)}
+        tables["cos_sin"] = (tables["cos"], tables["sin"])
+        found = {given.name_of[role]: tables[role] for role in TABLES if given.has(role)}
+    if given.has("position_ids") and (given.must_give("position_ids") or start):
+        found[given.name_of["position_ids"]] = np.tile(np.arange(start, start + n_tokens), (batch, 1))
+    if given.has("start_pos") and (given.must_give("start_pos") or table is not None):
+        found[given.name_of["start_pos"]] = start
+    return found
