@@ -14,7 +14,7 @@ from mha_helpers.doctor.report import Report
 SECONDS = 60.0
 
 
-def examine(attention, *, names=None, seconds=SECONDS):
+def examine(attention, *, names=None, inputs=None, seconds=SECONDS):
     """Examine an implementation of attention.
 
     Parameters
@@ -25,6 +25,9 @@ def examine(attention, *, names=None, seconds=SECONDS):
         keys, values); a torch.nn.Module, a Keras, Flax or Equinox layer; or any callable from X to outputs.
     names : dict of str to str, optional
         What an argument is, where its name doesn't say it: `{"w1": "W_Q"}`.
+    inputs : dict of str to object, optional
+        What further arguments are given in every call: values, or functions of (batch, tokens) that return them:
+        `{"window_size": (-1, 0), "token_types": lambda batch, tokens: np.zeros((batch, tokens), int)}`.
     seconds : float, optional
         How long to wait for it altogether.
 
@@ -45,16 +48,16 @@ def examine(attention, *, names=None, seconds=SECONDS):
     """
     name = calling.name_of(attention)
     try:
-        return calling.within(seconds, _examine, attention, names)
+        return calling.within(seconds, _examine, attention, names, inputs or {})
     except signature.CannotBeExaminedError as error:
         return Report(name, None, reason=str(error))
     except calling.TimeLimitError as error:
-        return Report(name, None, reason=f"It was not examined to the end: {error}. Is there an endless loop?")
+        return Report(name, None, reason=f"It was not examined to the end: {error}")
     except Exception as error:  # a project's own tests must not stop with the doctor's mistakes
         return Report(name, None, reason=f"The doctor itself stopped, which is our fault: {calling.said(error)}")
 
 
-def _examine(attention, names):
+def _examine(attention, names, inputs):
     if not callable(attention) and not hasattr(attention, "forward"):
         raise signature.CannotBeExaminedError(f"give a function, a module or a layer; this is {attention!r:.60}")
     if inspect.isclass(attention):
@@ -64,14 +67,16 @@ def _examine(attention, names):
     adapter = adapter_for(attention)
     with _one_thread():
         if adapter is not None:
-            return _module(adapter, names)
-        return _function(attention, names)
+            return _module(adapter, names, inputs)
+        return _function(attention, names, inputs)
 
 
-def _module(adapter, names):
-    roles = signature.read(adapter.signature_of, names, is_module=True)
+def _module(adapter, names, inputs):
+    if not any(one.kind == "matrix" for one in adapter.parameters()):  # queries, keys and values are given to it
+        return _function(adapter.signature_of, names, inputs, adapter)
+    roles = signature.read(adapter.signature_of, names, inputs, is_module=True)
     try:
-        return examined(ModuleSubject(adapter, roles))
+        return examined(ModuleSubject(adapter, roles, inputs))
     except signature.CannotBeExaminedError as error:
         report = _from_outside(adapter, roles, adapter.framework, adapter.name)
         if report is None or report.healthy is None:
@@ -88,19 +93,21 @@ def _from_outside(function, roles, framework, name):
     return None if argument is None else black_box.examine(name, function, argument, framework)
 
 
-def _function(attention, names):
-    roles = signature.read(attention, names)
+def _function(attention, names, inputs, module=None):
+    roles = signature.read(attention, names, inputs)
     if not {"X", "queries"} & set(roles.values()):
         raise signature.CannotBeExaminedError(
             "its arguments have no names; wrap it in a function of (queries, keys, values) or (X, W_Q, W_K, W_V, W_O, "
             "n_heads)"
         )
-    framework = calling.framework_of(attention)
+    framework = calling.framework_of(attention) if module is None else module.framework
+    name = calling.name_of(attention) if module is None else module.name
+    numbers = {} if module is None else module.numbers()
     if "X" in roles.values() and not {"W_V", "W_Q"} & set(roles.values()):
-        return _from_outside(attention, roles, framework, calling.name_of(attention))
-    report = examined(FunctionSubject(attention, roles, framework))
+        return _from_outside(attention, roles, framework, name)
+    report = examined(FunctionSubject(attention, roles, framework, name, numbers, inputs))
     if report.healthy is None and framework != "numpy":  # it may use a framework inside, and take NumPy's arrays
-        again = examined(FunctionSubject(attention, roles, "numpy"))
+        again = examined(FunctionSubject(attention, roles, "numpy", name, numbers, inputs))
         return report if again.healthy is None else again
     return report
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+_CALLING = set()  # the threads in which somebody else's code runs at the moment
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -50,12 +52,16 @@ def call(function, arguments, to_framework, *, keep_returned=False):
     before = {name: read(value) for name, value in given.items() if isinstance(arguments[name], np.ndarray)}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
+        _CALLING.add(threading.get_ident())
         try:
             returned = function(**given)
+            _CALLING.discard(threading.get_ident())
             arrays = tuple(_arrays(returned))
             changed = any(not np.array_equal(before[name], read(given[name]), equal_nan=True) for name in before)
         except BaseException as error:  # SystemExit and KeyboardInterrupt too: Ctrl-C goes to another thread
             return Answer(error=error)
+        finally:
+            _CALLING.discard(threading.get_ident())
     return Answer(arrays, None, changed, returned if keep_returned else None)
 
 
@@ -225,7 +231,9 @@ def within(seconds, function, *arguments):
         thread.start()
         thread.join(seconds)
     if not outcome:
-        raise TimeLimitError(f"it did not come back within {seconds:g} seconds")
+        if thread.ident in _CALLING:
+            raise TimeLimitError(f"a call did not come back within {seconds:g} seconds. Is there an endless loop?")
+        raise TimeLimitError(f"the doctor's own search took more than {seconds:g} seconds.")
     result, error = outcome[0]
     if error is not None:
         raise error

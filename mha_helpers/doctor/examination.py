@@ -50,6 +50,10 @@ class _Examination:
             self.note(Untested("masks and large scores, as the plain call isn't understood"))
         self.collect(side_effects.ask(asking))
         self.collect(asking.subject.further(asking))
+        said = " ".join(self.report.untested)
+        never = [name for name in asking.subject.given.never_varied if name not in said]
+        if never:
+            self.note(Untested(f"{', '.join(never)} (the same in every call)"))
 
     def collect(self, said):
         """Write down what an asker yields, and return what it returns."""

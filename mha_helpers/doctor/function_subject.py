@@ -1,11 +1,12 @@
 """A function whose matrices, if there are any, are among its arguments."""
 
 import functools
+import re
 
 import numpy as np
 
 from mha_helpers.doctor import calling, mask_formats, questions
-from mha_helpers.doctor.equation import RIGHT, Case, compute, fits
+from mha_helpers.doctor.equation import RIGHT, Case, Form, compute, fits, scaled_by
 from mha_helpers.doctor.layouts import (
     HEADLESS,
     JOINED,
@@ -23,19 +24,24 @@ from mha_helpers.doctor.subject import Arguments, converter, with_masks
 _OVER_BATCH = Layout("(tokens, batch, features)", SWAPPED, usual=False, finding="attention-over-batch")
 
 
+SCALE = re.compile(r"scal|temp|divisor", re.I)
+
+
 class FunctionSubject:
     """A function, as the examination sees it."""
 
     kind = "function"
 
-    def __init__(self, function, roles, framework):
-        self.function, self.roles, self.framework = function, roles, framework
-        self.name = calling.name_of(function)
-        self.given = Arguments(function, roles)
+    def __init__(self, function, roles, framework, name, numbers=(), inputs=None):
+        self.function, self.roles, self.framework, self.name = function, roles, framework, name
+        self.numbers = dict(numbers)  # of a module without matrices, whose function this is
+        self.given = Arguments(function, roles, inputs)
         self.to_framework = calling.to_framework(framework)
         self.has_matrices = self.given.has("W_V") or self.given.has("W_Q")
         self.output_place = None  # among the arrays that come back
         self.meanings = mask_formats.AGREED + mask_formats.documented(function)
+        if self.given.must_give("mask"):  # then none has a meaning that is agreed on: many add it
+            self.meanings += mask_formats.ADDED
 
     @functools.cached_property
     def fillings(self):
@@ -88,8 +94,14 @@ class FunctionSubject:
         return question
 
     def designs(self):
-        """What counts as right: the equation, and nothing around it."""
-        return {"hide": [RIGHT["hide"], ALWAYS_CAUSAL]}
+        """What counts as right: the equation, with a divisor that the constructor was given, and nothing around it."""
+        scale = [RIGHT["scale"]]
+        for name, number in self.numbers.items():
+            if SCALE.search(name) and number > 0:
+                for factor, words in ((number, f"× {number:g}"), (1 / number, f"/ {number:g}")):
+                    form = scaled_by(lambda case, queries, values, factor=factor: factor)
+                    scale.append(Form("", "scale", form, f"{words}, its attribute {name}"))
+        return {"hide": [RIGHT["hide"], ALWAYS_CAUSAL], "scale": scale}
 
     def more_forms(self):
         """Mistakes that only this subject can have."""
@@ -112,6 +124,10 @@ class FunctionSubject:
             weights = compute(first.case, right=asking.right)[1]
             if any(fits(array, weights) for array in first.reply.others[: self.output_place]):
                 yield asking.finding("returns-swapped")
+
+    def fresh(self):
+        """Something to call that has kept nothing."""
+        return self.function
 
     def answer_for(self, layout, X):
         """Put token vectors of one's own: (them, the output), for questions about what moves."""
@@ -203,13 +219,14 @@ class FunctionSubject:
             arguments[name_of[role]] = packed[0] if layout.loops else packed
         for name, matrix in case.matrices.items():
             arguments[name_of[name if name.startswith("b_") else f"W_{name}"]] = matrix
-        arguments |= self.given.settings(case)
+        arguments |= self.given.settings(case, start=question.start)
         return with_masks(arguments, self.given, question, case, how, batch)
 
     def _call(self, layout, question, case, how):
         arguments = self.arguments(layout, question, case, how)
         if arguments is None:
             return Reply(error=CannotBeExaminedError("this mask cannot be said in this form"))
+        self.given.note(arguments)
         return self._read(
             layout, case, calling.call(self.function, arguments, converter(self.framework, question.precision))
         )

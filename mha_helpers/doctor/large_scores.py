@@ -6,13 +6,15 @@ from mha_helpers.doctor.asking import Note, Untested
 from mha_helpers.doctor.equation import Form, compute, fits, weighed_by
 from mha_helpers.doctor.mask_steps import RENORMALISED, RIGHT_RULE, RULES
 from mha_helpers.doctor.masks_compared import form_with as _form
-from mha_helpers.doctor.vocabulary import DESIGN, LIMIT
+from mha_helpers.doctor.vocabulary import DESIGN, LIMIT, NOTE
 
 # What X is multiplied by, for scores of about 1e2, 1e4 and 1e6.
 SPREADS = ((8.0, "scores of about 1e2"), (80.0, "scores of about 1e4"), (800.0, "scores of about 1e6"))
 
 
+# What fits into float16 was chosen so, by BERT and many after it; a score of that size is rare.
 FITS_FLOAT16 = ("−10000", "−65504", "−65500", "−50000")
+FAR = ("−1e6", "−1e+06", "−100000", "−9999", "−1e5")  # far below any score that is seen in practice
 
 
 def _without_maximum(dtype, empty):
@@ -61,7 +63,7 @@ def _mask_in_half_precision(asking, masks, precision):
     """The number that hides may be none in half precision."""
     subject, layout = asking.subject, asking.layout
     for settled in masks.values():
-        if settled.rule.slug or settled.how[1].entries == "added, -1e9 hides":
+        if settled.rule.slug or settled.rule.replaces or settled.how[1].entries == "added, -1e9 hides":
             continue
         kind = "pairs" if "pairs" in settled.kinds else settled.kinds[0]
         question = subject.mask_question(layout, kind).but(f"a mask in {precision}", precision=precision)
@@ -124,7 +126,7 @@ def _outrun(asking, masks, flag_is_understood):
     """A finite number in place of -inf: whether scores of up to a million reach it."""
     subject, layout = asking.subject, asking.layout
     for settled in masks.values():
-        if settled.rule.slug or settled.how[1].entries.startswith("added"):
+        if settled.rule.slug or settled.rule.replaces or settled.how[1].entries.startswith("added"):
             continue
         kind = "pairs" if "pairs" in settled.kinds else settled.kinds[0]
         for spread, size in ((25.0, "1e3"), (250.0, "1e5"), (800.0, "1e6")):
@@ -158,8 +160,8 @@ def _reached(asking, heard, words):
         mask = RIGHT_RULE if heard.case.is_causal else rule
         altered = _form(asking, mask, flag)
         if fits(heard.output, compute(heard.case, [altered], right=asking.right)[0], 0.02):
-            # What fits into float16 was chosen so, by BERT and many after it; a score of that size is rare.
-            severity = DESIGN if rule.text.split()[-1] in FITS_FLOAT16 else LIMIT
+            number = rule.text.split()[-1]
+            severity = DESIGN if number in FITS_FLOAT16 else NOTE if number in FAR else LIMIT
             yield asking.finding("mask-tiny-number", altered, where=((words,), ("smaller scores",)), severity=severity)
             return True
     rule = (RIGHT_RULE, RENORMALISED) if heard.case.is_causal else (RENORMALISED, RIGHT_RULE)

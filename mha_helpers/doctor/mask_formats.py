@@ -132,7 +132,8 @@ def formats(role, meanings):
 
 EVERY_MEANING = tuple(ENTRIES)
 AGREED = ("True may attend",)
-AGREED_IN_NUMBERS = ("1 may attend", "1.0 may attend", "added, -inf hides", "added, -1e9 hides")
+ADDED = ("added, -inf hides", "added, -1e9 hides")
+AGREED_IN_NUMBERS = ("1 may attend", "1.0 may attend", *ADDED)
 
 
 def documented(function):
@@ -142,7 +143,7 @@ def documented(function):
     if re.search(
         r"additive|added to the (attention )?(scores|logits)|-inf|−inf|float mask|0 (for|where)[^.]{0,60}-", text
     ):
-        meanings += ["added, -inf hides", "added, -1e9 hides"]
+        meanings += ADDED
     hides = r"(hid|mask(ed|s)? out|ignor|pad|exclu|not attend|block|must not|may not|not allowed|disallow|masked)"
     if re.search(rf"\b(true|1s?|ones?|non-?zero)\b[^.;]{{0,60}}{hides}", text):
         meanings += ["True hides", "1 hides", "1.0 hides"]

@@ -25,6 +25,7 @@ class Rule:
     text: str
     change: object
     apply: object
+    replaces: bool = False  # what is built in: where a mask is given, nothing else holds
 
 
 def _unchanged(allowed):
@@ -232,6 +233,7 @@ COINCIDING = [
     for text, axis in (("head", 1), ("query", 2))
 ]
 RIGHT_RULE = Rule("", "hidden scores become −inf", _unchanged, _hide)
+REPLACING = Rule("", "the mask alone, in place of the causal one", _unchanged, _hide, replaces=True)
 # As good, but for rows in which everything is hidden: they come out as an average.
 RIGHT_RULES = (
     RIGHT_RULE,

@@ -9,7 +9,15 @@ from mha_helpers.doctor import causal_flag, mask_formats
 from mha_helpers.doctor.asking import Note, Untested
 from mha_helpers.doctor.equation import fits
 from mha_helpers.doctor.mask_formats import EXPANDED, MINIMAL, MaskFormat
-from mha_helpers.doctor.mask_steps import COINCIDING, DOUBLE_RULES, RIGHT_RULE, RIGHT_RULES, RULES
+from mha_helpers.doctor.mask_steps import (
+    ALWAYS_CAUSAL,
+    COINCIDING,
+    DOUBLE_RULES,
+    REPLACING,
+    RIGHT_RULE,
+    RIGHT_RULES,
+    RULES,
+)
 from mha_helpers.doctor.masks_compared import (
     LONG,
     TRAITS,
@@ -19,7 +27,7 @@ from mha_helpers.doctor.masks_compared import (
     rule_findings,
     rules_for,
 )
-from mha_helpers.doctor.vocabulary import DESIGN, WRONG
+from mha_helpers.doctor.vocabulary import NOTE
 
 KINDS = {
     "mask": ("padding", "shared", "pairs", "heads"),
@@ -75,7 +83,12 @@ def _is_right(asking, heard):
         wanted = predicted(asking, heard, form_with(asking, rule))
         if fits(heard.output, wanted):
             return True
-    if heard.question.mask == "padding" and not heard.question.is_cross and wanted is not None and wanted.ndim == 3:
+    if (
+        heard.question.mask in ("padding", "empty padding")
+        and not heard.question.is_cross
+        and wanted is not None
+        and wanted.ndim == 3
+    ):
         # What comes out for padding is nobody's concern: some set it to 0.
         seen = np.broadcast_to(heard.case.allowed, (len(wanted), 1, 1, wanted.shape[1]))[:, 0, 0]
         return fits(heard.output, np.where(seen[..., None], wanted, np.nan))
@@ -94,6 +107,13 @@ def _one_mask(asking, role):
         yield Untested(f"the argument {name} ({refused or 'no form of a mask was taken'})")
         return None
     right = {key: one for key, one in heard.items() if _is_right(asking, one)}
+    if not right and asking.right["hide"] is ALWAYS_CAUSAL:
+        replacing = {key: one for key, one in heard.items() if _is_used(asking, one, REPLACING)}
+        meanings = [how.entries for _, how in replacing]
+        if meanings and all(key in replacing for key in heard if key[1].entries == meanings[0]):
+            how = next(how for _, how in replacing)
+            yield asking.finding("causal-lost-with-mask", severity=NOTE, evidence=f"`{name}` is read as {how}.")
+            return Settled((name, how), REPLACING, tuple({kind for kind, one in replacing if one == how}))
     by_meaning = defaultdict(set)
     for kind, how in right:
         by_meaning[how.entries].add(kind)
@@ -277,8 +297,7 @@ def _rows_that_see_nothing(asking, role, settled):
             yield asking.finding("mask-outer-nan")
             return
         if broken.any():
-            severity = DESIGN if subject.is_torchs_own else WRONG
-            yield asking.finding("mask-full-row-nan", where=((TRAITS[kind],), ()), severity=severity)
+            yield asking.finding("mask-full-row-nan", where=((TRAITS[kind],), ()))
             return
         if not fits(heard.output, wanted) and not _is_right(asking, heard):
             yield asking.unnamed(f"With {TRAITS[kind]} other rows change, too.", "")

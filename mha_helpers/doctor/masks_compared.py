@@ -23,7 +23,7 @@ def always(asking):
 
 def form_with(asking, mask=RIGHT_RULE, flag=RIGHT_RULE, join=None):
     """The step `hide` with these rules, on top of what the plain call does there."""
-    return hiding(mask, flag, always=always(asking), join=join)
+    return hiding(mask, flag, always=None if mask.replaces else always(asking), join=join)
 
 
 def predicted(asking, heard, form):

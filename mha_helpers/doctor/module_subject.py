@@ -1,5 +1,6 @@
 """A module or layer with parameters of its own, as the examination sees it."""
 
+import copy
 import functools
 import itertools
 import re
@@ -18,7 +19,10 @@ from mha_helpers.doctor.signature import CannotBeExaminedError
 from mha_helpers.doctor.subject import Arguments, converter, with_masks
 from mha_helpers.doctor.vocabulary import DESIGN
 
+RELATIVE = re.compile(r"relative_att|relative_pos|position_bias")
 POSITIONS = re.compile(r"rel(ative)?_?(pos|bias|emb|k|v|att)|pos(ition)?s?_?(emb|bias|enc|table)|bias_table", re.I)
+ADAPTERS = re.compile(r"lora_?[ab]?\b|adapter", re.I)  # what they add is 0 to begin with
+INSIDE = re.compile(r"^(\w*att(n|ention)?\w*|mha)$", re.I)
 LENGTHS = re.compile(r"(seq|block|context|max|n_ctx|length|len|tokens|positions|patches|window)", re.I)
 CHANNELS_FIRST = (lambda array: array.swapaxes(1, 2), lambda array: array.swapaxes(1, 2) if array.ndim == 3 else array)
 IMAGE = (
@@ -45,9 +49,9 @@ class ModuleSubject:
 
     kind = "module"
 
-    def __init__(self, adapter, roles):
+    def __init__(self, adapter, roles, inputs=None):
         self.adapter = self.function = adapter
-        self.given = Arguments(adapter.signature_of, roles)
+        self.given = Arguments(adapter.signature_of, roles, inputs)
         self.framework = adapter.framework
         self.to_framework = calling.to_framework(adapter.framework)
         self.name = adapter.name
@@ -124,7 +128,9 @@ class ModuleSubject:
         """Numbers on which mistakes show: as if it had been trained, not as it was set up."""
         rng = np.random.default_rng(17)
         self.units = [
-            unit for unit in self.units if not any(POSITIONS.search(path) for path in unit.paths)
+            unit
+            for unit in self.units
+            if not any(POSITIONS.search(path) or ADAPTERS.search(path) for path in unit.paths)
         ] or self.units
         values, placed = {}, {path for unit in self.units for path in (*unit.paths, *unit.biases)}
         for one in self.found:
@@ -139,7 +145,7 @@ class ModuleSubject:
                 values[one.path] = centre + 0.3 * rng.normal(size=one.value.shape)
             elif one.value.size == 1 and not one.value.any():
                 values[one.path] = np.ones_like(one.value)  # a gate that is shut lets nothing be seen
-            elif POSITIONS.search(one.path):
+            elif POSITIONS.search(one.path) or ADAPTERS.search(one.path):
                 values[one.path] = np.zeros_like(one.value)  # what is left is attention without it
                 self.set_to_zero.append(one.path)
         self.adapter.set(values)
@@ -149,15 +155,17 @@ class ModuleSubject:
 
     @property
     def unplaced(self):
-        """Parameters that are none of attention's four matrices, nor a layer norm's."""
+        """Parameters that are none of attention's four matrices; a norm's may stand anywhere around it."""
         spare = {path for unit in spare_units(self.units) for path in unit.paths}
         return [
             one
             for one in self.found
-            if (one.path not in self.placed or one.path in spare)
-            and one.kind in ("other", "bias", "matrix")
-            and one.path not in self.set_to_zero
+            if (one.path not in self.placed or one.path in spare) and one.path not in self.set_to_zero
         ]
+
+    def attention_inside(self):
+        """Modules inside that seem to be attention, where this is more than that."""
+        return [f"`.{path}`" for path in self.adapter.inside() if INSIDE.search(path.rpartition(".")[2])][:2]
 
     # ---- layouts -----------------------------------------------------------------------------
 
@@ -334,7 +342,7 @@ class ModuleSubject:
                 continue
             packed = layout.axes[0](array)
             arguments[self.given.name_of[role]] = packed[0] if layout.loops else packed
-        settings = self.given.settings(case, own_sizes=True)
+        settings = self.given.settings(case, own_sizes=True, start=question.start)
         arguments |= {name: value for name, value in settings.items() if name not in arguments}
         return with_masks(arguments, self.given, question, case, how, batch)
 
@@ -342,6 +350,7 @@ class ModuleSubject:
         arguments = self.arguments(layout, question, case, how)
         if arguments is None:
             return Reply(error=CannotBeExaminedError("this mask cannot be said in this form"))
+        self.given.note(arguments)
         function = self.adapter if question.precision is None else self._half(question.precision)
         answer = calling.call(function, arguments, converter(self.framework, question.precision))
         if answer.error is not None:
@@ -406,7 +415,10 @@ class ModuleSubject:
     def severity_of(self, name, severity):
         # T5 and others learn a bias for each distance, and leave the scale to the first weights; and a module may be
         # a whole block, which adds its input.
-        by_design = name == "mha-residual-added" or (name == "scale-missing" and self.set_to_zero)
+        relative = bool(self.set_to_zero or RELATIVE.search(self.source))
+        by_design = name == "mha-residual-added" or (name == "scale-missing" and relative)
+        # Built for one sequence: a context that need not be given isn't used.
+        by_design |= name == "cross-attends-to-itself" and not self.given.must_give("context")
         return DESIGN if by_design else severity
 
     def trusts(self, layout, plain):
@@ -424,6 +436,10 @@ class ModuleSubject:
             whole = "add" in layout.right or asking.right["add"].text != RIGHT["add"].text
             whole |= "multihead" in re.sub("[^a-z]", "", self.name.lower())
             yield asking.finding("mha-no-output-projection", severity=None if whole else DESIGN)
+
+    def fresh(self):
+        """Something to call that has kept nothing."""
+        return copy.deepcopy(self.adapter)
 
     def answer_for(self, layout, X):
         question = self.plain_questions(layout)[0]

@@ -174,16 +174,25 @@ class _Explaining:
             if not finished:
                 yield Untested("some combinations of two and three mistakes, for want of time")
             return known
-        reason = (
-            "Its parameters could not be read as those of attention in any layout that the doctor knows, so its "
-            "equation was not compared. "
-        )
-        yield CannotTell(
-            reason + f"This may be by design: {seen.properties}"
-            if seen.broken
-            else reason + "Nothing that can be told without them is wrong."
-        )
+        yield CannotTell(_unreadable(asking.subject, seen, unknown, finished))
         return known
+
+
+def _unreadable(subject, seen, unknown, finished):
+    """Why there is no verdict, which parameters have no place, and what to examine instead."""
+    reason = "Its parameters could not be read as those of attention in any layout that the doctor knows, so its "
+    reason += "equation was not compared. "
+    if unknown:
+        paths = [one.path for one in unknown]
+        reason += f"These have no place in attention's equation: {', '.join(paths[:5])}{' ...' * (len(paths) > 5)}. "
+    inside = subject.attention_inside()
+    if inside:
+        reason += f"It looks like more than attention: examine its {' or '.join(inside)}. "
+    elif seen.broken:
+        reason += f"This may be by design: {seen.properties} "
+    if not finished:
+        reason += "The doctor's own search ended for want of time. "
+    return reason.strip()
 
 
 def _names(combination):

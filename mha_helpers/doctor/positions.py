@@ -18,6 +18,11 @@ def hints(subject):
 
 
 def _angles(n_tokens, width, base):
+    """The angles of half as many features as given; `base` may also hold the frequencies themselves."""
+    if isinstance(base, np.ndarray):
+        if len(base) != width // 2:
+            raise DoesNotFitError
+        return np.arange(n_tokens)[:, None] * base
     return np.arange(n_tokens)[:, None] * base ** (-np.arange(0, width, 2) / width)
 
 
@@ -85,7 +90,8 @@ def _bases(subject):
     if subject.given.filling.table is not None:
         return [position_arguments.BASE]
     numbers = subject.adapter.numbers()
-    return [n for name, n in numbers.items() if re.search(r"(theta|base)$", name, re.I) and n > 1][:1] or [10000.0]
+    said = [n for name, n in numbers.items() if re.search(r"(theta|base)$", name, re.I) and n > 1][:1] or [10000.0]
+    return said + list(subject.adapter.frequencies().values())[:2]
 
 
 def _part(rotate, width):
@@ -130,7 +136,7 @@ def mistakes(subject):
     """Forms of the step `place` that are mistakes, where anything speaks of rotary positions."""
     if not hints(subject):
         return []
-    [base], forms = _bases(subject), []
+    base, forms = _bases(subject)[-1], []
     turns = {"halves": lambda X: rotate_halves(X, base), "pairs": lambda X: rotate_pairs(X, base)}
     for words, turn in turns.items():
         forms += [

@@ -26,6 +26,8 @@ class Question:
     precision : {"float16", "bfloat16"}, optional
     three : bool, optional
         Whether queries, keys and values come from three different sequences.
+    start : int, optional
+        How many tokens are in a cache already.
     negative : bool, optional
         Whether all scores are far below 0: about -1e3. Only functions can be asked so.
     """
@@ -42,6 +44,7 @@ class Question:
     precision: str | None = None
     three: bool = False
     negative: bool = False
+    start: int = 0
     seed: int = 0
 
     def but(self, trait, **changes):

@@ -99,11 +99,17 @@ class Report:
         return [finding.name for finding in self.findings if finding.is_sick]
 
     @property
+    def has_notes(self):
+        """Whether it is healthy, and there is something worth knowing."""
+        return bool(self.healthy and self.findings)
+
+    @property
     def verdict(self):
         if self.healthy is None:
             return "could not be examined"
         if self.healthy:
-            return "healthy"
+            noted = [finding.name or "unnamed" for finding in self.findings]
+            return "healthy" + (f", with notes: {', '.join(noted)}" if noted else "")
         sick = [finding for finding in self.findings if finding.is_sick]
         return "sick: " + ", ".join(finding.name or "unnamed" for finding in sick)
 

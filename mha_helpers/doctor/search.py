@@ -68,11 +68,11 @@ def designs_that_fit(case, target, designs, right):
     list of dict of str to Form
         Whole equations, those with fewest unusual forms first.
     """
-    found, spots = [], _spots(target)
+    found, near = [], _near(target)
 
     def descend(i, given, chosen):
         if i == len(STEPS):
-            if given[0].shape == target.shape and _near(given[0], target, spots) and fits(target, given[0]):
+            if given[0].shape == target.shape and near(given[0]) and fits(target, given[0]):
                 found.append(chosen)
             return
         for form in designs.get(STEPS[i]) or (right[STEPS[i]],):
@@ -88,16 +88,14 @@ def designs_that_fit(case, target, designs, right):
     return sorted(found, key=lambda way: sum(way[step] is not form for step, form in plain.items()))
 
 
-def _spots(target):
-    """A few entries that tell most outputs apart at less cost than all of them."""
+def _near(target):
+    """Whether an output is near the target in a few entries: these tell most apart at less cost than all of them."""
     finite = np.flatnonzero(np.isfinite(target))
-    return finite[[0, len(finite) // 2, -1]] if len(finite) else finite
-
-
-def _near(output, target, spots):
+    spots = finite[[0, len(finite) // 2, -1]] if len(finite) else finite
+    wanted = target.ravel()[spots]
     room = 10 * TOLERANCE * np.abs(target[np.isfinite(target)]).max(initial=1e-3)
-    off = np.abs(output.ravel()[spots] - target.ravel()[spots])
-    return not (off > room).any()  # NaN passes, and is looked at closely
+    # NaN passes, and is looked at closely.
+    return lambda output: not (np.abs(output.ravel()[spots] - wanted) > room).any()
 
 
 def _confirmed(forms, right, answers):
@@ -147,11 +145,7 @@ class _Search:
                 self.by_step[form.step].append(form)
         # How many steps from here on can be altered: a branch that cannot reach `count` is not entered.
         self.left = [sum(bool(self.by_step[step]) for step in STEPS[i:]) for i in range(len(STEPS) + 1)]
-        # A few entries tell most outputs apart at less cost than all of them.
-        finite = np.flatnonzero(np.isfinite(target))
-        self.spots = finite[[0, len(finite) // 2, -1]] if len(finite) else finite
-        self.wanted = target.ravel()[self.spots]
-        self.room = 10 * TOLERANCE * np.abs(target[np.isfinite(target)]).max(initial=1e-3)
+        self.near = _near(target)
         self.stopped = False
         self.found = []
 
@@ -185,8 +179,5 @@ class _Search:
     def _compare(self, output, chosen, rare):
         if output.shape != self.target.shape or (rare != self.rare and self.rare < self.count and self.rare):
             return  # with fewer rare forms it was tried before
-        off = np.abs(output.ravel()[self.spots] - self.wanted)
-        if (off > self.room).any():  # NaN passes, and is looked at closely
-            return
-        if fits(self.target, output):
+        if self.near(output) and fits(self.target, output):
             self.found.append(chosen)

@@ -99,7 +99,7 @@ def _documented(function):
     return inspect.Signature(parameters)
 
 
-def read(function, given=None, *, is_module=False):
+def read(function, given=None, inputs=(), *, is_module=False):
     """Say what each argument of a function is.
 
     Parameters
@@ -107,6 +107,8 @@ def read(function, given=None, *, is_module=False):
     function : callable
     given : dict of str to str, optional
         Roles by argument name, from the user.
+    inputs : collection of str, optional
+        The arguments whose values the user gives.
     is_module : bool, optional
         Whether the matrices are its own, so that none is expected among the arguments.
 
@@ -124,6 +126,7 @@ def read(function, given=None, *, is_module=False):
     if parameters is None:
         return {"x": "X"}
     roles = {}
+    parameters = [parameter for parameter in parameters if parameter.name not in inputs]
     for parameter in parameters:
         plain = re.sub("[^a-z0-9]", "", parameter.name.lower())
         roles[parameter.name] = (given or {}).get(parameter.name, ROLE_OF.get(plain, "") or _by_part(plain))
@@ -138,9 +141,11 @@ def read(function, given=None, *, is_module=False):
         _by_position(roles, required, is_module)
         unknown = [name for name in required if not roles[name]]
     if unknown:
+        listed = ", ".join(f"`{name}`" for name in unknown)
         raise CannotBeExaminedError(
-            f"the argument{'s' * (len(unknown) > 1)} {', '.join(unknown)} cannot be told; say what they are with "
-            f"examine(..., names={{{unknown[0]!r}: 'mask'}}): one of {', '.join(NAMES)}"
+            f"it is not known what its argument{'s' * (len(unknown) > 1)} {listed} should be given. Either say what "
+            f"{'each' if len(unknown) > 1 else 'it'} is, examine(..., names={{{unknown[0]!r}: ...}}), with one of: "
+            f"{', '.join(NAMES)}; or give what a call needs, examine(..., inputs={{{unknown[0]!r}: ...}})"
         )
     return roles
 
@@ -153,6 +158,8 @@ def _by_part(plain):
     """What a part of a name says, where the whole name says nothing."""
     if "mask" in plain and not plain.startswith(("use", "is", "return", "apply", "no")):
         return "padding" if "pad" in plain or "key" in plain else "mask"
+    if "length" in plain and plain.endswith(("lengths", "lens")):
+        return "lengths"
     return ""
 
 

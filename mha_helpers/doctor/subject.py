@@ -61,9 +61,13 @@ class Arguments:
         Whose signature counts.
     roles : dict of str to str
         By argument's name, as `signature.read` gives them.
+    inputs : dict, optional
+        What further arguments are given, by name: a value, or a function of (batch, tokens).
     """
 
-    def __init__(self, function, roles):
+    def __init__(self, function, roles, inputs=None):
+        self.inputs = inputs or {}
+        self.seen = {}  # by argument's name: every value that it was given
         self.parameters = parameters_of(function) or ()
         self.required = [p.name for p in self.parameters if p.default is p.empty]
         self.name_of = {}
@@ -115,7 +119,21 @@ class Arguments:
         if self.must_give("scale"):
             settings[self.name_of["scale"]] = (case.d_model // case.n_heads) ** -0.5
         first = case.X if case.X is not None else case.heads[0][:, 0]
-        return settings | position_arguments.values(self, self.filling.table, first.shape[1], len(first), start)
+        batch, n_tokens = len(first), first.shape[1]
+        further = {name: value(batch, n_tokens) if callable(value) else value for name, value in self.inputs.items()}
+        return settings | position_arguments.values(self, self.filling.table, n_tokens, batch, start) | further
+
+    def note(self, arguments):
+        """Remember what a call is given."""
+        for parameter in self.parameters:
+            value = arguments.get(parameter.name, parameter.default)
+            plain = value is None or isinstance(value, (bool, int, float, str, type))
+            self.seen.setdefault(parameter.name, set()).add(value if plain else "varied")
+
+    @property
+    def never_varied(self):
+        """The arguments that had the same value in every call."""
+        return [name for name, values in self.seen.items() if len(values) == 1 and "varied" not in values]
 
     def _has_a_number(self, role):
         """Whether an argument's default is a number, such as a dropout that is on."""
@@ -125,7 +143,7 @@ class Arguments:
 
 def with_masks(arguments, given, question, case, how, batch):
     """Add the mask and the causal flag to a call's arguments; None where the mask cannot be said in this form."""
-    full = (batch, case.n_heads, question.n_queries, question.keys)
+    full = (batch, case.n_heads, question.n_queries, question.keys + question.start)
     if question.mask is not None and how is not None:
         mask = how[1].of(case.allowed, full)
         if mask is None:

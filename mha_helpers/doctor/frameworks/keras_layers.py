@@ -82,6 +82,12 @@ class KerasLayer:
     def buffers(self):
         return []
 
+    def inside(self):
+        return []
+
+    def frequencies(self):
+        return {}
+
     def source(self):
         try:
             return inspect.getsource(type(self.original))

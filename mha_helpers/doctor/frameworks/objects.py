@@ -84,6 +84,12 @@ class PythonObject:
     def buffers(self):
         return []
 
+    def inside(self):
+        return []
+
+    def frequencies(self):
+        return {}
+
     def source(self):
         try:
             return inspect.getsource(type(self.original))

@@ -2,11 +2,13 @@
 
 import copy
 import inspect
+import itertools
 import re
 
 import numpy as np
 
 from mha_helpers.doctor.frameworks import Found
+from mha_helpers.doctor.signature import CannotBeExaminedError
 
 NORMS = ("LayerNorm", "RMSNorm", "GroupNorm", "BatchNorm")
 
@@ -17,6 +19,8 @@ class TorchModule:
     framework = "torch"
 
     def __init__(self, module):
+        import torch
+
         self.original = module
         try:
             self.module = copy.deepcopy(module)
@@ -26,6 +30,26 @@ class TorchModule:
             self.module = module
         self.module.eval()
         self.module.float()
+        if any(isinstance(one, torch.nn.parameter.UninitializedParameter) for one in self.module.parameters()):
+            self._settle_widths()
+
+    def _settle_widths(self):
+        """Lazy modules learn their widths from a first call."""
+        import torch
+
+        names = [p.name for p in inspect.signature(self.module.forward).parameters.values() if p.default is p.empty]
+        error = None
+        for count, width in itertools.product((len(names), 3, 1), (64, 32, 16, 8, 128, 256, 512, 768)):
+            attempt = copy.deepcopy(self.module)
+            given = [torch.zeros(2, 5, width)] * count + [None] * (len(names) - count)
+            try:
+                attempt(*given)
+            except Exception as raised:  # another width may do
+                error = raised
+                continue
+            self.module = attempt
+            return
+        raise CannotBeExaminedError(f"{self.name} has lazy parameters; call it once, then give it: {error}")
 
     @property
     def name(self):
@@ -124,6 +148,18 @@ class TorchModule:
     def flags(self):
         """True and False among its attributes."""
         return {name: value for name, value in vars(self.module).items() if isinstance(value, bool)}
+
+    def inside(self):
+        """Paths of the modules inside that have parameters."""
+        return [path for path, one in self.module.named_modules() if path and any(True for _ in one.parameters())]
+
+    def frequencies(self):
+        """Buffers that may hold the angles of rotary positions."""
+        return {
+            name: value.cpu().double().numpy()
+            for name, value in self.module.named_buffers()
+            if "freq" in name.lower() and value.ndim == 1 and value.is_floating_point()
+        }
 
     def buffers(self):
         return [name for name, _ in self.module.named_buffers()]

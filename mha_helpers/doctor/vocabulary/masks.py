@@ -1,6 +1,6 @@
 """Names of what goes wrong with masks and the causal flag."""
 
-from mha_helpers.doctor.vocabulary.word import LEAK, WRONG, Word
+from mha_helpers.doctor.vocabulary.word import LEAK, NOTE, Word
 
 WORDS = {
     "mask-ignored": Word("The mask is taken and not used.", "pass it on to the scores", LEAK),
@@ -79,7 +79,7 @@ WORDS = {
     "mask-full-row-nan": Word(
         "A query that may see nothing becomes NaN.",
         "give such rows zeros: where(mask.any(-1, keepdims=True), weights, 0)",
-        WRONG,
+        NOTE,
         "https://github.com/pytorch/pytorch/issues/41508",
     ),
     "mask-outer-nan": Word(

@@ -8,8 +8,9 @@ IMPORTED = "wrong only with imported weights"
 LIMIT = "numerical limits"
 HARMLESS = "harmless"
 DESIGN = "a deliberate design"
-SEVERITIES = (LEAK, WRONG, IMPORTED, LIMIT, HARMLESS, DESIGN)
-HEALTHY = (HARMLESS, DESIGN)
+NOTE = "worth knowing"
+SEVERITIES = (LEAK, WRONG, IMPORTED, LIMIT, NOTE, HARMLESS, DESIGN)
+HEALTHY = (NOTE, HARMLESS, DESIGN)  # a right model may do so, too
 
 
 @dataclass(frozen=True)
