@@ -13,8 +13,9 @@ from mha_helpers.doctor.mask_steps import ALWAYS_CAUSAL
 from mha_helpers.doctor.report import Finding
 from mha_helpers.doctor.vocabulary import WORDS, WRONG
 
-SECONDS = 18.0  # for one report
-SEARCH_SECONDS = 10.0  # of these, at most, for the plain call
+SECONDS = 9.0  # for one report
+SEARCH_SECONDS = 6.0  # of these, at most, for the plain call
+READ_SECONDS = 1.5  # of these, at most, for unusual ways to read the parameters
 
 
 FEW = 4  # designs of a step in an unusual layout
@@ -67,6 +68,7 @@ class Asking:
         # On this thread's own time: what is found doesn't depend on how busy the machine is.
         self.deadline = time.thread_time() + SECONDS
         self.search_until = time.thread_time() + SEARCH_SECONDS
+        self.read_until = time.thread_time() + READ_SECONDS
         self.known = None
         self.found = ()  # the findings so far
         self.calls = 0

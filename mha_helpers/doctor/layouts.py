@@ -59,6 +59,21 @@ class Layout:
     joined: bool = False
 
 
+class Lazily:
+    """A sequence that is made as far as it is looked at, once."""
+
+    def __init__(self, items):
+        self._left, self._made = iter(items), []
+
+    def __getitem__(self, i):
+        while len(self._made) <= i:
+            try:
+                self._made.append(next(self._left))
+            except StopIteration:
+                raise IndexError(i) from None
+        return self._made[i]
+
+
 @dataclass(frozen=True)
 class Reply:
     """What came back for a question: the output in the equation's axes, or why there is none."""

@@ -11,7 +11,7 @@ from mha_helpers.doctor import calling, mask_formats, norms_and_residuals, posit
 from mha_helpers.doctor.asking import Untested
 from mha_helpers.doctor.equation import RIGHT, Case
 from mha_helpers.doctor.heads import numbers_of_heads, widths_of_heads
-from mha_helpers.doctor.layouts import SAME, SWAPPED, Layout, Reply, item_of
+from mha_helpers.doctor.layouts import SAME, SWAPPED, Layout, Lazily, Reply, item_of
 from mha_helpers.doctor.mask_steps import ALWAYS_CAUSAL
 from mha_helpers.doctor.parameter_orders import parameter_orders
 from mha_helpers.doctor.parameters import spare_units, units_of
@@ -41,6 +41,7 @@ AXES = {
 BATCH_FIRST = re.compile(
     r"^\s*(b|bs|bsz|batch|batch_size|n_batch|nb|nbatches)\s*,\s*\w+\s*(,\s*\w+\s*)?=\s*\w+\.(shape|size)", re.I | re.M
 )
+MOST_KEPT = 8
 MOST_READINGS, MOST_TRIES, MOST_FILLINGS, MOST_WIDTHS = 400, 600, 24, 3
 
 
@@ -65,7 +66,7 @@ class ModuleSubject:
         self.tokens = None  # where only one number of tokens is taken
         self.heard = {}
         self.set_to_zero = []  # learnt positions
-        self._designs = {}
+        self._designs, self._matrices = {}, {}
         self.d_model = self._find_width()
         self._set_numbers()
 
@@ -172,8 +173,8 @@ class ModuleSubject:
     @property
     def layouts(self):
         if not hasattr(self, "_layouts"):
-            self._layouts = list(itertools.islice(self._make_layouts(), MOST_READINGS))
-            if not self._layouts:
+            self._layouts = Lazily(itertools.islice(self._make_layouts(), MOST_READINGS))
+            if next(iter(self._layouts), None) is None:
                 paths = ", ".join(one.path for one in self.found[:8])
                 raise CannotBeExaminedError(f"{self.name}'s parameters ({paths}) cannot be read as those of attention")
         return self._layouts
@@ -226,6 +227,15 @@ class ModuleSubject:
     def _says_batch_first(self):
         """Whether its source unpacks a shape with the batch first."""
         return bool(BATCH_FIRST.search(self.source))
+
+    def matrices_of(self, layout):
+        """The parameters as this layout reads them; the last few are kept, as they may be large."""
+        key = id(layout)
+        if key not in self._matrices:
+            if len(self._matrices) >= MOST_KEPT:
+                self._matrices.pop(next(iter(self._matrices)))
+            self._matrices[key] = layout.matrices(self.values)
+        return self._matrices[key]
 
     # ---- one question ------------------------------------------------------------------------
 
@@ -285,7 +295,7 @@ class ModuleSubject:
     def case(self, layout, question):
         case = self._plain_case(question)
         return case.changed(
-            matrices=layout.matrices(self.values), n_heads=layout.n_heads, n_kv_heads=layout.n_kv_heads,
+            matrices=self.matrices_of(layout), n_heads=layout.n_heads, n_kv_heads=layout.n_kv_heads,
             allowed=questions.allowed(question, layout.n_heads), is_causal=question.is_causal,
         )  # fmt: skip
 
@@ -372,7 +382,7 @@ class ModuleSubject:
         """Pick the output from all arrays that came back."""
         if reply.error is not None:
             return reply
-        matrices = layout.matrices(self.values)
+        matrices = self.matrices_of(layout)
         width = (
             matrices["O"].shape[1] if "O" in matrices else matrices["V"].shape[1] // layout.n_kv_heads * layout.n_heads
         )
@@ -432,7 +442,7 @@ class ModuleSubject:
             yield Untested(f"{', '.join(self.set_to_zero)} (set to 0)")
         if "dropout" in self.source.lower():
             yield Untested("dropout in training")
-        if layout.n_heads > 1 and "O" not in layout.matrices(self.values):
+        if layout.n_heads > 1 and "O" not in self.matrices_of(layout):
             whole = "add" in layout.right or asking.right["add"].text != RIGHT["add"].text
             whole |= "multihead" in re.sub("[^a-z]", "", self.name.lower())
             yield asking.finding("mha-no-output-projection", severity=None if whole else DESIGN)

@@ -1,5 +1,7 @@
 """Calls without a mask: the layout in which they are right, or else the mistakes that explain them."""
 
+import time
+
 from mha_helpers.doctor import named_mistakes, side_effects
 from mha_helpers.doctor.asking import CannotTell, Untested
 from mha_helpers.doctor.equation import RIGHT, compute, fits
@@ -39,6 +41,8 @@ def _right_in(asking, layouts, answering, errors):
     """The first layout in which the plain calls are right; the others are added to those that answer or stop."""
     subject = asking.subject
     for layout in layouts:
+        if not layout.usual and time.thread_time() > asking.read_until:
+            break
         heard = asking.hear(layout, subject.plain_questions(layout)[0])
         if heard.output is None:
             errors.append((layout, heard.reply))

@@ -112,16 +112,39 @@ def _confirmed(forms, right, answers):
 
 def _alike(case, forms, right):
     """Group the forms that give the same on this case, the most common one first; drop what changes nothing."""
-    unaltered = _fingerprint(compute(case, right=right)[0])
+    before = _step_by_step(case, right)
+    unaltered = _fingerprint(before[-1][0])
     groups, first = {}, {}
     for form in sorted(forms, key=lambda form: form.rare):
-        output = compute(case, [form], right=right)[0]
+        output = _from_here(case, form, before, right)
         mark = None if output is None else _fingerprint(output)
         if mark is None or mark == unaltered:
             continue
         leader = first.setdefault((form.step, mark), form)
         groups.setdefault(leader, []).append(form)
     return groups
+
+
+def _step_by_step(case, right):
+    """What each step gives, and before the first one nothing."""
+    given = [None]
+    with np.errstate(all="ignore"):
+        for step in STEPS:
+            given.append(right[step].run(case, given[-1]))
+    return given
+
+
+def _from_here(case, form, before, right):
+    """The output with one step altered; what comes before it is known."""
+    i = STEPS.index(form.step)
+    with np.errstate(all="ignore"):
+        try:
+            given = form.run(case, before[i])
+            for step in STEPS[i + 1 :]:
+                given = right[step].run(case, given)
+        except UNCOMPUTABLE:
+            return None
+    return given[0]
 
 
 def _fingerprint(output):

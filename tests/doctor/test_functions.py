@@ -142,7 +142,6 @@ def with_mask(hide):
         ("mask-ignored", lambda scores, mask: softmax_out_of_nothing(scores)),
         ("mask-added-boolean", lambda scores, mask: softmax_out_of_nothing(scores + mask)),
         ("mask-tiny-number", lambda scores, mask: softmax_out_of_nothing(np.where(mask, scores, -10))),
-        ("mask-full-row-nan", lambda scores, mask: softmax_out_of_nothing(np.where(mask, scores, -np.inf))),
         ("", lambda scores, mask: softmax_out_of_nothing(np.where(mask, scores, -1e9))),
         (None, lambda scores, mask: attention.softmax_or_zeros(np.where(mask, scores, -np.inf))),
     ],
@@ -151,9 +150,16 @@ def test_masks(name, hide):
     report = doctor.examine(with_mask(hide))
     if not name:
         assert report.healthy, report
+        assert not report.has_notes
     else:
         assert explains(name, report), report
         assert len(report.names) == 1, report
+
+
+def test_nan_for_a_row_that_sees_nothing_is_a_note():
+    report = doctor.examine(with_mask(lambda scores, mask: softmax_out_of_nothing(np.where(mask, scores, -np.inf))))
+    assert report.healthy
+    assert report.verdict == "healthy, with notes: mask-full-row-nan"
 
 
 def test_a_position_says_what_names_do_not():

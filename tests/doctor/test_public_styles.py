@@ -1,0 +1,188 @@
+"""Ways in which public code differs from a textbook's: what it is handed, what it normalises, what it keeps."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from torch import nn  # noqa: E402
+from torch.nn import functional as F  # noqa: E402
+
+from mha_helpers import doctor  # noqa: E402
+
+
+def rotated(X, cos, sin):
+    """By halves; X has the shape (batch, heads, tokens, d_head)."""
+    one, other = X.chunk(2, dim=-1)
+    return X * cos + torch.cat([-other, one], dim=-1) * sin
+
+
+class Grouped(nn.Module):
+    """Four heads of queries, two of keys and values."""
+
+    def __init__(self, width=64, n_heads=4, kv_heads=2):
+        super().__init__()
+        self.n_heads, self.kv_heads, self.head_dim = n_heads, kv_heads, width // n_heads
+        self.q_proj = nn.Linear(width, width, bias=False)
+        self.k_proj = nn.Linear(width, kv_heads * self.head_dim, bias=False)
+        self.v_proj = nn.Linear(width, kv_heads * self.head_dim, bias=False)
+        self.o_proj = nn.Linear(width, width, bias=False)
+
+    def heads(self, x):
+        projected = ((self.q_proj, self.n_heads), (self.k_proj, self.kv_heads), (self.v_proj, self.kv_heads))
+        return [proj(x).unflatten(-1, (n, self.head_dim)).transpose(1, 2) for proj, n in projected]
+
+    def attend(self, q, k, v, **options):
+        k, v = (one.repeat_interleave(self.n_heads // one.shape[1], dim=1) for one in (k, v))
+        return self.o_proj(F.scaled_dot_product_attention(q, k, v, **options).transpose(1, 2).flatten(2))
+
+
+class TablesApart(Grouped):
+    def forward(self, x, cos, sin):
+        q, k, v = self.heads(x)
+        return self.attend(rotated(q, cos, sin), rotated(k, cos, sin), v, is_causal=True)
+
+
+class TablesTogether(Grouped):
+    """With a table for each sample, and None as its default."""
+
+    def forward(self, hidden_states, position_embeddings=None, attention_mask=None):
+        q, k, v = self.heads(hidden_states)
+        cos, sin = (one.unsqueeze(1) for one in position_embeddings)
+        return self.attend(rotated(q, cos, sin), rotated(k, cos, sin), v, attn_mask=attention_mask)
+
+
+class ComplexTable(Grouped):
+    def forward(self, x, freqs_cis):
+        q, k, v = self.heads(x)
+        turn = lambda X: torch.view_as_real(torch.view_as_complex(X.unflatten(-1, (-1, 2))) * freqs_cis).flatten(-2)  # noqa: E731
+        return self.attend(turn(q), turn(k), v)
+
+
+class Normed(Grouped):
+    """Queries and keys are normalised by heads, and then rotated."""
+
+    def __init__(self):
+        super().__init__()
+        self.k_norm, self.q_norm = (nn.RMSNorm(self.head_dim, eps=1e-6) for _ in range(2))  # in an unusual order
+
+    def forward(self, x, cos, sin):
+        q, k, v = self.heads(x)
+        q, k = self.q_norm(q), self.k_norm(k)
+        return self.attend(rotated(q, cos, sin), rotated(k, cos, sin), v, is_causal=True)
+
+
+class MaskHoldsCausality(Grouped):
+    def forward(self, x, mask=None):
+        return self.attend(*self.heads(x), attn_mask=mask, is_causal=mask is None and x.shape[1] > 1)
+
+
+class KeptInside(Grouped):
+    """A cache in the module itself; `joined` puts old and new together."""
+
+    def __init__(self, joined):
+        super().__init__()
+        self.kept, self.joined = None, joined
+
+    def forward(self, x, use_cache=False):
+        q, k, v = self.heads(x)
+        start = 0
+        if use_cache:
+            if self.kept is not None:
+                start = self.kept[0].shape[2]
+                k, v = self.joined(self.kept[0], k), self.joined(self.kept[1], v)
+            self.kept = k, v
+        seen = torch.ones(x.shape[1], k.shape[2], dtype=torch.bool).tril(start)
+        return self.attend(q, k, v, attn_mask=seen)
+
+
+def after(old, new):
+    return torch.cat([old, new], dim=2)
+
+
+class Scores(nn.Module):
+    """No matrices of its own, and a divisor from its constructor."""
+
+    def __init__(self, temperature):
+        super().__init__()
+        self.temperature = temperature
+
+    def forward(self, q, k, v, mask=None):
+        scores = q @ k.mT / self.temperature
+        return (scores if mask is None else scores.masked_fill(mask == 0, -1e9)).softmax(-1) @ v
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm1, self.norm2, self.attn = nn.LayerNorm(64), nn.LayerNorm(64), MaskHoldsCausality()
+        self.mlp = nn.Sequential(nn.Linear(64, 128), nn.GELU(), nn.Linear(128, 64))
+
+    def forward(self, x):
+        x = x + self.attn(self.norm1(x))
+        return x + self.mlp(self.norm2(x))
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        TablesApart(), TablesTogether(), ComplexTable(), Normed(), MaskHoldsCausality(), KeptInside(after), Scores(5.0),
+    ],
+    ids=lambda module: type(module).__name__,
+)  # fmt: skip
+def test_right_ones_are_healthy(module):
+    report = doctor.examine(module)
+    assert report.healthy, report
+
+
+def test_a_mask_that_replaces_causality_is_noted():
+    report = doctor.examine(MaskHoldsCausality())
+    assert report.verdict == "healthy, with notes: causal-lost-with-mask", report
+
+
+def test_a_broken_cache_inside_the_module_is_found():
+    report = doctor.examine(KeptInside(lambda old, new: torch.cat([new, old], dim=2)))
+    assert report.names == ["cache-differs"], report
+
+
+def test_a_mistake_beside_a_rotary_table_is_named():
+    class Unscaled(TablesApart):
+        def attend(self, q, k, v, **options):
+            return super().attend(q * self.head_dim**0.5, k, v, **options)
+
+    assert doctor.examine(Unscaled()).names == ["scale-missing"]
+
+
+def test_a_block_is_no_sick_attention():
+    report = doctor.examine(Block())
+    assert report.healthy is None
+    assert "examine its `.attn`" in report.reason
+
+
+def test_an_argument_that_was_never_varied_is_listed():
+    class WithSwitch(MaskHoldsCausality):
+        def forward(self, x, fast=False):
+            return super().forward(x)
+
+    assert any("fast" in text for text in doctor.examine(WithSwitch()).untested)
+
+
+def test_what_it_does_not_know_can_be_given():
+    class Windowed(MaskHoldsCausality):
+        def forward(self, x, reach, kinds):
+            assert kinds.shape == x.shape[:2]
+            return super().forward(x)
+
+    assert doctor.examine(Windowed()).healthy is None
+    inputs = {"reach": (-1, 0), "kinds": lambda batch, tokens: torch.zeros(batch, tokens)}
+    assert doctor.examine(Windowed(), inputs=inputs).healthy
+
+
+@pytest.mark.slow
+def test_the_answer_does_not_depend_on_the_size():
+    class DModel(MaskHoldsCausality):
+        def forward(self, x):
+            return self.attend(*self.heads(x), scale=x.shape[-1] ** -0.5)
+
+    assert [doctor.examine(DModel(width, n_heads, n_heads)).names for width, n_heads in ((64, 4), (768, 12))] == [
+        ["mha-scale-d-model"]
+    ] * 2
