@@ -95,16 +95,18 @@ def call(function, arguments, options=None, *, read, give=copied, numbers=None, 
     LinAlgError('Singular matrix')
     """
     options = options or {}
-    given, named = ({name: give(value) for name, value in some.items()} for some in (arguments, options))
+    before = arguments | options
+    after = {name: give(value) for name, value in before.items()}
+    given, named = [after[name] for name in arguments], {name: after[name] for name in options}
     # What NumPy would warn of (an overflow, NaN) is for the judge to say.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
             if seconds is None:
-                returned = function(*given.values(), **named)
+                returned = function(*given, **named)
             else:
                 with time_limit(seconds):
-                    returned = function(*given.values(), **named)
+                    returned = function(*given, **named)
             arrays = None if inspect.iscoroutine(returned) else read(returned)
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
@@ -112,7 +114,6 @@ def call(function, arguments, options=None, *, read, give=copied, numbers=None, 
             return Outcome(error=error)
         if inspect.iscoroutine(returned):
             returned.close()  # an `async def` that nobody awaits would complain when it is thrown away
-    before, after = arguments | options, given | named
     changed = (name for name in before if not _unchanged(before[name], after[name], give, numbers))
     return Outcome(returned, arrays, changed=next(changed, None))
 
@@ -191,8 +192,8 @@ def same(one, other, output=None):
         return _unreadable_alike(one.returned, other.returned)
     if len(one.arrays) != len(other.arrays):
         return False
-    pairs = list(zip(one.arrays, other.arrays, strict=True))
-    return all(equal(a, b) for a, b in (pairs if output is None else pairs[output : output + 1]))
+    some = slice(None) if output is None else slice(output, output + 1)
+    return all(map(equal, one.arrays[some], other.arrays[some]))
 
 
 def _unreadable_alike(one, other):

@@ -149,7 +149,7 @@ def recognise(catalogue, trials, is_single):
     def in_every_case(view):
         among = [] if all(trial.is_right for trial in view) else every
         for trial in view:
-            among = catalogue.alike(trial.case, trial.given, among)
+            among = among and catalogue.alike(trial.case, trial.given, among)
         return among
 
     def in_what_came_back(view, among=every, output=None):

@@ -1,7 +1,8 @@
 """`python -m tools.judge.mutants` changes one thing in the code, again and again, and counts how often tests notice.
 
 A mutant has one operator, constant, axis or comparison changed, inside a function. Each is tried against the tests of
-its own room alone (those that call the function, quickest first; none that are slow or need a browser), until the
+its own room alone (those that call the function, quickest first; none that needs a browser, and of the slow ones only the
+doctor's corpus), until the
 first failure. A survivor is a line that no test asks about. Seeded: the same code has the same mutants.
 
     python -m tools.judge.mutants                       # 60 a room, into mutants.json
@@ -20,6 +21,7 @@ import os
 import random
 import signal
 import sys
+import threading
 import time
 import types
 from pathlib import Path
@@ -38,6 +40,7 @@ ROOMS = {  # by room: where its code is, and where its tests are
     "doctor": (["doctor/**/*.py"], ["tests/doctor"]),
     "labs": (["labs/*.py"], ["tests/labs"]),
 }
+MARKED = {"doctor": ""}  # its tests are its corpus, which is slow
 ONLY_IN = {"labs": "compute"}  # the only functions of a room that are changed
 
 ARITHMETIC = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mod}
@@ -175,11 +178,13 @@ class Trials:
                     places.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
 
             before, began = session.testsfailed, time.monotonic()
+            threading.setprofile(look)  # the doctor examines in a thread of its own
             sys.setprofile(look)
             try:
                 self.run(session, i)
             finally:
                 sys.setprofile(None)
+                threading.setprofile(None)
             found[i] = (time.monotonic() - began, sorted(places), session.testsfailed == before)
         return found
 
@@ -264,7 +269,10 @@ def main(arguments=None):
         if child == 0:
             trials = Trials(room, given.count, given.seed)
             paths = [path for path in ROOMS[room][1] if (REPOSITORY / path).exists()]
-            pytest.main(["-q", "-n", "0", "-p", "no:cacheprovider", "--capture=no", *paths], plugins=[trials])
+            pytest.main(
+                ["-q", "-n", "0", "-m", MARKED.get(room, "not slow"), "-p", "no:cacheprovider", "--capture=no", *paths],
+                plugins=[trials],
+            )
             part.write_text(json.dumps(trials.results))
             os._exit(0)
         os.waitpid(child, 0)
