@@ -92,7 +92,8 @@ class Catalogue:
         if kind not in self._shelves[key]:  # of a huge result nothing is computed
             return ()
         number, tolerance = _fingerprint(given, output)
-        return {place for place, other in self._shelves[key][kind] if not abs(other - number) > tolerance}
+        with np.errstate(invalid="ignore"):
+            return {place for place, other in self._shelves[key][kind] if not abs(other - number) > tolerance}
 
 
 def _kind(outcome, output):

@@ -1,9 +1,9 @@
 """`python -m tools.judge.mutants` changes one thing in the code, again and again, and counts how often tests notice.
 
 A mutant has one operator, constant, axis or comparison changed, inside a function. Each is tried against the tests of
-its own room alone (those that call the function, quickest first; none that needs a browser, and of the slow ones only the
-doctor's corpus), until the
-first failure. A survivor is a line that no test asks about. Seeded: the same code has the same mutants.
+its own room alone (those that call the function, quickest first; none that needs a browser, and of the slow ones only
+the doctor's corpus), until the first failure. A survivor is a line that no test asks about. Seeded: the same code has
+the same mutants.
 
     python -m tools.judge.mutants                       # 60 a room, into mutants.json
     python -m tools.judge.mutants --rooms maths --count 20
