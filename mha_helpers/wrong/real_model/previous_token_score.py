@@ -120,23 +120,21 @@ def previous_how_often(weights):
     return _below(_is_largest(weights)).mean(axis=-1)
 
 
-@made_of(
-    *tuple(
-        lambda weights, offset=offset, finish=finish: finish(np.tril(weights, offset).sum(axis=-1))
-        for offset in (-1, 0)
-        for finish in (
-            lambda sums: sums[..., 1:].mean(axis=-1),
-            lambda sums: sums.mean(axis=-1),
-            lambda sums: sums.sum(axis=-1),
-            lambda sums: sums.mean(axis=-1) / sums.shape[-1],
-            lambda sums: sums.sum(axis=-1) / np.tri(sums.shape[-1], k=-1).sum(),
-            lambda sums: sums.sum(axis=-1) / np.tri(sums.shape[-1]).sum(),
-        )
-    )
+@also(
+    finish=(
+        lambda sums: sums[..., 1:].mean(axis=-1),
+        lambda sums: sums.mean(axis=-1),
+        lambda sums: sums.sum(axis=-1),
+        lambda sums: sums.mean(axis=-1) / sums.shape[-1],
+        lambda sums: sums.sum(axis=-1) / np.tri(sums.shape[-1], k=-1).sum(),
+        lambda sums: sums.sum(axis=-1) / np.tri(sums.shape[-1]).sum(),
+    ),
+    offset=(-1, 0),
 )
-def previous_all_before():
+def previous_all_before(weights, finish=lambda sums: sums[..., 1:].mean(axis=-1), offset=-1):
     """You take all tokens that come before, a triangle of the weights. Only the one *right* before counts, weights[...,
     i, i - 1]."""
+    return finish(np.tril(weights, offset).sum(axis=-1))
 
 
 @also(lambda weights: (_below(weights).sum(axis=-1) + _diagonal(weights, -2).sum(axis=-1)) / (weights.shape[-1] - 1))

@@ -12,11 +12,6 @@ def _reshaped(heads):
     return (*batch, seq_len, n_heads * d_head)
 
 
-def _old_width_after_swap(heads):
-    heads = heads.swapaxes(-3, -2)
-    return heads.reshape(*heads.shape[:-3], -1, heads.shape[-3] * heads.shape[-1])
-
-
 def _four_axes_only(heads):
     _batch, _n_heads, _seq_len, _d_head = heads.shape
     return combine_heads(heads)

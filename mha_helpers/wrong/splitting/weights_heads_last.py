@@ -3,8 +3,8 @@
 import numpy as np
 
 from mha_helpers.maths.attention import softmax
-from mha_helpers.wrong.catalogue import also, made_of, maker
-from mha_helpers.wrong.steps import normalised, swap
+from mha_helpers.wrong.catalogue import also, maker
+from mha_helpers.wrong.steps import exp_shares, normalised, root, swap
 
 
 def _scores(queries, keys):
@@ -21,16 +21,12 @@ def _root_of(size):
     return _scaled_by(lambda queries, keys: 1 / np.sqrt(size(queries, keys)))
 
 
-def _over(axis):
-    def wrong_weights(queries, keys):
-        scores = _scores(queries, keys) / np.sqrt(queries.shape[-1])
-        return normalised(np.exp(scores - scores.max(axis=axis, keepdims=True)), axis)
-
-    return wrong_weights
+def _over(queries, keys, axis):
+    return exp_shares(_scores(queries, keys) * root(queries), axis)
 
 
 def _right(queries, keys):
-    return softmax(_scores(queries, keys) / np.sqrt(queries.shape[-1]))
+    return softmax(_scores(queries, keys) * root(queries))
 
 
 def _reshaped(array):
@@ -39,17 +35,17 @@ def _reshaped(array):
     return array.reshape(batch, n_heads, n_tokens, d_head)
 
 
-@also(lambda queries, keys: softmax(queries @ swap(keys) / np.sqrt(queries.shape[-1])))
+@also(lambda queries, keys: softmax(queries @ swap(keys) * root(queries)))
 def heads_last_not_moved(queries, keys):
     """You multiply the last two axes as they come, heads by features. So heads are compared with heads, within one
     token. Queries must meet keys: first bring the heads in front of the tokens, in queries and in keys."""
-    return softmax(queries @ swap(keys) / np.sqrt(queries.shape[-1])).swapaxes(1, 2)
+    return softmax(queries @ swap(keys) * root(queries)).swapaxes(1, 2)
 
 
 def heads_last_reshaped(queries, keys):
     """The shape is right, but you brought the heads to the front with a reshape, which doesn't move any numbers, so
     tokens and heads are mixed. Swap the two axes instead: swapaxes(1, 2)."""
-    return softmax(_reshaped(queries) @ swap(_reshaped(keys)) / np.sqrt(queries.shape[-1]))
+    return softmax(_reshaped(queries) @ swap(_reshaped(keys)) * root(queries))
 
 
 @also(
@@ -67,21 +63,21 @@ def scores_keys_by_queries(queries, keys):
     return _right(keys, queries)
 
 
-@made_of(_over(-2))
-def softmax_over_queries():
+def softmax_over_queries(queries, keys):
     """Your columns sum to 1, not your rows: softmax runs along the queries. It belongs along the keys, axis=-1."""
+    return _over(queries, keys, -2)
 
 
-@made_of(
-    _over(1), lambda queries, keys: softmax(np.moveaxis(_scores(queries, keys), 1, -1) / np.sqrt(queries.shape[-1]))
-)
-def mha_softmax_over_heads():
+@also(lambda queries, keys: softmax(np.moveaxis(_scores(queries, keys), 1, -1) * root(queries)))
+def mha_softmax_over_heads(queries, keys):
     """Your weights sum to 1 over the heads. Each head shares out its own attention, over the keys: axis=-1."""
+    return _over(queries, keys, 1)
 
 
-@made_of(_over((-2, -1)), _over(None))
-def softmax_global():
+@also(axis=(None,))
+def softmax_global(queries, keys, axis=(-2, -1)):
     """You divide by one sum over several rows. Each row needs its own: axis=-1, keepdims=True."""
+    return _over(queries, keys, axis)
 
 
 @_scaled_by
@@ -92,7 +88,7 @@ def scale_missing(queries, keys):
 
 def scale_after_softmax(queries, keys):
     """You divide the weights, after the softmax. They then no longer add up to 1. Divide the scores."""
-    return softmax(_scores(queries, keys)) / np.sqrt(queries.shape[-1])
+    return softmax(_scores(queries, keys)) * root(queries)
 
 
 @_root_of
@@ -132,10 +128,10 @@ def scale_multiplied(queries, keys):
 @also(_scores)
 def returns_scores(queries, keys):
     """These are scores. The weights are their softmax, along the keys."""
-    return _scores(queries, keys) / np.sqrt(queries.shape[-1])
+    return _scores(queries, keys) * root(queries)
 
 
-@also(lambda queries, keys: softmax(np.einsum("bqhd,bkhd->bqk", queries, keys) / np.sqrt(queries.shape[-1])))
+@also(lambda queries, keys: softmax(np.einsum("bqhd,bkhd->bqk", queries, keys) * root(queries)))
 def mha_mean_heads(queries, keys):
     """You add the heads up or average them. Each head keeps weights of its own."""
     return _right(queries, keys).mean(axis=1)
@@ -143,4 +139,4 @@ def mha_mean_heads(queries, keys):
 
 def softmax_no_max(queries, keys):
     """Right for ordinary scores, but exp(1000) is too large for any float. Subtract each row's largest score first."""
-    return normalised(np.exp(_scores(queries, keys) / np.sqrt(queries.shape[-1])), -1)
+    return normalised(np.exp(_scores(queries, keys) * root(queries)), -1)
