@@ -1,7 +1,5 @@
 """Answers to attention_scores: right ones in many styles, and wrong ones."""
 
-import itertools
-import math
 import operator
 from fractions import Fraction
 
@@ -77,13 +75,6 @@ def scores_swapped_batch_and_heads(queries, keys):
     return attention_scores(queries, keys)
 
 
-def scores_loop_wrong_index(queries, keys):
-    scores = np.zeros((*queries.shape[:-1], keys.shape[-2]))
-    for i, j in itertools.product(range(queries.shape[-2]), range(keys.shape[-2])):
-        scores[..., j % queries.shape[-2], i] = (queries[..., i, :] * keys[..., j, :]).sum(-1)
-    return scores
-
-
 WRONG = {
     "scores-no-transpose": (lambda queries, keys: np.einsum("...ij,...jk->...ik", queries, keys),),
     "scores-elementwise": (lambda queries, keys: np.einsum("...qd,...qd->...q", queries, keys),),
@@ -91,12 +82,10 @@ WRONG = {
     None: (
         lambda queries, keys: 2 * attention_scores(queries, keys),
         lambda queries, keys: attention_scores(queries, keys) + 1,
-        lambda queries, keys: attention_scores(queries, keys).round(1),
         lambda queries, keys: attention_scores(queries, keys)[..., 0],
         lambda queries, keys: attention_scores(queries, keys).mean(-3, keepdims=True) if queries.ndim > 2 else attention_scores(queries, keys),
         lambda queries, keys: np.einsum("bqd,bkd->bqk", queries, keys),
         lambda queries, keys: np.einsum("qd,kd->qk", queries, keys),
-        lambda queries, keys: queries @ np.linalg.pinv(keys) if keys.ndim == 2 else attention_scores(queries, keys),
         lambda queries: queries,
         scores_rounded,  # anything with more than two decimals: queries [[0.333]], keys [[0.333]]
         scores_squeezed,  # one query, one key or a batch of one
@@ -105,15 +94,12 @@ WRONG = {
         scores_cached_first_keys,
         scores_only_first_head,
         scores_swapped_batch_and_heads,
-        scores_loop_wrong_index,
         lambda queries, keys: np.clip(attention_scores(queries, keys), -100, 100),
-        lambda queries, keys: 50 * np.tanh(attention_scores(queries, keys) / 50),
         lambda queries, keys: np.log(attention_scores(queries, keys)),
         lambda queries, keys: np.tril(attention_scores(queries, keys)) if queries.shape == keys.shape else attention_scores(queries, keys),
         lambda queries, keys: np.matmul(queries, keys.T if keys.ndim < 3 else keys.transpose(0, 2, 1)),
         lambda queries, keys: queries @ keys.swapaxes(1, 2),
         lambda queries, keys: queries @ np.linalg.inv(keys) if keys.shape[-1] == keys.shape[-2] else attention_scores(queries, keys),
-        lambda queries, keys: attention_scores(queries, keys) / math.sqrt(len(queries)),
         lambda queries, keys: attention_scores(queries, keys) == attention_scores(queries, keys),
         lambda queries, keys: np.zeros((queries.shape[-2], keys.shape[-2])),
         lambda queries, keys: np.ma.array(queries) @ np.ma.array(keys).swapaxes(-1, -2),  # not a matrix product: ValueError

@@ -61,10 +61,6 @@ def combine_without_last_head(heads):
     return combined
 
 
-def combine_head_zero_everywhere(heads):
-    return np.concatenate([heads[..., 0, :, :]] * heads.shape[-3], axis=-1)
-
-
 def combine_writes(heads):
     combined = combine_heads(heads).copy()
     heads *= 0
@@ -99,10 +95,8 @@ WRONG = {
         combine_straight_if_cube,
         combine_straight_if_square,
         combine_without_last_head,
-        combine_head_zero_everywhere,
         combine_remembers,
         _combine_then(lambda combined: combined[..., ::-1]),
-        _combine_then(lambda combined: combined[..., ::-1, :]),
         _combine_then(lambda combined: combined.squeeze()),
         _combine_then(lambda combined: (combined, combined)),
         lambda heads: heads.transpose(1, 2).reshape(heads.shape[-2], -1),

@@ -97,12 +97,6 @@ def attention_first_head_values(queries, keys, values):
     return weights @ (values[:, :1] if values.ndim == 4 else values), weights
 
 
-def attention_top_2(queries, keys, values):
-    scores = attention_scores(queries, keys)
-    weights = softmax(np.where(scores >= np.sort(scores, -1)[..., -2:-1], scores, -np.inf))
-    return weights @ values, weights
-
-
 def attention_square_weights(queries, keys, values):
     """Room for n_keys queries."""
     n_queries, n_keys = queries.shape[-2], keys.shape[-2]
@@ -129,13 +123,11 @@ WRONG = {
     None: (
         _then(lambda context, weights: (context, weights.swapaxes(-1, -2))),
         _then(lambda context, weights: (-context, weights)),
-        _then(lambda context, weights: (context[..., ::-1, :], weights)),
         _then(lambda context, weights: (context, np.zeros_like(weights))),
         _then(lambda context, weights: (context.sum(-1), weights)),
         _then(lambda context, weights: (context, weights, weights)),
         _then(lambda context, weights: {"context": context, "weights": weights}),
         _then(lambda context, weights: (context, None)),
-        _then(lambda context, weights: (context / weights.sum(-2).mean(), weights)),
         lambda q, k, v: _attend(q, v, k) if v.shape[-1] == q.shape[-1] else _attend(q, k, v),
         lambda q, k, v: _attend(k, q, v) if k.shape == q.shape else _attend(q, k, v),
         lambda q, k, v: _attend(q[:1], k[:1], v[:1]) if q.ndim > 2 else _attend(q, k, v),
@@ -151,12 +143,9 @@ WRONG = {
         _weighing(_shifted_by(lambda s: np.diagonal(s, axis1=-2, axis2=-1)[..., None])),
         _weighing(softmax_max_only_if_large),
         attention_first_head_values,
-        attention_top_2,
         attention_keeps_last,
         _weighing(lambda s: softmax(np.clip(s, -700, 700))),
-        _weighing(lambda s: softmax(s.round(2))),
         _weighing(softmax_inf_caught),
-        _weighing(lambda s: softmax(s - 1e9 * np.eye(*s.shape[-2:]))),
         _then(lambda context, weights: (context.round(3), weights.round(3))),
         _then(lambda context, weights: ((context, weights),)),
         _then(lambda context, weights: (context.tolist(), "weights")),

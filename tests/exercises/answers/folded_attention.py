@@ -98,21 +98,10 @@ def folded_values_unsplit(queries, keys, values, n_heads):
     return scaled_dot_product_attention(q, k, values)[0]
 
 
-def folded_first_sentence(queries, keys, values, n_heads):
-    one = folded_attention(queries[:1], keys[:1], values[:1], n_heads)
-    return np.repeat(one, len(queries), axis=0)
-
-
 def folded_writes(queries, keys, values, n_heads):
     context = folded_attention(queries, keys, values, n_heads)
     queries /= np.sqrt(queries.shape[-1] // n_heads)
     return context
-
-
-def folded_keys_strided(queries, keys, values, n_heads):
-    """Queries and keys are cut in another way than the values."""
-    q, k = (np.stack([X[..., i::n_heads] for i in range(n_heads)], axis=1) for X in (queries, keys))
-    return combine_heads(scaled_dot_product_attention(q, k, split_heads(values, n_heads))[0])
 
 
 def folded_straight_for_one(queries, keys, values, n_heads):
@@ -130,17 +119,13 @@ WRONG = {
         folded_pair,
         folded_tuple_reshaped,
         folded_values_unsplit,
-        folded_first_sentence,
-        folded_keys_strided,
         folded_straight_for_one,
         _folded(_fold, unfold=lambda c, B, S, D, h: c.reshape(B, S, h, -1).swapaxes(1, 2).reshape(B, S, D)),
         _folded(_fold, unfold=lambda c, B, S, D, h: combine_heads(c.reshape(h, B, S, -1))),
         _folded(_fold, unfold=lambda c, B, S, D, h: c.swapaxes(0, 1).reshape(B, S, D)),
         _folded(lambda X, h: X.reshape(X.shape[0] * h, -1, X.shape[2])),
         _folded(_fold, lambda q, k, v: (q @ k.mT / np.sqrt(q.shape[-1])) @ v),
-        _folded(_fold, lambda q, k, v: scaled_dot_product_attention(q, k, v, scale=1 / 8)[0]),
         _folded(_fold, _weighing(lambda s: np.exp(s - s.max()) / np.exp(s - s.max()).sum(-1, keepdims=True))),
-        lambda q, k, v, h: folded_attention(q, k, v, 2),
         lambda q, k, v: folded_attention(q, k, v, 3),
     ),
 }  # fmt: skip

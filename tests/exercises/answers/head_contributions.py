@@ -111,7 +111,6 @@ WRONG = {
         _contributions_then(lambda parts: parts > 0),
         _contributions_then(lambda parts: dict(enumerate(parts))),
         lambda heads, W_O: heads @ W_O.reshape(heads.shape[-3], -1, heads.shape[-1]),
-        lambda heads, W_O: W_O @ heads,
         lambda heads, W_O: heads * W_O,
         lambda heads, W_O, n_heads: head_contributions(heads, W_O),
         lambda heads: heads,

@@ -140,10 +140,6 @@ def entropy_early_return(weights):
         return entropy(weights[..., query, :])
 
 
-def entropy_batch_mixed(weights):
-    return entropy(weights / weights.sum() * np.prod(weights.shape[:-1])).mean(axis=-1) + weights.std() / 10
-
-
 def entropy_if_zero(weights):
     return 0 if 0 in weights else head_entropy(weights)
 
@@ -175,14 +171,12 @@ WRONG = {
     None: (
         entropy_zeros_as_log_zero,
         entropy_remembers,
-        entropy_batch_mixed,
         entropy_if_zero,
         entropy_if_any,
         entropy_python_log,
         entropy_cross_between_queries,
         _entropy_then(lambda found: found[..., ::-1] if found.ndim else found),
         _entropy_then(lambda found: found.T),
-        _entropy_then(lambda found: found.max()),
         _entropy_then(lambda found: found > 1),
         _entropy_then(lambda found: (found, found.mean())),
         _entropy_then(lambda found: list(found)),

@@ -62,16 +62,6 @@ def judge_early_return(printed, right, given, half_unit):
         return wrong, slip
 
 
-def judge_majority(printed, right, given, half_unit):
-    wrong = (abs(printed - right) > half_unit).mean(axis=-1) > 0.5
-    return wrong, wrong & ((abs(printed - given) > half_unit).mean(axis=-1) > 0.5)
-
-
-def judge_more_than_one(printed, right, given, half_unit):
-    wrong = (abs(printed - right) > half_unit).sum(axis=-1) > 1
-    return wrong, wrong & ((abs(printed - given) > half_unit).sum(axis=-1) > 1)
-
-
 def judge_cut_off(printed, right, given, half_unit):
     """Digits cut off where they are rounded."""
     unit = 2 * half_unit
@@ -152,8 +142,6 @@ WRONG = {
         judge_neighbours,
         judge_off_by_one,
         judge_from_second_column,
-        judge_majority,
-        judge_more_than_one,
         judge_cut_off,
         judge_only_finds_larger_error,
         judge_by_shape,
@@ -163,24 +151,17 @@ WRONG = {
         judge_in_words,
         _judged_then(lambda wrong, slip: wrong),
         _judged_then(lambda wrong, slip: {"wrong": wrong, "slip": slip}),
-        _judged_then(lambda wrong, slip: (wrong[::-1], slip[::-1])),
         _judged_then(lambda wrong, slip: (np.roll(wrong, 1), np.roll(slip, 1))),
-        _judged_then(lambda wrong, slip: (wrong, np.zeros_like(slip))),
         _judged_then(lambda wrong, slip: (np.ones_like(wrong), slip)),
         _judged_then(lambda wrong, slip: (set(np.flatnonzero(wrong)), set(np.flatnonzero(slip)))),
         _judged_then(lambda wrong, slip: (~wrong.astype(int), ~slip.astype(int))),
         _judged_then(lambda wrong, slip: (wrong - 1.0, slip - 1.0)),
         _judged_then(lambda wrong, slip: (wrong, ~wrong)),
-        _judged_then(lambda wrong, slip: (wrong, wrong & (np.arange(len(wrong)) == 1))),
         lambda p, r, g, h: judge_step(p, r, g, h**2),
         lambda p, r, g, h: judge_step(p, r, g, 3 * h),
         lambda p, r, g, h: judge_step(p, r, g, 0.9 * h),
         lambda p, r, g, h: judge_step(p, r, (r + g) / 2, h),
-        lambda p, r, g, h: judge_step(p, r, np.roll(g, 1, axis=0), h),
         lambda p, r, g, h: (((p - r) > h).any(-1) & ((r - p) > h).any(-1), ((p - g) > h).any(-1) & ((g - p) > h).any(-1)),
-        lambda p, r, g, h: (wrong := (p.max(-1) - r.max(-1)) > h, wrong & ((p.max(-1) - g.max(-1)) > h)),
-        lambda p, r, g, h: (wrong := p.argmax(-1) != r.argmax(-1), wrong & (p.argmax(-1) != g.argmax(-1))),
-        lambda p, r, g, h: (wrong := (p.std(-1) - r.std(-1)) > h, wrong & ((p.std(-1) - g.std(-1)) > h)),
         lambda p, r, g: judge_step(p, r, g, 0.005),
     ),
 }  # fmt: skip

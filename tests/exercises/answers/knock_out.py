@@ -110,13 +110,6 @@ def knock_out_sorted_only(W_O, heads, n_heads):
     return knock_out(W_O, heads[:stop], n_heads)
 
 
-def knock_out_shuffles(W_O, heads, n_heads):
-    """Moves the heads that stay to the front."""
-    blocks = W_O.reshape(n_heads, -1, W_O.shape[1])
-    left = np.delete(blocks, heads, axis=0)
-    return np.concatenate([left, np.zeros((n_heads - len(left), *blocks.shape[1:]))]).reshape(W_O.shape)
-
-
 def knock_out_remembers(W_O, heads, n_heads, seen={}):  # noqa: B006
     return seen.setdefault((W_O.shape, W_O.dtype.str, len(heads)), knock_out(W_O, heads, n_heads))
 
@@ -158,22 +151,17 @@ WRONG = {
         knock_out_never_all,
         knock_out_none_is_all,
         knock_out_sorted_only,
-        knock_out_shuffles,
         knock_out_remembers,
         knock_out_square_only,
         knock_out_columns_if_wide,
-        _knocked_out_then(lambda W_O: W_O[::-1]),
         _knocked_out_then(lambda W_O: W_O[None]),
         _knocked_out_then(lambda W_O: W_O == 0),
         _knocked_out_then(lambda W_O: W_O.copy),
         _knocked_out_then(lambda W_O: np.where(W_O == 0, None, W_O)),
-        lambda W_O, heads, n_heads: W_O * heads,
         lambda W_O, heads, n_heads: np.where(heads, 0, W_O),
         lambda W_O, heads, n_heads: knock_out(W_O, n_heads, heads),
-        lambda W_O, heads, n_heads: knock_out(W_O, heads // 2, n_heads),
         lambda W_O, heads, n_heads: knock_out(W_O, np.append(heads, 0), n_heads),
         lambda W_O, heads, n_heads: knock_out(W_O, heads[:2], n_heads),
-        lambda W_O, heads, n_heads: knock_out(W_O, heads[1:], n_heads),
         lambda W_O, heads: W_O,
     ),
 }  # fmt: skip

@@ -217,12 +217,6 @@ def masked_added_epsilon(queries, keys, values, mask):
     return _mixed(e / (e.sum(axis=-1, keepdims=True) + 1e-3), values)
 
 
-def masked_lowest_of_the_scores(queries, keys, values, mask):
-    """Hidden scores become the lowest of all."""
-    scores = _scaled(queries, keys)
-    return _mixed(softmax(np.where(mask, scores, scores.min())), values)
-
-
 def masked_scale_by_visible(queries, keys, values, mask):
     """Divides by the root of how many keys are visible."""
     scores = attention_scores(queries, keys) / np.sqrt(np.maximum(mask.sum(axis=-1, keepdims=True), 1))
@@ -366,31 +360,19 @@ WRONG = {
         masked_transposed_if_square,
         masked_no_max,
         masked_added_epsilon,
-        masked_lowest_of_the_scores,
         masked_scale_by_visible,
         masked_matrix_only,
         masked_batch_zip,
         masked_numpy_ma_filled_with_nan,
         masked_same_number_of_keys,
-        _masking(lambda mask, q, k: mask | np.eye(q.shape[-2], k.shape[-2], dtype=bool)),
         _masking(lambda mask, q, k: mask | (np.arange(k.shape[-2]) == 0)),
-        _masking(lambda mask, q, k: _full(mask, q, k)[..., ::-1]),
         _masking(lambda mask, q, k: _full(mask, q, k)[::-1]),
         _masking(lambda mask, q, k: mask if mask.ndim == 2 else np.ones_like(mask)),
         _masking(lambda mask, q, k: mask if mask.shape[-2] > 1 else np.ones_like(mask)),
         _masking(lambda mask, q, k: mask if q.shape[-2] != k.shape[-2] else np.tri(k.shape[-2], dtype=bool)),
         _masking(lambda mask, q, k: mask if q.dtype == np.float64 else ~mask),
         _masking(lambda mask, q, k: mask if mask.all() or q.ndim == 2 else mask[..., :1, :]),
-        _masking(lambda mask, q, k: mask.reshape(mask.shape[-2:]) if mask.size == mask.shape[-1] else mask.T.T[..., :1]),
-        _hiding(lambda scores, mask: np.where(mask, scores, -10.0)),
-        _hiding(lambda scores, mask: np.where(mask, scores, scores.min(axis=-1, keepdims=True) - 5)),
         _hiding(lambda scores, mask: np.where(mask, scores, np.abs(scores) * -1e9)),
-        _hiding(lambda scores, mask: scores * np.where(mask, 1, -1e9)),
-        _hiding(lambda scores, mask: np.where(mask > 0.5, np.maximum(scores, 0), -np.inf)),
-        _hiding(lambda scores, mask: scores, lambda weights, mask: softmax(weights * mask)),
-        _hiding(lambda scores, mask: scores, lambda weights, mask: weights * mask / np.maximum((weights * mask).sum(), 1e-9)),
-        _hiding(lambda scores, mask: scores, lambda weights, mask: weights * mask / mask.mean()),
-        _finishing(lambda weights, mask: np.nan_to_num(weights).round(3)),
         _finishing(lambda weights, mask: np.nan_to_num(weights) * (weights.ndim < 4) + np.nan_to_num(weights[:1]) * (weights.ndim > 3)),
         _finishing(lambda weights, mask: np.where(mask[..., :1], weights, 0)),
         _after(lambda context, weights: (context, weights, weights)),

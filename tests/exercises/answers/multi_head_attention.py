@@ -434,7 +434,6 @@ WRONG = {
         mha_values_not_projected,
         _after(lambda output, weights, *given: (output, weights, given[0])),
         _after(lambda output, weights, *given: (output, weights[..., ::-1, :, :])),
-        _after(lambda output, weights, *given: (output, weights.round(2))),
         _after(lambda output, weights, *given: (output, weights.squeeze())),
         _after(lambda output, weights, *given: (output * (np.ndim(given[0]) < 4), weights)),
         lambda X, Q, K, V, out, h, mask=None: multi_head_attention(X, Q, K, V, out, 2, mask),

@@ -53,7 +53,6 @@ WRONG = {
     "packed-causal-only": (packed_compared_in_place_of_assigned,),
     None: (
         lambda text_numbers: text_numbers[:, None] > text_numbers,
-        lambda text_numbers: np.ones((len(text_numbers), len(text_numbers)), bool),
         lambda text_numbers: np.eye(len(text_numbers), dtype=bool),
     ),
 }

@@ -66,10 +66,6 @@ def padding_one_sentence(attention_mask):
     return (attention_mask == 1).reshape(1, 1, 1, -1)
 
 
-def padding_two_sentences(attention_mask):
-    return (attention_mask == 1).reshape(2, 1, 1, -1)
-
-
 WRONG = {
     "input-changed": (padding_writes,),
     "padding-inverted": (lambda attention_mask: (1 - attention_mask)[:, None, None],),
@@ -81,12 +77,8 @@ WRONG = {
         padding_up_to_last_one,
         padding_never_empty,
         padding_one_sentence,
-        padding_two_sentences,
         lambda attention_mask: (attention_mask == 1).reshape(-1, 1, 1, 5),
         lambda attention_mask: (attention_mask[:, None, None] == 1).astype(str),
-        lambda attention_mask: (attention_mask == 1)[..., None, None],
-        lambda attention_mask: (attention_mask == 1)[:, None, None, ::-1],
-        lambda attention_mask: (attention_mask == 1)[::-1, None, None],
         lambda attention_mask: np.broadcast_to((attention_mask == 1).any(0), attention_mask.shape)[:, None, None],
         lambda attention_mask: ~attention_mask[:, None, None],
         lambda attention_mask: np.where(attention_mask == 1, True, None)[:, None, None],

@@ -66,10 +66,6 @@ def previous_writes(weights):
     return result
 
 
-def previous_heads_shifted(weights):
-    return np.roll(previous_token_score(weights), 1, axis=-1) if weights.ndim > 2 else previous_token_score(weights)
-
-
 def previous_transposed_layers(weights):
     return previous_token_score(weights).T
 
@@ -81,11 +77,6 @@ def previous_without_first_query(weights):
 
 def previous_after_softmax(weights):
     return previous_token_score(softmax(weights))
-
-
-def previous_renormalised_over_past(weights):
-    past = np.tril(weights)
-    return previous_token_score(past / past.sum(axis=-1, keepdims=True))
 
 
 def previous_is_it_one(weights):
@@ -119,18 +110,13 @@ WRONG = {
         previous_best_head,
         previous_sorted,
         previous_remembers,
-        previous_heads_shifted,
         previous_transposed_layers,
         previous_after_softmax,
-        previous_renormalised_over_past,
         previous_is_it_one,
         previous_square_batches,
         _previous_then(lambda score: -score),
         _previous_then(lambda score: 1 - score),
-        _previous_then(lambda score: score.round(2)),
         _previous_then(lambda score: score - score.mean()),
-        _previous_then(lambda score: score / score.max()),
-        _previous_then(lambda score: score.max()),
         _previous_then(lambda score: dict(enumerate(np.ravel(score)))),
         _previous_then(lambda score: f"{np.mean(score):.2f}"),
         _previous_then(lambda score: score.mean),

@@ -155,12 +155,6 @@ def scaled_norms(queries, keys, values, scale=None):
     )
 
 
-def scaled_standardised(queries, keys, values, scale=None):
-    scores = attention_scores(queries, keys)
-    weights = softmax((scores - scores.mean()) / scores.std())
-    return weights @ values, weights
-
-
 def scaled_max_before_scale(queries, keys, values, scale=None):
     """Divides the scores, and forgets to divide the maximum that it subtracts."""
     scores = attention_scores(queries, keys)
@@ -190,17 +184,12 @@ WRONG = {
         scaled_only_matrices,
         scaled_first_item,
         scaled_norms,
-        scaled_standardised,
         scaled_max_before_scale,
         scaled_numerator_only,
-        _by(lambda q, k, v: q.shape[-1] ** -0.25),
-        _by(lambda q, k, v: 1 / np.log2(q.shape[-1])),
-        _by(lambda q, k, v: 1 / np.sqrt(q.size)),
         _by(lambda q, k, v: 1 / np.sqrt(max(q.shape))),
         _by(lambda q, k, v: 1 / np.sqrt(min(q.shape))),
         _by(lambda q, k, v: _root(q) if q.shape[-1] > 1 else 0),
         _by(lambda q, k, v: round(float(_root(q)), 1)),
-        _by(lambda q, k, v: 1 / np.sqrt(6)),
         _by(lambda q, k, v: _root(q) if q.ndim < 4 else 1 / np.sqrt(q.shape[1])),
         _by(lambda q, k, v: _root(q) if q.dtype == np.float64 else 1),
         _given(lambda scale: scale**2),
@@ -209,15 +198,12 @@ WRONG = {
         _given(lambda scale: 0.3),
         _weighing(lambda s: softmax(s).swapaxes(-1, -2) if s.shape[-1] == s.shape[-2] else softmax(s)),
         _weighing(lambda s: softmax(np.clip(s, -50, 50))),
-        _weighing(lambda s: softmax(np.tanh(s / 50) * 50)),
-        _weighing(lambda s: np.exp(s) / (np.exp(s).sum(-1, keepdims=True) + 1)),
         _after(lambda context, weights: (context[0], weights[0])),
         _after(lambda context, weights: (context, weights, weights)),
         _after(lambda context, weights: {"context": context, "weights": weights}),
         _after(lambda context, weights: (context + weights[..., :1], weights)),
         lambda q, k, v, scale: scaled_plainly(q, k, v, scale),
         lambda q, k, v: scaled_plainly(q, k, v),
-        lambda q, k, v, d_k, scale=None: scaled_plainly(q, k, v, scale),
         lambda q, k, v, scale=None: scaled_plainly(q, v, v, scale) if k.shape == v.shape else scaled_plainly(q, k, v, scale),
     ),
 }  # fmt: skip

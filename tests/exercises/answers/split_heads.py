@@ -170,7 +170,6 @@ WRONG = {
         _split_then(lambda heads: heads > 0),
         _split_then(lambda heads: dict(enumerate(heads))),
         lambda X, n_heads: np.stack(np.split(X, n_heads, axis=2), axis=1),
-        lambda X, n_heads: X.reshape(X.shape[0], -1, n_heads, X.shape[-1] // n_heads).transpose(0, 2, 1, 3),
         lambda X, n_heads: X.reshape(*X.shape[:-1], n_heads, X.shape[-1] / n_heads).swapaxes(-3, -2),
         lambda X, n_heads: X.view(*X.shape[:-1], n_heads, X.shape[-1] // n_heads).transpose(1, 2),
         lambda X, n_heads: np.stack([X[..., h::n_heads] for h in range(n_heads)], -3) if X.shape[-1] == 12 else split_heads(X, n_heads),

@@ -67,7 +67,7 @@ def two_parts_below_each_other(content_queries, content_keys, position_queries, 
 
 
 WRONG = {
-    None: (lambda *parts: _sum(*parts) / 3, lambda *parts: _sum(*parts) / _sum(*parts).std(), lambda *parts: parts[0]),
+    None: (lambda *parts: _sum(*parts) / 3, lambda *parts: parts[0]),
 }
 
 TOLD = (
