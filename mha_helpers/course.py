@@ -123,15 +123,52 @@ NOTEBOOKS = (
     Notebook(
         "06_real_model",
         "A real model",
-        "What do a trained model's heads look at, and how would you know what they are for?",
+        "What do a trained model's heads attend to, and how would you know what they are for?",
         "real_model",
+        (
+            ("Run it on your function", 8),
+            ("What a head attends to", 10),
+            ("What “it” attends to", 7),
+            ("One head follows", 9),
+            ("Who would miss it?", 8),
+        ),
     ),
-    Notebook("07_heads_that_learn", "Learning", "How do heads come to do what they do?", "heads_that_learn"),
+    Notebook(
+        "07_heads_that_learn",
+        "Learning",
+        "How do heads come to do what they do?",
+        "heads_that_learn",
+        (
+            ("What comes next?", 7),
+            ("Backwards through attention", 13),
+            ("Train it", 6),
+            ("Who does what?", 9),
+            ("How the heads talk", 7),
+        ),
+    ),
     Notebook(
         "08_a_model_that_writes",
         "Writing",
         "What turns attention into a GPT, a model that writes?",
         "a_model_that_writes",
+        (
+            ("The whole model", 10),
+            ("It runs on your attention", 9),
+            ("Let it write", 10),
+            ("Nothing twice", 14),
+        ),
+    ),
+    Notebook(
+        "09_todays_heads",
+        "Today",
+        "What did today's models change about attention, and why?",
+        "todays_heads",
+        (
+            ("What a cache costs", 7),
+            ("Shared keys and values", 12),
+            ("Positions as angles", 15),
+            ("A window that slides", 8),
+        ),
     ),
 )
 WORKSHOPS = (

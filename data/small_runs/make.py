@@ -2,7 +2,7 @@
 
 Usage: python -m data.small_runs.make
 
-Takes about a minute. The losses and moments that the lab steps through go into `data/small_runs/`.
+Takes about two minutes. The losses and moments that the lab steps through go into `data/small_runs/`.
 """
 
 import json
@@ -10,6 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from mha_helpers.maths.grouped import grouped_attention
+from mha_helpers.maths.masks import causal_mask
+from mha_helpers.maths.rotary import rotate
+from mha_helpers.maths.tasks import repeated_sequences, two_before
+from mha_helpers.maths.training import PARTS, Training, what_heads_look_at
 from mha_helpers.model import small_runs
 from mha_helpers.model.data import ORIGIN, WEIGHTS
 from tools.table import print_table
@@ -25,6 +30,47 @@ def measured(training):
     right_when_writing = (guesses == drawn.targets)[drawn.counts].mean()
     found = small_runs.Outcome(seen.loss, seen.accuracy, float(right_when_writing))
     return {name: round(value, 4) for name, value in found._asdict().items()}
+
+
+def of_seed(seed):
+    """Train from a seed, and return what its heads do, as a dict."""
+    training = Training(repeated_sequences(), seed=seed).run(small_runs.N_STEPS)
+    jobs = what_heads_look_at(training.look().weights, training.held_out().periods)
+    without_notes = training.rows(without=[(0, 0), (0, 1)])
+    found = small_runs.OfSeed(
+        training.look().accuracy,
+        tuple(jobs[f"layer 0, head {head}"]["the token before"] for head in (0, 1)),
+        tuple(jobs[f"layer 1, head {head}"]["what followed"] for head in (0, 1)),
+        tuple(round(training.look(without=[(layer, head)]).accuracy, 3) for layer in (0, 1) for head in (0, 1)),
+        {part: round(training.look(reads={part: without_notes}).accuracy, 3) for part in PARTS},
+    )
+    return found._replace(right=round(found.right, 4))._asdict()
+
+
+def of_sharing(options):
+    """Train on two questions at once from five seeds, and return the shares of right answers."""
+    attend = {"attend": grouped_attention} if "n_kv_heads" in options else {}
+    trained = [
+        Training(two_before(), n_layers=1, batch=32, seed=seed, **options, **attend).run(200) for seed in range(5)
+    ]
+    return [round(training.look().accuracy, 2) for training in trained]
+
+
+def of_length(options):
+    """Train on 32 tokens from three seeds, and return the right guesses among 128 by where they stand."""
+    drawn = repeated_sequences(length=small_runs.LONGER).draw(np.random.default_rng(0), 128)
+    found = []
+    for seed in range(3):
+        training = Training(repeated_sequences(), seed=seed, **options).run(small_runs.N_STEPS)
+        # A learned vector that training never saw is left at 0: there is nothing better.
+        known = training.parameters["positions"]
+        training.parameters["positions"] = np.zeros((small_runs.LONGER, known.shape[1]), known.dtype)
+        training.parameters["positions"][: len(known)] = known
+        training.mask = causal_mask(small_runs.LONGER)
+        hit = (training.look(drawn).probabilities.argmax(axis=-1) == drawn.targets)[..., 0]
+        parts = [slice(0, 32), slice(32, 64), slice(64, 128)]
+        found.append([round(float(hit[:, part][drawn.counts[:, part]].mean()), 2) for part in parts])
+    return found
 
 
 def main():
@@ -44,6 +90,9 @@ def main():
         "commands": ["python -m data.small_runs.make"],
         "built": describe({WEIGHTS: weights}),
         "runs": runs,
+        "shared": {name: of_sharing(options) for name, options in small_runs.SHARED.items()},
+        "longer": {"learned vectors": of_length({}), "rotation": of_length({"rotate": rotate})},
+        "seeds": {seed: of_seed(seed) for seed in small_runs.SEEDS},
     }
     (TARGET / WEIGHTS).write_bytes(weights)
     (TARGET / ORIGIN).write_text(json.dumps(origin) + "\n", encoding="utf-8")

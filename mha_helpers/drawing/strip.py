@@ -4,7 +4,7 @@ from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.block import EVERYTHING, HEIGHT, WIDTH, block
 
 SCALE = 0.6
-BOX, GAP = (92, 94), 14
+BOX, GAP = (78, 94), 8
 TOP = 12
 LEFT = 24  # the block's words are left out: so much of it is empty
 
@@ -19,7 +19,7 @@ PARTS = {
     "05": ({"context 0", "context 1", "join 0", "join 1", "concat", "W_O", "output", "out", "on"}, (522, 54)),
 }
 BESIDE = {"A": "A  worked examples, checked", "B": "B  the same in PyTorch"}
-AFTER = {"06": "a real model", "07": "learning", "08": "writing"}
+AFTER = {"06": "a real model", "07": "learning", "08": "writing", "09": "today"}
 
 
 def strip(here, *, done=()):
@@ -50,12 +50,12 @@ def strip(here, *, done=()):
     if here in BESIDE:
         parts.append(svg.text(4, below, BESIDE[here], size=11, bold=True))
     top = (HEIGHT * SCALE - BOX[1]) / 2 + TOP
-    for (number, title), draw in zip(AFTER.items(), (_layers, _loss, _writes), strict=True):
+    for (number, title), draw in zip(AFTER.items(), (_layers, _loss, _writes, _shares), strict=True):
         parts.append(_box(x, top, lit=number == here))
-        parts.append(draw(x, top, style.HEADS[0] if number == here else style.QUIET))
+        parts.append(draw(x - 7, top, style.HEADS[0] if number == here else style.QUIET))
         parts.append(_badge(number, x + BOX[0] / 2, top, here, number in done))
         parts.append(svg.text(x + BOX[0] / 2, top + BOX[1] - 6, title, anchor="middle", size=11, bold=number == here))
-        if number != "08":
+        if number != "09":
             middle = top + BOX[1] / 2
             parts.append(svg.arrow(x + BOX[0], middle, x + BOX[0] + GAP + 6, middle, colour=style.QUIET, width=1.5))
         x += BOX[0] + GAP
@@ -107,3 +107,14 @@ def _writes(x, y, colour):
         for i, width in enumerate((60, 54, 58, 24))
     )
     return lines + svg.box(x + 44, y + 57, 5, 11, fill=colour)
+
+
+def _shares(x, y, colour):
+    """Draw four heads of queries that share two heads of keys and values."""
+    drawn = ""
+    for i in range(4):
+        left, shared = x + 20 + 16 * i, x + 28 + 32 * (i // 2)
+        drawn += svg.line(left + 4, y + 32, shared + 4, y + 56, colour=style.QUIET, width=1)
+        drawn += svg.circle(left + 4, y + 28, 5, fill=style.tint(colour, 0.5))
+        drawn += svg.box(shared - 3, y + 56, 14, 10, fill=colour)
+    return drawn

@@ -52,9 +52,10 @@ EXERCISES = {
         "recall_multi_head_attention",
         "previous_token_score",
         "head_entropy",
+        "search_heads",
         "knock_out",
     ),
-    "heads_that_learn": ("recall_softmax_jacobian", "attention_gradients"),
+    "heads_that_learn": ("attention_gradients", "full_OV", "composed_QK"),
     "a_model_that_writes": (
         "recall_causal_mask",
         "next_token_probabilities",
@@ -62,7 +63,8 @@ EXERCISES = {
         "mend_embed_new",
         "blockwise_attention",
     ),
-    "pytorch": ("weights_from_torch",),
+    "todays_heads": ("grouped_attention", "rotate", "mend_rotary_attention"),
+    "pytorch": ("weights_from_torch", "sdpa_mask"),
 }
 
 __all__ = ["exit_test", "keep_results", "stop_keeping"]

@@ -68,6 +68,40 @@ def padding_mask(attention_mask):
     return attention_mask.astype(bool)[:, None, None, :]
 
 
+@checked(attention_mask="batch n_keys of 1 (token) and 0 (padding)", n_new="count")
+def sdpa_mask(attention_mask, n_new):
+    """Make the mask that PyTorch's `F.scaled_dot_product_attention` needs when a cache holds all but the newest tokens.
+
+    Parameters
+    ----------
+    attention_mask : array_like of 1 and 0, shape (batch, n_keys)
+        1 for a token, 0 for padding, for old and new tokens, as a tokenizer and a cache give it.
+    n_new : int
+        How many queries there are: the last n_new of the keys' own tokens.
+
+    Returns
+    -------
+    ndarray of bool, shape (batch, 1, n_new, n_keys)
+        True where a query may attend to a key: a token, not padding, and not later than the query. The corner of the
+        triangle is at the bottom right.
+
+    Raises
+    ------
+    ValueError
+        If there are not two axes, an entry is neither 1 nor 0, or there are more new tokens than keys.
+
+    Examples
+    --------
+    >>> sdpa_mask([[0, 1, 1, 1]], n_new=2)[0, 0].astype(int)
+    array([[0, 1, 1, 0],
+           [0, 1, 1, 1]])
+    """
+    n_keys = attention_mask.shape[1]
+    if n_new > n_keys:
+        raise ValueError(f"there are {n_new} new tokens and {n_keys} keys; the keys must include the new tokens' own")
+    return padding_mask(attention_mask) & causal_mask(n_keys)[-n_new:]
+
+
 @checked(text_numbers="seq_len")
 def packed_mask(text_numbers):
     """Keep several texts apart that are packed into one sequence, each with its own past.

@@ -6,7 +6,7 @@ section 3.2.1 and its footnote 4, and those about a trained model's heads from C
 
 import numpy as np
 
-from mha_helpers.maths.shapes import checked
+from mha_helpers.maths.shapes import as_float_array, check_count, checked
 
 
 @checked(queries="n_pairs d_head", keys="n_pairs d_head")
@@ -197,3 +197,43 @@ def jacobian_norm(weights):
 def _check_positive(weights):
     if (weights < 0).any():
         raise ValueError(f"a weight is {weights.min()}; give weights as softmax returns them, 0 or more")
+
+
+def search_heads(shifts, n_searched):
+    """Choose the head with the largest mean on some sentences, and measure it on the others.
+
+    Parameters
+    ----------
+    shifts : array_like, shape (n_sentences, n_heads)
+        What was measured of each head in each sentence.
+    n_searched : int
+        How many sentences, from the first on, the search may see. The others are held out.
+
+    Returns
+    -------
+    head : int
+        The best one, counted from 0.
+    found : float
+        Its mean over the sentences that were searched: the highest of all heads, if only by luck.
+    held_out : float
+        Its mean over the others.
+
+    Raises
+    ------
+    ValueError
+        If shifts is not a table, or no sentence would be searched or held out.
+
+    Examples
+    --------
+    >>> search_heads([[0.1, 0.9], [0.2, 0.5], [0.3, 0.0]], n_searched=2)
+    (1, 0.7, 0.0)
+    """
+    shifts, n_searched = as_float_array("shifts", shifts), check_count("n_searched", n_searched)
+    if shifts.ndim != 2 or n_searched >= len(shifts):
+        raise ValueError(
+            f"shifts has shape {shifts.shape} and n_searched={n_searched}; give a row for each sentence and a column "
+            "for each head, and hold out at least one sentence"
+        )
+    means = shifts[:n_searched].mean(axis=0)
+    head = int(means.argmax())
+    return head, float(means[head]), float(shifts[n_searched:, head].mean())

@@ -17,6 +17,7 @@ from mha_helpers.maths.measures import previous_token_score
 from mha_helpers.maths.shapes import check_count, check_n_heads
 
 MATRICES = ("W_Q", "W_K", "W_V", "W_O")
+PARTS = ("queries", "keys", "values", "output")  # of a layer: what reads the rows that come into it
 HELD_OUT_SEED, HELD_OUT = 10_000, 256  # sequences that no training draws
 KEPT = 20  # after so many steps a training keeps what the model was
 
@@ -65,6 +66,11 @@ class Training:
         `gradients(queries, keys, values, d_context, mask)` returns `(d_queries, d_keys, d_values)`.
     has_W_O : bool, optional
         Whether the heads' outputs are mixed by a learned matrix, or left side by side.
+    n_kv_heads : int, optional
+        How many heads of keys and values the heads share; each its own unless given. `attend` must then know what to
+        do with fewer, as `grouped.grouped_attention` does.
+    rotate : callable, optional
+        `rotate(X)` turns queries and keys by their positions. There are then no vectors for positions.
 
     Attributes
     ----------
@@ -101,6 +107,8 @@ class Training:
         attend=masked_attention,
         gradients=attention_gradients,
         has_W_O=True,
+        n_kv_heads=None,
+        rotate=None,
     ):
         d_model = check_count("d_model", d_model)
         self.task, self.n_layers, self.n_heads = (
@@ -109,18 +117,22 @@ class Training:
             check_n_heads(n_heads, "d_model", d_model),
         )
         self.batch, self.rate, self.attend, self.gradients = check_count("batch", batch), rate, attend, gradients
-        self.has_W_O = has_W_O
+        self.has_W_O, self.rotate = has_W_O, rotate
+        self.n_kv_heads = check_n_heads(n_kv_heads or self.n_heads, "n_heads", self.n_heads)
         self.mask = causal_mask(task.length) if is_causal else np.ones((task.length, task.length), bool)
         self.rng = np.random.default_rng(seed)
         shapes = {"tokens": (task.n_tokens, d_model), "positions": (task.length, d_model)}
         shapes |= {f"{name}{i}": (d_model, d_model) for i in range(self.n_layers) for name in MATRICES}
+        d_kv = d_model // self.n_heads * self.n_kv_heads
+        shapes |= {f"{name}{i}": (d_model, d_kv) for i in range(self.n_layers) for name in ("W_K", "W_V")}
         shapes |= {"out": (d_model, task.n_questions * task.n_tokens)}
         # Equal heads are told apart by rounding alone; in float32 that can be enough for them to part within 250 steps.
         kind = np.float64 if heads_start_equal else np.float32
         self.parameters = {
             name: self.rng.normal(scale=d_model**-0.5, size=shape).astype(kind) for name, shape in shapes.items()
         }
-        self.parameters["positions"] *= 3  # large at first, so that heads can tell places apart from the beginning
+        if rotate is not None:
+            self.parameters["positions"] *= 0
         if heads_start_equal:
             self._repeat_first_head()
         if not has_W_O:
@@ -173,7 +185,7 @@ class Training:
         loss, gradients = self.loss_and_gradients(drawn)
         n = len(self.losses) + 1
         for name, gradient in gradients.items():
-            if name.startswith("W_O") and not self.has_W_O:
+            if (name.startswith("W_O") and not self.has_W_O) or (name == "positions" and self.rotate):
                 continue
             mean, square = self._means[name], self._squares[name]
             mean += 0.1 * (gradient - mean)
@@ -184,17 +196,23 @@ class Training:
         if n % KEPT == 0:
             self.moments[n] = self.parameters.copy()  # each step makes new arrays, so that these stay as they are
 
-    def _forwards(self, tokens, mask, W_Os=None):
+    def _forwards(self, tokens, mask, W_Os=None, reads=None):
         """Return the logits, and of each layer its input, queries, keys, values, combined heads and weights."""
         p, kept = self.parameters, []
         X = p["tokens"][tokens] + p["positions"][: tokens.shape[-1]]
         for i in range(self.n_layers):
             W_O = p[f"W_O{i}"] if W_Os is None else W_Os[i]
-            queries, keys, values = (split_heads(X @ p[f"{name}{i}"], self.n_heads) for name in MATRICES[:3])
+            read = dict.fromkeys(PARTS, X) | ((reads or {}) if i == self.n_layers - 1 else {})
+            queries, keys, values = (
+                split_heads(read[part] @ p[f"{name}{i}"], n_heads)
+                for part, name, n_heads in zip(PARTS, MATRICES, (self.n_heads, *[self.n_kv_heads] * 2), strict=False)
+            )
+            if self.rotate is not None:
+                queries, keys = (np.asarray(self.rotate(one), X.dtype) for one in (queries, keys))
             context, weights = self.attend(queries, keys, values, mask)
             combined = combine_heads(np.asarray(context, X.dtype))
             kept.append((X, queries, keys, values, combined, np.asarray(weights)))
-            X = X + combined @ W_O
+            X = read["output"] + combined @ W_O
         logits = (X @ p["out"]).reshape(*tokens.shape, self.task.n_questions, self.task.n_tokens)
         return X, logits, kept
 
@@ -225,7 +243,7 @@ class Training:
             X, queries, keys, values, combined, _ = kept[i]
             gradients[f"W_O{i}"] = _over_tokens(combined, d_X)
             d_context = split_heads(d_X @ p[f"W_O{i}"].T, self.n_heads)
-            d_heads = self.gradients(queries, keys, values, d_context, self.mask)
+            d_heads = self._gradients_of_heads(queries, keys, values, d_context)
             for name, d_head in zip(MATRICES, d_heads, strict=False):
                 d_projected = combine_heads(np.asarray(d_head, X.dtype))
                 gradients[f"{name}{i}"] = _over_tokens(X, d_projected)
@@ -236,7 +254,20 @@ class Training:
         np.add.at(gradients["tokens"], drawn.tokens, d_X)
         return loss, gradients
 
-    def look(self, drawn=None, *, is_causal=None, without=()):
+    def _gradients_of_heads(self, queries, keys, values, d_context):
+        """Go backwards through attention, through what the heads share, and through the rotation."""
+        each = self.n_heads // self.n_kv_heads
+        keys, values = (np.repeat(array, each, axis=1) for array in (keys, values))
+        found = [np.asarray(d) for d in self.gradients(queries, keys, values, d_context, self.mask)]
+        for i in (1, 2):  # what several heads use gets the sum of what comes back from them
+            batch, _, n, width = found[i].shape
+            found[i] = found[i].reshape(batch, self.n_kv_heads, each, n, width).sum(axis=2)
+        if self.rotate is not None:
+            mirror = np.tile([1, -1], found[0].shape[-1] // 2)  # turned in a mirror, it turns back
+            found[:2] = [mirror * self.rotate(mirror * d) for d in found[:2]]
+        return found
+
+    def look(self, drawn=None, *, is_causal=None, without=(), reads=None):
         """Run the model without learning.
 
         Parameters
@@ -247,21 +278,56 @@ class Training:
             As in training, unless given.
         without : list of (int, int), optional
             Heads to knock out, as (layer, head).
+        reads : dict of str to ndarray, optional
+            What a part of the last layer reads in place of the rows that come into it: by "queries", "keys", "values"
+            or "output" (to which the layer adds what it finds), rows as `rows` returns them. Changing one part alone
+            is path patching: Goldowsky-Dill et al. (2023), https://arxiv.org/abs/2304.05969.
 
         Returns
         -------
         Seen
+
+        Raises
+        ------
+        ValueError
+            If reads names a part that is not there.
         """
+        if unknown := set(reads or {}) - set(PARTS):
+            raise ValueError(f"a layer has no part {sorted(unknown)[0]!r}; choose one of {', '.join(PARTS)}")
         drawn = self.held_out() if drawn is None else drawn
         n = drawn.tokens.shape[-1]
         mask = self.mask[:n, :n] if is_causal is None else np.tri(n, dtype=bool) | (not is_causal)
-        W_Os = [
-            knock_out(self.parameters[f"W_O{i}"], [head for layer, head in without if layer == i], self.n_heads)
-            for i in range(self.n_layers)
-        ]
-        _, logits, kept = self._forwards(drawn.tokens, mask, W_Os)
+        _, logits, kept = self._forwards(drawn.tokens, mask, self._knocked_out(without), reads)
         loss, accuracy, probabilities = _judge(logits, drawn)
         return Seen(loss, accuracy, np.array([weights for *_, weights in kept]), probabilities)
+
+    def rows(self, drawn=None, *, layer=None, without=()):
+        """Return what comes into a layer: each token's row, with what the layers before have added.
+
+        Parameters
+        ----------
+        drawn : Batch, optional
+            As for `look`.
+        layer : int, optional
+            The last one unless given; n_layers stands for what the logits are made from.
+        without : list of (int, int), optional
+            Heads whose part is left out, as (layer, head).
+
+        Returns
+        -------
+        ndarray, shape (batch, n, d_model)
+        """
+        drawn = self.held_out() if drawn is None else drawn
+        n = drawn.tokens.shape[-1]
+        X, _, kept = self._forwards(drawn.tokens, self.mask[:n, :n], self._knocked_out(without))
+        return [*(read for read, *_ in kept), X][self.n_layers - 1 if layer is None else layer]
+
+    def _knocked_out(self, heads):
+        """Return each layer's W_O without these heads."""
+        return [
+            knock_out(self.parameters[f"W_O{i}"], [head for layer, head in heads if layer == i], self.n_heads)
+            for i in range(self.n_layers)
+        ]
 
     def at(self, step):
         """Return the model as it was after a step.

@@ -55,6 +55,35 @@ PRONOUNS = (
     ("The animal did not eat the apple because it was {}.", ("animal", "full"), ("apple", "rotten")),
 )
 
+# More of the same kind, each written before the model had read it, and all of them kept: to measure on what was found
+# on PRONOUNS.
+HELD_OUT_PRONOUNS = (
+    ("The girl fed the duck near the pond until it was {}.", ("duck", "full"), ("pond", "frozen")),
+    ("The mouse left the hole because it was {}.", ("mouse", "brave"), ("hole", "flooded")),
+    ("The wolf did not cross the bridge because it was {}.", ("wolf", "afraid"), ("bridge", "broken")),
+    ("The baby dropped the spoon because it was {}.", ("baby", "sleepy"), ("spoon", "slippery")),
+    ("The monkey left the banana because it was {}.", ("monkey", "full"), ("banana", "unripe")),
+    ("The fox avoided the trap because it was {}.", ("fox", "clever"), ("trap", "visible")),
+    ("The sheep did not drink the water because it was {}.", ("sheep", "ill"), ("water", "dirty")),
+    ("The elephant avoided the path because it was {}.", ("elephant", "lazy"), ("path", "narrow")),
+    ("The puppy ignored the ball because it was {}.", ("puppy", "exhausted"), ("ball", "flat")),
+    ("The bear entered the cave because it was {}.", ("bear", "cold"), ("cave", "warm")),
+    ("The goat ate the grass because it was {}.", ("goat", "hungry"), ("grass", "green")),
+    ("The frog jumped into the pool because it was {}.", ("frog", "hot"), ("pool", "cool")),
+    ("The horse did not pull the cart because it was {}.", ("horse", "tired"), ("cart", "heavy")),
+    ("The cat left the box because it was {}.", ("cat", "bored"), ("box", "cramped")),
+    ("The dog did not eat the meat because it was {}.", ("dog", "ill"), ("meat", "rotten")),
+    ("The donkey did not climb the hill because it was {}.", ("donkey", "stubborn"), ("hill", "steep")),
+    ("The monkey did not open the door because it was {}.", ("monkey", "shy"), ("door", "locked")),
+    ("The bird did not drink from the lake because it was {}.", ("bird", "nervous"), ("lake", "salty")),
+    ("The pig did not enter the house because it was {}.", ("pig", "frightened"), ("house", "closed")),
+    ("The lamb did not cross the stream because it was {}.", ("lamb", "weak"), ("stream", "deep")),
+    ("The rabbit ate the carrot because it was {}.", ("rabbit", "hungry"), ("carrot", "fresh")),
+    ("The snake did not swallow the egg because it was {}.", ("snake", "sleepy"), ("egg", "cracked")),
+    ("The camel carried the bag because it was {}.", ("camel", "strong"), ("bag", "light")),
+    ("The kitten did not climb the ladder because it was {}.", ("kitten", "scared"), ("ladder", "slippery")),
+)
+
 # "bank" with each of its meanings.
 MONEY = (
     "She put the money in the bank.",
@@ -152,37 +181,85 @@ def order_margins(model, without=(), knock_out=knock_out):
     return ((one - other) * (of_one - of_other)).sum(axis=-1)
 
 
-def pronoun_weights(model, query="it"):
-    """Collect what a word gives to the two nouns of each sentence of PRONOUNS, in every head.
+def lean(model, frame, word, nouns):
+    """Tell how much more of its attention each token gives to one noun than to another, in every head.
 
     Parameters
     ----------
     model : Encoder
-    query : str, optional
-        The word that asks, or "others" for the mean over all other tokens.
+    frame : str
+        A sentence with {} where its last word goes.
+    word : str
+    nouns : tuple of str
+        Two words of the sentence.
 
     Returns
     -------
-    ndarray, shape (n_sentences, 2, n_layers, n_heads, 2)
-        The second axis is the last word (the first makes "it" the first noun), the last axis the two nouns.
+    of_it, of_others : ndarray, shape (n_layers, n_heads)
+        For the query "it", and for the mean of all other queries.
 
     Examples
     --------
     >>> from mha_helpers.model import encoder
-    >>> found = pronoun_weights(encoder.load())
-    >>> found.shape, f"{found[0, 0, 5, 11, 0]:.2f}"
-    ((4, 2, 6, 12, 2), '0.72')
+    >>> of_it, _ = lean(encoder.load(), "The cat sat on the mat because it was {}.", "tired", ("cat", "mat"))
+    >>> of_it.shape, f"{of_it[3, 1]:.2f}"
+    ((6, 12), '0.35')
     """
-    rows = []
-    for frame, (first, word), (second, other_word) in PRONOUNS:
-        for last in (word, other_word):
-            found = model.encode(frame.format(last))
-            nouns = [found.tokens.index(noun) for noun in (first, second)]
-            to_nouns = found.weights[..., nouns]  # (n_layers, n_heads, n_tokens, 2)
-            it = found.tokens.index("it")
-            others = np.delete(to_nouns, it, axis=2).mean(axis=2)
-            rows.append(others if query == "others" else to_nouns[:, :, found.tokens.index(query)])
-    return np.array(rows).reshape(len(PRONOUNS), 2, *rows[0].shape)
+    found = model.encode(frame.format(word))
+    one, other = (found.weights[..., found.tokens.index(noun)] for noun in nouns)  # (n_layers, n_heads, n_queries)
+    it = found.tokens.index("it")
+    return (one - other)[..., it], np.delete(one - other, it, axis=-1).mean(axis=-1)
+
+
+def pronoun_shifts(model, sentences=PRONOUNS):
+    """Measure how far each head's attention moves to the noun that is meant, when another last word changes it.
+
+    Parameters
+    ----------
+    model : Encoder
+    sentences : sequence, optional
+        As PRONOUNS.
+
+    Returns
+    -------
+    of_it, of_others : ndarray, shape (n_sentences, n_layers, n_heads)
+        Above 0: towards the noun that is meant. For the query "it", and for the mean of all other queries.
+
+    Examples
+    --------
+    >>> from mha_helpers.model import encoder
+    >>> of_it, of_others = pronoun_shifts(encoder.load())
+    >>> f"{of_it.mean(axis=0)[3, 1]:.2f}", bool(abs(of_others[:, 3, 1]).max() < 0.02)
+    ('0.25', True)
+    """
+    found = []
+    for frame, (first, word), (second, other_word) in sentences:
+        with_one, with_other = (lean(model, frame, last, (first, second)) for last in (word, other_word))
+        found.append([one - other for one, other in zip(with_one, with_other, strict=True)])
+    of_it, of_others = np.array(found).swapaxes(0, 1)
+    return of_it, of_others
+
+
+def bank_vectors(model):
+    """Collect the vectors of "bank" in the eight sentences of MONEY and RIVER.
+
+    Parameters
+    ----------
+    model : Encoder
+
+    Returns
+    -------
+    ndarray, shape (8, n_layers + 1, d_model)
+        Before the first layer and after each; first those of MONEY.
+
+    Examples
+    --------
+    >>> from mha_helpers.model import encoder
+    >>> bank_vectors(encoder.load()).shape
+    (8, 7, 384)
+    """
+    found = model.encode([*MONEY, *RIVER])
+    return np.array([encoding.hidden[:, encoding.tokens.index("bank")] for encoding in found])
 
 
 def bank_cosines(model):
@@ -204,13 +281,8 @@ def bank_cosines(model):
     >>> f"{within[-1] - across[-1]:.3f}"
     '0.033'
     """
-
-    def banks(sentences):
-        found = model.encode(list(sentences))
-        hidden = np.array([encoding.hidden[:, encoding.tokens.index("bank")] for encoding in found])
-        return hidden / np.linalg.norm(hidden, axis=-1, keepdims=True)  # (n_sentences, n_layers + 1, d_model)
-
-    money, river = banks(MONEY), banks(RIVER)
+    vectors = bank_vectors(model)
+    money, river = np.split(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True), 2)
     different = ~np.eye(len(MONEY), dtype=bool)
     within = [np.einsum("ald,bld->lab", these, these)[:, different].mean(axis=-1) for these in (money, river)]
     across = np.einsum("ald,bld->lab", money, river).mean(axis=(1, 2))

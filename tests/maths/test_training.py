@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mha_helpers.maths.attention import masked_attention
+from mha_helpers.maths.attention import masked_attention, softmax
 from mha_helpers.maths.gradients import attention_gradients
+from mha_helpers.maths.grouped import grouped_attention
 from mha_helpers.maths.measures import previous_token_score
+from mha_helpers.maths.rotary import rotate
 from mha_helpers.maths.tasks import repeated_sequences, two_before
 from mha_helpers.maths.training import Training, induction_score
 from mha_helpers.wrong.trained import MISTAKES
@@ -22,6 +24,9 @@ OPTIONS = {
     "two heads": {},
     "one head, no mask": {"is_causal": False, "n_heads": 1},
     "one layer": {"n_layers": 1, "n_heads": 4},
+    "shared keys and values": {"n_heads": 4, "n_kv_heads": 2, "attend": grouped_attention},
+    "rotated": {"rotate": rotate},
+    "shared and rotated": {"n_kv_heads": 1, "attend": grouped_attention, "rotate": rotate},
     # A table would otherwise tell of wrong gradients, and not of wrong attention.
     **{name: {"attend": each.attend, "gradients": each.gradients} for name, each in MISTAKES.items()},
 }
@@ -74,6 +79,34 @@ def test_without_the_heads_of_either_layer_it_is_lost(trained):
     for layer in (0, 1):
         assert trained.look(without=[(layer, head) for head in range(2)]).loss > 1.5
     assert trained.look(without=[]).loss == trained.look().loss
+
+
+@pytest.mark.slow
+def test_the_keys_read_what_layer_0_has_written(trained):
+    without = trained.rows(without=[(0, 0), (0, 1)])
+    assert trained.look(reads={"keys": without}).accuracy < 0.3
+    for part in ("queries", "values", "output"):
+        assert trained.look(reads={part: without}).accuracy > 0.9
+
+
+def test_what_a_part_reads_can_be_put_in_and_all_parts_together_are_the_model():
+    training = small().run(5)
+    rows = training.rows()
+    parts = ("queries", "keys", "values", "output")
+    assert training.look(reads=dict.fromkeys(parts, rows)).loss == training.look().loss
+    tokens = training.held_out().tokens
+    start = training.parameters["tokens"][tokens] + training.parameters["positions"]
+    assert_allclose(training.rows(layer=0), start)
+    assert_allclose(training.rows(without=[(0, 0), (0, 1)]), start, atol=1e-6)
+    logits = training.rows(layer=2) @ training.parameters["out"]
+    assert_allclose(softmax(logits), training.look().probabilities[:, :, 0], atol=1e-5)
+    with pytest.raises(ValueError, match="a layer has no part 'query'"):
+        training.look(reads={"query": rows})
+
+
+def test_rotation_stands_in_for_the_positions_vectors():
+    training = small(rotate=rotate).run(3)
+    assert not training.parameters["positions"].any()
 
 
 @pytest.mark.slow

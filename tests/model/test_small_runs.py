@@ -28,7 +28,29 @@ def test_the_loss_tells_of_some_mistakes_hides_two_and_others_do_no_harm():
     hidden = {name for name, each in found.items() if each.loss < 0.1 and each.right_when_writing < 0.5}
     assert hidden == {"no mask", "mask one too far"}
     harmless = {name for name, each in found.items() if each.right_when_writing > 0.95} - set(small_runs.RIGHT)
-    assert harmless == {"keys in place of values", "not divided", "divided by d", "W_O left out"}
+    others = {"mask after the softmax", "W_O left out"}
+    assert harmless == {"keys in place of values", "not divided", "divided by d", *others}
+
+
+def test_whatever_the_seed_the_keys_read_what_the_layer_below_has_written():
+    for found in small_runs.by_seed().values():
+        assert found.right > 0.99
+        assert min(found.followed) >= 0.9
+        assert found.hidden_from["keys"] < 0.2
+        assert min(found.hidden_from[part] for part in ("queries", "values", "output")) > 0.94
+
+
+def test_two_heads_of_queries_answer_two_questions_with_one_of_keys_and_values():
+    found = small_runs.shared()
+    assert min(found["two heads"]) == min(found[small_runs.SHARING]) == 1.0
+    assert max(found["one head"]) < 0.7
+
+
+def test_neither_kind_of_position_gets_better_far_away():
+    for runs in small_runs.longer().values():
+        for near, further, far in runs:
+            assert near >= further >= far
+    assert max(far for *_, far in small_runs.longer()["rotation"]) < 0.6
 
 
 def test_without_W_O_nothing_stands_in_its_place():

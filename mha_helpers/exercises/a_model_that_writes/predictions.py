@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.prediction import Prediction
-from mha_helpers.maths.attention import multi_head_attention
+from mha_helpers.maths.attention import multi_head_attention, softmax
 from mha_helpers.model import decoder
 
 TRIED = slice(12288, 14336)  # of the text that the model has not read: about as hard as the whole
@@ -62,7 +62,8 @@ def _work_for_one_more():
     for length in (16, 64, 256):
         for_each = 12 * d_model**2  # four projections and the MLP's two matrices
         with_cache = n_layers * (for_each + 2 * length * d_model)
-        without = n_layers * length * (for_each + 2 * length * d_model)
+        # Row i meets the i keys that it may attend to, and mixes as many values.
+        without = n_layers * (length * for_each + length * (length + 1) * d_model)
         lines.append(
             f"{length:4} characters: {with_cache / 1e6:6.2f} million with a cache, {without / 1e6:5.1f} million without"
         )
@@ -75,9 +76,44 @@ predict_cached_time = Prediction(
         "a": "That is what all rows together would cost, and without a cache they are all computed again. With one, a "
         "single new query meets each key once.",
         "b": "Projections and MLP cost the same for every character. Only the scores and the mixing grow, in "
-        "proportion to the length: one query meets all the keys. In a model as small as this one, that is the smaller "
-        "part; at 100,000 characters it would be nearly all of the work.",
+        "proportion to the length: one query meets all the keys. They pass the rest when there are 6 d_model keys, "
+        "here 1152, which is more than this model ever sees.",
         "c": "Projections and MLP do cost the same each time. But every new query meets one key more than the last.",
     },
     evidence=_work_for_one_more,
+)
+
+
+COPIED = 100  # characters, given twice
+
+
+def _twice():
+    model, text = decoder.load(), decoder.held_out_text()
+    first, second = [], []
+    for start in range(20_000, 24_000, 500):
+        once = text[start : start + COPIED]
+        logits, _ = model.predict(once + once)
+        codes = model.codes(once + once)
+        chances = softmax(logits[:-1])[np.arange(2 * COPIED - 1), codes[1:]]
+        costs = -np.log(chances)
+        first.append(costs[5 : COPIED - 1].mean())
+        second.append(costs[COPIED + 5 :].mean())  # by then it could have noticed
+    return (
+        f"loss on {COPIED} characters that it reads for the first time: {np.mean(first):.2f}\n"
+        f"loss on the same characters, the second time over: {np.mean(second):.2f}"
+    )
+
+
+predict_twice = Prediction(
+    right="b",
+    reactions={
+        "a": "Notebook 07's model would do that, with heads that attend to what followed the same token earlier. This "
+        "one has none. Its head that attends to the character before is half of such a pair, and the other half is "
+        "missing.",
+        "b": "It has no induction heads. One of its heads does attend to the character before, but nothing reads that "
+        "note: plays hardly ever repeat a hundred characters, so training never asked for it.",
+        "c": "It isn't confused by a repetition. It just doesn't notice it: the second copy costs what the first one "
+        "did.",
+    },
+    evidence=_twice,
 )

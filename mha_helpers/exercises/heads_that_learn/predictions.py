@@ -34,10 +34,13 @@ predict_without_mask = Prediction(
 )
 
 
+def _head_that_looks_back(trained):
+    return int(np.argmax(previous_token_score(trained.look().weights[0]).mean(axis=0)))
+
+
 def _first_layer_out():
     trained = small_runs.load("2 heads")
-    before = previous_token_score(trained.look().weights[0]).mean(axis=0)
-    without = trained.look(without=[(0, int(np.argmax(before)))]).accuracy
+    without = trained.look(without=[(0, _head_that_looks_back(trained))]).accuracy
     whole = trained.look().accuracy
     return f"guesses that are right with all heads: {_percent(whole)}, without that one: {_percent(without)}"
 
@@ -52,6 +55,51 @@ predict_first_layer_out = Prediction(
         "c": "Far fewer are still right: what the heads of layer 1 look for was written by this one head.",
     },
     evidence=_first_layer_out,
+)
+
+
+def _later_places():
+    trained = small_runs.load("2 heads")
+    of_head = trained.look().weights[0][:, _head_that_looks_back(trained)]
+    later = np.diagonal(of_head, -1, axis1=-2, axis2=-1)[:, 15:].mean()
+    return f"its mean weight on the token before, at places 16 to 31: {later:.2f}"
+
+
+predict_later_places = Prediction(
+    right="c",
+    reactions={
+        "a": "Why should it? Once every token of the first round carries its note, nobody needs another one, and no "
+        "gradient asks for it.",
+        "b": "A head isn't paid for looking, only for what the guesses gain by it. Later on they gain nothing: the "
+        "notes of the first round are there already.",
+        "c": "After the first round nobody needs another note: every token has one already, and the guesses gain "
+        "nothing by a second. A head learns only what lowers the loss.",
+    },
+    evidence=_later_places,
+)
+
+
+def _one_part_without_the_note():
+    trained = small_runs.load("2 heads")
+    without_note = trained.rows(without=[(0, _head_that_looks_back(trained))])
+    lines = [
+        f"{part + ':':9} {_percent(trained.look(reads={part: without_note}).accuracy)}"
+        for part in ("queries", "keys", "values", "output")
+    ]
+    return "\n".join(["right guesses when only this part of layer 1 reads rows without the note:", *lines])
+
+
+predict_who_reads_the_note = Prediction(
+    right="a",
+    reactions={
+        "a": "A key says what its token has to offer, and the note belongs there: before me came a 7. Take it out of "
+        "the keys alone, and nobody is found any more. Everything else can do without it.",
+        "b": "The query comes from the last 7, and what it looks for is its own token: that stands in its row without "
+        "any note. The note says what came before, and it is the keys that have to show it.",
+        "c": "What is handed over is the token that gets guessed, and that stands in its row without any note. The "
+        "note is only needed to find this row: in its key.",
+    },
+    evidence=_one_part_without_the_note,
 )
 
 

@@ -1,0 +1,85 @@
+"""Notebook 09's questions that ask for an answer before they run anything."""
+
+import numpy as np
+
+from mha_helpers.exercises.prediction import Prediction
+from mha_helpers.maths.attention import multi_head_attention
+from mha_helpers.maths.masks import causal_mask
+from mha_helpers.maths.rotary import rotate
+from mha_helpers.model import decoder, small_runs
+
+TRIED = slice(12288, 13313)  # of the text that the writer has not read
+WINDOWS = (128, 64, 32, 16, 8, 4)
+
+
+def _shared():
+    lines = [f"{name + ':':45} {min(found):.2f} to {max(found):.2f}" for name, found in small_runs.shared().items()]
+    return "\n".join(["share of right answers to both questions, five trainings each", *lines])
+
+
+predict_shared = Prediction(
+    right="a",
+    reactions={
+        "a": "Two queries can ask the same keys two different questions: one attends to the token before, the other to "
+        "the one before that. What they find comes from the same values, but it arrives in two places.",
+        "b": "The heads still have queries of their own. One can ask for the token before, the other for the one "
+        "before that, and the same keys answer both.",
+        "c": "It isn't a matter of training longer: two queries can ask the same keys two different questions from "
+        "the start, and all five trainings get both answers.",
+    },
+    evidence=_shared,
+)
+
+
+def _moved():
+    rng = np.random.default_rng(0)
+    queries, keys = rng.normal(size=(2, 6, 16))
+    here, there = (rotate(queries, start) @ rotate(keys, start).T for start in (0, 100))
+    return (
+        f"largest score: {np.abs(here).max():.1f}; largest change when all six tokens move by 100 places: "
+        f"{np.abs(here - there).max():.0e}"
+    )
+
+
+predict_moved = Prediction(
+    right="c",
+    reactions={
+        "a": "Every query turns further, but so does every key, and by the same angle. What counts for a score is the "
+        "difference of the two.",
+        "b": "How far apart two tokens stand decides about their score, but the move doesn't change that: both turn by "
+        "the same angle more.",
+        "c": "A score depends on the angle between query and key. If both turn by the same angle more, the angle "
+        "between them stays as it was.",
+    },
+    evidence=_moved,
+)
+
+
+def windowed(width):
+    """Return attention in which a token attends to the last `width` tokens, itself among them."""
+
+    def attend(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+        n = X.shape[-2]
+        near = causal_mask(n) & ~np.tri(n, k=-width, dtype=bool)
+        return multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, near)
+
+    return attend
+
+
+def _windows():
+    model, text = decoder.load(), decoder.held_out_text()[TRIED]
+    lines = [f"the last {width:3}: {model.loss(text, windowed(width)):.2f}" for width in WINDOWS]
+    return "\n".join(["loss when each character attends to so many only, itself among them", *lines])
+
+
+predict_window = Prediction(
+    right="b",
+    reactions={
+        "a": "A little gets lost: some of what the model uses stands further back, such as who is speaking.",
+        "b": "Most of what helps to guess the next character stands nearby. And with four layers the model sees "
+        "further than its window, because a row that it attends to has attended to others before.",
+        "c": "Far less than that. Most of what helps to guess the next character stands nearby, and what stands "
+        "further back is still passed on from layer to layer.",
+    },
+    evidence=_windows,
+)

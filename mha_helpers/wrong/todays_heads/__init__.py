@@ -1,0 +1,1 @@
+"""What people do wrong in the exercises of `pytorch`."""

@@ -1,0 +1,87 @@
+"""The mistakes that people make in `mend_rotary_attention`."""
+
+from mha_helpers.maths.attention import scaled_dot_product_attention
+from mha_helpers.maths.rotary import rotate
+from mha_helpers.wrong.catalogue import also
+
+
+def mend_rotary_attention(queries, keys, values, n_old):
+    queries, keys, values = rotate(queries), rotate(keys), rotate(values)
+    context, _ = scaled_dot_product_attention(queries, keys, values)
+    return context
+
+
+def _placed(of_queries, of_keys, of_values=lambda n_old, n_new: None, back=None):
+    """Return attention whose parts are rotated from where each function says; None leaves them as they are."""
+
+    def wrong_attention(queries, keys, values, n_old):
+        n_new, placed = queries.shape[-2], []
+        for array, where in ((queries, of_queries), (keys, of_keys), (values, of_values)):
+            start = where(n_old, n_new)
+            placed.append(array if start is None else rotate(array, start))
+        return scaled_dot_product_attention(*placed)[0]
+
+    return wrong_attention
+
+
+def _from_0(n_old, n_new):
+    return 0
+
+
+def _from_old(n_old, n_new):
+    return n_old
+
+
+def _not_at_all(n_old, n_new):
+    return None
+
+
+@also(_placed(_from_0, _from_0, _from_0), _placed(_from_old, _from_0, _from_old))
+def rope_values_rotated(queries, keys, values, n_old):
+    """The values are rotated, too. A position decides whom a token attends to; what is handed over should be the same
+    wherever it stands. Leave the values as they are."""
+    return _placed(_from_old, _from_0, _from_0)(queries, keys, values, n_old)
+
+
+@also(_placed(_from_old, _from_old))
+def rope_start_forgotten(queries, keys, values, n_old):
+    """Queries and keys are rotated from the same place, as if the first new query stood beside the first key. But n_old
+    tokens came before it: rotate(queries, start=n_old), and the keys from 0."""
+    return _placed(_from_0, _from_0)(queries, keys, values, n_old)
+
+
+def rope_start_on_keys(queries, keys, values, n_old):
+    """The start is given to the keys. The keys begin with the first token of all; the queries are the new ones, which
+    come after n_old others."""
+    return _placed(_from_0, _from_old)(queries, keys, values, n_old)
+
+
+@also(
+    _placed(_not_at_all, _from_0),
+    _placed(_from_0, _not_at_all),
+    _placed(_from_old, _not_at_all, _from_0),
+    _placed(_not_at_all, _from_0, _from_0),
+)
+def rope_one_side(queries, keys, values, n_old):
+    """Only queries or only keys are rotated. The distance shows in the difference of two angles, so both have to
+    turn."""
+    return _placed(_from_old, _not_at_all)(queries, keys, values, n_old)
+
+
+@also(_placed(_not_at_all, _not_at_all, _from_0))
+def rope_left_out(queries, keys, values, n_old):
+    """Nothing is rotated any more, so attention knows nothing about order. Leave only the values as they are."""
+    return _placed(_not_at_all, _not_at_all)(queries, keys, values, n_old)
+
+
+@also(_placed(lambda n_old, n_new: max(n_old - 1, 0), _from_0))
+def rope_one_late(queries, keys, values, n_old):
+    """The start is off by one. After n_old tokens, counted from 0, the next one has position n_old."""
+    return _placed(lambda n_old, n_new: n_old + 1, _from_0)(queries, keys, values, n_old)
+
+
+@also(_placed(lambda n_old, n_new: n_old + n_new, _from_0))
+def rope_start_n_new(queries, keys, values, n_old):
+    """The start is not how many tokens came before. The queries are the last of all the tokens: n_old others came
+    first."""
+    return _placed(lambda n_old, n_new: n_new, _from_0)(queries, keys, values, n_old)
