@@ -278,7 +278,7 @@ def progress(name):
     """Show how far the learner is: in a notebook, as its last line, and on the map.
 
     Which exercises are right and which predictions are committed is kept on the learner's own disk, in one file in
-    Jupyter's data folder, with no answers in it; `forget_progress()` deletes it.
+    Jupyter's data folder. `forget_progress()` deletes it, and with it the right answers that are kept beside it.
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
 """How far a learner is: which exercises are right and which predictions are committed, on their own disk.
 
 One file in Jupyter's data folder holds names and states, `{"softmax": "correct"}`, and never an answer, a mistake, a
-name or a date. Nothing is sent anywhere. `course.forget_progress()` deletes it. While tests run, and where the
-environment variable MHA_PROGRESS is "off", nothing is written or read.
+name or a date: right answers have a file of their own (`kept_answers`). Nothing is sent anywhere.
+`course.forget_progress()` deletes both. While tests run, and where the environment variable MHA_PROGRESS is "off",
+nothing is written or read.
 """
 
 import functools
