@@ -104,14 +104,14 @@ def _goes(lab, label, axes):
     return {name: value for name, value in lab.after(label).items() if name in axes}
 
 
-def on_page(lab, live_at):
+def on_page(lab, runs):
     """Write a lab as it stands on a page without a kernel.
 
     Parameters
     ----------
     lab : Lab
-    live_at : str
-        HTML: where it runs on the reader's own function.
+    runs : str
+        HTML: where it runs, and what a sentence begins with: "Open the notebook".
 
     Returns
     -------
@@ -124,9 +124,11 @@ def on_page(lab, live_at):
     data = json.dumps(known, ensure_ascii=False).replace("</", r"<\/")
     picture = lab.draw(lab.state, lab.function)
     content = '<div class="widget-html-content">{}</div>'
+    own = f"Here it shows the course's own function. {runs} to run it on yours."
+    whose = own if lab.exercise else f"{runs} to change what is behind it."
     return (
         f'<section class="mha-lab" aria-label="Lab: {html.escape(lab.title)}">{card.heading(lab.title, lab.task)}'
-        f'<p class="mha-live-at">Here it shows the course\'s own function. {live_at}</p>'
+        f'<p class="mha-live-at">{whose}</p>'
         f'<div class="mha-picture">{content.format(lab.shown(picture))}</div>'
         f'<div class="mha-readout">{content.format(card.readout(picture.sentence, role="note"))}</div>'
         f'<div class="mha-modules">{frame.own_module(lab.live, lab.given)}</div>'

@@ -78,16 +78,19 @@ def with_labs(notebook):
     runs = f'<a href="{html.escape(binder)}">Open the notebook</a>' if binder else "Open the notebook"
     for cell in notebook.cells:
         if cell.cell_type == "code" and (found := LAB.search(cell.source)):
-            page = lab_on_page(found[1], f"{runs} to run the lab on yours.")
+            page = lab_on_page(found[1], runs)
+            if not page:
+                continue
             shown = [output for output in cell.outputs if "data" not in output]
             cell.outputs = [*shown, v4.new_output("display_data", data={"text/html": page})]
     return notebook
 
 
-@functools.cache  # of a lab that two notebooks show, and of tests
-def lab_on_page(name, live_at):
-    """Return a lab's HTML: some draw hundreds of pictures."""
-    return lab_page.on_page(getattr(labs, name)(), live_at)
+@functools.cache  # of a lab that two notebooks show, and of tests: some draw hundreds of pictures
+def lab_on_page(name, runs):
+    """Return a lab's HTML, or None where nothing in its picture can be touched."""
+    lab = getattr(labs, name)()
+    return lab_page.on_page(lab, runs) if lab.on_picture else None
 
 
 def title(notebook, name):
