@@ -15,6 +15,10 @@ COMMANDS = {
     "colab": ("run each notebook by itself, as Colab would", "tools.release.colab"),
     "stamp": ("write the repository's address wherever the course names it", "tools.release.stamp"),
     "oracle": ("say what checks and doctor judge otherwise than a stored commit's did", "tools.judge.oracle"),
+    "mutants": (
+        "change one thing in the code, again and again, and count how often the tests notice",
+        "tools.judge.mutants",
+    ),
 }
 
 

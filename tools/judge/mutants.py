@@ -1,12 +1,12 @@
-"""`python -m tools.judge.mutants` changes one thing in the code, again and again, and counts how often tests notice.
+"""`python -m tools mutants` changes one thing in the code, again and again, and counts how often tests notice.
 
 A mutant has one operator, constant, axis or comparison changed, inside a function. Each is tried against the tests of
 its own room alone (those that call the function, quickest first; none that needs a browser, and of the slow ones only
 the doctor's corpus), until the first failure. A survivor is a line that no test asks about. Seeded: the same code has
 the same mutants.
 
-    python -m tools.judge.mutants                       # 60 a room, into mutants.json
-    python -m tools.judge.mutants --rooms maths --count 20
+    python -m tools mutants                       # 60 a room, into mutants.json
+    python -m tools mutants --rooms maths --count 20
 
 The tests are collected once; for each mutant a forked process takes the changed code in place of the old: POSIX only.
 """
@@ -256,7 +256,9 @@ class Trials:
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m tools mutants", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rooms", nargs="+", choices=ROOMS, default=list(ROOMS))
     parser.add_argument("--count", type=int, default=60, help="mutants a room")
     parser.add_argument("--seed", type=int, default=0)
