@@ -1,5 +1,6 @@
 """Markdown to HTML whose formulas are MathML: every current browser shows them, and no script is loaded for it."""
 
+import functools
 import re
 
 from latex2mathml.converter import convert
@@ -49,6 +50,7 @@ class _Renderer(IPythonRenderer):
         return _mathml(rf"\begin{{{name}}}{body}\end{{{name}}}", "block")
 
 
+@functools.cache  # a page and its slides have the same formulas
 def _mathml(latex, display):
     try:
         mathml = convert(latex, xmlns="", display=display)
