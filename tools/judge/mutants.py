@@ -1,9 +1,8 @@
 """`python -m tools mutants` changes one thing in the code, again and again, and counts how often tests notice.
 
 A mutant has one operator, constant, axis or comparison changed, inside a function. Each is tried against the tests of
-its own room alone (those that call the function, quickest first; none that needs a browser, and of the slow ones only
-the doctor's corpus), until the first failure. A survivor is a line that no test asks about. Seeded: the same code has
-the same mutants.
+its own room alone (those that call the function, quickest first; none that needs a browser), until the first failure.
+A survivor is a line that no test asks about. Seeded: the same code has the same mutants.
 
     python -m tools mutants                       # 60 a room, into mutants.json
     python -m tools mutants --rooms maths --count 20
@@ -40,7 +39,6 @@ ROOMS = {  # by room: where its code is, and where its tests are
     "doctor": (["doctor/**/*.py"], ["tests/doctor"]),
     "labs": (["labs/*.py"], ["tests/labs"]),
 }
-MARKED = {"doctor": ""}  # its tests are its corpus, which is slow
 ONLY_IN = {"labs": "compute"}  # the only functions of a room that are changed
 
 ARITHMETIC = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mod}
@@ -261,6 +259,7 @@ def main(arguments=None):
     )
     parser.add_argument("--rooms", nargs="+", choices=ROOMS, default=list(ROOMS))
     parser.add_argument("--count", type=int, default=60, help="mutants a room")
+    parser.add_argument("--slow", action="store_true", help="ask the slow tests, too: an hour for the doctor's corpus")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", default="mutants.json", help="where each mutant and its fate is written")
     given = parser.parse_args(arguments)
@@ -272,7 +271,17 @@ def main(arguments=None):
             trials = Trials(room, given.count, given.seed)
             paths = [path for path in ROOMS[room][1] if (REPOSITORY / path).exists()]
             pytest.main(
-                ["-q", "-n", "0", "-m", MARKED.get(room, "not slow"), "-p", "no:cacheprovider", "--capture=no", *paths],
+                [
+                    "-q",
+                    "-n",
+                    "0",
+                    "-m",
+                    "" if given.slow else "not slow",
+                    "-p",
+                    "no:cacheprovider",
+                    "--capture=no",
+                    *paths,
+                ],
                 plugins=[trials],
             )
             part.write_text(json.dumps(trials.results))
