@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
+from mha_helpers.drawing.panel import Note, Panel
 from mha_helpers.drawing.shown import CourseFigure
 from mha_helpers.drawing.strip import strip
-from mha_helpers.exercises import kept_answers
-from mha_helpers.exercises import progress as kept
-from mha_helpers.exercises.panel import Note, Panel
 from mha_helpers.exercises.prediction import Prediction
+from mha_helpers.learner import kept_answers
+from mha_helpers.learner import progress as kept
 from mha_helpers.take_home import take_home as take_home
 
 

@@ -5,7 +5,7 @@ from importlib import metadata
 from itertools import count
 from pathlib import Path
 
-from mha_helpers.exercises.panel import Note, Panel
+from mha_helpers.drawing.panel import Note, Panel
 
 PACKAGE = Path(__file__).parent
 NAME = "attention"

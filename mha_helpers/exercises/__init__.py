@@ -9,8 +9,8 @@ from importlib import import_module
 from mha_helpers.exercises.engine import recall
 from mha_helpers.exercises.output_projection.exit_test import exit_test
 from mha_helpers.exercises.prediction import Prediction
-from mha_helpers.exercises.results import keep_results, stop_keeping
 from mha_helpers.judge import monkeypatches
+from mha_helpers.learner.results import keep_results, stop_keeping
 
 # The registry: an exercise NAME of a folder is the `exercise` of its module NAME; a folder's predictions are those
 # that its module `predictions` holds. A warm-up needs no module: "recall_softmax" is softmax once more.

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from mha_helpers.exercises import kept_answers, results
+from mha_helpers.drawing.panel import Note, Panel, Shown
 from mha_helpers.exercises.moved_numbers import moved_number
-from mha_helpers.exercises.panel import Note, Panel, Shown
 from mha_helpers.judge.monkeypatches import undone
 from mha_helpers.judge.source import same_code
 from mha_helpers.judge.task import Case, Task
 from mha_helpers.judge.verdict import Verdict, judge
+from mha_helpers.learner import kept_answers, results
 
 __all__ = ["Case", "Exercise", "Result", "recall", "source_of"]
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from mha_helpers.exercises import results
-from mha_helpers.exercises.panel import Panel, Shown
+from mha_helpers.drawing.panel import Panel, Shown
+from mha_helpers.learner import results
 
 # What results call it: the words are those of the exercises.
 STATUSES = {"not answered": "not attempted", "right": "correct", "not quite": "wrong"}

@@ -1,1 +1,1 @@
-"""Running a learner's function safely, and saying what happened."""
+"""What is kept for a learner, and what a lab shows of their function: results, progress, right answers of another day."""

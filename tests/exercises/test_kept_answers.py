@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mha_helpers import attention, course, exercises
-from mha_helpers.exercises import kept_answers
+from mha_helpers.learner import kept_answers
 
 HELPER = "def shifted(scores):\n    return scores - scores.max(axis=-1, keepdims=True)\n"
 ANSWER = """\

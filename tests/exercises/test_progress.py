@@ -6,7 +6,7 @@ import os
 import pytest
 
 from mha_helpers import attention, course, exercises
-from mha_helpers.exercises import progress
+from mha_helpers.learner import progress
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from nbformat import v4
 
 from mha_helpers import attention, exercises
-from mha_helpers.exercises import results
+from mha_helpers.learner import results
 from tools.writing.notebooks import course_notebooks, execute
 
 
@@ -194,7 +194,7 @@ def test_a_failure_to_write_is_said_beside_the_result(folder, capsys):
 def test_two_notebooks_write_to_one_file(folder):
     code = """
 from mha_helpers import exercises
-from mha_helpers.exercises import results
+from mha_helpers.learner import results
 exercises.keep_results()
 print("ready", flush=True)
 input()

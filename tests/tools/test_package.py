@@ -14,16 +14,16 @@ PACKAGE = Path(__file__).parents[2] / "mha_helpers"
 IMPORTS = {
     "course_data": set(),
     "judge": set(),
-    "learner": {"judge"},
     "maths": {"course_data"},
     "wrong": {"judge", "maths"},
     "model": {"course_data", "maths", "wrong"},
     "drawing": {"maths"},
+    "learner": {"drawing", "judge"},
     "doctor": {"drawing"},
-    "exercises": {"drawing", "judge", "maths", "model", "wrong"},
+    "exercises": {"drawing", "judge", "learner", "maths", "model", "wrong"},
     "labs": {"course_data", "drawing", "exercises", "judge", "learner", "maths", "model"},
-    "take_home": {"exercises"},
-    "course": {"drawing", "exercises", "take_home"},
+    "take_home": {"drawing"},
+    "course": {"drawing", "exercises", "learner", "take_home"},
     "check_setup": {"drawing", "exercises", "labs", "maths", "model"},
 }
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-from mha_helpers.exercises.results import STATUSES, SUFFIX
+from mha_helpers.learner.results import STATUSES, SUFFIX
 from tools.writing.notebooks import course_notebooks, read
 from tools.writing.solve import ASK
 

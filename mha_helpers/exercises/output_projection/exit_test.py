@@ -3,12 +3,12 @@
 import random
 from dataclasses import dataclass, field
 
-from mha_helpers.exercises import results
+from mha_helpers.drawing.panel import Note, Panel
 from mha_helpers.exercises.output_projection.multi_head_attention import exercise
-from mha_helpers.exercises.panel import Note, Panel
 from mha_helpers.judge.evidence import what_happened
 from mha_helpers.judge.source import same_code
 from mha_helpers.judge.verdict import judge
+from mha_helpers.learner import results
 
 RIGHT = """\
 def layer(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):

@@ -13,7 +13,7 @@ import textwrap
 import types
 from typing import NamedTuple
 
-from mha_helpers.exercises import progress
+from mha_helpers.learner import progress
 
 FILE = "mha_course_answers.json"
 AGAIN = "recall_"  # a warm-up asks for the same function once more

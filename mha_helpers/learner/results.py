@@ -9,8 +9,8 @@ import os
 import time
 from pathlib import Path
 
-from mha_helpers.exercises import progress
-from mha_helpers.exercises.panel import Note, Panel
+from mha_helpers.drawing.panel import Note, Panel
+from mha_helpers.learner import progress
 
 STATUSES = ("correct", "wrong", "not attempted")
 SUFFIX = ".jsonl"  # one JSON value a line; a notebook, named by mistake, does not end so
