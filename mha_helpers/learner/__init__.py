@@ -1,1 +1,4 @@
-"""What is kept for a learner, and what a lab shows of their function: results, progress, right answers of another day."""
+"""What is kept for a learner, and what a lab shows of their function.
+
+Results, progress and right answers of another day are kept on their own disk.
+"""
