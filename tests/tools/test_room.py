@@ -1,12 +1,17 @@
 """What an instructor sees of the files that learners handed in."""
 
 import json
+import os
 import re
+import sys
+import threading
+import urllib.error
+import urllib.request
 
 import pytest
 
 from mha_helpers import attention, exercises
-from tools.teaching import room
+from tools.teaching import live, room
 
 
 def result(exercise, status, mistake=None, minutes=0):
@@ -83,12 +88,13 @@ def test_lines_that_are_no_results_are_named_and_left_out(tmp_path, capsys):
         json.dumps(result("softmax", ["wrong"])).encode(),
         json.dumps(result(None, "wrong")).encode(),
         json.dumps(result("softmax", "correct", None, "now")).encode(),
+        b"[" * 100_000,
         b'{"exercise": "softm',
     ]
     path.write_bytes(path.read_bytes() + b"\n".join(bad))
     rows, said = shown(capsys, tmp_path)
     assert rows["01 softmax"][:4] == ["1", "0", "0", "1"]
-    assert said.err.splitlines() == [f"{path}, line {number}: no result; left out" for number in range(3, 12)]
+    assert said.err.splitlines() == [f"'a.jsonl', line {number}: no result; left out" for number in range(3, 13)]
 
 
 def test_a_file_from_windows_is_read(tmp_path, capsys):
@@ -130,3 +136,87 @@ def test_what_learners_keep_is_what_the_table_reads(tmp_path, capsys):
     assert rows["01 softmax"] == ["1", "0", "1", "0", "0", "0", "softmax-no-exp 1"]
     assert rows["01 predict_constant"] == ["1", "0", "0", "1", "0", "a 1"]
     assert rows["01 attention_scores"] == ["1", "0", "0", "0", "1"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes and links of this kind")
+def test_strangers_files_lead_nowhere_and_hold_nothing_up(tmp_path, capsys):
+    folder, elsewhere = tmp_path / "homes", tmp_path / "elsewhere"
+    hand_in(folder, "anna/handed_in/results.jsonl", WRONG)
+    hand_in(elsewhere, "foreign.jsonl", RIGHT)
+    os.mkfifo(folder / "pipe.jsonl")
+    (folder / "link.jsonl").symlink_to(elsewhere / "foreign.jsonl")
+    (folder / "round").symlink_to(folder)
+    (folder / "away").symlink_to(elsewhere)
+    (folder / "large.jsonl").write_bytes(b" " * (room.LARGEST + 1))
+    (folder / "\x1b[2J.jsonl").write_bytes(b"[]")
+    nest = folder / "nest"
+    for _ in range(6):
+        nest = nest / "d"
+    hand_in(nest, "too-deep.jsonl", RIGHT)
+    rows, said = shown(capsys, folder)
+    assert rows["01 softmax"][:4] == ["1", "0", "0", "1"]
+    assert said.err.splitlines() == [
+        "'large.jsonl': larger than 1 MiB; left out",
+        "'link.jsonl': Too many levels of symbolic links; left out",
+        "'pipe.jsonl': no ordinary file; left out",
+        r"'\x1b[2J.jsonl', line 1: no result; left out",
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="root shows what it is to be nobody")
+def test_no_root_is_needed_and_folders_that_are_closed_are_passed_by(tmp_path):
+    homes = tmp_path / "homes"
+    hand_in(homes, "anna/handed_in/results.jsonl", WRONG)
+    hand_in(homes, "anna/home/results.jsonl", RIGHT)
+    (homes / "anna/home").chmod(0o700)
+    for place in (tmp_path, *tmp_path.parents[:-2]):
+        place.chmod(place.stat().st_mode | 0o011)
+    os.seteuid(65534)
+    try:
+        files, left_out = room.handed_in(homes)
+    finally:
+        os.seteuid(0)
+    assert (list(files), left_out) == (["anna/handed_in/results.jsonl"], [])
+
+
+# --- the page that follows ---
+
+
+def test_who_is_stuck_is_counted_and_named_only_on_request():
+    learners = {
+        "anna": [WRONG, WRONG, result("softmax", "wrong", "softmax-flat", 7)],
+        "bert": [WRONG, RIGHT, WRONG],
+        "carl": [STUB, WRONG],
+        "dora": [result("my_own", "wrong", "<b>"), result("split_heads", "correct")],
+    }
+    rows = live.now(learners)
+    softmax = rows["softmax"]
+    assert (softmax.right, softmax.wrong, softmax.stuck) == (1, 2, [(7, "anna")])
+    assert softmax.mistakes == {"softmax-flat": 1, "softmax-no-exp": 1}, "what is mended is not stuck any more"
+    shown = live.table(learners, {"softmax": "01", "split_heads": "04"}, names=False)
+    assert [at for at in ("01 softmax", "04 split_heads", " my_own") if at in shown] == [
+        "01 softmax", "04 split_heads", " my_own"
+    ]  # fmt: skip
+    assert "<td>1, the longest for 7 min</td>" in shown
+    assert "anna" not in shown
+    assert "&lt;b&gt; 1" in shown
+    assert "the longest for 7 min: anna" in live.table(learners, {}, names=True)
+
+
+def test_the_page_follows_the_files_and_answers_this_machine_alone(tmp_path):
+    hand_in(tmp_path, "a.jsonl", WRONG)
+    with live.server(tmp_path, 0, names=False) as served:
+        threading.Thread(target=served.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{served.server_address[1]}/"
+
+        def get(path, **headers):
+            with urllib.request.urlopen(urllib.request.Request(address + path, headers=headers)) as answer:
+                return answer.read().decode()
+
+        assert "<td>0</td><td>1</td>" in get("")
+        hand_in(tmp_path, "a.jsonl", WRONG, RIGHT)
+        assert "<td>1</td><td>0</td>" in get("now")
+        for path, headers in (("now", {"Host": "evil.example:80"}), ("../a.jsonl", {})):
+            with pytest.raises(urllib.error.HTTPError, match="404"):
+                get(path, **headers)
+        served.shutdown()

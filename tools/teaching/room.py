@@ -2,10 +2,15 @@
 
 Learners make these files with `exercises.keep_results()`. Every `.jsonl` file in the folder or below it counts as one
 learner, whatever its name. Lines that are no results are named and left out: after a crash the last may be half a line.
+
+The files are strangers': no link is followed, nothing but an ordinary file of ordinary size is read, and folders that
+only their owners may enter are passed by. It needs no root.
 """
 
 import argparse
 import json
+import os
+import stat
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
@@ -17,6 +22,8 @@ from tools.writing.notebooks import course_notebooks, read
 from tools.writing.solve import ASK
 
 MISTAKES_SHOWN = 4
+LARGEST = 2**20  # bytes of a learner's file: about eight thousand lines
+DEPTH = 4  # folders below the one that is named
 COLUMNS = "{:28}  {:>8}  {:>10}  {:>11}  {:>11}  {:>13}  {:>7}  {}"
 HEADER = ("exercise", "learners", "right away", "right later", "still wrong", "not attempted", "minutes", "mistakes")
 LEGEND = """\
@@ -60,12 +67,12 @@ class Row:
         return [sum(counts), *counts, minutes, ", ".join(f"{slug} {count}" for slug, count in frequent)]
 
 
-def read_results(path):
+def read_results(content):
     """Read one learner's file.
 
     Parameters
     ----------
-    path : path
+    content : bytes
 
     Returns
     -------
@@ -74,18 +81,63 @@ def read_results(path):
         The numbers of the lines that hold no result, counted from 1.
     """
     results, broken = [], []
-    for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
+    for number, line in enumerate(content.split(b"\n"), 1):
         if not line.strip():
             continue
         try:
             value = json.loads(line)
-        except ValueError:  # broken JSON, and bytes that are no text
+        except (ValueError, RecursionError):  # broken JSON, bytes that are no text, a thousand brackets
             value = None
         if _is_result(value):
             results.append(value)
         else:
             broken.append(number)
     return results, broken
+
+
+def handed_in(folder):
+    """Find the learners' files in a folder and below it.
+
+    Parameters
+    ----------
+    folder : path
+
+    Returns
+    -------
+    files : dict of str to bytes
+        What each file holds, by its path in the folder.
+    left_out : list of str
+        A sentence for each that was not read.
+    """
+    files, left_out = {}, []
+    _look_into(Path(folder), "", DEPTH, files, left_out)
+    return files, left_out
+
+
+def _look_into(folder, shown, depth, files, left_out):
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        path = f"{shown}{entry.name}"
+        try:
+            if depth and entry.is_dir(follow_symlinks=False):
+                _look_into(entry.path, f"{path}/", depth - 1, files, left_out)
+            elif entry.name.endswith(SUFFIX):
+                files[path] = _content(entry.path)
+        except (OSError, ValueError) as error:
+            # A folder that is closed to the reader is somebody's own: nothing was handed in there.
+            if entry.name.endswith(SUFFIX):
+                left_out.append(f"{path!r}: {getattr(error, 'strerror', None) or error}; left out")
+
+
+def _content(path):
+    # No link is opened, nor a pipe of a file's name waited for: nobody may be at its other end.
+    ordinary = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with open(os.open(path, os.O_RDONLY | ordinary), "rb") as file:
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode):
+            raise ValueError("no ordinary file")
+        if about.st_size > LARGEST:
+            raise ValueError(f"larger than {LARGEST // 2**20} MiB")
+        return file.read(LARGEST)
 
 
 def _is_result(value):
@@ -132,23 +184,34 @@ def course_order():
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m tools room", description=__doc__)
     parser.add_argument("folder", type=Path, metavar="FOLDER", help=f"where the learners' {SUFFIX} files are")
-    folder = parser.parse_args(argv).folder
+    parser.add_argument("--live", action="store_true", help="serve a page, on this machine alone, that follows them")
+    parser.add_argument("--port", type=int, default=8990, help="of that page (default: 8990)")
+    parser.add_argument("--names", action="store_true", help="let that page name the files of those who are stuck")
+    arguments = parser.parse_args(argv)
+    folder = arguments.folder
     if not folder.is_dir():
         parser.error(f"there is no folder {folder}")
-    paths = sorted(folder.rglob(f"*{SUFFIX}"))
-    if not paths:
+    if arguments.live:
+        from tools.teaching import live
+
+        live.serve(folder, arguments.port, arguments.names)
+        return
+    files, left_out = handed_in(folder)
+    for sentence in left_out:
+        print(sentence, file=sys.stderr)
+    if not files:
         sys.exit(f"{folder} holds no {SUFFIX} file; collect those that learners made with exercises.keep_results()")
     learners = []
-    for path in paths:
-        results, broken = read_results(path)
+    for path, content in files.items():
+        results, broken = read_results(content)
         learners.append(results)
         for number in broken:
-            print(f"{path}, line {number}: no result; left out", file=sys.stderr)
+            print(f"{path!r}, line {number}: no result; left out", file=sys.stderr)
     notebook_of = course_order()
     rows = table(learners, notebook_of)
     if not rows:
-        sys.exit(f"no {SUFFIX} file of {folder} holds a result (looked into {len(paths)})")
-    print(f"{len(paths)} learner{'s' if len(paths) > 1 else ''}\n\n{COLUMNS.format(*HEADER)}")
+        sys.exit(f"no {SUFFIX} file of {folder} holds a result (looked into {len(files)})")
+    print(f"{len(files)} learner{'s' if len(files) > 1 else ''}\n\n{COLUMNS.format(*HEADER)}")
     for name, row in rows.items():
         print(COLUMNS.format(f"{notebook_of.get(name, '  ')} {name}", *row.cells()).rstrip())
     print(f"\n{LEGEND}")
