@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 
@@ -12,12 +13,13 @@ def why_not():
     """Say why no hub can be started here; None where one can."""
     if not sys.platform.startswith("linux") or os.geteuid() != 0:
         return "only root can start the hub, on Linux"
-    if importlib.util.find_spec("jupyterhub") is None:
-        return "workshop/hub/requirements.txt is not installed"
-    from workshop.hub.learner_server import APART
-
-    apart = subprocess.run([*APART, "true"], capture_output=True, text=True)
-    return f"this machine cannot keep learners apart: {apart.stderr.strip()}" if apart.returncode else None
+    missing = [name for name in ("jupyterhub", "psutil", "httpx") if importlib.util.find_spec(name) is None]
+    if missing:
+        return f"workshop/hub/requirements.txt is not installed ({missing[0]})"
+    if shutil.which("podman") is None:
+        return "there is no Podman; workshop/hub/image_from_debian brings it"
+    image = subprocess.run(["podman", "image", "exists", "localhost/attention-course"])
+    return "there is no image of the course; workshop/hub/image_from_debian builds it" if image.returncode else None
 
 
 def pytest_collection_modifyitems(items):

@@ -1,13 +1,13 @@
-"""Attacks on a real hub, each as it once succeeded: by a learner's own files, and by taking all there is.
+"""Attacks on a real hub, each as it once succeeded: by a learner's own files, by the network, by taking all there is.
 
-Needs `workshop/hub/requirements.txt`, and root.
+Needs `workshop/hub/requirements.txt`, root, and an image of the course. Anna attacks, Bert works, Carl arrives later.
 """
 
 import asyncio
+import json
 import subprocess
-import tempfile
+import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import httpx
 import psutil
@@ -17,8 +17,6 @@ from nbformat import v4
 pytest.importorskip("pwd", reason="the hub runs on Linux")
 from tools.page.browser import open_browser
 from tools.writing.notebooks import course_notebooks
-from workshop.hub import limits
-from workshop.hub.learner_server import MIB, SCRATCH
 
 pytestmark = pytest.mark.hub
 
@@ -26,71 +24,72 @@ pytestmark = pytest.mark.hub
 @pytest.fixture(scope="module")
 def hub():
     """Start a hub in which Anna has put files of hers wherever Jupyter and Python look for some."""
-    from workshop.hub.homes import learner_home
     from workshop.hub.load_hub import running_hub
 
-    with tempfile.TemporaryDirectory(dir="/srv") as folder:
-        plant(learner_home(Path(folder, "homes"), "anna"))
-        with running_hub(folder, ["anna", "bert"]) as hub:
-            asyncio.run(start_servers(hub))
-            yield hub
+    with running_hub(["anna", "bert", "carl"], plant) as hub:
+        asyncio.run(start_servers(hub, "anna", "bert"))
+        yield hub
 
 
-def learners(hub):
-    from workshop.hub.load_learner import Learner
-
-    return [Learner(hub.url, name, word) for name, word in hub.settings.passwords().items()]
-
-
-async def start_servers(hub):
-    for learner in learners(hub):
-        await learner.log_in()
+async def start_servers(hub, *names):
+    for name in names:
+        learner = await visitor(hub, name)
         await learner.start_server()
         await learner.close()
 
 
+async def visitor(hub, name):
+    from workshop.hub.load_learner import Learner
+
+    learner = Learner(hub, name)
+    await learner.log_in()
+    return learner
+
+
+async def _as(hub, name, ask):
+    learner = await at_work(hub, name)
+    try:
+        return await ask(learner)
+    finally:
+        await learner.close()
+
+
+async def at_work(hub, name):
+    learner = await visitor(hub, name)
+    await learner._get(f"{learner.own}lab")
+    return learner
+
+
+def run_cell(hub, name, code):
+    """Return what a learner's cell prints, or None if its kernel was ended meanwhile."""
+    return asyncio.run(_as(hub, name, lambda learner: cell_of(learner, code)))
+
+
+async def cell_of(learner, code):
+    from workshop.hub.load_learner import KernelRestartedError
+
+    path = "attack.ipynb"
+    await learner.save(path, v4.new_notebook(cells=[v4.new_code_cell(code)]))
+    try:
+        await learner.run_notebook(path)
+    except KernelRestartedError:
+        return None
+    [cell] = (await learner.read(path)).cells
+    return "".join(output.text for output in cell.outputs)
+
+
 # --- by files of her own ---
 
-# A page for everybody, without a log-in, which a visitor's click lets into the visitor's own server.
-PAGE = """
-<!doctype html><title>Free pizza</title><button>Get it</button><script>
-document.querySelector("button").onclick = async () => {
-  const popup = window.open("/user/bert/lab");
-  await new Promise((done) => { popup.onload = done; });
-  const token = popup.document.cookie.match(/_xsrf=([^;]+)/)[1];
-  const made = await fetch("/user/bert/api/terminals", {method: "POST", headers: {"X-XSRFToken": token}});
-  document.title = `terminal: ${made.status}`;
-};
-</script>"""
-ATTACK = f"""
-import sys, types
-from pathlib import Path
-from tornado.web import RequestHandler
-
-class Free(RequestHandler):
-    def get(self):
-        self.write({PAGE!r})
-
-def load(app):
-    app.web_app.add_handlers(".*", [("/user/anna/free", Free)])
-
-Path.home().joinpath(f"ran {{Path(__file__)}}".replace("/", ":")).touch()
-module = sys.modules["free"] = types.ModuleType("free")
-module._load_jupyter_server_extension = load
-get_config().ServerApp.jpserver_extensions = {{"free": True}}
-"""
 IMPORTED = """
 from pathlib import Path
 Path.home().joinpath(f"ran {Path(__file__)}".replace("/", ":")).touch()
 """
 CONFIGURED = ("jupyter", "jupyter_server", "jupyter_lab", "jupyter_notebook", "jupyter_application")
-SERVED = (
-    ".jupyter/custom",
-    ".jupyter/nbextensions",
-    ".jupyter/lab/static",
-    ".jupyter/lab/themes",
-    ".jupyter/templates",
-)
+# What nbconvert shows of a notebook, with a line that runs in the server.
+TEMPLATE = "{{ cycler.__init__.__globals__.os.system('touch ~/ran-template') }}"
+TEMPLATES = ("lab", "classic", "base", "html")
+BELOW = ("", "notebooks/", ".jupyter/", ".jupyter/templates/", ".local/share/jupyter/nbconvert/templates/")
+SERVED = (".jupyter/custom", ".jupyter/nbextensions", ".jupyter/lab/static", ".jupyter/lab/themes", "static", "custom")
 SERVED += tuple(
     f".local/share/jupyter/{place}"
     for place in ("nbextensions", "labextensions/free/static", "lab/static", "lab/themes/free", "kernels/free")
@@ -98,16 +97,19 @@ SERVED += tuple(
 ASKED = ("free", "static/free.html", "static/lab/free.html", "custom/free.html", "nbextensions/free.html")
 ASKED += ("lab/extensions/free/static/free.html", "lab/api/themes/free/free.html", "kernelspecs/free/free.html")
 ASKED += ("files/notebooks/free.html", "view/notebooks/free.html", "nbconvert/html/notebooks/free.html")
+ASKED += ("nbconvert/html/notebooks/01_self_attention.ipynb",)
 
 
-def plant(home):
-    python = next(Path(psutil.Process().exe()).parents[1].glob("lib/python3.*"), Path("python3")).name
-    site = f".local/lib/{python}/site-packages"
+def plant(room):
+    home = room.home("anna") / "home"
+    site = ".local/lib/python3.11/site-packages"
     files = {f"{site}/free.pth": "import free_pth\n", f"{site}/free_pth.py": IMPORTED}
     for place in ("", ".jupyter/", ".local/etc/jupyter/", "notebooks/"):
-        files |= {f"{place}{name}_config.py": ATTACK for name in CONFIGURED}
+        files |= {f"{place}{name}_config.py": IMPORTED for name in CONFIGURED}
         files |= {f"{place}{name}.py": IMPORTED for name in ("sitecustomize", "usercustomize", "jupyterhub", "tornado")}
-    files |= {f"{place}/free.html": PAGE for place in (*SERVED, "notebooks", "static", "custom")}
+    for place in (f"{below}{name}" for below in BELOW for name in TEMPLATES):
+        files |= {f"{place}/index.html.j2": TEMPLATE, f"{place}/conf.json": json.dumps({"base_template": "base"})}
+    files |= {f"{place}/free.html": "Free pizza" for place in (*SERVED, "notebooks")}
     for name, content in files.items():
         file = home / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -116,68 +118,167 @@ def plant(home):
     subprocess.run(["chown", "-R", f"{owner}:{owner}", str(home)], check=True)
 
 
-def test_no_file_of_a_learner_runs_in_their_server(hub):
+def test_no_file_of_a_learner_runs_in_their_server_or_is_shown_to_anybody_else(hub):
+    async def visit():
+        anna, bert = await at_work(hub, "anna"), await visitor(hub, "bert")
+        for path in ASKED:
+            await anna.client.get(anna.own + path)
+        shown = []
+        async with httpx.AsyncClient() as nobody:
+            for path in ASKED:
+                for client in (nobody, bert.client):
+                    answer = await client.get(anna.own + path)
+                    if answer.is_success and "pizza" in answer.text:
+                        shown.append(path)
+        files = await bert.client.get(anna.own + "api/contents")
+        await anna.close()
+        await bert.close()
+        return shown, files.status_code
+
+    assert asyncio.run(visit()) == ([], 403)
     assert [path.name for path in hub.home("anna").glob("ran*")] == []
 
 
-def test_no_page_of_a_learner_is_shown_to_anybody_else(hub):
-    async def visit():
-        anna, bert = learners(hub)
-        await bert.log_in()
-        async with httpx.AsyncClient() as nobody:
-            shown = {}
-            for path in ASKED:
-                for visitor, client in (("nobody", nobody), ("bert", bert.client)):
-                    answer = await client.get(anna.own + path)
-                    if answer.is_success and "pizza" in answer.text:
-                        shown[visitor, path] = answer.status_code
-        await anna.close()
-        await bert.close()
-        return shown
-
-    assert asyncio.run(visit()) == {}
-
-
-TERMINALS = """async () => {
-  const headers = {"X-XSRFToken": document.cookie.match(/_xsrf=([^;]+)/)[1]};
-  return (await fetch("/user/bert/api/terminals", {headers})).json();
+FROM_ANNAS_ORIGIN = """async (own) => {
+  const came = {};
+  try { came.read = (await fetch(own + "api/contents", {credentials: "include"})).status; }
+  catch (error) { came.read = error.name; }
+  const frame = document.createElement("iframe");
+  frame.src = own + "lab";
+  document.body.append(frame);
+  await new Promise((done) => { frame.onload = frame.onerror = done; });
+  try { came.frame = frame.contentWindow.document.cookie; }
+  catch (error) { came.frame = error.name; }
+  came.made = await fetch(own + "api/terminals", {method: "POST", mode: "no-cors", credentials: "include"})
+    .then((answer) => answer.type, (error) => error.name);
+  return came;
 }"""
 
 
-def test_a_click_on_a_learners_page_opens_nobodys_terminal(hub):
+def test_what_runs_in_one_learners_page_cannot_act_in_anothers(hub):
     with open_browser() as browser, browser.new_context() as context:
         page = context.new_page()
-        page.goto(f"{hub.url}hub/login?next=/user/bert/lab")
+        page.goto(f"{hub.url}hub/login?next=/hub/user/bert/lab")
         page.fill("[name=username]", "bert")
-        page.fill("[name=password]", hub.settings.passwords()["bert"])
+        page.fill("[name=password]", hub.passwords()["bert"])
         page.click("#login_submit")
-        page.wait_for_url("**/user/bert/lab*")
-        answer = page.goto(f"{hub.url}user/anna/free")
-        if page.query_selector("button"):  # as it was: then the rest of it shows what follows
-            page.click("button")
-            page.wait_for_function("document.title.startsWith('terminal')")
-        page.goto(f"{hub.url}user/bert/lab")
-        opened = page.evaluate(TERMINALS)
-    assert opened == []
-    assert answer.status == 404
+        page.wait_for_url(f"{hub.own('bert')}lab*")
+        # As if Anna had a page of her own there: whatever she makes her server say comes from this origin.
+        page.goto(f"{hub.own('anna')}api")
+        came = page.evaluate(FROM_ANNAS_ORIGIN, hub.own("bert"))
+        page.goto(f"{hub.own('bert')}api/terminals")
+        assert json.loads(page.inner_text("body")) == []
+    assert (came["read"], came["frame"]) == ("TypeError", "SecurityError"), came
+    assert came["made"] in ("opaque", "TypeError"), came  # sent or not: no terminal was made
+
+
+# --- by the network and the machine ---
+
+REACH = """
+import json, os, socket
+def knock(host, port):
+    with socket.socket() as attempt:
+        attempt.settimeout(2)
+        try:
+            attempt.connect((host, port))
+        except OSError as error:
+            return type(error).__name__ if not error.errno else os.strerror(error.errno)
+        return "open"
+def way(host, family):
+    # Nothing is sent: a datagram socket is told where it would send, and Linux whether there is a way.
+    with socket.socket(family, socket.SOCK_DGRAM) as attempt:
+        try:
+            attempt.connect((host, 9))
+        except OSError as error:
+            return os.strerror(error.errno)
+        return "there is a way"
+print(json.dumps({{
+    "near": [f"{{host}}:{{port}}" for host in {near} for port in {ports} if knock(host, port) == "open"],
+    "far": sorted({{way(host, socket.AF_INET) for host in {far}}}),
+    "far6": sorted({{way(host, socket.AF_INET6) for host in {far6}}}),
+    "interfaces": open("/proc/net/if_inet6").read(),
+}}))
+"""
+PORTS = (22, 53, 80, 111, 443, 2375, 8000, 8001, 8080, 8081, 8082, 8099, 8888)
+
+
+def test_a_learner_reaches_the_hubs_interface_and_nothing_else(hub):
+    anna, bert = hub.room.place("anna"), hub.room.place("bert")
+    their = subprocess.run(
+        ["podman", "inspect", "--format", "{{json .NetworkSettings.Networks}}", f"{hub.room.name}-bert-server"],
+        capture_output=True,
+        check=True,
+    )
+    bert_there = json.loads(their.stdout)[bert.network]["IPAddress"]
+    far = [bert_there, bert.hub, *(hub.room.address(host) for host in (1, 2, 3)), "169.254.169.254", "192.0.2.1"]
+    far6 = ["fd00:ec2::254", "2001:db8::1", "fe80::1"]
+    said = run_cell(hub, "anna", REACH.format(near=[anna.hub, anna.proxy], ports=PORTS, far=far, far6=far6))
+    came = json.loads(said)
+    assert came["near"] == [f"{anna.proxy}:8081"]
+    assert came["far"] == ["Network is unreachable"]
+    assert "there is a way" not in came["far6"]
+    assert came["interfaces"] == ""
+
+
+ASK_THE_HUB = """
+import json, os, urllib.error, urllib.request
+api, token = os.environ["JUPYTERHUB_API_URL"], os.environ["JUPYTERHUB_API_TOKEN"]
+def ask(path, method="GET", **headers):
+    headers = {"Authorization": f"token {token}", **headers}
+    try:
+        return urllib.request.urlopen(urllib.request.Request(api + path, method=method, headers=headers)).status
+    except urllib.error.HTTPError as error:
+        return error.code
+forged = {"X-Forwarded-For": "10.0.0.9", "X-Scheme": "https"}
+print(json.dumps({
+    "own": ask("/user"),
+    "others": [ask("/users"), ask("/users/bert"), ask("/users/bert/server", "DELETE"), ask("/users/bert/tokens"),
+               ask("/proxy"), ask("/shutdown", "POST"), ask("/services"), ask("/groups")],
+    "login": [ask("/../login"), ask("/../login", "POST", **forged), ask("/../spawn/bert")],
+}))
+"""
+
+
+def test_a_kernel_asks_the_hub_about_itself_alone_and_reaches_no_log_in(hub):
+    came = json.loads(run_cell(hub, "anna", ASK_THE_HUB))
+    assert came["own"] == 200
+    assert set(came["others"]) <= {403, 404, 405}, came
+    assert set(came["login"]) <= {404, 405}, came
+
+
+NOSY = """
+import ctypes, os, subprocess
+for command in ("unshare -U true", "unshare -Urm true", "mount -t tmpfs none /mnt", "sudo -n true", "chroot / true"):
+    done = subprocess.run(command, shell=True, capture_output=True)
+    print(command, done.returncode != 0)
+status = open("/proc/self/status").read()
+shown = ("CapEff", "CapBnd", "NoNewPrivs", "Seccomp:")
+print([line.split()[1] for line in status.splitlines() if line.startswith(shown)])
+owners = {os.stat(f"/proc/{number}").st_uid for number in os.listdir("/proc") if number.isdigit()}
+print(owners == {os.getuid()}, os.listdir("/home"), [name for name in os.environ if name.startswith("MHA_")])
+for place in ("/", "/etc", "/opt/attention", "/usr", "/root", "/proc/sys/kernel", "/sys"):
+    try:
+        open(place + "/mine", "wb")
+    except OSError as error:
+        print(place, error.strerror)
+print([name for name in ("/state", "/rules", "/proxy", "/engine", "/run/podman") if os.path.exists(name)])
+"""
+
+
+def test_a_learner_has_no_rights_and_sees_nothing_of_anybody_else(hub):
+    lines = run_cell(hub, "anna", NOSY).splitlines()
+    assert [line.endswith(" True") for line in lines[:5]] == [True] * 5, lines
+    assert lines[5] == "['0000000000000000', '0000000000000000', '1', '2']"
+    assert lines[6] == "True ['learner'] []"
+    refused = ("Read-only file system", "Permission denied", "No such file or directory")
+    assert [line for line in lines[7:-1] if line.split(" ", 1)[1] not in refused] == []
+    assert len(lines) == 15, "one line for each place"
+    assert lines[-1] == "[]"
 
 
 # --- by taking all there is ---
 
-WAIT = "\nimport threading\nthreading.Event().wait()"
-SLEEPERS_CELL = """
-import subprocess
-for _ in range({}):
-    subprocess.Popen(["sleep", "3600"], start_new_session=True)
-"""
-PROCESSES_CELL = f"""
-from pathlib import Path
-try:
-    {SLEEPERS_CELL.format(500).replace(chr(10), chr(10) + "    ")}
-except OSError as error:
-    Path("processes").write_text(error.strerror)
-{WAIT}"""
-SCRATCH_CELL = """
+SCRATCH = """
 for place in ("/tmp", "/var/tmp", "/dev/shm"):
     file = open(place + "/full", "wb", buffering=0)
     try:
@@ -185,127 +286,226 @@ for place in ("/tmp", "/var/tmp", "/dev/shm"):
             file.write(bytes(2**20))
     except OSError as error:
         print(place, file.tell() // 2**20, error.strerror)
-for place in ("/", "/etc", "/opt", "/srv", "/run"):
-    try:
-        open(place + "/mine", "wb")
-    except OSError as error:
-        print(place, error.strerror)
+    file.truncate(0)
 """
-SHARED_CELL = """
-import mmap
-shared = mmap.mmap(-1, 3 * 2**30)
-for start in range(0, len(shared), 4096):
-    shared[start] = 1
-"""
-FORKS_CELL = """
-import os, select
-children = []
-for _ in range(4):
-    child = os.fork()
-    if not child:
-        held = bytearray(700 * 2**20)
-        held[::4096] = b"x" * len(held[::4096])
-        select.select([], [], [])
-    children.append(child)
-ended, status = os.wait()
-print(ended in children, os.waitstatus_to_exitcode(status))
-for child in children:
-    if child != ended:
-        os.kill(child, 9)
-"""
-FOLDER_CELL = """
-from pathlib import Path
-try:
-    open("large", "wb").write(bytes(300 * 2**20))
-except OSError as error:
-    Path("large").write_text(error.strerror)
-for number in range(20):
-    with open(f"large-{number}", "wb") as file:
-        for _ in range(200):
-            file.write(bytes(2**20))
-"""
+MEMORY = {
+    "one array": "import numpy\ntry:\n    numpy.ones(2**28)\nexcept MemoryError:\n    print('MemoryError')",
+    "shared pages": (
+        "import mmap\nheld = mmap.mmap(-1, 3 * 2**30)\nfor at in range(0, len(held), 4096):\n    held[at] = 1"
+    ),
+    "a memfd": "import os\nfor _ in range(14):\n    os.write(os.memfd_create('x'), bytes(200 * 2**20))",
+    "System V": (
+        "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\nimport os\n"
+        "parts = [libc.shmget(key, 10 * 2**20, 0o1600) for key in range(1, 250)]\n"
+        "print(sum(part >= 0 for part in parts) <= 6, os.strerror(ctypes.get_errno()))\n"
+        "_ = [libc.shmctl(part, 0, None) for part in parts if part >= 0]"
+    ),
+    "forks": (
+        "import os, select\nchildren = []\nfor _ in range(4):\n    children.append(os.fork())\n"
+        "    if not children[-1]:\n        held = bytearray(700 * 2**20)\n"
+        "        held[::4096] = b'x' * len(held[::4096])\n        select.select([], [], [])\n"
+        "ended, status = os.wait()\nprint(os.waitstatus_to_exitcode(status))\n"
+        "for child in children:\n    if child != ended:\n        os.kill(child, 9)"
+    ),
+}
 
 
-async def run_cell(learner, code):
-    """Return what a cell prints, or None if its kernel was ended meanwhile."""
-    from workshop.hub.load_learner import KernelRestartedError
-
-    await learner.save("notebooks/greedy.ipynb", v4.new_notebook(cells=[v4.new_code_cell(code)]))
-    try:
-        await learner.run_notebook("notebooks/greedy.ipynb")
-    except KernelRestartedError:
-        return None
-    [cell] = (await learner.read("notebooks/greedy.ipynb")).cells
-    return "".join(output.text for output in cell.outputs)
-
-
-async def be_greedy(anna):
-    """Take all there is of everything, one after the other, and return what came of it."""
-    came = SimpleNamespace()
-    came.scratch = await run_cell(anna, SCRATCH_CELL)
-    came.forks = await run_cell(anna, FORKS_CELL)
-    await note(anna)
-    came.shared = await run_cell(anna, SHARED_CELL + WAIT), await note(anna)
-    came.processes = await run_cell(anna, PROCESSES_CELL), await note(anna)
-    came.refused = await text(anna, "processes")
-    came.folder = await run_cell(anna, FOLDER_CELL + WAIT), await note(anna)
-    came.too_large = await text(anna, "large")
-    for file in (await anna._api("GET", "contents/notebooks"))["content"]:
-        if file["name"].startswith("large"):
-            await anna._api("DELETE", f"contents/{file['path']}")
-    came.again = await run_cell(anna, SLEEPERS_CELL.format(50) + "print('I can work again')")
-    return came
+def most_memory(hub, name):
+    """Return the most memory that a learner's container has had, in bytes, as Linux counted it."""
+    pid = hub.processes_of(name)[0].pid
+    for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
+        _, controllers, place = line.split(":", 2)
+        if "memory" in controllers.split(","):
+            return int(Path(f"/sys/fs/cgroup/memory{place}/memory.max_usage_in_bytes").read_text())
+        if controllers == "" and Path(f"/sys/fs/cgroup{place}/memory.peak").exists():
+            return int(Path(f"/sys/fs/cgroup{place}/memory.peak").read_text())
+    raise AssertionError("no control group for memory")
 
 
-async def text(learner, name):
-    return (await learner._api("GET", f"contents/notebooks/{name}?type=file&format=text"))["content"]
+@pytest.mark.parametrize("way", MEMORY)
+def test_no_way_leads_beyond_a_learners_memory(hub, way):
+    said = run_cell(hub, "anna", MEMORY[way])
+    refused = {"one array": "MemoryError\n", "forks": "-9\n", "System V": "True No space left on device\n"}
+    assert said == refused.get(way), "None: the kernel was ended"
+    assert most_memory(hub, "anna") <= 2 * 2**30
+    assert run_cell(hub, "anna", "print('I can work again')") == "I can work again\n"
 
 
-async def note(learner):
-    """Return what the hub has left as a note, and delete it, as a learner who has read it does."""
-    said = await text(learner, limits.NOTE)
-    await learner._api("DELETE", f"contents/notebooks/{limits.NOTE}")
-    return said.partition(".")[0]
-
-
-def test_a_learner_who_takes_all_there_is_takes_it_from_nobody_else(hub):
-    async def afternoon():
-        anna, bert = learners(hub)
-        for learner in (anna, bert):
-            await learner.log_in()
-            await learner._get(f"{learner.own}lab")
-        greedy = asyncio.create_task(be_greedy(anna))
-        rounds = 0
-        while not greedy.done():
-            await bert.run_notebook(f"notebooks/{course_notebooks()[0].name}")
-            rounds += 1
-        came = await greedy
-        await anna.close()
-        await bert.close()
-        return came, rounds, bert.latencies
-
-    came, rounds, latencies = asyncio.run(afternoon())
-    print(
-        came, f"{rounds} rounds, median {sorted(latencies)[len(latencies) // 2]:.3f} s, at most {max(latencies):.1f} s"
-    )
-    assert came.scratch.splitlines() == [
-        *(f"{place} {size // MIB} No space left on device" for place, size in SCRATCH.items()),
-        *(f"{place} Read-only file system" for place in ("/", "/etc", "/opt", "/srv")),
-        "/run Read-only file system",
+def test_scratch_folders_are_small_and_ones_own(hub):
+    lines = [line.split(" ", 2) for line in run_cell(hub, "anna", SCRATCH).splitlines()]
+    assert [(place, why) for place, _, why in lines] == [
+        (place, "No space left on device") for place in ("/tmp", "/var/tmp", "/dev/shm")
     ]
-    assert came.forks == "True -9\n"
-    memory = "Your kernels and programs took more than 2 GiB of memory together, and the largest were ended"
-    assert came.shared == (None, memory), "None: its kernel was ended"
-    assert came.processes == (None, f"You had more than {limits.THREADS} processes and threads at once")
-    assert came.refused == "Resource temporarily unavailable"
-    assert came.too_large == "File too large"
-    assert came.folder == (None, f"Your folder holds more than 1 GiB or {limits.FILES} files")
-    assert came.again == "I can work again\n"
-    assert rounds > 0
+    for (_, size, _), most in zip(lines, (128, 64, 64), strict=True):
+        assert most - 4 <= int(size) <= most, "a little of it is the server's own"
 
-    # What detached itself ends with the server.
+
+DISK = """
+import os
+def fill(path, most=2000):
+    with open(path, "wb", buffering=0) as file:
+        held.append(os.dup(file.fileno()))
+        try:
+            for _ in range(most):
+                file.write(bytes(2**20))
+        except OSError as error:
+            return file.tell() // 2**20, error.strerror
+    return most, "written"
+held, said = [], []
+os.chdir(os.path.expanduser("~"))
+print(*fill("too-large"))
+os.unlink("too-large")
+total = 256
+for number in range(12):  # unlinked and open: nothing shows them, and they take space all the same
+    written, why = fill(f"large-{number}", 200)
+    os.unlink(f"large-{number}")
+    total += written
+    if why != "written":
+        break
+print(total < 1024, why)
+try:
+    for number in range(30_000):
+        open(f"many-{number}", "w").close()
+except OSError as error:
+    print(number < 20_000, error.strerror)
+for number in range(number):
+    os.unlink(f"many-{number}")
+for file in held:
+    os.close(file)
+for number in range(40):
+    fill(f"full-{number}", 50)
+"""
+
+
+def test_a_full_disk_is_full_for_its_owner_alone_and_can_be_tidied(hub):
+    async def evening(anna):
+        from workshop.hub.load_learner import TroubleError
+
+        said = await cell_of(anna, DISK)
+        with pytest.raises(TroubleError, match=r"more\.ipynb: 5"):
+            await anna.save("more.ipynb", v4.new_notebook(cells=[v4.new_code_cell("x" * 10**6)]))
+        subprocess.run(["podman", "kill", f"{hub.room.name}-anna-server"], check=True, capture_output=True)
+        for _ in range(60):  # until the hub has noticed
+            status = await anna.client.get(f"{hub.url}hub/api/users/anna")
+            if status.is_success and not status.json()["servers"]:
+                break
+            await asyncio.sleep(0.5)
+        await anna.start_server()  # on the full disk
+        for file in (await anna._api("GET", "contents/"))["content"]:
+            if file["name"].startswith("full-"):
+                await anna._api("DELETE", f"contents/{file['path']}")
+        return said, await cell_of(anna, "print('I can work again')")
+
+    said, again = asyncio.run(_as(hub, "anna", evening))
+    assert said.splitlines() == ["256 File too large", "True No space left on device", "True No space left on device"]
+    assert again == "I can work again\n"
+
+
+PROCESSES = """
+import os, subprocess
+started = []
+try:
+    for _ in range(500):
+        started.append(subprocess.Popen(["sleep", "3600"], start_new_session=True))
+except OSError as error:
+    print(len(started) < 300, error.strerror)
+for each in started:
+    each.kill()
+    each.wait()
+"""
+NEST = """
+import os
+os.chdir("/home/learner")
+for _ in range(3000):
+    os.mkdir("d")
+    os.chdir("d")
+print("nested")
+"""
+BUSY = """
+import os, subprocess
+loop = ["python", "-c", "while True: pass"]
+loops = [subprocess.Popen(loop, start_new_session=True) for _ in range(100)]
+print(len(loops))
+"""
+IDLE = """
+import os, select, socket
+host, port = os.environ["JUPYTERHUB_API_URL"].split("/")[2].split(":")
+held, why = [], ""
+try:
+    for _ in range(1200):
+        held.append(socket.create_connection((host, int(port)), timeout=5))
+except OSError as error:
+    why = error.strerror
+open_still = 0
+for each in held:
+    readable, _, _ = select.select([each], [], [], 0.02)
+    open_still += not readable
+print(len(held) < 1024, why, open_still <= 40)
+"""
+
+
+def test_processes_end_at_their_number(hub):
+    assert run_cell(hub, "anna", PROCESSES) == "True Resource temporarily unavailable\n"
+
+
+def test_connections_to_the_hub_end_at_their_number_and_others_go_on(hub):
+    async def meanwhile():
+        anna = await at_work(hub, "anna")
+        holding = asyncio.create_task(cell_of(anna, IDLE))
+        await start_servers(hub, "carl")
+        said = await holding
+        await anna.close()
+        return said
+
+    assert asyncio.run(meanwhile()) == "True Too many open files True\n"
+
+
+def test_busy_loops_leave_others_the_processor_and_nested_folders_the_limits(hub):
+    assert run_cell(hub, "anna", NEST) == "nested\n"
+    assert run_cell(hub, "anna", BUSY) == "100\n"
     mine = hub.processes_of("anna")
-    sleepers = [process for process in mine if process.name() == "sleep"]
-    assert len(sleepers) == 50
-    min(mine, key=lambda process: process.create_time()).kill()
-    assert psutil.wait_procs(sleepers, timeout=60)[1] == []
+
+    def used():
+        return sum(sum(process.cpu_times()[:2]) for process in mine if process.is_running())
+
+    async def work(bert):
+        await bert._get(f"{hub.url}hub/home")
+        await bert.run_notebook(f"notebooks/{course_notebooks()[0].name}")
+
+    before, begun = used(), time.monotonic()
+    asyncio.run(_as(hub, "bert", work))
+    share = (used() - before) / (time.monotonic() - begun)
+    assert share < 1.2, "a learner has one processor"
+
+    async def stop(anna):
+        own = f"{hub.url}hub/api/users/anna/server"
+        answer = await anna.client.delete(own, headers=anna._headers("/hub/"))
+        while (await anna.client.get(f"{hub.url}hub/api/users/anna")).json()["servers"]:
+            await asyncio.sleep(0.5)
+        return answer.status_code
+
+    assert asyncio.run(_as(hub, "anna", stop)) in (202, 204)
+    assert psutil.wait_procs(mine, timeout=60)[1] == [], "everything ends with the server"
+
+
+# --- at the door ---
+
+
+def test_who_guesses_waits_whatever_they_call_themselves_and_nobody_else_does(hub):
+    from workshop.hub.load_learner import Learner, TroubleError
+
+    async def evening():
+        answers = []
+        for number in range(30):
+            guess = Learner(hub, "anna", "a guess")
+            guess.client.headers.update({"X-Forwarded-For": f"10.1.2.{number}", "X-Real-Ip": f"10.1.2.{number}"})
+            try:
+                await guess.log_in()
+            except (TroubleError, httpx.HTTPStatusError) as refused:
+                answers.append("429" in str(refused))
+            await guess.close()
+        await (await visitor(hub, "bert")).close()
+        return answers
+
+    answers = asyncio.run(evening())
+    assert answers == [False] * 20 + [True] * 10

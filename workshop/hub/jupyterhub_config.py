@@ -1,87 +1,137 @@
-"""A hub on one machine, as `jupyterhub --config=workshop/hub/jupyterhub_config.py` reads it; README.md says how."""
+"""The hub on one machine, in a container of its own: what `machine.py` told it becomes JupyterHub's configuration."""
 
+import json
 import os
-import subprocess
+import secrets
 import sys
-from copy import deepcopy
+import tomllib
 from pathlib import Path
+
+import bcrypt
 
 COURSE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(COURSE))
 
-from workshop.hub.homes import closed_to_others  # noqa: E402
-from workshop.hub.learner_server import APART, SCRATCH  # noqa: E402
-from workshop.hub.one_hub import occupy, refuse_used_ports  # noqa: E402
-from workshop.hub.passwords import let_in  # noqa: E402
+from workshop.hub.passwords import Settings, admit  # noqa: E402
 
 c = get_config()  # noqa: F821
-settings = let_in(c, os.environ)
-if not sys.platform.startswith("linux") or os.geteuid() != 0:
-    sys.exit("The hub keeps learners apart by user ids of their own: start it on Linux, as root.")
-for needed in (Path(sys.executable), Path(sys.prefix), COURSE, settings.folder.parent):
-    if closed := closed_to_others(needed):
-        sys.exit(f"Learners could not read {needed}: {closed} lets only its owner in. Install below /opt, say.")
-    if own := next((place for place in SCRATCH if needed.is_relative_to(place)), None):
-        sys.exit(f"Learners could not read {needed}: each has a {own} of their own. Put it below /opt or /srv.")
-apart = subprocess.run([*APART, "true"], capture_output=True, text=True)
-if apart.returncode:
-    sys.exit(
-        f"The hub cannot keep learners apart here ({apart.stderr.strip()}). A container usually lacks the rights for "
-        "it: take a machine of its own, virtual or not."
-    )
-
-# The proxy, and what learners start in a terminal, are found beside this Python.
-os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-settings.folder.chmod(0o711)  # learners pass through it to their own folders
-(settings.folder / "learners.txt").chmod(0o600)
-state = settings.folder / "state"
-state.mkdir(mode=0o700, exist_ok=True)
-occupy(state)
+state = Path(os.environ.get("MHA_HUB_STATE", "/state"))
+told = json.loads((state / "told.json").read_text(encoding="utf-8"))
+admit(c, Settings(told["secret"], state, tuple(told["learners"])))
 
 # --- What a learner gets ---
-c.JupyterHub.spawner_class = "workshop.hub.spawner.LearnerSpawner"
-c.LearnerSpawner.homes = str(settings.folder / "homes")
+MIB, GIB = 2**20, 2**30
+c.JupyterHub.spawner_class = "docker"
+c.DockerSpawner.image = told["image"]
+c.DockerSpawner.pull_policy = "never"
+c.DockerSpawner.remove = True
+c.DockerSpawner.use_internal_ip = True
+c.DockerSpawner.name_template = f"{told['name']}-{{raw_username}}-server"
+# Of all of a learner's processes together, and what they keep in memory as files counts; beyond it the largest ends.
+c.DockerSpawner.mem_limit = "2G"
+c.DockerSpawner.cpu_limit = 1.0
+PROCESSES = 300  # and threads: a kernel has about ten
+SCRATCH = {"/tmp": 128, "/var/tmp": 64, "/run": 8}  # MiB, in memory; they end with the server
+limits = {
+    "nofile": 1024,
+    "data": GIB,  # of one process: beyond it Python raises MemoryError, and the kernel goes on
+    "fsize": 256 * MIB,
+    "core": 0,
+    # Of the user id, on the whole machine, which only this learner has: `pids_limit` is what holds.
+    "nproc": 4096,
+}
+c.DockerSpawner.extra_host_config = {
+    "mem_reservation": "512m",
+    "memswap_limit": "2g",
+    "cpu_shares": 128,  # where processors run short: an eighth of what others have, and a thirtieth of the hub
+    "pids_limit": PROCESSES,
+    "shm_size": "64m",
+    "ulimits": [{"Name": name, "Soft": most, "Hard": most} for name, most in limits.items()],
+    "read_only": True,
+    "tmpfs": {place: f"size={size}m,mode=1777,nosuid,nodev" for place, size in SCRATCH.items()},
+    "cap_drop": ["ALL"],
+    "security_opt": ["no-new-privileges", *([f"seccomp={told['seccomp']}"] if told["seccomp"] else [])],
+    "sysctls": {
+        "net.ipv6.conf.all.disable_ipv6": "1",  # by which a network's members would find the machine itself
+        "kernel.shmall": "16384",  # pages: what stays when its program has ended would end the server
+    },
+    "oom_score_adj": 500,
+    "init": True,  # what outlives its parent is waited for, and counts no more
+    "log_config": {"Type": "k8s-file" if told["seccomp"] else "json-file", "Config": {"max-size": "10m"}},
+}
+c.DockerSpawner.extra_create_kwargs = {"labels": {"of": told["name"]}, "working_dir": "/opt/attention"}
 # `-I`: neither a learner's folder nor what they installed is where this Python looks for modules.
-c.Spawner.cmd = [*APART, sys.executable, "-I", str(COURSE / "workshop/hub/learner_server.py")]
-# Nor is it told by a file of theirs how to serve, and what to everybody. Their own settings of JupyterLab stay theirs.
-c.Spawner.disable_user_config = True
+c.Spawner.cmd = ["/opt/venv/bin/python", "-I", "/opt/attention/workshop/hub/server.py"]
+c.Spawner.notebook_dir = "/home/learner"
 c.Spawner.default_url = "/lab/tree/notebooks/01_self_attention.ipynb"
+# No file of a learner's tells their server how to serve. Their own settings of JupyterLab stay theirs.
+c.Spawner.disable_user_config = True
 c.Spawner.args = [
-    f"--config={COURSE / 'jupyter_server_config.py'}",
+    "--config=/opt/attention/jupyter_server_config.py",
+    "--TemplateExporter.extra_template_basedirs=[]",
     # A kernel whose notebook is closed ends after half an hour; one that somebody looks at stays.
     "--MappingKernelManager.cull_idle_timeout=1800",
-    # Whoever has a process on the machine can connect to a kernel's ports: nobody without the key reads along.
-    "--KernelManager.transport_encryption=required",
     # What is deleted frees its space: nobody looks for a hidden folder of rubbish when theirs is full.
     "--FileContentsManager.delete_to_trash=False",
 ]
-# For each process: the server, and each kernel. `learner_server.py` has it enforced; `limits.py`, what holds for all of
-# a learner's together.
-c.Spawner.mem_limit = "1G"
 # One thread each: on a busy machine two threads of one learner wait for each other.
 c.Spawner.environment = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 # JupyterLab asks nobody whether to fetch news. (What `jupyter_server_config.py` does to that end, JupyterHub replaces.)
-c.Spawner.environment["JUPYTER_CONFIG_PATH"] = str(COURSE / "workshop/hub/jupyter")
+c.Spawner.environment |= {"JUPYTER_CONFIG_PATH": "/opt/attention/workshop/hub/jupyter", "SHELL": "/bin/bash"}
+c.Spawner.environment["JUPYTER_RUNTIME_DIR"] = "/tmp/jupyter"  # a kernel starts on a full disk, too
 c.Spawner.poll_interval = 5  # seconds until a server that died can be started again
-# Seconds after SIGINT until SIGTERM: a hub that a shell started in the background bequeaths that SIGINT is ignored.
-c.LocalProcessSpawner.interrupt_timeout = 5
 c.Spawner.start_timeout = c.Spawner.http_timeout = 180  # a whole room starts at once
 
-# --- The hub's own ---
-c.JupyterHub.bind_url = "http://127.0.0.1:8000"
-c.JupyterHub.hub_bind_url = "http://127.0.0.1:8081"
-c.TraefikProxy.traefik_api_url = "http://127.0.0.1:8099"
-from jupyterhub.app import JupyterHub  # noqa: E402
 
-told = deepcopy(c)
-told.merge(JupyterHub.instance().cli_config)  # the command line, which goes before this file
-refuse_used_ports((told.JupyterHub.bind_url, told.JupyterHub.hub_bind_url, told.TraefikProxy.traefik_api_url))
-c.JupyterHub.proxy_class = "traefik_file"
-c.TraefikProxy.static_config_file = str(state / "traefik.toml")
-c.TraefikFileProviderProxy.dynamic_config_file = str(state / "rules.toml")
-c.TraefikProxy.extra_static_config = {"global": {"checkNewVersion": False, "sendAnonymousUsage": False}}
+def take_place(spawner):
+    """Give a server the learner's own user id, network and disk, and the way to the hub from there."""
+    name = spawner.user.name
+    place = told["learners"][name]
+    spawner.network_name = place["network"]
+    spawner.hub_connect_url = f"http://{place['proxy']}:8081"
+    spawner.extra_create_kwargs = c.DockerSpawner.extra_create_kwargs | {
+        "user": f"{place['user_id']}:{place['user_id']}"
+    }
+    # The folders inside the disk: if it is not mounted they are not there, and the engine says so.
+    spawner.mounts = [
+        {"type": "bind", "source": f"{place['home']}/home", "target": "/home/learner"},
+        {"type": "bind", "source": f"{place['home']}/handed_in", "target": "/handed_in"},
+    ]
+    spawner.environment = c.Spawner.environment | {"HOME": "/home/learner", "USER": name, "LOGNAME": name}
+
+
+c.Spawner.pre_spawn_hook = take_place
+
+# --- The hub's own ---
+c.JupyterHub.bind_url = told["url"]
+c.JupyterHub.hub_bind_url = f"http://{told['hub']}:8081"
+if not told["one_origin"]:
+    c.JupyterHub.subdomain_host = told["url"]
 c.JupyterHub.db_url = f"sqlite:///{state / 'jupyterhub.sqlite'}"
 c.JupyterHub.cookie_secret_file = str(state / "cookie_secret")
+# The engine keeps servers and proxy: they go on while the hub starts anew.
+c.JupyterHub.cleanup_servers = c.JupyterHub.cleanup_proxy = False
+
+# --- The proxy, a container of its own ---
+rules = Path(os.environ.get("MHA_HUB_RULES", "/rules"), "rules.toml")
+try:
+    tomllib.loads(rules.read_text(encoding="utf-8"))
+except FileNotFoundError:
+    pass
+except ValueError:  # half of it, from before a power cut: the hub writes it anew
+    rules.unlink()
+c.JupyterHub.proxy_class = "traefik_file"
+c.TraefikFileProviderProxy.dynamic_config_file = str(rules)
+c.TraefikProxy.should_start = False
+c.TraefikProxy.traefik_entrypoint = "public"
+c.TraefikProxy.traefik_api_url = f"http://{told['proxy']}:8099"
+c.TraefikProxy.traefik_api_username = "hub"
+word = c.TraefikProxy.traefik_api_password = secrets.token_hex(16)
+hashed = bcrypt.hashpw(word.encode(), bcrypt.gensalt()).decode()
+# Here, so that it takes the place of one that an earlier start has left.
+c.TraefikProxy.extra_dynamic_config = {
+    "http": {"middlewares": {"auth_api": {"basicAuth": {"users": [f"hub:{hashed}"]}}}}
+}
 
 # --- Servers that nobody has used for two hours end; what was saved stays ---
 culler = "idle-culler"

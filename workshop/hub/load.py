@@ -10,13 +10,11 @@ import asyncio
 import math
 import statistics
 import sys
-import tempfile
 import time
 import traceback
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 
 import nbformat
 
@@ -140,7 +138,7 @@ def kill_kernel(hub, learner, kernel):
 
 
 def kill_server(hub, learner, kernel):
-    (victim,) = (process for process in hub.processes_of(learner) if "learner_server.py" in " ".join(process.cmdline()))
+    (victim,) = (process for process in hub.processes_of(learner) if "server.py" in " ".join(process.cmdline()))
     victim.kill()
 
 
@@ -156,10 +154,10 @@ async def fill_the_room(hub, run, arguments):
     watcher = asyncio.create_task(watch_memory(hub, run))
     days = []
     accidents = [kill_kernel, kill_server]
-    for number, (name, password) in enumerate(hub.settings.passwords().items()):
+    for number, name in enumerate(hub.room.learners):
         accident = accidents[number] if number < len(accidents) else None
         delay = arguments.ramp * number / run.learners
-        days.append(spend_the_day(Learner(hub.url, name, password), hub, run, arguments, delay, accident))
+        days.append(spend_the_day(Learner(hub, name), hub, run, arguments, delay, accident))
     await asyncio.gather(*days)
     run.seconds = time.perf_counter() - begun
     watcher.cancel()
@@ -179,11 +177,9 @@ def main(argv=None):
         parser.error("--learners wants at least 2: one loses the kernel, one the server")
     run = Run(arguments.learners)
     names = [f"learner{number:02}" for number in range(1, arguments.learners + 1)]
-    with tempfile.TemporaryDirectory(dir="/srv") as folder:  # each learner has a /tmp of their own
-        Path(folder).chmod(0o711)  # learners pass through it to their own folders
-        with running_hub(folder, names) as hub:
-            asyncio.run(fill_the_room(hub, run, arguments))
-            print(run.table(arguments.memory_gib), flush=True)
+    with running_hub(names) as hub:
+        asyncio.run(fill_the_room(hub, run, arguments))
+        print(run.table(arguments.memory_gib), flush=True)
     sys.exit(1 if run.failures else 0)
 
 

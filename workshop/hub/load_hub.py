@@ -1,103 +1,140 @@
 """The hub as it is configured, on loopback and in a folder of its own, for as long as it is tried out."""
 
-import os
 import secrets
+import shutil
 import socket
 import subprocess
 import sys
-import time
+import tempfile
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
-import httpx
 import psutil
 
+from workshop.hub import machine
 from workshop.hub.passwords import FOLDER, SECRET, Settings
-
-CONFIG = Path(__file__).with_name("jupyterhub_config.py")
-TIMEOUT = 300  # seconds, for the hub to start, and for it and everybody's servers to end
 
 
 @dataclass(frozen=True)
 class RunningHub:
-    """A hub that answers; `url` ends with a slash."""
+    """A hub that answers."""
 
-    url: str
-    settings: Settings
-    process: psutil.Process
+    room: machine.Room
+    environment: dict
+
+    @property
+    def url(self):
+        """Of the hub's own pages; ends with a slash."""
+        return f"{self.room.url}/"
+
+    def own(self, learner):
+        """Return the address of a learner's server, with an origin of its own; ends with a slash."""
+        parts = urlsplit(self.room.url)
+        return f"{parts.scheme}://{learner}.{parts.netloc}/user/{learner}/"
+
+    def passwords(self):
+        return Settings(self.room.secret, self.room.folder, self.room.learners).passwords()
 
     def home(self, learner):
-        return self.settings.folder / "homes" / learner
+        return self.room.home(learner) / "home"
+
+    def up(self):
+        """Have what is missing made again, as an instructor does after a crash."""
+        machine.up(self.environment)
 
     def processes_of(self, learner):
-        """Return what a learner runs in this hub, the server and the kernels: another hub may use the same user id."""
-        home = self.home(learner)
-        owner = home.stat().st_uid
+        """Return what a learner runs, the server and the kernels."""
+        owner = self.room.place(learner).user_id
         found = []
         for process in psutil.process_iter(["uids"]):
-            with suppress(psutil.NoSuchProcess):
-                if process.info["uids"].real == owner and process.environ().get("HOME") == str(home):
-                    found.append(process)
+            if process.info["uids"] and process.info["uids"].real == owner:
+                found.append(process)
         return found
+
+    def main_process(self, part):
+        """Return the process that a container of the hub, "hub" or "proxy", began with."""
+        command = [machine.find_engine(), "inspect", "--format", "{{.State.Pid}}", f"{self.room.name}-{part}"]
+        return psutil.Process(int(subprocess.run(command, capture_output=True, check=True).stdout))
 
     def memory(self):
         """Return {learner: bytes of server and kernels} and, under None, those of hub, proxy and culler (PSS)."""
-        there = [learner for learner in self.settings.learners if self.home(learner).exists()]
-        owners = {self.home(learner).stat().st_uid: learner for learner in there}
-        memory = dict.fromkeys([None, *owners.values()], 0)
-        for process in [self.process, *self.process.children(recursive=True)]:
-            with suppress(psutil.NoSuchProcess):
-                memory[owners.get(process.uids().real)] += process.memory_full_info().pss
+        memory = {}
+        with suppress(psutil.NoSuchProcess, subprocess.CalledProcessError):
+            parts = [self.main_process(part) for part in ("hub", "proxy")]
+            memory[None] = _pss([each for part in parts for each in (part, *part.children(recursive=True))])
+        for learner in self.room.learners:
+            if processes := self.processes_of(learner):
+                memory[learner] = _pss(processes)
         return memory
 
 
+def _pss(processes):
+    total = 0
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            total += process.memory_full_info().pss
+    return total
+
+
 @contextmanager
-def running_hub(folder, learners):
-    """Start the hub of `jupyterhub_config.py` in a folder, and end it with everything that learners ran in it.
+def running_hub(learners, prepare=None):
+    """Start the hub in a folder of its own, and end it with everything that learners ran in it.
 
     Parameters
     ----------
-    folder : path
-        Where others may enter.
     learners : sequence of str
+    prepare : callable, optional
+        Called with the room when the learners' disks are there, before anything starts.
 
     Yields
     ------
     RunningHub
     """
-    settings = Settings(secrets.token_hex(16), Path(folder), tuple(learners))
-    (settings.folder / "learners.txt").write_text("\n".join(learners) + "\n", encoding="utf-8")
-    public, inner, api = free_ports(3)
-    url = f"http://127.0.0.1:{public}/"
-    command = [sys.executable, "-m", "jupyterhub", f"--config={CONFIG}", f"--JupyterHub.bind_url={url}"]
-    command.append(f"--JupyterHub.hub_bind_url=http://127.0.0.1:{inner}")
-    command.append(f"--TraefikProxy.traefik_api_url=http://127.0.0.1:{api}")
-    environment = os.environ | {SECRET: settings.secret, FOLDER: str(folder)}
-    log = settings.folder / "hub.log"
-    with open(log, "wb") as file:
-        process = subprocess.Popen(command, cwd=settings.folder, env=environment, stdout=file, stderr=subprocess.STDOUT)
-    hub = RunningHub(url, settings, psutil.Process(process.pid))
-    try:
-        _wait_until_it_answers(hub, log)
-        yield hub
-    finally:
-        left = []
-        with suppress(psutil.NoSuchProcess):
-            left += hub.process.children(recursive=True)
-        process.terminate()
+    with tempfile.TemporaryDirectory(dir="/srv", prefix="mha-trial-", ignore_cleanup_errors=True) as folder:
+        (port,) = free_ports(1)
+        subnets = secrets.choice([f"10.{number}" for number in range(100, 250) if not _in_use(f"10.{number}.")])
+        Path(folder, "learners.txt").write_text("\n".join(learners) + "\n", encoding="utf-8")
+        Path(folder, "hub.toml").write_text(f'url = "http://hub.localhost:{port}"\nsubnets = "{subnets}"\n')
+        environment = {FOLDER: folder, SECRET: secrets.token_hex(16)}
         try:
-            process.wait(timeout=TIMEOUT)
+            room = machine.read_room(environment)
+            if prepare:
+                (room.folder / "disks").mkdir()
+                for learner in learners:
+                    machine.make_disk(room, learner)
+                    machine.mount(room, learner)
+                prepare(room)
+            with names_below_localhost():
+                yield RunningHub(machine.up(environment), environment)
+        except BaseException:
+            log = subprocess.run([machine.find_engine(), "logs", f"{Path(folder).name}-hub"], capture_output=True)
+            sys.stderr.write((log.stdout + log.stderr).decode(errors="replace")[-20_000:])
+            raise
         finally:
-            process.kill()  # does nothing to a process that has ended
-            left += [each for learner in learners if hub.home(learner).exists() for each in hub.processes_of(learner)]
-            _, left = psutil.wait_procs(left, timeout=1)  # those that a signal has reached are ending
-            for straggler in left:
-                with suppress(psutil.NoSuchProcess):
-                    straggler.kill()
-            psutil.wait_procs(left, timeout=TIMEOUT)
-    if left:
-        raise RuntimeError(f"these outlived the hub: {left}")
+            machine.down(environment)
+            shutil.rmtree(folder)
+
+
+def _in_use(beginning):
+    return any(address.address.startswith(beginning) for each in psutil.net_if_addrs().values() for address in each)
+
+
+@contextmanager
+def names_below_localhost():
+    """Let names such as anna.hub.localhost mean this machine, as browsers do (RFC 6761) and not every C library."""
+    look_up = socket.getaddrinfo
+
+    def look_up_or_here(host, *arguments, **options):
+        name = host.decode() if isinstance(host, bytes) else host
+        return look_up("127.0.0.1" if name and name.endswith(".localhost") else host, *arguments, **options)
+
+    socket.getaddrinfo = look_up_or_here
+    try:
+        yield
+    finally:
+        socket.getaddrinfo = look_up
 
 
 def free_ports(number):
@@ -107,15 +144,3 @@ def free_ports(number):
         for each in sockets:
             each.bind(("127.0.0.1", 0))
         return [each.getsockname()[1] for each in sockets]
-
-
-def _wait_until_it_answers(hub, log):
-    deadline = time.monotonic() + TIMEOUT
-    while time.monotonic() < deadline:
-        with suppress(psutil.TimeoutExpired):  # it is running, as it should
-            hub.process.wait(timeout=1 / 10)
-            break
-        with suppress(httpx.TransportError):  # nobody listens yet
-            if httpx.get(f"{hub.url}hub/health", timeout=TIMEOUT).is_success:
-                return
-    raise RuntimeError(f"the hub did not start:\n{log.read_text(encoding='utf-8')}")

@@ -37,16 +37,17 @@ class Learner:
 
     Parameters
     ----------
-    url : str
-        The hub's, with a slash at the end.
-    name, password : str
+    hub : RunningHub
+    name : str
+    password : str, optional
+        Theirs, unless another is given.
     """
 
-    def __init__(self, url, name, password):
-        self.url = url
+    def __init__(self, hub, name, password=None):
+        self.url = hub.url
         self.name = name
-        self.password = password
-        self.own = f"{url}user/{name}/"
+        self.password = hub.passwords()[name] if password is None else password
+        self.own = hub.own(name)
         self.latencies = []  # seconds from sending a cell to its last message
         self.client = httpx.AsyncClient(timeout=TIMEOUT, follow_redirects=True)
 
@@ -180,7 +181,9 @@ class Learner:
         address = f"{self.own}api/kernels/{kernel}/channels?session_id={uuid.uuid4().hex}"
         cookies = self.client.build_request("GET", address).headers["cookie"]
         address = "ws" + address.removeprefix("http")
-        return await websocket_connect(HTTPRequest(address, headers={"Cookie": cookies}, connect_timeout=TIMEOUT))
+        return await websocket_connect(
+            HTTPRequest(address, headers={"Cookie": cookies}, connect_timeout=TIMEOUT, request_timeout=TIMEOUT)
+        )
 
     async def _api(self, method, path, content=None):
         """Ask the learner's own server, as the page does."""
@@ -193,7 +196,7 @@ class Learner:
     async def _get(self, address):
         for _ in range(RELOADS):
             answer = await self.client.get(address)
-            if answer.status_code != 502:
+            if answer.status_code not in (502, 504):
                 break
             await asyncio.sleep(1)  # a server died, and the hub has not looked yet: a learner reloads the page
         if answer.is_error:

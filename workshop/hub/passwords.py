@@ -55,13 +55,14 @@ def read_settings(environment):
     HubError
         If there is no secret or a short one, or no list of learners, or a name in it that will not do.
     """
-    secret = environment.get(SECRET, "")
+    folder = Path(environment.get(FOLDER) or DEFAULT_FOLDER).absolute()
+    kept = folder / "secret"
+    secret = environment.get(SECRET) or (kept.read_text().strip() if kept.is_file() else "")
     if len(secret) < SHORTEST_SECRET:
         raise HubError(
             f"{SECRET} has {len(secret)} characters and wants {SHORTEST_SECRET} or more: every password comes from it. "
-            "Make one with `openssl rand -hex 16`, keep it, and set it before each start."
+            f"Make one with `openssl rand -hex 16 > {kept}`, and keep it."
         )
-    folder = Path(environment.get(FOLDER) or DEFAULT_FOLDER).absolute()
     file = folder / "learners.txt"
     if not file.is_file():
         raise HubError(f"there is no {file}; write the learners' names into it, one a line")
@@ -115,22 +116,21 @@ def let_in(c, environment):
     c : traitlets Config
         What a hub's configuration file is given.
     environment : mapping
-
-    Returns
-    -------
-    Settings
     """
     try:
-        settings = read_settings(environment)
+        admit(c, read_settings(environment))
     except HubError as error:
         # An ordinary exception would be logged, and a hub would start with what it has by default.
         sys.exit(str(error))
+
+
+def admit(c, settings):
+    """Configure a hub to let in these learners and nobody else."""
     c.JupyterHub.authenticator_class = "workshop.hub.authenticator.LearnerAuthenticator"
     c.LearnerAuthenticator.settings = settings
     c.Authenticator.allowed_users = set(settings.learners)
     c.Authenticator.allow_existing_users = False  # whoever is taken off the list is out
     c.JupyterHub.cookie_max_age_days = 1
-    return settings
 
 
 def main(argv=None):
