@@ -138,7 +138,12 @@ def kill_kernel(hub, learner, kernel):
 
 
 def kill_server(hub, learner, kernel):
-    (victim,) = (process for process in hub.processes_of(learner) if "server.py" in " ".join(process.cmdline()))
+    python = "/opt/venv/bin/python"  # and not the container's first process, which has it among its arguments
+    (victim,) = (
+        process
+        for process in hub.processes_of(learner)
+        if process.cmdline()[:1] == [python] and "server.py" in " ".join(process.cmdline())
+    )
     victim.kill()
 
 
