@@ -72,7 +72,19 @@ def maker(make):
 
 
 def pipeline(make):
-    """Let a function that makes a program of many steps also be a decorator above one of them: `@make("attend")`."""
+    """Let a function that makes a program of many steps also be a decorator above one of them.
+
+    Examples
+    --------
+    >>> @pipeline
+    ... def said(start=lambda: "attention", end=lambda: "."):
+    ...     return lambda: start() + end()
+    >>> @said("end")
+    ... def doubted():
+    ...     return "?"
+    >>> doubted()
+    'attention?'
+    """
 
     @functools.wraps(make)
     def made_from(place=None, **steps):
@@ -84,7 +96,16 @@ def pipeline(make):
 
 
 def made_of(*programs):
-    """Take the programs of a mistake as they are made elsewhere; the function below gives its name and its message."""
+    """Take the programs of a mistake as they are made elsewhere; the function below gives its name and its message.
+
+    Examples
+    --------
+    >>> @made_of(abs, round)
+    ... def sign_lost():
+    ...     '''Your scores have lost their signs.'''
+    >>> sign_lost(-2), len(spellings(sign_lost))
+    (2, 2)
+    """
     return lambda function: _made_of(programs, function)
 
 
@@ -96,9 +117,9 @@ def _made_of(programs, function):
         return first(*given, **named)
 
     program.further = tuple(further)
-    for name in ("__name__", "__doc__", "__module__", "seen_in"):
-        if hasattr(function, name):
-            setattr(program, name, getattr(function, name))
+    program.seen_in = getattr(function, "seen_in", getattr(first, "seen_in", None))
+    for name in ("__name__", "__doc__", "__module__"):
+        setattr(program, name, getattr(function, name))
     return program
 
 
@@ -108,13 +129,29 @@ def spellings(function):
 
 
 def mistake_of(function):
-    """Return the mistake that a function is."""
+    """Return the mistake that a function is.
+
+    Examples
+    --------
+    >>> def sign_lost(scores):
+    ...     '''Your scores have lost their signs.'''
+    ...     return abs(scores)
+    >>> mistake_of(sign_lost).slug
+    'sign-lost'
+    """
     slug, message = function.__name__.replace("_", "-"), " ".join(function.__doc__.split())
     return Mistake(slug, message, spellings(function), getattr(function, "seen_in", None))
 
 
 def mistakes_in(module):
-    """Return a module's mistakes in their order: its functions, and the tuples of mistakes that stand between them."""
+    """Return a module's mistakes in their order: its functions, and the tuples of mistakes that stand between them.
+
+    Examples
+    --------
+    >>> from mha_helpers.wrong.self_attention import softmax
+    >>> [mistake.slug for mistake in mistakes_in(softmax)][-2:]
+    ['softmax-negated', 'softmax-twice']
+    """
     found = []
     for name, value in vars(module).items():
         if isinstance(value, tuple) and value and all(isinstance(one, Mistake) for one in value):
