@@ -231,7 +231,7 @@ def _strip(result, first):
         The fragments, and the picture's width and height.
     """
     letters, shown = result.letters, slice(first, first + HALF)
-    left, step = (STRIP, (WIDTHS[1] - STRIP) / HALF) if first == 0 else (0, 46)
+    left, step = (STRIP, (PART - 2 - STRIP) / HALF) if first == 0 else (0, 46)
     lefts = [left + i * step for i in range(len(letters[shown]))]
     y, parts = 4, []
 
