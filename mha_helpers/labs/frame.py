@@ -247,7 +247,7 @@ class Lab:
         state = html.escape(json.dumps(state or self.state, ensure_ascii=False))
         # What the page computes is the course's own: where a mistake is to be seen, it computes nothing.
         live = f' data-live="{self.live}"' if self.live and not picture.is_wrong else ""
-        about = f'data-lab="{self.name}" data-answer="{self._n_asked}"{live} data-state="{state}"'
+        about = f'data-picture-of="{self.name}" data-answer="{self._n_asked}"{live} data-state="{state}"'
         return f"<div {about}>{picture.html()}</div>"
 
     @property

@@ -42,7 +42,7 @@ function attach(card, answerer) {
   function drawn() {
     const shown = content.querySelector("[data-state]");
     if (!shown) return lay([]); // the lab stopped, and says so
-    card.dataset.lab = shown.dataset.lab;
+    card.dataset.lab = shown.dataset.pictureOf;
     inPicture = read(shown.dataset.state);
     const late = Number(shown.dataset.answer) < asked; // an older question's answer: what is set here is newer
     if (!late) [state, unanswered] = [inPicture, {}];
