@@ -220,7 +220,7 @@ def map(name):
     Examples
     --------
     >>> map("03_masking")
-    The course's map. You are in notebook 3 of 8, Masks: How do you keep a query from looking where it mustn't?
+    The course's map. You are in notebook 3 of 9, Masks: How do you keep a query from looking where it mustn't?
     """
     for notebook in (*NOTEBOOKS, *WORKSHOPS):
         if notebook.name == name:
