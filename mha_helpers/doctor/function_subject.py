@@ -125,6 +125,10 @@ class FunctionSubject:
             if any(fits(array, weights) for array in first.reply.others[: self.output_place]):
                 yield asking.finding("returns-swapped")
 
+    def attention_inside(self):
+        """A function is examined as a whole."""
+        return []
+
     def fresh(self):
         """Something to call that has kept nothing."""
         return self.function

@@ -162,11 +162,15 @@ class _Explaining:
             yield from failures(asking, plain)
             return known
         known = Understood(layout, RIGHT, plain, named=False)
-        trust = asking.subject.trusts(layout, plain)
+        trust = asking.subject.trusts(layout, plain) and not asking.subject.attention_inside()
         seen = where_it_shows.of(asking, known, bases[0])
         # Where further parameters do something unknown, it may be by design that not every token is heard.
         unknown = () if trust else asking.subject.unplaced
-        if trust or CERTAIN & set(seen.broken) or (seen.broken and not unknown):
+        if (
+            trust
+            or CERTAIN & set(seen.broken)
+            or (seen.broken and not unknown and not asking.subject.attention_inside())
+        ):
             sentence = (
                 "It differs from attention, and no mistake or pair of mistakes that the doctor knows explains it."
             )
