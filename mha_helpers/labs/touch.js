@@ -35,7 +35,7 @@ function attach(card, answerer) {
   const status = make("p", { className: "mha-status" });
   status.setAttribute("role", "status");
   let state = {}, inPicture = {}, asked = 0, unanswered = {}; // what is set here, and in the picture that is shown
-  let live = null, parts = new Map(), places = new Map(), held = null;
+  let live = null, parts = new Map(), places = new Map(), held = null, isDragged = false;
 
   /* ---- what is shown ---- */
 
@@ -50,7 +50,7 @@ function attach(card, answerer) {
     live = computes && (now => computes(now, read(own.dataset.given)));
     parts = new Map([...content.querySelectorAll("[data-part]")].map(node => [node.dataset.part, node]));
     lay([...content.querySelectorAll(MARKS)]);
-    if (late && live) compute();
+    if (late && live && isDragged) compute();
     glide();
     point(over.querySelector(":focus-visible")?.mark);
   }
@@ -199,7 +199,8 @@ function attach(card, answerer) {
         if (!live) slide(input);
       }
     }
-    if (live) compute();
+    isDragged = [...inputs.values()].some(input => input.axis && input.dataset.mark in values);
+    if (live && isDragged) compute(); // what else is set may set more: only the answer knows
     ask({});
   }
   const ask = more => answerer.ask({ n: ++asked, set: unanswered, ...more }, state);
