@@ -134,9 +134,9 @@ def _outputs(rows):
     return f"output {words[0]}" if len(words) == 1 else f"outputs {', '.join(words[:-1])} and {words[-1]}"
 
 
-TOKEN, PITCH, INPUT_Y, OUTPUT_Y = 58, 69, 264, 38  # a token's width, from one to the next, and where they stand
+TOKEN, PITCH, INPUT_Y, OUTPUT_Y = 65, 69, 264, 38  # a token's width, from one to the next, and where they stand
 OUTPUT_HEIGHT = 54
-CELL, LABEL = (40, 34), 52
+CELL, LABEL = (44, 34), 58
 MOVES = style.ROLES["values"]
 SQUARE, CHOICE = 6, (80, 66)  # a cell of a mask that can be chosen, and from one to the next
 DARK = style.role_text("values")
@@ -275,7 +275,7 @@ def _table(result, height):
         svg.hidden_cell(0, y + 82, 16, 16),
         svg.text(22, y + 95, "grey: it must stay still, and does", size=12),
     ]
-    return svg.document(274, height, parts, label="How far each output moves when each token is changed.")
+    return svg.document(282, height, parts, label="How far each output moves when each token is changed.")
 
 
 def leak_detector(function=None):

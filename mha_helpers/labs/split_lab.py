@@ -1,5 +1,6 @@
 """Split, right beside wrong: the entries of X travel to the heads, with the transpose and without it."""
 
+import re
 import textwrap
 from dataclasses import dataclass
 
@@ -23,7 +24,7 @@ HEADS, WIDTHS, LENGTHS = (1, 2, 3, 4, 6), (4, 6, 8), (2, 3, 4, 5)
 
 CELL_HEIGHT, NARROW, WIDE = 23, 25, 36  # of a cell, in pixels
 BESIDE, LINE = 10, 16  # between two blocks; a line of text
-NAMES = 54  # room for the tokens' names
+NAMES = 62  # room for the tokens' names
 LEGEND = 22  # its height
 HEADING = 62  # the lines above the blocks
 
@@ -214,7 +215,7 @@ def _track(result):
     for step, (x, y) in zip(STEPS, track, strict=True):
         here = step == result.step
         yield svg.circle(x, y, 5, fill=style.PAPER, stroke=EDGE)
-        for k, line in enumerate(step[2:].split(": ")):
+        for k, line in enumerate(re.split(": | (?=back)", step[2:])):
             anchor = "start" if step == START else "end" if step == MERGE else "middle"
             at = x - 10 if step == START else x + 14 if step == MERGE else x
             yield svg.text(at, y + 26 + 14 * k, line, anchor=anchor, size=12, bold=here)

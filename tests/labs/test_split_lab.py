@@ -318,7 +318,7 @@ def test_the_fields_of_the_followed_entry_end_where_X_ends():
     lab.controls["tokens"].value = 2
     lab.controls["d_model"].value = 6
     assert (lab.state["token"], lab.state["feature"]) == (1, 5)
-    assert "Entry 105 (“sat”, feature 5)" in lab.readout.value
+    assert "entry 105 (“sat”, feature 5)" in lab.readout.value
 
 
 def test_reset_brings_back_the_first_picture():
