@@ -59,11 +59,12 @@ def _empty():
 predict_empty = Prediction(
     right="a",
     reactions={
-        "a": "The row's maximum is -inf, and -inf minus -inf is not a number. From then on, everything in this row is "
-        "NaN.",
-        "b": "That's what you'd wish for. But softmax subtracts the row's maximum, and -inf minus -inf isn't a number.",
-        "c": "Equal scores do get equal shares, as long as they are numbers: three scores of -1e9 would. But -inf "
-        "minus the row's maximum, -inf, is not a number.",
+        "a": "Every e^score is 0, and so is their sum, so softmax divides 0 by 0, which is not a number. (If it "
+        "subtracts the row's maximum first, it fails one step earlier, at -inf minus -inf.)",
+        "b": "That's what you'd wish for, and each e^score is 0. But softmax divides by their sum, which is 0 as well, "
+        "and 0 divided by 0 isn't a number.",
+        "c": "Equal scores do get equal shares, as long as they are numbers: three scores of -1e9 would. But here "
+        "every e^score is 0, and 0 divided by their sum, 0, is not a number.",
     },
     evidence=_empty,
 )

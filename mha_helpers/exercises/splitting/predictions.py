@@ -62,7 +62,7 @@ def _round_trip():
 predict_round_trip = Prediction(
     right="a",
     reactions={
-        "a": "Neither reshape moves a number, so you get X back, and a test like this one passes. The mistake only "
+        "a": "Neither reshape moves a number, so you get Q back, and a test like this one passes. The mistake only "
         "shows when attention runs in between.",
         "b": "Neither reshape moves a number, so one straight after the other mixes nothing. The mixing happens in "
         "between, when attention runs on the wrong rows.",
