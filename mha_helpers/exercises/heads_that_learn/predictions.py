@@ -68,12 +68,12 @@ def _later_places():
 predict_later_places = Prediction(
     right="c",
     reactions={
-        "a": "Why should it? Once every token of the first round carries its note, nobody needs another one, and no "
-        "gradient asks for it.",
+        "a": "It could, but it doesn't. Once every token of the first round carries its note, the guesses presumably "
+        "gain nothing by another one, so nothing pushes the head to write it.",
         "b": "A head isn't paid for looking, only for what the guesses gain by it. Later on they gain nothing: the "
         "notes of the first round are there already.",
-        "c": "After the first round nobody needs another note: every token has one already, and the guesses gain "
-        "nothing by a second. A head learns only what lowers the loss.",
+        "c": "After the first round every token has a note already, so presumably the guesses gain nothing by a "
+        "second, and nothing pushes the head to write one. That it doesn't is measured; the reason is our reading.",
     },
     evidence=_later_places,
 )

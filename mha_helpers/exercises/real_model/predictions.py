@@ -28,7 +28,8 @@ predict_lightly = Prediction(
     right="a",
     reactions={
         "a": "Without the division the weights are too sharp, but they still mix the right "
-        "values into the right features. The other two mistakes put numbers into the wrong features.",
+        "values into the right features. The other two put numbers into features where the layers above expect "
+        "something else: W_O would have sorted them.",
         "b": "The heads find the right things, but the reshape hands each token pieces of other tokens' results, in "
         "the wrong features. The shapes survive, but not much else.",
         "c": "Without W_O, each head's result is added to its own 32 features, where the layers above expect something "
