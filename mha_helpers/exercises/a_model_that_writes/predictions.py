@@ -28,7 +28,7 @@ predict_one_too_many = Prediction(
         "b": "One more character among so many doesn't change that much. Most of what the heads look for is still "
         "there.",
         "c": "The model has never learned to copy the answer, so it can't. The extra character only disturbs it a "
-        "little. So once a model is trained, a mask that is off by one hardly shows.",
+        "little. So once a model is trained, a mask that lets in one too many hardly shows.",
     },
     evidence=_losses_with_one_too_many,
 )
@@ -76,8 +76,8 @@ predict_cached_time = Prediction(
         "a": "That is what all rows together would cost, and without a cache they are all computed again. With one, a "
         "single new query meets each key once.",
         "b": "Projections and MLP cost the same for every character. Only the scores and the mixing grow, in "
-        "proportion to the length: one query meets all the keys. They pass the rest when there are 6 d_model keys, "
-        "here 1152, which is more than this model ever sees.",
+        "proportion to the length: one query meets all the keys. Scores and mixing cost as much as all the rest when "
+        "there are 6 d_model keys, here 1152, which is more than this model ever sees.",
         "c": "Projections and MLP do cost the same each time. But every new query meets one key more than the last.",
     },
     evidence=_work_for_one_more,
@@ -111,7 +111,7 @@ predict_twice = Prediction(
         "one has none. Its head that attends to the character before is half of such a pair, and the other half is "
         "missing.",
         "b": "It has no induction heads. One of its heads does attend to the character before, but nothing reads that "
-        "note: plays hardly ever repeat a hundred characters, so training never asked for it.",
+        "note: plays hardly ever repeat long passages, so training probably never asked for it.",
         "c": "It isn't confused by a repetition. It just doesn't notice it: the second copy costs what the first one "
         "did.",
     },

@@ -13,7 +13,8 @@ from mha_helpers.wrong.todays_heads import mend_rotary_attention as wrong
 
 def mend_rotary_attention(queries, keys, values, n_old):
     queries, keys = rotate(queries, start=n_old), rotate(keys)
-    context, _ = scaled_dot_product_attention(queries, keys, values)
+    mask = np.tri(keys.shape[-2], dtype=bool)[n_old:]
+    context, _ = scaled_dot_product_attention(queries, keys, values, mask=mask)
     return context
 
 
@@ -48,7 +49,7 @@ exercise = Exercise(
         "new query stand?",
         "The keys begin with the first token of all, so they are rotated from 0. The queries are only the new ones, "
         "which come after n_old others. The values tell nobody where they stand.",
-        "queries, keys = rotate(queries, start=n_old), rotate(keys), and the values as they are.",
+        "queries, keys = rotate(queries, start=n_old), rotate(keys), and the values and the mask as they are.",
     ),
     on_success="Rotation and cache go together: the new token stands where it really stands.",
     given=wrong.mend_rotary_attention,

@@ -21,7 +21,7 @@ predict_shared = Prediction(
     right="a",
     reactions={
         "a": "Two queries can ask the same keys two different questions: one attends to the token before, the other to "
-        "the one before that. What they find comes from the same values, but it arrives in two places.",
+        "the one before that. What they find comes from the same values, but it arrives in two heads' outputs.",
         "b": "The heads still have queries of their own. One can ask for the token before, the other for the one "
         "before that, and the same keys answer both.",
         "c": "It isn't a matter of training longer: two queries can ask the same keys two different questions from "
@@ -76,8 +76,8 @@ predict_window = Prediction(
     right="b",
     reactions={
         "a": "A little gets lost: some of what the model uses stands further back, such as who is speaking.",
-        "b": "Most of what helps to guess the next character stands nearby. And with four layers the model sees "
-        "further than its window, because a row that it attends to has attended to others before.",
+        "b": "Most of what helps to guess the next character stands nearby. Besides, four layers see further "
+        "than one window, because a row that is attended to has attended to others before.",
         "c": "Far less than that. Most of what helps to guess the next character stands nearby, and what stands "
         "further back is still passed on from layer to layer.",
     },

@@ -1,5 +1,7 @@
 """The mistakes that people make in `mend_rotary_attention`."""
 
+import numpy as np
+
 from mha_helpers.maths.attention import scaled_dot_product_attention
 from mha_helpers.maths.rotary import rotate
 from mha_helpers.wrong.catalogue import also
@@ -7,19 +9,21 @@ from mha_helpers.wrong.catalogue import also
 
 def mend_rotary_attention(queries, keys, values, n_old):
     queries, keys, values = rotate(queries), rotate(keys), rotate(values)
-    context, _ = scaled_dot_product_attention(queries, keys, values)
+    mask = np.tri(keys.shape[-2], dtype=bool)[n_old:]  # itself, and what came before it
+    context, _ = scaled_dot_product_attention(queries, keys, values, mask=mask)
     return context
 
 
-def _placed(of_queries, of_keys, of_values=lambda n_old, n_new: None, back=None):
-    """Return attention whose parts are rotated from where each function says; None leaves them as they are."""
+def _placed(of_queries, of_keys, of_values=lambda n_old, n_new: None):
+    """Return causal attention whose parts are rotated from where each function says; None leaves them as they are."""
 
     def wrong_attention(queries, keys, values, n_old):
         n_new, placed = queries.shape[-2], []
         for array, where in ((queries, of_queries), (keys, of_keys), (values, of_values)):
             start = where(n_old, n_new)
             placed.append(array if start is None else rotate(array, start))
-        return scaled_dot_product_attention(*placed)[0]
+        mask = np.tri(keys.shape[-2], dtype=bool)[n_old:]
+        return scaled_dot_product_attention(*placed, mask=mask)[0]
 
     return wrong_attention
 
@@ -85,3 +89,9 @@ def rope_start_n_new(queries, keys, values, n_old):
     """The start is not how many tokens came before. The queries are the last of all the tokens: n_old others came
     first."""
     return _placed(lambda n_old, n_new: n_new, _from_0)(queries, keys, values, n_old)
+
+
+def rope_mask_missing(queries, keys, values, n_old):
+    """The mask is gone: where several new tokens come at once, each also attends to those after it. Only the rotations
+    were wrong; hand the mask on as it was given."""
+    return scaled_dot_product_attention(rotate(queries, n_old), rotate(keys), values)[0]

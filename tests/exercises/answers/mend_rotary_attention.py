@@ -2,12 +2,19 @@
 
 import numpy as np
 
-from mha_helpers.maths.attention import scaled_dot_product_attention as attend
+from mha_helpers.maths.attention import scaled_dot_product_attention
 from mha_helpers.maths.rotary import rotate
 
 CATALOGUE = ("rope-values-rotated", "rope-start-forgotten", "rope-one-side")
 
 TELLING_CASE = ("two new tokens after three", 4)
+
+
+def attend(queries, keys, values, **options):
+    """Each query is a new token, and the last of them stands beside the last key: none sees what comes after it."""
+    n_new, n_keys = queries.shape[-2], keys.shape[-2]
+    mask = np.tri(n_new, n_keys, n_keys - n_new, dtype=bool)
+    return scaled_dot_product_attention(queries, keys, values, mask=mask, **options)
 
 
 def turned(X, positions):
@@ -30,13 +37,18 @@ def keys_turned_back(queries, keys, values, n_old):
 
 def by_hand(queries, keys, values, n_old):
     scores = rotate(queries, n_old) @ rotate(keys).swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+    ahead = np.arange(keys.shape[-2]) > n_old + np.arange(queries.shape[-2])[:, None]
+    scores = np.where(ahead, -np.inf, scores)
     weights = np.exp(scores - scores.max(-1, keepdims=True))
     return weights / weights.sum(-1, keepdims=True) @ values
 
 
 def one_at_a_time(queries, keys, values, n_old):
-    keys = rotate(keys)
-    rows = [attend(rotate(queries[..., [i], :], start=n_old + i), keys, values)[0] for i in range(queries.shape[-2])]
+    keys, rows = rotate(keys), []
+    for i in range(queries.shape[-2]):
+        upto = slice(n_old + i + 1)
+        query = rotate(queries[..., [i], :], start=n_old + i)
+        rows.append(scaled_dot_product_attention(query, keys[..., upto, :], values[..., upto, :])[0])
     return np.concatenate(rows, axis=-2)
 
 
@@ -75,6 +87,9 @@ WRONG = {
     "rope-one-side": (placed(old, None), placed(None, 0), placed(0, None)),
     "rope-left-out": (placed(None, None),),
     "rope-one-late": (placed(lambda n: n + 1),),
+    "rope-mask-missing": (
+        lambda queries, keys, values, n_old: scaled_dot_product_attention(rotate(queries, n_old), rotate(keys), values)[0],
+    ),
     None: (
         placed(lambda n: 2 * n),
         placed(lambda n: n + 3),
