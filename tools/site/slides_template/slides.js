@@ -23,9 +23,12 @@ function fit(section) {
         picture.style.width = `${ENLARGED * picture.naturalWidth}px`;
         picture.style.minHeight = `${Math.min(SHRUNK * picture.naturalHeight, body.clientHeight - 60)}px`;
     }
-    // A long line of code makes that code smaller, not the text around it.
-    section.querySelectorAll("pre").forEach(
-        pre => shrink(pre, LARGEST_CODE, SMALLEST_CODE, () => pre.offsetWidth > body.clientWidth));
+    // A long line of code makes that code smaller, not the text around it. What is too long even so goes on below.
+    const isTooWide = pre => pre.offsetWidth > body.clientWidth;
+    section.querySelectorAll("pre").forEach(pre => {
+        shrink(pre, LARGEST_CODE, SMALLEST_CODE, () => isTooWide(pre));
+        pre.classList.toggle("wrapped", isTooWide(pre));
+    });
     shrink(section, LARGEST, SMALLEST, () =>
         body.scrollHeight > body.clientHeight || body.scrollWidth > body.clientWidth);
     for (const picture of pictures) { // what is left beside a picture that had to be low
