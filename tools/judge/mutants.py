@@ -6,6 +6,7 @@ A survivor is a line that no test asks about. Seeded: the same code has the same
 
     python -m tools mutants                       # 60 a room, into mutants.json
     python -m tools mutants --rooms maths --count 20
+    python -m tools mutants --again before.json   # the same mutants after a change: a fair comparison
 
 The tests are collected once; for each mutant a forked process takes the changed code in place of the old: POSIX only.
 """
@@ -131,16 +132,31 @@ def put_in_place(file, place):
             thing.cache_clear()
 
 
+def found_again(mutants, possible):
+    """Return those of an earlier run that the code still has: the same change, near to where it was."""
+    left, found = list(possible), []
+    for old in mutants:
+        path, _, line = old["where"].partition(":")
+        same = [one for one in left if (one[2], one[3]) == (old["kind"], old["change"])]
+        if same:
+            nearest = min(same, key=lambda one: (one[0].name != Path(path).name, abs(one[1] - int(line))))
+            found.append(nearest)
+            left.remove(nearest)
+    print(f"{len(found)} of {len(mutants)} mutants are still possible")
+    return found
+
+
 class Trials:
     """A plugin that runs the collected tests once for every mutant, each time in a process of its own."""
 
-    def __init__(self, room, count, seed):
+    def __init__(self, room, count, seed, again=()):
         self.room, self.results = room, []
         patterns, _ = ROOMS[room]
         files = sorted({file for pattern in patterns for file in PACKAGE.glob(pattern)})
         found = [(file, *one) for file in files for one in mutants_of(file, ONLY_IN.get(room))]
         self.n_possible = len(found)
-        self.mutants = random.Random(seed).sample(found, min(count, len(found)))
+        drawn = random.Random(seed).sample(found, min(count, len(found)))
+        self.mutants = found_again([old for old in again if old["room"] == room], found) if again else drawn
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session):
@@ -261,14 +277,15 @@ def main(arguments=None):
     parser.add_argument("--count", type=int, default=60, help="mutants a room")
     parser.add_argument("--slow", action="store_true", help="ask the slow tests, too: an hour for the doctor's corpus")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--again", help="an earlier run's output: its mutants, as far as the code still has them")
     parser.add_argument("--output", default="mutants.json", help="where each mutant and its fate is written")
     given = parser.parse_args(arguments)
-    results = []
+    results, again = [], json.loads(Path(given.again).read_text()) if given.again else ()
     for room in given.rooms:
         child = os.fork()  # each room's modules and tests are loaded in a process that knows no other room's
         part = Path(f"{given.output}.{room}")
         if child == 0:
-            trials = Trials(room, given.count, given.seed)
+            trials = Trials(room, given.count, given.seed, again)
             paths = [path for path in ROOMS[room][1] if (REPOSITORY / path).exists()]
             pytest.main(
                 [
