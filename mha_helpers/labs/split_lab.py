@@ -362,12 +362,12 @@ def split_lab(function=None):
     Examples
     --------
     >>> lab = split_lab()
-    >>> lab.set(token=1, feature=3)
+    >>> lab.set(step="3 transpose: split", token=1, feature=3)
     >>> "Entry 103 (“sat”, feature 3) is in head 1 when right, in head 0 when wrong." in lab.readout.value
     True
     """
     controls = {
-        "step": radio("step", STEPS),
+        "step": radio("step", STEPS, START),
         "heads": dropdown("heads", HEADS, 2, width="110px"),
         "d_model": dropdown("d_model", WIDTHS, 4, width="130px"),
         "tokens": dropdown("tokens", LENGTHS, 5, width="120px"),
@@ -375,6 +375,10 @@ def split_lab(function=None):
         "feature": whole_number("feature", 2, 0, 3, width="110px"),
     }
     step, *sizes, _, _ = controls.values()
+    at_split = compute({name: control.value for name, control in controls.items()} | {"step": SPLIT}, function)
+    yours = at_split.columns.get("yours")
+    if yours and any(block.differs.any() for block in yours.blocks):
+        step.value = SPLIT  # a mistake is to be seen at once
 
     def end(field):
         """Return what keeps a field within the size that was chosen."""

@@ -171,8 +171,8 @@ def test_one_white_card_in_the_dark(seen):
 
 def test_motion_ends_at_once_where_it_is_not_wanted(browser, seen, lab_of):
     """What the lab shows, on a page whose reader has asked for less motion from the beginning."""
-    lab = lab_of("split_lab")
-    lab.get_by_role("button", name="Next step").click()
+    lab = lab_of("sum_of_heads")
+    lab.get_by_role("checkbox", name="head 1").uncheck()
     expect(lab.locator(".mha-arrive").first).to_be_attached()
     shown = lab.evaluate("lab => lab.outerHTML")
     running = {}
@@ -222,7 +222,7 @@ def test_the_workbench_shows_the_numbers_that_numpy_gives(seen, lab_of):
     assert shows(lab, *weights, *(weights @ X @ W_V))
     asked = lab.get_by_role("radiogroup", name="query").get_by_role("radio", name="query it")
     press_latency(seen.page, asked, lab.locator(".mha-picture"), "ArrowLeft", 1)
-    expect(lab.get_by_role("status")).to_contain_text("“mat” attends")
+    expect(lab.get_by_role("status")).to_contain_text("“because” attends")
     assert shows(lab, *weights)
     lab.get_by_role("checkbox", name="Change the matrices").check()
     lab.get_by_role("radio", name="W_V").check()
@@ -233,26 +233,32 @@ def test_the_workbench_shows_the_numbers_that_numpy_gives(seen, lab_of):
 
 
 def test_word_order_shows_the_numbers_that_numpy_gives(seen, lab_of):
-    lab = lab_of("word_order")
+    lab, now = lab_of("word_order"), [2, 1, 0]
     for name, places in order.ORDERS.items():
-        lab.get_by_role("radio", name=name).check()
+        for place, word in enumerate(places):
+            if now[place] == word:
+                continue
+            now.remove(word)
+            now.insert(place, word)
+            lab.get_by_role("slider", name=f"place of {order.WORDS[word]}").fill(str(place))
+            words = " ".join(order.WORDS[one] for one in now)
+            state = lab.locator("[data-state]")
+            expect(state).to_have_attribute("data-state", re.compile(f'"order": "{words}"'))
         expect(lab.locator(".mha-readout")).to_contain_text("both orders equal" if places == (0, 1, 2) else f"“{name}”")
         for X in WORD_VECTORS, WORD_VECTORS[list(places)]:
             weights = softmax(X @ PROJECTIONS["queries"] @ (X @ PROJECTIONS["keys"]).T)
             assert shows(lab, *weights, *(weights @ X @ PROJECTIONS["values"]))
-    lab.get_by_role("checkbox", name="positions are added").check()
+    lab.get_by_role("checkbox", name="positions", exact=True).check()
     expect(lab.locator(".mha-readout")).to_contain_text("the order now matters")
 
 
 def test_softmax_scaling_shows_the_numbers_that_numpy_gives(seen, lab_of):
     lab = lab_of("softmax_scaling")
-    press_latency(
-        seen.page, lab.get_by_role("radio", name="64", exact=True), lab.locator(".mha-picture"), "ArrowRight", 1
-    )
+    press_latency(seen.page, lab.get_by_role("slider", name="d_k"), lab.locator(".mha-picture"), "ArrowRight", 1)
     raw = scaling.sample_scores(1, 128)[0]
     for divisor, shown in (("none", raw), ("sqrt(d_k)", raw / np.sqrt(128))):
-        lab.get_by_role("radio", name=divisor, exact=True).check()
-        expect(lab.locator(".mha-picture")).to_contain_text("not divided" if divisor == "none" else "= 11.31")
+        lab.get_by_role("radio", name=f"divide by {divisor}", exact=True).check()
+        expect(lab.locator(".mha-readout")).to_contain_text("Not divided" if divisor == "none" else "= 11.31")
         texts = lab.locator(".mha-picture svg text").all_text_contents()
         assert [text for text in texts if re.fullmatch(r"\d\.\d\d", text)][:8] == [f"{w:.2f}" for w in softmax(shown)]
 
@@ -274,7 +280,7 @@ def test_the_mask_studio_is_clicked_and_typed(seen, lab_of):
     picture, place = lab.locator(".mha-picture svg").first.bounding_box(), box.bounding_box()
     assert picture["x"] <= place["x"] <= picture["x"] + picture["width"], "it lies on the picture"
     assert picture["y"] <= place["y"] <= picture["y"] + picture["height"]
-    mask[3, 0] = False
+    mask[4, 0] = False
     assert shows(lab, *as_drawn())
     press_latency(
         seen.page, lab.get_by_role("checkbox", name="sat sees mat", exact=True), lab.locator(".mha-picture"), " ", 1
@@ -329,7 +335,7 @@ def test_which_bug_takes_a_diagnosis_by_keyboard(seen, lab_of):
     expect(lab.locator(".mha-readout")).to_contain_text("Patient A: no probe is shown yet.")
     press_latency(seen.page, lab.get_by_role("checkbox", name="parity"), picture, " ", 1)
     truth = diagnosis.ward(1)["A"]
-    lab.get_by_label("diagnosis").select_option(truth)
+    lab.get_by_role("combobox", name="diagnosis").select_option(truth)
     lab.get_by_role("button", name="Commit").press("Enter")
     expect(lab.locator(".mha-readout")).to_contain_text(f"Committed: {truth}. Right.")
     expect(lab.locator(".mha-readout")).to_contain_text("Score: 1 of 1 right, 1 probe used.")
@@ -343,7 +349,7 @@ def test_the_head_browser_shows_the_weights_of_a_typed_sentence(seen, lab_of):
     encoding = encoder.load().encode("<b>Rain</b> 🙂 fell on it")
     query = encoding.tokens.index("it")
     expect(lab.locator(".mha-readout")).to_contain_text(f"“it” (token {query})")
-    assert lab.get_by_label("query").input_value() == f"it (token {query})"
+    expect(lab.get_by_role("radio", name=f"query {query}: it")).to_be_checked()
     for weight in encoding.weights[0, 2, query]:
         assert weight < 0.05 or style.number(weight, 2) in text_of(lab)
     lab.get_by_role("checkbox", name="knock out").check()
