@@ -219,9 +219,9 @@ def _around(lit, row, named):
         word, middle = first + 14 * i + 11, y + (i + 0.5) * CELL[1]
         chosen = row == i
         if named:
-            parts.append(svg.text(45, word, token, anchor="end", size=11, bold=chosen))
+            parts.append(svg.text(50, word, token, anchor="end", size=11, bold=chosen))
         stroke = style.INK if chosen else style.ROLES["X"]
-        parts.append(_line(_curve((47, word - 4), (x - 3, middle)), stroke, lit="tokens" in lit, moving=False))
+        parts.append(_line(_curve((52, word - 4), (x - 3, middle)), stroke, lit="tokens" in lit, moving=False))
     middle = y + N * CELL[1] / 2
     strong = "out" in lit
     for sign, at in (("×", 489), ("=", 555)):
