@@ -9,7 +9,7 @@ from onnx import helper
 from onnx.backend.test.case.node import attention as published
 
 from mha_helpers import doctor
-from mha_helpers.doctor.equation import RIGHT, Case, Form, compute, fits, scaled_by
+from mha_helpers.doctor.equation import RIGHT, Case, Form, compute, fits, right_hide, scaled_by
 
 # What the equation has no part for: caches, a soft cap, outputs from the middle, other precisions, 3-D inputs.
 SAME_ATTRIBUTES = {"is_causal", "scale"}
@@ -40,14 +40,23 @@ def equation(attributes, inputs):
     queries, keys, values = (array.astype(np.float64) for array in inputs[:3])
     groups = queries.shape[1] // keys.shape[1]
     keys, values = (np.repeat(array, groups, axis=1) for array in (keys, values))
-    mask = inputs[3] if len(inputs) == 4 else None
-    asked = {"is_causal": bool(attributes.get("is_causal"))}
-    if mask is not None:
-        asked["allowed" if mask.dtype == bool else "bias"] = mask
+    case = Case(heads=(queries, keys, values), n_heads=queries.shape[1], is_causal=bool(attributes.get("is_causal")))
     right = RIGHT
     if attributes.get("scale"):
-        right = RIGHT | {"scale": Form("", "scale", scaled_by(lambda case, q, v: attributes["scale"]), "given")}
-    return compute(Case(heads=(queries, keys, values), n_heads=queries.shape[1], **asked), right=right)[0]
+        right = right | {"scale": Form("", "scale", scaled_by(lambda case, q, v: attributes["scale"]), "given")}
+    if len(inputs) == 4 and inputs[3].dtype == bool:
+        case = case.changed(allowed=inputs[3])
+    elif len(inputs) == 4:
+        right = right | {"hide": Form("", "hide", added_to_scores(inputs[3]), "a mask that is added")}
+    return compute(case, right=right)[0]
+
+
+def added_to_scores(mask):
+    def hide(case, given):
+        scores, *others = given
+        return right_hide(case, (scores + mask, *others))
+
+    return hide
 
 
 def test_there_are_enough_of_them():
