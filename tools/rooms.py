@@ -13,11 +13,13 @@ def imported():
     """Return, for each room (a folder, or a file beside it), the set of other rooms that its modules import from."""
     rooms = {}
     for path in sorted(PACKAGE.rglob("*.py")):
-        room = path.relative_to(PACKAGE).with_suffix("").parts[0]
-        used = rooms.setdefault(room, set())
+        place = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        used = rooms.setdefault(place[1], set())
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("mha_helpers"):
-                used.update(node.module.split(".")[1:2] or [alias.name for alias in node.names])
+            if isinstance(node, ast.ImportFrom):
+                module = [*(place[: -node.level] if node.level else ()), *filter(None, (node.module or "").split("."))]
+                if module[0] == "mha_helpers":
+                    used.update(module[1:2] or [alias.name for alias in node.names])
     return {room: used - {room} for room, used in rooms.items() if room != "__init__"}
 
 

@@ -12,8 +12,8 @@ from token vectors to outputs. From the command line: `python -m mha_helpers.doc
 Importing this needs NumPy alone; a framework is imported only if what is examined comes from it.
 """
 
-from mha_helpers.doctor.api import assert_healthy, examine
-from mha_helpers.doctor.report import Finding, Report
-from mha_helpers.doctor.signature import CannotBeExaminedError
+from .api import assert_healthy, examine
+from .report import Finding, Report
+from .signature import CannotBeExaminedError
 
 __all__ = ["CannotBeExaminedError", "Finding", "Report", "assert_healthy", "examine"]

@@ -10,9 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from mha_helpers.doctor import api, loading, vocabulary
-from mha_helpers.doctor.formats import FORMATS
-from mha_helpers.doctor.report import Report
+from . import api, loading, vocabulary
+from .formats import FORMATS
+from .report import Report
 
 EXAMINED_BY_ITSELF = "--inside"
 

@@ -4,12 +4,12 @@ import contextlib
 import inspect
 import sys
 
-from mha_helpers.doctor import black_box, calling, signature
-from mha_helpers.doctor.examination import examined
-from mha_helpers.doctor.frameworks import adapter_for
-from mha_helpers.doctor.function_subject import FunctionSubject
-from mha_helpers.doctor.module_subject import ModuleSubject
-from mha_helpers.doctor.report import Report
+from . import black_box, calling, signature
+from .examination import examined
+from .frameworks import adapter_for
+from .function_subject import FunctionSubject
+from .module_subject import ModuleSubject
+from .report import Report
 
 SECONDS = 60.0
 

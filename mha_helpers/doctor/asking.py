@@ -7,11 +7,11 @@ need to know it returns. It writes nothing down: the examination does.
 import time
 from dataclasses import dataclass
 
-from mha_helpers.doctor import search
-from mha_helpers.doctor.equation import RIGHT, compute, fits
-from mha_helpers.doctor.mask_steps import ALWAYS_CAUSAL
-from mha_helpers.doctor.report import Finding
-from mha_helpers.doctor.vocabulary import WORDS, WRONG
+from ..judge.stages import RIGHT, compute, fits
+from . import search
+from .mask_steps import ALWAYS_CAUSAL
+from .report import Finding
+from .vocabulary import WORDS, WRONG
 
 SECONDS = 9.0  # for one report
 SEARCH_SECONDS = 6.0  # of these, at most, for the plain call

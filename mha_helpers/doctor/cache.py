@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from mha_helpers.doctor import calling
-from mha_helpers.doctor.asking import Untested
-from mha_helpers.doctor.equation import compute, fits
-from mha_helpers.doctor.mask_steps import ALWAYS_CAUSAL, NOT_CAUSAL
+from ..judge.stages import compute, fits
+from . import calling
+from .asking import Untested
+from .mask_steps import ALWAYS_CAUSAL, NOT_CAUSAL
 
 TOKENS = 5
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from mha_helpers.doctor.asking import Untested
-from mha_helpers.doctor.equation import fits
-from mha_helpers.doctor.mask_steps import CAUSAL_IGNORED, CAUSAL_RULES, JOINS, RIGHT_RULE, hiding
-from mha_helpers.doctor.masks_compared import (
+from ..judge.stages import fits
+from .asking import Untested
+from .mask_steps import CAUSAL_IGNORED, CAUSAL_RULES, JOINS, RIGHT_RULE, hiding
+from .masks_compared import (
     LONG,
     TRAITS,
     always,

@@ -2,10 +2,10 @@
 
 import time
 
-from mha_helpers.doctor import cache, calling, large_scores, masks, plain_calls, side_effects
-from mha_helpers.doctor.asking import Asking, CannotTell, Note, Untested
-from mha_helpers.doctor.report import Report
-from mha_helpers.doctor.signature import CannotBeExaminedError
+from . import cache, calling, large_scores, masks, plain_calls, side_effects
+from .asking import Asking, CannotTell, Note, Untested
+from .report import Report
+from .signature import CannotBeExaminedError
 
 
 def examined(subject):

@@ -5,7 +5,7 @@ A result is a dictionary: what `Report.to_json` gives, with "target", "text", "f
 
 import json
 
-from mha_helpers.doctor import vocabulary
+from . import vocabulary
 
 SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 

@@ -5,9 +5,9 @@ import re
 
 import numpy as np
 
-from mha_helpers.doctor import calling, mask_formats, questions
-from mha_helpers.doctor.equation import RIGHT, Case, Form, compute, fits, scaled_by
-from mha_helpers.doctor.layouts import (
+from ..judge.stages import RIGHT, Form, Input, compute, fits, scaled_by
+from . import calling, mask_formats, questions
+from .layouts import (
     HEADLESS,
     JOINED,
     SWAPPED,
@@ -17,9 +17,9 @@ from mha_helpers.doctor.layouts import (
     item_of,
     unpacked,
 )
-from mha_helpers.doctor.mask_steps import ALWAYS_CAUSAL
-from mha_helpers.doctor.signature import CannotBeExaminedError
-from mha_helpers.doctor.subject import Arguments, converter, with_masks
+from .mask_steps import ALWAYS_CAUSAL
+from .signature import CannotBeExaminedError
+from .subject import Arguments, converter, with_masks
 
 _OVER_BATCH = Layout("(tokens, batch, features)", SWAPPED, usual=False, finding="attention-over-batch")
 
@@ -167,7 +167,7 @@ class FunctionSubject:
             )
             if question.negative:
                 heads = (heads[0] + 30, heads[1] - 30 * d_head**-0.5, heads[2])
-            return Case(heads=heads, n_heads=n_heads, n_kv_heads=n_heads, allowed=mask, is_causal=question.is_causal)
+            return Input(heads=heads, n_heads=n_heads, n_kv_heads=n_heads, allowed=mask, is_causal=question.is_causal)
         X = question.spread * question.draws("X", question.batch, question.n_queries, width)
         context = X
         if question.is_cross and self.given.has("context"):
@@ -184,7 +184,7 @@ class FunctionSubject:
         if question.negative and {"Q", "K"} <= set(matrices) and kv_heads == n_heads:
             matrices["K"] = 0.05 * matrices["K"] - matrices["Q"]
             X = context = X + 30
-        return Case(X, context, matrices, n_heads, kv_heads, mask, question.is_causal)
+        return Input(X, context, matrices, n_heads, kv_heads, mask, question.is_causal)
 
     def _kv_heads(self, n_heads):
         if not self.given.has("n_kv_heads"):

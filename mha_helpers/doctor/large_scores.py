@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from mha_helpers.doctor.asking import Note, Untested
-from mha_helpers.doctor.equation import Form, compute, fits, weighed_by
-from mha_helpers.doctor.mask_steps import RENORMALISED, RIGHT_RULE, RULES
-from mha_helpers.doctor.masks_compared import form_with as _form
-from mha_helpers.doctor.vocabulary import DESIGN, LIMIT, NOTE
+from ..judge.stages import Form, compute, fits, weighed_by
+from .asking import Note, Untested
+from .mask_steps import RENORMALISED, RIGHT_RULE, RULES
+from .masks_compared import form_with as _form
+from .vocabulary import DESIGN, LIMIT, NOTE
 
 # What X is multiplied by, for scores of about 1e2, 1e4 and 1e6.
 SPREADS = ((8.0, "scores of about 1e2"), (80.0, "scores of about 1e4"), (800.0, "scores of about 1e6"))

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mha_helpers.doctor import causal_flag, mask_formats
-from mha_helpers.doctor.asking import Note, Untested
-from mha_helpers.doctor.equation import fits
-from mha_helpers.doctor.mask_formats import EXPANDED, MINIMAL, MaskFormat
-from mha_helpers.doctor.mask_steps import (
+from ..judge.stages import fits
+from . import causal_flag, mask_formats
+from .asking import Note, Untested
+from .mask_formats import EXPANDED, MINIMAL, MaskFormat
+from .mask_steps import (
     ALWAYS_CAUSAL,
     COINCIDING,
     DOUBLE_RULES,
@@ -18,7 +18,7 @@ from mha_helpers.doctor.mask_steps import (
     RIGHT_RULES,
     RULES,
 )
-from mha_helpers.doctor.masks_compared import (
+from .masks_compared import (
     LONG,
     TRAITS,
     first_difference,
@@ -27,7 +27,7 @@ from mha_helpers.doctor.masks_compared import (
     rule_findings,
     rules_for,
 )
-from mha_helpers.doctor.vocabulary import NOTE
+from .vocabulary import NOTE
 
 KINDS = {
     "mask": ("padding", "shared", "pairs", "heads"),

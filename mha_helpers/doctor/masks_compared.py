@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mha_helpers.doctor.equation import compute, fits
-from mha_helpers.doctor.mask_steps import ALWAYS_CAUSAL, CAUSAL_IGNORED, IGNORED, RIGHT_RULE, hiding
+from ..judge.stages import compute, fits
+from .mask_steps import ALWAYS_CAUSAL, CAUSAL_IGNORED, IGNORED, RIGHT_RULE, hiding
 
 LONG = 97  # tokens: more than a block of a kernel, and no multiple of one
 TRAITS = {

@@ -7,17 +7,17 @@ import re
 
 import numpy as np
 
-from mha_helpers.doctor import calling, mask_formats, norms_and_residuals, positions, questions
-from mha_helpers.doctor.asking import Untested
-from mha_helpers.doctor.equation import RIGHT, Case
-from mha_helpers.doctor.heads import numbers_of_heads, widths_of_heads
-from mha_helpers.doctor.layouts import SAME, SWAPPED, Layout, Lazily, Reply, item_of
-from mha_helpers.doctor.mask_steps import ALWAYS_CAUSAL
-from mha_helpers.doctor.parameter_orders import parameter_orders
-from mha_helpers.doctor.parameters import spare_units, units_of
-from mha_helpers.doctor.signature import CannotBeExaminedError
-from mha_helpers.doctor.subject import Arguments, converter, with_masks
-from mha_helpers.doctor.vocabulary import DESIGN
+from ..judge.stages import RIGHT, Input
+from . import calling, mask_formats, norms_and_residuals, positions, questions
+from .asking import Untested
+from .heads import numbers_of_heads, widths_of_heads
+from .layouts import SAME, SWAPPED, Layout, Lazily, Reply, item_of
+from .mask_steps import ALWAYS_CAUSAL
+from .parameter_orders import parameter_orders
+from .parameters import spare_units, units_of
+from .signature import CannotBeExaminedError
+from .subject import Arguments, converter, with_masks
+from .vocabulary import DESIGN
 
 RELATIVE = re.compile(r"relative_att|relative_pos|position_bias")
 POSITIONS = re.compile(r"rel(ative)?_?(pos|bias|emb|k|v|att)|pos(ition)?s?_?(emb|bias|enc|table)|bias_table", re.I)
@@ -285,7 +285,7 @@ class ModuleSubject:
             second = question.spread * question.draws(
                 "second", question.batch, question.keys, self.values_width or width
             )
-        return Case(X, context, {}, second=second)
+        return Input(X, context, {}, second=second)
 
     @property
     def always_cross(self):

@@ -3,14 +3,14 @@
 import time
 from dataclasses import dataclass
 
-from mha_helpers.doctor import where_it_shows
-from mha_helpers.doctor.asking import CannotTell, Untested
-from mha_helpers.doctor.equation import RIGHT, compute, fits
-from mha_helpers.doctor.forms import FORMS, TOGETHER
-from mha_helpers.doctor.mask_steps import ALWAYS_CAUSAL, BUILT_IN
-from mha_helpers.doctor.search import explanations
-from mha_helpers.doctor.understood import Understood, failures, settled
-from mha_helpers.doctor.vocabulary import LEAK, WRONG
+from ..judge.stages import RIGHT, compute, fits
+from . import where_it_shows
+from .asking import CannotTell, Untested
+from .forms import FORMS, TOGETHER
+from .mask_steps import ALWAYS_CAUSAL, BUILT_IN
+from .search import explanations
+from .understood import Understood, failures, settled
+from .vocabulary import LEAK, WRONG
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mha_helpers.doctor.equation import RIGHT, DoesNotFitError, Form, right_project, scaled_by
+from ..judge.stages import RIGHT, DoesNotFitError, Form, right_project, scaled_by
 
 NORMALISES = re.compile(r"rms_?norm|normalize|l2_?norm|qk_?norm|cosine", re.I)
 

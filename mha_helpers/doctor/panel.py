@@ -2,8 +2,8 @@
 
 import html
 
-from mha_helpers.doctor.equation import RIGHT, STEPS
-from mha_helpers.drawing import style
+from ..drawing import style
+from ..judge.stages import RIGHT, STEPS
 
 # The heading says the same in words: colour is never the only carrier.
 BORDERS = {True: style.ROLES["values"], False: style.ALARM, None: style.QUIET}

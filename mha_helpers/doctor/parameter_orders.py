@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mha_helpers.doctor.parameters import Unit, assignments, order_in
+from .parameters import Unit, assignments, order_in
 
 THREE = {  # how a fused matrix's columns are cut: the axes from the outermost to the innermost
     "queries, keys and values one after another": ("part", "head", "feature"),

@@ -2,10 +2,10 @@
 
 import time
 
-from mha_helpers.doctor import named_mistakes, side_effects
-from mha_helpers.doctor.asking import CannotTell, Untested
-from mha_helpers.doctor.equation import RIGHT, compute, fits
-from mha_helpers.doctor.understood import Understood, is_a_failure, settled
+from ..judge.stages import RIGHT, compute, fits
+from . import named_mistakes, side_effects
+from .asking import CannotTell, Untested
+from .understood import Understood, is_a_failure, settled
 
 
 def ask(asking):

@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 
-from mha_helpers.doctor import position_arguments
-from mha_helpers.doctor.equation import RIGHT, DoesNotFitError, Form, scaled_by
+from ..judge.stages import RIGHT, DoesNotFitError, Form, scaled_by
+from . import position_arguments
 
 HINTS = re.compile(r"rot(ary|ate)|rope|inv_freq|freqs?_cis|alibi|slopes|relative|rel_pos|pos_?(emb|enc|bias)", re.I)
 

@@ -3,7 +3,7 @@
 import textwrap
 from dataclasses import dataclass, field
 
-from mha_helpers.doctor import vocabulary
+from . import vocabulary
 
 WIDTH = 100
 
@@ -137,7 +137,7 @@ class Report:
     __repr__ = __str__
 
     def _repr_html_(self):
-        from mha_helpers.doctor import panel
+        from . import panel
 
         return panel.html_of(self)
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from mha_helpers.doctor.equation import RIGHT, STEPS, TOLERANCE, UNCOMPUTABLE, compute, fits
+from ..judge.stages import RIGHT, STEPS, TOLERANCE, UNCOMPUTABLE, compute, fits
 
 ALIKE_AT_MOST = 60  # combinations of equivalent forms to look at
 LEAST_SHARE = 0.6  # of the numbers that came back, an explanation predicts so many
@@ -17,12 +17,12 @@ def explanations(case, target, forms, *, right=RIGHT, confirm=(), deadline, plan
 
     Parameters
     ----------
-    case : Case
+    case : Input
     target : ndarray
     forms : list of Form
         Altered forms to choose from, at most one a step.
     right : dict of str to Form, optional
-    confirm : list of (Case, ndarray), optional
+    confirm : list of (Input, ndarray), optional
         Further cases that an explanation must give, too.
     deadline : float
         On the clock of `time.thread_time`: a busy machine doesn't change what is found.
@@ -57,7 +57,7 @@ def designs_that_fit(case, target, designs, right):
 
     Parameters
     ----------
-    case : Case
+    case : Input
     target : ndarray
     designs : dict of str to sequence of Form
         Where there is a choice, the plain form first.

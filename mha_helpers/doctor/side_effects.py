@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mha_helpers.doctor import calling
-from mha_helpers.doctor.equation import compute, fits
+from ..judge.stages import compute, fits
+from . import calling
 
 
 def ask(asking):

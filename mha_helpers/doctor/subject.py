@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from mha_helpers.doctor import calling, mask_formats, position_arguments
-from mha_helpers.doctor.signature import parameters_of
+from . import calling, mask_formats, position_arguments
+from .signature import parameters_of
 
 FEW_SHAPES = ("(batch, heads, queries, keys)", "(queries, keys)", "(batch, 1, queries, keys)")
 

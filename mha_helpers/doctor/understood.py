@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from mha_helpers.doctor.asking import Note, Untested
-from mha_helpers.doctor.equation import RIGHT, STEPS
-from mha_helpers.doctor.mask_steps import ALWAYS_CAUSAL
+from ..judge.stages import RIGHT, STEPS
+from .asking import Note, Untested
+from .mask_steps import ALWAYS_CAUSAL
 
 FAILS_IN_MANY = ("80 tokens", "150 tokens")  # a module may have a longest sequence
 

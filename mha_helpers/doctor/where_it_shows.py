@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mha_helpers.doctor.equation import compute, fits
-from mha_helpers.doctor.questions import MAIN
+from ..judge.stages import compute, fits
+from .questions import MAIN
 
 NOTHING = 1e-4  # what rounding may move
 

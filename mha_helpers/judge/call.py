@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from mha_helpers.judge.compare import equal
-from mha_helpers.judge.time_limit import SECONDS, TimedOut, time_limit
+from .compare import equal
+from .time_limit import SECONDS, TimedOut, time_limit
 
 # A result of more entries than this is far too large for anything that is asked, and would take minutes to compare.
 MOST_ENTRIES = 1_000_000

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mha_helpers.judge.call import same
-from mha_helpers.judge.compare import ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE
+from .call import same
+from .compare import ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE
 
 FEW = 8  # so many programs are compared sooner than all are run
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mha_helpers.judge.source import last_line, shortened, source_of
+from .source import last_line, shortened, source_of
 
 INNER_AXES = (
     "the inner axes of a product differ: (..., n, d) @ (..., d, m). Look at the order of the factors and at which axes "

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from mha_helpers.judge import source_hints
-from mha_helpers.judge.compare import close, first_difference
-from mha_helpers.judge.error_text import describe_error, run_together
-from mha_helpers.judge.returned import describe_returned, one_row_repeated, safe_repr, shapes_of
+from . import source_hints
+from .compare import close, first_difference
+from .error_text import describe_error, run_together
+from .returned import describe_returned, one_row_repeated, safe_repr, shapes_of
 
 RIGHT_FOR_MATRICES = (
     "It is right for one matrix, but goes wrong when there are more axes, or fewer. A batch has another axis in "

@@ -26,6 +26,7 @@ def undone():
     Examples
     --------
     >>> from mha_helpers import attention
+    >>> remember("mha_helpers")
     >>> kept, attention.softmax = attention.softmax, None
     >>> with undone():
     ...     print(attention.softmax([0.0, 0.0]))

@@ -13,8 +13,8 @@ import types
 
 import numpy as np
 
-from mha_helpers.judge.returned import ONE_LIST
-from mha_helpers.judge.source import code_of, global_names, shortened, source_of
+from .returned import ONE_LIST
+from .source import code_of, global_names, shortened, source_of
 
 # What returns a new array, or a view, and leaves the one that it is given as it was.
 _RETURN_ANOTHER = ("astype", "copy", "expand_dims", "moveaxis", "reshape", "squeeze", "swapaxes", "transpose")

@@ -4,9 +4,9 @@ import inspect
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
-from mha_helpers.judge.call import Outcome, agree, arrays_in, call, copied, same_shapes
-from mha_helpers.judge.catalogue import Catalogue
-from mha_helpers.judge.time_limit import SECONDS, TimedOut
+from .call import Outcome, agree, arrays_in, call, copied, same_shapes
+from .catalogue import Catalogue
+from .time_limit import SECONDS, TimedOut
 
 
 @dataclass(frozen=True)

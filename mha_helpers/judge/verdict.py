@@ -12,12 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
-from mha_helpers.judge import source_hints
-from mha_helpers.judge.call import agree, same
-from mha_helpers.judge.catalogue import recognise
-from mha_helpers.judge.compare import close
-from mha_helpers.judge.error_text import met_a_stub
-from mha_helpers.judge.evidence import (
+from . import source_hints
+from .call import agree, same
+from .catalogue import recognise
+from .compare import close
+from .error_text import met_a_stub
+from .evidence import (
     RIGHT_FOR_MATRICES,
     RIGHT_WITHOUT_BATCH,
     broken_property,
@@ -26,10 +26,10 @@ from mha_helpers.judge.evidence import (
     what_happened,
     where_right,
 )
-from mha_helpers.judge.monkeypatches import undone
-from mha_helpers.judge.returned import holds_objects, safe_repr, shapes_of
-from mha_helpers.judge.source import does_nothing, last_line, other_order, outside_arrays
-from mha_helpers.judge.task import Case
+from .monkeypatches import undone
+from .returned import holds_objects, safe_repr, shapes_of
+from .source import does_nothing, last_line, other_order, outside_arrays
+from .task import Case
 
 HELD_AS_OBJECTS = (
     "Every entry is right, but your array has dtype=object, so that NumPy sees Python objects where booleans are asked "

@@ -8,9 +8,9 @@ import pytest
 
 from mha_helpers import attention, doctor
 from mha_helpers.doctor import vocabulary
-from mha_helpers.doctor.equation import Case, compute
 from mha_helpers.doctor.forms import FORMS
 from mha_helpers.doctor.mask_steps import BUILT_IN
+from mha_helpers.judge.stages import Input, compute
 
 pytestmark = pytest.mark.slow
 
@@ -41,7 +41,7 @@ def altered(*forms):
 
     def multi_head(X, W_Q, W_K, W_V, W_O, n_heads):
         matrices = {"Q": W_Q, "K": W_K, "V": W_V, "O": W_O}
-        output = compute(Case(X, X, matrices, n_heads, n_heads), forms)[0]
+        output = compute(Input(X, X, matrices, n_heads, n_heads), forms)[0]
         if output is None:
             raise ValueError("these do not go together")
         return output
@@ -97,7 +97,7 @@ def test_no_two_common_mistakes_are_confused():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2, 5, 12))
     matrices = {letter: rng.normal(size=(12, 12)) * 0.35 for letter in "QKVO"}
-    case = Case(X, X, matrices, 3, 3)
+    case = Input(X, X, matrices, 3, 3)
     outputs = [(form, compute(case, [form])[0]) for form in COMMON if form.slug not in NEEDS_MORE]
     same = {
         frozenset((one.slug, other.slug))

@@ -9,7 +9,7 @@ from onnx import helper
 from onnx.backend.test.case.node import attention as published
 
 from mha_helpers import doctor
-from mha_helpers.doctor.equation import RIGHT, Case, Form, compute, fits, right_hide, scaled_by
+from mha_helpers.judge.stages import RIGHT, Form, Input, compute, fits, right_hide, scaled_by
 
 # What the equation has no part for: caches, a soft cap, outputs from the middle, other precisions, 3-D inputs.
 SAME_ATTRIBUTES = {"is_causal", "scale"}
@@ -40,7 +40,7 @@ def equation(attributes, inputs):
     queries, keys, values = (array.astype(np.float64) for array in inputs[:3])
     groups = queries.shape[1] // keys.shape[1]
     keys, values = (np.repeat(array, groups, axis=1) for array in (keys, values))
-    case = Case(heads=(queries, keys, values), n_heads=queries.shape[1], is_causal=bool(attributes.get("is_causal")))
+    case = Input(heads=(queries, keys, values), n_heads=queries.shape[1], is_causal=bool(attributes.get("is_causal")))
     right = RIGHT
     if attributes.get("scale"):
         right = right | {"scale": Form("", "scale", scaled_by(lambda case, q, v: attributes["scale"]), "given")}

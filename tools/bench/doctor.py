@@ -10,10 +10,10 @@ from collections import Counter
 import numpy as np
 
 from mha_helpers import doctor
-from mha_helpers.doctor.equation import RIGHT, Case, compute, fits
 from mha_helpers.doctor.forms import FORMS
 from mha_helpers.doctor.large_scores import FITS_FLOAT16
 from mha_helpers.doctor.mask_steps import BUILT_IN, RULES, hiding
+from mha_helpers.judge.stages import RIGHT, Input, compute, fits
 
 PATIENTS = 100
 # These need more than X and four matrices without biases, or change nothing there.
@@ -45,7 +45,7 @@ def _can_be_computed(forms):
     """Whether these go together, and each of them changes something beside the others."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(2, 5, 12))
-    case = Case(X, X, {letter: rng.normal(size=(12, 12)) / 3 for letter in "QKVO"}, 3, 3)
+    case = Input(X, X, {letter: rng.normal(size=(12, 12)) / 3 for letter in "QKVO"}, 3, 3)
     output = compute(case, forms)[0]
     if output is None or np.isfinite(output).mean() < 0.7:
         return False
@@ -58,7 +58,7 @@ def patient(forms, rule):
     hide = {} if rule is None else {"hide": hiding(rule)}
 
     def attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
-        case = Case(X, X, {"Q": W_Q, "K": W_K, "V": W_V, "O": W_O}, n_heads, n_heads, mask)
+        case = Input(X, X, {"Q": W_Q, "K": W_K, "V": W_V, "O": W_O}, n_heads, n_heads, mask)
         output = compute(case, forms, right=RIGHT | hide)[0]
         if output is None:
             raise ValueError("these do not go together")

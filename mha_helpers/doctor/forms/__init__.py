@@ -1,10 +1,10 @@
 """What people write by mistake in each step of the equation; its masks are in `hiding`."""
 
-from mha_helpers.doctor.forms.output import ADD, MERGE, MIX, OUTPUT
-from mha_helpers.doctor.forms.project import PROJECT
-from mha_helpers.doctor.forms.scores import SCALE, SCORES
-from mha_helpers.doctor.forms.split import SPLIT
-from mha_helpers.doctor.forms.weights import SOFTMAX
+from .output import ADD, MERGE, MIX, OUTPUT
+from .project import PROJECT
+from .scores import SCALE, SCORES
+from .split import SPLIT
+from .weights import SOFTMAX
 
 FORMS = [*PROJECT, *SPLIT, *SCORES, *SCALE, *SOFTMAX, *MIX, *MERGE, *OUTPUT, *ADD]
 # Two mistakes that go together, and have one name in the catalogue.

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.doctor.equation import (
+from ...judge.stages import (
     DoesNotFitError,
     Form,
     cut,
@@ -11,7 +11,7 @@ from mha_helpers.doctor.equation import (
     mixed_by,
     right_output,
 )
-from mha_helpers.doctor.forms.common import AXES, LETTERS, ORDERS, block_of, swap
+from .common import AXES, LETTERS, ORDERS, block_of, swap
 
 
 def _mix(slug, mix, text, rare=False):

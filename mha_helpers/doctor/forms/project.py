@@ -4,14 +4,14 @@ import itertools
 
 import numpy as np
 
-from mha_helpers.doctor.equation import (
+from ...judge.stages import (
     DoesNotFitError,
     Form,
     cut,
     right_project,
     right_split,
 )
-from mha_helpers.doctor.forms.common import LETTERS, block_of, subsets
+from .common import LETTERS, block_of, subsets
 
 
 def _own(case, letter):

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from mha_helpers.doctor.equation import (
+from ...judge.stages import (
     DoesNotFitError,
     Form,
     scaled_by,
 )
-from mha_helpers.doctor.forms.common import swap
+from .common import swap
 
 
 def _scores(make):

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from mha_helpers.doctor.equation import (
+from ...judge.stages import (
     DoesNotFitError,
     Form,
     cut,
     shared,
 )
-from mha_helpers.doctor.forms.common import AXES, LETTERS, ORDERS, subsets, swap
+from .common import AXES, LETTERS, ORDERS, subsets, swap
 
 
 def _read_as(order):

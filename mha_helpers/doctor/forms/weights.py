@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from mha_helpers.doctor.equation import (
+from ...judge.stages import (
     Form,
     softmax,
     weighed_by,

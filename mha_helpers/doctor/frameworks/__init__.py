@@ -30,20 +30,20 @@ def adapter_for(thing):
     """Return the adapter of a module or layer, or None for a plain function."""
     origins = {base.__module__.partition(".")[0] for base in type(thing).__mro__}
     if "torch" in origins:
-        from mha_helpers.doctor.frameworks.pytorch import TorchModule
+        from .pytorch import TorchModule
 
         return TorchModule(thing)
     if "keras" in origins:
-        from mha_helpers.doctor.frameworks.keras_layers import KerasLayer
+        from .keras_layers import KerasLayer
 
         return KerasLayer(thing)
     if "flax" in origins:
-        from mha_helpers.doctor.frameworks.flax_modules import FlaxModule
+        from .flax_modules import FlaxModule
 
         return FlaxModule(thing)
     if isinstance(thing, type) or not hasattr(thing, "__dict__") or hasattr(thing, "__code__"):
         return None
-    from mha_helpers.doctor.frameworks.objects import PythonObject
+    from .objects import PythonObject
 
     adapter = PythonObject(thing)
     return adapter if adapter.parameters() else None

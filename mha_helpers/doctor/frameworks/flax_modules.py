@@ -4,8 +4,8 @@ import inspect
 
 import numpy as np
 
-from mha_helpers.doctor.frameworks import Found
-from mha_helpers.doctor.frameworks.objects import PythonObject
+from . import Found
+from .objects import PythonObject
 
 WIDTH = 64  # of a token, where the module takes any
 

@@ -5,7 +5,7 @@ import inspect
 
 import numpy as np
 
-from mha_helpers.doctor.frameworks import Found
+from . import Found
 
 WIDTHS = (64, 32, 16, 8, 128, 256, 512)
 

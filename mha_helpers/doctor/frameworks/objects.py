@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 
-from mha_helpers.doctor import calling
-from mha_helpers.doctor.frameworks import Found
+from .. import calling
+from . import Found
 
 DEEPEST = 4
 

@@ -7,8 +7,8 @@ import re
 
 import numpy as np
 
-from mha_helpers.doctor.frameworks import Found
-from mha_helpers.doctor.signature import CannotBeExaminedError
+from ..signature import CannotBeExaminedError
+from . import Found
 
 NORMS = ("LayerNorm", "RMSNorm", "GroupNorm", "BatchNorm")
 

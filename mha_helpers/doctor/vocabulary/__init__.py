@@ -3,8 +3,8 @@
 The names are those of the exercises' checks; `NEW` are the ones that no exercise can meet. `page` writes the list.
 """
 
-from mha_helpers.doctor.vocabulary import conduct, heads, masks, output, weights
-from mha_helpers.doctor.vocabulary.word import (
+from . import conduct, heads, masks, output, weights
+from .word import (
     DESIGN,
     HARMLESS,
     HEALTHY,

@@ -1,6 +1,6 @@
 """Names of what goes wrong with positions, a cache, and from call to call."""
 
-from mha_helpers.doctor.vocabulary.word import LEAK, LIMIT, WRONG, Word
+from .word import LEAK, LIMIT, WRONG, Word
 
 WORDS = {
     "rope-values-rotated": Word("Rotary positions are applied to the values, too.", "rotate queries and keys only"),

@@ -1,6 +1,6 @@
 """Names of what goes wrong where queries, keys and values are made, and cut into heads."""
 
-from mha_helpers.doctor.vocabulary.word import IMPORTED, LEAK, Word
+from .word import IMPORTED, LEAK, Word
 
 WORDS = {
     # ---- projections

@@ -1,6 +1,6 @@
 """Names of what goes wrong with masks and the causal flag."""
 
-from mha_helpers.doctor.vocabulary.word import LEAK, NOTE, Word
+from .word import LEAK, NOTE, Word
 
 WORDS = {
     "mask-ignored": Word("The mask is taken and not used.", "pass it on to the scores", LEAK),

@@ -1,6 +1,6 @@
 """Names of what goes wrong where values are mixed, heads joined and the output made."""
 
-from mha_helpers.doctor.vocabulary.word import IMPORTED, LEAK, Word
+from .word import IMPORTED, LEAK, Word
 
 WORDS = {
     "weights-transposed": Word("The weights are transposed before they meet the values.", "context = weights @ values"),

@@ -1,6 +1,6 @@
 """Names of what goes wrong in the scores, their scale and the softmax."""
 
-from mha_helpers.doctor.vocabulary.word import LEAK, LIMIT, Word
+from .word import LEAK, LIMIT, Word
 
 WORDS = {
     # ---- scores and scale

@@ -1,10 +1,9 @@
 """The equation of attention, cut into steps that can be exchanged one by one.
 
-Each step of `STEPS` has its right form and, in `forms` and `hiding`, the forms that people write by mistake. A
-whole equation is a choice of one form for every step; `compute` runs it on a case.
+Each step of `STEPS` has its right form here; those that people write by mistake are handed in. A whole equation is a
+choice of one form for every step: `compute` runs it on an input, and `stages` says what it holds on the way.
 """
 
-import functools
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -35,7 +34,7 @@ class Form:
     step : str
         One of STEPS.
     run : callable
-        From (case, what the step before gave) to what this step gives.
+        From (input, what the step before gave) to what this step gives.
     text : str
         How the step reads in an equation.
     rare : bool, optional
@@ -50,17 +49,17 @@ class Form:
 
 
 @dataclass
-class Case:
+class Input:
     """The numbers that attention is asked about, in one layout: rows are tokens, and head i has its own columns.
 
     Parameters
     ----------
-    X, context : ndarray, shape (batch, n_queries, d_model), (batch, n_keys, d_context)
+    X, context : ndarray, shape (..., n_queries, d_model), (..., n_keys, d_context)
         Queries come from X, keys and values from the context. Without matrices they hold (queries, keys, values).
     matrices : dict of str to ndarray
         "Q", "K", "V", "O", and biases "b_Q" and so on; those that are missing are not applied.
     n_heads, n_kv_heads : int
-    allowed : ndarray of bool, shape (batch, n_heads, n_queries, n_keys) or broadcastable, optional
+    allowed : ndarray of bool, shape (..., n_heads, n_queries, n_keys) or broadcastable, optional
         True where a query may attend to a key.
     is_causal : bool, optional
     heads : tuple of ndarray, optional
@@ -81,15 +80,36 @@ class Case:
     def d_model(self):
         return self.heads[0].shape[-1] * self.n_heads if self.X is None else self.X.shape[-1]
 
-    @functools.cached_property
-    def d_inner(self):
-        return self.matrices["Q"].shape[-1]
-
     def bias_of(self, letter):
         return self.matrices.get(f"b_{letter}", 0)
 
     def changed(self, **changes):
         return replace(self, **changes)
+
+    @classmethod
+    def of(cls, X=None, n_heads=1, mask=None, is_causal=False, context_X=None, **arrays):
+        """Return the input that a call of attention gives, by its arguments' names.
+
+        Parameters
+        ----------
+        X, context_X : ndarray, optional
+        n_heads : int, optional
+        mask : ndarray of bool, optional
+            True where a query may attend to a key.
+        is_causal : bool, optional
+        **arrays
+            W_Q, W_K, W_V, W_O, b_Q and so on; or, without X, queries, keys and values.
+
+        Examples
+        --------
+        >>> Input.of(queries=np.ones((2, 3)), keys=np.ones((4, 3)), values=np.ones((4, 5))).d_model
+        3
+        """
+        settings = {"n_heads": n_heads, "n_kv_heads": n_heads, "allowed": mask, "is_causal": is_causal}
+        if X is None:
+            return cls(heads=tuple(arrays[name] for name in ("queries", "keys", "values")), **settings)
+        matrices = {name.removeprefix("W_"): array for name, array in arrays.items()}
+        return cls(X, X if context_X is None else context_X, matrices, **settings)
 
 
 class DoesNotFitError(Exception):
@@ -111,21 +131,21 @@ def right_project(case, _):
 
 
 def cut(X, n_heads):
-    """Split into heads: (batch, n_heads, seq_len, d_head)."""
-    batch, seq_len, width = X.shape
+    """Split into heads: (..., n_heads, seq_len, d_head)."""
+    width = X.shape[-1]
     if width % n_heads:
         raise DoesNotFitError
-    return X.reshape(batch, seq_len, n_heads, width // n_heads).transpose(0, 2, 1, 3)
+    return X.reshape(*X.shape[:-1], n_heads, width // n_heads).swapaxes(-2, -3)
 
 
 def shared(heads, n_heads):
     """Give each group of query heads its key or value head."""
-    times = n_heads // heads.shape[1]
-    return heads if times == 1 else np.repeat(heads, times, axis=1)
+    times = n_heads // heads.shape[-3]
+    return heads if times == 1 else np.repeat(heads, times, axis=-3)
 
 
 def right_split(case, qkv):
-    if qkv[0].ndim == 4:
+    if case.heads is not None or qkv[0].ndim > case.X.ndim:
         return qkv
     queries, keys, values = qkv
     return (
@@ -191,8 +211,8 @@ def mixed_by(mix):
 
 
 def joined(heads):
-    batch, n_heads, seq_len, d_head = heads.shape
-    return heads.transpose(0, 2, 1, 3).reshape(batch, seq_len, n_heads * d_head)
+    heads = heads.swapaxes(-2, -3)
+    return heads.reshape(*heads.shape[:-2], -1)
 
 
 def merged_by(merge):
@@ -259,6 +279,81 @@ def compute(case, forms=(), *, right=RIGHT):
         except UNCOMPUTABLE:
             return None, None
     return given[0], given[1]
+
+
+# What each step gives is called.
+HELD = {
+    "project": ("queries", "keys", "values"),
+    "split": ("query heads", "key heads", "value heads"),
+    "scores": ("scores",),
+    "scale": ("scaled scores",),
+    "hide": ("masked scores",),
+    "softmax": ("weights",),
+    "mix": ("context",),
+    "merge": ("joined context",),
+    "output": ("output",),
+}
+
+
+def stages(given, *, right=RIGHT):
+    """Say what the equation holds on the way, step by step, and what right code may hold beside that.
+
+    Parameters
+    ----------
+    given : Input
+    right : dict of str to Form, optional
+
+    Returns
+    -------
+    stages : dict of str to ndarray
+        By name, in the equation's order.
+    harmless : dict of str to ndarray
+        What is no step of its own: the parts of a softmax, transposed or scaled keys.
+
+    Examples
+    --------
+    >>> rows = np.eye(2)
+    >>> found, harmless = stages(Input.of(queries=rows, keys=rows, values=rows))
+    >>> list(found)
+    ['queries', 'keys', 'values', 'scores', 'scaled scores', 'masked scores', 'weights', 'context', 'output']
+    >>> harmless["sums of exponentials"].shape
+    (2, 1)
+    """
+    found, now = {}, None
+    with np.errstate(all="ignore"):
+        for step in STEPS:
+            now = right[step].run(given, now)
+            if step in HELD and not (given.heads is not None and step in ("split", "merge")):
+                found |= zip(HELD[step], now, strict=False)
+        return found, _beside(found)
+
+
+def _beside(found):
+    """What right code may hold that is no step of the equation."""
+    queries, keys, values = (
+        found.get(f"{one} heads", found[plural])
+        for one, plural in (("query", "queries"), ("key", "keys"), ("value", "values"))
+    )
+    scores = found["masked scores"]
+    top = scores.max(-1, keepdims=True)
+    exponentials = np.exp(scores - np.where(np.isfinite(top), top, 0))
+    width = queries.shape[-1]
+    beside = {
+        "keys transposed": keys.swapaxes(-1, -2),
+        "queries divided by the root": queries / width**0.5,
+        "keys divided by the root": keys / width**0.5,
+        "keys transposed, divided by the root": keys.swapaxes(-1, -2) / width**0.5,
+        "largest scores": top,
+        "scores less the largest": scores - top,
+        "exponentials": exponentials,
+        "exponentials of the scores": np.exp(scores),
+        "sums of exponentials": exponentials.sum(-1, keepdims=True),
+        "sums of exponentials of the scores": np.exp(scores).sum(-1, keepdims=True),
+    }
+    if "query heads" in found:
+        heads = {"queries": queries, "keys": keys, "values": values, "context": found["context"]}
+        beside |= {f"{name}, tokens before heads": array.swapaxes(-2, -3) for name, array in heads.items()}
+    return beside
 
 
 TOLERANCE = 1e-4  # of the largest number: wide enough for float32, far narrower than any mistake
