@@ -12,7 +12,7 @@ import sys
 from mha_helpers.doctor import vocabulary
 from tools import rooms
 from tools.page import pictures, shortcuts
-from tools.release import constraints
+from tools.release import constraints, launch
 from tools.teaching import guide
 from tools.writing.answers import fill
 from tools.writing.notebooks import NOTEBOOKS, NotebookError, add_notebooks, execute, read, write
@@ -39,7 +39,11 @@ def rerun(paths):
 
 def derived():
     """Return the text of every file that follows from the notebooks and the package, by its path."""
-    return guide.all_written() | {
+    repository, pages = launch.repository(), guide.all_written()
+    return {
+        **launch.all_written(repository),
+        **pages,
+        launch.README: launch.readme(pages[launch.README], repository),
         ROOT / "mha_helpers" / "doctor" / "NAMES.md": vocabulary.page(),
         rooms.PAGE: rooms.written(rooms.PAGE.read_text(encoding="utf-8")),
         shortcuts.SETTINGS: shortcuts.written(),

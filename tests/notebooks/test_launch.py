@@ -16,6 +16,7 @@ import pytest
 from traitlets.config.loader import PyFileConfigLoader
 
 from tools.page.browser import lab_server, open_page
+from tools.release import launch
 from tools.writing.notebooks import NOTEBOOKS, course_notebooks, read
 
 # repo2docker's own import
@@ -26,8 +27,7 @@ ROOT = NOTEBOOKS.parent
 
 def binder_path(path):
     """Return what a notebook's Binder link opens: `lab/tree/notebooks/...`."""
-    [link] = re.findall(r"\]\((https://mybinder\.org/.*?)\)", read(path).cells[0].source)
-    [urlpath] = parse_qs(urlsplit(link).query)["urlpath"]
+    [urlpath] = parse_qs(urlsplit(launch.links(path.name, "ada/attention")["Binder"]).query)["urlpath"]
     return urlpath
 
 

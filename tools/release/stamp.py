@@ -1,23 +1,16 @@
 """Write the repository's address wherever the course names it: what a fork runs once.
 
-The address that counts is `[project.urls] Repository` in pyproject.toml. Wherever that repository is named, in a
-notebook's launch links and set-up cell above all, the new one takes its place. Commit what changes.
+The address that counts is `[project.urls] Repository` in pyproject.toml. Wherever that repository is named, the new one
+takes its place, and the launch links of the README and the notebooks follow. Commit what changes. On GitHub a workflow
+runs it at the first push.
 """
 
 import argparse
 import re
 import subprocess
-import tomllib
 
-from tools.writing.notebooks import NOTEBOOKS
-
-ROOT = NOTEBOOKS.parent
-
-
-def repository():
-    """Return the OWNER/REPOSITORY that pyproject.toml names."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return project["urls"]["Repository"].removeprefix("https://github.com/")
+from tools.release import launch
+from tools.release.launch import ROOT, repository
 
 
 def naming(name):
@@ -40,7 +33,13 @@ def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m tools stamp", description=__doc__)
     parser.add_argument("repository", type=_owner_and_name, metavar="OWNER/REPOSITORY")
     new, old = parser.parse_args(argv).repository, repository()
-    for path in naming(old):
+    changed = naming(old)
+    for path in changed:
         content = path.read_bytes()  # bytes: line ends stay as they are
         path.write_bytes(re.sub(rf"/{re.escape(old)}(?![\w-])".encode(), f"/{new}".encode(), content))
+    for path, text in launch.all_written(new).items():
+        if path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8", newline="\n")
+            changed.append(path)
+    for path in sorted(set(changed)):
         print(f"{path.relative_to(ROOT)}: {new}")
