@@ -16,10 +16,9 @@ import numpy as np
 
 from mha_helpers.drawing.panel import Note, Panel, Shown
 from mha_helpers.exercises.moved_numbers import moved_number
-from mha_helpers.judge.monkeypatches import undone
 from mha_helpers.judge.source import same_code
 from mha_helpers.judge.task import Case, Task
-from mha_helpers.judge.verdict import Verdict, judge
+from mha_helpers.judge.verdict import Verdict, judge, our_fault_if_it_stops
 from mha_helpers.learner import kept_answers, results
 
 __all__ = ["Case", "Exercise", "Result", "recall", "source_of"]
@@ -151,13 +150,12 @@ class Exercise(Task):
         with contextlib.redirect_stdout(io.StringIO()):
             return self._result(self._judged(function))
 
+    @our_fault_if_it_stops
     def _judged(self, function):
         if not self.given or not same_code(function, self.given):
             return judge(self, function)
         message = "This is still the function as given: find what is wrong with it, and fix it."
-        with np.errstate(all="ignore"), undone():
-            moved = moved_number(self, function)
-        if moved:
+        if moved := moved_number(self, function):
             message += f" In the course's sentence it shows: {moved}."
         return Verdict("not attempted", message)
 

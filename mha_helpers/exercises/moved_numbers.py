@@ -112,9 +112,11 @@ def moved_number(exercise, function):
     the weight of “it” on “cat” is 0.31 and should be 0.83
     """
     arguments, looks = looked_at().get(exercise.reference.__name__, ({}, {}))
+    if not looks:
+        return None
     case = Case("the course's sentence", arguments)
-    right, wrong = (exercise.run(one, case).arrays for one in (exercise.reference, function))
-    if not looks or wrong is None or [array.shape for array in wrong] != [array.shape for array in right]:
+    right, wrong = exercise.wanted(case).arrays, exercise.run(function, case).arrays
+    if wrong is None or [array.shape for array in wrong] != [array.shape for array in right]:
         return None
     found = [
         _farthest(quantity, look(right), look(wrong), rows, UNDER_A_MASK if "mask" in arguments else "")

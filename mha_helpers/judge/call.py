@@ -1,5 +1,6 @@
 """Calling somebody else's function: safely, and with its answer read as arrays that can be compared."""
 
+import contextlib
 import dis
 import inspect
 import threading
@@ -87,7 +88,8 @@ def call(function, arguments, options=None, *, read, give=copied, numbers=None, 
     Returns
     -------
     Outcome
-        Never an exception, but for a KeyboardInterrupt in the main thread: that is the user's own.
+        Never an exception, but for a KeyboardInterrupt in the main thread, which is the user's own, and where a
+        platform can set no time limit: that is no fault of the function's.
 
     Examples
     --------
@@ -101,15 +103,15 @@ def call(function, arguments, options=None, *, read, give=copied, numbers=None, 
     # What NumPy would warn of (an overflow, NaN) is for the judge to say.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
+        is_running = False
         try:
-            if seconds is None:
+            with contextlib.nullcontext() if seconds is None else time_limit(seconds):
+                is_running = True
                 returned = function(*given, **named)
-            else:
-                with time_limit(seconds):
-                    returned = function(*given, **named)
             arrays = None if inspect.iscoroutine(returned) else read(returned)
         except BaseException as error:
-            if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+            is_users = isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
+            if is_users or not is_running:
                 raise
             return Outcome(error=error)
         if inspect.iscoroutine(returned):

@@ -10,9 +10,14 @@ from .error_text import describe_error, run_together
 from .returned import describe_returned, one_row_repeated, safe_repr, shapes_of
 
 RIGHT_FOR_MATRICES = (
-    "It is right for one matrix, but goes wrong when there are more axes, or fewer. A batch has another axis in "
-    "front: `.T`, `axis=1`, `shape[0]`, `len` and a loop over the first axis mean something else there. `@`, `axis=-1` "
-    "and `swapaxes(-1, -2)` work on the last axes, however many there are in front of them."
+    "It is right for one matrix, but goes wrong when there are more axes. A batch has another axis in front: `.T`, "
+    "`axis=1`, `shape[0]`, `len` and a loop over the first axis mean something else there. `@`, `axis=-1` and "
+    "`swapaxes(-1, -2)` work on the last axes, however many there are in front of them."
+)
+RIGHT_BUT_FOR_ONE_ROW = (
+    "It is right for a matrix, but goes wrong for a single row, which has one axis only: there is no `axis=1` and no "
+    "`shape[1]`, and a loop over the first axis takes out single numbers. Count axes from the end, as in `axis=-1` and "
+    "`shape[-1]`, and it serves a row, a matrix and a batch alike."
 )
 
 RIGHT_WITHOUT_BATCH = (
@@ -94,7 +99,10 @@ def where_right(task, trials):
     if len(failing) == 1 and len(trials) > 1:
         return f"It is right on the other cases, but goes wrong with {failing.pop()}."
     if all(trial.is_right for trial in trials if not trial.case.edge and is_single(task, trial.case)):
-        return RIGHT_FOR_MATRICES if _n_axes(task.cases[0]) == 2 else RIGHT_WITHOUT_BATCH
+        if _n_axes(task.cases[0]) != 2:
+            return RIGHT_WITHOUT_BATCH
+        one_row = any(_n_axes(trial.case) < 2 for trial in trials if not trial.is_right)
+        return RIGHT_BUT_FOR_ONE_ROW if one_row else RIGHT_FOR_MATRICES
     return None
 
 

@@ -5,6 +5,7 @@ the first that has something to say is heard.
 """
 
 import contextlib
+import functools
 import io
 import traceback
 from dataclasses import dataclass
@@ -64,6 +65,27 @@ class Verdict:
     broken: bool = False
 
 
+def our_fault_if_it_stops(judging):
+    """Let what returns a Verdict say of an error of its own that it is the course's, and nobody else's."""
+
+    @functools.wraps(judging)
+    def judged(*given):
+        try:
+            # Whatever a learner has set NumPy to do, and has put in the place of the package's functions.
+            with np.errstate(all="ignore"), undone():
+                return judging(*given)
+        except Exception as error:  # only ours: what a learner's function raises is caught where it is called
+            *_, place = traceback.extract_tb(error.__traceback__)
+            message = (
+                f"The check itself stopped, with {type(error).__name__}: {error} ({place.name}, line {place.lineno}). "
+                "That is a mistake in the course and says nothing about your function; please report it."
+            )
+            return Verdict("not attempted", message, broken=True)
+
+    return judged
+
+
+@our_fault_if_it_stops
 def judge(task, function):
     """Judge a function.
 
@@ -85,20 +107,6 @@ def judge(task, function):
     >>> print(judge(task, lambda row: row).message)
     Tried a row: row (2,). sorted[0] should be 1.0000; yours is 2.0000.
     """
-    try:
-        # Whatever a learner has set NumPy to do, and has put in the place of the package's functions.
-        with np.errstate(all="ignore"), undone():
-            return _judged(task, function)
-    except Exception as error:  # only ours: what a learner's function raises is caught where it is called
-        *_, place = traceback.extract_tb(error.__traceback__)
-        message = (
-            f"The check itself stopped, with {type(error).__name__}: {error} ({place.name}, line {place.lineno}). "
-            "That is a mistake in the course and says nothing about your function; please report it."
-        )
-        return Verdict("not attempted", message, broken=True)
-
-
-def _judged(task, function):
     if function is None or function is ...:
         return Verdict("not attempted", f"Write {task.call} first.")
     if not callable(function):
@@ -308,7 +316,7 @@ def writes_into_an_argument(answer):
 
 def keeps_something_between_calls(answer):
     task, again = answer.task, _rolled(answer.task.cases[0])
-    if agree(task.run(answer.function, again), task.run(task.reference, again)):
+    if agree(task.run(answer.function, again), task.wanted(again)):
         return None
     said = "Called once more, with other numbers, it is wrong: does it keep something between calls?"
     return answer.wrong("not-repeatable", said, case=again)

@@ -1,6 +1,8 @@
 """The judge by itself, on a task that is none of the course's."""
 
 import dataclasses
+import signal
+import threading
 
 import numpy as np
 import pytest
@@ -56,3 +58,29 @@ def test_what_breaks_in_the_judge_is_blamed_on_nobody():
     verdict = judge(dataclasses.replace(SORTING, properties=(broken,)), lambda row: row)
     assert verdict.broken
     assert verdict.status == "not attempted"
+
+
+def stops(row):
+    raise MemoryError
+
+
+@pytest.mark.parametrize("function", [np.sort, lambda row: row, stops], ids=["right", "wrong", "stopping"])
+def test_where_the_right_function_cannot_run_nobodys_is_judged(function):
+    verdict = judge(dataclasses.replace(SORTING, reference=stops), function)
+    assert verdict.broken
+    assert "the course's own stops can't run here on a row, MemoryError" in verdict.message
+
+
+@pytest.mark.parametrize("function", [np.sort, lambda row: row, stops], ids=["right", "wrong", "stopping"])
+def test_where_no_time_limit_can_be_set_nobodys_function_is_judged(function, monkeypatch):
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+
+    task = dataclasses.replace(SORTING)
+    with monkeypatch.context() as patch:
+        patch.delattr(signal, "setitimer", raising=False)  # as on a platform that has neither signals nor threads
+        patch.setattr(threading.Thread, "start", refuse)
+        verdict = judge(task, function)
+    assert verdict.broken
+    assert "can't start new thread" in verdict.message
+    assert not judge(task, function).broken, "it is asked again once the platform can"

@@ -15,6 +15,10 @@ def _cut_and_hidden(scores, mask, block):
     return np.where(mask[..., block], scores, -np.inf)
 
 
+def _hidden_by_a_number(scores, mask, block):
+    return np.where(mask[..., block], scores, -1e9)
+
+
 @pipeline
 def _online(
     correct_total=lambda total, correction: total * correction,
@@ -65,22 +69,26 @@ def _uncorrected(total, correction):
 
 
 def _softmax_in_each(combine):
-    """Finish in each block, with a mask or without, and combine the blocks' contexts."""
+    """Finish in each block, with a mask or without, and combine the blocks' contexts and shares of the keys."""
 
     def program(combine, weigh):
         def wrong_attention(queries, keys, values, mask=None, *, block_size=128):
-            contexts = []
+            contexts, widths = [], []
             for block in _blocks(keys.shape[-2], block_size):
                 scores = attention_scores(queries, keys[..., block, :]) * root(queries)
                 contexts.append(weigh(scores, mask, block) @ values[..., block, :])
-            return combine(contexts)
+                widths.append(scores.shape[-1] / keys.shape[-2])
+            return combine(contexts, widths)
 
         return wrong_attention
 
     def masked(scores, mask, block):
         return softmax(scores if mask is None else _cut_and_hidden(scores, mask, block))
 
-    ways = (lambda *given: np.nan_to_num(masked(*given)), masked, lambda scores, mask, block: softmax(scores))
+    def finite(scores, mask, block):
+        return softmax(scores if mask is None else _hidden_by_a_number(scores, mask, block))
+
+    ways = (lambda *given: np.nan_to_num(masked(*given)), masked, finite, lambda scores, mask, block: softmax(scores))
     return made_of(*(program(one, weigh) for weigh in ways for one in spellings(combine)))(combine)
 
 
@@ -132,7 +140,10 @@ def blockwise_own_top(top, new_top):
     return new_top
 
 
-@also(_online(correct_total=_uncorrected, correct_context=_uncorrected, top_of=_of_the_block, safe=lambda top: top))
+@also(
+    _online(correct_total=_uncorrected, correct_context=_uncorrected, top_of=_of_the_block, safe=lambda top: top),
+    _online(correct_total=_uncorrected, correct_context=_uncorrected, top_of=_of_the_block, hide=_hidden_by_a_number),
+)
 @_either_way("top_of", correct_total=_uncorrected, correct_context=_uncorrected)
 def blockwise_own_top_not_corrected(top, new_top):
     """You subtract each block's own highest score, and add up what comes of it as it stands, although each block was
@@ -149,8 +160,8 @@ def blockwise_hidden_block_nan(top):
 
 
 @_softmax_in_each
-@also(lambda contexts: np.mean(contexts, axis=0))
-def blockwise_softmax_in_each(contexts):
+@also(lambda contexts, widths: np.mean(contexts, axis=0), lambda contexts, widths: np.tensordot(widths, contexts, 1))
+def blockwise_softmax_in_each(contexts, widths):
     """You finish the softmax in each block, and add up (or average) the contexts. A block full of unlikely keys then
     counts as much as any other. Add up exponentials, and divide once, at the end."""
     return sum(contexts)
@@ -161,7 +172,7 @@ def blockwise_softmax_in_each(contexts):
     _online(top_of=_of_the_block, correction=lambda top, new_top: 0.0, safe=lambda top: top),
 )
 @_softmax_in_each
-def blockwise_last_block_only(contexts):
+def blockwise_last_block_only(contexts, widths):
     """Only the last block is left: each one overwrites what was before it. Add to total and context. (If you do, is the
     correction always 0? It is if the top stays at -inf: end each round with top = new_top.)"""
     return contexts[-1]
@@ -181,7 +192,8 @@ def _sums_of_0(queries, values):
 
 @also(
     *(
-        _online(blocks=_full_blocks, start=start, safe=safe, **finish)
+        _online(blocks=blocks, start=start, safe=safe, **finish)
+        for blocks in (_full_blocks, _full_blocks_or_one)
         for start in (_sums_of_0, lambda queries, values: (_sums_of_0(queries, values)[0], 0.0))
         for finish in ({}, {"finish": _divided})
         for safe in (lambda top: top, lambda top: np.where(np.isneginf(top), 0, top))

@@ -256,13 +256,23 @@ def _in_brackets(scores, mask):
     return scores
 
 
-@also(attention_with(hide=_in_brackets, clear=zero_where_hidden))
+def _in_last_brackets(scores, mask):
+    scores[..., ~mask] = -np.inf
+    return scores
+
+
+def _put(scores, mask):
+    np.putmask(scores, ~mask, -np.inf)
+    return scores
+
+
+@also(*(attention_with(hide=hide, clear=zero_where_hidden) for hide in (_in_brackets, _in_last_brackets, _put)))
 @attention_with("hide")
-@also(number=(-1e9,))
+@also(_in_last_brackets, _put, number=(-1e9,))
 def mask_in_brackets(scores, mask, number=-np.inf):
-    """scores[~mask] = ... needs a mask of exactly the scores' shape. But one row of a mask may stand for all queries,
-    and one matrix for all heads and sentences. np.where(mask, scores, -np.inf) stretches such a mask by itself;
-    brackets don't."""
+    """scores[~mask] = ... needs a mask of exactly the scores' shape, and so does np.putmask. But one row of a mask may
+    stand for all queries, and one matrix for all heads and sentences. np.where(mask, scores, -np.inf) stretches such a
+    mask by itself; brackets don't."""
     scores[~mask] = number
     return scores
 

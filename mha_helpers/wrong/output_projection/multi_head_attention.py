@@ -139,6 +139,7 @@ def mha_split_input(X, W, n_heads, block=lambda i: (i, i)):
 @_per_head
 @also(
     lambda X, W, n_heads: split_heads(split_heads(X, n_heads) @ W, n_heads),
+    lambda X, W, n_heads: swap(split_heads(X, n_heads) @ W),
     lambda X, W, n_heads: cut(X, n_heads) @ W,
     lambda X, W, n_heads: swap(cut(X, n_heads) @ W),
 )

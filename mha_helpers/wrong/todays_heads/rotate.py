@@ -95,8 +95,9 @@ def rope_start_subtracted(X, start=0):
     return _other_angles(lambda m, start: m - start)(X, start)
 
 
+@also(_other_angles(lambda m, start: start + m - 1))
 def rope_counts_from_one(X, start=0):
-    """All positions are one too high. The first token of all has position 0, and isn't turned."""
+    """All positions are one too high, or one too low. The first token of all has position 0, and isn't turned."""
     return _other_angles(lambda m, start: start + m + 1)(X, start)
 
 
