@@ -22,6 +22,7 @@ from tools.page.browser import open_browser
 TOP = Path(__file__).parents[2]
 README_PICTURE = TOP / ".github" / "course.png"
 DOCTOR_PICTURE = TOP / ".github" / "doctor.png"
+PREVIEW_PICTURE = TOP / ".github" / "preview.png"  # what a link to the site shows where it is shared
 SHARPNESS = 2  # pixels of the picture to one of the page, for high-resolution screens
 
 A_LEARNERS_SOFTMAX = """\
@@ -98,13 +99,29 @@ def doctor_page():
     return f'<div style="padding:10px; background:{style.PAPER}; font:14px {style.FONT}">{shown}</div>'
 
 
+def preview_page():
+    """Return the picture that stands beside a link to the site, 600 by 315, as HTML: what it is, and two banks."""
+    lab = labs.two_banks()
+    plane = lab.draw(lab.state, lab.function).svg.partition("</svg>")[0] + "</svg>"
+    words = (
+        '<h1 style="font-size:31px; line-height:1.15; margin:0 0 14px">Multi-head attention, a course that you run</h1>'
+        f'<p style="font-size:15px; margin:0; color:{style.QUIET}">When your code is wrong, it names the mistake.</p>'
+    )
+    return (
+        f'<div style="display:flex; align-items:center; gap:14px; box-sizing:border-box; width:600px; height:315px; '
+        f'overflow:hidden; padding:0 0 0 24px; font-family:{style.FONT}; color:{style.INK}; background:{style.PAPER}">'
+        f'<div style="flex:1">{words}</div><div style="zoom:0.94">{plane}</div></div>'
+    )
+
+
 def wanted():
     """Return (page, width, text chunks) of every picture, by its path."""
     found = {}
     for name in labs.__all__:
         lab = getattr(labs, name)()
         found[stored_picture(name)] = first_page(lab), card.STILL_WIDTH, fingerprint(lab)
-    for path, page, width in ((README_PICTURE, readme_page(), card.STILL_WIDTH), (DOCTOR_PICTURE, doctor_page(), 800)):
+    others = (README_PICTURE, readme_page(), card.STILL_WIDTH), (DOCTOR_PICTURE, doctor_page(), 800)
+    for path, page, width in (*others, (PREVIEW_PICTURE, preview_page(), 600)):
         found[path] = page, width, {"Source": _sum(page)}
     return found
 

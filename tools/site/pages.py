@@ -1,26 +1,23 @@
-"""Notebooks as web pages, to be read without Jupyter and without a network, and the page that leads to them."""
+"""Notebooks as web pages, to be read without Jupyter and without a network."""
 
+import base64
 import copy
 import functools
 import html
 import re
 from pathlib import Path
 
-from jinja2 import Environment, pass_context
+from jinja2 import pass_context
 from nbconvert import HTMLExporter
 from nbformat import v4
 
 from mha_helpers import course, labs
-from mha_helpers.drawing import style
-from mha_helpers.drawing.shown import CourseFigure
-from mha_helpers.drawing.strip import strip
 from mha_helpers.labs import page as lab_page
 from tools.site.formulas import rendered
-from tools.site.slides import has_slides
-from tools.writing.notebooks import NotebookError, label, read
+from tools.site.thumbnails import icon
+from tools.writing.notebooks import NotebookError, label
 
 TEMPLATE = Path(__file__).with_name("page.html.j2")
-INDEX = Path(__file__).with_name("index.html.j2")
 TITLE = re.compile(r"# (.*)")
 MINUTES = re.compile(r"\*\*Minutes:?\*\*:? *(.*?)[.\n]")
 LAB = re.compile(r"^labs\.(\w+)\(", re.MULTILINE)
@@ -65,7 +62,10 @@ def export(notebook, name):
     """
     notebook = with_labs(notebook)
     has_labs = any(LAB.search(cell.source) for cell in notebook.cells)
+    known = {each.name: each for each in (*course.NOTEBOOKS, *course.WORKSHOPS)}
     resources = {"metadata": {"name": title(notebook, name)}, "navigation": navigation(name)}
+    resources["description"] = html.escape(known[name].question) if name in known else ""
+    resources["icon"] = f"data:image/svg+xml;base64,{base64.b64encode(icon().encode()).decode()}"
     resources["layer"] = lab_page.layer() if has_labs else ""
     page, _ = PageExporter().from_notebook_node(notebook, resources)
     return NOTEBOOK_LINK.sub(r"\1.html", page)  # in the course's map, too, which is an output
@@ -112,35 +112,3 @@ def navigation(name):
         for neighbour in course.NOTEBOOKS[place + 1 : place + 2]:
             links.append(f'<a href="{neighbour.name}.html" rel="next">{html.escape(neighbour.title)} →</a>')
     return f"<nav>{' '.join(links)}</nav>"
-
-
-def index(paths):
-    """Make the page that leads to the others: the map, what each notebook answers, and how long it takes.
-
-    Parameters
-    ----------
-    paths : iterable of pathlib.Path
-        The notebooks whose pages there are.
-
-    Returns
-    -------
-    str
-    """
-    known = {notebook.name: notebook for notebook in (*course.NOTEBOOKS, *course.WORKSHOPS)}
-    entries = []
-    for path in paths:
-        notebook = read(path)
-        minutes = MINUTES.search(notebook.cells[0].source) if notebook.cells else None
-        entries.append(
-            {
-                "file": f"{path.stem}.html",
-                "title": title(notebook, path.stem),
-                "question": known[path.stem].question if path.stem in known else "",
-                "minutes": minutes[1].strip() if minutes else "",
-                "slides": f"slides/{path.stem}.html" if has_slides(notebook) else "",
-            }
-        )
-    fragments, width, height = strip("")
-    picture = CourseFigure(width, height, fragments, "The course's map: from self-attention to a model that writes.")
-    template = Environment(autoescape=True).from_string(INDEX.read_text(encoding="utf-8"))
-    return template.render(entries=entries, map=picture.html(), colour=style.HEADS[0])

@@ -59,8 +59,8 @@ def write_files(parser, argv, make, more=None):
     make : callable
         From a notebook's path to a dict: the texts of its files, by name ("slides/01_self_attention.html"). A
         NotebookError ends the command, and is shown.
-    more : dict of str to callable, optional
-        Files to write as well: from a name to what makes its text of all the paths.
+    more : callable, optional
+        From all the paths to a dict of files to write as well, some of which may be bytes.
     """
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="where to write: new or empty")
     add_notebooks(parser)
@@ -76,10 +76,10 @@ def write_files(parser, argv, make, more=None):
             texts |= make(path)
         except NotebookError as error:
             sys.exit(f"{path.name}: {error}\nNothing was written.")
-    texts |= {name: make_of_all(notebooks) for name, make_of_all in (more or {}).items()}
+    texts |= more(notebooks) if more else {}
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+        (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
         print(folder / name)
 
 

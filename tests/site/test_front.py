@@ -1,0 +1,141 @@
+"""The front page: it leads everywhere, is alive without a kernel, and loads nothing from elsewhere."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from bs4 import BeautifulSoup
+
+from tools.page.pictures import PREVIEW_PICTURE
+from tools.release import launch
+from tools.site import front, thumbnails
+from tools.writing.hygiene import REMOTE
+from tools.writing.notebooks import course_notebooks
+
+COURSE = course_notebooks()
+LITE = "lite/notebooks/index.html?path="
+MOST = 1_500_000  # bytes
+
+
+@pytest.fixture(scope="module")
+def text():
+    return front.front(COURSE, LITE)
+
+
+@pytest.fixture(scope="module")
+def address(text, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "index.html").write_text(text, encoding="utf-8")
+    (folder / "icon.svg").write_text(thumbnails.icon(), encoding="utf-8")
+    return (folder / "index.html").as_uri()
+
+
+def test_each_notebook_can_be_read_run_and_shown(text):
+    page = BeautifulSoup(text, "html.parser")
+    for path, stop in zip(COURSE, page.select(".stops li"), strict=True):
+        links = {link["href"] for link in stop("a")}
+        assert links == {f"{path.stem}.html", f"{LITE}{path.name}", f"slides/{path.stem}.html"}
+        assert stop.select_one("p").text.endswith("?")
+        assert stop.svg["aria-label"]
+
+
+def test_it_says_how_long_the_course_takes(text):
+    times = re.findall(r"(\d+) minutes, until (\d+):(\d\d)", text)
+    sums = [sum(int(minutes) for minutes, _, _ in times[: i + 1]) for i in range(len(times))]
+    assert len(times) == 9
+    assert [60 * int(hours) + int(minutes) for _, hours, minutes in times] == sums
+
+
+def test_it_is_light_and_loads_only_its_icon(text):
+    page = BeautifulSoup(text, "html.parser")
+    assert len(text.encode()) + PREVIEW_PICTURE.stat().st_size < MOST
+    assert [link["href"] for link in page("link")] == ["icon.svg"]
+    assert not page(["iframe", "object", "embed", "base"])
+    assert all(not script.has_attr("src") for script in page("script"))
+    assert all(image["src"].startswith("data:") for image in page("img"))
+    assert not any(re.search(REMOTE, re.sub(r"(?s)/\*.*?\*/", "", style.text)) for style in page("style"))
+
+
+def test_without_the_browser_edition_reading_comes_first():
+    page = BeautifulSoup(front.front(COURSE), "html.parser")
+    assert [link["href"] for link in page.select(".ways a.first")] == [f"{COURSE[0].stem}.html"]
+    assert "lite/" not in str(page)
+
+
+def test_until_it_is_published_nothing_leads_to_nobody(monkeypatch, text):
+    assert "OWNER" not in text
+    assert "as soon as the course is published" in text
+    assert front.sitemap(["a.html"]) is None
+    monkeypatch.setattr(launch, "repository", lambda: "ada/attention")
+    page = BeautifulSoup(front.front(COURSE, LITE), "html.parser")
+    hrefs = [link["href"] for link in page.select(".ways a")]
+    assert hrefs[0] == f"{LITE}{COURSE[0].name}"
+    assert [*launch.links(COURSE[0].name, "ada/attention").values()][1:] == hrefs[2:4]
+    assert page.find("meta", property="og:image")["content"] == "https://ada.github.io/attention/preview.png"
+    places = [place.text for place in ElementTree.fromstring(front.sitemap(["a.html"])).iter() if place.text]
+    assert places == ["https://ada.github.io/attention/", "https://ada.github.io/attention/a.html"]
+
+
+@pytest.fixture
+def page(request, browser, address):
+    options = {"viewport": {"width": 1280, "height": 800}, "offline": True} | getattr(request, "param", {})
+    complaints = []
+    with browser.new_context(**options) as context:
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(address)
+        page.wait_for_selector(".hero [data-mark]", state="attached")
+        yield page
+    assert complaints == []
+
+
+CALM = {"reduced_motion": "reduce"}
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+FILM = "document.querySelector('.hero .mha-lab').dataset.film"
+VALUE = "Number(document.querySelector('.hero [data-mark=\"river: water\"]').value)"
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_film_moves_the_words_once_and_ends_where_the_page_began(page):
+    page.wait_for_function(f"{FILM} === 'plays'")
+    page.wait_for_function(f"{VALUE} > 1 && {VALUE} < 3")
+    page.wait_for_function(f"{FILM} === 'over'")
+    assert page.evaluate(VALUE) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_a_touch_ends_the_film_at_once(page):
+    page.wait_for_function(f"{FILM} === 'plays'")
+    page.keyboard.press("Tab")
+    assert page.evaluate(f"[{FILM}, {VALUE}]") == ["over", 3]
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize("page", [CALM], indirect=True)
+def test_who_wants_no_motion_sees_none_and_drags(page):
+    assert page.evaluate(FILM) is None
+    handle = page.locator('.hero [data-mark="river: water"]')
+    handle.focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    assert page.evaluate(VALUE) == pytest.approx(3.5)
+    page.wait_for_function("document.querySelector('.hero [role=status]').textContent.includes('82 %')")
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    "page",
+    [CALM | one for one in ({}, {"color_scheme": "dark"}, PHONE, PHONE | {"color_scheme": "dark"})],
+    indirect=True,
+    ids=["wide", "wide, dark", "phone", "phone, dark"],
+)
+def test_it_fits_and_everybody_can_use_it(page):
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    found = Axe().run(page)
+    assert found.response["violations"] == [], found.generate_report()

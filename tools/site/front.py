@@ -1,0 +1,118 @@
+"""The front page: two labs that are alive, the course's notebooks, and the ways in."""
+
+import html
+from pathlib import Path
+
+from jinja2 import Environment
+
+from mha_helpers import course
+from mha_helpers.drawing.shown import CourseFigure
+from mha_helpers.drawing.strip import strip
+from mha_helpers.labs import page as lab_page
+from tools.page.pictures import doctor_page
+from tools.release import launch
+from tools.site.pages import MINUTES, lab_on_page, title
+from tools.site.slides import has_slides
+from tools.site.thumbnails import thumbnail
+from tools.writing.notebooks import read
+
+HERE = Path(__file__).parent
+DESCRIPTION = (
+    "Jupyter notebooks from “what is a query?” to a model that reads, learns and writes on your own attention code. "
+    "When your code is wrong, the course names the mistake."
+)
+
+
+def front(paths, lite=""):
+    """Make the front page.
+
+    Parameters
+    ----------
+    paths : iterable of pathlib.Path
+        The notebooks whose pages there are.
+    lite : str, optional
+        What an address begins with under which a notebook runs in the browser, where there is one.
+
+    Returns
+    -------
+    str
+        HTML that loads nothing but its icon.
+    """
+    repository = launch.repository()
+    site = launch.site(repository)
+    stops = [_stop(path) for path in paths]
+    numbered = [stop for stop in stops if stop["minutes"]]
+    minutes = 0
+    for stop in numbered:
+        minutes += int(stop["minutes"])
+        stop["until"] = f"{minutes // 60}:{minutes % 60:02}"
+    fragments, width, height = strip("")
+    return (
+        Environment(autoescape=True)
+        .from_string(_file("front.html.j2"))
+        .render(
+            description=DESCRIPTION,
+            site=site,
+            source=site and f"https://github.com/{repository}",
+            opens={
+                where: url for where, url in launch.links(paths[0].name, repository).items() if where != "your browser"
+            },
+            lite=lite,
+            hero=_lab("two_banks", paths),
+            writer=_lab("with_and_without_attention", paths),
+            stops=numbered,
+            workshops=[stop for stop in stops if not stop["minutes"]],
+            map=CourseFigure(width, height, fragments, "The course's map.").html(),
+            doctor=doctor_page(),
+            layer=lab_page.layer(),
+            style=_file("front.css"),
+            film=_file("front.js"),
+        )
+    )
+
+
+def _file(name):
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def _lab(name, paths):
+    return lab_on_page(name, f'<a href="{html.escape(paths[0].stem)}.html">Open notebook 01</a>')
+
+
+def _stop(path):
+    """Return what the page says of a notebook."""
+    known = {notebook.name: notebook for notebook in (*course.NOTEBOOKS, *course.WORKSHOPS)}
+    notebook = read(path)
+    minutes = MINUTES.search(notebook.cells[0].source)
+    about = known.get(path.stem)
+    name = title(notebook, path.stem)
+    return {
+        "file": path.stem,
+        "title": name,
+        "question": about.question if about else "",
+        "minutes": minutes[1].split(",")[0].strip() if minutes else "",
+        "slides": f"slides/{path.stem}.html" if has_slides(notebook) else "",
+        "picture": thumbnail(about.number, about.title) if about else "",
+    }
+
+
+def sitemap(names):
+    """List the site's pages for search engines, which want whole addresses; None while it has none.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The pages' files.
+
+    Returns
+    -------
+    str or None
+    """
+    site = launch.site(launch.repository())
+    if not site:
+        return None
+    pages = "".join(f"<url><loc>{site}{name}</loc></url>" for name in ["", *names])
+    return (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{pages}</urlset>\n'
+    )
