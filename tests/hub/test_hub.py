@@ -284,9 +284,11 @@ def test_figures_are_what_they_are_called():
     for now in ({None: 5, "anna": 100 * load.MIB}, {None: 3, "anna": 50 * load.MIB, "bert": 300 * load.MIB}):
         run.note_memory(now)
     run.latencies, run.failures = [0.01, 0.02, 0.03], ["anna, 01: why"]
+    run.pages = [(0.2, "/hub/login"), (1.24, "/user/anna/lab")]
     table = run.table(memory_gib=4)
     assert "200 MiB, at most 300 MiB" in table
     assert "20 ms" in table
+    assert "1.2 s, /user/anna/lab" in table
     assert "4 GiB hold, computed from this memory, not tried  10" in table
     assert table.endswith("FAILURE anna, 01: why")
 

@@ -30,12 +30,13 @@ SAMPLE_EVERY = 2  # seconds between two looks at the memory
 
 @dataclass
 class Run:
-    """What was seen: failures, cell latencies in seconds, and the most memory in bytes that each had."""
+    """What was seen: failures, seconds that cells and pages took, and the most memory in bytes that each had."""
 
     learners: int
     failures: list = field(default_factory=list)
     accidents: list = field(default_factory=list)
     latencies: list = field(default_factory=list)
+    pages: list = field(default_factory=list)
     starts: list = field(default_factory=list)
     memory: dict = field(default_factory=dict)
     total_memory: int = 0
@@ -57,6 +58,9 @@ class Run:
         if self.latencies:
             rows.append(("cell latency, median", f"{1000 * statistics.median(self.latencies):.0f} ms"))
             rows.append(("cell latency, 95th percentile", f"{1000 * percentile(self.latencies, 95):.0f} ms"))
+        if self.pages:
+            seconds, path = max(self.pages)
+            rows.append(("slowest page", f"{seconds:.1f} s, {path}"))
         if own:
             each = f"{statistics.median(own) / MIB:.0f} MiB, at most {max(own) / MIB:.0f} MiB"
             fits = learners_that_fit(memory_gib * GIB, hub, max(own))
@@ -108,6 +112,7 @@ async def spend_the_day(learner, hub, run, arguments, delay, accident):
             traceback.print_exc()
     finally:
         run.latencies += learner.latencies
+        run.pages += learner.pages
         await learner.close()
 
 

@@ -49,6 +49,7 @@ class Learner:
         self.password = hub.passwords()[name] if password is None else password
         self.own = hub.own(name)
         self.latencies = []  # seconds from sending a cell to its last message
+        self.pages = []  # seconds until a page came, and its path
         self.client = httpx.AsyncClient(timeout=TIMEOUT, follow_redirects=True)
 
     async def log_in(self):
@@ -195,7 +196,9 @@ class Learner:
 
     async def _get(self, address):
         for _ in range(RELOADS):
+            begun = time.perf_counter()
             answer = await self.client.get(address)
+            self.pages.append((time.perf_counter() - begun, answer.url.path))
             if answer.status_code not in (502, 504):
                 break
             await asyncio.sleep(1)  # a server died, and the hub has not looked yet: a learner reloads the page
