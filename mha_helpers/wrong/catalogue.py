@@ -161,6 +161,21 @@ def mistakes_in(module):
     return tuple(found)
 
 
+def put_into(make, *steps):
+    """Return the mistakes that wrong steps are in the programs that make puts them into.
+
+    Examples
+    --------
+    >>> def sign_lost(scores):
+    ...     '''Your scores have lost their signs.'''
+    ...     return abs(scores)
+    >>> [mistake] = put_into(maker(lambda step: lambda scores: step(scores) / 2), sign_lost)
+    >>> mistake.slug, mistake.implementations[0](-2)
+    ('sign-lost', 1.0)
+    """
+    return tuple(mistake_of(make(step)) for step in steps)
+
+
 def inside(make, mistake, said="", seen_in=None):
     """Return an earlier exercise's mistake as it is made inside another: its programs put into others by make."""
     return Mistake(mistake.slug, said + mistake.message, tuple(map(make, mistake.implementations)), seen_in)

@@ -13,7 +13,8 @@ from mha_helpers.maths.attention import (
     softmax_or_zeros,
     split_heads,
 )
-from mha_helpers.wrong.catalogue import also, inside, made_of, maker, mistakes_in, pipeline, seen_in
+from mha_helpers.wrong import in_each_head
+from mha_helpers.wrong.catalogue import also, inside, made_of, maker, mistakes_in, pipeline, put_into, seen_in
 from mha_helpers.wrong.masking import masked_attention as in_notebook_03
 from mha_helpers.wrong.steps import (
     WEIGHTS,
@@ -94,11 +95,6 @@ def _with_matrices(choose):
 def _block(W, n_heads, row, column):
     d_head = len(W) // n_heads
     return W[row * d_head : (row + 1) * d_head, column * d_head : (column + 1) * d_head]
-
-
-def _over(scores, axis):
-    """The softmax over another axis; where all are hidden it gives zeros."""
-    return np.moveaxis(softmax_or_zeros(np.moveaxis(scores, axis, -1)), -1, axis)
 
 
 EACH = list(itertools.product((True, False), repeat=3))  # which of queries, keys and values
@@ -324,23 +320,15 @@ def mha_scale_d_model(queries, keys, values):
     return (queries.shape[-3] * queries.shape[-1]) ** -0.5
 
 
-@_in_each_head("factor")
-def scale_missing(queries, keys, values):
-    """The scores are not divided. Divide them by sqrt(d_head); scaled_dot_product_attention does it."""
-    return 1.0
-
-
-@_in_each_head("factor")
-def scale_no_root(queries, keys, values):
-    """You divide by d_head itself (or by its root twice, once before scaled_dot_product_attention, which does it).
-    Divide by the root of d_head, once."""
-    return 1 / queries.shape[-1]
-
-
-@_in_each_head("factor")
-def scale_multiplied(queries, keys, values):
-    """You multiply by sqrt(d_head). The scores are already too large: divide."""
-    return queries.shape[-1] ** 0.5
+SCALES = put_into(
+    _in_each_head("factor"),
+    in_each_head.scale_missing,
+    in_each_head.scale_no_root,
+    in_each_head.scale_multiplied,
+    in_each_head.scale_n_keys,
+    in_each_head.scale_n_heads,
+)
+SOFTMAXES = put_into(_in_each_head("weigh"), in_each_head.mha_softmax_over_heads, in_each_head.softmax_over_queries)
 
 
 @_in_each_head("factor")
@@ -350,37 +338,12 @@ def scale_precedence(queries, keys, values):
     return 1 / (2 * queries.shape[-1])
 
 
-@_in_each_head("factor")
-def scale_n_keys(queries, keys, values):
-    """You divide by the root of the number of tokens. Divide by that of the number of features: sqrt(d_head)."""
-    return queries.shape[-2] ** -0.5
-
-
-@_in_each_head("factor")
-def scale_n_heads(queries, keys, values):
-    """You divide by the root of the number of heads. Divide by that of the width of a head: sqrt(d_head)."""
-    return queries.shape[-3] ** -0.5
-
-
-@_in_each_head("weigh")
-def mha_softmax_over_heads(scores):
-    """Your softmax runs over the heads, so that for each query and key, the heads' weights sum to 1. Each head shares
-    out its own attention over the keys: axis=-1."""
-    return _over(scores, -3)
-
-
-@_in_each_head("weigh")
-def softmax_over_queries(scores):
-    """Your softmax runs over the queries. Each query shares out its own attention: over the keys, axis=-1."""
-    return _over(scores, -2)
-
-
 @_in_each_head("weigh")
 @also(axis=(1, 2))
 def softmax_axis_from_front(scores, axis=0):
     """Your softmax counts its axis from the front. How many batch axes there are decides what axis=1 or axis=2 means;
     the keys are always axis=-1."""
-    return _over(scores, axis)
+    return in_each_head.over(scores, axis)
 
 
 @_layer("attend")

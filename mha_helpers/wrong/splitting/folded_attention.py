@@ -2,8 +2,6 @@
 
 import itertools
 
-import numpy as np
-
 from mha_helpers.maths.attention import (
     combine_heads,
     folded_attention,
@@ -11,7 +9,8 @@ from mha_helpers.maths.attention import (
     softmax,
     split_heads,
 )
-from mha_helpers.wrong.catalogue import also, pipeline
+from mha_helpers.wrong import in_each_head
+from mha_helpers.wrong.catalogue import also, pipeline, put_into
 from mha_helpers.wrong.steps import (
     attention_with,
     cut,
@@ -20,7 +19,6 @@ from mha_helpers.wrong.steps import (
     exp_shares,
     joined_features_first,
     joined_straight,
-    normalised,
     reversed_heads,
     swap,
 )
@@ -168,41 +166,15 @@ def combine_sum(heads):
     return heads.sum(axis=-3)
 
 
-@_in_each_head("factor")
-def scale_missing(queries, keys, values):
-    """The scores are not divided. Divide them by sqrt(d_head); scaled_dot_product_attention does it."""
-    return 1
-
-
-@_in_each_head("factor")
-def scale_d_model(queries, keys, values):
-    """You divide by sqrt(d_model). In a head each dot product adds up d_head terms only: divide by sqrt(d_head), the
-    width of the folded queries."""
-    return (queries.shape[-3] * queries.shape[-1]) ** -0.5
-
-
-@_in_each_head("factor")
-def scale_no_root(queries, keys, values):
-    """You divide by d_head itself. Divide by its root."""
-    return 1 / queries.shape[-1]
-
-
-@_in_each_head("factor")
-def scale_multiplied(queries, keys, values):
-    """You multiply by sqrt(d_head). The scores are already too large: divide."""
-    return queries.shape[-1] ** 0.5
-
-
-@_in_each_head("factor")
-def scale_n_keys(queries, keys, values):
-    """You divide by the root of the number of tokens. Divide by that of the number of features: sqrt(d_head)."""
-    return queries.shape[-2] ** -0.5
-
-
-@_in_each_head("weigh")
-def softmax_over_queries(scores):
-    """Your softmax runs over the queries. Each query shares out its own attention: over the keys, axis=-1."""
-    return exp_shares(scores, -2)
+SCALES = put_into(
+    _in_each_head("factor"),
+    in_each_head.scale_missing,
+    in_each_head.scale_d_model,
+    in_each_head.scale_no_root,
+    in_each_head.scale_multiplied,
+    in_each_head.scale_n_keys,
+)
+SOFTMAXES = put_into(_in_each_head("weigh"), in_each_head.softmax_over_queries, in_each_head.softmax_no_max)
 
 
 def _over_the_folded_axis(queries, keys, values):
@@ -215,13 +187,6 @@ def softmax_over_heads(scores):
     """Your softmax runs over the folded axis, or over the heads: they would share out one query's attention among them.
     It runs over the keys, axis=-1."""
     return exp_shares(scores, -3)
-
-
-@_in_each_head("weigh")
-def softmax_no_max(scores):
-    """Right for ordinary scores; it goes wrong when they are very large or very low. Subtract each row's own largest
-    score before exp."""
-    return normalised(np.exp(scores))
 
 
 def values_are_keys(queries, keys, values, n_heads):

@@ -3,26 +3,24 @@
 import numpy as np
 
 from mha_helpers.maths.attention import softmax
-from mha_helpers.wrong.catalogue import also, maker
-from mha_helpers.wrong.steps import exp_shares, normalised, root, swap
+from mha_helpers.wrong import in_each_head
+from mha_helpers.wrong.catalogue import also, pipeline, put_into
+from mha_helpers.wrong.steps import attention_with, exp_shares, root, swap
 
 
 def _scores(queries, keys):
     return np.einsum("bqhd,bkhd->bhqk", queries, keys)
 
 
-@maker
-def _scaled_by(factor):
-    return lambda queries, keys: softmax(_scores(queries, keys) * factor(queries, keys))
+@pipeline
+def _in_each_head(**steps):
+    """Return the weights of attention that brings the heads in front, and does a step in another way."""
 
+    def wrong_weights(queries, keys):
+        queries, keys = queries.swapaxes(1, 2), keys.swapaxes(1, 2)
+        return attention_with(**steps)(queries, keys, keys)[1]
 
-@maker
-def _root_of(size):
-    return _scaled_by(lambda queries, keys: 1 / np.sqrt(size(queries, keys)))
-
-
-def _over(queries, keys, axis):
-    return exp_shares(_scores(queries, keys) * root(queries), axis)
+    return wrong_weights
 
 
 def _right(queries, keys):
@@ -63,66 +61,37 @@ def scores_keys_by_queries(queries, keys):
     return _right(keys, queries)
 
 
-def softmax_over_queries(queries, keys):
-    """Your columns sum to 1, not your rows: softmax runs along the queries. It belongs along the keys, axis=-1."""
-    return _over(queries, keys, -2)
+SOFTMAXES = put_into(_in_each_head("weigh"), in_each_head.softmax_over_queries, in_each_head.softmax_no_max)
 
 
 @also(lambda queries, keys: softmax(np.moveaxis(_scores(queries, keys), 1, -1) * root(queries)))
-def mha_softmax_over_heads(queries, keys):
+@_in_each_head("weigh")
+def mha_softmax_over_heads(scores):
     """Your weights sum to 1 over the heads. Each head shares out its own attention, over the keys: axis=-1."""
-    return _over(queries, keys, 1)
+    return exp_shares(scores, -3)
 
 
+@_in_each_head("weigh")
 @also(axis=(None,))
-def softmax_global(queries, keys, axis=(-2, -1)):
+def softmax_global(scores, axis=(-2, -1)):
     """You divide by one sum over several rows. Each row needs its own: axis=-1, keepdims=True."""
-    return _over(queries, keys, axis)
+    return exp_shares(scores, axis)
 
 
-@_scaled_by
-def scale_missing(queries, keys):
-    """The scores are not divided. Divide them by the root of the number of features in one head, the last axis."""
-    return 1
+SCALES = put_into(
+    _in_each_head("factor"),
+    in_each_head.scale_missing,
+    in_each_head.scale_n_heads,
+    in_each_head.scale_d_model,
+    in_each_head.scale_n_keys,
+    in_each_head.scale_no_root,
+    in_each_head.scale_multiplied,
+)
 
 
 def scale_after_softmax(queries, keys):
     """You divide the weights, after the softmax. They then no longer add up to 1. Divide the scores."""
     return softmax(_scores(queries, keys)) * root(queries)
-
-
-@_root_of
-def scale_n_heads(queries, keys):
-    """You divide by the root of the number of heads, which stands at axis -2 here. Divide by the root of the head's
-    width, queries.shape[-1]."""
-    return queries.shape[-2]
-
-
-@_root_of
-def scale_d_model(queries, keys):
-    """You divide by the root of the whole width, n_heads * d_head. Each score is a sum over one head's features, so
-    divide by the root of d_head, the last axis."""
-    return queries.shape[-1] * queries.shape[-2]
-
-
-@_root_of
-@also(lambda queries, keys: queries.shape[1])
-def scale_n_keys(queries, keys):
-    """You divide by the root of the number of tokens. How many words there are doesn't matter; divide by the root of
-    the head's width, queries.shape[-1]."""
-    return keys.shape[1]
-
-
-@_scaled_by
-def scale_no_root(queries, keys):
-    """You divide by the head's width itself. Divide by its root."""
-    return 1 / queries.shape[-1]
-
-
-@_scaled_by
-def scale_multiplied(queries, keys):
-    """You multiply by the root of the head's width. Divide by it."""
-    return queries.shape[-1] ** 0.5
 
 
 @also(_scores)
@@ -135,8 +104,3 @@ def returns_scores(queries, keys):
 def mha_mean_heads(queries, keys):
     """You add the heads up or average them. Each head keeps weights of its own."""
     return _right(queries, keys).mean(axis=1)
-
-
-def softmax_no_max(queries, keys):
-    """Right for ordinary scores, but exp(1000) is too large for any float. Subtract each row's largest score first."""
-    return normalised(np.exp(_scores(queries, keys) * root(queries)), -1)
