@@ -29,10 +29,9 @@ RIGHT = (
     scores_exact,
     lambda q, k: np.matmul(q.astype(np.float32), k.swapaxes(-2, -1).astype(np.float32)),
     scores_indices,
-    lambda q, k: np.tensordot(q, k, (-1, -1)) if q.ndim == 2 else np.stack([a @ b.mT for a, b in zip(q, k, strict=True)]),
     lambda q, k: np.asmatrix(q) * np.asmatrix(k).T if q.ndim == 2 else q @ k.mT,
     lambda q, k: np.ma.array((q @ k.mT).filled() if hasattr(q, "filled") else q @ k.mT),
-)  # fmt: skip
+)
 
 
 def scores_rounded(queries, keys):
@@ -43,14 +42,6 @@ def scores_squeezed(queries, keys):
     return (queries[..., :, None, :] @ keys[..., None, :, :].swapaxes(-1, -2)).squeeze()
 
 
-def scores_square_buffer(queries, keys):
-    """Room for n_keys queries."""
-    n_queries, n_keys = queries.shape[-2], keys.shape[-2]
-    scores = np.zeros((*queries.shape[:-2], n_keys, n_keys))
-    scores[..., : min(n_queries, n_keys), :] = queries[..., :n_keys, :] @ keys.swapaxes(-1, -2)
-    return scores[..., :n_queries, :]
-
-
 def scores_positive_diagonal_of_self(queries, keys):
     scores = attention_scores(queries, keys)
     if queries.shape == keys.shape and np.array_equal(queries, keys):
@@ -58,21 +49,9 @@ def scores_positive_diagonal_of_self(queries, keys):
     return scores
 
 
-def scores_cached_first_keys(queries, keys):
-    if not hasattr(scores_cached_first_keys, "keys"):
-        scores_cached_first_keys.keys = keys.copy()
-    return queries @ scores_cached_first_keys.keys.swapaxes(-1, -2)
-
-
 def scores_only_first_head(queries, keys):
     scores = attention_scores(queries, keys)
     return scores[:, :1] + 0 * scores if scores.ndim == 4 else scores
-
-
-def scores_swapped_batch_and_heads(queries, keys):
-    if queries.ndim == 4:
-        return np.einsum("bhqd,bhkd->hbqk", queries, keys)
-    return attention_scores(queries, keys)
 
 
 WRONG = {
@@ -80,30 +59,20 @@ WRONG = {
     "scores-elementwise": (lambda queries, keys: np.einsum("...qd,...qd->...q", queries, keys),),
     "scores-queries-only": (lambda queries, keys: queries @ queries.T,),
     None: (
-        lambda queries, keys: 2 * attention_scores(queries, keys),
-        lambda queries, keys: attention_scores(queries, keys) + 1,
-        lambda queries, keys: attention_scores(queries, keys)[..., 0],
-        lambda queries, keys: attention_scores(queries, keys).mean(-3, keepdims=True) if queries.ndim > 2 else attention_scores(queries, keys),
-        lambda queries, keys: np.einsum("bqd,bkd->bqk", queries, keys),
-        lambda queries, keys: np.einsum("qd,kd->qk", queries, keys),
-        lambda queries: queries,
         scores_rounded,  # anything with more than two decimals: queries [[0.333]], keys [[0.333]]
         scores_squeezed,  # one query, one key or a batch of one
-        scores_square_buffer,  # more queries than keys
         scores_positive_diagonal_of_self,  # queries equal to keys
-        scores_cached_first_keys,
         scores_only_first_head,
-        scores_swapped_batch_and_heads,
         lambda queries, keys: np.clip(attention_scores(queries, keys), -100, 100),
-        lambda queries, keys: np.log(attention_scores(queries, keys)),
-        lambda queries, keys: np.tril(attention_scores(queries, keys)) if queries.shape == keys.shape else attention_scores(queries, keys),
         lambda queries, keys: np.matmul(queries, keys.T if keys.ndim < 3 else keys.transpose(0, 2, 1)),
-        lambda queries, keys: queries @ keys.swapaxes(1, 2),
-        lambda queries, keys: queries @ np.linalg.inv(keys) if keys.shape[-1] == keys.shape[-2] else attention_scores(queries, keys),
+        lambda queries, keys: (
+            queries @ np.linalg.inv(keys) if keys.shape[-1] == keys.shape[-2] else attention_scores(queries, keys)
+        ),
         lambda queries, keys: attention_scores(queries, keys) == attention_scores(queries, keys),
-        lambda queries, keys: np.zeros((queries.shape[-2], keys.shape[-2])),
-        lambda queries, keys: np.ma.array(queries) @ np.ma.array(keys).swapaxes(-1, -2),  # not a matrix product: ValueError
+        lambda queries, keys: (
+            np.ma.array(queries) @ np.ma.array(keys).swapaxes(-1, -2)
+        ),  # not a matrix product: ValueError
     ),
-}  # fmt: skip
+}
 
 TOLD = ()

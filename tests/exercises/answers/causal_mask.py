@@ -23,59 +23,17 @@ def causal_from_smaller(n):
 RIGHT = (
     causal_loops,
     causal_from_smaller,
-    lambda n: np.tril(np.ones((n, n), dtype=bool)),
     lambda n: [[j <= i for j in range(n)] for i in range(n)],
     lambda n: tuple((True,) * (i + 1) + (False,) * (n - i - 1) for i in range(n)),
     lambda n: np.ma.masked_array(np.tri(n, dtype=bool)),
-)  # fmt: skip
-
-
-def causal_first_size(n, kept={}):  # noqa: B006
-    return kept.setdefault("mask", np.tri(n, dtype=bool))[:n, :n]
+)
 
 
 BUFFER = {size: np.tri(size, dtype=bool) for size in (4, 8, 16)}
 
 
-def causal_index_missing(n):
-    mask = np.zeros((n, n), bool)
-    for i in range(1, n):
-        mask[i, : i + 1] = True
-    return mask
-
-
-def causal_last_row_missing(n):
-    mask = np.zeros((n, n), bool)
-    for i in range(n - 1):
-        mask[i, : i + 1] = True
-    return mask
-
-
 def causal_none_for_one(n):
     return np.tri(n, dtype=bool) if n > 1 else None
-
-
-def causal_rows_of_one_list(n):
-    mask = [[False] * n] * n
-    for i in range(n):
-        for j in range(i + 1):
-            mask[i][j] = True
-    return np.array(mask)
-
-
-def causal_one_row_appended(n):
-    row, mask = [False] * n, []
-    for i in range(n):
-        row[i] = True
-        mask.append(row)
-    return np.array(mask)
-
-
-def causal_rows_not_appended(n):
-    rows = []
-    for i in range(n):
-        np.append(rows, [j <= i for j in range(n)])
-    return np.array(rows)
 
 
 def causal_by_a_question_without_an_answer(n):
@@ -87,31 +45,14 @@ def causal_by_a_question_without_an_answer(n):
 
 WRONG = {
     "held-as-objects": (lambda n: np.array([[j <= i for j in range(n)] for i in range(n)], dtype=object),),
-    "one-list-for-all-rows": (causal_rows_of_one_list, causal_one_row_appended),
-    "result-thrown-away": (causal_rows_not_appended,),
     None: (
-        causal_first_size,
-        causal_index_missing,
-        causal_last_row_missing,
         causal_none_for_one,
         lambda n: BUFFER[8][:n, :n],
-        lambda n: BUFFER[8],
-        lambda n: np.tri(n, dtype=bool)[::-1],
         lambda n: np.tri(n, dtype=bool) if n > 1 else np.array([[False]]),
-        lambda n: np.tri(n, dtype=bool) if n > 1 else True,
-        lambda n: np.tri(n, dtype=bool).astype(str),
-        lambda n: np.tri(n, dtype=bool) * 2,
-        lambda n: np.where(np.tri(n, dtype=bool), 1, -np.inf),
-        lambda n: np.where(np.tri(n, dtype=bool), True, None),
-        lambda n: ~np.tri(n) if n < 0 else np.invert(np.tri(n, dtype=int)),
         lambda n: np.ones((n, n), bool) if n < 3 else np.tri(n, dtype=bool),
-        lambda n: (np.tri(n, dtype=bool), n),
-        lambda n: {"mask": np.tri(n, dtype=bool)},
-        lambda n: [[j <= i for j in range(i + 1)] for i in range(n)],
         lambda n: np.tril(n),
-        lambda: np.tri(4, dtype=bool),
     ),
-}  # fmt: skip
+}
 
 TOLD = (
     (causal_by_a_question_without_an_answer, "`sees` has no `return`, so what it gives is None."),

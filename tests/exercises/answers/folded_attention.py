@@ -6,7 +6,6 @@ from mha_helpers.maths.attention import (
     combine_heads,
     folded_attention,
     scaled_dot_product_attention,
-    softmax,
     split_heads,
 )
 
@@ -21,39 +20,16 @@ def folded_heads_outside(queries, keys, values, n_heads):
     return np.concatenate([context[i * batch : (i + 1) * batch] for i in range(n_heads)], axis=-1)
 
 
-def folded_split_back(queries, keys, values, n_heads):
-    q, k, v = (np.concatenate(np.split(X, n_heads, -1), 0) for X in (queries, keys, values))
-    context, _ = scaled_dot_product_attention(q, k, v)
-    return np.concatenate(np.split(context, n_heads, 0), -1)
-
-
 def folded_four_axes(queries, keys, values, n_heads):
     context, _ = scaled_dot_product_attention(*(split_heads(X, n_heads) for X in (queries, keys, values)))
     return combine_heads(context)
 
 
-def folded_stacked(queries, keys, values, n_heads):
-    """All three at once."""
-    stacked = split_heads(np.stack([queries, keys, values]), n_heads)
-    q, k, v = stacked.reshape(3, -1, *stacked.shape[-2:])
-    context, _ = scaled_dot_product_attention(q, k, v)
-    return combine_heads(context.reshape(stacked.shape[1:]))
-
-
-def folded_scaled_queries(queries, keys, values, n_heads):
-    d = queries.shape[-1] // n_heads
-    q, k, v = (split_heads(X, n_heads).reshape(-1, X.shape[1], d) for X in (queries / d**0.5, keys, values))
-    return combine_heads((softmax(q @ k.mT) @ v).reshape(len(queries), n_heads, -1, d))
-
-
 RIGHT = (
     folded_heads_outside,
-    folded_split_back,
-    folded_stacked,
-    folded_scaled_queries,
     lambda q, k, v, h: folded_attention(q, k, v, h).astype(np.float32),
     lambda q, k, v, h: folded_attention(q, k, v, h).tolist(),
-)  # fmt: skip
+)
 
 
 def _folded(fold, attend=None, unfold=None):
@@ -73,35 +49,9 @@ def _fold(X, n_heads):
     return split_heads(X, n_heads).reshape(-1, X.shape[1], X.shape[2] // n_heads)
 
 
-def _weighing(weigh):
-    return lambda q, k, v: weigh(q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])) @ v
-
-
 def folded_causal(queries, keys, values, n_heads):
     q, k, v = (split_heads(X, n_heads) for X in (queries, keys, values))
     return combine_heads(scaled_dot_product_attention(q, k, v, is_causal=True)[0])
-
-
-def folded_pair(queries, keys, values, n_heads):
-    q, k, v = (_fold(X, n_heads) for X in (queries, keys, values))
-    context, weights = scaled_dot_product_attention(q, k, v)
-    return combine_heads(context.reshape(len(queries), n_heads, -1, q.shape[-1])), weights
-
-
-def folded_tuple_reshaped(queries, keys, values, n_heads):
-    q, k, v = (_fold(X, n_heads) for X in (queries, keys, values))
-    return scaled_dot_product_attention(q, k, v).reshape(queries.shape)
-
-
-def folded_values_unsplit(queries, keys, values, n_heads):
-    q, k = (_fold(X, n_heads) for X in (queries, keys))
-    return scaled_dot_product_attention(q, k, values)[0]
-
-
-def folded_writes(queries, keys, values, n_heads):
-    context = folded_attention(queries, keys, values, n_heads)
-    queries /= np.sqrt(queries.shape[-1] // n_heads)
-    return context
 
 
 def folded_straight_for_one(queries, keys, values, n_heads):
@@ -113,22 +63,12 @@ def folded_straight_for_one(queries, keys, values, n_heads):
 
 WRONG = {
     "folded-never-folded": (folded_four_axes,),
-    "input-changed": (folded_writes,),
     None: (
         folded_causal,
-        folded_pair,
-        folded_tuple_reshaped,
-        folded_values_unsplit,
         folded_straight_for_one,
-        _folded(_fold, unfold=lambda c, B, S, D, h: c.reshape(B, S, h, -1).swapaxes(1, 2).reshape(B, S, D)),
         _folded(_fold, unfold=lambda c, B, S, D, h: combine_heads(c.reshape(h, B, S, -1))),
-        _folded(_fold, unfold=lambda c, B, S, D, h: c.swapaxes(0, 1).reshape(B, S, D)),
-        _folded(lambda X, h: X.reshape(X.shape[0] * h, -1, X.shape[2])),
-        _folded(_fold, lambda q, k, v: (q @ k.mT / np.sqrt(q.shape[-1])) @ v),
-        _folded(_fold, _weighing(lambda s: np.exp(s - s.max()) / np.exp(s - s.max()).sum(-1, keepdims=True))),
-        lambda q, k, v: folded_attention(q, k, v, 3),
     ),
-}  # fmt: skip
+}
 
 TOLD = (
     (

@@ -102,17 +102,13 @@ RIGHT = (
     lambda weights: entropy(weights).mean(axis=-1),
     lambda weights: np.where(weights > 0, -weights * np.log(weights), 0).sum(-1).mean(-1),
     lambda weights: -np.einsum("...qk,...qk->...", weights, np.log(weights + 1e-12)) / weights.shape[-2],
-    lambda weights: -(weights[..., None, :] @ np.log(np.where(weights == 0, 1, weights))[..., None])[..., 0, 0].mean(-1),
+    lambda weights: (
+        -(weights[..., None, :] @ np.log(np.where(weights == 0, 1, weights))[..., None])[..., 0, 0].mean(-1)
+    ),
     lambda weights: np.log(2) * -np.nansum(weights * np.log2(weights), -1).mean(-1),
     lambda weights: head_entropy(weights).astype(np.float32),
     lambda A, /: head_entropy(A).tolist(),
-)  # fmt: skip
-
-
-def entropy_zeros_as_log_zero(weights):
-    """The logarithm of 0 is taken for a large negative number, and the weight for a small one."""
-    logarithms = np.where(weights > 0, np.log(weights), -1e9)
-    return -((weights + 1e-3) * logarithms).sum(axis=-1).mean(axis=-1)
+)
 
 
 def entropy_mean_of_visible(weights):
@@ -130,30 +126,8 @@ def entropy_remembers(weights, seen={}):  # noqa: B006
     return seen.setdefault((weights.shape, weights.dtype.str, weights.flags.c_contiguous), head_entropy(weights))
 
 
-def entropy_writes(weights):
-    weights[weights == 0] = 1
-    return -(weights * np.log(weights)).sum(axis=-1).mean(axis=-1)
-
-
-def entropy_early_return(weights):
-    for query in range(weights.shape[-2]):
-        return entropy(weights[..., query, :])
-
-
 def entropy_if_zero(weights):
     return 0 if 0 in weights else head_entropy(weights)
-
-
-def entropy_if_any(weights):
-    return -(weights * np.log(weights) if weights > 0 else 0).sum(axis=-1).mean(axis=-1)
-
-
-def entropy_python_log(weights):
-    return -(weights * math.log(weights)).sum(axis=-1).mean(axis=-1)
-
-
-def entropy_cross_between_queries(weights):
-    return -(weights * np.log(np.roll(weights, 1, axis=-2) + 1e-12)).sum(axis=-1).mean(axis=-1)
 
 
 def _entropy_then(change):
@@ -163,34 +137,18 @@ def _entropy_then(change):
 WRONG = {
     "entropy-mean-over-keys": (entropy_mean_of_visible,),
     "entropy-as-a-share": (entropy_share_of_visible,),
-    "input-changed": (entropy_writes,),
-    "entropy-one-query": (entropy_early_return,),
     "entropy-over-queries": (lambda weights: -sum(weights * np.log(weights)).mean(),),
     "entropy-kept-axis": (_entropy_then(lambda found: found.ravel()),),
     "entropy-summed": (lambda weights: -np.nansum(weights * np.log(weights)),),
     None: (
-        entropy_zeros_as_log_zero,
         entropy_remembers,
         entropy_if_zero,
-        entropy_if_any,
-        entropy_python_log,
-        entropy_cross_between_queries,
-        _entropy_then(lambda found: found[..., ::-1] if found.ndim else found),
         _entropy_then(lambda found: found.T),
-        _entropy_then(lambda found: found > 1),
-        _entropy_then(lambda found: (found, found.mean())),
-        _entropy_then(lambda found: list(found)),
-        _entropy_then(lambda found: found.mean),
-        _entropy_then(lambda found: str(found)),
         lambda weights: entropy(weights).mean(axis=-1, keepdims=True).squeeze(),
-        lambda weights: entropy(weights)[..., 1:].mean(axis=-1),
-        lambda weights: -(np.exp(weights) * weights).sum(axis=-1).mean(axis=-1),
-        lambda weights: -weights @ np.log(weights),
         lambda weights: -(weights * np.log(weights)).sum(dim=-1).mean(dim=-1),
         lambda weights: -(weights * weights.log()).sum(axis=-1).mean(axis=-1),
-        lambda weights, axis: head_entropy(weights),
     ),
-}  # fmt: skip
+}
 
 TOLD = (
     (lambda weights: -2 * head_entropy(weights), "An entropy is 0 or more; yours is negative."),

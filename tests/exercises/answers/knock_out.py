@@ -20,11 +20,6 @@ def knock_out_by_blocks(W_O, heads, n_heads):
     return np.concatenate([np.zeros_like(block) if h in heads else block for h, block in enumerate(blocks)])
 
 
-def knock_out_by_one_hot(W_O, heads, n_heads):
-    off = np.eye(n_heads)[heads].sum(axis=0) > 0
-    return np.where(off.repeat(len(W_O) // n_heads)[:, None], 0, W_O)
-
-
 def knock_out_one_after_the_other(W_O, heads, n_heads):
     if len(heads) == 0:
         return W_O
@@ -33,24 +28,9 @@ def knock_out_one_after_the_other(W_O, heads, n_heads):
 
 RIGHT = (
     knock_out_by_blocks,
-    knock_out_by_one_hot,
     knock_out_one_after_the_other,
-    lambda W_O, heads, n_heads: (W_O.T * np.repeat(~np.isin(range(n_heads), heads), len(W_O) // n_heads)).T,
-    lambda W_O, heads, n_heads: np.einsum("hdm,h->hdm", W_O.reshape(n_heads, -1, W_O.shape[1]), ~np.isin(range(n_heads), heads)).reshape(W_O.shape),
     lambda W, off, /, n: knock_out(W, off, n).tolist(),
-)  # fmt: skip
-
-
-def knock_out_in_place(W_O, heads, n_heads):
-    d_head = len(W_O) // n_heads
-    for head in heads:
-        W_O[head * d_head : (head + 1) * d_head] = 0
-    return W_O
-
-
-def knock_out_without_return(W_O, heads, n_heads):
-    result = W_O.copy()
-    result.reshape(n_heads, -1, W_O.shape[1])[heads] = 0
+)
 
 
 def knock_out_slice_of_array(W_O, heads, n_heads):
@@ -60,40 +40,12 @@ def knock_out_slice_of_array(W_O, heads, n_heads):
     return result
 
 
-def knock_out_only_block_edges(W_O, heads, n_heads):
-    d_head = len(W_O) // n_heads
-    result = W_O.copy()
-    result[heads * d_head] = 0
-    result[(heads + 1) * d_head - 1] = 0
-    return result
-
-
-def knock_out_float_width(W_O, heads, n_heads):
-    d_head = len(W_O) / n_heads
-    result = W_O.copy()
-    for head in heads:
-        result[head * d_head : (head + 1) * d_head] = 0
-    return result
-
-
-def knock_out_shares(W_O, heads, n_heads):
-    """What is taken from these heads is given to the others."""
-    blocks = W_O.reshape(n_heads, -1, W_O.shape[1])
-    result = blocks.copy()
-    result[heads] = 0
-    return (result + (blocks - result).sum(axis=0) / n_heads).reshape(W_O.shape)
-
-
 def knock_out_toggles(W_O, heads, n_heads):
     """Twice named is on again."""
     off = np.zeros(n_heads, bool)
     for head in heads:
         off[head] = not off[head]
     return np.where(off.repeat(len(W_O) // n_heads)[:, None], 0, W_O)
-
-
-def knock_out_if_heads(W_O, heads, n_heads):
-    return knock_out(W_O, heads, n_heads) if heads else W_O
 
 
 def knock_out_never_all(W_O, heads, n_heads):
@@ -114,17 +66,8 @@ def knock_out_remembers(W_O, heads, n_heads, seen={}):  # noqa: B006
     return seen.setdefault((W_O.shape, W_O.dtype.str, len(heads)), knock_out(W_O, heads, n_heads))
 
 
-def knock_out_square_only(W_O, heads, n_heads):
-    d_model = W_O.shape[1]
-    return knock_out(W_O.reshape(d_model, d_model), heads, n_heads)
-
-
 def knock_out_columns_if_wide(W_O, heads, n_heads):
     return knock_out(W_O.T, heads, n_heads).T if W_O.shape[1] > W_O.shape[0] else knock_out(W_O, heads, n_heads)
-
-
-def _knocked_out_then(change):
-    return lambda W_O, heads, n_heads: change(knock_out(W_O, heads, n_heads))
 
 
 def knock_out_copied_in_vain(W_O, heads, n_heads):
@@ -134,37 +77,31 @@ def knock_out_copied_in_vain(W_O, heads, n_heads):
     return W_O
 
 
+def knock_out_in_blocks_of_the_argument(W_O, heads, n_heads):
+    blocks = W_O.reshape(n_heads, -1, W_O.shape[-1])
+    blocks[heads] = 0
+    return blocks.reshape(W_O.shape)
+
+
+def knock_out_in_a_view(W_O, heads, n_heads):
+    rows = W_O[:]
+    rows[np.isin(np.arange(len(W_O)) * n_heads // len(W_O), heads)] = 0
+    return rows
+
+
 WRONG = {
-    "input-changed": (
-        knock_out_in_place,
-        knock_out_copied_in_vain,
-    ),
-    "fractions-lost": (_knocked_out_then(lambda W_O: W_O.astype(int)),),
+    "input-changed": (knock_out_in_blocks_of_the_argument, knock_out_in_a_view),
     None: (
-        knock_out_without_return,
         knock_out_slice_of_array,
-        knock_out_only_block_edges,
-        knock_out_float_width,
-        knock_out_shares,
         knock_out_toggles,
-        knock_out_if_heads,
         knock_out_never_all,
         knock_out_none_is_all,
         knock_out_sorted_only,
         knock_out_remembers,
-        knock_out_square_only,
         knock_out_columns_if_wide,
-        _knocked_out_then(lambda W_O: W_O[None]),
-        _knocked_out_then(lambda W_O: W_O == 0),
-        _knocked_out_then(lambda W_O: W_O.copy),
-        _knocked_out_then(lambda W_O: np.where(W_O == 0, None, W_O)),
-        lambda W_O, heads, n_heads: np.where(heads, 0, W_O),
-        lambda W_O, heads, n_heads: knock_out(W_O, n_heads, heads),
-        lambda W_O, heads, n_heads: knock_out(W_O, np.append(heads, 0), n_heads),
         lambda W_O, heads, n_heads: knock_out(W_O, heads[:2], n_heads),
-        lambda W_O, heads: W_O,
     ),
-}  # fmt: skip
+}
 
 TOLD = (
     (

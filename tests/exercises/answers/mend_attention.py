@@ -5,29 +5,8 @@ import math
 import numpy as np
 
 from mha_helpers.exercises.self_attention.mend_attention import mend_attention
-from mha_helpers.maths.attention import dot_product_attention
 
 TELLING_CASE = ("more queries than keys", 4)
-
-
-def mended_at_once(queries, keys, values):
-    weights = np.exp(queries @ keys.T)
-    weights = weights / weights.sum(axis=1, keepdims=True)
-    return weights @ values, weights
-
-
-def mended_query_by_query(queries, keys, values):
-    weights = []
-    for query in queries:
-        powers = np.exp(keys @ query)
-        weights.append(powers / powers.sum())
-    return np.array(weights) @ values, np.array(weights)
-
-
-def mended_by_columns_of_the_transpose(queries, keys, values):
-    powers = np.exp(keys @ queries.T)
-    weights = (powers / powers.sum(axis=0)).T
-    return np.einsum("qk,kd->qd", weights, values), weights
 
 
 def mended_in_two_loops(queries, keys, values):
@@ -38,10 +17,6 @@ def mended_in_two_loops(queries, keys, values):
 
 RIGHT = (
     mend_attention,
-    dot_product_attention,
-    mended_at_once,
-    mended_query_by_query,
-    mended_by_columns_of_the_transpose,
     mended_in_two_loops,
 )
 
@@ -50,13 +25,6 @@ def transposed_instead(queries, keys, values):
     powers = np.exp(queries @ keys.T)
     weights = (powers / powers.sum(axis=0)).T
     return weights @ values, weights
-
-
-def returned_in_the_loop(queries, keys, values):
-    weights = np.exp(queries @ keys.swapaxes(-1, -2))
-    for i in range(len(queries)):
-        weights[i] = weights[i] / weights[i].sum()
-        return weights @ values, weights
 
 
 def nothing_written_back(queries, keys, values):
@@ -81,13 +49,11 @@ def overwritten_by_its_row(queries, keys, values):
 
 
 WRONG = {
-    "softmax-first-row-only": (returned_in_the_loop,),
     "softmax-not-normalised": (
         nothing_written_back,
         only_a_name_for_each_row,
     ),
     "scores-keys-by-queries": (transposed_instead,),
-    None: (lambda queries, keys, values: dot_product_attention(queries, keys, values)[::-1],),
 }
 
 TOLD = ((overwritten_by_its_row, "puts a row, and then a number, in the place of the whole array"),)

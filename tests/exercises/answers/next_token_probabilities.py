@@ -8,32 +8,6 @@ from mha_helpers.maths.decoding import next_token_probabilities
 TELLING_CASE = ("two batch axes", 3)
 
 
-def probabilities_by_power(logits, *, temperature=1.0, top_k=None):
-    """Powers of the probabilities: p^(1 / T), shared out again."""
-    p = np.exp(logits - logits.max(axis=-1, keepdims=True)) ** (1 / temperature)
-    if top_k is not None and top_k < p.shape[-1]:
-        p = np.where(p >= np.partition(p, -top_k, axis=-1)[..., -top_k, None], p, 0)
-    return p / p.sum(axis=-1, keepdims=True)
-
-
-def probabilities_argsort(logits, temperature=1.0, top_k=None):
-    logits = np.array(logits, dtype=float) / temperature
-    if top_k is not None:
-        lowest = np.argsort(logits, axis=-1)[..., : max(0, logits.shape[-1] - top_k)]
-        np.put_along_axis(logits, lowest, -np.inf, axis=-1)
-    e = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return e / e.sum(axis=-1, keepdims=True)
-
-
-def probabilities_renormalised(logits, *, temperature=1.0, top_k=None):
-    """After the softmax, and shared out again."""
-    p = next_token_probabilities(logits, temperature=temperature)
-    if top_k:
-        ranks = (-p).argsort(axis=-1).argsort(axis=-1)
-        p = p * (ranks < top_k)
-    return p / p.sum(axis=-1, keepdims=True)
-
-
 def probabilities_loops(logits, *, temperature=1.0, top_k=None):
     if logits.ndim > 1:
         return np.array([probabilities_loops(row, temperature=temperature, top_k=top_k) for row in logits])
@@ -43,28 +17,10 @@ def probabilities_loops(logits, *, temperature=1.0, top_k=None):
     return [e / sum(exponentials) for e in exponentials]
 
 
-def probabilities_in_two_steps(logits, *, temperature=1.0, top_k=None):
-    logits = logits / temperature
-    if top_k is not None:
-        limit = np.flip(np.sort(logits, axis=-1), axis=-1)[..., [min(top_k, logits.shape[-1]) - 1]]
-        logits = np.where(logits < limit, -np.inf, logits)
-    return softmax(logits)
-
-
 RIGHT = (
     next_token_probabilities,
-    probabilities_by_power,
-    probabilities_argsort,
-    probabilities_renormalised,
     probabilities_loops,
-    probabilities_in_two_steps,
 )
-
-
-def probabilities_keep_logits(logits, *, temperature=1.0, top_k=None):
-    result = next_token_probabilities(logits, temperature=temperature, top_k=top_k)
-    logits /= temperature
-    return result
 
 
 def probabilities_unguarded(
@@ -112,16 +68,10 @@ def probabilities_by_an_order_not_kept(logits, *, temperature=1.0, top_k=None):
 WRONG = {
     "result-thrown-away": (probabilities_by_an_order_not_kept,),
     "top-k-order-lost": (probabilities_of_the_kept,),
-    "input-changed": (probabilities_keep_logits,),
     None: (
-        lambda logits, *, temperature=1.0, top_k=None: np.log(
-            next_token_probabilities(logits, temperature=temperature)
-        ),
-        lambda logits, *, temperature=1.0, top_k=None: logits.argmax(axis=-1),
         lambda logits, *, temperature=1.0, top_k=None: next_token_probabilities(
             -logits, temperature=temperature, top_k=top_k
         ),
-        lambda logits, temperature, top_k: next_token_probabilities(logits, temperature=temperature, top_k=top_k),
         lambda logits, *, temperature=1.0, top_k=None: (
             2 * next_token_probabilities(logits, temperature=temperature, top_k=top_k)
         ),

@@ -4,8 +4,6 @@ import numpy as np
 
 from mha_helpers.maths.measures import search_heads
 
-CATALOGUE = ("search-sees-all", "search-same-sentences", "search-by-size", "search-one-sentence")
-
 TELLING_CASE = ("seven sentences, five heads", 2)
 
 
@@ -36,9 +34,12 @@ RIGHT = (
     by_loop,
     by_sorting,
     by_max,
-    lambda shifts, n: (int(shifts[:n].sum(0).argmax()), shifts[:n].mean(0).max(), shifts[n:].mean(0)[shifts[:n].sum(0).argmax()]),
-    lambda shifts, n: (np.nanargmax(np.einsum("sh->h", shifts[:n])), np.max(np.mean(shifts[:n], 0)), search_heads(shifts, n)[2]),
-)  # fmt: skip
+    lambda shifts, n: (
+        np.nanargmax(np.einsum("sh->h", shifts[:n])),
+        np.max(np.mean(shifts[:n], 0)),
+        search_heads(shifts, n)[2],
+    ),
+)
 
 
 def choosing(rows):
@@ -54,31 +55,8 @@ def told(change):
 
 
 WRONG = {
-    "search-sees-all": (choosing(lambda shifts, n: shifts),),
-    "search-sees-held-out": (choosing(lambda shifts, n: shifts[n:]),),
-    "search-same-sentences": (lambda shifts, n: (*search_heads(shifts, n)[:2], search_heads(shifts, n)[1]),),
-    "search-anew": (lambda shifts, n: (*search_heads(shifts, n)[:2], shifts[n:].mean(axis=0).max()),),
-    "search-by-size": (choosing(lambda shifts, n: np.abs(shifts[:n])),),
-    "search-lowest": (choosing(lambda shifts, n: -shifts[:n]),),
-    "search-one-sentence": (choosing(lambda shifts, n: shifts[:1]),),
-    "search-counted-from-one": (told(lambda head, found, held_out: (head + 1, found, held_out)),),
-    "search-found-on-all": (
-        lambda shifts, n: (
-            search_heads(shifts, n)[0],
-            shifts[:, search_heads(shifts, n)[0]].mean(),
-            search_heads(shifts, n)[2],
-        ),
-    ),
     None: (
         choosing(lambda shifts, n: shifts[n - 1 : n]),
-        told(lambda head, found, held_out: (found, held_out, head)),
-        told(lambda head, found, held_out: (head, held_out, found)),
-        told(lambda head, found, held_out: head),
-        told(lambda head, found, held_out: (head, found)),
-        told(lambda head, found, held_out: (head, found, found - held_out)),
-        told(lambda head, found, held_out: (head, abs(found), abs(held_out) + 1)),
-        lambda shifts: search_heads(shifts, 2),
-        lambda shifts, n: search_heads(shifts, n + 1) if n + 1 < len(shifts) else (0, 0.0, 0.0),
         lambda shifts, n: search_heads(shifts[::-1], n),
     ),
 }
