@@ -7,7 +7,8 @@ need to know it returns. It writes nothing down: the examination does.
 import time
 from dataclasses import dataclass
 
-from ..judge.stages import RIGHT, compute, fits
+from ..judge.compare import fits
+from ..judge.stages import RIGHT, compute
 from . import search
 from .mask_steps import ALWAYS_CAUSAL
 from .report import Finding

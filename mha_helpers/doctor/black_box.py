@@ -35,7 +35,9 @@ def examine(name, function, argument, framework):
     def ask(X):
         report.asked += 1
         answer = calling.call(function, {argument: X}, convert)
-        return next((array for array in answer.arrays if array.ndim == 3 and array.shape[:2] == X.shape[:2]), None)
+        return next(
+            (array for array in answer.arrays or () if array.ndim == 3 and array.shape[:2] == X.shape[:2]), None
+        )
 
     X = None
     for size in WIDTHS:

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..judge.stages import compute, fits
+from ..judge.compare import fits
+from ..judge.stages import compute
 from . import calling
 from .asking import Untested
 from .mask_steps import ALWAYS_CAUSAL, NOT_CAUSAL
@@ -72,7 +73,7 @@ def _in_parts(asking, role, question, case, first):
             arguments[subject.given.name_of["past"]] = kept
         asking.calls += 1
         subject.given.note(arguments)
-        answer = calling.call(function, arguments, subject.to_framework, keep_returned=True)
+        answer = calling.call(function, arguments, subject.to_framework)
         if answer.error is not None:
             return None
         if role == "past":

@@ -1,40 +1,21 @@
-"""Calling somebody else's code: with arrays of its framework, without harm, and with its answer read back."""
+"""Calling somebody else's code in its own framework: arrays go there as its own, and come back as NumPy's."""
 
 import contextlib
 import dataclasses
 import io
 import sys
-import threading
-import warnings
-from dataclasses import dataclass
 
 import numpy as np
 
-_CALLING = set()  # the threads in which somebody else's code runs at the moment
+from ..judge import call as judge
+from ..judge.time_limit import TimedOut, time_limit
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What a call gave.
-
-    Parameters
-    ----------
-    arrays : tuple of ndarray
-        Everything in it that could be read as numbers, in order.
-    error : BaseException, optional
-    changed : bool
-        Whether the call wrote into what it was given.
-    returned : object
-        As it came back.
-    """
-
-    arrays: tuple = ()
-    error: BaseException | None = None
-    changed: bool = False
-    returned: object = None
+class TimeLimitError(Exception):
+    """The examination did not come back."""
 
 
-def call(function, arguments, to_framework, *, keep_returned=False):
+def call(function, arguments, to_framework):
     """Call a function with named arguments; arrays are given as copies in its framework's own kind.
 
     Parameters
@@ -46,49 +27,50 @@ def call(function, arguments, to_framework, *, keep_returned=False):
 
     Returns
     -------
-    Answer
+    Outcome
+        Its arrays are everything in what came back that could be read as numbers, in order.
     """
-    given = {name: _converted(value, to_framework) for name, value in arguments.items()}
-    before = {name: read(value) for name, value in given.items() if isinstance(arguments[name], np.ndarray)}
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        _CALLING.add(threading.get_ident())
+
+    def give(value):
+        return judge.copied(value, to_framework)
+
+    outcome = judge.call(function, {}, arguments, read=_arrays, give=give, to_array=to_array, seconds=None)
+    if isinstance(outcome.error, TimedOut):
+        raise TimeLimitError("a call did not come back within {seconds:g} seconds. Is there an endless loop?")
+    if outcome.error is None and outcome.arrays is None:
+        return judge.Outcome(error=TypeError("what it returns must be awaited"))
+    return outcome
+
+
+def within(seconds, function, *arguments):
+    """Run a function quietly, and give up after some seconds: what it prints is not shown."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         try:
-            returned = function(**given)
-            _CALLING.discard(threading.get_ident())
-            arrays = tuple(_arrays(returned))
-            changed = any(not np.array_equal(before[name], read(given[name]), equal_nan=True) for name in before)
-        except BaseException as error:  # SystemExit and KeyboardInterrupt too: Ctrl-C goes to another thread
-            return Answer(error=error)
-        finally:
-            _CALLING.discard(threading.get_ident())
-    return Answer(arrays, None, changed, returned if keep_returned else None)
+            with time_limit(seconds):
+                return function(*arguments)
+        except TimeLimitError as error:
+            raise TimeLimitError(str(error).format(seconds=seconds)) from error
+        except TimedOut:
+            raise TimeLimitError(f"the doctor's own search took more than {seconds:g} seconds.") from None
 
 
-def _converted(value, to_framework):
-    if isinstance(value, tuple):
-        return tuple(_converted(one, to_framework) for one in value)
-    return to_framework(value) if isinstance(value, np.ndarray) else value
-
-
-def read(value):
-    """Read a framework's array as float64 (booleans and whole numbers, too), or return None."""
+def to_array(value):
+    """Return a framework's array as NumPy's, in the type it has, where NumPy has it."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         value = value.detach().to("cpu")
         value = value.float() if value.is_floating_point() and value.element_size() < 4 else value
-        return np.array(value.resolve_conj().resolve_neg().numpy())
-    if value is None or isinstance(value, (str, bytes, bool, dict)):
-        return None
-    try:
-        array = np.asarray(value)
-    except Exception:  # whatever an unknown kind of object answers: it is no array
-        return None
+        return value.resolve_conj().resolve_neg().numpy()
+    array = np.asarray(value)
     if array.dtype.kind not in "fiub" and "float" in str(array.dtype):
-        array = array.astype(np.float64)  # bfloat16, which NumPy knows by name alone
-    if array.dtype.kind not in "fiub" or array.ndim == 0:
-        return None
-    return np.array(array)
+        return array.astype(np.float64)  # bfloat16, which NumPy knows by name alone
+    return array
+
+
+def read(value):
+    """Read an array of a framework, or a list, as float64; None for anything else, single numbers included."""
+    array = judge.as_array(value, to_array)
+    return array if array is not None and array.ndim else None
 
 
 def _arrays(returned):
@@ -96,14 +78,10 @@ def _arrays(returned):
         returned = tuple(vars(returned).values())
     if isinstance(returned, dict) or (hasattr(returned, "items") and not hasattr(returned, "shape")):
         returned = tuple(returned.values())
-    if isinstance(returned, (tuple, list)):
-        whole = read(returned) if isinstance(returned, list) else None
-        parts = [whole] if whole is not None and whole.ndim > 1 else [read(part) for part in returned]
-    else:
-        parts = [read(returned)]
-    for part in parts:
-        if part is not None:
-            yield part.astype(np.float64)
+    parts = returned if isinstance(returned, tuple | list) else (returned,)
+    if isinstance(returned, list) and (whole := read(returned)) is not None and whole.ndim > 1:
+        return (whole,)
+    return tuple(array for array in map(read, parts) if array is not None)
 
 
 def name_of(thing):
@@ -207,34 +185,3 @@ def seeded():
         np.random.set_state(state)  # noqa: NPY002
         if torch is not None:
             torch.random.set_rng_state(torch_state)
-
-
-class TimeLimitError(Exception):
-    """The examination did not come back."""
-
-
-def within(seconds, function, *arguments):
-    """Run a function in a thread, quietly, and give up after some seconds.
-
-    The thread cannot be ended: it is left alone, and ends with the process. What it prints is not shown.
-    """
-    outcome = []
-
-    def work():
-        try:
-            outcome.append((function(*arguments), None))
-        except BaseException as error:
-            outcome.append((None, error))
-
-    thread = threading.Thread(target=work, daemon=True)
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        thread.start()
-        thread.join(seconds)
-    if not outcome:
-        if thread.ident in _CALLING:
-            raise TimeLimitError(f"a call did not come back within {seconds:g} seconds. Is there an endless loop?")
-        raise TimeLimitError(f"the doctor's own search took more than {seconds:g} seconds.")
-    result, error = outcome[0]
-    if error is not None:
-        raise error
-    return result

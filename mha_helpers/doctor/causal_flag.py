@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..judge.stages import fits
+from ..judge.compare import fits
 from .asking import Untested
 from .mask_steps import CAUSAL_IGNORED, CAUSAL_RULES, JOINS, RIGHT_RULE, hiding
 from .masks_compared import (

@@ -5,7 +5,8 @@ import re
 
 import numpy as np
 
-from ..judge.stages import RIGHT, Form, Input, compute, fits, scaled_by
+from ..judge.compare import fits
+from ..judge.stages import RIGHT, Form, Input, compute, scaled_by
 from . import calling, mask_formats, questions
 from .layouts import (
     HEADLESS,

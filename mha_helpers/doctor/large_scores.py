@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..judge.stages import Form, compute, fits, weighed_by
+from ..judge.compare import fits
+from ..judge.stages import Form, compute, weighed_by
 from .asking import Note, Untested
 from .mask_steps import RENORMALISED, RIGHT_RULE, RULES
 from .masks_compared import form_with as _form

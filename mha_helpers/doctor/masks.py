@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..judge.stages import fits
+from ..judge.compare import fits
 from . import causal_flag, mask_formats
 from .asking import Note, Untested
 from .mask_formats import EXPANDED, MINIMAL, MaskFormat

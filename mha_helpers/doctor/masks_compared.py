@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from ..judge.stages import compute, fits
+from ..judge import compare
+from ..judge.compare import fits
+from ..judge.stages import compute
 from .mask_steps import ALWAYS_CAUSAL, CAUSAL_IGNORED, IGNORED, RIGHT_RULE, hiding
 
 LONG = 97  # tokens: more than a block of a kernel, and no multiple of one
@@ -34,12 +36,10 @@ def first_difference(asking, heard, name, how):
     wanted = predicted(asking, heard, form_with(asking))
     if wanted is None or wanted.shape != heard.output.shape:
         return ""
-    differs = ~np.isclose(heard.output, wanted, rtol=1e-4, atol=1e-5) & ~np.isnan(wanted)
+    differs = compare.differing(heard.output, wanted)
     if not differs.any():
         return ""
-    place = tuple(int(i) for i in np.argwhere(differs)[0])
-    numbers = f"{heard.output[place]:.4f}, where attention gives {wanted[place]:.4f}"
-    return f"`{name}` given as {how}: output{list(place)} is {numbers}."
+    return f"`{name}` given as {how}: {compare.first_difference('output', heard.output, wanted, differs)}"
 
 
 def rules_for(asking, rules, together):

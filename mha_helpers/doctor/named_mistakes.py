@@ -3,7 +3,8 @@
 import time
 from dataclasses import dataclass
 
-from ..judge.stages import RIGHT, compute, fits
+from ..judge.compare import fits
+from ..judge.stages import RIGHT, compute
 from . import where_it_shows
 from .asking import CannotTell, Untested
 from .forms import FORMS, TOGETHER

@@ -2,7 +2,8 @@
 
 import time
 
-from ..judge.stages import RIGHT, compute, fits
+from ..judge.compare import equal, fits
+from ..judge.stages import RIGHT, compute
 from . import named_mistakes, side_effects
 from .asking import CannotTell, Untested
 from .understood import Understood, is_a_failure, settled
@@ -29,7 +30,7 @@ def ask(asking):
     if answering:
         layout, first = answering[0]
         again = asking.hear_again(layout, first.question)
-        if again.output is None or side_effects.same(first.output, again.output):
+        if again.output is None or equal(first.output, again.output):
             return (yield from named_mistakes.ask(asking, answering))
         yield side_effects.not_repeatable(asking, layout, first.question)
         yield Untested("anything else, as the same call doesn't give the same numbers")

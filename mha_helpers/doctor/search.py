@@ -6,7 +6,8 @@ from collections import defaultdict
 
 import numpy as np
 
-from ..judge.stages import RIGHT, STEPS, TOLERANCE, UNCOMPUTABLE, compute, fits
+from ..judge.compare import OF_THE_LARGEST, fits
+from ..judge.stages import RIGHT, STEPS, UNCOMPUTABLE, compute
 
 ALIKE_AT_MOST = 60  # combinations of equivalent forms to look at
 LEAST_SHARE = 0.6  # of the numbers that came back, an explanation predicts so many
@@ -93,7 +94,7 @@ def _near(target):
     finite = np.flatnonzero(np.isfinite(target))
     spots = finite[[0, len(finite) // 2, -1]] if len(finite) else finite
     wanted = target.ravel()[spots]
-    room = 10 * TOLERANCE * np.abs(target[np.isfinite(target)]).max(initial=1e-3)
+    room = 10 * OF_THE_LARGEST * np.abs(target[np.isfinite(target)]).max(initial=1e-3)
     # NaN passes, and is looked at closely.
     return lambda output: not (np.abs(output.ravel()[spots] - wanted) > room).any()
 

@@ -1,8 +1,7 @@
 """What one call does to another: what is written into, what is kept, and what is left to chance."""
 
-import numpy as np
-
-from ..judge.stages import compute, fits
+from ..judge.compare import equal, fits
+from ..judge.stages import compute
 from . import calling
 
 
@@ -21,7 +20,7 @@ def _repeats(asking, first):
     layout, question = asking.layout, first.question
     other = asking.hear(layout, question.but("other numbers of the same shape", seed=question.seed + 50))
     again = asking.hear_again(layout, question)
-    if again.output is not None and not same(first.output, again.output):
+    if again.output is not None and not equal(first.output, again.output):
         yield not_repeatable(asking, layout, question)
     elif asking.known.named and other.output is not None:
         wanted = compute(other.case, right=asking.right)[0]
@@ -36,9 +35,4 @@ def not_repeatable(asking, layout, question):
     for _ in range(2):
         with calling.seeded():
             seeded.append(asking.hear_again(layout, question).output)
-    return asking.finding("dropout-always-on" if not same(again, third) and same(*seeded) else "not-repeatable")
-
-
-def same(one, other):
-    """Whether two outputs are equal, NaN included."""
-    return np.array_equal(one, other, equal_nan=True) or fits(one, other)
+    return asking.finding("dropout-always-on" if not equal(again, third) and equal(*seeded) else "not-repeatable")

@@ -59,14 +59,14 @@ class Outcome:
         return self.arrays is not None and all(np.asarray(part).dtype.kind in "iu" for part in self.parts)
 
 
-def copied(value):
+def copied(value, copy=np.copy):
     """Return an argument as a new array, or as a tuple of new arrays; what can't be written into stays as it is."""
     if isinstance(value, tuple):
-        return tuple(map(copied, value))
-    return value.copy(order="K") if isinstance(value, np.ndarray) else value
+        return tuple(copied(one, copy) for one in value)
+    return copy(value) if isinstance(value, np.ndarray) else value
 
 
-def call(function, arguments, options=None, *, read, give=copied, numbers=None, seconds=SECONDS):
+def call(function, arguments, options=None, *, read, give=copied, to_array=None, seconds=SECONDS):
     """Call a function on copies of its arguments, and read what it returns.
 
     Parameters
@@ -80,8 +80,8 @@ def call(function, arguments, options=None, *, read, give=copied, numbers=None, 
         From what the function returned to a tuple of arrays, or None where it can't be read.
     give : callable, optional
         From an argument to what the function is given: a copy, or a framework's own array.
-    numbers : callable, optional
-        From what the function was given to an array: to see whether it was written into. Not needed for NumPy.
+    to_array : callable, optional
+        From a framework's array to NumPy's: to see whether the call has written into it. Not needed for NumPy.
     seconds : float or None, optional
         Then the call is stopped, and its error is a TimedOut. None for no limit.
 
@@ -116,17 +116,17 @@ def call(function, arguments, options=None, *, read, give=copied, numbers=None, 
             return Outcome(error=error)
         if inspect.iscoroutine(returned):
             returned.close()  # an `async def` that nobody awaits would complain when it is thrown away
-    changed = (name for name in before if not _unchanged(before[name], after[name], give, numbers))
+    changed = (name for name in before if not _unchanged(before[name], after[name], give, to_array))
     return Outcome(returned, arrays, changed=next(changed, None))
 
 
-def _unchanged(before, after, give, numbers):
+def _unchanged(before, after, give, to_array):
     if isinstance(before, tuple):
-        return all(_unchanged(one, other, give, numbers) for one, other in zip(before, after, strict=True))
+        return all(_unchanged(one, other, give, to_array) for one, other in zip(before, after, strict=True))
     if not isinstance(before, np.ndarray):
         return True
-    if numbers is not None:
-        before, after = numbers(give(before)), numbers(after)
+    if to_array is not None:
+        before, after = to_array(give(before)), to_array(after)
     return np.array_equal(before, after, equal_nan=True)
 
 
@@ -153,16 +153,26 @@ def arrays_in(returned, n_outputs=1):
     several = n_outputs > 1 and (
         isinstance(returned, tuple) or (isinstance(returned, list) and len(returned) == n_outputs)
     )
-    arrays = tuple(_as_array(part) for part in (returned if several else (returned,)))
+    arrays = tuple(as_array(part, most=MOST_ENTRIES) for part in (returned if several else (returned,)))
     return None if any(array is None for array in arrays) else arrays
 
 
-def _as_array(part):
+def as_array(part, to_array=np.asarray, most=None):
+    """Read one thing as a new array of float64; None where it is no array of numbers.
+
+    Parameters
+    ----------
+    part : object
+    to_array : callable, optional
+        From a framework's array, or whatever else, to NumPy's.
+    most : int, optional
+        Of so many entries only the shape is kept.
+    """
     try:
-        array = np.asarray(part)
+        array = to_array(part)
         if array.dtype.kind not in "fiubO":
             return None
-        if array.size > MOST_ENTRIES:
+        if most is not None and array.size > most:
             return np.broadcast_to(np.nan, array.shape)  # its shape says enough
         # Objects may be Fractions, but not text; and None would be read as NaN.
         if array.dtype.kind == "O" and any(isinstance(entry, str | None) for entry in array.flat):
@@ -202,7 +212,7 @@ def _unreadable_alike(one, other):
     """Tell whether neither call returned anything, or both a list of the same arrays, which fit in no single one."""
     if not isinstance(one, list) or not isinstance(other, list):
         return one is None and other is None
-    pairs = [tuple(map(_as_array, pair)) for pair in zip(one, other, strict=False)]
+    pairs = [tuple(map(as_array, pair)) for pair in zip(one, other, strict=False)]
     return len(one) == len(other) and all(a is not None and b is not None and equal(a, b) for a, b in pairs)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE = 1e-4, 1e-5
 
 
-def close(got, wanted):
+def close(got, wanted, relative=RELATIVE_TOLERANCE, absolute=ABSOLUTE_TOLERANCE):
     """Compare two arrays cell by cell; NaN equals NaN, and an infinity only itself.
 
     What ``numpy.isclose`` answers, in a third of its time: a check compares with many mistakes of its catalogue.
@@ -14,7 +14,9 @@ def close(got, wanted):
     Parameters
     ----------
     got, wanted : ndarray
-        Of shapes that broadcast; the tolerance is relative to `wanted`.
+        Of shapes that broadcast.
+    relative, absolute : float, optional
+        The tolerance: this share of `wanted`, and this much.
 
     Returns
     -------
@@ -27,7 +29,7 @@ def close(got, wanted):
     """
     with np.errstate(all="ignore"):  # somebody may have set NumPy to raise where it underflows
         # Where an infinity is wanted, this is NaN, which is not smaller than anything.
-        near = np.abs(got - wanted) - RELATIVE_TOLERANCE * np.abs(wanted) <= ABSOLUTE_TOLERANCE
+        near = np.abs(got - wanted) - relative * np.abs(wanted) <= absolute
         return near | (got == wanted) | ((got != got) & (wanted != wanted))
 
 
@@ -48,6 +50,46 @@ def equal(got, wanted):
     False
     """
     return got.shape == wanted.shape and bool(close(got, wanted).all())
+
+
+OF_THE_LARGEST = 1e-4  # wide enough for float32 where large numbers cancel, far narrower than any mistake
+
+
+def fits(given, predicted, tolerance=OF_THE_LARGEST, *, vacuous=False):
+    """Tell whether an output is what an equation predicts, to rounding.
+
+    A row for which the equation has nothing to attend to is predicted as NaN, and may hold anything: zeros, an average
+    or NaN; so may everything if `vacuous`. Else, where most is predicted as NaN, it must be NaN in the same places.
+
+    Parameters
+    ----------
+    given, predicted : ndarray or None
+    tolerance : float, optional
+        As a share of the largest number that is predicted.
+    vacuous : bool, optional
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> fits(np.array([[1.0, 0.0], [7.0, 8.0]]), np.array([[1.0, 0.0], [np.nan, np.nan]]))
+    True
+    """
+    if predicted is None or given is None or given.shape != predicted.shape:
+        return False
+    unknown = np.isnan(predicted)
+    if unknown.mean() > 0.6 and not vacuous and not np.array_equal(np.isnan(given), unknown):
+        return False
+    return not differing(given, predicted, tolerance).any()
+
+
+def differing(given, predicted, tolerance=OF_THE_LARGEST):
+    """Mark the cells of an output that are not what an equation predicts; none where it predicts NaN."""
+    unknown = np.isnan(predicted)
+    largest = np.abs(predicted[np.isfinite(predicted)]).max(initial=1e-3)
+    return ~(close(given, predicted, 0, tolerance * largest) | unknown)
 
 
 def first_place(marked):

@@ -354,29 +354,3 @@ def _beside(found):
         heads = {"queries": queries, "keys": keys, "values": values, "context": found["context"]}
         beside |= {f"{name}, tokens before heads": array.swapaxes(-2, -3) for name, array in heads.items()}
     return beside
-
-
-TOLERANCE = 1e-4  # of the largest number: wide enough for float32, far narrower than any mistake
-
-
-def fits(given, predicted, tolerance=TOLERANCE, *, vacuous=False):
-    """Tell whether an output is what an equation predicts, to rounding.
-
-    A row for which the equation has nothing to attend to is predicted as NaN, and may hold anything: zeros, an average
-    or NaN; so may everything if `vacuous`. Else, where most is predicted as NaN, it must be NaN in the same places.
-    """
-    if predicted is None or given is None or given.shape != predicted.shape:
-        return False
-    unknown = np.isnan(predicted)
-    if unknown.mean() > 0.6 and not vacuous:
-        return bool(np.array_equal(np.isnan(given), unknown)) and agree(given[~unknown], predicted[~unknown], tolerance)
-    return agree(given[~unknown], predicted[~unknown], tolerance)
-
-
-def agree(given, wanted, tolerance=TOLERANCE):
-    if not given.size:
-        return True
-    with np.errstate(all="ignore"):
-        difference = np.abs(given - wanted)
-        largest = np.abs(wanted[np.isfinite(wanted)]).max(initial=0)
-        return bool(((difference <= tolerance * max(largest, 1e-3)) | (given == wanted)).all())

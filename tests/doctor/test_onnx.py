@@ -9,7 +9,8 @@ from onnx import helper
 from onnx.backend.test.case.node import attention as published
 
 from mha_helpers import doctor
-from mha_helpers.judge.stages import RIGHT, Form, Input, compute, fits, right_hide, scaled_by
+from mha_helpers.judge.compare import fits
+from mha_helpers.judge.stages import RIGHT, Form, Input, compute, right_hide, scaled_by
 
 # What the equation has no part for: caches, a soft cap, outputs from the middle, other precisions, 3-D inputs.
 SAME_ATTRIBUTES = {"is_causal", "scale"}

@@ -60,7 +60,7 @@ NOTHING_OF_ATTENTION = {
     "a builtin": len, "a class": dict, "numpy.dot": np.dot, "a ufunc": np.exp, "vectorized": np.vectorize(abs),
     "None": None, "a number": 3, "a word": "attention", "an array": np.eye(3), "a mock": unittest.mock.MagicMock(),
     "no arguments": lambda: None, "any arguments": nothing, "a generator": one_by_one, "a coroutine": later,
-} | {function.__name__: function for function in (interrupted, leaves, endlessly_deep, strange)}  # fmt: skip
+} | {function.__name__: function for function in (leaves, endlessly_deep, strange)}  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore:coroutine")
@@ -70,6 +70,11 @@ def test_what_is_no_attention_is_not_examined_and_says_why(thing):
     assert report.healthy is None, report
     assert report.reason
     assert "our fault" not in report.reason
+
+
+def test_an_interruption_is_the_users_own():
+    with pytest.raises(KeyboardInterrupt):
+        doctor.examine(interrupted)
 
 
 def test_calls_that_fail_now_and_then_do_not_stop_it():

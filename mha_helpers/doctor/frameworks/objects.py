@@ -42,8 +42,8 @@ class PythonObject:
     def parameters(self):
         found = []
         for path, (owner, _, value) in self.places.items():
-            array = calling.read(value)
-            if array is None or array.dtype.kind != "f" or array.size < 2:
+            array = calling.to_array(value)
+            if array.dtype.kind != "f" or array.size < 2:
                 continue
             kind = type(owner).__name__ if not isinstance(owner, (dict, list)) else ""
             found.append(self._found(path, array, kind))

@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws
-from mha_helpers.exercises.properties import not_finite
+from mha_helpers.judge.properties import not_finite
 from mha_helpers.maths import decoding
 from mha_helpers.maths.attention import combine_heads, softmax, split_heads
 from mha_helpers.maths.masks import causal_mask

@@ -6,7 +6,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import attention_arguments, whole_numbers
-from mha_helpers.exercises.properties import batch_mixed, not_finite
+from mha_helpers.judge.properties import batch_mixed, not_finite
 from mha_helpers.maths import blockwise
 from mha_helpers.wrong.a_model_that_writes import blockwise_attention as wrong
 from mha_helpers.wrong.catalogue import mistake_of, mistakes_in

@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, whole_numbers
-from mha_helpers.exercises.properties import negative_weights, not_finite
+from mha_helpers.judge.properties import negative_weights, not_finite
 from mha_helpers.maths import decoding
 from mha_helpers.wrong.a_model_that_writes import next_token_probabilities as wrong
 from mha_helpers.wrong.catalogue import mistakes_in

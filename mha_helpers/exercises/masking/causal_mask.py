@@ -6,7 +6,7 @@ from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.masking.boolean_masks import (
     not_of_ones_and_zeros,
 )
-from mha_helpers.exercises.properties import first
+from mha_helpers.judge.compare import first_place
 from mha_helpers.maths.masks import causal_mask
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.masking import causal_mask as wrong
@@ -24,7 +24,7 @@ def _sees_the_future(call, arguments, arrays):
     places = np.triu(arrays[0] != 0, k=1)
     if not places.any():
         return None
-    query, key = first(places)
+    query, key = first_place(places)
     return f"Query {query} sees key {key}, which comes after it.", (query, key)
 
 
@@ -32,7 +32,7 @@ def _misses_the_past(call, arguments, arrays):
     places = np.tril(arrays[0] == 0)
     if not places.any():
         return None
-    query, key = first(places)
+    query, key = first_place(places)
     which = "itself" if query == key else f"key {key}, which comes before it"
     return f"Query {query} does not see {which}.", (query, key)
 

@@ -4,10 +4,10 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import WIDTH_CAPPED, attention_arguments, whole_numbers
-from mha_helpers.exercises.properties import (
+from mha_helpers.judge.compare import first_place
+from mha_helpers.judge.properties import (
     batch_mixed,
     context_is_not_the_mixture,
-    first,
     hidden_keys_have_weight,
     negative_weights,
     not_finite,
@@ -93,7 +93,7 @@ def _an_empty_row_is_nan(call, arguments, arrays):
     nan = np.isnan(weights).any(axis=-1)
     if not nan.any() or (nan & ~empty).any():
         return None
-    row = first(nan)
+    row = first_place(nan)
     return (
         f"Row {', '.join(map(str, row))} of the weights is NaN: everything is hidden from it. mask.any(axis=-1) says "
         "of each row, in every head and sentence, whether it sees anything.",
@@ -108,7 +108,7 @@ def _row_sums(call, arguments, arrays):
     wrong = ~np.isclose(sums, wanted, atol=1e-4)
     if not wrong.any():
         return None
-    row = first(wrong)
+    row = first_place(wrong)
     why = "1" if wanted[row] else "0, since everything is hidden from it"
     return f"Row {', '.join(map(str, row))} of the weights sums to {sums[row]:.4f}, not to {why}.", row
 

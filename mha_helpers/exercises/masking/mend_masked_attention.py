@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import attention_arguments, whole_numbers
-from mha_helpers.exercises.properties import context_is_not_the_mixture
+from mha_helpers.judge.properties import context_is_not_the_mixture
 from mha_helpers.maths.masks import causal_mask
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.masking import mend_masked_attention as wrong

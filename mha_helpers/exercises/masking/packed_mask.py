@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.masking.boolean_masks import not_of_ones_and_zeros
-from mha_helpers.exercises.properties import first
+from mha_helpers.judge.compare import first_place
 from mha_helpers.maths.masks import causal_mask, packed_mask
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.masking import packed_mask as wrong
@@ -30,7 +30,7 @@ def _sees_another_text(call, arguments, arrays):
     places = (arrays[0] != 0) & (numbers[:, None] != numbers)
     if not places.any():
         return None
-    query, key = first(places)
+    query, key = first_place(places)
     return f"Query {query} sees key {key}, which belongs to another text.", (query, key)
 
 
@@ -38,7 +38,7 @@ def _sees_the_future(call, arguments, arrays):
     places = np.triu(arrays[0] != 0, k=1)
     if not places.any():
         return None
-    query, key = first(places)
+    query, key = first_place(places)
     return f"Query {query} sees key {key}, which comes after it.", (query, key)
 
 
@@ -47,7 +47,7 @@ def _misses_its_own_past(call, arguments, arrays):
     places = (arrays[0] == 0) & (numbers[:, None] == numbers) & causal_mask(len(numbers))
     if not places.any():
         return None
-    query, key = first(places)
+    query, key = first_place(places)
     which = "itself" if query == key else f"key {key}, which comes before it in the same text"
     return f"Query {query} does not see {which}.", (query, key)
 

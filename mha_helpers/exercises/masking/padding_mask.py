@@ -6,7 +6,7 @@ from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.masking.boolean_masks import (
     not_of_ones_and_zeros,
 )
-from mha_helpers.exercises.properties import first
+from mha_helpers.judge.compare import first_place
 from mha_helpers.maths.masks import padding_mask
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.masking import padding_mask as wrong
@@ -32,7 +32,7 @@ def _hides_a_token(call, arguments, arrays):
     hidden = arrays[0] == 0
     for what, places in {"hides the token": tokens & hidden, "shows the padding": ~tokens & ~hidden}.items():
         if places.any():
-            sentence, _, _, key = place = first(places)
+            sentence, _, _, key = place = first_place(places)
             return f"Your mask {what} at key {key} of sentence {sentence}.", place
     return None
 

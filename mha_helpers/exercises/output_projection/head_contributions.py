@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, whole_numbers
-from mha_helpers.exercises.properties import batch_mixed, moved, not_finite, raised
+from mha_helpers.judge.properties import batch_mixed, moved, not_finite, raised
 from mha_helpers.maths.attention import combine_heads, head_contributions
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.output_projection import head_contributions as wrong

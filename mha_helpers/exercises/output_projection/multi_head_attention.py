@@ -4,9 +4,9 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, draws, whole_numbers
-from mha_helpers.exercises.properties import (
+from mha_helpers.judge.compare import first_place
+from mha_helpers.judge.properties import (
     batch_mixed,
-    first,
     hidden_keys_have_weight,
     moved,
     negative_weights,
@@ -97,7 +97,7 @@ def _row_sums(call, arguments, arrays):
     wrong = ~np.isclose(sums, wanted, atol=1e-4)
     if not wrong.any():
         return None
-    row = first(wrong)
+    row = first_place(wrong)
     why = "1" if wanted[row] else "0, since everything is hidden from it"
     return f"Row {', '.join(map(str, row))} of the weights sums to {sums[row]:.4f}, not to {why}.", row
 

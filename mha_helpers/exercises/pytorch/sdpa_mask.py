@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.masking.boolean_masks import not_of_ones_and_zeros
-from mha_helpers.exercises.properties import first
+from mha_helpers.judge.compare import first_place
 from mha_helpers.maths.masks import sdpa_mask as reference
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.pytorch import sdpa_mask as wrong
@@ -26,7 +26,7 @@ def _shows_what_it_must_not(call, arguments, arrays):
     }
     for what, places in wrong.items():
         if places.any():
-            sentence, _, query, key = place = first(places)
+            sentence, _, query, key = place = first_place(places)
             return (
                 f"Your mask {what}: in sentence {sentence}, query {query}, which is token {positions[query]}, and "
                 f"key {key}.",

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.properties import batch_mixed, not_finite
 from mha_helpers.exercises.real_model.measured_weights import hundredths, in_another_order, in_float32
+from mha_helpers.judge.properties import batch_mixed, not_finite
 from mha_helpers.maths import measures
 from mha_helpers.maths.attention import softmax
 from mha_helpers.maths.masks import causal_mask

@@ -4,8 +4,8 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import whole_numbers
-from mha_helpers.exercises.properties import batch_mixed, moved, not_finite, raised
 from mha_helpers.exercises.real_model.measured_weights import hundredths, in_another_order, in_float32
+from mha_helpers.judge.properties import batch_mixed, moved, not_finite, raised
 from mha_helpers.maths.masks import causal_mask
 from mha_helpers.maths.measures import previous_token_score
 from mha_helpers.wrong.catalogue import mistakes_in

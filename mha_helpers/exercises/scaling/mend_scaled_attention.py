@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import attention_arguments, whole_numbers
-from mha_helpers.exercises.properties import batch_mixed, context_is_not_the_mixture, not_finite, rows_do_not_sum_to_one
+from mha_helpers.judge.properties import batch_mixed, context_is_not_the_mixture, not_finite, rows_do_not_sum_to_one
 from mha_helpers.maths.attention import softmax
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.scaling import mend_scaled_attention as wrong

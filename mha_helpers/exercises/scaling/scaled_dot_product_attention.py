@@ -6,7 +6,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, attention_arguments, attention_cases
-from mha_helpers.exercises.properties import (
+from mha_helpers.judge.properties import (
     batch_mixed,
     context_is_not_the_mixture,
     negative_weights,

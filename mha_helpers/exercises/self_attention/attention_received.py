@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws
-from mha_helpers.exercises.properties import not_finite
+from mha_helpers.judge.properties import not_finite
 from mha_helpers.maths.attention import softmax
 from mha_helpers.maths.measures import attention_received
 from mha_helpers.wrong.catalogue import mistakes_in

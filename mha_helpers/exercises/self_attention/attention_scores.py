@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws
-from mha_helpers.exercises.properties import batch_mixed, not_finite
+from mha_helpers.judge.properties import batch_mixed, not_finite
 from mha_helpers.maths.attention import attention_scores
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.self_attention import attention_scores as wrong

@@ -2,7 +2,7 @@
 
 from mha_helpers.exercises.engine import Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, attention_cases
-from mha_helpers.exercises.properties import (
+from mha_helpers.judge.properties import (
     batch_mixed,
     context_is_not_the_mixture,
     negative_weights,

@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import attention_arguments, whole_numbers
-from mha_helpers.exercises.properties import context_is_not_the_mixture, not_finite, rows_do_not_sum_to_one
+from mha_helpers.judge.properties import context_is_not_the_mixture, not_finite, rows_do_not_sum_to_one
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.self_attention import mend_attention as wrong
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, whole_numbers
-from mha_helpers.exercises.properties import batch_mixed, negative_weights, not_finite, rows_do_not_sum_to_one
+from mha_helpers.judge.properties import batch_mixed, negative_weights, not_finite, rows_do_not_sum_to_one
 from mha_helpers.maths.attention import softmax
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.self_attention import softmax as wrong

@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, draws, whole_numbers
-from mha_helpers.exercises.properties import batch_mixed, moved, not_finite, raised
+from mha_helpers.judge.properties import batch_mixed, moved, not_finite, raised
 from mha_helpers.judge.watching import shapes_on_the_way
 from mha_helpers.maths.attention import folded_attention, scaled_dot_product_attention
 from mha_helpers.wrong.catalogue import mistakes_in

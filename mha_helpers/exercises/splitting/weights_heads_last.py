@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, whole_numbers
-from mha_helpers.exercises.properties import (
+from mha_helpers.judge.properties import (
     batch_mixed,
     negative_weights,
     not_finite,

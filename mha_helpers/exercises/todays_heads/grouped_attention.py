@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, whole_numbers
-from mha_helpers.exercises.properties import batch_mixed, hidden_keys_have_weight, not_finite, rows_do_not_sum_to_one
+from mha_helpers.judge.properties import batch_mixed, hidden_keys_have_weight, not_finite, rows_do_not_sum_to_one
 from mha_helpers.maths.attention import scaled_dot_product_attention
 from mha_helpers.maths.grouped import grouped_attention as reference
 from mha_helpers.maths.masks import causal_mask

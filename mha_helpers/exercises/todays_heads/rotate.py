@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, whole_numbers
-from mha_helpers.exercises.properties import batch_mixed, not_finite
+from mha_helpers.judge.properties import batch_mixed, not_finite
 from mha_helpers.maths.rotary import rotate as reference
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.todays_heads import rotate as wrong

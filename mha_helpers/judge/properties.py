@@ -2,13 +2,15 @@
 
 import numpy as np
 
+from .compare import first_place, fits
+
 
 def not_finite(call, arguments, arrays):
     for array in arrays[::-1]:  # what is returned last is computed first
         if not np.isfinite(array).all():
             return (
                 "It holds NaN or infinity. Look for an exp that overflows, a division by 0, and inf - inf or 0 * inf.",
-                first(~np.isfinite(array)),
+                first_place(~np.isfinite(array)),
             )
     return None
 
@@ -18,7 +20,7 @@ def rows_do_not_sum_to_one(call, arguments, arrays):
     sums = weights.sum(axis=-1)
     if np.allclose(sums, 1, atol=1e-4):
         return None
-    row = first(~np.isclose(sums, 1, atol=1e-4))
+    row = first_place(~np.isclose(sums, 1, atol=1e-4))
     place = f"row {', '.join(map(str, row))}" if row else "the row"
     return f"Weights must sum to 1 along each row; {place} sums to {sums[row]:.4f}.", row
 
@@ -27,7 +29,7 @@ def negative_weights(call, arguments, arrays):
     lowest = arrays[-1].min()
     if not lowest < 0:  # it may be NaN
         return None
-    return f"Weights cannot be negative; the lowest is {lowest:.4f}.", first(arrays[-1] == lowest)
+    return f"Weights cannot be negative; the lowest is {lowest:.4f}.", first_place(arrays[-1] == lowest)
 
 
 def hidden_keys_have_weight(call, arguments, arrays):
@@ -36,7 +38,7 @@ def hidden_keys_have_weight(call, arguments, arrays):
     places = ~np.broadcast_to(arguments.get("mask", True), weights.shape) & (np.abs(weights) > 1e-6)
     if not places.any():
         return None
-    place = first(places)
+    place = first_place(places)
     cell = f"weights[{', '.join(map(str, place))}]"
     return f"A hidden key has weight: {cell} is {weights[place]:.4f}, and its mask is False.", place
 
@@ -52,12 +54,13 @@ def batch_mixed(*batched, n_axes=2):
         names = batched or [name for name, value in arguments.items() if isinstance(value, np.ndarray)]
         if min(arguments[name].ndim for name in names) <= n_axes:
             return None
-        alone = call(**{name: arguments[name][:1] for name in names})
-        if alone is None or any(a.shape != b[:1].shape for a, b in zip(alone, arrays, strict=True)):
-            return None
-        if all(np.allclose(a, b[:1], atol=1e-4) for a, b in zip(alone, arrays, strict=True)):
-            return None
-        return "The batch items are mixed: the first one alone gives other numbers than in company."
+        first, others = ({name: arguments[name][part] for name in names} for part in (slice(1), slice(1, None)))
+        in_company = {name: np.concatenate([first[name], np.roll(others[name], 1, axis=-1)]) for name in names}
+        for asked in (first, in_company):
+            again = call(**asked)
+            if again is not None and not all(fits(a[:1], b[:1]) for a, b in zip(again, arrays, strict=True)):
+                return "The batch items are mixed: the first one alone gives other numbers than in company."
+        return None
 
     return property_that_must_hold
 
@@ -84,11 +87,6 @@ def not_the_same_numbers(what):
         return f"Your result holds other numbers than {what}. Nothing is to be computed here: each number only moves."
 
     return property_that_must_hold
-
-
-def first(places):
-    """Return the index of the first place that is True."""
-    return tuple(int(i) for i in np.argwhere(places)[0])
 
 
 def raised(array, index):
