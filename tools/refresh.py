@@ -9,9 +9,8 @@ raises, no notebook changes.
 import argparse
 import sys
 
-from mha_helpers.doctor import vocabulary
 from tools import rooms
-from tools.page import pictures, shortcuts
+from tools.page import names, pictures, shortcuts
 from tools.release import constraints, launch
 from tools.teaching import guide
 from tools.writing.answers import fill
@@ -44,7 +43,7 @@ def derived():
         **launch.all_written(repository),
         **pages,
         launch.README: launch.readme(pages[launch.README], repository),
-        ROOT / "mha_helpers" / "doctor" / "NAMES.md": vocabulary.page(),
+        ROOT / "mha_helpers" / "doctor" / "NAMES.md": names.page(),
         rooms.PAGE: rooms.written(rooms.PAGE.read_text(encoding="utf-8")),
         shortcuts.SETTINGS: shortcuts.written(),
     }

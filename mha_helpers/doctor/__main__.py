@@ -10,7 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import api, loading, vocabulary
+from ..wrong.names import HEALTHY
+from . import api, loading
 from .formats import FORMATS
 from .report import Report
 
@@ -113,7 +114,7 @@ def _without(result, accepted):
     gone = [finding["name"] or "unnamed" for finding in result["findings"] if finding not in left]
     if not gone:
         return result
-    sick = any(finding["severity"] not in vocabulary.HEALTHY for finding in left)
+    sick = any(finding["severity"] not in HEALTHY for finding in left)
     note = f"Accepted: {', '.join(gone)}."
     return result | {
         "findings": left, "healthy": None if result["healthy"] is None else not sick, "accepted": gone,

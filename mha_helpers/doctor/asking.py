@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from ..judge.compare import fits
 from ..judge.stages import RIGHT, compute
+from ..wrong.forms.masks import ALWAYS_CAUSAL
+from ..wrong.names import WORDS, WRONG
 from . import search
-from .mask_steps import ALWAYS_CAUSAL
 from .report import Finding
-from .vocabulary import WORDS, WRONG
 
 SECONDS = 9.0  # for one report
 SEARCH_SECONDS = 6.0  # of these, at most, for the plain call

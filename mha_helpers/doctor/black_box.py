@@ -4,9 +4,9 @@ import time
 
 import numpy as np
 
+from ..wrong.names import LEAK, WORDS, WRONG
 from . import calling, where_it_shows
 from .report import Finding, Report
-from .vocabulary import LEAK, WORDS, WRONG
 
 WIDTHS = (64, 32, 16, 8, 12, 24, 48, 128, 256, 512, 768, 6, 4, 10, 20, 100)
 NAMED = {"not-repeatable", "batch-mixed"}

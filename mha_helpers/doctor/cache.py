@@ -4,9 +4,9 @@ import numpy as np
 
 from ..judge.compare import fits
 from ..judge.stages import compute
+from ..wrong.forms.masks import ALWAYS_CAUSAL, NOT_CAUSAL
 from . import calling
 from .asking import Untested
-from .mask_steps import ALWAYS_CAUSAL, NOT_CAUSAL
 
 TOKENS = 5
 

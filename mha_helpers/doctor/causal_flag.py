@@ -3,8 +3,8 @@
 import numpy as np
 
 from ..judge.compare import fits
+from ..wrong.forms.masks import CAUSAL_IGNORED, CAUSAL_RULES, JOINS, RIGHT_RULE, hiding
 from .asking import Untested
-from .mask_steps import CAUSAL_IGNORED, CAUSAL_RULES, JOINS, RIGHT_RULE, hiding
 from .masks_compared import (
     LONG,
     TRAITS,

@@ -5,7 +5,7 @@ A result is a dictionary: what `Report.to_json` gives, with "target", "text", "f
 
 import json
 
-from . import vocabulary
+from ..wrong.names import HEALTHY
 
 SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -26,7 +26,7 @@ def github(results):
     for result in results:
         place = f"file={_escaped(result['file'], ':,')},line={result['line']}," if result["file"] else ""
         for finding in result["findings"]:
-            kind = "notice" if finding["severity"] in vocabulary.HEALTHY else "error"
+            kind = "notice" if finding["severity"] in HEALTHY else "error"
             said = f"{result['subject']}: {_message(finding)}"
             lines.append(f"::{kind} {place}title={finding['name'] or 'no name for it'}::{_escaped(said)}")
         if result["healthy"] is None:
@@ -49,7 +49,7 @@ def sarif(results):
         "results": [
             {
                 "ruleId": finding["name"] or "unnamed",
-                "level": "note" if finding["severity"] in vocabulary.HEALTHY else "error",
+                "level": "note" if finding["severity"] in HEALTHY else "error",
                 "message": {"text": f"{result['subject']}: {_message(finding)}"},
                 "locations": _locations(result),
             }

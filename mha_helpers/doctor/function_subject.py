@@ -7,6 +7,7 @@ import numpy as np
 
 from ..judge.compare import fits
 from ..judge.stages import RIGHT, Form, Input, compute, scaled_by
+from ..wrong.forms.masks import ALWAYS_CAUSAL
 from . import calling, mask_formats, questions
 from .layouts import (
     HEADLESS,
@@ -18,7 +19,6 @@ from .layouts import (
     item_of,
     unpacked,
 )
-from .mask_steps import ALWAYS_CAUSAL
 from .signature import CannotBeExaminedError
 from .subject import Arguments, converter, with_masks
 

@@ -4,10 +4,10 @@ import numpy as np
 
 from ..judge.compare import fits
 from ..judge.stages import Form, compute, weighed_by
+from ..wrong.forms.masks import RENORMALISED, RIGHT_RULE, RULES
+from ..wrong.names import DESIGN, LIMIT, NOTE
 from .asking import Note, Untested
-from .mask_steps import RENORMALISED, RIGHT_RULE, RULES
 from .masks_compared import form_with as _form
-from .vocabulary import DESIGN, LIMIT, NOTE
 
 # What X is multiplied by, for scores of about 1e2, 1e4 and 1e6.
 SPREADS = ((8.0, "scores of about 1e2"), (80.0, "scores of about 1e4"), (800.0, "scores of about 1e6"))

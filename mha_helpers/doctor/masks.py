@@ -6,10 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..judge.compare import fits
-from . import causal_flag, mask_formats
-from .asking import Note, Untested
-from .mask_formats import EXPANDED, MINIMAL, MaskFormat
-from .mask_steps import (
+from ..wrong.forms.masks import (
     ALWAYS_CAUSAL,
     COINCIDING,
     DOUBLE_RULES,
@@ -18,6 +15,10 @@ from .mask_steps import (
     RIGHT_RULES,
     RULES,
 )
+from ..wrong.names import NOTE
+from . import causal_flag, mask_formats
+from .asking import Note, Untested
+from .mask_formats import EXPANDED, MINIMAL, MaskFormat
 from .masks_compared import (
     LONG,
     TRAITS,
@@ -27,7 +28,6 @@ from .masks_compared import (
     rule_findings,
     rules_for,
 )
-from .vocabulary import NOTE
 
 KINDS = {
     "mask": ("padding", "shared", "pairs", "heads"),

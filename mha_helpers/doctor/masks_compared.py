@@ -5,7 +5,7 @@ import numpy as np
 from ..judge import compare
 from ..judge.compare import fits
 from ..judge.stages import compute
-from .mask_steps import ALWAYS_CAUSAL, CAUSAL_IGNORED, IGNORED, RIGHT_RULE, hiding
+from ..wrong.forms.masks import ALWAYS_CAUSAL, CAUSAL_IGNORED, IGNORED, RIGHT_RULE, hiding
 
 LONG = 97  # tokens: more than a block of a kernel, and no multiple of one
 TRAITS = {

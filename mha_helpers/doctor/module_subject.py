@@ -8,16 +8,16 @@ import re
 import numpy as np
 
 from ..judge.stages import RIGHT, Input
+from ..wrong.forms.masks import ALWAYS_CAUSAL
+from ..wrong.names import DESIGN
 from . import calling, mask_formats, norms_and_residuals, positions, questions
 from .asking import Untested
 from .heads import numbers_of_heads, widths_of_heads
 from .layouts import SAME, SWAPPED, Layout, Lazily, Reply, item_of
-from .mask_steps import ALWAYS_CAUSAL
 from .parameter_orders import parameter_orders
 from .parameters import spare_units, units_of
 from .signature import CannotBeExaminedError
 from .subject import Arguments, converter, with_masks
-from .vocabulary import DESIGN
 
 RELATIVE = re.compile(r"relative_att|relative_pos|position_bias")
 POSITIONS = re.compile(r"rel(ative)?_?(pos|bias|emb|k|v|att)|pos(ition)?s?_?(emb|bias|enc|table)|bias_table", re.I)

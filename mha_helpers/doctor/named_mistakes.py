@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from ..judge.compare import fits
 from ..judge.stages import RIGHT, compute
+from ..wrong.forms import FORMS, TOGETHER
+from ..wrong.forms.masks import ALWAYS_CAUSAL, BUILT_IN
+from ..wrong.names import LEAK, WRONG
 from . import where_it_shows
 from .asking import CannotTell, Untested
-from .forms import FORMS, TOGETHER
-from .mask_steps import ALWAYS_CAUSAL, BUILT_IN
 from .search import explanations
 from .understood import Understood, failures, settled
-from .vocabulary import LEAK, WRONG
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import textwrap
 from dataclasses import dataclass, field
 
-from . import vocabulary
+from ..wrong.names import HEALTHY
 
 WIDTH = 100
 
@@ -17,7 +17,7 @@ class Finding:
     name : str or None
         From the vocabulary; None where something is wrong that has no name.
     severity : str
-        One of `vocabulary.SEVERITIES`.
+        One of `wrong.names.SEVERITIES`.
     sentence : str
         What the code does.
     altered : tuple of (str, str, str)
@@ -47,7 +47,7 @@ class Finding:
 
     @property
     def is_sick(self):
-        return self.severity not in vocabulary.HEALTHY
+        return self.severity not in HEALTHY
 
     @property
     def equation(self):

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from ..judge.stages import RIGHT, STEPS
+from ..wrong.forms.masks import ALWAYS_CAUSAL
 from .asking import Note, Untested
-from .mask_steps import ALWAYS_CAUSAL
 
 FAILS_IN_MANY = ("80 tokens", "150 tokens")  # a module may have a longest sequence
 

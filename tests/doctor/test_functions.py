@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from mha_helpers import attention, doctor
-from mha_helpers.doctor import vocabulary
-from mha_helpers.doctor.forms import FORMS
-from mha_helpers.doctor.mask_steps import BUILT_IN
 from mha_helpers.judge.stages import Input, compute
+from mha_helpers.wrong.forms import FORMS
+from mha_helpers.wrong.forms.masks import BUILT_IN
+from mha_helpers.wrong.names import WORDS
 
 pytestmark = pytest.mark.slow
 
@@ -115,7 +115,7 @@ def test_no_two_common_mistakes_are_confused():
 
 def test_every_name_is_in_the_vocabulary():
     for form in [*FORMS, *BUILT_IN]:
-        assert set(form.slug.split("+")) <= set(vocabulary.WORDS), form
+        assert set(form.slug.split("+")) <= set(WORDS), form
 
 
 def softmax_out_of_nothing(scores):

@@ -6,10 +6,9 @@ import sys
 
 import pytest
 
-from mha_helpers import attention, doctor, exercises
-from mha_helpers.doctor import vocabulary
+from mha_helpers import attention, doctor
 from mha_helpers.doctor.__main__ import main
-from mha_helpers.exercises.engine import Exercise
+from mha_helpers.wrong import names
 
 SICK = """
 import numpy as np
@@ -145,18 +144,8 @@ def test_a_report_fits_on_a_screen_and_its_panel_says_the_same():
     assert json.loads(json.dumps(report.to_json()))["findings"][0]["name"] == "scale-missing"
 
 
-def test_names_are_those_of_the_exercises_but_for_the_new_ones():
-    known = {
-        mistake.slug
-        for name in dir(exercises)
-        if isinstance(exercise := getattr(exercises, name), Exercise)
-        for mistake in exercise.mistakes
-    } | {"input-changed", "not-repeatable"}  # every exercise's
-    assert {slug for slug in vocabulary.WORDS if slug not in known} == vocabulary.NEW
-
-
 def test_every_word_is_whole():
-    for slug, word in vocabulary.WORDS.items():
+    for slug, word in names.WORDS.items():
         assert word.sentence.endswith("."), slug
-        assert word.severity in vocabulary.SEVERITIES
+        assert word.severity in names.SEVERITIES
         assert not word.repair.endswith("."), slug

@@ -19,7 +19,7 @@ IMPORTS = {
     "model": {"course_data", "maths", "wrong"},
     "drawing": {"maths"},
     "learner": {"drawing", "judge"},
-    "doctor": {"drawing", "judge"},
+    "doctor": {"drawing", "judge", "wrong"},
     "exercises": {"drawing", "judge", "learner", "maths", "model", "wrong"},
     "labs": {"course_data", "drawing", "exercises", "judge", "learner", "maths", "model"},
     "take_home": {"drawing"},

@@ -10,11 +10,11 @@ from collections import Counter
 import numpy as np
 
 from mha_helpers import doctor
-from mha_helpers.doctor.forms import FORMS
 from mha_helpers.doctor.large_scores import FITS_FLOAT16
-from mha_helpers.doctor.mask_steps import BUILT_IN, RULES, hiding
 from mha_helpers.judge.compare import fits
 from mha_helpers.judge.stages import RIGHT, Input, compute
+from mha_helpers.wrong.forms import FORMS
+from mha_helpers.wrong.forms.masks import BUILT_IN, RULES, hiding
 
 PATIENTS = 100
 # These need more than X and four matrices without biases, or change nothing there.

@@ -1,4 +1,7 @@
-"""What people write by mistake in each step of the equation; its masks are in `hiding`."""
+"""What people write by mistake in each step of attention's equation, for any number of heads and any matrices.
+
+Each is a `judge.stages.Form` under its name; `masks` has what is done to masks, as rules of which the step is made.
+"""
 
 from .output import ADD, MERGE, MIX, OUTPUT
 from .project import PROJECT

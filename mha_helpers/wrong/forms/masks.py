@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..judge.stages import DoesNotFitError, Form, causal, softmax
+from ...judge.stages import DoesNotFitError, Form, causal, softmax
 
 
 @dataclass(frozen=True)
