@@ -64,8 +64,8 @@ NOTEBOOKS = (
         (
             ("A model without its attention", 5),
             ("Two banks", 7),
-            ("Who is “it”?", 12),
-            ("Softmax: from scores to weights", 9),
+            ("Who is “it”?", 9),
+            ("From scores to weights", 12),
             ("Context: what “it” takes home", 12),
         ),
     ),
