@@ -126,30 +126,25 @@ class Register(list):
         super().__init__()
         self.build = build  # builds a module from its class, d_model and n_heads; None where functions are registered
 
-    def fault(self, link, said, expected, shows=None, *, also=(), **further):
-        """Register the decorated function or class of modules as a faulty implementation."""
-        if expected is not None:
-            expected = tuple(frozenset(names.split("|")) for names in expected)
+    def fault(self, link, *expected, shows=None, also=(), **further):
+        """Register the decorated function or class of modules as a faulty implementation; its docstring is `said`.
 
-        def register(thing):
-            self._add(thing, link, said, expected, shows=shows or Input(), also=frozenset(also), **further)
-            return thing
+        Of a fault with several names, "one|other", any will do; one that can have no name has none.
+        """
+        expected = tuple(frozenset(names.split("|")) for names in expected) or None
+        return partial(self._add, link, expected, shows=shows or Input(), also=frozenset(also), **further)
 
-        return register
-
-    def right(self, link, said, *, takes=("padding", "pairs", "heads", "causal"), **further):
+    def right(self, link, *, takes=("padding", "pairs", "heads", "causal"), **further):
         """Register the decorated function or class of modules as a right implementation."""
+        return partial(self._add, link, (), takes=takes, **further)
 
-        def register(thing):
-            self._add(thing, link, said, (), takes=takes, **further)
-            return thing
-
-        return register
-
-    def _add(self, thing, link, said, expected, *, build=None, **further):
+    def _add(self, link, expected, thing, *, build=None, **further):
+        said, thing.__doc__ = " ".join(thing.__doc__.split()), None  # the doctor must not read it
         name = re.sub(r"(?<=[a-z])(?=[A-Z])|_", "-", thing.__name__).lower()
         make = partial(self.build, build(thing) if build else thing) if self.build else lambda: thing
+        link = link if "://" in link else f"https://github.com/{link}"
         self.append(Case(name, make, link, said, expected, is_torch=self.build is not None, **further))
+        return thing
 
 
 def varied(given, **changes):

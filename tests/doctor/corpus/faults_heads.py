@@ -16,13 +16,9 @@ def _attend(q, k, v, mask=None):
     return softmax(scores if mask is None else np.where(mask, scores, -1e30)) @ v
 
 
-@CASES.fault(
-    "https://github.com/reczoo/FuxiCTR/issues/30",
-    "Queries, keys and values are viewed as (batch times heads, tokens, d_head), without the transpose.",
-    ["both-without-transpose"],
-    hides=ONE_HEAD,
-)
+@CASES.fault("reczoo/FuxiCTR/issues/30", "both-without-transpose", hides=ONE_HEAD)
 def viewed_there_and_back(X, W_q, W_k, W_v, W_o, num_heads):
+    """Queries, keys and values are viewed as (batch times heads, tokens, d_head), without the transpose."""
     batch_size, seq_len, dim = X.shape
     attention_dim = dim // num_heads
     query, key, value = ((X @ W).reshape(batch_size * num_heads, -1, attention_dim) for W in (W_q, W_k, W_v))
@@ -31,13 +27,13 @@ def viewed_there_and_back(X, W_q, W_k, W_v, W_o, num_heads):
 
 
 @CASES.fault(
-    "https://github.com/jsbaan/transformer-from-scratch/pull/6",
-    "The context is reshaped without being permuted first: features of different tokens end up in one token.",
-    ["combine-without-transpose"],
+    "jsbaan/transformer-from-scratch/pull/6",
+    "combine-without-transpose",
     shows=varied(PLAIN, is_causal=True),
     hides=ONE_HEAD,
 )
 def merged_without_the_permute(x, w_q, w_k, w_v, w_o, num_heads, mask=None, causal=False):
+    """The context is reshaped without being permuted first: features of different tokens end up in one token."""
     batch_size, sequence_length, hidden_dim = x.shape
     qkv_dim = hidden_dim // num_heads
     q, k, v = (
@@ -53,12 +49,12 @@ def merged_without_the_permute(x, w_q, w_k, w_v, w_o, num_heads, mask=None, caus
 
 
 @CASES.fault(
-    "https://github.com/hackiey/QAnet-pytorch/issues/2",
-    "Heads are collected in (heads, batch, tokens, width), which is viewed as (batch, tokens, everything).",
-    ["combine-heads-before-batch|combine-heads-first|combine-without-transpose|heads-before-batch"],
+    "hackiey/QAnet-pytorch/issues/2",
+    "combine-heads-before-batch|combine-heads-first|combine-without-transpose|heads-before-batch",
     hides=ONE_HEAD,
 )
 def heads_in_a_list_viewed_as_tokens(x, w_q, w_k, w_v, w_o, n_heads):
+    """Heads are collected in (heads, batch, tokens, width), which is viewed as (batch, tokens, everything)."""
     batch_size, length, d = x.shape
     width = d // n_heads
     heads = np.zeros((n_heads, batch_size, length, width), x.dtype)
@@ -68,13 +64,9 @@ def heads_in_a_list_viewed_as_tokens(x, w_q, w_k, w_v, w_o, n_heads):
     return heads.reshape(batch_size, length, -1) @ w_o
 
 
-@CASES.fault(
-    "https://github.com/gazelle93/Transformer-Various-Positional-Encoding/issues/1",
-    "Folded as (batch, heads) and unfolded as (heads, batch): with several samples each gets parts of the others.",
-    ["folded-order"],
-    hides=ALONE,
-)
+@CASES.fault("gazelle93/Transformer-Various-Positional-Encoding/issues/1", "folded-order", hides=ALONE)
 def unfolded_in_the_other_order(q_in, W_Q, W_K, W_V, W_O, num_heads):
+    """Folded as (batch, heads) and unfolded as (heads, batch): with several samples each gets parts of the others."""
     batch, t, dim = q_in.shape
 
     def fold(a):
@@ -86,12 +78,12 @@ def unfolded_in_the_other_order(q_in, W_Q, W_K, W_V, W_O, num_heads):
 
 
 @CASES.fault(
-    "https://github.com/jadore801120/attention-is-all-you-need-pytorch/issues/7",
-    "An array of (heads times batch, tokens, width) is viewed as (batch, tokens, everything).",
-    ["combine-without-transpose|combine-heads-before-batch|combine-heads-first"],
+    "jadore801120/attention-is-all-you-need-pytorch/issues/7",
+    "combine-without-transpose|combine-heads-before-batch|combine-heads-first",
     hides=ONE_HEAD,
 )
 def head_major_fold_viewed_back(q, w_qs, w_ks, w_vs, w_o, n_head, mask=None):
+    """An array of (heads times batch, tokens, width) is viewed as (batch, tokens, everything)."""
     mb_size, len_q, d_model = q.shape
     d_k = d_model // n_head
     projected = []
@@ -106,13 +98,9 @@ def head_major_fold_viewed_back(q, w_qs, w_ks, w_vs, w_o, n_head, mask=None):
     return outputs.reshape(mb_size, len_q, -1) @ w_o
 
 
-@CASES.fault(
-    "https://github.com/ajhalthor/Transformer-Neural-Network/issues/8",
-    "Each head cuts its q, k and v from a fused projection; the values are reshaped without a permute.",
-    ["combine-without-transpose"],
-    hides=ONE_HEAD,
-)
+@CASES.fault("ajhalthor/Transformer-Neural-Network/issues/8", "combine-without-transpose", hides=ONE_HEAD)
 def reshape_before_permute(x, wq, wk, wv, wo, num_heads, mask=None):
+    """Each head cuts its q, k and v from a fused projection; the values are reshaped without a permute."""
     b, s, d = x.shape
     hd = d // num_heads
     fused = np.concatenate([w.reshape(d, num_heads, hd) for w in (wq, wk, wv)], axis=-1).reshape(d, 3 * d)
@@ -121,13 +109,9 @@ def reshape_before_permute(x, wq, wk, wv, wo, num_heads, mask=None):
     return _attend(q, k, v, mask).reshape(b, s, num_heads * hd) @ wo
 
 
-@CASES.fault(
-    "https://github.com/Kyubyong/transformer/issues/117",
-    "The heads are concatenated and returned; the linear layer of the paper's figure is missing.",
-    ["no-output-projection"],
-    shows=varied(PLAIN, mask="padding"),
-)
+@CASES.fault("Kyubyong/transformer/issues/117", "no-output-projection", shows=varied(PLAIN, mask="padding"))
 def concatenated_and_returned(queries, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    """The heads are concatenated and returned; the linear layer of the paper's figure is missing."""
     Q, K, V = queries @ W_Q, queries @ W_K, queries @ W_V
     N, T, _ = Q.shape
     Q_, K_, V_ = (np.concatenate(np.split(A, num_heads, axis=2), axis=0) for A in (Q, K, V))
@@ -137,13 +121,9 @@ def concatenated_and_returned(queries, W_Q, W_K, W_V, W_O, num_heads, mask=None)
     return np.concatenate(np.split(outputs, num_heads, axis=0), axis=2)
 
 
-@CASES.fault(
-    "https://github.com/pbloem/former/issues/13",
-    "The input is cut into heads first and each slice projected by itself, so no head sees the other features.",
-    ["split-input|block-diagonal"],
-    hides=ONE_HEAD,
-)
+@CASES.fault("pbloem/former/issues/13", "split-input|block-diagonal", hides=ONE_HEAD)
 def narrow_attention(x, Wq, Wk, Wv, Wo, h):
+    """The input is cut into heads first and each slice projected by itself, so no head sees the other features."""
     s = x.shape[-1] // h
     out = np.empty_like(x)
     for i in range(h):
@@ -155,12 +135,13 @@ def narrow_attention(x, Wq, Wk, Wv, Wo, h):
 
 
 @CASES.fault(
-    "https://github.com/MarcoMeter/episodic-transformer-memory-ppo/pull/22",
-    "The input is split, and one small projection serves all of the heads.",
-    ["split-input", "shared-head|same-block|heads-share-a-projection"],
+    "MarcoMeter/episodic-transformer-memory-ppo/pull/22",
+    "split-input",
+    "shared-head|same-block|heads-share-a-projection",
     hides=ONE_HEAD,
 )
 def one_small_projection_for_all_heads(x, w_queries, w_keys, w_values, w_out, num_heads):
+    """The input is split, and one small projection serves all of the heads."""
     n, length, embed_dim = x.shape
     head_size = embed_dim // num_heads
     pieces = x.reshape(n, length, num_heads, head_size)
@@ -171,12 +152,12 @@ def one_small_projection_for_all_heads(x, w_queries, w_keys, w_values, w_out, nu
 
 
 @CASES.fault(
-    "https://github.com/yflyzhang/AnnotatedTransformer/issues/1",
-    "A typing mistake: the values go through the keys' projection.",
-    ["values-are-keys|same-matrix|matrices-swapped"],
+    "yflyzhang/AnnotatedTransformer/issues/1",
+    "values-are-keys|same-matrix|matrices-swapped",
     shows=varied(PLAIN, mask="causal"),
 )
 def values_through_the_keys_projection(x, W_q, W_k, W_v, W_o, h, mask=None):
+    """A typing mistake: the values go through the keys' projection."""
     nbatches, _, d_model = x.shape
     d_k = d_model // h
 
@@ -188,12 +169,9 @@ def values_through_the_keys_projection(x, W_q, W_k, W_v, W_o, h, mask=None):
     return x.transpose(0, 2, 1, 3).reshape(nbatches, -1, d_model) @ W_o
 
 
-@CASES.fault(
-    "https://github.com/fchollet/deep-learning-with-python-notebooks/issues/261",
-    "In the book's sketch the weights are applied to the keys.",
-    ["values-are-keys"],
-)
+@CASES.fault("fchollet/deep-learning-with-python-notebooks/issues/261", "values-are-keys")
 def weights_applied_to_the_keys(query, key, value, mask=None):
+    """In the book's sketch the weights are applied to the keys."""
     scores = np.einsum("...td,...sd->...ts", query, key)
     if mask is not None:
         scores = scores + np.where(mask, 0.0, -1e30)
@@ -201,12 +179,9 @@ def weights_applied_to_the_keys(query, key, value, mask=None):
     return np.einsum("...ts,...sd->...td", scores, key)
 
 
-@CASES.fault(
-    "https://github.com/rasbt/LLMs-from-scratch/issues/857",
-    "The einsum multiplies by the transposed matrices; with equal widths nothing stops it.",
-    ["projection-transposed"],
-)
+@CASES.fault("rasbt/LLMs-from-scratch/issues/857", "projection-transposed")
 def einsum_with_transposed_matrices(x, W_query, W_key, W_value, W_out, num_heads, mask=None):
+    """The einsum multiplies by the transposed matrices; with equal widths nothing stops it."""
     b, n, d = x.shape
     Q = np.einsum("bnd,id->bni", x, W_query).reshape(b, n, num_heads, -1)
     K = np.einsum("bnd,id->bni", x, W_key).reshape(b, n, num_heads, -1)
@@ -218,25 +193,17 @@ def einsum_with_transposed_matrices(x, W_query, W_key, W_value, W_out, num_heads
     return context.reshape(b, n, d) @ W_out
 
 
-@CASES.fault(
-    "https://github.com/IBM/TabFormer/pull/14",
-    "The layer takes the first axis for the sequence, and is given the batch there: samples attend to each other.",
-    ["attention-over-batch"],
-    hides=varied(PLAIN, batch=1, tokens=1),
-)
+@CASES.fault("IBM/TabFormer/pull/14", "attention-over-batch", hides=varied(PLAIN, batch=1, tokens=1))
 def attends_along_the_batch(x, W_Q, W_K, W_V, W_O, n_heads):
+    """The layer takes the first axis for the sequence, and is given the batch there: samples attend to each other."""
     length, bsz, dim = x.shape  # which is how the layer reads it
     q, k, v = ((x @ W).reshape(length, bsz * n_heads, -1).swapaxes(0, 1) for W in (W_Q, W_K, W_V))
     return _attend(q, k, v).swapaxes(0, 1).reshape(length, bsz, dim) @ W_O
 
 
-@CASES.fault(
-    "https://github.com/rish-16/tokenlearner-pytorch/issues/1",
-    "Batch and tokens are exchanged by a view, before attention and after it, where a transpose was meant.",
-    ["split-heads-over-batch", "combine-batch-lost"],
-    hides=ALONE,
-)
+@CASES.fault("rish-16/tokenlearner-pytorch/issues/1", "split-heads-over-batch", "combine-batch-lost", hides=ALONE)
 def sequence_first_by_a_view(y, W_Q, W_K, W_V, W_O, n_heads):
+    """Batch and tokens are exchanged by a view, before attention and after it, where a transpose was meant."""
     batch, tokens, dim = y.shape
     y = y.reshape(tokens, batch, dim)
     q, k, v = ((y @ W).reshape(tokens, batch, n_heads, -1).transpose(1, 2, 0, 3) for W in (W_Q, W_K, W_V))
@@ -245,13 +212,13 @@ def sequence_first_by_a_view(y, W_Q, W_K, W_V, W_O, n_heads):
 
 
 @CASES.fault(
-    "https://github.com/onnx/onnx/pull/7274",
-    "Keys' heads are tiled (0, 1, 0, 1) where each should be repeated next to itself (0, 0, 1, 1).",
-    ["kv-heads-tiled"],
+    "onnx/onnx/pull/7274",
+    "kv-heads-tiled",
     shows=varied(PLAIN, n_heads=4, d_head=2, n_kv_heads=2),
     hides=varied(PLAIN, n_heads=4, d_head=2, n_kv_heads=4),
 )
 def tiled_key_heads(X, W_Q, W_K, W_V, W_O, n_heads, n_kv_heads):
+    """Keys' heads are tiled (0, 1, 0, 1) where each should be repeated next to itself (0, 0, 1, 1)."""
     b, n, d = X.shape
     q = (X @ W_Q).reshape(b, n, n_heads, -1).transpose(0, 2, 1, 3)
     k, v = ((X @ W).reshape(b, n, n_kv_heads, -1).transpose(0, 2, 1, 3) for W in (W_K, W_V))
@@ -259,23 +226,18 @@ def tiled_key_heads(X, W_Q, W_K, W_V, W_O, n_heads, n_kv_heads):
     return _attend(q, np.tile(k, repeats), np.tile(v, repeats)).transpose(0, 2, 1, 3).reshape(b, n, d) @ W_O
 
 
-@CASES.fault(
-    "https://github.com/Open-Deep-ML/DML-OpenProblem/issues/424",
-    "A test of the exercise expects the weights to be transposed before they meet the values.",
-    ["weights-transposed"],
-)
+@CASES.fault("Open-Deep-ML/DML-OpenProblem/issues/424", "weights-transposed")
 def weights_transposed_before_the_values(Q, K, V):
+    """A test of the exercise expects the weights to be transposed before they meet the values."""
     attention_scores = np.matmul(Q, np.swapaxes(K, -1, -2)) / np.sqrt(Q.shape[-1])
     attention_weights = softmax(attention_scores)
     return np.matmul(np.swapaxes(attention_weights, -1, -2), V)
 
 
-@CASES.fault(
-    "https://github.com/CyberZHG/keras-multi-head/issues/8",
-    "The layer's activation is ReLU unless one says otherwise: projections that the paper calls linear are not.",
-    ["projection-activated"],
-)
+@CASES.fault("CyberZHG/keras-multi-head/issues/8", "projection-activated")
 def activated_everywhere(inputs, wq, wk, wv, wo, head_num):
+    """The layer's activation is ReLU unless one says otherwise: projections that the paper calls linear are not."""
+
     def activation(x):
         return np.maximum(x, 0)
 

@@ -10,14 +10,9 @@ PLAIN = Input()
 PADDED, PAIRS = varied(PLAIN, mask="padding"), varied(PLAIN, mask="pairs")
 
 
-@CASES.fault(
-    "https://github.com/awslabs/gluonts/pull/1401",
-    "Hidden scores are filled with 1e-9 where -1e9 was meant: they still get a share.",
-    ["mask-tiny-number|mask-score-zero"],
-    shows=PADDED,
-    hides=PLAIN,
-)
+@CASES.fault("awslabs/gluonts/pull/1401", "mask-tiny-number|mask-score-zero", shows=PADDED, hides=PLAIN)
 def tiny_number_for_minus_infinity(F, w_q, w_k, w_v, w_o, n_head, mask=None):
+    """Hidden scores are filled with 1e-9 where -1e9 was meant: they still get a share."""
     q, k, v = (split(F, w, n_head) for w in (w_q, w_k, w_v))
     score = np.matmul(q, np.swapaxes(k, -1, -2)) / np.sqrt(q.shape[-1])
     if mask is not None:
@@ -25,14 +20,9 @@ def tiny_number_for_minus_infinity(F, w_q, w_k, w_v, w_o, n_head, mask=None):
     return merge(np.matmul(softmax(score), v), w_o)
 
 
-@CASES.fault(
-    "https://github.com/NTMC-Community/MatchZoo-py/issues/163",
-    "The value that hides is not a large negative number; the reader proposes -1e7.",
-    ["mask-score-zero"],
-    shows=PAIRS,
-    hides=PLAIN,
-)
+@CASES.fault("NTMC-Community/MatchZoo-py/issues/163", "mask-score-zero", shows=PAIRS, hides=PLAIN)
 def hidden_scores_set_to_zero(query, key, value, mask=None):
+    """The value that hides is not a large negative number; the reader proposes -1e7."""
     scores = np.einsum("...qd,...kd->...qk", query, key) / np.sqrt(key.shape[-1])
     if mask is not None:
         scores = scores.copy()
@@ -40,14 +30,9 @@ def hidden_scores_set_to_zero(query, key, value, mask=None):
     return np.einsum("...qk,...kd->...qd", softmax(scores), value)
 
 
-@CASES.fault(
-    "https://github.com/georg-wolflein/good-features/pull/1",
-    "Scores are multiplied by a mask of ones and zeros, and e to the power of 0 is 1; batches of one sample hid it.",
-    ["mask-score-zero"],
-    shows=PADDED,
-    hides=PLAIN,
-)
+@CASES.fault("georg-wolflein/good-features/pull/1", "mask-score-zero", shows=PADDED, hides=PLAIN)
 def scores_times_mask(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    """Scores are multiplied by a mask of ones and zeros, and e to the power of 0 is 1; batches of one sample hid it."""
     q, k, v = (split(X, W, n_heads) for W in (W_Q, W_K, W_V))
     a = q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5
     if mask is not None:
@@ -56,13 +41,13 @@ def scores_times_mask(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
 
 
 @CASES.fault(
-    "https://github.com/huggingface/pytorch-image-models/pull/2236",
-    "Minus infinity is filled in after the softmax.",
-    ["mask-after-softmax-infinite|mask-after-softmax"],
+    "huggingface/pytorch-image-models/pull/2236",
+    "mask-after-softmax-infinite|mask-after-softmax",
     shows=PAIRS,
     hides=PLAIN,
 )
 def minus_infinity_after_the_softmax(x, wq, wk, wv, proj, num_heads, attn_mask=None):
+    """Minus infinity is filled in after the softmax."""
     q, k, v = (split(x, w, num_heads) for w in (wq, wk, wv))
     q = q * q.shape[-1] ** -0.5
     attn = softmax(q @ k.swapaxes(-2, -1))
@@ -72,28 +57,18 @@ def minus_infinity_after_the_softmax(x, wq, wk, wv, proj, num_heads, attn_mask=N
         return merge(attn @ v, proj)
 
 
-@CASES.fault(
-    "https://github.com/ilivans/tf-rnn-attention/issues/11",
-    "The softmax counts the padding and its share is zeroed later: what is left no longer adds up to one.",
-    ["mask-after-softmax"],
-    shows=PADDED,
-    hides=PLAIN,
-)
+@CASES.fault("ilivans/tf-rnn-attention/issues/11", "mask-after-softmax", shows=PADDED, hides=PLAIN)
 def weights_times_mask(Q, K, V, mask=None):
+    """The softmax counts the padding and its share is zeroed later: what is left no longer adds up to one."""
     weights = softmax(Q @ K.swapaxes(-1, -2) / np.sqrt(K.shape[-1]))
     if mask is not None:
         weights = weights * mask
     return weights @ V
 
 
-@CASES.fault(
-    "https://github.com/lucidrains/flamingo-pytorch/issues/10",
-    "`masked_fill` returns a new tensor, which nobody takes; the line has no effect.",
-    ["mask-ignored"],
-    shows=PAIRS,
-    hides=PLAIN,
-)
+@CASES.fault("lucidrains/flamingo-pytorch/issues/10", "mask-ignored", shows=PAIRS, hides=PLAIN)
 def filled_and_forgotten(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    """`masked_fill` returns a new tensor, which nobody takes; the line has no effect."""
     q, k, v = (split(X, W, n_heads) for W in (W_Q, W_K, W_V))
     sim = np.einsum("bhid,bhjd->bhij", q * q.shape[-1] ** -0.5, k)
     if mask is not None:
@@ -102,42 +77,27 @@ def filled_and_forgotten(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     return merge(np.einsum("bhij,bhjd->bhid", attn, v), W_O)
 
 
-@CASES.fault(
-    "https://github.com/lucidrains/halonet-pytorch/issues/4",
-    "The fill happens where the mask is True, and True marks what may be attended to.",
-    ["mask-inverted"],
-    shows=PAIRS,
-    hides=PLAIN,
-)
+@CASES.fault("lucidrains/halonet-pytorch/issues/4", "mask-inverted", shows=PAIRS, hides=PLAIN)
 def fills_where_it_may_attend(q, k, v, mask=None):
+    """The fill happens where the mask is True, and True marks what may be attended to."""
     sim = q @ k.swapaxes(-1, -2) * q.shape[-1] ** -0.5
     if mask is not None:
         sim = np.where(mask, np.finfo(sim.dtype).min, sim)
     return softmax(sim) @ v
 
 
-@CASES.fault(
-    "https://github.com/huggingface/diffusers/issues/14342",
-    "A boolean mask lands in the slot of an additive bias: what may be attended to gets 1, what is hidden 0.",
-    ["mask-added-boolean"],
-    shows=PAIRS,
-    hides=PLAIN,
-)
+@CASES.fault("huggingface/diffusers/issues/14342", "mask-added-boolean", shows=PAIRS, hides=PLAIN)
 def boolean_as_bias(query, key, value, attn_bias_mask=None):
+    """A boolean mask lands in the slot of an additive bias: what may be attended to gets 1, what is hidden 0."""
     logits = query @ key.swapaxes(-2, -1) / np.sqrt(query.shape[-1])
     if attn_bias_mask is not None:
         logits = logits + attn_bias_mask
     return softmax(logits) @ value
 
 
-@CASES.fault(
-    "https://github.com/lucidrains/memory-compressed-attention/issues/2",
-    "Hidden scores get minus minus infinity.",
-    ["mask-minus-minus-inf"],
-    shows=PADDED,
-    hides=PLAIN,
-)
+@CASES.fault("lucidrains/memory-compressed-attention/issues/2", "mask-minus-minus-inf", shows=PADDED, hides=PLAIN)
 def minus_minus_infinity(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    """Hidden scores get minus minus infinity."""
     q, k, v = (split(X, W, n_heads) for W in (W_Q, W_K, W_V))
     dots = q @ k.swapaxes(-1, -2) * q.shape[-1] ** -0.5
     mask_value = -float("-inf")
@@ -147,14 +107,9 @@ def minus_minus_infinity(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
         return merge(softmax(dots) @ v, W_O)
 
 
-@CASES.fault(
-    "https://github.com/tracel-ai/burn/pull/4697",
-    "Minus infinity minus minus infinity: a row in which the masks hide everything becomes NaN.",
-    ["mask-full-row-nan"],
-    shows=varied(PLAIN, mask="empty"),
-    hides=PADDED,
-)
+@CASES.fault("tracel-ai/burn/pull/4697", "mask-full-row-nan", shows=varied(PLAIN, mask="empty"), hides=PADDED)
 def empty_row_becomes_nan(q, k, v, mask=None):
+    """Minus infinity minus minus infinity: a row in which the masks hide everything becomes NaN."""
     scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
     if mask is not None:
         scores = np.where(mask, scores, -np.inf)
@@ -164,13 +119,13 @@ def empty_row_becomes_nan(q, k, v, mask=None):
 
 
 @CASES.fault(
-    "https://github.com/TransformerLensOrg/TransformerLens/pull/366",
-    "Hidden scores are -1e5, and a small model has scores below that: it attends to what is hidden.",
-    ["mask-tiny-number"],
-    shows=varied(PLAIN, mask="causal", size=2e6),
+    "TransformerLensOrg/TransformerLens/pull/366",
+    "mask-tiny-number",
+    shows=varied(PLAIN, mask="causal", size=2000000.0),
     hides=varied(PLAIN, mask="causal"),
 )
 def outrun_by_the_scores(residual, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    """Hidden scores are -1e5, and a small model has scores below that: it attends to what is hidden."""
     q, k, v = (split(residual, W, n_heads) for W in (W_Q, W_K, W_V))
     attn_scores = np.einsum("bhqd,bhkd->bhqk", q, k) / np.sqrt(q.shape[-1])
     if mask is not None:
@@ -180,13 +135,13 @@ def outrun_by_the_scores(residual, W_Q, W_K, W_V, W_O, n_heads, mask=None):
 
 
 @CASES.fault(
-    "https://github.com/openai/gpt-2/pull/122",
-    "The mask subtracts 1e10 times (1 - b): in half precision that is infinity, times zero where nothing is hidden.",
-    ["mask-zero-times-inf|mask-float16-overflow"],
+    "openai/gpt-2/pull/122",
+    "mask-zero-times-inf|mask-float16-overflow",
     shows=varied(PLAIN, mask="causal", dtype="float16"),
     hides=varied(PLAIN, mask="causal"),
 )
 def too_large_for_half_precision(q, k, v, mask=None):
+    """The mask subtracts 1e10 times (1 - b): in half precision that is infinity, times zero where nothing is hidden."""
     w = np.matmul(q, np.swapaxes(k, -1, -2)) * q.dtype.type(q.shape[-1] ** -0.5)
     if mask is not None:
         b = mask.astype(w.dtype)
@@ -197,13 +152,13 @@ def too_large_for_half_precision(q, k, v, mask=None):
 
 
 @CASES.fault(
-    "https://github.com/lsdefine/attention-is-all-you-need-keras/issues/36",
-    "Heads are folded before the samples, the mask repeated as if after: samples get each other's padding.",
-    ["mask-tiled-over-heads"],
+    "lsdefine/attention-is-all-you-need-keras/issues/36",
+    "mask-tiled-over-heads",
     shows=PADDED,
     hides=varied(PADDED, batch=1),
 )
 def mask_repeated_in_another_order(q, w_q, w_k, w_v, w_o, n_head, mask=None):
+    """Heads are folded before the samples, the mask repeated as if after: samples get each other's padding."""
     s = q.shape
 
     def reshape1(x):
@@ -218,14 +173,10 @@ def mask_repeated_in_another_order(q, w_q, w_k, w_v, w_o, n_head, mask=None):
     return head.reshape(n_head, s[0], s[1], -1).transpose(1, 2, 0, 3).reshape(s) @ w_o
 
 
-@CASES.fault(
-    "https://github.com/keitakurita/Practical_NLP_in_PyTorch/pull/8",
-    "The head receives the mask and does not hand it on to the function that would use it.",
-    ["mask-ignored"],
-    shows=PADDED,
-    hides=PLAIN,
-)
+@CASES.fault("keitakurita/Practical_NLP_in_PyTorch/pull/8", "mask-ignored", shows=PADDED, hides=PLAIN)
 def mask_not_handed_on(queries, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    """The head receives the mask and does not hand it on to the function that would use it."""
+
     def scaled_dot_product(q, k, v, mask=None):
         attn = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])
         if mask is not None:
@@ -236,13 +187,13 @@ def mask_not_handed_on(queries, W_Q, W_K, W_V, W_O, n_heads, mask=None):
 
 
 @CASES.fault(
-    "https://github.com/hyunwoongko/transformer/issues/32",
-    "The mask has no axis for heads, the scores have: with as many heads as samples, samples are taken for heads.",
-    ["padding-no-head-axis"],
+    "hyunwoongko/transformer/issues/32",
+    "padding-no-head-axis",
     shows=varied(PADDED, batch=2),
     hides=varied(PADDED, batch=1),
 )
 def mask_without_heads(x, w_q, w_k, w_v, w_concat, n_head, mask=None):
+    """The mask has no axis for heads, the scores have: with as many heads as samples, samples are taken for heads."""
     q, k, v = (split(x, w, n_head) for w in (w_q, w_k, w_v))
     score = q @ k.swapaxes(2, 3) / np.sqrt(q.shape[-1])
     if mask is not None:

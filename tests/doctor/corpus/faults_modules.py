@@ -15,12 +15,13 @@ CAUSAL = varied(PLAIN, is_causal=True)
 
 
 @CASES.fault(
-    "https://github.com/huggingface/transformers/pull/38290",
-    "The queries are scaled, and the kernel that they go to scales them once more.",
-    ["scale-twice"],
+    "huggingface/transformers/pull/38290",
+    "scale-twice",
     layout=Layout(linears("q_proj", "k_proj", "v_proj", "out_proj"), mask="add"),
 )
 class ScaledByUsAndByTheKernel(nn.Module):
+    """The queries are scaled, and the kernel that they go to scales them once more."""
+
     def __init__(self, embed_dim, num_heads, bias=True):
         super().__init__()
         self.num_heads, self.head_dim = num_heads, embed_dim // num_heads
@@ -37,12 +38,13 @@ class ScaledByUsAndByTheKernel(nn.Module):
 
 
 @CASES.fault(
-    "https://github.com/mlc-ai/mlc-llm/pull/3426",
-    "A fallback for machines without the fast kernel leaves its scale at 1; embeddings came out wrong on them alone.",
-    ["scale-missing"],
-    layout=Layout(linears("query", "key", "value", "dense"), mask="add"),
+    "mlc-ai/mlc-llm/pull/3426", "scale-missing", layout=Layout(linears("query", "key", "value", "dense"), mask="add")
 )
 class FallbackWithoutScale(nn.Module):
+    """A fallback for machines without the fast kernel leaves its scale at 1; embeddings came out wrong on them
+    alone.
+    """
+
     def __init__(self, hidden_size, num_attention_heads):
         super().__init__()
         self.num_attention_heads = num_attention_heads
@@ -64,14 +66,15 @@ class FallbackWithoutScale(nn.Module):
 
 
 @CASES.fault(
-    "https://github.com/Graylab/DL4Proteins-notebooks/issues/12",
-    "Every head scales by the width of the whole embedding, 64, where each head is 16 wide.",
-    ["scale-d-model"],
+    "Graylab/DL4Proteins-notebooks/issues/12",
+    "scale-d-model",
     shows=CAUSAL,
     hides=varied(CAUSAL, n_heads=1),
     layout=Layout(heads_in_a_list("heads", "query", "key", "value", "proj"), is_causal=True),
 )
 class HeadsInAList(nn.Module):
+    """Every head scales by the width of the whole embedding, 64, where each head is 16 wide."""
+
     class Head(nn.Module):
         def __init__(self, n_embd, head_size, block_size=128):
             super().__init__()
@@ -97,12 +100,13 @@ class HeadsInAList(nn.Module):
 
 
 @CASES.fault(
-    "https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146",
-    "The softmax runs over the queries; the author calls it a big bug, and the pictures were as good as without it.",
-    ["softmax-over-queries"],
+    "labmlai/annotated_deep_learning_paper_implementations/issues/146",
+    "softmax-over-queries",
     layout=Layout(interleaved("projection", "output")),
 )
 class SoftmaxOverTheFirstOfTwo(nn.Module):
+    """The softmax runs over the queries; the author calls it a big bug, and the pictures were as good as without it."""
+
     def __init__(self, n_channels, n_heads):
         super().__init__()
         self.n_heads, self.d_k = n_heads, n_channels // n_heads
@@ -121,13 +125,14 @@ class SoftmaxOverTheFirstOfTwo(nn.Module):
 
 
 @CASES.fault(
-    "https://github.com/meta-pytorch/opacus/pull/825",
-    "With the batch first, the output is viewed back without a transpose: heads land among the tokens.",
-    ["combine-without-transpose"],
+    "meta-pytorch/opacus/pull/825",
+    "combine-without-transpose",
     hides=varied(PLAIN, n_heads=1),
     layout=Layout(linears("qlinear", "klinear", "vlinear", "out_proj"), inputs=3),
 )
 class ViewedBackWithTheBatchFirst(nn.Module):
+    """With the batch first, the output is viewed back without a transpose: heads land among the tokens."""
+
     def __init__(self, embed_dim, num_heads):
         super().__init__()
         self.num_heads, self.head_dim = num_heads, embed_dim // num_heads
@@ -149,13 +154,14 @@ class ViewedBackWithTheBatchFirst(nn.Module):
 
 
 @CASES.fault(
-    "https://github.com/xieenze/Trans2Seg/issues/4",
-    "A reader misses a transpose before the reshape; the author answers that it trains and tests well.",
-    ["combine-without-transpose"],
+    "xieenze/Trans2Seg/issues/4",
+    "combine-without-transpose",
     hides=varied(PLAIN, n_heads=1),
     layout=Layout(fused("qkv", "proj")),
 )
 class TrainsAndTestsWell(nn.Module):
+    """A reader misses a transpose before the reshape; the author answers that it trains and tests well."""
+
     def __init__(self, dim, num_heads=8, qkv_bias=True):
         super().__init__()
         self.num_heads, self.scale = num_heads, (dim // num_heads) ** -0.5
@@ -170,13 +176,11 @@ class TrainsAndTestsWell(nn.Module):
 
 
 @CASES.fault(
-    "https://github.com/suno-ai/bark/pull/662",
-    "The functional kernel gets the dropout whether the module is in training or not: inference is random.",
-    ["dropout-always-on"],
-    shows=CAUSAL,
-    layout=Layout(fused("c_attn", "c_proj"), is_causal=True),
+    "suno-ai/bark/pull/662", "dropout-always-on", shows=CAUSAL, layout=Layout(fused("c_attn", "c_proj"), is_causal=True)
 )
 class DropoutInEvaluation(nn.Module):
+    """The functional kernel gets the dropout whether the module is in training or not: inference is random."""
+
     def __init__(self, n_embd, n_head, dropout=0.1, bias=False):
         super().__init__()
         self.n_head, self.dropout = n_head, dropout
@@ -191,14 +195,15 @@ class DropoutInEvaluation(nn.Module):
 
 
 @CASES.fault(
-    "https://github.com/awslabs/keys_values/issues/45",
-    "The cache is not reset before a new sequence, which then attends to the one before it.",
-    ["not-repeatable"],
+    "awslabs/keys_values/issues/45",
+    "not-repeatable",
     shows=varied(PLAIN, calls=2),
     hides=PLAIN,
     layout=Layout(linears("wq", "wk", "wv", "wo")),
 )
 class CacheNeverReset(nn.Module):
+    """The cache is not reset before a new sequence, which then attends to the one before it."""
+
     def __init__(self, dim, n_heads):
         super().__init__()
         self.n_heads, self.cache = n_heads, None
@@ -215,13 +220,14 @@ class CacheNeverReset(nn.Module):
 
 
 @CASES.fault(
-    "https://github.com/huggingface/text-generation-inference/issues/1036",
-    "The heads' shares of the output are added up, and each share carries the whole bias.",
-    ["output-bias-repeated|contributions-not-additive"],
+    "huggingface/text-generation-inference/issues/1036",
+    "output-bias-repeated|contributions-not-additive",
     hides=varied(PLAIN, n_heads=1),
     layout=Layout(fused("qkv", "dense")),
 )
 class BiasOnceForEveryShard(nn.Module):
+    """The heads' shares of the output are added up, and each share carries the whole bias."""
+
     def __init__(self, hidden_size, num_heads):
         super().__init__()
         self.num_heads = num_heads

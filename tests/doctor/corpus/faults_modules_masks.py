@@ -15,14 +15,17 @@ PADDED, CAUSAL = varied(PLAIN, mask="padding"), varied(PLAIN, is_causal=True)
 
 
 @CASES.fault(
-    "https://github.com/line/lighthouse/pull/77",
-    "A mask for each sample is tiled over the heads where it should be repeated: heads get another sample's padding.",
-    ["mask-tiled-over-heads"],
+    "line/lighthouse/pull/77",
+    "mask-tiled-over-heads",
     shows=PADDED,
     hides=varied(PADDED, batch=1),
     layout=Layout(torch_attention("self_attn"), mask="hidden keys", order="sequence first"),
 )
 class MaskTiledOverTheHeads(nn.Module):
+    """A mask for each sample is tiled over the heads where it should be repeated: heads get another sample's
+    padding.
+    """
+
     def __init__(self, d_model, nhead):
         super().__init__()
         self.nhead = nhead
@@ -37,14 +40,15 @@ class MaskTiledOverTheHeads(nn.Module):
 
 
 @CASES.fault(
-    "https://github.com/ArrowLuo/CLIP4Clip/issues/22",
-    "`repeat` in place of `repeat_interleave`: padding is not hidden where it should be.",
-    ["mask-tiled-over-heads"],
+    "ArrowLuo/CLIP4Clip/issues/22",
+    "mask-tiled-over-heads",
     shows=PADDED,
     hides=varied(PADDED, n_heads=1),
     layout=Layout(fused("in_proj", "out_proj"), mask="keys"),
 )
 class AdditiveMaskTiledOverTheHeads(nn.Module):
+    """`repeat` in place of `repeat_interleave`: padding is not hidden where it should be."""
+
     def __init__(self, d_model, n_head):
         super().__init__()
         self.n_head = n_head
@@ -65,15 +69,16 @@ class AdditiveMaskTiledOverTheHeads(nn.Module):
 
 
 @CASES.fault(
-    "https://github.com/hyunwoongko/transformer/pull/40",
-    "The padding mask stands along the queries; with -10000 in place of minus infinity no NaN gave it away.",
-    ["padding-on-queries|mask-transposed"],
+    "hyunwoongko/transformer/pull/40",
+    "padding-on-queries|mask-transposed",
     also=["mask-tiny-number"],
     shows=PADDED,
     hides=PLAIN,
     layout=Layout(linears("w_q", "w_k", "w_v", "w_concat"), mask="keys"),
 )
 class PaddingAlongTheQueries(nn.Module):
+    """The padding mask stands along the queries; with -10000 in place of minus infinity no NaN gave it away."""
+
     def __init__(self, d_model, n_head):
         super().__init__()
         self.n_head = n_head
@@ -94,13 +99,14 @@ class PaddingAlongTheQueries(nn.Module):
 
 
 @CASES.fault(
-    "https://github.com/rasbt/LLMs-from-scratch/pull/1062",
-    "A mask that is True above the diagonal goes where True means may attend: tokens see only what comes later.",
-    ["causal-inverted|causal-transposed|mask-inverted"],
+    "rasbt/LLMs-from-scratch/pull/1062",
+    "causal-inverted|causal-transposed|mask-inverted",
     shows=CAUSAL,
     layout=Layout(fused("qkv", "proj"), is_causal=True),
 )
 class OnlyWhatComesLater(nn.Module):
+    """A mask that is True above the diagonal goes where True means may attend: tokens see only what comes later."""
+
     def __init__(self, d_in, num_heads, context_length=128):
         super().__init__()
         self.num_heads = num_heads
@@ -115,14 +121,15 @@ class OnlyWhatComesLater(nn.Module):
 
 
 @CASES.fault(
-    "https://github.com/AI-Hypercomputer/maxtext/issues/878",
-    "The kernel is told that its mask is causal, and ignores the one that is passed along.",
-    ["mask-ignored"],
+    "AI-Hypercomputer/maxtext/issues/878",
+    "mask-ignored",
     shows=varied(CAUSAL, mask="padding"),
     hides=CAUSAL,
     layout=Layout(linears("query", "key", "value", "out"), is_causal=True, inputs=1),
 )
 class MaskIgnoredByTheKernel(nn.Module):
+    """The kernel is told that its mask is causal, and ignores the one that is passed along."""
+
     def __init__(self, features, num_query_heads):
         super().__init__()
         self.num_query_heads = num_query_heads
@@ -140,14 +147,15 @@ class MaskIgnoredByTheKernel(nn.Module):
 
 
 @CASES.fault(
-    "https://github.com/pytorch/executorch/pull/21749",
-    "With a cache, the causal triangle starts in the upper left: the first new token sees the first old one alone.",
-    ["cache-differs"],
+    "pytorch/executorch/pull/21749",
+    "cache-differs",
     shows=varied(CAUSAL, first_part=2),
     hides=CAUSAL,
     layout=Layout(linears("wq", "wk", "wv", "wo"), is_causal=True),
 )
 class TriangleThatForgetsTheCache(nn.Module):
+    """With a cache, the causal triangle starts in the upper left: the first new token sees the first old one alone."""
+
     def __init__(self, dim, n_heads):
         super().__init__()
         self.n_heads = n_heads

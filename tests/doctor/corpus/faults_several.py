@@ -9,12 +9,9 @@ CASES = Register()
 PLAIN = Input()
 
 
-@CASES.fault(
-    "https://github.com/ethen8181/machine-learning/issues/13",
-    "The product of queries and keys is not scaled, and what is returned is the context, not its linear projection.",
-    ["scale-missing", "no-output-projection"],
-)
+@CASES.fault("ethen8181/machine-learning/issues/13", "scale-missing", "no-output-projection")
 def unscaled_and_unprojected(X, W_Q, W_K, W_V, W_O, n_heads):
+    """The product of queries and keys is not scaled, and what is returned is the context, not its linear projection."""
     batch_size, seq_len, d = X.shape
     Q, K, V = ((X @ W).reshape(batch_size, seq_len, n_heads, -1).transpose(0, 2, 1, 3) for W in (W_Q, W_K, W_V))
     attn = softmax(np.einsum("bhqd,bhkd->bhqk", Q, K))
@@ -23,12 +20,9 @@ def unscaled_and_unprojected(X, W_Q, W_K, W_V, W_O, n_heads):
     return output
 
 
-@CASES.fault(
-    "https://github.com/flexflow/flexflow-train/issues/467",
-    "The softmax is commented out, and the scaling by the square root of kdim is not there either.",
-    ["scores-for-weights|softmax-missing", "scale-missing"],
-)
+@CASES.fault("flexflow/flexflow-train/issues/467", "scores-for-weights|softmax-missing", "scale-missing")
 def neither_softmax_nor_scale(hidden, q_weights, k_weights, v_weights, o_weights, num_heads):
+    """The softmax is commented out, and the scaling by the square root of kdim is not there either."""
     b, n, d = hidden.shape
     q, k, v = (
         (hidden @ w).reshape(b, n, num_heads, -1).transpose(0, 2, 1, 3) for w in (q_weights, k_weights, v_weights)
@@ -38,16 +32,9 @@ def neither_softmax_nor_scale(hidden, q_weights, k_weights, v_weights, o_weights
     return output.transpose(0, 2, 1, 3).reshape(b, n, d) @ o_weights
 
 
-@CASES.fault(
-    "https://github.com/Kyubyong/transformer/pull/17",
-    "The projections go through a ReLU, there is no last projection, and the queries are added.",
-    [
-        "projection-activated",
-        "no-output-projection",
-        "residual-added",
-    ],
-)
+@CASES.fault("Kyubyong/transformer/pull/17", "projection-activated", "no-output-projection", "residual-added")
 def activated_unprojected_and_added(queries, W_Q, W_K, W_V, W_O, num_heads):
+    """The projections go through a ReLU, there is no last projection, and the queries are added."""
     Q, K, V = (np.maximum(queries @ W, 0) for W in (W_Q, W_K, W_V))
     Q_, K_, V_ = (np.concatenate(np.split(A, num_heads, axis=2), axis=0) for A in (Q, K, V))
     outputs = Q_ @ K_.transpose(0, 2, 1) / (K_.shape[-1] ** 0.5)
@@ -56,16 +43,9 @@ def activated_unprojected_and_added(queries, W_Q, W_K, W_V, W_O, num_heads):
     return outputs + queries
 
 
-@CASES.fault(
-    "https://github.com/juho-lee/set_transformer/issues/8",
-    "Against the paper, projected queries are added to each head, no W_O mixes them, and dim_V is the scale.",
-    [
-        "scale-d-model",
-        "queries-added",
-        "no-output-projection",
-    ],
-)
+@CASES.fault("juho-lee/set_transformer/issues/8", "scale-d-model", "queries-added", "no-output-projection")
 def set_attention_block(Q, w_q, w_k, w_v, w_o, num_heads):
+    """Against the paper, projected queries are added to each head, no W_O mixes them, and dim_V is the scale."""
     Q, K, V = Q @ w_q, Q @ w_k, Q @ w_v
     dim_V = V.shape[2]
     Q_, K_, V_ = (np.concatenate(np.split(A, num_heads, 2), 0) for A in (Q, K, V))
@@ -74,12 +54,14 @@ def set_attention_block(Q, w_q, w_k, w_v, w_o, num_heads):
 
 
 @CASES.fault(
-    "https://github.com/649453932/Chinese-Text-Classification-Pytorch/issues/53",
-    "Views in place of transposes on the way in and out, the mask commented out, and the input added at the end.",
-    ["both-without-transpose", "residual-added", "mask-ignored"],
+    "649453932/Chinese-Text-Classification-Pytorch/issues/53",
+    "both-without-transpose",
+    "residual-added",
+    "mask-ignored",
     shows=varied(PLAIN, mask="padding"),
 )
 def views_without_mask_and_with_residual(x, fc_Q, fc_K, fc_V, fc, num_head, mask=None):
+    """Views in place of transposes on the way in and out, the mask commented out, and the input added at the end."""
     batch_size = x.shape[0]
     dim_head = x.shape[-1] // num_head
     Q, K, V = ((x @ w).reshape(batch_size * num_head, -1, dim_head) for w in (fc_Q, fc_K, fc_V))
@@ -90,13 +72,14 @@ def views_without_mask_and_with_residual(x, fc_Q, fc_K, fc_V, fc, num_head, mask
 
 
 @CASES.fault(
-    "https://github.com/lsdefine/attention-is-all-you-need-keras/issues/16",
-    "The scale is that of the whole model, and the mask is laid along the queries, not along the keys.",
-    ["scale-d-model", "padding-on-queries|mask-transposed"],
+    "lsdefine/attention-is-all-you-need-keras/issues/16",
+    "scale-d-model",
+    "padding-on-queries|mask-transposed",
     shows=varied(PLAIN, mask="padding"),
     hides=varied(PLAIN, n_heads=1, d_head=8),
 )
 def mask_along_the_queries(q, w_q, w_k, w_v, w_o, n_head, mask=None):
+    """The scale is that of the whole model, and the mask is laid along the queries, not along the keys."""
     b, n, d_model = q.shape
     temper = np.sqrt(d_model)
     qs, ks, vs = ((q @ w).reshape(b, n, n_head, -1).transpose(0, 2, 1, 3) for w in (w_q, w_k, w_v))
@@ -108,13 +91,14 @@ def mask_along_the_queries(q, w_q, w_k, w_v, w_o, n_head, mask=None):
 
 
 @CASES.fault(
-    "https://github.com/aladdinpersson/Machine-Learning-Collection/issues/3",
-    "Each head projects its own slice of the input, and the scale is that of the whole embedding.",
-    ["split-input|block-diagonal", "scale-d-model"],
+    "aladdinpersson/Machine-Learning-Collection/issues/3",
+    "split-input|block-diagonal",
+    "scale-d-model",
     shows=varied(PLAIN, mask="causal"),
     hides=varied(PLAIN, n_heads=1, d_head=6),
 )
 def slices_scaled_by_the_embedding(x, w_queries, w_keys, w_values, fc_out, heads, mask=None):
+    """Each head projects its own slice of the input, and the scale is that of the whole embedding."""
     N, length, embed_size = x.shape
     head_dim = embed_size // heads
     cut = x.reshape(N, length, heads, head_dim)
@@ -128,12 +112,11 @@ def slices_scaled_by_the_embedding(x, w_queries, w_keys, w_values, fc_out, heads
     return np.einsum("nhql,nlhd->nqhd", attention, values).reshape(N, length, embed_size) @ fc_out
 
 
-@CASES.fault(
-    "https://github.com/DeepGraphLearning/RecommenderSystems/issues/21",
-    "A ReLU after each projection, which the paper does not have, a projected residual, no W_O, and a ReLU at the end.",
-    None,
-)
+@CASES.fault("DeepGraphLearning/RecommenderSystems/issues/21")
 def activated_four_times(queries, W_Q, W_K, W_V, W_res, num_heads):
+    """A ReLU after each projection, which the paper does not have, a projected residual, no W_O, and a ReLU at the
+    end.
+    """
     Q, K, V, V_res = (np.maximum(queries @ W, 0) for W in (W_Q, W_K, W_V, W_res))
     Q_, K_, V_ = (np.concatenate(np.split(A, num_heads, axis=2), axis=0) for A in (Q, K, V))
     weights = softmax(Q_ @ K_.transpose(0, 2, 1) / (K_.shape[-1] ** 0.5))

@@ -19,12 +19,13 @@ CASES = Register(build)
 
 
 @CASES.right(
-    "https://github.com/huggingface/transformers/issues/1935",
-    "The mask is added where a reader expects a product; it holds 0 and large negative numbers.",
+    "huggingface/transformers/issues/1935",
     layout=Layout(linears("self.query", "self.key", "self.value", "output"), mask="add"),
     reported=True,
 )
 class MaskThatIsAdded(nn.Module):
+    """The mask is added where a reader expects a product; it holds 0 and large negative numbers."""
+
     def __init__(self, hidden_size, num_attention_heads):
         super().__init__()
         self.num_attention_heads, self.attention_head_size = num_attention_heads, hidden_size // num_attention_heads
@@ -44,13 +45,16 @@ class MaskThatIsAdded(nn.Module):
 
 
 @CASES.right(
-    "https://github.com/harvardnlp/annotated-transformer/issues/98",
-    "Four clones of a linear layer look like one too many; `zip` stops after three, and the last one is the output's.",
+    "harvardnlp/annotated-transformer/issues/98",
     layout=Layout(linears("linears.0", "linears.1", "linears.2", "linears.3"), mask="numbers", inputs=3),
     takes=("pairs", "causal"),
     reported=True,
 )
 class FourClones(nn.Module):
+    """Four clones of a linear layer look like one too many; `zip` stops after three, and the last one is the
+    output's.
+    """
+
     def __init__(self, d_model, h):
         super().__init__()
         self.d_k, self.h, self.attn = d_model // h, h, None
@@ -75,13 +79,14 @@ class FourClones(nn.Module):
 
 
 @CASES.right(
-    "https://github.com/shinseung428/pix2seq-pytorch/issues/7",
-    "The tokens are moved in front of the batch, to a reader's surprise; the class inside wants them there.",
+    "shinseung428/pix2seq-pytorch/issues/7",
     layout=Layout(torch_attention("attn"), mask="hidden keys"),
     takes=("padding",),
     reported=True,
 )
 class TransposedAroundTheClass(nn.Module):
+    """The tokens are moved in front of the batch, to a reader's surprise; the class inside wants them there."""
+
     def __init__(self, embed_dim, num_heads):
         super().__init__()
         self.attn = nn.MultiheadAttention(embed_dim, num_heads)
@@ -93,13 +98,16 @@ class TransposedAroundTheClass(nn.Module):
 
 
 @CASES.right(
-    "https://github.com/NVIDIA-NeMo/Speech/issues/9515",
-    "A reader would have the mask turned round; here True hides, and its weights are zeroed after the softmax as well.",
+    "NVIDIA-NeMo/Speech/issues/9515",
     layout=Layout(linears("linear_q", "linear_k", "linear_v", "linear_out"), mask="hide", inputs=3),
     takes=("pairs", "causal"),
     reported=True,
 )
 class TrueHides(nn.Module):
+    """A reader would have the mask turned round; here True hides, and its weights are zeroed after the softmax as
+    well.
+    """
+
     def __init__(self, n_feat, n_head):
         super().__init__()
         self.d_k, self.h = n_feat // n_head, n_head
@@ -122,12 +130,13 @@ class TrueHides(nn.Module):
 
 
 @CASES.right(
-    "https://github.com/d2l-ai/d2l-en/pull/1886",
-    "The mask is a length for each sample; heads are folded into the batch, and the lengths repeated for them.",
+    "d2l-ai/d2l-en/pull/1886",
     layout=Layout(linears("W_q", "W_k", "W_v", "W_o"), mask="lengths", inputs=3),
     takes=("padding",),
 )
 class LengthsForTheSamples(nn.Module):
+    """The mask is a length for each sample; heads are folded into the batch, and the lengths repeated for them."""
+
     def __init__(self, num_hiddens, num_heads, bias=False):
         super().__init__()
         self.num_heads = num_heads
@@ -148,13 +157,14 @@ class LengthsForTheSamples(nn.Module):
 
 
 @CASES.right(
-    "https://github.com/bentrevett/pytorch-seq2seq/issues/119",
-    "Rows of padded queries are not hidden, which worries a reader; only keys need to be.",
+    "bentrevett/pytorch-seq2seq/issues/119",
     layout=Layout(linears("fc_q", "fc_k", "fc_v", "fc_o"), inputs=3),
     takes=("padding", "pairs", "causal"),
     reported=True,
 )
 class OnlyKeysAreHidden(nn.Module):
+    """Rows of padded queries are not hidden, which worries a reader; only keys need to be."""
+
     def __init__(self, hid_dim, n_heads, dropout=0.1):
         super().__init__()
         self.n_heads, self.head_dim = n_heads, hid_dim // n_heads

@@ -14,14 +14,15 @@ CASES = Register(build)
 
 
 @CASES.right(
-    "https://github.com/karpathy/nanoGPT/issues/170",
-    "A lower triangle of ones is taken for the part that is hidden; what is filled is where it is zero.",
+    "karpathy/nanoGPT/issues/170",
     build=lambda cls: lambda d_model, n_heads: cls(SimpleNamespace(n_embd=d_model, n_head=n_heads, block_size=32)),
     layout=Layout(fused("c_attn", "c_proj"), is_causal=True),
     takes=(),
     reported=True,
 )
 class CausalSelfAttention(nn.Module):
+    """A lower triangle of ones is taken for the part that is hidden; what is filled is where it is zero."""
+
     def __init__(self, config):
         super().__init__()
         self.c_attn = nn.Linear(config.n_embd, 3 * config.n_embd)
@@ -56,12 +57,13 @@ def _conv1d(module):
 
 
 @CASES.right(
-    "https://github.com/huggingface/transformers/issues/311",
-    "A reader asks whether these should not be linear layers; they are, with the weight the other way round.",
+    "huggingface/transformers/issues/311",
     layout=Layout(matrices(_conv1d), mask="add", is_causal=True),
     takes=("padding",),
 )
 class TransposedWeights(nn.Module):
+    """A reader asks whether these should not be linear layers; they are, with the weight the other way round."""
+
     def __init__(self, nx, n_head, n_ctx=64):
         super().__init__()
         self.n_head, self.split_size = n_head, nx
@@ -82,14 +84,10 @@ class TransposedWeights(nn.Module):
         return self.c_proj(a.view(x.shape))
 
 
-@CASES.right(
-    "https://github.com/VITA-Group/TransGAN/issues/14",
-    "A reader asks why there is a projection after the values; it is W_O.",
-    layout=Layout(fused("qkv", "proj")),
-    takes=(),
-    reported=True,
-)
+@CASES.right("VITA-Group/TransGAN/issues/14", layout=Layout(fused("qkv", "proj")), takes=(), reported=True)
 class VisionAttention(nn.Module):
+    """A reader asks why there is a projection after the values; it is W_O."""
+
     def __init__(self, dim, num_heads=8, qkv_bias=False, attn_drop=0.1, proj_drop=0.1):
         super().__init__()
         self.num_heads, self.scale = num_heads, (dim // num_heads) ** -0.5
@@ -104,13 +102,14 @@ class VisionAttention(nn.Module):
 
 
 @CASES.right(
-    "https://github.com/Oneflow-Inc/libai/issues/146",
-    "Every head has its own q, k and v side by side in the fused layer; with another library's weights it differs.",
+    "Oneflow-Inc/libai/issues/146",
     layout=Layout(interleaved("query_key_value", "dense"), mask="numbers"),
     takes=("padding", "pairs", "causal"),
     reported=True,
 )
 class InterleavedHeads(nn.Module):
+    """Every head has its own q, k and v side by side in the fused layer; with another library's weights it differs."""
+
     def __init__(self, hidden_size, num_attention_heads):
         super().__init__()
         self.num_heads, self.head_size = num_attention_heads, hidden_size // num_attention_heads
@@ -131,12 +130,13 @@ class InterleavedHeads(nn.Module):
 
 
 @CASES.right(
-    "https://github.com/NVIDIA/TransformerEngine/issues/195",
-    "The sequence comes first, then the batch, with heads and samples folded for a batched product.",
+    "NVIDIA/TransformerEngine/issues/195",
     layout=Layout(interleaved("qkv", "proj"), order="sequence first", mask="hide"),
     takes=("padding", "pairs", "causal"),
 )
 class SequenceFirst(nn.Module):
+    """The sequence comes first, then the batch, with heads and samples folded for a batched product."""
+
     def __init__(self, hidden_size, num_attention_heads):
         super().__init__()
         self.np, self.hn = num_attention_heads, hidden_size // num_attention_heads
@@ -156,12 +156,13 @@ class SequenceFirst(nn.Module):
 
 
 @CASES.right(
-    "https://github.com/jsbaan/transformer-from-scratch/issues/1",
-    "The parts of the fused projection come in another order than their names say; it is a matter of names.",
+    "jsbaan/transformer-from-scratch/issues/1",
     layout=Layout(fused("qkv_proj", "o_proj", order="QVK"), mask="allow", is_causal=False),
     reported=True,
 )
 class QueriesValuesKeys(nn.Module):
+    """The parts of the fused projection come in another order than their names say; it is a matter of names."""
+
     def __init__(self, hidden_dim, num_heads):
         super().__init__()
         self.num_heads = num_heads
@@ -180,13 +181,14 @@ class QueriesValuesKeys(nn.Module):
 
 
 @CASES.right(
-    "https://github.com/openai/point-e/issues/75",
-    "Channels come before the length, convolutions of width 1 project, and the scale is on both sides.",
+    "openai/point-e/issues/75",
     layout=Layout(interleaved("qkv", "proj_out"), order="channels first"),
     takes=(),
     reported=True,
 )
 class ChannelsFirst(nn.Module):
+    """Channels come before the length, convolutions of width 1 project, and the scale is on both sides."""
+
     def __init__(self, channels, num_heads):
         super().__init__()
         self.num_heads = num_heads

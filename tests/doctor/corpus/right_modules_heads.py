@@ -13,8 +13,7 @@ CASES = Register(build)
 
 
 @CASES.right(
-    "https://github.com/lucidrains/imagen-pytorch/issues/255",
-    "One head of keys and values serves all queries; a reader takes it for a slip, and it is multi-query attention.",
+    "lucidrains/imagen-pytorch/issues/255",
     layout=Layout(
         matrices(
             lambda m: [
@@ -27,6 +26,8 @@ CASES = Register(build)
     reported=True,
 )
 class OneHeadOfKeys(nn.Module):
+    """One head of keys and values serves all queries; a reader takes it for a slip, and it is multi-query attention."""
+
     def __init__(self, dim, heads):
         super().__init__()
         self.heads, dim_head = heads, dim // heads
@@ -45,12 +46,11 @@ class OneHeadOfKeys(nn.Module):
 
 
 @CASES.right(
-    "https://github.com/pbloem/former/issues/8",
-    "Every head is as wide as the embedding; the author meant to do otherwise, but it is attention with wide heads.",
-    layout=Layout(linears("toqueries", "tokeys", "tovalues", "unifyheads")),
-    takes=(),
+    "pbloem/former/issues/8", layout=Layout(linears("toqueries", "tokeys", "tovalues", "unifyheads")), takes=()
 )
 class HeadsAsWideAsTheEmbedding(nn.Module):
+    """Every head is as wide as the embedding; the author meant to do otherwise, but it is attention with wide heads."""
+
     def __init__(self, emb, heads):
         super().__init__()
         self.emb, self.heads = emb, heads
@@ -71,8 +71,7 @@ class HeadsAsWideAsTheEmbedding(nn.Module):
 
 
 @CASES.right(
-    "https://github.com/tatp22/linformer-pytorch/issues/6",
-    "Two linear layers follow each other without anything between them; that is one linear layer, written as two.",
+    "tatp22/linformer-pytorch/issues/6",
     layout=Layout(
         matrices(
             lambda m: [
@@ -88,6 +87,8 @@ class HeadsAsWideAsTheEmbedding(nn.Module):
     reported=True,
 )
 class LinearAfterLinear(nn.Module):
+    """Two linear layers follow each other without anything between them; that is one linear layer, written as two."""
+
     def __init__(self, channels, nhead):
         super().__init__()
         self.dim = channels // nhead
@@ -112,14 +113,15 @@ class LinearAfterLinear(nn.Module):
 
 
 @CASES.right(
-    "https://github.com/awf/functional-transformer/issues/8",
-    "Heads are added, not concatenated; since each has a part of W_O of its own, this is the same.",
+    "awf/functional-transformer/issues/8",
     layout=Layout(
         matrices(lambda m: [*(W.permute(1, 0, 2).flatten(1) for W in (m.W_Q, m.W_K, m.W_V)), m.W_O.flatten(0, 1)])
     ),
     reported=True,
 )
 class ParametersByHead(nn.Module):
+    """Heads are added, not concatenated; since each has a part of W_O of its own, this is the same."""
+
     def __init__(self, d_model, n_heads):
         super().__init__()
         self.d_head = d_model // n_heads
@@ -140,13 +142,14 @@ class ParametersByHead(nn.Module):
 
 
 @CASES.right(
-    "https://github.com/huggingface/transformers/issues/999",
-    "Heads look like slices of the features; they are slices of the projections, here with a list of heads.",
+    "huggingface/transformers/issues/999",
     layout=Layout(heads_in_a_list("heads", "q", "k", "v", "output_linear")),
     takes=("padding", "pairs", "causal"),
     reported=True,
 )
 class OneModuleForEachHead(nn.Module):
+    """Heads look like slices of the features; they are slices of the projections, here with a list of heads."""
+
     class Head(nn.Module):
         def __init__(self, embed_dim, head_dim):
             super().__init__()

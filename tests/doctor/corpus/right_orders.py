@@ -10,12 +10,9 @@ from .case import Register
 CASES = Register()
 
 
-@CASES.right(
-    "https://github.com/Dao-AILab/flash-attention/issues/192",
-    "Padding is taken out: keys are gathered by the mask, and attention runs over what is left.",
-    takes=("padding", "pairs", "causal"),
-)
+@CASES.right("Dao-AILab/flash-attention/issues/192", takes=("padding", "pairs", "causal"))
 def gathered_keys(queries, keys, values, mask=None):
+    """Padding is taken out: keys are gathered by the mask, and attention runs over what is left."""
     mask = np.ones(1, bool) if mask is None else mask
     mask = np.broadcast_to(mask, (*queries.shape[:-1], keys.shape[-2]))
     out = np.zeros(queries.shape[:-1] + values.shape[-1:], queries.dtype)
@@ -28,12 +25,9 @@ def gathered_keys(queries, keys, values, mask=None):
     return out
 
 
-@CASES.right(
-    "https://github.com/jadore801120/attention-is-all-you-need-pytorch/issues/80",
-    "Heads are folded before the samples; a reader doubts that this is multi-head attention, and it is.",
-    reported=True,
-)
+@CASES.right("jadore801120/attention-is-all-you-need-pytorch/issues/80", reported=True)
 def heads_folded_before_samples(x, w_qs, w_ks, w_vs, fc, n_head, mask=None):
+    """Heads are folded before the samples; a reader doubts that this is multi-head attention, and it is."""
     sz_b, len_q, d_model = x.shape
     q, k, v = ((x @ w).reshape(sz_b, len_q, n_head, -1).transpose(2, 0, 1, 3).reshape(-1, len_q, d_model // n_head)
                for w in (w_qs, w_ks, w_vs))  # fmt: skip
@@ -45,12 +39,9 @@ def heads_folded_before_samples(x, w_qs, w_ks, w_vs, fc, n_head, mask=None):
     return output.transpose(1, 2, 0, 3).reshape(sz_b, len_q, -1) @ fc
 
 
-@CASES.right(
-    "https://github.com/karpathy/llm.c/pull/531",
-    "Keys times queries instead of queries times keys; the library counts columns first, so there was no bug.",
-    reported=True,
-)
+@CASES.right("karpathy/llm.c/pull/531", reported=True)
 def keys_times_queries(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    """Keys times queries instead of queries times keys; the library counts columns first, so there was no bug."""
     b, n, d = X.shape
     q, k, v = ((X @ W).reshape(b, n, n_heads, -1).transpose(0, 2, 3, 1) for W in (W_Q, W_K, W_V))  # tokens last
     scores = k.swapaxes(-1, -2) @ q / math.sqrt(d // n_heads)  # (batch, heads, keys, queries)
@@ -60,13 +51,9 @@ def keys_times_queries(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     return (v @ weights).reshape(b, d, n).transpose(0, 2, 1) @ W_O
 
 
-@CASES.right(
-    "https://github.com/PaddleJitLab/CUDATutorial/issues/69",
-    "The running sum is multiplied where a reader sees no reason for it; it follows the paper, block by block.",
-    takes=("is_causal",),
-    reported=True,
-)
+@CASES.right("PaddleJitLab/CUDATutorial/issues/69", takes=("is_causal",), reported=True)
 def blocks_with_a_running_mean(X, W_Q, W_K, W_V, W_O, n_heads, is_causal=False, block=4):
+    """The running sum is multiplied where a reader sees no reason for it; it follows the paper, block by block."""
     b, n, d = X.shape
     q, k, v = ((X @ W).reshape(b, n, n_heads, -1).transpose(0, 2, 1, 3) for W in (W_Q, W_K, W_V))
     m, mass, mean = np.full((b, n_heads, n, 1), -np.inf), np.zeros((b, n_heads, n, 1)), np.zeros_like(q)
@@ -81,12 +68,9 @@ def blocks_with_a_running_mean(X, W_Q, W_K, W_V, W_O, n_heads, is_causal=False, 
     return mean.transpose(0, 2, 1, 3).reshape(b, n, d) @ W_O
 
 
-@CASES.right(
-    "https://github.com/facebookresearch/esm/issues/57",
-    "Heads first, then columns, batch and rows; a reader asks for another softmax axis, but this is right.",
-    reported=True,
-)
+@CASES.right("facebookresearch/esm/issues/57", reported=True)
 def heads_first_batch_third(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    """Heads first, then columns, batch and rows; a reader asks for another softmax axis, but this is right."""
     batch, rows, dim = x.shape
     x = x.transpose(1, 0, 2)[:, None]  # rows, columns (one), batch, features
     q, k, v = ((x @ w).reshape(rows, 1, batch, num_heads, -1) for w in (w_q, w_k, w_v))
@@ -98,13 +82,9 @@ def heads_first_batch_third(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     return (context.reshape(rows, 1, batch, dim) @ w_o)[:, 0].transpose(1, 0, 2)
 
 
-@CASES.right(
-    "https://github.com/probml/pml-book/issues/707",
-    "Tokens are columns: the matrices stand on the left, and each column of weights adds up to one.",
-    takes=("padding", "pairs"),
-    reported=True,
-)
+@CASES.right("probml/pml-book/issues/707", takes=("padding", "pairs"), reported=True)
 def tokens_as_columns(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    """Tokens are columns: the matrices stand on the left, and each column of weights adds up to one."""
     outputs = []
     for b, sequence in enumerate(X):
         Z = sequence.T  # features by tokens
@@ -119,12 +99,9 @@ def tokens_as_columns(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     return np.stack(outputs)
 
 
-@CASES.right(
-    "https://github.com/SamLynnEvans/Transformer/issues/4",
-    "One projection cut into heads is said not to be the paper's; loops over heads and queries show that it is.",
-    reported=True,
-)
+@CASES.right("SamLynnEvans/Transformer/issues/4", reported=True)
 def plain_loops(X, W_Q, W_K, W_V, W_O, n_heads, mask=None, is_causal=False):
+    """One projection cut into heads is said not to be the paper's; loops over heads and queries show that it is."""
     batch, n, d = X.shape
     width = d // n_heads
     allowed = np.broadcast_to(True if mask is None else mask, (batch, n_heads, n, n))
@@ -142,12 +119,9 @@ def plain_loops(X, W_Q, W_K, W_V, W_O, n_heads, mask=None, is_causal=False):
     return context @ W_O
 
 
-@CASES.right(
-    "https://github.com/apple/axlearn/pull/842",
-    "Keys' heads are repeated next to themselves, as the first version did, for grouped queries.",
-    takes=("padding", "pairs"),
-)
+@CASES.right("apple/axlearn/pull/842", takes=("padding", "pairs"))
 def repeated_key_heads(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, mask=None):
+    """Keys' heads are repeated next to themselves, as the first version did, for grouped queries."""
     b, n, d = x.shape
     q = (x @ w_q).reshape(b, n, n_kv_heads, n_heads // n_kv_heads, -1)
     k, v = ((x @ w).reshape(b, n, n_kv_heads, -1) for w in (w_k, w_v))
