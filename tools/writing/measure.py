@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 FURTHER = re.compile(r"^## Further$", re.MULTILINE)
 FOLDED = re.compile(r"<!--.*?-->|<details.*?</details>", re.DOTALL)
-NAVIGATION = re.compile(r"^(?:Open in )?\[[^]]*\]\([^)]*\)(?: ·)?$", re.MULTILINE)  # a line that is a link only
+# The opening's lines that only say where to go: to other notebooks, and where this one opens.
+NAVIGATION = re.compile(r"^(?:Open in .*|\[[^]]*\]\([^)]*\)(?: ·(?: \[[^]]*\]\([^)]*\))?)*)$", re.MULTILINE)
 LINK = re.compile(r"\]\((https?://[^)]*|[^)]*)\)")
 FORMULA = re.compile(r"\$\$?[^$]+\$\$?")
 WORD = re.compile(r"[^\W_]+(?:['’\-.,][^\W_]+)*")
