@@ -143,8 +143,10 @@ def mistake_of(function):
     return Mistake(slug, message, spellings(function), getattr(function, "seen_in", None))
 
 
-def mistakes_in(module):
-    """Return a module's mistakes in their order: its functions, and the tuples of mistakes that stand between them.
+def mistakes_in(module, *slugs):
+    """Return a module's mistakes in their order, or those of these names.
+
+    They are its functions, and the tuples of mistakes that stand between them.
 
     Examples
     --------
@@ -158,7 +160,7 @@ def mistakes_in(module):
             found += value
         elif isinstance(value, FunctionType) and value.__module__ == module.__name__ and value.__doc__:
             found += [] if name.startswith("_") else [mistake_of(value)]
-    return tuple(found)
+    return tuple(mistake for mistake in found if not slugs or mistake.slug in slugs)
 
 
 def put_into(make, *steps):

@@ -2,7 +2,13 @@
 
 import numpy as np
 
-from mha_helpers.maths.attention import attention_scores, combine_heads, softmax, split_heads
+from mha_helpers.maths.attention import (
+    attention_scores,
+    combine_heads,
+    scaled_dot_product_attention,
+    softmax,
+    split_heads,
+)
 from mha_helpers.wrong.catalogue import pipeline
 
 WEIGHTS = 1  # the place of the weights among what attention returns
@@ -70,6 +76,15 @@ def attention_with(
         return mix(weights, scores, queries, keys, values), weights
 
     return wrong_attention
+
+
+def where_masked(wrong):
+    """Return attention that is wrong where there is a mask, as a masked attention of notebook 03."""
+
+    def attention(queries, keys, values, mask=None):
+        return (scaled_dot_product_attention if mask is None else wrong)(queries, keys, values, mask)
+
+    return attention
 
 
 def cut_straight(X, n_heads):

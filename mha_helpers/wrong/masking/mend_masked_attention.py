@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mha_helpers.maths import attention
-from mha_helpers.wrong.catalogue import also, made_of
+from mha_helpers.wrong.catalogue import also, made_of, mistakes_in
+from mha_helpers.wrong.masking import masked_attention
 from mha_helpers.wrong.steps import as_they_are, attention_with, normalised, replaced_by, zero_where_hidden
 
 
@@ -27,19 +27,6 @@ def mask_both_faults(queries, keys, values, mask):
     """Both faults are still there. Try scores that are all below -100, and a row of the mask that is False
     throughout."""
     return mend_masked_attention(queries, keys, values, mask)
-
-
-@made_of(attention_with())
-def mask_full_row_nan():
-    """-inf is lower than any score. But in a row that sees nothing you subtract -inf from -inf, or divide 0 by 0, and
-    neither gives a number. Such a row must end up with zeros."""
-
-
-@attention_with("hide")
-def mask_full_row_uniform(scores, mask):
-    """No score lies below the number that you hide with. But a row that sees nothing shares out its attention evenly
-    among keys that are hidden. It must end up with zeros."""
-    return np.where(mask, scores, LOWEST)
 
 
 @made_of(
@@ -67,20 +54,11 @@ def mask_lower_number(scores, mask, number=-1e3):
     return np.where(mask, scores, number)
 
 
-@also(attention_with(hide=replaced_by(0), clear=zero_where_hidden))
-@attention_with("hide")
-def mask_score_zero(scores, mask):
-    """You set hidden scores to 0. But e^0 is 1, not 0: a hidden key still takes its share from the visible ones. Only
-    -np.inf lies below every score."""
-    return np.where(mask, scores, 0)
-
-
-@attention_with("clear", hide=lambda scores, mask: scores)
-def mask_after_softmax(weights, mask):
-    """You hide after the softmax, and what the hidden keys had been given is lost. Hide before it."""
-    return weights * mask
-
-
-def mask_inverted(queries, keys, values, mask):
-    """You hide what may be seen. True means "may attend", so in np.where(mask, scores, ...) the scores come first."""
-    return attention.masked_attention(queries, keys, values, ~mask)
+EARLIER = mistakes_in(
+    masked_attention,
+    "mask-full-row-nan",
+    "mask-full-row-uniform",
+    "mask-score-zero",
+    "mask-after-softmax",
+    "mask-inverted",
+)

@@ -28,6 +28,7 @@ from mha_helpers.wrong.steps import (
     reversed_heads,
     root,
     swap,
+    where_masked,
 )
 
 
@@ -404,30 +405,20 @@ def mha_mask_ignored(queries, keys, values, mask):
     return scaled_dot_product_attention(queries, keys, values)
 
 
-def _masked_by(wrong):
-    """Return multi-head attention with a wrong masked attention of notebook 03 in each head."""
-    return _layer(
-        attend=lambda *heads_and_mask: (scaled_dot_product_attention if heads_and_mask[3] is None else wrong)(
-            *heads_and_mask
-        )
-    )
-
-
-_SLUGS = (
-    "mask-inverted",
-    "mask-score-zero",
-    "mask-full-row-nan",
-    "mask-full-row-uniform",
-    "mask-full-row-unmasked",
-    "mask-after-softmax",
-    "mask-added-boolean",
-    "mask-zero-times-inf",
-    "mask-transposed",
-)
 EARLIER = tuple(
-    inside(_masked_by, mistake, "Inside your heads: ", WEIGHTS)
-    for mistake in mistakes_in(in_notebook_03)
-    if mistake.slug in _SLUGS
+    inside(lambda wrong: _layer(attend=where_masked(wrong)), mistake, "Inside your heads: ", WEIGHTS)
+    for mistake in mistakes_in(
+        in_notebook_03,
+        "mask-inverted",
+        "mask-score-zero",
+        "mask-full-row-nan",
+        "mask-full-row-uniform",
+        "mask-full-row-unmasked",
+        "mask-after-softmax",
+        "mask-added-boolean",
+        "mask-zero-times-inf",
+        "mask-transposed",
+    )
 )
 
 

@@ -2,7 +2,8 @@
 
 from mha_helpers.maths import attention
 from mha_helpers.maths.attention import softmax
-from mha_helpers.wrong.catalogue import maker
+from mha_helpers.wrong.catalogue import maker, mistakes_in
+from mha_helpers.wrong.scaling import scaled_dot_product_attention as in_notebook_02
 
 
 def mend_scaled_attention(queries, keys, values):
@@ -40,33 +41,6 @@ def scale_axis_from_front(queries, keys):
     return queries.shape[1] ** 0.5
 
 
-@_divided_by
-def scale_n_keys(queries, keys):
-    """You divide by the root of the number of keys. A score is a sum over features, so it's their number that
-    counts."""
-    return keys.shape[-2] ** 0.5
-
-
-@_divided_by
-def scale_n_queries(queries, keys):
-    """You divide by the root of the number of queries. A score is a sum over features, so it's their number that
-    counts."""
-    return queries.shape[-2] ** 0.5
-
-
-@_divided_by
-def scale_no_root(queries, keys):
-    """You divide by the width itself. Scores spread like its root."""
-    return queries.shape[-1]
-
-
-@_divided_by
-def scale_constant(queries, keys):
-    """You always divide by 2, which is right for a width of 4 only."""
-    return 2
-
-
-@_divided_by
-def scale_missing(queries, keys):
-    """Now nothing is divided at all."""
-    return 1
+EARLIER = mistakes_in(
+    in_notebook_02, "scale-n-keys", "scale-n-queries", "scale-no-root", "scale-constant", "scale-missing"
+)

@@ -4,7 +4,8 @@ import itertools
 
 import numpy as np
 
-from mha_helpers.wrong.catalogue import also, maker
+from mha_helpers.wrong.catalogue import also, maker, mistakes_in
+from mha_helpers.wrong.self_attention import dot_product_attention
 from mha_helpers.wrong.steps import normalised
 
 
@@ -97,30 +98,6 @@ def softmax_while_dividing(powers):
     return powers
 
 
-@_dividing
-def softmax_global(powers):
-    """You divide by the sum of the whole matrix. Each query shares out its own attention: divide each row by its own
-    sum."""
-    return normalised(powers, None)
-
-
-@_dividing
-def softmax_not_normalised(powers):
-    """Now nothing is divided, and the rows don't sum to 1."""
-    return powers
-
-
-def scores_keys_by_queries(queries, keys, values):
-    """Now your rows are the keys: weights[i, j] says how much query j attends to key i. The scores were right as they
-    stood, queries[i] @ keys[j]."""
-    weights = np.zeros((len(queries), len(keys)))
-    for i, j in np.ndindex(weights.shape):
-        weights[i, j] = np.exp(queries[j] @ keys[i])
-    return normalised(weights) @ values, normalised(weights)
-
-
-@_dividing
-def softmax_keepdims(powers):
-    """The row sums are right, but NumPy lines them up with the columns. `keepdims=True` keeps each sum beside its
-    row."""
-    return powers / powers.sum(axis=1)
+EARLIER = mistakes_in(
+    dot_product_attention, "scores-keys-by-queries", "softmax-global", "softmax-not-normalised", "softmax-keepdims"
+)

@@ -2,9 +2,11 @@
 
 import numpy as np
 
-from mha_helpers.maths.attention import softmax
-from mha_helpers.wrong.catalogue import also
-from mha_helpers.wrong.steps import swap
+from mha_helpers.maths.attention import scaled_dot_product_attention
+from mha_helpers.wrong import in_each_head
+from mha_helpers.wrong.catalogue import also, inside, maker, mistakes_in, pipeline, put_into
+from mha_helpers.wrong.masking import masked_attention as in_notebook_03
+from mha_helpers.wrong.steps import attention_with, where_masked
 
 
 def _tiled(array, n_heads):
@@ -33,9 +35,7 @@ def _averaged(array, n_heads):
 def _attend(
     share_keys=_repeated,
     share_values=_repeated,
-    scale=lambda queries, n_kv_heads: queries.shape[-1] ** -0.5,
-    masked=lambda scores, mask: scores if mask is None else np.where(mask, scores, -np.inf),
-    weigh=softmax,
+    attend=scaled_dot_product_attention,
     prepare=lambda queries, n_kv_heads: queries,
     finish=lambda array, n_kv_heads: array,
 ):
@@ -45,9 +45,24 @@ def _attend(
         n_kv_heads = keys.shape[-3]
         queries = prepare(queries, n_kv_heads)
         n_heads = queries.shape[-3]
-        scores = queries @ swap(share_keys(keys, n_heads)) * scale(queries, n_kv_heads)
-        weights = weigh(masked(scores, mask))
-        return finish(weights @ share_values(values, n_heads), n_kv_heads), finish(weights, n_kv_heads)
+        context, weights = attend(queries, share_keys(keys, n_heads), share_values(values, n_heads), mask)
+        return finish(context, n_kv_heads), finish(weights, n_kv_heads)
+
+    return wrong_attention
+
+
+@pipeline
+def _in_each_head(**steps):
+    """Return grouped attention with a step of the attention in each head done in another way."""
+    return _attend(attend=attention_with(**steps))
+
+
+@maker
+def _scaled_by(factor):
+    """Return grouped attention whose scores are multiplied by factor(queries, keys), before anything is shared."""
+
+    def wrong_attention(queries, keys, values, mask=None):
+        return _in_each_head(factor=lambda *shared: factor(queries, keys))(queries, keys, values, mask)
 
     return wrong_attention
 
@@ -75,12 +90,6 @@ def _one_query_a_group(change):
 def _mean_in_the_end(array, n_kv_heads):
     groups = array.reshape(*array.shape[:-3], n_kv_heads, -1, *array.shape[-2:])
     return groups.mean(axis=-3)
-
-
-def _masked_late(queries, keys, values, mask):
-    _, weights = _attend()(queries, keys, values)
-    weights = weights if mask is None else weights * mask
-    return weights @ _repeated(values, queries.shape[-3]), weights
 
 
 @also(_attend(_picked(lambda i, n, n_kv: i % n_kv), _tiled))
@@ -160,47 +169,30 @@ def grouped_reversed(queries, keys, values, mask=None):
     return _attend(*[lambda array, n: _repeated(array[..., ::-1, :, :], n)] * 2)(queries, keys, values, mask)
 
 
-def scale_missing(queries, keys, values, mask=None):
-    """The scores aren't divided by sqrt(d_head)."""
-    return _attend(scale=lambda queries, n_kv: 1.0)(queries, keys, values, mask)
+SCALES = put_into(_in_each_head("factor"), in_each_head.scale_missing)
+SOFTMAXES = put_into(_in_each_head("weigh"), in_each_head.softmax_over_queries)
 
 
+@_scaled_by
 @also(
-    _attend(scale=lambda queries, n_kv: queries.shape[-3] ** -0.5),
-    _attend(scale=lambda queries, n_kv: (queries.shape[-3] * queries.shape[-1]) ** -0.5),
-    _attend(scale=lambda queries, n_kv: (n_kv * queries.shape[-1]) ** -0.5),
-    _attend(scale=lambda queries, n_kv: (queries.shape[-3] // n_kv * queries.shape[-1]) ** -0.5),
+    lambda queries, keys: queries.shape[-3] ** -0.5,
+    lambda queries, keys: (queries.shape[-3] * queries.shape[-1]) ** -0.5,
+    lambda queries, keys: (keys.shape[-3] * queries.shape[-1]) ** -0.5,
+    lambda queries, keys: (queries.shape[-3] // keys.shape[-3] * queries.shape[-1]) ** -0.5,
 )
-def grouped_scale(queries, keys, values, mask=None):
+def grouped_scale(queries, keys):
     """The scores are divided by the square root of another number than a head's width. Sharing changes nothing about
     it: divide by sqrt(d_head), queries.shape[-1]."""
-    return _attend(scale=lambda queries, n_kv: n_kv**-0.5)(queries, keys, values, mask)
+    return keys.shape[-3] ** -0.5
 
 
-def softmax_over_queries(queries, keys, values, mask=None):
-    """The softmax runs over the queries. Each query shares out its attention over the keys, the last axis."""
-    return _attend(weigh=lambda scores: swap(softmax(swap(scores))))(queries, keys, values, mask)
-
-
-def grouped_softmax_over_heads(queries, keys, values, mask=None):
+@_in_each_head("weigh")
+def grouped_softmax_over_heads(scores):
     """The softmax runs over the heads. Each head shares out its own attention over the keys, the last axis."""
-    return _attend(weigh=lambda scores: np.moveaxis(softmax(np.moveaxis(scores, -3, -1)), -1, -3))(
-        queries, keys, values, mask
-    )
+    return in_each_head.over(scores, -3)
 
 
-def mask_ignored(queries, keys, values, mask=None):
-    """The mask isn't used. Pass it on to the attention, as it is: it has no head axis to repeat."""
-    return _attend(masked=lambda scores, mask: scores)(queries, keys, values, mask)
-
-
-def mask_inverted(queries, keys, values, mask=None):
-    """What may be attended to is hidden, and what is hidden is attended to. True means: may attend."""
-    return _attend(masked=lambda scores, mask: scores if mask is None else np.where(mask, -1e9, scores))(
-        queries, keys, values, mask
-    )
-
-
-def mask_after_softmax(queries, keys, values, mask=None):
-    """The mask is applied after the softmax, so the rows no longer sum to 1. Mask the scores."""
-    return _masked_late(queries, keys, values, mask)
+EARLIER = tuple(
+    inside(lambda wrong: _attend(attend=where_masked(wrong)), mistake)
+    for mistake in mistakes_in(in_notebook_03, "mask-ignored", "mask-inverted", "mask-after-softmax")
+)
