@@ -167,7 +167,6 @@ def softmax_twice(logits, *, temperature=1.0, top_k=None):
 
 @_either_way
 @_with_k
-@also(lambda logits, kept: softmax(logits * kept))
 def top_k_logit_zero(logits, kept):
     """You set the others' logits to 0. But e^0 is 1: they stay possible, and may even become likelier. A logit that
     must not count is -inf."""

@@ -6,14 +6,6 @@ from mha_helpers.maths.attention import softmax
 from mha_helpers.wrong.catalogue import also
 
 
-def _notes(E, W_V0, W_O0):
-    return E @ W_V0 @ W_O0
-
-
-def _scaled(scores, W):
-    return scores / np.sqrt(W.shape[1])
-
-
 def ov_transposed(E, W_V, W_O, U):
     """The table lies on its side. Row i is the token that is attended to, column j the token whose logit changes."""
     return (E @ W_V @ W_O @ U).T
@@ -26,7 +18,6 @@ def ov_no_value(E, W_V, W_O, U):
     return E @ U
 
 
-@also(lambda E, W_V, W_O, U: E @ (W_V @ W_O).T @ U)
 def ov_matrices_transposed(E, W_V, W_O, U):
     """A matrix is used on its side. Rows are multiplied from the right, by W_V and W_O as they are."""
     return E @ W_O.T @ W_V.T @ U

@@ -128,7 +128,6 @@ def _rows_of_a_neighbour(heads, W_O, step):
 
 
 @also(
-    lambda heads, W_O: _rows_of_a_neighbour(heads, W_O, -1),
     lambda heads, W_O: heads @ np.roll(_blocks(heads, W_O), 1, axis=0),
     lambda heads, W_O: heads @ np.roll(_blocks(heads, W_O), -1, axis=0),
 )

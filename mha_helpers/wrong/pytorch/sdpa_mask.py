@@ -100,7 +100,6 @@ def sdpa_batch_as_queries(attention_mask, n_new):
     return _right(attention_mask, n_new).swapaxes(0, 1)
 
 
-@also(lambda attention_mask, n_new: _right(attention_mask, n_new).astype(int))
 def sdpa_float(attention_mask, n_new):
     """The pattern is right, but it is made of 1 and 0. PyTorch takes booleans for a mask, but adds numbers to the
     scores: 1 and 0 would hide nothing, without a word. Return booleans."""

@@ -70,7 +70,6 @@ def search_lowest(shifts, n_searched):
 
 @also(
     _search(choose=lambda shifts, n: shifts[0].argmax()),
-    _search(choose=lambda shifts, n: np.unravel_index(shifts[:n].argmax(), shifts[:n].shape)[1]),
 )
 def search_one_sentence(shifts, n_searched):
     """You choose the head with the largest shift in a single sentence. Average over the sentences first."""

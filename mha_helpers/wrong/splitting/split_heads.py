@@ -81,7 +81,6 @@ def _second_axis_sliced(X, n_heads):
 
 @also(
     _second_axis_sliced,
-    lambda X, n_heads: np.stack(_second_axis_sliced(X, n_heads), axis=-3),
     lambda X, n_heads: np.stack(np.split(X, n_heads, axis=1)),
     lambda X, n_heads: np.stack(np.hsplit(X, n_heads), axis=-3),
 )

@@ -92,7 +92,6 @@ def _mean_in_the_end(array, n_kv_heads):
     return groups.mean(axis=-3)
 
 
-@also(_attend(_picked(lambda i, n, n_kv: i % n_kv), _tiled))
 def kv_heads_tiled(queries, keys, values, mask=None):
     """You line the shared heads up as 0, 1, 0, 1, so that neighbouring query heads get different ones. A group stands
     side by side: 0, 0, 1, 1. Repeat each head before the next one comes."""

@@ -47,7 +47,6 @@ def rope_values_rotated(queries, keys, values, n_old):
     return _placed(_from_old, _from_0, _from_0)(queries, keys, values, n_old)
 
 
-@also(_placed(_from_old, _from_old))
 def rope_start_forgotten(queries, keys, values, n_old):
     """Queries and keys are rotated from the same place, as if the first new query stood beside the first key. But n_old
     tokens came before it: rotate(queries, start=n_old), and the keys from 0."""

@@ -83,7 +83,6 @@ def rope_halves(X, start=0):
     return _turned(cut=_halves, join=_side_by_side)(X, start)
 
 
-@also(_other_angles(lambda m, start: -(start + m)))
 def rope_other_way(X, start=0):
     """You turn the other way: the minus stands in the wrong line. First x cos - y sin, then x sin + y cos."""
     return _turned(turn=lambda x, y, cos, sin: (x * cos + y * sin, y * cos - x * sin))(X, start)
@@ -151,7 +150,6 @@ def rope_one_angle(X, start=0):
     _other_angles(exponent=lambda pair, d: -2 * pair / d),
     _other_angles(exponent=lambda pair, d: 2 * (pair + 1) / d),
     _other_angles(exponent=lambda pair, d: pair / max(d // 2 - 1, 1)),
-    _other_angles(base=100.0),
     _other_angles(base=1_000.0),
     _other_angles(base=500_000.0),
 )
