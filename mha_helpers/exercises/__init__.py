@@ -4,6 +4,7 @@
 `exercises.keep_results()` keeps what they say in a file, for a learner who asks for it.
 """
 
+from dataclasses import replace
 from importlib import import_module
 
 from mha_helpers.exercises.engine import recall
@@ -77,7 +78,6 @@ for _folder, _names in EXERCISES.items():
         __all__ += [_name]
     for _name, _found in vars(import_module(f"{__name__}.{_folder}.predictions")).items():
         if isinstance(_found, Prediction):
-            _found.name = _name
-            globals()[_name] = _found
+            globals()[_name] = replace(_found, name=_name)
             __all__ += [_name]
 monkeypatches.remember("mha_helpers")

@@ -10,7 +10,7 @@ import functools
 import inspect
 import io
 import textwrap
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from mha_helpers.exercises.moved_numbers import moved_number
 from mha_helpers.judge.source import same_code
 from mha_helpers.judge.task import Case, Task
 from mha_helpers.judge.verdict import Verdict, judge, our_fault_if_it_stops
-from mha_helpers.learner import kept_answers, results
+from mha_helpers.learner import kept_answers, results, session
 
 __all__ = ["Case", "Exercise", "Result", "recall", "source_of"]
 
@@ -61,7 +61,7 @@ class Result(Shown):
         return Panel(tone, self.heading or heading, paragraphs, folds=folds)
 
 
-@dataclass(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Exercise(Task):
     """A function for the learner to write: a task, with what helps on the way.
 
@@ -75,7 +75,7 @@ class Exercise(Task):
         The solution to show where the reference does more than the exercise asks.
     given : callable, optional
         For a repair: the wrong function that stands in the notebook's cell, to be found wrong and fixed.
-    name : str, optional
+    called : str, optional
         What it is called in `mha_helpers.exercises`, where that is not the function's own name.
     """
 
@@ -83,12 +83,12 @@ class Exercise(Task):
     on_success: str
     model_answer: object = None
     given: object = None
-    name: str = ""
-    hints_shown: int = field(default=0, init=False)
-    _failing: Case | None = field(default=None, init=False, repr=False)
+    called: str = ""
 
-    def __post_init__(self):
-        self.name = self.name or self.reference.__name__
+    @property
+    def name(self):
+        """What it is called in `mha_helpers.exercises`."""
+        return self.called or self.reference.__name__
 
     def with_mistake(self, slug):
         """Return the exercise's function with one of its catalogued mistakes in it.
@@ -139,7 +139,7 @@ class Exercise(Task):
         'softmax-no-exp'
         """
         verdict = self._judged(function)
-        self._failing = verdict.case
+        session.failing_cases[self.name] = verdict.case
         results.keep(self.name, verdict.status, verdict.mistake)
         if verdict.status == "correct":
             kept_answers.keep(self.name, function)
@@ -191,9 +191,14 @@ class Exercise(Task):
         softmax: the course's own, as yours is not written yet
         """
         with contextlib.redirect_stdout(io.StringIO()):
-            status = self._judged(function).status
+            verdict = self._judged(function)
+        status = "broken" if verdict.broken else verdict.status
         theirs = status == "correct" and function is not self.reference
-        why = {"not attempted": ", as yours is not written yet", "wrong": ", as yours is not right yet"}.get(status, "")
+        why = {
+            "not attempted": ", as yours is not written yet",
+            "wrong": ", as yours is not right yet",
+            "broken": f". {verdict.message}",
+        }.get(status, "")
         name = self.reference.__name__
         print(f"{name}: yours" if theirs else f"{name}: the course's own{why}")
         if status == "not attempted" and (answer := kept_answers.kept(self.name)):
@@ -224,11 +229,11 @@ class Exercise(Task):
             why = f"stopped with {type(error).__name__}: {error}"
         else:
             with contextlib.redirect_stdout(io.StringIO()):
-                status = self._judged(function).status
-            if status == "correct":
+                verdict = self._judged(function)
+            if verdict.status == "correct":
                 print(f"{name}: yours of {answer.since}")
                 return self._in_arrays(function)
-            why = "is not right any more"
+            why = f"can't be checked. {verdict.message}" if verdict.broken else "is not right any more"
         print(f"{name}: the course's own, as yours of {answer.since} {why}")
         return self.reference
 
@@ -261,10 +266,11 @@ class Exercise(Task):
         >>> exercises.causal_mask.failing_case()
         {'n': 4}
         """
-        if self._failing is None:
+        case = session.failing_cases.get(self.name)
+        if case is None:
             asked = f"exercises.{self.name}.check({self.reference.__name__})"
             raise ValueError(f"the last check found nothing wrong, or there was none; run {asked}")
-        return self._failing.copy()
+        return case.copy()
 
     def hint(self):
         """Show the next hint; after the last one, the last again.
@@ -273,10 +279,10 @@ class Exercise(Task):
         -------
         Note
         """
-        self.hints_shown = min(self.hints_shown + 1, len(self.hints))
-        heading = f"Hint {self.hints_shown} of {len(self.hints)}"
-        paragraphs = (self.hints[self.hints_shown - 1],)
-        if self.hints_shown == len(self.hints):
+        shown = session.hints_shown[self.name] = min(session.hints_shown[self.name] + 1, len(self.hints))
+        heading = f"Hint {shown} of {len(self.hints)}"
+        paragraphs = (self.hints[shown - 1],)
+        if shown == len(self.hints):
             paragraphs += (f"That was the last hint; exercises.{self.name}.solution() shows one solution.",)
         return Note(Panel("info", heading, paragraphs))
 
@@ -312,8 +318,7 @@ def recall(exercise):
     >>> recall(exercises.softmax).name
     'recall_softmax'
     """
-    name = f"recall_{exercise.name}"
-    return replace(exercise, name=name, on_success="You still have it. On you go.")
+    return replace(exercise, called=f"recall_{exercise.name}", on_success="You still have it. On you go.")
 
 
 def source_of(function):

@@ -1,10 +1,10 @@
 """Questions that take a committed answer before they show the result."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from mha_helpers.drawing.panel import Panel, Shown
-from mha_helpers.learner import results
+from mha_helpers.learner import results, session
 
 # What results call it: the words are those of the exercises.
 STATUSES = {"not answered": "not attempted", "right": "correct", "not quite": "wrong"}
@@ -33,7 +33,7 @@ class Evidence(NamedTuple):
     picture: object = None
 
 
-@dataclass
+@dataclass(frozen=True)
 class Prediction:
     """A question about what is not shown yet.
 
@@ -54,8 +54,7 @@ class Prediction:
     reactions: dict
     evidence: object
     shown_when_wrong: bool = True
-    first_answer: str | None = field(default=None, init=False)
-    name: str = field(default="(unnamed)", init=False)  # given by the registry
+    name: str = "(unnamed)"  # given by the registry
 
     def commit(self, answer):
         """Show the evidence, once there is an answer, and speak to the answer.
@@ -90,13 +89,12 @@ class Prediction:
             wish = f"{answer!r} is not one of the options; set answer to {options}."
             return Reply("not answered", Panel("neutral", "Not answered yet", (wish,)))
         answer = known[answer.strip().casefold()]
-        if self.first_answer is None:
-            self.first_answer = answer
+        first = session.first_answers.setdefault(self.name, answer)
         is_right = answer == self.right
         verdict = "Right" if is_right else "Not quite"
         heading = f'{verdict}: you committed to "{answer}"'
-        if answer != self.first_answer:
-            heading = f'{verdict}: "{answer}"; you first committed to "{self.first_answer}"'
+        if answer != first:
+            heading = f'{verdict}: "{answer}"; you first committed to "{first}"'
         shown = self._shown() if is_right or self.shown_when_wrong else Evidence("")
         panel = Panel("good" if is_right else "bad", heading, (self.reactions[answer],), *shown)
         return Reply("right", panel) if is_right else Reply("not quite", panel, mistake=answer)

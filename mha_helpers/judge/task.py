@@ -68,7 +68,7 @@ class Trial:
         return bool(self.given.arrays and self.wanted.arrays) and same_shapes(self.given, self.wanted)
 
 
-@dataclass(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Task:
     """What a function is judged by.
 

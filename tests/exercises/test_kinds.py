@@ -9,6 +9,7 @@ from mha_helpers import attention, exercises
 from mha_helpers.drawing import figures
 from mha_helpers.exercises.engine import recall, source_of
 from mha_helpers.exercises.prediction import Evidence
+from mha_helpers.learner import session
 
 SOFTMAX = attention.softmax
 
@@ -18,19 +19,20 @@ def no_exp(scores):
 
 
 def test_a_warm_up_is_the_same_check_under_a_name_of_its_own():
-    warm_up, shown_before = recall(exercises.softmax), exercises.softmax.hints_shown
+    warm_up = recall(exercises.softmax)
+    session.hints_shown.clear()
     assert warm_up.check(no_exp).mistake == "softmax-no-exp"
     assert "exercises.recall_softmax.hint()" in repr(warm_up.check(...))
     assert warm_up.check(SOFTMAX).message.startswith("softmax is right on")
     assert warm_up.solution().source == exercises.softmax.solution().source
     assert "memory" not in warm_up.check(SOFTMAX).next_step  # some notebooks ask to paste it
     warm_up.hint()
-    assert exercises.softmax.hints_shown == shown_before
+    assert session.hints_shown == {"recall_softmax": 1}
 
 
 @pytest.fixture
 def repair():
-    return dataclasses.replace(exercises.softmax, name="repair_softmax", given=no_exp)
+    return dataclasses.replace(exercises.softmax, called="repair_softmax", given=no_exp)
 
 
 def test_a_function_to_repair_is_not_attempted_while_it_is_as_given(repair):

@@ -13,6 +13,7 @@ from nbclient import NotebookClient
 from nbformat import v4
 
 from mha_helpers import attention, exercises
+from mha_helpers.exercises.output_projection import exit_test
 from mha_helpers.judge import time_limit
 from mha_helpers.learner.answer import call_safely
 
@@ -29,6 +30,22 @@ def test_a_fault_of_the_checks_own_is_not_blamed_on_the_learner():
     assert repr(result).startswith("This check is broken")
     assert "KeyError: 'd_model'" in result.message
     assert "a mistake in the course and says nothing about your function" in result.message
+
+
+def stops(*arguments):
+    raise MemoryError
+
+
+def test_a_check_that_cannot_run_calls_no_answer_wrong_or_not_written(capsys, monkeypatch):
+    exercise = dataclasses.replace(exercises.softmax, reference=stops)
+    assert exercise.yours_or_ours(attention.softmax) is stops
+    said = capsys.readouterr().out
+    assert "The check itself stopped" in said
+    assert "yours is not" not in said
+    monkeypatch.setattr(exit_test, "exercise", dataclasses.replace(exercises.multi_head_attention, reference=stops))
+    test = exercises.exit_test(seed=1)
+    assert repr(test.check("memory", attention.multi_head_attention)).startswith("This check is broken")
+    assert test.tries["memory"] == 0
 
 
 @pytest.mark.parametrize("name", EXERCISES)

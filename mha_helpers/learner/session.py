@@ -1,0 +1,10 @@
+"""What a learner has met since the kernel started, by the name of an exercise or a prediction.
+
+None of it goes to disk: a new kernel begins with the first hint.
+"""
+
+from collections import Counter
+
+hints_shown = Counter()
+failing_cases = {}  # on which the last check went wrong; None where there is none
+first_answers = {}  # to predictions: what was committed first
