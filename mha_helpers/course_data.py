@@ -1,12 +1,17 @@
-"""Finding the course's data, in the repository and in an installed package alike."""
+"""Finding the course's data, in the repository, in an installed package and in a browser alike."""
 
+import os
 from pathlib import Path
+
+# Set in the edition for the browser: where its data are, which come when they are first asked for.
+URL = "MHA_DATA_URL"
 
 
 def data_path(name):
     """Return the path of one of the course's data files.
 
-    In the repository `data/` stands beside the package; in an installed wheel, inside it.
+    In the repository `data/` stands beside the package; in an installed wheel, inside it. In a browser the file is
+    fetched from the site that the notebook came from.
 
     Parameters
     ----------
@@ -20,7 +25,7 @@ def data_path(name):
     Raises
     ------
     ValueError
-        If neither place has such a file.
+        If no place has such a file.
 
     Examples
     --------
@@ -31,5 +36,26 @@ def data_path(name):
     for folder in (package / "data", package.parent / "data"):
         if (folder / name).is_file():
             return folder / name
+    if URL in os.environ:
+        return _fetched(name, package / "data" / name)
     remedy = "take it: python -m tools refresh" if name.startswith("labs/") else "install mha_helpers again"
     raise ValueError(f"no data file {name!r} beside or inside the package; {remedy}")
+
+
+def _fetched(name, path):
+    """Fetch a file in the browser's worker, which may wait for an answer, and put it where the next ask looks."""
+    from js import XMLHttpRequest
+    from pyodide.ffi import JsException
+
+    request = XMLHttpRequest.new()
+    request.open("GET", f"{os.environ[URL]}/{name}", False)
+    request.responseType = "arraybuffer"
+    try:
+        request.send()
+    except JsException as error:
+        raise ValueError(f"the data file {name!r} did not come ({error}); is there a network? Try again") from None
+    if request.status != 200:
+        raise ValueError(f"the site has no data file {name!r} (it answers {request.status}); reload the page")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(request.response.to_bytes())
+    return path

@@ -83,6 +83,6 @@ def _requirements():
     for name in ("jupyterlab", "numpy", "ipywidgets", "tokenizers"):
         try:
             lines.append(f"{name}=={metadata.version(name)}\n")
-        except metadata.PackageNotFoundError:  # Colab has no JupyterLab
+        except metadata.PackageNotFoundError:  # Colab has no JupyterLab, a browser no tokenizers
             lines.append(f"{name}\n")
     return "".join(lines)

@@ -4,7 +4,6 @@ An asker is a function of an `Asking` that yields `Finding`, `Note`, `Untested` 
 need to know it returns. It writes nothing down: the examination does.
 """
 
-import time
 from dataclasses import dataclass
 
 from ..judge.compare import fits
@@ -12,6 +11,7 @@ from ..judge.stages import RIGHT, compute
 from ..wrong.forms.masks import ALWAYS_CAUSAL
 from ..wrong.names import WORDS, WRONG
 from . import search
+from .calling import thread_time
 from .report import Finding
 
 SECONDS = 9.0  # for one report
@@ -67,9 +67,9 @@ class Asking:
     def __init__(self, subject):
         self.subject = subject
         # On this thread's own time: what is found doesn't depend on how busy the machine is.
-        self.deadline = time.thread_time() + SECONDS
-        self.search_until = time.thread_time() + SEARCH_SECONDS
-        self.read_until = time.thread_time() + READ_SECONDS
+        self.deadline = thread_time() + SECONDS
+        self.search_until = thread_time() + SEARCH_SECONDS
+        self.read_until = thread_time() + READ_SECONDS
         self.known = None
         self.found = ()  # the findings so far
         self.calls = 0
@@ -85,7 +85,7 @@ class Asking:
 
     @property
     def in_time(self):
-        return time.thread_time() < self.deadline
+        return thread_time() < self.deadline
 
     def hear(self, layout, question, how=None):
         self.calls += 1

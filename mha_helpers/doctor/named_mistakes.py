@@ -1,6 +1,5 @@
 """What explains the plain calls of something that isn't right: mistakes with names, or where it shows."""
 
-import time
 from dataclasses import dataclass
 
 from ..judge.compare import fits
@@ -10,6 +9,7 @@ from ..wrong.forms.masks import ALWAYS_CAUSAL, BUILT_IN
 from ..wrong.names import LEAK, WRONG
 from . import where_it_shows
 from .asking import CannotTell, Untested
+from .calling import thread_time
 from .search import explanations
 from .understood import Understood, failures, settled
 
@@ -85,7 +85,7 @@ class _Explaining:
             forms = forms + self.asking.subject.more_forms()
             together, whole = [], True
             for start in self._starts(one, forms, right):
-                if time.thread_time() > self.asking.search_until:
+                if thread_time() > self.asking.search_until:
                     whole = False
                     break
                 if start is None and together:

@@ -1,11 +1,10 @@
 """Calls without a mask: the layout in which they are right, or else the mistakes that explain them."""
 
-import time
-
 from ..judge.compare import equal, fits
 from ..judge.stages import RIGHT, compute
 from . import named_mistakes, side_effects
 from .asking import CannotTell, Untested
+from .calling import thread_time
 from .understood import Understood, is_a_failure, settled
 
 
@@ -42,7 +41,7 @@ def _right_in(asking, layouts, answering, errors):
     """The first layout in which the plain calls are right; the others are added to those that answer or stop."""
     subject = asking.subject
     for layout in layouts:
-        if not layout.usual and time.thread_time() > asking.read_until:
+        if not layout.usual and thread_time() > asking.read_until:
             break
         heard = asking.hear(layout, subject.plain_questions(layout)[0])
         if heard.output is None:

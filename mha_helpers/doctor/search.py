@@ -1,13 +1,13 @@
 """Which mistakes explain an output: one, or two or three at once, cheapest first."""
 
 import itertools
-import time
 from collections import defaultdict
 
 import numpy as np
 
 from ..judge.compare import OF_THE_LARGEST, fits
 from ..judge.stages import RIGHT, STEPS, UNCOMPUTABLE, compute
+from .calling import thread_time
 
 ALIKE_AT_MOST = 60  # combinations of equivalent forms to look at
 LEAST_SHARE = 0.6  # of the numbers that came back, an explanation predicts so many
@@ -26,7 +26,7 @@ def explanations(case, target, forms, *, right=RIGHT, confirm=(), deadline, plan
     confirm : list of (Input, ndarray), optional
         Further cases that an explanation must give, too.
     deadline : float
-        On the clock of `time.thread_time`: a busy machine doesn't change what is found.
+        On the clock of `thread_time`: a busy machine doesn't change what is found.
     plan : sequence of (int, int)
         How many mistakes at once, and how many of them may be rare ones; each costs more than those before it.
 
@@ -182,7 +182,7 @@ class _Search:
         if i == len(STEPS):
             self._compare(given[0], chosen, rare)
             return
-        if time.thread_time() > self.deadline:
+        if thread_time() > self.deadline:
             self.stopped = True
             return
         missing = self.count - len(chosen)

@@ -1,13 +1,16 @@
 """A time limit for somebody else's function: one that never ends must not hang the notebook.
 
 In the main thread a signal interrupts the call, even while it sleeps. Elsewhere (a lab's callback, Windows) another
-thread asks Python to raise in the one that is late, which it does between two steps of Python code.
+thread asks Python to raise in the one that is late, which it does between two steps of Python code. In a browser there
+are neither alarms nor threads: there, Python looks at the clock at each call and in each round of a loop.
 """
 
 import contextlib
 import ctypes
 import signal
+import sys
 import threading
+import time
 
 SECONDS = 5.0  # a slow right answer, with loops over every number, takes a hundredth of this
 AGAIN = 0.5  # and once more, where a bare `except:` in the body has caught it
@@ -38,6 +41,8 @@ def time_limit(seconds=SECONDS):
     ...
     mha_helpers.judge.time_limit.TimedOut
     """
+    if sys.platform == "emscripten":
+        return _by_clock(seconds)
     in_main_thread = threading.current_thread() is threading.main_thread()
     limit = _by_signal if in_main_thread and hasattr(signal, "setitimer") else _by_thread
     return limit(seconds)
@@ -83,3 +88,32 @@ def _by_thread(seconds):
         with contextlib.suppress(TimedOut):
             for _ in range(2):
                 pass
+
+
+@contextlib.contextmanager
+def _by_clock(seconds):
+    # What `sys.settrace` is given would be let go of once it has raised, and a bare `except:` in a loop could go on for
+    # good. What is raised at a jump leaves the whole function, past every `except` in it: the body must be a call.
+    # A single step that never ends, inside NumPy or Python itself (`sum(count())`), is not stopped.
+    monitoring = sys.monitoring
+    tool = next(number for number in range(6) if monitoring.get_tool(number) is None)
+    events = (monitoring.events.PY_START, monitoring.events.JUMP)
+    end = time.monotonic() + seconds
+
+    def look(code, *place):
+        nonlocal end
+        if time.monotonic() > end and code.co_filename not in (__file__, contextlib.__file__):
+            end = time.monotonic() + AGAIN
+            raise TimedOut
+
+    monitoring.use_tool_id(tool, "time limit")
+    for event in events:
+        monitoring.register_callback(tool, event, look)
+    monitoring.set_events(tool, sum(events))
+    try:
+        yield
+    finally:
+        monitoring.set_events(tool, 0)
+        for event in events:
+            monitoring.register_callback(tool, event, None)
+        monitoring.free_tool_id(tool)

@@ -1,8 +1,8 @@
 """A learner's last right answers, so that no later notebook asks to paste them.
 
-One file in Jupyter's data folder holds, for each exercise, the source of the last right answer and the day. Nothing is
-sent anywhere. `course.forget_progress()` deletes it together with the progress, and where no progress is kept, in tests
-and where MHA_PROGRESS is "off", no answer is kept either.
+One file beside that of the progress holds, for each exercise, the source of the last right answer and the day. Nothing
+is sent anywhere. `course.forget_progress()` deletes it together with the progress, and where no progress is kept, in
+tests and where MHA_PROGRESS is "off", no answer is kept either.
 """
 
 import datetime

@@ -1,18 +1,18 @@
 """How far a learner is: which exercises are right and which predictions are committed, on their own disk.
 
-One file in Jupyter's data folder holds names and states, `{"softmax": "correct"}`, and never an answer, a mistake, a
-name or a date: right answers have a file of their own (`kept_answers`). Nothing is sent anywhere.
-`course.forget_progress()` deletes both. While tests run, and where the environment variable MHA_PROGRESS is "off",
-nothing is written or read.
+One file in Jupyter's data folder (in a browser: in its storage, beside the notebooks) holds names and states,
+`{"softmax": "correct"}`, and never an answer, a mistake, a name or a date: right answers have a file of their own
+(`kept_answers`). Nothing is sent anywhere. `course.forget_progress()` deletes both. While tests run, and where the
+environment variable MHA_PROGRESS is "off", nothing is written or read.
 """
 
 import functools
 import json
 import os
+import sys
 from pathlib import Path
 
-from jupyter_core.paths import jupyter_data_dir
-
+BROWSERS_STORAGE = Path("/drive")  # where JupyterLite keeps what is written: the notebooks, too
 FILE = "mha_course_progress.json"
 STATES = ("tried", "done")  # in rising order: what is done stays done
 
@@ -22,7 +22,15 @@ def path():
     # pytest sets the first, also for the kernels of notebooks that it runs.
     if "PYTEST_VERSION" in os.environ or os.environ.get("MHA_PROGRESS") == "off":
         return None
-    return Path(jupyter_data_dir()) / FILE
+    return _folder() / FILE
+
+
+def _folder():
+    if sys.platform == "emscripten":
+        return BROWSERS_STORAGE
+    from jupyter_core.paths import jupyter_data_dir
+
+    return Path(jupyter_data_dir())
 
 
 def read():

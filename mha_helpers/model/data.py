@@ -151,24 +151,22 @@ def load_tensors():
 
 
 def load_tokenizer():
-    """Make the model's tokenizer, with the `tokenizers` package: offline, and loaded only here.
+    """Make the model's tokenizer, with the `tokenizers` package, loaded only here; where it is missing, in Python.
 
     Returns
     -------
-    tokenizers.Tokenizer
+    tokenizers.Tokenizer or WordPiece
 
     Raises
     ------
-    ImportError
-        If the package is not installed.
     ValueError
         If the file is damaged or missing.
     """
+    content = checked_content(TOKENIZER).decode("utf-8")
     try:
         from tokenizers import Tokenizer
-    except ImportError as error:
-        raise ImportError(
-            "the model reads sentences with the package tokenizers, which is not installed here; "
-            "run `%pip install tokenizers` in a notebook, or `python -m pip install tokenizers`"
-        ) from error
-    return Tokenizer.from_str(checked_content(TOKENIZER).decode("utf-8"))
+    except ImportError:
+        from mha_helpers.model.wordpiece import WordPiece
+
+        return WordPiece(content)
+    return Tokenizer.from_str(content)

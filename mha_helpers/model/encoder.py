@@ -202,8 +202,6 @@ def load():
 
     Raises
     ------
-    ImportError
-        If the package tokenizers is not installed.
     ValueError
         If one of the data files is missing or damaged.
 

@@ -1,5 +1,6 @@
 """Whatever a learner's code or notebook does, a check comes back, and blames nobody for a fault that is not theirs."""
 
+import contextlib
 import dataclasses
 import subprocess
 import sys
@@ -128,6 +129,27 @@ def test_in_a_thread_that_gets_no_signals_a_call_is_stopped_too():
     thread.start()
     thread.join(5)
     assert isinstance(outcomes[0].error, time_limit.TimedOut)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring is new in Python 3.12")
+@pytest.mark.parametrize("nested", [False, True])
+def test_with_neither_signals_nor_threads_a_call_is_stopped_past_every_except(monkeypatch, nested):
+    """As in a browser."""
+
+    def stubborn(scores):
+        while True:
+            try:
+                while True:
+                    pass
+            except BaseException:
+                continue
+
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    with time_limit.time_limit(60) if nested else contextlib.nullcontext():
+        outcome = call_safely(stubborn, {"scores": np.eye(2)}, 1, seconds=0.3)
+        assert isinstance(outcome.error, time_limit.TimedOut)
+        assert call_safely(attention.softmax, {"scores": np.eye(2)}, 1, seconds=0.3).error is None
+    assert not any(map(sys.monitoring.get_tool, range(6)))
 
 
 AFTERWARDS = """
