@@ -24,7 +24,7 @@ def _without_mask():
 predict_without_mask = Prediction(
     right="a",
     reactions={
-        "a": "Each token looks at the one after it and copies the answer. When the model has to write, there is "
+        "a": "Each token attends to the one after it and copies the answer. When the model has to write, there is "
         "nothing to copy yet, and it has learned little else. The loss gave no warning.",
         "b": "What it sees in addition is the answer itself, one position to the right, and it soon finds that.",
         "c": "The loss does fall almost to zero. But the model has learned to copy the answer, and when it writes "
