@@ -164,10 +164,10 @@ NOTEBOOKS = (
         "What did today's models change about attention, and why?",
         "todays_heads",
         (
-            ("What a cache costs", 7),
+            ("What a cache costs", 5),
             ("Shared keys and values", 12),
             ("Positions as angles", 15),
-            ("A window that slides", 8),
+            ("A window that slides", 10),
         ),
     ),
 )

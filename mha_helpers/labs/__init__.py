@@ -5,8 +5,10 @@ from importlib import import_module
 # The registry: a lab NAME is the function NAME of its module NAME.
 __all__ = [
     "block_tour",
+    "cache_cost",
     "head_browser",
     "leak_detector",
+    "logit_lens",
     "mask_studio",
     "qkv_workbench",
     "shape_tracer",

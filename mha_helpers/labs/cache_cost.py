@@ -1,0 +1,380 @@
+"""What a cache costs: its size in models of today, and what the writer loses when its cache is made smaller."""
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+
+from mha_helpers import exercises
+from mha_helpers.drawing import style, svg
+from mha_helpers.drawing.marks import mark
+from mha_helpers.drawing.style import number
+from mha_helpers.exercises.todays_heads.predictions import TRIED
+from mha_helpers.judge.error_text import error_in_brief
+from mha_helpers.labs.card import EDGE, Picture
+from mha_helpers.labs.chips import chip
+from mha_helpers.labs.controls import radio
+from mha_helpers.labs.frame import Lab
+from mha_helpers.learner.answer import AGAIN, answer
+from mha_helpers.maths.attention import combine_heads, split_heads
+from mha_helpers.maths.grouped import grouped_attention
+from mha_helpers.maths.masks import causal_mask
+from mha_helpers.model import decoder
+
+OWN, SOME, MANY, ONE, SHORT = "each its own", "some share", "many share", "one for all", "a short vector"
+SHARINGS = (OWN, SOME, MANY, ONE, SHORT)
+ALL, WIDE, MIDDLE, NARROW = "all", "wide", "middle", "narrow"
+WINDOWS = (ALL, WIDE, MIDDLE, NARROW)
+LENGTHS = ("short", "middle", "whole")
+BYTES = 2  # of a number
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model's sizes, as it was built and as it could have been."""
+
+    n_layers: int
+    n_heads: int
+    d_head: int
+    kv_heads: tuple  # heads of keys and values in each of SHARINGS but the last
+    short: int  # how many numbers a short vector has
+    windows: tuple  # tokens that are attended to, in each of WINDOWS but the first
+    lengths: tuple  # tokens of a text; the last is the longest that the model reads
+    built: dict  # the controls' values
+
+
+WRITER = "the writer"
+# A short vector has 4 d_head numbers, and d_head / 2 for a rotated key beside it, as in DeepSeek-V2; the writer rotates
+# nothing.
+MODELS = {
+    WRITER: Model(4, 6, 32, (6, 3, 2, 1), 128, (64, 32, 8), (64, 128, 256), {"sharing": OWN, "window": ALL}),
+    # Touvron et al. (2023), https://arxiv.org/abs/2307.09288, and the sizes that its weights come with, params.json.
+    "Llama 2 70B": Model(
+        80, 64, 128, (64, 32, 8, 1), 576, (2048, 1024, 256), (1024, 2048, 4096), {"sharing": MANY, "window": ALL}
+    ),
+    # Jiang et al. (2023), https://arxiv.org/abs/2310.06825, table 1.
+    "Mistral 7B": Model(
+        32, 32, 128, (32, 16, 8, 1), 576, (4096, 1024, 256), (2048, 4096, 8192), {"sharing": MANY, "window": WIDE}
+    ),
+    # DeepSeek-AI (2024), https://arxiv.org/abs/2405.04434, section 3.1.2.
+    "DeepSeek-V2": Model(
+        60, 128, 128, (128, 32, 8, 1), 576, (16384, 4096, 1024), (4096, 32768, 131072),
+        {"sharing": SHORT, "window": ALL},
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Result:
+    """A cache: what it keeps, and what the model's loss is with no more than that, if it can be measured."""
+
+    name: str
+    model: Model
+    sharing: str
+    window: str
+    length: str
+    loss: float | None
+    right: float | None  # the loss on the course's own attention
+    notice: str
+
+    @property
+    def n_tokens(self):
+        """How long the text is."""
+        return self.model.lengths[LENGTHS.index(self.length)]
+
+    @property
+    def width(self):
+        """How many tokens are attended to, at most."""
+        return width(self.model, self.window) or self.n_tokens
+
+    @property
+    def n_kept(self):
+        """How many tokens are kept."""
+        return min(self.n_tokens, self.width)
+
+    @property
+    def numbers(self):
+        """How many numbers are kept of a token in each layer."""
+        return numbers(self.model, self.sharing)
+
+    @property
+    def whole(self):
+        """How many numbers a token has in each layer where every head has keys and values of its own."""
+        return numbers(self.model, OWN)
+
+    @property
+    def size(self):
+        """In bytes."""
+        return self.model.n_layers * self.numbers * self.n_kept * BYTES
+
+    @property
+    def share(self):
+        """Of what the same text takes where nothing is shared and all tokens are kept."""
+        return self.numbers * self.n_kept / (self.whole * self.n_tokens)
+
+
+def numbers(model, sharing):
+    if sharing == SHORT:
+        return model.short
+    return 2 * model.kv_heads[SHARINGS.index(sharing)] * model.d_head
+
+
+def width(model, window):
+    """Return how many tokens a window shows; None for all."""
+    return None if window == ALL else model.windows[WINDOWS.index(window) - 1]
+
+
+def attend_with(attend, sharing, window):
+    """Return attention for the writer whose cache would hold no more than is asked for. Nothing is trained again."""
+    n_kv_heads = MODELS[WRITER].kv_heads[0 if sharing == SHORT else SHARINGS.index(sharing)]
+    seen = width(MODELS[WRITER], window)
+
+    def attention(X, W_Q, W_K, W_V, W_O, n_heads, mask):
+        if seen:
+            mask = mask & ~np.tri(X.shape[-2], k=-seen, dtype=bool)
+        keys, values = squeezed(X, W_K, W_V) if sharing == SHORT else averaged(X, W_K, W_V, n_heads, n_kv_heads)
+        queries = split_heads(X @ W_Q, n_heads)
+        context, weights = attend(queries, split_heads(keys, n_kv_heads), split_heads(values, n_kv_heads), mask)
+        return combine_heads(context) @ W_O, weights
+
+    return attention
+
+
+def averaged(X, W_K, W_V, n_heads, n_kv_heads):
+    """Return keys and values of fewer heads, each the mean of neighbours (Ainslie et al. 2023)."""
+    for W in (W_K, W_V):
+        heads = W.reshape(len(W), n_kv_heads, n_heads // n_kv_heads, -1)
+        yield X @ heads.mean(axis=2).reshape(len(W), -1)
+
+
+def squeezed(X, W_K, W_V):
+    """Return all keys and values, made from a short vector: the best of its length for these matrices."""
+    U, S, V = np.linalg.svd(np.hstack([W_K, W_V]), full_matrices=False)
+    rank = MODELS[WRITER].short
+    return np.split(X @ (U[:, :rank] * S[:rank]) @ V[:rank], 2, axis=-1)
+
+
+def loss(attend, sharing, window, n_tokens):
+    """Return the writer's loss on a thousand characters that it has not read, in pieces of one length."""
+    model, text = decoder.load(), decoder.held_out_text()[TRIED]
+    pieces = [text[i : i + n_tokens + 1] for i in range(0, len(text) - 1, n_tokens)]
+    return float(np.mean([model.loss(piece, attend_with(attend, sharing, window)) for piece in pieces]))
+
+
+our_loss = functools.cache(functools.partial(loss, grouped_attention))
+
+
+def _arguments():
+    """Return queries, keys and values of the writer's first block, two heads of keys and values for six of queries."""
+    model = decoder.load()
+    block = model.blocks[0]
+    X = block.attention_norm(model.characters[model.codes("ROMEO:")] + model.positions[:6])
+    W_Q, W_K, W_V, _ = block.matrices
+    queries, (keys, values) = split_heads(X @ W_Q, 6), (split_heads(part, 2) for part in averaged(X, W_K, W_V, 6, 2))
+    return {"queries": queries, "keys": keys, "values": values}
+
+
+def compute(state, function=None, losses=loss):
+    """From the controls' values to a cache's size and the writer's loss.
+
+    Parameters
+    ----------
+    state : dict
+    function : callable, optional
+        The learner's.
+    losses : callable, optional
+        As `loss`; the lab remembers what it has measured.
+
+    Returns
+    -------
+    Result
+    """
+    name, sharing, window, length = (state[one] for one in ("model", "sharing", "window", "length"))
+    model, found_loss, right, notice = MODELS[name], None, None, "Sizes alone: this model isn't run here."
+    if name == WRITER:
+        n_tokens = model.lengths[LENGTHS.index(length)]
+        found = answer(function, grouped_attention, _arguments(), ("context", "weights"), {"mask": causal_mask(6)})
+        found_loss = right = our_loss(sharing, window, n_tokens)
+        notice = found.notice
+        if found.is_theirs:
+            try:
+                found_loss = losses(function, sharing, window, n_tokens)
+            except ValueError as error:  # where windows or other heads are asked for
+                why = error_in_brief(error.__cause__ or error, function)
+                notice = f"Shown with the course's own grouped_attention: yours stopped with {why}. {AGAIN}"
+    return Result(name, model, sharing, window, length, found_loss, right, notice)
+
+
+def in_units(size):
+    """Write a size in bytes so that it can be read.
+
+    Examples
+    --------
+    >>> in_units(786432), in_units(10 * 2**30)
+    ('0.75 MiB', '10.0 GiB')
+    """
+    for unit, of in (("GiB", 2**30), ("MiB", 2**20)):
+        if size >= of:
+            return f"{size / of:.1f} {unit}"
+    return f"{size / 2**20:.2f} MiB" if size >= 2**17 else f"{size / 2**10:.0f} KiB"
+
+
+def sentence(result):
+    """Say what is to be seen."""
+    model, kept = result.model, f"{result.n_kept:,} of {result.n_tokens:,} tokens"
+    said = [
+        f"{result.name[0].upper()}{result.name[1:]} keeps {result.numbers:,} numbers for each of {kept}, in "
+        f"{model.n_layers} layers: {in_units(result.size)}, {_percent(result.share)} of the whole."
+    ]
+    if result.loss is None:
+        said.append("What its loss would be with another cache, only training could tell.")
+    else:
+        whole = our_loss(OWN, ALL, result.n_tokens)
+        said.append(f"Its loss is {number(result.loss)} nats, with everything kept {number(whole)}.")
+    if {"sharing": result.sharing, "window": result.window} == model.built:
+        said.append("So it was built.")
+    return " ".join(said)
+
+
+def _percent(share):
+    return f"{100 * share:.0f} %" if share >= 0.01 else f"{100 * share:.2g} %"
+
+
+WIDTHS, HEIGHT = (344, 296), 304  # of the two pictures
+TRACK_X, FIRST_Y, ROW, STOP = 22, 112, 72, 72  # of the knobs: the first stop, the first line, and the pitches
+RECTANGLE = (44, 46, 240, 130)  # of the whole cache: left, top, width and height
+LOSS = (20, 262, 256, 1.0, 5.2)  # of the line of losses: left, y, width, and where it begins and ends
+CACHE, KNOB = style.ROLES["keys"], style.ROLES["queries"]
+
+
+def render(result):
+    """Draw the knobs, the cache as a rectangle of tokens by numbers, and the loss on a line."""
+    said = sentence(result)
+    knobs = svg.document(WIDTHS[0], HEIGHT, [*_models(result), *_knobs(result)], label=said)
+    drawn = svg.document(WIDTHS[1], HEIGHT, [*_rectangle(result), *_loss(result)], label="The cache, and the loss.")
+    return Picture(knobs + drawn, said, result.notice)
+
+
+def _models(result):
+    """Draw the models to choose from, and a button that sets the knobs as the model was built."""
+    yield svg.text(0, 14, "Whose cache?", bold=True)
+    for k, name in enumerate(MODELS):
+        x, y = 1 + 114 * (k % 3), 22 + 31 * (k // 3)
+        drawn = chip(x, y, 108, name, chosen=name == result.name, colour=CACHE)
+        yield mark(drawn, choose={"model": name}, name=name)
+    is_built = {"sharing": result.sharing, "window": result.window} == result.model.built
+    drawn = chip(229, 53, 108, "as it was built", chosen=is_built)
+    yield mark(drawn, press="As it was built")
+
+
+def _knobs(result):
+    """Draw a ruler for each knob, with a handle."""
+    model = result.model
+    labels = {
+        "sharing": [*(f"{n:,}" for n in model.kv_heads), "short"],
+        "window": ["all", *(f"{n:,}" for n in model.windows)],
+        "length": [f"{n:,}" for n in model.lengths],
+    }
+    titles = {
+        "sharing": f"Heads of keys and values ({model.n_heads} of queries)",
+        "window": "Window: how many tokens each attends to",
+        "length": "Length of the text, in tokens",
+    }
+    values = {"sharing": SHARINGS, "window": WINDOWS, "length": LENGTHS}
+    for k, (name, title) in enumerate(titles.items()):
+        y, chosen = FIRST_Y + ROW * k, values[name].index(getattr(result, name))
+        track = [(TRACK_X + STOP * i, y + 18) for i in range(len(values[name]))]
+        yield svg.text(0, y, title, bold=True, size=12)
+        yield svg.line(*track[0], *track[-1], colour=EDGE, width=3)
+        for i, (at, line) in enumerate(track):
+            yield svg.line(at, line - 4, at, line + 4, colour=EDGE)
+            bold = i == chosen
+            yield svg.text(at, line + 25, labels[name][i], anchor="middle", size=12 if bold else 11, bold=bold)
+        handle = svg.circle(*track[chosen], 11, fill=KNOB, stroke=style.PAPER)
+        stops = [{name: value} for value in values[name]]
+        yield mark(handle, scrub=name, stops=stops, track=track, part=name)
+
+
+def _rectangle(result):
+    """Draw what is kept, as a share of what could be."""
+    left, top, wide, high = RECTANGLE
+    across = max(wide * result.numbers / result.whole, 2)
+    down = max(high * result.n_kept / result.n_tokens, 2)
+    yield svg.text(0, 14, f"{in_units(result.size)}", bold=True, size=15)
+    yield svg.text(WIDTHS[1] - 12, 14, f"{_percent(result.share)} of the whole", anchor="end", size=12)
+    yield svg.text(left, top - 9, f"{result.numbers:,} of {result.whole:,} numbers for each token", size=11)
+    yield svg.text(left - 6, top + 12, f"{result.n_kept:,}", anchor="end", size=11)
+    yield svg.text(left - 6, top + 26, "tokens", anchor="end", size=11)
+    yield svg.box(left, top, wide, high, stroke=EDGE, dashed=True)
+    yield mark(svg.box(left, top, across, down, fill=style.tint(CACHE, 0.6), stroke=CACHE), part="kept")
+    model = result.model
+    one = "a short vector" if result.sharing == SHORT else "keys and values"
+    yield svg.text(left, top + high + 17, f"{one}, in each of {model.n_layers} layers,", size=11, colour=style.QUIET)
+    yield svg.text(left, top + high + 32, f"{BYTES} bytes for a number; dashed: the whole", size=11, colour=style.QUIET)
+
+
+def _loss(result):
+    """Draw the loss on a line, beside that with everything kept, and that of guessing."""
+    left, y, wide, least, most = LOSS
+    if result.loss is None:
+        yield svg.text(0, y - 24, "Loss: unknown, this model isn't run here", bold=True, size=12)
+        return
+
+    def place(value):
+        return left + wide * (min(max(np.nan_to_num(value, nan=most), least), most) - least) / (most - least)
+
+    whole, guessing = our_loss(OWN, ALL, result.n_tokens), np.log(len(decoder.load().alphabet))
+    differs = abs(result.loss - result.right) > 0.005 or not np.isfinite(result.loss)
+    ink = style.ALARM if differs else style.INK
+    mark_wrong = f" ≠ {number(result.right)}" if differs else ""
+    yield svg.text(0, y - 24, f"Loss {number(result.loss)}{mark_wrong}", bold=True, size=15, colour=ink)
+    yield svg.text(WIDTHS[1] - 12, y - 24, "nats a character; not trained again", anchor="end", size=11,
+                   colour=style.QUIET)  # fmt: skip
+    yield svg.line(left, y, left + wide, y, colour=EDGE, width=3)
+    for value, name in ((whole, f"all kept {number(whole)}"), (guessing, f"guessing {number(guessing)}")):
+        at = place(value)
+        yield svg.line(at, y - 7, at, y + 7, colour=style.INK, width=2)
+        yield svg.text(at, y + 24, name, anchor="middle", size=11)
+    yield mark(svg.circle(place(result.loss), y, 7, fill=ink), part="loss")
+
+
+def cache_cost(function=None):
+    """Show what a cache costs: its bytes in four models, and the writer's loss when less is kept.
+
+    Parameters
+    ----------
+    function : callable, optional
+        The learner's `grouped_attention(queries, keys, values, mask) -> (context, weights)`. While it is a stub the
+        course's own is shown, and the lab says so.
+
+    Returns
+    -------
+    Lab
+        Display it as the last line of a cell.
+
+    Examples
+    --------
+    >>> lab = cache_cost()
+    >>> lab.set(model="Llama 2 70B", sharing="each its own")
+    >>> "4,096 tokens, in 80 layers: 10.0 GiB" in lab.readout.value
+    True
+    """
+    controls = {
+        "model": radio("model", MODELS),
+        "sharing": radio("keys and values", SHARINGS, MANY),
+        "window": radio("window", WINDOWS),
+        "length": radio("text", LENGTHS, LENGTHS[-1]),
+    }
+    return Lab(
+        name="cache_cost",
+        title="what a cache costs",
+        task="For a text of 256, make the writer's cache as small as you can while its loss stays below 1.6.",
+        controls=controls,
+        layout=([controls["model"]], [controls["sharing"]], [controls["window"], controls["length"]], [Lab.BUTTONS]),
+        on_picture=(*controls, "As it was built"),
+        compute=functools.partial(compute, losses=functools.lru_cache(64)(loss)),
+        render=render,
+        function=function,
+        exercise=exercises.grouped_attention,
+        actions={"As it was built": lambda state: MODELS[state["model"]].built},
+    )

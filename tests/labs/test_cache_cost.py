@@ -1,0 +1,106 @@
+"""The lab on caches, driven without a browser."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from mha_helpers import exercises, labs
+from mha_helpers.exercises.todays_heads.predictions import TRIED, windowed
+from mha_helpers.labs.cache_cost import LENGTHS, MODELS, SHARINGS, WINDOWS, WRITER, cache_cost, compute
+from mha_helpers.model import decoder
+
+OWN, SOME, MANY, ONE, SHORT = SHARINGS
+ALL, WIDE, MIDDLE, NARROW = WINDOWS
+FIRST = cache_cost().first_state
+GIB = 2**30
+
+
+def result(function=None, **changes):
+    return compute(FIRST | changes, function)
+
+
+def built(name, **changes):
+    return result(model=name, **MODELS[name].built | changes)
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_a_window_costs_what_it_costs_the_model(window):
+    text, attend = decoder.held_out_text()[TRIED], windowed({ALL: 256, WIDE: 64, MIDDLE: 32, NARROW: 8}[window])
+    assert result(sharing=OWN, window=window).loss == pytest.approx(decoder.load().loss(text, attend), abs=1e-4)
+
+
+def test_the_sizes_are_those_that_the_models_have():
+    """Of the notebook's first table, and of what the papers say."""
+    assert built(WRITER).size == 2 * 4 * 6 * 32 * 256 * 2
+    llama = "Llama 2 70B"
+    assert built(llama).size == 1.25 * GIB
+    assert built(llama, sharing=OWN).size == 10 * GIB
+    assert built("Mistral 7B").size == GIB / 2
+    assert built("Mistral 7B", window=ALL).size == GIB
+    # DeepSeek-AI (2024), table 1: 4.5 d_head numbers for each token and layer.
+    assert built("DeepSeek-V2").numbers == 4.5 * 128
+    assert built("DeepSeek-V2", sharing=OWN).numbers == 32768
+
+
+def test_what_the_notebook_says_of_it():
+    best, other = result(sharing=SHORT, window=WIDE), result(sharing=OWN, window=MIDDLE)
+    assert (round(best.loss, 2), best.size, round(1 / best.share)) == (1.56, 64 * 2**10, 12)
+    assert (round(other.loss, 2), other.size / best.size) == (1.59, 1.5)
+    small = [
+        found.size
+        for sharing, window in itertools.product(SHARINGS, WINDOWS)
+        if (found := result(sharing=sharing, window=window)).loss < 1.6
+    ]
+    assert min(small) == best.size
+    some, many, one = (result(sharing=sharing).loss for sharing in (SOME, MANY, ONE))
+    assert some < many < np.log(65) < one
+    assert round(built("DeepSeek-V2").size / GIB, 1) == 8.4
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_smaller_knob_never_makes_a_larger_cache(name):
+    for sharing, length in itertools.product(SHARINGS[:-1], LENGTHS):
+        sizes = [result(model=name, sharing=sharing, length=length, window=window).size for window in WINDOWS]
+        assert sizes == sorted(sizes, reverse=True)
+    heads = [result(model=name, sharing=sharing).numbers for sharing in SHARINGS[:-1]]
+    assert heads == sorted(heads, reverse=True)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_it_goes_back_to_how_it_was_built(name):
+    lab = cache_cost()
+    lab.set(model=name, sharing=ONE, window=MIDDLE)
+    assert "So it was built." not in lab.readout.value
+    lab.buttons["As it was built"].click()
+    assert "So it was built." in lab.readout.value
+
+
+def test_a_model_that_is_not_run_has_no_loss():
+    lab = cache_cost(lambda *given, **named: 1 / 0)
+    assert "ZeroDivisionError" in lab.picture.value
+    lab.set(model="Llama 2 70B")
+    assert "ZeroDivisionError" not in lab.picture.value
+    assert "only training could tell" in lab.readout.value
+
+
+def test_a_mistake_shows_in_the_loss_where_it_changes_something():
+    tiled = {mistake.slug: mistake.implementations[0] for mistake in exercises.grouped_attention.mistakes}[
+        "kv-heads-tiled"
+    ]
+    lab = labs.cache_cost(tiled)
+    assert "Loss 4." in lab.picture.value
+    assert "≠ 3.32</text>" in lab.picture.value
+    lab.set(sharing=OWN)
+    assert "Loss 1.50</text>" in lab.picture.value, "with a head of keys for each there is nothing to line up"
+
+
+def test_a_function_that_stops_halfway_leaves_the_courses_own():
+    def without_batches(queries, keys, values, mask=None):
+        if queries.ndim > 3:
+            raise RuntimeError("only three axes")
+        return exercises.grouped_attention.reference(queries, keys, values, mask)
+
+    shown = result(without_batches)
+    assert "only three axes" in shown.notice
+    assert shown.loss == shown.right
