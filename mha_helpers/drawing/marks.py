@@ -12,10 +12,13 @@ _ONE_ELEMENT = re.compile(r"<(\w+)(?=[ />])[^<>]*(?:/>|>[^<>]*</\1>)\Z")
 
 
 def mark(
-    fragment, *, choose=None, also=None, switch=None, off=None, sweep=None, press=None, scrub=None, stops=None,
-    track=None, drag=None, plane=None, name=None, tip=None, lights=(), part=None,
+    fragment, *, choose=None, also=None, switch=None, off=None, sweep=None, press=None, sets=None, play=None,
+    every=None, starts=None, scrub=None, stops=None, track=None, slots=None, enter=None, grip=None, drag=None,
+    plane=None, name=None, tip=None, lights=(), part=None,
 ):  # fmt: skip
-    """Say what a touch of a fragment does. One of `choose`, `also`, `switch`, `press`, `scrub` and `drag`, or none.
+    """Say what a touch of a fragment does.
+
+    One of `choose`, `also`, `switch`, `press`, `sets`, `play`, `scrub`, `grip` and `drag`, or none.
 
     Parameters
     ----------
@@ -33,12 +36,28 @@ def mark(
         Check boxes of one such name are set by pressing one and sweeping over others.
     press : str, optional
         The label of one of the lab's buttons: a button.
+    sets : dict, optional
+        A button that sets these; or, of what is played, what is set before it begins.
+    play : str, optional
+        The label of one of the lab's buttons that is pressed again and again until the lab is touched, or nothing
+        changes any more: a button. `labs.chips.player` draws one.
+    every : int, optional
+        Milliseconds from one press of it to the next, at least.
+    starts : bool, optional
+        Whether it is played as soon as it is seen, if its reader has not asked for less motion.
     scrub : str, optional
         The name of a handle on a track: a slider.
     stops : sequence of dict, optional
         What the handle sets at each of its places, in their order.
     track : sequence of tuple, optional
         Where it then stands: a point for each stop, in the picture's own pixels.
+    slots : bool, optional
+        Whether the first stop is its home and the others are slots: the nearest one counts, across and up, and a plain
+        press puts it into the last or takes it home.
+    enter : str, optional
+        The label of one of the lab's buttons, which Enter presses while the handle has the focus.
+    grip : str, optional
+        The name of a handle (of a plane: of the first of its numbers) that comes to where this is pressed.
     drag : tuple of str, optional
         Two numbers, across and up, that a handle in a plane sets: two sliders.
     plane : sequence of float, optional
@@ -66,8 +85,9 @@ def mark(
     '<g data-part="it"><path/><path/></g>'
     """
     about = {
-        "choose": choose, "also": also, "switch": switch, "off": off, "sweep": sweep, "press": press, "scrub": scrub,
-        "stops": stops, "track": track, "drag": drag, "plane": plane, "name": name, "tip": tip,
+        "choose": choose, "also": also, "switch": switch, "off": off, "sweep": sweep, "press": press, "sets": sets,
+        "play": play, "every": every, "starts": starts, "scrub": scrub, "stops": stops, "track": track, "slots": slots,
+        "enter": enter, "grip": grip, "drag": drag, "plane": plane, "name": name, "tip": tip,
         "lights": list(lights) or None, "part": part,
     }  # fmt: skip
     attributes = "".join(

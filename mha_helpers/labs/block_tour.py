@@ -10,7 +10,7 @@ from mha_helpers.drawing.equation import equation, formula
 from mha_helpers.drawing.marks import mark
 from mha_helpers.labs.block_tour_steps import STEPS, Tour, differing
 from mha_helpers.labs.card import EDGE, Picture
-from mha_helpers.labs.chips import chip
+from mha_helpers.labs.chips import chip, player
 from mha_helpers.labs.controls import dropdown
 from mha_helpers.labs.frame import Lab
 from mha_helpers.learner.answer import answer
@@ -85,7 +85,8 @@ def sentence(result):
 
 
 PANEL, ROOM = 190, 140  # the height of what is below the block, and of the equation in it
-TRACK, STOP = 14, 24  # of the steps: where the first stands, and from one to the next
+TRACK, STOP = 46, 21  # of the steps: where the first stands, and from one to the next
+PACE = 2200  # milliseconds: what it takes to see a step when they follow each other
 CHIP = 67  # a token's width
 
 
@@ -103,11 +104,27 @@ def render(result):
         formula(14, top + 42, step.formula.format(h=tour.head), head=tour.head),
         svg.text(WIDTH - 14, top + 42, step.shape, anchor="end", size=12, colour=style.QUIET),
         equation(step.parts(tour), WIDTH, top + 48, ROOM),
+        _traveller(result.step, tour),
         *_openings(tour),
         *_track(result, top + PANEL + 20),
         *_choices(tour, top + PANEL + 7),
     ]  # fmt: skip
     return Picture(svg.document(WIDTH, top + PANEL + 38, parts, label=said), said, result.notice)
+
+
+# Where the chosen word's row has come to, by step.
+ARRIVED = ("X", "X", "Q", "K", "V", "Q", "weights", "weights", "context", "concat", "output", "output")
+RING = (60, 16)  # it has one size everywhere, and so glides from tensor to tensor
+
+
+def _traveller(step, tour):
+    """Draw a ring round the chosen word's row, which travels through the block with the steps."""
+    name = ARRIVED[step] + (f" {tour.head}" if ARRIVED[step] in ("weights", "context") else "")
+    x, y, (_, columns), _ = TENSORS[name]
+    middle = x + columns * CELL[0] / 2, y + (tour.row + 0.5) * CELL[1]
+    place = f'x="{middle[0] - RING[0] / 2:g}" y="{middle[1] - RING[1] / 2:g}" width="{RING[0]}" height="{RING[1]}"'
+    ring = f'<rect {place} rx="{RING[1] / 2:g}" fill="none" stroke="{style.INK}" stroke-width="2.5"/>'
+    return mark(ring, part="traveller")
 
 
 def _openings(tour):
@@ -126,10 +143,13 @@ def _openings(tour):
 
 def _track(result, y):
     """Draw the steps as a track, with a handle."""
-    track = [(TRACK + k * STOP, y) for k in range(len(STEPS))]
+    track, last = [(TRACK + k * STOP, y) for k in range(len(STEPS))], result.step == len(STEPS) - 1
+    again = {"sets": {"step": NAMES[0]}} if last else {}
+    yield player(1, y - 13, "play the tour", play="Next", every=PACE, tip="Play.", **again)
     yield svg.line(*track[0], *track[-1], colour=EDGE, width=3)
     for x, _ in track:
         yield svg.circle(x, y, 4, fill=style.PAPER, stroke=EDGE)
+    yield mark(svg.box(TRACK - 10, y - 13, STOP * len(STEPS) - 1, 26, fill="transparent"), grip="step")
     x, _ = track[result.step]
     handle = svg.circle(x, y, 12, fill=style.ROLES["queries"], stroke=style.PAPER)
     handle += svg.text(x, y + 5, result.step + 1, anchor="middle", bold=True, colour=style.PAPER)
@@ -194,7 +214,7 @@ def block_tour(function=None):
     return Lab(
         name="block_tour",
         title="the whole block",
-        task="Drag the handle from the words to the output. Then press another word: which numbers are its own?",
+        task="Let it play, or drag the handle. Then press another word: which numbers are its own?",
         controls={"step": step, "query": query, "head": head},
         layout=([step, query, head], [Lab.BUTTONS]),
         on_picture=("step", "query", "head", "Back", "Next"),

@@ -1,6 +1,7 @@
-"""What looks like a control and is drawn: a chip, one of which is chosen, and a box with a tick."""
+"""What looks like a control and is drawn: a chip, one of which is chosen, a box with a tick, and buttons."""
 
 from mha_helpers.drawing import style, svg
+from mha_helpers.drawing.marks import mark
 from mha_helpers.labs.card import EDGE
 
 HEIGHT = 26  # pixels
@@ -21,3 +22,20 @@ def tick_box(x, y, words, *, on, colour=style.INK):
     box = svg.box(x, y + 5, 15, 15, fill=style.PAPER, stroke=style.INK)
     tick = f'<path d="M{x + 3:g} {y + 13:g}l4 4l6 -9" fill="none" stroke="{style.INK}" stroke-width="2.5"/>'
     return box + (tick if on else "") + svg.text(x + 21, y + 17, words, bold=True, colour=colour)
+
+
+def button(x, y, width, words, *, press, dim=False):
+    """Draw one of a lab's buttons, to be pressed in the picture; a dim one has nothing to do."""
+    colour = style.QUIET if dim else style.INK
+    drawn = f'<rect x="{x}" y="{y}" width="{width}" height="{HEIGHT}" rx="5" fill="{style.PANEL}" stroke="{EDGE}"/>'
+    drawn += svg.text(x + width / 2, y + 18, words, anchor="middle", bold=not dim, colour=colour)
+    return mark(drawn, press=press)
+
+
+def player(x, y, name, *, play, every, **more):
+    """Draw a button that starts what goes on by itself, and stops it: a triangle, and meanwhile two bars."""
+    middle, purple = f"{x + 13:g} {y + 13:g}", style.HEADS[0]
+    disc = svg.circle(x + 13, y + 13, 13, fill=purple)
+    go = f'<path class="mha-go" d="M{middle}m-4 -7l12 7l-12 7z" fill="{style.PAPER}"/>'
+    halt = f'<path class="mha-halt" display="none" d="M{middle}m-6 -6h4v12h-4zm8 0h4v12h-4z" fill="{style.PAPER}"/>'
+    return mark(disc + go + halt, play=play, every=every, name=name, **more)

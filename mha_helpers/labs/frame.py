@@ -89,8 +89,11 @@ class Lab:
     on_picture : collection of str, optional
         The controls and buttons that the picture's marks stand for: they leave the form while it can be touched.
     offers : dict of str to sequence, optional
-        By a control's name: the values that a page without a kernel can show, in every combination. Those of the
+        By a control's name: the values that a page without a kernel can show, in every combination, or what returns
+        them. Those of the
         controls in `on_picture` unless given.
+    goes : dict of str to callable, optional
+        By a button's label: what it sets on such a page, from the state, where its own action would do more.
     live : str, optional
         The lab's file of JavaScript that computes what moves while something is dragged.
     given : dict, optional
@@ -123,13 +126,13 @@ class Lab:
 
     def __init__(
         self, *, name, title, task, controls, compute, render, function, exercise=None, actions=None, layout=None,
-        on_picture=(), offers=None, live=None, given=None, parts=None, pieces=None, below=(),
+        on_picture=(), offers=None, goes=None, live=None, given=None, parts=None, pieces=None, below=(),
         follows=None, still=None, moves=False,
     ):  # fmt: skip
         self.name, self.title, self.task = name, title, task
         self.controls, self.compute, self.render, self.function = controls, compute, render, function
         self.exercise, self.follows, self.moves = exercise, follows or {}, moves
-        self.on_picture, self.offers = on_picture, offers
+        self.on_picture, self.offers, self._goes = on_picture, offers, goes or {}
         self.live, self.given, self.parts, self.pieces = live, given, parts, pieces or {}
         self._n_asked = 0  # the last question's number
         self.first_state = self.state
@@ -180,8 +183,8 @@ class Lab:
                 self.buttons[question["press"]].click()
 
     def after(self, label):
-        """Return what a button sets, at the end of its steps."""
-        changes = self._changes[label](self.state)
+        """Return what a button sets on a page without a kernel, at the end of its steps."""
+        changes = (self._changes | self._goes)[label](self.state)
         steps = [changes] if isinstance(changes, dict) else changes
         return {name: value for step in steps for name, value in step.items()}
 

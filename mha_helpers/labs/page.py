@@ -21,7 +21,7 @@ MOST = 1100  # states: a page is not to be heavier than it is worth
 def offered(lab):
     """Return what a page can set: the controls' names, and the values of each."""
     if lab.offers is not None:
-        return {name: [*values] for name, values in lab.offers.items()}
+        return {name: [*(values() if callable(values) else values)] for name, values in lab.offers.items()}
     return {name: _values(lab.controls[name]) for name in lab.on_picture if name in lab.controls}
 
 
@@ -98,11 +98,31 @@ def _whole(lab, axes):
 
 
 def _buttons(shown):
-    return {html.unescape(label) for label in re.findall(r' data-press="([^"]*)"', shown)}
+    return {html.unescape(label) for label in re.findall(r' data-(?:press|play)="([^"]*)"', shown)}
 
 
 def _goes(lab, label, axes):
-    return {name: value for name, value in lab.after(label).items() if name in axes}
+    return {name: value for name, value in lab.after(label).items() if value in axes.get(name, ())}
+
+
+def _shared(drawn):
+    """Write each tag of all frames once, and a frame as the numbers of its tags: a tenth of the weight."""
+    numbers = {}
+
+    def numbered(text):
+        return [numbers.setdefault(tag, len(numbers)) for tag in re.split("(?=<)", text)]
+
+    frames = [
+        [
+            (
+                {part: numbered(one) for part, one in shown.items()} if isinstance(shown, dict) else numbered(shown),
+                *said,
+            )
+            for shown, *said in piece
+        ]
+        for piece in drawn
+    ]
+    return [[*numbers], frames]
 
 
 def on_page(lab, runs):
@@ -119,8 +139,8 @@ def on_page(lab, runs):
     str
     """
     drawn = frames(lab)
-    packed = base64.b64encode(zlib.compress(json.dumps(drawn, ensure_ascii=False).encode(), 9)).decode()
-    pressed = sorted({label for piece in drawn for _, _, goes in piece for label in goes})
+    packed = base64.b64encode(zlib.compress(json.dumps(_shared(drawn), ensure_ascii=False).encode(), 9)).decode()
+    pressed = sorted({label for piece in drawn for _, _, goes in piece for label, sets in goes.items() if sets})
     known = {"pieces": [[*axes.items()] for axes in pieces(lab)], "pressed": pressed, "frames": packed}
     data = json.dumps(known, ensure_ascii=False).replace("</", r"<\/")
     picture = lab.draw(lab.state, lab.function)

@@ -1,19 +1,24 @@
 """Shape tracer: say the shape of every array in multi-head attention, before NumPy does."""
 
 import math
+import textwrap
 from dataclasses import dataclass
 
 import ipywidgets
 import numpy as np
 
 from mha_helpers.drawing import style, svg
-from mha_helpers.labs.card import NARROWEST, Picture
-from mha_helpers.labs.controls import dropdown, whole_number
+from mha_helpers.drawing.marks import mark
+from mha_helpers.labs.card import EDGE, Picture
+from mha_helpers.labs.chips import button
+from mha_helpers.labs.controls import dropdown
 from mha_helpers.labs.frame import Lab
 from mha_helpers.maths import attention
 
 SIZES = ("B", "S", "d_model", "h")
 AXES = tuple(f"axis {i}" for i in range(4))  # counted as in swapaxes(1, 2)
+EMPTY = "–"  # of an axis: nothing is said of it
+CHIPS = ("B", "S", "S again", "h", "d_model", "d_head")  # what an axis can be; tokens may meet tokens
 # What each axis counts, and its colour (Paul Tol's light scheme); S stands twice where tokens meet tokens.
 COUNTS = {
     "B": "sequences in the batch",
@@ -44,8 +49,8 @@ STAGES = (
     ("merged", "swapped.reshape: side by side", ("B", "S", "d_model"), "h and d_head become one axis"),
     ("output", "merged @ W_O", ("B", "S", "d_model"), "as large as X"),
 )
-NOTICE = "Every shape is NumPy's own: each stage is run. The yellow row is yours to fill in."
-NONE, SHOW = "none", "show"  # in the record: that there is no shape, and that the answer was asked for
+NOTICE = "Every shape is NumPy's own: each stage is run."
+FAILS, SHOW = "fails", "show"  # in the record: that there is no such array, and that the answer was asked for
 
 
 @dataclass(frozen=True)
@@ -55,14 +60,23 @@ class Result:
     sizes: tuple  # B, S, d_model, h
     shapes: tuple  # of each stage, as NumPy has it; None for one that fails, and none after it
     errors: tuple  # where one fails: NumPy's own, and the course's
-    guess: tuple
+    guess: tuple  # of each axis that is filled in: a chip
     tries: tuple  # of each stage that is done: the number of tries; 0 where it was shown
-    last: tuple  # of what was last done: its stage, and the guess (None: shown); empty at first
+    last: tuple  # of what was last done: its stage, and the letters (None: shown, none: it fails); empty at first
     anew: bool  # whether there is a record, of other sizes
 
     @property
     def score(self):
         return self.tries.count(1)
+
+    @property
+    def asked(self):
+        """The number of the last stage, or of the one that fails."""
+        return len(self.shapes) - 1
+
+    @property
+    def is_over(self):
+        return self.stage > self.asked
 
     @property
     def stage(self):
@@ -115,17 +129,25 @@ def compute(state, function=None):
     tries, last, count = [], (), 0
     for step in () if anew else steps:
         stage = len(tries) + 1
-        guess = None if step == SHOW else tuple(map(int, step.split("x"))) if step != NONE else ()
+        guess = None if step == SHOW else () if step == FAILS else tuple(step.split(","))
         last, count = (stage, guess), count + 1
-        if guess is None or guess == (shapes[stage] or ()):
+        if guess is None or guess == (_letters(stage) if shapes[stage] else ()):
             tries.append(0 if guess is None else count)
             count = 0
-    guess = tuple(state[axis] for axis in AXES if state[axis])
+    guess = tuple(state[axis] for axis in AXES if state[axis] != EMPTY)
     return Result(sizes, shapes, errors, guess, tuple(tries), last, anew)
 
 
+def _letter(name):
+    return name.partition(" ")[0]  # "S queries", "S keys" and "S again" are all S
+
+
+def _letters(stage):
+    return tuple(map(_letter, STAGES[stage][2]))
+
+
 def _written(numbers):
-    return "x".join(map(str, numbers)) or NONE
+    return "x".join(map(str, numbers))
 
 
 def _record(state, step):
@@ -138,37 +160,47 @@ def _record(state, step):
 
 
 def _check(state):
-    checked = _record(state, _written(compute(state).guess))
+    guess = compute(state).guess
+    checked = _record(state, ",".join(map(_letter, guess))) if guess else {}
     is_right = compute(state | checked).stage > compute(state).stage
-    # Empty fields for the next stage: two stages in a row may have the same shape.
-    return checked | (dict.fromkeys(AXES, 0) if is_right else {})
+    # Empty slots for the next stage: two stages in a row may have the same shape.
+    return checked | (dict.fromkeys(AXES, EMPTY) if is_right else {})
+
+
+def _fails(state):
+    return _record(state, FAILS)
 
 
 def _show(state):
-    return _record(state, SHOW)
+    return _record(state, SHOW) | dict.fromkeys(AXES, EMPTY)
 
 
 def why_wrong(result, stage, guess):
     """Say which axis of a guess is wrong, and why."""
     shape, (name, _, axes, why) = result.shapes[stage], STAGES[stage]
     if shape is None:
-        return "There is no such array: the features cannot be cut into this many equal parts. All four at 0 says so."
+        return "There is no such array: the features cannot be cut into this many equal parts. Say that it fails."
     if not guess:
-        return f"{name} has a shape. Fill in its axes from axis 0 on; all four at 0 means that NumPy refuses."
+        return f"It does not fail: {name} has a shape."
     if len(guess) != len(shape):
         return f"{name} has {len(shape)} axes, not {len(guess)}: {why}."
-    axis = next(i for i, (got, wanted) in enumerate(zip(guess, shape, strict=True)) if got != wanted)
+    letters, counts = _letters(stage), dict(zip(SIZES, result.sizes, strict=True))
+    counts["d_head"] = counts["d_model"] // counts["h"]
+    axis = next(i for i, (got, wanted) in enumerate(zip(guess, letters, strict=True)) if got != wanted)
     said = f"Axis {axis} of {name} is not {guess[axis]}: it counts {COUNTS[axes[axis]]}; {why}."
-    if sorted(guess) == sorted(shape):
-        return f"{said} Your numbers are right, their order is not."
-    if "reshape" in STAGES[stage][1] and math.prod(guess) != math.prod(shape):
-        said += f" A reshape keeps all {math.prod(shape)} numbers; yours has {math.prod(guess)}."
+    if sorted(guess) == sorted(letters):
+        return f"{said} Your axes are right, their order is not."
+    size = math.prod(counts[letter] for letter in guess)
+    if "reshape" in STAGES[stage][1] and size != math.prod(shape):
+        said += f" A reshape keeps all {math.prod(shape)} numbers; yours has {size}."
+    if counts[guess[axis]] == shape[axis]:
+        said += f" Here both are {shape[axis]}, but with other sizes they need not be."
     return said
 
 
 def sentence(result):
     """Say what is to be seen."""
-    asked, done = len(result.shapes) - 1, len(result.tries)
+    asked, done = result.asked, len(result.tries)
     said = []
     if result.anew:
         said.append("The sizes have changed: the walk starts anew.")
@@ -177,7 +209,7 @@ def sentence(result):
         name, shape, why = STAGES[stage][0], result.shapes[stage], STAGES[stage][3]
         is_it = f"{name} is {shape}: {why}." if shape else f"NumPy refuses: {result.errors[0]}."
         if done < stage:
-            said.append(f"Not {guess}. {why_wrong(result, stage, guess)}" if guess else why_wrong(result, stage, guess))
+            said.append(f"Not ({', '.join(guess)}). " * bool(guess) + why_wrong(result, stage, guess))
         else:
             said.append(f"{'Shown' if guess is None else 'Right'}: {is_it}")
     if done == asked:
@@ -191,45 +223,26 @@ def sentence(result):
     return " ".join(said)
 
 
-UNIT, BAR, PITCH, TOP = 16, 20, 34, 30  # pixels for one of an axis; a bar's height; from stage to stage; the first
-BARS, BESIDE, END = 258, 5, 586  # where the bars begin; between two; where they end at the latest
+WIDTHS, HEIGHT = (344, 296), 386  # of the walk and of the desk beside it
+TOP, PITCH, BAR = 22, 36, 20  # of the walk: the first stage, from one to the next, and an axis's height
+BARS, BESIDE = 188, 4  # where a shape begins, and what is between two axes
 
 
-def _letter(name):
-    return name.partition(" ")[0]  # "S queries" and "S keys" are both S
-
-
-def _unit(result):
-    """Return how many pixels one of an axis has: fewer where the longest shape would not fit."""
-    return min(UNIT, *((END - BARS - BESIDE * (len(shape) - 1)) / sum(shape) for shape in result.shapes if shape))
-
-
-def _bars(shape, names, unit=UNIT):
-    """Return each axis of a shape as (name, size, left, width), to scale."""
+def _bars(shape, names):
+    """Return each axis of a shape as (name, size, left, width)."""
     bars, x = [], BARS
     for name, size in zip(names, shape, strict=True):
-        bars.append((name, size, x, unit * size))
-        x += unit * size + BESIDE
+        width = round(6.4 * len(f"{_letter(name)}={size}") + 7)
+        bars.append((name, size, x, width))
+        x += width + BESIDE
     return bars
 
 
-def _axis_bars(bars, y, *, wrong=()):
-    """Draw a shape, a bar for each axis; those that are wrong are marked."""
-    parts = []
-    for i, (name, size, x, width) in enumerate(bars):
-        letter = _letter(name)
-        label = f"{letter}={size}" if letter else str(size)
-        fill = COLOURS[letter] if letter else style.PAPER
-        parts.append(svg.box(x, y, width, BAR, fill=fill, stroke=style.INK, dashed=not name))
-        place, anchor = (x + width / 2, y + 14), "middle"
-        if 7 * len(label) + 5 > width:  # no room: above the first two that this befalls, away from each other
-            place, anchor = ((x, y - 3), "start") if i else ((x + width, y - 3), "end")
-            if i == len(bars) - 1:
-                place, anchor = (x + width + 4, y + 14), "start"
-        parts.append(svg.text(*place, label, anchor=anchor, size=11, bold=not name))
-        if i in wrong:
-            parts.append(svg.difference(x, y, width, BAR))
-    return "".join(parts)
+def _axes(bars, y):
+    """Draw a shape, a bar for each axis."""
+    for name, size, x, width in bars:
+        yield svg.box(x, y, width, BAR, fill=COLOURS[_letter(name)], stroke=style.INK)
+        yield svg.text(x + width / 2, y + 14, f"{_letter(name)}={size}", anchor="middle", size=11)
 
 
 # What becomes of an axis whose name is not there any more. Two names: the first that is there, or both.
@@ -259,7 +272,7 @@ def _ribbons(before, after, y):
 
 
 def _ribbon(start, width, left, wide, y, colour):
-    top, bottom = y + BAR, y + PITCH
+    top, bottom = y + BAR, y + PITCH  # of two axes, one below the other
     middle = (top + bottom) / 2
     bend = (
         f"M{start:g} {top}C{start:g} {middle:g} {left:g} {middle:g} {left:g} {bottom}h{wide:g}"
@@ -269,60 +282,149 @@ def _ribbon(start, width, left, wide, y, colour):
 
 
 def render(result):
-    """Draw a result: a row a stage, its shape as bars to scale, with ribbons to the next."""
-    asked, said = len(result.shapes) - 1, sentence(result)
-    named = ", ".join(f"{name} = {size}" for name, size in zip(SIZES, result.sizes, strict=True))
-    parts = [svg.text(BARS, 13, f"shape, to scale: {named}", bold=True, size=12)]
-    unit, there = _unit(result), [i for i in range(min(result.stage, asked + 1)) if result.shapes[i]]
-    known = {i: _bars(result.shapes[i], STAGES[i][2], unit) for i in there}
+    """Draw a result: the walk with the shapes so far, and the desk with the array, the slots and the chips."""
+    said = sentence(result)
+    walk = svg.document(WIDTHS[0], HEIGHT, _walk(result), label=said)
+    return Picture(walk + svg.document(WIDTHS[1], HEIGHT, _desk(result), label=_now(result)), said, NOTICE)
+
+
+def _walk(result):
+    """Draw a row a stage: its name and code, and its shape with ribbons to the next."""
+    known = {
+        i: _bars(result.shapes[i], STAGES[i][2]) for i in range(min(result.stage, result.asked + 1)) if result.shapes[i]
+    }
+    yield svg.text(BARS, 13, "shape", bold=True, size=12)
+    if not result.is_over:
+        yield svg.box(1, TOP + PITCH * result.stage, WIDTHS[0] - 2, PITCH - 1, fill="#fff4c9", stroke=style.INK)
     for i in known:
         if i + 1 in known:
-            parts.append(_ribbons(known[i], known[i + 1], TOP + PITCH * i))
-    for i in range(len(STAGES)):
-        parts.append(_stage(result, i, known.get(i), TOP + PITCH * i))
-    end = TOP + PITCH * len(STAGES)
-    if result.errors and result.stage > asked:
-        for who, error in zip(("NumPy:", "the course:"), result.errors, strict=True):
-            parts.append(svg.text(0, end + 10, who, bold=True, size=11))
-            parts.append(svg.text(76, end + 10, error, colour=style.ALARM, size=11))
-            end += 17
-    return Picture(svg.document(NARROWEST, end + 2, parts, label=said), said, NOTICE)
+            yield _ribbons(known[i], known[i + 1], TOP + PITCH * i + 4)
+    for i, (name, code, _, _) in enumerate(STAGES):
+        y, ink = TOP + PITCH * i, style.INK if i <= min(result.stage, result.asked) else style.QUIET
+        yield svg.text(6, y + 15, name, bold=i <= result.stage, colour=ink, size=12)
+        yield svg.text(6, y + 29, code, colour=style.QUIET, size=11)
+        yield svg.text(BARS - 12, y + 15, _mark(result, i), anchor="end", colour=ink, size=11)
+        if i in known:
+            yield from _axes(known[i], y + 4)
+        elif i < result.stage and i == result.asked:
+            yield svg.text(BARS, y + 18, "ValueError", bold=True, colour=style.ALARM, size=12)
+        else:
+            later = "?" if i <= result.asked else "not reached"
+            yield svg.text(BARS, y + 18, later, colour=ink, size=12, bold=i == result.stage and not result.is_over)
 
 
-def _stage(result, i, bars, y):
-    """Draw one stage: its name and code, and its shape, or what somebody thinks that it is."""
-    asked, (name, code, _, _) = len(result.shapes) - 1, STAGES[i]
-    now, reached = i == result.stage <= asked, i <= asked
-    ink = style.INK if reached else style.QUIET
-    parts = []
-    if now:
-        parts.append(svg.box(0, y - 6, NARROWEST, BAR + 12, fill="#fff4c9", stroke=style.INK, stroke_width=2))
-    parts += [
-        svg.text(6, y + 14, name, bold=i <= result.stage, colour=ink, size=12),
-        svg.text(74, y + 14, code, colour=ink, size=11),
-        svg.text(NARROWEST - 6, y + 14, _mark(result, i), anchor="end", bold=now, colour=ink, size=12),
-    ]
-    failed = now and result.last and result.last[0] == i and result.last[1] == result.guess
-    if bars:
-        parts.append(_axis_bars(bars, y))
-    elif i < result.stage and reached:
-        parts.append(svg.text(BARS, y + 14, "no shape: ValueError", bold=True, colour=style.ALARM))
-    elif failed and not result.guess:
-        parts.append(svg.text(BARS, y + 14, "≠ it has a shape", bold=True, colour=style.ALARM, size=12))
-    elif now and result.guess:
-        wrong = _wrong_axes(result.guess, result.shapes[i]) if failed else ()
-        parts.append(_axis_bars(_bars(result.guess, ("",) * len(result.guess), _unit(result)), y, wrong=wrong))
+def _now(result):
+    """Say what lies on the desk."""
+    i = max(i for i in range(min(result.stage, result.asked + 1)) if result.shapes[i])
+    axes = ", ".join(_letters(i))
+    return f"{STAGES[i][0]}: ({axes}) = ({', '.join(map(str, result.shapes[i]))})"
+
+
+ROOM, CELL = (WIDTHS[1], 166), 10  # of the array: what room it has, and how large its cells are at most
+APART, GAP = 12, 5  # pixels between two sequences, and between two heads
+SLOT, SLOT_TOP = (68, 74), 236  # how wide a slot is, and from one to the next; where they stand
+TRAY, CHIP, BUTTONS = 302, 28, 348  # where the chips lie, how high one is, and where the buttons stand
+
+
+def _desk(result):
+    """Draw the array that there is, and what is said of the next one."""
+    i = max(i for i in range(min(result.stage, result.asked + 1)) if result.shapes[i])
+    yield from _array(result, i)
+    yield svg.text(0, 190, _now(result), size=12, colour=style.QUIET)
+    if not result.is_over:
+        yield svg.text(0, 222, f"Stage {result.stage} of {result.asked}: the shape of {STAGES[result.stage][0]}?",
+                       bold=True)  # fmt: skip
+        yield from _slots(result)
+        yield from _chips(result)
+    elif result.errors:
+        y = 222
+        for who, error in zip(("NumPy:", "The course:"), result.errors, strict=True):
+            for line in textwrap.wrap(f"{who} {error}", 46):
+                yield svg.text(0, y, line, size=11, colour=style.ALARM)
+                y += 16
     else:
-        said = "fill in axis 0, 1, ..., then Check" if now else "?" if reached else "not reached"
-        parts.append(svg.text(BARS, y + 14, said, colour=style.INK if now else style.QUIET, size=12))
-    return "".join(parts)
+        yield svg.text(0, 222, f"{result.score} of {result.asked} right at the first try.", bold=True)
+    x = 0
+    for label, width, is_of_use in (
+        ("Check", 62, bool(result.guess)), ("It fails", 66, True), ("Show", 58, True), ("Start over", 92, True)
+    ):  # fmt: skip
+        is_of_use &= not result.is_over or label == "Start over"
+        yield button(x + 1, BUTTONS, width, label, press=label, dim=not is_of_use)
+        x += width + 5
 
 
-def _wrong_axes(guess, shape):
+def _array(result, i):
+    """Draw an array as slabs of cells, one for each sequence and head: where it is cut and turned, they travel."""
+    B, S, d_model, h = result.sizes
+    n_heads = h if not result.errors else 1
+    d_head = d_model // n_heads
+    wide = max(d_model, S)
+    cell = min(
+        CELL,
+        (ROOM[0] - (B - 1) * APART - B * (n_heads - 1) * GAP - 2) / (B * wide),
+        (ROOM[1] - (n_heads - 1) * GAP) / (n_heads * S),
+    )
+    cell = math.floor(10 * cell) / 10
+    names = _letters(i)
+    is_turned, is_cut = names[:2] == ("B", "h"), "h" in names
+    columns = S if names[2:] == ("S", "S") else d_head
+    for sequence in range(B):
+        left = 1 + sequence * (wide * cell + (n_heads - 1) * GAP + APART)
+        for head in range(n_heads):
+            across = 0 if is_turned else head * (d_head * cell + GAP * is_cut)
+            down = head * (S * cell + GAP) if is_turned else 0
+            colour = style.head_colour(head) if is_cut else COLOURS["d_model"]
+            yield mark(_slab(left + across, 8 + down, S, columns, cell, colour), part=f"slab {sequence} {head}")
+
+
+def _slab(x, y, rows, columns, cell, colour):
+    """Draw a matrix's cells as one box with lines."""
+    width, height = round(columns * cell, 1), round(rows * cell, 1)
+    x, y = round(x, 1), round(y, 1)
+    across = "".join(f"M{x:g} {y + k * cell:g}h{width:g}" for k in range(1, rows))
+    down = "".join(f"M{x + k * cell:g} {y:g}v{height:g}" for k in range(1, columns))
+    frame = svg.box(x, y, width, height, fill=style.tint(colour, 0.6), stroke=style.INK)
+    return f'{frame}<path d="{across}{down}" stroke="{style.PAPER}" fill="none"/>'
+
+
+def _slots(result):
+    """Draw the four axes to be filled."""
+    failed = result.last and result.last == (result.stage, tuple(map(_letter, result.guess)))
+    wrong = _wrong_axes(tuple(map(_letter, result.guess)), result.stage, result) if failed else ()
+    for k, axis in enumerate(AXES):
+        x = 1 + k * SLOT[1]
+        yield svg.box(x, SLOT_TOP, SLOT[0], 36, fill=style.PANEL, stroke=EDGE, dashed=True)
+        yield svg.text(x + SLOT[0] / 2, SLOT_TOP + 50, axis, anchor="middle", size=11, colour=style.QUIET)
+        if k in wrong:
+            yield svg.difference(x, SLOT_TOP, SLOT[0], 36)
+
+
+def _chips(result):
+    """Draw the letters, each in its slot or at home: to be dragged, or pressed."""
+    x = 1
+    for chip in CHIPS:
+        letter = _letter(chip)
+        width = 33 if len(letter) == 1 else 66
+        home, others = (x + width / 2, TRAY + CHIP / 2), [one for one in result.guess if one != chip]
+        x += width + 5
+        n_places = len(others) + 1 if len(others) < len(AXES) else 0
+        orders = [others, *([*others[:k], chip, *others[k:]] for k in range(n_places))]
+        slots = [(1 + k * SLOT[1] + SLOT[0] / 2, SLOT_TOP + 18) for k in range(n_places)]
+        at = slots[result.guess.index(chip)] if chip in result.guess else home
+        drawn = svg.box(at[0] - width / 2, at[1] - CHIP / 2, width, CHIP, fill=COLOURS[letter], stroke=style.INK)
+        drawn += svg.text(at[0], at[1] + 5, letter, anchor="middle", bold=True)
+        stops = [dict(zip(AXES, [*order, EMPTY, EMPTY, EMPTY, EMPTY], strict=False)) for order in orders]
+        yield mark(
+            drawn, scrub=chip, stops=stops, track=[home, *slots], slots=True, enter="Check", part=f"chip {chip}",
+        )  # fmt: skip
+
+
+def _wrong_axes(guess, stage, result):
     """Return which axes of a guess are wrong: all, where there are too many or too few."""
-    if shape is None or len(guess) != len(shape):
+    letters = _letters(stage)
+    if result.shapes[stage] is None or len(guess) != len(letters):
         return range(len(guess))
-    return [i for i, (got, wanted) in enumerate(zip(guess, shape, strict=True)) if got != wanted]
+    return [i for i, (got, wanted) in enumerate(zip(guess, letters, strict=True)) if got != wanted]
 
 
 def _mark(result, stage):
@@ -332,7 +434,7 @@ def _mark(result, stage):
     if stage < result.stage:
         count = result.tries[stage - 1]
         return {0: "shown", 1: "✓ first try"}.get(count, f"✓ try {count}")
-    return "you" if stage == result.stage < len(result.shapes) else ""
+    return "you" if stage == result.stage and not result.is_over else ""
 
 
 def shape_tracer():
@@ -346,7 +448,7 @@ def shape_tracer():
     Examples
     --------
     >>> lab = shape_tracer()
-    >>> lab.set(**{"axis 0": 2, "axis 1": 5, "axis 2": 12})
+    >>> lab.set(**{"axis 0": "B", "axis 1": "S", "axis 2": "d_model"})
     >>> lab.buttons["Check"].click()
     >>> "Right: Q is (2, 5, 12)" in lab.readout.value
     True
@@ -357,18 +459,21 @@ def shape_tracer():
         "d_model": dropdown("d_model", (4, 6, 8, 12), 12, width="120px"),
         "h": dropdown("h, heads", range(1, 7), 3, width="120px"),
     }
-    axes = {axis: whole_number(axis, 0, 0, 999, width="115px") for axis in AXES}
-    walked = "; ".join([_written((2, 5, 12, 3)), *[SHOW] * 3])  # to the heads: a still of questions shows nothing
+    axes = {axis: dropdown(axis, (EMPTY, *CHIPS), width="130px") for axis in AXES}
+    actions = {"Check": _check, "It fails": _fails, "Show": _show, "Start over": lambda state: {"record": ""}}
+    walk = [_written((2, 5, 12, 3)), *[SHOW] * (len(STAGES) - 1)]
     return Lab(
         name="shape_tracer",
         title="shape tracer",
-        task="Fill in the next shape, then press Check. Unused axes stay at 0; all four at 0 means that it fails.",
+        task="What is the next array's shape? Drag or press its axes into the slots, then Check.",
         # The record is a control that is not shown: what was checked so far, and with which sizes.
         controls=sizes | axes | {"record": ipywidgets.Text(description="record")},
-        actions={"Check": _check, "Show": _show, "Start over": lambda state: {"record": ""}},
-        layout=(sizes.values(), axes.values(), [Lab.BUTTONS]),
+        actions=actions,
+        layout=([*sizes.values(), *axes.values(), Lab.BUTTONS],),
+        on_picture=(*AXES, *actions),
+        offers={"record": ["", *("; ".join(walk[: k + 1]) for k in range(1, len(walk)))]},
         compute=compute,
         render=render,
         function=None,
-        still={"record": walked},
+        still={"record": "; ".join(walk[:4])},  # to the heads: a still of questions shows nothing
     )

@@ -8,10 +8,11 @@ Who answers a touch: the kernel, through two widgets of the lab (`ofKernel`); or
 Python drew beforehand (`ofFrames`). While something is dragged the page may compute what moves by itself (`mhaLive`);
 the answer then takes its place. */
 
-const MARKS = "[data-choose], [data-switch], [data-press], [data-scrub], [data-drag]";
+const MARKS = "[data-choose], [data-switch], [data-press], [data-sets], [data-play], [data-scrub], [data-drag]";
 const FINGER = 24; // pixels: no handle is smaller
 const SPEECH = 350; // milliseconds: no more often does the read-out change, or a drag floods a screen reader
 const GLIDE = { duration: 450, easing: "ease-in-out" };
+const MOST_BEATS = 80; // what goes on by itself comes to an end by itself
 const ARROWS = { ArrowLeft: ["across", "stepDown"], ArrowRight: ["across", "stepUp"],
   ArrowUp: ["up", "stepUp"], ArrowDown: ["up", "stepDown"] };
 
@@ -36,6 +37,7 @@ function attach(card, answerer) {
   status.setAttribute("role", "status");
   let state = {}, inPicture = {}, asked = 0, unanswered = {}; // what is set here, and in the picture that is shown
   let live = null, parts = new Map(), places = new Map(), held = null, isDragged = false;
+  let playing = null, beats = 0, beaten = "", timer = 0; // what goes on by itself, how often it has, and from which state
 
   /* ---- what is shown ---- */
 
@@ -53,6 +55,7 @@ function attach(card, answerer) {
     if (late && live && isDragged) compute();
     glide();
     point(over.querySelector(":focus-visible")?.mark);
+    if (playing && !late) beat();
   }
   function glide() { // what was there before travels to its new place; what a hand has hold of is there already
     const before = places;
@@ -140,10 +143,10 @@ function attach(card, answerer) {
   const holds = (sets, now = state) => Object.entries(sets).every(([control, value]) => now[control] === value);
   const stopOf = (stops, now = state) => Math.max(stops.findIndex(sets => holds(sets, now)), 0);
   function* inputsOf(mark) {
-    const { choose, switch: control, press, scrub, drag, name } = mark.dataset;
+    const { choose, switch: control, press, play, scrub, drag, name } = mark.dataset, sets = read(mark.dataset.sets);
     const switched = control && (mark.dataset.off ? read(control) : { [control]: true });
-    const all = [read(choose), switched, ...(read(mark.dataset.stops) ?? [])].flatMap(one => Object.keys(one ?? {}));
-    if (!answerer.knows(all, press) && !(live && drag)) return;
+    const all = [read(choose), switched, sets, ...(read(mark.dataset.stops) ?? [])].filter(Boolean);
+    if (!answerer.knows(all, press ?? play) && !(live && drag)) return;
     if (choose) {
       const sets = read(choose), group = Object.keys(sets).join(" and "), value = Object.values(sets).join(", ");
       yield { key: `${group}=${value}`, mark, type: "radio", name: name ?? value, group, sets,
@@ -151,8 +154,10 @@ function attach(card, answerer) {
     } else if (control) {
       const off = read(mark.dataset.off) ?? { [control]: false }, key = mark.dataset.off ? name : control;
       yield { key, mark, type: "checkbox", name: name ?? key, sets: switched, off, properties: { checked: holds(switched) } };
-    } else if (press) {
-      yield { key: press, mark, type: "button", name: name ?? press };
+    } else if (press || sets) {
+      yield { key: press ?? name, mark, type: "button", name: name ?? press, sets };
+    } else if (play) {
+      yield { key: name, mark, type: "button", name, sets, properties: { ariaPressed: String(!!playing) } };
     } else if (scrub) {
       const stops = read(mark.dataset.stops), value = stopOf(stops);
       yield { key: scrub, mark, type: "range", name: name ?? scrub, sets: stops,
@@ -215,17 +220,52 @@ function attach(card, answerer) {
     else set(target.sets[target.value]);
   });
   over.addEventListener("click", event => {
-    const { target } = event;
-    if (target.type === "button") ask({ press: target.dataset.mark });
+    const { target } = event, { play: plays, press } = target.mark?.dataset ?? {};
+    if (plays) play(playing ? null : target.mark);
+    else if (press) ask({ press });
+    else if (target.type === "button" && target.sets) set(target.sets);
     if (target.dataset.sweep && event.detail) event.preventDefault(); // the sweep has set it already
   });
   content.addEventListener("click", event => {
     const also = event.target.closest("[data-also]");
     if (also) set(read(also.dataset.also));
   });
+
+  /* ---- what goes on by itself, until it is touched ---- */
+
+  function play(mark) {
+    [playing, beats, beaten] = [mark?.dataset ?? null, 0, ""];
+    card.classList.toggle("mha-plays", !!playing); // the picture has both signs: to go on, and to stop
+    status.setAttribute("aria-live", playing ? "off" : "polite"); // what is not waited for is not read aloud
+    for (const input of inputs.values()) if (input.mark.dataset.play) input.ariaPressed = String(!!playing);
+    clearTimeout(timer);
+    if (!playing) return;
+    if (playing.sets) set(read(playing.sets)); // from the beginning; the answer goes on
+    else beat();
+  }
+  function beat() {
+    const now = JSON.stringify(state), { play: press, every } = playing;
+    if (now === beaten || ++beats > MOST_BEATS) return play(null); // it has come to its end
+    beaten = now;
+    timer = setTimeout(() => ask({ press }), beats > 1 || playing.sets ? Number(every) : 0);
+  }
+  for (const touched of ["pointerdown", "keydown"])
+    card.addEventListener(touched, ({ target, key = " " }) => {
+      const clicks = target.mark?.dataset.play && " Enter".includes(key); // its own button, which is clicked next
+      if (playing && !clicks) play(null);
+    }, { capture: true });
+  new IntersectionObserver(([{ isIntersecting }], observer) => {
+    const starts = content.querySelector("[data-starts]");
+    if (!isIntersecting) return;
+    observer.disconnect();
+    if (starts && !calm()) play(starts);
+  }, { threshold: 0.7 }).observe(place);
+
   over.addEventListener("keydown", event => {
+    const [axis, step] = ARROWS[event.key] ?? [], { target } = event, { slots, enter: press } = target.mark?.dataset ?? {};
     if (event.key === "Escape") point(null);
-    const [axis, step] = ARROWS[event.key] ?? [], { target } = event;
+    if (event.key === "Enter" && press) ask({ press });
+    if (event.key === " " && slots) toss(target);
     if (!target.axis || !axis) return;
     event.preventDefault(); // in a plane up and down are up, and left and right across
     const other = [...inputs.values()].find(input => input.mark === target.mark && input.axis === axis);
@@ -234,6 +274,15 @@ function attach(card, answerer) {
     other.dispatchEvent(new Event("input", { bubbles: true }));
   });
 
+  content.addEventListener("pointerdown", event => { // on a handle's track or plane: it comes to the pointer
+    const input = inputs.get(event.target.closest("[data-grip]")?.dataset.grip);
+    if (event.button || !input) return;
+    event.preventDefault();
+    input.focus({ preventScroll: true });
+    held = { input, dx: 0, dy: 0 };
+    pull(event);
+    over.setPointerCapture(event.pointerId);
+  });
   over.addEventListener("pointerdown", event => {
     const { target } = event, isHandle = target.type === "range";
     if (event.button || !(isHandle || target.dataset.sweep)) return;
@@ -254,7 +303,12 @@ function attach(card, answerer) {
       if (under) cross(under);
     }
   });
-  for (const end of ["pointerup", "pointercancel"]) over.addEventListener(end, () => { held = null; });
+  for (const end of ["pointerup", "pointercancel"])
+    over.addEventListener(end, ({ type }) => {
+      if (type === "pointerup" && held?.input.mark.dataset.slots && !held.moved) toss(held.input);
+      held = null;
+    });
+  const toss = ({ sets }) => set(sets[stopOf(sets) ? 0 : sets.length - 1]); // from home to the last slot, or back
   function cross(input) {
     if (input.dataset.sweep !== held.input.dataset.sweep || input.checked === held.value) return;
     input.mark.classList.add("mha-wet"); // at once, whoever draws the rest
@@ -264,8 +318,10 @@ function attach(card, answerer) {
     const { input, dx, dy } = held, { mark } = input;
     const matrix = mark.ownerSVGElement.getScreenCTM().inverse();
     const at = new DOMPoint(event.clientX + dx, event.clientY + dy).matrixTransform(matrix);
-    const values = input.axis ? inPlane(mark, at) : input.sets[nearest(read(mark.dataset.track), at)];
-    if (!holds(values)) set(values);
+    const values = input.axis ? inPlane(mark, at) : input.sets[nearest(mark.dataset, at)];
+    if (holds(values)) return;
+    held.moved = true;
+    set(values);
   }
   function inPlane(mark, at) {
     const [left, top, right, bottom, x0, x1, y0, y1, step] = read(mark.dataset.plane), [across, up] = read(mark.dataset.drag);
@@ -276,11 +332,11 @@ function attach(card, answerer) {
     return { [across]: fit((at.x - left) / (right - left), x0, x1),
       [up]: fit((bottom - at.y) / (bottom - top), y0, y1) };
   }
-  function nearest(track, at) { // along the track's longer side: a steep curve does not make the handle jump
-    const extent = i => Math.max(...track.map(point => point[i])) - Math.min(...track.map(point => point[i]));
-    const [i, here] = extent(0) >= extent(1) ? [0, at.x] : [1, at.y];
-    return track.reduce((best, point, stop) =>
-      Math.abs(point[i] - here) < Math.abs(track[best][i] - here) ? stop : best, 0);
+  function nearest({ track: points, slots }, at) { // along its longer side: a steep curve does not make the handle jump
+    const track = read(points), extent = i => Math.max(...track.map(one => one[i])) - Math.min(...track.map(one => one[i]));
+    const isWide = extent(0) >= extent(1), far = track.map(([x, y]) =>
+      slots ? Math.hypot(x - at.x, y - at.y) : Math.abs(isWide ? x - at.x : y - at.y));
+    return far.indexOf(Math.min(...far));
   }
 
   /* ---- what is pointed at, with a pointer or by the focus ---- */
@@ -327,7 +383,7 @@ function ofFrames(card) { // every picture there is, drawn beforehand and packed
   const packed = card.querySelector("script.mha-frames");
   if (!packed) return null;
   const { pieces, pressed, frames: inBase64 } = JSON.parse(packed.textContent);
-  const offered = new Set(pieces.flatMap(axes => axes.map(([name]) => name)));
+  const offered = new Map(pieces.flat());
   const unpack = async () => {
     const bytes = Uint8Array.from(atob(inBase64), letter => letter.charCodeAt(0));
     const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -338,20 +394,21 @@ function ofFrames(card) { // every picture there is, drawn beforehand and packed
   const numberOf = (axes, now) => axes.reduce((at, [name, values]) => at * values.length + values.indexOf(now[name]), 0);
   let frames = null, newest = 0;
   return {
-    knows: (controls, press) => (press ? pressed.includes(press) : controls.length && controls.every(name => offered.has(name))),
+    knows: (all, press) => (press ? pressed.includes(press) : all.length > 0 && all.every(sets =>
+      Object.entries(sets).every(([name, value]) => offered.get(name)?.includes(value)))),
     async ask({ n, set, press }, state) {
       newest = n;
       if (!press && !Object.keys(set).some(name => offered.has(name))) return; // it is computed in the page
-      const all = await (frames ??= unpack());
+      const [tags, all] = await (frames ??= unpack()), whole = numbers => numbers.map(number => tags[number]).join("");
       if (n !== newest) return;
       const goes = press ? all[0][numberOf(pieces[0], state)][2][press] : {}, now = { ...state, ...goes }, said = [];
       pieces.forEach((axes, k) => {
         if (!axes.some(([name]) => name in set || name in goes)) return;
         const [drawn, says] = all[k][numberOf(axes, now)];
         said.push(says);
-        if (typeof drawn === "string") content.innerHTML = drawn;
+        if (Array.isArray(drawn)) content.innerHTML = whole(drawn);
         else for (const [part, fragment] of Object.entries(drawn))
-          content.querySelector(`[data-part="${part}"]`).outerHTML = fragment;
+          content.querySelector(`[data-part="${part}"]`).outerHTML = whole(fragment);
       });
       const shown = content.querySelector("[data-state]");
       if (pieces.length > 1) shown.dataset.state = JSON.stringify(now);

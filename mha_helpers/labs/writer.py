@@ -1,6 +1,7 @@
 """Writer: a prompt, what the model expects next, and the model writing on, with or without a cache."""
 
 import functools
+import itertools
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -24,6 +25,7 @@ PROMPT = "ROMEO:\nIs the day so young?\n\n"
 NONE, ALL = "none", "all"
 TEMPERATURES, TOP_KS = (0.1, 0.5, 0.8, 1.0, 1.5), (ALL, "1", "3", "10")
 LONGEST_LINE = 60
+N_BEFOREHAND = 30  # letters that a page without a kernel writes
 _slugs = {each.slug: each.implementations[0] for each in exercises.multi_head_attention.mistakes}
 TWINS = {
     "not divided": _slugs["scale-missing"],
@@ -45,27 +47,32 @@ class Stopped:
 class Result:
     """What the model expects after a text, and what one of its heads looks at."""
 
+    whole: str  # the text
     text: str  # what the model sees of it
-    n_typed: int
     alphabet: str
     probabilities: np.ndarray  # to draw from
     differs: np.ndarray | None  # where the learner's are not right
-    knobs: str
+    temperature: float
+    top_k: str
     beside: np.ndarray  # those of the twin, or those at temperature 1 without top-k
     twin: str
     layer: int
     head: int
-    weights: np.ndarray  # (n,): of the last character, in that head
-    cached: bool  # whether the next character is written with the cache
+    asked: int  # the place of the character that looks
+    weights: np.ndarray  # (n,): its weights, in that head
+    looks_at: np.ndarray  # (n_layers, n_heads): the place that it looks at most
+    wants_cache: bool
+    cached: bool  # whether the next character is written with the cache: a twin has none
     times: dict = field(default_factory=dict)  # of bool (cached) to list of (place, milliseconds)
     notice: str = ""
+    temperatures, top_ks = TEMPERATURES, TOP_KS
 
 
-@functools.lru_cache(16)
+@functools.lru_cache(4)  # up to 13 MB each
 def _seen(text, twin):
     """Run the model, or a twin with a mistake, on a text."""
     logits, weights = decoder.load().predict(text, TWINS.get(twin, attention.multi_head_attention))
-    return logits[-1], weights[..., -1, :]
+    return logits[-1], weights
 
 
 def options_of(state):
@@ -106,12 +113,37 @@ def compute(state, function=None, pace=None):
         said.append(f"Of {len(state['text'])} characters the model sees the last {len(text)}.")
     if state["cache"] and twin != NONE:
         said.append("A twin writes without the cache.")
+    asked = len(text) - 1 - min(state["back"], _most_back(text))
+    rows = np.nan_to_num(weights[..., asked, :])
     return Result(
-        text, len(state["text"]), decoder.load().alphabet, found.arrays[0], found.differs.get("probabilities"),
-        f"temperature {state['temperature']:g}" + ("" if options["top_k"] is None else f", top {options['top_k']}"),
-        beside, twin, state["layer"], state["head"], weights[state["layer"], state["head"]],
-        state["cache"] and twin == NONE, pace.times_of() if pace else {}, " ".join(filter(None, said)),
+        state["text"], text, decoder.load().alphabet, found.arrays[0], found.differs.get("probabilities"),
+        state["temperature"], state["top-k"], beside, twin, state["layer"], state["head"],
+        asked, weights[state["layer"], state["head"], asked], rows.argmax(axis=-1),
+        state["cache"], state["cache"] and twin == NONE, pace.times_of() if pace else {},
+        " ".join(filter(None, said)),
     )  # fmt: skip
+
+
+def _most_back(text):
+    """Return how far the letter that looks may stand before the last one: what is above the page has no place."""
+    lines = [line for line, _ in writer_picture.placed(text)]
+    return sum(line > lines[-1] - writer_picture.MOST_LINES for line in lines) - 1
+
+
+@functools.cache
+def written_beforehand():
+    """Return the prompt, and what it becomes letter by letter: what a page without a kernel writes."""
+    stream = decoder.load().stream(PROMPT, temperature=0.8, top_k=10, seed=[1, len(PROMPT)])
+    texts = [PROMPT]
+    for character in itertools.islice(stream, N_BEFOREHAND):
+        texts.append(texts[-1] + character)
+    return texts
+
+
+def _on(state):
+    texts = written_beforehand()
+    place = texts.index(state["text"]) + 1
+    return {"text": texts[place]} if place < len(texts) else {}
 
 
 def shown(character):
@@ -128,10 +160,10 @@ def sentence(result):
     if result.twin != NONE:
         said.append(f"The twin, {result.twin}, expects {_likeliest(result, result.beside)}, and it writes.")
     if np.isfinite(result.weights).all():
-        most = int(result.weights.argmax())
-        place = f"{len(result.text) - 1 - most} back" if most < len(result.text) - 1 else "itself"
+        most, asked = int(result.weights.argmax()), result.asked
+        place = f"{asked - most} back" if most < asked else "itself"
         said.append(
-            f"Layer {result.layer}, head {result.head}: “{shown(result.text[-1])}” looks most at "
+            f"Layer {result.layer}, head {result.head}: “{shown(result.text[asked])}” looks most at "
             f"“{shown(result.text[most])}” ({place}, {number(result.weights[most])})."
         )
     took = [
@@ -183,12 +215,12 @@ def writer(function=None, attend=None):
     """
     text = ipywidgets.Textarea(
         PROMPT, description="text", continuous_update=False, rows=2, style=NAMED,
-        layout={"width": "99%", "height": "64px"},
+        layout={"width": "225px", "height": "44px"},
     )  # fmt: skip
     temperature, top_k = radio("temperature", TEMPERATURES, 0.8), radio("top-k", TOP_KS, "10")
-    draw = whole_number("draw", 1, 1, 99, width="110px")
+    draw, back = whole_number("draw", 1, 1, 99, width="95px"), whole_number("letters back", 0, 0, 255)
     layer, head = dropdown("layer", range(4), 3, width="100px"), dropdown("head", range(6), 5, width="100px")
-    twin, cache = dropdown("mistake", [NONE, *TWINS], width="260px"), check_box("cache", True)
+    twin, cache = dropdown("mistake", [NONE, *TWINS], width="190px"), check_box("cache", True)
     pace = Pace(attend)
 
     def write(state, n_characters):
@@ -215,19 +247,23 @@ def writer(function=None, attend=None):
     lab = Lab(
         name="writer",
         title="writer",
-        task="Let it write. Then turn the knobs, switch the cache off, or put a mistake in.",
+        task="Stop it, and press a bar to write that letter yourself. Drag the temperature; put a mistake in.",
         controls={
             "text": text, "temperature": temperature, "top-k": top_k, "layer": layer, "head": head, "twin": twin,
-            "cache": cache, "draw": draw,
+            "cache": cache, "draw": draw, "back": back,
         },
-        layout=([text], [temperature, top_k], [layer, head, twin, draw], [Lab.BUTTONS, cache]),
+        layout=([text, temperature, top_k, layer, head, twin, draw, back, cache, Lab.BUTTONS],),
+        on_picture=("temperature", "top-k", "layer", "head", "back", "cache", "One character", "Write on", "Time both"),
+        offers={"text": written_beforehand, "layer": layer.options, "head": head.options},
+        goes={"One character": _on, "Time both": lambda state: {}},
+        follows={"text": lambda change: lab.set(back=0)},
         compute=lambda state, function=None: compute(state, function, pace),
         render=render,
         function=function,
         exercise=exercises.next_token_probabilities,
         actions={
             "One character": lambda state: write(state, 1),
-            "A line": lambda state: write(state, LONGEST_LINE),
+            "Write on": lambda state: write(state, LONGEST_LINE),
             "Time both": lambda state: pace.time_both() or {},
         },
     )  # fmt: skip

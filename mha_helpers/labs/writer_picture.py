@@ -5,69 +5,156 @@ from collections import defaultdict
 import numpy as np
 
 from mha_helpers.drawing import style, svg
+from mha_helpers.drawing.marks import mark
 from mha_helpers.drawing.style import number
-from mha_helpers.labs.card import NARROWEST
+from mha_helpers.labs.card import EDGE
+from mha_helpers.labs.chips import button, player, tick_box
 
 TINY, SMALL = 11, 12  # font sizes
-PITCH, LINE, PER_LINE = 8, 19, 80  # a character's width and height, and how many stand in a line
+WIDTHS, HEIGHT, ASIDE = (340, 304), 376, 14  # of the two pictures: what is written, and what may come next
+PITCH, LINE, PER_LINE, MOST_LINES = 8, 19, 41, 8  # a character's width and height, and how many stand in a line
 FIXED = "DejaVu Sans Mono, Menlo, Consolas, monospace"  # for the text: each character has its own cell
-APART = 3  # between the text and its last character, which has a frame
-N_BARS, BAR, LONGEST = 10, 15, 96  # how many bars, from bar to bar, and how long the longest is
-PANELS = (0, 206, 432)  # left edges
-CHART = (34, 108)  # its left edge in the panel, and its height
+PAGE, PRESSED, HEADS = 22, 184, 248  # where the text begins, the buttons stand, and the map of heads
+MAP_CELL = (28, 24)
+CHART = (226, 84)  # its left edge, and its height
+N_BARS, BAR, LONGEST = 10, 24, 58  # how many bars, from bar to bar, and how long the longest is
+COLUMNS, KNOB, BARS = (0, 154), 30, 74  # the left edges of the bars, and where the temperature and the bars stand
+CUT = 274  # where the handle of top-k stands
 LOOKS = {True: ("with the cache", style.ROLES["queries"]), False: ("without", style.ROLES["keys"])}
-AWAITED = (
-    "Write something: each character",
-    "adds a dot. The higher the dot, the",
-    "longer it took; the further right,",
-    "the longer the text already was.",
-)
 SIGNS = {" ": "␣", "\n": "↵"}
+CALLED = {" ": "a space", "\n": "a new line"}
+PACE = 130  # milliseconds from letter to letter
 
 
 def draw(result, said):
     """Draw what the writer shows; `said` is its sentence."""
-    parts, top = _text(result)
-    beside = "temperature 1, all" if result.twin == "none" else f"twin: {result.twin}"
-    panels = (
-        (result.probabilities, result.knobs, style.ROLES["output"], result.differs),
-        (result.beside, beside, style.QUIET, None),
-    )
-    largest = max(_drawable(probabilities).max() for probabilities, *_ in panels) or 1  # one scale for both
-    for x, panel in zip(PANELS, panels, strict=False):
-        parts += _bars(result.alphabet, *panel, x, top, LONGEST / largest)
-    parts += _chart(result, PANELS[2], top)
-    return svg.document(NARROWEST, top + 24 + N_BARS * BAR + 4, parts, label=said)
+    written = [*_text(result), *_buttons(result), *_heads(result), *_chart(result)]
+    comes = [f'<g transform="translate({ASIDE} 0)">', *_temperature(result), *_next(result), "</g>"]
+    left = svg.document(WIDTHS[0], HEIGHT, written, label=said)
+    return left + svg.document(WIDTHS[1], HEIGHT, comes, label="What may come next.")
 
 
 def draw_message(message):
     """Draw that there is nothing to be drawn."""
-    return svg.document(NARROWEST, 40, [svg.text(0, 24, "The model can't read this text.", bold=True)], label=message)
+    return svg.document(WIDTHS[0], 40, [svg.text(0, 24, "The model can't read this text.", bold=True)], label=message)
+
+
+def placed(text):
+    r"""Return the line and the column of each character: a line ends where the text says so, or where it is full.
+
+    Examples
+    --------
+    >>> placed("O\nbe")
+    [(0, 0), (0, 1), (1, 0), (1, 1)]
+    """
+    places, line, column = [], 0, 0
+    for character in text:
+        places.append((line, column))
+        line, column = (line + 1, 0) if character == "\n" or column == PER_LINE - 1 else (line, column + 1)
+    return places
 
 
 def _text(result):
-    """Draw the text that the model sees, each character shaded by its weight; return the parts and where they end."""
+    """Draw the end of the text, each character shaded by its weight, with a handle on the one that looks."""
     weights = np.nan_to_num(np.asarray(result.weights, float), nan=0, posinf=0, neginf=0).clip(0)
     largest, colours = weights.max() or 1, style.head_weight_colours(result.head)
-    last_one, head = SIGNS.get(result.text[-1], result.text[-1]), f"layer {result.layer}, head {result.head}"
-    parts = [
-        svg.text(0, 14, f"What the last character, “{last_one}”, looks at ({head})", bold=True),
-        svg.text(NARROWEST, 14, f"the darkest has weight {number(largest)}", anchor="end", size=TINY,
-                 colour=style.QUIET),
-    ]  # fmt: skip
-    filled, written, last = [], defaultdict(list), len(result.text) - 1
-    for i, (character, weight) in enumerate(zip(result.text, weights.round(2).tolist(), strict=True)):
-        x, y = round(PITCH * (i % PER_LINE) + APART * (i == last), 1), 22 + LINE * (i // PER_LINE)
+    looking, places = SIGNS.get(result.text[result.asked], result.text[result.asked]), placed(result.text)
+    first = max(0, places[-1][0] - MOST_LINES + 1)
+    yield svg.text(0, 14, f"What “{looking}” looks at", bold=True)
+    yield svg.text(
+        WIDTHS[0], 14, f"the darkest has weight {number(largest)}", anchor="end", size=TINY, colour=style.QUIET
+    )
+    yield svg.box(0, PAGE, WIDTHS[0], LINE * MOST_LINES, fill=style.PANEL)
+    filled, written, stops, track = [], defaultdict(list), [], []
+    for i, (character, weight, (line, column)) in enumerate(
+        zip(result.text, weights.round(2).tolist(), places, strict=True)
+    ):
+        if line < first:
+            continue
+        x, y = PITCH * column + 3, PAGE + LINE * (line - first)
+        stops.append({"back": len(result.text) - 1 - i})
+        track.append((x + PITCH / 2, y + LINE / 2 - 1))
         fill = colours(0.85 * weight / largest)
         if weight >= 0.01:
             filled.append((x, y, fill))
         if character != " " or weight >= 0.01:
-            looks = style.text_colour(fill) if weight >= 0.01 else style.INK, TINY if character in SIGNS else 13
-            written[looks].append((x + PITCH / 2, y + 13, SIGNS.get(character, character)))
+            ink = style.text_colour(fill) if weight >= 0.01 else style.QUIET if character == "\n" else style.INK
+            written[ink, TINY if character in SIGNS else 13].append(
+                (x + PITCH / 2, y + 13, SIGNS.get(character, character))
+            )
     text = "".join(svg.letters(placed, colour=ink, size=size) for (ink, size), placed in written.items())
-    parts.append(f'<g font-family="{FIXED}">{svg.boxes(filled, PITCH, LINE - 2)}{text}</g>')
-    parts.append(svg.box(x, y, PITCH, LINE - 2, stroke=style.INK, stroke_width=2))
-    return parts, y + LINE + 8
+    yield f'<g font-family="{FIXED}">{svg.boxes(filled, PITCH, LINE - 2)}{text}</g>'
+    yield mark(svg.box(0, PAGE, WIDTHS[0], LINE * MOST_LINES, fill="transparent"), grip="the letter that looks")
+    x, y = track[stops.index({"back": len(result.text) - 1 - result.asked})]
+    ring = svg.box(x - 5, y - LINE / 2, 10, LINE, stroke=style.INK, stroke_width=2)
+    yield mark(ring, scrub="the letter that looks", stops=stops, track=track, slots=True)
+
+
+def _buttons(result):
+    """Draw what starts it writing, and how it writes."""
+    yield player(1, PRESSED, "Write on", play="One character", every=PACE, starts=True, tip="Write on, or stop.")
+    yield svg.text(34, PRESSED + 18, "write on", bold=True)
+    yield button(98, PRESSED, 80, "one letter", press="One character")
+    yield button(182, PRESSED, 82, "time both", press="Time both")
+    cache = tick_box(272, PRESSED, "cache", on=result.wants_cache)
+    yield mark(cache + svg.box(270, PRESSED, 68, 26, fill="transparent"), switch="cache")
+
+
+def _heads(result):
+    """Draw a map of the heads: in each cell the letter that it looks at most."""
+    wide, high = MAP_CELL
+    yield svg.text(0, HEADS - 20, "What each head looks at", size=SMALL, bold=True)
+    n_layers, n_heads = result.looks_at.shape
+    for layer in range(n_layers):
+        for head in range(n_heads):
+            x, y = 20 + wide * head, HEADS + high * layer
+            character, chosen = result.text[result.looks_at[layer, head]], (layer, head) == (result.layer, result.head)
+            cell = svg.box(x + 1, y + 1, wide - 2, high - 2, fill=style.tint(style.head_colour(head), 0.25),
+                           stroke=style.INK if chosen else EDGE, stroke_width=2.5 if chosen else 1)  # fmt: skip
+            sign = svg.text(x + wide / 2, y + 17, SIGNS.get(character, character), anchor="middle", bold=chosen)
+            yield mark(cell + sign, choose={"layer": layer, "head": head}, name=f"layer {layer}, head {head}")
+        yield svg.text(2, HEADS + high * layer + 17, layer, size=TINY, colour=style.QUIET)
+    for head in range(n_heads):
+        yield svg.text(20 + wide * (head + 0.5), HEADS - 4, head, anchor="middle", size=TINY, colour=style.QUIET)
+    yield svg.text(0, HEADS + high * n_layers + 16, "row: layer · column: head", size=TINY, colour=style.QUIET)
+
+
+def _temperature(result):
+    """Draw the temperature as a handle on a track."""
+    yield svg.text(0, 14, "temperature", bold=True, size=SMALL)
+    track = [(14 + 60 * k, KNOB) for k in range(len(result.temperatures))]
+    at = track[result.temperatures.index(result.temperature)]
+    yield svg.line(*track[0], *track[-1], colour=EDGE, width=3)
+    for (x, y), value in zip(track, result.temperatures, strict=True):
+        yield svg.circle(x, y, 4, fill=style.PAPER, stroke=EDGE)
+        yield svg.text(x, y + 25, f"{value:g}", anchor="middle", size=TINY, bold=value == result.temperature)
+    yield mark(svg.box(0, KNOB - 12, 268, 40, fill="transparent"), grip="temperature")
+    handle = svg.circle(*at, 11, fill=style.ROLES["output"], stroke=style.PAPER)
+    stops = [{"temperature": value} for value in result.temperatures]
+    yield mark(handle, scrub="temperature", stops=stops, track=track, tip="Drag: hot is daring, cold is dull.")
+
+
+def _next(result):
+    """Draw the likeliest characters, which are pressed to be written, beside those of the twin or of temperature 1."""
+    beside = "at 1, all" if result.twin == "none" else result.twin
+    panels = (
+        (result.probabilities, "press: write it", style.ROLES["output"], result.differs),
+        (result.beside, beside, style.QUIET, None),
+    )
+    largest = max(_drawable(probabilities).max() for probabilities, *_ in panels) or 1  # one scale for both
+    for x, panel in zip(COLUMNS, panels, strict=True):
+        yield from _bars(result, *panel, x, LONGEST / largest)
+    last = [BARS + BAR * min(int(k) if k.isdigit() else N_BARS + 1, N_BARS + 1) for k in result.top_ks]
+    order = sorted(range(len(last)), key=last.__getitem__)
+    track = [(CUT, last[k]) for k in order]
+    stops = [{"top-k": result.top_ks[k]} for k in order]
+    at = track[stops.index({"top-k": result.top_k})]
+    yield svg.line(CUT, track[0][1], CUT, track[-1][1], colour=EDGE, width=3)
+    yield svg.line(0, at[1], CUT, at[1], colour=style.INK, width=1.5)
+    yield svg.text(CUT + 13, track[-1][1] + 27, "top-k", anchor="end", size=SMALL, bold=True)
+    handle = svg.circle(*at, 12, fill=style.INK, stroke=style.PAPER)
+    handle += svg.text(at[0], at[1] + 4, result.top_k, anchor="middle", size=TINY, bold=True, colour=style.PAPER)
+    yield mark(handle, scrub="top-k", stops=stops, track=track, tip="Drag: what lies below is never written.")
 
 
 def _drawable(probabilities):
@@ -75,59 +162,51 @@ def _drawable(probabilities):
     return np.nan_to_num(probabilities, nan=0, posinf=1, neginf=0).clip(0, 1)
 
 
-def _bars(alphabet, probabilities, title, colour, differs, x, top, unit):
-    """Draw the likeliest characters, `unit` pixels for a probability of 1."""
+def _bars(result, probabilities, title, colour, differs, x, unit):
+    """Draw the likeliest characters, `unit` pixels for a probability of 1; those at the left write what is pressed."""
     order = np.argsort(-np.nan_to_num(probabilities, nan=-1), kind="stable")[:N_BARS]
     lengths = unit * _drawable(probabilities)
-    parts = [svg.text(x, top + 13, title, bold=x == 0, size=SMALL)]
+    yield svg.text(x + 4, BARS - 4, title, bold=x == 0, size=SMALL)
     for row, code in enumerate(order):
-        y, probability = top + 24 + BAR * row, probabilities[code]
-        character, wide = alphabet[code], round(float(lengths[code]), 1)
+        y, probability = BARS + BAR * row, probabilities[code]
+        character, wide = result.alphabet[code], round(float(lengths[code]), 1)
         is_wrong = differs is not None and differs[code]
-        parts += [
-            svg.text(x + 18, y + 12, SIGNS.get(character, character), anchor="middle", size=SMALL, bold=True),
-            svg.box(x + 34, y + 2, wide, BAR - 4, fill=style.tint(colour, 0.6), stroke=colour),
+        bar = [
+            svg.box(x, y, COLUMNS[1] - 14, BAR, fill="transparent"),
+            svg.text(x + 14, y + 17, SIGNS.get(character, character), anchor="middle", size=SMALL, bold=True),
+            svg.box(x + 30, y + 4, wide, BAR - 8, fill=style.tint(colour, 0.6), stroke=colour),
             svg.text(
-                x + 40 + wide, y + 12, svg.short(probability, 2) + (" ≠" if is_wrong else ""), size=SMALL,
+                x + 36 + wide, y + 17, svg.short(probability, 2) + (" ≠" if is_wrong else ""), size=SMALL,
                 colour=style.ALARM if is_wrong else style.INK, bold=is_wrong,
             ),
         ]  # fmt: skip
-    return parts
+        name = f"write {CALLED.get(character, character)}"
+        yield "".join(bar) if x else mark("".join(bar), sets={"text": result.whole + character}, name=name)
 
 
-def _chart(result, x, top):
+def _chart(result):
     """Draw how long each character took, by how many stood before it, and how the next one will be written."""
-    left, bottom, width = x + CHART[0], top + 22 + CHART[1], NARROWEST - x - CHART[0] - 12
-    parts = [svg.text(x, top + 13, "Milliseconds by length of text", bold=True, size=SMALL)]
-    for tick in (0, 64, 128, 192, 256):
+    left, bottom, width = CHART[0], HEADS + CHART[1], WIDTHS[0] - CHART[0] - 14
+    yield svg.text(left - 26, HEADS - 20, "Milliseconds a letter", bold=True, size=SMALL)
+    for tick in (0, 128, 256):
         at = left + width * tick / 256
-        parts.append(svg.text(at, bottom + 14, tick, anchor="middle", size=TINY, colour=style.QUIET))
-    at = x
-    for cached in sorted({*result.times, result.cached}, reverse=True):
-        name, colour = LOOKS[cached]
-        dot = (
-            svg.circle(at + 4, bottom + 26, 4, fill=colour) if cached else svg.box(at, bottom + 22, 8, 8, stroke=colour)
-        )
+        yield svg.text(at, bottom + 14, tick, anchor="middle", size=TINY, colour=style.QUIET)
+    for row, cached in enumerate(sorted({*result.times, result.cached}, reverse=True)):
+        (name, colour), y = LOOKS[cached], bottom + 25 + 13 * row
+        dot = svg.circle(left - 22, y - 4, 4, fill=colour) if cached else svg.box(left - 26, y - 8, 8, 8, stroke=colour)
         is_next = cached == result.cached
-        label = f"next: {name}" if is_next else name
-        parts += [dot, svg.text(at + 12, bottom + 30, label, size=TINY, bold=is_next)]
-        at += 152 if is_next else 104
+        yield dot + svg.text(left - 14, y, f"next: {name}" if is_next else name, size=TINY, bold=is_next)
     all_times = [ms for times in result.times.values() for _, ms in times]
-    if not all_times:
-        for i, line in enumerate(AWAITED):
-            parts.append(svg.text(x, top + 40 + 17 * i, line, size=SMALL, colour=style.QUIET))
-        return [*parts, svg.line(left, bottom, left + width, bottom, colour=style.GRID)]
+    yield svg.line(left, bottom, left + width, bottom, colour=style.GRID)
     # A single slow moment of the machine must not flatten all others.
-    highest = max(1.0, 1.3 * float(np.quantile(all_times, 0.97)))
+    highest = max(1.0, 1.3 * float(np.quantile(all_times, 0.97))) if all_times else 1.0
     step = next(step for step in (0.5, 1, 2, 5, 10, 20, 50, 100, 1000) if highest / step <= 4)
     for tick in np.arange(0, highest, step):
         y = round(bottom - CHART[1] * tick / highest, 1)
-        parts.append(svg.line(left, y, left + width, y, colour=style.GRID))
-        parts.append(svg.text(left - 6, y + 4, f"{tick:g}", anchor="end", size=TINY, colour=style.QUIET))
+        yield svg.line(left, y, left + width, y, colour=style.GRID)
+        yield svg.text(left - 6, y + 4, f"{tick:g}", anchor="end", size=TINY, colour=style.QUIET)
     for cached, times in result.times.items():
         for n, ms in times:
             px, py = round(left + width * n / 256, 1), round(bottom - CHART[1] * min(ms / highest, 1), 1)
             colour = LOOKS[cached][1]
-            dot = svg.circle(px, py, 2, fill=colour) if cached else svg.box(px - 2, py - 2, 4, 4, stroke=colour)
-            parts.append(dot)
-    return parts
+            yield svg.circle(px, py, 2, fill=colour) if cached else svg.box(px - 2, py - 2, 4, 4, stroke=colour)

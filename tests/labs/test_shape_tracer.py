@@ -1,6 +1,9 @@
 """The shape tracer, driven without a browser."""
 
+import html
 import itertools
+import json
+import re
 import time
 import warnings
 from importlib import import_module
@@ -15,12 +18,14 @@ tracer = import_module("mha_helpers.labs.shape_tracer")
 FIRST = tracer.shape_tracer().first_state
 SIZES = list(itertools.product((1, 2, 3), range(2, 7), (4, 6, 8, 12), range(1, 7)))
 DIVIDES = [sizes for sizes in SIZES if sizes[2] % sizes[3] == 0]
-RIGHT = [(2, 5, 12), (2, 5, 3, 4), (2, 3, 5, 4), (2, 3, 5, 5), (2, 3, 5, 5), (2, 3, 5, 4), (2, 5, 3, 4)]
-RIGHT += [(2, 5, 12), (2, 5, 12)]
+RIGHT = [tracer._letters(stage) for stage in range(1, len(STAGES))]
+SHAPES = [(2, 5, 12), (2, 5, 3, 4), (2, 3, 5, 4), (2, 3, 5, 5), (2, 3, 5, 5), (2, 3, 5, 4), (2, 5, 3, 4)]
+SHAPES += [(2, 5, 12), (2, 5, 12)]
 
 
 def fill(lab, *guess):
-    lab.set(**dict(zip(AXES, (*guess, 0, 0, 0, 0), strict=False)))
+    chips = ["S again" if chip == "S" and "S" in guess[:i] else chip for i, chip in enumerate(guess)]
+    lab.set(**dict(zip(AXES, [*chips, *[tracer.EMPTY] * 4], strict=False)))
 
 
 def check(lab, *guess):
@@ -79,10 +84,10 @@ def test_the_first_state_asks_and_tells_nothing():
 
 def test_a_walk_without_a_mistake():
     lab = tracer.shape_tracer()
-    for stage, guess in enumerate(RIGHT, 1):
+    for stage, (guess, shape) in enumerate(zip(RIGHT, SHAPES, strict=True), 1):
         said = check(lab, *guess)
         name = STAGES[stage][0]
-        assert said.startswith(f"Right: {name} is {guess}: ")
+        assert said.startswith(f"Right: {name} is {shape}: ")
         if stage < 9:
             assert f"Stage {stage + 1} of 9: what is the shape of {STAGES[stage + 1][0]}?" in said
             assert f"So far {stage} of {stage} right at the first try." in said
@@ -92,9 +97,9 @@ def test_a_walk_without_a_mistake():
 
 def test_the_score_counts_first_tries_only():
     lab = tracer.shape_tracer()
-    check(lab, 2, 5, 12)
-    check(lab, 2, 3, 5, 4)
-    check(lab, 2, 5, 3, 4)  # at the second try
+    check(lab, *RIGHT[0])
+    check(lab, *RIGHT[2])
+    check(lab, *RIGHT[1])  # at the second try
     lab.buttons["Show"].click()
     for guess in RIGHT[3:]:
         said = check(lab, *guess)
@@ -116,7 +121,7 @@ def test_show_gives_the_answer_and_goes_on():
 
 def test_show_after_a_mistake_is_not_a_try():
     lab = tracer.shape_tracer()
-    check(lab, 1)
+    check(lab, "B")
     lab.buttons["Show"].click()
     check(lab, *RIGHT[1])
     assert tracer.compute(lab.state).tries == (0, 1)
@@ -136,36 +141,72 @@ def test_nothing_is_counted_after_the_end():
 @pytest.mark.parametrize(
     ("before", "guess", "why"),
     [
-        (0, (2, 5), "Q has 3 axes, not 2: a product changes the last axis only."),
-        (0, (2, 5, 4), "Axis 2 of Q is not 4: it counts a token's features, all heads together;"),
-        (0, (3, 5, 12), "Axis 0 of Q is not 3: it counts sequences in the batch;"),
-        (0, (), "Q has a shape. Fill in its axes from axis 0 on; all four at 0 means that NumPy refuses."),
-        (1, (2, 5, 12), "cut has 4 axes, not 3: the last axis is cut in two."),
-        (1, (2, 3, 5, 4), "Axis 1 of cut is not 3: it counts tokens; the last axis is cut in two. Your numbers are"),
-        (1, (2, 5, 3, 5), "A reshape keeps all 120 numbers; yours has 150."),
-        (2, (2, 5, 3, 4), "Axis 1 of queries is not 5: it counts heads; heads go before tokens. Your numbers are "),
-        (3, (2, 3, 5, 4), "Axis 3 of scores is not 4: it counts tokens that are asked; each query meets each key"),
-        (5, (2, 3, 5, 5), "Axis 3 of context is not 5: it counts one head's features, d_model / h;"),
-        (7, (2, 5, 3, 4), "merged has 3 axes, not 4: h and d_head become one axis."),
-        (7, (2, 5, 4), "Axis 2 of merged is not 4:"),
+        (0, "B S", "Q has 3 axes, not 2: a product changes the last axis only."),
+        (0, "B S d_head", "Axis 2 of Q is not d_head: it counts a token's features, all heads together;"),
+        (0, "h S d_model", "Axis 0 of Q is not h: it counts sequences in the batch;"),
+        (1, "B S d_model", "cut has 4 axes, not 3: the last axis is cut in two."),
+        (1, "B h S d_head", "Axis 1 of cut is not h: it counts tokens; the last axis is cut in two. Your axes are"),
+        (1, "B S h S", "A reshape keeps all 120 numbers; yours has 150."),
+        (2, "B S h d_head", "Axis 1 of queries is not S: it counts heads; heads go before tokens. Your axes are "),
+        (
+            3,
+            "B h S d_head",
+            "Axis 3 of scores is not d_head: it counts tokens that are asked; each query meets each key",
+        ),
+        (5, "B h S S", "Axis 3 of context is not S: it counts one head's features, d_model / h;"),
+        (7, "B S h d_head", "merged has 3 axes, not 4: h and d_head become one axis."),
+        (7, "B S d_head", "Axis 2 of merged is not d_head:"),
     ],
 )
 def test_the_wrong_axis_is_named(before, guess, why):
     lab = tracer.shape_tracer()
     for right in RIGHT[:before]:
         check(lab, *right)
-    said = check(lab, *guess)
+    said = check(lab, *guess.split())
     assert why in said
     assert "Stage" not in said, "the stage is not left"
     assert tracer.compute(lab.state).stage == before + 1
-    assert str(RIGHT[before]) not in said, "the answer is not given away"
+    assert str(SHAPES[before]) not in said, "the answer is not given away"
     assert "≠" in lab.picture.value, "it is marked where it stands"
 
 
-def test_zeros_between_axes_are_left_out():
+def test_empty_slots_are_left_out_and_nothing_is_no_answer():
     lab = tracer.shape_tracer()
-    lab.set(**{"axis 0": 2, "axis 1": 0, "axis 2": 5, "axis 3": 12})
-    assert tracer.compute(lab.state).guess == (2, 5, 12)
+    lab.set(**{"axis 0": "B", "axis 2": "S", "axis 3": "d_model"})
+    assert tracer.compute(lab.state).guess == RIGHT[0]
+    assert tracer._check(lab.first_state) == {}
+
+
+def test_an_axis_of_the_same_size_is_another_axis():
+    lab = sized(B=3, h=3)
+    said = check(lab, "h", "S", "d_model")
+    assert "Axis 0 of Q is not h: it counts sequences in the batch" in said
+    assert said.count("Here both are 3, but with other sizes they need not be.") == 1
+
+
+def test_that_it_fails_is_wrong_where_there_is_a_shape():
+    lab = tracer.shape_tracer()
+    lab.buttons["It fails"].click()
+    assert "It does not fail: Q has a shape." in lab.readout.value
+
+
+def chips(lab):
+    """Return, by chip, what each of its places sets."""
+    found = re.findall(r'data-scrub="([^"]*)" data-stops="([^"]*)"', lab.picture.value)
+    return {chip: json.loads(html.unescape(stops)) for chip, stops in found}
+
+
+def test_a_chip_goes_between_the_others_and_comes_home():
+    lab = tracer.shape_tracer()
+    fill(lab, "B", "d_model")
+    home, *slots = chips(lab)["S"]
+    assert [tuple(stop[axis] for axis in AXES[:3]) for stop in slots] == [
+        ("S", "B", "d_model"), ("B", "S", "d_model"), ("B", "d_model", "S")
+    ]  # fmt: skip
+    assert home.items() <= lab.state.items(), "it is at home"
+    fill(lab, "B", "S", "S", "h")
+    assert len(chips(lab)["d_head"]) == 1, "there is no slot left"
+    assert [*chips(lab)] == [*tracer.CHIPS]
 
 
 # ---- heads that do not divide ----------------------------------------------------------------
@@ -173,19 +214,18 @@ def test_zeros_between_axes_are_left_out():
 
 def test_an_error_is_an_answer():
     lab = sized(h=5)
-    check(lab, 2, 5, 12)
+    check(lab, *RIGHT[0])
     assert "cannot reshape" not in lab.picture.value
-    said = check(lab, 2, 5, 5, 2)
-    assert said.startswith("Not (2, 5, 5, 2). There is no such array: the features cannot be cut into this many equal")
-    said = check(lab)
+    said = check(lab, *RIGHT[1])
+    assert said.startswith("Not (B, S, h, d_head). There is no such array: the features cannot be cut into this many")
+    lab.buttons["It fails"].click()
+    said = tracer.sentence(tracer.compute(lab.state))
     numpys = "ValueError: cannot reshape array of size 120 into shape (2,5,5,2)"
     assert said == (
         f"Right: NumPy refuses: {numpys}. The end: 1 of 2 right at the first try. There is no further stage."
     )
-    assert f">{numpys}</text>" in lab.picture.value
-    assert ">ValueError: d_model=12 is not divisible by n_heads=5; choose 1, 2, 3, 4, 6 or 12 heads<" in (
-        lab.picture.value
-    )
+    drawn = " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", lab.picture.value))
+    assert f"NumPy: {numpys} The course: ValueError: d_model=12 is not divisible by n_heads=5; choose 1, 2" in drawn
     assert lab.picture.value.count(">not reached<") == 7
 
 
@@ -204,34 +244,34 @@ def test_an_error_may_be_shown():
 
 def test_other_sizes_start_the_walk_anew_and_the_same_go_on():
     lab = tracer.shape_tracer()
-    check(lab, 2, 5, 12)
+    check(lab, *RIGHT[0])
     lab.controls["S"].value = 6
     assert "The sizes have changed: the walk starts anew. Stage 1 of 9" in lab.picture.value
     lab.controls["S"].value = 5
     assert "Stage 2 of 9" in lab.picture.value
     lab.controls["S"].value = 6
-    assert "So far" not in check(lab, 2, 5, 12)
-    assert "1 of 1" not in check(lab, 2, 6, 12)
+    assert "So far" not in check(lab, "B", "S", "h")
+    assert "1 of 1" not in check(lab, *RIGHT[0])
     assert tracer.compute(lab.state).tries == (2,)
 
 
-def test_a_right_answer_empties_the_fields_so_that_it_does_not_answer_the_next_stage_too():
+def test_a_right_answer_empties_the_slots_so_that_it_does_not_answer_the_next_stage_too():
     lab = tracer.shape_tracer()
     for shape in RIGHT[:4]:  # the fifth is as the fourth
         check(lab, *shape)
     assert tracer.compute(lab.state).guess == ()
-    check(lab, 2, 3, 5)  # wrong: what was filled in stays
-    assert tracer.compute(lab.state).guess == (2, 3, 5)
+    check(lab, "B", "h", "S")  # wrong: what was filled in stays
+    assert tracer.compute(lab.state).guess == ("B", "h", "S")
 
 
 def test_start_over_keeps_the_sizes_and_reset_does_not():
     lab = tracer.shape_tracer()
     first = lab.picture.value
     lab.set(B=3, h=4)
-    check(lab, 3, 5)
+    check(lab, "B", "S")
     lab.buttons["Start over"].click()
     result = tracer.compute(lab.state)
-    assert (result.sizes, result.tries, result.guess) == ((3, 5, 12, 4), (), (3, 5))
+    assert (result.sizes, result.tries, result.guess) == ((3, 5, 12, 4), (), ("B", "S"))
     lab.buttons["Reset"].click()
     assert lab.picture.value == first
     assert lab.state == lab.first_state
@@ -239,8 +279,8 @@ def test_start_over_keeps_the_sizes_and_reset_does_not():
 
 def test_a_state_says_everything():
     lab = tracer.shape_tracer()
-    check(lab, 2, 5, 12)
-    check(lab, 2, 3, 5, 4)
+    check(lab, *RIGHT[0])
+    check(lab, *RIGHT[2])
     other = tracer.shape_tracer()
     other.set(**lab.state)
     assert other.picture.value == lab.picture.value
@@ -267,33 +307,43 @@ def test_every_stage_of_every_size_is_drawn(sizes):
         for _ in range(11):
             picture = tracer.render(tracer.compute(state))
             assert picture.sentence
-            state |= tracer._check(state | dict.fromkeys(AXES, 7))  # never right, and kept in the record
+            state |= tracer._check(state | dict.fromkeys(AXES, "h"))  # never right, and kept in the record
             assert ">you</text>" in tracer.render(tracer.compute(state)).svg or "The end" in picture.sentence
             state |= tracer._show(state)
         assert "The end: 0 of" in tracer.sentence(tracer.compute(state))
 
 
 def test_each_wrong_axis_is_marked_and_no_other():
-    assert tracer._wrong_axes((2, 5, 3, 4), (2, 3, 5, 4)) == [1, 2]
-    assert [*tracer._wrong_axes((2, 5), (2, 3, 5, 4))] == [0, 1]
-
-
-def test_bars_are_to_scale():
-    widths = {size: width for _, size, _, width in tracer._bars((4, 6, 12), ("h", "S", "d_model"))}
-    assert widths[12] == 2 * widths[6] == 3 * widths[4]
+    result = tracer.compute(FIRST)
+    assert tracer._wrong_axes(("B", "S", "h", "d_head"), 3, result) == [1, 2]
+    assert [*tracer._wrong_axes(("B", "S"), 3, result)] == [0, 1]
 
 
 @pytest.mark.parametrize("sizes", DIVIDES, ids=str)
-def test_the_bars_of_every_walk_are_to_one_scale_and_fit(sizes):
-    state = FIRST | dict(zip(tracer.SIZES, sizes, strict=True))
-    state |= {"record": "; ".join([tracer._written(sizes), *["show"] * 9])}
-    result = tracer.compute(state)
-    unit = tracer._unit(result)
-    for shape, (_, _, names, _) in zip(result.shapes, STAGES, strict=True):
-        bars = tracer._bars(shape, names, unit)
-        assert [width for *_, width in bars] == [unit * size for size in shape]
-        assert bars[-1][2] + bars[-1][3] <= tracer.END + 1e-9
-    assert unit > 14, "S=2 has room for its label"
+def test_what_is_drawn_of_every_walk_has_room(sizes):
+    B, _, _, h = sizes
+    for stage in range(len(STAGES)):
+        state = FIRST | dict(zip(tracer.SIZES, sizes, strict=True))
+        result = tracer.compute(state | {"record": "; ".join([tracer._written(sizes), *["show"] * stage])})
+        bars = tracer._bars(result.shapes[stage], STAGES[stage][2])
+        assert bars[-1][2] + bars[-1][3] <= tracer.WIDTHS[0]
+        slabs = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"',
+                           "".join(tracer._array(result, stage)))  # fmt: skip
+        assert len(slabs) == B * h
+        x, y, width, height = np.array(slabs, float).T
+        assert (x + width).max() <= tracer.ROOM[0]
+        assert (y + height).max() <= tracer.ROOM[1] + 8
+
+
+def test_what_is_cut_and_turned_keeps_its_size_and_so_glides():
+    sizes = []
+    for stage in (1, 2, 3, 6, 7, 8):  # all but scores and weights
+        result = tracer.compute(FIRST | {"record": "2x5x12x3; " + "; ".join(["show"] * stage)})
+        slabs = re.findall(r'data-part="(slab [^"]*)"><rect x="[^"]*" y="[^"]*" width="([^"]*)" height="([^"]*)"',
+                           "".join(tracer._array(result, stage)))  # fmt: skip
+        sizes.append(slabs)
+    assert len(sizes[0]) == 6
+    assert all(slabs == sizes[0] for slabs in sizes)
 
 
 def test_swapped_axes_cross():

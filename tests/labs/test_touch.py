@@ -27,6 +27,7 @@ def ways_to_set(lab):
     chosen = [json.loads(one) for kind in ("choose", "also") for one in marks(lab, kind)]
     switched = [{name: not lab.state[name]} for name in marks(lab, "switch") if not name.startswith("{")]
     chosen += [json.loads(one) for one in marks(lab, "switch") if one.startswith("{")]
+    chosen += [json.loads(one) for one in marks(lab, "sets")]
     return chosen + switched + [stop for stops in marks(lab, "stops") for stop in json.loads(stops)]
 
 
@@ -46,7 +47,7 @@ def test_a_touch_sets_the_labs_own_controls_and_is_answered(lab):
 
 
 def test_a_button_in_the_picture_is_the_labs_own(lab):
-    for number, label in enumerate(marks(lab, "press"), 1):
+    for number, label in enumerate(marks(lab, "press") + marks(lab, "play") + marks(lab, "enter"), 1):
         ask(lab, number, {}, press=label)
         assert f'data-answer="{number}"' in lab.picture.value
 
@@ -56,6 +57,8 @@ def test_what_leaves_the_form_is_in_the_picture(lab):
     if marks(lab, "scrub"):  # which goes back and forth as buttons do
         touched |= {*lab.buttons}
     touched |= {name for pair in marks(lab, "drag") for name in json.loads(pair)}
+    # What is played goes on as long as the button of that name does.
+    touched |= {*re.findall(r'data-play="[^"]*" [^>]*?data-name="([^"]*)"', lab.picture.value)}
     assert touched >= {*lab.on_picture}
 
 

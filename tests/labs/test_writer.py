@@ -1,8 +1,10 @@
 """The writer, driven without a browser."""
 
 import html
+import json
 import re
 from importlib import import_module
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import numpy as np
@@ -26,11 +28,12 @@ def computed(function=None, **state):
 
 
 def drawn(result):
-    return ElementTree.fromstring(lab_of.render(result).svg)
+    """Return the two pictures of a result."""
+    return [*ElementTree.fromstring(f"<div>{lab_of.render(result).svg}</div>")]
 
 
 def texts(result):
-    return [element.text for element in drawn(result).iter(f"{SVG}text")]
+    return [element.text for picture in drawn(result) for element in picture.iter(f"{SVG}text")]
 
 
 def test_the_first_sentence():
@@ -66,16 +69,41 @@ def test_both_panels_bars_have_one_scale(temperature):
     picture = writer_picture.draw(result, "")
     for probabilities, colour in ((result.probabilities, style.ROLES["output"]), (result.beside, style.QUIET)):
         lengths = [
-            float(width) for width in re.findall(rf'width="([\d.]+)" height="11"[^>]* stroke="{colour}"', picture)
+            float(width) for width in re.findall(rf'width="([\d.]+)" height="16"[^>]* stroke="{colour}"', picture)
         ]
         largest = max(result.probabilities.max(), result.beside.max())
         wanted = writer_picture.LONGEST * np.sort(probabilities)[:-11:-1] / largest
         np.testing.assert_allclose(np.float64(lengths), wanted, atol=0.051)
 
 
-def test_the_title_names_the_head():
-    assert "What the last character, “↵”, looks at (layer 3, head 5)" in texts(computed())
-    assert "What the last character, “,”, looks at (layer 0, head 2)" in texts(computed(text="To be,", layer=0, head=2))
+def test_the_letter_that_looks_and_the_head_are_chosen():
+    result = computed(text="To be,", layer=1, head=2, back=2)
+    assert "What “b” looks at" in texts(result)
+    _, weights = MODEL.predict("To be,")
+    np.testing.assert_array_equal(result.weights, weights[1, 2, 3])
+    np.testing.assert_array_equal(result.looks_at, weights[:, :, 3].argmax(axis=-1))
+    assert computed(text="O\n" * 100, back=255).asked == 200 - 2 * writer_picture.MOST_LINES, "what is seen looks"
+
+
+def test_a_pressed_bar_writes_its_letter_and_the_last_letter_looks_again():
+    lab = writer()
+    lab.set(back=3)
+    assert f'data-sets="{html.escape(json.dumps({"text": FIRST["text"] + "F"}))}"' in lab.picture.value
+    lab.set(text=FIRST["text"] + "F")
+    assert lab.controls["back"].value == 0
+
+
+def test_a_page_without_a_kernel_writes_what_is_written_here():
+    texts = lab_of.written_beforehand()
+    prompt, n_written = texts[0], len(texts) - 1
+    written = MODEL.write(prompt, n_written, temperature=0.8, top_k=10, seed=[1, len(prompt)])
+    assert texts[-1] == prompt + written
+    lab = writer()
+    for before, after in pairwise(texts):
+        lab.set(text=before)
+        assert lab.after("One character") == {"text": after}
+    lab.set(text=texts[-1])
+    assert lab.after("One character") == {}
 
 
 def test_the_twin_is_a_model_with_that_mistake_and_writes():
@@ -85,7 +113,7 @@ def test_the_twin_is_a_model_with_that_mistake_and_writes():
     wanted = next_token_probabilities(MODEL.predict(FIRST["text"], wrong)[0][-1], temperature=0.8, top_k=10)
     result = computed(twin="W_O left out")
     np.testing.assert_allclose(result.beside, wanted)
-    lab.buttons["A line"].click()
+    lab.buttons["Write on"].click()
     written = lab.controls["text"].value[len(FIRST["text"]) :]
     assert written == MODEL.write(
         FIRST["text"], len(written), temperature=0.8, top_k=10, seed=[1, len(FIRST["text"])], cached=False, attend=wrong
@@ -96,7 +124,7 @@ def test_the_twin_is_a_model_with_that_mistake_and_writes():
 def test_a_line_comes_character_by_character_and_goes_on_with_the_next():
     lab, seen = writer(), []
     lab.controls["text"].observe(lambda change: seen.append(change["new"]), "value")
-    lab.buttons["A line"].click()
+    lab.buttons["Write on"].click()
     first = lab.controls["text"].value
     assert [len(text) for text in seen] == list(range(len(FIRST["text"]) + 1, len(first) + 1))
     assert first.endswith("\n") or len(first) == len(FIRST["text"]) + lab_of.LONGEST_LINE
@@ -106,7 +134,7 @@ def test_a_line_comes_character_by_character_and_goes_on_with_the_next():
     lab.buttons["Reset"].click()
     assert lab.controls["text"].value == FIRST["text"]
     lab.set(draw=2)
-    lab.buttons["A line"].click()
+    lab.buttons["Write on"].click()
     assert lab.controls["text"].value != first
 
 
@@ -115,7 +143,7 @@ def test_with_and_without_a_cache_the_same_is_written_and_both_are_timed():
     for cached in (True, False):
         lab = writer()
         lab.set(cache=cached)
-        lab.buttons["A line"].click()
+        lab.buttons["Write on"].click()
         written[cached] = lab.controls["text"].value
         assert f"ms {'with the cache' if cached else 'without'} (median)" in lab.readout.value
     assert written[True] == written[False]
@@ -127,7 +155,6 @@ def test_both_are_timed_over_the_context_and_forgotten_on_reset():
     assert "ms with the cache and" in lab.readout.value
     lab.buttons["Reset"].click()
     assert "ms with the cache" not in lab.readout.value
-    assert "Write something" in lab.picture.value
 
 
 def test_it_goes_on_beyond_the_context():
@@ -154,7 +181,7 @@ def test_it_goes_on_beyond_the_context():
 def test_what_cannot_be_read_is_said_and_nothing_is_lost(typed, why):
     lab = writer()
     lab.set(text=typed)
-    for name in ("One character", "A line"):
+    for name in ("One character", "Write on"):
         lab.buttons[name].click()
     assert lab.controls["text"].value == typed
     assert f"your text is still there: {html.escape(why)}" in lab.readout.value
@@ -165,11 +192,10 @@ def test_what_cannot_be_read_is_said_and_nothing_is_lost(typed, why):
 @pytest.mark.parametrize("text", ["a", "\n", "a" * 256, "To be\n" * 100, decoder.held_out_text()[:256]])
 def test_every_text_is_drawn_inside_its_picture(text):
     for twin in ("none", "softmax over the queries"):
-        picture = drawn(computed(text=text, twin=twin))
-        assert float(picture.get("height")) < 300
-        for element in picture.iter(f"{SVG}text"):
-            assert all(0 <= float(x) <= float(picture.get("width")) for x in element.get("x").split())
-            assert all(0 < float(y) <= float(picture.get("height")) for y in element.get("y").split())
+        for picture in drawn(computed(text=text, twin=twin)):
+            for element in picture.iter(f"{SVG}text"):
+                assert all(0 <= float(x) <= float(picture.get("width")) for x in element.get("x").split())
+                assert all(0 < float(y) <= float(picture.get("height")) for y in element.get("y").split())
 
 
 def test_it_writes_with_the_learners_function():
@@ -178,7 +204,7 @@ def test_it_writes_with_the_learners_function():
 
     lab = writer(backwards)
     assert "≠" in lab.picture.value
-    lab.buttons["A line"].click()
+    lab.buttons["Write on"].click()
     written = lab.controls["text"].value[len(FIRST["text"]) :]
     assert written == MODEL.write(FIRST["text"], len(written), seed=[1, len(FIRST["text"])], choose=backwards)
 
@@ -193,7 +219,7 @@ def test_a_function_that_stops_while_it_writes_is_said():
         return next_token_probabilities(logits, temperature=temperature, top_k=top_k)
 
     lab = writer(stops)
-    lab.buttons["A line"].click()
+    lab.buttons["Write on"].click()
     assert "Nothing more was written: next_token_probabilities, called with 65 logits" in lab.picture.value
     assert lab.controls["text"].value.startswith(FIRST["text"])
 
@@ -244,7 +270,7 @@ def test_without_the_model_there_is_a_message(monkeypatch):
     monkeypatch.setattr(decoder, "load", load)
     lab = writer()
     assert "damaged" in lab.readout.value
-    lab.buttons["A line"].click()
+    lab.buttons["Write on"].click()
     assert lab.controls["text"].value == FIRST["text"]
 
 
