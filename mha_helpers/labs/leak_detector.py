@@ -180,17 +180,16 @@ def _arcs(result):
     lines, leaks = [], []
     for i, amount in enumerate(amounts):
         short = 0 if result.blind[i, token] else 9  # of the output: there stands the arrow's head
-        bend = (
-            f'd="M{middle[token]} {start}C{middle[token]} {start - 90} '
-            f'{middle[i]} {end + 90} {middle[i]} {end + short}"'
-        )
+        below, above = middle[token], middle[i]
+        curve = (below, start), (below, start - 90), (above, end + 90), (above, end + short)
+        bend = 'd="M{} {}C{} {} {} {} {} {}"'.format(*(number for point in curve for number in point))
         width = 3 + 7 * amount / largest
         half = width / 2 + 6
-        head = f'<path d="M{middle[i]} {end + 1}l{half:.1f} 12h{-2 * half:.1f}z"'
+        head = f'<path d="M{above} {end + 1}l{half:.1f} 12h{-2 * half:.1f}z"'
         drawn = f'<path class="mha-grow" {bend} fill="none" style="--whole:400" stroke-width="{width:.1f}"'
         if result.leaks[i, token]:
-            # Halfway along, where the lines to different outputs are apart.
-            x, y = (middle[token] + middle[i]) / 2, (start + end) / 2
+            # Three quarters along, where the lines to neighbouring outputs are a label's width apart.
+            x, y = np.array([1, 9, 27, 27]) / 64 @ curve
             leaks += [
                 f'{drawn} stroke="{style.ALARM}"/>{head} fill="{style.ALARM}"/>',
                 svg.box(x - 21, y - 9, 42, 18, fill=style.ALARM),

@@ -87,6 +87,8 @@ def test_every_state_is_drawn_with_its_marks(name, token):
         _, _, arcs, table, _ = detector.render(result).svg.split("</svg>")
     place = WORDS.index(token)
     assert arcs.count(">LEAK</text>") == result.leaks[:, place].sum()
+    labels = sorted(float(x) for x in re.findall(r'<text x="([\d.]+)"[^>]*>LEAK</text>', arcs))
+    assert (np.diff(labels) > 42).all(), "each label is 42 wide"
     assert arcs.count(">blind</text>") == result.blind[:, place].sum()
     assert arcs.count(">moved</text>") == (result.moved[:, place] > 1e-9).sum()
     assert arcs.count('z" fill=') == arcs.count("mha-grow"), "an arrow's head on each line"
