@@ -22,6 +22,15 @@ def attention_arguments(seed, batch, n_queries, n_keys, d_head, d_value):
     return draws(seed, **{name: (*batch, *shape) for name, shape in shapes.items()})
 
 
+def in_float32(arguments, options=None):
+    """Return the case of arguments in single precision; masks, counts and options stay."""
+
+    def single(value):
+        return value.astype(np.float32) if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
+
+    return Case("float32", {name: single(value) for name, value in arguments.items()}, options=options or {})
+
+
 FRACTIONS_LOST = (
     "fractions-lost",
     "It is right for floats, and loses the fractions of whole numbers: an array made with np.zeros_like, np.empty_like "
@@ -54,7 +63,6 @@ def _narrowed(arguments):
 def attention_cases():
     """Return what any attention is tried on; all sizes differ, so that each mistake shows."""
     three = attention_arguments
-    single = {name: array.astype(np.float32) for name, array in three(4, (), 3, 6, 4, 5).items()}
     views = {name: array.T for name, array in draws(5, queries=(4, 3), keys=(4, 5), values=(2, 5)).items()}
     # As for softmax, only each row's own maximum helps in all of these. The scores are exact in float32 too.
     keys = np.array([[0.0, 1.0], [100.0, 0.0], [100.0, -1.0], [-200.0, 2.0]])
@@ -75,7 +83,7 @@ def attention_cases():
         Case("a batch", three(2, (2,), 3, 5, 4, 6)),
         Case("a batch with heads", three(3, (2, 3), 4, 5, 6, 7)),
         Case("a batch of one query", three(9, (1,), 1, 3, 4, 2)),
-        Case("float32", single),
+        in_float32(three(4, (), 3, 6, 4, 5)),
         Case("transposed views", views),
         Case("square matrices", three(6, (), 3, 3, 3, 3)),
         Case("a cube", three(7, (3,), 3, 3, 3, 3)),

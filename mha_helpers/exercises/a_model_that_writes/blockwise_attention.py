@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import attention_arguments, whole_numbers
+from mha_helpers.exercises.inputs import attention_arguments, in_float32, whole_numbers
 from mha_helpers.judge.properties import batch_mixed, not_finite
 from mha_helpers.maths import blockwise
 from mha_helpers.wrong.a_model_that_writes import blockwise_attention as wrong
@@ -22,7 +22,6 @@ def _case(trait, seed, batch, *sizes, edge=False, **options):
 
 
 def _blockwise_cases():
-    single = {name: array.astype(np.float32) for name, array in attention_arguments(4, (), 3, 6, 4, 5).items()}
     # The later the block, the higher its scores, and then the other way round.
     rising = attention_arguments(20, (), 2, 6, 3, 4)
     rising["keys"] = rising["keys"] * (1 + np.arange(6.0)[:, None])
@@ -34,7 +33,7 @@ def _blockwise_cases():
         _case("a block that is not full", 1, (), 3, 5, 4, 2, block_size=2),
         _case("a block larger than all", 22, (), 4, 5, 3, 2, block_size=8),
         _case("blocks of one key", 3, (), 3, 5, 4, 2, block_size=1),
-        Case("float32", single, options={"block_size": 4}),
+        in_float32(attention_arguments(4, (), 3, 6, 4, 5), {"block_size": 4}),
         Case("scores that rise", rising, options={"block_size": 2}),
         _case("scores that rise and fall", 21, (), 4, 7, 5, 2, block_size=3),
         _case("self-attention", 5, (), 4, 4, 3, 2, block_size=3),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import draws
+from mha_helpers.exercises.inputs import draws, in_float32
 from mha_helpers.wrong.a_model_that_writes import mend_embed_new as wrong
 from mha_helpers.wrong.catalogue import mistakes_in
 
@@ -13,9 +13,8 @@ def mend_embed_new(codes, characters, positions, n_old):
     return characters[codes] + positions[n_old : n_old + n_new]
 
 
-def _case(trait, seed, codes, n_old, *, n_characters=5, length=9, d_model=4, dtype=np.float64):
+def _case(trait, seed, codes, n_old, *, n_characters=5, length=9, d_model=4):
     arrays = draws(seed, characters=(n_characters, d_model), positions=(length, d_model))
-    arrays = {name: array.astype(dtype) for name, array in arrays.items()}
     return Case(trait, {"codes": np.array(codes)} | arrays | {"n_old": n_old})
 
 
@@ -28,7 +27,7 @@ exercise = Exercise(
         _case("the first five", 2, [1, 1, 4, 0, 3], 0),
         _case("up to the last place", 3, [0, 3], 7),
         _case("many characters", 4, [6, 2, 6, 11], 3, n_characters=12, length=8, d_model=5),
-        _case("float32", 5, [4, 2, 2], 3, dtype=np.float32),
+        in_float32(_case("", 5, [4, 2, 2], 3).arguments),
     ),
     mistakes=mistakes_in(wrong),
     given=wrong.mend_embed_new,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, whole_numbers
+from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, in_float32, whole_numbers
 from mha_helpers.judge.properties import negative_weights, not_finite
 from mha_helpers.maths import decoding
 from mha_helpers.wrong.a_model_that_writes import next_token_probabilities as wrong
@@ -19,7 +19,6 @@ def _case(trait, seed, shape, *, edge=False, **options):
 
 
 def _probability_cases():
-    single = {"logits": _logits(5, 6)["logits"].astype(np.float32)}
     large = {"logits": np.array([[1000.0, 990.0, -2000.0, 995.0], [-3000.0, -3001.0, -3003.0, -3002.0]])}
     return (
         _case("seven characters", 0, (7,)),
@@ -27,7 +26,7 @@ def _probability_cases():
         _case("a temperature above 1", 2, (5,), temperature=2.0),
         _case("top-k alone", 3, (7,), top_k=3),
         _case("temperature and top-k", 4, (8,), temperature=0.7, top_k=4),
-        Case("float32", single, options={"temperature": 1.5, "top_k": 2}),
+        in_float32(_logits(5, 6), {"temperature": 1.5, "top_k": 2}),
         _case("only the likeliest", 6, (6,), top_k=1),
         _case("as many as there are", 7, (5,), top_k=5),
         # Before what fails at an edge: an answer for one row alone, which fails at both, hears of the rows first.

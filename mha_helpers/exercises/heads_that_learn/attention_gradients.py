@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import draws, whole_numbers
+from mha_helpers.exercises.inputs import draws, in_float32, whole_numbers
 from mha_helpers.judge.properties import batch_mixed, not_finite
 from mha_helpers.maths import gradients
 from mha_helpers.maths.attention import scaled_dot_product_attention
@@ -22,13 +22,12 @@ def _arguments(seed, batch, n_queries, n_keys, d_head, d_value):
 
 
 def _gradient_cases():
-    single = {name: array.astype(np.float32) for name, array in _arguments(4, (), 3, 6, 4, 5).items()}
     return (
         Case("more keys than queries", _arguments(0, (), 3, 5, 4, 2)),
         Case("self-attention", _arguments(1, (), 4, 4, 3, 2)),
         Case("one query", _arguments(2, (), 1, 3, 4, 2)),
         Case("square matrices", _arguments(3, (), 3, 3, 3, 3)),
-        Case("float32", single),
+        in_float32(_arguments(4, (), 3, 6, 4, 5)),
         whole_numbers(_arguments(40, (2,), 4, 3, 2, 5)),
         Case("a batch", _arguments(5, (2,), 3, 5, 4, 6)),
         Case("a batch with heads", _arguments(6, (2, 3), 4, 5, 6, 7)),

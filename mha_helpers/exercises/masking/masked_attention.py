@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import WIDTH_CAPPED, attention_arguments, whole_numbers
+from mha_helpers.exercises.inputs import WIDTH_CAPPED, attention_arguments, in_float32, whole_numbers
 from mha_helpers.judge.compare import first_place
 from mha_helpers.judge.properties import (
     batch_mixed,
@@ -19,9 +19,9 @@ from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.masking import masked_attention as wrong
 
 
-def _with_mask(seed, mask, batch, n_queries, n_keys, d_head, d_value, dtype=np.float64):
+def _with_mask(seed, mask, batch, n_queries, n_keys, d_head, d_value):
     arguments = attention_arguments(seed, batch, n_queries, n_keys, d_head, d_value)
-    return {name: array.astype(dtype) for name, array in arguments.items()} | {"mask": np.array(mask)}
+    return arguments | {"mask": np.array(mask)}
 
 
 # Some keys hidden from each query, and no two queries see the same ones.
@@ -68,7 +68,7 @@ def _masked_cases():
         Case("a mask for each head", _with_mask(11, EACH_HEAD, (2, 3), 4, 5, 6, 7)),
         # No maximum to subtract, no choice among keys, and a mask that is not the same as none.
         Case("one key, hidden", _with_mask(12, np.zeros((3, 1), bool), (), 3, 1, 4, 2)),
-        Case("float32", _with_mask(9, SCATTERED, (), 4, 5, 3, 6, np.float32)),
+        in_float32(_with_mask(9, SCATTERED, (), 4, 5, 3, 6)),
         Case(
             "a square mask",
             _with_mask(10, SCATTERED[:, :4] | np.eye(4, dtype=bool), (), 4, 4, 3, 3),

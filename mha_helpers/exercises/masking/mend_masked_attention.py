@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import attention_arguments, whole_numbers
+from mha_helpers.exercises.inputs import attention_arguments, in_float32, whole_numbers
 from mha_helpers.judge.properties import context_is_not_the_mixture
 from mha_helpers.maths.masks import causal_mask
 from mha_helpers.wrong.catalogue import mistakes_in
@@ -41,10 +41,7 @@ CASES = (
     Case("a causal mask", _with(causal_mask(4), attention_arguments(0, (), 4, 4, 3, 2))),
     Case("scattered holes", _with(SEVERAL, attention_arguments(1, (), 3, 4, 5, 2))),
     Case("a row that sees nothing", _with(ONE_EMPTY, attention_arguments(2, (), 3, 4, 5, 2))),
-    Case(
-        "float32",
-        _with(SEVERAL, {n: a.astype(np.float32) for n, a in attention_arguments(3, (), 3, 4, 2, 5).items()}),
-    ),
+    in_float32(_with(SEVERAL, attention_arguments(3, (), 3, 4, 2, 5))),
     Case("scores around -150", _with(TWO_OF_THREE, _low_scores(150)), edge=True),
     Case("scores around -20,000", _with(TWO_OF_THREE, _low_scores(20_000)), edge=True),
     Case("scores around 1,000", _with(TWO_OF_THREE, _low_scores(-1000)), edge=True),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import draws, whole_numbers
+from mha_helpers.exercises.inputs import draws, in_float32, whole_numbers
 from mha_helpers.judge.properties import batch_mixed, moved, not_finite, raised
 from mha_helpers.maths.attention import combine_heads, head_contributions
 from mha_helpers.wrong.catalogue import mistakes_in
@@ -23,7 +23,6 @@ def _arguments(seed, *shape):
 
 
 def _contribution_cases():
-    single = {name: array.astype(np.float32) for name, array in _arguments(7, 3, 4, 5, 2).items()}
     views = {name: array.T for name, array in draws(8, heads=(2, 5, 3), W_O=(6, 6)).items()}
     return (
         Case("two heads", _arguments(0, 2, 5, 3)),
@@ -34,7 +33,7 @@ def _contribution_cases():
         Case("as many heads as tokens", _arguments(5, 3, 3, 2)),
         Case("as many heads as features in each", _arguments(9, 3, 4, 3)),
         Case("one token", _arguments(6, 2, 3, 1, 4)),
-        Case("float32", single),
+        in_float32(_arguments(7, 3, 4, 5, 2)),
         Case("transposed views", views),
         whole_numbers(draws(12, heads=(2, 3, 4)), draws(13, W_O=(8, 8))),
         Case("heads wider than the model", draws(10, heads=(2, 4, 3), W_O=(6, 4)), if_alone=WIDTH_OF_THE_HEADS),

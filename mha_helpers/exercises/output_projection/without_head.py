@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import draws
+from mha_helpers.exercises.inputs import draws, in_float32
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.output_projection import without_head as wrong
 
@@ -23,10 +23,6 @@ def _arguments(seed, head, n_heads, d_head, d_model=None):
 
 
 def _cases():
-    single = {
-        name: value.astype(np.float32) if isinstance(value, np.ndarray) else value
-        for name, value in _arguments(5, 1, 3, 4).items()
-    }
     return (
         Case("the second of three heads", _arguments(0, 1, 3, 4)),
         Case("the first head", _arguments(1, 0, 4, 2)),
@@ -34,7 +30,7 @@ def _cases():
         Case("as many heads as features in each", _arguments(3, 1, 3, 3)),
         Case("heads of one feature", _arguments(4, 2, 5, 1)),
         Case("heads that are wider together than the model", _arguments(6, 1, 3, 4, d_model=5)),
-        Case("float32", single),
+        in_float32(_arguments(5, 1, 3, 4)),
     )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import draws
+from mha_helpers.exercises.inputs import draws, in_float32
 from mha_helpers.maths import fused
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.pytorch import weights_from_torch as wrong
@@ -11,8 +11,8 @@ from mha_helpers.wrong.pytorch import weights_from_torch as wrong
 OUTPUTS = ("W_Q", "W_K", "W_V")
 
 
-def _case(trait, seed, d_model, dtype=np.float64):
-    return Case(trait, {"weight": draws(seed, weight=(3 * d_model, d_model))["weight"].astype(dtype)})
+def _case(trait, seed, d_model):
+    return Case(trait, {"weight": draws(seed, weight=(3 * d_model, d_model))["weight"]})
 
 
 # What the exercise asks, without the refusal of the course's own.
@@ -27,7 +27,7 @@ exercise = Exercise(
     cases=(
         _case("four features", 0, 4),
         _case("six features", 1, 6),
-        _case("float32", 2, 8, np.float32),
+        in_float32(_case("", 2, 8).arguments),
         _case("two features", 3, 2),
         _case("twelve features", 4, 12),
     ),

@@ -1,11 +1,13 @@
 """The exercise `head_entropy`."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.real_model.measured_weights import hundredths, in_another_order, in_float32
+from mha_helpers.exercises.inputs import in_float32
+from mha_helpers.exercises.real_model.measured_weights import hundredths, in_another_order
 from mha_helpers.judge.properties import batch_mixed, not_finite
 from mha_helpers.maths import measures
 from mha_helpers.maths.attention import softmax
@@ -46,12 +48,12 @@ def _entropy_cases():
         Case("one key", hundredths(9, 3, 4, 1)),
         Case("as many heads as queries as keys", hundredths(10, 4, 4, 4)),
         Case("one layer of one head", hundredths(11, 1, 1, 5, 7)),
-        Case("float32", in_float32(hundredths(12, 2, 4, 3, 5))),
+        in_float32(hundredths(12, 2, 4, 3, 5)),
         Case("transposed views", in_another_order(hundredths(13, 2, 3, 4, 6))),
         Case("weights of 0", hidden, edge=True),
         Case("weights of 1", {"weights": certain}, edge=True),
         Case("causal weights", hundredths(14, 2, 3, 6, 6, visible=causal_mask(6)), edge=True),
-        Case("causal float32", in_float32(hundredths(15, 2, 5, 5, visible=causal_mask(5))), edge=True),
+        replace(in_float32(hundredths(15, 2, 5, 5, visible=causal_mask(5))), trait="causal float32", edge=True),
         Case("tiny weights", {"weights": tiny}, edge=True),
     )
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import draws
+from mha_helpers.exercises.inputs import draws, in_float32
 from mha_helpers.maths.attention import knock_out
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.real_model import knock_out as wrong
@@ -15,7 +15,6 @@ def _arguments(seed, shape, heads, n_heads):
 
 
 def _knock_out_cases():
-    single = _arguments(13, (15, 15), [0, 3], 5)
     views = _arguments(14, (10, 12), [2, 1], 4)
     return (
         Case("one head of three", _arguments(0, (12, 12), [1], 3)),
@@ -32,7 +31,7 @@ def _knock_out_cases():
         Case("ten heads of twelve", _arguments(15, (24, 24), [11, 10, 9, 8, 6, 5, 4, 3, 1, 0], 12)),
         Case("more rows than columns", _arguments(11, (21, 8), [2, 5], 7)),
         Case("fewer rows than columns", _arguments(12, (6, 20), [1], 2)),
-        Case("float32", single | {"W_O": single["W_O"].astype(np.float32)}),
+        in_float32(_arguments(13, (15, 15), [0, 3], 5)),
         Case("transposed views", views | {"W_O": views["W_O"].T}),
     )
 

@@ -16,7 +16,3 @@ def hundredths(seed, *shape, visible=True):
 def in_another_order(weights):
     """Return the same weights, stored with the last axis first."""
     return {"weights": np.ascontiguousarray(weights["weights"].T).T}
-
-
-def in_float32(weights):
-    return {"weights": weights["weights"].astype(np.float32)}

@@ -3,8 +3,8 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import whole_numbers
-from mha_helpers.exercises.real_model.measured_weights import hundredths, in_another_order, in_float32
+from mha_helpers.exercises.inputs import in_float32, whole_numbers
+from mha_helpers.exercises.real_model.measured_weights import hundredths, in_another_order
 from mha_helpers.judge.properties import batch_mixed, moved, not_finite, raised
 from mha_helpers.maths.masks import causal_mask
 from mha_helpers.maths.measures import previous_token_score
@@ -31,7 +31,7 @@ def _previous_cases():
         Case("one layer of one head", hundredths(9, 1, 1, 7, 7)),
         Case("another head", hundredths(10, 5, 5)),
         whole_numbers({"weights": np.eye(5)[[[0, 0, 1, 1, 2], [0, 0, 1, 2, 4], [0, 1, 1, 3, 3]]]}),
-        Case("float32", in_float32(hundredths(11, 2, 4, 5, 5))),
+        in_float32(hundredths(11, 2, 4, 5, 5)),
         Case("transposed views", in_another_order(hundredths(12, 2, 3, 4, 4))),
     )
 

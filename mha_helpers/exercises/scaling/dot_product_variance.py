@@ -1,9 +1,7 @@
 """The exercise `dot_product_variance`."""
 
-import numpy as np
-
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import draws, whole_numbers
+from mha_helpers.exercises.inputs import draws, in_float32, whole_numbers
 from mha_helpers.judge.properties import not_finite
 from mha_helpers.maths.measures import dot_product_variance
 from mha_helpers.wrong.catalogue import mistakes_in
@@ -18,7 +16,6 @@ FIRST_PAIRS = (
 
 def _variance_cases():
     shifted = {name: array + 0.5 for name, array in draws(2, queries=(7, 3), keys=(7, 3)).items()}
-    single = {name: array.astype(np.float32) for name, array in draws(3, queries=(8, 4), keys=(8, 4)).items()}
     views = {name: array.T for name, array in draws(4, queries=(3, 6), keys=(3, 6)).items()}
     return (
         Case("five pairs", draws(0, queries=(5, 4), keys=(5, 4))),
@@ -26,7 +23,7 @@ def _variance_cases():
         Case("250 pairs", draws(8, queries=(250, 3), keys=(250, 3)), if_alone=FIRST_PAIRS),
         whole_numbers(draws(9, queries=(9, 4), keys=(9, 4))),
         Case("a mean that is not 0", shifted),
-        Case("float32", single),
+        in_float32(draws(3, queries=(8, 4), keys=(8, 4))),
         Case("transposed views", views),
         Case("as many pairs as features", draws(5, queries=(4, 4), keys=(4, 4))),
         Case("one feature", draws(6, queries=(6, 1), keys=(6, 1))),

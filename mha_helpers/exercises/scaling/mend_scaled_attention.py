@@ -1,9 +1,7 @@
 """The exercise `mend_scaled_attention`: a divisor with two faults, to be found and mended."""
 
-import numpy as np
-
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import attention_arguments, whole_numbers
+from mha_helpers.exercises.inputs import attention_arguments, in_float32, whole_numbers
 from mha_helpers.judge.properties import batch_mixed, context_is_not_the_mixture, not_finite, rows_do_not_sum_to_one
 from mha_helpers.maths.attention import softmax
 from mha_helpers.wrong.catalogue import mistakes_in
@@ -23,10 +21,7 @@ CASES = (
     Case("a batch, four features", attention_arguments(2, (2,), 3, 5, 4, 6)),
     Case("a batch, six features", attention_arguments(3, (2,), 5, 4, 6, 3)),
     Case("two axes in front", attention_arguments(4, (2, 3), 4, 5, 6, 7)),
-    Case(
-        "float32",
-        {name: array.astype(np.float32) for name, array in attention_arguments(5, (), 3, 4, 5, 2).items()},
-    ),
+    in_float32(attention_arguments(5, (), 3, 4, 5, 2)),
 )
 
 

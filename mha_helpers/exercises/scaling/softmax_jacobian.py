@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import draws
+from mha_helpers.exercises.inputs import draws, in_float32
 from mha_helpers.judge.properties import not_finite
 from mha_helpers.maths.attention import softmax, softmax_jacobian
 from mha_helpers.wrong.catalogue import mistakes_in
@@ -19,7 +19,7 @@ def _jacobian_cases():
         Case("seven keys", row(1, 7)),
         Case("two keys", {"p": np.array([0.25, 0.75])}),
         Case("equal weights", {"p": np.full(5, 0.2)}),
-        Case("float32", {"p": row(2, 6)["p"].astype(np.float32)}),
+        in_float32(row(2, 6)),
         Case("all weight on one key", {"p": np.array([0.0, 1.0, 0.0])}),
         Case("one key", {"p": np.array([1.0])}),
     )

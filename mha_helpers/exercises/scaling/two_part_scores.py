@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import draws, whole_numbers
+from mha_helpers.exercises.inputs import draws, in_float32, whole_numbers
 from mha_helpers.judge.properties import batch_mixed, not_finite
 from mha_helpers.maths.attention import attention_scores
 from mha_helpers.wrong.catalogue import mistakes_in
@@ -33,7 +33,7 @@ CASES = (
     Case("equal widths", _parts(3, 4, 3, 5, 5)),
     whole_numbers(_parts(40, 4, 5, 6, 3)),
     Case("a batch", _parts(4, 4, 5, 6, 3, batch=(2,))),
-    Case("float32", {name: array.astype(np.float32) for name, array in _parts(5, 3, 4, 6, 2).items()}),
+    in_float32(_parts(5, 3, 4, 6, 2)),
     Case("square matrices", _parts(6, 4, 4, 4, 4)),
 )
 

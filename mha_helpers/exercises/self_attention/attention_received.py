@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import draws
+from mha_helpers.exercises.inputs import draws, in_float32
 from mha_helpers.judge.properties import not_finite
 from mha_helpers.maths.attention import softmax
 from mha_helpers.maths.measures import attention_received
@@ -23,7 +23,7 @@ CASES = (
     Case("a batch", _weights(4, 2, 3, 5)),
     Case("two axes in front", _weights(5, 2, 3, 4, 5)),
     Case("a cube", _weights(6, 3, 3, 3)),
-    Case("float32", {"weights": _weights(7, 4, 6)["weights"].astype(np.float32)}),
+    in_float32(_weights(7, 4, 6)),
     Case("a transposed view", {"weights": softmax(draws(8, scores=(3, 5))["scores"]).T.copy().T}),
 )
 

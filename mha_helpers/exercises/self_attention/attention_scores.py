@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import draws
+from mha_helpers.exercises.inputs import draws, in_float32
 from mha_helpers.judge.properties import batch_mixed, not_finite
 from mha_helpers.maths.attention import attention_scores
 from mha_helpers.wrong.catalogue import mistakes_in
@@ -12,13 +12,12 @@ from mha_helpers.wrong.self_attention import attention_scores as wrong
 
 def _score_cases():
     swapped = draws(5, queries=(4, 3), keys=(4, 5))
-    single = {name: array.astype(np.float32) for name, array in draws(4, queries=(3, 4), keys=(6, 4)).items()}
     return (
         Case("self-attention", draws(0, queries=(4, 3), keys=(4, 3))),
         Case("more keys than queries", draws(1, queries=(3, 4), keys=(5, 4))),
         Case("a batch", draws(2, queries=(2, 3, 4), keys=(2, 5, 4))),
         Case("a batch with heads", draws(3, queries=(2, 3, 4, 6), keys=(2, 3, 5, 6))),
-        Case("float32", single),
+        in_float32(draws(4, queries=(3, 4), keys=(6, 4))),
         Case("transposed views", {name: array.T for name, array in swapped.items()}),
         Case("square matrices", draws(6, queries=(3, 3), keys=(3, 3))),
         Case("a cube", draws(7, queries=(3, 3, 3), keys=(3, 3, 3))),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import attention_arguments, whole_numbers
+from mha_helpers.exercises.inputs import attention_arguments, in_float32, whole_numbers
 from mha_helpers.judge.properties import context_is_not_the_mixture, not_finite, rows_do_not_sum_to_one
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.self_attention import mend_attention as wrong
@@ -25,7 +25,7 @@ CASES = (
     Case("more keys than queries", _arguments(1, 3, 5, 4, 2)),
     Case("more queries than keys", _arguments(2, 5, 3, 4, 6)),
     Case("one query", _arguments(3, 1, 4, 2, 3)),
-    Case("float32", {name: array.astype(np.float32) for name, array in _arguments(4, 3, 4, 2, 5).items()}),
+    in_float32(_arguments(4, 3, 4, 2, 5)),
 )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, whole_numbers
+from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, in_float32, whole_numbers
 from mha_helpers.judge.properties import batch_mixed, negative_weights, not_finite, rows_do_not_sum_to_one
 from mha_helpers.maths.attention import softmax
 from mha_helpers.wrong.catalogue import mistakes_in
@@ -27,7 +27,7 @@ def _softmax_cases():
         Case("a batch", scores(3, 2, 3, 5)),
         Case("a batch with heads", scores(4, 2, 3, 4, 5)),
         Case("a batch of one row", scores(7, 1, 1, 4)),
-        Case("float32", {"scores": scores(5, 4, 6)["scores"].astype(np.float32)}),
+        in_float32(scores(5, 4, 6)),
         Case("a transposed view", {"scores": scores(6, 5, 4)["scores"].T}),
         whole_numbers(scores(8, 2, 3, 4)),
         extreme("very large scores", apart),

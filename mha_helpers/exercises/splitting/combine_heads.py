@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import draws
+from mha_helpers.exercises.inputs import draws, in_float32
 from mha_helpers.judge.properties import batch_mixed, moved, not_the_same_numbers, raised
 from mha_helpers.maths.attention import combine_heads
 from mha_helpers.wrong.catalogue import mistakes_in
@@ -24,7 +24,7 @@ def _combine_cases():
         Case("heads as wide as there are tokens", heads(6, 2, 4, 4)),
         Case("one token", heads(7, 2, 3, 1, 4)),
         Case("a cube", heads(8, 3, 3, 3)),
-        Case("float32", {"heads": heads(9, 3, 4, 6, 2)["heads"].astype(np.float32)}),
+        in_float32(heads(9, 3, 4, 6, 2)),
         Case("a view, as split_heads gives it", {"heads": heads(10, 2, 5, 3, 4)["heads"].swapaxes(-3, -2)}),
     )
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, draws, whole_numbers
+from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, draws, in_float32, whole_numbers
 from mha_helpers.judge.properties import batch_mixed, moved, not_finite, raised
 from mha_helpers.judge.watching import shapes_on_the_way
 from mha_helpers.maths.attention import folded_attention, scaled_dot_product_attention
@@ -11,10 +11,10 @@ from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.splitting import folded_attention as wrong
 
 
-def _arguments(seed, shape, n_heads, factor=1, dtype=np.float64):
+def _arguments(seed, shape, n_heads, factor=1):
     arrays = draws(seed, queries=shape, keys=shape, values=shape)
     arrays["queries"] = factor * arrays["queries"]
-    return {name: array.astype(dtype) for name, array in arrays.items()} | {"n_heads": n_heads}
+    return arrays | {"n_heads": n_heads}
 
 
 def _folded_cases():
@@ -30,7 +30,7 @@ def _folded_cases():
         Case("one token", _arguments(7, (2, 1, 6), 3)),
         Case("heads of twelve features", _arguments(11, (2, 3, 24), 2), if_alone=WIDTH_CAPPED),
         whole_numbers(_arguments(12, (2, 4, 6), 3)),
-        Case("float32", _arguments(9, (4, 3, 10), 2, dtype=np.float32)),
+        in_float32(_arguments(9, (4, 3, 10), 2)),
         Case("transposed views", views | {"n_heads": 4}),
         Case("very large scores", _arguments(10, (2, 5, 6), 3, factor=2000), edge=True),
     )

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import draws
+from mha_helpers.exercises.inputs import draws, in_float32
 from mha_helpers.judge.properties import batch_mixed, moved, not_the_same_numbers, raised
 from mha_helpers.maths.attention import split_heads
 from mha_helpers.wrong.catalogue import mistakes_in
@@ -15,7 +15,6 @@ def _case(trait, seed, shape, n_heads, **more):
 
 
 def _split_cases():
-    single = draws(7, X=(3, 7, 8))["X"].astype(np.float32)
     view = draws(8, X=(6, 5))["X"].T
     return (
         _case("a sentence", 0, (5, 6), 2),
@@ -27,7 +26,7 @@ def _split_cases():
         _case("as many heads as tokens", 5, (2, 3, 12), 3),
         _case("heads as wide as there are tokens", 6, (4, 12), 3),
         _case("one token", 10, (1, 1, 6), 2),
-        Case("float32", {"X": single, "n_heads": 4}),
+        in_float32(draws(7, X=(3, 7, 8)) | {"n_heads": 4}),
         Case("a transposed view", {"X": view, "n_heads": 3}),
         _case("seven features for three heads", 11, (4, 7), 3, edge=True),
     )

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, whole_numbers
+from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, in_float32, whole_numbers
 from mha_helpers.judge.properties import (
     batch_mixed,
     negative_weights,
@@ -27,7 +27,6 @@ def _arguments(seed, batch, n_queries, n_keys, n_heads, d_head, factor=1):
 
 
 def _cases():
-    single = {name: array.astype(np.float32) for name, array in _arguments(5, 2, 3, 4, 2, 5).items()}
     return (
         Case("two sentences", _arguments(0, 2, 5, 4, 3, 6)),
         Case("one sentence", _arguments(1, 1, 4, 5, 2, 3)),
@@ -36,7 +35,7 @@ def _cases():
         Case("all sizes alike", _arguments(4, 3, 3, 3, 3, 3)),
         Case("heads of one feature", _arguments(6, 2, 4, 3, 5, 1)),
         whole_numbers(_arguments(40, 2, 5, 4, 3, 2)),
-        Case("float32", single),
+        in_float32(_arguments(5, 2, 3, 4, 2, 5)),
         Case("very large scores", _arguments(7, 2, 4, 3, 2, 5, factor=2000), edge=True),
     )
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import draws, whole_numbers
+from mha_helpers.exercises.inputs import draws, in_float32, whole_numbers
 from mha_helpers.judge.properties import batch_mixed, hidden_keys_have_weight, not_finite, rows_do_not_sum_to_one
 from mha_helpers.maths.attention import scaled_dot_product_attention
 from mha_helpers.maths.grouped import grouped_attention as reference
@@ -19,7 +19,6 @@ def _arguments(seed, batch, n_heads, n_kv_heads, n_queries, n_keys, d_head, d_va
 
 
 def _cases():
-    single = {name: array.astype(np.float32) for name, array in _arguments(6, (), 4, 2, 3, 5, 6, 2).items()}
     return (
         Case("six query heads on two", _arguments(0, (), 6, 2, 3, 5, 4, 7)),
         Case("six query heads on three", _arguments(1, (), 6, 3, 4, 5, 2, 3)),
@@ -27,7 +26,7 @@ def _cases():
         Case("one head of keys for all", _arguments(3, (), 3, 1, 4, 5, 2, 6)),
         Case("a head of keys for each", _arguments(4, (), 3, 3, 4, 5, 2, 6)),
         Case("one new token", _arguments(5, (), 8, 2, 1, 6, 4, 3)),
-        Case("float32", single),
+        in_float32(_arguments(6, (), 4, 2, 3, 5, 6, 2)),
         Case("a batch", _arguments(7, (2,), 6, 3, 4, 5, 2, 7)),
         Case("a batch of batches", _arguments(8, (2, 3), 4, 2, 3, 5, 6, 7)),
         Case("a causal mask", _arguments(9, (2,), 6, 2, 4, 4, 3, 5), options={"mask": causal_mask(4)}),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import draws, whole_numbers
+from mha_helpers.exercises.inputs import draws, in_float32, whole_numbers
 from mha_helpers.judge.properties import batch_mixed, not_finite
 from mha_helpers.maths.attention import scaled_dot_product_attention
 from mha_helpers.maths.rotary import rotate
@@ -18,11 +18,11 @@ def mend_rotary_attention(queries, keys, values, n_old):
     return context
 
 
-def _case(trait, seed, batch, n_queries, n_old, d_head, d_value, dtype=np.float64):
+def _case(trait, seed, batch, n_queries, n_old, d_head, d_value):
     n_keys = n_old + n_queries
     shapes = {"queries": (n_queries, d_head), "keys": (n_keys, d_head), "values": (n_keys, d_value)}
     drawn = draws(seed, **{name: (*batch, *shape) for name, shape in shapes.items()})
-    return Case(trait, {name: array.astype(dtype) for name, array in drawn.items()} | {"n_old": n_old})
+    return Case(trait, drawn | {"n_old": n_old})
 
 
 def _cases():
@@ -33,7 +33,7 @@ def _cases():
         _case("a batch", 3, (2,), 3, 4, 6, 2),
         _case("a batch with heads", 4, (2, 3), 2, 5, 4, 6),
         _case("many old tokens", 5, (), 2, 30, 8, 4),
-        _case("float32", 6, (), 2, 3, 4, 6, np.float32),
+        in_float32(_case("", 6, (), 2, 3, 4, 6).arguments),
         whole_numbers(_case("", 7, (), 2, 3, 4, 6).arguments),
     )
 

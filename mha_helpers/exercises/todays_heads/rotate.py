@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import draws, whole_numbers
+from mha_helpers.exercises.inputs import draws, in_float32, whole_numbers
 from mha_helpers.judge.properties import batch_mixed, not_finite
 from mha_helpers.maths.rotary import rotate as reference
 from mha_helpers.wrong.catalogue import mistakes_in
@@ -15,14 +15,13 @@ def _case(trait, seed, shape, **options):
 
 
 def _cases():
-    single = draws(6, X=(5, 8))["X"].astype(np.float32)
     return (
         _case("from the beginning", 0, (5, 6)),
         _case("three tokens after seven", 1, (3, 8), start=7),
         _case("one new token", 2, (1, 6), start=4),
         _case("a single pair", 3, (5, 2), start=1),
         _case("twelve features", 4, (4, 12), start=2),
-        Case("float32", {"X": single}, options={"start": 3}),
+        in_float32(draws(6, X=(5, 8)), {"start": 3}),
         _case("a batch", 7, (2, 5, 6), start=3),
         _case("a batch with heads", 8, (2, 3, 5, 8), start=2),
         _case("more heads than tokens", 9, (7, 3, 4), start=1),
