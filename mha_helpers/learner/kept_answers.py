@@ -7,13 +7,11 @@ tests and where MHA_PROGRESS is "off", no answer is kept either.
 
 import datetime
 import inspect
-import json
-import os
 import textwrap
 import types
 from typing import NamedTuple
 
-from mha_helpers.learner import progress
+from mha_helpers.learner import kept_file, progress
 
 FILE = "mha_course_answers.json"
 AGAIN = "recall_"  # a warm-up asks for the same function once more
@@ -67,10 +65,7 @@ def keep(exercise, function):
         return
     entry = {"source": source, "day": datetime.date.today().isoformat()}
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        written = file.with_suffix(f".{os.getpid()}")  # whole or not at all: another notebook may be writing, too
-        written.write_text(json.dumps(_entries() | {exercise.removeprefix(AGAIN): entry}, indent=1), encoding="utf-8")
-        written.replace(file)
+        kept_file.add(file, {exercise.removeprefix(AGAIN): entry})
     except OSError as error:
         print(f"Your answer could not be kept in {file} ({error.strerror}); everything else works as ever.")
 
@@ -86,7 +81,7 @@ def kept(exercise):
     -------
     KeptAnswer or None
     """
-    entry = _entries().get(exercise.removeprefix(AGAIN))
+    entry = kept_file.read(path()).get(exercise.removeprefix(AGAIN))
     try:
         return entry and KeptAnswer(str(entry["source"]), datetime.date.fromisoformat(entry["day"]))
     except (KeyError, TypeError, ValueError):
@@ -100,20 +95,7 @@ def forget():
     -------
     bool
     """
-    file = path()
-    if file is None or not file.exists():
-        return False
-    file.unlink()
-    return True
-
-
-def _entries():
-    file = path()
-    try:
-        found = json.loads(file.read_text(encoding="utf-8")) if file else {}
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return kept_file.forget(path())
 
 
 def source_of(function):

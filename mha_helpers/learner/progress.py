@@ -7,10 +7,11 @@ environment variable MHA_PROGRESS is "off", nothing is written or read.
 """
 
 import functools
-import json
 import os
 import sys
 from pathlib import Path
+
+from mha_helpers.learner import kept_file
 
 BROWSERS_STORAGE = Path("/drive")  # where JupyterLite keeps what is written: the notebooks, too
 FILE = "mha_course_progress.json"
@@ -40,14 +41,7 @@ def read():
     -------
     dict of str to str
     """
-    file = path()
-    if file is None:
-        return {}
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return {name: state for name, state in found.items() if state in STATES} if isinstance(found, dict) else {}
+    return {name: state for name, state in kept_file.read(path()).items() if state in STATES}
 
 
 def note(name, status):
@@ -65,14 +59,10 @@ def note(name, status):
     if file is None or status == "not attempted":
         return
     state = "done" if status == "correct" or name.startswith("predict_") else "tried"
-    known = read()
-    if known.get(name) in (state, "done"):
+    if read().get(name) in (state, "done"):
         return
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        written = file.with_suffix(f".{os.getpid()}")  # whole or not at all: another notebook may be writing, too
-        written.write_text(json.dumps(known | {name: state}, indent=1, sort_keys=True), encoding="utf-8")
-        written.replace(file)
+        kept_file.add(file, {name: state})
     except OSError as error:
         _say_once(f"Your progress could not be kept in {file} ({error.strerror}); everything else works as ever.")
 
@@ -89,8 +79,4 @@ def forget():
     -------
     bool
     """
-    file = path()
-    if file is None or not file.exists():
-        return False
-    file.unlink()
-    return True
+    return kept_file.forget(path())
