@@ -6,12 +6,12 @@ need to know it returns. It writes nothing down: the examination does.
 
 from dataclasses import dataclass
 
+from ..judge import search
 from ..judge.compare import fits
 from ..judge.stages import RIGHT, compute
+from ..judge.time_limit import thread_time
 from ..wrong.forms.masks import ALWAYS_CAUSAL
 from ..wrong.names import WORDS, WRONG
-from . import search
-from .calling import thread_time
 from .report import Finding
 
 SECONDS = 9.0  # for one report

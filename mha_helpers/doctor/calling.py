@@ -4,15 +4,11 @@ import contextlib
 import dataclasses
 import io
 import sys
-import time
 
 import numpy as np
 
 from ..judge import call as judge
 from ..judge.time_limit import TimedOut, time_limit
-
-# A browser has one thread, and no clock of its own for it.
-thread_time = getattr(time, "thread_time", time.process_time)
 
 
 class TimeLimitError(Exception):

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 
 from ..judge.compare import fits
+from ..judge.search import explanations
 from ..judge.stages import RIGHT, compute
+from ..judge.time_limit import thread_time
 from ..wrong.forms import FORMS, TOGETHER
 from ..wrong.forms.masks import ALWAYS_CAUSAL, BUILT_IN
 from ..wrong.names import LEAK, WRONG
 from . import where_it_shows
 from .asking import CannotTell, Untested
-from .calling import thread_time
-from .search import explanations
 from .understood import Understood, failures, settled
 
 

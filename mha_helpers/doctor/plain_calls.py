@@ -2,9 +2,9 @@
 
 from ..judge.compare import equal, fits
 from ..judge.stages import RIGHT, compute
+from ..judge.time_limit import thread_time
 from . import named_mistakes, side_effects
 from .asking import CannotTell, Untested
-from .calling import thread_time
 from .understood import Understood, is_a_failure, settled
 
 

@@ -117,7 +117,7 @@ class DoesNotFitError(Exception):
 
 
 # What a form says where it does not fit a case, in its own words or in NumPy's: forms are tried wherever they may.
-UNCOMPUTABLE = (DoesNotFitError, ValueError, IndexError, KeyError, TypeError, AttributeError)
+UNCOMPUTABLE = (DoesNotFitError, ValueError, IndexError, KeyError, TypeError, AttributeError, ZeroDivisionError)
 
 
 def right_project(case, _):

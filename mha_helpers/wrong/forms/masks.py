@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...judge.stages import DoesNotFitError, Form, causal, softmax
+from .common import square, swap
 
 
 @dataclass(frozen=True)
@@ -63,91 +64,65 @@ def _number(value):
 
 # A finite number hides as well as -inf does, until a score reaches it.
 TOO_NEAR = (
-    -1e6,
-    -1e5,
-    -65504.0,
-    -65500.0,
-    -5e4,
-    -1e4,
-    -9999.0,
-    -1000.0,
-    -999.0,
-    -100.0,
-    -50.0,
-    -20.0,
-    -10.0,
-    -5.0,
-    -2.0,
-    -1.0,
+    *(-1e6, -1e5, -65504.0, -65500.0, -5e4, -1e4, -9999.0, -1000.0, -999.0),
+    *(-100.0, -50.0, -20.0, -10.0, -5.0, -2.0, -1.0),
 )
 NEARLY_ZERO = (-1e-3, -1e-4, -1e-5, -1e-6, -1e-9, -1e-10, -1e-12, 1e-9, 1e-10, 1e-12, 1e-8, 1e-20, -1e-20)
+
+
+def _choose(low):
+    return lambda weights, allowed: np.where(allowed, weights, low)
+
+
+def _times(low):
+    return lambda scores, allowed, values: (np.where(allowed, scores, scores * low), None, values)
+
+
+def _not_a_number(visible_too):
+    def apply(scores, allowed, values):
+        return np.where(allowed | visible_too, np.nan, -np.inf), None, values
+
+    return apply
+
+
+def _rows_that_see_nothing(weights, allowed):
+    return weights * allowed.any(-1, keepdims=True)
+
+
+AFTER_INFINITE, AGAIN, BOOLEAN = "mask-after-softmax-infinite", "mask-softmax-again", "mask-added-boolean"
 APPLICATIONS = [
-    ("mask-score-zero", "hidden scores become 0", lambda s, allowed, v: (np.where(allowed, s, 0), None, v)),
-    ("mask-after-softmax", "weights × mask, after the softmax", _afterwards(lambda w, allowed: w * allowed)),
-    (
-        "mask-after-softmax-infinite",
-        "hidden weights become −inf, after the softmax",
-        _afterwards(lambda w, allowed: np.where(allowed, w, -np.inf)),
-    ),
+    ("mask-score-zero", "hidden scores become 0", _replace_by(0)),
+    ("mask-after-softmax", "weights × mask, after the softmax", _afterwards(np.multiply)),
+    (AFTER_INFINITE, "hidden weights become −inf, after the softmax", _afterwards(_choose(-np.inf))),
     *(
-        (
-            "mask-after-softmax-infinite",
-            f"hidden weights become {_number(low)}, after the softmax",
-            _afterwards(lambda w, allowed, low=low: np.where(allowed, w, low)),
-        )
+        (AFTER_INFINITE, f"hidden weights become {_number(low)}, after the softmax", _afterwards(_choose(low)))
         for low in (-1e4, -1e9, -1e10, -1e20, -1e30)
     ),
-    (
-        "mask-softmax-again",
-        "weights masked, and a second softmax",
-        _afterwards(lambda w, allowed: softmax(np.where(allowed, w, -np.inf))),
-    ),
-    (
-        "mask-softmax-again",
-        "weights × mask, and a second softmax",
-        _afterwards(lambda w, allowed: softmax(w * allowed)),
-    ),
-    ("mask-added-boolean", "scores + mask, of 1 and 0", lambda s, allowed, v: (s + allowed, None, v)),
-    ("mask-added-boolean", "scores + (1 − mask)", lambda s, allowed, v: (s + ~allowed, None, v)),
-    ("mask-added-boolean", "scores − (1 − mask)", lambda s, allowed, v: (s - ~allowed, None, v)),
-    (
-        "mask-multiplied",
-        "scores × −inf where hidden",
-        lambda s, allowed, v: (np.where(allowed, s, s * -np.inf), None, v),
-    ),
-    *(
-        (
-            "mask-multiplied",
-            f"scores × {_number(low)} where hidden",
-            lambda s, allowed, v, low=low: (np.where(allowed, s, s * low), None, v),
-        )
-        for low in (-1e9, -1e10, -1e4)
-    ),
+    (AGAIN, "weights masked, and a second softmax", _afterwards(lambda w, m: softmax(np.where(m, w, -np.inf)))),
+    (AGAIN, "weights × mask, and a second softmax", _afterwards(lambda w, m: softmax(w * m))),
+    (BOOLEAN, "scores + mask, of 1 and 0", lambda s, allowed, v: (s + allowed, None, v)),
+    (BOOLEAN, "scores + (1 − mask)", lambda s, allowed, v: (s + ~allowed, None, v)),
+    (BOOLEAN, "scores − (1 − mask)", lambda s, allowed, v: (s - ~allowed, None, v)),
+    ("mask-multiplied", "scores × −inf where hidden", _times(-np.inf)),
+    *(("mask-multiplied", f"scores × {_number(low)} where hidden", _times(low)) for low in (-1e9, -1e10, -1e4)),
     *(
         ("mask-minus-minus-inf", f"hidden scores become {_number(high)}", _replace_by(high))
         for high in (np.inf, 1e9, 1e10, 1e4, 1e30, np.nan)
     ),
     *(("mask-minus-minus-inf", f"scores + {_number(high)} where hidden", _add(high)) for high in (1e9, 1e10, 1e4)),
-    ("mask-zero-times-inf", "0 × inf is NaN", lambda s, allowed, v: (np.full_like(s, np.nan), None, v)),
-    ("mask-zero-times-inf", "0 × inf is NaN", lambda s, allowed, v: (np.where(allowed, np.nan, -np.inf), None, v)),
+    *(("mask-zero-times-inf", "0 × inf is NaN", _not_a_number(visible_too=also)) for also in (True, False)),
     ("mask-on-the-context", "hidden values become 0", _multiply_values),
     (
         "mask-on-the-context",
         "rows that see nothing become 0, nothing else is hidden",
-        _afterwards(lambda w, allowed: w * allowed.any(-1, keepdims=True)),
+        _afterwards(_rows_that_see_nothing),
     ),
     *(
-        ("mask-tiny-number", f"hidden scores become {_number(low)}", _replace_by(low))
+        ("mask-tiny-number", text + _number(low), hide(low))
+        for text, hide in (("hidden scores become ", _replace_by), ("hidden scores + ", _add))
         for low in (*TOO_NEAR, *NEARLY_ZERO)
     ),
-    *(("mask-tiny-number", f"hidden scores + {_number(low)}", _add(low)) for low in (*TOO_NEAR, *NEARLY_ZERO)),
 ]
-
-
-def _needs_square(allowed):
-    if allowed.shape[-1] != allowed.shape[-2]:
-        raise DoesNotFitError
-    return allowed
 
 
 def _tiled(allowed):
@@ -162,58 +137,49 @@ def _repeated(allowed):
     return np.repeat(allowed[:, 0], n_heads, axis=0).reshape(n_heads, batch, *allowed.shape[2:]).swapaxes(0, 1)
 
 
-def _first_sentence(allowed):
-    return np.broadcast_to(allowed[:1], allowed.shape)
+def _first_along(axis):
+    return lambda allowed: np.broadcast_to(np.take(allowed, [0], axis), allowed.shape)
+
+
+def _last_query(allowed):
+    return np.broadcast_to(allowed[:, :, -1:], allowed.shape)
 
 
 def _one_more(allowed):
     """Where a run of allowed keys ends, the next one is seen, too."""
-    later = np.concatenate([allowed[..., :1], allowed[..., :-1]], axis=-1)
-    return allowed | later
+    return allowed | np.concatenate([allowed[..., :1], allowed[..., :-1]], axis=-1)
 
 
 def _one_less(allowed):
-    later = np.concatenate([allowed[..., 1:], allowed[..., -1:]], axis=-1)
-    return allowed & later
+    return allowed & np.concatenate([allowed[..., 1:], allowed[..., -1:]], axis=-1)
 
 
+def _inverted(allowed):
+    return ~allowed
+
+
+def _one_head_only(allowed):
+    return allowed | (np.arange(allowed.shape[1]) > 0)[:, None, None]
+
+
+TILED = "the masks repeated in another order than"
 CHANGES = [
-    ("mask-inverted", "hides what may be seen", lambda allowed: ~allowed),
-    (
-        "mask-transposed",
-        "the mask's queries and keys exchanged",
-        lambda allowed: _needs_square(allowed).swapaxes(-1, -2),
-    ),
+    ("mask-inverted", "hides what may be seen", _inverted),
+    ("mask-transposed", "the mask's queries and keys exchanged", lambda allowed: swap(square(allowed))),
     (
         "mask-inverted",
         "hides what may be seen, queries and keys exchanged",
-        lambda allowed: ~_needs_square(allowed).swapaxes(-1, -2),
+        lambda allowed: ~swap(square(allowed)),
     ),
-    ("mha-mask-first-sentence", "every batch item gets the first one's mask", _first_sentence),
-    ("mask-tiled-over-heads", "the masks repeated in another order than batch and heads are folded", _tiled),
-    ("mask-tiled-over-heads", "the masks repeated in another order than heads and batch are folded", _repeated),
-    (
-        "mask-of-one-head",
-        "every head gets head 0's mask",
-        lambda allowed: np.broadcast_to(allowed[:, :1], allowed.shape),
-    ),
-    (
-        "mask-of-one-query",
-        "every query gets the first one's mask",
-        lambda allowed: np.broadcast_to(allowed[:, :, :1], allowed.shape),
-    ),
-    (
-        "mask-of-one-query",
-        "every query gets the last one's mask",
-        lambda allowed: np.broadcast_to(allowed[:, :, -1:], allowed.shape),
-    ),
+    ("mha-mask-first-sentence", "every batch item gets the first one's mask", _first_along(0)),
+    ("mask-tiled-over-heads", f"{TILED} batch and heads are folded", _tiled),
+    ("mask-tiled-over-heads", f"{TILED} heads and batch are folded", _repeated),
+    ("mask-of-one-head", "every head gets head 0's mask", _first_along(1)),
+    ("mask-of-one-query", "every query gets the first one's mask", _first_along(2)),
+    ("mask-of-one-query", "every query gets the last one's mask", _last_query),
     ("padding-off-by-one", "one hidden key too many is seen", _one_more),
     ("padding-off-by-one", "one key too many is hidden", _one_less),
-    (
-        "mask-one-head-only",
-        "only head 0 is masked",
-        lambda allowed: allowed | (np.arange(allowed.shape[1]) > 0)[:, None, None],
-    ),
+    ("mask-one-head-only", "only head 0 is masked", _one_head_only),
 ]
 
 
@@ -245,10 +211,7 @@ IGNORED = Rule("mask-ignored", "no mask", lambda allowed: None, _hide)
 RULES = [
     IGNORED,
     # Finite numbers, so that a row in which nothing is hidden comes out, too.
-    *(
-        Rule("mask-inverted", "hides what may be seen", lambda allowed: ~allowed, apply)
-        for apply in (_add(-1e9), _replace_by(-1e9))
-    ),
+    *(Rule("mask-inverted", "hides what may be seen", _inverted, apply) for apply in (_add(-1e9), _replace_by(-1e9))),
     *(Rule(slug, text, change, _hide) for slug, text, change in CHANGES),
     *(Rule(slug, text, _unchanged, apply) for slug, text, apply in APPLICATIONS),
 ]
@@ -304,13 +267,8 @@ def hiding(mask=RIGHT_RULE, flag=RIGHT_RULE, *, always=None, join=None, slug=Non
         scores, queries, keys, values = given
         below = np.broadcast_to(causal(*scores.shape[-2:]), scores.shape)
         asked = None if case.allowed is None else np.broadcast_to(case.allowed, scores.shape)
-        steps = []
-        if always is not None:
-            steps.append((always, below))
-        elif case.is_causal:
-            steps.append((flag, below))
-        if asked is not None:
-            steps.append((mask, asked))
+        steps = [(always or flag, below)] if always or case.is_causal else []
+        steps += [(mask, asked)] if asked is not None else []
         if join and len(steps) == 2:
             steps = [(RIGHT_RULE, join(steps[1][1], steps[0][1]))]
         changes = []

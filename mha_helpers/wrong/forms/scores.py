@@ -2,59 +2,51 @@
 
 import numpy as np
 
-from ...judge.stages import (
-    DoesNotFitError,
-    Form,
-    scaled_by,
-)
-from .common import swap
+from ...judge.stages import DoesNotFitError, scaled_by
+from .common import maker, swap
 
 
-def _scores(make):
-    def run(case, qkv):
-        return make(*qkv), *qkv
-
-    return run
+def _unit(rows):
+    return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
 
 
-def _cosine(queries, keys, values):
-    return (queries / np.linalg.norm(queries, axis=-1, keepdims=True)) @ swap(
-        keys / np.linalg.norm(keys, axis=-1, keepdims=True)
-    )
-
-
-def _keys_reshaped(queries, keys, values):
-    return queries @ keys.reshape(*keys.shape[:-2], keys.shape[-1], keys.shape[-2])
-
-
-def _square(make):
-    def run(queries, keys, values):
-        if queries.shape != keys.shape:
-            raise DoesNotFitError
-        return make(queries, keys)
-
-    return run
+def _of_one_shape(queries, keys):
+    if queries.shape != keys.shape:
+        raise DoesNotFitError
+    return queries, keys
 
 
 def _axes_reversed(queries, keys):
-    turned = keys.transpose(1, 0, 3, 2) if keys.shape[0] == keys.shape[1] else None
-    if turned is None:
+    _of_one_shape(queries, keys)
+    if keys.shape[0] != keys.shape[1]:
         raise DoesNotFitError
-    return queries @ turned
+    return queries @ keys.transpose(1, 0, 3, 2)
 
 
+def _keys_by_queries(queries, keys):
+    queries, keys = _of_one_shape(queries, keys)
+    return keys @ swap(queries)
+
+
+def _keys_only(queries, keys):
+    _, keys = _of_one_shape(queries, keys)
+    return keys @ swap(keys)
+
+
+_scores = maker("scores", lambda make: lambda case, qkv: (make(*qkv[:2]), *qkv))
+_scale = maker("scale", scaled_by)
 SCORES = [
-    Form("scores-keys-by-queries", "scores", _scores(_square(lambda q, k: k @ swap(q))), "K Qᵀ"),
-    Form("scores-reshaped-keys", "scores", _scores(_keys_reshaped), "Q reshape(K)"),
-    Form("scores-reversed-axes", "scores", _scores(_square(_axes_reversed)), "Q K.T, all axes reversed", True),
-    Form("scores-cosine", "scores", _scores(_cosine), "cosine of Q and K"),
-    Form("scores-queries-only", "scores", _scores(lambda q, k, v: q @ swap(q)), "Q Qᵀ"),
-    Form("scores-keys-only", "scores", _scores(_square(lambda q, k: k @ swap(k))), "K Kᵀ"),
+    _scores("scores-keys-by-queries", _keys_by_queries, "K Qᵀ"),
+    _scores("scores-reshaped-keys", lambda q, k: q @ k.reshape(swap(k).shape), "Q reshape(K)"),
+    _scores("scores-reversed-axes", _axes_reversed, "Q K.T, all axes reversed", True),
+    _scores("scores-cosine", lambda q, k: _unit(q) @ swap(_unit(k)), "cosine of Q and K"),
+    _scores("scores-queries-only", lambda q, k: q @ swap(q), "Q Qᵀ"),
+    _scores("scores-keys-only", _keys_only, "K Kᵀ"),
 ]
 
 
-def _scale(slug, factor, text, rare=False):
-    return Form(slug, "scale", scaled_by(factor), text, rare)
+def _n_keys(case):
+    return (case.context if case.heads is None else case.heads[1]).shape[-2]
 
 
 SCALE = [
@@ -64,7 +56,7 @@ SCALE = [
     _scale("scale-no-root", lambda c, q, v: 1 / q.shape[-1], "/ d_head"),
     _scale("scale-twice", lambda c, q, v: 1 / q.shape[-1], "/ √d_head / √d_head"),
     _scale("scale-multiplied", lambda c, q, v: q.shape[-1] ** 0.5, "× √d_head"),
-    _scale("scale-n-keys", lambda c, q, v: c_keys(c, q) ** -0.5, "/ √n_keys"),
+    _scale("scale-n-keys", lambda c, q, v: _n_keys(c) ** -0.5, "/ √n_keys"),
     _scale("scale-n-queries", lambda c, q, v: q.shape[-2] ** -0.5, "/ √n_queries", True),
     _scale("scale-n-heads", lambda c, q, v: c.n_heads**-0.5, "/ √n_heads"),
     _scale("scale-axis-from-front", lambda c, q, v: q.shape[0] ** -0.5, "/ √batch", True),
@@ -80,10 +72,3 @@ SCALE = [
         for width in (2, 3, 16, 32, 64, 100, 128, 256, 512, 768, 1024)
     ),
 ]
-
-
-def c_keys(case, queries):
-    """How many keys there are."""
-    if case.heads is not None:
-        return case.heads[1].shape[-2]
-    return case.context.shape[-2]

@@ -2,13 +2,8 @@
 
 import numpy as np
 
-from ...judge.stages import (
-    DoesNotFitError,
-    Form,
-    cut,
-    shared,
-)
-from .common import AXES, LETTERS, ORDERS, subsets, swap
+from ...judge.stages import DoesNotFitError, Form, cut, shared
+from .common import AXES, FEATURES_FIRST, LETTERS, ORDERS, only_without_heads, subsets, swap
 
 
 def _read_as(order):
@@ -22,20 +17,13 @@ def _read_as(order):
     return how
 
 
-def _split_slug(order):
-    if order == ("batch", "tokens", "d_head", "heads"):
-        return "mha-strided"
-    if order == AXES:
-        return "mha-split-without-transpose"
-    return "split-wrong-transpose" if order[0] == "batch" else "split-heads-over-batch"
-
-
-straight, _strided = _read_as(AXES), _read_as(("batch", "tokens", "d_head", "heads"))
+def _slug(order):
+    known = {FEATURES_FIRST: "mha-strided", AXES: "mha-split-without-transpose"}
+    return known.get(order, "split-wrong-transpose" if order[0] == "batch" else "split-heads-over-batch")
 
 
 def _tokens_turned_first(X, n_heads):
-    batch, seq_len, width = X.shape
-    return swap(X).reshape(batch, n_heads, seq_len, width // n_heads)
+    return swap(X).reshape(len(X), n_heads, X.shape[1], -1)
 
 
 def _through_turned_heads(X, n_heads):
@@ -51,8 +39,9 @@ def _batch_folded_wrongly(X, n_heads):
 
 
 def _cut_some(how, letters):
+    @only_without_heads
     def run(case, qkv):
-        if qkv[0].ndim == 4 or case.heads is not None:
+        if qkv[0].ndim == 4:
             raise DoesNotFitError
         heads = []
         for letter, one in zip(LETTERS, qkv, strict=True):
@@ -65,17 +54,16 @@ def _cut_some(how, letters):
     return run
 
 
+@only_without_heads
 def _whole(case, qkv):
-    if case.heads is not None:
-        raise DoesNotFitError
     return tuple(one[:, None] for one in qkv)
 
 
+@only_without_heads
 def _count_for_width(case, qkv):
-    n_heads = qkv[0].shape[-1] // case.n_heads
-    if case.heads is not None or case.n_kv_heads != case.n_heads:
+    if case.n_kv_heads != case.n_heads:
         raise DoesNotFitError
-    return tuple(cut(one, n_heads) for one in qkv)
+    return tuple(cut(one, qkv[0].shape[-1] // case.n_heads) for one in qkv)
 
 
 def _tiled(case, qkv):
@@ -88,47 +76,39 @@ def _which(some):
     return "" if some == LETTERS else f" ({', '.join(some)})"
 
 
-COMMON_CUTS = [(LETTERS, AXES), ("K", AXES), ("V", AXES), (LETTERS, ("batch", "tokens", "d_head", "heads"))]
+COMMON_CUTS = [(LETTERS, AXES), ("K", AXES), ("V", AXES), (LETTERS, FEATURES_FIRST)]
 SPLIT = [
     *(
         Form(
-            _split_slug(order),
+            _slug(order),
             "split",
             _cut_some(_read_as(order), some),
             f"reshaped straight to ({', '.join(order)}){_which(some)}",
-            rare=(some, order) not in COMMON_CUTS,
+            (some, order) not in COMMON_CUTS,
         )
         for some in subsets(LETTERS)
         for order in ORDERS
-        if some == LETTERS or order in (AXES, ("batch", "tokens", "d_head", "heads"))
+        if some == LETTERS or order in (AXES, FEATURES_FIRST)
     ),
     *(
-        Form(
-            "split-transposed-first",
-            "split",
-            _cut_some(_tokens_turned_first, some),
-            f"turned round, then reshaped{_which(some)}",
-            True,
+        Form(slug, "split", _cut_some(how, some), f"{text}{_which(some)}", True)
+        for slug, how, text in (
+            ("split-transposed-first", _tokens_turned_first, "turned round, then reshaped"),
+            ("split-wrong-transpose", _through_turned_heads, "features and tokens of a head mixed"),
         )
         for some in (LETTERS, "QK", "Q", "K", "V")
     ),
     *(
-        Form(
-            "split-wrong-transpose",
-            "split",
-            _cut_some(_through_turned_heads, some),
-            f"features and tokens of a head mixed{_which(some)}",
-            True,
+        Form(slug, "split", run, text)
+        for slug, run, text in (
+            (
+                "folded-order",
+                _cut_some(_batch_folded_wrongly, LETTERS),
+                "batch and heads folded in one order, unfolded in the other",
+            ),
+            ("mha-no-split", _whole, "one head over all features"),
+            ("split-width-for-count", _count_for_width, "d_head heads of width n_heads"),
+            ("kv-heads-tiled", _tiled, "key heads repeated as 0, 1, 0, 1 and not 0, 0, 1, 1"),
         )
-        for some in (LETTERS, "QK", "Q", "K", "V")
     ),
-    Form(
-        "folded-order",
-        "split",
-        _cut_some(_batch_folded_wrongly, LETTERS),
-        "batch and heads folded in one order, unfolded in the other",
-    ),
-    Form("mha-no-split", "split", _whole, "one head over all features"),
-    Form("split-width-for-count", "split", _count_for_width, "d_head heads of width n_heads"),
-    Form("kv-heads-tiled", "split", _tiled, "key heads repeated as 0, 1, 0, 1 and not 0, 0, 1, 1"),
 ]

@@ -5,9 +5,9 @@ from collections import defaultdict
 
 import numpy as np
 
-from ..judge.compare import OF_THE_LARGEST, fits
-from ..judge.stages import RIGHT, STEPS, UNCOMPUTABLE, compute
-from .calling import thread_time
+from .compare import OF_THE_LARGEST, fits
+from .stages import RIGHT, STEPS, UNCOMPUTABLE, compute
+from .time_limit import thread_time
 
 ALIKE_AT_MOST = 60  # combinations of equivalent forms to look at
 LEAST_SHARE = 0.6  # of the numbers that came back, an explanation predicts so many
