@@ -122,3 +122,10 @@ def sdpa_queries_padded(attention_mask, n_new):
     """Padding is hidden along the queries as well. That leaves rows in which nothing may be attended to, and PyTorch
     returns NaN for them in some of its kernels. Hide only keys."""
     return _right(attention_mask, n_new) & (attention_mask == 1)[:, None, -n_new:, None]
+
+
+def sdpa_padding_of_queries(attention_mask, n_new):
+    """The padding is hidden along the queries and not along the keys. What must not be attended to are keys: the
+    padding belongs on the last axis, [:, None, None, :]."""
+    is_token = (attention_mask == 1)[:, None, -n_new:, None]
+    return is_token & _last_rows(attention_mask.shape[1], n_new)

@@ -124,3 +124,39 @@ def search_median(shifts, n_searched):
         lambda shifts, n, head: np.median(shifts[:n, head]),
         lambda shifts, n, head: np.median(shifts[n:, head]),
     )(shifts, n_searched)
+
+
+def search_exchanged(shifts, n_searched):
+    """The last two numbers have changed places. First comes the mean where the head was searched, then that on the
+    other sentences."""
+    return _search(
+        found=lambda shifts, n, head: shifts[n:, head].mean(), held_out=lambda shifts, n, head: shifts[:n, head].mean()
+    )(shifts, n_searched)
+
+
+def search_mean_of_all_heads(shifts, n_searched):
+    """The last number is the mean of all heads on the held-out sentences. It should be that of the head which the
+    search has chosen: shifts[n_searched:, head]."""
+    return _search(held_out=lambda shifts, n, head: shifts[n:].mean())(shifts, n_searched)
+
+
+@also(
+    _search(
+        lambda shifts, n: shifts[:n].mean(axis=0).argmax(),
+        lambda shifts, n, head: shifts[:n, head].mean(),
+        lambda shifts, n, head: shifts[n - 1 :, head].mean(),
+    )
+)
+def search_one_too_many(shifts, n_searched):
+    """One sentence too many is in one of the two parts. shifts[:n_searched] are the first n_searched, and
+    shifts[n_searched:] all others."""
+    return _search(
+        lambda shifts, n: shifts[: n + 1].mean(axis=0).argmax(),
+        lambda shifts, n, head: shifts[: n + 1, head].mean(),
+        lambda shifts, n, head: shifts[min(n + 1, len(shifts) - 1) :, head].mean(),
+    )(shifts, n_searched)
+
+
+def search_from_the_end(shifts, n_searched):
+    """You search the last n_searched sentences. Search the first ones, and hold out all others."""
+    return _search()(shifts[::-1], n_searched)

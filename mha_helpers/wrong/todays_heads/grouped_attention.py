@@ -168,7 +168,7 @@ def grouped_reversed(queries, keys, values, mask=None):
     return _attend(*[lambda array, n: _repeated(array[..., ::-1, :, :], n)] * 2)(queries, keys, values, mask)
 
 
-SCALES = put_into(_in_each_head("factor"), in_each_head.scale_missing)
+SCALES = put_into(_in_each_head("factor"), in_each_head.scale_missing, in_each_head.scale_no_root)
 SOFTMAXES = put_into(_in_each_head("weigh"), in_each_head.softmax_over_queries)
 
 

@@ -77,7 +77,7 @@ def rope_left_out(queries, keys, values, n_old):
     return _placed(_not_at_all, _not_at_all)(queries, keys, values, n_old)
 
 
-@also(_placed(lambda n_old, n_new: max(n_old - 1, 0), _from_0))
+@also(*(_placed(where, _from_0) for where in (lambda n_old, n_new: n_old - 1, lambda n_old, n_new: max(n_old - 1, 0))))
 def rope_one_late(queries, keys, values, n_old):
     """The start is off by one. After n_old tokens, counted from 0, the next one has position n_old."""
     return _placed(lambda n_old, n_new: n_old + 1, _from_0)(queries, keys, values, n_old)
@@ -94,3 +94,29 @@ def rope_mask_missing(queries, keys, values, n_old):
     """The mask is gone: where several new tokens come at once, each also attends to those after it. Only the rotations
     were wrong; hand the mask on as it was given."""
     return scaled_dot_product_attention(rotate(queries, n_old), rotate(keys), values)[0]
+
+
+def _masked(mask_of):
+    """Return the repair with another mask: mask_of(n_keys, n_old)."""
+
+    def wrong_attention(queries, keys, values, n_old):
+        mask = mask_of(keys.shape[-2], n_old)
+        return scaled_dot_product_attention(rotate(queries, n_old), rotate(keys), values, mask=mask)[0]
+
+    return wrong_attention
+
+
+@also(
+    *map(
+        _masked,
+        (
+            lambda n_keys, n_old: np.tri(n_keys, k=-1, dtype=bool)[n_old:],
+            lambda n_keys, n_old: np.tri(n_keys, k=1, dtype=bool)[n_old:],
+            lambda n_keys, n_old: ~np.tri(n_keys, dtype=bool)[n_old:],
+        ),
+    )
+)
+def rope_mask_changed(queries, keys, values, n_old):
+    """The rotations are right now, but the mask has changed, and it was right. The new tokens are the last ones, so
+    theirs are the last rows of the causal mask: np.tri(n_keys, dtype=bool)[n_old:]."""
+    return _masked(lambda n_keys, n_old: np.tri(n_keys - n_old, n_keys, dtype=bool))(queries, keys, values, n_old)

@@ -57,7 +57,7 @@ def told(change):
 WRONG = {
     None: (
         choosing(lambda shifts, n: shifts[n - 1 : n]),
-        lambda shifts, n: search_heads(shifts[::-1], n),
+        lambda shifts, n: (*search_heads(shifts, n)[:2], shifts[n : 2 * n, search_heads(shifts, n)[0]].mean()),
     ),
 }
 
