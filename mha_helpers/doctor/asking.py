@@ -55,6 +55,15 @@ class Heard:
 
 
 @dataclass(frozen=True)
+class Answered:
+    """What was heard, and how it was asked."""
+
+    layout: object
+    how: object
+    heard: Heard
+
+
+@dataclass(frozen=True)
 class CannotTell:
     """Why there is no verdict."""
 
@@ -73,6 +82,7 @@ class Asking:
         self.known = None
         self.found = ()  # the findings so far
         self.calls = 0
+        self.answers = []
         self.changed_by = []  # the questions in whose calls an argument was written into
 
     @property
@@ -92,7 +102,9 @@ class Asking:
         reply = self.subject.ask(layout, question, how)
         if reply.changed and self.known and layout is self.known.layout:
             self.changed_by.append(question.trait)
-        return Heard(question, self.subject.case(layout, question), reply)
+        heard = Heard(question, self.subject.case(layout, question), reply)
+        self.answers.append(Answered(layout, how, heard))
+        return heard
 
     def hear_again(self, layout, question):
         self.calls += 1

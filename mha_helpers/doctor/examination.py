@@ -2,7 +2,7 @@
 
 import time
 
-from . import cache, calling, large_scores, masks, plain_calls, side_effects
+from . import cache, calling, large_scores, lines, masks, plain_calls, side_effects
 from .asking import Asking, CannotTell, Note, Untested
 from .report import Report
 from .signature import CannotBeExaminedError
@@ -91,4 +91,5 @@ class _Examination:
             report.healthy = not any(finding.is_sick for finding in report.findings)
         if self.asking.known is not None:
             report.layout = self.asking.known.layout.name
+        report.findings = [lines.pointed(self.asking, one) for one in report.findings]
         return report

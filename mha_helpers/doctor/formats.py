@@ -1,11 +1,14 @@
 """Results for other programs: JSON, GitHub's annotations and SARIF.
 
-A result is a dictionary: what `Report.to_json` gives, with "target", "text", "file" and "line" of the definition.
+A result is a dictionary: what `Report.to_json` gives, with "target", "text", "file" and "line" of the definition. A
+finding is shown at its own line, and at the definition where that is not certain.
 """
 
 import json
+from pathlib import Path
 
 from ..wrong.names import HEALTHY
+from .report import short
 
 SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -24,14 +27,27 @@ def github(results):
     """Workflow commands: one line each finding, which GitHub shows beside the definition."""
     lines = []
     for result in results:
-        place = f"file={_escaped(result['file'], ':,')},line={result['line']}," if result["file"] else ""
         for finding in result["findings"]:
             kind = "notice" if finding["severity"] in HEALTHY else "error"
             said = f"{result['subject']}: {_message(finding)}"
-            lines.append(f"::{kind} {place}title={finding['name'] or 'no name for it'}::{_escaped(said)}")
+            lines.append(
+                f"::{kind} {_place(result, finding)}title={finding['name'] or 'no name for it'}::{_escaped(said)}"
+            )
         if result["healthy"] is None:
-            lines.append(f"::warning {place}title=could not be examined::{_escaped(result['reason'])}")
+            lines.append(f"::warning {_place(result)}title=could not be examined::{_escaped(result['reason'])}")
     return "\n".join(lines)
+
+
+def _place(result, finding=None):
+    file, line = _where(result, finding)
+    return f"file={_escaped(file, ':,')},line={line}," if file else ""
+
+
+def _where(result, finding):
+    """The file and the line that a finding is shown at."""
+    if finding and finding["line"]:
+        return short(finding["line"]["path"]), finding["line"]["number"]
+    return result["file"], result["line"]
 
 
 def _escaped(said, more=""):
@@ -51,7 +67,7 @@ def sarif(results):
                 "ruleId": finding["name"] or "unnamed",
                 "level": "note" if finding["severity"] in HEALTHY else "error",
                 "message": {"text": f"{result['subject']}: {_message(finding)}"},
-                "locations": _locations(result),
+                "locations": _locations(*_where(result, finding)),
             }
             for result, finding in found
         ],
@@ -59,11 +75,11 @@ def sarif(results):
     return json.dumps({"$schema": SARIF, "version": "2.1.0", "runs": [run]}, indent=2)
 
 
-def _locations(result):
-    if not result["file"]:
+def _locations(file, line):
+    if not file:
         return []
-    region = {"startLine": result["line"]}
-    return [{"physicalLocation": {"artifactLocation": {"uri": result["file"]}, "region": region}}]
+    region = {"startLine": line}
+    return [{"physicalLocation": {"artifactLocation": {"uri": Path(file).as_posix()}, "region": region}}]
 
 
 def _message(finding):

@@ -4,6 +4,7 @@ import html
 
 from ..drawing import style
 from ..judge.stages import RIGHT, STEPS
+from .report import place_of
 
 # The heading says the same in words: colour is never the only carrier.
 BORDERS = {True: style.ROLES["values"], False: style.ALARM, None: style.QUIET}
@@ -70,7 +71,10 @@ def _finding(finding):
         f"<b><code>{html.escape(finding.name or 'no name for it')}</code></b> ({html.escape(finding.severity)})"
         + (f", or {html.escape(' or '.join(finding.also))}: the same on every input" if finding.also else "")
     ]
-    lines += [html.escape(text) for text in (finding.sentence, finding.evidence) if text]
+    lines.append(html.escape(finding.sentence))
+    if finding.line:
+        lines.append(f"{html.escape(place_of(finding.line))}: <code>{html.escape(finding.line.text)}</code>")
+    lines += [html.escape(finding.evidence)] if finding.evidence else []
     if finding.shows:
         where = f"Shows with: {', '.join(finding.shows[:3])}."
         if finding.hides:

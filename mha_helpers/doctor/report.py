@@ -2,10 +2,12 @@
 
 import textwrap
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ..wrong.names import HEALTHY
 
 WIDTH = 100
+MOST_LINES = 21  # before what is left out is named: less than 25 altogether
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,9 @@ class Finding:
         A public example's address, or nothing.
     evidence : str
         Where nothing can be named: the smallest input that shows it, and the first entry that differs.
+    line : Line or None
+        Of the first statement whose result leaves the equation although what it was given was right: its `.path`,
+        `.number` and `.text`. None where that is not certain.
     """
 
     name: str | None
@@ -44,6 +49,7 @@ class Finding:
     hides: tuple = ()
     example: str = ""
     evidence: str = ""
+    line: object = None
 
     @property
     def is_sick(self):
@@ -118,20 +124,24 @@ class Report:
         lines = [f"{self.subject}: {self.verdict}"]
         if self.reason:
             lines += _wrapped(self.reason, "  ")
-        for finding in self.findings[:4]:
-            lines += ["", *_finding_lines(finding)]
-        if len(self.findings) > 4:
-            rest = ", ".join(finding.name or "unnamed" for finding in self.findings[4:])
-            lines += ["", f"And: {rest} (all of it with --json)"]
-        lines.append("")
+        end = [""]
         if self.layout:
-            lines += _wrapped(f"Read as: {self.layout}.", "")
-        for note in self.notes[:3]:
-            lines += _wrapped(note, "")
+            end += _wrapped(f"Read as: {self.layout}.", "")
+        for note in self.notes[:2]:
+            end += _wrapped(note, "", limit=2)
         if self.asked:
-            lines.append(f"{self.asked} calls compared.")
+            end.append(f"{self.asked} calls compared.")
         if self.untested:
-            lines += _wrapped("Not tested: " + "; ".join(self.untested) + ".", "", limit=3)
+            end += _wrapped("Not tested: " + "; ".join(self.untested) + ".", "", limit=2)
+        told = [["", *_finding_lines(finding, in_brief=len(self.findings) > 1)] for finding in self.findings]
+        room, shown = MOST_LINES - len(lines) - len(end), 0
+        while shown < len(told) and (shown == 0 or room >= len(told[shown])):
+            lines += told[shown]
+            room, shown = room - len(told[shown]), shown + 1
+        if shown < len(told):
+            rest = ", ".join(finding.name or "unnamed" for finding in self.findings[shown:])
+            lines += ["", *_wrapped(f"And: {rest} (all of it with --format json)", "", limit=2)]
+        lines += end
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -150,7 +160,7 @@ class Report:
             "reason": self.reason,
             "findings": [
                 {name: list(value) if isinstance(value, tuple) else value for name, value in vars(finding).items()}
-                | {"equation": finding.equation}
+                | {"equation": finding.equation, "line": finding.line and vars(finding.line)}
                 for finding in self.findings
             ],
             "untested": self.untested,
@@ -161,6 +171,17 @@ class Report:
         }
 
 
+def short(path):
+    """A file's path from where one is, if it lies below."""
+    file = Path(path)
+    return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
+
+
+def place_of(line):
+    """A line's file and number; a notebook's cell has a name of Python's making, which says nothing."""
+    return f"{short(line.path)}:{line.number}" if Path(line.path).is_file() else f"Line {line.number} of the cell"
+
+
 def _wrapped(text, indent, limit=None):
     lines = textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent + "  ")
     if limit and len(lines) > limit:
@@ -168,17 +189,19 @@ def _wrapped(text, indent, limit=None):
     return lines
 
 
-def _finding_lines(finding):
+def _finding_lines(finding, in_brief):
     heading = f"{finding.name or 'no name for it'} ({finding.severity})"
     if finding.also:
         heading += f", or {' or '.join(finding.also)}: they give the same on every input"
     yield from _wrapped(heading, "")
     yield from _wrapped(finding.sentence, "  ")
-    if finding.equation:
+    if finding.line:
+        yield from _wrapped(f"{place_of(finding.line)}: {finding.line.text}", "  ", limit=2)
+    if finding.equation and not in_brief:
         yield from _wrapped(finding.equation, "  ")
     if finding.evidence:
         yield from _wrapped(finding.evidence, "  ")
-    if finding.shows:
+    if finding.shows and not in_brief:
         where = f"Shows with: {', '.join(finding.shows[:3])}."
         if finding.hides:
             where += f" Hides with: {', '.join(finding.hides[:3])}."

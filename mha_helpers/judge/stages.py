@@ -1,7 +1,7 @@
 """The equation of attention, cut into steps that can be exchanged one by one.
 
 Each step of `STEPS` has its right form here; those that people write by mistake are handed in. A whole equation is a
-choice of one form for every step: `compute` runs it on an input, and `stages` says what it holds on the way.
+choice of one form for every step: `compute` runs it on an input, and `on_the_way` says what it holds on the way.
 """
 
 from dataclasses import dataclass, field, replace
@@ -279,78 +279,3 @@ def compute(case, forms=(), *, right=RIGHT):
         except UNCOMPUTABLE:
             return None, None
     return given[0], given[1]
-
-
-# What each step gives is called.
-HELD = {
-    "project": ("queries", "keys", "values"),
-    "split": ("query heads", "key heads", "value heads"),
-    "scores": ("scores",),
-    "scale": ("scaled scores",),
-    "hide": ("masked scores",),
-    "softmax": ("weights",),
-    "mix": ("context",),
-    "merge": ("joined context",),
-    "output": ("output",),
-}
-
-
-def stages(given, *, right=RIGHT):
-    """Say what the equation holds on the way, step by step, and what right code may hold beside that.
-
-    Parameters
-    ----------
-    given : Input
-    right : dict of str to Form, optional
-
-    Returns
-    -------
-    stages : dict of str to ndarray
-        By name, in the equation's order.
-    harmless : dict of str to ndarray
-        What is no step of its own: the parts of a softmax, transposed or scaled keys.
-
-    Examples
-    --------
-    >>> rows = np.eye(2)
-    >>> found, harmless = stages(Input.of(queries=rows, keys=rows, values=rows))
-    >>> list(found)
-    ['queries', 'keys', 'values', 'scores', 'scaled scores', 'masked scores', 'weights', 'context', 'output']
-    >>> harmless["sums of exponentials"].shape
-    (2, 1)
-    """
-    found, now = {}, None
-    with np.errstate(all="ignore"):
-        for step in STEPS:
-            now = right[step].run(given, now)
-            if step in HELD and not (given.heads is not None and step in ("split", "merge")):
-                found |= zip(HELD[step], now, strict=False)
-        return found, _beside(found)
-
-
-def _beside(found):
-    """What right code may hold that is no step of the equation."""
-    queries, keys, values = (
-        found.get(f"{one} heads", found[plural])
-        for one, plural in (("query", "queries"), ("key", "keys"), ("value", "values"))
-    )
-    scores = found["masked scores"]
-    top = scores.max(-1, keepdims=True)
-    exponentials = np.exp(scores - np.where(np.isfinite(top), top, 0))
-    width = queries.shape[-1]
-    beside = {
-        "keys transposed": keys.swapaxes(-1, -2),
-        "queries divided by the root": queries / width**0.5,
-        "keys divided by the root": keys / width**0.5,
-        "keys transposed, divided by the root": keys.swapaxes(-1, -2) / width**0.5,
-        "largest scores": top,
-        "scores less the largest": scores - top,
-        "exponentials": exponentials,
-        "exponentials of the scores": np.exp(scores),
-        "sums of exponentials": exponentials.sum(-1, keepdims=True),
-        "sums of exponentials of the scores": np.exp(scores).sum(-1, keepdims=True),
-    }
-    if "query heads" in found:
-        heads = {"queries": queries, "keys": keys, "values": values, "context": found["context"]}
-        beside |= {f"{name}, tokens before heads": array.swapaxes(-2, -3) for name, array in heads.items()}
-    return beside

@@ -1,0 +1,155 @@
+"""Where a finding shows: at which line of the examined code, and in which number.
+
+One of the calls that it showed in is made once more, and watched.
+"""
+
+import itertools
+import sys
+from dataclasses import replace
+
+import numpy as np
+
+from ..judge.compare import fits
+from ..judge.on_the_way import numbers_of
+from ..judge.stages import RIGHT, compute
+from ..judge.trace import first_written_line, furthest_wrong_line, line_of_error
+from ..wrong.forms.masks import ALWAYS_CAUSAL
+from .masks_compared import TRAITS, form_with
+
+MOST_CALLS = 4
+MOST_TOKENS = 100
+BY_CHANCE = ("not-repeatable", "dropout-always-on")  # no two calls give the same
+STOPS = "it stops with"
+
+
+def pointed(asking, finding):
+    """Return the finding with its line, where that is certain, and with numbers that prove it, if it has none yet.
+
+    Parameters
+    ----------
+    asking : Asking
+    finding : Finding
+
+    Returns
+    -------
+    Finding
+    """
+    if asking.known is None:
+        return finding
+    shown = _shown_in(asking, finding)
+    if STOPS in finding.sentence:
+        errors = [one.heard.reply.error for one in shown if one.heard.reply.error is not None]
+        return replace(finding, line=line_of_error(errors[0], asking.subject.function) if errors else None)
+    shown = [one for one in shown if one.heard.output is not None]
+    if finding.name == "input-changed":
+        lines = (_watched(first_written_line, asking, one) for one in shown[:1])
+        return replace(finding, line=next(lines, None))
+    line, proof = None, finding.evidence
+    for one, meant in _wrong_calls(asking, finding, shown):
+        proof = proof or _proof(one, meant[0])
+        known = [numbers for right in meant if (numbers := numbers_of(one.heard.case, right=right))]
+        line = _watched(furthest_wrong_line, asking, one, known) if known else None
+        if line is not None:
+            break
+    return replace(finding, line=line, evidence=proof)
+
+
+def _wrong_calls(asking, finding, shown):
+    """Yield some calls in which it shows, each with the equations of which one should hold there."""
+    equations = _equations(asking, finding)
+    for one in _of_other_sizes(asking, shown) + shown[:MOST_CALLS]:
+        question, case = one.heard.question, one.heard.case
+        if question.precision is not None or one.heard.output is None:
+            continue
+        hide = {"hide": form_with(asking)} if question.mask is not None or question.is_causal else {}
+        meant = [right | hide for right in equations]
+        is_right = any(fits(one.heard.output, compute(case, right=right)[0]) for right in meant)
+        if finding.name in BY_CHANCE or not is_right:
+            yield one, meant
+
+
+def _proof(one, right):
+    """The first entry that differs, and what was given."""
+    heard = one.heard
+    got, wanted = heard.output, compute(heard.case, right=right)[0]
+    if wanted is None or wanted.shape != got.shape:
+        return ""
+    with np.errstate(all="ignore"):
+        differs = ~np.isclose(got, wanted, rtol=1e-3, atol=1e-4) & ~np.isnan(wanted)
+    if not differs.any():
+        return ""
+    place = tuple(int(i) for i in np.argwhere(differs)[0])
+    given, entry = _in_words(heard), f"output{list(place)}"
+    return f"With {given}, {entry} is {got[place]:.4f}, where attention gives {wanted[place]:.4f}."
+
+
+def _in_words(heard):
+    """What a call was given."""
+    question, case = heard.question, heard.case
+    sizes = ((question.batch, "sample"), (question.n_queries, "token"), (case.n_heads, "head"))
+    words = ", ".join(f"{number} {noun}{'s' * (number != 1)}" for number, noun in sizes)
+    words += f", {TRAITS[question.mask]}" if question.mask in TRAITS else ""
+    return words + (", the causal flag" if question.is_causal else "")
+
+
+def _watched(find, asking, one, *known):
+    subject, question, times = asking.subject, one.heard.question, itertools.count()
+
+    def ask_again():  # under another name each time, as what was asked before would be answered from memory
+        return subject.ask(one.layout, question.but(f"{question.trait}, watched {next(times)}"), one.how)
+
+    return find(ask_again, (), *known, read=read, written_in=subject.function)
+
+
+def _shown_in(asking, finding):
+    """The calls in which it was seen, those of few tokens."""
+    said = " ".join((finding.sentence, finding.evidence, *finding.shows))
+    possible = [
+        one for one in asking.answers if one.layout is asking.layout and one.heard.question.n_queries <= MOST_TOKENS
+    ]
+    shown = []
+    for one in possible:
+        question = one.heard.question
+        words = {question.trait, TRAITS.get(question.mask, question.trait)}
+        if any(trait in said for trait in words):
+            shown.append(one)
+    return sorted(shown or possible, key=lambda one: one.heard.question.n_queries)
+
+
+def _of_other_sizes(asking, shown):
+    """A call in which batch, heads, tokens and features differ, and nothing hides in sizes that coincide."""
+    if not shown or any(one.heard.question.mask or one.heard.question.is_causal for one in shown[:1]):
+        return []
+    question = asking.subject.mask_question(asking.layout, None)
+    answers = len(asking.answers)
+    asking.hear(asking.layout, question)
+    return asking.answers[answers:]
+
+
+def _equations(asking, finding):
+    """What is right but for everything else that was found; several equations where it isn't known which is."""
+    known, subject = asking.known, asking.subject
+    if not known.named:
+        return asking.right_forms(known.layout)[:2]
+    plain = RIGHT | known.layout.right | {step: forms[0] for step, forms in subject.designs().items()}
+    steps = {altered[0] for altered in finding.altered}
+    mended = known.right | {form.step: plain[form.step] for form in known.forms if form.step in steps}
+    if any(form.step == "hide" for form in known.forms) and "hide" in steps:
+        return [mended | {"hide": ALWAYS_CAUSAL}, mended]
+    return [mended]
+
+
+def read(value):
+    """Read what a variable holds as an ndarray, if it is an array of some framework."""
+    if isinstance(value, np.ndarray):
+        return value
+    if not hasattr(value, "shape") or not hasattr(value, "dtype"):
+        return None
+    torch = sys.modules.get("torch")
+    try:
+        if torch is not None and isinstance(value, torch.Tensor):
+            value = value.detach().to("cpu")
+            return (value.float() if value.is_floating_point() else value).numpy()
+        return np.asarray(value)
+    except Exception:  # whatever an unknown kind of array answers: it is not compared
+        return None

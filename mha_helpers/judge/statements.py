@@ -1,0 +1,106 @@
+"""The statements of a source file: which one a line belongs to, and which names it reads."""
+
+import ast
+import functools
+import linecache
+
+# What a name is asked for without its numbers being used.
+_SIZES = {"shape", "size", "dtype", "device", "ndim", "dim", "type", "new_zeros", "new_ones", "new_full", "new_empty"}
+_OF_SIZES = {"len", "zeros_like", "ones_like", "empty_like", "full_like", "isinstance"}
+
+
+class Statement:
+    """A statement, or the head of one that holds others.
+
+    Parameters
+    ----------
+    node : ast.stmt
+    in_loop : bool
+    """
+
+    def __init__(self, node, in_loop):
+        self.node, self.in_loop = node, in_loop
+        self.number = node.lineno
+
+    @functools.cached_property
+    def _parts(self):
+        if isinstance(self.node, (ast.For, ast.AsyncFor)):
+            return [self.node.iter]
+        if isinstance(self.node, (ast.If, ast.While)):
+            return [self.node.test]
+        if isinstance(self.node, (ast.With, ast.AsyncWith)):
+            return [item.context_expr for item in self.node.items]
+        if isinstance(self.node, (ast.FunctionDef, ast.ClassDef, ast.Try, ast.Match)):
+            return []
+        return [self.node]
+
+    @functools.cached_property
+    def reads(self):
+        """The names, and attributes of them ("self.keys"), whose numbers it uses."""
+        found = set()
+        for part in self._parts:
+            _read(part, found)
+        if isinstance(self.node, ast.AugAssign):
+            _read(self.node.target, found, stored=True)
+        return found
+
+    @functools.cached_property
+    def adds_up(self):
+        """Whether it adds to what an earlier round of a loop has left, or computes on with it."""
+        if not self.in_loop:
+            return False
+        if isinstance(self.node, ast.AugAssign):
+            return True
+        targets = getattr(self.node, "targets", [])
+        names = {one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)}
+        return bool(names & self.reads) and not any(isinstance(target, ast.Subscript) for target in targets)
+
+
+def _read(node, found, stored=False):
+    if isinstance(node, ast.Attribute):
+        if node.attr in _SIZES:
+            return
+        if isinstance(node.value, ast.Name):
+            found.add(f"{node.value.id}.{node.attr}")
+            found.add(node.value.id)
+            return
+    if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in _OF_SIZES:
+        return
+    if isinstance(node, ast.Name):
+        if stored or isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        return
+    if isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)) and not isinstance(node, ast.Lambda):
+        return
+    for child in ast.iter_child_nodes(node):
+        _read(child, found, stored)
+
+
+@functools.lru_cache(maxsize=64)
+def _statements(path, source):
+    """By line: the innermost statement that it belongs to."""
+    found = {}
+
+    def visit(node, in_loop):
+        if isinstance(node, ast.stmt):
+            statement = Statement(node, in_loop)
+            body = getattr(node, "body", None) or getattr(node, "cases", None)
+            last = body[0].lineno - 1 if body and hasattr(body[0], "lineno") else node.end_lineno
+            for line in range(node.lineno, max(last, node.lineno) + 1):
+                found[line] = statement
+        inside = in_loop or isinstance(node, (ast.For, ast.While))
+        if isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+            inside = False
+        for child in ast.iter_child_nodes(node):
+            visit(child, inside)
+
+    try:
+        visit(ast.parse(source), False)
+    except (SyntaxError, ValueError, RecursionError):  # cells with magics, files that have changed
+        return {}
+    return found
+
+
+def statement_at(path, line):
+    """Return the statement that a line of a file or cell belongs to, or None where its source can't be had."""
+    return _statements(path, "".join(linecache.getlines(path))).get(line)

@@ -1,0 +1,341 @@
+"""Watching a call: which arrays the variables of somebody's code hold, and what each was made of."""
+
+import sys
+import time
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from .known_masks import is_the_mask
+from .placing import FEWEST, TOLERANCE, is_in_order, of_scores
+from .statements import statement_at
+
+SECONDS = 2.0
+MOST_EVENTS = 30_000
+MOST_ENTRIES = 200_000
+DEEPEST = 3  # of lists in lists
+
+# What an array is: the output itself, another stage, what right code may hold beside them, none of these, or no number
+# of the equation at all.
+OUTPUT, STAGE, BESIDE, WRONG, NEITHER = "output", "stage", "beside", "wrong", "neither"
+RIGHT = (OUTPUT, STAGE, BESIDE)
+BY_RANK = {2: OUTPUT, 1: STAGE, 0: BESIDE}
+
+# Whose lines nobody wants to be shown.
+_LIBRARIES = {
+    "torch", "numpy", "jax", "jaxlib", "flax", "keras", "tensorflow", "einops", "scipy", "opt_einsum", "equinox",
+    "functorch", "IPython", "importlib", "pytest", "_pytest", "jaxtyping", "beartype", "typeguard",
+}  # fmt: skip
+_OURS = __name__.partition(".")[0]
+
+
+def is_theirs(frame, code):
+    """Whether a frame runs somebody's own code: not a library's, nor ours unless `code` is what is examined."""
+    if frame.f_code is code:
+        return True
+    top = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+    return top == "__main__" or not (top in _LIBRARIES or top in sys.stdlib_module_names or top == _OURS)
+
+
+class Seen(NamedTuple):
+    """What an array is.
+
+    Parameters
+    ----------
+    status : str
+        OUTPUT, STAGE, BESIDE, WRONG or NEITHER.
+    name : str
+        Of the stage; "mask" for a mask.
+    turned : bool
+        Whether it is scores with their queries along the last axis.
+    in_part : bool
+        Whether it is scores of some keys only.
+    """
+
+    status: str = NEITHER
+    name: str = ""
+    turned: bool = False
+    in_part: bool = False
+
+
+@dataclass(eq=False)
+class Node:
+    """An array that a variable held for a while.
+
+    Parameters
+    ----------
+    seen : Seen
+    shape : tuple of int
+    order : int
+    place : (str, Statement)
+        The path of the file and the statement that made it; None for what was given.
+    before : list of Node
+        What the statement read.
+    """
+
+    seen: Seen
+    shape: tuple
+    order: int
+    place: tuple | None
+    before: list
+
+    @property
+    def status(self):
+        return self.seen.status
+
+    @property
+    def is_mask(self):
+        return self.seen.name == "mask"
+
+
+class _Frame:
+    """A call that is being watched."""
+
+    def __init__(self, frame, caller):
+        self.frame, self.caller = frame, caller
+        self.path = frame.f_code.co_filename
+        self.statement = None
+        self.given = []  # its arguments
+        self.held = {}  # by variable: its marks and its node
+        self.returned = []  # the nodes of what the statement's calls have returned
+
+    @property
+    def place(self):
+        return None if self.statement is None else (self.path, self.statement)
+
+    def node_of(self, name):
+        frame = self
+        while frame is not None:
+            if name in frame.held:
+                return frame.held[name][1]
+            if name not in frame.frame.f_code.co_freevars:
+                return None
+            frame = frame.caller
+        return None
+
+
+class TooMuchError(Exception):
+    """It has taken too long."""
+
+
+class Watch:
+    """What is seen of a call: `all` nodes, the `outputs` among them, and where it `ended`.
+
+    Parameters
+    ----------
+    known : list of Known
+        The numbers that are right on the way; without any, `written_at` is where it writes into what it was given.
+    read : callable
+        From whatever a variable holds to an ndarray, or None.
+    code : code object or None
+        What is examined.
+    """
+
+    def __init__(self, known, read, code):
+        self.known, self.read, self.code = known, read, code
+        self.allowed = next((one.allowed for one in known if one.allowed is not None), None)
+        self.all = []
+        self.outputs, self.ended, self.written_at = [], None, None
+        self._given = []
+        self._frames, self._current = {}, []
+        self._nodes = {}  # by an object's id: itself, its marks, its node
+        self._born = {}  # by an object's id: what it held before anything known was stored in it
+        self._judged = {}
+        self._events = 0
+        self._until = time.monotonic() + SECONDS
+
+    def run(self, function, arguments, options):
+        before = sys.gettrace()
+        sys.settrace(self._look)
+        try:
+            return function(*arguments, **options)
+        finally:
+            sys.settrace(before)
+
+    # ---- what happens ------------------------------------------------------------------------
+
+    def _look(self, frame, event, argument):
+        if event != "call" or not is_theirs(frame, self.code):
+            return None
+        if id(frame) not in self._frames:  # a generator goes on
+            self._frames[id(frame)] = _Frame(frame, self._current[-1] if self._current else None)
+        watched = self._frames[id(frame)]
+        self._current.append(watched)
+        self._begin(watched)
+        return self._inside
+
+    def _begin(self, watched):
+        """What a call is given belongs to the statement that makes it; what an object keeps is given, too."""
+        caller = watched.caller
+        if caller is not None:
+            self._settle(caller)
+        watched.given = watched.given or list(watched.frame.f_locals.values())
+        if caller is None and not self.known:  # there is nothing to compare with but what was given
+            self._given = [(value, self._marks(value)) for value in watched.given]
+        for name, value in _variables(watched.frame):
+            if name not in watched.held and (marks := self._marks(value)):
+                watched.held[name] = (marks, self._node(value, marks, None if "." in name else caller))
+
+    def _inside(self, frame, event, argument):
+        self._events += 1
+        if self._events > MOST_EVENTS or time.monotonic() > self._until:
+            raise TooMuchError
+        watched = self._frames[id(frame)]
+        if event == "line":
+            self._settle(watched)
+            statement = statement_at(watched.path, frame.f_lineno)
+            if statement is not watched.statement:
+                watched.returned = []
+            watched.statement = statement
+        elif event == "return":
+            self._settle(watched)
+            if watched in self._current:
+                del self._current[self._current.index(watched) :]
+            self._end(watched, argument)
+        return self._inside
+
+    def _end(self, watched, returned):
+        caller = watched.caller
+        if caller is not None and "softmax" in watched.frame.f_code.co_name and self._is_a_softmax(watched, returned):
+            return  # what is wrong is what it was given, or what for
+        nodes = [self._node(part, marks, watched) for part, marks in self._parts(returned)]
+        if caller is not None:
+            caller.returned += nodes
+        elif nodes:
+            self.outputs, self.ended = nodes, watched.place
+
+    def _is_a_softmax(self, watched, returned):
+        """Whether a function has returned the softmax, along some axis, of the scores that it was given."""
+        weights = self.read(returned)
+        given = [self.read(value) for value in watched.given]
+        return any(
+            scores.shape == weights.shape and any(_agree(weights, scores, axis) for axis in range(scores.ndim))
+            for scores in given
+            if scores is not None and weights is not None
+        )
+
+    def _settle(self, watched):
+        """Note what the statement that has just run has changed."""
+        changed = {}
+        for name, value in _variables(watched.frame):
+            marks = self._marks(value)
+            if marks and watched.held.get(name, (None,))[0] != marks:
+                changed[name] = (marks, self._node(value, marks, watched))
+        watched.held |= changed
+        if self._given and self.written_at is None and any(self._marks(value) != marks for value, marks in self._given):
+            self.written_at = watched.place
+
+    def _node(self, value, marks, watched):
+        known = self._nodes.get(id(value))
+        if known is not None and known[1] == marks:
+            return known[2]
+        found = [self._judge(*leaf) for leaf in self._leaves(value)]
+        ordered = (one for status in (WRONG, OUTPUT, STAGE, BESIDE) for one in found if one.status == status)
+        seen, before = next(ordered, Seen()), []
+        if watched is None:
+            seen = seen._replace(status=STAGE) if seen.status in (WRONG, NEITHER) else seen  # what it was given
+        else:
+            names = watched.statement.reads if watched.statement is not None else ()
+            before = [node for name in names if (node := watched.node_of(name)) is not None] + watched.returned
+            if known is not None and known[2] not in before:
+                before.append(known[2])
+            has_data = any(one.status != NEITHER and not one.is_mask for one in before)
+            if seen.status == WRONG and seen.name != "mask" and not has_data:
+                seen = Seen()  # it is made of no data: positions, frequencies
+            elif "scores" in seen.name and any(one.is_mask and one.status == WRONG for one in before):
+                seen = Seen(WRONG)  # it may hide too little, and so nothing wrong
+        node = Node(seen, marks[0][0], len(self.all), watched and watched.place, before)
+        self._nodes[id(value)] = (value, marks, node)
+        self.all.append(node)
+        return node
+
+    # ---- arrays ------------------------------------------------------------------------------
+
+    def _leaves(self, value, depth=0):
+        """Yield every array in it: the object, its numbers and its mark."""
+        if isinstance(value, (list, tuple)) and depth < DEEPEST:
+            numbers = _of_numbers(value)
+            if numbers is not None:
+                yield numbers, numbers, _mark(numbers)
+                return
+            for part in list(value):
+                yield from self._leaves(part, depth + 1)
+        elif isinstance(value, dict) and depth < DEEPEST:
+            for part in list(value.values()):
+                yield from self._leaves(part, depth + 1)
+        else:
+            array = self.read(value)
+            if array is not None and array.size <= MOST_ENTRIES:
+                yield value, array, _mark(array)
+
+    def _marks(self, value):
+        return tuple(mark for _, _, mark in self._leaves(value))
+
+    def _parts(self, value):
+        for part in value if isinstance(value, tuple) else (value,):
+            marks = self._marks(part)
+            if marks:
+                yield part, marks
+
+    def _judge(self, value, array, mark):
+        _, beginning = self._born.setdefault(id(value), (value, array.copy()))
+        if array.shape == beginning.shape and mark != _mark(beginning) and self._look_at(beginning).status not in RIGHT:
+            blank = (array == beginning) | ((array != array) & (beginning != beginning))
+            if blank.any():
+                return self._look_at(array, blank)  # it is being filled
+        if mark not in self._judged:
+            self._judged[mark] = self._look_at(array)
+        return self._judged[mark]
+
+    def _look_at(self, array, blank=None):
+        if array.dtype.kind not in "fb" or array.size < FEWEST:
+            return Seen()
+        blank = np.zeros(array.shape, bool) if blank is None else blank
+        filled = array[~blank]
+        if array.dtype.kind == "b" or (not np.isnan(filled).any() and np.unique(filled).size <= 2):
+            right = None if self.allowed is None or blank.any() else is_the_mask(array, self.allowed)
+            return Seen() if right is None else Seen(BESIDE if right else WRONG, "mask")
+        for one in self.known:
+            if is_in_order(array, one, blank):
+                return Seen(BY_RANK[one.rank], one.name, *of_scores(array, one, blank))
+        return Seen(WRONG)
+
+
+def _variables(frame):
+    """Yield the names and values of a frame's variables and, as "self.name", of what its object keeps."""
+    outside = frame.f_code.co_freevars
+    for name, value in list(frame.f_locals.items()):
+        if name in outside:
+            continue
+        yield name, value
+        if name == "self":
+            kept = getattr(value, "__dict__", {})
+            for key, one in [*kept.items(), *kept.get("_buffers", {}).items()]:
+                if not key.startswith("_"):
+                    yield f"self.{key}", one
+
+
+def _agree(weights, scores, axis):
+    top = scores.max(axis=axis, keepdims=True)
+    exponentials = np.exp(scores - np.where(np.isfinite(top), top, 0))
+    wanted = exponentials / exponentials.sum(axis=axis, keepdims=True)
+    return bool((np.abs(weights - wanted)[~np.isnan(wanted)] <= TOLERANCE).all())
+
+
+def _mark(array):
+    return array.shape, array.dtype.char, hash(array.tobytes())
+
+
+def _of_numbers(value):
+    """A list of numbers, of lists of numbers, or of rows too short to be found alone, as an array."""
+    first = value
+    while isinstance(first, (list, tuple)) and first:
+        first = first[0]
+    if not isinstance(first, (float, np.floating)) and not (isinstance(first, np.ndarray) and first.size < FEWEST):
+        return None
+    try:
+        array = np.array(value, dtype=float)
+    except (ValueError, TypeError):
+        return None
+    return array if array.ndim else None
