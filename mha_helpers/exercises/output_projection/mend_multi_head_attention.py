@@ -25,7 +25,6 @@ exercise = dataclasses.replace(
     multi_head_attention.exercise,
     reference=mend_multi_head_attention,
     model_answer=None,
-    called="mend_multi_head_attention",
     given=wrong.mend_multi_head_attention,
     hints=(
         "It was tested without a mask and with one head. Which lines make no difference in that case?",

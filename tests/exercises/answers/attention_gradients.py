@@ -31,7 +31,6 @@ def gradients_einsum(queries, keys, values, d_context, mask=None):
 RIGHT = (
     attention_gradients,
     lambda queries, keys, values, d_context, mask=None: list(gradients_einsum(queries, keys, values, d_context, mask)),
-    lambda q, k, v, dc, mask=None: tuple(g.astype(np.float32) for g in attention_gradients(q, k, v, dc, mask)),
 )
 
 

@@ -25,11 +25,7 @@ def folded_four_axes(queries, keys, values, n_heads):
     return combine_heads(context)
 
 
-RIGHT = (
-    folded_heads_outside,
-    lambda q, k, v, h: folded_attention(q, k, v, h).astype(np.float32),
-    lambda q, k, v, h: folded_attention(q, k, v, h).tolist(),
-)
+RIGHT = (folded_heads_outside,)
 
 
 def _folded(fold, attend=None, unfold=None):

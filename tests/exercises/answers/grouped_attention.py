@@ -8,15 +8,6 @@ from mha_helpers.maths.grouped import grouped_attention
 TELLING_CASE = ("six query heads on two", 6)
 
 
-def by_loop(queries, keys, values, mask=None):
-    group = queries.shape[-3] // keys.shape[-3]
-    found = [
-        attend(queries[..., h, :, :], keys[..., h // group, :, :], values[..., h // group, :, :], mask)
-        for h in range(queries.shape[-3])
-    ]
-    return tuple(np.stack(parts, axis=-3) for parts in zip(*found, strict=True))
-
-
 def by_group(queries, keys, values, mask=None):
     """One group after the other."""
     parts = [
@@ -29,8 +20,6 @@ def by_group(queries, keys, values, mask=None):
 RIGHT = (
     grouped_attention,
     by_group,
-    lambda q, k, v, mask=None: tuple(a.tolist() for a in grouped_attention(q, k, v, mask)),
-    lambda q, k, v, mask=None: tuple(a.astype(np.float32) for a in by_loop(q, k, v, mask)),
 )
 
 

@@ -34,7 +34,6 @@ RIGHT = (
         np.max(np.abs(p - r), axis=1) > h,
         np.minimum(np.max(np.abs(p - r), axis=1), np.max(np.abs(p - g), axis=1)) > h,
     ),
-    lambda p, r, g, h: [part.tolist() for part in judge_step(p, r, g, h)],
 )
 
 

@@ -29,7 +29,6 @@ def knock_out_one_after_the_other(W_O, heads, n_heads):
 RIGHT = (
     knock_out_by_blocks,
     knock_out_one_after_the_other,
-    lambda W, off, /, n: knock_out(W, off, n).tolist(),
 )
 
 

@@ -1,5 +1,8 @@
-"""Answers to mend_multi_head_attention: what is right and wrong in multi_head_attention is so here."""
+"""Answers to mend_multi_head_attention, whose cases and mistakes are those of multi_head_attention."""
 
-from answers.multi_head_attention import RIGHT, TELLING_CASE, TOLD, WRONG
+from answers.multi_head_attention import RIGHT, TELLING_CASE, mha_weights_unmasked
+
+WRONG = {"mha-mask-ignored": (mha_weights_unmasked,)}
+TOLD = ()
 
 __all__ = ["RIGHT", "TELLING_CASE", "TOLD", "WRONG"]

@@ -33,10 +33,7 @@ def mha_loop_over_heads(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     return np.concatenate(contexts, axis=-1) @ W_O, np.stack(weights, axis=-3)
 
 
-RIGHT = (
-    mha_loop_over_heads,
-    lambda *given, mask=None: [array.astype(np.float32) for array in multi_head_attention(*given, mask)],
-)
+RIGHT = (mha_loop_over_heads,)
 
 
 def mha_as_wide_as_X(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):

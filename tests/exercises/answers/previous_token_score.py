@@ -24,7 +24,6 @@ RIGHT = (
     previous_recursive,
     previous_head_by_head,
     lambda weights: np.diagonal(weights.astype(np.float32), -1, -2, -1).mean(axis=-1),
-    lambda W, /: previous_token_score(W).tolist(),
 )
 
 

@@ -26,7 +26,6 @@ def by_loops(X, start=0):
 
 RIGHT = (
     rotate,
-    lambda X, start=0: rotate(X, start).tolist(),
     lambda X, start=0: rotate(X.astype(np.float32), start),
 )
 

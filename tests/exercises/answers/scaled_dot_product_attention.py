@@ -44,7 +44,6 @@ RIGHT = (
     scaled_recursion,
     ScaledObject(),
     np.vectorize(scaled_plainly, signature="(q,d),(k,d),(k,v)->(q,v),(q,k)", excluded={"scale"}),
-    lambda q, k, v, scale=None: tuple(np.ma.masked_array(array) for array in scaled_plainly(q, k, v, scale)),
 )
 
 

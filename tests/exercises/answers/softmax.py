@@ -41,7 +41,6 @@ class SoftmaxArray(np.ndarray):
 RIGHT = (
     softmax_float32,
     functools.partial(lambda axis, scores: softmax(np.moveaxis(scores, axis, -1)), -1),
-    lambda scores: np.ma.masked_array(softmax(scores)),
     softmax_nested_tuples,
     softmax_decimal,
     SoftmaxArray,
@@ -107,13 +106,6 @@ def softmax_max_by_abs(scores):
     top = np.take_along_axis(scores, np.abs(scores).argmax(axis=-1)[..., None], axis=-1)
     e = np.exp(scores - top)
     return e / e.sum(axis=-1, keepdims=True)
-
-
-def softmax_inf_caught(scores):
-    """Overflow is mended afterwards: infinite becomes 1, the rest 0."""
-    e = np.exp(scores)
-    w = e / e.sum(axis=-1, keepdims=True)
-    return np.where(np.isnan(w), np.isinf(e), w)
 
 
 WRONG = {

@@ -29,7 +29,6 @@ def split_python_loops(X, n_heads):
 RIGHT = (
     split_loop_over_slices,
     split_python_loops,
-    lambda X, n_heads: split_heads(X, n_heads).astype(np.float32),
     lambda tokens, h, /: np.swapaxes(np.reshape(tokens, (*tokens.shape[:-1], h, -1)), -3, -2),
 )
 
