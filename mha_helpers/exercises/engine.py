@@ -73,7 +73,7 @@ class Exercise(Task):
         What the learner can do once it is right.
     model_answer : callable, optional
         The solution to show where the reference does more than the exercise asks.
-    given : callable, optional
+    broken_version : callable, optional
         For a repair: the wrong function that stands in the notebook's cell, to be found wrong and fixed.
     called : str, optional
         What it is called in `mha_helpers.exercises`, where that is not the function's own name.
@@ -82,7 +82,7 @@ class Exercise(Task):
     hints: tuple
     on_success: str
     model_answer: object = None
-    given: object = None
+    broken_version: object = None
     called: str = ""
 
     @property
@@ -152,7 +152,7 @@ class Exercise(Task):
 
     @our_fault_if_it_stops
     def _judged(self, function):
-        if not self.given or not same_code(function, self.given):
+        if not self.broken_version or not same_code(function, self.broken_version):
             return judge(self, function)
         message = "This is still the function as given: find what is wrong with it, and fix it."
         if moved := moved_number(self, function):

@@ -45,7 +45,7 @@ def whole_numbers(arguments, others=None):
         return value.round().astype(int) if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
 
     arguments = {name: rounded(value) for name, value in arguments.items()} | (others or {})
-    return Case("whole numbers", arguments, edge=True, may_refuse=True, if_alone=FRACTIONS_LOST)
+    return Case("whole numbers", arguments, edge=True, error_is_fine=True, when_only_these_fail=FRACTIONS_LOST)
 
 
 WIDTH_CAPPED = (
@@ -87,8 +87,8 @@ def attention_cases():
         Case("transposed views", views),
         Case("square matrices", three(6, (), 3, 3, 3, 3)),
         Case("a cube", three(7, (3,), 3, 3, 3, 3)),
-        Case("heads of twelve features", three(40, (2,), 4, 3, 12, 5), if_alone=WIDTH_CAPPED),
-        Case("heads of 64 features", _narrowed(three(41, (), 3, 5, 64, 2)), if_alone=WIDTH_CAPPED),
+        Case("heads of twelve features", three(40, (2,), 4, 3, 12, 5), when_only_these_fail=WIDTH_CAPPED),
+        Case("heads of 64 features", _narrowed(three(41, (), 3, 5, 64, 2)), when_only_these_fail=WIDTH_CAPPED),
         whole_numbers(three(42, (2,), 4, 3, 2, 5)),
         Case("very large scores", {name: array[0] for name, array in batch_of_large.items()}, edge=True),
         Case("very large scores in a batch", batch_of_large, edge=True),

@@ -141,7 +141,7 @@ def recognise(catalogue, trials, is_single):
     -------
     Mistake or None
     """
-    trials = [trial for trial in trials if not (trial.case.may_refuse and trial.given.error)]
+    trials = [trial for trial in trials if not (trial.case.error_is_fine and trial.given.error)]
     trials.sort(key=lambda trial: trial.is_right)  # a wrong answer tells most mistakes apart at the first comparison
     plain = [trial for trial in trials if not trial.case.edge]
     single = [trial for trial in plain if is_single(trial.case)]

@@ -25,10 +25,10 @@ class Case:
         each other.
     options : dict of str to ndarray, tuple of ndarray or float, optional
         Passed by name.
-    may_refuse : bool, optional
+    error_is_fine : bool, optional
         Whether an error is as good as an answer. Whole numbers are such a case: an answer that computes in place
         (`scores /= 2`) is stopped by NumPy there, while one that fills `np.zeros_like(scores)` loses the fractions.
-    if_alone : tuple of (str, str), optional
+    when_only_these_fail : tuple of (str, str), optional
         The slug of a mistake and what to say, where no other case (but those of the same slug) goes wrong.
     """
 
@@ -36,8 +36,8 @@ class Case:
     arguments: dict
     edge: bool = False
     options: dict = field(default_factory=dict)
-    may_refuse: bool = False
-    if_alone: tuple | None = None
+    error_is_fine: bool = False
+    when_only_these_fail: tuple | None = None
 
     def copy(self):
         """Return all its arguments by name, as new arrays."""
@@ -58,7 +58,7 @@ class Trial:
 
     @cached_property
     def is_right(self):
-        if self.case.may_refuse and self.given.error is not None and not self.timed_out:
+        if self.case.error_is_fine and self.given.error is not None and not self.timed_out:
             return True
         return agree(self.given, self.wanted)
 
@@ -88,7 +88,7 @@ class Task:
         Each takes (call, arguments and options, arrays) of a wrong answer that no mistake explains, and
         returns a sentence if something that must hold does not, else None. A sentence about one cell or row comes with
         its index, (sentence, index), and the cell that is shown is that one.
-    way : callable, optional
+    required_way : callable, optional
         Takes a function that is right, and returns the slug of a mistake and a message if it does not go the way that
         is asked for, else None.
     seconds : float, optional
@@ -101,7 +101,7 @@ class Task:
     mistakes: tuple
     wrong_at_edges: str = ""
     properties: tuple = ()
-    way: object = None
+    required_way: object = None
     seconds: float = SECONDS
     _known: dict = field(default_factory=dict, init=False, repr=False)
 

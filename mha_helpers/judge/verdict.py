@@ -259,7 +259,7 @@ def zero_times_infinity(answer):
 
 def wrong_only_there(answer):
     """Only cases are wrong that say what is wrong with an answer that fails nowhere else."""
-    alone = {trial.case.if_alone for trial in answer.trials if not trial.is_right}
+    alone = {trial.case.when_only_these_fail for trial in answer.trials if not trial.is_right}
     return answer.named(*alone.pop()) if len(alone) == 1 and None not in alone else None
 
 
@@ -323,7 +323,7 @@ def keeps_something_between_calls(answer):
 
 
 def not_the_way_that_is_asked_for(answer):
-    found = answer.task.way and answer.task.way(answer.function)
+    found = answer.task.required_way and answer.task.required_way(answer.function)
     return Verdict("wrong", found[1], found[0]) if found else None
 
 

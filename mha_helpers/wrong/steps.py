@@ -87,7 +87,7 @@ def where_masked(wrong):
     return attention
 
 
-def cut_straight(X, n_heads):
+def split_straight(X, n_heads):
     """Split without the transpose: the right shape, and tokens mixed."""
     *batch, seq_len, d_model = X.shape
     return X.reshape(*batch, n_heads, seq_len, d_model // n_heads)
@@ -99,7 +99,7 @@ def joined_straight(heads):
     return heads.reshape(*batch, seq_len, n_heads * d_head)
 
 
-def cut(X, n_heads):
+def heads_not_moved(X, n_heads):
     """Cut the features, and leave the heads where they are: (..., seq_len, n_heads, d_head)."""
     return X.reshape(*X.shape[:-1], n_heads, X.shape[-1] // n_heads)
 
@@ -119,7 +119,7 @@ def reversed_heads(heads):
     return heads[..., ::-1, :, :]
 
 
-def cut_only(X, n_heads, head):
+def others_zeroed(X, n_heads, head):
     """All of X but the features of one head set to 0."""
     heads = split_heads(X, n_heads)
     return combine_heads(np.where(np.arange(n_heads)[:, None, None] == head, heads, 0))

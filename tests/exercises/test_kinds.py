@@ -32,7 +32,7 @@ def test_a_warm_up_is_the_same_check_under_a_name_of_its_own():
 
 @pytest.fixture
 def repair():
-    return dataclasses.replace(exercises.softmax, called="repair_softmax", given=no_exp)
+    return dataclasses.replace(exercises.softmax, called="repair_softmax", broken_version=no_exp)
 
 
 def test_a_function_to_repair_is_not_attempted_while_it_is_as_given(repair):
@@ -54,8 +54,8 @@ def test_a_function_to_repair_is_judged_once_it_does_something_else(repair):
 @pytest.mark.parametrize("name", [name for name in exercises.__all__ if name.startswith("mend_")])
 def test_what_the_course_gives_to_mend_is_not_named_before_it_is_touched(name):
     exercise, notebook = getattr(exercises, name), {"np": np}
-    exec(source_of(exercise.given), notebook)  # compiled where the import of NumPy is not seen
-    for given in (exercise.given, notebook[name]):
+    exec(source_of(exercise.broken_version), notebook)  # compiled where the import of NumPy is not seen
+    for given in (exercise.broken_version, notebook[name]):
         assert exercise.check(given).status == "not attempted"
 
 

@@ -9,7 +9,7 @@ from mha_helpers.exercises.moved_numbers import VISIBLE, looked_at, moved_number
 from mha_helpers.exercises.output_projection.exit_test import FAULTS, RIGHT
 
 IN_THE_EXAMPLE = {name: exercise for name, exercise in EXERCISES.items() if name in looked_at()}
-REPAIRS = {name: exercise for name, exercise in IN_THE_EXAMPLE.items() if exercise.given}
+REPAIRS = {name: exercise for name, exercise in IN_THE_EXAMPLE.items() if exercise.broken_version}
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_under_a_causal_mask_the_first_word_shows_it_as_nothing_is_hidden_from_t
 
 @pytest.mark.parametrize("name", REPAIRS)
 def test_a_function_to_repair_is_told_by_its_number_but_where_our_sentence_cannot_show_it(name):
-    message = REPAIRS[name].check(REPAIRS[name].given).message
+    message = REPAIRS[name].check(REPAIRS[name].broken_version).message
     assert ("In the course's sentence it shows: " in message) == (name != "mend_masked_attention")
 
 

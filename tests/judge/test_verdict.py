@@ -47,7 +47,7 @@ def test_the_same_question_gets_the_same_verdict():
 
 
 def test_a_way_that_is_not_asked_for_is_wrong_although_the_numbers_are_right():
-    task = dataclasses.replace(SORTING, way=lambda function: ("by-hand", "Sort it by hand."))
+    task = dataclasses.replace(SORTING, required_way=lambda function: ("by-hand", "Sort it by hand."))
     assert judge(task, lambda row: np.sort(row)).mistake == "by-hand"
 
 

@@ -8,7 +8,10 @@ from mha_helpers import exercises
 from tools.writing.notebooks import course_notebooks, read
 
 GIVEN = sorted(
-    name for names in exercises.EXERCISES.values() for name in names if getattr(exercises, name).given is not None
+    name
+    for names in exercises.EXERCISES.values()
+    for name in names
+    if getattr(exercises, name).broken_version is not None
 )
 
 
@@ -32,7 +35,7 @@ def test_what_is_given_is_wrong(name):
     exercise = getattr(exercises, name)
 
     def with_another_name(*arguments, **options):
-        return exercise.given(*arguments, **options)
+        return exercise.broken_version(*arguments, **options)
 
-    assert exercise.check(exercise.given).status == "not attempted"
+    assert exercise.check(exercise.broken_version).status == "not attempted"
     assert exercise.check(with_another_name).status == "wrong"

@@ -99,7 +99,7 @@ exercise = Exercise(
     mistakes=mistakes_in(wrong),
     wrong_at_edges="Right for ordinary scores; it goes wrong when they are very large or very low. Subtract the "
     "highest score so far before exp.",
-    way=_holds_all_scores,
+    required_way=_holds_all_scores,
     properties=(not_finite, batch_mixed()),
     hints=(
         "A softmax is exponentials over their sum. Both sums, of exp(s) and of exp(s) times the value, can be added up "

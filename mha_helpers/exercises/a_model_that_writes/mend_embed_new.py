@@ -30,7 +30,7 @@ exercise = Exercise(
         in_float32(_case("", 5, [4, 2, 2], 3).arguments),
     ),
     mistakes=mistakes_in(wrong),
-    given=wrong.mend_embed_new,
+    broken_version=wrong.mend_embed_new,
     hints=(
         "With a cache only the new characters come in. Which place does the first of them have in the whole text?",
         "n_old characters were there before it, at the places 0 to n_old - 1. Slice the positions from n_old on.",

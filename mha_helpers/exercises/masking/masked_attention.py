@@ -73,7 +73,7 @@ def _masked_cases():
             "a square mask",
             _with_mask(10, SCATTERED[:, :4] | np.eye(4, dtype=bool), (), 4, 4, 3, 3),
         ),
-        Case("heads of twelve features", _with_mask(14, SCATTERED, (), 4, 5, 12, 3), if_alone=WIDTH_CAPPED),
+        Case("heads of twelve features", _with_mask(14, SCATTERED, (), 4, 5, 12, 3), when_only_these_fail=WIDTH_CAPPED),
         whole_numbers(_with_mask(15, SCATTERED, (2,), 4, 5, 2, 3)),
         Case("a hidden score above the others", _visible_at(-110.0, -120.0), edge=True),
         Case("a hidden score well above the others", _visible_at(-200.0, -300.0), edge=True),

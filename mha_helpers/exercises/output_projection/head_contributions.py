@@ -36,8 +36,16 @@ def _contribution_cases():
         in_float32(_arguments(7, 3, 4, 5, 2)),
         Case("transposed views", views),
         whole_numbers(draws(12, heads=(2, 3, 4)), draws(13, W_O=(8, 8))),
-        Case("heads wider than the model", draws(10, heads=(2, 4, 3), W_O=(6, 4)), if_alone=WIDTH_OF_THE_HEADS),
-        Case("heads narrower than the model", draws(11, heads=(3, 2, 1), W_O=(3, 5)), if_alone=WIDTH_OF_THE_HEADS),
+        Case(
+            "heads wider than the model",
+            draws(10, heads=(2, 4, 3), W_O=(6, 4)),
+            when_only_these_fail=WIDTH_OF_THE_HEADS,
+        ),
+        Case(
+            "heads narrower than the model",
+            draws(11, heads=(3, 2, 1), W_O=(3, 5)),
+            when_only_these_fail=WIDTH_OF_THE_HEADS,
+        ),
     )
 
 

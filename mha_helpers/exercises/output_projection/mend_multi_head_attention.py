@@ -25,7 +25,7 @@ exercise = dataclasses.replace(
     multi_head_attention.exercise,
     reference=mend_multi_head_attention,
     model_answer=None,
-    given=wrong.mend_multi_head_attention,
+    broken_version=wrong.mend_multi_head_attention,
     hints=(
         "It was tested without a mask and with one head. Which lines make no difference in that case?",
         "With a mask, do the rows of the weights sum to 1? And what order are the axes in when the heads are merged?",

@@ -50,9 +50,11 @@ WIDTH_OF_X = (
 )
 
 
-def _case(trait, seed, shape, n_heads, mask=None, *, edge=False, if_alone=None, **more):
+def _case(trait, seed, shape, n_heads, mask=None, *, edge=False, when_only_these_fail=None, **more):
     options = {} if mask is None else {"mask": np.array(mask)}
-    return Case(trait, _arguments(seed, shape, n_heads, **more), edge, options, if_alone=if_alone)
+    return Case(
+        trait, _arguments(seed, shape, n_heads, **more), edge, options, when_only_these_fail=when_only_these_fail
+    )
 
 
 def _multi_head_cases():
@@ -77,9 +79,14 @@ def _multi_head_cases():
         _case("padding and a causal mask", 15, (2, 5, 6), 2, padding & causal_mask(5)),
         _case("as many sentences as heads", 16, (3, 3, 6), 3, padding_mask([[1, 1, 0], [1, 1, 1], [1, 0, 0]])),
         _case("a sentence of padding only", 17, (2, 3, 8), 2, padding_mask([[1, 1, 0], [0, 0, 0]])),
-        _case("heads of twelve features", 19, (2, 4, 24), 2, if_alone=WIDTH_CAPPED),
-        Case("heads wider than the model", _other_width(20, (4, 6), 2, 8), edge=True, if_alone=WIDTH_OF_X),
-        Case("heads narrower than the model", _other_width(21, (2, 3, 6), 2, 4), edge=True, if_alone=WIDTH_OF_X),
+        _case("heads of twelve features", 19, (2, 4, 24), 2, when_only_these_fail=WIDTH_CAPPED),
+        Case("heads wider than the model", _other_width(20, (4, 6), 2, 8), edge=True, when_only_these_fail=WIDTH_OF_X),
+        Case(
+            "heads narrower than the model",
+            _other_width(21, (2, 3, 6), 2, 4),
+            edge=True,
+            when_only_these_fail=WIDTH_OF_X,
+        ),
         whole_numbers(_arguments(22, (2, 4, 6), 3)),
         _case("very large scores", 18, (2, 5, 6), 3, factor=60.0, edge=True),
     )

@@ -83,7 +83,7 @@ exercise = Exercise(
     outputs=("entropy",),
     cases=_entropy_cases(),
     mistakes=mistakes_in(wrong),
-    given=_for_one_head,
+    broken_version=_for_one_head,
     wrong_at_edges="Right where no weight is 0, or nearly 0. A weight of 0 must add 0, and np.log(0) is -infinity.",
     properties=(not_finite, _out_of_bounds, batch_mixed(n_axes=2), _depends_on_the_order),
     hints=(

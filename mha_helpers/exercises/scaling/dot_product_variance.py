@@ -19,8 +19,8 @@ def _variance_cases():
     views = {name: array.T for name, array in draws(4, queries=(3, 6), keys=(3, 6)).items()}
     return (
         Case("five pairs", draws(0, queries=(5, 4), keys=(5, 4))),
-        Case("many pairs", draws(1, queries=(40, 9), keys=(40, 9)), if_alone=FIRST_PAIRS),
-        Case("250 pairs", draws(8, queries=(250, 3), keys=(250, 3)), if_alone=FIRST_PAIRS),
+        Case("many pairs", draws(1, queries=(40, 9), keys=(40, 9)), when_only_these_fail=FIRST_PAIRS),
+        Case("250 pairs", draws(8, queries=(250, 3), keys=(250, 3)), when_only_these_fail=FIRST_PAIRS),
         whole_numbers(draws(9, queries=(9, 4), keys=(9, 4))),
         Case("a mean that is not 0", shifted),
         in_float32(draws(3, queries=(8, 4), keys=(8, 4))),

@@ -30,7 +30,7 @@ exercise = Exercise(
     outputs=("context", "weights"),
     cases=(*CASES, whole_numbers(CASES[1].arguments)),
     mistakes=mistakes_in(wrong),
-    given=wrong.mend_scaled_attention,
+    broken_version=wrong.mend_scaled_attention,
     properties=(not_finite, rows_do_not_sum_to_one, batch_mixed(), context_is_not_the_mixture),
     hints=(
         "There are two faults, both in the first two lines. The example hides them: it has one sentence, and four "

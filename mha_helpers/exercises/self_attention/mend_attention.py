@@ -34,7 +34,7 @@ exercise = Exercise(
     outputs=("context", "weights"),
     cases=(*CASES, whole_numbers(CASES[1].arguments)),
     mistakes=mistakes_in(wrong),
-    given=wrong.mend_attention,
+    broken_version=wrong.mend_attention,
     properties=(not_finite, rows_do_not_sum_to_one, context_is_not_the_mixture),
     hints=(
         "In the example, every row and every column holds the same numbers, so their sums agree. Try it on the "

@@ -28,7 +28,7 @@ def _folded_cases():
         Case("as many heads as features", _arguments(5, (2, 5, 3), 3)),
         Case("as many heads as sentences", _arguments(6, (3, 4, 6), 3)),
         Case("one token", _arguments(7, (2, 1, 6), 3)),
-        Case("heads of twelve features", _arguments(11, (2, 3, 24), 2), if_alone=WIDTH_CAPPED),
+        Case("heads of twelve features", _arguments(11, (2, 3, 24), 2), when_only_these_fail=WIDTH_CAPPED),
         whole_numbers(_arguments(12, (2, 4, 6), 3)),
         in_float32(_arguments(9, (4, 3, 10), 2)),
         Case("transposed views", views | {"n_heads": 4}),
@@ -105,9 +105,9 @@ exercise = Exercise(
     outputs=("context",),
     cases=_folded_cases(),
     mistakes=mistakes_in(wrong),
-    given=_without_transposes,
+    broken_version=_without_transposes,
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,
-    way=_never_folded,
+    required_way=_never_folded,
     properties=(not_finite, batch_mixed("queries", "keys", "values"), _queries_mixed, _heads_mixed, _no_average),
     hints=(
         "Let fold work on an array in which each number says where it comes from, and print the result. What is in "

@@ -52,5 +52,5 @@ exercise = Exercise(
         "queries, keys = rotate(queries, start=n_old), rotate(keys), and the values and the mask as they are.",
     ),
     on_success="Rotation and cache go together: the new token stands where it really stands.",
-    given=wrong.mend_rotary_attention,
+    broken_version=wrong.mend_rotary_attention,
 )

@@ -12,7 +12,7 @@ from mha_helpers.maths.attention import (
     split_heads,
 )
 from mha_helpers.wrong.catalogue import also, made_of, maker, pipeline, spellings
-from mha_helpers.wrong.steps import cut_straight, joined_straight, root, swap
+from mha_helpers.wrong.steps import joined_straight, root, split_straight, swap
 
 
 def _last_rows(n_new, n_all, old_keys=()):
@@ -306,9 +306,9 @@ def cache_no_output_projection(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
     return _cached()(X_new, W_Q, W_K, W_V, np.eye(len(W_O), dtype=W_O.dtype), n_heads, cache)
 
 
-@also(_cached(combine=joined_straight), _cached(split=cut_straight, combine=joined_straight))
+@also(_cached(combine=joined_straight), _cached(split=split_straight, combine=joined_straight))
 @_cached("split")
 def cache_split_without_transpose(X, n_heads):
     """The heads are split, or combined, by a reshape alone, which mixes tokens. Split the features, then swap the two
     axes: notebook 04."""
-    return cut_straight(X, n_heads)
+    return split_straight(X, n_heads)

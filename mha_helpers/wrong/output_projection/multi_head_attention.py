@@ -19,14 +19,14 @@ from mha_helpers.wrong.masking import masked_attention as in_notebook_03
 from mha_helpers.wrong.steps import (
     WEIGHTS,
     attention_with,
-    cut,
-    cut_straight,
     every_nth,
+    heads_not_moved,
     joined_features_first,
     joined_straight,
     normalised,
     reversed_heads,
     root,
+    split_straight,
     swap,
     where_masked,
 )
@@ -137,8 +137,8 @@ def mha_split_input(X, W, n_heads, block=lambda i: (i, i)):
 @also(
     lambda X, W, n_heads: split_heads(split_heads(X, n_heads) @ W, n_heads),
     lambda X, W, n_heads: swap(split_heads(X, n_heads) @ W),
-    lambda X, W, n_heads: cut(X, n_heads) @ W,
-    lambda X, W, n_heads: swap(cut(X, n_heads) @ W),
+    lambda X, W, n_heads: heads_not_moved(X, n_heads) @ W,
+    lambda X, W, n_heads: swap(heads_not_moved(X, n_heads) @ W),
 )
 def mha_width_mismatch(X, W, n_heads):
     """Something d_head wide meets a matrix with d_model rows. Did you split X itself? W_Q, W_K and W_V expect whole
@@ -236,11 +236,11 @@ def mha_no_split(X, W_Q, W_K, W_V, W_O, n_heads, mask=None, weights_of=lambda we
 @_layer("split")
 def mha_split_without_transpose(X, n_heads):
     """Your heads are made by a reshape straight to (n_heads, seq_len, d_head), which mixes tokens. Use split_heads."""
-    return cut_straight(X, n_heads)
+    return split_straight(X, n_heads)
 
 
 def _never_moved(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
-    heads, weights = scaled_dot_product_attention(*(cut(X @ W, n_heads) for W in (W_Q, W_K, W_V)), mask)
+    heads, weights = scaled_dot_product_attention(*(heads_not_moved(X @ W, n_heads) for W in (W_Q, W_K, W_V)), mask)
     return heads.reshape(*X.shape[:-1], -1) @ W_O, weights
 
 
@@ -258,7 +258,7 @@ def mha_combine_without_transpose(heads):
     return joined_straight(heads)
 
 
-@_layer("combine", split=cut_straight)
+@_layer("combine", split=split_straight)
 def mha_both_without_transpose(heads):
     """You reshape straight to (n_heads, seq_len, d_head), and straight back. Every shape is right, but each head
     attends to pieces of mixed tokens. Use split_heads and combine_heads."""

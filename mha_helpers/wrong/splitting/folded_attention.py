@@ -13,13 +13,13 @@ from mha_helpers.wrong import in_each_head
 from mha_helpers.wrong.catalogue import also, pipeline, put_into
 from mha_helpers.wrong.steps import (
     attention_with,
-    cut,
-    cut_straight,
     every_nth,
     exp_shares,
+    heads_not_moved,
     joined_features_first,
     joined_straight,
     reversed_heads,
+    split_straight,
     swap,
 )
 
@@ -70,7 +70,7 @@ def _folded_through(fold, unfold=_unfolded, attend=_attention):
 def folded_split_without_transpose(X, n_heads):
     """You reshape straight to (batch * n_heads, seq_len, d_head), which mixes tokens, because reshape doesn't move any
     numbers. Call split_heads first; batch and heads are then side by side, and a reshape makes one axis of them."""
-    return cut_straight(X, n_heads)
+    return split_straight(X, n_heads)
 
 
 @_in_heads("combine")
@@ -80,7 +80,7 @@ def folded_combine_without_transpose(heads):
     return joined_straight(heads)
 
 
-@_in_heads("combine", split=cut_straight)
+@_in_heads("combine", split=split_straight)
 def folded_both_without_transpose(heads):
     """You reshape straight to (batch * n_heads, seq_len, d_head), and straight back. Every shape is right, but each
     head attends to pieces of mixed tokens. Call split_heads before folding, and combine_heads after unfolding."""
@@ -126,7 +126,7 @@ def folded_into_the_sequence(queries, keys, values, n_heads):
 def folded_heads_as_tokens(queries, keys, values, n_heads):
     """Your heads are where attention looks for tokens: (..., n_heads, d_head). So each token's heads attend to each
     other, and no token attends to another. Call split_heads, which swaps heads and tokens."""
-    return _attention(*(cut(X, n_heads) for X in (queries, keys, values))).reshape(queries.shape)
+    return _attention(*(heads_not_moved(X, n_heads) for X in (queries, keys, values))).reshape(queries.shape)
 
 
 def _unscaled(queries, keys, values, n_heads):

@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.maths.attention import split_heads
 from mha_helpers.wrong.catalogue import also
-from mha_helpers.wrong.steps import cut, cut_only, cut_straight, every_nth, reversed_heads, swap
+from mha_helpers.wrong.steps import every_nth, heads_not_moved, others_zeroed, reversed_heads, split_straight, swap
 
 
 def _split(X, n_heads):
@@ -27,20 +27,20 @@ def _two_axes_only(X, n_heads):
 
 def _own_features_only(X, n_heads):
     """Full width, and 0 at the features of the other heads."""
-    return np.stack([cut_only(X, n_heads, head) for head in range(n_heads)], axis=-3)
+    return np.stack([others_zeroed(X, n_heads, head) for head in range(n_heads)], axis=-3)
 
 
 def split_without_transpose(X, n_heads):
     """You reshape straight to (n_heads, seq_len, d_head). The shape is right, but reshape doesn't move any numbers. It
     reads all of the first token before the second, so head 0 gets whole tokens, cut into pieces. Reshape to (seq_len,
     n_heads, d_head), then swap two axes."""
-    return cut_straight(X, n_heads)
+    return split_straight(X, n_heads)
 
 
 def split_axis_not_moved(X, n_heads):
     """The features are cut, but the heads come after the tokens: (..., seq_len, n_heads, d_head). Attention works on
     the last two axes, so swap the second and the third from the end: swapaxes(-3, -2)."""
-    return cut(X, n_heads)
+    return heads_not_moved(X, n_heads)
 
 
 def split_strided(X, n_heads):
@@ -50,9 +50,9 @@ def split_strided(X, n_heads):
 
 
 @also(
-    lambda X, n_heads: swap(cut(X, n_heads)),
-    lambda X, n_heads: cut(X, n_heads).swapaxes(-3, -1),
-    lambda X, n_heads: np.moveaxis(cut(X, n_heads), -1, -3),
+    lambda X, n_heads: swap(heads_not_moved(X, n_heads)),
+    lambda X, n_heads: heads_not_moved(X, n_heads).swapaxes(-3, -1),
+    lambda X, n_heads: np.moveaxis(heads_not_moved(X, n_heads), -1, -3),
     lambda X, n_heads: swap(every_nth(X, n_heads)),
 )
 def split_wrong_transpose(X, n_heads):
@@ -116,7 +116,7 @@ def split_tokens(X, n_heads):
     return np.stack(np.split(X, n_heads, axis=-2), axis=-3)
 
 
-@also(lambda X, n_heads: cut(X, X.shape[-1] // n_heads))
+@also(lambda X, n_heads: heads_not_moved(X, X.shape[-1] // n_heads))
 def split_width_for_count(X, n_heads):
     """You make heads that are n_heads wide, d_model // n_heads of them. It is the other way round: n_heads heads, each
     d_model // n_heads wide."""
@@ -129,21 +129,21 @@ def split_heads_before_batch(X, n_heads):
     return np.stack(_split(X, n_heads))
 
 
-@also(lambda X, n_heads: cut(X, n_heads).swapaxes(1, 2))
+@also(lambda X, n_heads: heads_not_moved(X, n_heads).swapaxes(1, 2))
 def split_axes_from_front(X, n_heads):
     """You count axes from the front. A batch shifts them by one, and you swap another pair. Counted from the end, it is
     always swapaxes(-3, -2)."""
-    return cut(X, n_heads).swapaxes(0, 1)
+    return heads_not_moved(X, n_heads).swapaxes(0, 1)
 
 
 @also(
     _one_batch_axis,
     _three_axes_only,
     _two_axes_only,
-    lambda X, n_heads: cut(X, n_heads).transpose(0, 2, 1, 3),
+    lambda X, n_heads: heads_not_moved(X, n_heads).transpose(0, 2, 1, 3),
     lambda X, n_heads: X.reshape(X.shape[0], X.shape[1], n_heads, -1).transpose(0, 2, 1, 3),
     lambda X, n_heads: X.reshape(X.shape[0], X.shape[1], n_heads, X.shape[2] // n_heads).swapaxes(1, 2),
-    lambda X, n_heads: cut(X, n_heads).transpose(1, 0, 2),
+    lambda X, n_heads: heads_not_moved(X, n_heads).transpose(1, 0, 2),
     n_tokens=(0, -2),
     n_features=(None, -1, 1),
 )
