@@ -13,7 +13,7 @@ from mha_helpers.labs.card import EDGE, Picture
 from mha_helpers.labs.chips import chip, player
 from mha_helpers.labs.controls import dropdown
 from mha_helpers.labs.frame import Lab
-from mha_helpers.learner.answer import answer
+from mha_helpers.labs.shown import run_for_lab
 from mha_helpers.maths import attention
 from mha_helpers.maths import running_example as example
 
@@ -34,7 +34,7 @@ class Result:
 def compute(state, function=None, causes=frozenset):
     """From the controls' values to the numbers of the tour; `causes()` is asked where the learner's differ."""
     right = example.stages()
-    found = answer(
+    found = run_for_lab(
         function, attention.multi_head_attention, ARGUMENTS | {"n_heads": example.N_HEADS}, ("output", "weights")
     )
     output, weights = found.arrays

@@ -15,7 +15,7 @@ from mha_helpers.labs.card import EDGE, Picture
 from mha_helpers.labs.chips import chip
 from mha_helpers.labs.controls import radio
 from mha_helpers.labs.frame import Lab
-from mha_helpers.learner.answer import AGAIN, answer
+from mha_helpers.labs.shown import AGAIN, run_for_lab
 from mha_helpers.maths.attention import combine_heads, split_heads
 from mha_helpers.maths.grouped import grouped_attention
 from mha_helpers.maths.masks import causal_mask
@@ -193,7 +193,7 @@ def compute(state, function=None, losses=loss):
     model, found_loss, right, notice = MODELS[name], None, None, "Sizes alone: this model isn't run here."
     if name == WRITER:
         n_tokens = model.lengths[LENGTHS.index(length)]
-        found = answer(function, grouped_attention, _arguments(), ("context", "weights"), {"mask": causal_mask(6)})
+        found = run_for_lab(function, grouped_attention, _arguments(), ("context", "weights"), {"mask": causal_mask(6)})
         found_loss = right = our_loss(sharing, window, n_tokens)
         notice = found.notice
         if found.is_theirs:

@@ -15,7 +15,7 @@ from mha_helpers.labs.card import Picture
 from mha_helpers.labs.controls import NAMED, check_box, dropdown
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.head_browser_runs import OURS, TWINS, KnockOut, Runs
-from mha_helpers.learner.answer import AGAIN
+from mha_helpers.labs.shown import AGAIN
 from mha_helpers.maths import running_example
 from mha_helpers.model.encoder import Encoding
 

@@ -13,7 +13,7 @@ from mha_helpers.labs.card import Picture
 from mha_helpers.labs.controls import radio
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.motion import shakes
-from mha_helpers.learner.answer import AGAIN, answer
+from mha_helpers.labs.shown import AGAIN, run_for_lab
 from mha_helpers.maths import attention, masks, probes, running_example
 
 WORDS = running_example.TOKENS
@@ -88,7 +88,7 @@ def compute(state, function=None):
 
 
 def _learners_mask(function):
-    found = answer(function, masks.causal_mask, {"n": N}, ("mask",))
+    found = run_for_lab(function, masks.causal_mask, {"n": N}, ("mask",))
     (given,), (right,) = found.arrays, found.right
     strange = given[~np.isin(given, (0, 1))]
     if strange.size:

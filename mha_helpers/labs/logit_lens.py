@@ -12,9 +12,9 @@ from mha_helpers.drawing.style import number
 from mha_helpers.labs.card import EDGE, Picture
 from mha_helpers.labs.controls import NAMED, radio, whole_number
 from mha_helpers.labs.frame import Lab
+from mha_helpers.labs.shown import run_for_lab, visibly_different
 from mha_helpers.labs.writer import shown
 from mha_helpers.labs.writer_picture import FIXED
-from mha_helpers.learner.answer import answer, visibly_different
 from mha_helpers.maths import attention
 from mha_helpers.maths.decoding import embed_new
 from mha_helpers.maths.masks import causal_mask
@@ -95,7 +95,7 @@ def compute(state, function=None):
     X = block.attention_norm(embed_new(codes, model.characters, model.positions))
     matrices = dict(zip(("W_Q", "W_K", "W_V", "W_O"), block.matrices, strict=True))
     arguments = {"X": X} | matrices | {"n_heads": model.n_heads, "mask": causal_mask(len(codes))}
-    found = answer(function, attention.multi_head_attention, arguments, ("output", "weights"))
+    found = run_for_lab(function, attention.multi_head_attention, arguments, ("output", "weights"))
     right = lens(model, codes, attention.multi_head_attention)[:, :-1]
     probabilities = lens(model, codes, function)[:, :-1] if found.is_theirs else right
     return Result(

@@ -14,8 +14,8 @@ from mha_helpers.judge.compare import close
 from mha_helpers.labs.card import Picture
 from mha_helpers.labs.controls import check_box, dropdown, folded, radio, whole_number
 from mha_helpers.labs.frame import Lab
+from mha_helpers.labs.shown import run_for_lab
 from mha_helpers.labs.wording import listed
-from mha_helpers.learner.answer import answer
 from mha_helpers.maths import attention, masks, running_example
 
 WORDS = running_example.TOKENS
@@ -99,7 +99,7 @@ def compute(state, function=None):
     elif state["hiding value"] != "−inf":
         weights = attention.softmax(np.where(mask, scores, HIDING[state["hiding value"]]))
     else:
-        found = answer(function, attention.masked_attention, inputs | {"mask": mask}, ("context", "weights"))
+        found = run_for_lab(function, attention.masked_attention, inputs | {"mask": mask}, ("context", "weights"))
         weights, notice, differs = found.arrays[1], found.notice, found.differs
     with np.errstate(invalid="ignore"):  # a learner's weights may be infinite
         sums = weights.sum(axis=-1)

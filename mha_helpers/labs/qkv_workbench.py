@@ -13,7 +13,7 @@ from mha_helpers.labs.card import EDGE, Picture
 from mha_helpers.labs.controls import NAMED, folded, radio
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.motion import flash
-from mha_helpers.learner.answer import answer
+from mha_helpers.labs.shown import run_for_lab
 from mha_helpers.maths import attention, running_example
 
 TOKENS, X = running_example.TOKENS, running_example.X
@@ -86,7 +86,7 @@ AT_START = _steps(_projected(START), attention.dot_product_attention(**_projecte
 def compute(state, function=None):
     """From the controls' values to every number that the lab shows."""
     projected = _projected({name: matrix_in(state, name) for name in MATRICES})
-    found = answer(function, attention.dot_product_attention, projected, ("context", "weights"))
+    found = run_for_lab(function, attention.dot_product_attention, projected, ("context", "weights"))
     # What has moved is the course's own numbers, so that a mistake is not taken for a change.
     right = _steps(projected, found.right)
     moved = {name: float(np.abs(right[name] - AT_START[name]).max()) for name in right}
@@ -95,7 +95,7 @@ def compute(state, function=None):
     shown, notice, differs = _steps(projected, found.arrays), found.notice, found.differs
     asking = projected | {"queries": np.where(np.arange(len(TOKENS))[:, None] == query, asked, projected["queries"])}
     if not np.array_equal(asked, projected["queries"][query]):
-        found = answer(function, attention.dot_product_attention, asking, ("context", "weights"))
+        found = run_for_lab(function, attention.dot_product_attention, asking, ("context", "weights"))
     row = {f"asked_{name}": value[query] for name, value in _steps(asking, found.arrays).items() if name in SHOWN}
     return Result(query, key, **shown, asked=asked, **row, moved=moved, notice=notice, differs=differs)
 

@@ -15,7 +15,7 @@ from mha_helpers.labs.card import EDGE, Picture
 from mha_helpers.labs.chips import chip
 from mha_helpers.labs.controls import folded, radio
 from mha_helpers.labs.frame import Lab
-from mha_helpers.learner.answer import answer
+from mha_helpers.labs.shown import run_for_lab
 from mha_helpers.maths import attention, measures
 
 N_KEYS, N_SEQUENCES, N_DRAWS = 8, 25, 30
@@ -85,7 +85,7 @@ def compute(state, function=None):
     raw = rows[0]
     scores = raw / divisor + added
     # A row of its own axis, so that a softmax over the wrong axis shows.
-    found = answer(function, attention.softmax, {"scores": scores[None]}, ("weights",))
+    found = run_for_lab(function, attention.softmax, {"scores": scores[None]}, ("weights",))
     weights = found.arrays[0][0]
     with np.errstate(all="ignore"):  # overflow is what the naive way is to show; a learner's weights may be anything
         exponentials = np.exp(scores)

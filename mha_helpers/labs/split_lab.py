@@ -15,7 +15,7 @@ from mha_helpers.labs.card import EDGE, NARROWEST, Picture
 from mha_helpers.labs.chips import PART
 from mha_helpers.labs.controls import dropdown, radio, whole_number
 from mha_helpers.labs.frame import Lab
-from mha_helpers.learner.answer import answer, visibly_different
+from mha_helpers.labs.shown import run_for_lab, visibly_different
 from mha_helpers.maths import attention
 from mha_helpers.maths.running_example import TOKENS
 
@@ -85,7 +85,7 @@ def compute(state, function=None):
             notice = f"Nothing is split: {n_heads} heads cannot share {d_model} features equally."
             return Result(state["step"], X, n_heads, followed, {}, {}, f"ValueError: {error}", notice)
 
-    found = answer(function, attention.split_heads, {"X": X, "n_heads": n_heads}, ("heads",))
+    found = run_for_lab(function, attention.split_heads, {"X": X, "n_heads": n_heads}, ("heads",))
     heads = {
         "right": X.reshape(tokens, n_heads, -1).swapaxes(0, 1),
         "wrong": X.reshape(n_heads, tokens, -1),

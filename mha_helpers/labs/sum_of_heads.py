@@ -14,8 +14,8 @@ from mha_helpers.labs.chips import chip, tick_box
 from mha_helpers.labs.controls import check_box, radio
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.motion import arrive
+from mha_helpers.labs.shown import run_for_lab, visibly_different
 from mha_helpers.labs.wording import listed
-from mha_helpers.learner.answer import answer, visibly_different
 from mha_helpers.maths import attention, running_example
 
 WORDS, N_HEADS, W_O = running_example.TOKENS, running_example.N_HEADS, running_example.W_O
@@ -90,7 +90,7 @@ def compute(state, function=None):
     heads = in_order[list(order)]
     blocks = order if state["rows of W_O"] == ALIKE else ORDERS[IN_ORDER]
     rows = BLOCKS[list(blocks)].reshape(D_MODEL, D_MODEL)
-    found = answer(function, attention.head_contributions, {"heads": heads, "W_O": rows}, ("contributions",))
+    found = run_for_lab(function, attention.head_contributions, {"heads": heads, "W_O": rows}, ("contributions",))
     contributions, right = found.arrays[0][:, token], found.right[0][:, token]
     product = (attention.combine_heads(heads) @ rows)[token]
     with np.errstate(all="ignore"):  # a learner's contributions may be anything

@@ -14,8 +14,8 @@ from mha_helpers.labs import which_bug_patients as patients
 from mha_helpers.labs.card import Picture
 from mha_helpers.labs.controls import check_box, dropdown, radio
 from mha_helpers.labs.frame import Lab
+from mha_helpers.labs.shown import run_for_lab
 from mha_helpers.labs.which_bug_patients import BUGS, HEALTHY, PROBES
-from mha_helpers.learner.answer import answer
 from mha_helpers.maths import attention
 
 YOURS, DEMO = "yours", "demo"
@@ -140,7 +140,7 @@ def compute(state, function=None):
 def _yours(function):
     """Return the learner's function as the probes run it, or None where it cannot be shown; and what is said of it."""
     arguments = patients.INPUTS | {"n_heads": patients.N_HEADS, "mask": patients.CAUSAL}
-    found = answer(function, attention.multi_head_attention, arguments, ("output", "weights"))
+    found = run_for_lab(function, attention.multi_head_attention, arguments, ("output", "weights"))
     return (patients.learners(function) if found.is_theirs else None), found.notice, found.differs
 
 

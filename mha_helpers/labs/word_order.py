@@ -14,7 +14,7 @@ from mha_helpers.labs.card import Picture
 from mha_helpers.labs.chips import chip, tick_box
 from mha_helpers.labs.controls import check_box, radio
 from mha_helpers.labs.frame import Lab
-from mha_helpers.learner.answer import answer
+from mha_helpers.labs.shown import run_for_lab
 from mha_helpers.maths import attention
 from mha_helpers.maths.positions import sinusoidal_positions
 
@@ -76,7 +76,7 @@ def _attend(X, use_positions, function):
     if use_positions:
         X = X + sinusoidal_positions(*X.shape)
     arguments = {name: X @ matrix for name, matrix in PROJECTIONS.items()}
-    return answer(function, attention.dot_product_attention, arguments, ("context", "weights"))
+    return run_for_lab(function, attention.dot_product_attention, arguments, ("context", "weights"))
 
 
 def sentence(result):

@@ -15,8 +15,8 @@ from mha_helpers.labs import writer_picture
 from mha_helpers.labs.card import Picture
 from mha_helpers.labs.controls import NAMED, check_box, dropdown, radio, whole_number
 from mha_helpers.labs.frame import Lab
+from mha_helpers.labs.shown import run_for_lab
 from mha_helpers.labs.writer_pace import Pace, window
-from mha_helpers.learner.answer import answer
 from mha_helpers.maths import attention
 from mha_helpers.maths.decoding import next_token_probabilities
 from mha_helpers.model import decoder
@@ -102,7 +102,7 @@ def compute(state, function=None, pace=None):
     except (OSError, ValueError) as error:  # no model, or a text that it can't read
         return Stopped(str(error))
     options, twin = options_of(state), state["twin"]
-    found = answer(function, next_token_probabilities, {"logits": logits}, ("probabilities",), options)
+    found = run_for_lab(function, next_token_probabilities, {"logits": logits}, ("probabilities",), options)
     if twin == NONE:
         beside = attention.softmax(logits)
     else:
@@ -230,7 +230,7 @@ def writer(function=None, attend=None):
         except (OSError, ValueError):
             return  # the picture says why
         options = options_of(state)
-        found = answer(function, next_token_probabilities, {"logits": logits}, ("probabilities",), options)
+        found = run_for_lab(function, next_token_probabilities, {"logits": logits}, ("probabilities",), options)
         choose = function if found.is_theirs else next_token_probabilities
         attend = TWINS.get(state["twin"])
         written = state["text"]

@@ -1,4 +1,4 @@
-"""What is kept for a learner, and what a lab shows of their function.
+"""What is kept for a learner: results, progress and right answers of another day, on their own disk.
 
-Results, progress and right answers of another day are kept on their own disk.
+What they have met since the kernel started is kept as long as it runs.
 """

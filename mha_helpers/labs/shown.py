@@ -20,7 +20,7 @@ def call_safely(function, arguments, n_outputs, options=None, seconds=SECONDS):
 
 
 @dataclass(frozen=True)
-class Answer:
+class LabRun:
     """What a lab shows: arrays, whose they are, and where the learner's differ.
 
     Parameters
@@ -74,7 +74,7 @@ def visibly_different(got, want, decimals=2):
     return seen if seen.any() else wrong
 
 
-def answer(function, reference, arguments, outputs, options=None):
+def run_for_lab(function, reference, arguments, outputs, options=None):
     """Call the learner's function, or the course's own where it cannot be shown.
 
     Parameters
@@ -90,17 +90,17 @@ def answer(function, reference, arguments, outputs, options=None):
 
     Returns
     -------
-    Answer
+    LabRun
     """
     name = reference.__name__
     right = call_safely(reference, arguments, len(outputs), options)
 
     def ours(why):
-        return Answer(right.arrays, right.arrays, f"Shown with the course's own {name}: {why}", {})
+        return LabRun(right.arrays, right.arrays, f"Shown with the course's own {name}: {why}", {})
 
     not_written = "yours is not written yet. Run this cell again when it is."
     if function is None or function is reference:
-        return Answer(right.arrays, right.arrays, f"Shown with the course's own {name}.", {})
+        return LabRun(right.arrays, right.arrays, f"Shown with the course's own {name}.", {})
     if function is ...:
         return ours(not_written)
     if not callable(function):
@@ -127,4 +127,4 @@ def answer(function, reference, arguments, outputs, options=None):
         notice = f"Your {name} is not right yet (marked ≠): {shown} {AGAIN}"
     else:
         notice = f"Running on your {name}."
-    return Answer(given.arrays, right.arrays, notice, differs, boolean)
+    return LabRun(given.arrays, right.arrays, notice, differs, boolean)
