@@ -65,8 +65,6 @@ class FunctionSubject:
             Layout("(tokens, d_head), one sequence at a time", HEADLESS, loops=True, heads=False),
         ]
 
-    is_torchs_own = False
-
     @property
     def precisions(self):
         return {"torch": ("float16", "bfloat16"), "numpy": ("float16",)}.get(self.framework, ())

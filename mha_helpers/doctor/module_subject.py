@@ -57,7 +57,6 @@ class ModuleSubject:
         self.to_framework = calling.to_framework(adapter.framework)
         self.name = adapter.name
         self.source = adapter.source()
-        self.is_torchs_own = getattr(adapter, "is_the_frameworks_own", False) and adapter.framework == "torch"
         self.found = adapter.parameters()
         self.units = units_of(self.found)
         if not self.units:

@@ -1,5 +1,6 @@
 """What importing costs, who may import whom, and that the data travel with the package."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -60,6 +61,36 @@ def test_imports_point_upwards_in_the_table():
     for room, used in IMPORTS.items():
         assert used <= above, room
         above.add(room)
+
+
+# What the doctor is made of: it needs nothing else of the package, and no name of it.
+DOCTOR = (
+    "doctor",
+    "judge",
+    "wrong/__init__.py",
+    "wrong/forms",
+    "wrong/names",
+    "drawing/__init__.py",
+    "drawing/style.py",
+)
+
+
+def test_the_doctor_stands_alone_under_another_name(tmp_path):
+    for part in DOCTOR:
+        source, copy = PACKAGE / part, tmp_path / "elsewhere" / part
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if source.is_dir() else shutil.copyfile)(source, copy)
+    code = """
+import sys
+import numpy as np
+from elsewhere import doctor
+def unscaled(queries, keys, values):
+    scores = np.exp(queries @ keys.swapaxes(-1, -2))
+    return scores / scores.sum(-1, keepdims=True) @ values
+report = doctor.examine(unscaled)
+print(*report.names, report._repr_html_().startswith("<div"), "mha_helpers" in sys.modules)
+"""
+    assert run(code, cwd=tmp_path) == "scale-missing softmax-no-max True False\n"
 
 
 @pytest.mark.slow

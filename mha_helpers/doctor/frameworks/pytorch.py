@@ -56,21 +56,8 @@ class TorchModule:
         return type(self.original).__name__
 
     @property
-    def is_the_frameworks_own(self):
-        """Whether it is PyTorch's own attention, or leaves attention to that."""
-        return any(
-            kind.__module__.startswith("torch.nn.") and "Attention" in kind.__name__
-            for owner in self.module.modules()
-            for kind in type(owner).__mro__
-        )
-
-    @property
     def signature_of(self):
         return self.module.forward
-
-    @property
-    def source_of(self):
-        return type(self.original)
 
     def __call__(self, **arguments):
         import torch
