@@ -16,6 +16,8 @@ from .formats import FORMATS
 from .report import Report
 
 EXAMINED_BY_ITSELF = "--inside"
+# The doctor is a distribution of its own, too: there it is a command.
+COMMAND = "attention-doctor" if __package__.startswith("attention_doctor") else f"python -m {__package__}"
 
 
 def main(arguments=None):
@@ -43,7 +45,7 @@ def main(arguments=None):
 
 def _parser():
     parser = argparse.ArgumentParser(
-        prog="python -m mha_helpers.doctor",
+        prog=COMMAND,
         description="Examine attention. Ends with 0 (healthy), 1 (sick) or 2 (could not be examined).",
     )
     parser.add_argument(
@@ -71,7 +73,7 @@ def _outside(target, options, given):
     others = [one for one in given if one not in options.targets]
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / "report.json"
-        command = [sys.executable, "-m", "mha_helpers.doctor", *others, EXAMINED_BY_ITSELF, str(written), target]
+        command = [sys.executable, "-m", __package__, *others, EXAMINED_BY_ITSELF, str(written), target]
         try:
             ended = subprocess.run(command, capture_output=True, text=True, timeout=options.seconds + 30)
             last_words = ended.stderr.strip().splitlines()[-1:] or [f"it ended with {ended.returncode}"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..judge.compare import fits
 from ..judge.on_the_way import numbers_of
-from ..judge.stages import RIGHT, compute
+from ..judge.stages import OR_ZEROS, RIGHT, compute
 from ..judge.trace import first_written_line, furthest_wrong_line, line_of_error
 from ..wrong.forms.masks import ALWAYS_CAUSAL
 from .masks_compared import TRAITS, form_with
@@ -19,6 +19,7 @@ from .masks_compared import TRAITS, form_with
 MOST_CALLS = 4
 MOST_TOKENS = 100
 BY_CHANCE = ("not-repeatable", "dropout-always-on")  # no two calls give the same
+NAN = ("mask-full-row-nan", "mask-outer-nan")
 STOPS = "it stops with"
 
 
@@ -134,6 +135,8 @@ def _equations(asking, finding):
     plain = RIGHT | known.layout.right | {step: forms[0] for step, forms in subject.designs().items()}
     steps = {altered[0] for altered in finding.altered}
     mended = known.right | {form.step: plain[form.step] for form in known.forms if form.step in steps}
+    if finding.name in NAN:
+        return [mended | {"softmax": OR_ZEROS}]
     if any(form.step == "hide" for form in known.forms) and "hide" in steps:
         return [mended | {"hide": ALWAYS_CAUSAL}, mended]
     return [mended]

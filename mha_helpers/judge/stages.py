@@ -176,6 +176,11 @@ def softmax(scores, axis=-1):
     return exponentials / exponentials.sum(axis=axis, keepdims=True)
 
 
+def softmax_or_zeros(scores):
+    """Give zeros to a query that may attend to nothing, and not 0 / 0."""
+    return np.nan_to_num(softmax(scores))
+
+
 def causal(n_queries, n_keys, offset=0):
     return np.tri(n_queries, n_keys, offset, dtype=bool)
 
@@ -252,6 +257,10 @@ RIGHT = {
         Form("", "add", right_add, "nothing added"),
     )
 }
+
+
+# What right code may do beside RIGHT where a query may attend to nothing.
+OR_ZEROS = Form("", "softmax", weighed_by(softmax_or_zeros), RIGHT["softmax"].text)
 
 
 def compute(case, forms=(), *, right=RIGHT):

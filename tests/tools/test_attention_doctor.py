@@ -1,0 +1,137 @@
+"""The doctor as a distribution of its own: from the same files, with NumPy alone, beside the course and without it."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import PathDistribution
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "attention_doctor"
+README = (FOLDER / "README.md").read_text(encoding="utf-8")
+OFFLINE = ["--quiet", "--no-deps", "--no-index", "--disable-pip-version-check"]
+
+
+def marked(name):
+    """The fenced block between README's comments of this name."""
+    return re.search(rf"<!-- {re.escape(name)} -->\n\n```\w*\n(.*?)```\n\n<!-- end -->", README, re.DOTALL)[1]
+
+
+def run(*command, folder, site=None):
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    if site:
+        environment["PYTHONPATH"] = str(site)
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def test_the_session_in_its_readme_is_what_the_command_says(tmp_path):
+    (tmp_path / "model.py").write_text(marked("model.py"), encoding="utf-8")
+    command, _, said = marked("session").partition("\n")
+    assert command == "$ attention-doctor model.py:attention"
+    ended = run(sys.executable, "-m", "mha_helpers.doctor", "model.py:attention", folder=tmp_path, site=ROOT)
+    assert ended.stdout == said
+    assert ended.returncode == 1
+    assert said.count("\n") < 25
+
+
+def test_what_it_is_made_of_exists_and_its_version_is_the_courses():
+    here, course = (tomllib.loads((folder / "pyproject.toml").read_text()) for folder in (FOLDER, ROOT))
+    sources = here["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert not [source for source in sources if not (FOLDER / source).exists()]
+    assert here["project"]["version"] == course["project"]["version"]
+    assert here["project"]["dependencies"] == ["numpy>=2.0"]
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory):
+    """Both wheels, by name, built without asking a registry."""
+    folder = tmp_path_factory.mktemp("wheels")
+    for project in (ROOT, FOLDER):
+        build = ["wheel", *OFFLINE, "--no-build-isolation", "--wheel-dir", str(folder), str(project)]
+        subprocess.run([sys.executable, "-m", "pip", *build], check=True, capture_output=True)
+    return {path.name.partition("-")[0]: path for path in folder.glob("*.whl")}
+
+
+def installed(site, *wheels):
+    pip = [sys.executable, "-m", "pip", "install", *OFFLINE, "--target", str(site)]
+    for wheel in wheels:
+        subprocess.run([*pip, str(wheel)], check=True, capture_output=True)
+
+
+def files(site, name):
+    """The files that a distribution owns, as its RECORD says, but for its own metadata."""
+    [info] = site.glob(f"{name}-*.dist-info")
+    return {str(path) for path in PathDistribution(info).files if ".dist-info/" not in str(path)}
+
+
+def removed(site, name):
+    """What pip does to remove a distribution: it deletes what its RECORD lists."""
+    [info] = site.glob(f"{name}-*.dist-info")
+    for path in PathDistribution(info).files:
+        (site / path).unlink(missing_ok=True)
+
+
+EXAMINES = """
+import sys
+from {package} import assert_healthy, examine
+import numpy as np
+def attention(queries, keys, values):
+    scores = queries @ keys.swapaxes(-1, -2)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    weights = weights / weights.sum(-1, keepdims=True)
+    return weights @ values
+print(examine(attention).names)
+print(*sorted({{name.partition(".")[0] for name in sys.modules}} - set(sys.stdlib_module_names)))
+"""
+
+
+def examines(site, package):
+    ended = run(sys.executable, "-c", EXAMINES.format(package=package), folder=site)
+    assert ended.returncode == 0, ended.stderr
+    names, modules = ended.stdout.splitlines()
+    assert names == "['scale-missing']"
+    return set(modules.split())
+
+
+@pytest.mark.slow
+def test_it_needs_numpy_alone_and_is_small(wheels, tmp_path):
+    assert wheels["attention_doctor"].stat().st_size < 1_000_000
+    installed(tmp_path, wheels["attention_doctor"])
+    loaded = examines(tmp_path, "attention_doctor")
+    assert {"numpy", "attention_doctor"} <= loaded
+    own = {"numpy", "cython_runtime", "attention_doctor", "sitecustomize"}  # NumPy brings Cython's
+    assert not {name for name in loaded if not name.startswith("_")} - own
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", [("attention_doctor", "mha_helpers"), ("mha_helpers", "attention_doctor")])
+@pytest.mark.parametrize("gone", ["attention_doctor", "mha_helpers"])
+def test_it_stands_beside_the_course_and_either_can_go(wheels, tmp_path, order, gone):
+    installed(tmp_path, *(wheels[name] for name in order))
+    assert not files(tmp_path, "attention_doctor") & files(tmp_path, "mha_helpers")
+    examines(tmp_path, "attention_doctor")
+    examines(tmp_path, "mha_helpers.doctor")
+    removed(tmp_path, gone)
+    stays = {"attention_doctor": "mha_helpers.doctor", "mha_helpers": "attention_doctor"}[gone]
+    examines(tmp_path, stays)
+
+
+@pytest.mark.slow
+def test_the_command_and_the_pytest_plugin(wheels, tmp_path):
+    site, project = tmp_path / "site", tmp_path / "project"
+    installed(site, wheels["attention_doctor"])
+    project.mkdir()
+    (project / "model.py").write_text(marked("model.py"), encoding="utf-8")
+    ended = run(sys.executable, str(site / "bin" / "attention-doctor"), "model.py:attention", folder=project, site=site)
+    assert ended.stdout == marked("session").partition("\n")[2], ended.stderr
+    (project / "pytest.ini").write_text("[pytest]\nattention_targets = model.py:attention\n")
+    (project / "test_model.py").write_text(
+        "from model import attention\ndef test_it(assert_healthy):\n    assert_healthy(attention)\n"
+    )
+    ended = run(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", folder=project, site=site)
+    assert "2 failed" in ended.stdout, ended.stdout + ended.stderr
+    assert ended.stdout.count("model.py:12: scores = q @ k.swapaxes(-1, -2) / np.sqrt(d_model)") == 2
