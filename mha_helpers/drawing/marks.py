@@ -33,7 +33,7 @@ def mark(
     off : dict, optional
         What is set where it is off, unless that is False.
     sweep : str, optional
-        Check boxes of one such name are set by pressing one and sweeping over others.
+        Check boxes of one such name are set, and radio buttons chosen, by pressing one and sweeping over others.
     press : str, optional
         The label of one of the lab's buttons: a button.
     sets : dict, optional

@@ -10,7 +10,7 @@ from mha_helpers.drawing.equation import equation, formula
 from mha_helpers.drawing.marks import mark
 from mha_helpers.labs.block_tour_steps import STEPS, Tour, differing
 from mha_helpers.labs.card import EDGE, Picture
-from mha_helpers.labs.chips import chip, player
+from mha_helpers.labs.chips import chip, grip, player
 from mha_helpers.labs.controls import dropdown
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.shown import run_for_lab
@@ -149,7 +149,7 @@ def _track(result, y):
     yield svg.line(*track[0], *track[-1], colour=EDGE, width=3)
     for x, _ in track:
         yield svg.circle(x, y, 4, fill=style.PAPER, stroke=EDGE)
-    yield mark(svg.box(TRACK - 10, y - 13, STOP * len(STEPS) - 1, 26, fill="transparent"), grip="step")
+    yield grip("step", track)
     x, _ = track[result.step]
     handle = svg.circle(x, y, 12, fill=style.ROLES["queries"], stroke=style.PAPER)
     handle += svg.text(x, y + 5, result.step + 1, anchor="middle", bold=True, colour=style.PAPER)

@@ -24,6 +24,14 @@ def tick_box(x, y, words, *, on, colour=style.INK):
     return box + (tick if on else "") + svg.text(x + 21, y + 17, words, bold=True, colour=colour)
 
 
+def grip(name, track):
+    """Let the handle of a name come to where its track is pressed: above the track, and below the handle."""
+    xs, ys = zip(*track, strict=True)
+    half = HEIGHT / 2
+    reach = max(xs) - min(xs) + HEIGHT, max(ys) - min(ys) + HEIGHT
+    return mark(svg.box(min(xs) - half, min(ys) - half, *reach, fill="transparent"), grip=name)
+
+
 def button(x, y, width, words, *, press, dim=False):
     """Draw one of a lab's buttons, to be pressed in the picture; a dim one has nothing to do."""
     colour = style.QUIET if dim else style.INK

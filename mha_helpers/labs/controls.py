@@ -49,12 +49,13 @@ def folded(name, *content):
 
     Returns
     -------
-    ipywidgets.VBox
-        The check box, and below it the content while it is checked.
+    fold : ipywidgets.Checkbox
+        For a row of the form.
+    box : ipywidgets.VBox
+        The content, which is there while it is checked.
     """
     box = ipywidgets.VBox([*content], layout={"display": "none"})
     fold = check_box(name)
     fold.observe(lambda change: setattr(box.layout, "display", "flex" if change["new"] else "none"), "value")
-    whole = ipywidgets.VBox([fold, box])
-    whole.add_class("mha-fold")
-    return whole
+    fold.add_class("mha-fold")
+    return fold, box

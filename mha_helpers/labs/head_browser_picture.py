@@ -107,7 +107,7 @@ def _labels(encoding):
             kind, x = runs.label(encoding.weights[layer, head]), MAP_LEFT + head * MAP_CELL[0]
             cell = svg.box(x, y, *MAP_CELL, fill="transparent")
             name = f"layer {layer}, head {head}: {kind}"
-            cells.append(mark(cell, choose={"layer": layer, "head": head}, name=name))
+            cells.append(mark(cell, choose={"layer": layer, "head": head}, sweep="heads", name=name))
             if kind != runs.UNCLEAR:
                 places.append((x, y, KIND_COLOURS[kind]))
                 labels.append(svg.text(x + MAP_CELL[0] / 2, y + 16, kind.strip("[]"), anchor="middle", size=TINY))

@@ -358,16 +358,17 @@ def mask_studio(function=None):
         "convention": radio("mask written as", WRITTEN_AS),
         "handed over": radio("handed over", (CONVERTED, AS_IT_IS)),
     }
+    fold, others = folded("Other ways to hide", *options.values())
     lab = Lab(
         name="mask_studio",
         title="mask studio",
         task="Sweep over cells to hide keys, or press a word. Then find a setting in which a hidden key gets weight.",
         controls={"mask": preset} | grid | options,
         actions={line: partial(toggle, line) for line in LINES},
-        layout=([preset, Lab.BUTTONS],),
+        layout=([preset, Lab.BUTTONS, fold],),
         on_picture=(*grid, *LINES, "length"),
         pieces={tuple(entry(i, j) for j in range(N)): row(i) for i in range(N)},
-        below=(boxes, folded("Other ways to hide", *options.values())),
+        below=(boxes, others),
         compute=compute,
         render=render,
         function=function,

@@ -242,6 +242,7 @@ def _plane(result):
     yield svg.box(*PLANE[:2], right - left, bottom - top, fill=style.PANEL)
     yield svg.line(left, middle[1], right, middle[1], colour=style.GRID)
     yield svg.line(middle[0], top, middle[0], bottom, colour=style.GRID)
+    yield mark(svg.box(*PLANE[:2], right - left, bottom - top, fill="transparent"), grip=ASKED[0])
     names = {}
     for j, token in enumerate(TOKENS):
         at = place(result.keys[j], pixels)
@@ -397,7 +398,7 @@ def _fields(controls):
 
     chosen.observe(show, "value")
     show()
-    return folded("Change the matrices", chosen, *grids.values())
+    return folded("Matrices", chosen, *grids.values())
 
 
 def qkv_workbench(function=None):
@@ -438,13 +439,14 @@ def qkv_workbench(function=None):
         query = X[TOKENS.index(controls["query"].value)] @ matrix_in(lab.state, "W_Q")
         lab.set(**dict(zip(ASKED, map(float, query), strict=True)))
 
+    fold, matrices = _fields(controls)
     lab = Lab(
         name="qkv_workbench",
         title="Q, K, V workbench",
-        task="Choose a query: whose value does it take most of? Then change W_V: what doesn't change?",
+        task="Drag the query: whose value does it take most of? Then change W_V: what doesn't change?",
         controls=controls,
         actions={"Swap W_Q and W_K": _swap, "Tie W_K = W_Q": _tie, "W_V = identity": _identity},
-        layout=([controls["query"], controls["key"]], [*(controls[name] for name in ASKED)], [Lab.BUTTONS]),
+        layout=([controls["query"], controls["key"]], [*(controls[name] for name in ASKED)], [Lab.BUTTONS, fold]),
         on_picture=("query", "key", *ASKED),
         offers={"query": TOKENS, "key": TOKENS},
         live="qkv_workbench",
@@ -458,7 +460,7 @@ def qkv_workbench(function=None):
             "bar": BAR,
         },
         parts=parts,
-        below=(_fields(controls),),
+        below=(matrices,),
         compute=compute,
         render=render,
         function=function,

@@ -12,7 +12,7 @@ from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.marks import mark
 from mha_helpers.drawing.style import number
 from mha_helpers.labs.card import EDGE, Picture
-from mha_helpers.labs.chips import chip
+from mha_helpers.labs.chips import chip, grip
 from mha_helpers.labs.controls import folded, radio
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.shown import run_for_lab
@@ -201,6 +201,7 @@ def _d_k(result):
         yield svg.line(at, y - 4, at, y + 4, colour=EDGE)
         bold = d_k == result.d_k
         yield svg.text(at, y + 26, d_k, anchor="middle", size=12 if bold else 11, bold=bold)
+    yield grip("d_k", track)
     at = track[D_KS.index(result.d_k)][0]
     handle = svg.circle(at, y, 11, fill=DIVIDED, stroke=style.PAPER)
     stops = [{"d_k": d_k} for d_k in D_KS]
@@ -356,15 +357,16 @@ def softmax_scaling(function=None):
         # Not shown: the button draws another.
         "draw": ipywidgets.BoundedIntText(value=1, min=1, max=N_DRAWS, description="draw"),
     }
+    fold, large = folded("Very large scores", controls["add"])
     return Lab(
         name="softmax_scaling",
         title="softmax and sqrt(d_k)",
         task="Drag d_k up without dividing: what happens to the weights? Then divide by sqrt(d_k).",
         controls=controls,
         actions={"Another query": lambda state: {"draw": state["draw"] % N_DRAWS + 1}},
-        layout=([controls["d_k"]], [controls["divisor"], Lab.BUTTONS]),
+        layout=([controls["d_k"]], [controls["divisor"], Lab.BUTTONS, fold]),
         on_picture=("d_k", "divisor"),
-        below=(folded("Very large scores", controls["add"]),),
+        below=(large,),
         compute=compute,
         render=render,
         function=function,

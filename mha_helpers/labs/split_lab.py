@@ -12,7 +12,7 @@ from mha_helpers.drawing.marks import mark
 from mha_helpers.drawing.style import number
 from mha_helpers.judge.compare import close
 from mha_helpers.labs.card import EDGE, NARROWEST, Picture
-from mha_helpers.labs.chips import PART
+from mha_helpers.labs.chips import PART, grip
 from mha_helpers.labs.controls import dropdown, radio, whole_number
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.shown import run_for_lab, visibly_different
@@ -219,6 +219,7 @@ def _track(result):
             anchor = "start" if step == START else "end" if step == MERGE else "middle"
             at = x - 10 if step == START else x + 14 if step == MERGE else x
             yield svg.text(at, y + 26 + 14 * k, line, anchor=anchor, size=12, bold=here)
+    yield grip("step", track)
     x, y = track[STEPS.index(result.step)]
     handle = svg.circle(x, y, 12, fill=style.ROLES["queries"], stroke=style.PAPER)
     stops = [{"step": step} for step in STEPS]

@@ -9,7 +9,7 @@ Python drew beforehand (`ofFrames`). While something is dragged the page may com
 the answer then takes its place. */
 
 const MARKS = "[data-choose], [data-switch], [data-press], [data-sets], [data-play], [data-scrub], [data-drag]";
-const FINGER = 24; // pixels: no handle is smaller
+const FINGER = 24; // pixels: no input is smaller
 const SPEECH = 350; // milliseconds: no more often does the read-out change, or a drag floods a screen reader
 const GLIDE = { duration: 450, easing: "ease-in-out" };
 const MOST_BEATS = 80; // what goes on by itself comes to an end by itself
@@ -185,8 +185,7 @@ function attach(card, answerer) {
     return [left + (right - left) * (now[across] - x0) / (x1 - x0), bottom - (bottom - top) * (now[up] - y0) / (y1 - y0)];
   }
   function put(input) { // over its mark
-    const at = boxOf(input.mark), least = input.type === "range" ? FINGER : 0;
-    const width = Math.max(at.width, least), height = Math.max(at.height, least);
+    const at = boxOf(input.mark), width = Math.max(at.width, FINGER), height = Math.max(at.height, FINGER);
     const [x, y] = [at.x + (at.width - width) / 2, at.y + (at.height - height) / 2];
     input.style.cssText = `left:${x}px; top:${y}px; width:${width}px; height:${height}px`;
   }
@@ -227,8 +226,12 @@ function attach(card, answerer) {
     if (target.dataset.sweep && event.detail) event.preventDefault(); // the sweep has set it already
   });
   content.addEventListener("click", event => {
-    const also = event.target.closest("[data-also]");
+    const also = event.target.closest("[data-also]"), input = gripped(event);
     if (also) set(read(also.dataset.also));
+    if (!input || event.pointerType !== "touch") return;
+    held = { input, dx: 0, dy: 0 };
+    pull(event);
+    held = null;
   });
 
   /* ---- what goes on by itself, until it is touched ---- */
@@ -274,9 +277,10 @@ function attach(card, answerer) {
     other.dispatchEvent(new Event("input", { bubbles: true }));
   });
 
+  const gripped = ({ target }) => inputs.get(target.closest("[data-grip]")?.dataset.grip);
   content.addEventListener("pointerdown", event => { // on a handle's track or plane: it comes to the pointer
-    const input = inputs.get(event.target.closest("[data-grip]")?.dataset.grip);
-    if (event.button || !input) return;
+    const input = gripped(event);
+    if (event.button || !input || event.pointerType === "touch") return; // a finger may have come to scroll the page
     event.preventDefault();
     input.focus({ preventScroll: true });
     held = { input, dx: 0, dy: 0 };
@@ -309,10 +313,11 @@ function attach(card, answerer) {
       held = null;
     });
   const toss = ({ sets }) => set(sets[stopOf(sets) ? 0 : sets.length - 1]); // from home to the last slot, or back
-  function cross(input) {
-    if (input.dataset.sweep !== held.input.dataset.sweep || input.checked === held.value) return;
+  function cross(input) { // of radio buttons the one that is crossed is chosen: a film of what they choose
+    const value = input.type === "radio" || held.value;
+    if (input.dataset.sweep !== held.input.dataset.sweep || input.checked === value) return;
     input.mark.classList.add("mha-wet"); // at once, whoever draws the rest
-    set(held.value ? input.sets : input.off);
+    set(value ? input.sets : input.off);
   }
   function pull(event) {
     const { input, dx, dy } = held, { mark } = input;

@@ -7,7 +7,7 @@ import numpy as np
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.marks import mark
 from mha_helpers.drawing.style import number
-from mha_helpers.labs.chips import PART
+from mha_helpers.labs.chips import PART, grip
 
 TINY, SMALL = 11, 12  # font sizes
 WIDTHS = (292, PART)  # of the two pictures above
@@ -87,6 +87,7 @@ def _curve(result, moments):
 
     x, y = on_curve(result.step)
     parts += [svg.circle(*on_curve(step), 2.5, fill=style.INK) for step in moments]
+    parts.append(grip("step", [on_curve(step) for step in moments]))
     parts.append(mark(svg.line(x, top, x, top + height, colour=style.ROLES["keys"], width=2), part="time"))
     parts.append(
         mark(

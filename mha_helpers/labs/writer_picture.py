@@ -8,7 +8,7 @@ from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.marks import mark
 from mha_helpers.drawing.style import number
 from mha_helpers.labs.card import EDGE
-from mha_helpers.labs.chips import button, player, tick_box
+from mha_helpers.labs.chips import button, grip, player, tick_box
 
 TINY, SMALL = 11, 12  # font sizes
 WIDTHS, HEIGHT, ASIDE = (340, 304), 376, 14  # of the two pictures: what is written, and what may come next
@@ -112,7 +112,9 @@ def _heads(result):
             cell = svg.box(x + 1, y + 1, wide - 2, high - 2, fill=style.tint(style.head_colour(head), 0.25),
                            stroke=style.INK if chosen else EDGE, stroke_width=2.5 if chosen else 1)  # fmt: skip
             sign = svg.text(x + wide / 2, y + 17, SIGNS.get(character, character), anchor="middle", bold=chosen)
-            yield mark(cell + sign, choose={"layer": layer, "head": head}, name=f"layer {layer}, head {head}")
+            yield mark(
+                cell + sign, choose={"layer": layer, "head": head}, sweep="heads", name=f"layer {layer}, head {head}"
+            )
         yield svg.text(2, HEADS + high * layer + 17, layer, size=TINY, colour=style.QUIET)
     for head in range(n_heads):
         yield svg.text(20 + wide * (head + 0.5), HEADS - 4, head, anchor="middle", size=TINY, colour=style.QUIET)
@@ -128,7 +130,7 @@ def _temperature(result):
     for (x, y), value in zip(track, result.temperatures, strict=True):
         yield svg.circle(x, y, 4, fill=style.PAPER, stroke=EDGE)
         yield svg.text(x, y + 25, f"{value:g}", anchor="middle", size=TINY, bold=value == result.temperature)
-    yield mark(svg.box(0, KNOB - 12, 268, 40, fill="transparent"), grip="temperature")
+    yield grip("temperature", track)
     handle = svg.circle(*at, 11, fill=style.ROLES["output"], stroke=style.PAPER)
     stops = [{"temperature": value} for value in result.temperatures]
     yield mark(handle, scrub="temperature", stops=stops, track=track, tip="Drag: hot is daring, cold is dull.")
@@ -152,6 +154,7 @@ def _next(result):
     yield svg.line(CUT, track[0][1], CUT, track[-1][1], colour=EDGE, width=3)
     yield svg.line(0, at[1], CUT, at[1], colour=style.INK, width=1.5)
     yield svg.text(CUT + 13, track[-1][1] + 27, "top-k", anchor="end", size=SMALL, bold=True)
+    yield grip("top-k", track)
     handle = svg.circle(*at, 12, fill=style.INK, stroke=style.PAPER)
     handle += svg.text(at[0], at[1] + 4, result.top_k, anchor="middle", size=TINY, bold=True, colour=style.PAPER)
     yield mark(handle, scrub="top-k", stops=stops, track=track, tip="Drag: what lies below is never written.")

@@ -103,11 +103,11 @@ def violations(page, inside):
 @pytest.mark.parametrize("name", labs.__all__)
 def test_every_control_has_a_name_and_a_value(seen, lab_of, name):
     lab = lab_of(name)
-    for fold in lab.get_by_role("checkbox", name=re.compile("^(Change|Very|Other) ")).all():
+    for fold in lab.get_by_role("checkbox", name=re.compile("^(Matrices|Very|Other)")).all():
         fold.check()
     lab.evaluate("(node, name) => node.classList.add(`axe-${name}`)", name)
     assert violations(seen.page, f".axe-{name}") == {}
-    for fold in lab.get_by_role("checkbox", name=re.compile("^(Change|Very|Other) ")).all():
+    for fold in lab.get_by_role("checkbox", name=re.compile("^(Matrices|Very|Other)")).all():
         fold.uncheck()
 
 
@@ -224,12 +224,12 @@ def test_the_workbench_shows_the_numbers_that_numpy_gives(seen, lab_of):
     press_latency(seen.page, asked, lab.locator(".mha-picture"), "ArrowLeft", 1)
     expect(lab.get_by_role("status")).to_contain_text("“because” attends")
     assert shows(lab, *weights)
-    lab.get_by_role("checkbox", name="Change the matrices").check()
+    lab.get_by_role("checkbox", name="Matrices").check()
     lab.get_by_role("radio", name="W_V").check()
     press_latency(seen.page, lab.get_by_label("W_V 0,0"), lab.locator(".mha-picture"), "ArrowUp", 2)  # a half each
     changed = W_V + np.array([[1.0, 0], [0, 0], [0, 0], [0, 0]])
     assert shows(lab, *weights, *(weights @ X @ changed))
-    lab.get_by_role("checkbox", name="Change the matrices").uncheck()
+    lab.get_by_role("checkbox", name="Matrices").uncheck()
 
 
 def test_word_order_shows_the_numbers_that_numpy_gives(seen, lab_of):

@@ -7,10 +7,11 @@ import argparse
 import os
 import platform
 
-from tools.bench import beside_torch, course, doctor, labs
+from tools.bench import beside_torch, course, doctor, labs, touch
 
 SECTIONS = {
     "labs": labs.labs,
+    "touch": touch.touch,
     "imports": course.imports,
     "gate": course.gate,
     "checks": course.checks,
