@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mha_helpers.drawing.panel import Note, Panel, Shown
+from mha_helpers.exercises import on_the_way
 from mha_helpers.exercises.moved_numbers import moved_number
 from mha_helpers.judge.source import same_code
 from mha_helpers.judge.task import Case, Task
@@ -151,6 +152,12 @@ class Exercise(Task):
             return self._result(self._judged(function))
 
     @our_fault_if_it_stops
+    def on_the_way(self, case):
+        key = ("on the way", case.trait)
+        if key not in self._known:
+            self._known[key] = on_the_way.numbers(self.reference.__name__, case.arguments | case.options)
+        return self._known[key]
+
     def _judged(self, function):
         if not self.broken_version or not same_code(function, self.broken_version):
             return judge(self, function)

@@ -8,6 +8,9 @@ from . import source_hints
 from .compare import close, first_difference
 from .error_text import describe_error, run_together
 from .returned import describe_returned, one_row_repeated, safe_repr, shapes_of
+from .source import code_of, shortened
+from .statements import n_statements
+from .trace import first_wrong_line
 
 RIGHT_FOR_MATRICES = (
     "It is right for one matrix, but goes wrong when there are more axes. A batch has another axis in front: `.T`, "
@@ -75,6 +78,35 @@ def what_happened(task, function, trial, *, is_named, is_batch=False, place=()):
     different, output = _within(~close(got, want), place), outputs.index(name)
     got, want = (_as_returned(array, outcome, output) for array, outcome in ((got, given), (want, wanted)))
     return f"{tried} {praise}{first_difference(name, got, want, different, of_shape=wanted.is_shapes)}"
+
+
+def at_this_line(function, case, known):
+    """Return a sentence that points at the line where a wrong function leaves the equation, or None.
+
+    Of a function of a single statement it would say nothing new.
+
+    Parameters
+    ----------
+    function : callable
+        That goes wrong in the case.
+    case : Case
+    known : list of Known
+        The numbers that are right on the way.
+
+    Returns
+    -------
+    str or None
+    """
+    code = code_of(function)
+    if code is None or n_statements(code) < 2:
+        return None
+    given = case.copy()
+    line = first_wrong_line(
+        function, [given[name] for name in case.arguments], known, options={name: given[name] for name in case.options}
+    )
+    if line is None or line.path != code.co_filename:
+        return None
+    return f"In line {line.number}, `{shortened(line.text, 80)}`: up to here every number was right."
 
 
 def _within(different, place):

@@ -104,3 +104,10 @@ def _statements(path, source):
 def statement_at(path, line):
     """Return the statement that a line of a file or cell belongs to, or None where its source can't be had."""
     return _statements(path, "".join(linecache.getlines(path))).get(line)
+
+
+def n_statements(code):
+    """Count the statements that a function's code was made of, those of functions inside it left out."""
+    path = code.co_filename
+    lines = {number for _, _, number in code.co_lines() if number and number > code.co_firstlineno}
+    return len({id(one) for number in lines if (one := statement_at(path, number)) is not None})

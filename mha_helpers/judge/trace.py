@@ -159,8 +159,9 @@ def _numpy(value):
 
 
 def _line(place):
-    path, statement = place
-    return Line.at(path, statement.number)
+    path, statement, code = place
+    number = statement.number
+    return Line.at(path, max(number, code.co_firstlineno) if code.co_name == "<lambda>" else number)
 
 
 def _first_wrong(seen):

@@ -21,6 +21,7 @@ from .error_text import met_a_stub
 from .evidence import (
     RIGHT_FOR_MATRICES,
     RIGHT_WITHOUT_BATCH,
+    at_this_line,
     broken_property,
     holds_nan_or_zeros,
     is_single,
@@ -174,6 +175,16 @@ class Answer:
             return "return-in-loop", first_round
         return None, source_hints.overwritten(self.function) or source_hints.never_used(self.function)
 
+    @cached_property
+    def at_this_line(self):
+        """The sentence that points at the line, in the first ordinary case in which it shows; None in any doubt."""
+        for trial in self.trials:
+            ordinary = not (trial.is_right or trial.given.error or trial.case.edge or trial.case.error_is_fine)
+            known = self.task.on_the_way(trial.case) if ordinary else ()
+            if known and (said := at_this_line(self.function, trial.case, known)):
+                return said
+        return None
+
     def evidence(self, **options):
         """Say what was tried, and what is not as it should be."""
         return what_happened(self.task, self.function, self.failing, **options)
@@ -184,7 +195,7 @@ class Answer:
 
     def named(self, mistake, *sentences):
         """Return the verdict of a mistake that has a name, with the evidence below it."""
-        return self.wrong(mistake, *sentences, self.evidence(is_named=True))
+        return self.wrong(mistake, *sentences, self.at_this_line, self.evidence(is_named=True))
 
 
 def never_ends(answer):
@@ -282,7 +293,7 @@ def no_name(answer):
         broken, place = broken_property(task, answer.function, failing)
     is_batch = right_there in (RIGHT_FOR_MATRICES, RIGHT_WITHOUT_BATCH)  # NumPy's words about shapes then only distract
     evidence = answer.evidence(is_named=False, is_batch=is_batch, place=place)
-    return answer.wrong(None, right_there, broken, answer.idle_line[1], evidence)
+    return answer.wrong(None, right_there, broken, answer.idle_line[1], answer.at_this_line, evidence)
 
 
 EXPLAINERS_OF_WRONG = (

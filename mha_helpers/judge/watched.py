@@ -68,8 +68,8 @@ class Node:
     seen : Seen
     shape : tuple of int
     order : int
-    place : (str, Statement)
-        The path of the file and the statement that made it; None for what was given.
+    place : (str, Statement, code object)
+        The path of the file, the statement that made it, and whose it is; None for what was given.
     before : list of Node
         What the statement read.
     """
@@ -102,7 +102,7 @@ class _Frame:
 
     @property
     def place(self):
-        return None if self.statement is None else (self.path, self.statement)
+        return None if self.statement is None else (self.path, self.statement, self.frame.f_code)
 
     def node_of(self, name):
         frame = self

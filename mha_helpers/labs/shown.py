@@ -5,9 +5,12 @@ from functools import partial
 
 import numpy as np
 
+from mha_helpers.exercises import on_the_way
 from mha_helpers.judge.call import arrays_in, call, same_shapes
 from mha_helpers.judge.compare import close, first_difference
 from mha_helpers.judge.error_text import error_in_brief
+from mha_helpers.judge.evidence import at_this_line
+from mha_helpers.judge.task import Case
 from mha_helpers.judge.time_limit import SECONDS
 from mha_helpers.judge.verdict import is_stub
 
@@ -124,7 +127,9 @@ def run_for_lab(function, reference, arguments, outputs, options=None):
         place = outputs.index(output)
         got, want = given.arrays[place], right.arrays[place]
         shown = first_difference(output, got, want, ~close(got, want))
-        notice = f"Your {name} is not right yet (marked ≠): {shown} {AGAIN}"
+        known = on_the_way.numbers(name, arguments | (options or {}))
+        line = at_this_line(function, Case("a lab's", arguments, options=options or {}), known) if known else None
+        notice = " ".join(filter(None, (f"Your {name} is not right yet (marked ≠): {shown}", line, AGAIN)))
     else:
         notice = f"Running on your {name}."
     return LabRun(given.arrays, right.arrays, notice, differs, boolean)

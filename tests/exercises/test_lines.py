@@ -1,0 +1,76 @@
+"""Checks and labs point at the line at which an answer leaves the equation, and never at one of a right answer."""
+
+import numpy as np
+import pytest
+from answers import ANSWERS, EXERCISES
+
+from mha_helpers.exercises.on_the_way import ATTENTION
+from mha_helpers.judge.trace import first_wrong_line
+from mha_helpers.labs.shown import run_for_lab
+from mha_helpers.maths.attention import multi_head_attention as ours
+from mha_helpers.maths.attention import scaled_dot_product_attention, softmax, split_heads
+
+TOLD = "`: up to here every number was right."
+
+
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    *batch, seq_len, _ = X.shape
+    q, v = (split_heads(X @ W, n_heads) for W in (W_Q, W_V))
+    k = (X @ W_K).reshape(*batch, n_heads, seq_len, -1)  # here
+    context, weights = scaled_dot_product_attention(q, k, v, mask)
+    return context.swapaxes(-2, -3).reshape(*batch, seq_len, -1) @ W_O, weights
+
+
+def masked_attention(queries, keys, values, mask):
+    scores = queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+    scores = np.where(mask, -1e30, scores)  # here
+    weights = softmax(scores)
+    return weights @ values, weights
+
+
+def dot_product_attention(queries, keys, values):
+    scores = queries @ keys.swapaxes(-1, -2)
+    scores = scores / np.sqrt(queries.shape[-1])  # here: it isn't asked for yet
+    weights = softmax(scores)
+    return weights @ values, weights
+
+
+def grouped_attention(queries, keys, values, mask=None):
+    group = queries.shape[-3] // keys.shape[-3]
+    keys = np.concatenate([keys] * group, axis=-3)  # here
+    values = np.repeat(values, group, axis=-3)
+    return scaled_dot_product_attention(queries, keys, values, mask=mask)
+
+
+@pytest.mark.parametrize("function", [multi_head_attention, masked_attention, dot_product_attention, grouped_attention])
+def test_a_check_points_at_the_line(function):
+    message = EXERCISES[function.__name__].diagnosis(function).message
+    [said] = [line for line in message.splitlines() if line.startswith("In line ")]
+    assert said.endswith(TOLD)
+    assert "# here" in said
+
+
+def test_of_a_single_statement_nothing_is_said():
+    result = EXERCISES["masked_attention"].diagnosis(lambda q, k, v, mask: scaled_dot_product_attention(q, k, v))
+    assert result.mistake == "mask-ignored"
+    assert "In line" not in result.message
+
+
+def test_a_lab_points_at_the_line():
+    rng = np.random.default_rng(0)
+    given = {"X": rng.normal(size=(5, 6)), **{f"W_{one}": rng.normal(size=(6, 6)) for one in "QKVO"}, "n_heads": 2}
+    shown = run_for_lab(multi_head_attention, ours, given, ("output", "weights"))
+    assert "`k = (X @ W_K).reshape(*batch, n_heads, seq_len, -1)  # here" + TOLD in shown.notice
+    assert TOLD not in run_for_lab(ours, multi_head_attention, given, ("output", "weights")).notice
+
+
+@pytest.mark.parametrize("name", sorted(set(ATTENTION) & set(EXERCISES)))
+def test_no_right_answer_is_accused(name):
+    """A check never asks of a right answer; asked all the same, it says nothing."""
+    exercise = EXERCISES[name]
+    for function in [*ANSWERS[name].RIGHT, exercise.reference, *filter(None, [exercise.model_answer])]:
+        for case in [case for case in exercise.cases if not (case.edge or case.error_is_fine)][:6]:
+            given = case.copy()
+            options = {key: given.pop(key) for key in case.options}
+            line = first_wrong_line(function, list(given.values()), exercise.on_the_way(case), options=options)
+            assert line is None, (function, case.trait)
