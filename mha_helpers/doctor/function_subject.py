@@ -8,7 +8,7 @@ import numpy as np
 from ..judge.compare import fits
 from ..judge.stages import RIGHT, Form, Input, compute, scaled_by
 from ..wrong.forms.masks import ALWAYS_CAUSAL
-from . import calling, mask_formats, questions
+from . import calling, mask_formats, questions, shared_heads
 from .layouts import (
     HEADLESS,
     JOINED,
@@ -117,12 +117,14 @@ class FunctionSubject:
         return True
 
     def further(self, asking):
-        """What only functions are asked: whether the output comes first, as is agreed on."""
+        """What only functions are asked: whether the output comes first, as is agreed on; and who shares a head."""
         first = asking.known.plain[0] if asking.known.plain else None
         if self.output_place and first and first.output is not None:
             weights = compute(first.case, right=asking.right)[1]
             if any(fits(array, weights) for array in first.reply.others[: self.output_place]):
                 yield asking.finding("returns-swapped")
+        if not self.given.has("X") and asking.layout.heads and not asking.layout.joined:
+            yield from shared_heads.ask(asking, functools.partial(self._put, how=None))
 
     def attention_inside(self):
         """A function is examined as a whole."""

@@ -206,3 +206,27 @@ def test_prints_and_writes_are_survived(capsys):
 
     assert names(noisy) == ["input-changed"]
     assert "noise" not in capsys.readouterr().out
+
+
+def grouped(share):
+    """Return attention that takes fewer heads of keys and values, and gives each to several heads of queries."""
+
+    def attend(queries, keys, values, mask=None):
+        group = queries.shape[-3] // keys.shape[-3]
+        return attention.scaled_dot_product_attention(queries, share(keys, group), share(values, group), mask)
+
+    return attend
+
+
+@pytest.mark.parametrize(
+    ("share", "found"),
+    [
+        pytest.param(lambda array, group: np.repeat(array, group, axis=-3), [], id="neighbours"),
+        pytest.param(lambda array, group: np.concatenate([array] * group, axis=-3), ["kv-heads-tiled"], id="tiled"),
+        pytest.param(lambda array, group: np.repeat(array, group, axis=-3)[..., ::-1, :, :], [None], id="last first"),
+    ],
+)
+def test_a_function_that_shares_heads_is_asked_who_shares(share, found):
+    report = doctor.examine(grouped(lambda array, group: share(array, group) if group > 1 else array))
+    assert [finding.name for finding in report.findings] == found
+    assert ("neighbouring heads of queries share one" in str(report)) == (not found)
