@@ -37,6 +37,7 @@ function attach(card, answerer) {
   status.setAttribute("role", "status");
   let state = {}, inPicture = {}, asked = 0, unanswered = {}; // what is set here, and in the picture that is shown
   let live = null, parts = new Map(), places = new Map(), held = null, isDragged = false;
+  let isTap = false;
   let playing = null, beats = 0, beaten = "", timer = 0; // what goes on by itself, how often it has, and from which state
 
   /* ---- what is shown ---- */
@@ -228,7 +229,7 @@ function attach(card, answerer) {
   content.addEventListener("click", event => {
     const also = event.target.closest("[data-also]"), input = gripped(event);
     if (also) set(read(also.dataset.also));
-    if (!input || event.pointerType !== "touch") return;
+    if (!input || !isTap) return;
     held = { input, dx: 0, dy: 0 };
     pull(event);
     held = null;
@@ -280,7 +281,8 @@ function attach(card, answerer) {
   const gripped = ({ target }) => inputs.get(target.closest("[data-grip]")?.dataset.grip);
   content.addEventListener("pointerdown", event => { // on a handle's track or plane: it comes to the pointer
     const input = gripped(event);
-    if (event.button || !input || event.pointerType === "touch") return; // a finger may have come to scroll the page
+    isTap = event.pointerType === "touch"; // a finger may have come to scroll the page: it is waited for
+    if (event.button || !input || isTap) return;
     event.preventDefault();
     input.focus({ preventScroll: true });
     held = { input, dx: 0, dy: 0 };

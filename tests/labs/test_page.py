@@ -136,6 +136,52 @@ def test_a_finger_drags_and_the_page_stays_where_it_is(phone):
     assert "bank · bank = 2.00" not in lab.locator('[data-part="scores river"]').text_content()
 
 
+def test_a_tap_on_a_track_brings_the_handle(phone):
+    lab = lab_of(phone, "softmax_scaling")
+    track = lab.locator('[data-grip="d_k"]')
+    track.tap(position={"x": 16, "y": 13})
+    expect(lab.get_by_role("slider", name="d_k")).to_have_attribute("aria-valuetext", "1")
+
+
+def test_a_press_that_moves_goes_from_head_to_head(phone):
+    lab = lab_of(phone, "head_browser")
+    cells = [lab.locator(f'.mha-over [data-mark="layer and head={layer}, 3"]') for layer in range(6)]
+    cells[0].scroll_into_view_if_needed()
+    boxes = [cell.bounding_box() for cell in cells]
+    finger(phone, [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes])
+    expect(cells[-1]).to_be_checked()
+    expect(lab.get_by_role("status")).to_contain_text("Layer 5, head 3")
+
+
+def test_what_plays_goes_on_until_it_is_touched(phone):
+    lab = lab_of(phone, "block_tour")
+    button, step = lab.get_by_role("button", name="play the tour"), lab.get_by_role("slider", name="step")
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    expect(step).to_have_attribute("aria-valuetext", re.compile(r"^3\."))
+    step.press("ArrowLeft")
+    expect(button).to_have_attribute("aria-pressed", "false")
+    expect(step).to_have_attribute("aria-valuetext", re.compile(r"^2\."))
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_the_writer_writes_when_it_is_seen_unless_less_motion_is_wanted(browser, written, motion):
+    page = browser.new_page(reduced_motion=motion)
+    page.goto(written)
+    lab = lab_of(page, "writer")
+    first = labs.writer().first_state["text"]
+    lab.locator(".mha-picture").scroll_into_view_if_needed()
+    button, state = lab.get_by_role("button", name="Write on"), lab.locator("[data-state]")
+    if motion == "reduce":
+        button.click()  # it has not begun: a press begins
+    said = re.compile(re.escape(json.dumps(first)[1:-1]) + '[^"]')
+    expect(state).to_have_attribute("data-state", said)
+    expect(button).to_have_attribute("aria-pressed", "true")
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "false")
+    page.close()
+
+
 def finger(page, places):
     """Press, move and lift a finger: real touch events."""
     client = page.context.new_cdp_session(page)
