@@ -76,7 +76,7 @@ function attach(card, answerer) {
         if (attribute === "text") parts.get(name).textContent = value;
         else parts.get(name).setAttribute(attribute, value);
     places.clear();
-    for (const input of inputs.values()) if (input.type === "range") put(input);
+    put(handles());
     say(`What you see: ${said}`);
   }
   let waiting = 0, last = 0, next = "";
@@ -123,6 +123,7 @@ function attach(card, answerer) {
     for (const [name, home] of groups) if (!homes.has(home)) { home.remove(); groups.delete(name); }
     for (const [home, children] of homes) arrange(home, children);
     for (const input of inputs.values()) slide(input);
+    put(inputs.values());
   }
   function arrange(home, children) {
     const fixed = children.find(child => child.contains(document.activeElement) && child.parentNode === home);
@@ -178,17 +179,19 @@ function attach(card, answerer) {
       mark.style.translate = `${now[0] - drawn[0]}px ${now[1] - drawn[1]}px`;
       places.delete(mark.dataset.part);
     }
-    put(input);
   }
   function standsAt({ mark, axis, sets }, now) { // in the picture's own pixels
     if (!axis) return read(mark.dataset.track)[stopOf(sets, now)];
     const [left, top, right, bottom, x0, x1, y0, y1] = read(mark.dataset.plane), [across, up] = read(mark.dataset.drag);
     return [left + (right - left) * (now[across] - x0) / (x1 - x0), bottom - (bottom - top) * (now[up] - y0) / (y1 - y0)];
   }
-  function put(input) { // over its mark
-    const at = boxOf(input.mark), width = Math.max(at.width, FINGER), height = Math.max(at.height, FINGER);
-    const [x, y] = [at.x + (at.width - width) / 2, at.y + (at.height - height) / 2];
-    input.style.cssText = `left:${x}px; top:${y}px; width:${width}px; height:${height}px`;
+  const handles = () => [...inputs.values()].filter(input => input.type === "range");
+  function put(some) { // over their marks; all are measured before one is moved, or the page is laid out for each
+    for (const [input, at] of Array.from(some, input => [input, boxOf(input.mark)])) {
+      const width = Math.max(at.width, FINGER), height = Math.max(at.height, FINGER);
+      const [x, y] = [at.x + (at.width - width) / 2, at.y + (at.height - height) / 2];
+      input.style.cssText = `left:${x}px; top:${y}px; width:${width}px; height:${height}px`;
+    }
   }
 
   /* ---- what is done to it ---- */
@@ -201,9 +204,10 @@ function attach(card, answerer) {
       else if (input.type === "range") {
         input.value = String(input.axis ? state[input.dataset.mark] : stopOf(input.sets));
         if (!input.axis) input.setAttribute("aria-valuetext", Object.values(input.sets[input.value]).join(", "));
-        if (!live) slide(input);
+        slide(input);
       }
     }
+    if (!live) put(handles());
     isDragged = [...inputs.values()].some(input => input.axis && input.dataset.mark in values);
     if (live && isDragged) compute(); // what else is set may set more: only the answer knows
     ask({});
@@ -369,7 +373,7 @@ function attach(card, answerer) {
   readout.append(status);
   new MutationObserver(drawn).observe(content, { childList: true });
   new MutationObserver(() => say(sentence.textContent)).observe(sentence, { childList: true });
-  new ResizeObserver(() => { for (const input of inputs.values()) put(input); }).observe(place);
+  new ResizeObserver(() => put(inputs.values())).observe(place);
   drawn();
 }
 
