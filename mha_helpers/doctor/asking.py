@@ -83,6 +83,7 @@ class Asking:
         self.found = ()  # the findings so far
         self.calls = 0
         self.answers = []
+        self.mask_forms = []  # in which masks are taken, as is known by the end
         self.changed_by = []  # the questions in whose calls an argument was written into
 
     @property

@@ -1,14 +1,20 @@
 """A cache of keys and values: whether a run in parts gives what the whole run gives."""
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 
 from ..judge.compare import fits
+from ..judge.on_the_way import numbers_of
 from ..judge.stages import compute
+from ..judge.trace import furthest_wrong_line
 from ..wrong.forms.masks import ALWAYS_CAUSAL, NOT_CAUSAL
 from . import calling
 from .asking import Untested
+from .lines import read
 
-TOKENS = 5
+TOKENS, FEW = 5, 2
 
 
 def ask(asking):
@@ -27,7 +33,7 @@ def ask(asking):
     wanted = [causal]
     if asking.right["hide"] is not ALWAYS_CAUSAL:  # new tokens may also see each other
         wanted.append(compute(case, right=asking.right)[0])
-    for first in (TOKENS - 1, 2):
+    for first in (TOKENS - 1, FEW):
         output = _in_parts(asking, role, question, case, first)
         if output is None:
             yield Untested(f"the cache {name} (no cache came back, or it was not taken)")
@@ -43,7 +49,9 @@ def ask(asking):
             "It is what comes out where the causal mask starts in the upper left corner, so that new tokens don't see "
         )
         seen += "all of the old ones."
-        yield asking.finding("cache-differs", where=where, evidence=seen if fits(output, corner) else "")
+        line = _in_parts(asking, role, question, case, FEW, last=partial(_line_of, asking, case))
+        finding = asking.finding("cache-differs", where=where, evidence=seen if fits(output, corner) else "")
+        yield replace(finding, line=line)
         return
 
 
@@ -60,8 +68,17 @@ def _from_the_corner(case, first):
     return case.changed(allowed=allowed[None, None], is_causal=False)
 
 
-def _in_parts(asking, role, question, case, first):
-    """The outputs of the later tokens, or None. What was kept is handed on, or is in the module itself."""
+def _line_of(asking, case, call):
+    """The line at which the later tokens' call leaves the whole run's equation."""
+    numbers = numbers_of(case, right=asking.right | {"hide": ALWAYS_CAUSAL})
+    return furthest_wrong_line([[(call, numbers)]], read=read, written_in=asking.subject.function)
+
+
+def _in_parts(asking, role, question, case, first, last=None):
+    """The outputs of the later tokens, or None. What was kept is handed on, or is in the module itself.
+
+    If `last` is given, it is what it returns of the later tokens' call.
+    """
     subject, layout = asking.subject, asking.layout
     settings = {subject.given.name_of["use_cache"]: True} if subject.given.has("use_cache") else {}
     function, kept = subject.fresh(), None
@@ -73,7 +90,10 @@ def _in_parts(asking, role, question, case, first):
             arguments[subject.given.name_of["past"]] = kept
         asking.calls += 1
         subject.given.note(arguments)
-        answer = calling.call(function, arguments, subject.to_framework)
+        call = partial(calling.call, function, arguments, subject.to_framework)
+        if last is not None and part.stop is None:
+            return last(call)
+        answer = call()
         if answer.error is not None:
             return None
         if role == "past":

@@ -44,6 +44,7 @@ class _Examination:
         asking.known = known
         if known.named:
             settled = self.collect(masks.ask(asking))
+            asking.mask_forms = [one.how for one in settled[0].values()]
             self.collect(large_scores.ask(asking, settled))
             self.collect(cache.ask(asking))
         elif not self.report.findings or self.report.findings[0].name is None:

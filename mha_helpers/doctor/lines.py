@@ -16,7 +16,7 @@ from ..judge.trace import first_written_line, furthest_wrong_line, line_of_error
 from ..wrong.forms.masks import ALWAYS_CAUSAL
 from .masks_compared import TRAITS, form_with
 
-MOST_CALLS = 4
+MOST_CALLS, MOST_LAYOUTS = 4, 6
 MOST_TOKENS = 100
 BY_CHANCE = ("not-repeatable", "dropout-always-on")  # no two calls give the same
 NAN = ("mask-full-row-nan", "mask-outer-nan")
@@ -35,7 +35,7 @@ def pointed(asking, finding):
     -------
     Finding
     """
-    if asking.known is None:
+    if asking.known is None or finding.line is not None:
         return finding
     shown = _shown_in(asking, finding)
     if STOPS in finding.sentence:
@@ -43,22 +43,45 @@ def pointed(asking, finding):
         return replace(finding, line=line_of_error(errors[0], asking.subject.function) if errors else None)
     shown = [one for one in shown if one.heard.output is not None]
     if finding.name == "input-changed":
-        lines = (_watched(first_written_line, asking, one) for one in shown[:1])
+        subject = asking.subject
+        lines = (
+            first_written_line(_again(asking, one), (), read=read, written_in=subject.function) for one in shown[:1]
+        )
         return replace(finding, line=next(lines, None))
+    if finding.name is None and not asking.known.named:
+        return replace(finding, line=_line(asking, list(_in_every_layout(asking))))
     line, proof = None, finding.evidence
     for one, meant in _wrong_calls(asking, finding, shown):
         proof = proof or _proof(one, meant[0])
-        known = [numbers for right in meant if (numbers := numbers_of(one.heard.case, right=right))]
-        line = _watched(furthest_wrong_line, asking, one, known) if known else None
+        line = _line(asking, [(one, meant)])
         if line is not None:
             break
     return replace(finding, line=line, evidence=proof)
 
 
+def _line(asking, calls):
+    """The line in that of several calls in which the code goes furthest; each has the equations that may be meant."""
+    watched = []
+    for one, meant in calls:
+        again, case = _again(asking, one), one.heard.case
+        watched.append([(again, numbers) for right in meant if (numbers := numbers_of(case, right=right))])
+    return furthest_wrong_line(list(filter(None, watched)), read=read, written_in=asking.subject.function)
+
+
+def _in_every_layout(asking):
+    """Yield a call in each layout that has been tried, where it isn't known which is the code's own."""
+    layouts = {one.layout.name: one.layout for one in asking.answers if one.heard.output is not None}
+    for layout in list(layouts.values())[:MOST_LAYOUTS]:
+        [one] = _of_other_sizes(asking, layout)
+        if one.heard.output is not None:
+            yield one, asking.right_forms(layout)[:2]
+
+
 def _wrong_calls(asking, finding, shown):
     """Yield some calls in which it shows, each with the equations of which one should hold there."""
     equations = _equations(asking, finding)
-    for one in _of_other_sizes(asking, shown) + shown[:MOST_CALLS]:
+    is_plain = bool(shown) and not (shown[0].heard.question.mask or shown[0].heard.question.is_causal)
+    for one in (_of_other_sizes(asking, asking.layout) if is_plain else []) + shown[:MOST_CALLS]:
         question, case = one.heard.question, one.heard.case
         if question.precision is not None or one.heard.output is None:
             continue
@@ -93,20 +116,21 @@ def _in_words(heard):
     return words + (", the causal flag" if question.is_causal else "")
 
 
-def _watched(find, asking, one, *known):
-    subject, question, times = asking.subject, one.heard.question, itertools.count()
-
-    def ask_again():  # under another name each time, as what was asked before would be answered from memory
-        return subject.ask(one.layout, question.but(f"{question.trait}, watched {next(times)}"), one.how)
-
-    return find(ask_again, (), *known, read=read, written_in=subject.function)
+def _again(asking, one):
+    """The same call once more, under another name each time, as what was asked before is answered from memory."""
+    question, times = one.heard.question, itertools.count()
+    return lambda: asking.subject.ask(one.layout, question.but(f"{question.trait}, again {next(times)}"), one.how)
 
 
 def _shown_in(asking, finding):
     """The calls in which it was seen, those of few tokens."""
     said = " ".join((finding.sentence, finding.evidence, *finding.shows))
     possible = [
-        one for one in asking.answers if one.layout is asking.layout and one.heard.question.n_queries <= MOST_TOKENS
+        one
+        for one in asking.answers
+        if one.layout is asking.layout
+        and one.heard.question.n_queries <= MOST_TOKENS
+        and _has_a_known_mask(asking, finding, one)
     ]
     shown = []
     for one in possible:
@@ -117,14 +141,19 @@ def _shown_in(asking, finding):
     return sorted(shown or possible, key=lambda one: one.heard.question.n_queries)
 
 
-def _of_other_sizes(asking, shown):
-    """A call in which batch, heads, tokens and features differ, and nothing hides in sizes that coincide."""
-    if not shown or any(one.heard.question.mask or one.heard.question.is_causal for one in shown[:1]):
-        return []
-    question = asking.subject.mask_question(asking.layout, None)
-    answers = len(asking.answers)
-    asking.hear(asking.layout, question)
-    return asking.answers[answers:]
+def _has_a_known_mask(asking, finding, one):
+    """Whether its mask, if it has one, was given in a form that turned out to be the code's own."""
+    if one.how is None or one.how in asking.mask_forms or f"given as {one.how[1]}:" in finding.evidence:
+        return True
+    name, form = one.how
+    added = [known for known in asking.mask_forms if known[1].entries.startswith("added")]
+    return form.entries.startswith("added") and (name, form.shape) in [(known, how.shape) for known, how in added]
+
+
+def _of_other_sizes(asking, layout):
+    """A call in which batch, heads, tokens and features differ, so that nothing hides in sizes that coincide."""
+    asking.hear(layout, asking.subject.mask_question(layout, None))
+    return asking.answers[-1:]
 
 
 def _equations(asking, finding):
@@ -138,7 +167,9 @@ def _equations(asking, finding):
     if finding.name in NAN:
         return [mended | {"softmax": OR_ZEROS}]
     if any(form.step == "hide" for form in known.forms) and "hide" in steps:
-        return [mended | {"hide": ALWAYS_CAUSAL}, mended]
+        return [mended | {"hide": ALWAYS_CAUSAL}]  # what is built in was meant to be causal
+    if "place" in steps and len(places := subject.designs().get("place", ())) > 1:
+        return [mended | {"place": one} for one in places[1:]]
     return [mended]
 
 

@@ -6,6 +6,7 @@ from .placing import Known
 from .stages import RIGHT, STEPS, UNCOMPUTABLE
 
 MOST = 40_000  # entries of what is seldom looked at
+MOST_OF_ALL = 200_000
 
 
 def numbers_of(given, *, right=RIGHT):
@@ -52,7 +53,7 @@ class _Collected:
         """Add what has these last axes; those in front of them are the batch's."""
         array = np.asarray(array, dtype=float)
         batch = array.ndim - len(axes)
-        if batch >= 0 and array.size:
+        if batch >= 0 and 0 < array.size <= MOST_OF_ALL:
             self.known.append(Known(name, array, (*(f"b{i}" for i in range(batch)), *axes), **further))
 
     def also(self, name, array, *axes):
@@ -105,7 +106,7 @@ class _Collected:
         if len(arrays) < 2 or any(one.ndim < len(axes) for one in arrays):
             return
         shape = np.max([one.shape for one in arrays], axis=0) if len({one.ndim for one in arrays}) == 1 else None
-        if shape is None:
+        if shape is None or len(arrays) * np.prod(shape) > MOST_OF_ALL:
             return
         filled = np.full((len(arrays), *shape), np.nan)
         for i, one in enumerate(arrays):

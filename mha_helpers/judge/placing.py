@@ -204,7 +204,16 @@ def _hides_no_other(array, known):
     hidden = known.hidden_in(array)
     if not hidden.any():
         return True
-    layouts = zip(layouts_of(known.array, array.shape), layouts_of(known.allowed, array.shape), strict=True)
+    rows = {known.array.shape[-2], *array.shape}  # of a later part of a sequence, its last queries
+    layouts = [
+        pair
+        for n in rows
+        for pair in zip(
+            layouts_of(known.array[..., -n:, :], array.shape),
+            layouts_of(known.allowed[..., -n:, :], array.shape),
+            strict=True,
+        )
+    ]
     fitting = [
         allowed
         for numbers, allowed in layouts

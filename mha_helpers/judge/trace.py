@@ -73,15 +73,13 @@ def first_wrong_line(function, arguments, known, *, options=None):
     return None if place is None else place[1]
 
 
-def furthest_wrong_line(function, arguments, several, *, read, written_in):
-    """Return the first wrong line by that equation, of several, along which the function goes furthest.
+def furthest_wrong_line(calls, *, read, written_in):
+    """Return the first wrong line in that call, of several, in which the function goes furthest without leaving.
 
     Parameters
     ----------
-    function : callable
-        Calls, somewhere inside, what is examined.
-    arguments : sequence
-    several : list of list of Known
+    calls : list of list of (callable, list of Known)
+        Each calls, somewhere inside, what is examined. Where one of a group leaves doubt, the group counts for nothing.
     read : callable
         From whatever a variable holds to an ndarray, or None.
     written_in : callable
@@ -91,8 +89,11 @@ def furthest_wrong_line(function, arguments, several, *, read, written_in):
     -------
     Line or None
     """
-    found = [_first_wrong(_watched(function, arguments, {}, known, read, written_in)) for known in several]
-    return max(found, key=lambda place: place[0])[1] if found and None not in found else None
+    sure = []
+    for group in calls:
+        found = [_first_wrong(_watched(function, (), {}, known, read, written_in)) for function, known in group]
+        sure += [] if None in found else found
+    return max(sure, key=lambda place: place[0])[1] if sure else None
 
 
 def first_written_line(function, arguments, *, read, written_in):
