@@ -129,7 +129,8 @@ def run_for_lab(function, reference, arguments, outputs, options=None):
         shown = first_difference(output, got, want, ~close(got, want))
         known = on_the_way.numbers(name, arguments | (options or {}))
         line = at_this_line(function, Case("a lab's", arguments, options=options or {}), known) if known else None
-        notice = " ".join(filter(None, (f"Your {name} is not right yet (marked ≠): {shown}", line, AGAIN)))
+        # The line says more than the number, and a notice has room for one of them.
+        notice = f"Your {name} is not right yet (marked ≠): {line or f'{shown} {AGAIN}'}"
     else:
         notice = f"Running on your {name}."
     return LabRun(given.arrays, right.arrays, notice, differs, boolean)
