@@ -19,6 +19,7 @@ from mha_helpers.course_data import data_path
 from mha_helpers.maths.attention import multi_head_attention
 from mha_helpers.maths.decoding import attend_with_cache, embed_new, next_token_probabilities
 from mha_helpers.maths.masks import causal_mask
+from mha_helpers.maths.products import product
 from mha_helpers.maths.shapes import check_count
 from mha_helpers.model.data import ORIGIN, WEIGHTS, checked_content, read_safetensors
 from mha_helpers.model.layers import LayerNorm, call_attention, read_only
@@ -41,8 +42,8 @@ class DecoderBlock(NamedTuple):
         """Return the stream after this layer, and what `attend(X, *matrices)` returned beside its output."""
         output, kept = attend(self.attention_norm(X), *self.matrices)
         X = X + output
-        hidden = np.maximum(self.mlp_norm(X) @ self.widen, 0)
-        return X + hidden**2 @ self.narrow, kept
+        hidden = np.maximum(product(self.mlp_norm(X), self.widen), 0)
+        return X + product(hidden**2, self.narrow), kept
 
 
 @dataclass(frozen=True, eq=False, repr=False)

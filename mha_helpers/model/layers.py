@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mha_helpers.maths.products import product
+
 N_HEADS = 12
 NORM_EPSILON = np.float32(1e-12)  # BERT's layer_norm_eps
 
@@ -31,7 +33,7 @@ class Dense(NamedTuple):
 
     def __call__(self, X):
         # All tokens of all sentences in one product: one for each sentence takes several times as long.
-        rows = X.reshape(-1, X.shape[-1]) @ self.W + self.b
+        rows = product(X.reshape(-1, X.shape[-1]), self.W) + self.b
         return rows.reshape(*X.shape[:-1], -1)
 
 
