@@ -2,7 +2,8 @@
 
 Usage: python -m mha_helpers.check_setup
 
-One line a check, and what to do where one fails. It needs no network, changes nothing, and takes about ten seconds.
+One line a check, and what to do where one fails. It needs no network, changes nothing, and takes about ten seconds. In
+a browser, in a cell: `from mha_helpers import check_setup; check_setup.main()`.
 """
 
 import ast
@@ -101,6 +102,22 @@ def widgets():
     if partner and _major(extension["version"]) != partner:
         raise NotReady(f"{place} does not understand ipywidgets {ipywidgets}, which needs {partner}")
     return f"JupyterLab {lab} with ipywidgets {ipywidgets}"
+
+
+def storage():
+    """Does the browser keep what is written?"""
+    from mha_helpers.learner import progress
+
+    written = progress.BROWSERS_STORAGE / "check_setup.txt"
+    try:
+        written.write_text("kept", encoding="utf-8")
+        kept = written.read_text(encoding="utf-8")
+        written.unlink()
+    except OSError as error:
+        raise NotReady(f"nothing can be written to {progress.BROWSERS_STORAGE} ({error.strerror})") from None
+    if kept != "kept":
+        raise NotReady(f"what is written to {progress.BROWSERS_STORAGE} cannot be read again")
+    return "the browser keeps notebooks and progress"
 
 
 def _major(version):
@@ -204,6 +221,10 @@ OWN_KERNEL = (
     "Start JupyterLab by the README's command, from the course's own environment. If it stays: "
     "python -m ipykernel install --sys-prefix. A firewall must let a program speak to its own machine (127.0.0.1)."
 )
+RELOAD = "Reload the page. If it stays, open the course in another browser, or on your own machine."
+OWN_STORAGE = (
+    "It may be a private window, or full: make room, or use File > Download to keep your notebook. Checks work as ever."
+)
 CHECKS = (
     Check("Python", python, OWN_PYTHON, vital=True),
     Check("Packages", packages, vital=True),
@@ -214,14 +235,23 @@ CHECKS = (
     Check("Pictures", pictures),
     Check("Kernel", kernel, OWN_KERNEL),
 )
+# There the page brings packages and controls, and its kernel is what asks.
+CHECKS_IN_A_BROWSER = (
+    Check("Data", data, RELOAD),
+    Check("Model", model, RELOAD),
+    Check("Exercise", exercise, RELOAD),
+    Check("Pictures", pictures, RELOAD),
+    Check("Storage", storage, OWN_STORAGE),
+)
 
 
-def main(checks=CHECKS):
+def main(checks=None):
     """Run the checks, and tell.
 
     Parameters
     ----------
     checks : sequence of Check, optional
+        By default what this platform needs.
 
     Returns
     -------
@@ -229,7 +259,7 @@ def main(checks=CHECKS):
         0 if all are passed, else 1.
     """
     failed = []
-    for check in checks:
+    for check in checks or (CHECKS_IN_A_BROWSER if sys.platform == "emscripten" else CHECKS):
         try:
             print(f"ok      {check.name}: {check.run()}", flush=True)
         except Exception as error:  # whatever may be wrong with a machine that nobody has seen

@@ -25,7 +25,7 @@ IMPORTS = {
     "labs": {"course_data", "drawing", "exercises", "judge", "maths", "model"},
     "take_home": {"drawing"},
     "course": {"drawing", "exercises", "learner", "take_home"},
-    "check_setup": {"drawing", "exercises", "labs", "maths", "model"},
+    "check_setup": {"learner", "drawing", "exercises", "labs", "maths", "model"},
 }
 
 
