@@ -1,29 +1,37 @@
 """Write the course as a site that needs no server and no network: each notebook as a page and as slides.
 
 A page is one file with everything that its notebook has stored: text, code, formulas, pictures. Nothing is run.
-`index.html`, the front page, leads to them; `slides/` has the same notebooks for a projector.
+`index.html`, the front page, leads to them; `slides/` has the same notebooks for a projector. With --lite, `lite/` runs
+each notebook in the reader's own browser, for which the site must be served; building that takes a network, or
+--pyodide.
 """
 
 import argparse
+import sys
+from functools import partial
+from pathlib import Path
 
 from tools.page.pictures import PREVIEW_PICTURE
 from tools.site import front, pages, slides, thumbnails
-from tools.writing.notebooks import read, write_files
+from tools.site.lite import build, pyodide
+from tools.writing.notebooks import NotebookError, folder_and_notebooks, read, write_files
+
+LITE = "lite/notebooks/index.html?path="
 
 
-def written(path):
+def written(path, lite=""):
     """Return the files of one notebook, by their names: its page, and its slides where it has any."""
     notebook = read(path)
-    files = {f"{path.stem}.html": pages.export(notebook, path.stem)}
+    files = {f"{path.stem}.html": pages.export(notebook, path.stem, lite)}
     if slides.has_slides(notebook):
         files[f"slides/{path.stem}.html"] = slides.slides(notebook)
     return files
 
 
-def of_all(paths):
+def of_all(paths, lite=""):
     """Return the files that belong to no single notebook."""
     files = {
-        "index.html": front.front(paths),
+        "index.html": front.front(paths, lite),
         "icon.svg": thumbnails.icon(),
         "preview.png": PREVIEW_PICTURE.read_bytes(),
         "sitemap.xml": front.sitemap([f"{path.stem}.html" for path in paths]),
@@ -33,4 +41,19 @@ def of_all(paths):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m tools site", description=__doc__)
-    write_files(parser, argv, written, more=of_all)
+    parser.add_argument("--lite", action="store_true", help="write lite/, too, which runs the notebooks")
+    parser.add_argument(
+        "--pyodide", type=Path, metavar="FOLDER", help="a copy of Pyodide for --lite, in place of fetching its release"
+    )
+    arguments = folder_and_notebooks(parser, argv)
+    folder, notebooks = arguments.folder, arguments.notebooks
+    if not (arguments.lite or arguments.pyodide):
+        write_files(folder, notebooks, written, more=of_all)
+        return
+    try:
+        distribution = pyodide.distribution(arguments.pyodide)
+    except NotebookError as error:
+        sys.exit(f"{error}\nNothing was written.")
+    write_files(folder, notebooks, partial(written, lite=LITE), more=partial(of_all, lite=LITE))
+    build.build(folder / "lite", notebooks, *distribution)
+    print(folder / "lite")

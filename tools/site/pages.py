@@ -40,7 +40,7 @@ class PageExporter(HTMLExporter):
             raise NotebookError(f"{label(context['nb'].cells.index(cell) + 1, cell)} {error}") from error
 
 
-def export(notebook, name):
+def export(notebook, name, lite=""):
     """Make a page of a notebook.
 
     Parameters
@@ -49,6 +49,8 @@ def export(notebook, name):
         Executed: what it has stored is shown. Its title is the page's.
     name : str
         Its file's, without `.ipynb`: a notebook of the course has links to its neighbours.
+    lite : str, optional
+        What an address begins with under which a notebook runs in the browser, where there is one.
 
     Returns
     -------
@@ -60,10 +62,10 @@ def export(notebook, name):
     NotebookError
         If a formula cannot be converted.
     """
-    notebook = with_labs(notebook)
+    notebook = with_labs(notebook, lite and f"{lite}{name}.ipynb")
     has_labs = any(LAB.search(cell.source) for cell in notebook.cells)
     known = {each.name: each for each in (*course.NOTEBOOKS, *course.WORKSHOPS)}
-    resources = {"metadata": {"name": title(notebook, name)}, "navigation": navigation(name)}
+    resources = {"metadata": {"name": title(notebook, name)}, "navigation": navigation(name, lite)}
     resources["description"] = html.escape(known[name].question) if name in known else ""
     resources["icon"] = f"data:image/svg+xml;base64,{base64.b64encode(icon().encode()).decode()}"
     resources["layer"] = lab_page.layer() if has_labs else ""
@@ -71,11 +73,12 @@ def export(notebook, name):
     return NOTEBOOK_LINK.sub(r"\1.html", page)  # in the course's map, too, which is an output
 
 
-def with_labs(notebook):
-    """Return a copy in which each lab can be touched, on pictures that are drawn beforehand."""
+def with_labs(notebook, lite=""):
+    """Return a copy in which each lab can be touched, on pictures drawn beforehand; `lite` is where it runs."""
     notebook = copy.deepcopy(notebook)
     binder = next((found[0] for cell in notebook.cells if (found := BINDER.search(cell.source))), None)
-    runs = f'<a href="{html.escape(binder)}">Open the notebook</a>' if binder else "Open the notebook"
+    url = lite or binder
+    runs = f'<a href="{html.escape(url)}">Open the notebook</a>' if url else "Open the notebook"
     for cell in notebook.cells:
         if cell.cell_type == "code" and (found := LAB.search(cell.source)):
             page = lab_on_page(found[1], runs)
@@ -99,12 +102,14 @@ def title(notebook, name):
     return found[1].strip() if found else name
 
 
-def navigation(name):
-    """Return links from a page of the course to the one before, to the index and to the one after."""
+def navigation(name, lite=""):
+    """Return links from a page of the course to the one before, the index, where it runs, and the one after."""
     names = [notebook.name for notebook in course.NOTEBOOKS]
     if name not in {notebook.name for notebook in (*course.NOTEBOOKS, *course.WORKSHOPS)}:
         return ""
     links = ['<a href="index.html">The course</a>']
+    if lite:
+        links.append(f'<a href="{lite}{name}.ipynb">Run it here</a>')
     if name in names:
         place = names.index(name)
         for neighbour in course.NOTEBOOKS[max(place - 1, 0) : place]:

@@ -47,20 +47,20 @@ def _file(name):
     return Path(name)
 
 
-def write_files(parser, argv, make, more=None):
-    """Run a command line `FOLDER [NOTEBOOK ...]`, which writes files for each notebook: all of them, or none.
+def folder_and_notebooks(parser, argv):
+    """Read a command line `FOLDER [NOTEBOOK ...]`.
 
     The folder is new or empty: somebody may have worked in the files that are there.
 
     Parameters
     ----------
     parser : argparse.ArgumentParser
+        With the command's own options.
     argv : list of str or None
-    make : callable
-        From a notebook's path to a dict: the texts of its files, by name ("slides/01_self_attention.html"). A
-        NotebookError ends the command, and is shown.
-    more : callable, optional
-        From all the paths to a dict of files to write as well, some of which may be bytes.
+
+    Returns
+    -------
+    argparse.Namespace
     """
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="where to write: new or empty")
     add_notebooks(parser)
@@ -70,6 +70,22 @@ def write_files(parser, argv, make, more=None):
         parser.error("two notebooks have the same name; write them to folders of their own")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         sys.exit(f"{folder} is not an empty folder; name a new one: nothing is overwritten")
+    return arguments
+
+
+def write_files(folder, notebooks, make, more=None):
+    """Write files for each notebook: all of them, or none.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+    notebooks : iterable of pathlib.Path
+    make : callable
+        From a notebook's path to a dict: the texts of its files, by name ("slides/01_self_attention.html"). A
+        NotebookError ends the command, and is shown.
+    more : callable, optional
+        From all the paths to a dict of files to write as well, some of which may be bytes.
+    """
     texts = {}
     for path in notebooks:
         try:

@@ -16,6 +16,7 @@ from tools.writing.notebooks import (
     NOTEBOOKS,
     NotebookError,
     execute,
+    folder_and_notebooks,
     label,
     parse,
     plain_python,
@@ -156,4 +157,7 @@ def _verify(number, cell):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m tools solve", description=__doc__)
-    write_files(parser, argv, lambda path: {path.name: serialised(solve(read(path), path.parent))})
+    arguments = folder_and_notebooks(parser, argv)
+    write_files(
+        arguments.folder, arguments.notebooks, lambda path: {path.name: serialised(solve(read(path), path.parent))}
+    )

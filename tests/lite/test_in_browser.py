@@ -1,0 +1,137 @@
+"""Every notebook runs to its end in a browser's tab, with no other host to be reached, and judges as elsewhere."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tools.page.browser import run_all
+from tools.page.static import open_lite, open_site
+from tools.writing.notebooks import course_notebooks
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+COURSE = course_notebooks()
+FIRST = COURSE[0].name
+RIGHT = """def softmax(scores):
+    exp = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exp / exp.sum(axis=-1, keepdims=True)
+"""
+SETUP = "import numpy as np\nfrom mha_helpers import attention, check_setup, course, doctor, exercises\n"
+# What the kernel answers to some code, as text.
+ASK = """async code => {
+    const said = [], future = mhaPanel.sessionContext.session.kernel.requestExecute({code});
+    future.onIOPub = ({content}) => said.push(content.text ?? content.data?.["text/plain"] ?? content.evalue ?? "");
+    await future.done;
+    return said.join("");
+}"""
+# Scroll to a cell: far from it, its outputs are not drawn.
+SHOW = """begin => {
+    const {widgets} = mhaPanel.content;
+    mhaPanel.content.scrollToCell(widgets.find(({model}) => model.sharedModel.source.includes(begin)));
+    return null;
+}"""
+# Type an answer into the cell that begins so, run it, and save the notebook.
+ANSWER = """async ([begin, source]) => {
+    const notebook = mhaPanel.content;
+    const place = notebook.widgets.findIndex(cell => cell.model.sharedModel.source.startsWith(begin));
+    notebook.activeCellIndex = place;
+    const cell = notebook.widgets[place], text = cell.model.sharedModel.source;
+    cell.model.sharedModel.source = source + text.slice(text.indexOf("\\n\\n"));
+    await jupyterapp.commands.execute("notebook:run-cell");
+    await mhaPanel.context.save();
+}"""
+
+
+def ask(seen, code):
+    return seen.page.evaluate(ASK, SETUP + code)
+
+
+@pytest.fixture
+def seen(browser, site):
+    with open_site(browser, site) as seen:
+        yield seen
+    assert (seen.other_hosts, seen.page_errors, seen.console_errors) == ([], [], [])
+
+
+@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
+def test_the_notebook_runs_to_its_end(seen, site, path):
+    open_lite(seen.page, site, path.name)
+    assert run_all(seen.page) == []
+
+
+def test_answers_get_their_verdicts(seen, site):
+    open_lite(seen.page, site, FIRST)
+    assert "softmax is right on" in ask(seen, f"{RIGHT}exercises.softmax.check(softmax)")
+    wrong = RIGHT.replace("axis=-1", "axis=-2")
+    assert "Not yet: softmax-over-queries" in ask(seen, f"{wrong}exercises.softmax.check(softmax)")
+    endless = "def softmax(scores):\n while True:\n  try:\n   scores + 1\n  except:\n   pass\n"
+    said = ask(seen, f"{endless}exercises.softmax.check(softmax)")
+    assert "Not yet: never-ends" in said
+    assert "has not come back after 5 seconds" in said
+
+
+def test_the_doctor_tells_a_right_function_from_a_wrong_one(seen, site):
+    open_lite(seen.page, site, FIRST)
+    examine = "report = doctor.examine(attention); print(report.healthy, report.names)"
+    right = """def attention(queries, keys, values):
+    scores = queries @ keys.swapaxes(-1, -2) / queries.shape[-1] ** 0.5
+    exp = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exp / exp.sum(axis=-1, keepdims=True) @ values
+"""
+    assert ask(seen, right + examine).startswith("True []")
+    assert ask(seen, right.replace("axis=-1", "axis=-2") + examine).startswith("False ['")
+
+
+def test_check_setup_calls_this_browser_ready(seen, site):
+    open_lite(seen.page, site, FIRST)
+    *checks, ready = ask(seen, "check_setup.main();").splitlines()
+    assert ready == "Ready."
+    assert all(line.startswith("ok ") for line in checks), checks
+
+
+def test_a_lab_answers_to_the_keyboard_and_work_survives_a_reload(seen, site):
+    open_lite(seen.page, site, FIRST)
+    assert run_all(seen.page) == []
+    seen.page.evaluate(SHOW, "labs.word_order(")
+    chosen = seen.page.locator(".mha-lab").get_by_role("radio", name="a second dog")
+    active = seen.page.evaluate("mhaPanel.content.activeCellIndex")
+    seen.page.locator(".mha-lab").get_by_role("radio").first.focus()
+    seen.page.keyboard.press("ArrowDown")
+    expect(chosen).to_be_checked()
+    expect(seen.page.locator(".mha-lab:visible .mha-readout")).to_contain_text("dog")
+    assert seen.page.evaluate("mhaPanel.content.activeCellIndex") == active, "the key went to the notebook, too"
+
+    seen.page.evaluate(ANSWER, ["def softmax(", RIGHT.rstrip()])
+    open_lite(seen.page, site, FIRST)
+    typed = "mhaPanel.content.widgets.some(({model}) => model.sharedModel.source.includes('exp.sum(axis=-1'))"
+    assert seen.page.evaluate(typed)
+    assert "softmax: yours of" in ask(seen, "softmax = exercises.softmax.bring_back()")
+    assert "1 of 5 exercises right" in ask(seen, f"course.progress({FIRST.removesuffix('.ipynb')!r})")
+    open_lite(seen.page, site, COURSE[1].name)
+    assert "softmax: yours of" in ask(seen, "softmax = exercises.softmax.bring_back()")
+    assert "Ready to take home: attention.zip" in ask(seen, "course.take_home()")
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        ("delete window.WebAssembly", "This browser has no WebAssembly"),
+        (
+            "IDBObjectStore.prototype.put = () => { throw new DOMException('full', 'QuotaExceededError'); }",
+            "its storage is full or refused (QuotaExceededError). Use File > Download",
+        ),
+        (
+            "Object.defineProperty(window, 'indexedDB', {get() { throw new DOMException('', 'SecurityError'); }})",
+            "This browser keeps nothing for this page",
+        ),
+        (
+            "Object.defineProperty(Navigator.prototype, 'serviceWorker', {get() {}})",
+            "This browser lets no service worker run here",
+        ),
+    ],
+    ids=["no WebAssembly", "storage full", "storage refused", "no service worker"],
+)
+def test_what_keeps_work_from_being_run_or_kept_is_said(browser, site, broken, said):
+    with open_site(browser, site) as seen:
+        seen.page.add_init_script(broken)
+        seen.page.goto(f"{site.url}lite/notebooks/index.html?path={FIRST}")
+        expect(seen.page.get_by_role("alert").filter(has_text=said)).to_be_visible(timeout=60_000)

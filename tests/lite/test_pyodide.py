@@ -1,0 +1,59 @@
+"""A copy of Pyodide that is not what it should be is refused, and nothing is written."""
+
+import json
+
+import pytest
+
+from tools.site import command
+from tools.site.lite import VERSIONS, proof, pyodide
+from tools.writing.notebooks import NotebookError
+
+VERSION = VERSIONS["pyodide"]["version"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with files of the right names, and nothing right in them."""
+    for name in VERSIONS["pyodide"]["files"]:
+        (tmp_path / name).write_text("not it")
+    (tmp_path / pyodide.LOCK).write_text(json.dumps({"info": {"version": VERSION}, "packages": {}}))
+    return tmp_path
+
+
+def test_a_folder_that_lacks_a_wheel(folder, tmp_path_factory):
+    wheel = next(folder.glob("numpy-*.whl"))
+    wheel.unlink()
+    site = tmp_path_factory.mktemp("new") / "site"
+    with pytest.raises(SystemExit, match=rf"has no {wheel.name}; give a folder with the whole of Pyodide {VERSION}"):
+        command.main([str(site), "--pyodide", str(folder)])
+    assert not site.exists()
+
+
+def test_a_file_of_another_release(folder):
+    with pytest.raises(NotebookError, match=f"is not that of Pyodide {VERSION}"):
+        pyodide.distribution(folder)
+
+
+def test_another_version(folder):
+    (folder / pyodide.LOCK).write_text(json.dumps({"info": {"version": "0.1"}, "packages": {}}))
+    with pytest.raises(NotebookError, match=f"holds Pyodide 0.1; the edition for the browser is made for {VERSION}"):
+        pyodide.distribution(folder)
+
+
+def test_a_release_that_cannot_be_fetched(monkeypatch, tmp_path):
+    monkeypatch.setitem(VERSIONS["pyodide"], "url", tmp_path.as_uri() + "/")
+    with pytest.raises(NotebookError, match=r"could not be fetched .* by --pyodide, or leave out --lite"):
+        pyodide.distribution(None)
+
+
+def test_a_release_is_fetched_file_by_file(folder, monkeypatch):
+    monkeypatch.setitem(VERSIONS["pyodide"], "url", folder.as_uri() + "/")
+    with pytest.raises(NotebookError, match="is not that of Pyodide"):
+        pyodide.distribution(None)
+
+
+def test_a_proof_that_is_gone_is_told_in_a_sentence(monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(VERSIONS["proof"], "requirement", "mha-helpers-no-such-package==1")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    assert proof.main(tmp_path) == proof.GONE
+    assert capsys.readouterr().out.startswith("The browser's edition is not proved: ")

@@ -1,0 +1,101 @@
+"""Serve a folder of static files, as a public host would, and open the browser's edition of the course from it."""
+
+import functools
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from tools.page.browser import NOTEBOOK_TIMEOUT, Seen
+
+
+@dataclass
+class Site:
+    """A folder that is being served; `served` holds the bytes of each answer by the path that was asked for."""
+
+    url: str
+    served: dict = field(default_factory=dict)
+
+
+@contextmanager
+def served(folder):
+    """Serve a folder to this machine alone.
+
+    Parameters
+    ----------
+    folder : path
+
+    Yields
+    ------
+    Site
+    """
+
+    class Handler(SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+        def send_response(self, code, message=None):
+            super().send_response(code, message)
+            file = Path(self.translate_path(self.path))
+            site.served[self.path.partition("?")[0]] = file.stat().st_size if file.is_file() else 0
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(folder)))
+    site = Site(f"http://127.0.0.1:{server.server_port}/")
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield site
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@contextmanager
+def open_site(browser, site, **options):
+    """Open an empty page in a browser profile of its own, from which no other host can be reached.
+
+    Parameters
+    ----------
+    browser : Browser
+    site : Site
+    **options
+        Playwright's, for a new context.
+
+    Yields
+    ------
+    Seen
+    """
+    with browser.new_context(viewport={"width": 1200, "height": 900}, **options) as context:
+        context.set_default_timeout(1000 * NOTEBOOK_TIMEOUT)
+        seen = Seen(context.new_page())
+
+        def here_alone(route):
+            if route.request.url.startswith((site.url, "data:", "blob:")):
+                route.continue_()
+            else:
+                seen.other_hosts.append(route.request.url)
+                route.abort()
+
+        context.route("**/*", here_alone)
+        seen.page.on("console", lambda said: said.type == "error" and seen.console_errors.append(said.text))
+        seen.page.on("pageerror", lambda error: seen.page_errors.append(error.stack or error.message))
+        yield seen
+
+
+def open_lite(page, site, name, *, folder="lite"):
+    """Open a notebook of the browser's edition, and wait for its cells and its kernel.
+
+    Parameters
+    ----------
+    page : Page
+    site : Site
+    name : str
+        "01_self_attention.ipynb".
+    folder : str, optional
+        Where the edition is on the site.
+    """
+    page.goto(f"{site.url}{folder}/notebooks/index.html?path={name}")
+    page.wait_for_function("window.jupyterapp?.shell?.currentWidget?.content?.widgets?.length")
+    page.evaluate("window.mhaPanel = jupyterapp.shell.currentWidget; null")
+    page.wait_for_function("mhaPanel.sessionContext.session?.kernel?.status === 'idle'")

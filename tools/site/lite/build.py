@@ -1,0 +1,106 @@
+"""Write the edition for the browser: JupyterLite with the course's notebooks, package, data and settings."""
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from mha_helpers import course_data
+from tools.page import shortcuts
+from tools.release.environments import environment, install, make_environment
+from tools.site.lite import VERSIONS, pyodide
+from tools.writing.notebooks import NOTEBOOKS
+
+ROOT = NOTEBOOKS.parent
+NOTICES = Path(__file__).with_name("notices.js")
+APPS = ("notebooks", "lab", "tree")
+KERNEL = "@jupyterlite/pyodide-kernel-extension"
+OWN_PACKAGES = ("piplite", "pyodide_kernel", "ipykernel")  # the kernel's, in its extension
+DATA = "../../../../data"  # as the kernel's worker sees it, in extensions/@jupyterlite/pyodide-kernel-extension/static
+
+
+def build(folder, notebooks, files, lock):
+    """Write the edition for the browser.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        New.
+    notebooks : iterable of pathlib.Path
+    files, lock : dict
+        The Pyodide distribution, as `pyodide.distribution` returns it; both are added to.
+    """
+    with tempfile.TemporaryDirectory() as own:
+        own = Path(own)
+        python = make_environment(sys.executable, own / "environment", "--seed")
+        install(python, *VERSIONS["build"]["requirements"])
+        for wheel in _wheels(python, own):
+            pyodide.add(files, lock, wheel)
+        _run_jupyterlite(
+            python, own, folder, notebooks, packages=[entry["name"] for entry in lock["packages"].values()]
+        )
+    static = folder / "static/pyodide"
+    static.mkdir(parents=True)
+    for name, content in files.items():
+        (static / name).write_bytes(content)
+    (static / pyodide.LOCK).write_text(json.dumps(lock), encoding="utf-8")
+    unwanted = shutil.ignore_patterns("jupyter", "*.py", "*.md", "__pycache__")
+    shutil.copytree(ROOT / "data", folder / "data", ignore=unwanted)
+    _dress(folder)
+
+
+def _wheels(python, own):
+    """Yield the wheels of what Pyodide has not: the kernel's own packages, the labs' controls, the course's package."""
+    kernel = own / "environment/share/jupyter/labextensions" / KERNEL / "static/pypi"
+    yield from (next(kernel.glob(f"{name}-*.whl")) for name in OWN_PACKAGES)
+    wheels = own / "wheels"
+    _run(python, "-m", "pip", "download", "--quiet", "--no-deps", "-d", wheels, *VERSIONS["browser"]["requirements"])
+    project = own / "project"
+    shutil.copytree(ROOT / "mha_helpers", project / "mha_helpers", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, project)
+    (project / "data").mkdir()  # empty: a visit begins without the data, which come when they are asked for
+    _run(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", wheels, cwd=project)
+    yield from sorted(wheels.glob("*.whl"))
+
+
+def _run_jupyterlite(python, own, folder, notebooks, packages):
+    contents = own / "contents"
+    contents.mkdir()
+    for path in notebooks:
+        shutil.copy(path, contents)
+    options = {"packages": packages, "env": {course_data.URL: DATA}}
+    kernel = {"pyodideUrl": "./static/pyodide/pyodide.js", "loadPyodideOptions": options, "disablePyPIFallback": True}
+    config = {
+        "appName": "The course in your browser",
+        "exposeAppInBrowser": True,
+        "disabledExtensions": ["@jupyterlab/apputils-extension:announcements"],
+        "litePluginSettings": {f"{KERNEL}:kernel": kernel},
+    }
+    (own / "jupyter-lite.json").write_text(
+        json.dumps({"jupyter-lite-schema-version": 0, "jupyter-config-data": config}), encoding="utf-8"
+    )
+    (own / "overrides.json").write_text(json.dumps(shortcuts.overrides()), encoding="utf-8")
+    apps = [f"--apps={app}" for app in APPS]
+    command = [python, "-m", "jupyterlite_core", "build", "--contents", contents, "--output-dir", folder.resolve()]
+    _run(*command, "--lite-dir", own, "--no-sourcemaps", "--no-unused-shared-packages", *apps, cwd=own)
+
+
+def _run(*command, **options):
+    """Run a command; where it fails, what it says is shown, and this one ends."""
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=environment(), **options)
+    if done.returncode:
+        sys.exit(f"`{' '.join(map(str, command))}` failed:\n{done.stdout}{done.stderr}")
+
+
+def _dress(folder):
+    """Give each application's page the course's style sheet, and a sentence for what may go wrong."""
+    shutil.copy(ROOT / "data/jupyter/custom.css", folder)
+    shutil.copy(NOTICES, folder)
+    more = f'<link rel="stylesheet" href="../custom.css"><script src="../{NOTICES.name}"></script>'
+    for app in APPS:
+        page = folder / app / "index.html"
+        text = page.read_text(encoding="utf-8")
+        page.write_text(text.replace("</head>", f"{more}</head>", 1), encoding="utf-8")
