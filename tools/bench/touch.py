@@ -19,6 +19,7 @@ from tools.table import print_table
 from tools.writing.notebooks import KERNELSPEC, write
 
 N_PRESSES = 20
+WORDS = ("cat", "sat", "mat", "because")  # of the mask studio: all of them hide "it" at first
 DELAY = 0.05  # seconds each way, as to Binder or Colab
 CONTROL = '.mha-over :is(input[type="radio"]:checked, input[type="range"], input[type="checkbox"])'
 
@@ -193,7 +194,7 @@ def _sweeps(page):
     """Sweep down a column of the mask studio, there and back."""
     lab = page.locator('[data-lab="mask_studio"]')
     picture = lab.locator(".mha-picture").element_handle()
-    cells = [lab.get_by_role("checkbox", name=f"{query} sees it", exact=True) for query in ("cat", "sat", "mat", "it")]
+    cells = [lab.get_by_role("checkbox", name=f"{query} sees it", exact=True) for query in WORDS]
     for _ in range(N_PRESSES // 4):
         for number, cell in enumerate(cells):
             place = _middle(cell)
