@@ -106,7 +106,7 @@ def at_this_line(function, case, known):
     )
     if line is None or line.path != code.co_filename:
         return None
-    return f"In line {line.number}, `{shortened(line.text, 80)}`: up to here every number was right."
+    return f"The first wrong numbers come from line {line.number}: `{shortened(line.text, 80)}`."
 
 
 def _within(different, place):
