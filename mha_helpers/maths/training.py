@@ -14,6 +14,7 @@ from mha_helpers.maths.attention import combine_heads, knock_out, masked_attenti
 from mha_helpers.maths.gradients import attention_gradients
 from mha_helpers.maths.masks import causal_mask
 from mha_helpers.maths.measures import previous_token_score
+from mha_helpers.maths.products import product
 from mha_helpers.maths.shapes import check_count, check_n_heads
 
 MATRICES = ("W_Q", "W_K", "W_V", "W_O")
@@ -204,7 +205,7 @@ class Training:
             W_O = p[f"W_O{i}"] if W_Os is None else W_Os[i]
             read = dict.fromkeys(PARTS, X) | ((reads or {}) if i == self.n_layers - 1 else {})
             queries, keys, values = (
-                split_heads(read[part] @ p[f"{name}{i}"], n_heads)
+                split_heads(product(read[part], p[f"{name}{i}"]), n_heads)
                 for part, name, n_heads in zip(PARTS, MATRICES, (self.n_heads, *[self.n_kv_heads] * 2), strict=False)
             )
             if self.rotate is not None:
@@ -212,8 +213,8 @@ class Training:
             context, weights = self.attend(queries, keys, values, mask)
             combined = combine_heads(np.asarray(context, X.dtype))
             kept.append((X, queries, keys, values, combined, np.asarray(weights)))
-            X = read["output"] + combined @ W_O
-        logits = (X @ p["out"]).reshape(*tokens.shape, self.task.n_questions, self.task.n_tokens)
+            X = read["output"] + product(combined, W_O)
+        logits = product(X, p["out"]).reshape(*tokens.shape, self.task.n_questions, self.task.n_tokens)
         return X, logits, kept
 
     def loss_and_gradients(self, drawn):
@@ -238,16 +239,16 @@ class Training:
         shares = drawn.counts / (drawn.counts.sum() * self.task.n_questions)
         d_logits = (d_logits * shares[..., None, None].astype(d_logits.dtype)).reshape(*X.shape[:-1], -1)
         gradients["out"] = _over_tokens(X, d_logits)
-        d_X = d_logits @ p["out"].T
+        d_X = product(d_logits, p["out"].T)
         for i in reversed(range(self.n_layers)):
             X, queries, keys, values, combined, _ = kept[i]
             gradients[f"W_O{i}"] = _over_tokens(combined, d_X)
-            d_context = split_heads(d_X @ p[f"W_O{i}"].T, self.n_heads)
+            d_context = split_heads(product(d_X, p[f"W_O{i}"].T), self.n_heads)
             d_heads = self._gradients_of_heads(queries, keys, values, d_context)
             for name, d_head in zip(MATRICES, d_heads, strict=False):
                 d_projected = combine_heads(np.asarray(d_head, X.dtype))
                 gradients[f"{name}{i}"] = _over_tokens(X, d_projected)
-                d_X = d_X + d_projected @ p[f"{name}{i}"].T
+                d_X = d_X + product(d_projected, p[f"{name}{i}"].T)
         gradients["positions"] = np.zeros_like(p["positions"])
         gradients["positions"][: d_X.shape[1]] = d_X.sum(axis=0)
         gradients["tokens"] = np.zeros_like(p["tokens"])
@@ -406,7 +407,7 @@ def _judge(logits, drawn):
 
 def _over_tokens(X, d_Y):
     """Return the gradient of W where Y = X @ W, added up over all tokens of all sequences."""
-    return X.reshape(-1, X.shape[-1]).T @ d_Y.reshape(-1, d_Y.shape[-1])
+    return product(X.reshape(-1, X.shape[-1]).T, d_Y.reshape(-1, d_Y.shape[-1]))
 
 
 def what_heads_look_at(weights, periods):
