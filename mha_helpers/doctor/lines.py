@@ -17,7 +17,7 @@ from ..wrong.forms.masks import ALWAYS_CAUSAL
 from .masks_compared import TRAITS, form_with
 
 MOST_CALLS, MOST_LAYOUTS = 4, 6
-MOST_TOKENS = 100
+MOST_TOKENS = 150
 BY_CHANCE = ("not-repeatable", "dropout-always-on")  # no two calls give the same
 NAN = ("mask-full-row-nan", "mask-outer-nan")
 STOPS = "it stops with"
@@ -49,7 +49,8 @@ def pointed(asking, finding):
         )
         return replace(finding, line=next(lines, None))
     if finding.name is None and not asking.known.named:
-        return replace(finding, line=_line(asking, list(_in_every_layout(asking))))
+        calls = _in_every_layout(asking) or list(_wrong_calls(asking, finding, shown))[:1]
+        return replace(finding, line=_line(asking, calls))
     line, proof = None, finding.evidence
     for one, meant in _wrong_calls(asking, finding, shown):
         proof = proof or _proof(one, meant[0])
@@ -69,12 +70,16 @@ def _line(asking, calls):
 
 
 def _in_every_layout(asking):
-    """Yield a call in each layout that has been tried, where it isn't known which is the code's own."""
+    """A call in each layout that has been tried; none where one of them is right there, and so the code's own."""
     layouts = {one.layout.name: one.layout for one in asking.answers if one.heard.output is not None}
+    calls = []
     for layout in list(layouts.values())[:MOST_LAYOUTS]:
-        [one] = _of_other_sizes(asking, layout)
+        [one], meant = _of_other_sizes(asking, layout), asking.right_forms(layout)[:2]
+        if any(fits(one.heard.output, compute(one.heard.case, right=right)[0]) for right in meant):
+            return []
         if one.heard.output is not None:
-            yield one, asking.right_forms(layout)[:2]
+            calls.append((one, meant))
+    return calls
 
 
 def _wrong_calls(asking, finding, shown):
@@ -87,7 +92,10 @@ def _wrong_calls(asking, finding, shown):
             continue
         hide = {"hide": form_with(asking)} if question.mask is not None or question.is_causal else {}
         meant = [right | hide for right in equations]
-        is_right = any(fits(one.heard.output, compute(case, right=right)[0]) for right in meant)
+        wanted = [compute(case, right=right)[0] for right in meant]
+        if any(one is None or np.isnan(one).any() for one in wanted):
+            continue  # of a row that may attend to nothing, anything is right
+        is_right = any(fits(one.heard.output, output) for output in wanted)
         if finding.name in BY_CHANCE or not is_right:
             yield one, meant
 
@@ -152,7 +160,9 @@ def _has_a_known_mask(asking, finding, one):
 
 def _of_other_sizes(asking, layout):
     """A call in which batch, heads, tokens and features differ, so that nothing hides in sizes that coincide."""
-    asking.hear(layout, asking.subject.mask_question(layout, None))
+    subject = asking.subject
+    question = subject.mask_question(layout, None) if subject.kind == "module" else subject.plain_questions(layout)[0]
+    asking.hear(layout, question)
     return asking.answers[-1:]
 
 

@@ -55,7 +55,7 @@ class Known:
     @cached_property
     def _usual(self):
         sizes = np.abs(self.array[np.isfinite(self.array) & (self.array != 0)])
-        return np.median(sizes) if sizes.size else 1e-9
+        return max(np.median(sizes), 0.01 * sizes.max()) if sizes.size else 1e-9
 
     def hidden_in(self, array):
         """Mark the entries of an array of scores that stand for hidden ones: far below all others."""
@@ -111,7 +111,7 @@ def is_in_order(array, known, blank):
     steps = [_steps(coordinates, axis) for axis in range(array.ndim)]
     if any(one is None for one in steps) or not all(_is_ascending(one, known.axes) for one in steps):
         return False
-    return known.allowed is None or _hides_no_other(array, known)
+    return _keeps_heads_together(steps, known.axes) and (known.allowed is None or _hides_no_other(array, known))
 
 
 def of_scores(array, known, blank):
@@ -165,6 +165,20 @@ def _is_ascending(steps, axes):
         return True
     orders = (list(order) for order in itertools.permutations(moving))
     return any(_heads_first(order, axes) and _in_this_order(steps[order]) for order in orders)
+
+
+def _keeps_heads_together(steps, axes):
+    """Whether an axis along which heads and features are counted together is at most followed by the features' rest.
+
+    Every nth feature for a head counts so, too, where n divides a head's width; but the rest is somewhere else.
+    """
+    if not {"h", "d"} <= set(axes):
+        return True
+    h, d = axes.index("h"), axes.index("d")
+    moves = [(bool(np.nansum(np.abs(one[h]))), bool(np.nansum(np.abs(one[d])))) for one in steps if one.shape[1]]
+    both = [i for i, moved in enumerate(moves) if all(moved)]
+    others = [i for i, moved in enumerate(moves) if any(moved) and i not in both]
+    return not both or all(i == both[0] + 1 for i in others)
 
 
 def _heads_first(order, axes):
