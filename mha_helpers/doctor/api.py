@@ -4,7 +4,7 @@ import contextlib
 import inspect
 import sys
 
-from . import black_box, calling, signature
+from . import black_box, calling, rotary, signature
 from .examination import examined
 from .frameworks import adapter_for
 from .function_subject import FunctionSubject
@@ -22,7 +22,8 @@ def examine(attention, *, names=None, inputs=None, seconds=SECONDS):
     attention : callable
         A function with weights, `(X, W_Q, W_K, W_V, W_O, n_heads, mask=None, is_causal=False)` with X of shape
         (batch, tokens, d_model) and a boolean mask, True where a query may attend to a key; a function of (queries,
-        keys, values); a torch.nn.Module, a Keras, Flax or Equinox layer; or any callable from X to outputs.
+        keys, values); a torch.nn.Module, a Keras, Flax or Equinox layer; any callable from X to outputs; or a function
+        that turns features by their positions, `rotate(X, start)`.
     names : dict of str to str, optional
         What an argument is, where its name doesn't say it: `{"w1": "W_Q"}`.
     inputs : dict of str to object, optional
@@ -94,6 +95,9 @@ def _from_outside(function, roles, framework, name):
 
 
 def _function(attention, names, inputs, module=None):
+    turned = rotary.examine(attention) if module is None and not names and not inputs else None
+    if turned is not None:
+        return turned
     roles = signature.read(attention, names, inputs)
     if not {"X", "queries"} & set(roles.values()):
         raise signature.CannotBeExaminedError(
