@@ -79,9 +79,14 @@ def _arrays(returned):
     if isinstance(returned, dict) or (hasattr(returned, "items") and not hasattr(returned, "shape")):
         returned = tuple(returned.values())
     parts = returned if isinstance(returned, tuple | list) else (returned,)
-    if isinstance(returned, list) and (whole := read(returned)) is not None and whole.ndim > 1:
+    nested = isinstance(returned, list) and not any(map(_is_array, returned))
+    if nested and (whole := read(returned)) is not None and whole.ndim > 1:
         return (whole,)
     return tuple(array for array in map(read, parts) if array is not None)
+
+
+def _is_array(part):
+    return hasattr(part, "shape") and getattr(part, "ndim", 0) > 1
 
 
 def name_of(thing):

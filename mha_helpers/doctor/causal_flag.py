@@ -10,6 +10,7 @@ from .masks_compared import (
     TRAITS,
     always,
     first_difference,
+    fits_but_for_padding,
     form_with,
     least_open,
     predicted,
@@ -72,7 +73,8 @@ def _mask_and_flag(asking, settled, flag, kind):
     if heard.output is None:
         yield Untested(f"{TRAITS[kind]}, together with the causal flag (refused)")
         return True
-    if fits(heard.output, predicted(asking, heard, form_with(asking, settled.rule, flag))):
+    wanted = predicted(asking, heard, form_with(asking, settled.rule, flag))
+    if fits(heard.output, wanted) or fits_but_for_padding(heard, wanted):
         return True
     for slug, text, join in JOINS:
         form = hiding(settled.rule, flag, always=always(asking), join=join, slug=slug, text=text)

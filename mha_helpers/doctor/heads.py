@@ -3,7 +3,7 @@
 import re
 
 HEADS = re.compile(
-    r"(^|\.)(n_?heads?|num_?heads?|heads?|h|nh|num_attention_heads|n_?attention_?heads|nhead|head_?num|number_of_heads)$",
+    r"(^|\.)(n_?heads?|num_?heads?|heads?|h|nh|num_attention_heads|(n|num)_?q(uery)?_?heads|n_?attention_?heads|nhead|head_?num|number_of_heads)$",
     re.I,
 )
 KV_HEADS = re.compile(r"(n|num)_?(kv|key_?value|local_kv)_?heads?$|kv_?heads?$|n_?query_?groups$", re.I)

@@ -71,6 +71,11 @@ def _tokens_first(mask, shape):
     return None if keys is None else keys.T
 
 
+def _batch_last(mask, shape):
+    pairs = _without_heads_minimal(mask[:1] if _same_along(mask, 0) else mask, shape)
+    return None if pairs is None else np.broadcast_to(pairs, (len(pairs), *shape[2:])).transpose(1, 2, 0)
+
+
 def _column(mask, shape):
     keys = _keys_only(mask, shape)
     return None if keys is None else keys[..., None]
@@ -89,6 +94,7 @@ SHAPES = {
     "(keys,)": _keys_of_a_sequence,
     "(keys, batch)": _tokens_first,
     "(batch, keys, 1)": _column,
+    "(queries, keys, batch)": _batch_last,
 }
 MINIMAL = "(batch, heads, queries, keys)"
 EXPANDED = ("(batch, heads, queries, keys), each of full length", "(batch, 1, queries, keys)")

@@ -23,6 +23,7 @@ from .masks_compared import (
     LONG,
     TRAITS,
     first_difference,
+    fits_but_for_padding,
     form_with,
     predicted,
     rule_findings,
@@ -83,16 +84,7 @@ def _is_right(asking, heard):
         wanted = predicted(asking, heard, form_with(asking, rule))
         if fits(heard.output, wanted):
             return True
-    if (
-        heard.question.mask in ("padding", "empty padding")
-        and not heard.question.is_cross
-        and wanted is not None
-        and wanted.ndim == 3
-    ):
-        # What comes out for padding is nobody's concern: some set it to 0.
-        seen = np.broadcast_to(heard.case.allowed, (len(wanted), 1, 1, wanted.shape[1]))[:, 0, 0]
-        return fits(heard.output, np.where(seen[..., None], wanted, np.nan))
-    return False
+    return fits_but_for_padding(heard, wanted)
 
 
 def _one_mask(asking, role):
@@ -160,6 +152,8 @@ def _other_sizes(asking, role, settled):
         if heads > 1:
             sizes.insert(0, (heads, question.n_queries, "as many samples as heads"))
         if role in ("padding", "lengths") and kind == "pairs":
+            continue
+        if role == "bias" and kind not in settled.kinds:  # it may be the same for all samples, and differ by head
             continue
         for batch, tokens, words in sizes:
             asked = subject.fitted(question.but(f"{TRAITS[kind]}, {words}", batch=batch, n_queries=tokens))

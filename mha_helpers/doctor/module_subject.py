@@ -16,7 +16,7 @@ from .heads import numbers_of_heads, widths_of_heads
 from .layouts import SAME, SWAPPED, Layout, Lazily, Reply, item_of
 from .parameter_orders import parameter_orders
 from .parameters import spare_units, units_of
-from .signature import CannotBeExaminedError
+from .signature import CannotBeExaminedError, not_known
 from .subject import Arguments, converter, with_masks
 
 RELATIVE = re.compile(r"relative_att|relative_pos|position_bias")
@@ -78,8 +78,12 @@ class ModuleSubject:
         numbers = self.adapter.numbers()
         tokens = [5, *dict.fromkeys(int(n) for name, n in numbers.items() if LENGTHS.search(name) and 1 < n <= 256)]
         errors = []
-        ways = itertools.product(tokens, self._fillings, counted, (None, *counted) if self.given.is_cross else (None,))
-        for count, self.given.filling, width, self.other_widths in itertools.islice(ways, MOST_TRIES):
+        widths = (None, *counted) if self.given.is_cross else (None,)
+        ways = itertools.chain(
+            itertools.islice(itertools.product(tokens, self._fillings, counted, widths), MOST_TRIES),
+            itertools.islice(itertools.product(tokens, self._fillings_with_more, counted, widths), MOST_TRIES),
+        )
+        for count, self.given.filling, width, self.other_widths in ways:
             for values in (None, *counted) if self.other_widths and self.given.has("values") else (None,):
                 self.values_width = values
                 error = self._try(width, count)
@@ -88,24 +92,39 @@ class ModuleSubject:
                     return width
                 errors.append(error)
         first = errors[0]
+        if self.given.unknown:
+            raise CannotBeExaminedError(not_known(self.given.unknown))
         raise CannotBeExaminedError(
             f"{self.name} took no tokens of any width that its parameters have: {type(first).__name__}: {first}"
         )
 
     @functools.cached_property
     def _fillings(self):
+        return self._filled(optional=False)
+
+    @functools.cached_property
+    def _fillings_with_more(self):
+        """With masks that need not be given by the signature: some code stops without them."""
+        return self._filled(optional=True)
+
+    def _filled(self, optional):
         numbers = self.adapter.numbers()
         sizes = {size for unit in self.units for size in unit.shape}
         heads = numbers_of_heads(numbers, self.units)[0]
-        widths = [*widths_of_heads(numbers), *(size // n for size in sorted(sizes) for n in heads if n > 1)]
-        return self.given.fillings(self.meanings_of, list(dict.fromkeys(widths))[:MOST_WIDTHS])
+        widths = [
+            *positions.rotated_parts(numbers),
+            *widths_of_heads(numbers),
+            *(size // n for size in sorted(sizes) for n in heads if n > 1),
+        ]
+        return self.given.fillings(self.meanings_of, list(dict.fromkeys(widths))[:MOST_WIDTHS], optional)
 
     @functools.cached_property
     def fillings(self):
         """The fillings with which it runs, that of the first call first."""
         used, question = self.given.filling, self.plain_questions(self.layouts[0])[0]
         run = [used]
-        for filling in self._fillings[self._fillings.index(used) + 1 :]:
+        group = self._fillings if used in self._fillings else self._fillings_with_more
+        for filling in group[group.index(used) + 1 :]:
             self.given.filling = filling
             reply = self._call(self.layouts[0], question, self.case(self.layouts[0], question), None)
             if reply.error is None and all(np.isfinite(array).all() for array in reply.others):
@@ -165,7 +184,9 @@ class ModuleSubject:
 
     def attention_inside(self):
         """Modules inside that seem to be attention, where this is more than that."""
-        return [f"`.{path}`" for path in self.adapter.inside() if INSIDE.search(path.rpartition(".")[2])][:2]
+        inside = self.adapter.inside()
+        owners = {path.rpartition(".")[0] for path in inside}  # a layer with parameters alone is none
+        return [f"`.{path}`" for path in inside if INSIDE.search(path.rpartition(".")[2]) and path in owners][:2]
 
     # ---- layouts -----------------------------------------------------------------------------
 
@@ -193,7 +214,7 @@ class ModuleSubject:
                         continue
                     words = f"{axes}, {n_heads} head{'s' * (n_heads > 1)}" + f", {reading.name}" * bool(reading.name)
                     usual = plain and axes == self._first_axes(order) and n_heads in likely
-                    finding = (
+                    finding = reading.finding or (
                         "attention-over-batch"
                         if axes == order[1] and order[0] == "(batch, tokens, features)" and self._says_batch_first()
                         else ""
@@ -404,7 +425,7 @@ class ModuleSubject:
         if key not in self._designs:
             around = norms_and_residuals.of(self, positions.rotations(self))
             more = positions.of(self)
-            if key is not None:  # a table that it is given is for use
+            if key is not None and around["place"][1:]:  # a table that it is given is for use
                 around["place"] = around["place"][1:]
             self._designs[key] = around | {
                 "scale": around["scale"] + more["scale"],
@@ -441,9 +462,8 @@ class ModuleSubject:
             yield Untested(f"{', '.join(self.set_to_zero)} (set to 0)")
         if "dropout" in self.source.lower():
             yield Untested("dropout in training")
-        if layout.n_heads > 1 and "O" not in self.matrices_of(layout):
+        if layout.n_heads > 1 and asking.known.named and "O" not in self.matrices_of(layout):
             whole = "add" in layout.right or asking.right["add"].text != RIGHT["add"].text
-            whole |= "multihead" in re.sub("[^a-z]", "", self.name.lower())
             yield asking.finding("mha-no-output-projection", severity=None if whole else DESIGN)
 
     def fresh(self):

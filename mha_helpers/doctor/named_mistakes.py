@@ -9,8 +9,9 @@ from ..judge.time_limit import thread_time
 from ..wrong.forms import FORMS, TOGETHER
 from ..wrong.forms.masks import ALWAYS_CAUSAL, BUILT_IN
 from ..wrong.names import LEAK, WRONG
-from . import where_it_shows
+from . import positions, where_it_shows
 from .asking import CannotTell, Untested
+from .understood import FAILS_IN_MANY as LONG
 from .understood import Understood, failures, settled
 
 
@@ -51,6 +52,8 @@ class _Explaining:
         heard_in = {}
         for layout, first in answering[:MOST_LAYOUTS]:
             heard_in[layout.name] = self.asking.hear_all(layout, first)
+        # With one token nothing is weighed: where that is right, the parameters are read rightly.
+        answering = sorted(answering[:MOST_LAYOUTS], key=lambda one: not self._right_with_one(one[0], heard_in))
         finished = True
         for plan in PLANS:
             for layout, _ in answering[: plan.layouts]:
@@ -65,9 +68,24 @@ class _Explaining:
                         known = Understood(layout, chosen, plain, found[0])
                         yield from settled(self.asking, known)
                         yield from self._named(found, right, plain)
+                        yield from self._beside(chosen, plain)
                         yield from failures(self.asking, plain)
                         return known
         return (yield from self._unexplained(answering, heard_in, finished))
+
+    def _right_with_one(self, layout, heard_in):
+        one = next((heard for heard in heard_in[layout.name] if heard.question.trait == "one token"), None)
+        if one is None or one.output is None:
+            return False
+        return any(fits(one.output, compute(one.case, right=right)[0]) for right in self.asking.right_forms(layout))
+
+    def _beside(self, right, plain):
+        """What two sequences show beside what was found with one."""
+        for heard in plain:
+            known = not heard.question.is_cross or heard.output is None
+            if not known and not fits(heard.output, compute(heard.case, right=right)[0]):
+                yield self.asking.unnamed(f"With {heard.question.trait} it differs from attention in another way, too.")
+                return
 
     def _search(self, layout, plain, plan):
         """Search in one layout, for attention to all and, built in, to what came before."""
@@ -79,6 +97,10 @@ class _Explaining:
             (h for h in plain if not any(fits(h.output, compute(h.case, right=right)[0]) for right in base)), plain[0]
         )
         confirm = [(heard.case, heard.output) for heard in plain if heard is not failing]
+        # What two sequences show may be a mistake of its own: where nothing explains it all, one may explain the rest.
+        own = [(h.case, h.output) for h in plain if h is not failing and not h.question.is_cross]
+        apart = plan.first and len(own) < len(confirm) and not failing.question.is_cross
+        confirmations = [confirm, own] if apart else [confirm]
         one = next((heard for heard in plain if heard.question.trait == "one token"), None)
         for right in base:
             forms = FORMS if right["hide"] is ALWAYS_CAUSAL else FORMS + BUILT_IN
@@ -96,11 +118,14 @@ class _Explaining:
                 if start and plan.first and all(fits(h.output, compute(h.case, right=chosen)[0]) for h in plain):
                     together.append(start)
                     continue
-                found, complete = explanations(
-                    failing.case, failing.output, rest, right=chosen, confirm=confirm,
-                    deadline=self.asking.search_until, plan=plan.sizes,
-                )  # fmt: skip
-                whole &= complete
+                for answers in confirmations:
+                    found, complete = explanations(
+                        failing.case, failing.output, rest, right=chosen, confirm=answers,
+                        deadline=self.asking.search_until, plan=plan.sizes,
+                    )  # fmt: skip
+                    whole &= complete
+                    if found:
+                        break
                 together += [(*start, *combination) for combination in found]
             least = min(map(len, together), default=0)
             yield right, [one for one in together if len(one) == least], whole
@@ -164,6 +189,11 @@ class _Explaining:
             return known
         known = Understood(layout, RIGHT, plain, named=False)
         trust = asking.subject.trusts(layout, plain) and not asking.subject.attention_inside()
+        if all(heard.question.trait in LONG for heard in wrong) and positions.says_window(asking.subject):
+            yield CannotTell(
+                "With many tokens it differs from attention, and it speaks of a window, by design perhaps."
+            )
+            return known
         seen = where_it_shows.of(asking, known, bases[0])
         # Where further parameters do something unknown, it may be by design that not every token is heard.
         unknown = () if trust else asking.subject.unplaced

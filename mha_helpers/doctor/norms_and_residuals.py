@@ -13,13 +13,14 @@ NORMALISES = re.compile(r"rms_?norm|normalize|l2_?norm|qk_?norm|cosine", re.I)
 
 @dataclass(frozen=True)
 class Norm:
-    """A layer norm, or an RMS norm, with the numbers that it has learnt."""
+    """A layer norm or an RMS norm with the numbers that it has learnt; `function` is its module, if it runs alone."""
 
     path: str
     weight: object
     bias: object
     epsilon: float
     is_rms: bool
+    function: object = None
 
     @property
     def width(self):
@@ -28,6 +29,8 @@ class Norm:
     def __call__(self, X):
         if X.shape[-1] != self.width:
             raise DoesNotFitError
+        if self.function is not None:  # whatever its weight is added to, and its epsilon
+            return self.function(X)
         centred = X if self.is_rms else X - X.mean(-1, keepdims=True)
         spread = np.sqrt((centred**2).mean(-1, keepdims=True) + self.epsilon)
         return centred / spread * self.weight + self.bias
@@ -50,7 +53,8 @@ def norms_of(subject):
         bias = biases[0].value.astype(float) if biases else 0.0
         # Where the owner doesn't say its epsilon, a type's own is as small as not to matter.
         epsilon = next((n for name, n in numbers.items() if name.startswith(path) and "eps" in name), 1e-5)
-        norms.append(Norm(path, weight, bias, epsilon, "RMS" in weights[0].owner))
+        function = subject.adapter.norm(path) if hasattr(subject.adapter, "norm") else None
+        norms.append(Norm(path, weight, bias, epsilon, "RMS" in weights[0].owner, function))
     return norms
 
 

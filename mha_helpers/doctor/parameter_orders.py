@@ -32,6 +32,8 @@ class ParameterOrder:
     n_heads, n_kv_heads : int
     make : callable
         From {path: value} to {"Q": matrix, ..., "b_Q": bias, ...}, head i's columns side by side.
+    finding : str
+        What is found where this reading is the right one.
     """
 
     name: str
@@ -39,6 +41,7 @@ class ParameterOrder:
     n_heads: int
     n_kv_heads: int
     make: object
+    finding: str = ""
 
 
 def parameter_orders(units, values, n_heads, d_model):
@@ -84,7 +87,15 @@ def _of_assignment(roles, named, values, n_heads, d_model, seconds):
                         and not strided
                         and axes in (None, AXES, ("head", "part", "feature"), FEWER_KEY_HEADS, SHARED)
                     )
-                    yield ParameterOrder("; ".join(words), plain, n_heads, kv_heads, make)
+                    finding = _finding(roles, values, n_heads, d_model)
+                    yield ParameterOrder("; ".join(words), plain, n_heads, kv_heads, make, finding)
+
+
+def _finding(roles, values, n_heads, d_model):
+    if set(roles) == {"O"}:
+        return "mha-no-projections"
+    widths = {values[unit.paths[0]].shape for role, unit in roles.items() if role != "O" and len(unit.paths) == 1}
+    return "mha-split-input" if n_heads > 1 and widths == {(d_model // n_heads,) * 2} else ""
 
 
 def _ways_to_cut(roles):
@@ -118,12 +129,20 @@ def _maker(roles, n_heads, d_model, turn, turn_out, axes, order, strided, second
                 continue
             if strided:
                 matrix, bias = _unstrided(matrix, bias, role, n_heads)
+            if role != "O" and n_heads > 1 and matrix.shape == (d_model // n_heads,) * 2:  # every head's, on its slice
+                matrix, bias = np.kron(np.eye(n_heads, dtype=matrix.dtype), matrix), _tiled(bias, n_heads)
             _follow(matrices, role, matrix, bias)
+        if set(roles) == {"O"}:  # the vectors themselves are queries, keys and values
+            matrices |= dict.fromkeys("QKV", np.eye(d_model, dtype=matrices["O"].dtype))
         for role, (matrix, bias) in further:
             _follow(matrices, role, matrix, bias)
         return matrices
 
     return make
+
+
+def _tiled(bias, n):
+    return None if bias is None else np.tile(bias, n)
 
 
 def _follow(matrices, role, matrix, bias):

@@ -8,11 +8,11 @@ import numpy as np
 
 ROLE_PATTERNS = (
     ("QKV", r"qkv|kqv|qvk|vqk|vkq|kvq|querykeyvalue|cattn|inproj|wpack|attnin|qkvproj"),
-    ("KV", r"^(to|w|proj|c|x|fc|linear|lin)?(kv|vk|keyvalue)(proj|linear|lin|layer)?s?$"),
+    ("KV", r"^(to|w|proj|c|x|fc|linear|lin|cast)?(kv|vk|keys?values?)(proj|linear|lin|layer)?s?$"),
     ("QK", r"^(to|w|proj)?(qk)(proj|linear)?$"),
 )
 BEFORE = (
-    r"(to|w|fc|proj|projection|linear|lin|in|weight|weights|kernel|matrix|dense|"
+    r"(to|w|fc|cast|proj|projection|linear|lin|in|weight|weights|kernel|matrix|dense|"
     r"conv|c|m|u|t|p|mat|input|self|attn|att)*"
 )
 AFTER = (
@@ -25,7 +25,7 @@ SINGLE = {
     "V": "(v|value|values)",
 }
 OUTPUT = re.compile(
-    r"^(w|to|c|fc|lin|linear|p|proj|weight|dense|attn|att|final|last|multi|mha|head|heads|b)*"
+    r"^(w|to|c|fc|cast|lin|linear|p|proj|weight|dense|attn|att|final|last|multi|mha|head|heads|b)*"
     r"(o|out|output|outputs|proj|projection|unify|unifyheads|dense|fc|final|concat|merge|mix|last|linear|combine|o1|headout|outmap|ff|cproj)"
     r"(proj|projection|linear|lin|layer|weight|weights|dense|kernel|w|map|heads|transform|fc|mat|matrix|param|einsum|net)*$"
 )

@@ -19,8 +19,8 @@ def ask(asking):
         if known is not None:
             return (yield from settled(asking, known))
         answering = answering or [(filling, *one) for one in mine]
-    if answering:
-        subject.given.filling = answering[0][0]
+    if answering or (len(fillings) > 1 and not errors):
+        subject.given.filling = answering[0][0] if answering else fillings[0]
         answering = [one[1:] for one in answering]
         if len(fillings) > 1:
             known = _right_in(asking, subject.layouts, answering := [], errors)
@@ -41,21 +41,19 @@ def _right_in(asking, layouts, answering, errors):
     """The first layout in which the plain calls are right; the others are added to those that answer or stop."""
     subject = asking.subject
     for layout in layouts:
-        if not layout.usual and thread_time() > asking.read_until:
+        if subject.kind == "module" and not layout.usual and thread_time() > asking.read_until:
             break
         heard = asking.hear(layout, subject.plain_questions(layout)[0])
         if heard.output is None:
             errors.append((layout, heard.reply))
             continue
         answering.append((layout, heard))
+        if layout.loops and any(other.usual and not other.loops for other, _ in answering):
+            continue  # right for one sequence, and silently wrong for a batch
         for right in asking.right_for(heard, layout):
-            if layout.loops and any(other.usual and not other.loops for other, _ in answering):
-                break  # right for one sequence, and silently wrong for a batch
             plain = asking.hear_all(layout, heard)
             if _all_right(plain, right):
                 return Understood(layout, right, plain)
-            answering[-1] = (layout, heard)
-            break
     return None
 
 

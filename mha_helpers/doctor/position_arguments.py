@@ -63,18 +63,20 @@ def tables(given, widths):
         return [None]
     complex_alone = given.has("freqs_cis") and not any(given.has(role) for role in TABLES[:3])
     shapes = [shape for shape in SHAPES if not (complex_alone and shape[0])]
-    return [Table(width, *shape) for width, shape in itertools.product(widths, shapes) if width % 2 == 0]
+    wanted = any(given.must_give(role) for role in TABLES)  # else it may do without
+    found = [Table(width, *shape) for width, shape in itertools.product(widths, shapes) if width % 2 == 0]
+    return found if wanted else [None, *found]
 
 
-def values(given, table, n_tokens, batch, start=0):
+def values(given, filling, n_tokens, batch, start=0):
     """What the arguments about positions are given, by name."""
-    found = {}
+    found, table = {}, filling.table
     if table is not None:
         angles = table.angles(n_tokens, batch, start)
         tables = {"cos": np.cos(angles), "sin": np.sin(angles), "freqs_cis": np.exp(1j * angles)}
         tables["cos_sin"] = (tables["cos"], tables["sin"])
         found = {given.name_of[role]: tables[role] for role in TABLES if given.has(role)}
-    if given.has("position_ids") and (given.must_give("position_ids") or start):
+    if given.has("position_ids") and (given.must_give("position_ids") or filling.positions or start):
         found[given.name_of["position_ids"]] = np.tile(np.arange(start, start + n_tokens), (batch, 1))
     if given.has("start_pos") and (given.must_give("start_pos") or table is not None):
         found[given.name_of["start_pos"]] = start

@@ -70,6 +70,7 @@ def _alibi(distance, text):
 
 
 SCALES = re.compile(r"\bscale\s*=\s*(0?\.\d+)\b")  # a number in the source
+SHARE = re.compile(r"partial_rotary_factor$|rot\w*_(percent\w*|pct)$|rope_percent\w*$", re.I)
 WINDOWS = re.compile(r"window|local|band|slid", re.I)
 
 
@@ -105,10 +106,20 @@ def _part(rotate, width):
     return run
 
 
+def rotated_parts(numbers):
+    """What attributes say of how many of a head's features are rotated, where not all are."""
+    said = {
+        name: n for name, n in numbers.items() if re.search(r"rot\w*(dims?|size)$|(^|\.)d_rope$", name, re.I) and n >= 2
+    }
+    shares = [n for name, n in numbers.items() if SHARE.search(name) and 0 < n < 1]
+    widths = [n for name, n in numbers.items() if re.search(r"head_?(dim|size)$", name, re.I)]
+    return list(dict.fromkeys([*map(int, said.values()), *(int(width * n) for width in widths for n in shares)]))
+
+
 def rotations(subject):
     """Forms of the step `place`: queries and keys turned by rotary positions, wholly or in part."""
     numbers, table = subject.adapter.numbers(), subject.given.filling.table
-    parts = [int(n) for name, n in numbers.items() if re.search(r"rot\w*(dims?|size)$|^d_rope$", name, re.I) and n >= 2]
+    parts = rotated_parts(numbers)
     widths = [table.d_head] if table is not None else [*dict.fromkeys([*parts, 10**6])]
     forms = []
     for (rotate, words), width, base in itertools.product(
@@ -119,12 +130,21 @@ def rotations(subject):
     return forms
 
 
+def says_window(subject):
+    """Whether a module's source or attributes speak of a window of tokens."""
+    if subject.kind != "module":
+        return False
+    return bool(WINDOWS.search(subject.source) or any(map(WINDOWS.search, subject.adapter.numbers())))
+
+
 def of(subject):
     """Return what else may count as right: forms of the steps `hide` and `scale`."""
     numbers = subject.adapter.numbers()
     hide, scale = [], []
-    if WINDOWS.search(subject.source) or any(WINDOWS.search(name) for name in numbers):
-        hide = [_window(back, ahead) for back in range(1, 9) for ahead in (0, back)]
+    if says_window(subject):
+        said = [n + less for n in numbers.values() if n == int(n) and 8 < n <= 64 for less in (-1, 0)]
+        backs = dict.fromkeys([*range(1, 9), *map(int, said)])
+        hide = [_window(back, ahead) for back in backs for ahead in (0, back)]
     for distance in (lambda q, k: -np.abs(q - k), lambda q, k: k - q):
         scale.append(_alibi(distance, "/ √d_head − slope × distance (ALiBi)"))
     for number in SCALES.findall(subject.source):

@@ -7,11 +7,12 @@ import re
 NAMES = {
     "X": "x xs input inputs inputsq hiddenstates hidden embeddings embedding embeds tokens src tgt emb feats features "
     "seq sequence sequences inputtensor data h inp tokenvectors xq querystates residual",
-    "queries": "q qs query queries qx queryinput",
+    "queries": "q qs query queries qx queryinput querysequences queryseq",
     "keys": "k ks key keys kx keyinput",
     "values": "v vs value values vx valueinput val",
     "context": "context memory encoderhiddenstates encoderoutput encoderoutputs encoderout enc encout kv "
-    "keyvaluestates cond y xkv source inputskv contextx ctx crosskv kvinput xcontext mem encoded",
+    "keyvaluestates cond y xkv source inputskv contextx ctx crosskv kvinput xcontext mem encoded "
+    "keyvaluesequences kvsequences",
     "W_Q": "wq qw wquery wqueries queryweight queryweights qweight qweights weightq weightsq qproj queryproj qkernel "
     "queryweightmatrix projq qmat matq aq wqs",
     "W_K": "wk kw wkey wkeys keyweight keyweights kweight kweights weightk weightsk kproj keyproj kkernel projk "
@@ -39,7 +40,7 @@ NAMES = {
     "cos": "cos freqscos rotarycos ropecos coscached",
     "sin": "sin freqssin rotarysin ropesin sincached",
     "cos_sin": "positionembeddings cossin rotaryposemb rotaryemb ropeemb rope rotary rotaryembeddings",
-    "freqs_cis": "freqscis freqscomplex freqs",
+    "freqs_cis": "freqscis freqscomplex freqs ropefreqs rotaryfreqs",
     "position_ids": "positionids positions inputpos posids inputpositions cacheposition",
     "start_pos": "startpos startposition startindex cachepos",
     "window": "windowsize window",
@@ -50,6 +51,7 @@ NAMES = {
     "d_model": "dmodel embeddim nembd hiddensize",
     "scale": "scale scaling scalefactor",
 }
+MASKS = ("mask", "padding", "lengths", "bias")
 ROLE_OF = {name.replace("_", ""): role for role, names in NAMES.items() for name in names.split()}
 # The usual orders of the arguments that must be given.
 ORDERS = (
@@ -115,7 +117,7 @@ def read(function, given=None, inputs=(), *, is_module=False):
     Returns
     -------
     dict of str to str
-        The role of each argument, or "" where it has none and a default.
+        The role of each argument, or "" where it has none: then it has a default, or may be given None.
 
     Raises
     ------
@@ -130,6 +132,8 @@ def read(function, given=None, inputs=(), *, is_module=False):
     for parameter in parameters:
         plain = re.sub("[^a-z0-9]", "", parameter.name.lower())
         roles[parameter.name] = (given or {}).get(parameter.name, ROLE_OF.get(plain, "") or _by_part(plain))
+        if roles[parameter.name] in MASKS and re.search(r"\bstr\b", str(parameter.annotation)):
+            roles[parameter.name] = ""  # the name of a mask
     exact = {role for name, role in roles.items() if re.sub("[^a-z0-9]", "", name.lower()) in ROLE_OF}
     for name, role in roles.items():  # a part of a name says less than a whole one
         if role in ("mask", "padding") and role in exact | {"padding"} and _by_part_only(name) and "mask" in exact:
@@ -140,14 +144,19 @@ def read(function, given=None, inputs=(), *, is_module=False):
     if not given and (unknown or ("X" not in roles.values() and "queries" not in roles.values())):
         _by_position(roles, required, is_module)
         unknown = [name for name in required if not roles[name]]
-    if unknown:
-        listed = ", ".join(f"`{name}`" for name in unknown)
-        raise CannotBeExaminedError(
-            f"it is not known what its argument{'s' * (len(unknown) > 1)} {listed} should be given. Either say what "
-            f"{'each' if len(unknown) > 1 else 'it'} is, examine(..., names={{{unknown[0]!r}: ...}}), with one of: "
-            f"{', '.join(NAMES)}; or give what a call needs, examine(..., inputs={{{unknown[0]!r}: ...}})"
-        )
+    if unknown and not (is_module and {"X", "queries"} & set(roles.values())):  # a module may do with None
+        raise CannotBeExaminedError(not_known(unknown))
     return roles
+
+
+def not_known(names):
+    """Say that it is not known what to give arguments, and what to do."""
+    listed = ", ".join(f"`{name}`" for name in names)
+    return (
+        f"it is not known what its argument{'s' * (len(names) > 1)} {listed} should be given. Either say what "
+        f"{'each' if len(names) > 1 else 'it'} is, examine(..., names={{{names[0]!r}: ...}}), with one of: "
+        f"{', '.join(NAMES)}; or give what a call needs, examine(..., inputs={{{names[0]!r}: ...}})"
+    )
 
 
 def _by_part_only(name):
@@ -158,7 +167,7 @@ def _by_part(plain):
     """What a part of a name says, where the whole name says nothing."""
     if "mask" in plain and not plain.startswith(("use", "is", "return", "apply", "no")):
         return "padding" if "pad" in plain or "key" in plain else "mask"
-    if "length" in plain and plain.endswith(("lengths", "lens")):
+    if "length" in plain and plain.endswith(("lengths", "lens")) and not plain.startswith("q"):
         return "lengths"
     return ""
 
@@ -196,7 +205,9 @@ def _by_position(roles, required, is_module):
     if is_module:
         if len(required) == 1:
             roles[required[0]] = "X"
-        elif len(required) == 3 and not any(roles[name] in ("mask", "context", "X") for name in required):
+        elif len(required) == 3 and not any(
+            roles[name] in ("mask", "padding", "lengths", "bias", "context", "X") for name in required
+        ):
             roles.update(zip(required, ("queries", "keys", "values"), strict=True))
         elif unknown and required[0] == unknown[0]:
             roles[unknown[0]] = "X"

@@ -46,10 +46,13 @@ class Filling:
         How a mask that hides nothing is given.
     table : Table, optional
         The form of the rotary table.
+    positions : bool
+        Whether the numbers of the positions are given, where they need not be.
     """
 
     mask: tuple | None = None
     table: object = None
+    positions: bool = False
 
 
 class Arguments:
@@ -70,6 +73,7 @@ class Arguments:
         self.seen = {}  # by argument's name: every value that it was given
         self.parameters = parameters_of(function) or ()
         self.required = [p.name for p in self.parameters if p.default is p.empty]
+        self.unknown = [name for name in self.required if not roles.get(name) and name not in self.inputs]
         self.name_of = {}
         for name, role in roles.items():
             if role:
@@ -86,20 +90,21 @@ class Arguments:
     def is_cross(self):
         return self.has("context") or self.has("keys")
 
-    def blanks(self, meanings_of):
-        """Ways to give a mask that hides nothing, where one must be given."""
+    def blanks(self, meanings_of, optional):
+        """Ways to give a mask that hides nothing, where one must be given, or where it need not."""
         for role in ("mask", "padding", "lengths", "bias"):
-            if self.must_give(role):
+            if self.has(role) and self.must_give(role) != optional:
                 for how in mask_formats.formats(role, meanings_of(role) + mask_formats.AGREED_IN_NUMBERS):
                     yield self.name_of[role], how
 
-    def fillings(self, meanings_of, head_widths=()):
-        """Ways to fill what must be given: rotary tables and masks, each alone and both together."""
+    def fillings(self, meanings_of, head_widths=(), optional=False):
+        """Ways to fill what must be given: rotary tables and masks, each alone and both together; or optional masks."""
         tables = position_arguments.tables(self, head_widths)
-        masks = [None, *self.blanks(meanings_of)]
+        masks = [*[None] * (not optional), *self.blanks(meanings_of, optional)]
         if len(tables) > 1:  # of all pairs, those with the masks that such code takes
             masks = [mask for mask in masks if mask is None or mask[1].shape in FEW_SHAPES]
-        return [Filling(mask, table) for mask in masks for table in tables]
+        positions = (False, True) if self.has("position_ids") and not self.must_give("position_ids") else (False,)
+        return [Filling(mask, table, given) for mask in masks for given in positions for table in tables]
 
     def settings(self, case, *, own_sizes=False, start=0):
         """Numbers and switches, by name; those of sizes that it has itself are left out if `own_sizes`."""
@@ -116,12 +121,13 @@ class Arguments:
                 self.has(role) and (role in always or (role == "dropout" and self._has_a_number(role)))
             ):
                 settings[self.name_of[role]] = value
+        settings |= dict.fromkeys(self.unknown)
         if self.must_give("scale"):
             settings[self.name_of["scale"]] = (case.d_model // case.n_heads) ** -0.5
         first = case.X if case.X is not None else case.heads[0][:, 0]
         batch, n_tokens = len(first), first.shape[1]
         further = {name: value(batch, n_tokens) if callable(value) else value for name, value in self.inputs.items()}
-        return settings | position_arguments.values(self, self.filling.table, n_tokens, batch, start) | further
+        return settings | position_arguments.values(self, self.filling, n_tokens, batch, start) | further
 
     def note(self, arguments):
         """Remember what a call is given."""

@@ -166,6 +166,64 @@ def test_an_argument_that_was_never_varied_is_listed():
     assert any("fast" in text for text in doctor.examine(WithSwitch()).untested)
 
 
+class HandMade(nn.Module):
+    """What is projected, and how, is the argument."""
+
+    def __init__(self, width=0):
+        super().__init__()
+        self.heads, self.output = 4, nn.Linear(64, 64)
+        if width:
+            self.queries, self.keys, self.values = (nn.Linear(width, width, bias=False) for _ in range(3))
+
+    def forward(self, values, keys, queries):
+        q, k, v = (one.unflatten(-1, (self.heads, -1)) for one in (queries, keys, values))
+        if hasattr(self, "queries"):
+            q, k, v = self.queries(q), self.keys(k), self.values(v)
+        q, k, v = (one.transpose(1, 2) for one in (q, k, v))
+        return self.output(F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2))
+
+
+@pytest.mark.parametrize(("width", "name"), [(0, "mha-no-projections"), (16, "mha-split-input")])
+def test_what_is_cut_before_it_is_projected_or_not_projected_is_named(width, name):
+    assert doctor.examine(HandMade(width)).names == [name]
+
+
+def test_what_need_not_be_known_is_given_none_and_listed():
+    class WithMore(MaskHoldsCausality):
+        def forward(self, x, relations):
+            return super().forward(x if relations is None else x + relations)
+
+    report = doctor.examine(WithMore())
+    assert report.healthy, report
+    assert any("relations" in text for text in report.untested)
+
+
+def test_a_table_that_need_not_be_given_is_not_made_up():
+    class WithTable(MaskHoldsCausality):
+        def forward(self, x, rotary_emb=None):
+            return super().forward(x if rotary_emb is None else x * rotary_emb[0].new_tensor(float("nan")))
+
+    assert doctor.examine(WithTable()).healthy
+
+
+def test_another_mistake_between_two_sequences_does_not_hide_the_first():
+    class CutOtherwise(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.num_heads, self.qkv, self.proj = 4, nn.Linear(64, 192, bias=False), nn.Linear(64, 64)
+
+        def forward(self, x, context=None):
+            if context is None:
+                q, k, v = self.qkv(x).unflatten(-1, (4, 48)).transpose(1, 2).chunk(3, -1)
+            else:  # the same matrix, cut otherwise
+                k, v = F.linear(context, self.qkv.weight[64:]).unflatten(-1, (4, 32)).transpose(1, 2).chunk(2, -1)
+                q = F.linear(x, self.qkv.weight[:64]).unflatten(-1, (4, 16)).transpose(1, 2)
+            return self.proj(F.scaled_dot_product_attention(q, k, v).reshape(x.shape))
+
+    report = doctor.examine(CutOtherwise())
+    assert report.names == ["mha-combine-without-transpose", None], report
+
+
 def test_what_it_does_not_know_can_be_given():
     class Windowed(MaskHoldsCausality):
         def forward(self, x, reach, kinds):

@@ -32,7 +32,7 @@ def adapter_for(thing):
     if "torch" in origins:
         from .pytorch import TorchModule
 
-        return TorchModule(thing)
+        return TorchModule(getattr(thing, "_orig_mod", thing))  # the module inside of torch.compile's
     if "keras" in origins:
         from .keras_layers import KerasLayer
 

@@ -132,6 +132,22 @@ class TorchModule:
                     }
         return found
 
+    def norm(self, path):
+        """Return a norm inside as a function of ndarrays, or None where it doesn't run by itself."""
+        import torch
+
+        module = self.module.get_submodule(path)
+
+        def run(X):
+            with torch.no_grad():
+                return module(torch.from_numpy(np.array(X, np.float32))).double().numpy()
+
+        width = sum(value.shape[-1] for value in itertools.islice(module.parameters(), 1))
+        try:
+            return run if run(np.ones((1, 2, width))).shape == (1, 2, width) else None
+        except Exception:  # a module that is called otherwise
+            return None
+
     def flags(self):
         """True and False among its attributes."""
         return {name: value for name, value in vars(self.module).items() if isinstance(value, bool)}
