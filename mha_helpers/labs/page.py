@@ -146,7 +146,7 @@ def on_page(lab, runs):
     picture = lab.draw(lab.state, lab.function)
     content = '<div class="widget-html-content">{}</div>'
     own = f"Here it shows the course's own function. {runs} to run it on yours."
-    whose = own if lab.exercise else f"{runs} to change what is behind it."
+    whose = own if lab.exercise else f"{runs} to read what it shows."
     widest = max(float(width) for width in re.findall(r'<svg [^>]*?width="([\d.]+)"', picture.svg))
     # What cannot be broken in two scrolls within its card on a phone, and the keyboard reaches it.
     region = f' tabindex="0" role="region" aria-label="Picture: {html.escape(lab.title)}"'

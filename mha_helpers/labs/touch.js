@@ -293,6 +293,9 @@ function attach(card, answerer) {
     pull(event);
     over.setPointerCapture(event.pointerId);
   });
+  over.addEventListener("touchstart", event => { // or the browser's own slider would follow the finger, too, and jump
+    if (event.target.type === "range") event.preventDefault();
+  }, { passive: false });
   over.addEventListener("pointerdown", event => {
     const { target } = event, isHandle = target.type === "range";
     if (event.button || !(isHandle || target.dataset.sweep)) return;

@@ -26,7 +26,8 @@ class Result:
     speaker: str
     attends: bool
     text: str  # after the prompt
-    known: tuple  # of each word in it: whether it stands in the plays
+    shown: list  # the lines of it that there is room for
+    known: tuple  # of each word in these: whether it stands in the plays
 
 
 @functools.cache
@@ -46,12 +47,12 @@ def compute(state, function=None):
     """From the switch and the speaker to a text."""
     speaker, attends = state["speaker"], state["attention"]
     text = written(speaker, attends)
-    return Result(speaker, attends, text, tuple(word.lower() in vocabulary() for word in words(text)))
-
-
-def words(text):
-    """Return the words of a text, without its last, which may not be finished."""
-    return WORD.findall(text)[:-1]
+    every = [line for line in lines(text.strip()) if line]
+    shown = every[:MOST_LINES]
+    words = WORD.findall("\n".join(shown))
+    if shown == every:
+        words = words[:-1]  # the last may not be finished
+    return Result(speaker, attends, text, shown, tuple(word.lower() in vocabulary() for word in words))
 
 
 def sentence(result):
@@ -117,13 +118,14 @@ def _page(result):
     yield svg.box(12.5, 0.5, WIDTHS[1] - 14, 232, fill=style.PANEL, stroke=style.GRID)
     prompt, y = PROMPTS[result.speaker].rstrip("\n"), 22
     yield svg.text(24, y, prompt, size=14, colour=style.QUIET)
-    shown = [line for line in lines(result.text.strip()) if line][:MOST_LINES]
-    for line in shown:
+    n_words = 0
+    for line in result.shown:
         y += LINE
         written = ""
         for piece in re.finditer(r" *[^ ]+", line):
-            is_last = line is shown[-1] and piece.end() == len(line)  # it may not be finished
-            is_word = is_last or all(word.lower() in vocabulary() for word in WORD.findall(piece[0]))
+            here = len(WORD.findall(piece[0]))
+            is_word = all(result.known[n_words : n_words + here])
+            n_words += here
             mistake = f' fill="{style.ALARM}" text-decoration="underline"'
             word = html.escape(piece[0].lstrip())
             written += " " * (len(piece[0]) - len(piece[0].lstrip())) + (

@@ -41,7 +41,7 @@ def test_each_notebook_can_be_read_run_and_shown(text):
 
 
 def test_it_says_how_long_the_course_takes(text):
-    times = re.findall(r"(\d+) minutes, until (\d+):(\d\d)", text)
+    times = re.findall(r"(\d+) minutes, (\d+):(\d\d) h in all", text)
     sums = [sum(int(minutes) for minutes, _, _ in times[: i + 1]) for i in range(len(times))]
     assert len(times) == 9
     assert [60 * int(hours) + int(minutes) for _, hours, minutes in times] == sums
@@ -139,3 +139,21 @@ def test_it_fits_and_everybody_can_use_it(page):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     found = Axe().run(page)
     assert found.response["violations"] == [], found.generate_report()
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize("page", [CALM | PHONE], indirect=True)
+def test_a_finger_moves_what_it_drags_and_a_tap_moves_nothing(page):
+    handle = page.locator('.hero [data-mark="river: water"]')
+    handle.scroll_into_view_if_needed()
+    place = handle.bounding_box()
+    x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    height = "Number(document.querySelector('.hero [data-mark=\"river: money\"]').value)"
+    page.touchscreen.tap(x, y)
+    assert page.evaluate(f"[{VALUE}, {height}]") == [3, 0]
+    client = page.context.new_cdp_session(page)
+    for kind, points in (("touchStart", [x]), ("touchMove", [x - 30]), ("touchMove", [x - 60]), ("touchEnd", [])):
+        client.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": at, "y": y} for at in points]})
+    page.wait_for_function(f"{VALUE} < 2.3")
+    assert page.evaluate(height) == 0
