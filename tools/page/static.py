@@ -78,7 +78,12 @@ def open_site(browser, site, **options):
                 route.abort()
 
         context.route("**/*", here_alone)
-        seen.page.on("console", lambda said: said.type == "error" and seen.console_errors.append(said.text))
+
+        def note_message(message):
+            if message.type == "error":
+                seen.console_errors.append(f"{message.text} ({message.location['url']})")
+
+        seen.page.on("console", note_message)
         seen.page.on("pageerror", lambda error: seen.page_errors.append(error.stack or error.message))
         yield seen
 
