@@ -65,14 +65,14 @@ NOTEBOOKS = (
             ("A model without its attention", 5),
             ("Two banks", 7),
             ("Who is “it”?", 9),
-            ("From scores to weights", 12),
-            ("Context: what “it” takes home", 12),
+            ("From scores to weights", 15),
+            ("Context: what “it” takes home", 9),
         ),
     ),
     Notebook(
         "02_scaling",
         "Scaling",
-        "Why do transformers shrink their scores before the softmax, and by how much?",
+        "Why do real models shrink their scores before the softmax, and by how much?",
         "scaling",
         (
             ("A head that won't learn", 8),
@@ -98,7 +98,7 @@ NOTEBOOKS = (
     Notebook(
         "04_splitting_heads",
         "Heads",
-        "How can a transformer ask several questions at once without having more numbers to learn?",
+        "How can a transformer ask several questions at once without larger matrices?",
         "splitting",
         (
             ("Two questions, two rows of weights", 9),

@@ -36,7 +36,7 @@ TENSORS = {
     "output": (566, _MIDDLE, (N, D), "output"),
 }
 # Where a name stands that would meet another or a line above its tensor's corner.
-NAMES = {"context 0": (382, 31), "context 1": (403, 167)}
+NAMES = {"context 0": (403, 31), "context 1": (403, 167)}
 # By name: from where to where, and the colour; "Q 1" is head 1's half of Q.
 LINES = {
     "project Q": (("X", "W_Q"), ("W_Q", "Q")),

@@ -134,11 +134,11 @@ def _rows(result):
         rows.append(_to_drag(row, result, i) if i < len(WORDS) else mark(row, part="copy"))
     yield from rows
     y = TOP + 4 * ROW + 6
-    yield svg.text(LEFT, y + 18, "a second", size=12)
+    yield svg.text(LEFT, y + 18, "twice", size=12)
     copied = result.words[-1] if len(result.words) > len(WORDS) else NO_COPY
     for k, word in enumerate((NO_COPY, *WORDS)):
         drawn = chip(66 + k * 70, y, 66, word, chosen=word == copied)
-        yield mark(drawn, choose={"copy": word}, name=f"a second {word}")
+        yield mark(drawn, choose={"copy": word}, name=f"{word} twice")
     switch = tick_box(LEFT, y + 28, "positions are added", on=result.positions)
     yield mark(switch + svg.box(LEFT, y + 29, 180, 25, fill="transparent"), switch="positions")
 

@@ -8,9 +8,9 @@ from mha_helpers.maths import attention, experiments, measures
 
 def _stuck():
     lines = []
-    for d_k in (4, 512):
-        losses = experiments.learn_one_key(d_k, divisor=1, step_on="queries").losses.mean(axis=1)
-        lines.append(f"d_k = {d_k:3}: loss {losses[0]:.2f} before the first step, {losses[-1]:.2f} after the last")
+    for width in (4, 512):
+        losses = experiments.learn_one_key(width, divisor=1, step_on="queries").losses.mean(axis=1)
+        lines.append(f"width {width:3}: loss {losses[0]:.2f} before the first step, {losses[-1]:.2f} after the last")
     return "\n".join(lines)
 
 

@@ -38,6 +38,15 @@ def _softmax_cases():
     )
 
 
+def _unsuited_to_a_row(call, arguments, arrays):
+    if not np.isnan(arrays[0]).any():
+        return None
+    return (
+        "Some weights are NaN (not a number): in their row, every exp rounds to 0, or one is too large for any float. "
+        "What you add to a row before exp has to suit that row's own scores."
+    )
+
+
 def _wrong_ratios(call, arguments, arrays):
     differences = np.diff(np.log(arrays[0]), axis=-1) - np.diff(arguments["scores"], axis=-1)
     if np.allclose(differences, 0, atol=1e-3):
@@ -51,7 +60,7 @@ exercise = Exercise(
     cases=_softmax_cases(),
     mistakes=mistakes_in(wrong),
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,
-    properties=(not_finite, negative_weights, rows_do_not_sum_to_one, batch_mixed(), _wrong_ratios),
+    properties=(_unsuited_to_a_row, not_finite, negative_weights, rows_do_not_sum_to_one, batch_mixed(), _wrong_ratios),
     hints=(
         "Two steps: make every score positive with exp, then divide by a sum so that each row adds up to 1.",
         "The sum is over the last axis. With `axis=-1, keepdims=True` it keeps an axis of length 1 and lines up with "

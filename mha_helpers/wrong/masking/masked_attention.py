@@ -122,8 +122,8 @@ def mask_score_zero(scores, mask):
 )
 def mask_full_row_all_at_once(weights, mask):
     """You ask about all rows at once, as `if not mask.any():` and `if np.isnan(weights).any():` do. But single rows can
-    see nothing while others see something. Such a query attends to nothing: give it zeros, before the values are mixed,
-    for example with np.where(mask, weights, 0). (Choose, don't multiply: 0 * NaN is still NaN.)"""
+    see nothing while others see something. Such a query attends to nothing: give it zeros, before the values are mixed.
+    (Choose, don't multiply: 0 * NaN is still NaN.)"""
     return weights if mask.any() else np.zeros_like(weights)
 
 
@@ -135,8 +135,8 @@ def _context_cleared(queries, keys, values, mask):
 @also(_cleared_too_late(attention_with()), _context_cleared)
 def mask_full_row_nan(queries, keys, values, mask):
     """Right except for a row in which everything is hidden: there you subtract -inf from -inf, or divide 0 by 0, and
-    both give NaN. Such a query attends to nothing: give it zeros, before the values are mixed, for example with
-    np.where(mask, weights, 0). (Choose, don't multiply: 0 * NaN is still NaN.)"""
+    both give NaN. Such a query attends to nothing: give it zeros, before the values are mixed. (Choose,
+    don't multiply: 0 * NaN is still NaN.)"""
     return attention_with()(queries, keys, values, mask)
 
 
@@ -144,8 +144,8 @@ def mask_full_row_nan(queries, keys, values, mask):
 @attention_with("hide")
 def mask_full_row_uniform(scores, mask):
     """Right except for a row in which everything is hidden: it shares out its attention evenly, because its scores are
-    all equally low. Such a query attends to nothing: give it zeros, before the values are mixed, for example with
-    np.where(mask, weights, 0). (Choose, don't multiply: 0 * NaN is still NaN.)"""
+    all equally low. Such a query attends to nothing: give it zeros, before the values are mixed. (Choose, don't
+    multiply: 0 * NaN is still NaN.)"""
     return np.where(mask, scores, LOWEST)
 
 
@@ -154,8 +154,8 @@ def mask_full_row_uniform(scores, mask):
 def mask_full_row_unmasked(scores, mask):
     """Right except for a row in which everything is hidden: it comes out as if nothing were hidden. Adding the same
     number to all its scores changes nothing, because softmax sees only their differences. Such a query attends to
-    nothing: give it zeros, before the values are mixed, for example with np.where(mask, weights, 0). (Choose, don't
-    multiply: 0 * NaN is still NaN.)"""
+    nothing: give it zeros, before the values are mixed. (Choose, don't multiply: 0 * NaN
+    is still NaN.)"""
     return scores + np.where(mask, 0, -1e9)
 
 

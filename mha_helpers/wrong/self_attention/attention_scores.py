@@ -20,7 +20,7 @@ def scores_keys_by_queries(queries, keys):
 
 @also(lambda queries, keys: np.dot(queries, keys.T))
 def scores_reversed_axes(queries, keys):
-    """`.T` reverses all axes, the batch axis too. Swap only the last two: keys.swapaxes(-1, -2)."""
+    """`.T` reverses all the axes, so in a batch the sentences move as well. Only the last two may change places."""
     return queries @ keys.T
 
 
@@ -49,7 +49,7 @@ def scores_elementwise(queries, keys):
 )
 def scores_transpose_order(queries, keys):
     """NumPy's `transpose` takes the new order of all axes, so it fits one number of axes only (PyTorch's swaps two).
-    keys.swapaxes(-1, -2) swaps the last two of any number."""
+    Only the last two axes may change places, however many stand in front."""
     return queries @ keys.transpose(1, 0)
 
 

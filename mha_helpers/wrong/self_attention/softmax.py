@@ -64,8 +64,9 @@ def softmax_no_exp(scores):
     _loop_without_max,
 )
 def softmax_no_max(scores):
-    """Right for small scores, but exp(1000) is too large for any float, and exp(-1000) rounds to 0. Subtract each row's
-    largest score before exp: the weights stay the same, and the largest power is exp(0) = 1."""
+    """Right for small scores, but exp(1000) is too large for any float, and exp(-1000) rounds to 0. Take a number
+    away from all the scores of a row first, chosen for each row so that its largest power is exp(0) = 1. The weights
+    stay the same."""
     return normalised(np.exp(scores))
 
 
