@@ -23,7 +23,7 @@ def examined(subject):
     examination = _Examination(subject)
     try:
         examination.send_everybody()
-    except CannotBeExaminedError:
+    except (CannotBeExaminedError, calling.TimeLimitError):
         raise
     except Exception as error:  # what was found until then stands
         examination.stopped(f"The doctor itself stopped, which is our fault: {calling.said(error)}")

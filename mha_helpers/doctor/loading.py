@@ -67,6 +67,7 @@ def _module(place):
             parts.insert(0, folder.name)
             folder = folder.parent
         sys.path.insert(0, str(folder))
+        sys.path.insert(1, str(Path.cwd()))  # a repository's own imports often start at its root
         dotted = ".".join(parts)
     try:
         if place.endswith(".py") and "." not in dotted:

@@ -45,6 +45,11 @@ MOST_KEPT = 8
 MOST_READINGS, MOST_TRIES, MOST_FILLINGS, MOST_WIDTHS = 400, 600, 24, 3
 
 
+def _is_a_gate(one):
+    """Whether it multiplies: a single number, or one a head, with further axes to be stretched along."""
+    return one.value.size == 1 or one.value.ndim > 2
+
+
 class ModuleSubject:
     """A module: its matrices are its own, and its number of heads is given."""
 
@@ -76,6 +81,8 @@ class ModuleSubject:
         sizes = [size for unit in self.units for size in unit.shape]
         counted = sorted(set(sizes), key=lambda size: (-sizes.count(size), size))
         numbers = self.adapter.numbers()
+        heads = [n for n in numbers_of_heads(numbers, self.units)[0] if n > 1]
+        counted += [size * n for size in counted for n in heads if size * n not in counted]
         tokens = [5, *dict.fromkeys(int(n) for name, n in numbers.items() if LENGTHS.search(name) and 1 < n <= 256)]
         errors = []
         widths = (None, *counted) if self.given.is_cross else (None,)
@@ -162,7 +169,7 @@ class ModuleSubject:
                     1 if "weight" in one.path.rpartition(".")[2] or "scale" in one.path or "gamma" in one.path else 0
                 )
                 values[one.path] = centre + 0.3 * rng.normal(size=one.value.shape)
-            elif one.value.size == 1 and not one.value.any():
+            elif not one.value.any() and one.value.size == max(one.value.shape, default=1) and _is_a_gate(one):
                 values[one.path] = np.ones_like(one.value)  # a gate that is shut lets nothing be seen
             elif POSITIONS.search(one.path) or ADAPTERS.search(one.path):
                 values[one.path] = np.zeros_like(one.value)  # what is left is attention without it

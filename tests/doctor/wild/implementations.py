@@ -112,7 +112,7 @@ class Implementation:
         return report.healthy is False and self.verdict != "sick"
 
     def is_named(self, report):
-        return set(self.names) <= {finding.name for finding in report.findings}
+        return bool(self.names) and set(self.names) <= {finding.name for finding in report.findings}
 
 
 def implementations():
