@@ -108,7 +108,7 @@ def _examined(program):
 def _settled(text):
     """Take out of a text what differs from run to run."""
     text = re.sub(r"0x[0-9a-f]{6,}", "0x", text).replace("base_mha_helpers", "mha_helpers")
-    return re.sub(r"\S*/(\w+\.py:\d+:)", r"\1", text)  # the folder that a commit is laid out in
+    return re.sub(r"\S*/(\w+\.py\b)", r"\1", text)  # the folder that a commit is laid out in
 
 
 def _begin(folder):
