@@ -32,6 +32,11 @@ def softmax(scores):
 
 exercises.softmax.check(softmax)"""
 
+ATTENTION_ON_IT = """\
+def attention(queries, keys, values):
+    weights = softmax(queries @ keys.swapaxes(-1, -2))
+    return weights @ values, weights"""
+
 # Heads cut by a reshape alone, as in https://github.com/hyunwoongko/transformer/issues/15, and the divisor of
 # https://github.com/karpathy/ng-video-lecture/pull/6.
 SOMEBODYS_ATTENTION = """\
@@ -69,20 +74,16 @@ def readme_page():
     """Return the README's picture as HTML: a mistake, its name, and the lab that shows where."""
     namespace = {"np": np, "exercises": exercises}
     definition, _, check = A_LEARNERS_SOFTMAX.rpartition("\n")
-    exec(definition, namespace)
-
-    def attention(queries, keys, values):
-        weights = namespace["softmax"](queries @ keys.swapaxes(-1, -2))
-        return weights @ values, weights
+    exec(f"{definition}\n{ATTENTION_ON_IT}", namespace)
 
     code = (
         f'<pre style="margin:0; padding:10px 14px; background:#f2f2f2; color:{style.INK}; font-size:14px">'
         f"{html.escape(A_LEARNERS_SOFTMAX)}</pre>"
     )
     result = eval(check, namespace)
-    lab = labs.qkv_workbench(attention)
+    lab = labs.qkv_workbench(namespace["attention"])
     panel = f'<div style="font-family:{style.FONT}; font-size:14px; margin:10px 0 16px">{result._repr_html_()}</div>'
-    return code + panel + card.still(lab.title, lab.task, lab.draw(lab.state, attention), note="")
+    return code + panel + card.still(lab.title, lab.task, lab.draw(lab.state, namespace["attention"]), note="")
 
 
 def doctor_page():
