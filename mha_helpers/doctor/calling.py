@@ -18,6 +18,14 @@ class TimeLimitError(Exception):
     """The examination did not come back."""
 
 
+class _CallTimedOutError(TimeLimitError):
+    """It was in a call, which had taken `seconds`."""
+
+    def __init__(self, seconds):
+        super().__init__(f"a call was not back after {seconds:.1f} seconds")
+        self.seconds = seconds
+
+
 def call(function, arguments, to_framework):
     """Call a function with named arguments; arrays are given as copies in its framework's own kind.
 
@@ -40,9 +48,7 @@ def call(function, arguments, to_framework):
     started = time.monotonic()
     outcome = judge.call(function, {}, arguments, read=_arrays, give=give, to_array=to_array, seconds=None)
     if isinstance(outcome.error, TimedOut):
-        if time.monotonic() - started < LONG_CALL:
-            raise TimeLimitError("all the calls together took more than {seconds:g} seconds.")
-        raise TimeLimitError("a call did not come back within {seconds:g} seconds. Is there an endless loop?")
+        raise _CallTimedOutError(time.monotonic() - started)
     if outcome.error is None and outcome.arrays is None:
         return judge.Outcome(error=TypeError("what it returns must be awaited"))
     return outcome
@@ -54,8 +60,11 @@ def within(seconds, function, *arguments):
         try:
             with time_limit(seconds):
                 return function(*arguments)
-        except TimeLimitError as error:
-            raise TimeLimitError(str(error).format(seconds=seconds)) from error
+        except _CallTimedOutError as late:
+            if late.seconds < min(LONG_CALL, seconds / 2):
+                raise TimeLimitError(f"all the calls together took more than {seconds:g} seconds.") from late
+            said = f"a call did not come back within {seconds:g} seconds. Is there an endless loop?"
+            raise TimeLimitError(said) from late
         except TimedOut:
             raise TimeLimitError(f"the doctor's own search took more than {seconds:g} seconds.") from None
 

@@ -134,4 +134,5 @@ def test_the_command_and_the_pytest_plugin(wheels, tmp_path):
     )
     ended = run(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", folder=project, site=site)
     assert "2 failed" in ended.stdout, ended.stdout + ended.stderr
-    assert ended.stdout.count("model.py:12: scores = q @ k.swapaxes(-1, -2) / np.sqrt(d_model)") == 2
+    failures, _, _ = ended.stdout.partition("short test summary")  # which is as long as CI lets it be
+    assert failures.count("model.py:12: scores = q @ k.swapaxes(-1, -2) / np.sqrt(d_model)") == 2

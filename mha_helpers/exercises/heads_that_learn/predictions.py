@@ -25,7 +25,7 @@ predict_without_mask = Prediction(
     right="a",
     reactions={
         "a": "Each token attends to the one after it and copies the answer. When the model has to write, there is "
-        "nothing to copy yet, and it has learned little else. The loss gave no warning.",
+        "nothing to copy yet, and it has learned little else. Only a loss that is too good warns of it.",
         "b": "What it sees in addition is the answer itself, one position to the right, and it soon finds that.",
         "c": "The loss does fall almost to zero. But the model has learned to copy the answer, and when it writes "
         "there is no answer yet to copy.",
