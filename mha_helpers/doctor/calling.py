@@ -139,7 +139,9 @@ def framework_of(function):
             names[name] = str(module).partition(".")[0]
     for cell in getattr(function, "__closure__", None) or ():
         with contextlib.suppress(ValueError):
-            names[id(cell)] = type(cell.cell_contents).__module__.partition(".")[0]
+            held = cell.cell_contents
+            module = held.__name__ if isinstance(held, type(sys)) else type(held).__module__
+            names[id(cell)] = module.partition(".")[0]
     found = set(names.values())
     for framework in ("torch", "jax", "tensorflow", "mlx"):
         if framework in found:
