@@ -16,8 +16,6 @@ from mha_helpers.doctor import loading
 
 FOLDER = Path(__file__).parent
 ELSEWHERE = "MHA_WILD"  # the environment variable that says where repositories lie beside each other
-PATIENCE = 600  # seconds: however busy the machine, the doctor's own limits are of its processor
-
 # What the packages import, and their attention does not use.
 UNUSED = {
     "accelerate", "argbind", "boto3", "botocore", "catalogue", "colt5_attention", "datasets", "dotenv",
@@ -103,7 +101,7 @@ class Implementation:
                 thing = loading.load(self.target, {}, self.build)
         except loading.CannotBeLoadedError as error:
             return doctor.Report(self.name, None, reason=str(error))
-        return doctor.examine(thing, seconds=PATIENCE)
+        return doctor.examine(thing)
 
     def is_right(self, report):
         """Whether the verdict is the careful reader's; a fault may be found without its name."""
