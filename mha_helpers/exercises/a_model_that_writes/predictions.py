@@ -28,8 +28,7 @@ predict_one_too_many = Prediction(
         "b": "One more character among so many doesn't change that much. Most of what the heads look for is still "
         "there.",
         "c": "The model has never learned to copy the answer, so it can't. The extra character only disturbs it a "
-        "little. So in this model such a mask hardly shows. Others suffer more: notebook 07's falls from 100 % to 20 % "
-        "right.",
+        "little. So in this model such a mask hardly shows, which need not hold for another.",
     },
     evidence=_losses_with_one_too_many,
 )
