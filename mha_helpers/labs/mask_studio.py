@@ -1,7 +1,6 @@
 """Mask studio: click a mask together, and see what each way of applying it makes of the weights."""
 
 from dataclasses import dataclass
-from functools import partial
 
 import ipywidgets
 import numpy as np
@@ -185,10 +184,7 @@ def render(result):
     heading = f"Weights{': press and sweep' if before else ', hidden after the softmax'}"
     parts = [
         svg.text(LABEL, 14, heading, bold=True),
-        *(
-            svg.text(LABEL + (j + 0.5) * CELL[0], GRID_TOP - 6, word, anchor="middle", size=12)
-            for j, word in enumerate(result.words)
-        ),
+        _keys(result, "weights"),
         *_weights(result).values(),
         svg.text(right, GRID_TOP - 6, "sum", size=12),
         svg.text(0, GRID_TOP - 20, "key →", size=11, colour=style.QUIET),
@@ -200,7 +196,8 @@ def render(result):
     for k, word in enumerate(WORDS):
         row = svg.box(0, GRID_TOP + k * CELL[1], LABEL - 2, CELL[1], fill="transparent")
         column = svg.box(LABEL + k * CELL[0], GRID_TOP - 26, CELL[0], 25, fill="transparent")
-        parts += [mark(row, press=f"row {word}"), mark(column, press=f"column {word}")]
+        parts.append(mark(row, switch=line(True, queries=[k]), off=line(False, queries=[k]), name=f"{word} sees all"))
+        parts.append(mark(column, switch=line(True, keys=[k]), off=line(False, keys=[k]), name=f"all see {word}"))
     below = GRID_TOP + N * CELL[1]
     parts.append(_edge(result, below))
     below += 28
@@ -211,6 +208,21 @@ def render(result):
         parts.append(svg.text(0, below + 14, "≠ The weights are right, and the context is not.", size=12))
     drawn = svg.document(right + 34, below + 18, parts, label=said)
     return Picture(drawn + _scores(result, below + 18), said, result.notice)
+
+
+def line(visible, queries=range(N), keys=range(N)):
+    """Return the controls' values that show or hide a row or a column."""
+    return {entry(i, j): visible for i in queries for j in keys}
+
+
+def _keys(result, matrix):
+    """Draw the keys above the weights or the scores."""
+    left, (width, _) = (LABEL, CELL) if matrix == "weights" else (SCORE_LABEL, SCORE)
+    words = (
+        svg.text(left + (j + 0.5) * width, GRID_TOP - 6, word, anchor="middle", size=12)
+        for j, word in enumerate(result.words)
+    )
+    return mark("".join(words), part=f"keys of the {matrix}")
 
 
 def _weights(result):
@@ -248,10 +260,11 @@ def _edge(result, y):
     words = svg.text(LABEL, y + 22, "padding from here:", size=11, colour=style.QUIET)
     if result.state["length"] < 4:  # there the handle would stand on the words
         words = svg.text(LABEL + N * CELL[0], y + 22, "padding", anchor="end", size=11, colour=style.QUIET)
-    return words + mark(
+    drawn = mark(
         handle, scrub="tokens before the padding", stops=[{"length": length} for length in range(1, N + 1)],
         track=track, part="edge of the padding", tip="Drag: what is right of it is padding.",
     )  # fmt: skip
+    return mark(words + drawn, part="padding")
 
 
 def _scores(result, height):
@@ -260,10 +273,7 @@ def _scores(result, height):
     constant = CONSTANTS[state["added to all scores"]]
     parts = [
         svg.text(SCORE_LABEL, 14, "Scores into the softmax", bold=True),
-        *(
-            svg.text(SCORE_LABEL + (j + 0.5) * SCORE[0], GRID_TOP - 6, word, anchor="middle", size=12)
-            for j, word in enumerate(result.words)
-        ),
+        _keys(result, "scores"),
         *_score_rows(result).values(),
     ]
     y = GRID_TOP + N * SCORE[1] + 20
@@ -291,6 +301,12 @@ def _score_rows(result):
     }  # fmt: skip
 
 
+def _of_length(result):
+    """Draw what depends on the sentence's length alone, beside the rows, which say what has changed."""
+    drawn = {f"keys of the {matrix}": _keys(result, matrix) for matrix in ("weights", "scores")}
+    return drawn | {"padding": _edge(result, GRID_TOP + N * CELL[1])}, ""
+
+
 def row(i):
     """Return what draws one row of the picture, which depends on no other row's cells, and says what is in it."""
 
@@ -315,15 +331,6 @@ PRESETS = {
     "prefix of two": cells(_PREFIX) | {"length": N},
     "everything hidden": cells(~_ALL) | {"length": N},
 }
-LINES = {f"row {word}": (i, slice(None)) for i, word in enumerate(WORDS)}
-LINES |= {f"column {word}": (slice(None), j) for j, word in enumerate(WORDS)}
-
-
-def toggle(line, state):
-    """Return the controls' values that hide a row or column, or show it where all of it is hidden."""
-    mask = np.array([[state[entry(i, j)] for j in range(N)] for i in range(N)])
-    mask[LINES[line]] = not mask[LINES[line]].any()
-    return cells(mask)
 
 
 def mask_studio(function=None):
@@ -364,10 +371,9 @@ def mask_studio(function=None):
         title="mask studio",
         task="Sweep over cells to hide keys, or press a word. Then find a setting in which a hidden key gets weight.",
         controls={"mask": preset} | grid | options,
-        actions={line: partial(toggle, line) for line in LINES},
         layout=([preset, Lab.BUTTONS, fold],),
-        on_picture=(*grid, *LINES, "length"),
-        pieces={tuple(entry(i, j) for j in range(N)): row(i) for i in range(N)},
+        on_picture=(*grid, "length"),
+        pieces={(*(entry(i, j) for j in range(N)), "length"): row(i) for i in range(N)} | {("length",): _of_length},
         below=(boxes, others),
         compute=compute,
         render=render,

@@ -84,9 +84,7 @@ def pieces(lab):
 
 def _piece(lab, axes, draw):
     for state in _states(axes):
-        lab.set(**lab.first_state)
-        lab.set(**state)
-        yield (*draw(lab.compute(lab.state, lab.function)), {})
+        yield (*draw(lab.compute(lab.first_state | state, lab.function)), {})
 
 
 def _whole(lab, axes):

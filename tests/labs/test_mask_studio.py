@@ -18,7 +18,6 @@ from mha_helpers.labs.mask_studio import (
     CONSTANTS,
     HIDING,
     PRESETS,
-    WORDS,
     WRITTEN_AS,
     N,
     entry,
@@ -147,15 +146,14 @@ def test_presets_are_exact_whatever_was_clicked_before(name):
     assert ["".join(map(str, row.astype(int))) for row in mask] == PATTERNS[name]
 
 
-def test_a_word_hides_its_row_or_column_and_shows_it_again():
-    for line in studio.LINES:
-        lab, place = studio.mask_studio(), WORDS.index(line.split()[-1])
-        whole = (place, slice(None)) if line.startswith("row") else (slice(None), place)
-        for seen in (False, True):
-            lab.buttons[line].click()
-            expected = CAUSAL.copy()
+@pytest.mark.parametrize("place", range(N))
+def test_a_word_shows_its_row_or_column_and_hides_it(place):
+    for line, whole in (({"queries": [place]}, (place, slice(None))), ({"keys": [place]}, (slice(None), place))):
+        lab, expected = studio.mask_studio(), CAUSAL.copy()
+        for seen in (True, False):
+            lab.set(**studio.line(seen, **line))
             expected[whole] = seen
-            np.testing.assert_array_equal(studio.compute(lab.state).mask, expected, err_msg=line)
+            np.testing.assert_array_equal(studio.compute(lab.state).mask, expected)
 
 
 def test_a_click_hides_one_cell():
