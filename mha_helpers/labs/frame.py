@@ -90,8 +90,7 @@ class Lab:
         The controls and buttons that the picture's marks stand for: they leave the form while it can be touched.
     offers : dict of str to sequence, optional
         By a control's name: the values that a page without a kernel can show, in every combination, or what returns
-        them. Those of the
-        controls in `on_picture` unless given.
+        them. Those of the controls in `on_picture` unless given.
     goes : dict of str to callable, optional
         By a button's label: what it sets on such a page, from the state, where its own action would do more.
     live : str, optional
@@ -102,7 +101,7 @@ class Lab:
         What it computes, in Python: from a result to attributes and texts, by part.
     pieces : dict of tuple to callable, optional
         Where the picture has too many states for a page: the controls on which a piece of it depends, and what draws
-        it, from a result to its parts' SVG, by name, and a sentence.
+        it, from a result to its parts' SVG, by name, and a sentence. On those of the first depends what buttons do.
     below : sequence of ipywidgets.Widget, optional
         Controls that stand below the picture: what few need.
     follows : dict of str to callable, optional
@@ -182,9 +181,9 @@ class Lab:
             if "press" in question:
                 self.buttons[question["press"]].click()
 
-    def after(self, label):
+    def after(self, label, state):
         """Return what a button sets on a page without a kernel, at the end of its steps."""
-        changes = (self._changes | self._goes)[label](self.state)
+        changes = (self._changes | self._goes)[label](state)
         steps = [changes] if isinstance(changes, dict) else changes
         return {name: value for step in steps for name, value in step.items()}
 

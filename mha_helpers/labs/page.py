@@ -20,9 +20,16 @@ MOST = 1100  # states: a page is not to be heavier than it is worth
 
 def offered(lab):
     """Return what a page can set: the controls' names, and the values of each."""
-    if lab.offers is not None:
-        return {name: [*(values() if callable(values) else values)] for name, values in lab.offers.items()}
-    return {name: _values(lab.controls[name]) for name in lab.on_picture if name in lab.controls}
+    if lab.pieces:
+        names = dict.fromkeys(name for names in lab.pieces for name in names)
+    else:
+        names = lab.offers if lab.offers is not None else [name for name in lab.on_picture if name in lab.controls]
+    return {name: [*_given(lab, name)] for name in names}
+
+
+def _given(lab, name):
+    values = (lab.offers or {}).get(name)
+    return _values(lab.controls[name]) if values is None else values() if callable(values) else values
 
 
 def _values(control):
@@ -35,9 +42,6 @@ def _values(control):
 
 def _states(axes):
     """Go through every combination of the values of some controls, the last of which changes fastest."""
-    n_states = math.prod(map(len, axes.values())) if axes else 0
-    if n_states > MOST:
-        raise ValueError(f"{n_states} states are offered, and a page holds {MOST}; name fewer in the lab's `offers`")
     for values in itertools.product(*axes.values()) if axes else ():
         yield dict(zip(axes, values, strict=True))
 
@@ -54,7 +58,8 @@ def frames(lab):
     -------
     list of list of tuple
         Of each piece of the picture, and each of its states: HTML, a sentence, and by button in the picture what a
-        press of it sets. Most labs have one piece, the picture; a mask studio has its rows, each a dict of parts.
+        press of it sets. Most labs have one piece, the picture; of others each is a dict of parts, and the first
+        knows what the buttons set.
 
     Raises
     ------
@@ -68,58 +73,61 @@ def frames(lab):
     >>> len(drawn), drawn[0][1][:27]
     (25, '“cat” attends most to “sat”')
     """
+    offers = offered(lab)
+    buttons = _buttons(lab.picture.value)
+    if lab.pieces:
+        first, *others = lab.pieces.items()
+        return [[*_piece(lab, offers, *first, buttons)], *([*_piece(lab, offers, *other)] for other in others)]
+    n_states = math.prod(map(len, offers.values()))
+    if n_states > MOST:
+        raise ValueError(f"{n_states} states are offered, and a page holds {MOST}; name fewer in the lab's `offers`")
     with lab.held():
-        if lab.pieces:
-            drawn = [[*_piece(lab, axes, draw)] for axes, draw in zip(pieces(lab), lab.pieces.values(), strict=True)]
-        else:
-            drawn = [[*_whole(lab, axes)] for axes in pieces(lab)]
+        drawn = [*_whole(lab, offers)]
         lab.set(**lab.first_state)
-    return drawn
+    return [drawn]
 
 
-def pieces(lab):
-    """Return what is set of each piece of a lab's picture: the controls' names, and their values."""
-    return [{name: _values(lab.controls[name]) for name in names} for names in lab.pieces] or [offered(lab)]
+def _piece(lab, offers, names, draw, buttons=()):
+    for known in _states({name: offers[name] for name in names}):
+        drawn, said = draw(lab.compute(lab.first_state | known, lab.function))
+        yield drawn, said, _goes(lab, buttons, known, offers)
 
 
-def _piece(lab, axes, draw):
-    for state in _states(axes):
-        yield (*draw(lab.compute(lab.first_state | state, lab.function)), {})
-
-
-def _whole(lab, axes):
-    for state in _states(axes):
-        lab.set(**state)
+def _whole(lab, offers):
+    for known in _states(offers):
+        lab.set(**known)
         picture = lab.draw(lab.state, lab.function)
         shown = lab.shown(picture)
-        yield shown, picture.sentence, {label: _goes(lab, label, axes) for label in _buttons(shown)}
+        yield shown, picture.sentence, _goes(lab, _buttons(shown), known, offers)
 
 
 def _buttons(shown):
     return {html.unescape(label) for label in re.findall(r' data-(?:press|play)="([^"]*)"', shown)}
 
 
-def _goes(lab, label, axes):
-    return {name: value for name, value in lab.after(label).items() if value in axes.get(name, ())}
+def _goes(lab, buttons, known, offers):
+    """Return, by button, what of that which a page can show its press changes; `known` is what is set."""
+    after = {label: lab.after(label, lab.first_state | known) for label in buttons}
+    return {
+        label: {
+            name: value
+            for name, value in sets.items()
+            if value in offers.get(name, ()) and (name not in known or value != known[name])
+        }
+        for label, sets in after.items()
+    }
 
 
 def _shared(drawn):
-    """Write each tag of all frames once, and a frame as the numbers of its tags: a tenth of the weight."""
+    """Write each tag and sentence of all frames once, and a frame as their numbers: a tenth of the weight."""
     numbers = {}
 
-    def numbered(text):
-        return [numbers.setdefault(tag, len(numbers)) for tag in re.split("(?=<)", text)]
+    def numbered(shown):
+        if isinstance(shown, dict):
+            return {part: numbered(one) for part, one in shown.items()}
+        return [numbers.setdefault(one, len(numbers)) for one in re.split(r"(?=<)|(?<=\. )", shown)]
 
-    frames = [
-        [
-            (
-                {part: numbered(one) for part, one in shown.items()} if isinstance(shown, dict) else numbered(shown),
-                *said,
-            )
-            for shown, *said in piece
-        ]
-        for piece in drawn
-    ]
+    frames = [[(numbered(shown), numbered(said), goes) for shown, said, goes in piece] for piece in drawn]
     return [[*numbers], frames]
 
 
@@ -139,7 +147,9 @@ def on_page(lab, runs):
     drawn = frames(lab)
     packed = base64.b64encode(zlib.compress(json.dumps(_shared(drawn), ensure_ascii=False).encode(), 9)).decode()
     pressed = sorted({label for piece in drawn for _, _, goes in piece for label, sets in goes.items() if sets})
-    known = {"pieces": [[*axes.items()] for axes in pieces(lab)], "pressed": pressed, "frames": packed}
+    offers = offered(lab)
+    pieces = [*map(list, lab.pieces)] or [[*offers]]
+    known = {"offers": offers, "pieces": pieces, "pressed": pressed, "frames": packed}
     data = json.dumps(known, ensure_ascii=False).replace("</", r"<\/")
     picture = lab.draw(lab.state, lab.function)
     content = '<div class="widget-html-content">{}</div>'

@@ -1,5 +1,7 @@
 """Shape tracer: say the shape of every array in multi-head attention, before NumPy does."""
 
+import functools
+import itertools
 import math
 import textwrap
 from dataclasses import dataclass
@@ -16,8 +18,8 @@ from mha_helpers.labs.frame import Lab
 from mha_helpers.maths import attention
 
 SIZES = ("B", "S", "d_model", "h")
-AXES = tuple(f"axis {i}" for i in range(4))  # counted as in swapaxes(1, 2)
-EMPTY = "–"  # of an axis: nothing is said of it
+MOST_AXES = 4
+EMPTY = "–"  # of a shape: nothing is said of it
 CHIPS = ("B", "S", "S again", "h", "d_model", "d_head")  # what an axis can be; tokens may meet tokens
 # What each axis counts, and its colour (Paul Tol's light scheme); S stands twice where tokens meet tokens.
 COUNTS = {
@@ -50,7 +52,8 @@ STAGES = (
     ("output", "merged @ W_O", ("B", "S", "d_model"), "as large as X"),
 )
 NOTICE = "Every shape is NumPy's own: each stage is run."
-FAILS, SHOW = "fails", "show"  # in the record: that there is no such array, and that the answer was asked for
+FAILS = "fails"  # for a shape: there is no such array
+FOUND = "found"  # for a number of tries, where nobody counts
 
 
 @dataclass(frozen=True)
@@ -61,13 +64,15 @@ class Result:
     shapes: tuple  # of each stage, as NumPy has it; None for one that fails, and none after it
     errors: tuple  # where one fails: NumPy's own, and the course's
     guess: tuple  # of each axis that is filled in: a chip
-    tries: tuple  # of each stage that is done: the number of tries; 0 where it was shown
-    last: tuple  # of what was last done: its stage, and the letters (None: shown, none: it fails); empty at first
+    tries: tuple  # of each stage that is done: the number of tries; 0 where it was shown, and FOUND where none is known
+    wrong: tuple  # what was tried at this stage: its letters, or none, that it fails
     anew: bool  # whether there is a record, of other sizes
 
     @property
     def score(self):
-        return self.tries.count(1)
+        """Say how many stages were right at once; nothing where tries are not counted."""
+        done = len(self.tries)
+        return "" if FOUND in self.tries else f"{self.tries.count(1)} of {done} right at the first try"
 
     @property
     def asked(self):
@@ -84,6 +89,7 @@ class Result:
         return len(self.tries) + 1
 
 
+@functools.cache
 def trace(B, S, d_model, h):
     """Run multi-head attention on zeros.
 
@@ -123,19 +129,19 @@ def trace(B, S, d_model, h):
 def compute(state, function=None):
     """From the controls' values to how far the walk has come. There is no function of the learner's."""
     sizes = tuple(state[name] for name in SIZES)
+    recorded, *tries = state["record"].split("; ")
+    anew = recorded not in ("", _written(sizes))
+    tries = () if anew else tuple(one if one == FOUND else int(one) for one in tries)
     shapes, errors = trace(*sizes)
-    recorded, *steps = state["record"].split("; ")
-    anew = bool(steps) and recorded != _written(sizes)
-    tries, last, count = [], (), 0
-    for step in () if anew else steps:
-        stage = len(tries) + 1
-        guess = None if step == SHOW else () if step == FAILS else tuple(step.split(","))
-        last, count = (stage, guess), count + 1
-        if guess is None or guess == (_letters(stage) if shapes[stage] else ()):
-            tries.append(0 if guess is None else count)
-            count = 0
-    guess = tuple(state[axis] for axis in AXES if state[axis] != EMPTY)
-    return Result(sizes, shapes, errors, guess, tuple(tries), last, anew)
+    wrong, stage = (), len(tries) + 1
+    if stage < len(shapes) and not anew:
+        tried = (_axes_of(one) for one in state["wrong"].split("; ") if one)
+        wrong = tuple(axes for axes in tried if axes != _right(shapes, stage))
+    return Result(sizes, shapes, errors, _axes_of(state["shape"]), tries, wrong, anew)
+
+
+def _axes_of(shape):
+    return () if shape in (EMPTY, FAILS) else tuple(shape.split(", "))
 
 
 def _letter(name):
@@ -146,33 +152,39 @@ def _letters(stage):
     return tuple(map(_letter, STAGES[stage][2]))
 
 
+def _right(shapes, stage):
+    """Return the right letters: none where there is no such array."""
+    return _letters(stage) if shapes[stage] else ()
+
+
 def _written(numbers):
     return "x".join(map(str, numbers))
 
 
-def _record(state, step):
-    """Return the control's value with one more step, if there is a stage left to answer."""
+def _answered(state, shape=None):
+    """Return the controls' values after an answer, which is right, or another wrong one; None shows what is right."""
     result = compute(state)
-    if result.stage == len(result.shapes):
+    if result.is_over:
         return {}
-    before = "" if result.anew else state["record"]
-    return {"record": f"{before or _written(result.sizes)}; {step}"}
+    letters = None if shape is None else tuple(map(_letter, _axes_of(shape)))
+    is_right = letters == _right(result.shapes, result.stage)
+    if not (is_right or shape is None):
+        wrong = [*filter(None, [not result.anew and state["wrong"]]), ", ".join(letters) or FAILS]
+        return {"record": _recorded(result), "wrong": "; ".join(wrong)}
+    # Empty slots for the next stage: two stages in a row may have the same shape.
+    return {"record": _recorded(result, len(result.wrong) + 1 if is_right else 0), "wrong": "", "shape": EMPTY}
+
+
+def _recorded(result, *tries):
+    return "; ".join(map(str, (_written(result.sizes), *result.tries, *tries)))
 
 
 def _check(state):
-    guess = compute(state).guess
-    checked = _record(state, ",".join(map(_letter, guess))) if guess else {}
-    is_right = compute(state | checked).stage > compute(state).stage
-    # Empty slots for the next stage: two stages in a row may have the same shape.
-    return checked | (dict.fromkeys(AXES, EMPTY) if is_right else {})
+    return _answered(state, state["shape"]) if state["shape"] != EMPTY else {}
 
 
 def _fails(state):
-    return _record(state, FAILS)
-
-
-def _show(state):
-    return _record(state, SHOW) | dict.fromkeys(AXES, EMPTY)
+    return _answered(state, FAILS)
 
 
 def why_wrong(result, stage, guess):
@@ -200,27 +212,33 @@ def why_wrong(result, stage, guess):
 
 def sentence(result):
     """Say what is to be seen."""
-    asked, done = result.asked, len(result.tries)
-    said = []
+    said, stage = [], len(result.tries)
     if result.anew:
         said.append("The sizes have changed: the walk starts anew.")
-    if result.last:
-        stage, guess = result.last
+    if result.wrong:
+        said.append(_mistake(result))
+    elif stage:
         name, shape, why = STAGES[stage][0], result.shapes[stage], STAGES[stage][3]
         is_it = f"{name} is {shape}: {why}." if shape else f"NumPy refuses: {result.errors[0]}."
-        if done < stage:
-            said.append(f"Not ({', '.join(guess)}). " * bool(guess) + why_wrong(result, stage, guess))
-        else:
-            said.append(f"{'Shown' if guess is None else 'Right'}: {is_it}")
-    if done == asked:
-        ends = " There is no further stage." if result.errors else ""
-        said.append(f"The end: {result.score} of {asked} right at the first try.{ends}")
-    else:
-        if done == result.stage - 1 and (not result.last or done >= result.last[0]):
-            said.append(f"Stage {result.stage} of {asked}: what is the shape of {STAGES[result.stage][0]}?")
-        if done:
-            said.append(f"So far {result.score} of {done} right at the first try.")
+        said.append(f"{ {0: 'Shown: ', FOUND: ''}.get(result.tries[-1], 'Right: ') }{is_it}")
+    if result.is_over:
+        said.append(f"The end{result.score and ': '}{result.score}.")
+        if result.errors:
+            said.append("There is no further stage.")
+        return " ".join(said)
+    if not result.wrong:
+        said.append(f"Stage {result.stage} of {result.asked}: what is the shape of {STAGES[result.stage][0]}?")
+    if stage and result.score:
+        said.append(f"So far {result.score}.")
     return " ".join(said)
+
+
+def _mistake(result):
+    """Say what is wrong with what was last tried."""
+    if not result.wrong:
+        return ""
+    guess = result.wrong[-1]
+    return f"Not ({', '.join(guess)}). " * bool(guess) + why_wrong(result, result.stage, guess)
 
 
 WIDTHS, HEIGHT = (344, 296), 386  # of the walk and of the desk beside it
@@ -284,8 +302,14 @@ def _ribbon(start, width, left, wide, y, colour):
 def render(result):
     """Draw a result: the walk with the shapes so far, and the desk with the array, the slots and the chips."""
     said = sentence(result)
-    walk = svg.document(WIDTHS[0], HEIGHT, _walk(result), label=said)
-    return Picture(walk + svg.document(WIDTHS[1], HEIGHT, _desk(result), label=_now(result)), said, NOTICE)
+    walk, *desk = drawn(result, *PARTS).values()
+    walk = svg.document(WIDTHS[0], HEIGHT, [walk], label=said)
+    return Picture(walk + svg.document(WIDTHS[1], HEIGHT, desk, label=_now(result)), said, NOTICE)
+
+
+def drawn(result, *names):
+    """Draw some of the picture's parts."""
+    return {name: mark("".join(PARTS[name](result)), part=name) for name in names}
 
 
 def _walk(result):
@@ -326,16 +350,14 @@ SLOT, SLOT_TOP = (68, 74), 236  # how wide a slot is, and from one to the next; 
 TRAY, CHIP, BUTTONS = 302, 28, 348  # where the chips lie, how high one is, and where the buttons stand
 
 
-def _desk(result):
-    """Draw the array that there is, and what is said of the next one."""
+def _beside(result):
+    """Draw the array that there is, and what is asked of the next one."""
     i = max(i for i in range(min(result.stage, result.asked + 1)) if result.shapes[i])
     yield from _array(result, i)
     yield svg.text(0, 190, _now(result), size=12, colour=style.QUIET)
     if not result.is_over:
-        yield svg.text(0, 222, f"Stage {result.stage} of {result.asked}: the shape of {STAGES[result.stage][0]}?",
-                       bold=True)  # fmt: skip
-        yield from _slots(result)
-        yield from _chips(result)
+        asked = f"Stage {result.stage} of {result.asked}: the shape of {STAGES[result.stage][0]}?"
+        yield svg.text(0, 222, asked, bold=True)
     elif result.errors:
         y = 222
         for who, error in zip(("NumPy:", "The course:"), result.errors, strict=True):
@@ -343,13 +365,16 @@ def _desk(result):
                 yield svg.text(0, y, line, size=11, colour=style.ALARM)
                 y += 16
     else:
-        yield svg.text(0, 222, f"{result.score} of {result.asked} right at the first try.", bold=True)
-    x = 0
+        yield svg.text(0, 222, f"{result.score or 'The end'}.", bold=True)
+
+
+def _buttons(result):
+    x = 1
     for label, width, is_of_use in (
         ("Check", 62, bool(result.guess)), ("It fails", 66, True), ("Show", 58, True), ("Start over", 92, True)
     ):  # fmt: skip
         is_of_use &= not result.is_over or label == "Start over"
-        yield button(x + 1, BUTTONS, width, label, press=label, dim=not is_of_use)
+        yield button(x, BUTTONS, width, label, press=label, dim=not is_of_use)
         x += width + 5
 
 
@@ -388,13 +413,14 @@ def _slab(x, y, rows, columns, cell, colour):
 
 
 def _slots(result):
-    """Draw the four axes to be filled."""
-    failed = result.last and result.last == (result.stage, tuple(map(_letter, result.guess)))
-    wrong = _wrong_axes(tuple(map(_letter, result.guess)), result.stage, result) if failed else ()
-    for k, axis in enumerate(AXES):
+    """Draw the axes to be filled, with those marked that were wrong in the last try."""
+    if result.is_over:
+        return
+    wrong = _wrong_axes(result.wrong[-1], result.stage, result) if result.wrong else ()
+    for k in range(MOST_AXES):
         x = 1 + k * SLOT[1]
         yield svg.box(x, SLOT_TOP, SLOT[0], 36, fill=style.PANEL, stroke=EDGE, dashed=True)
-        yield svg.text(x + SLOT[0] / 2, SLOT_TOP + 50, axis, anchor="middle", size=11, colour=style.QUIET)
+        yield svg.text(x + SLOT[0] / 2, SLOT_TOP + 50, f"axis {k}", anchor="middle", size=11, colour=style.QUIET)
         if k in wrong:
             yield svg.difference(x, SLOT_TOP, SLOT[0], 36)
 
@@ -402,18 +428,18 @@ def _slots(result):
 def _chips(result):
     """Draw the letters, each in its slot or at home: to be dragged, or pressed."""
     x = 1
-    for chip in CHIPS:
+    for chip in () if result.is_over else CHIPS:
         letter = _letter(chip)
         width = 33 if len(letter) == 1 else 66
         home, others = (x + width / 2, TRAY + CHIP / 2), [one for one in result.guess if one != chip]
         x += width + 5
-        n_places = len(others) + 1 if len(others) < len(AXES) else 0
+        n_places = len(others) + 1 if len(others) < MOST_AXES else 0
         orders = [others, *([*others[:k], chip, *others[k:]] for k in range(n_places))]
         slots = [(1 + k * SLOT[1] + SLOT[0] / 2, SLOT_TOP + 18) for k in range(n_places)]
         at = slots[result.guess.index(chip)] if chip in result.guess else home
         drawn = svg.box(at[0] - width / 2, at[1] - CHIP / 2, width, CHIP, fill=COLOURS[letter], stroke=style.INK)
         drawn += svg.text(at[0], at[1] + 5, letter, anchor="middle", bold=True)
-        stops = [dict(zip(AXES, [*order, EMPTY, EMPTY, EMPTY, EMPTY], strict=False)) for order in orders]
+        stops = [{"shape": ", ".join(order) or EMPTY} for order in orders]
         yield mark(
             drawn, scrub=chip, stops=stops, track=[home, *slots], slots=True, enter="Check", part=f"chip {chip}",
         )  # fmt: skip
@@ -433,8 +459,26 @@ def _mark(result, stage):
         return "given"
     if stage < result.stage:
         count = result.tries[stage - 1]
-        return {0: "shown", 1: "✓ first try"}.get(count, f"✓ try {count}")
+        return {0: "shown", 1: "✓ first try", FOUND: "✓"}.get(count, f"✓ try {count}")
     return "you" if stage == result.stage and not result.is_over else ""
+
+
+PARTS = {"walk": _walk, "beside": _beside, "slots": _slots, "chips": _chips, "buttons": _buttons}
+# On a page: on what its pieces depend. What a button does depends on the first, of which nothing is seen.
+PIECES = {
+    ("record", "shape"): lambda result: ({}, ""),
+    ("record",): lambda result: (drawn(result, "walk", "beside"), sentence(result)),
+    ("record", "wrong"): lambda result: (drawn(result, "slots"), _mistake(result)),
+    ("shape",): lambda result: (drawn(result, "chips", "buttons"), ""),
+}
+
+
+def _uncounted(action, state):
+    """Answer as on a page, which does not count tries, and knows only the last wrong one."""
+    after = state | action(state)
+    sizes, *tries = after["record"].split("; ")
+    record = "; ".join([sizes, *[FOUND] * len(tries)]) if tries else ""
+    return {"record": record, "wrong": after["wrong"].rpartition("; ")[2], "shape": after["shape"]}
 
 
 def shape_tracer():
@@ -448,7 +492,7 @@ def shape_tracer():
     Examples
     --------
     >>> lab = shape_tracer()
-    >>> lab.set(**{"axis 0": "B", "axis 1": "S", "axis 2": "d_model"})
+    >>> lab.controls["shape"].value = "B, S, d_model"
     >>> lab.buttons["Check"].click()
     >>> "Right: Q is (2, 5, 12)" in lab.readout.value
     True
@@ -459,21 +503,30 @@ def shape_tracer():
         "d_model": dropdown("d_model", (4, 6, 8, 12), 12, width="120px"),
         "h": dropdown("h, heads", range(1, 7), 3, width="120px"),
     }
-    axes = {axis: dropdown(axis, (EMPTY, *CHIPS), width="130px") for axis in AXES}
-    actions = {"Check": _check, "It fails": _fails, "Show": _show, "Start over": lambda state: {"record": ""}}
-    walk = [_written((2, 5, 12, 3)), *[SHOW] * (len(STAGES) - 1)]
+    guesses = [", ".join(axes) for n in range(1, MOST_AXES + 1) for axes in itertools.permutations(CHIPS, n)]
+    shape = dropdown("shape", [EMPTY, *guesses], width="260px")
+    # Controls that are not shown: how each stage was answered, with which sizes, and what was wrong at this one.
+    hidden = {name: ipywidgets.Text(description=name) for name in ("record", "wrong")}
+    actions = {
+        "Check": _check, "It fails": _fails, "Show": _answered, "Start over": lambda state: {"record": "", "wrong": ""}
+    }  # fmt: skip
+    walk = [_written((2, 5, 12, 3)), *[FOUND] * (len(STAGES) - 1)]
     return Lab(
         name="shape_tracer",
         title="shape tracer",
         task="What is the next array's shape? Drag or press its axes into the slots, then Check.",
-        # The record is a control that is not shown: what was checked so far, and with which sizes.
-        controls=sizes | axes | {"record": ipywidgets.Text(description="record")},
+        controls=sizes | {"shape": shape} | hidden,
         actions=actions,
-        layout=([*sizes.values(), *axes.values(), Lab.BUTTONS],),
-        on_picture=(*AXES, *actions),
-        offers={"record": ["", *("; ".join(walk[: k + 1]) for k in range(1, len(walk)))]},
+        layout=([*sizes.values(), shape, Lab.BUTTONS],),
+        on_picture=("shape", *actions),
+        offers={
+            "record": ["", *("; ".join(walk[:k]) for k in range(2, len(walk) + 1))],
+            "wrong": ["", FAILS, *dict.fromkeys(guess.replace(" again", "") for guess in guesses)],
+        },
+        goes={label: functools.partial(_uncounted, action) for label, action in actions.items()},
+        pieces=PIECES,
         compute=compute,
         render=render,
         function=None,
-        still={"record": "; ".join(walk[:4])},  # to the heads: a still of questions shows nothing
+        still={"record": f"{walk[0]}; 0; 0; 0"},  # to the heads: a still of questions shows nothing
     )

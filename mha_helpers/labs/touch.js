@@ -396,8 +396,7 @@ function ofKernel(card) { // ipywidgets keeps, of the questions that wait, only 
 function ofFrames(card) { // every picture there is, drawn beforehand and packed: whole, or in pieces of their own states
   const packed = card.querySelector("script.mha-frames");
   if (!packed) return null;
-  const { pieces, pressed, frames: inBase64 } = JSON.parse(packed.textContent);
-  const offered = new Map(pieces.flat());
+  const { offers, pieces, pressed, frames: inBase64 } = JSON.parse(packed.textContent);
   const unpack = async () => {
     const bytes = Uint8Array.from(atob(inBase64), letter => letter.charCodeAt(0));
     const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -405,21 +404,21 @@ function ofFrames(card) { // every picture there is, drawn beforehand and packed
   };
   const content = card.querySelector(".mha-picture .widget-html-content");
   const sentence = card.querySelector(".mha-readout .widget-html-content");
-  const numberOf = (axes, now) => axes.reduce((at, [name, values]) => at * values.length + values.indexOf(now[name]), 0);
+  const numberOf = (names, now) => names.reduce((at, name) => at * offers[name].length + offers[name].indexOf(now[name]), 0);
   let frames = null, newest = 0;
   return {
     knows: (all, press) => (press ? pressed.includes(press) : all.length > 0 && all.every(sets =>
-      Object.entries(sets).every(([name, value]) => offered.get(name)?.includes(value)))),
+      Object.entries(sets).every(([name, value]) => offers[name]?.includes(value)))),
     async ask({ n, set, press }, state) {
       newest = n;
-      if (!press && !Object.keys(set).some(name => offered.has(name))) return; // it is computed in the page
+      if (!press && !Object.keys(set).some(name => name in offers)) return; // it is computed in the page
       const [tags, all] = await (frames ??= unpack()), whole = numbers => numbers.map(number => tags[number]).join("");
       if (n !== newest) return;
       const goes = press ? all[0][numberOf(pieces[0], state)][2][press] : {}, now = { ...state, ...goes }, said = [];
-      pieces.forEach((axes, k) => {
-        if (!axes.some(([name]) => name in set || name in goes)) return;
-        const [drawn, says] = all[k][numberOf(axes, now)];
-        said.push(says);
+      pieces.forEach((names, k) => {
+        if (!names.some(name => name in set || name in goes)) return;
+        const [drawn, says] = all[k][numberOf(names, now)];
+        said.push(whole(says));
         if (Array.isArray(drawn)) content.innerHTML = whole(drawn);
         else for (const [part, fragment] of Object.entries(drawn))
           content.querySelector(`[data-part="${part}"]`).outerHTML = whole(fragment);
@@ -428,7 +427,7 @@ function ofFrames(card) { // every picture there is, drawn beforehand and packed
       if (pieces.length > 1) shown.dataset.state = JSON.stringify(now);
       shown.dataset.answer = n;
       content.append(...content.childNodes); // for whoever watches for pictures
-      sentence.textContent = `What you see: ${said.join(" ")}`;
+      if (said.some(Boolean)) sentence.textContent = `What you see: ${said.filter(Boolean).join(" ")}`;
     },
   };
 }

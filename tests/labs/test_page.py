@@ -1,5 +1,6 @@
 """The labs on a page without a kernel, in a real browser: what is pressed, dragged and swept, on a phone."""
 
+import itertools
 import json
 import re
 
@@ -25,14 +26,22 @@ def test_a_frame_is_what_the_lab_draws():
         assert drawn[number][0] == lab.shown(lab.draw(lab.state, None))
 
 
-def test_a_mask_studios_rows_are_those_of_its_picture():
-    lab, drawn = labs.mask_studio(), lab_page.frames(labs.mask_studio())
-    assert [len(rows) for rows in drawn] == [32] * 5
-    lab.set(**{"it sees cat": False, "sat sees because": True})
-    for controls, rows in zip(lab.pieces, drawn, strict=True):
-        number = int("".join(str(int(lab.state[name])) for name in controls), 2)
-        for part, fragment in rows[number][0].items():
-            assert fragment in lab.picture.value, part
+@pytest.mark.parametrize(
+    ("name", "state"),
+    [
+        ("mask_studio", {"it sees cat": False, "sat sees because": True, "length": 4}),
+        ("shape_tracer", {"record": "2x5x12x3; found; found", "wrong": "B, S, h", "shape": "S, B"}),
+    ],
+)
+def test_a_piece_of_a_frame_is_in_the_labs_own_picture(name, state):
+    lab, drawn = getattr(labs, name)(), lab_page.frames(getattr(labs, name)())
+    lab.set(**state)
+    offers = lab_page.offered(lab)
+    for names, frames in zip(lab.pieces, drawn, strict=True):
+        states = [*itertools.product(*(offers[one] for one in names))]
+        assert len(frames) == len(states)
+        parts, _, _ = frames[states.index(tuple(lab.state[one] for one in names))]
+        assert [part for part, fragment in parts.items() if fragment not in lab.picture.value] == []
 
 
 def test_too_many_states_are_refused():
@@ -122,6 +131,32 @@ def test_a_sweep_goes_over_many_cells(phone):
     finger(phone, places)
     for cell in cells:
         expect(cell).to_be_checked()
+
+
+def test_a_word_and_the_padding_hide_columns(phone):
+    lab = lab_of(phone, "mask_studio")
+    column, handle = lab.get_by_role("checkbox", name="all see because"), lab.get_by_role("slider")
+    column.check()
+    expect(lab.get_by_role("checkbox", name="cat sees because")).to_be_checked()
+    column.uncheck()
+    expect(lab.get_by_role("checkbox", name="it sees because")).not_to_be_checked()
+    handle.press("ArrowLeft")
+    expect(lab.locator('[data-part="keys of the weights"]')).to_have_text("catsatmatbecausepad")
+
+
+def test_chips_are_checked_and_the_walk_goes_on(phone):
+    lab = lab_of(phone, "shape_tracer")
+    status = lab.get_by_role("status")
+    for chip in ("B", "S", "h"):
+        lab.get_by_role("slider", name=chip, exact=True).press(" ")
+    lab.get_by_role("slider", name="h", exact=True).press("Enter")
+    expect(status).to_contain_text("Not (B, S, h). Axis 2 of Q is not h: it counts a token's features")
+    expect(lab.locator('[data-part="slots"]')).to_contain_text("≠")
+    lab.get_by_role("slider", name="h", exact=True).press(" ")
+    lab.get_by_role("slider", name="d_model", exact=True).press(" ")
+    lab.get_by_role("button", name="Check").click()
+    expect(status).to_contain_text("Q is (2, 5, 12): a product changes the last axis only. Stage 2 of 9")
+    expect(lab.locator('[data-part="slots"]')).not_to_contain_text("≠")
 
 
 def test_a_finger_drags_and_the_page_stays_where_it_is(phone):
@@ -252,4 +287,4 @@ def test_the_packed_states_are_all_there_are():
     lab = labs.sum_of_heads()
     html = lab_page.on_page(lab, "")
     known = json.loads(re.search(r'class="mha-frames">(.*?)</script>', html)[1])
-    assert {name for axes in known["pieces"] for name, _ in axes} <= {*lab.controls}
+    assert {name for names in known["pieces"] for name in names} == {*known["offers"]} <= {*lab.controls}

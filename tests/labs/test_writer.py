@@ -101,9 +101,9 @@ def test_a_page_without_a_kernel_writes_what_is_written_here():
     lab = writer()
     for before, after in pairwise(texts):
         lab.set(text=before)
-        assert lab.after("One character") == {"text": after}
+        assert lab.after("One character", lab.state) == {"text": after}
     lab.set(text=texts[-1])
-    assert lab.after("One character") == {}
+    assert lab.after("One character", lab.state) == {}
 
 
 def test_the_twin_is_a_model_with_that_mistake_and_writes():
