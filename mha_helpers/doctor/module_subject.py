@@ -70,7 +70,7 @@ class ModuleSubject:
         self.tokens = None  # where only one number of tokens is taken
         self.heard = {}
         self.set_to_zero = []  # learnt positions
-        self._designs, self._matrices = {}, {}
+        self._designs, self._matrices, self._halves = {}, {}, {}
         self.d_model = self._find_width()
         self._set_numbers()
 
@@ -197,14 +197,13 @@ class ModuleSubject:
 
     # ---- layouts -----------------------------------------------------------------------------
 
-    @property
+    @functools.cached_property
     def layouts(self):
-        if not hasattr(self, "_layouts"):
-            self._layouts = Lazily(itertools.islice(self._make_layouts(), MOST_READINGS))
-            if next(iter(self._layouts), None) is None:
-                paths = ", ".join(one.path for one in self.found[:8])
-                raise CannotBeExaminedError(f"{self.name}'s parameters ({paths}) cannot be read as those of attention")
-        return self._layouts
+        found = Lazily(itertools.islice(self._make_layouts(), MOST_READINGS))
+        if next(iter(found), None) is None:
+            paths = ", ".join(one.path for one in self.found[:8])
+            raise CannotBeExaminedError(f"{self.name}'s parameters ({paths}) cannot be read as those of attention")
+        return found
 
     def _make_layouts(self):
         flags = self.adapter.flags()
@@ -395,8 +394,6 @@ class ModuleSubject:
         return Reply(None, answer.arrays, changed=answer.changed)
 
     def _half(self, precision):
-        if not hasattr(self, "_halves"):
-            self._halves = {}
         if precision not in self._halves:
             self._halves[precision] = self.adapter.in_precision(precision)
         return self._halves[precision]

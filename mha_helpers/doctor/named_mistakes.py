@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ..judge.compare import fits
-from ..judge.search import explanations
+from ..judge.search import each_alone, explanations
 from ..judge.stages import RIGHT, compute
 from ..judge.time_limit import thread_time
 from ..wrong.forms import FORMS, TOGETHER
@@ -161,7 +161,7 @@ class _Explaining:
         wanted = compute(one.case, right=right)[0]
         if wanted is None:
             return []
-        return [form for form in free if fits(wanted, compute(one.case, [form], right=right)[0], vacuous=True)]
+        return [form for form, output in each_alone(one.case, free, right) if fits(wanted, output, vacuous=True)]
 
     def _named(self, found, right, plain):
         """Turn explanations into findings: one for each mistake, with what else would explain it."""

@@ -39,9 +39,9 @@ def explanations(case, target, forms, *, right=RIGHT, confirm=(), deadline, plan
     """
     if compute(case, right=right)[0] is None:
         return [], True
-    alike = _alike(case, forms, right)
+    alike, alone = _alike(case, forms, right)
     for count, rare in plan:
-        search = _Search(case, target, list(alike), right, count, rare, deadline)
+        search = _Search(case, target, alone, right, count, rare, deadline)
         found = []
         for combination in search.run():
             equivalents = itertools.product(*(alike[form] for form in combination))
@@ -111,41 +111,46 @@ def _confirmed(forms, right, answers):
     return known >= LEAST_SHARE * total
 
 
+def each_alone(case, forms, right):
+    """Yield each form, and the output with this one step altered, or None where that can't be computed.
+
+    The right steps before it are computed once for all; they must be computable on this case.
+    """
+    with np.errstate(all="ignore"):
+        before = [None]
+        for step in STEPS:
+            before.append(right[step].run(case, before[-1]))
+    for form in forms:
+        i = STEPS.index(form.step)
+        with np.errstate(all="ignore"):
+            try:
+                given = form.run(case, before[i])
+                for step in STEPS[i + 1 :]:
+                    given = right[step].run(case, given)
+            except UNCOMPUTABLE:
+                given = [None]
+        yield form, given[0]
+
+
 def _alike(case, forms, right):
-    """Group the forms that give the same on this case, the most common one first; drop what changes nothing."""
-    before = _step_by_step(case, right)
-    unaltered = _fingerprint(before[-1][0])
-    groups, first = {}, {}
-    for form in sorted(forms, key=lambda form: form.rare):
-        output = _from_here(case, form, before, right)
+    """Group the forms that give the same on this case, under the most common one; drop what changes nothing.
+
+    Returns
+    -------
+    alike : dict of Form to list of Form
+    alone : dict of Form to ndarray
+        What each that stands for a group gives.
+    """
+    unaltered = _fingerprint(compute(case, right=right)[0])
+    alike, alone, first = {}, {}, {}
+    for form, output in each_alone(case, sorted(forms, key=lambda form: form.rare), right):
         mark = None if output is None else _fingerprint(output)
         if mark is None or mark == unaltered:
             continue
         leader = first.setdefault((form.step, mark), form)
-        groups.setdefault(leader, []).append(form)
-    return groups
-
-
-def _step_by_step(case, right):
-    """What each step gives, and before the first one nothing."""
-    given = [None]
-    with np.errstate(all="ignore"):
-        for step in STEPS:
-            given.append(right[step].run(case, given[-1]))
-    return given
-
-
-def _from_here(case, form, before, right):
-    """The output with one step altered; what comes before it is known."""
-    i = STEPS.index(form.step)
-    with np.errstate(all="ignore"):
-        try:
-            given = form.run(case, before[i])
-            for step in STEPS[i + 1 :]:
-                given = right[step].run(case, given)
-        except UNCOMPUTABLE:
-            return None
-    return given[0]
+        alone.setdefault(leader, output)
+        alike.setdefault(leader, []).append(form)
+    return alike, alone
 
 
 def _fingerprint(output):
@@ -158,13 +163,16 @@ def _fingerprint(output):
 
 
 class _Search:
-    """All choices of exactly `count` altered forms, each step computed once for all that share it."""
+    """All choices of exactly `count` altered forms, each step computed once for all that share it.
 
-    def __init__(self, case, target, forms, right, count, rare, deadline):
+    `alone` holds the forms, with what each gives alone.
+    """
+
+    def __init__(self, case, target, alone, right, count, rare, deadline):
         self.case, self.target, self.right, self.count, self.rare = case, target, right, count, rare
-        self.deadline = deadline
+        self.alone, self.deadline = alone, deadline
         self.by_step = defaultdict(list)
-        for form in forms:
+        for form in alone:
             if rare or not form.rare:
                 self.by_step[form.step].append(form)
         # How many steps from here on can be altered: a branch that cannot reach `count` is not entered.
@@ -175,7 +183,11 @@ class _Search:
 
     def run(self):
         with np.errstate(all="ignore"):
-            self._descend(0, None, (), 0)
+            if self.count == 1:
+                for form in (form for step in reversed(STEPS) for form in self.by_step[step]):
+                    self._compare(self.alone[form], (form,), form.rare)
+            else:
+                self._descend(0, None, (), 0)
         return self.found
 
     def _descend(self, i, given, chosen, rare):
