@@ -99,3 +99,40 @@ def raised(array, index):
 def moved(one, other):
     """Where two arrays differ."""
     return ~np.isclose(one, other, atol=1e-6, equal_nan=True)
+
+
+def moved_along(axis, call, arguments, arrays, *, output=0, **index):
+    """Return at which places of an output's axis anything changes when some entries of one argument grow by 1.
+
+    Parameters
+    ----------
+    axis : int
+    call, arguments, arrays
+        What a property is given.
+    output : int, optional
+    **index
+        By the argument's name, where its entries grow.
+
+    Returns
+    -------
+    list of int or None
+        None where what comes back can't be compared.
+    """
+    [(name, place)] = index.items()
+    changed = call(**{name: raised(arguments[name], place)})
+    if changed is None or changed[output].shape != arrays[output].shape:
+        return None
+    return np.unique(np.argwhere(moved(changed[output], arrays[output]))[:, axis]).tolist()
+
+
+def moves_others(said, axis, **index):
+    """Return the property that what belongs to the first place of an axis changes nothing at the others.
+
+    `said` has a {} for the first other place that changes, and `index` is as for `moved_along`.
+    """
+
+    def property_that_must_hold(*given):
+        others = [place for place in moved_along(axis, *given, **index) or () if place]
+        return said.format(others[0]) if others else None
+
+    return property_that_must_hold

@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, in_float32, whole_numbers
-from mha_helpers.judge.properties import batch_mixed, moved, not_finite, raised
+from mha_helpers.judge.properties import batch_mixed, moved_along, moves_others, not_finite
 from mha_helpers.maths.attention import combine_heads, head_contributions
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.output_projection import head_contributions as wrong
@@ -49,38 +49,25 @@ def _contribution_cases():
     )
 
 
-def _heads_mixed(call, arguments, arrays):
-    changed = call(heads=raised(arguments["heads"], (..., 0, slice(None), slice(None))))
-    if changed is None or changed[0].shape != arrays[0].shape:
-        return None
-    heads = np.unique(np.argwhere(moved(changed[0], arrays[0]))[:, -3])
-    others = heads[heads != 0]
-    if not len(others):
-        return None
-    return f"Heads are mixed: the contribution of head {others[0]} changes when only head 0 does."
+_heads_mixed = moves_others(
+    "Heads are mixed: the contribution of head {} changes when only head 0 does.",
+    axis=-3,
+    heads=(..., 0, slice(None), slice(None)),
+)
+_tokens_mixed = moves_others(
+    "Tokens are mixed: row {} changes when only token 0 changes.", axis=-2, heads=(..., 0, slice(None))
+)
 
 
 def _other_rows(call, arguments, arrays):
     d_head = arguments["heads"].shape[-1]
-    changed = call(W_O=raised(arguments["W_O"], (slice(0, d_head),)))
-    if changed is None or changed[0].shape != arrays[0].shape:
-        return None
-    heads = np.unique(np.argwhere(moved(changed[0], arrays[0]))[:, -3])
-    if list(heads) == [0]:
+    heads = moved_along(-3, call, arguments, arrays, W_O=(slice(0, d_head),))
+    if heads in (None, [0]):
         return None
     rows = "row 0" if d_head == 1 else f"rows 0 to {d_head - 1}"
     if not len(heads):
         return f"Your contributions do not depend on {rows} of W_O, which are head 0's."
     return f"{rows.capitalize()} of W_O are head 0's alone; with yours head {heads[-1]} changes with them."
-
-
-def _tokens_mixed(call, arguments, arrays):
-    changed = call(heads=raised(arguments["heads"], (..., 0, slice(None))))
-    if changed is None or changed[0].shape != arrays[0].shape:
-        return None
-    rows = np.unique(np.argwhere(moved(changed[0], arrays[0]))[:, -2])
-    others = rows[rows != 0]
-    return f"Tokens are mixed: row {others[0]} changes when only token 0 changes." if len(others) else None
 
 
 def _do_not_sum_to_the_output(call, arguments, arrays):

@@ -1,10 +1,8 @@
 """The exercise `combine_heads`."""
 
-import numpy as np
-
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, in_float32
-from mha_helpers.judge.properties import batch_mixed, moved, not_the_same_numbers, raised
+from mha_helpers.judge.properties import batch_mixed, moved_along, moves_others, not_the_same_numbers
 from mha_helpers.maths.attention import combine_heads
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.splitting import combine_heads as wrong
@@ -29,27 +27,17 @@ def _combine_cases():
     )
 
 
-def _tokens_mixed(call, arguments, arrays):
-    changed = call(heads=raised(arguments["heads"], (..., 0, slice(None))))
-    if changed is None or changed[0].shape != arrays[0].shape:
-        return None
-    rows = np.unique(np.argwhere(moved(changed[0], arrays[0]))[:, -2])
-    others = rows[rows != 0]
-    if not len(others):
-        return None
-    return (
-        f"Tokens are mixed: row {others[0]} changes when only token 0 changes in the heads. Row i is token i's alone."
-    )
+_tokens_mixed = moves_others(
+    "Tokens are mixed: row {} changes when only token 0 changes in the heads. Row i is token i's alone.",
+    axis=-2,
+    heads=(..., 0, slice(None)),
+)
 
 
 def _heads_mixed(call, arguments, arrays):
-    heads = arguments["heads"]
-    d_head = heads.shape[-1]
-    changed = call(heads=raised(heads, (..., 0, slice(None), slice(None))))
-    if changed is None or changed[0].shape != arrays[0].shape:
-        return None
-    columns = np.unique(np.argwhere(moved(changed[0], arrays[0]))[:, -1])
-    if list(columns) == list(range(d_head)):
+    d_head = arguments["heads"].shape[-1]
+    columns = moved_along(-1, call, arguments, arrays, heads=(..., 0, slice(None), slice(None)))
+    if columns in (None, list(range(d_head))):
         return None
     place = "column 0" if d_head == 1 else f"columns 0 to {d_head - 1}"
     return f"Head 0 must fill {place}, and nothing else; with yours it changes {_listed(columns)}."

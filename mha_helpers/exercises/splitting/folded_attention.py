@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, draws, in_float32, whole_numbers
-from mha_helpers.judge.properties import batch_mixed, moved, not_finite, raised
+from mha_helpers.judge.properties import batch_mixed, moved_along, moves_others, not_finite
 from mha_helpers.judge.watching import shapes_on_the_way
 from mha_helpers.maths.attention import folded_attention, scaled_dot_product_attention
 from mha_helpers.wrong.catalogue import mistakes_in
@@ -56,14 +56,10 @@ def _no_average(call, arguments, arrays):
 
 
 def _heads_mixed(call, arguments, arrays):
-    values = arguments["values"]
-    d_head = values.shape[-1] // arguments["n_heads"]
-    changed = call(values=raised(values, (..., slice(0, d_head))))
-    if changed is None or changed[0].shape != arrays[0].shape:
-        return None
-    columns = np.unique(np.argwhere(moved(changed[0], arrays[0]))[:, -1])
-    others = columns[columns >= d_head]
-    if not len(others):
+    d_head = arguments["values"].shape[-1] // arguments["n_heads"]
+    columns = moved_along(-1, call, arguments, arrays, values=(..., slice(0, d_head)))
+    others = [column for column in columns or () if column >= d_head]
+    if not others:
         return None
     return (
         f"Heads are mixed: feature {others[0]} of the context changes when only head 0's values change, features 0 to "
@@ -71,19 +67,13 @@ def _heads_mixed(call, arguments, arrays):
     )
 
 
-def _queries_mixed(call, arguments, arrays):
-    """A query's context is its own: another query changes nothing in it."""
-    changed = call(queries=raised(arguments["queries"], (slice(None), 0)))
-    if changed is None or changed[0].shape != arrays[0].shape:
-        return None
-    rows = np.unique(np.argwhere(moved(changed[0], arrays[0]))[:, -2])
-    others = rows[rows != 0]
-    if not len(others):
-        return None
-    return (
-        f"The context of token {others[0]} changes when only the query of token 0 changes: tokens are mixed, or "
-        "queries are used as keys or values."
-    )
+# A query's context is its own: another query changes nothing in it.
+_queries_mixed = moves_others(
+    "The context of token {} changes when only the query of token 0 changes: tokens are mixed, or queries are used as "
+    "keys or values.",
+    axis=-2,
+    queries=(slice(None), 0),
+)
 
 
 def _never_folded(function):

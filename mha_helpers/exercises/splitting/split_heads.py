@@ -1,10 +1,8 @@
 """The exercise `split_heads`."""
 
-import numpy as np
-
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, in_float32
-from mha_helpers.judge.properties import batch_mixed, moved, not_the_same_numbers, raised
+from mha_helpers.judge.properties import batch_mixed, moved_along, moves_others, not_the_same_numbers
 from mha_helpers.maths.attention import split_heads
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.splitting import split_heads as wrong
@@ -32,26 +30,17 @@ def _split_cases():
     )
 
 
-def _tokens_mixed(call, arguments, arrays):
-    X = arguments["X"]
-    changed = call(X=raised(X, (..., 0, slice(None))))
-    if changed is None or changed[0].shape != arrays[0].shape:
-        return None
-    rows = np.unique(np.argwhere(moved(changed[0], arrays[0]))[:, -2])
-    others = rows[rows != 0]
-    if not len(others):
-        return None
-    return f"Tokens are mixed: row {others[0]} of a head changes when only token 0 changes. Row i is token i's alone."
+_tokens_mixed = moves_others(
+    "Tokens are mixed: row {} of a head changes when only token 0 changes. Row i is token i's alone.",
+    axis=-2,
+    X=(..., 0, slice(None)),
+)
 
 
 def _features_mixed(call, arguments, arrays):
-    X, n_heads = arguments["X"], arguments["n_heads"]
-    d_head = X.shape[-1] // n_heads
-    changed = call(X=raised(X, (..., slice(0, d_head))))
-    if changed is None or changed[0].shape != arrays[0].shape:
-        return None
-    heads = np.unique(np.argwhere(moved(changed[0], arrays[0]))[:, -3])
-    if list(heads) == [0]:
+    d_head = arguments["X"].shape[-1] // arguments["n_heads"]
+    heads = moved_along(-3, call, arguments, arrays, X=(..., slice(0, d_head)))
+    if heads in (None, [0]):
         return None
     features = "feature 0" if d_head == 1 else f"features 0 to {d_head - 1}"
     if 0 not in heads:

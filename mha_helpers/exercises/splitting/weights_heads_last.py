@@ -6,6 +6,7 @@ from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, in_float32, whole_numbers
 from mha_helpers.judge.properties import (
     batch_mixed,
+    moves_others,
     negative_weights,
     not_finite,
     rows_do_not_sum_to_one,
@@ -40,14 +41,11 @@ def _cases():
     )
 
 
-def _heads_mixed(call, arguments, arrays):
-    queries = arguments["queries"].copy()
-    queries[:, :, 0] += 1
-    changed = call(queries=queries)
-    if changed is None or changed[0].shape != arrays[0].shape or np.allclose(changed[0][:, 1:], arrays[0][:, 1:]):
-        return None
-    return "Heads are mixed: the weights of another head change when only head 0's queries change."
-
+_heads_mixed = moves_others(
+    "Heads are mixed: the weights of another head change when only head 0's queries change.",
+    axis=-3,
+    queries=(slice(None), slice(None), 0),
+)
 
 exercise = Exercise(
     reference=weights_heads_last,
