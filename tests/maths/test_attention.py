@@ -132,11 +132,6 @@ def test_softmax_rows_sum_to_1_and_are_nan_where_everything_is_hidden(scores):
     assert_allclose(softmax_or_zeros(scores).sum(axis=-1), something_visible)
 
 
-@given(SCORES, st.integers(-1000, 1000))
-def test_softmax_ignores_a_shift_of_all_scores(scores, shift):
-    assert_allclose(softmax_or_zeros(scores + shift), softmax_or_zeros(scores), rtol=1e-9)
-
-
 @BOTH_FLOAT_TYPES
 def test_softmax_of_huge_scores_is_finite(dtype):
     scores = np.array([[1e4, 0, -1e4], [1e4, 1e4, -np.inf], [-1e4, -1e4, -1e4]], dtype)
@@ -167,13 +162,6 @@ def test_softmax_jacobian_agrees_with_finite_differences(scores):
     assert_allclose(softmax_jacobian(softmax(scores)), differences.T, atol=1e-8)
 
 
-@given(ONE_ROW)
-def test_softmax_jacobian_rows_and_columns_sum_to_0(scores):
-    jacobian = softmax_jacobian(softmax(scores))
-    assert_allclose(jacobian.sum(axis=0), 0, atol=1e-15)
-    assert_allclose(jacobian.sum(axis=1), 0, atol=1e-15)
-
-
 # --- one head ---
 
 
@@ -202,21 +190,6 @@ def test_scaled_dot_product_attention_agrees_with_the_loops(inputs, is_causal, s
 @given(masked_attention_inputs().filter(lambda inputs: inputs["mask"] is not None))
 def test_masked_attention_agrees_with_the_loops(inputs):
     assert_same(masked_attention(**inputs), oracle.attention(**inputs))
-
-
-@given(masked_attention_inputs(), st.booleans())
-def test_weights_sum_to_1_or_are_all_hidden(inputs, is_causal):
-    _, weights = scaled_dot_product_attention(**inputs, is_causal=is_causal)
-    assert (weights >= 0).all()
-    assert_allclose(weights.sum(axis=-1), weights.any(axis=-1))
-
-
-@given(attention_inputs(), GENERATORS)
-def test_reordering_keys_with_their_values_changes_no_context(inputs, random):
-    order = random.permutation(inputs["keys"].shape[-2])
-    context, weights = scaled_dot_product_attention(**inputs)
-    reordered = {name: inputs[name][..., order, :] for name in ("keys", "values")}
-    assert_same(scaled_dot_product_attention(**inputs | reordered), (context, weights[..., order]))
 
 
 @given(attention_inputs(), st.booleans())
@@ -281,16 +254,6 @@ def test_the_future_does_not_leak(hide_the_future, inputs, data):
 
 
 @given(self_attention_inputs(), GENERATORS)
-def test_mask_and_is_causal_combine(inputs, random):
-    seq_len = inputs["X"].shape[-2]
-    mask = random.random((seq_len, seq_len)) < 0.7
-    assert_same(
-        multi_head_attention(**inputs, mask=mask, is_causal=True),
-        multi_head_attention(**inputs, mask=mask & causal_mask(seq_len)),
-    )
-
-
-@given(self_attention_inputs(), GENERATORS)
 def test_a_padding_mask_is_as_good_as_leaving_the_padding_out(inputs, random):
     X = random.normal(size=(2, 5, inputs["X"].shape[-1]))
     output, weights = multi_head_attention(**inputs | {"X": X}, mask=padding_mask([[1, 1, 1, 0, 0], [1] * 5]))
@@ -327,15 +290,6 @@ def test_combine_heads_and_split_heads_undo_each_other(heads):
 
 
 @given(stacks_of_heads(), GENERATORS)
-def test_head_contributions_sum_to_the_projection_of_all_heads(heads, random):
-    n_heads, _, d_head = heads.shape[-3:]
-    W_O = random.normal(size=(n_heads * d_head, 4))
-    contributions = head_contributions(heads, W_O)
-    assert contributions.shape == (*heads.shape[:-1], 4)
-    assert_allclose(contributions.sum(axis=-3), combine_heads(heads) @ W_O, atol=1e-12)
-
-
-@given(stacks_of_heads(), GENERATORS)
 def test_a_head_contributes_what_is_left_without_the_others(heads, random):
     n_heads, _, d_head = heads.shape[-3:]
     W_O = random.normal(size=(n_heads * d_head, 4))
@@ -344,15 +298,6 @@ def test_a_head_contributes_what_is_left_without_the_others(heads, random):
         alone[..., head, :, :] = heads[..., head, :, :]
         contribution = head_contributions(heads, W_O)[..., head, :, :]
         assert_allclose(contribution, combine_heads(alone) @ W_O, atol=1e-12)
-
-
-@given(self_attention_inputs())
-def test_head_contributions_sum_to_the_output(inputs):
-    X, n_heads = inputs["X"], inputs["n_heads"]
-    queries, keys, values = (split_heads(X @ inputs[name], n_heads) for name in ("W_Q", "W_K", "W_V"))
-    heads, _ = scaled_dot_product_attention(queries, keys, values)
-    output, _ = multi_head_attention(**inputs)
-    assert_allclose(head_contributions(heads, inputs["W_O"]).sum(axis=-3), output, atol=1e-10)
 
 
 @given(stacks_of_heads(), GENERATORS, st.data())
@@ -372,14 +317,6 @@ def test_what_is_knocked_out_is_0_even_where_it_was_not_finite():
 
 
 @given(different_sizes(4), GENERATORS)
-def test_heads_folded_into_the_batch_attend_as_heads_on_an_axis_do(sizes, random):
-    batch, seq_len, n_heads, d_head = sizes
-    arrays = random.normal(size=(3, batch, seq_len, n_heads * d_head))
-    heads, _ = scaled_dot_product_attention(*split_heads(arrays, n_heads))
-    assert_allclose(folded_attention(*arrays, n_heads), combine_heads(heads), atol=1e-12)
-
-
-@given(different_sizes(4), GENERATORS)
 def test_folded_attention_with_the_projections_around_it_is_multi_head_attention(sizes, random):
     batch, seq_len, n_heads, d_head = sizes
     d_model = n_heads * d_head
@@ -393,39 +330,6 @@ def test_folded_attention_with_the_projections_around_it_is_multi_head_attention
 @given(multi_head_inputs())
 def test_multi_head_attention_agrees_with_the_loops(inputs):
     assert_same(multi_head_attention(**inputs), oracle.multi_head_attention(**inputs))
-
-
-@given(self_attention_inputs(), GENERATORS)
-def test_reordering_tokens_reorders_the_output(inputs, random):
-    order = random.permutation(inputs["X"].shape[-2])
-    output, weights = multi_head_attention(**inputs)
-    reordered = multi_head_attention(**inputs | {"X": inputs["X"][..., order, :]})
-    assert_same(reordered, (output[..., order, :], weights[..., order, :][..., order]))
-
-
-@given(multi_head_inputs(), GENERATORS)
-def test_reordering_heads_with_their_rows_of_W_O_changes_no_output(inputs, random):
-    n_heads = inputs["n_heads"]
-    order = random.permutation(n_heads)
-
-    def reorder(array, axis):
-        return np.concatenate([np.split(array, n_heads, axis)[head] for head in order], axis)
-
-    reordered = {name: reorder(inputs[name], -1) for name in inputs.keys() & {"W_Q", "W_K", "W_V", "b_Q", "b_K", "b_V"}}
-    reordered["W_O"] = reorder(inputs["W_O"], 0)
-    mask = inputs["mask"]
-    if mask is not None and mask.ndim > 2 and mask.shape[-3] == n_heads:
-        reordered["mask"] = mask[..., order, :, :]
-    output, weights = multi_head_attention(**inputs)
-    assert_same(multi_head_attention(**inputs | reordered), (output, weights[..., order, :, :]))
-
-
-@given(multi_head_inputs(), GENERATORS)
-def test_a_bias_on_the_keys_changes_nothing(inputs, random):
-    # It adds the same to all scores of a query, and softmax ignores that.
-    biased = inputs | {"b_K": random.normal(size=inputs["W_K"].shape[1])}
-    without = {name: value for name, value in inputs.items() if name != "b_K"}
-    assert_same(multi_head_attention(**biased), multi_head_attention(**without))
 
 
 def test_cross_attention_to_itself_is_self_attention():
