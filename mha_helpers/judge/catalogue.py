@@ -26,15 +26,11 @@ class Mistake:
         What to tell whoever made it.
     implementations : tuple of callable
         The wrong code, in one or more spellings that fail in their own ways.
-    seen_in : int, optional
-        The one output to compare alone when other outputs may also be wrong: an attention whose
-        weights are made with this mistake may return, or mix, the wrong thing as well.
     """
 
     slug: str
     message: str
     implementations: tuple
-    seen_in: int | None = None
 
 
 class Catalogue:
@@ -123,11 +119,11 @@ def _compared(outcome, output):
     return outcome.arrays if output is None else outcome.arrays[output : output + 1]
 
 
-def recognise(catalogue, trials, is_single):
+def recognise(catalogue, trials, is_single, first_output=None):
     """Find the mistake that explains the answers, first as strictly as can be, then more loosely.
 
     The same answers in all cases; in all but those at the edges; the same wherever something came back;
-    the same where there is no batch; the same in the output that shows it. So one mistake is still
+    the same where there is no batch; the same in the output that is computed first. So one mistake is still
     named where a second one hides it.
 
     Parameters
@@ -136,6 +132,9 @@ def recognise(catalogue, trials, is_single):
     trials : list of Trial
     is_single : callable
         Whether a case has no batch axes.
+    first_output : int, optional
+        The output that is computed first: an attention whose weights are made with a mistake may mix, or return, the
+        wrong thing as well.
 
     Returns
     -------
@@ -153,7 +152,8 @@ def recognise(catalogue, trials, is_single):
             among = among and catalogue.alike(trial.case, trial.given, among)
         return among
 
-    def in_what_came_back(view, among=every, output=None):
+    def in_what_came_back(view, output=None):
+        among = every
         for trial in view:
             found = catalogue.alike(trial.case, trial.given, among, output)
             if trial.given.error is not None:  # both fail, each in its own words
@@ -169,18 +169,11 @@ def recognise(catalogue, trials, is_single):
             if trial.given.error is None or catalogue.outcome(place, trial.case).error is None
         )
 
-    def in_one_output(view):
-        outputs = {mistake.seen_in for mistake, _ in catalogue.programs} - {None}
-        return sorted(
-            place
-            for output in outputs
-            for place in in_what_came_back(
-                view, [place for place in every if catalogue.programs[place][0].seen_in == output], output
-            )
-        )
+    def in_first_output(view):
+        return [] if first_output is None else in_what_came_back(view, first_output)
 
     views = [(in_every_case, trials), (in_every_case, plain), (in_what_came_back, plain), (in_what_came_back, single)]
-    for explaining, view in [*views, (in_one_output, plain), (in_one_output, single)]:
+    for explaining, view in [*views, (in_first_output, plain), (in_first_output, single)]:
         for place in explaining(view):
             return catalogue.programs[place][0]
     return None

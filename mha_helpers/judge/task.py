@@ -91,6 +91,9 @@ class Task:
     required_way : callable, optional
         Takes a function that is right, and returns the slug of a mistake and a message if it does not go the way that
         is asked for, else None.
+    first_output : int, optional
+        The place of the output that is computed first, and the others from it: a mistake that shows there is named,
+        whatever else is wrong.
     seconds : float, optional
         How long one call may take.
     """
@@ -102,6 +105,7 @@ class Task:
     wrong_at_edges: str = ""
     properties: tuple = ()
     required_way: object = None
+    first_output: int | None = None
     seconds: float = SECONDS
     _known: dict = field(default_factory=dict, init=False, repr=False)
 
@@ -120,22 +124,25 @@ class Task:
 
     def run(self, function, case):
         """Call somebody's function on a case."""
-        read = partial(arrays_in, n_outputs=len(self.outputs))
-        return call(function, case.arguments, case.options, read=read, seconds=self.seconds)
+        return self._call(function, case, self.seconds)
 
     def known(self, function, case):
-        """Call one of the course's own functions, right or wrong, on a case: it always gives the same."""
+        """Call one of the course's own functions, right or wrong, on a case: it ends, and always gives the same."""
         key = (function, case.trait)
         if key not in self._known:
-            self._known[key] = self.run(function, case)
+            self._known[key] = self._call(function, case, seconds=None)
         return self._known[key]
+
+    def _call(self, function, case, seconds):
+        read = partial(arrays_in, n_outputs=len(self.outputs))
+        return call(function, case.arguments, case.options, read=read, seconds=seconds)
 
     def wanted(self, case):
         """Return what is right for a case; where the course's own function can't run, nobody else's can be judged."""
         outcome = self.known(self.reference, case)
         if outcome.error is None or isinstance(outcome.error, ValueError):
             return outcome
-        self._known.clear()  # the machine may only have been busy
+        self._known.clear()  # the machine may only have been short of memory
         ours = f"the course's own {self.reference.__name__} can't run here on {case.trait}"
         raise RuntimeError(f"{ours}, {type(outcome.error).__name__}: {outcome.error}") from outcome.error
 

@@ -252,7 +252,8 @@ def fractions_cut_off(answer):
 def known_mistake(answer):
     if met_a_stub(answer.failing.given.error):
         return None
-    mistake = recognise(answer.task.catalogue, answer.trials, lambda case: is_single(answer.task, case))
+    task = answer.task
+    mistake = recognise(task.catalogue, answer.trials, lambda case: is_single(task, case), task.first_output)
     return answer.named(mistake.slug, mistake.message, answer.idle_line[1]) if mistake else None
 
 

@@ -38,16 +38,6 @@ def also(*programs, **choices):
     return add
 
 
-def seen_in(output):
-    """Say in which of several outputs a mistake is seen, whatever the others hold."""
-
-    def say(function):
-        function.seen_in = output
-        return function
-
-    return say
-
-
 def maker(make):
     """Let a function that puts a wrong step into a program stand as a decorator above the step.
 
@@ -117,7 +107,6 @@ def _made_of(programs, function):
         return first(*given, **named)
 
     program.further = tuple(further)
-    program.seen_in = getattr(function, "seen_in", getattr(first, "seen_in", None))
     for name in ("__name__", "__doc__", "__module__"):
         setattr(program, name, getattr(function, name))
     return program
@@ -140,7 +129,7 @@ def mistake_of(function):
     'sign-lost'
     """
     slug, message = function.__name__.replace("_", "-"), " ".join(function.__doc__.split())
-    return Mistake(slug, message, spellings(function), getattr(function, "seen_in", None))
+    return Mistake(slug, message, spellings(function))
 
 
 def mistakes_in(module, *slugs):
@@ -178,6 +167,6 @@ def put_into(make, *steps):
     return tuple(mistake_of(make(step)) for step in steps)
 
 
-def inside(make, mistake, said="", seen_in=None):
+def inside(make, mistake, said=""):
     """Return an earlier exercise's mistake as it is made inside another: its programs put into others by make."""
-    return Mistake(mistake.slug, said + mistake.message, tuple(map(make, mistake.implementations)), seen_in)
+    return Mistake(mistake.slug, said + mistake.message, tuple(map(make, mistake.implementations)))

@@ -143,7 +143,7 @@ def test_no_catalogued_mistake_goes_by_another_name(name):
         if verdict:
             slug = verdict.mistake
         else:
-            found = recognise(exercise.catalogue, trials, lambda case: is_single(exercise, case))
+            found = recognise(exercise.catalogue, trials, lambda case: is_single(exercise, case), exercise.first_output)
             slug = found and found.slug
         if slug != mistake.slug:
             confused.append(f"{program} of {mistake.slug} is called {slug}")

@@ -83,6 +83,7 @@ def attention_gradients(queries, keys, values, d_context, mask=None):
 exercise = Exercise(
     reference=gradients.attention_gradients,
     outputs=OUTPUTS,
+    first_output=2,  # d_values
     cases=_gradient_cases(),
     mistakes=mistakes_in(wrong),
     properties=(not_finite, batch_mixed(), _differs_from_a_small_step),

@@ -17,6 +17,7 @@ from mha_helpers.maths.attention import attention_scores, softmax
 from mha_helpers.maths.masks import causal_mask, padding_mask
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.masking import masked_attention as wrong
+from mha_helpers.wrong.steps import WEIGHTS
 
 
 def _with_mask(seed, mask, batch, n_queries, n_keys, d_head, d_value):
@@ -124,6 +125,7 @@ def masked_attention(queries, keys, values, mask):
 exercise = Exercise(
     reference=attention.masked_attention,
     outputs=("context", "weights"),
+    first_output=WEIGHTS,
     cases=_masked_cases(),
     mistakes=mistakes_in(wrong),
     wrong_at_edges="Right for ordinary scores; it goes wrong where hidden and visible scores lie far apart.",

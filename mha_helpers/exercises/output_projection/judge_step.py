@@ -196,6 +196,7 @@ def _misjudged(call, arguments, arrays):
 exercise = Exercise(
     reference=judge_step,
     outputs=("wrong", "slip"),
+    first_output=0,  # wrong
     cases=_judging_cases(),
     mistakes=mistakes_in(wrong),
     properties=(_not_verdicts, _slip_that_is_not_wrong, _rows_mixed, _wrong_depends_on_given, _misjudged),

@@ -9,6 +9,7 @@ from mha_helpers.judge.properties import (
     batch_mixed,
     hidden_keys_have_weight,
     moved,
+    moved_along,
     negative_weights,
     not_finite,
     raised,
@@ -143,12 +144,9 @@ def _weights_depend_on_values(call, arguments, arrays):
 def _heads_mixed(call, arguments, arrays):
     d_head = arguments["X"].shape[-1] // arguments["n_heads"]
     for name in ("W_Q", "W_K"):
-        changed = _changed(call, arguments, name, (0, slice(0, d_head)))
-        if changed is None or changed[1].shape != arrays[1].shape:
-            continue
-        heads = np.unique(np.argwhere(moved(changed[1], arrays[1]))[:, -3])
-        others = heads[heads != 0]
-        if len(others):
+        heads = moved_along(-3, call, arguments, arrays, output=1, **{name: (0, slice(0, d_head))})
+        others = [head for head in heads or () if head]
+        if others:
             return f"Heads are mixed: the weights of head {others[0]} change when only head 0's columns of {name} do."
     return None
 
@@ -183,6 +181,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
 exercise = Exercise(
     reference=attention.multi_head_attention,
     outputs=("output", "weights"),
+    first_output=WEIGHTS,
     cases=_multi_head_cases(),
     mistakes=mistakes_in(wrong),
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,

@@ -6,6 +6,7 @@ from mha_helpers.judge.properties import batch_mixed, context_is_not_the_mixture
 from mha_helpers.maths.attention import softmax
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.scaling import mend_scaled_attention as wrong
+from mha_helpers.wrong.steps import WEIGHTS
 
 
 def mend_scaled_attention(queries, keys, values):
@@ -28,6 +29,7 @@ CASES = (
 exercise = Exercise(
     reference=mend_scaled_attention,
     outputs=("context", "weights"),
+    first_output=WEIGHTS,
     cases=(*CASES, whole_numbers(CASES[1].arguments)),
     mistakes=mistakes_in(wrong),
     broken_version=wrong.mend_scaled_attention,

@@ -18,7 +18,7 @@ from mha_helpers.maths import attention
 from mha_helpers.maths.attention import attention_scores, softmax
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.scaling import scaled_dot_product_attention as wrong
-from mha_helpers.wrong.steps import root
+from mha_helpers.wrong.steps import WEIGHTS, root
 
 
 def _scaled_cases():
@@ -69,6 +69,7 @@ def scaled_dot_product_attention(queries, keys, values, scale=None):
 exercise = Exercise(
     reference=attention.scaled_dot_product_attention,
     outputs=("context", "weights"),
+    first_output=WEIGHTS,
     cases=_scaled_cases(),
     mistakes=mistakes_in(wrong),
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,

@@ -13,10 +13,12 @@ from mha_helpers.judge.properties import (
 from mha_helpers.maths.attention import dot_product_attention
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.self_attention import dot_product_attention as wrong
+from mha_helpers.wrong.steps import WEIGHTS
 
 exercise = Exercise(
     reference=dot_product_attention,
     outputs=("context", "weights"),
+    first_output=WEIGHTS,
     cases=attention_cases(),
     mistakes=mistakes_in(wrong),
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,

@@ -7,6 +7,7 @@ from mha_helpers.exercises.inputs import attention_arguments, in_float32, whole_
 from mha_helpers.judge.properties import context_is_not_the_mixture, not_finite, rows_do_not_sum_to_one
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.self_attention import mend_attention as wrong
+from mha_helpers.wrong.steps import WEIGHTS
 
 
 def mend_attention(queries, keys, values):
@@ -32,6 +33,7 @@ CASES = (
 exercise = Exercise(
     reference=mend_attention,
     outputs=("context", "weights"),
+    first_output=WEIGHTS,
     cases=(*CASES, whole_numbers(CASES[1].arguments)),
     mistakes=mistakes_in(wrong),
     broken_version=wrong.mend_attention,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.maths.attention import scaled_dot_product_attention, softmax, softmax_or_zeros
-from mha_helpers.wrong.catalogue import also, made_of, maker, pipeline, seen_in
+from mha_helpers.wrong.catalogue import also, made_of, maker, pipeline
 from mha_helpers.wrong.steps import root, swap
 
 D_QUERIES, D_KEYS, D_VALUES = 0, 1, 2
@@ -81,7 +81,6 @@ def gradients_mask_forgotten(queries, keys, values, d_context, mask=None):
     return _backwards()(queries, keys, values, d_context)
 
 
-@seen_in(D_VALUES)
 @_backwards("weigh")
 @also(low=(-np.inf, -1e9), weigh=(softmax, softmax_or_zeros))
 def gradients_mask_none(queries, keys, mask, low=-np.inf, weigh=softmax):
@@ -119,7 +118,6 @@ def gradients_scale_in_values():
     weights^T @ d_context, with no factor. The scale belongs to d_queries and d_keys."""
 
 
-@seen_in(D_VALUES)
 @_backwards("weigh")
 @also(power=(-1, 2))
 def gradients_forwards_scale(queries, keys, mask, power=0):

@@ -374,14 +374,14 @@ _COMPARING = {"keys-by-queries", "reversed-axes", "transpose-order", "no-transpo
 _NO_DIVISORS = {"twice", "ignored", "on-top", "divides", "zero-as-none", "after-softmax"}
 EARLIER = (
     *(
-        inside(_in_the_scale, mistake, seen_in=WEIGHTS)
+        inside(_in_the_scale, mistake)
         for mistake in mistakes_in(scaled)
         if mistake.slug.startswith("scale-") and mistake.slug.removeprefix("scale-") not in _NO_DIVISORS
     ),
     *(
-        inside(_in_the_scores, mistake, "Inside your attention: ", WEIGHTS)
+        inside(_in_the_scores, mistake, "Inside your attention: ")
         for mistake in mistakes_in(wrong_scores)
         if mistake.slug.removeprefix("scores-") in _COMPARING
     ),
-    *(inside(_in_the_softmax, one, "Inside your attention: ", WEIGHTS) for one in mistakes_in(wrong_softmax)),
+    *(inside(_in_the_softmax, one, "Inside your attention: ") for one in mistakes_in(wrong_softmax)),
 )

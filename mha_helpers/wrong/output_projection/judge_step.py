@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.wrong.catalogue import also, made_of, maker, seen_in, spellings
+from mha_helpers.wrong.catalogue import also, made_of, maker, spellings
 
 
 def _apart(a, b, half_unit):
@@ -31,7 +31,7 @@ def _judging(compare, compare_given):
 def _comparing(way):
     """Compare by way(a, b, half_unit), a verdict on numbers or on rows: in both places, in the first, in the second."""
     places = [pair for one in spellings(way) for pair in ((one, one), (one, _unlike), (_unlike, one))]
-    return seen_in(0)(made_of(*(_judging(*pair) for pair in places))(way))
+    return made_of(*(_judging(*pair) for pair in places))(way)
 
 
 @maker
@@ -95,7 +95,6 @@ def slips_given_alone(wrong, astray):
     return wrong, astray
 
 
-@seen_in(0)
 @_of_rows
 def slips_wrong_by_given(wrong, astray):
     """You compare what is printed with `given` to find what is wrong. But `given` may carry an error itself: a row is
@@ -103,7 +102,6 @@ def slips_wrong_by_given(wrong, astray):
     return astray, astray
 
 
-@seen_in(0)
 @_of_rows
 def slips_either_is_wrong(wrong, astray):
     """You call a row wrong that agrees with `right`, because it does not follow from the step before. A row that agrees
@@ -111,7 +109,6 @@ def slips_either_is_wrong(wrong, astray):
     return wrong | astray, wrong & astray
 
 
-@seen_in(0)
 @_of_rows
 def slips_carried_called_right(wrong, astray):
     """You call only the slips wrong. A row that carries an earlier error on is wrong, too: for `wrong`, compare with
@@ -140,7 +137,6 @@ def slips_swapped(wrong, astray):
     return wrong & astray, wrong
 
 
-@seen_in(0)
 @also(_of_numbers(lambda wrong, astray: ((~wrong).any(axis=-1), (~wrong).any(axis=-1) & (~astray).any(axis=-1))))
 @_of_rows
 def slips_agreement(wrong, astray):
@@ -388,7 +384,6 @@ def slips_row_numbers(wrong, astray):
     return np.flatnonzero(wrong), np.flatnonzero(wrong & astray)
 
 
-@seen_in(0)
 @_of_numbers
 @also(lambda wrong, astray: (wrong.any(axis=-1), wrong.any(axis=-1) * astray.sum(axis=-1)))
 def slips_counts(wrong, astray):
@@ -405,7 +400,6 @@ def _distances_where_wrong(printed, right, given, half_unit):
     return np.where(far > half_unit, far, 0), np.where((far > half_unit) & (astray > half_unit), astray, 0)
 
 
-@seen_in(0)
 @also(_largest_distances, _distances_where_wrong)
 def slips_distances(printed, right, given, half_unit):
     """You return how far the numbers are off. Give a verdict for each row: whether any of them is farther off than

@@ -14,10 +14,9 @@ from mha_helpers.maths.attention import (
     split_heads,
 )
 from mha_helpers.wrong import in_each_head
-from mha_helpers.wrong.catalogue import also, inside, made_of, maker, mistakes_in, pipeline, put_into, seen_in
+from mha_helpers.wrong.catalogue import also, inside, made_of, maker, mistakes_in, pipeline, put_into
 from mha_helpers.wrong.masking import masked_attention as in_notebook_03
 from mha_helpers.wrong.steps import (
-    WEIGHTS,
     attention_with,
     every_nth,
     heads_not_moved,
@@ -57,7 +56,7 @@ def _layer(
 @pipeline
 def _in_each_head(**steps):
     """Return multi-head attention with a step of the attention in its heads done in another way."""
-    return seen_in(WEIGHTS)(_layer(attend=attention_with(**{"weigh": softmax_or_zeros} | steps)))
+    return _layer(attend=attention_with(**{"weigh": softmax_or_zeros} | steps))
 
 
 @maker
@@ -365,7 +364,6 @@ def _without_a_question(weigh):
     return attend
 
 
-@seen_in(WEIGHTS)
 @made_of(
     _layer(attend=masked_attention),
     *(
@@ -384,7 +382,6 @@ def mha_mask_none():
     scaled_dot_product_attention(queries, keys, values, mask), which takes None, too."""
 
 
-@seen_in(WEIGHTS)
 @_layer("attend")
 def mha_mask_as_scale(queries, keys, values, mask):
     """Where there is a mask, your scores are multiplied by it and by nothing else, as if it were the scale. Is it the
@@ -396,7 +393,6 @@ def mha_mask_as_scale(queries, keys, values, mask):
     return weights @ values, weights
 
 
-@seen_in(WEIGHTS)
 @_layer("attend")
 def mha_mask_ignored(queries, keys, values, mask):
     """Hidden keys get weight like all the others: the mask does not reach your weights. Pass it on to the attention
@@ -406,7 +402,7 @@ def mha_mask_ignored(queries, keys, values, mask):
 
 
 EARLIER = tuple(
-    inside(lambda wrong: _layer(attend=where_masked(wrong)), mistake, "Inside your heads: ", WEIGHTS)
+    inside(lambda wrong: _layer(attend=where_masked(wrong)), mistake, "Inside your heads: ")
     for mistake in mistakes_in(
         in_notebook_03,
         "mask-inverted",
@@ -422,7 +418,6 @@ EARLIER = tuple(
 )
 
 
-@seen_in(WEIGHTS)
 @_layer("attend")
 @also(lambda queries, keys, values, mask: scaled_dot_product_attention(queries, keys, values, is_causal=True))
 def mha_always_causal(queries, keys, values, mask):
@@ -454,7 +449,6 @@ def mha_mask_in_a_loop(queries, keys, values, mask):
     return tuple(np.stack(parts, axis=-3) for parts in found)
 
 
-@seen_in(WEIGHTS)
 @_layer("attend")
 def mha_mask_first_sentence(queries, keys, values, mask):
     """Every sentence gets the first one's mask. Pass the mask on as it is; it broadcasts by itself."""

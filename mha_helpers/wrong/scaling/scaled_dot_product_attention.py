@@ -4,9 +4,9 @@ import numpy as np
 
 from mha_helpers.maths import attention
 from mha_helpers.maths.attention import attention_scores, dot_product_attention, softmax
-from mha_helpers.wrong.catalogue import also, inside, made_of, maker, mistakes_in, seen_in, spellings
+from mha_helpers.wrong.catalogue import also, inside, made_of, maker, mistakes_in, spellings
 from mha_helpers.wrong.self_attention import dot_product_attention as unscaled
-from mha_helpers.wrong.steps import WEIGHTS, root
+from mha_helpers.wrong.steps import root
 
 
 @maker
@@ -17,7 +17,7 @@ def _scaled_by(factor):
         weights = softmax(attention_scores(queries, keys) * factor(queries, keys, values, scale))
         return weights @ values, weights
 
-    return seen_in(WEIGHTS)(wrong_attention)
+    return wrong_attention
 
 
 def _by_default(factor):
@@ -30,7 +30,7 @@ def _by_default(factor):
         return _scaled_by(lambda *given: factor(*given[:3]))
 
     factors = spellings(factor)
-    return seen_in(WEIGHTS)(made_of(*map(unless_given, factors), *map(always, factors))(factor))
+    return made_of(*map(unless_given, factors), *map(always, factors))(factor)
 
 
 def _scale_of(queries, scale):
@@ -178,7 +178,7 @@ def values_are_queries(queries, keys, values, scale=None):
 
 
 EARLIER = tuple(
-    inside(_scaled_first, mistake, seen_in=mistake.seen_in)
+    inside(_scaled_first, mistake)
     for mistake in mistakes_in(unscaled)
     if not mistake.slug.startswith("scale-") and mistake.slug != "values-are-queries"
 )

@@ -5,10 +5,10 @@ import functools
 import numpy as np
 
 from mha_helpers.maths.attention import attention_scores, dot_product_attention, scaled_dot_product_attention, softmax
-from mha_helpers.wrong.catalogue import also, inside, made_of, mistakes_in, pipeline, seen_in
+from mha_helpers.wrong.catalogue import also, inside, made_of, mistakes_in, pipeline
 from mha_helpers.wrong.self_attention import attention_scores as wrong_scores
 from mha_helpers.wrong.self_attention import softmax as wrong_softmax
-from mha_helpers.wrong.steps import WEIGHTS, attention_with, root, swap
+from mha_helpers.wrong.steps import attention_with, root, swap
 
 _attention_with = pipeline(functools.partial(attention_with, factor=lambda *given: 1))
 
@@ -73,7 +73,6 @@ def weights_transposed(weights, scores, queries, keys, values):
     return swap(weights) @ values
 
 
-@seen_in(WEIGHTS)
 @_attention_with("weigh")
 def causal_not_asked(scores):
     """You hide the future: a query sees only the keys up to its own position. Some models do that, as notebook 03
@@ -81,7 +80,6 @@ def causal_not_asked(scores):
     return softmax(np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf))
 
 
-@seen_in(WEIGHTS)
 @_attention_with("factor")
 def scale_not_yet(queries, keys, values):
     """You divided the scores by sqrt(d_head). Transformers do that, and it is what notebook 02 is about. Here, write
@@ -89,7 +87,6 @@ def scale_not_yet(queries, keys, values):
     return root(queries)
 
 
-@seen_in(WEIGHTS)
 @_attention_with("factor")
 def scale_no_root(queries, keys, values):
     """You divided the scores by d_head (or twice by its root). This exercise asks for the plain scores; the right
@@ -97,7 +94,6 @@ def scale_no_root(queries, keys, values):
     return 1 / queries.shape[-1]
 
 
-@seen_in(WEIGHTS)
 @_attention_with("factor")
 def scale_multiplied(queries, keys, values):
     """You multiplied the scores by sqrt(d_head). This exercise asks for the plain scores; the right divisor is notebook
@@ -105,7 +101,6 @@ def scale_multiplied(queries, keys, values):
     return queries.shape[-1] ** 0.5
 
 
-@seen_in(WEIGHTS)
 @_attention_with("factor")
 def scale_n_keys(queries, keys, values):
     """You divided the scores by the root of the number of keys. This exercise asks for the plain scores; the right
@@ -113,7 +108,6 @@ def scale_n_keys(queries, keys, values):
     return keys.shape[-2] ** -0.5
 
 
-@seen_in(WEIGHTS)
 @_attention_with("factor")
 def scale_values_width(queries, keys, values):
     """You divided the scores by the root of the values' width. This exercise asks for the plain scores; the right
@@ -149,7 +143,7 @@ def context_np_dot(weights, scores, queries, keys, values):
 # In front of a softmax these are something else, or no mistake at all.
 _SCORES_ONLY = {"scores-scaled", "scores-mean", "scores-softmaxed", "scores-minus"}
 EARLIER = tuple(
-    inside(lambda wrong, step=step: _attention_with(**{step: wrong}), mistake, "Inside your attention: ", WEIGHTS)
+    inside(lambda wrong, step=step: _attention_with(**{step: wrong}), mistake, "Inside your attention: ")
     for module, step in ((wrong_softmax, "weigh"), (wrong_scores, "compare"))
     for mistake in mistakes_in(module)
     if mistake.slug not in _SCORES_ONLY
