@@ -68,16 +68,21 @@ EXERCISES = {
     "pytorch": ("weights_from_torch", "sdpa_mask"),
 }
 
-__all__ = ["exit_test", "keep_results", "stop_keeping"]
-for _folder, _names in EXERCISES.items():
-    for _name in _names:
-        _again = _name.removeprefix("recall_")
-        globals()[_name] = (
-            import_module(f"{__name__}.{_folder}.{_name}").exercise if _again == _name else recall(globals()[_again])
-        )
-        __all__ += [_name]
-    for _name, _found in vars(import_module(f"{__name__}.{_folder}.predictions")).items():
-        if isinstance(_found, Prediction):
-            globals()[_name] = replace(_found, name=_name)
-            __all__ += [_name]
+
+def _by_name():
+    """Return all exercises and predictions by their names."""
+    found = {}
+    for folder, names in EXERCISES.items():
+        for name in names:
+            again = name.removeprefix("recall_")
+            module = f"{__name__}.{folder}.{name}"
+            found[name] = import_module(module).exercise if again == name else recall(found[again])
+        predictions = vars(import_module(f"{__name__}.{folder}.predictions"))
+        found |= {name: replace(one, name=name) for name, one in predictions.items() if isinstance(one, Prediction)}
+    return found
+
+
+_found = _by_name()
+globals().update(_found)
+__all__ = ["exit_test", "keep_results", "stop_keeping", *_found]
 monkeypatches.remember("mha_helpers")
