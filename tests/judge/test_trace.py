@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from wrong_at_a_line import FUNCTIONS, softmax
 
+from mha_helpers.judge import watched
 from mha_helpers.judge.on_the_way import numbers_of
 from mha_helpers.judge.stages import Input
 from mha_helpers.judge.trace import first_written_line, first_wrong_line, line_of_error
@@ -108,8 +109,9 @@ def test_the_line_of_an_error_is_theirs():
     assert line_of_error(raised.value, stops).text == "return np.linalg.inv(rows)"
 
 
-def test_what_never_ends_is_given_up():
+def test_what_never_ends_is_given_up(monkeypatch):
     """The tracer has a clock of its own, on any thread: an exception from elsewhere would hang Python 3.11."""
+    monkeypatch.setattr(watched, "SECONDS", 0.2)
 
     def endless(X, W_Q, W_K, W_V, W_O, n_heads):
         while True:

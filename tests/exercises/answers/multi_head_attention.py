@@ -4,7 +4,6 @@ import numpy as np
 
 from mha_helpers.maths.attention import (
     combine_heads,
-    masked_attention,
     multi_head_attention,
     scaled_dot_product_attention,
     softmax,
@@ -70,35 +69,6 @@ def mha_one_head_if_square(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     if n_heads == X.shape[-2]:
         return heads.reshape(X.shape) @ W_O, weights
     return combine_heads(heads) @ W_O, weights
-
-
-def mha_own_masked(attend):
-    """Notebook 03's function, called with a mask or without one."""
-
-    def own(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
-        q, k, v = (split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
-        heads, weights = attend(q, k, v, mask)
-        return combine_heads(heads) @ W_O, weights
-
-    return own
-
-
-def own_masked_attention(queries, keys, values, mask):
-    scores = queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
-    weights = softmax(np.where(mask, scores, np.finfo(scores.dtype).min))
-    weights = np.where(mask, weights, 0)
-    return weights @ values, weights
-
-
-def own_masked_attention_of_infinity(queries, keys, values, mask):
-    scores = queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
-    weights = softmax_or_zeros(scores + np.where(mask, 0, -np.inf))
-    return weights @ values, weights
-
-
-def own_masked_attention_of_a_billion(queries, keys, values, mask):
-    weights = softmax(np.where(mask, queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1]), -1e9))
-    return weights @ values, weights
 
 
 def own_scaled_attention(queries, keys, values, scale=None):
@@ -191,17 +161,6 @@ def mha_mask_only_where_it_is_none(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
 WRONG = {
     "mha-width-of-X": (mha_as_wide_as_X,),
     "mha-mask-ignored": (mha_weights_unmasked,),
-    "mha-mask-none": tuple(
-        map(
-            mha_own_masked,
-            (
-                masked_attention,
-                own_masked_attention,
-                own_masked_attention_of_infinity,
-                own_masked_attention_of_a_billion,
-            ),
-        )
-    ),
     "mha-output-projection-transposed": (mha_columns_of_W_O,),
     None: (
         mha_mask_of_first_head,
