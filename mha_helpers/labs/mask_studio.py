@@ -312,7 +312,7 @@ def row(i):
 
     def draw(result):
         word, seen = WORDS[i], [WORDS[j] for j in np.flatnonzero(result.intended[i])]
-        said = f"Row {i} “{word}” sees {', '.join(seen) or 'nothing'}; its weights sum to {number(result.sums[i])}."
+        said = f"“{word}” sees {', '.join(seen) or 'nothing: zero weights'}."
         drawn = _weights(result) | _score_rows(result)
         return {name: drawn[name] for name in (f"weights {word}", f"scores {word}")}, said
 

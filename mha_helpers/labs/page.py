@@ -74,8 +74,8 @@ def frames(lab):
     (25, '“cat” attends most to “sat”')
     """
     offers = offered(lab)
-    buttons = _buttons(lab.picture.value)
     if lab.pieces:
+        buttons = [label for label in lab.buttons if label in lab.on_picture]
         first, *others = lab.pieces.items()
         return [[*_piece(lab, offers, *first, buttons)], *([*_piece(lab, offers, *other)] for other in others)]
     n_states = math.prod(map(len, offers.values()))

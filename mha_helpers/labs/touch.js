@@ -157,7 +157,7 @@ function attach(card, answerer) {
       const off = read(mark.dataset.off) ?? { [control]: false }, key = mark.dataset.off ? name : control;
       yield { key, mark, type: "checkbox", name: name ?? key, sets: switched, off, properties: { checked: holds(switched) } };
     } else if (press || sets) {
-      yield { key: press ?? name, mark, type: "button", name: name ?? press, sets };
+      yield { key: name ?? press, mark, type: "button", name: name ?? press, sets };
     } else if (play) {
       yield { key: name, mark, type: "button", name, sets, properties: { ariaPressed: String(!!playing) } };
     } else if (scrub) {
@@ -196,7 +196,7 @@ function attach(card, answerer) {
 
   /* ---- what is done to it ---- */
 
-  function set(values) {
+  function set(values, more) { // `more`: a button that is pressed after
     Object.assign(unanswered, values);
     state = { ...state, ...values };
     for (const input of inputs.values()) { // all that says the same, too
@@ -210,7 +210,7 @@ function attach(card, answerer) {
     if (!live) put(handles());
     isDragged = [...inputs.values()].some(input => input.axis && input.dataset.mark in values);
     if (live && isDragged) compute(); // what else is set may set more: only the answer knows
-    ask({});
+    ask(more);
   }
   const ask = more => answerer.ask({ n: ++asked, set: unanswered, ...more }, state);
 
@@ -226,8 +226,7 @@ function attach(card, answerer) {
   over.addEventListener("click", event => {
     const { target } = event, { play: plays, press } = target.mark?.dataset ?? {};
     if (plays) play(playing ? null : target.mark);
-    else if (press) ask({ press });
-    else if (target.type === "button" && target.sets) set(target.sets);
+    else if (target.type === "button") set(target.sets ?? {}, press && { press });
     if (target.dataset.sweep && event.detail) event.preventDefault(); // the sweep has set it already
   });
   content.addEventListener("click", event => {

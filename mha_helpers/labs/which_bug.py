@@ -2,7 +2,7 @@
 
 import functools
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import ipywidgets
 import numpy as np
@@ -12,6 +12,7 @@ from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.marks import mark
 from mha_helpers.labs import which_bug_patients as patients
 from mha_helpers.labs.card import Picture
+from mha_helpers.labs.chips import chip
 from mha_helpers.labs.controls import check_box, dropdown, radio
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.shown import run_for_lab
@@ -189,9 +190,11 @@ def sentence(result):
     return " ".join([*said, result.score])
 
 
-CARD, BED, STRIP = (214, 136), (53, 60), 322  # sizes in pixels: a probe's card, a patient, and half the width of all
+CARD, BED = (214, 136), (53, 60)  # pixels: a probe's card, and a patient
+STRIP, DESK = 322, 76  # half the width of all, and how high it is below the cards
 STAMPS = {"right": style.ROLES["values"], "wrong": style.ALARM, "explained": style.ROLES["queries"]}
 BEDS = (DEMO, *LETTERS, YOURS)
+ROOMS = BEDS[:6], BEDS[6:]
 MOUTHS = {"right": 5, "explained": 5, "wrong": -5, "≠": -5}  # how far the corners are up, in pixels
 
 
@@ -199,53 +202,83 @@ def render(result):
     """Draw a result: the waiting room, and the patient's chart, a card a probe."""
     said = sentence(result)
     rooms = [
-        svg.document(STRIP, BED[1] + 6, (_patient(result, name, i) for i, name in enumerate(six)), label=label)
-        for six, label in ((BEDS[:6], said), (BEDS[6:], "More patients."))
+        svg.document(STRIP, BED[1] + 6, _room(result, six), label=label)
+        for six, label in zip(ROOMS, (said, "More patients."), strict=True)
     ]
-    cards = [
-        svg.document(CARD[0], CARD[1], [_to_ask(probe, result.readings.get(probe))], label=f"Probe: {probe}.")
-        for probe in PROBES
-    ]
-    stamp = svg.text(0, 26, f"Diagnosis of {result.patient}: not committed yet.")
-    if result.committed:
-        stamp = _stamp(result.committed, result.marks[result.patient], 4)
-    below = [
-        svg.document(STRIP + 20, 44, [stamp], label="The diagnosis."),
-        svg.document(STRIP - 20, 44, _score(result), label="The score."),
-    ]
+    cards = [svg.document(*CARD, [_to_ask(result, probe)], label=f"Probe: {probe}.") for probe in PROBES]
+    desk = zip(_desk(result).values(), ("The diagnosis.", "The score."), strict=True)
+    below = [svg.document(STRIP, DESK, [drawn], label=label) for drawn, label in desk]
     return Picture("".join([*rooms, *cards, *below]), said, result.notice)
+
+
+def _room(result, names):
+    """Draw six patients who wait, and a frame round the one that is chosen."""
+    return [*(_patient(result, name) for name in names), _chosen(result, names)]
+
+
+def _chosen(result, names):
+    x = _left(result.patient)
+    frame = svg.box(x, 2, BED[0] - 4, BED[1], stroke=style.INK, stroke_width=3) if result.patient in names else ""
+    return mark(frame, part=f"chosen of {names[0]}")
+
+
+def _left(name):
+    return 2 + BEDS.index(name) % 6 * BED[0]
+
+
+def _desk(result):
+    """Draw the bugs to stamp the chart with; once it is stamped, the stamp and the score."""
+    if result.committed:
+        halves = [_stamp(result.committed, result.marks[result.patient], 20)], _score(result)
+    else:
+        asked = svg.text(0, 12, f"What ails {result.patient}? Stamp a diagnosis:", bold=True, size=12)
+        bugs = [*BUGS]
+        halves = [asked, *_stamps(bugs[:5])], _stamps(bugs[5:])
+    return {f"desk {k}": mark("".join(half), part=f"desk {k}") for k, half in enumerate(halves)}
+
+
+def _stamps(bugs):
+    x, y = 1, 18
+    for bug in bugs:
+        width = 7 * len(bug) + 14
+        if x + width > STRIP - 2:
+            x, y = 1, y + 30
+        drawn, named = chip(x, y, width, bug, chosen=False), f"diagnosis: {bug}"
+        yield mark(drawn, press="Commit", sets={"diagnosis": bug}, name=named)
+        x += width + 4
 
 
 def _score(result):
     """Write how many were right, and draw a coin for each probe that was paid for."""
     if result.used or result.tried:
-        yield svg.text(STRIP - 22, 16, result.score, bold=True, anchor="end", size=12)
+        yield svg.text(STRIP - 2, 32, result.score, bold=True, anchor="end", size=12)
     for k in range(min(result.used, 26)):
-        yield svg.circle(STRIP - 28 - 11 * k, 31, 5, fill="#f0c23c", stroke="#7a5a00")
+        yield svg.circle(STRIP - 8 - 11 * k, 47, 5, fill="#f0c23c", stroke="#7a5a00")
 
 
-def _patient(result, name, i):
+def _patient(result, name):
     """Draw a patient who waits, and what is known."""
-    known, chosen, x = result.marks[name], name == result.patient, 2 + i * BED[0]
+    known, x = result.marks[name], _left(name)
     fill = {"right": "#d3efdf", "wrong": "#f7dede", "explained": "#dcebf7"}.get(known, style.PANEL)
     colour = style.ALARM if known in ("≠", "wrong") else style.INK
     short = {"explained": "solved", "not scored": "–", "no verdict": "none"}.get(known, known)
     middle, bend = x + (BED[0] - 4) / 2, MOUTHS.get(known, 0)
     drawn = [
-        svg.box(x, 2, BED[0] - 4, BED[1], fill=fill, stroke=style.INK, stroke_width=3 if chosen else 1),
+        svg.box(x, 2, BED[0] - 4, BED[1], fill=fill, stroke=style.INK),
         svg.circle(middle, 16, 10, fill=style.PAPER, stroke=style.INK),
         svg.circle(middle - 4, 14, 1.5, fill=style.INK),
         svg.circle(middle + 4, 14, 1.5, fill=style.INK),
         f'<path d="M{middle - 5:g} {20 - bend / 3:g}q5 {bend} 10 0" fill="none" stroke="{style.INK}"/>',
-        svg.text(middle, 40, name, anchor="middle", bold=chosen, size=12),
+        svg.text(middle, 40, name, anchor="middle", bold=True, size=12),
         svg.text(middle, 55, short, anchor="middle", size=11, colour=colour, bold=known == "≠"),
     ]
-    return mark("".join(drawn), choose={"patient": name}, name=f"patient {name}: {known}")
+    said = f"patient {name}: {known}"
+    return mark("".join(drawn), choose={"patient": name}, name=said, part=f"patient {name}")
 
 
-def _to_ask(probe, reading):
+def _to_ask(result, probe):
     """Draw a card that asks when it is pressed."""
-    return mark(_card(probe, reading, 0, 0), switch=probe, name=f"ask {probe}")
+    return mark(_card(probe, result.readings.get(probe), 0, 0), switch=probe, name=f"ask {probe}", part=f"card {probe}")
 
 
 def _card(probe, reading, x, y):
@@ -327,6 +360,25 @@ def _stamp(diagnosis, verdict, y):
     return f'<g transform="rotate(-1.5 {width / 2} {y + 16})">{frame}{text}</g>'
 
 
+# On a page: on what its pieces depend. It keeps no score, and of all diagnoses the last.
+def _stamped(state):
+    return {"record": json.dumps({state["patient"]: {"asked": [], "diagnosis": state["diagnosis"]}})}
+
+
+def _probed(probe, result):
+    reading = result.readings.get(probe)
+    return {f"card {probe}": _to_ask(result, probe)}, f"{probe}: {reading.words}" if reading else ""
+
+
+PIECES = {
+    ("patient", "diagnosis"): lambda result: ({}, ""),  # what the stamps do
+    ("patient",): lambda result: ({f"chosen of {six[0]}": _chosen(result, six) for six in ROOMS}, f"{result.patient}:"),
+    **{("patient", probe): functools.partial(_probed, probe) for probe in PROBES},
+    ("record",): lambda result: ({f"patient {name}": _patient(result, name) for name in BEDS}, ""),
+    ("patient", "record"): lambda result: (_desk(replace(result, used=0, tried=0)), result.verdict),
+}
+
+
 def which_bug(function=None):
     """Show the diagnosis lab: ten multi-head attentions, nine of them ill, and six probes.
 
@@ -374,11 +426,19 @@ def which_bug(function=None):
     lab = Lab(
         name="which_bug",
         title="which bug is it",
-        task="Nine of A to J are ill. Press a patient, press the probes you need, then commit to a diagnosis.",
+        task="Nine of A to J are ill. Press a patient, press the probes you need, then stamp your diagnosis.",
         controls={"patient": patient} | probes | {"diagnosis": diagnosis} | hidden,
         actions={"Commit": commit, "New patients": admit},
         layout=([patient], probes.values(), [diagnosis, Lab.BUTTONS]),
-        on_picture=("patient", *PROBES),
+        on_picture=("patient", *PROBES, "diagnosis", "Commit"),
+        offers={
+            "record": [
+                "{}",
+                *(_stamped({"patient": one, "diagnosis": bug})["record"] for one in BEDS[1:] for bug in BUGS),
+            ]
+        },
+        goes={"Commit": _stamped},
+        pieces=PIECES,
         compute=compute,
         render=render,
         function=function,

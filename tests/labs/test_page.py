@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+from importlib import import_module
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -10,6 +11,8 @@ from playwright.sync_api import expect
 
 from mha_helpers import labs
 from mha_helpers.labs import page as lab_page
+
+bugs = import_module("mha_helpers.labs.which_bug")
 
 TOUCHED = [name for name in labs.__all__ if getattr(labs, name)().on_picture]
 PHONE = {"width": 390, "height": 844}
@@ -157,6 +160,18 @@ def test_chips_are_checked_and_the_walk_goes_on(phone):
     lab.get_by_role("button", name="Check").click()
     expect(status).to_contain_text("Q is (2, 5, 12): a product changes the last axis only. Stage 2 of 9")
     expect(lab.locator('[data-part="slots"]')).not_to_contain_text("≠")
+
+
+def test_a_diagnosis_is_stamped_and_judged(phone):
+    lab = lab_of(phone, "which_bug")
+    lab.get_by_role("radio", name="patient B").check()
+    truth = bugs.ward(1)["B"]
+    wrong = next(bug for bug in bugs.BUGS if bug != truth)
+    lab.get_by_role("button", name=f"diagnosis: {wrong}").click()
+    expect(lab.get_by_role("status")).to_contain_text(f"Committed: {wrong}. Wrong: patient B is “{truth}”.")
+    expect(lab.locator('[data-part="patient B"]')).to_contain_text("wrong")
+    lab.get_by_role("radio", name="patient C").check()
+    expect(lab.get_by_role("button", name=f"diagnosis: {truth}")).to_be_attached()
 
 
 def test_a_finger_drags_and_the_page_stays_where_it_is(phone):
