@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from tools.page.browser import run_all
 from tools.page.static import open_lite, open_site
+from tools.site.lite import patient
 from tools.writing.notebooks import course_notebooks
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -81,6 +82,14 @@ def test_the_doctor_tells_a_right_function_from_a_wrong_one(seen, site):
 """
     assert ask(seen, right + examine).startswith("True []")
     assert ask(seen, right.replace("axis=-1", "axis=-2") + examine).startswith("False ['")
+
+
+def test_the_front_pages_function_is_examined(seen, site):
+    open_lite(seen.page, site, patient.NAME)
+    assert run_all(seen.page) == []
+    report = seen.page.locator(".jp-OutputArea-output").filter(has_text="sick")
+    expect(report).to_contain_text("mha-split-without-transpose")
+    expect(report).to_contain_text("mha-scale-d-model")
 
 
 def test_check_setup_calls_this_browser_ready(seen, site):

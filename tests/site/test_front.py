@@ -10,6 +10,7 @@ from bs4 import BeautifulSoup
 from tools.page.pictures import PREVIEW_PICTURE
 from tools.release import launch
 from tools.site import front, thumbnails
+from tools.site.lite import patient
 from tools.writing.hygiene import REMOTE
 from tools.writing.notebooks import course_notebooks
 
@@ -38,6 +39,19 @@ def test_each_notebook_can_be_read_run_and_shown(text):
         assert links == {f"{path.stem}.html", f"{LITE}{path.name}", f"slides/{path.stem}.html"}
         assert stop.select_one("p").text.endswith("?")
         assert stop.svg["aria-label"]
+
+
+def test_the_maps_stops_have_words_minutes_and_both_links(text):
+    stops = BeautifulSoup(text, "html.parser").select(".line li")
+    assert len(stops) == 9
+    for path, stop in zip(COURSE, stops, strict=False):
+        assert [link["href"] for link in stop("a")] == [f"{path.stem}.html", f"{LITE}{path.name}"]
+        assert re.match(r"\d\. [A-Z].* \d+ min · run$", stop.text)
+
+
+def test_who_has_a_function_of_their_own_can_have_it_examined(text):
+    page = BeautifulSoup(text, "html.parser")
+    assert [link["href"] for link in page.select("#doctor .ways a")] == [f"{LITE}{patient.NAME}"]
 
 
 def test_it_says_how_long_the_course_takes(text):

@@ -1,6 +1,7 @@
 """The front page: two labs that are alive, the course's notebooks, and the ways in."""
 
 import html
+import re
 from pathlib import Path
 
 from jinja2 import Environment
@@ -11,6 +12,7 @@ from mha_helpers.drawing.strip import strip
 from mha_helpers.labs import page as lab_page
 from tools.page.pictures import doctor_page
 from tools.release import launch
+from tools.site.lite import patient
 from tools.site.pages import MINUTES, lab_on_page, title
 from tools.site.slides import has_slides
 from tools.site.thumbnails import thumbnail
@@ -21,6 +23,15 @@ DESCRIPTION = (
     "Jupyter notebooks from “what is a query?” to a model that reads, learns and writes on your own attention code. "
     "When your code is wrong, the course names the mistake."
 )
+# The notebooks by what they are for; what is none of the course's own stands last.
+PARTS = {
+    ("Write it", "The equation, line by line. At the end of notebook 5 you write all of it from memory."): (
+        *("01", "02", "03", "04", "05"),
+    ),
+    ("See what it does", "Your function in models that read, learn and write."): ("06", "07", "08", "09"),
+    ("Beside the way", "Two workshops, for whenever you like after notebook 5."): ("A", "B", ""),
+}
+LASTS = re.compile(r"about (an hour|\d+ minutes)")  # what a workshop says of itself
 
 
 def front(paths, lite=""):
@@ -61,7 +72,8 @@ def front(paths, lite=""):
             hero=_lab("two_banks", paths),
             writer=_lab("with_and_without_attention", paths),
             stops=numbered,
-            workshops=[stop for stop in stops if not stop["minutes"]],
+            parts=_parts(stops),
+            patient=lite and f"{lite}{patient.NAME}",
             map=CourseFigure(width, height, fragments, "The course's map.").html(),
             doctor=doctor_page(),
             layer=lab_page.layer(),
@@ -79,18 +91,28 @@ def _lab(name, paths):
     return lab_on_page(name, f'<a href="{html.escape(paths[0].stem)}.html">Open notebook 01</a>')
 
 
+def _parts(stops):
+    """Return the parts of the course: the name of each, a sentence on it, and its stops."""
+    found = [(*says, [stop for stop in stops if stop["number"] in numbers]) for says, numbers in PARTS.items()]
+    return [part for part in found if part[-1]]
+
+
 def _stop(path):
     """Return what the page says of a notebook."""
     known = {notebook.name: notebook for notebook in (*course.NOTEBOOKS, *course.WORKSHOPS)}
     notebook = read(path)
     minutes = MINUTES.search(notebook.cells[0].source)
+    lasts = LASTS.search(notebook.cells[0].source)
     about = known.get(path.stem)
     name = title(notebook, path.stem)
     return {
         "file": path.stem,
+        "number": about.number if about else "",
+        "short": about.title if about else name,
         "title": name,
         "question": about.question if about else "",
         "minutes": minutes[1].split(",")[0].strip() if minutes else "",
+        "lasts": lasts[0] if lasts else "",
         "slides": f"slides/{path.stem}.html" if has_slides(notebook) else "",
         "picture": thumbnail(about.number, about.title) if about else "",
     }

@@ -82,7 +82,7 @@ def _fused():
     for j in range(3):
         yield svg.box(150 + 24 * j, 47, 22, 26, fill=style.tint(style.ROLES["output"], 0.4))
     yield svg.text(112, 64, "W", anchor="middle", bold=True, size=16)
-    yield svg.text(121, 69, "O", anchor="middle", bold=True, size=11)
+    yield svg.text(120, 69, "O", bold=True, size=11)
 
 
 def _browsed():

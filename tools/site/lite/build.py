@@ -10,7 +10,7 @@ from pathlib import Path
 from mha_helpers import course_data
 from tools.page import shortcuts
 from tools.release.environments import environment, install, make_environment
-from tools.site.lite import VERSIONS, pyodide
+from tools.site.lite import VERSIONS, patient, pyodide
 from tools.writing.notebooks import NOTEBOOKS
 
 ROOT = NOTEBOOKS.parent
@@ -71,6 +71,7 @@ def _run_jupyterlite(python, own, folder, notebooks, packages):
     contents.mkdir()
     for path in notebooks:
         shutil.copy(path, contents)
+    (contents / patient.NAME).write_text(patient.notebook(), encoding="utf-8")
     options = {"packages": packages, "env": {course_data.URL: DATA}}
     kernel = {"pyodideUrl": "./static/pyodide/pyodide.js", "loadPyodideOptions": options, "disablePyPIFallback": True}
     config = {
