@@ -1,5 +1,6 @@
 """Small tasks for small models: sequences drawn so that each needs one thing of attention, or two."""
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +36,7 @@ class Task(NamedTuple):
     draw: object
 
 
+@functools.cache  # the same task is one that compares equal
 def repeated_sequences(n_tokens=16, length=32):
     """Predict the next token of sequences that repeat, each after a number of tokens of its own.
 

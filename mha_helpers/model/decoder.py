@@ -19,13 +19,14 @@ from mha_helpers.course_data import data_path
 from mha_helpers.maths.attention import multi_head_attention
 from mha_helpers.maths.decoding import attend_with_cache, embed_new, next_token_probabilities
 from mha_helpers.maths.masks import causal_mask
-from mha_helpers.maths.products import product
+from mha_helpers.maths.products import HAS_BLAS, product
 from mha_helpers.maths.shapes import check_count
 from mha_helpers.model.data import ORIGIN, WEIGHTS, checked_content, read_safetensors
 from mha_helpers.model.layers import LayerNorm, call_attention, read_only
 
 FOLDER, TEXT = "writer", "shakespeare.txt"
 NORM_EPSILON = np.float32(1e-5)  # PyTorch's own
+MEASURED = slice(12288, 16384)  # of the held-out text
 WINDOWS = 8  # how many windows of text go through the model together
 
 
@@ -416,3 +417,30 @@ def held_out_text():
     """
     text = checked_content(TEXT, FOLDER).decode("utf-8")
     return text[len(text) * 9 // 10 :]
+
+
+def text_to_measure():
+    """Return a piece of `held_out_text`, about as hard as the whole, to measure a loss on.
+
+    Where NumPy has no BLAS, in a browser, it is a quarter as long, and a printed sentence says so.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        If the data file is missing or damaged.
+
+    Examples
+    --------
+    >>> len(text_to_measure())
+    4096
+    """
+    text = held_out_text()[MEASURED]
+    if HAS_BLAS:
+        return text
+    few = text[: len(text) // 4]
+    print(f"in a browser, where NumPy multiplies slowly: {len(few):,} characters in place of {len(text):,}")
+    return few

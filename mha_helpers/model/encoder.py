@@ -134,7 +134,7 @@ class Encoder:
         is_token = np.arange(lengths.max()) < lengths[:, None]
         mask = None if is_token.all() else is_token[:, None, None, :]
 
-        hidden, weights = self._run(padded_ids, mask, attend, knocked_out, knock_out)
+        hidden, weights = self._run(_Batch(padded_ids, mask), attend, knocked_out, knock_out)
         encodings = []
         for i, (n, (_, tokens, message)) in enumerate(zip(lengths, read, strict=True)):
             mean = hidden[-1, i, :n].mean(axis=0)
@@ -158,16 +158,45 @@ class Encoder:
         )
         return ids[: limit - 1] + ids[-1:], tokens[: limit - 1] + tokens[-1:], message
 
-    def _run(self, ids, mask, attend, knocked_out, knock_out):
+    def _run(self, batch, attend, knocked_out, knock_out):
         """Return all hidden states and weights of a padded batch, layers first."""
-        X = self.embedding_norm(self.words[ids] + self.positions[: ids.shape[1]])
-        hidden, weights = [X], []
-        for layer, block in enumerate(self.blocks):
+        lowest = min((layer for layer, _ in knocked_out), default=len(self.blocks))
+        unchanged = lowest if attend is multi_head_attention else 0  # a learner's function may be another next time
+        below = [self._unchanged(batch, depth) for depth in range(unchanged + 1)]
+        hidden, weights = [X for X, _ in below], [layer_weights for _, layer_weights in below[1:]]
+        for layer in range(unchanged, len(self.blocks)):
             off = [head for at, head in knocked_out if at == layer]
-            X, layer_weights = block(X, attend, mask, off, knock_out)
+            X, layer_weights = self.blocks[layer](hidden[-1], attend, batch.mask, off, knock_out)
             hidden.append(X)
             weights.append(layer_weights)
         return np.array(hidden), np.array(weights)
+
+    @functools.cached_property
+    def _unchanged(self):
+        """Return the function for hidden states and weights after so many layers, as the model is: each made once."""
+
+        @functools.lru_cache(64)
+        def unchanged(batch, depth):
+            if not depth:
+                return self.embedding_norm(self.words[batch.ids] + self.positions[: batch.ids.shape[1]]), None
+            X, _ = unchanged(batch, depth - 1)
+            return self.blocks[depth - 1](X, multi_head_attention, batch.mask, [], knock_out)
+
+        return unchanged
+
+
+class _Batch:
+    """Sentences' ids, padded, and their mask, where they need one: equal where both are."""
+
+    def __init__(self, ids, mask):
+        self.ids, self.mask = ids, mask
+        self.key = ids.shape, ids.tobytes(), None if mask is None else mask.tobytes()
+
+    def __eq__(self, other):
+        return self.key == other.key
+
+    def __hash__(self):
+        return hash(self.key)
 
 
 def _as_list(sentences):

@@ -232,3 +232,13 @@ def test_what_notebook_08_shows_is_the_same_on_every_processor(seed, n_character
 
     MODEL.write("ROMEO:\n", n_characters, seed=seed, temperature=temperature, choose=choose)
     assert min(nearest) * min(temperature, 1) > 1e-4
+
+
+def test_where_numpy_is_slow_a_loss_is_measured_on_less_and_that_is_said(monkeypatch, capsys):
+    whole = decoder.text_to_measure()
+    assert capsys.readouterr().out == ""
+    monkeypatch.setattr(decoder, "HAS_BLAS", False)
+    some = decoder.text_to_measure()
+    assert capsys.readouterr().out.endswith(": 1,024 characters in place of 4,096\n")
+    assert whole.startswith(some)
+    assert MODEL.loss(some) == pytest.approx(MODEL.loss(whole), abs=0.05)

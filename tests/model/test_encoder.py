@@ -201,6 +201,23 @@ def test_nothing_of_a_knocked_out_head_is_added(model, head):
     assert_same(model.encode(TIRED), whole, atol=0)  # and the model is whole again
 
 
+@pytest.mark.parametrize("without", [[(0, 2)], [(3, 1)], [(5, 11), (2, 8)]])
+def test_what_lies_below_a_knocked_out_head_is_not_computed_again_and_is_the_same(model, without):
+    def computed_anew(*arguments):
+        return multi_head_attention(*arguments)
+
+    kept, anew = (model.encode(THREE, attend, without=without) for attend in (multi_head_attention, computed_anew))
+    for one, other in zip(kept, anew, strict=True):
+        np.testing.assert_array_equal(one.weights, other.weights)
+        np.testing.assert_array_equal(one.hidden, other.hidden)
+
+
+def test_who_changes_a_result_does_not_change_the_next(model):
+    before = model.encode(TIRED).weights.copy()
+    model.encode(TIRED).weights[:] = 0
+    np.testing.assert_array_equal(model.encode(TIRED).weights, before)
+
+
 def test_all_heads_can_go(model):
     everything = [(layer, head) for layer in range(6) for head in range(12)]
     found = model.encode(TIRED, without=everything)

@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from mha_helpers.maths.attention import masked_attention
+from mha_helpers.maths.tasks import repeated_sequences
+from mha_helpers.maths.training import Training
 from mha_helpers.model import small_runs
 from mha_helpers.wrong.trained import MISTAKES
 
@@ -61,3 +64,34 @@ def test_without_W_O_nothing_stands_in_its_place():
 def test_what_is_not_stored_is_refused():
     with pytest.raises(ValueError, match="there is no stored training 'divided by d'; choose one of '2 heads'"):
         small_runs.load("divided by d")
+
+
+@pytest.fixture
+def without_BLAS(monkeypatch):
+    monkeypatch.setattr(small_runs, "HAS_BLAS", False)
+    monkeypatch.setattr(small_runs, "N_STEPS", 2)
+
+
+def notebooks_model(**options):
+    return Training(repeated_sequences(), seed=small_runs.SEED, **options)
+
+
+def test_in_a_browser_the_courses_own_training_is_taken_from_the_store_and_that_is_said(without_BLAS, capsys):
+    seen = []
+    training = small_runs.train(notebooks_model(), see=lambda training: seen.append(training.losses[-1]))
+    assert "the steps are those that the course has stored" in capsys.readouterr().out
+    assert len(training.losses) == max(training.moments) == 400
+    assert seen == training.losses[-1:]
+    assert training.look().accuracy > 0.99
+
+
+@pytest.mark.parametrize("options", [{"attend": lambda *qkvm: masked_attention(*qkvm)}, {"n_layers": 1}, {"batch": 8}])
+def test_in_a_browser_any_other_training_takes_its_steps(without_BLAS, capsys, options):
+    assert len(small_runs.train(notebooks_model(**options)).losses) == 2
+    assert capsys.readouterr().out == ""
+
+
+def test_with_BLAS_every_training_takes_its_steps(monkeypatch, capsys):
+    monkeypatch.setattr(small_runs, "N_STEPS", 2)
+    assert len(small_runs.train(notebooks_model()).losses) == 2
+    assert capsys.readouterr().out == ""
