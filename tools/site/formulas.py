@@ -4,6 +4,7 @@ import functools
 import re
 
 from latex2mathml.converter import convert
+from mistune.plugins.table import render_table_cell
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 from tools.writing.notebooks import NotebookError
@@ -39,6 +40,10 @@ def rendered(markdown, attachments=None):
 
 class _Renderer(IPythonRenderer):
     """As in nbconvert's own HTML, where formulas are left to a script from another host."""
+
+    def table_cell(self, text, align=None, head=False):
+        # An empty header heads nothing, which is what a screen reader would say of it.
+        return render_table_cell(self, text, align, head and bool(text))
 
     def inline_math(self, body):
         return _mathml(body, "inline")

@@ -20,6 +20,7 @@ from tools.writing.notebooks import NotebookError, label
 TEMPLATE = Path(__file__).with_name("page.html.j2")
 TITLE = re.compile(r"# (.*)")
 MINUTES = re.compile(r"\*\*Minutes:?\*\*:? *(.*?)[.\n]")
+PLACES = ("before", "after")  # where a page has its links
 LAB = re.compile(r"^labs\.(\w+)\(", re.MULTILINE)
 BINDER = re.compile(r"https://mybinder\.org[^)\s]*")
 NOTEBOOK_LINK = re.compile(r'(<a href="[^":]*)\.ipynb(?=["#])')  # a colon is only in a link elsewhere
@@ -103,10 +104,10 @@ def title(notebook, name):
 
 
 def navigation(name, lite=""):
-    """Return links from a page of the course to the one before, the index, where it runs, and the one after."""
+    """Return links from a page of the course to the one before, the index, where it runs, and the one after: twice."""
     names = [notebook.name for notebook in course.NOTEBOOKS]
     if name not in {notebook.name for notebook in (*course.NOTEBOOKS, *course.WORKSHOPS)}:
-        return ""
+        return dict.fromkeys(PLACES, "")
     links = ['<a href="index.html">The course</a>']
     if lite:
         links.append(f'<a href="{lite}{name}.ipynb">Run it here</a>')
@@ -116,4 +117,4 @@ def navigation(name, lite=""):
             links.insert(0, f'<a href="{neighbour.name}.html" rel="prev">← {html.escape(neighbour.title)}</a>')
         for neighbour in course.NOTEBOOKS[place + 1 : place + 2]:
             links.append(f'<a href="{neighbour.name}.html" rel="next">{html.escape(neighbour.title)} →</a>')
-    return f"<nav>{' '.join(links)}</nav>"
+    return {where: f'<nav aria-label="The course, {where} the notebook">{" ".join(links)}</nav>' for where in PLACES}
