@@ -5,18 +5,23 @@ from mha_helpers.drawing.block import EVERYTHING, HEIGHT, WIDTH, block
 
 SCALE = 0.6
 BOX, GAP = (78, 94), 8
-TOP = 12
+TOP = 25  # room for the words above the numbers
 LEFT = 24  # the block's words are left out: so much of it is empty
 
 _PROJECTED = {"tokens", "X", "W_Q", "W_K", "W_V", "Q", "K", "V", "project Q", "project K", "project V"}
 _HEADS = {f"{part} {head}" for part in ("ask", "weights", "mix", "context", "join") for head in range(2)}
-# By notebook: what is lit, and where in the block its number stands: off every tensor and line.
+# By notebook: what is lit, where in the block its number stands, off every tensor and line, and the word above that:
+# its text, its anchor, and where it stands beside the number, in pixels.
 PARTS = {
-    "01": (_PROJECTED | {"ask 0", "weights 0", "mix 0", "context 0"}, (80, 54)),
-    "02": ({"Q", "K", "ask 0", "weights 0"}, (257, 8)),
-    "03": ({"weights 0"}, (308, 8)),
-    "04": ({"Q", "K", "V", *_HEADS}, (387, 8)),
-    "05": ({"context 0", "context 1", "join 0", "join 1", "concat", "W_O", "output", "out", "on"}, (522, 54)),
+    "01": (_PROJECTED | {"ask 0", "weights 0", "mix 0", "context 0"}, (80, 36), ("attention", "start", -26)),
+    "02": ({"Q", "K", "ask 0", "weights 0"}, (257, 8), ("scaling", "end", 10)),
+    "03": ({"weights 0"}, (308, 8), ("masks", "start", -13)),
+    "04": ({"Q", "K", "V", *_HEADS}, (387, 8), ("heads", "middle", 0)),
+    "05": (
+        {"context 0", "context 1", "join 0", "join 1", "concat", "W_O", "output", "out", "on"},
+        (522, 54),
+        ("output", "middle", 0),
+    ),
 }
 BESIDE = {"A": "A  worked examples, checked", "B": "B  the same in PyTorch"}
 AFTER = {"06": "a real model", "07": "learning", "08": "writing", "09": "today"}
@@ -40,12 +45,14 @@ def strip(here, *, done=()):
     lit = PARTS[here][0] if here in PARTS else EVERYTHING
     small = "".join(block(lit, named=False))
     parts = [f'<g transform="translate({-LEFT * SCALE:g} {TOP}) scale({SCALE})">{small}</g>']
-    for number, (_, (x, y)) in PARTS.items():
-        parts.append(_badge(number, (x - LEFT) * SCALE, y * SCALE + TOP, here, number in done))
+    for number, (_, (x, y), (word, anchor, aside)) in PARTS.items():
+        x, y = (x - LEFT) * SCALE, y * SCALE + TOP
+        parts.append(_badge(number, x, y, here, number in done))
+        parts.append(svg.text(round(x + aside, 1), round(y - 15, 1), word, anchor=anchor, size=11, bold=number == here))
     x = (WIDTH - LEFT) * SCALE + 4
     if here in BESIDE:
         parts.append(svg.box(2, 2, x - 8, HEIGHT * SCALE + TOP - 3, stroke=style.HEADS[0], stroke_width=2.5))
-        parts.append(_badge(here, 16, 17, here, False))
+        parts.append(_badge(here, x - 22, 17, here, False))
     below = HEIGHT * SCALE + TOP + (14 if here in BESIDE else -4)
     if here in BESIDE:
         parts.append(svg.text(4, below, BESIDE[here], size=11, bold=True))

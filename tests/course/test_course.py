@@ -55,13 +55,13 @@ def test_no_two_maps_look_alike():
 
 def test_a_part_that_a_notebook_is_about_is_lit_by_its_name():
     everything = strip.EVERYTHING
-    for number, (lit, _) in strip.PARTS.items():
+    for number, (lit, _, _) in strip.PARTS.items():
         assert lit <= everything, f"notebook {number} lights {lit - everything}, which the block does not have"
 
 
 def test_a_number_stands_on_no_tensor_and_no_other_number():
     lit = 11 / strip.SCALE  # a number's radius, in the block's pixels
-    places = [place for _, place in strip.PARTS.values()]
+    places = [place for _, place, _ in strip.PARTS.values()]
     for x, y in places:
         for left, top, (rows, columns), _ in TENSORS.values():
             beside = max(left - x, x - left - columns * CELL[0], 0), max(top - y, y - top - rows * CELL[1], 0)
