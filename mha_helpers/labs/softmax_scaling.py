@@ -142,13 +142,13 @@ def _weights_in_words(result):
         return f"these are no weights: they must be 0 or more and sum to 1, and their sum is {total:.4g}."
     entropy, largest, norm = result.measured
     if norm < 0.05:
-        verdict = "hardly any gradient gets through"
+        verdict = "a nudge moves hardly anything"
     elif norm < 0.2:
-        verdict = "little gradient gets through"
+        verdict = "a nudge moves little"
     elif entropy > 0.98 * math.log(N_KEYS):
         verdict = "the weights are nearly equal, and no key stands out"
     else:
-        verdict = "the weights differ, and a gradient gets through"
+        verdict = "the weights differ, and a nudge still moves them"
     return f"the largest weight is {number(largest)}: {verdict}."
 
 
@@ -296,7 +296,7 @@ def _bars(result):
 
 def _table(result, x, y):
     """Draw what the divisor does to the weights, in two numbers."""
-    rows = {"largest weight": 1, "size of the Jacobian": 2}  # from what the notebook calls it to its place in MEASURES
+    rows = {"largest weight": 1, "moved by a nudge": 2}  # the size of the Jacobian, in the words of the core path
     alone = result.divided_by == UNSCALED  # then there is nothing to compare
     parts = [svg.text(x + 178, y + 8, _by(result), anchor="end", size=12, bold=True, colour=DIVIDED)]
     if not alone:

@@ -47,7 +47,7 @@ predict_alone = Prediction(
         "b": "A word is several letters that belong together, and no letter knows any longer which ones came before "
         "it. So the words go first.",
         "c": "The model still knows which letter often follows another, and that a colon and a new line follow a name "
-        "in capitals. But each letter is guessed from the one before it alone, so words fall apart.",
+        "in capitals. But to guess the next letter it has only the last one to go by, so words fall apart.",
     },
     evidence=_without_attention,
 )

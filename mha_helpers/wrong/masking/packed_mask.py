@@ -49,6 +49,12 @@ def packed_strict(text_numbers):
     return packed_mask(text_numbers) & ~np.eye(len(text_numbers), dtype=bool)
 
 
+def packed_row_by_row(text_numbers):
+    """`text_numbers` has one axis, and .T leaves it as it is, so you compare each token with itself alone. Make a
+    column of it, text_numbers[:, None]: then == compares every token with every other."""
+    return text_numbers == text_numbers.T
+
+
 @also(lambda text_numbers: (text_numbers[:, None] <= text_numbers) & causal_mask(len(text_numbers)))
 def packed_later_texts_see_earlier(text_numbers):
     """You compare the text numbers with <= or >=, so one text still sees another. Two tokens belong together where
