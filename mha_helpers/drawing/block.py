@@ -52,7 +52,7 @@ LINES = {
 EVERYTHING = frozenset(TENSORS) | frozenset(LINES) | {"tokens", "out", "on"}
 
 
-def block(lit=EVERYTHING, *, row=None, wrong=(), weights=None, output=None, moving=False, named=True):
+def block(lit=EVERYTHING, *, row=None, wrong=(), weights=None, output=None, moving=False, named=True, span=(0, WIDTH)):
     """Draw the whole block.
 
     Parameters
@@ -72,16 +72,25 @@ def block(lit=EVERYTHING, *, row=None, wrong=(), weights=None, output=None, movi
         Whether lit lines flow for a moment, where the card's style sheet stands in the page.
     named : bool, optional
         Whether the words and the tensors' names are written: they are too small where the picture is.
+    span : (float, float), optional
+        From where to where it is drawn; lines are cut there.
 
     Returns
     -------
     list of str
         Fragments of a picture that is WIDTH by HEIGHT.
     """
-    parts = [_lines(lit, moving)]
+    left, right = span
+    lines = _lines(lit, moving)
+    if span != (0, WIDTH):
+        place = f'x="{left}" width="{right - left}" height="{HEIGHT}" viewBox="{left} 0 {right - left} {HEIGHT}"'
+        lines = f'<svg {place} style="overflow:hidden">{lines}</svg>'
+    parts = [lines]
     for name, values in _arrays(weights, output).items():
+        if not left <= TENSORS[name][0] < right:
+            continue
         parts.append(_tensor(name, values, lit=name in lit, row=row, wrong=name in wrong, named=named))
-    return [*parts, *_around(lit, row, named)]
+    return parts + (_words(lit, row, named) if left == 0 else []) + (_product(lit) if right == WIDTH else [])
 
 
 def _arrays(weights, output):
@@ -121,10 +130,10 @@ def _tensor(name, values, *, lit, row, wrong, named):
         parts.append(
             svg.box(x - 1.5, y + row * CELL[1] - 1.5, width + 2, CELL[1] + 2, stroke=style.INK, stroke_width=1.5)
         )
-    part, _, head = name.partition(" ")
+    part = name.partition(" ")[0]
     if named:
         colour = style.head_text(role) if isinstance(role, int) else style.role_text(role) if role else style.INK
-        called = f"head {head}: weights" if part == "weights" else part
+        called = name if part == "weights" else part
         left, baseline = NAMES.get(name, (x - 1, y - 5))
         parts.append(svg.text(left, baseline, called, bold=lit, size=11, colour=colour if lit else style.QUIET))
     if wrong:  # below the name, and beside the lines
@@ -210,8 +219,7 @@ def _below(start, end):
     return f"M{x0:g} {y0:g}C{x0 + bend:g} {y0:g} {x2 - bend:g} {level:g} {x2:g} {level:g}H{x1 - 9:g}q9 0 9 -9"
 
 
-def _around(lit, row, named):
-    """Draw what stands around the tensors: the words, the signs of the last product, and where the output goes."""
+def _words(lit, row, named):
     parts = []
     x, y, *_ = TENSORS["X"]
     first = y + N * CELL[1] / 2 - N * 14 / 2
@@ -222,8 +230,12 @@ def _around(lit, row, named):
             parts.append(svg.text(50, word, token, anchor="end", size=11, bold=chosen))
         stroke = style.INK if chosen else style.ROLES["X"]
         parts.append(_line(_curve((52, word - 4), (x - 3, middle)), stroke, lit="tokens" in lit, moving=False))
-    middle = y + N * CELL[1] / 2
-    strong = "out" in lit
+    return parts
+
+
+def _product(lit):
+    """Draw the signs of the last product, and where the output goes."""
+    parts, strong, middle = [], "out" in lit, _MIDDLE + N * CELL[1] / 2
     for sign, at in (("×", 489), ("=", 555)):
         parts.append(
             svg.text(

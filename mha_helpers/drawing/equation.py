@@ -86,36 +86,37 @@ class Grid:
         return self.values.shape[0] * self.cell[1]
 
 
-def equation(parts, width, y, height):
-    """Draw grids and signs in a row, in the middle of `width` pixels.
+def width_of(part):
+    """Return the room that a grid or a sign takes."""
+    return part.width if isinstance(part, Grid) else sign_width(part)
+
+
+def equation(parts, x, y, height):
+    """Draw grids and signs in a row.
 
     Parameters
     ----------
     parts : sequence of Grid or str
         A sign, and a longer one such as "softmax", stands between two grids.
-    width : float
-    y, height : float
-        The top of the row, and its height.
+    x, y, height : float
+        Where the row begins, its top, and its height.
 
     Returns
     -------
-    str
+    list of str
+        Each part.
     """
-    taken = sum(part.width if isinstance(part, Grid) else sign_width(part) for part in parts)
-    x, drawn = (width - taken) / 2, []
+    drawn = []
     headed = any(isinstance(part, Grid) and part.columns for part in parts)
     above = TITLE + (HEADER if headed else 0)
     tallest = max(part.height for part in parts if isinstance(part, Grid))
     top = y + above + max(0, (height - above - tallest - 6) / 2)
     middle = top + tallest / 2
     for part in parts:
-        if isinstance(part, Grid):
-            drawn.append(draw_grid(part, x, middle - part.height / 2))
-            x += part.width
-        else:
-            drawn.append(sign(part, x, middle))
-            x += sign_width(part)
-    return "".join(drawn)
+        is_grid = isinstance(part, Grid)
+        drawn.append(draw_grid(part, x, middle - part.height / 2) if is_grid else sign(part, x, middle))
+        x += width_of(part)
+    return drawn
 
 
 def sign_width(content):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.block import CELL, HEIGHT, TENSORS, WIDTH, block
-from mha_helpers.drawing.equation import equation, formula
+from mha_helpers.drawing.equation import equation, formula, width_of
 from mha_helpers.drawing.marks import mark
 from mha_helpers.labs.block_tour_steps import STEPS, Tour, differing
 from mha_helpers.labs.card import EDGE, Picture
@@ -84,6 +84,8 @@ def sentence(result):
     return f"Step {result.step + 1} of {len(STEPS)}. {step.title}. {step.number(tour)}.{differs}"
 
 
+CUT = 352  # on a phone the block's halves stand one below the other, and so do those of an equation
+WIDEST = 360  # pixels: of a half, which a phone shrinks to 344
 PANEL, ROOM = 190, 140  # the height of what is below the block, and of the equation in it
 TRACK, STOP = 46, 21  # of the steps: where the first stands, and from one to the next
 PACE = 2200  # milliseconds: what it takes to see a step when they follow each other
@@ -91,25 +93,64 @@ CHIP = 67  # a token's width
 
 
 def render(result):
-    """Draw a result."""
+    """Draw a result: the block, the step's equation below it, and what is touched."""
     step, tour = STEPS[result.step], result.tour
-    lit = step.lit(tour.head)
-    top, said = HEIGHT + 2, sentence(result)
-    parts = [
-        _magnifier(lit, top),
-        *block(
-            lit, row=tour.row, wrong=result.wrong, weights=tour.stages.weights, output=tour.stages.output, moving=True
-        ),
-        svg.text(14, top + 21, f"{result.step + 1}  {step.title}", bold=True, size=14),
-        formula(14, top + 42, step.formula.format(h=tour.head), head=tour.head),
-        svg.text(WIDTH - 14, top + 42, step.shape, anchor="end", size=12, colour=style.QUIET),
-        equation(step.parts(tour), WIDTH, top + 48, ROOM),
-        _traveller(result.step, tour),
-        *_openings(tour),
-        *_track(result, top + PANEL + 20),
-        *_choices(tour, top + PANEL + 7),
-    ]  # fmt: skip
-    return Picture(svg.document(WIDTH, top + PANEL + 38, parts, label=said), said, result.notice)
+    said, last = sentence(result), WIDTH - 292
+    halves = [
+        *(((left, right), HEIGHT, _half(result, left, right)) for left, right in ((0, CUT), (CUT, WIDTH))),
+        *((span, PANEL, drawn) for span, drawn in _panel(step, tour)),
+        ((0, WIDTH - last), 38, _track(result, 20)),
+        ((0, last), 38, _choices(tour, 7)),
+    ]
+    labels = said, "The block goes on.", "The step in numbers.", "The numbers go on.", "The steps.", "The queries."
+    drawn = (
+        svg.document(right - left, height, [f'<g transform="translate({-left:g} 0)">{"".join(parts)}</g>'], label=label)
+        for ((left, right), height, parts), label in zip(halves, labels, strict=True)
+    )
+    return Picture("".join(drawn), said, result.notice)
+
+
+def _half(result, left, right):
+    """Draw a half of the block, with the beam that joins what is lit to the panel below."""
+    lit, tour = STEPS[result.step].lit(result.tour.head), result.tour
+    yield _beam(lit, left, right)
+    yield from block(
+        lit, row=tour.row, wrong=result.wrong, weights=tour.stages.weights, output=tour.stages.output, moving=True,
+        span=(left, right),
+    )  # fmt: skip
+    yield _traveller(result.step, tour, left, right)
+    yield from _openings(tour, left, right)
+
+
+def _beam(lit, left, right):
+    boxes = [TENSORS[name] for name in lit if name in TENSORS and left <= TENSORS[name][0] < right]
+    if not boxes:
+        return ""
+    start = min(x for x, _, _, _ in boxes) - 4
+    end = max(x + columns * CELL[0] for x, _, (_, columns), _ in boxes) + 4
+    bottom = max(y + rows * CELL[1] for _, y, (rows, _), _ in boxes) + 6
+    return f'<path d="M{start:g} {bottom:g}H{end:g}L{right - 1} {HEIGHT + 9}H{left + 1}Z" fill="{style.PANEL}"/>'
+
+
+def _panel(step, tour):
+    """Draw the step's formula and its equation, in two halves; yield from where to where each is, and its parts."""
+    parts, head = step.parts(tour), formula(14, 42, step.formula.format(h=tour.head), head=tour.head)
+    widths = [width_of(part) for part in parts]
+    n = next(n for n in range(1, len(parts) + 1) if sum(widths[n:]) <= WIDEST)
+    taken, after = sum(widths[:n]), sum(widths[n:])
+    middle = (WIDTH - taken - after) / 2 + taken
+    cut = min(max(middle, taken, WIDTH - WIDEST, 20 + 7.5 * len(step.formula)), WIDEST, WIDTH - after)
+    drawn = equation(parts, cut - taken, 48, ROOM)
+    title = svg.text(14, 21, step.title, bold=True)
+    shape = svg.text(WIDTH - 14, 21, step.shape, anchor="end", size=12, colour=style.QUIET)
+    yield (0, cut), [_frame(cut, 0.5), title, head, *drawn[:n]]
+    yield (cut, WIDTH), [_frame(cut, WIDTH - 0.5), shape, *drawn[n:]]
+
+
+def _frame(start, end):
+    """Draw half a panel, which is open where the other half follows."""
+    outline = f'd="M{start:g} 0.5H{end:g}V{PANEL - 1}H{start:g}" fill="{style.PANEL}" stroke="{style.GRID}"'
+    return f"<path {outline}/>"
 
 
 # Where the chosen word's row has come to, by step.
@@ -117,19 +158,23 @@ ARRIVED = ("X", "X", "Q", "K", "V", "Q", "weights", "weights", "context", "conca
 RING = (60, 16)  # it has one size everywhere, and so glides from tensor to tensor
 
 
-def _traveller(step, tour):
+def _traveller(step, tour, left, right):
     """Draw a ring round the chosen word's row, which travels through the block with the steps."""
     name = ARRIVED[step] + (f" {tour.head}" if ARRIVED[step] in ("weights", "context") else "")
     x, y, (_, columns), _ = TENSORS[name]
+    if not left <= x < right:
+        return ""
     middle = x + columns * CELL[0] / 2, y + (tour.row + 0.5) * CELL[1]
     place = f'x="{middle[0] - RING[0] / 2:g}" y="{middle[1] - RING[1] / 2:g}" width="{RING[0]}" height="{RING[1]}"'
     ring = f'<rect {place} rx="{RING[1] / 2:g}" fill="none" stroke="{style.INK}" stroke-width="2.5"/>'
     return mark(ring, part="traveller")
 
 
-def _openings(tour):
+def _openings(tour, left, right):
     """Let a press on weights choose their head; on another tensor, open the first step in which it is lit."""
     for name, (x, y, (rows, columns), _) in TENSORS.items():
+        if not left <= x < right:
+            continue
         opening = svg.box(x - 3, y - 3, columns * CELL[0] + 6, rows * CELL[1] + 6, fill="transparent")
         head = name.removeprefix("weights ")
         if head != name:
@@ -161,7 +206,7 @@ def _choices(tour, y):
     """Draw the queries to choose from."""
     for i, token in enumerate(example.TOKENS):
         drawn = chip(
-            WIDTH - 1 - (len(example.TOKENS) - i) * (CHIP + 2),
+            1 + i * (CHIP + 2),
             y,
             CHIP,
             token,
@@ -169,19 +214,6 @@ def _choices(tour, y):
             colour=style.ROLES["queries"],
         )
         yield mark(drawn, choose={"query": token}, name=f"query {token}")
-
-
-def _magnifier(lit, top):
-    """Draw the panel of numbers, and the beam that joins it to what is lit."""
-    boxes = [TENSORS[name] for name in lit if name in TENSORS]
-    left = min(x for x, _, _, _ in boxes) - 4
-    right = max(x + columns * 11 for x, _, (_, columns), _ in boxes) + 4
-    bottom = max(y + rows * 8 for _, y, (rows, _), _ in boxes) + 6
-    return (
-        f'<path d="M{left:g} {bottom:g}H{right:g}L{WIDTH - 1} {top + 8:g}H1Z" fill="{style.PANEL}"/>'
-        f'<rect x="0.5" y="{top}" width="{WIDTH - 1}" height="{PANEL - 1}" rx="8" fill="{style.PANEL}" '
-        f'stroke="{style.GRID}"/>'
-    )
 
 
 def block_tour(function=None):

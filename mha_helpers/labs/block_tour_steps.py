@@ -242,7 +242,7 @@ STEPS = (
     Step(
         "Words become vectors", lambda h: {"tokens", "X"}, "X", "5 tokens, 4 features: (5, 4)",
         lambda tour: (
-            _of("X", tour.stages.X, "X", columns=example.FEATURES, marked=_row(tour, 4), cell=(84, 20), **TOKENS),
+            _of("X", tour.stages.X, "X", columns=example.FEATURES, marked=_row(tour, 4), cell=(74, 20), **TOKENS),
         ),
         _features,
     ),

@@ -13,7 +13,6 @@ import re
 import zlib
 
 from mha_helpers.labs import card, frame
-from mha_helpers.labs.chips import PART
 
 MOST = 1100  # states: a page is not to be heavier than it is worth
 
@@ -155,14 +154,10 @@ def on_page(lab, runs):
     content = '<div class="widget-html-content">{}</div>'
     own = f"Here it shows the course's own function. {runs} to run it on yours."
     whose = own if lab.exercise else f"{runs} to read what it shows."
-    widest = max(float(width) for width in re.findall(r'<svg [^>]*?width="([\d.]+)"', picture.svg))
-    # What cannot be broken in two scrolls within its card on a phone, and the keyboard reaches it.
-    region = f' tabindex="0" role="region" aria-label="Picture: {html.escape(lab.title)}"'
-    wide, scrolls = (" mha-wide", region) if widest > PART else ("", "")
     return (
-        f'<section class="mha-lab{wide}" aria-label="Lab: {html.escape(lab.title)}">{card.heading(lab.title, lab.task)}'
+        f'<section class="mha-lab" aria-label="Lab: {html.escape(lab.title)}">{card.heading(lab.title, lab.task)}'
         f'<p class="mha-live-at">{whose}</p>'
-        f'<div class="mha-picture"{scrolls}>{content.format(lab.shown(picture))}</div>'
+        f'<div class="mha-picture">{content.format(lab.shown(picture))}</div>'
         f'<div class="mha-readout">{content.format(card.readout(picture.sentence, role="note"))}</div>'
         f'<div class="mha-modules">{frame.own_module(lab.live, lab.given)}</div>'
         f'<script type="application/json" class="mha-frames">{data}</script></section>'

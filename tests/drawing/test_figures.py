@@ -239,7 +239,7 @@ def test_words_are_escaped_and_a_figure_brings_no_style_sheet():
 
 def test_the_whole_block_names_its_tensors_and_says_where_it_looks():
     drawn = figures.whole_block()
-    assert {"X", "W_Q", "Q", "head 0: weights", "head 1: weights", "concat", "W_O", "output"} <= set(texts(drawn))
+    assert {"X", "W_Q", "Q", "weights 0", "weights 1", "concat", "W_O", "output"} <= set(texts(drawn))
     assert repr(drawn).endswith("In head 0 “it” looks mostly at “cat”; in head 1 “it” looks mostly at “sat”.")
 
 

@@ -14,6 +14,7 @@ from mha_helpers.drawing import style
 
 tour = import_module("mha_helpers.labs.block_tour")
 steps = import_module("mha_helpers.labs.block_tour_steps")
+PARTS = re.compile(r'<svg xmlns="[^"]*" width="([\d.]+)" height="([\d.]+)"')
 EVERY_STATE = [
     {"step": step, "query": query, "head": head} for step, query, head in product(tour.NAMES, example.TOKENS, "01")
 ]
@@ -41,9 +42,10 @@ def test_every_step_shows_its_numbers_in_words_large_enough(state):
     for grid in grids:
         assert {steps.written(value) for value in grid.values.flat} <= set(shown)
     assert min(map(float, re.findall(r'font-size="([\d.]+)"', picture.svg))) >= style.LEAST
-    width, height = map(float, re.search(r'width="([\d.]+)" height="([\d.]+)"', picture.svg).groups())
-    assert width <= 668, "it must fit a page of 700 pixels without being shrunk"
-    assert height <= 430, "with its controls it must fit 590 pixels"
+    sizes = [(float(width), float(height)) for width, height in PARTS.findall(picture.svg)]
+    assert max(width for width, _ in sizes) <= tour.WIDEST, "a phone shrinks it to 344 pixels"
+    assert [one + next_one for (one, _), (next_one, _) in zip(sizes[::2], sizes[1::2], strict=True)] == [tour.WIDTH] * 3
+    assert sum(height for _, height in sizes[::2]) <= 430, "with its controls it must fit 590 pixels"
 
 
 def test_its_last_numbers_are_the_layers_own():
