@@ -116,8 +116,8 @@ def arcs(weights, queries, keys=None, *, query=None, head=0):
         if query not in queries:
             raise ValueError(f"there is no query {query!r}; give one of {', '.join(queries)}")
         query = list(queries).index(query)
-    drawn, width, height = over_words.arcs(weights, queries, keys, chosen=query, head=head)
-    return CourseFigure(width, height, [drawn], f"Attention arcs: {_arcs_say(weights, queries, keys, query)}.")
+    drawn, height, _ = over_words.arcs(weights, queries, keys, chosen=query, head=head)
+    return CourseFigure(344, height, [drawn], f"Attention arcs: {_arcs_say(weights, queries, keys, query)}.")
 
 
 def _arcs_say(weights, queries, keys, query):

@@ -1,33 +1,35 @@
 """The head browser's picture: the open head's weights as arcs over the words, and a map of what all heads rest on."""
 
 import functools
+import textwrap
 
 import numpy as np
 
 from mha_helpers.drawing import style, svg
-from mha_helpers.drawing.arcs import BOX, arcs, fit, shortened
+from mha_helpers.drawing.arcs import ROW, arcs, middle, shortened
 from mha_helpers.drawing.marks import mark
 from mha_helpers.drawing.style import number
 from mha_helpers.labs import head_browser_runs as runs
 from mha_helpers.labs.card import NARROWEST
-from mha_helpers.labs.chips import tick_box
+from mha_helpers.labs.chips import PART, tick_box
 
 SMALL, TINY = 12, 11  # font sizes
-ARCS, TITLE = 194, 18  # the height of the arcs with their words, and of a line above them
+WORDS, TITLE = NARROWEST - PART, 34  # how wide the arcs with their words are, and how high the lines above them
 # The kinds of key that a head may rest on, in colours that say nothing but that they are different.
 KIND_COLOURS = dict(zip(runs.KINDS, ("#77aadd", "#ee8866", "#eedd88", "#d7d7dc", "#bbbbc2"), strict=True))
-MAP_CELL, MAP_LEFT, PARTS = (31, 24), 50, 190
+MAP_CELL, MAP_LEFT, MAP_TOP = (27, 24), 16, 46
+BELOW, PARTS = 196, 168  # what stands under the map: how far down, and how high
 PITCH = 18  # from bar to bar
+TWIN = 34  # of the random twin's weights, behind the others
 MARKS = {"##": "continues the word before it", "[UNK]": "stands for what is not in the model's vocabulary"}
 
 
 def draw(result, said):
     """Draw what the head browser shows, in parts; `said` is its sentence."""
-    top = svg.document(NARROWEST, *_arcs(result), label=said)
-    drawn_map = svg.document(MAP_LEFT + 12 * MAP_CELL[0] + 4, PARTS, _map(result), label="What each head rests on.")
-    beside = _knock_out(result) if result.knock_out else _means(result)
-    beside = [*beside, *_switches(result)]
-    return top + drawn_map + svg.document(212, PARTS, beside, label="Where the open head's weight goes.")
+    beside = [*(_knock_out(result) if result.knock_out else _means(result)), *_switches(result)]
+    right = [*_map(result), f'<g transform="translate(0 {BELOW})">{"".join(beside)}</g>']
+    label = "What each head rests on, and where the open head's weight goes."
+    return svg.document(WORDS, *_arcs(result), label=said) + svg.document(PART, BELOW + PARTS, right, label=label)
 
 
 def draw_message(message):
@@ -43,45 +45,38 @@ def _rounded(weights):
 
 def _arcs(result):
     """Draw the open head's weights as arcs, the chosen query's in front; return the height and the fragments."""
-    tokens = [shortened(token) for token in result.tokens]
     weights = np.nan_to_num(_rounded(result.weights), nan=0).clip(0, 1)
     differs = () if result.mark is None else np.flatnonzero(result.mark[result.query])
-    drawn, _, height = arcs(weights, tokens, tokens, chosen=result.query, differs=differs, width=NARROWEST, height=ARCS)
-    title = f"Layer {result.layer}, head {result.head}: what does “{tokens[result.query]}” attend to?"
-    help_text = "queries above, keys below; press a word"
+    twin = () if result.twin is None else _rounded(result.twin[result.query])
+    drawn, height, box = arcs(
+        weights, result.tokens, result.tokens, chosen=result.query, differs=differs,
+        width=WORDS - (TWIN if len(twin) else 0),
+    )  # fmt: skip
     parts = [
-        svg.text(0, 14, title, bold=True),
-        svg.text(NARROWEST, 14, help_text, anchor="end", size=TINY, colour=style.QUIET),
+        svg.text(0, 14, f"Layer {result.layer}, head {result.head}:", bold=True),
+        svg.text(0, 30, f"what does “{shortened(result.tokens[result.query])}” attend to?", bold=True),
         f'<g transform="translate(0 {TITLE})">{drawn}</g>',
     ]
-    step, _, slanted = fit(tokens, tokens, NARROWEST)
     for i, token in enumerate(result.tokens):
-        word = svg.box(i * step, TITLE, step, BOX + (14 if slanted else 4), fill="transparent")
+        word = svg.box(0, TITLE + middle(i) - ROW / 2, box, ROW, fill="transparent")
         parts.append(mark(word, choose={"query": i}, name=f"query {i}: {token}"))
+    if len(twin):
+        parts.append(svg.text(WORDS, TITLE + 12, "twin", anchor="end", size=TINY, bold=True))
+    for key, weight in enumerate(twin):
+        parts.append(svg.text(WORDS, TITLE + middle(key) + 4, svg.short(weight, 2), anchor="end", size=TINY))
     below = TITLE + height
-    if result.twin is not None:
-        parts.append(svg.text(0, below + 13, "the random twin's weights, at the same place:", size=TINY, bold=True))
-        for key, weight in enumerate(_rounded(result.twin[result.query])):
-            x, written = (key + 0.5) * step, svg.short(weight, 2)
-            if slanted:
-                parts.append(svg.text(x - 8, below + 26, written, size=TINY, rising=-40))
-            else:
-                parts.append(svg.text(x, below + 28, written, anchor="middle", size=TINY))
-        below += 42 if slanted else 30
     notes = [f"{sign} {meaning}" for sign, meaning in MARKS.items() if any(sign in token for token in result.tokens)]
-    if result.difference:
-        parts.append(svg.text(0, below + 14, f"≠ {result.difference}", size=SMALL, colour=style.ALARM, bold=True))
-        below += 18
-    elif notes:
-        parts.append(svg.text(0, below + 13, "; ".join(notes), size=TINY, colour=style.QUIET))
+    for line in textwrap.wrap(f"≠ {result.difference}" if result.difference else "; ".join(notes), 44):
         below += 16
+        colour = style.ALARM if result.difference else style.QUIET
+        parts.append(svg.text(0, below, line, size=TINY, colour=colour, bold=bool(result.difference)))
     return below + 4, parts
 
 
 def _map(result):
     """Draw the map of heads, with a frame round the open one."""
     x = MAP_LEFT + result.head * MAP_CELL[0]
-    y = 36 + result.layer * MAP_CELL[1]
+    y = MAP_TOP + result.layer * MAP_CELL[1]
     open_head = mark(svg.box(x, y, *MAP_CELL, stroke=style.INK, stroke_width=3), part="open head")
     return [_labels(result.encoding), open_head]
 
@@ -90,19 +85,18 @@ def _map(result):
 def _labels(encoding):
     """Draw what each head rests on, in a grid of layers and heads."""
     n_layers, n_heads = encoding.weights.shape[:2]
-    title = "Heads with half their weight on one kind of key"
     parts = [
-        svg.text(0, 13, title, bold=True, size=TINY),
-        svg.text(MAP_LEFT + n_heads * MAP_CELL[0] - 8, 13, "(blank: none)", anchor="end", size=TINY),
+        svg.text(0, 12, "Heads with half their weight on one kind of key", bold=True, size=TINY),
+        svg.text(0, 26, "down: layers; across: heads; blank: no such kind", size=TINY, colour=style.QUIET),
     ]
     parts += [
-        svg.text(MAP_LEFT + (head + 0.5) * MAP_CELL[0], 31, head if head else "h 0", anchor="middle", size=TINY)
+        svg.text(MAP_LEFT + (head + 0.5) * MAP_CELL[0], MAP_TOP - 5, head, anchor="middle", size=TINY)
         for head in range(n_heads)
     ]
     places, labels, cells = [], [], []
     for layer in range(n_layers):
-        y = 36 + layer * MAP_CELL[1]
-        parts.append(svg.text(MAP_LEFT - 6, y + 16, f"layer {layer}", anchor="end", size=TINY))
+        y = MAP_TOP + layer * MAP_CELL[1]
+        parts.append(svg.text(MAP_LEFT - 5, y + 16, layer, anchor="end", size=TINY))
         for head in range(n_heads):
             kind, x = runs.label(encoding.weights[layer, head]), MAP_LEFT + head * MAP_CELL[0]
             cell = svg.box(x, y, *MAP_CELL, fill="transparent")
@@ -112,8 +106,8 @@ def _labels(encoding):
                 places.append((x, y, KIND_COLOURS[kind]))
                 labels.append(svg.text(x + MAP_CELL[0] / 2, y + 16, kind.strip("[]"), anchor="middle", size=TINY))
     wide, tall = n_heads * MAP_CELL[0], n_layers * MAP_CELL[1]
-    rows = "".join(f"M{MAP_LEFT} {36 + layer * MAP_CELL[1]}h{wide}" for layer in range(n_layers + 1))
-    columns = "".join(f"M{MAP_LEFT + head * MAP_CELL[0]} 36v{tall}" for head in range(n_heads + 1))
+    rows = "".join(f"M{MAP_LEFT} {MAP_TOP + layer * MAP_CELL[1]}h{wide}" for layer in range(n_layers + 1))
+    columns = "".join(f"M{MAP_LEFT + head * MAP_CELL[0]} {MAP_TOP}v{tall}" for head in range(n_heads + 1))
     grid = f'<path d="{rows}{columns}" stroke="{style.GRID}"/>'
     return "".join([*parts, svg.boxes(places, *MAP_CELL), grid, *labels, *cells])
 

@@ -204,7 +204,7 @@ def arcs_of(figure, looks):
     found = {}
     for node in nodes(figure, "path"):
         for arc in node.get("d").split("M")[1:]:
-            (start, _), *_, (end, _) = re.findall(r"([\d.]+) ([\d.]+)", arc)
+            (_, start), *_, (_, end) = re.findall(r"([\d.]+) ([\d.]+)", arc)
             found[float(start), float(end)] = float(node.get(looks))
     return np.array([found[place] for place in sorted(found)]).reshape(WEIGHTS.shape)
 
