@@ -151,13 +151,13 @@ class Exercise(Task):
         with contextlib.redirect_stdout(io.StringIO()):
             return self._result(self._judged(function))
 
-    @our_fault_if_it_stops
     def on_the_way(self, case):
         key = ("on the way", case.trait)
         if key not in self._known:
             self._known[key] = on_the_way.numbers(self.reference.__name__, case.arguments | case.options)
         return self._known[key]
 
+    @our_fault_if_it_stops
     def _judged(self, function):
         if not self.broken_version or not same_code(function, self.broken_version):
             return judge(self, function)

@@ -37,6 +37,14 @@ def stops(*arguments):
     raise MemoryError
 
 
+def test_neither_is_one_in_what_an_untouched_repair_is_told():
+    def mend_attention(*arguments):
+        raise MemoryError
+
+    repair = dataclasses.replace(exercises.mend_attention, reference=mend_attention)
+    assert repr(repair.check(repair.broken_version)).startswith("This check is broken")
+
+
 def test_a_check_that_cannot_run_calls_no_answer_wrong_or_not_written(capsys, monkeypatch):
     exercise = dataclasses.replace(exercises.softmax, reference=stops)
     assert exercise.yours_or_ours(attention.softmax) is stops
