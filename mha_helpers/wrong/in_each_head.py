@@ -44,6 +44,12 @@ def scale_n_heads(queries, keys, values):
     return queries.shape[-3] ** -0.5
 
 
+@also(lambda queries, keys, values: 1 / (2 * queries.shape[-1]))
+def scale_precedence(queries, keys, values):
+    """`d ** 1 / 2` is (d ** 1) / 2, half of d: the power binds first. Write d ** 0.5, or np.sqrt(d)."""
+    return 2 / queries.shape[-1]
+
+
 def over(scores, axis):
     """The softmax along another axis; where all are hidden it gives zeros."""
     return np.moveaxis(softmax_or_zeros(np.moveaxis(scores, axis, -1)), -1, axis)
@@ -64,4 +70,4 @@ def mha_softmax_over_heads(scores):
 def softmax_no_max(scores):
     """Right for ordinary scores; it goes wrong when they are very large or very low. Subtract each row's own largest
     score before exp."""
-    return normalised(np.exp(scores))
+    return np.where(np.isneginf(scores).all(axis=-1, keepdims=True), 0, normalised(np.exp(scores)))

@@ -22,7 +22,6 @@ from mha_helpers.wrong.steps import (
     heads_not_moved,
     joined_features_first,
     joined_straight,
-    normalised,
     reversed_heads,
     root,
     split_straight,
@@ -327,15 +326,14 @@ SCALES = put_into(
     in_each_head.scale_multiplied,
     in_each_head.scale_n_keys,
     in_each_head.scale_n_heads,
+    in_each_head.scale_precedence,
 )
-SOFTMAXES = put_into(_in_each_head("weigh"), in_each_head.mha_softmax_over_heads, in_each_head.softmax_over_queries)
-
-
-@_in_each_head("factor")
-@also(lambda queries, keys, values: 2 / queries.shape[-1])
-def scale_precedence(queries, keys, values):
-    """`d ** 1 / 2` is (d ** 1) / 2, half of d: the power binds first. Write d ** 0.5, or np.sqrt(d)."""
-    return 1 / (2 * queries.shape[-1])
+SOFTMAXES = put_into(
+    _in_each_head("weigh"),
+    in_each_head.mha_softmax_over_heads,
+    in_each_head.softmax_over_queries,
+    in_each_head.softmax_no_max,
+)
 
 
 @_in_each_head("weigh")
@@ -344,14 +342,6 @@ def softmax_axis_from_front(scores, axis=0):
     """Your softmax counts its axis from the front. How many batch axes there are decides what axis=1 or axis=2 means;
     the keys are always axis=-1."""
     return in_each_head.over(scores, axis)
-
-
-@_layer("attend")
-@attention_with("weigh")
-def softmax_no_max(scores):
-    """Right for ordinary scores; it goes wrong when they are very large or very low. Subtract each row's own largest
-    score before exp."""
-    return np.where(np.isneginf(scores).all(axis=-1, keepdims=True), 0, normalised(np.exp(scores)))
 
 
 def _without_a_question(weigh):

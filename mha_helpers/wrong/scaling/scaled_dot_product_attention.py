@@ -4,7 +4,8 @@ import numpy as np
 
 from mha_helpers.maths import attention
 from mha_helpers.maths.attention import attention_scores, dot_product_attention, softmax
-from mha_helpers.wrong.catalogue import also, inside, made_of, maker, mistakes_in, spellings
+from mha_helpers.wrong import in_each_head
+from mha_helpers.wrong.catalogue import also, inside, made_of, maker, mistakes_in, put_into, spellings
 from mha_helpers.wrong.self_attention import dot_product_attention as unscaled
 from mha_helpers.wrong.steps import root
 
@@ -52,10 +53,7 @@ def scale_ignored(queries, keys, values, scale):
     return root(queries)
 
 
-@_by_default
-def scale_missing(queries, keys, values):
-    """The scores are not divided. Divide them by sqrt(d_head), the root of queries.shape[-1]."""
-    return 1
+MISSING = put_into(_by_default, in_each_head.scale_missing)
 
 
 @_by_default
@@ -74,17 +72,7 @@ def scale_twice(queries, keys, values, scale):
     return _scale_of(queries, scale) ** 2
 
 
-@_by_default
-def scale_no_root(queries, keys, values):
-    """You divide by d_head itself. The variance grows like d_head, but the spread grows like its *root*, so that is
-    what you divide by."""
-    return 1 / queries.shape[-1]
-
-
-@_by_default
-def scale_multiplied(queries, keys, values):
-    """You multiply by sqrt(d_head). The scores are already too large: divide."""
-    return queries.shape[-1] ** 0.5
+OTHER_POWERS = put_into(_by_default, in_each_head.scale_no_root, in_each_head.scale_multiplied)
 
 
 @_by_default
@@ -124,11 +112,7 @@ def scale_constant(queries, keys, values, width=2):
     return width**-0.5
 
 
-@_by_default
-@also(lambda queries, keys, values: 1 / (2 * queries.shape[-1]))
-def scale_precedence(queries, keys, values):
-    """`d ** 1 / 2` is (d ** 1) / 2, half of d: the power binds first. Write d ** 0.5, or np.sqrt(d)."""
-    return 2 / queries.shape[-1]
+PRECEDENCE = put_into(_by_default, in_each_head.scale_precedence)
 
 
 @_scaled_by
