@@ -75,7 +75,7 @@ NOTEBOOKS = (
         "Why do real models shrink their scores before the softmax, and by how much?",
         "scaling",
         (
-            ("A head that won't learn", 8),
+            ("Find the cat", 8),
             ("How large does a score get?", 8),
             ("What large scores do to the weights", 9),
             ("One division", 10),

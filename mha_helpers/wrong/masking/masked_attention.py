@@ -135,8 +135,8 @@ def _context_cleared(queries, keys, values, mask):
 @also(_cleared_too_late(attention_with()), _context_cleared)
 def mask_full_row_nan(queries, keys, values, mask):
     """Right except for a row in which everything is hidden: there you subtract -inf from -inf, or divide 0 by 0, and
-    both give NaN. Such a query attends to nothing: give it zeros, before the values are mixed. (Choose,
-    don't multiply: 0 * NaN is still NaN.)"""
+    both give NaN. Such a query attends to nothing: give it zeros, before the values are mixed. (Choose, don't multiply:
+    0 * NaN is still NaN. And nothing == NaN, not even NaN: ask the mask, or np.isnan.)"""
     return attention_with()(queries, keys, values, mask)
 
 
