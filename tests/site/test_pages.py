@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 from nbformat import v4
 
@@ -150,6 +151,23 @@ def test_lines_are_about_75_characters_long(browser, folder):
         lengths = page.evaluate(CHARACTERS_A_LINE)
     assert len(lengths) >= 10
     assert 62 <= sum(lengths) / len(lengths) <= 80, lengths
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_use_a_page(browser, folder, scheme):
+    # All pages are tried by `.ci/lite`; this one has code, a table, formulas and labs.
+    with browser.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme, offline=True) as context:
+        page = context.new_page()
+        page.goto((folder / "03_masking.html").as_uri())
+        found = Axe().run(page)
+        assert found.response["violations"] == [], found.generate_report()
+
+
+def test_an_empty_header_cell_heads_nothing():
+    page = page_of(v4.new_markdown_cell("| | b |\n|---|---|\n| c | d |"))
+    assert [cell.text for cell in page("th")] == ["b"]
+    assert [cell.text for cell in page("td")] == ["", "c", "d"]
 
 
 def test_a_cell_that_is_folded_in_a_notebook_is_folded_on_its_page():

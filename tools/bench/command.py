@@ -7,7 +7,7 @@ import argparse
 import os
 import platform
 
-from tools.bench import beside_torch, course, doctor, labs, touch
+from tools.bench import beside_torch, course, doctor, in_a_tab, labs, touch
 
 SECTIONS = {
     "labs": labs.labs,
@@ -20,6 +20,7 @@ SECTIONS = {
     "writing": beside_torch.writing,
     "memory": course.memory,
     "doctor": doctor.random_alterations,
+    "tab": in_a_tab.in_a_tab,
 }
 
 

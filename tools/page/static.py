@@ -66,7 +66,7 @@ def open_site(browser, site, **options):
     ------
     Seen
     """
-    with browser.new_context(viewport={"width": 1200, "height": 900}, **options) as context:
+    with browser.new_context(**{"viewport": {"width": 1200, "height": 900}} | options) as context:
         context.set_default_timeout(1000 * NOTEBOOK_TIMEOUT)
         seen = Seen(context.new_page())
 
