@@ -18,11 +18,8 @@ const ARROWS = { ArrowLeft: ["across", "stepDown"], ArrowRight: ["across", "step
 
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 const read = text => (text === undefined ? undefined : JSON.parse(text));
-const make = (tag, properties = {}, dataset = {}) => {
-  const node = Object.assign(document.createElement(tag), properties);
-  Object.assign(node.dataset, dataset);
-  return node;
-};
+const words = sets => Object.values(sets).join(", ");
+const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
 let nLabs = 0;
 
 /* Lay the layer over one lab. `answerer.ask({n, set, press})` sees to it that the picture is replaced sooner or later,
@@ -33,11 +30,9 @@ function attach(card, answerer) {
   const own = card.querySelector(".mha-modules script[data-live]");
   const id = `mha${++nLabs}`, inputs = new Map(), groups = new Map(); // both by what they set
   const over = make("div", { className: "mha-over" }), tip = make("div", { className: "mha-tip", hidden: true });
-  const status = make("p", { className: "mha-status" });
-  status.setAttribute("role", "status");
+  const status = make("p", { className: "mha-status", role: "status" });
   let state = {}, inPicture = {}, asked = 0, unanswered = {}; // what is set here, and in the picture that is shown
   let live = null, parts = new Map(), places = new Map(), held = null, isDragged = false;
-  let isTap = false;
   let playing = null, beats = 0, beaten = "", timer = 0; // what goes on by itself, how often it has, and from which state
 
   /* ---- what is shown ---- */
@@ -54,13 +49,10 @@ function attach(card, answerer) {
     parts = new Map([...content.querySelectorAll("[data-part]")].map(node => [node.dataset.part, node]));
     lay([...content.querySelectorAll(MARKS)]);
     if (late && live && isDragged) compute();
-    glide();
     point(over.querySelector(":focus-visible")?.mark);
     if (playing && !late) beat();
   }
-  function glide() { // what was there before travels to its new place; what a hand has hold of is there already
-    const before = places;
-    places = new Map([...parts].map(([name, node]) => [name, boxOf(node)]));
+  function glide(before) { // what was there travels to its new place; what a hand has hold of is there already
     if (held || calm()) return;
     for (const [name, now] of places) {
       const old = before.get(name), [dx, dy] = old ? [old.x - now.x, old.y - now.y] : [0, 0];
@@ -95,89 +87,74 @@ function attach(card, answerer) {
     return { x: at.left - base.left, y: at.top - base.top, width: at.width, height: at.height };
   }
   function lay(marks) {
-    const wanted = marks.flatMap(mark => [...inputsOf(mark)]), kept = new Set(wanted.map(({ key }) => key));
-    for (const { key, mark, type, name, group, ...rest } of wanted) {
-      let input = inputs.get(key);
-      if (!input) {
-        input = type === "button" ? make("button", { type }) : make("input", { type });
-        inputs.set(key, input);
-      }
+    const wanted = marks.flatMap(mark => [...inputsOf(mark)]), homes = new Map([[over, []]]);
+    for (const { key, type, group, properties, ...about } of wanted) {
+      const input = inputs.get(key) ?? make(type === "button" ? "button" : "input", { type });
+      inputs.set(key, input);
       input.dataset.mark = key;
-      Object.assign(input, { mark, axis: rest.axis, sets: rest.sets, off: rest.off });
-      for (const [property, value] of Object.entries(rest.properties ?? {}))
+      Object.assign(input, about, { ariaDescription: about.mark.dataset.tip ?? null });
+      for (const [property, value] of Object.entries(properties ?? {}))
         if (input[property] !== value) input[property] = value;
-      input.setAttribute("aria-label", name);
-      for (const [attribute, value] of [["aria-description", mark.dataset.tip], ["aria-valuetext", rest.said]])
-        if (value) input.setAttribute(attribute, value);
-        else input.removeAttribute(attribute);
-      if (mark.dataset.sweep) input.dataset.sweep = mark.dataset.sweep;
-    }
-    for (const [key, input] of inputs) if (!kept.has(key)) { input.remove(); inputs.delete(key); }
-    // The order of the picture is the order of Tab. What has the focus is not moved: it would lose it.
-    const homes = new Map();
-    for (const { key, group } of wanted) {
+      if (about.mark.dataset.sweep) input.dataset.sweep = about.mark.dataset.sweep;
+      show(input);
       const home = group ? groupOf(group) : over;
-      homes.set(home, [...(homes.get(home) ?? []), inputs.get(key)]);
-      if (group && !homes.get(over)?.includes(home)) homes.set(over, [...(homes.get(over) ?? []), home]);
+      homes.set(home, [...(homes.get(home) ?? []), input]);
+      if (group && !homes.get(over).includes(home)) homes.get(over).push(home);
     }
-    for (const [name, home] of groups) if (!homes.has(home)) { home.remove(); groups.delete(name); }
+    const kept = new Set(wanted.map(({ key }) => key));
+    for (const [key, input] of inputs) if (!kept.has(key)) { input.remove(); inputs.delete(key); }
+    for (const [name, group] of groups) if (!homes.has(group)) { group.remove(); groups.delete(name); }
     for (const [home, children] of homes) arrange(home, children);
-    for (const input of inputs.values()) slide(input);
+    const before = places; // all is measured before anything is moved, or the page is laid out for each
+    places = new Map([...parts].map(([name, node]) => [name, boxOf(node)]));
+    for (const { mark, type } of inputs.values()) if (type === "range" && !live) places.delete(mark.dataset.part);
     put(inputs.values());
+    glide(before);
   }
-  function arrange(home, children) {
-    const fixed = children.find(child => child.contains(document.activeElement) && child.parentNode === home);
-    const i = children.indexOf(fixed);
-    if (children.every((child, place) => home.children[place] === child)) return;
-    if (!fixed) return home.append(...children);
-    children.slice(0, i).forEach(child => home.insertBefore(child, fixed));
-    home.append(...children.slice(i + 1));
+  function arrange(home, children) { // the picture's order is Tab's; what has the focus is not moved: it would lose it
+    if (children.every((child, i) => home.children[i] === child)) return;
+    const fixed = children.findIndex(child => child.contains(document.activeElement));
+    for (const child of children.slice(0, Math.max(fixed, 0))) home.insertBefore(child, children[fixed]);
+    home.append(...children.slice(fixed + 1));
   }
   function groupOf(name) {
-    if (!groups.has(name)) {
-      const group = make("div");
-      group.setAttribute("role", "radiogroup");
-      group.setAttribute("aria-label", name);
-      groups.set(name, group);
-    }
+    if (!groups.has(name)) groups.set(name, make("div", { role: "radiogroup", ariaLabel: name }));
     return groups.get(name);
   }
   const holds = (sets, now = state) => Object.entries(sets).every(([control, value]) => now[control] === value);
   const stopOf = (stops, now = state) => Math.max(stops.findIndex(sets => holds(sets, now)), 0);
   function* inputsOf(mark) {
-    const { choose, switch: control, press, play, scrub, drag, name } = mark.dataset, sets = read(mark.dataset.sets);
-    const switched = control && (mark.dataset.off ? read(control) : { [control]: true });
-    const all = [read(choose), switched, sets, ...(read(mark.dataset.stops) ?? [])].filter(Boolean);
+    const { name, press, play, scrub, ...given } = mark.dataset;
+    const [choose, off, sets, stops, drag] = [given.choose, given.off, given.sets, given.stops, given.drag].map(read);
+    const on = given.switch && (off ? read(given.switch) : { [given.switch]: true });
+    const all = [choose, on, sets, ...(stops ?? [])].filter(Boolean);
     if (!answerer.knows(all, press ?? play) && !(live && drag)) return;
     if (choose) {
-      const sets = read(choose), group = Object.keys(sets).join(" and "), value = Object.values(sets).join(", ");
-      yield { key: `${group}=${value}`, mark, type: "radio", name: name ?? value, group, sets,
-        properties: { name: `${id} ${group}`, value, checked: holds(sets) } };
-    } else if (control) {
-      const off = read(mark.dataset.off) ?? { [control]: false }, key = mark.dataset.off ? name : control;
-      yield { key, mark, type: "checkbox", name: name ?? key, sets: switched, off, properties: { checked: holds(switched) } };
-    } else if (press || sets) {
-      yield { key: name ?? press, mark, type: "button", name: name ?? press, sets };
-    } else if (play) {
-      yield { key: name, mark, type: "button", name, sets, properties: { ariaPressed: String(!!playing) } };
+      const group = Object.keys(choose).join(" and "), value = words(choose);
+      yield { key: `${group}=${value}`, mark, type: "radio", ariaLabel: name ?? value, group, sets: choose,
+        properties: { name: `${id} ${group}`, value } };
+    } else if (on) {
+      const key = off ? name : given.switch;
+      yield { key, mark, type: "checkbox", ariaLabel: name ?? key, sets: on, off: off ?? { [given.switch]: false } };
     } else if (scrub) {
-      const stops = read(mark.dataset.stops), value = stopOf(stops);
-      yield { key: scrub, mark, type: "range", name: name ?? scrub, sets: stops,
-        said: Object.values(stops[value]).join(", "),
-        properties: { min: "0", max: String(stops.length - 1), step: "1", value: String(value) } };
-    } else {
-      const [, , , , x0, x1, y0, y1, step] = read(mark.dataset.plane), [across, up] = read(drag);
-      for (const [axis, control, min, max] of [["across", across, x0, x1], ["up", up, y0, y1]])
-        yield { key: control, mark, type: "range", name: `${name}, ${axis}`, axis,
-          properties: { min: String(min), max: String(max), step: String(step), value: String(state[control]) } };
-    }
+      yield { key: scrub, mark, type: "range", ariaLabel: name ?? scrub, sets: stops,
+        properties: { min: "0", max: String(stops.length - 1), step: "1" } };
+    } else if (drag) {
+      const [, , , , x0, x1, y0, y1, step] = read(given.plane);
+      for (const [axis, control, min, max] of [["across", drag[0], x0, x1], ["up", drag[1], y0, y1]])
+        yield { key: control, mark, type: "range", ariaLabel: `${name}, ${axis}`, axis,
+          properties: { min: String(min), max: String(max), step: String(step) } };
+    } else yield { key: name ?? press, mark, type: "button", ariaLabel: name ?? press, sets };
   }
-  function slide(input) { // a handle follows at once, whoever draws the rest
-    const { mark } = input;
-    if (input.type === "range" && !live) {
+  function show(input) { // what is set here; a handle follows at once, whoever draws the rest
+    const { type, mark, axis, sets } = input;
+    if (mark.dataset.play) input.ariaPressed = String(!!playing);
+    else if (type !== "range") input.checked = type !== "button" && holds(sets);
+    else {
+      input.value = String(axis ? state[input.dataset.mark] : stopOf(sets));
+      if (!axis) input.ariaValueText = words(sets[input.value]);
       const [now, drawn] = [state, inPicture].map(of => standsAt(input, of));
-      mark.style.translate = `${now[0] - drawn[0]}px ${now[1] - drawn[1]}px`;
-      places.delete(mark.dataset.part);
+      if (!live) mark.style.translate = `${now[0] - drawn[0]}px ${now[1] - drawn[1]}px`;
     }
   }
   function standsAt({ mark, axis, sets }, now) { // in the picture's own pixels
@@ -186,11 +163,12 @@ function attach(card, answerer) {
     return [left + (right - left) * (now[across] - x0) / (x1 - x0), bottom - (bottom - top) * (now[up] - y0) / (y1 - y0)];
   }
   const handles = () => [...inputs.values()].filter(input => input.type === "range");
-  function put(some) { // over their marks; all are measured before one is moved, or the page is laid out for each
+  function put(some) { // over their marks
     for (const [input, at] of Array.from(some, input => [input, boxOf(input.mark)])) {
       const width = Math.max(at.width, FINGER), height = Math.max(at.height, FINGER);
       const [x, y] = [at.x + (at.width - width) / 2, at.y + (at.height - height) / 2];
-      input.style.cssText = `left:${x}px; top:${y}px; width:${width}px; height:${height}px`;
+      const where = `left:${x}px; top:${y}px; width:${width}px; height:${height}px`;
+      if (input.where !== where) input.style.cssText = input.where = where;
     }
   }
 
@@ -199,16 +177,9 @@ function attach(card, answerer) {
   function set(values, more) { // `more`: a button that is pressed after
     Object.assign(unanswered, values);
     state = { ...state, ...values };
-    for (const input of inputs.values()) { // all that says the same, too
-      if (input.sets && input.type !== "range") input.checked = holds(input.sets);
-      else if (input.type === "range") {
-        input.value = String(input.axis ? state[input.dataset.mark] : stopOf(input.sets));
-        if (!input.axis) input.setAttribute("aria-valuetext", Object.values(input.sets[input.value]).join(", "));
-        slide(input);
-      }
-    }
+    inputs.forEach(show); // all that says the same, too
     if (!live) put(handles());
-    isDragged = [...inputs.values()].some(input => input.axis && input.dataset.mark in values);
+    isDragged = handles().some(input => input.axis && input.dataset.mark in values);
     if (live && isDragged) compute(); // what else is set may set more: only the answer knows
     ask(more);
   }
@@ -220,8 +191,7 @@ function attach(card, answerer) {
   });
   over.addEventListener("input", ({ target }) => {
     if (target.type !== "range") return;
-    if (target.axis) set({ [target.dataset.mark]: Number(target.value) });
-    else set(target.sets[target.value]);
+    set(target.axis ? { [target.dataset.mark]: Number(target.value) } : target.sets[target.value]);
   });
   over.addEventListener("click", event => {
     const { target } = event, { play: plays, press } = target.mark?.dataset ?? {};
@@ -230,9 +200,10 @@ function attach(card, answerer) {
     if (target.dataset.sweep && event.detail) event.preventDefault(); // the sweep has set it already
   });
   content.addEventListener("click", event => {
-    const also = event.target.closest("[data-also]"), input = gripped(event);
+    const also = event.target.closest("[data-also]"), input = inputs.get(event.target.closest("[data-grip]")?.dataset.grip);
     if (also) set(read(also.dataset.also));
-    if (!input || !isTap) return;
+    if (!input) return; // else a handle's track or plane: it comes to the pointer
+    input.focus({ preventScroll: true });
     held = { input, dx: 0, dy: 0 };
     pull(event);
     held = null;
@@ -243,8 +214,8 @@ function attach(card, answerer) {
   function play(mark) {
     [playing, beats, beaten] = [mark?.dataset ?? null, 0, ""];
     card.classList.toggle("mha-plays", !!playing); // the picture has both signs: to go on, and to stop
-    status.setAttribute("aria-live", playing ? "off" : "polite"); // what is not waited for is not read aloud
-    for (const input of inputs.values()) if (input.mark.dataset.play) input.ariaPressed = String(!!playing);
+    status.ariaLive = playing ? "off" : "polite"; // what is not waited for is not read aloud
+    inputs.forEach(show);
     clearTimeout(timer);
     if (!playing) return;
     if (playing.sets) set(read(playing.sets)); // from the beginning; the answer goes on
@@ -275,23 +246,12 @@ function attach(card, answerer) {
     if (event.key === " " && slots) toss(target);
     if (!target.axis || !axis) return;
     event.preventDefault(); // in a plane up and down are up, and left and right across
-    const other = [...inputs.values()].find(input => input.mark === target.mark && input.axis === axis);
+    const other = handles().find(input => input.mark === target.mark && input.axis === axis);
     other.focus();
     other[step]();
     other.dispatchEvent(new Event("input", { bubbles: true }));
   });
 
-  const gripped = ({ target }) => inputs.get(target.closest("[data-grip]")?.dataset.grip);
-  content.addEventListener("pointerdown", event => { // on a handle's track or plane: it comes to the pointer
-    const input = gripped(event);
-    isTap = event.pointerType === "touch"; // a finger may have come to scroll the page: it is waited for
-    if (event.button || !input || isTap) return;
-    event.preventDefault();
-    input.focus({ preventScroll: true });
-    held = { input, dx: 0, dy: 0 };
-    pull(event);
-    over.setPointerCapture(event.pointerId);
-  });
   over.addEventListener("touchstart", event => { // or the browser's own slider would follow the finger, too, and jump
     if (event.target.type === "range") event.preventDefault();
   }, { passive: false });
@@ -300,11 +260,10 @@ function attach(card, answerer) {
     if (event.button || !(isHandle || target.dataset.sweep)) return;
     event.preventDefault();
     target.focus({ preventScroll: true });
-    held = { input: target, value: !target.checked };
-    if (isHandle) { // it is held where it was taken, and does not jump to the pointer
-      const at = target.getBoundingClientRect();
-      Object.assign(held, { dx: at.left + at.width / 2 - event.clientX, dy: at.top + at.height / 2 - event.clientY });
-    } else cross(target);
+    const at = target.getBoundingClientRect(); // a handle is held where it was taken, and does not jump to the pointer
+    held = { input: target, value: !target.checked,
+      dx: at.left + at.width / 2 - event.clientX, dy: at.top + at.height / 2 - event.clientY };
+    if (!isHandle) cross(target);
     over.setPointerCapture(event.pointerId);
   });
   over.addEventListener("pointermove", event => {
