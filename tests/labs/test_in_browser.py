@@ -29,7 +29,8 @@ import ipywidgets
 planted = ipywidgets.VBox([ipywidgets.IntSlider(), ipywidgets.Button(), ipywidgets.IntText()])
 planted.add_class("planted")
 planted"""
-WIDTHS = (658, 692, 790)  # of a card: in JupyterLab at 1280 x 720 and 150 %, at 100 % with its side bars, and at most
+# Of a card: in JupyterLab at 1280 x 720 and 200 %, and 150 %, at 100 % with its side bars, and at most.
+WIDTHS = (500, 658, 692, 790)
 HIGHEST = 590  # what JupyterLab leaves of 1280 x 720 at 100 %
 TAB_STOPS = {"mask_studio": 40}
 RULES = ("aria-input-field-name", "button-name", "label", "select-name", "aria-command-name", "aria-toggle-field-name",
@@ -151,7 +152,7 @@ def test_every_lab_fits_its_page_with_numbers_that_can_be_read(seen, width):
     })""")
     seen.page.locator(".mha-lab").evaluate_all("all => all.forEach(one => one.style.width = null)")
     assert len(sizes) == len(labs.__all__)
-    assert width == WIDTHS[0] or [one for one in sizes if one["height"] > HIGHEST] == []
+    assert width < 692 or [one for one in sizes if one["height"] > HIGHEST] == []
     assert [one for one in sizes if one["overflow"] > 0] == []
     assert [one for one in sizes if one["cut"]] == []
     assert [one for one in sizes if one["smallest"] < style.LEAST - 0.01] == []

@@ -271,9 +271,43 @@ def test_a_group_is_one_tab_stop_and_keeps_the_focus(phone, name):
     )
 
 
-def test_axe_finds_nothing(phone):
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(phone, scheme):
+    phone.emulate_media(color_scheme=scheme)
     violations = Axe().run(phone, options={"resultTypes": ["violations"]}).response["violations"]
     assert {rule["id"]: [node["html"][:160] for node in rule["nodes"]][:3] for rule in violations} == {}
+
+
+def test_what_is_chosen_and_has_the_focus_is_seen_in_forced_colours(phone):
+    phone.emulate_media(forced_colors="active")
+    chosen, other = (
+        lab_of(phone, "qkv_workbench").get_by_role("radio", name=f"query {word}") for word in ("it", "cat")
+    )
+    chosen.check()
+    phone.locator("h1").click()  # so that no pointer is on it
+    outline = "input => getComputedStyle(input).outlineStyle"
+    assert [one.evaluate(outline) for one in (chosen, other)] == ["solid", "none"]
+    chosen.press("Shift")
+    assert (
+        chosen.evaluate("input => input.matches(':focus-visible') && getComputedStyle(input).outlineStyle") == "solid"
+    )
+    phone.emulate_media(forced_colors="none")
+
+
+@pytest.mark.parametrize("name", TOUCHED)
+def test_at_twice_the_size_nothing_scrolls_sideways_and_inputs_lie_on_their_marks(phone, name):
+    phone.set_viewport_size({"width": 640, "height": 450})  # of 1280 by 900 pixels
+    found = lab_of(phone, name).evaluate("""lab => {
+        const middle = node => { const {x, y, width, height} = node.getBoundingClientRect();
+                                 return [x + width / 2, y + height / 2]; };
+        const picture = lab.querySelector(".mha-picture");
+        const off = [...lab.querySelectorAll(".mha-over :is(input, button)")].map(input =>
+            Math.hypot(...middle(input).map((at, i) => at - middle(input.mark)[i])));
+        return [picture.scrollWidth - picture.clientWidth, Math.max(...off)];
+    }""")
+    phone.set_viewport_size(PHONE)
+    assert found[0] <= 0
+    assert found[1] < 1
 
 
 def test_nothing_glides_where_less_motion_is_wanted(browser, written):
