@@ -98,14 +98,14 @@ NOTEBOOKS = (
     Notebook(
         "04_splitting_heads",
         "Heads",
-        "How can a transformer ask several questions at once without larger matrices?",
+        "How can a transformer ask several questions at once, for the price of one?",
         "splitting",
         (
             ("Two questions, two rows of weights", 9),
-            ("The same price", 6),
-            ("From a loop to an axis", 6),
-            ("All heads at once", 14),
-            ("A mistake that even learns", 7),
+            ("The same price", 5),
+            ("From a loop to an axis", 5),
+            ("All heads at once", 17),
+            ("A mistake that even learns", 10),
         ),
     ),
     Notebook(
@@ -127,10 +127,10 @@ NOTEBOOKS = (
         "real_model",
         (
             ("Run it on your function", 8),
-            ("What a head attends to", 10),
-            ("What “it” attends to", 7),
-            ("One head follows", 9),
-            ("Who would miss it?", 8),
+            ("What a head attends to", 11),
+            ("What “it” attends to", 8),
+            ("One head follows", 10),
+            ("Who would miss it?", 9),
         ),
     ),
     Notebook(

@@ -160,7 +160,7 @@ def broken_property(task, function, trial):
 
 def _never_filled(outputs, trial):
     for name, got, want in zip(outputs, trial.given.arrays, trial.wanted.arrays, strict=True):
-        if want.any() and not got.any() and not trial.wanted.boolean:
+        if want.ndim and want.any() and not got.any() and not trial.wanted.boolean:  # a single number is stored nowhere
             return f"Every entry of your {name} is 0. Does your function store in it what it computes?"
     return None
 

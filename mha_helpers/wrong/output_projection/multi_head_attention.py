@@ -422,11 +422,14 @@ ALL = slice(None)
 @also(
     attend=(scaled_dot_product_attention, attention_with(weigh=softmax_or_zeros)),
     place=[(..., None, ALL, ALL), (None,), (None, None), (ALL, None), (ALL, None, None)],
+    only_beyond=(0, 2),
 )
-def mha_mask_axis_added(queries, keys, values, mask, attend=scaled_dot_product_attention, place=(..., None, ALL, ALL)):
+def mha_mask_axis_added(
+    queries, keys, values, mask, attend=scaled_dot_product_attention, place=(..., None, ALL, ALL), only_beyond=0
+):
     """You add axes to the mask. It already fits the weights' axes, (..., n_heads, seq_len, seq_len), or is a single
     (seq_len, seq_len) mask for all heads: pass it on as it is."""
-    return attend(queries, keys, values, None if mask is None else mask[place])
+    return attend(queries, keys, values, mask if mask is None or mask.ndim <= only_beyond else mask[place])
 
 
 @_layer("attend")
@@ -444,6 +447,14 @@ def mha_mask_first_sentence(queries, keys, values, mask):
     """Every sentence gets the first one's mask. Pass the mask on as it is; it broadcasts by itself."""
     has_batch = mask is not None and mask.ndim > 3
     return scaled_dot_product_attention(queries, keys, values, mask[(0,) * (mask.ndim - 3)] if has_batch else mask)
+
+
+@_layer("attend")
+def mha_attention_taken_apart_swapped(queries, keys, values, mask):
+    """You take what attention returns in the wrong order, so your heads are joined from its weights. It returns the
+    context first and the weights second: heads, weights = scaled_dot_product_attention(...)."""
+    context, weights = scaled_dot_product_attention(queries, keys, values, mask)
+    return weights, context
 
 
 @_layer("attend")

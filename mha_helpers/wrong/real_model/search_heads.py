@@ -76,13 +76,38 @@ def search_one_sentence(shifts, n_searched):
     return _search(choose=lambda shifts, n: shifts[:n].max(axis=0).argmax())(shifts, n_searched)
 
 
+@also(
+    _search(choose=lambda shifts, n: shifts[:n].mean(axis=1).argmax()),
+    _search(
+        choose=lambda shifts, n: shifts[:n].mean(axis=1).argmax(),
+        found=lambda shifts, n, head: shifts[head].mean(),
+    ),
+    _search(
+        choose=lambda shifts, n: shifts[:n].mean(axis=1).argmax(),
+        found=lambda shifts, n, head: shifts[head].mean(),
+        held_out=lambda shifts, n, head: shifts[n:].mean(axis=1)[head],
+    ),
+    _search(
+        choose=lambda shifts, n: shifts[:n].mean(axis=1).argmax(),
+        found=lambda shifts, n, head: shifts[head].mean(),
+        held_out=lambda shifts, n, head: shifts[n:].mean(),
+    ),
+)
 def search_sentences_for_heads(shifts, n_searched):
-    """You average over the heads. Each head needs a mean over the sentences, so average along axis 0."""
-    return (
-        shifts[:n_searched].mean(axis=1).argmax(),
-        shifts[:n_searched].mean(axis=1).max(),
-        shifts[n_searched:].mean(axis=1).max(),
-    )
+    """You average over the heads: your table of means has a number for each sentence, and the largest of them tells the
+    best sentence. A head is a column, so its mean runs down the rows: average along axis 0."""
+    means = shifts[:n_searched].mean(axis=1)
+    return means.argmax(), means.max(), shifts[n_searched:].mean(axis=1).max()
+
+
+@also(
+    lambda shifts, n_searched: (0, shifts[:n_searched].mean(), shifts[n_searched:, 0].mean()),
+    _search(choose=lambda shifts, n: 0),
+)
+def search_no_axis(shifts, n_searched):
+    """Without an axis, mean makes a single number of the whole table, and the largest of one number is always number 0.
+    Each head needs a mean of its own: average along axis 0, down the rows."""
+    return 0, shifts[:n_searched].mean(), shifts[n_searched:].mean()
 
 
 def search_flat_number(shifts, n_searched):

@@ -54,7 +54,24 @@ def told(change):
     return lambda shifts, n: change(*search_heads(shifts, n))
 
 
+def along(axis):
+    def answer(shifts, n):
+        means = shifts[:n].mean(axis=axis)
+        head = means.argmax()
+        return head, means.max(), shifts[n:, head].mean()
+
+    return answer
+
+
+def means_of_sentences(shifts, n):
+    searched, others = shifts[:n].mean(axis=-1), shifts[n:].mean(axis=-1)
+    best = np.argmax(searched)
+    return best, searched[best], others[best]
+
+
 WRONG = {
+    "search-sentences-for-heads": (along(1), means_of_sentences),
+    "search-no-axis": (along(None),),
     None: (
         choosing(lambda shifts, n: shifts[n - 1 : n]),
         lambda shifts, n: (*search_heads(shifts, n)[:2], shifts[n : 2 * n, search_heads(shifts, n)[0]].mean()),
