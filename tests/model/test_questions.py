@@ -88,7 +88,7 @@ def test_heads_that_are_chosen_on_half_of_the_pairs_are_missed_by_the_other_half
         searched.append(losses[five][:, some].mean())
         elsewhere.append(losses[five][:, others].mean())
     assert np.mean(searched) == pytest.approx(0.024, abs=0.001)
-    assert np.mean(elsewhere) == pytest.approx(0.0225, abs=0.001)
+    assert np.mean(elsewhere) / np.mean(searched) == pytest.approx(0.95, abs=0.01)
 
 
 def test_the_head_that_is_missed_most_looks_at_the_first_mark(model):

@@ -158,7 +158,13 @@ def mha_mask_only_where_it_is_none(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     return combine_heads(weights @ values) @ W_O, weights
 
 
+def mha_taken_apart_swapped(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    weights, context = _heads_of(X, W_Q, W_K, W_V, n_heads, mask)
+    return combine_heads(context) @ W_O, weights
+
+
 WRONG = {
+    "mha-attention-taken-apart-swapped": (mha_taken_apart_swapped,),
     "mha-width-of-X": (mha_as_wide_as_X,),
     "mha-mask-ignored": (mha_weights_unmasked,),
     "mha-output-projection-transposed": (mha_columns_of_W_O,),
