@@ -32,6 +32,18 @@ def negative_weights(call, arguments, arrays):
     return f"Weights cannot be negative; the lowest is {lowest:.4f}.", first_place(arrays[-1] == lowest)
 
 
+def rows_do_not_sum_to_what_is_seen(call, arguments, arrays):
+    """Under a mask, if there is one: 1 where a query sees something, 0 where everything is hidden from it."""
+    weights = arrays[-1]
+    wanted, sums = np.broadcast_to(arguments.get("mask", True), weights.shape).any(axis=-1), weights.sum(axis=-1)
+    wrong = ~np.isclose(sums, wanted, atol=1e-4)
+    if not wrong.any():
+        return None
+    row = first_place(wrong)
+    why = "1" if wanted[row] else "0, since everything is hidden from it"
+    return f"Row {', '.join(map(str, row))} of the weights sums to {sums[row]:.4f}, not to {why}.", row
+
+
 def hidden_keys_have_weight(call, arguments, arrays):
     """What the mask hides, in the outputs' last array, the weights."""
     weights = arrays[-1]
@@ -136,3 +148,16 @@ def moves_others(said, axis, **index):
         return said.format(others[0]) if others else None
 
     return property_that_must_hold
+
+
+# In the order in which they are asked; attention's outputs are (context, weights).
+OF_WEIGHTS = (not_finite, negative_weights, rows_do_not_sum_to_one)
+OF_ATTENTION = (*OF_WEIGHTS, batch_mixed(), weights_depend_on_values, context_is_not_the_mixture)
+
+
+def first_marked(marked, say):
+    """Return what `say` says of the index of the first cell that is marked, with this index; None where none is."""
+    if not marked.any():
+        return None
+    place = first_place(marked)
+    return say(*place), place

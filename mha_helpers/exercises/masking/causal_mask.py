@@ -3,10 +3,8 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.masking.boolean_masks import (
-    not_of_ones_and_zeros,
-)
-from mha_helpers.judge.compare import first_place
+from mha_helpers.exercises.masking.boolean_masks import not_of_ones_and_zeros, sees_the_future
+from mha_helpers.judge.properties import first_marked
 from mha_helpers.maths.masks import causal_mask
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.masking import causal_mask as wrong
@@ -20,21 +18,11 @@ CASES = (
 )
 
 
-def _sees_the_future(call, arguments, arrays):
-    places = np.triu(arrays[0] != 0, k=1)
-    if not places.any():
-        return None
-    query, key = first_place(places)
-    return f"Query {query} sees key {key}, which comes after it.", (query, key)
-
-
 def _misses_the_past(call, arguments, arrays):
-    places = np.tril(arrays[0] == 0)
-    if not places.any():
-        return None
-    query, key = first_place(places)
-    which = "itself" if query == key else f"key {key}, which comes before it"
-    return f"Query {query} does not see {which}.", (query, key)
+    def say(query, key):
+        return f"Query {query} does not see {'itself' if query == key else f'key {key}, which comes before it'}."
+
+    return first_marked(np.tril(arrays[0] == 0), say)
 
 
 exercise = Exercise(
@@ -42,7 +30,7 @@ exercise = Exercise(
     outputs=("mask",),
     cases=CASES,
     mistakes=mistakes_in(wrong),
-    properties=(not_of_ones_and_zeros, _sees_the_future, _misses_the_past),
+    properties=(not_of_ones_and_zeros, sees_the_future, _misses_the_past),
     hints=(
         "Row i belongs to query i. Which of the columns 0, 1, 2, ... may it see?",
         "Query i may see key j where j <= i: the diagonal and everything below it.",

@@ -11,6 +11,7 @@ from mha_helpers.judge.properties import (
     hidden_keys_have_weight,
     negative_weights,
     not_finite,
+    rows_do_not_sum_to_what_is_seen,
 )
 from mha_helpers.maths import attention
 from mha_helpers.maths.attention import attention_scores, softmax
@@ -102,18 +103,6 @@ def _an_empty_row_is_nan(call, arguments, arrays):
     )
 
 
-def _row_sums(call, arguments, arrays):
-    weights = arrays[-1]
-    wanted = np.broadcast_to(arguments["mask"], weights.shape).any(axis=-1)
-    sums = weights.sum(axis=-1)
-    wrong = ~np.isclose(sums, wanted, atol=1e-4)
-    if not wrong.any():
-        return None
-    row = first_place(wrong)
-    why = "1" if wanted[row] else "0, since everything is hidden from it"
-    return f"Row {', '.join(map(str, row))} of the weights sums to {sums[row]:.4f}, not to {why}.", row
-
-
 def masked_attention(queries, keys, values, mask):
     scores = attention_scores(queries, keys) / np.sqrt(queries.shape[-1])
     lowest = np.finfo(scores.dtype).min  # finite, so that an empty row is not NaN
@@ -133,7 +122,7 @@ exercise = Exercise(
         _an_empty_row_is_nan,
         not_finite,
         negative_weights,
-        _row_sums,
+        rows_do_not_sum_to_what_is_seen,
         hidden_keys_have_weight,
         batch_mixed(),
         context_is_not_the_mixture,

@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import attention_arguments, in_float32, whole_numbers
-from mha_helpers.judge.properties import context_is_not_the_mixture
+from mha_helpers.judge.properties import context_is_not_the_mixture, hidden_keys_have_weight
 from mha_helpers.maths.masks import causal_mask
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.masking import mend_masked_attention as wrong
@@ -49,14 +49,6 @@ CASES = (
 )
 
 
-def _hidden_keys_have_weight(call, arguments, arrays):
-    places = np.argwhere(~arguments["mask"] & (np.abs(arrays[-1]) > 1e-6))
-    if not len(places):
-        return None
-    query, key = places[0]
-    return f"Query {query} gives {arrays[-1][query, key]:.4f} to key {key}, which is hidden from it."
-
-
 exercise = Exercise(
     reference=mend_masked_attention,
     outputs=("context", "weights"),
@@ -64,7 +56,7 @@ exercise = Exercise(
     mistakes=mistakes_in(wrong),
     broken_version=wrong.mend_masked_attention,
     wrong_at_edges="It is right for ordinary scores, but goes wrong when all of them are very low or very high.",
-    properties=(_hidden_keys_have_weight, context_is_not_the_mixture),
+    properties=(hidden_keys_have_weight, context_is_not_the_mixture),
     hints=(
         "There are two faults. For the first one: what if the visible scores lie below -100? For the second one: what "
         "if a row of the mask is False throughout?",

@@ -3,8 +3,8 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.masking.boolean_masks import not_of_ones_and_zeros
-from mha_helpers.judge.compare import first_place
+from mha_helpers.exercises.masking.boolean_masks import not_of_ones_and_zeros, sees_the_future
+from mha_helpers.judge.properties import first_marked
 from mha_helpers.maths.masks import causal_mask, packed_mask
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.masking import packed_mask as wrong
@@ -27,29 +27,17 @@ CASES = (
 
 def _sees_another_text(call, arguments, arrays):
     numbers = arguments["text_numbers"]
-    places = (arrays[0] != 0) & (numbers[:, None] != numbers)
-    if not places.any():
-        return None
-    query, key = first_place(places)
-    return f"Query {query} sees key {key}, which belongs to another text.", (query, key)
-
-
-def _sees_the_future(call, arguments, arrays):
-    places = np.triu(arrays[0] != 0, k=1)
-    if not places.any():
-        return None
-    query, key = first_place(places)
-    return f"Query {query} sees key {key}, which comes after it.", (query, key)
+    others = (arrays[0] != 0) & (numbers[:, None] != numbers)
+    return first_marked(others, lambda query, key: f"Query {query} sees key {key}, which belongs to another text.")
 
 
 def _misses_its_own_past(call, arguments, arrays):
+    def say(query, key):
+        which = "itself" if query == key else f"key {key}, which comes before it in the same text"
+        return f"Query {query} does not see {which}."
+
     numbers = arguments["text_numbers"]
-    places = (arrays[0] == 0) & (numbers[:, None] == numbers) & causal_mask(len(numbers))
-    if not places.any():
-        return None
-    query, key = first_place(places)
-    which = "itself" if query == key else f"key {key}, which comes before it in the same text"
-    return f"Query {query} does not see {which}.", (query, key)
+    return first_marked((arrays[0] == 0) & (numbers[:, None] == numbers) & causal_mask(len(numbers)), say)
 
 
 exercise = Exercise(
@@ -57,7 +45,7 @@ exercise = Exercise(
     outputs=("mask",),
     cases=CASES,
     mistakes=mistakes_in(wrong),
-    properties=(not_of_ones_and_zeros, _sees_another_text, _sees_the_future, _misses_its_own_past),
+    properties=(not_of_ones_and_zeros, _sees_another_text, sees_the_future, _misses_its_own_past),
     hints=(
         "Two things must hold, and a key may be seen only if both do: it isn't in the future, and it is in the same "
         "text.",

@@ -3,9 +3,7 @@
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.masking.boolean_masks import (
-    not_of_ones_and_zeros,
-)
+from mha_helpers.exercises.masking.boolean_masks import not_of_ones_and_zeros
 from mha_helpers.judge.compare import first_place
 from mha_helpers.maths.masks import padding_mask
 from mha_helpers.wrong.catalogue import mistakes_in

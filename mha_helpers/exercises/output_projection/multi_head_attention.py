@@ -4,7 +4,6 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, draws, whole_numbers
-from mha_helpers.judge.compare import first_place
 from mha_helpers.judge.properties import (
     batch_mixed,
     hidden_keys_have_weight,
@@ -13,6 +12,7 @@ from mha_helpers.judge.properties import (
     negative_weights,
     not_finite,
     raised,
+    rows_do_not_sum_to_what_is_seen,
 )
 from mha_helpers.maths import attention
 from mha_helpers.maths.attention import combine_heads, head_contributions, scaled_dot_product_attention, split_heads
@@ -98,18 +98,6 @@ def _changed(call, arguments, name, index):
     return call(**{name: raised(arguments[name], index)})
 
 
-def _row_sums(call, arguments, arrays):
-    weights = arrays[WEIGHTS]
-    mask = np.broadcast_to(arguments.get("mask", True), weights.shape)
-    wanted, sums = mask.any(axis=-1), weights.sum(axis=-1)
-    wrong = ~np.isclose(sums, wanted, atol=1e-4)
-    if not wrong.any():
-        return None
-    row = first_place(wrong)
-    why = "1" if wanted[row] else "0, since everything is hidden from it"
-    return f"Row {', '.join(map(str, row))} of the weights sums to {sums[row]:.4f}, not to {why}.", row
-
-
 def _a_hidden_token_leaks(call, arguments, arrays):
     """What the mask hides from a token in every head must not change its output."""
     if "mask" not in arguments:
@@ -188,7 +176,7 @@ exercise = Exercise(
     properties=(
         not_finite,
         negative_weights,
-        _row_sums,
+        rows_do_not_sum_to_what_is_seen,
         hidden_keys_have_weight,
         _a_hidden_token_leaks,
         _batch_items_mixed,

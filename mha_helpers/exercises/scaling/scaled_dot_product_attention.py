@@ -6,14 +6,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, attention_arguments, attention_cases
-from mha_helpers.judge.properties import (
-    batch_mixed,
-    context_is_not_the_mixture,
-    negative_weights,
-    not_finite,
-    rows_do_not_sum_to_one,
-    weights_depend_on_values,
-)
+from mha_helpers.judge.properties import OF_ATTENTION
 from mha_helpers.maths import attention
 from mha_helpers.maths.attention import attention_scores, softmax
 from mha_helpers.wrong.catalogue import mistakes_in
@@ -73,15 +66,7 @@ exercise = Exercise(
     cases=_scaled_cases(),
     mistakes=mistakes_in(wrong),
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,
-    properties=(
-        not_finite,
-        negative_weights,
-        rows_do_not_sum_to_one,
-        batch_mixed(),
-        weights_depend_on_values,
-        context_is_not_the_mixture,
-        _wrong_temperature,
-    ),
+    properties=(*OF_ATTENTION, _wrong_temperature),
     hints=(
         "It is notebook 01's dot_product_attention, with one more step between scores and softmax.",
         "d_head is the last axis of queries and keys: queries.shape[-1]. Its root: np.sqrt(...).",

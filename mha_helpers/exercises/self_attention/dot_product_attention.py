@@ -2,14 +2,7 @@
 
 from mha_helpers.exercises.engine import Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, attention_cases
-from mha_helpers.judge.properties import (
-    batch_mixed,
-    context_is_not_the_mixture,
-    negative_weights,
-    not_finite,
-    rows_do_not_sum_to_one,
-    weights_depend_on_values,
-)
+from mha_helpers.judge.properties import OF_ATTENTION
 from mha_helpers.maths.attention import dot_product_attention
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.self_attention import dot_product_attention as wrong
@@ -22,14 +15,7 @@ exercise = Exercise(
     cases=attention_cases(),
     mistakes=mistakes_in(wrong),
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,
-    properties=(
-        not_finite,
-        negative_weights,
-        rows_do_not_sum_to_one,
-        batch_mixed(),
-        weights_depend_on_values,
-        context_is_not_the_mixture,
-    ),
+    properties=OF_ATTENTION,
     hints=(
         "Three steps: scores, then weights, then the mixture. For the first two, you have written a function each.",
         "The context of a query is the average of the values under its weights: one matrix product.",

@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, in_float32, whole_numbers
-from mha_helpers.judge.properties import batch_mixed, negative_weights, not_finite, rows_do_not_sum_to_one
+from mha_helpers.judge.properties import OF_WEIGHTS, batch_mixed
 from mha_helpers.maths.attention import softmax
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.self_attention import softmax as wrong
@@ -60,7 +60,7 @@ exercise = Exercise(
     cases=_softmax_cases(),
     mistakes=mistakes_in(wrong),
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,
-    properties=(_unsuited_to_a_row, not_finite, negative_weights, rows_do_not_sum_to_one, batch_mixed(), _wrong_ratios),
+    properties=(_unsuited_to_a_row, *OF_WEIGHTS, batch_mixed(), _wrong_ratios),
     hints=(
         "Two steps: make every score positive with exp, then divide by a sum so that each row adds up to 1.",
         "The sum is over the last axis. With `axis=-1, keepdims=True` it keeps an axis of length 1 and lines up with "

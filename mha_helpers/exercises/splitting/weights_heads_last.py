@@ -4,13 +4,7 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, in_float32, whole_numbers
-from mha_helpers.judge.properties import (
-    batch_mixed,
-    moves_others,
-    negative_weights,
-    not_finite,
-    rows_do_not_sum_to_one,
-)
+from mha_helpers.judge.properties import OF_WEIGHTS, batch_mixed, moves_others
 from mha_helpers.maths.attention import softmax
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.splitting import weights_heads_last as wrong
@@ -53,13 +47,7 @@ exercise = Exercise(
     cases=_cases(),
     mistakes=mistakes_in(wrong),
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,
-    properties=(
-        not_finite,
-        negative_weights,
-        rows_do_not_sum_to_one,
-        batch_mixed("queries", "keys", n_axes=3),
-        _heads_mixed,
-    ),
+    properties=(*OF_WEIGHTS, batch_mixed("queries", "keys", n_axes=3), _heads_mixed),
     hints=(
         "`@` multiplies over the last two axes and treats everything before them as a batch. What should the last two "
         "axes be, and what belongs in front of them?",

@@ -19,6 +19,6 @@ WRONG = {
 TOLD = (
     (
         lambda queries, keys, values, mask: scaled_dot_product_attention(queries, keys, values),
-        "which is hidden from it",
+        "A hidden key has weight: weights[0, 1] is ",
     ),
 )
