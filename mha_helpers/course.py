@@ -139,11 +139,11 @@ NOTEBOOKS = (
         "How do heads come to do what they do?",
         "heads_that_learn",
         (
-            ("What comes next?", 7),
-            ("Backwards through attention", 13),
+            ("What comes next?", 6),
+            ("Backwards through attention", 17),
             ("Train it", 6),
-            ("Who does what?", 9),
-            ("How the heads talk", 7),
+            ("Who does what?", 8),
+            ("How the heads talk", 11),
         ),
     ),
     Notebook(
@@ -152,10 +152,10 @@ NOTEBOOKS = (
         "What turns attention into a GPT, a model that writes?",
         "a_model_that_writes",
         (
-            ("The whole model", 10),
-            ("It runs on your attention", 9),
-            ("Let it write", 10),
-            ("Nothing twice", 14),
+            ("The whole model", 9),
+            ("It runs on your attention", 10),
+            ("Let it write", 12),
+            ("Nothing twice", 18),
         ),
     ),
     Notebook(
@@ -165,9 +165,9 @@ NOTEBOOKS = (
         "todays_heads",
         (
             ("What a cache costs", 5),
-            ("Shared keys and values", 12),
-            ("Positions as angles", 15),
-            ("A window that slides", 10),
+            ("Shared keys and values", 15),
+            ("Positions as angles", 20),
+            ("A window that slides", 11),
         ),
     ),
 )

@@ -56,8 +56,11 @@ def of_sharing(options):
     return [round(training.look().accuracy, 2) for training in trained]
 
 
-def of_length(options):
-    """Train on 32 tokens from three seeds, and return the right guesses among 128 by where they stand."""
+def of_length(options, window=small_runs.LONGER):
+    """Train on 32 tokens from three seeds, and return the right guesses among 128 by where they stand.
+
+    Among the 128, each token may attend to the last `window`.
+    """
     drawn = repeated_sequences(length=small_runs.LONGER).draw(np.random.default_rng(0), 128)
     found = []
     for seed in range(3):
@@ -66,7 +69,7 @@ def of_length(options):
         known = training.parameters["positions"]
         training.parameters["positions"] = np.zeros((small_runs.LONGER, known.shape[1]), known.dtype)
         training.parameters["positions"][: len(known)] = known
-        training.mask = causal_mask(small_runs.LONGER)
+        training.mask = causal_mask(small_runs.LONGER) & ~np.tri(small_runs.LONGER, k=-window, dtype=bool)
         hit = (training.look(drawn).probabilities.argmax(axis=-1) == drawn.targets)[..., 0]
         parts = [slice(0, 32), slice(32, 64), slice(64, 128)]
         found.append([round(float(hit[:, part][drawn.counts[:, part]].mean()), 2) for part in parts])
@@ -91,7 +94,11 @@ def main():
         "built": describe({WEIGHTS: weights}),
         "runs": runs,
         "shared": {name: of_sharing(options) for name, options in small_runs.SHARED.items()},
-        "longer": {"learned vectors": of_length({}), "rotation": of_length({"rotate": rotate})},
+        "longer": {
+            "learned vectors": of_length({}),
+            "rotation": of_length({"rotate": rotate}),
+            small_runs.NEAR: of_length({"rotate": rotate}, window=repeated_sequences().length),
+        },
         "seeds": {seed: of_seed(seed) for seed in small_runs.SEEDS},
     }
     (TARGET / WEIGHTS).write_bytes(weights)

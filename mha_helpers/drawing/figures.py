@@ -11,6 +11,7 @@ from mha_helpers.drawing import block
 from mha_helpers.drawing.backwards import backwards
 from mha_helpers.drawing.cache import cache
 from mha_helpers.drawing.charts import HEADS, row_bars, weight_bars
+from mha_helpers.drawing.clock_hands import clock_hands
 from mha_helpers.drawing.curves import curves
 from mha_helpers.drawing.gpt import gpt
 from mha_helpers.drawing.induction import JOBS, induction, repeats
@@ -29,6 +30,7 @@ __all__ = [
     "attention_map",
     "backwards",
     "cache",
+    "clock_hands",
     "curves",
     "gpt",
     "heads_apart",

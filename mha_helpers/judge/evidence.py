@@ -63,6 +63,10 @@ def what_happened(task, function, trial, *, is_named, is_batch=False, place=()):
             return f"{tried} {name} should be a shape; yours is an array of shape {got.shape}. Return its `.shape`."
         if wanted.is_shapes:
             return f"{tried} {name} should have {want.size} axes; yours has {got.size}."
+        if isinstance(wanted.parts[outputs.index(name)], tuple):  # read as one array, and meant as several
+            return (
+                f"{tried} {name} should hold {len(want)} arrays of shape {want.shape[1:]}; yours: {_each_shape(got)}."
+            )
         single = ", a single number" if want.shape == () else ""
         apart = run_together(function) if got.size == want.size and got.ndim < want.ndim else None
         return " ".join(
@@ -115,6 +119,10 @@ def _within(different, place):
     if len(place) <= different.ndim and all(i < size for i, size in zip(place, different.shape, strict=False)):
         there[place] = different[place]
     return there if there.any() else different
+
+
+def _each_shape(array):
+    return f"{len(array)} of shape {array.shape[1:]}" if array.ndim else "a single number"
 
 
 def _as_returned(array, outcome, output):

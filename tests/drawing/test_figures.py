@@ -31,6 +31,7 @@ FIGURES = {
     "whole_block": figures.whole_block(),
     "backwards": figures.backwards(),
     "cache": figures.cache(),
+    "clock_hands": figures.clock_hands(),
     "repeats": figures.repeats(np.tile([3, 1, 2], 2), np.tile([1, 2, 3], 2), np.arange(6) > 2),
     "induction": figures.induction(np.tile([3, 1, 2], 2), np.arange(6) > 2),
 }  # fmt: skip

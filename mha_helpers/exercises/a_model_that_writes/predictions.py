@@ -62,8 +62,8 @@ def _work_for_one_more():
     for length in (16, 64, 256):
         for_each = 12 * d_model**2  # four projections and the MLP's two matrices
         with_cache = n_layers * (for_each + 2 * length * d_model)
-        # Row i meets the i keys that it may attend to, and mixes as many values.
-        without = n_layers * (length * for_each + length * (length + 1) * d_model)
+        # Every row meets all keys, hidden ones too, as in a product of matrices.
+        without = n_layers * (length * for_each + 2 * length**2 * d_model)
         lines.append(
             f"{length:4} characters: {with_cache / 1e6:6.2f} million with a cache, {without / 1e6:5.1f} million without"
         )

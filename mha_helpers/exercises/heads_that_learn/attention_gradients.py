@@ -67,17 +67,12 @@ def _differs_from_a_small_step(call, arguments, arrays):
 
 # What the exercise asks, without `is_causal` and `scale` of the course's own.
 def attention_gradients(queries, keys, values, d_context, mask=None):
+    _, P = scaled_dot_product_attention(queries, keys, values, mask=mask)
+    dP = d_context @ values.swapaxes(-1, -2)
+    d_values = P.swapaxes(-1, -2) @ d_context
+    dS = P * (dP - (P * dP).sum(axis=-1, keepdims=True))
     scale = 1 / np.sqrt(queries.shape[-1])
-    scores = attention_scores(queries, keys) * scale  # noqa: F821 - the learner's, of notebook 01
-    if mask is not None:
-        scores = np.where(mask, scores, -np.inf)
-    weights = softmax(scores)  # noqa: F821
-    d_values = weights.swapaxes(-1, -2) @ d_context
-    d_weights = d_context @ values.swapaxes(-1, -2)
-    d_scores = weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True))
-    d_queries = d_scores @ keys * scale
-    d_keys = d_scores.swapaxes(-1, -2) @ queries * scale
-    return d_queries, d_keys, d_values
+    return dS @ keys * scale, dS.swapaxes(-1, -2) @ queries * scale, d_values
 
 
 exercise = Exercise(
@@ -88,12 +83,12 @@ exercise = Exercise(
     mistakes=mistakes_in(wrong),
     properties=(not_finite, batch_mixed(), _differs_from_a_small_step),
     hints=(
-        "First go forwards, as in notebook 02, to get the weights. Then go backwards, last step first: context = "
-        "weights @ values gives d_values and d_weights.",
-        "For C = A @ B, d_A is d_C @ B^T and d_B is A^T @ d_C. That is d_values and d_weights, and again d_queries and "
-        "d_keys, where the scale comes in, too.",
-        "Each row goes back through the softmax by its Jacobian, diag(p) - p p^T: "
-        "d_scores = weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)).",
+        "Two steps are left. The softmax's formula turns P and dP into dS, each row for itself. And the scores are a "
+        "product, as the context is: how did dP and d_values come from P @ values?",
+        "For C = A @ B, dA is dC @ B^T and dB is A^T @ dC. Here dC is dS, A the queries and B the transposed keys, and "
+        "the factor 1 / sqrt(d_k) stays a factor. For dS, add up P * dP along each row and keep the axis.",
+        "dS = P * (dP - (P * dP).sum(axis=-1, keepdims=True)). Then d_queries = dS @ keys / sqrt(d_k) and d_keys = "
+        "dS.swapaxes(-1, -2) @ queries / sqrt(d_k).",
     ),
     on_success="You can train attention without a framework. The training below runs on your gradients.",
     model_answer=attention_gradients,

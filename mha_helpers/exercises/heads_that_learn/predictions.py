@@ -25,7 +25,7 @@ predict_without_mask = Prediction(
     right="a",
     reactions={
         "a": "Each token attends to the one after it and copies the answer. When the model has to write, there is "
-        "nothing to copy yet, and it has learned little else. Only a loss that is too good warns of it.",
+        "nothing to copy yet, and it has learned little else. On real text, a loss that is too good is a warning.",
         "b": "What it sees in addition is the answer itself, one position to the right, and it soon finds that.",
         "c": "The loss does fall almost to zero. But the model has learned to copy the answer, and when it writes "
         "there is no answer yet to copy.",
@@ -60,20 +60,26 @@ predict_first_layer_out = Prediction(
 
 def _later_places():
     trained = small_runs.load("2 heads")
-    of_head = trained.look().weights[0][:, _head_that_looks_back(trained)]
-    later = np.diagonal(of_head, -1, axis1=-2, axis2=-1)[:, 15:].mean()
-    return f"its mean weight on the token before, at places 16 to 31: {later:.2f}"
+    drawn = trained.held_out()
+    of_head = trained.look(drawn).weights[0][:, _head_that_looks_back(trained)]
+    back = np.diagonal(of_head, -1, axis1=-2, axis2=-1)  # column i is place i + 1
+    short = back[drawn.periods == drawn.periods.min(), 4:14].mean()
+    return (
+        "its mean weight on the token before\n"
+        f"at places 5 to 14, where the first round was over at place 4: {short:.2f}\n"
+        f"at places 16 to 31, in all sequences:                         {back[:, 15:].mean():.2f}"
+    )
 
 
 predict_later_places = Prediction(
     right="c",
     reactions={
-        "a": "It could, but it doesn't. Once every token of the first round carries its note, the guesses presumably "
-        "gain nothing by another one, so nothing pushes the head to write it.",
-        "b": "A head isn't paid for looking, only for what the guesses gain by it. Later on they gain nothing: the "
-        "notes of the first round are there already.",
-        "c": "After the first round every token has a note already, so presumably the guesses gain nothing by a "
-        "second, and nothing pushes the head to write one. That it doesn't is measured; the reason is our reading.",
+        "a": "It could, but it doesn't. No guess needs a note that is written so late, so nothing pushes the head to "
+        "write it.",
+        "b": "A head isn't paid for looking, only for what the guesses gain by it. So late they gain nothing: all the "
+        "notes that a guess needs stand further in front.",
+        "c": "No guess needs a note that is written so late, so nothing pushes the head to write it. It goes by the "
+        "place, and not by whether the first round is over.",
     },
     evidence=_later_places,
 )

@@ -1,4 +1,4 @@
-"""The exercise `mend_rotary_attention`: rotated attention with a cache, as people ship it."""
+"""The exercise `mend_rotary_attention`: rotated attention with a cache, with two mistakes that leave its shapes."""
 
 import numpy as np
 

@@ -75,11 +75,10 @@ def _windows():
 predict_window = Prediction(
     right="b",
     reactions={
-        "a": "A little gets lost: some of what the model uses stands further back, such as who is speaking.",
-        "b": "Most of what helps to guess the next character stands nearby. Besides, four layers see further "
-        "than one window, because a row that is attended to has attended to others before.",
-        "c": "Far less than that. Most of what helps to guess the next character stands nearby, and what stands "
-        "further back is still passed on from layer to layer.",
+        "a": "It does rise, though not by much: most of what helps to guess the next character stands nearby.",
+        "b": "Most of what helps to guess the next character stands nearby. Where the tenth comes from is another "
+        "question, and the next cell asks it.",
+        "c": "Far less than that, because most of what helps to guess the next character stands nearby.",
     },
     evidence=_windows,
 )

@@ -84,8 +84,14 @@ def position_one_early(codes, n_old, n):
 
 
 @_at
+def position_slice_open(codes, n_old, n):
+    """The slice begins at the right place, but it has no end, so it goes on to the end of the table. End it after the
+    n_new new characters: positions[n_old : n_old + n_new]."""
+    return slice(n_old, None)
+
+
+@_at
 @also(
-    lambda codes, n_old, n: slice(n_old, None),
     lambda codes, n_old, n: slice(n_old, -len(codes)),
     lambda codes, n_old, n: slice(n_old, n_old + len(codes) - 1),
     lambda codes, n_old, n: slice(n_old, n_old + len(codes) + 1),

@@ -128,8 +128,8 @@ def gradients_forwards_scale(queries, keys, mask, power=0):
 
 @_backwards("softmax_step")
 def gradients_outer_missing(p, d_p):
-    """You have p * d_weights for the softmax, its Jacobian without -p p^T. The weights of a row compete: subtract the
-    row's mean, weighted by p, before you multiply."""
+    """You have P * dP for the softmax, its Jacobian without -p p^T. The weights of a row compete: subtract the row's
+    average of dP, weighted by P, before you multiply."""
     return p * d_p
 
 
@@ -150,23 +150,23 @@ def gradients_outer_added(p, d_p):
 @_backwards("softmax_step")
 @also(lambda p, d_p: p * (d_p - d_p.mean(axis=-1, keepdims=True)))
 def gradients_plain_sum(p, d_p):
-    """In the softmax's step you subtract the sum (or the plain mean) of d_weights. Each entry counts as much as its
-    weight: (weights * d_weights).sum(axis=-1, keepdims=True)."""
+    """In the softmax's step you subtract the sum (or the plain mean) of dP. The average is a weighted one: each entry
+    counts as much as its weight, (P * dP).sum(axis=-1, keepdims=True)."""
     return p * (d_p - d_p.sum(axis=-1, keepdims=True))
 
 
 @_backwards("softmax_step")
 def gradients_mean_of_products(p, d_p):
-    """In the softmax's step you take the mean of weights * d_weights, where their sum belongs. The weights of a row add
-    up to 1 already, so that this sum is the mean, each entry counted by its weight."""
+    """In the softmax's step you take the mean of P * dP, where their sum belongs. The weights of a row add up to 1
+    already, so that this sum is the mean, each entry counted by its weight."""
     return p * (d_p - (p * d_p).mean(axis=-1, keepdims=True))
 
 
 @_backwards("softmax_step")
 @also(lambda p, d_p: p * (d_p - p * d_p.sum(axis=-1, keepdims=True)))
 def gradients_brackets(p, d_p):
-    """In the softmax's step brackets are missing. Multiply, then add up, then subtract, and multiply once more: weights
-    * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True))."""
+    """In the softmax's step brackets are missing. Multiply, then add up, then subtract, and multiply once more:
+    P * (dP - (P * dP).sum(axis=-1, keepdims=True))."""
     return p * d_p - (p * d_p).sum(axis=-1, keepdims=True)
 
 
@@ -204,15 +204,15 @@ def _of_d_scores(change):
 )
 def gradients_other_operand(d_scores, queries, keys):
     """In d_queries or in d_keys the other factor is the wrong one. What comes back to a query is made of the keys that
-    it met, d_scores @ keys; what comes back to a key is made of the queries, d_scores^T @ queries."""
+    it met, dS @ keys; what comes back to a key is made of the queries, dS^T @ queries."""
     return d_scores @ keys, swap(d_scores) @ keys
 
 
 @also(_of_d_scores(lambda d_scores, queries, keys: (d_scores @ queries, swap(d_scores) @ keys)))
 @_right_but
 def gradients_exchanged(d_queries, d_keys, d_values):
-    """Queries and keys are exchanged: what comes back to a query is made of the keys that it met, d_scores @ keys, and
-    to a key of the queries, d_scores^T @ queries."""
+    """Queries and keys are exchanged: what comes back to a query is made of the keys that it met, dS @ keys, and to a
+    key of the queries, dS^T @ queries."""
     return d_keys, d_queries, d_values
 
 

@@ -163,6 +163,16 @@ def grouped_contexts_averaged(queries, keys, values, mask=None):
     return _attend(finish=_mean_in_the_end)(queries, keys, values, mask)
 
 
+@also(counted=(0, 1, -3), repeated=(0, 1, -2))
+def grouped_wrong_axis(queries, keys, values, mask=None, counted=-3, repeated=1):
+    """You count the heads, or repeat them, along another axis than theirs. It is the third from the right, however many
+    axes of a batch stand in front: queries.shape[-3], keys.shape[-3], and axis=-3 in np.repeat."""
+    group = queries.shape[counted] // keys.shape[counted]
+    return scaled_dot_product_attention(
+        queries, np.repeat(keys, group, axis=repeated), np.repeat(values, group, axis=repeated), mask
+    )
+
+
 def grouped_reversed(queries, keys, values, mask=None):
     """The heads of keys and values are handed out from the last to the first. The first group takes the first."""
     return _attend(*[lambda array, n: _repeated(array[..., ::-1, :, :], n)] * 2)(queries, keys, values, mask)

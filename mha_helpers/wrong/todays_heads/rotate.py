@@ -134,7 +134,7 @@ def rope_sine_and_cosine_exchanged(X, start=0):
 
 
 def rope_not_put_back(X, start=0):
-    """The _turned features aren't put back into their places: all the first ones stand in front, then all the second
+    """The turned features aren't put back into their places: all the first ones stand in front, then all the second
     ones. A pair belongs side by side again."""
     return _turned(join=_side_by_side)(X, start)
 
