@@ -59,13 +59,14 @@ def _face(x, query, key):
         svg.polyline([_point(x, angle, 26) for angle in range(key, query + 1, 5)], colour=style.INK),
     ]
     for name, role, angle in (("query", "queries", query), ("key", "keys", key)):
-        colour, beside = style.role_text(role), _point(x, angle, RADIUS + 18, drop=5)
+        colour = style.role_text(role)
+        beside = _point(x, angle, RADIUS + 28)[0], _point(x, angle, RADIUS + 16)[1] + 5  # a word is wider than tall
         parts.append(svg.arrow(x, MIDDLE, *_point(x, angle, RADIUS + 4), colour=colour, width=3))
         parts.append(svg.text(*beside, name, anchor="middle", bold=True, size=12, colour=colour))
     return [*parts, svg.circle(x, MIDDLE, 4, fill=style.INK)]
 
 
-def _point(x, angle, distance, drop=0):
+def _point(x, angle, distance):
     """Return the point of a face in a direction: 0 degrees to the right, 90 up."""
     turned = math.radians(angle)
-    return round(x + distance * math.cos(turned), 1), round(MIDDLE - distance * math.sin(turned) + drop, 1)
+    return round(x + distance * math.cos(turned), 1), round(MIDDLE - distance * math.sin(turned), 1)
