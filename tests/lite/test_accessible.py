@@ -5,7 +5,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from tools.page.static import open_site
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.whole]
 
 WIDE, PHONE = ({"width": width, "height": 844} for width in (1280, 390))
 

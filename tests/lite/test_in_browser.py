@@ -1,9 +1,13 @@
 """Every notebook runs to its end in a browser's tab, with no other host to be reached, and judges as elsewhere."""
 
+import json
+from contextlib import contextmanager
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import expect
 
-from tools.page.browser import run_all
+from tools.page.browser import BROWSER_ARGUMENTS, find_browser, run_all
 from tools.page.static import open_lite, open_site
 from tools.site.lite import patient
 from tools.writing.notebooks import course_notebooks
@@ -24,6 +28,7 @@ ASK = """async code => {
     await future.done;
     return said.join("");
 }"""
+TYPED = "mhaPanel.content.widgets[0].model.sharedModel.source"
 # Scroll to a cell: far from it, its outputs are not drawn.
 SHOW = """begin => {
     const {widgets} = mhaPanel.content;
@@ -46,8 +51,9 @@ def ask(seen, code):
     return seen.page.evaluate(ASK, SETUP + code)
 
 
-@pytest.fixture
-def seen(browser, site):
+@contextmanager
+def opened(browser, site):
+    """Open an empty page, which must have nothing to complain of in the end."""
     with open_site(browser, site) as seen:
         yield seen
     # Chromium itself asks for an icon at the top of the host.
@@ -55,33 +61,46 @@ def seen(browser, site):
     assert (seen.other_hosts, seen.page_errors, errors) == ([], [], [])
 
 
-@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
+@pytest.fixture
+def seen(browser, site):
+    with opened(browser, site) as seen:
+        yield seen
+
+
+@pytest.fixture(scope="module")
+def kernel(browser, site):
+    """One page with a kernel for all who only ask it: to start one takes a quarter of a minute."""
+    with opened(browser, site) as seen:
+        open_lite(seen.page, site, FIRST)
+        yield seen
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("path", COURSE[1:], ids=lambda path: path.stem)
 def test_the_notebook_runs_to_its_end(seen, site, path):
     open_lite(seen.page, site, path.name)
     assert run_all(seen.page) == []
 
 
-def test_answers_get_their_verdicts(seen, site):
-    open_lite(seen.page, site, FIRST)
-    assert "softmax is right on" in ask(seen, f"{RIGHT}exercises.softmax.check(softmax)")
+def test_answers_get_their_verdicts(kernel):
+    assert "softmax is right on" in ask(kernel, f"{RIGHT}exercises.softmax.check(softmax)")
     wrong = RIGHT.replace("axis=-1", "axis=-2")
-    assert "Not yet: softmax-over-queries" in ask(seen, f"{wrong}exercises.softmax.check(softmax)")
+    assert "Not yet: softmax-over-queries" in ask(kernel, f"{wrong}exercises.softmax.check(softmax)")
     endless = "def softmax(scores):\n while True:\n  try:\n   scores + 1\n  except:\n   pass\n"
-    said = ask(seen, f"{endless}exercises.softmax.check(softmax)")
+    said = ask(kernel, f"{endless}exercises.softmax.check(softmax)")
     assert "Not yet: never-ends" in said
     assert "has not come back after 5 seconds" in said
 
 
-def test_the_doctor_tells_a_right_function_from_a_wrong_one(seen, site):
-    open_lite(seen.page, site, FIRST)
+def test_the_doctor_tells_a_right_function_from_a_wrong_one(kernel):
     examine = "report = doctor.examine(attention); print(report.healthy, report.names)"
     right = """def attention(queries, keys, values):
     scores = queries @ keys.swapaxes(-1, -2) / queries.shape[-1] ** 0.5
     exp = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return exp / exp.sum(axis=-1, keepdims=True) @ values
 """
-    assert ask(seen, right + examine).startswith("True []")
-    assert ask(seen, right.replace("axis=-1", "axis=-2") + examine).startswith("False ['")
+    assert ask(kernel, right + examine).startswith("True []")
+    assert ask(kernel, right.replace("axis=-1", "axis=-2") + examine).startswith("False ['")
 
 
 def test_the_front_pages_function_is_examined(seen, site):
@@ -92,14 +111,13 @@ def test_the_front_pages_function_is_examined(seen, site):
     expect(report).to_contain_text("mha-scale-d-model")
 
 
-def test_check_setup_calls_this_browser_ready(seen, site):
-    open_lite(seen.page, site, FIRST)
-    *checks, ready = ask(seen, "check_setup.main();").splitlines()
+def test_check_setup_calls_this_browser_ready(kernel):
+    *checks, ready = ask(kernel, "check_setup.main();").splitlines()
     assert ready == "Ready."
     assert all(line.startswith("ok ") for line in checks), checks
 
 
-def test_a_lab_answers_to_the_keyboard_and_work_survives_a_reload(seen, site):
+def test_the_first_notebook_runs_a_lab_answers_to_the_keyboard_and_work_survives_a_reload(seen, site):
     open_lite(seen.page, site, FIRST)
     assert run_all(seen.page) == []
     seen.page.evaluate(SHOW, "labs.word_order(")
@@ -135,22 +153,57 @@ def test_a_lab_answers_to_the_keyboard_and_work_survives_a_reload(seen, site):
     [
         ("delete window.WebAssembly", "This browser has no WebAssembly"),
         (
-            "IDBObjectStore.prototype.put = () => { throw new DOMException('full', 'QuotaExceededError'); }",
-            "its storage is full or refused (QuotaExceededError). Use File > Download",
-        ),
-        (
-            "Object.defineProperty(window, 'indexedDB', {get() { throw new DOMException('', 'SecurityError'); }})",
-            "This browser keeps nothing for this page",
-        ),
-        (
             "Object.defineProperty(Navigator.prototype, 'serviceWorker', {get() {}})",
             "This browser lets no service worker run here",
         ),
     ],
-    ids=["no WebAssembly", "storage full", "storage refused", "no service worker"],
+    ids=["no WebAssembly", "no service worker"],
 )
-def test_what_keeps_work_from_being_run_or_kept_is_said(browser, site, broken, said):
+def test_what_a_notebook_needs_and_has_not_is_said(browser, site, broken, said):
     with open_site(browser, site) as seen:
         seen.page.add_init_script(broken)
         seen.page.goto(f"{site.url}lite/notebooks/index.html?path={FIRST}")
         expect(seen.page.get_by_role("alert").filter(has_text=said)).to_be_visible(timeout=60_000)
+
+
+def test_a_storage_that_is_full_is_said_and_no_work_is_lost(browser, site):
+    with open_site(browser, site) as seen:
+        page, storage = seen.page, seen.page.context.new_cdp_session(seen.page)
+
+        def allow(n_bytes):
+            storage.send("Storage.overrideQuotaForOrigin", {"origin": site.url.rstrip("/"), "quotaSize": n_bytes})
+
+        allow(3_000_000)  # enough to open the notebook
+        open_lite(page, site, FIRST)
+        page.evaluate(f"{TYPED} = '# my work' + 'x'.repeat(3_000_000); null")
+        page.evaluate("() => { jupyterapp.commands.execute('docmanager:save'); }")
+        notice = page.get_by_role("alert").filter(has_text="its storage is full or refused (QuotaExceededError)")
+        expect(notice).to_be_visible(timeout=60_000)
+        page.get_by_role("button", name="Close").click()  # JupyterLab's own dialog says that it could not be saved
+        with page.expect_download() as download:
+            notice.get_by_role("button").click()
+        assert download.value.suggested_filename == FIRST
+        assert '"# my workxxx' in Path(download.value.path()).read_text(encoding="utf-8")
+        assert "xxx" in page.evaluate(TYPED)
+
+        allow(1_000_000_000)
+        page.evaluate(f"{TYPED} = '# my work'; null")
+        page.evaluate("jupyterapp.commands.execute('docmanager:save')")
+        open_lite(page, site, FIRST)
+        assert page.evaluate(TYPED) == "# my work"
+
+
+def test_where_the_browser_keeps_nothing_a_notebook_runs_and_that_is_said(browser, site, tmp_path):
+    (tmp_path / "Default").mkdir()
+    blocked = {"profile": {"default_content_setting_values": {"cookies": 2}}}  # "block all site data"
+    (tmp_path / "Default/Preferences").write_text(json.dumps(blocked), encoding="utf-8")
+    launch = browser.browser_type.launch_persistent_context
+    with launch(tmp_path, executable_path=find_browser(), args=BROWSER_ARGUMENTS) as context:
+        page = context.new_page()
+        open_lite(page, site, FIRST)
+        notice = page.get_by_role("alert").filter(has_text="This browser keeps nothing for this page")
+        assert "softmax is right on" in page.evaluate(ASK, f"{SETUP}{RIGHT}exercises.softmax.check(softmax)")
+        page.evaluate(f"{TYPED} = '# my work'; null")
+        with page.expect_download() as download:
+            notice.get_by_role("button").click()
+        assert '"# my work"' in Path(download.value.path()).read_text(encoding="utf-8")

@@ -17,6 +17,7 @@ ROOT = NOTEBOOKS.parent
 NOTICES = Path(__file__).with_name("notices.js")
 APPS = ("notebooks", "lab", "tree")
 KERNEL = "@jupyterlite/pyodide-kernel-extension"
+DRIVERS = ["asyncStorage", "memoryStorageDriver"]  # localforage's names of IndexedDB, and of what is none
 OWN_PACKAGES = ("piplite", "pyodide_kernel", "ipykernel")  # the kernel's, in its extension
 DATA = "../../../../data"  # as the kernel's worker sees it, in extensions/@jupyterlite/pyodide-kernel-extension/static
 
@@ -77,6 +78,9 @@ def _run_jupyterlite(python, own, folder, notebooks, packages):
     config = {
         "appName": "The course in your browser",
         "exposeAppInBrowser": True,
+        # Where the browser keeps nothing, a notebook runs all the same, and is forgotten: `notices.js` says so.
+        "enableMemoryStorage": True,
+        **{f"{what}StorageDrivers": DRIVERS for what in ("contents", "settings", "workspaces")},
         "disabledExtensions": ["@jupyterlab/apputils-extension:announcements"],
         "litePluginSettings": {f"{KERNEL}:kernel": kernel},
     }

@@ -3,7 +3,18 @@
 {
   const shown = new Set();
 
-  const say = sentence => {
+  // As it is on the screen: JupyterLite's own File > Download gives what could be stored.
+  const download = () => {
+    const context = globalThis.jupyterapp?.shell.currentWidget?.context;
+    if (!context) return;
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([JSON.stringify(context.model.toJSON(), null, 1)]));
+    link.download = context.path.split("/").pop();
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href));
+  };
+
+  const say = (sentence, loses = false) => {
     if (shown.has(sentence)) return;
     shown.add(sentence);
     const notice = document.createElement("p");
@@ -11,6 +22,13 @@
     notice.textContent = sentence;
     notice.style.cssText = "position: relative; z-index: 10000; margin: 0; padding: 10px 16px;"
       + "background: #fff4d6; color: #222; border-bottom: 3px solid #b35900; font: 16px/1.5 sans-serif";
+    if (loses) {
+      const button = document.createElement("button");
+      button.textContent = "Download this notebook as it is now";
+      button.style.cssText = "margin-left: 10px; font: inherit";
+      button.addEventListener("click", download);
+      notice.append(button);
+    }
     const put = () => document.body.prepend(notice);
     document.body ? put() : addEventListener("DOMContentLoaded", put);
   };
@@ -20,17 +38,24 @@
     say(`This browser has no WebAssembly, which Python needs to run in it. ${elsewhere}`);
   else if (!navigator.serviceWorker)
     say("This browser lets no service worker run here (a private window, perhaps). The notebook runs, but your progress "
-      + "is forgotten when the page is closed. Use File > Download to keep the notebook.");
+      + "is forgotten when the page is closed.", true);
+  const keepsNothing = () => say("This browser keeps nothing for this page (a private window, or blocked site data, perhaps). "
+    + "The notebook runs, and what you write is gone when the page is closed.", true);
   try {
-    if (!indexedDB) throw new Error();
+    const trial = indexedDB.open("mha-trial"); // where site data are blocked, it is there, and refuses
+    trial.onerror = keepsNothing;
+    trial.onsuccess = () => {
+      trial.result.close();
+      indexedDB.deleteDatabase("mha-trial");
+    };
   } catch {
-    say("This browser keeps nothing for this page (a private window, perhaps). Use File > Download to keep your work.");
+    keepsNothing();
   }
 
   // JupyterLite tells the console alone that something could not be stored.
   const unkept = error => error && say(
-    `This browser does not keep what you change now: its storage is full or refused (${error.name}). Use File > Download `
-    + "to keep an open notebook; then make room, and reload the page.");
+    `This browser does not keep what you change now: its storage is full or refused (${error.name}). Download the notebook `
+    + "to keep it; then make room, and reload the page.", true);
   const {put} = globalThis.IDBObjectStore?.prototype ?? {};
   if (put)
     IDBObjectStore.prototype.put = function (...what) {
