@@ -1,14 +1,15 @@
-"""`python -m tools oracle compare` tells what today's checks and doctor say otherwise than a stored commit's did.
+"""`python -m tools oracle compare` tells what today's checks and doctor say otherwise than is stored.
 
 The programs that are judged (every catalogued mistake, every right and wrong answer of the tests, the doctor's corpus)
-are always those of the stored commit, read from git: rewriting the catalogue or the tests changes what judges, and
+are always those of the stored commits, read from git: rewriting the catalogue or the tests changes what judges, and
 never what is judged. They run beside a copy of the package as it was then, so nothing that they import can go missing.
+An early commit has answers that the tests no longer need, a late one the exercises that came after it.
 
     python -m tools oracle compare                      # everything; ends with 1 where something differs
     python -m tools oracle compare softmax split_heads  # these exercises only
     python -m tools oracle compare doctor               # the doctor's corpus only
     python -m tools oracle compare --names              # status, names and findings; messages may differ
-    python -m tools oracle store COMMIT                 # what today's verdicts on COMMIT's programs are
+    python -m tools oracle store COMMIT COMMIT          # what today's verdicts on these commits' programs are
 
 A change on purpose is listed in its commit, and the verdicts are stored anew with it.
 """
@@ -124,8 +125,6 @@ def all_verdicts(commit, only=(), workers=1):
         unpack(commit, Path(folder))
         with multiprocessing.get_context("spawn").Pool(workers, _begin, (folder,)) as pool:
             names = [name for name in pool.apply(_names) if not only or name in only]
-            if missing := set(only) - set(names):
-                raise SystemExit(f"no exercise of {commit} is called {', '.join(sorted(missing))}")
             found = {}
             for name, judged in zip(names, pool.imap(verdicts, names, chunksize=1), strict=True):
                 print(f"{name}: {len(judged)}", file=sys.stderr)
@@ -138,36 +137,48 @@ def _names():
     return [DOCTOR, *(name for names in registry for name in names if not name.startswith("recall_"))]
 
 
-def store(commit, workers):
-    commit = subprocess.check_output(["git", "-C", str(REPOSITORY), "rev-parse", commit], text=True).strip()
-    found = all_verdicts(commit, workers=workers)
-    text = json.dumps({"commit": commit, "verdicts": found}, indent=0, ensure_ascii=False, sort_keys=True)
+def store(commits, workers):
+    asked = ["git", "-C", str(REPOSITORY), "rev-parse", *commits]
+    commits = subprocess.check_output(asked, text=True).split()
+    write({commit: all_verdicts(commit, workers=workers) for commit in commits})
+
+
+def write(found):
+    """Store verdicts, by commit and by the program's key."""
+    text = json.dumps(found, indent=0, ensure_ascii=False, sort_keys=True)
     STORED.write_bytes(gzip.compress(text.encode(), mtime=0))
-    print(f"{len(found)} verdicts in {STORED.relative_to(REPOSITORY)}, {STORED.stat().st_size:,} bytes")
+    count = sum(map(len, found.values()))
+    print(f"{count} verdicts in {STORED.relative_to(REPOSITORY)}, {STORED.stat().st_size:,} bytes")
 
 
 def compare(only=(), *, workers=1, names_alone=False):
     """Print what is judged otherwise than it was, and return how much of it there is."""
-    stored = json.loads(gzip.decompress(STORED.read_bytes()))
-    now = all_verdicts(stored["commit"], only, workers)
-    different = 0
-    for key, verdict in now.items():
-        before = stored["verdicts"].get(key)
-        parts = ("status", "names") if names_alone else ("status", "names", "message")
-        if before is not None and all(before[part] == verdict[part] for part in parts):
-            continue
-        different += 1
-        print(f"\n{key}")
-        if before is None:
-            print("  was not stored")
-            continue
-        for part in parts:
-            if before[part] != verdict[part]:
-                old, new = str(before[part]).splitlines(), str(verdict[part]).splitlines()
-                lines = list(unified_diff(old, new, lineterm="", n=0))[2:]
-                print("\n".join(f"  {part}: {line}" for line in lines if not line.startswith("@@")))
-    print(f"\n{len(now)} programs judged, {different} otherwise than at {stored['commit'][:7]}")
+    parts = ("status", "names") if names_alone else ("status", "names", "message")
+    judged, different = set(), 0
+    for commit, before in json.loads(gzip.decompress(STORED.read_bytes())).items():
+        now = all_verdicts(commit, only, workers)
+        judged |= {key.partition("/")[0] for key in now}
+        otherwise = sum(_differs(key, before.get(key), verdict, parts) for key, verdict in now.items())
+        print(f"\n{len(now)} programs of {commit[:7]} judged, {otherwise} otherwise than is stored")
+        different += otherwise
+    if missing := set(only) - judged:
+        raise SystemExit(f"no exercise of a stored commit is called {', '.join(sorted(missing))}")
     return different
+
+
+def _differs(key, before, now, parts):
+    """Print in which parts two verdicts differ, and return whether they do."""
+    if before is None:
+        print(f"\n{key}\n  was not stored")
+        return True
+    differing = [part for part in parts if before[part] != now[part]]
+    if differing:
+        print(f"\n{key}")
+    for part in differing:
+        old, new = str(before[part]).splitlines(), str(now[part]).splitlines()
+        lines = list(unified_diff(old, new, lineterm="", n=0))[2:]
+        print("\n".join(f"  {part}: {line}" for line in lines if not line.startswith("@@")))
+    return bool(differing)
 
 
 def main(arguments=None):
@@ -175,15 +186,15 @@ def main(arguments=None):
         prog="python -m tools oracle", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("command", choices=("compare", "store"))
-    parser.add_argument("names", nargs="*", help="compare: exercises, or doctor; store: the commit")
+    parser.add_argument("names", nargs="*", help="compare: exercises, or doctor; store: the commits")
     parser.add_argument("--names", action="store_true", dest="names_alone", help="let messages differ")
     parser.add_argument("--workers", type=int, default=1, help="processes, 1 unless given")
     given = parser.parse_args(arguments)
     if given.command == "compare":
         return int(compare(given.names, workers=given.workers, names_alone=given.names_alone) > 0)
-    if len(given.names) != 1:
-        parser.error("store wants one commit, the one whose programs are judged")
-    store(given.names[0], given.workers)
+    if not given.names:
+        parser.error("store wants the commits whose programs are judged")
+    store(given.names, given.workers)
     return 0
 
 
