@@ -18,6 +18,11 @@ def shortened(word, longest=11):
     return word if len(word) <= longest else word[: longest - 1] + "…"
 
 
+def width_of_words(words):
+    """Return how wide the box of each word is."""
+    return 7.4 * max(len(shortened(word)) for word in words) + 14
+
+
 def middle(i):
     """Return how far down the middle of a word is."""
     return TOP + (i + 0.5) * ROW
@@ -46,10 +51,8 @@ def arcs(weights, queries, keys, *, chosen=None, differs=(), head=0, width=344):
     drawn : str
     height : float
         What it takes.
-    box : float
-        How wide a word's box is: those of queries begin at 0.
     """
-    box = 7.4 * max(len(shortened(word)) for word in [*queries, *keys]) + 14
+    box = width_of_words([*queries, *keys])
     left, right = box, width - SHARE - box
     groups = [
         svg.text(0, TOP - 6, "queries", size=12, colour=style.QUIET),
@@ -74,7 +77,7 @@ def arcs(weights, queries, keys, *, chosen=None, differs=(), head=0, width=344):
         groups.append(svg.box(right - 15, middle(key) - 7, 14, 13, fill=style.ALARM))
         at = right - 8, middle(key) + 4
         groups.append(svg.text(*at, "≠", anchor="middle", bold=True, colour=style.PAPER, size=11))
-    return f'<g class="mha-arcs">{"".join(groups)}</g>', TOP + ROW * max(len(queries), len(keys)) + 2, box
+    return f'<g class="mha-arcs">{"".join(groups)}</g>', TOP + ROW * max(len(queries), len(keys)) + 2
 
 
 def _lines(i, seen, left, right, *, faint):

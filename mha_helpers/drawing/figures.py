@@ -118,7 +118,7 @@ def arcs(weights, queries, keys=None, *, query=None, head=0):
         if query not in queries:
             raise ValueError(f"there is no query {query!r}; give one of {', '.join(queries)}")
         query = list(queries).index(query)
-    drawn, height, _ = over_words.arcs(weights, queries, keys, chosen=query, head=head)
+    drawn, height = over_words.arcs(weights, queries, keys, chosen=query, head=head)
     return CourseFigure(344, height, [drawn], f"Attention arcs: {_arcs_say(weights, queries, keys, query)}.")
 
 

@@ -160,20 +160,26 @@ def sentence(result):
     said = [_row(result)]
     if result.cosine is None:  # else there is enough to be said
         said.append(_label(result))
-    if result.twin is not None:
-        row = result.twin[result.query]
-        even = number(1 / len(row))
-        said.append(
-            f"The random twin's head there: at most {number(row.max())}, to {quoted(result.encoding, row.argmax())}; "
-            f"spread evenly, each would get {even}."
-        )
-    if result.knock_out:
-        said.append(
-            f"Without this head the sentence's vector has cosine {number(result.knock_out.cosine, 4)} with what it was."
-        )
+    said += filter(None, [_of_twin(result), _moved(result)])
     if result.cosine is not None:
         said.append(f"The sentence's vector has cosine {number(result.cosine, 4)} with the right one.")
     return " ".join(said)
+
+
+def _of_twin(result):
+    if result.twin is None:
+        return ""
+    row = result.twin[result.query]
+    return (
+        f"The random twin's head there: at most {number(row.max())}, to {quoted(result.encoding, row.argmax())}; "
+        f"spread evenly, each would get {number(1 / len(row))}."
+    )
+
+
+def _moved(result):
+    if not result.knock_out:
+        return ""
+    return f"Without this head the sentence's vector has cosine {number(result.knock_out.cosine, 4)} with what it was."
 
 
 def _row(result):
@@ -203,6 +209,14 @@ def render(result):
     if isinstance(result, Unavailable):
         return Picture(browser_picture.draw_message(said), said, "Nothing can be shown yet.")
     return Picture(browser_picture.draw(result, said), said, result.notice)
+
+
+# On a page: on what its pieces depend.
+PIECES = {
+    ("layer", "head", "query"): lambda result: (browser_picture.parts(result, "arcs"), _row(result)),
+    ("layer", "head", "knock out"): lambda result: (browser_picture.parts(result, "beside"), _moved(result) or _label(result)),
+    ("layer", "head", "query", "random twin"): lambda result: (browser_picture.parts(result, "twin"), _of_twin(result)),
+}
 
 
 def words_of(sentence):
@@ -263,7 +277,7 @@ def head_browser(function=None):
         controls={"sentence": text, "layer": layer, "head": head, "query": query} | switches,
         layout=([layer, head, query, *switches.values()], [text, preset, Lab.BUTTONS]),
         on_picture=("layer", "head", "query", *switches),
-        offers={"layer": range(runs.N_LAYERS), "head": range(runs.N_HEADS), "query": range(len(query.options))},
+        pieces=PIECES,
         compute=lambda state, function=None: compute(state, function, theirs),
         render=render,
         function=function,

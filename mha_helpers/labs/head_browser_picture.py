@@ -6,7 +6,7 @@ import textwrap
 import numpy as np
 
 from mha_helpers.drawing import style, svg
-from mha_helpers.drawing.arcs import ROW, arcs, middle, shortened
+from mha_helpers.drawing.arcs import ROW, TOP, arcs, middle, shortened, width_of_words
 from mha_helpers.drawing.marks import mark
 from mha_helpers.drawing.style import number
 from mha_helpers.labs import head_browser_runs as runs
@@ -26,10 +26,17 @@ MARKS = {"##": "continues the word before it", "[UNK]": "stands for what is not 
 
 def draw(result, said):
     """Draw what the head browser shows, in parts; `said` is its sentence."""
-    beside = [*(_knock_out(result) if result.knock_out else _means(result)), *_switches(result)]
-    right = [*_map(result), f'<g transform="translate(0 {BELOW})">{"".join(beside)}</g>']
-    label = "What each head rests on, and where the open head's weight goes."
-    return svg.document(WORDS, *_arcs(result), label=said) + svg.document(PART, BELOW + PARTS, right, label=label)
+    n, label = len(result.tokens), "What each head rests on, and where the open head's weight goes."
+    notes = _notes(result, TITLE + TOP + n * ROW + 2)
+    words = [*parts(result, "arcs", "twin").values(), *_words(result), *notes]
+    left = svg.document(WORDS, TITLE + TOP + n * ROW + 6 + 16 * len(notes), words, label=said)
+    right = [_labels(result.encoding), *parts(result, "beside").values()]
+    return left + svg.document(PART, BELOW + PARTS, right, label=label)
+
+
+def parts(result, *names):
+    """Draw some of the picture's parts, by name."""
+    return {name: mark("".join(DRAWN[name](result)), part=name) for name in names}
 
 
 def draw_message(message):
@@ -44,41 +51,50 @@ def _rounded(weights):
 
 
 def _arcs(result):
-    """Draw the open head's weights as arcs, the chosen query's in front; return the height and the fragments."""
+    """Draw the open head's weights as arcs, the chosen query's in front."""
     weights = np.nan_to_num(_rounded(result.weights), nan=0).clip(0, 1)
     differs = () if result.mark is None else np.flatnonzero(result.mark[result.query])
-    twin = () if result.twin is None else _rounded(result.twin[result.query])
-    drawn, height, box = arcs(
-        weights, result.tokens, result.tokens, chosen=result.query, differs=differs,
-        width=WORDS - (TWIN if len(twin) else 0),
-    )  # fmt: skip
-    parts = [
-        svg.text(0, 14, f"Layer {result.layer}, head {result.head}:", bold=True),
-        svg.text(0, 30, f"what does “{shortened(result.tokens[result.query])}” attend to?", bold=True),
-        f'<g transform="translate(0 {TITLE})">{drawn}</g>',
-    ]
+    tokens = result.tokens
+    drawn, _ = arcs(weights, tokens, tokens, chosen=result.query, differs=differs, width=WORDS - TWIN)
+    yield svg.text(0, 14, f"Layer {result.layer}, head {result.head}:", bold=True)
+    yield svg.text(0, 30, f"what does “{shortened(tokens[result.query])}” attend to?", bold=True)
+    yield f'<g transform="translate(0 {TITLE})">{drawn}</g>'
+
+
+def _twin(result):
+    """Write the random twin's weights behind those of the open head."""
+    if result.twin is None:
+        return
+    yield svg.text(WORDS, TITLE + TOP - 6, "twin", anchor="end", size=TINY, bold=True)
+    for key, weight in enumerate(_rounded(result.twin[result.query])):
+        yield svg.text(WORDS, TITLE + middle(key) + 4, svg.short(weight, 2), anchor="end", size=TINY)
+
+
+def _words(result):
+    """Let the words be pressed that ask."""
     for i, token in enumerate(result.tokens):
-        word = svg.box(0, TITLE + middle(i) - ROW / 2, box, ROW, fill="transparent")
-        parts.append(mark(word, choose={"query": i}, name=f"query {i}: {token}"))
-    if len(twin):
-        parts.append(svg.text(WORDS, TITLE + 12, "twin", anchor="end", size=TINY, bold=True))
-    for key, weight in enumerate(twin):
-        parts.append(svg.text(WORDS, TITLE + middle(key) + 4, svg.short(weight, 2), anchor="end", size=TINY))
-    below = TITLE + height
-    notes = [f"{sign} {meaning}" for sign, meaning in MARKS.items() if any(sign in token for token in result.tokens)]
-    for line in textwrap.wrap(f"≠ {result.difference}" if result.difference else "; ".join(notes), 44):
-        below += 16
-        colour = style.ALARM if result.difference else style.QUIET
-        parts.append(svg.text(0, below, line, size=TINY, colour=colour, bold=bool(result.difference)))
-    return below + 4, parts
+        word = svg.box(0, TITLE + middle(i) - ROW / 2, width_of_words(result.tokens), ROW, fill="transparent")
+        yield mark(word, choose={"query": i}, name=f"query {i}: {token}")
 
 
-def _map(result):
-    """Draw the map of heads, with a frame round the open one."""
+def _notes(result, below):
+    """Write what is wrong with the weights, or else what the tokens' signs mean."""
+    signs = [f"{sign} {meaning}" for sign, meaning in MARKS.items() if any(sign in token for token in result.tokens)]
+    lines = textwrap.wrap(f"≠ {result.difference}" if result.difference else "; ".join(signs), 44)
+    colour = style.ALARM if result.difference else style.QUIET
+    return [
+        svg.text(0, below + 16 * (k + 1), line, size=TINY, colour=colour, bold=bool(result.difference))
+        for k, line in enumerate(lines)
+    ]
+
+
+def _beside(result):
+    """Draw a frame round the open head in the map, and below it where its weight goes."""
     x = MAP_LEFT + result.head * MAP_CELL[0]
     y = MAP_TOP + result.layer * MAP_CELL[1]
-    open_head = mark(svg.box(x, y, *MAP_CELL, stroke=style.INK, stroke_width=3), part="open head")
-    return [_labels(result.encoding), open_head]
+    yield mark(svg.box(x, y, *MAP_CELL, stroke=style.INK, stroke_width=3), part="open head")
+    below = [*(_knock_out(result) if result.knock_out else _means(result)), *_switches(result)]
+    yield f'<g transform="translate(0 {BELOW})">{"".join(below)}</g>'
 
 
 @functools.lru_cache(8)
@@ -158,3 +174,6 @@ def _knock_out(result):
         parts.append(svg.text(0, y, sentence, size=TINY))
         parts.append(svg.text(8, y + 12, f"{number(before, 4)} → {number(after, 4)}", size=SMALL, bold=True))
     return parts
+
+
+DRAWN = {"arcs": _arcs, "twin": _twin, "beside": _beside}
