@@ -71,6 +71,8 @@ class Lab:
         Its stored picture is `data/labs/<name>.png`.
     title, task : str
         What it is, and the one thing to try.
+    further : str, optional
+        What to try then, with controls that a page without a kernel has not.
     controls : dict of str to ipywidgets.Widget
         Widgets with a `value`; together their values are the state.
     compute : callable
@@ -126,9 +128,9 @@ class Lab:
     def __init__(
         self, *, name, title, task, controls, compute, render, function, exercise=None, actions=None, layout=None,
         on_picture=(), offers=None, goes=None, live=None, given=None, parts=None, pieces=None, below=(),
-        follows=None, still=None, moves=False,
+        follows=None, still=None, moves=False, further="",
     ):  # fmt: skip
-        self.name, self.title, self.task = name, title, task
+        self.name, self.title, self.task, self.task_on_page = name, title, f"{task} {further}".strip(), task
         self.controls, self.compute, self.render, self.function = controls, compute, render, function
         self.exercise, self.follows, self.moves = exercise, follows or {}, moves
         self.on_picture, self.offers, self._goes = on_picture, offers, goes or {}
@@ -151,7 +153,7 @@ class Lab:
         buttons = in_a_row(self.buttons.values())
         rows = layout or [[*controls.values(), Lab.BUTTONS]]
         arranged = [in_a_row(buttons if one is Lab.BUTTONS else one for one in row) for row in rows]
-        header = ipywidgets.HTML(card.header(title, task))
+        header = ipywidgets.HTML(card.header(title, self.task))
         for one in on_picture:
             (self.controls | self.buttons)[one].add_class("mha-on-picture")
         self._wish = ipywidgets.Text(description="what was touched")

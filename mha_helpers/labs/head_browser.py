@@ -213,8 +213,11 @@ def render(result):
 
 # On a page: on what its pieces depend.
 PIECES = {
-    ("layer", "head", "query"): lambda result: (browser_picture.parts(result, "arcs"), _row(result)),
-    ("layer", "head", "knock out"): lambda result: (browser_picture.parts(result, "beside"), _moved(result) or _label(result)),
+    ("layer", "head", "query"): lambda result: (
+        browser_picture.parts(result, "arcs"),
+        f"{_row(result)} {_label(result)}",
+    ),
+    ("layer", "head", "knock out"): lambda result: (browser_picture.parts(result, "beside"), _moved(result)),
     ("layer", "head", "query", "random twin"): lambda result: (browser_picture.parts(result, "twin"), _of_twin(result)),
 }
 
@@ -273,7 +276,8 @@ def head_browser(function=None):
     lab = Lab(
         name="head_browser",
         title="head browser",
-        task="Press other heads in the map: what does “it” attend to? Then type your own sentence, and press Enter.",
+        task="Press other heads in the map: what does “it” attend to?",
+        further="Then type your own sentence, and press Enter.",
         controls={"sentence": text, "layer": layer, "head": head, "query": query} | switches,
         layout=([layer, head, query, *switches.values()], [text, preset, Lab.BUTTONS]),
         on_picture=("layer", "head", "query", *switches),

@@ -155,7 +155,8 @@ def on_page(lab, runs):
     own = f"Here it shows the course's own function. {runs} to run it on yours."
     whose = own if lab.exercise else f"{runs} to read what it shows."
     return (
-        f'<section class="mha-lab" aria-label="Lab: {html.escape(lab.title)}">{card.heading(lab.title, lab.task)}'
+        f'<section class="mha-lab" aria-label="Lab: {html.escape(lab.title)}">'
+        f"{card.heading(lab.title, lab.task_on_page)}"
         f'<p class="mha-live-at">{whose}</p>'
         f'<div class="mha-picture">{content.format(lab.shown(picture))}</div>'
         f'<div class="mha-readout">{content.format(card.readout(picture.sentence, role="note"))}</div>'

@@ -443,7 +443,8 @@ def qkv_workbench(function=None):
     lab = Lab(
         name="qkv_workbench",
         title="Q, K, V workbench",
-        task="Drag the query: whose value does it take most of? Then change W_V: what doesn't change?",
+        task="Drag the query: whose value does it take most of?",
+        further="Then change W_V: what doesn't change?",
         controls=controls,
         actions={"Swap W_Q and W_K": _swap, "Tie W_K = W_Q": _tie, "W_V = identity": _identity},
         layout=([controls["query"], controls["key"]], [*(controls[name] for name in ASKED)], [Lab.BUTTONS, fold]),

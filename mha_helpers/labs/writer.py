@@ -247,7 +247,8 @@ def writer(function=None, attend=None):
     lab = Lab(
         name="writer",
         title="writer",
-        task="Stop it, and press a bar to write that letter yourself. Drag the temperature; put a mistake in.",
+        task="Stop it, and let it write one letter. Press a cell in the map: what does that head look at?",
+        further="Drag the temperature; press a bar to write that letter yourself; put a mistake in.",
         controls={
             "text": text, "temperature": temperature, "top-k": top_k, "layer": layer, "head": head, "twin": twin,
             "cache": cache, "draw": draw, "back": back,
