@@ -141,9 +141,18 @@ def written_beforehand():
 
 
 def _on(state):
+    """Return the next text that was written beforehand, and with what."""
     texts = written_beforehand()
     place = texts.index(state["text"]) + 1
-    return {"text": texts[place]} if place < len(texts) else {}
+    return {"text": texts[place], "temperature": 0.8, "top-k": "10"} if place < len(texts) else {}
+
+
+# On a page: on what its pieces depend.
+PIECES = {
+    ("text", "temperature", "top-k"): lambda result: (writer_picture.parts(result, "next"), _expected(result)),
+    ("text", "layer", "head"): lambda result: (writer_picture.parts(result, "text", "heads"), _looked_at(result)),
+    ("temperature",): lambda result: (writer_picture.parts(result, "temperature"), ""),
+}
 
 
 def shown(character):
@@ -155,17 +164,11 @@ def sentence(result):
     """Say what is to be seen."""
     if isinstance(result, Stopped):
         return f"Nothing was written, and your text is still there: {result.why}."
-    end = "".join(map(shown, result.text[-16:]))
-    said = [f"After “{end}” comes most likely {_likeliest(result, result.probabilities)}."]
+    said = [_expected(result)]
     if result.twin != NONE:
         said.append(f"The twin, {result.twin}, expects {_likeliest(result, result.beside)}, and it writes.")
     if np.isfinite(result.weights).all():
-        most, asked = int(result.weights.argmax()), result.asked
-        place = f"{asked - most} back" if most < asked else "itself"
-        said.append(
-            f"Layer {result.layer}, head {result.head}: “{shown(result.text[asked])}” looks most at "
-            f"“{shown(result.text[most])}” ({place}, {number(result.weights[most])})."
-        )
+        said.append(_looked_at(result))
     took = [
         f"{median(ms for _, ms in times):.1f} ms {'with the cache' if cached else 'without'}"
         for cached, times in result.times.items()
@@ -173,6 +176,20 @@ def sentence(result):
     if took:
         said.append(f"One more character took {' and '.join(took)} (median).")
     return " ".join(said)
+
+
+def _expected(result):
+    end = "".join(map(shown, result.text[-16:]))
+    return f"After “{end}” comes most likely {_likeliest(result, result.probabilities)}."
+
+
+def _looked_at(result):
+    most, asked = int(result.weights.argmax()), result.asked
+    place = f"{asked - most} back" if most < asked else "itself"
+    return (
+        f"Layer {result.layer}, head {result.head}: “{shown(result.text[asked])}” looks most at "
+        f"“{shown(result.text[most])}” ({place}, {number(result.weights[most])})."
+    )
 
 
 def _likeliest(result, probabilities):
@@ -255,8 +272,9 @@ def writer(function=None, attend=None):
         },
         layout=([text, temperature, top_k, layer, head, twin, draw, back, cache, Lab.BUTTONS],),
         on_picture=("temperature", "top-k", "layer", "head", "back", "cache", "One character", "Write on", "Time both"),
-        offers={"text": written_beforehand, "layer": layer.options, "head": head.options},
-        goes={"One character": _on, "Time both": lambda state: {}},
+        offers={"text": written_beforehand},
+        goes={"One character": _on} | dict.fromkeys(("Write on", "Time both"), lambda state: {}),
+        pieces=PIECES,
         follows={"text": lambda change: lab.set(back=0)},
         compute=lambda state, function=None: compute(state, function, pace),
         render=render,

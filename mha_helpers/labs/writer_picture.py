@@ -28,10 +28,16 @@ PACE = 130  # milliseconds from letter to letter
 
 def draw(result, said):
     """Draw what the writer shows; `said` is its sentence."""
-    written = [*_text(result), *_buttons(result), *_heads(result), *_chart(result)]
-    comes = [f'<g transform="translate({ASIDE} 0)">', *_temperature(result), *_next(result), "</g>"]
+    drawn = parts(result, *DRAWN)
+    written = [drawn["text"], *_buttons(result), drawn["heads"], *_chart(result)]
+    comes = [f'<g transform="translate({ASIDE} 0)">', drawn["temperature"], drawn["next"], "</g>"]
     left = svg.document(WIDTHS[0], HEIGHT, written, label=said)
     return left + svg.document(WIDTHS[1], HEIGHT, comes, label="What may come next.")
+
+
+def parts(result, *names):
+    """Draw some of the picture's parts, by name."""
+    return {name: mark("".join(DRAWN[name](result)), part=name) for name in names}
 
 
 def draw_message(message):
@@ -213,3 +219,6 @@ def _chart(result):
             px, py = round(left + width * n / 256, 1), round(bottom - CHART[1] * min(ms / highest, 1), 1)
             colour = LOOKS[cached][1]
             yield svg.circle(px, py, 2, fill=colour) if cached else svg.box(px - 2, py - 2, 4, 4, stroke=colour)
+
+
+DRAWN = {"text": _text, "heads": _heads, "temperature": _temperature, "next": _next}

@@ -171,6 +171,27 @@ def test_a_diagnosis_is_stamped_and_judged(phone):
     expect(lab.get_by_role("button", name=f"diagnosis: {truth}")).to_be_attached()
 
 
+def test_a_letter_is_written_as_beforehand_whatever_the_temperature(phone):
+    lab = lab_of(phone, "writer")
+    knob, bars = lab.get_by_role("slider", name="temperature"), lab.locator('[data-part="next"]')
+    lab.get_by_role("button", name="Write on").scroll_into_view_if_needed()
+    knob.press("End")
+    hot = bars.text_content()
+    knob.press("Home")
+    expect(bars).not_to_have_text(hot)
+    expect(knob).to_have_attribute("aria-valuetext", "0.1")
+    lab.get_by_role("button", name="One character").click()
+    expect(knob).to_have_attribute("aria-valuetext", "0.8")
+
+
+def test_knocking_out_and_the_twin(phone):
+    lab = lab_of(phone, "head_browser")
+    lab.get_by_role("checkbox", name="knock out").check()
+    expect(lab.get_by_role("status")).to_contain_text("Without this head the sentence's vector has cosine")
+    lab.get_by_role("checkbox", name="random twin").check()
+    expect(lab.locator('[data-part="twin"]')).to_contain_text("twin")
+
+
 def test_a_finger_drags_and_the_page_stays_where_it_is(phone):
     lab = lab_of(phone, "two_banks")
     handle = lab.get_by_role("slider", name="bank, up")

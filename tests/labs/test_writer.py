@@ -101,7 +101,7 @@ def test_a_page_without_a_kernel_writes_what_is_written_here():
     lab = writer()
     for before, after in pairwise(texts):
         lab.set(text=before)
-        assert lab.after("One character", lab.state) == {"text": after}
+        assert lab.after("One character", lab.state) == {"text": after, "temperature": 0.8, "top-k": "10"}
     lab.set(text=texts[-1])
     assert lab.after("One character", lab.state) == {}
 
