@@ -14,7 +14,7 @@ COMMANDS = {
     "bench": ("print how long labs, imports, tests, checks and models take", "tools.bench.command"),
     "colab": ("run each notebook by itself, as Colab would", "tools.release.colab"),
     "stamp": ("write the repository's address wherever the course names it", "tools.release.stamp"),
-    "oracle": ("say what checks and doctor judge otherwise than a stored commit's did", "tools.judge.oracle"),
+    "oracle": ("say what checks and doctor judge otherwise than is stored", "tools.judge.oracle"),
     "mutants": (
         "change one thing in the code, again and again, and count how often the tests notice",
         "tools.judge.mutants",
