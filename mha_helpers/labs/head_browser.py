@@ -218,6 +218,7 @@ PIECES = {
         f"{_row(result)} {_label(result)}",
     ),
     ("layer", "head", "knock out"): lambda result: (browser_picture.parts(result, "beside"), _moved(result)),
+    ("knock out", "random twin"): lambda result: (browser_picture.parts(result, "switches"), ""),
     ("layer", "head", "query", "random twin"): lambda result: (browser_picture.parts(result, "twin"), _of_twin(result)),
 }
 

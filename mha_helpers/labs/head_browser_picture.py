@@ -20,7 +20,7 @@ KIND_COLOURS = dict(zip(runs.KINDS, ("#77aadd", "#ee8866", "#eedd88", "#d7d7dc",
 MAP_CELL, MAP_LEFT, MAP_TOP = (27, 24), 16, 46
 BELOW, PARTS = 196, 168  # what stands under the map: how far down, and how high
 PITCH = 18  # from bar to bar
-TWIN = 34  # of the random twin's weights, behind the others
+TWIN = 40  # of the random twin's weights, behind the others
 MARKS = {"##": "continues the word before it", "[UNK]": "stands for what is not in the model's vocabulary"}
 
 
@@ -30,7 +30,7 @@ def draw(result, said):
     notes = _notes(result, TITLE + TOP + n * ROW + 2)
     words = [*parts(result, "arcs", "twin").values(), *_words(result), *notes]
     left = svg.document(WORDS, TITLE + TOP + n * ROW + 6 + 16 * len(notes), words, label=said)
-    right = [_labels(result.encoding), *parts(result, "beside").values()]
+    right = [_labels(result.encoding), *parts(result, "beside", "switches").values()]
     return left + svg.document(PART, BELOW + PARTS, right, label=label)
 
 
@@ -65,9 +65,9 @@ def _twin(result):
     """Write the random twin's weights behind those of the open head."""
     if result.twin is None:
         return
-    yield svg.text(WORDS, TITLE + TOP - 6, "twin", anchor="end", size=TINY, bold=True)
+    yield svg.text(WORDS - 6, TITLE + TOP - 6, "twin", anchor="end", size=TINY, bold=True)
     for key, weight in enumerate(_rounded(result.twin[result.query])):
-        yield svg.text(WORDS, TITLE + middle(key) + 4, svg.short(weight, 2), anchor="end", size=TINY)
+        yield svg.text(WORDS - 6, TITLE + middle(key) + 4, svg.short(weight, 2), anchor="end", size=TINY)
 
 
 def _words(result):
@@ -93,7 +93,7 @@ def _beside(result):
     x = MAP_LEFT + result.head * MAP_CELL[0]
     y = MAP_TOP + result.layer * MAP_CELL[1]
     yield mark(svg.box(x, y, *MAP_CELL, stroke=style.INK, stroke_width=3), part="open head")
-    below = [*(_knock_out(result) if result.knock_out else _means(result)), *_switches(result)]
+    below = _knock_out(result) if result.knock_out else _means(result)
     yield f'<g transform="translate(0 {BELOW})">{"".join(below)}</g>'
 
 
@@ -130,10 +130,11 @@ def _labels(encoding):
 
 def _switches(result):
     """Draw what can be switched: the same head knocked out, and that of a model that was never trained."""
+    y = BELOW + PARTS - 27
     for k, (name, on) in enumerate((("knock out", result.knock_out), ("random twin", result.twin is not None))):
-        x = 104 * k
-        drawn = tick_box(x, PARTS - 27, name, on=bool(on))
-        yield mark(drawn + svg.box(x, PARTS - 26, 98, 24, fill="transparent"), switch=name)
+        x = 108 * k
+        drawn = tick_box(x, y, name, on=bool(on))
+        yield mark(drawn + svg.box(x, y + 1, 100, 24, fill="transparent"), switch=name)
 
 
 def _means(result):
@@ -176,4 +177,4 @@ def _knock_out(result):
     return parts
 
 
-DRAWN = {"arcs": _arcs, "twin": _twin, "beside": _beside}
+DRAWN = {"arcs": _arcs, "twin": _twin, "beside": _beside, "switches": _switches}
