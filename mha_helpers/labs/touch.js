@@ -101,7 +101,7 @@ function attach(card, answerer) {
       homes.set(home, [...(homes.get(home) ?? []), input]);
       if (group && !homes.get(over).includes(home)) homes.get(over).push(home);
     }
-    const kept = new Set(wanted.map(({ key }) => key));
+    const kept = new Set(wanted.map(({ key }) => key)), hadFocus = over.contains(document.activeElement);
     for (const [key, input] of inputs) if (!kept.has(key)) { input.remove(); inputs.delete(key); }
     for (const [name, group] of groups) if (!homes.has(group)) { group.remove(); groups.delete(name); }
     for (const [home, children] of homes) arrange(home, children);
@@ -109,6 +109,8 @@ function attach(card, answerer) {
     places = new Map([...parts].map(([name, node]) => [name, boxOf(node)]));
     for (const { mark, type } of inputs.values()) if (type === "range" && !live) places.delete(mark.dataset.part);
     put(inputs.values());
+    if (hadFocus && !over.contains(document.activeElement)) // what had it is gone: it stays in the lab
+      over.querySelector(":checked, button, [type=range]")?.focus({ preventScroll: true });
     glide(before);
   }
   function arrange(home, children) { // the picture's order is Tab's; what has the focus is not moved: it would lose it

@@ -22,7 +22,8 @@ from tools.table import print_table
 from tools.writing.notebooks import KERNELSPEC, write
 
 SWEEPS = 3  # of each control, there and back
-SWITCH = ".mha-lab input[type=checkbox]:not(.mha-fold input)"
+SWITCH = ".mha-over input[type=checkbox]"
+CONTROL = '.mha-over :is(input[type="radio"]:checked, input[type="range"]), [role="slider"]'
 
 # A lab's numbers as one would draw them without the lab: `interact`, and a new matplotlib figure each time.
 PLAIN = """\
@@ -93,8 +94,11 @@ def _steps(control):
     return tuple(
         control.evaluate(
             """control => {
-                if (control.tagName === "SELECT") return [control.selectedIndex, control.options.length - 1];
-                const all = [...control.closest(".widget-radio-box").querySelectorAll("input")];
+                if (control.type === "range") {
+                    const {min, max, step, value} = control;
+                    return [value - min, max - min].map(far => Math.round(far / step));
+                }
+                const all = [...control.closest("[role=radiogroup]").querySelectorAll("input")];
                 return [all.indexOf(control), all.length - 1];
             }"""
         )
@@ -118,10 +122,9 @@ def _presses(page, name):
     titles = {name: 1, "  interact + matplotlib": 2}
     for _ in range(SWEEPS):
         for title, number in titles.items():
-            control = cells.nth(number).locator('[role="slider"], input[type="radio"]:checked, select').first
+            control = cells.nth(number).locator(CONTROL).first
             before, there = _steps(control)
-            is_list = control.evaluate('control => control.tagName === "SELECT"')
-            onward, back = ("ArrowDown", "ArrowUp") if is_list else ("ArrowRight", "ArrowLeft")
+            onward, back = "ArrowRight", "ArrowLeft"
             picture = cells.nth(number).locator(".mha-picture, .widget-output")
             press_latency(page, control, picture, back, before)
             press(title, cells.nth(number), control, [onward] * there + [back] * there)
