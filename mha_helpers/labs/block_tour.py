@@ -155,7 +155,7 @@ def _frame(start, end):
 
 # Where the chosen word's row has come to, by step.
 ARRIVED = ("X", "X", "Q", "K", "V", "Q", "weights", "weights", "context", "concat", "output", "output")
-RING = (60, 16)  # it has one size everywhere, and so glides from tensor to tensor
+RING = (52, 16)  # it has one size everywhere, and so glides from tensor to tensor
 
 
 def _traveller(step, tour, left, right):

@@ -94,6 +94,12 @@ def previous_not_averaged(weights):
     return _below(weights)
 
 
+def previous_listed(weights):
+    """You collect one array for each token in a list, so the tokens' axis comes *first*: take the mean over axis 0, not
+    over the last one, which holds the heads."""
+    return np.mean([weights[..., i, i - 1] for i in range(1, weights.shape[-1])], axis=-1)
+
+
 @also(lambda weights: _below(weights).min(axis=-1), lambda weights: np.median(_below(weights), axis=-1))
 def previous_one_of_them(weights):
     """You return one of the weights: the largest, the smallest, or the one in the middle. Take the mean of them all: a
