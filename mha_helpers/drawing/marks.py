@@ -126,3 +126,26 @@ def part(name, parts, fragment):
         )  # fmt: skip
         fragment = re.sub(pattern, lambda _, shown=shown: shown, fragment, count=1)
     return mark(fragment, part=name)
+
+
+def each_part(draw, result, *names):
+    """Draw some parts of a picture.
+
+    Parameters
+    ----------
+    draw : dict of str to callable
+        By a part's name: from a result to its fragments.
+    result : object
+    *names : str
+
+    Returns
+    -------
+    dict of str to str
+        By name.
+
+    Examples
+    --------
+    >>> each_part({"dot": lambda result: ["<circle/>"] * result}, 2, "dot")
+    {'dot': '<g data-part="dot"><circle/><circle/></g>'}
+    """
+    return {name: mark("".join(draw[name](result)), part=name) for name in names}

@@ -7,6 +7,7 @@ import ipywidgets
 import numpy as np
 
 from mha_helpers import exercises
+from mha_helpers.drawing.marks import each_part
 from mha_helpers.drawing.style import number
 from mha_helpers.drawing.svg import short
 from mha_helpers.labs import head_browser_picture as browser_picture
@@ -14,6 +15,7 @@ from mha_helpers.labs import head_browser_runs as runs
 from mha_helpers.labs.card import Picture
 from mha_helpers.labs.controls import NAMED, check_box, dropdown
 from mha_helpers.labs.frame import Lab
+from mha_helpers.labs.head_browser_picture import DRAWN
 from mha_helpers.labs.head_browser_runs import OURS, TWINS, KnockOut, Runs
 from mha_helpers.labs.shown import AGAIN
 from mha_helpers.maths import running_example
@@ -214,12 +216,12 @@ def render(result):
 # On a page: on what its pieces depend.
 PIECES = {
     ("layer", "head", "query"): lambda result: (
-        browser_picture.parts(result, "arcs"),
+        each_part(DRAWN, result, "arcs"),
         f"{_row(result)} {_label(result)}",
     ),
-    ("layer", "head", "knock out"): lambda result: (browser_picture.parts(result, "beside"), _moved(result)),
-    ("knock out", "random twin"): lambda result: (browser_picture.parts(result, "switches"), ""),
-    ("layer", "head", "query", "random twin"): lambda result: (browser_picture.parts(result, "twin"), _of_twin(result)),
+    ("layer", "head", "knock out"): lambda result: (each_part(DRAWN, result, "beside"), _moved(result)),
+    ("knock out", "random twin"): lambda result: (each_part(DRAWN, result, "switches"), ""),
+    ("layer", "head", "query", "random twin"): lambda result: (each_part(DRAWN, result, "twin"), _of_twin(result)),
 }
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.arcs import ROW, TOP, arcs, middle, shortened, width_of_words
-from mha_helpers.drawing.marks import mark
+from mha_helpers.drawing.marks import each_part, mark
 from mha_helpers.drawing.style import number
 from mha_helpers.labs import head_browser_runs as runs
 from mha_helpers.labs.card import NARROWEST
@@ -28,15 +28,10 @@ def draw(result, said):
     """Draw what the head browser shows, in parts; `said` is its sentence."""
     n, label = len(result.tokens), "What each head rests on, and where the open head's weight goes."
     notes = _notes(result, TITLE + TOP + n * ROW + 2)
-    words = [*parts(result, "arcs", "twin").values(), *_words(result), *notes]
+    words = [*each_part(DRAWN, result, "arcs", "twin").values(), *_words(result), *notes]
     left = svg.document(WORDS, TITLE + TOP + n * ROW + 6 + 16 * len(notes), words, label=said)
-    right = [_labels(result.encoding), *parts(result, "beside", "switches").values()]
+    right = [_labels(result.encoding), *each_part(DRAWN, result, "beside", "switches").values()]
     return left + svg.document(PART, BELOW + PARTS, right, label=label)
-
-
-def parts(result, *names):
-    """Draw some of the picture's parts, by name."""
-    return {name: mark("".join(DRAWN[name](result)), part=name) for name in names}
 
 
 def draw_message(message):

@@ -10,7 +10,7 @@ import ipywidgets
 import numpy as np
 
 from mha_helpers.drawing import style, svg
-from mha_helpers.drawing.marks import mark
+from mha_helpers.drawing.marks import each_part, mark
 from mha_helpers.labs.card import EDGE, Picture
 from mha_helpers.labs.chips import button
 from mha_helpers.labs.controls import dropdown
@@ -302,14 +302,9 @@ def _ribbon(start, width, left, wide, y, colour):
 def render(result):
     """Draw a result: the walk with the shapes so far, and the desk with the array, the slots and the chips."""
     said = sentence(result)
-    walk, *desk = drawn(result, *PARTS).values()
+    walk, *desk = each_part(PARTS, result, *PARTS).values()
     walk = svg.document(WIDTHS[0], HEIGHT, [walk], label=said)
     return Picture(walk + svg.document(WIDTHS[1], HEIGHT, desk, label=_now(result)), said, NOTICE)
-
-
-def drawn(result, *names):
-    """Draw some of the picture's parts."""
-    return {name: mark("".join(PARTS[name](result)), part=name) for name in names}
 
 
 def _walk(result):
@@ -467,9 +462,9 @@ PARTS = {"walk": _walk, "beside": _beside, "slots": _slots, "chips": _chips, "bu
 # On a page: on what its pieces depend. What a button does depends on the first, of which nothing is seen.
 PIECES = {
     ("record", "shape"): lambda result: ({}, ""),
-    ("record",): lambda result: (drawn(result, "walk", "beside"), sentence(result)),
-    ("record", "wrong"): lambda result: (drawn(result, "slots"), _mistake(result)),
-    ("shape",): lambda result: (drawn(result, "chips", "buttons"), ""),
+    ("record",): lambda result: (each_part(PARTS, result, "walk", "beside"), sentence(result)),
+    ("record", "wrong"): lambda result: (each_part(PARTS, result, "slots"), _mistake(result)),
+    ("shape",): lambda result: (each_part(PARTS, result, "chips", "buttons"), ""),
 }
 
 

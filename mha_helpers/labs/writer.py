@@ -9,6 +9,7 @@ import ipywidgets
 import numpy as np
 
 from mha_helpers import exercises
+from mha_helpers.drawing.marks import each_part
 from mha_helpers.drawing.style import number
 from mha_helpers.exercises.a_model_that_writes.predictions import sees_one_too_many
 from mha_helpers.labs import writer_picture
@@ -17,6 +18,7 @@ from mha_helpers.labs.controls import NAMED, check_box, dropdown, radio, whole_n
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.shown import run_for_lab
 from mha_helpers.labs.writer_pace import Pace, window
+from mha_helpers.labs.writer_picture import DRAWN
 from mha_helpers.maths import attention
 from mha_helpers.maths.decoding import next_token_probabilities
 from mha_helpers.model import decoder
@@ -149,9 +151,9 @@ def _on(state):
 
 # On a page: on what its pieces depend.
 PIECES = {
-    ("text", "temperature", "top-k"): lambda result: (writer_picture.parts(result, "next"), _expected(result)),
-    ("text", "layer", "head"): lambda result: (writer_picture.parts(result, "text", "heads"), _looked_at(result)),
-    ("temperature",): lambda result: (writer_picture.parts(result, "temperature"), ""),
+    ("text", "temperature", "top-k"): lambda result: (each_part(DRAWN, result, "next"), _expected(result)),
+    ("text", "layer", "head"): lambda result: (each_part(DRAWN, result, "text", "heads"), _looked_at(result)),
+    ("temperature",): lambda result: (each_part(DRAWN, result, "temperature"), ""),
 }
 
 

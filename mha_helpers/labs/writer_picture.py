@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 
 from mha_helpers.drawing import style, svg
-from mha_helpers.drawing.marks import mark
+from mha_helpers.drawing.marks import each_part, mark
 from mha_helpers.drawing.style import number
 from mha_helpers.labs.card import EDGE
 from mha_helpers.labs.chips import button, grip, player, tick_box
@@ -28,16 +28,11 @@ PACE = 130  # milliseconds from letter to letter
 
 def draw(result, said):
     """Draw what the writer shows; `said` is its sentence."""
-    drawn = parts(result, *DRAWN)
+    drawn = each_part(DRAWN, result, *DRAWN)
     written = [drawn["text"], *_buttons(result), drawn["heads"], *_chart(result)]
     comes = [f'<g transform="translate({ASIDE} 0)">', drawn["temperature"], drawn["next"], "</g>"]
     left = svg.document(WIDTHS[0], HEIGHT, written, label=said)
     return left + svg.document(WIDTHS[1], HEIGHT, comes, label="What may come next.")
-
-
-def parts(result, *names):
-    """Draw some of the picture's parts, by name."""
-    return {name: mark("".join(DRAWN[name](result)), part=name) for name in names}
 
 
 def draw_message(message):
