@@ -165,9 +165,9 @@ NOTEBOOKS = (
         "todays_heads",
         (
             ("What a cache costs", 5),
-            ("Shared keys and values", 15),
-            ("Positions as angles", 20),
-            ("A window that slides", 11),
+            ("Shared keys and values", 16),
+            ("Positions as angles", 17),
+            ("A window that slides", 13),
         ),
     ),
 )

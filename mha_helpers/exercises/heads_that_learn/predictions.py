@@ -17,7 +17,7 @@ def _without_mask():
     without = small_runs.outcomes()["no mask"]
     return (
         f"guesses that are right while it sees what comes after: {_percent(without.right)}\n"
-        f"guesses that are right when nothing comes after yet:   {_percent(without.right_when_writing)}"
+        f"guesses that are right while it writes:                {_percent(without.right_when_writing)}"
     )
 
 
@@ -51,7 +51,8 @@ predict_first_layer_out = Prediction(
         "a": "They find it by a note that the head below has written: which token came before. Without that note they "
         "have nothing to go by.",
         "b": "The heads of layer 1 look for a row that says: before me came this token. The silenced head is "
-        "the one that writes this down.",
+        "the one that writes this down. What is left is guessing among the tokens of the round, which is right more "
+        "often than guessing among all sixteen.",
         "c": "Far fewer are still right: what the heads of layer 1 look for was written by this one head.",
     },
     evidence=_first_layer_out,

@@ -95,5 +95,5 @@ exercise = Exercise(
         "W_O.",
         "W_O.reshape(n_heads, d_head, -1) has one block of rows for each head, and @ pairs head i with block i.",
     ),
-    on_success="You can take the output of any layer apart, head by head. The lab under Further does it with your function.",
+    on_success="You can take the output of any layer apart, head by head. The lab under Further runs your function.",
 )

@@ -66,7 +66,7 @@ exercise = Exercise(
         "the positions start, start + 1, ..., and its columns to the pairs.",
         "angles = positions[:, None] / 10000 ** (np.arange(0, d_head, 2) / d_head). The first of each pair is X[..., "
         "0::2], the second X[..., 1::2].",
-        "Make an empty result of the shape of X. Its features 0::2 are x * cos - y * sin, and its features 1::2 are "
+        "Make an empty result, np.empty(X.shape). Its features 0::2 are x * cos - y * sin, and its features 1::2 are "
         "x * sin + y * cos.",
     ),
     on_success="Positions as angles: the cells below rotate queries and keys with your function.",
