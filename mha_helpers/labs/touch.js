@@ -130,7 +130,9 @@ function attach(card, answerer) {
     const [choose, off, sets, stops, drag] = [given.choose, given.off, given.sets, given.stops, given.drag].map(read);
     const on = given.switch && (off ? read(given.switch) : { [given.switch]: true });
     const all = [choose, on, sets, ...(stops ?? [])].filter(Boolean);
-    if (!answerer.knows(all, press ?? play) && !(live && drag)) return;
+    const isIdle = !answerer.knows(all, press ?? play) && !(live && drag);
+    mark.classList.toggle("mha-idle", isIdle); // paler: it takes a kernel
+    if (isIdle) return;
     if (choose) {
       const group = Object.keys(choose).join(" and "), value = words(choose);
       yield { key: `${group}=${value}`, mark, type: "radio", ariaLabel: name ?? value, group, sets: choose,
