@@ -121,7 +121,7 @@ def test_the_first_notebook_runs_a_lab_answers_to_the_keyboard_and_work_survives
     open_lite(seen.page, site, FIRST)
     assert run_all(seen.page) == []
     seen.page.evaluate(SHOW, "labs.word_order(")
-    chosen = seen.page.get_by_role("radio", name="a second dog")
+    chosen = seen.page.get_by_role("radio", name="dog twice")
     lab = seen.page.locator(".mha-lab").filter(has=chosen)
     picture = lab.locator(".mha-picture svg, .mha-picture img").first
     before = picture.evaluate("one => one.outerHTML")
