@@ -1,14 +1,13 @@
 """`examine` and `assert_healthy`."""
 
-import contextlib
 import inspect
-import sys
 
 from . import black_box, calling, rotary, signature
 from .examination import examined
 from .frameworks import adapter_for
 from .function_subject import FunctionSubject
 from .module_subject import ModuleSubject
+from .one_thread import one_thread
 from .report import Report
 
 SECONDS = 60.0
@@ -66,7 +65,7 @@ def _examine(attention, names, inputs):
             f"{attention.__name__} is a class; give an instance of it, such as {attention.__name__}(...)"
         )
     adapter = adapter_for(attention)
-    with _one_thread():
+    with one_thread():
         if adapter is not None:
             return _module(adapter, names, inputs)
         return _function(attention, names, inputs)
@@ -114,21 +113,6 @@ def _function(attention, names, inputs, module=None):
         again = examined(FunctionSubject(attention, roles, "numpy", name, numbers, inputs))
         return report if again.healthy is None else again
     return report
-
-
-@contextlib.contextmanager
-def _one_thread():
-    """Let PyTorch compute on one thread: its small products wait for each other on several."""
-    torch = sys.modules.get("torch")
-    if torch is None:
-        yield
-        return
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def assert_healthy(attention, **options):

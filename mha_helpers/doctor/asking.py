@@ -4,6 +4,7 @@ An asker is a function of an `Asking` that yields `Finding`, `Note`, `Untested` 
 need to know it returns. It writes nothing down: the examination does.
 """
 
+import functools
 from dataclasses import dataclass
 
 from ..judge import search
@@ -14,9 +15,8 @@ from ..wrong.forms.masks import ALWAYS_CAUSAL
 from ..wrong.names import WORDS, WRONG
 from .report import Finding
 
-SECONDS = 9.0  # for one report
+SECONDS = 9.0
 SEARCH_SECONDS = 6.0  # of these, at most, for the plain call
-READ_SECONDS = 1.5  # of these, at most, for unusual ways to read the parameters
 
 
 FEW = 4  # designs of a step in an unusual layout
@@ -43,11 +43,15 @@ class Untested:
 
 @dataclass(frozen=True)
 class Heard:
-    """A question with its answer, and with the case as the equation has it."""
+    """A question with its answer, and with the case as the equation has it, which is made when it is needed."""
 
     question: object
-    case: object
+    make_case: object
     reply: object
+
+    @functools.cached_property
+    def case(self):
+        return self.make_case()
 
     @property
     def output(self):
@@ -78,7 +82,6 @@ class Asking:
         # On this thread's own time: what is found doesn't depend on how busy the machine is.
         self.deadline = thread_time() + SECONDS
         self.search_until = thread_time() + SEARCH_SECONDS
-        self.read_until = thread_time() + READ_SECONDS
         self.known = None
         self.found = ()  # the findings so far
         self.calls = 0
@@ -103,13 +106,14 @@ class Asking:
         reply = self.subject.ask(layout, question, how)
         if reply.changed and self.known and layout is self.known.layout:
             self.changed_by.append(question.trait)
-        heard = Heard(question, self.subject.case(layout, question), reply)
+        heard = Heard(question, functools.partial(self.subject.case, layout, question), reply)
         self.answers.append(Answered(layout, how, heard))
         return heard
 
     def hear_again(self, layout, question):
         self.calls += 1
-        return Heard(question, self.subject.case(layout, question), self.subject.ask_again(layout, question))
+        make_case = functools.partial(self.subject.case, layout, question)
+        return Heard(question, make_case, self.subject.ask_again(layout, question))
 
     def right_forms(self, layout):
         """What counts as right with one design at a time: for attention to all, and to what came before alone."""
@@ -122,7 +126,12 @@ class Asking:
     def right_for(self, heard, layout):
         """The designs, any of them together, with which an answer is right, those with fewest first."""
         designs = {step: forms if layout.usual else forms[:FEW] for step, forms in self.subject.designs().items()}
-        return search.designs_that_fit(heard.case, heard.output, designs, RIGHT | layout.right)
+        right = RIGHT | layout.right
+        if self.subject.kind == "module" and not layout.usual and len(designs["project"]) == 1:
+            quick = self.subject.quick_case(layout, heard.question)
+            if quick is not None and not search.designs_that_fit(quick, heard.output, designs, right):
+                return []
+        return search.designs_that_fit(heard.case, heard.output, designs, right)
 
     def hear_all(self, layout, first):
         rest = [self.hear(layout, question) for question in self.subject.plain_questions(layout)[1:]]

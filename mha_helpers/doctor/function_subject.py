@@ -32,6 +32,7 @@ class FunctionSubject:
     """A function, as the examination sees it."""
 
     kind = "function"
+    more_forms = ()  # mistakes that only this subject can have
 
     def __init__(self, function, roles, framework, name, numbers=(), inputs=None):
         self.function, self.roles, self.framework, self.name = function, roles, framework, name
@@ -101,10 +102,6 @@ class FunctionSubject:
                     form = scaled_by(lambda case, queries, values, factor=factor: factor)
                     scale.append(Form("", "scale", form, f"{words}, its attribute {name}"))
         return {"hide": [RIGHT["hide"], ALWAYS_CAUSAL], "scale": scale}
-
-    def more_forms(self):
-        """Mistakes that only this subject can have."""
-        return []
 
     def ask_again(self, layout, question):
         return self.ask(layout, question)

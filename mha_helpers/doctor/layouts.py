@@ -35,6 +35,8 @@ class Layout:
         Steps whose right form is another one here (positions, what is added).
     n_heads, n_kv_heads : int, optional
         For a module.
+    widths : tuple of int
+        What a module's output may be as wide as, the likely first.
     usual : bool
         Whether mistakes are looked for in it.
     notes : tuple of str
@@ -53,6 +55,7 @@ class Layout:
     right: dict = field(default_factory=dict)
     n_heads: int | None = None
     n_kv_heads: int | None = None
+    widths: tuple = ()
     usual: bool = True
     notes: tuple = ()
     finding: str = ""

@@ -41,13 +41,22 @@ AXES = {
 BATCH_FIRST = re.compile(
     r"^\s*(b|bs|bsz|batch|batch_size|n_batch|nb|nbatches)\s*,\s*\w+\s*(,\s*\w+\s*)?=\s*\w+\.(shape|size)", re.I | re.M
 )
-MOST_KEPT = 8
+MOST_KEPT, MOST_CASES = 8, 40
 MOST_READINGS, MOST_TRIES, MOST_FILLINGS, MOST_WIDTHS = 400, 600, 24, 3
 
 
 def _is_a_gate(one):
     """Whether it multiplies: a single number, or one a head, with further axes to be stretched along."""
     return one.value.size == 1 or one.value.ndim > 2
+
+
+def _kept(store, key, make, most=MOST_KEPT):
+    """What was made for a key; the last few are kept, as they may be large."""
+    if key not in store:
+        if len(store) >= most:
+            store.pop(next(iter(store)))
+        store[key] = make()
+    return store[key]
 
 
 class ModuleSubject:
@@ -70,7 +79,7 @@ class ModuleSubject:
         self.tokens = None  # where only one number of tokens is taken
         self.heard = {}
         self.set_to_zero = []  # learnt positions
-        self._designs, self._matrices, self._halves = {}, {}, {}
+        self._designs, self._matrices, self._cases, self._rows, self._halves = {}, {}, {}, {}, {}
         self.d_model = self._find_width()
         self._set_numbers()
 
@@ -176,7 +185,8 @@ class ModuleSubject:
                 self.set_to_zero.append(one.path)
         self.adapter.set(values)
         self.found = self.adapter.parameters()
-        self.values = {one.path: one.value.astype(np.float64) for one in self.found}
+        # Stored so that a matrix of a layer, turned to inputs by outputs, is read row after row.
+        self.values = {one.path: one.value.astype(np.float64, order="F") for one in self.found}
         self.placed = placed
 
     @property
@@ -215,7 +225,7 @@ class ModuleSubject:
         for plain in (True, False):
             for n_heads, axes in itertools.product([*likely, *possible], order):
                 transform, loops = AXES[axes]
-                for reading in parameter_orders(self.units, self.values, n_heads, self.d_model):
+                for reading in self._readings(n_heads):
                     if reading.usual != plain:
                         continue
                     words = f"{axes}, {n_heads} head{'s' * (n_heads > 1)}" + f", {reading.name}" * bool(reading.name)
@@ -232,9 +242,14 @@ class ModuleSubject:
                         matrices=reading.make,
                         n_heads=n_heads,
                         n_kv_heads=reading.n_kv_heads,
+                        widths=reading.widths,
                         usual=usual,
                         finding=finding,
                     )
+
+    @functools.cache  # noqa: B019  the subject is gone after its examination
+    def _readings(self, n_heads):
+        return list(parameter_orders(self.units, self.values, n_heads, self.d_model))
 
     def _first_axes(self, order):
         """The first way to hand over tokens in which anything of a fitting shape comes back."""
@@ -255,13 +270,8 @@ class ModuleSubject:
         return bool(BATCH_FIRST.search(self.source))
 
     def matrices_of(self, layout):
-        """The parameters as this layout reads them; the last few are kept, as they may be large."""
-        key = id(layout)
-        if key not in self._matrices:
-            if len(self._matrices) >= MOST_KEPT:
-                self._matrices.pop(next(iter(self._matrices)))
-            self._matrices[key] = layout.matrices(self.values)
-        return self._matrices[key]
+        """The parameters as this layout reads them."""
+        return _kept(self._matrices, layout.matrices, lambda: layout.matrices(self.values))
 
     # ---- one question ------------------------------------------------------------------------
 
@@ -319,11 +329,38 @@ class ModuleSubject:
         return self.other_widths not in (None, self.d_model) or self.values_width is not None
 
     def case(self, layout, question):
-        case = self._plain_case(question)
-        return case.changed(
-            matrices=self.matrices_of(layout), n_heads=layout.n_heads, n_kv_heads=layout.n_kv_heads,
-            allowed=questions.allowed(question, layout.n_heads), is_causal=question.is_causal,
-        )  # fmt: skip
+        """The question as the equation has it, the same in every layout that reads the parameters alike."""
+
+        def make():
+            return self._plain_case(question).changed(
+                matrices=self.matrices_of(layout), n_heads=layout.n_heads, n_kv_heads=layout.n_kv_heads,
+                allowed=questions.allowed(question, layout.n_heads), is_causal=question.is_causal,
+            )  # fmt: skip
+
+        return _kept(self._cases, (layout.matrices, question), make, MOST_CASES)
+
+    def quick_case(self, layout, question):
+        """The question with what queries, keys and values are cut from projected already, where that can be done.
+
+        Readings of the parameters cut the same products otherwise, which takes a small part of the time.
+        """
+        units = [unit for unit in self.units if unit.role != "O"]
+        is_known = all(unit.role and unit.input_width == self.d_model for unit in units)
+        if question.is_cross or self.always_cross or not is_known or len({one.role for one in units}) < len(units):
+            return None
+        case = self._plain_case(question).changed(n_heads=layout.n_heads, n_kv_heads=layout.n_kv_heads)
+        if question not in self._rows:
+            X, rows = case.X.reshape(-1, self.d_model), {}
+            for unit in units:
+                for path in unit.paths:
+                    turned = unit.orientation == "outputs by inputs"
+                    rows[path] = self.values[path] @ X.T if turned else X @ self.values[path]
+            self._rows[question] = rows
+        case.matrices = layout.matrices(self.values | self._rows[question])
+        for letter in set("QKV") & set(case.matrices):
+            rows = case.matrices[letter].reshape(*case.X.shape[:-1], -1)
+            case.kept[letter, "X", None] = rows + case.bias_of(letter)
+        return case
 
     def ask(self, layout, question, how=None):
         """The same call has the same answer in every reading of the parameters: it is made once."""
@@ -366,7 +403,10 @@ class ModuleSubject:
             ("context", case.context),
         ):
             if not self.given.has(role) or (
-                role == "context" and not question.is_cross and not self.always_cross and not self.given.must_give(role)
+                role == "context"
+                and not question.is_cross
+                and self.other_widths is None
+                and not self.given.must_give(role)
             ):
                 continue
             if (
@@ -406,14 +446,8 @@ class ModuleSubject:
         """Pick the output from all arrays that came back."""
         if reply.error is not None:
             return reply
-        matrices = self.matrices_of(layout)
-        width = (
-            matrices["O"].shape[1] if "O" in matrices else matrices["V"].shape[1] // layout.n_kv_heads * layout.n_heads
-        )
-        wanted = [
-            (question.batch, question.n_queries, n)
-            for n in dict.fromkeys((width, matrices["V"].shape[1], self.d_model))
-        ]
+        widths = dict.fromkeys((*layout.widths, self.d_model))
+        wanted = [(question.batch, question.n_queries, width) for width in widths]
         for shape in wanted:
             for i, array in enumerate(reply.others):
                 turned = layout.axes[1](array) if array.ndim > 2 else array
@@ -437,6 +471,7 @@ class ModuleSubject:
             }
         return self._designs[key]
 
+    @functools.cached_property
     def more_forms(self):
         """Mistakes that only this subject can have."""
         return positions.mistakes(self)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ..judge.compare import fits
-from ..judge.search import each_alone, explanations
+from ..judge.search import explanations, silent
 from ..judge.stages import RIGHT, compute
 from ..judge.time_limit import thread_time
 from ..wrong.forms import FORMS, TOGETHER
@@ -11,6 +11,7 @@ from ..wrong.forms.masks import ALWAYS_CAUSAL, BUILT_IN
 from ..wrong.names import LEAK, WRONG
 from . import positions, where_it_shows
 from .asking import CannotTell, Untested
+from .layouts import SWAPPED
 from .understood import FAILS_IN_MANY as LONG
 from .understood import Understood, failures, settled
 
@@ -44,6 +45,7 @@ class _Explaining:
 
     def __init__(self, asking, answering):
         self.asking = asking
+        self.with_tokens_first = next((layout for layout, _ in answering if layout.axes is SWAPPED), None)
         self.answering = [one for one in answering if one[0].usual and not one[0].loops] or answering[:MOST_LAYOUTS]
         self._known_starts = {}
 
@@ -104,7 +106,7 @@ class _Explaining:
         one = next((heard for heard in plain if heard.question.trait == "one token"), None)
         for right in base:
             forms = FORMS if right["hide"] is ALWAYS_CAUSAL else FORMS + BUILT_IN
-            forms = forms + self.asking.subject.more_forms()
+            forms = [*forms, *self.asking.subject.more_forms]
             together, whole = [], True
             for start in self._starts(one, forms, right):
                 if thread_time() > self.asking.search_until:
@@ -156,12 +158,7 @@ class _Explaining:
         right = right | {form.step: form for form in start}
         taken = {form.step for form in start}
         free = [form for form in forms if form.step not in taken]
-        if one is None:
-            return free
-        wanted = compute(one.case, right=right)[0]
-        if wanted is None:
-            return []
-        return [form for form, output in each_alone(one.case, free, right) if fits(wanted, output, vacuous=True)]
+        return free if one is None else silent(one.case, free, right)
 
     def _named(self, found, right, plain):
         """Turn explanations into findings: one for each mistake, with what else would explain it."""
@@ -172,6 +169,12 @@ class _Explaining:
             others = [set(other) - without for other in explanations[1:] if without <= set(other)]
             others = tuple(dict.fromkeys(one for other in others if len(other) == 1 for one in other if one != name))
             yield self.asking.finding(name, *_forms_of(name, found[0]), right=right, plain=plain, also=others)
+
+    def _is_whole_with_tokens_first(self):
+        """Whether nothing is mixed where tokens come before samples: then that is how it takes them."""
+        layout = self.with_tokens_first
+        answer = self.asking.subject.answer_for
+        return layout is not None and not where_it_shows.properties(lambda X: answer(layout, X))
 
     def _unexplained(self, answering, heard_in, finished):
         asking, (layout, _) = self.asking, answering[0]
@@ -195,12 +198,15 @@ class _Explaining:
             )
             return known
         seen = where_it_shows.of(asking, known, bases[0])
+        certain = CERTAIN & set(seen.broken)
+        if not trust and certain == {"batch-mixed"} and self._is_whole_with_tokens_first():
+            certain = set()
         # Where further parameters do something unknown, it may be by design that not every token is heard.
         unknown = () if trust else asking.subject.unplaced
         if (
             trust
-            or CERTAIN & set(seen.broken)
-            or (seen.broken and not unknown and not asking.subject.attention_inside())
+            or certain
+            or (set(seen.broken) - {"batch-mixed"} and not unknown and not asking.subject.attention_inside())
         ):
             sentence = (
                 "It differs from attention, and no mistake or pair of mistakes that the doctor knows explains it."

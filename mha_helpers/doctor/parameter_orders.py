@@ -30,6 +30,8 @@ class ParameterOrder:
     usual : bool
         Whether mistakes are looked for in it.
     n_heads, n_kv_heads : int
+    widths : tuple of int
+        Of the output, as it should be, and of the values.
     make : callable
         From {path: value} to {"Q": matrix, ..., "b_Q": bias, ...}, head i's columns side by side.
     finding : str
@@ -40,6 +42,7 @@ class ParameterOrder:
     usual: bool
     n_heads: int
     n_kv_heads: int
+    widths: tuple
     make: object
     finding: str = ""
 
@@ -63,8 +66,8 @@ def _of_assignment(roles, named, values, n_heads, d_model, seconds):
                 may_be_strided = n_heads > 1 and (not fused or axes == ("part", "feature", "head"))
                 for strided in (False, True) if may_be_strided else (False,):
                     make = _maker(roles, n_heads, d_model, turn, turn_out, axes, order, strided, seconds)
-                    kv_heads = _key_heads(make, values, n_heads)
-                    if kv_heads is None:
+                    sizes = _sizes(make, values, n_heads)
+                    if sizes is None:
                         continue
                     words = [cut_name] if cut_name else []
                     if fused and order != orders[0]:
@@ -88,7 +91,7 @@ def _of_assignment(roles, named, values, n_heads, d_model, seconds):
                         and axes in (None, AXES, ("head", "part", "feature"), FEWER_KEY_HEADS, SHARED)
                     )
                     finding = _finding(roles, values, n_heads, d_model)
-                    yield ParameterOrder("; ".join(words), plain, n_heads, kv_heads, make, finding)
+                    yield ParameterOrder("; ".join(words), plain, n_heads, *sizes, make, finding)
 
 
 def _finding(roles, values, n_heads, d_model):
@@ -187,6 +190,8 @@ def _flat(unit: Unit, values, role, orientation, n_heads, d_model):
 def _from_three_axes(value, role, n_heads, d_model, orientation):
     """(heads, d_model, d_head) in any order of its axes; the order given first by sizes, then by position."""
     heads = [i for i, size in enumerate(value.shape) if size == n_heads]
+    if not heads and role in ("K", "V"):  # fewer of them than of queries
+        heads = [i for i, size in enumerate(value.shape) if n_heads % size == 0]
     model = [i for i, size in enumerate(value.shape) if size == d_model]
     pairs = [(h, m) for h in heads for m in model if h != m]
     if not pairs:
@@ -247,8 +252,8 @@ def _unstrided(matrix, bias, role, n_heads):
     return turned, None if bias is None else bias.reshape(-1, n_heads).T.reshape(-1)
 
 
-def _key_heads(make, values, n_heads):
-    """The number of key heads, if the shapes are those of attention; else None."""
+def _sizes(make, values, n_heads):
+    """The number of key heads, and the widths of output and values, if shapes are those of attention; else None."""
     try:
         # Only shapes count here: the smallest type of numbers is the fastest.
         matrices = make({path: np.broadcast_to(np.int8(0), value.shape) for path, value in values.items()})
@@ -265,10 +270,11 @@ def _key_heads(make, values, n_heads):
             return None
     else:
         kv = n_heads
-    if "O" in matrices and matrices["O"].shape[0] != widths["V"] // kv * n_heads:
+    width = widths["V"] // kv * n_heads
+    if "O" in matrices and matrices["O"].shape[0] != width:
         return None
     for letter in "QKVO":
         bias = matrices.get(f"b_{letter}")
         if bias is not None and bias.shape != (matrices[letter].shape[1],):
             return None
-    return kv
+    return kv, (matrices["O"].shape[1] if "O" in matrices else width, widths["V"])

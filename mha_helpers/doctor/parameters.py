@@ -78,12 +78,19 @@ class Unit:
     shape: tuple  # of one matrix
     orientation: str
 
+    @property
+    def input_width(self):
+        """Of its matrices, where it is known."""
+        if not self.orientation or len(self.shape) != 2:
+            return None
+        return self.shape[self.orientation == "outputs by inputs"]
+
     def matrix(self, values, orientation):
         """The matrix as inputs by outputs; those of several heads side by side (for W_O below one another)."""
         turned = [_as_matrix(values[path], orientation) for path in self.paths]
-        return np.concatenate(
-            turned, axis=0 if self.role == "O" and len(turned) > 1 and turned[0].shape[0] < turned[0].shape[1] else 1
-        )
+        if len(turned) == 1:
+            return turned[0]
+        return np.concatenate(turned, axis=0 if self.role == "O" and turned[0].shape[0] < turned[0].shape[1] else 1)
 
     def bias(self, values):
         if not self.biases:

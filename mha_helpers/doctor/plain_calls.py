@@ -2,7 +2,6 @@
 
 from ..judge.compare import equal, fits
 from ..judge.stages import RIGHT, compute
-from ..judge.time_limit import thread_time
 from . import named_mistakes, side_effects
 from .asking import CannotTell, Untested
 from .understood import Understood, is_a_failure, settled
@@ -41,8 +40,6 @@ def _right_in(asking, layouts, answering, errors):
     """The first layout in which the plain calls are right; the others are added to those that answer or stop."""
     subject = asking.subject
     for layout in layouts:
-        if subject.kind == "module" and not layout.usual and thread_time() > asking.read_until:
-            break
         heard = asking.hear(layout, subject.plain_questions(layout)[0])
         if heard.output is None:
             errors.append((layout, heard.reply))

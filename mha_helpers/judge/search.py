@@ -1,5 +1,6 @@
 """Which mistakes explain an output: one, or two or three at once, cheapest first."""
 
+import functools
 import itertools
 from collections import defaultdict
 
@@ -11,6 +12,8 @@ from .time_limit import thread_time
 
 ALIKE_AT_MOST = 60  # combinations of equivalent forms to look at
 LEAST_SHARE = 0.6  # of the numbers that came back, an explanation predicts so many
+SOFTMAX, OUTPUT = STEPS.index("softmax"), STEPS.index("output")
+ENTRIES = 6  # of one token: they tell most outputs apart, at a small part of the cost of all
 
 
 def explanations(case, target, forms, *, right=RIGHT, confirm=(), deadline, plan):
@@ -39,14 +42,15 @@ def explanations(case, target, forms, *, right=RIGHT, confirm=(), deadline, plan
     """
     if compute(case, right=right)[0] is None:
         return [], True
-    alike, alone = _alike(case, forms, right)
+    alike = _alike(case, forms, right)
+    targets = [Target(*one, right) for one in ((case, target), *confirm)]
     for count, rare in plan:
-        search = _Search(case, target, alone, right, count, rare, deadline)
+        search = _Search(targets[0], list(alike), count, rare, deadline)
         found = []
         for combination in search.run():
             equivalents = itertools.product(*(alike[form] for form in combination))
             for one in itertools.islice(equivalents, ALIKE_AT_MOST):
-                if _confirmed(one, right, [(case, target), *confirm]):
+                if _confirmed(one, targets):
                     found.append(one)
         if found or search.stopped:
             return found, not search.stopped
@@ -69,16 +73,18 @@ def designs_that_fit(case, target, designs, right):
     list of dict of str to Form
         Whole equations, those with fewest unusual forms first.
     """
-    found, near = [], _near(target)
+    found, wanted = [], Target(case, target, right)
 
     def descend(i, given, chosen):
         if i == len(STEPS):
-            if given[0].shape == target.shape and near(given[0]) and fits(target, given[0]):
+            if wanted.is_near(given[0]) and fits(target, compute(case, right=chosen)[0]):
                 found.append(chosen)
+            return
+        if i == OUTPUT and (given := wanted.token_of(given)) is None:
             return
         for form in designs.get(STEPS[i]) or (right[STEPS[i]],):
             try:
-                result = form.run(case, given)
+                result = form.run(case if i < OUTPUT else wanted.token_case, given)
             except UNCOMPUTABLE:
                 continue
             descend(i + 1, result, {**chosen, STEPS[i]: form})
@@ -89,68 +95,142 @@ def designs_that_fit(case, target, designs, right):
     return sorted(found, key=lambda way: sum(way[step] is not form for step, form in plain.items()))
 
 
-def _near(target):
-    """Whether an output is near the target in a few entries: these tell most apart at less cost than all of them."""
-    finite = np.flatnonzero(np.isfinite(target))
-    spots = finite[[0, len(finite) // 2, -1]] if len(finite) else finite
-    wanted = target.ravel()[spots]
-    room = 10 * OF_THE_LARGEST * np.abs(target[np.isfinite(target)]).max(initial=1e-3)
-    # NaN passes, and is looked at closely.
-    return lambda output: not (np.abs(output.ravel()[spots] - wanted) > room).any()
+class Target:
+    """An output to be explained. Most of what it is not differs from it in one token, at a small part of the cost.
+
+    From the weights on, the right steps are done for each token alone; W_O and what is added are, in every form.
+
+    Parameters
+    ----------
+    case : Input
+    output : ndarray
+    right : dict of str to Form
+        What is altered, or not.
+    """
+
+    def __init__(self, case, output, right):
+        self.case, self.output, self.right = case, output, right
+        token = output.shape[-2] // 2  # which sees others, and not all of them, where attention is causal
+        sample = int(np.isfinite(output[..., token, :]).reshape(len(output), -1).mean(axis=1).argmax())
+        self.place = slice(sample, sample + 1), ..., slice(token, token + 1), slice(None)
+        self.token = output[self.place]
+        self.token_case = case if case.X is None else case.changed(X=case.X[self.place])
+        self.room = 10 * OF_THE_LARGEST * np.abs(output[np.isfinite(output)]).max(initial=1e-3)
+        W_O = case.matrices.get("O") if all(right[step] is RIGHT[step] for step in STEPS[OUTPUT:]) else None
+        self.columns = None
+        if W_O is not None and W_O.shape[1] == output.shape[-1]:
+            few = np.linspace(0, W_O.shape[1] - 1, ENTRIES).astype(int)
+            self.columns = W_O[:, few], self.token[..., few] - np.broadcast_to(case.bias_of("O"), W_O.shape[1:])[few]
+        self.is_plain = all(right[step] is RIGHT[step] for step in STEPS[SOFTMAX:])
+
+    def token_of(self, given):
+        """Cut one token out of heads side by side; None where they are of other shapes than what comes of them."""
+        if given[0].shape[:-1] != self.output.shape[:-1]:
+            return None
+        return given[0][self.place], *given[1:]
+
+    def is_near(self, token):
+        """Whether a token's output is about this one's; where nothing is hidden from all, it isn't NaN."""
+        if token.shape != self.token.shape or (np.isnan(token).any() and np.isfinite(self.token).all()):
+            return False
+        return self._about(token, self.token)
+
+    def _about(self, given, wanted):
+        return not (np.abs(given - wanted) > self.room).any()  # NaN passes, and is looked at closely
+
+    def may_come_of(self, token):
+        """Whether W_O may make it of a token's heads side by side, where nothing is altered any more."""
+        if self.columns is None or token.shape[-1] != len(self.columns[0]):
+            return True
+        return self._about(token @ self.columns[0], self.columns[1])
+
+    def may_come_of_scores(self, scores, after, _queries, _keys, values):
+        """The same from the softmax on."""
+        as_usual = scores.ndim == 4 and scores.shape[:3:2] == self.output.shape[:2] and len(values) == len(scores)
+        if not self.is_plain or after is not None or self.case.heads is not None or not as_usual:
+            return True
+        weights = RIGHT["softmax"].run(self.case, (scores[self.place], None, None, None, None))[0]
+        try:
+            heads = weights @ values[self.place[0]]
+        except ValueError:
+            return True
+        return self.may_come_of(heads.reshape(1, 1, -1))
+
+    def explained_by(self, forms):
+        """Return what the equation with these steps altered predicts, if that is the output; else None."""
+        chosen, given = self.right | {form.step: form for form in forms}, None
+        unaltered = all(chosen[step] is self.right[step] for step in STEPS[OUTPUT:])
+        with np.errstate(all="ignore"):
+            try:
+                for i, name in enumerate(STEPS):
+                    if i == OUTPUT and unaltered:
+                        token = self.token_of(given)
+                        if token is None or not self.may_come_of(token[0]):
+                            return None
+                    given = chosen[name].run(self.case, given)
+            except UNCOMPUTABLE:
+                return None
+        return given[0]
 
 
-def _confirmed(forms, right, answers):
+def _confirmed(forms, targets):
     """Whether these forms give every answer, and most of all the numbers in them: NaN may stand for anything."""
     known = total = 0
-    for case, given in answers:
-        predicted = compute(case, forms, right=right)[0]
-        if not fits(given, predicted, vacuous=True):
+    for target in targets:
+        predicted = target.explained_by(forms)
+        if not fits(target.output, predicted, vacuous=True):
             return False
-        finite = np.isfinite(given)
+        finite = np.isfinite(target.output)
         known, total = known + (finite & ~np.isnan(predicted)).sum(), total + finite.sum()
     return known >= LEAST_SHARE * total
 
 
-def each_alone(case, forms, right):
-    """Yield each form, and the output with this one step altered, or None where that can't be computed.
+def _alike(case, forms, right):
+    """Group the forms that give the same on this case, the most common one first; drop what changes nothing."""
+    key = tuple(forms), tuple(right.values())
+    if key in case.kept:
+        return case.kept[key]
+    groups, first = case.kept.setdefault(key, {}), {}
+    for form, changed, unaltered in _altered(case, sorted(forms, key=lambda form: form.rare), right):
+        mark = _fingerprint(changed)
+        if mark != _fingerprint(unaltered):
+            leader = first.setdefault((form.step, mark), form)
+            groups.setdefault(leader, []).append(form)
+    return groups
 
-    The right steps before it are computed once for all; they must be computable on this case.
-    """
-    with np.errstate(all="ignore"):
-        before = [None]
-        for step in STEPS:
-            before.append(right[step].run(case, before[-1]))
+
+def silent(case, forms, right):
+    """Return the forms that change nothing on a case."""
+    if compute(case, right=right)[0] is None:
+        return []
+    return [form for form, changed, before in _altered(case, forms, right) if fits(before, changed, vacuous=True)]
+
+
+def _altered(case, forms, right):
+    """Yield each form that can be computed, and what comes of it and of the right one where they can be compared."""
+    before = _step_by_step(case, right)
+    # Where the output is made rightly, what it is made of tells as much, and costs less.
+    early = OUTPUT if right["output"] is RIGHT["output"] else len(STEPS)
     for form in forms:
         i = STEPS.index(form.step)
+        end = early if i < early else len(STEPS)
         with np.errstate(all="ignore"):
             try:
                 given = form.run(case, before[i])
-                for step in STEPS[i + 1 :]:
-                    given = right[step].run(case, given)
+                for name in STEPS[i + 1 : end]:
+                    given = right[name].run(case, given)
             except UNCOMPUTABLE:
-                given = [None]
-        yield form, given[0]
+                continue
+        yield form, given[0], before[end][0]
 
 
-def _alike(case, forms, right):
-    """Group the forms that give the same on this case, under the most common one; drop what changes nothing.
-
-    Returns
-    -------
-    alike : dict of Form to list of Form
-    alone : dict of Form to ndarray
-        What each that stands for a group gives.
-    """
-    unaltered = _fingerprint(compute(case, right=right)[0])
-    alike, alone, first = {}, {}, {}
-    for form, output in each_alone(case, sorted(forms, key=lambda form: form.rare), right):
-        mark = None if output is None else _fingerprint(output)
-        if mark is None or mark == unaltered:
-            continue
-        leader = first.setdefault((form.step, mark), form)
-        alone.setdefault(leader, output)
-        alike.setdefault(leader, []).append(form)
-    return alike, alone
+def _step_by_step(case, right):
+    """What each step gives, and before the first one nothing."""
+    given = [None]
+    with np.errstate(all="ignore"):
+        for name in STEPS:
+            given.append(right[name].run(case, given[-1]))
+    return given
 
 
 def _fingerprint(output):
@@ -158,46 +238,52 @@ def _fingerprint(output):
     flat = output.ravel()
     unknown = np.isnan(flat)
     with np.errstate(all="ignore"):
-        sums = np.where(unknown, 0, flat) @ np.cos(np.outer(np.arange(flat.size), (1.0, 2.3)))
+        sums = np.where(unknown, 0, flat) @ _waves(flat.size)
     return output.shape, int(unknown.sum()), *(f"{number:.8g}" for number in sums)
 
 
+@functools.lru_cache(maxsize=8)
+def _waves(size):
+    return np.cos(np.outer(np.arange(size), (1.0, 2.3)))
+
+
 class _Search:
-    """All choices of exactly `count` altered forms, each step computed once for all that share it.
+    """All choices of exactly `count` altered forms, each step computed once for all that share it."""
 
-    `alone` holds the forms, with what each gives alone.
-    """
-
-    def __init__(self, case, target, alone, right, count, rare, deadline):
-        self.case, self.target, self.right, self.count, self.rare = case, target, right, count, rare
-        self.alone, self.deadline = alone, deadline
+    def __init__(self, target, forms, count, rare, deadline):
+        self.case, self.target, self.right, self.count, self.rare = target.case, target, target.right, count, rare
+        self.deadline = deadline
         self.by_step = defaultdict(list)
-        for form in alone:
+        for form in forms:
             if rare or not form.rare:
                 self.by_step[form.step].append(form)
         # How many steps from here on can be altered: a branch that cannot reach `count` is not entered.
         self.left = [sum(bool(self.by_step[step]) for step in STEPS[i:]) for i in range(len(STEPS) + 1)]
-        self.near = _near(target)
         self.stopped = False
         self.found = []
 
     def run(self):
         with np.errstate(all="ignore"):
-            if self.count == 1:
-                for form in (form for step in reversed(STEPS) for form in self.by_step[step]):
-                    self._compare(self.alone[form], (form,), form.rare)
-            else:
-                self._descend(0, None, (), 0)
+            self._descend(0, None, (), 0)
         return self.found
 
     def _descend(self, i, given, chosen, rare):
         if i == len(STEPS):
-            self._compare(given[0], chosen, rare)
+            # With fewer rare forms it was tried before.
+            is_new = rare == self.rare or self.rare == self.count or not self.rare
+            if is_new and self.target.is_near(given[0]):
+                self.found.append(chosen)
             return
         if thread_time() > self.deadline:
             self.stopped = True
             return
         missing = self.count - len(chosen)
+        if i == SOFTMAX and not missing and not self.target.may_come_of_scores(*given):
+            return
+        if i == OUTPUT:
+            given = self.target.token_of(given)
+            if given is None or (not missing and not self.target.may_come_of(given[0])):
+                return
         if missing <= self.left[i + 1]:
             self._try(i, self.right[STEPS[i]], given, chosen, rare)
         if missing and missing - 1 <= self.left[i + 1]:
@@ -207,13 +293,7 @@ class _Search:
 
     def _try(self, i, form, given, chosen, rare):
         try:
-            result = form.run(self.case, given)
+            result = form.run(self.case if i < OUTPUT else self.target.token_case, given)
         except UNCOMPUTABLE:
             return
         self._descend(i + 1, result, chosen, rare)
-
-    def _compare(self, output, chosen, rare):
-        if output.shape != self.target.shape or (rare != self.rare and self.rare < self.count and self.rare):
-            return  # with fewer rare forms it was tried before
-        if self.near(output) and fits(self.target, output):
-            self.found.append(chosen)

@@ -4,6 +4,7 @@ Each step of `STEPS` has its right form here; those that people write by mistake
 choice of one form for every step: `compute` runs it on an input, and `on_the_way` says what it holds on the way.
 """
 
+import functools
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -75,6 +76,7 @@ class Input:
     is_causal: bool = False
     heads: tuple = None
     second: np.ndarray = None  # where the values come from, if not from the context
+    kept: dict = field(default_factory=dict, init=False, repr=False)  # what takes long, and is needed again
 
     @property
     def d_model(self):
@@ -82,6 +84,15 @@ class Input:
 
     def bias_of(self, letter):
         return self.matrices.get(f"b_{letter}", 0)
+
+    def projected(self, letter, source, change=None):
+        """Return a source's vectors times a matrix, or times what is made of it: it's large, and done once for all."""
+        name = next((name for name in ("X", "context", "second") if getattr(self, name) is source), None)
+        key = letter, name, change
+        if key not in self.kept or name is None:
+            matrix = self.matrices[letter]
+            self.kept[key] = source @ (change(matrix) if change else matrix) + self.bias_of(letter)
+        return self.kept[key]
 
     def changed(self, **changes):
         return replace(self, **changes)
@@ -125,7 +136,7 @@ def right_project(case, _):
         return case.heads
     values_from = case.context if case.second is None else case.second
     return tuple(
-        source @ case.matrices[letter] + case.bias_of(letter) if letter in case.matrices else source
+        case.projected(letter, source) if letter in case.matrices else source
         for letter, source in (("Q", case.X), ("K", case.context), ("V", values_from))
     )
 
@@ -181,8 +192,11 @@ def softmax_or_zeros(scores):
     return np.nan_to_num(softmax(scores))
 
 
+@functools.lru_cache(maxsize=64)
 def causal(n_queries, n_keys, offset=0):
-    return np.tri(n_queries, n_keys, offset, dtype=bool)
+    visible = np.tri(n_queries, n_keys, offset, dtype=bool)
+    visible.flags.writeable = False
+    return visible
 
 
 def right_hide(case, given):

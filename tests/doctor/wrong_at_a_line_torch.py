@@ -19,9 +19,9 @@ def faulty(kind):
     return kind
 
 
-def build(kind):
+def build(kind, width=24, n_heads=3):
     torch.manual_seed(0)
-    return kind(24, 3)
+    return kind(width, n_heads)
 
 
 class Fused(nn.Module):

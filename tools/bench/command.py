@@ -19,7 +19,7 @@ SECTIONS = {
     "attention": beside_torch.attention,
     "writing": beside_torch.writing,
     "memory": course.memory,
-    "doctor": doctor.random_alterations,
+    "doctor": doctor.examinations,
     "tab": in_a_tab.in_a_tab,
 }
 

@@ -18,14 +18,10 @@ def _each(make):
     return run
 
 
-def _projected(case, letter, source):
-    return source @ case.matrices[letter] + case.bias_of(letter)
-
-
 def _choosing(choice):
     """Queries, keys and values come from the matrices of the chosen letters."""
     other = dict(zip(LETTERS, choice, strict=True))
-    project = _each(lambda case, letter, source: _projected(case, other[letter], source))
+    project = _each(lambda case, letter, source: case.projected(other[letter], source))
 
     def run(case, _):
         if case.heads is not None:
@@ -35,11 +31,13 @@ def _choosing(choice):
     return run
 
 
+def _transposed(matrix):
+    return square(matrix).T
+
+
 def _turned(letters):
     def project(case, letter, source):
-        if letter not in letters:
-            return _projected(case, letter, source)
-        return source @ square(case.matrices[letter]).T + case.bias_of(letter)
+        return case.projected(letter, source, _transposed if letter in letters else None)
 
     return _each(project)
 
@@ -62,7 +60,7 @@ def _biases_left_out(letters):
             raise DoesNotFitError
         return _each(
             lambda case, letter, source: (
-                source @ case.matrices[letter] + (0 if letter in letters else case.bias_of(letter))
+                case.projected(letter, source) - (case.bias_of(letter) if letter in letters else 0)
             )
         )(case, _)
 
@@ -115,7 +113,7 @@ def _self_instead_of_cross(case, _):
 @only_without_heads
 def _values_from_X(case, _):
     queries, keys, _values = right_project(case, None)
-    return queries, keys, _projected(case, "V", case.X)
+    return queries, keys, case.projected("V", case.X)
 
 
 def _read(say):
