@@ -2,7 +2,7 @@
 
 import inspect
 
-from . import black_box, calling, rotary, signature
+from . import black_box, calling, other_designs, rotary, signature
 from .examination import examined
 from .frameworks import adapter_for
 from .function_subject import FunctionSubject
@@ -67,8 +67,20 @@ def _examine(attention, names, inputs):
     adapter = adapter_for(attention)
     with one_thread():
         if adapter is not None:
-            return _module(adapter, names, inputs)
+            return _with_its_design(_module, adapter, names, inputs)
         return _function(attention, names, inputs)
+
+
+def _with_its_design(examine_module, adapter, *arguments):
+    """Where there is no verdict, say what other design it may be."""
+    try:
+        report = examine_module(adapter, *arguments)
+    except signature.CannotBeExaminedError as error:
+        report = Report(adapter.name, None, reason=str(error))
+    if report.healthy is None:
+        design = other_designs.named_in(adapter)
+        report.reason = f"{report.reason.rstrip('. ')}. {design}" if design else report.reason
+    return report
 
 
 def _module(adapter, names, inputs):

@@ -178,6 +178,8 @@ class ModuleSubject:
                     1 if "weight" in one.path.rpartition(".")[2] or "scale" in one.path or "gamma" in one.path else 0
                 )
                 values[one.path] = centre + 0.3 * rng.normal(size=one.value.shape)
+            elif positions.SINKS.search(one.path):
+                values[one.path] = rng.normal(size=one.value.shape)
             elif not one.value.any() and one.value.size == max(one.value.shape, default=1) and _is_a_gate(one):
                 values[one.path] = np.ones_like(one.value)  # a gate that is shut lets nothing be seen
             elif POSITIONS.search(one.path) or ADAPTERS.search(one.path):
@@ -467,6 +469,7 @@ class ModuleSubject:
                 around["place"] = around["place"][1:]
             self._designs[key] = around | {
                 "scale": around["scale"] + more["scale"],
+                "softmax": more["softmax"],
                 "hide": [RIGHT["hide"], ALWAYS_CAUSAL, *more["hide"]],
             }
         return self._designs[key]

@@ -71,7 +71,30 @@ def _alibi(distance, text):
 
 SCALES = re.compile(r"\bscale\s*=\s*(0?\.\d+)\b")  # a number in the source
 SHARE = re.compile(r"partial_rotary_factor$|rot\w*_(percent\w*|pct)$|rope_percent\w*$", re.I)
+SOFT_CAP, SINKS = re.compile(r"soft_?cap", re.I), re.compile(r"(^|\.)sinks?$")
 WINDOWS = re.compile(r"window|local|band|slid", re.I)
+
+
+def _capped(cap):
+    """Scores are bent so that none is beyond a cap, as in Gemma 2."""
+
+    def run(case, given):
+        scores, *rest = RIGHT["scale"].run(case, given)
+        return cap * np.tanh(scores / cap), *rest
+
+    return Form("", "scale", run, f"/ √d_head, soft-capped at {cap:g}")
+
+
+def _with_sinks(sinks):
+    """One further score a head takes its share of the weights, and gives nothing."""
+
+    def run(case, given):
+        scores, *rest = given
+        further = np.broadcast_to(sinks[:, None, None], (*scores.shape[:-1], 1))
+        weights, *rest = RIGHT["softmax"].run(case, (np.concatenate([scores, further], axis=-1), *rest))
+        return weights[..., :-1], *rest
+
+    return Form("", "softmax", run, "softmax over the keys and a sink")
 
 
 def _window(back, ahead):
@@ -138,7 +161,7 @@ def says_window(subject):
 
 
 def of(subject):
-    """Return what else may count as right: forms of the steps `hide` and `scale`."""
+    """Return what else may count as right: forms of the steps `hide` and `scale`, and every one of `softmax`."""
     numbers = subject.adapter.numbers()
     hide, scale = [], []
     if says_window(subject):
@@ -149,7 +172,9 @@ def of(subject):
         scale.append(_alibi(distance, "/ √d_head − slope × distance (ALiBi)"))
     for number in SCALES.findall(subject.source):
         scale.append(Form("", "scale", scaled_by(lambda case, q, v, number=float(number): number), f"× {number}"))
-    return {"hide": hide, "scale": scale}
+    scale += [_capped(number) for name, number in numbers.items() if SOFT_CAP.search(name) and number > 0]
+    sinks = [subject.values[one.path] for one in subject.found if SINKS.search(one.path) and one.value.ndim == 1]
+    return {"hide": hide, "scale": scale, "softmax": [RIGHT["softmax"], *map(_with_sinks, sinks)]}
 
 
 def mistakes(subject):

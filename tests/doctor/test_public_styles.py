@@ -244,3 +244,23 @@ def test_the_answer_does_not_depend_on_the_size():
     assert [doctor.examine(DModel(width, n_heads, n_heads)).names for width, n_heads in ((64, 4), (768, 12))] == [
         ["mha-scale-d-model"]
     ] * 2
+
+
+class Latent(nn.Module):
+    """Keys and values from one narrow vector."""
+
+    def __init__(self):
+        super().__init__()
+        self.q_proj, self.kv_a_proj, self.kv_b_proj = nn.Linear(64, 64), nn.Linear(64, 16), nn.Linear(16, 128)
+        self.o_proj, self.kv_lora_rank = nn.Linear(64, 64), 16
+
+    def forward(self, x):
+        queries, keys, values = self.q_proj(x), *self.kv_b_proj(torch.tanh(self.kv_a_proj(x))).chunk(2, dim=-1)
+        queries, keys, values = (one.unflatten(-1, (4, 16)).transpose(1, 2) for one in (queries, keys, values))
+        return self.o_proj(F.scaled_dot_product_attention(queries, keys, values).transpose(1, 2).flatten(-2))
+
+
+def test_another_design_is_named_where_there_is_no_verdict():
+    report = doctor.examine(Latent())
+    assert report.healthy is None, report
+    assert "multi-head latent attention (MLA" in report.reason
