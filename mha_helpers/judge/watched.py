@@ -25,7 +25,7 @@ BY_RANK = {2: OUTPUT, 1: STAGE, 0: BESIDE}
 # Whose lines nobody wants to be shown.
 _LIBRARIES = {
     "torch", "numpy", "jax", "jaxlib", "flax", "keras", "tensorflow", "einops", "scipy", "opt_einsum", "equinox",
-    "functorch", "IPython", "importlib", "pytest", "_pytest", "jaxtyping", "beartype", "typeguard",
+    "functorch", "IPython", "importlib", "pytest", "_pytest", "jaxtyping", "beartype", "typeguard", "mha_helpers",
 }  # fmt: skip
 _OURS = __name__.partition(".")[0]
 

@@ -2,6 +2,9 @@
 
 import importlib.util
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +29,18 @@ def test_keras():
     report = doctor.examine(layer)
     assert report.healthy, report
     assert all(np.array_equal(np.array(weight), value) for weight, value in zip(layer.weights, before, strict=True))
+
+
+@pytest.mark.parametrize("backend", [pytest.param(name, marks=needs("keras", name)) for name in ("jax", "torch")])
+def test_a_keras_layer_of_ones_own(backend):
+    here = Path(__file__).parent
+    places = os.pathsep.join([str(here), str(here.parents[1])])
+    done = subprocess.run(
+        [sys.executable, here / "keras_of_ones_own.py"], capture_output=True, text=True,
+        env=os.environ | {"KERAS_BACKEND": backend, "PYTHONPATH": places},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.split() == [backend, "True", "['mha-scale-d-model']"]
 
 
 @needs("flax")

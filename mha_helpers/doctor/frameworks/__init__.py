@@ -29,14 +29,14 @@ class Found:
 def adapter_for(thing):
     """Return the adapter of a module or layer, or None for a plain function."""
     origins = {base.__module__.partition(".")[0] for base in type(thing).__mro__}
+    if "keras" in origins:  # first, as on PyTorch a layer is a module, too
+        from .keras_layers import KerasLayer
+
+        return KerasLayer(thing)
     if "torch" in origins:
         from .pytorch import TorchModule
 
         return TorchModule(getattr(thing, "_orig_mod", thing))  # the module inside of torch.compile's
-    if "keras" in origins:
-        from .keras_layers import KerasLayer
-
-        return KerasLayer(thing)
     if "flax" in origins:
         from .flax_modules import FlaxModule
 

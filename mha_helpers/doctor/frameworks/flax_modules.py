@@ -4,6 +4,7 @@ import inspect
 
 import numpy as np
 
+from ..signature import CannotBeExaminedError
 from . import Found
 from .objects import PythonObject
 
@@ -32,7 +33,7 @@ class FlaxModule(PythonObject):
             except Exception as raised:  # another number of arguments may do
                 error = raised
         else:
-            raise ValueError(f"{type(module).__name__} could not be initialised: {error}")
+            raise CannotBeExaminedError(f"{type(module).__name__} could not be initialised: {error}")
         self.values = {
             ".".join(str(part.key) for part in path): np.asarray(value)
             for path, value in jax.tree_util.tree_leaves_with_path(self.variables["params"])

@@ -2,12 +2,21 @@
 
 import contextlib
 import inspect
+import re
 
 import numpy as np
 
+from ..signature import CannotBeExaminedError
 from . import Found
 
+NUMBERED = re.compile(r"(^|\.)(einsum_)?dense(_\d+)?\.\w+$")
 WIDTHS = (64, 32, 16, 8, 128, 256, 512)
+
+
+def _as_numpy(weight):
+    import keras
+
+    return keras.ops.convert_to_numpy(weight)
 
 
 class KerasLayer:
@@ -19,7 +28,7 @@ class KerasLayer:
         self.original = self.layer = layer
         if not layer.built:
             self._build()
-        self.before = [np.asarray(weight) for weight in layer.weights]
+        self.before = [_as_numpy(weight) for weight in layer.weights]
 
     def _build(self):
         names = [p.name for p in inspect.signature(self.layer.call).parameters.values() if p.default is p.empty]
@@ -31,7 +40,7 @@ class KerasLayer:
                 return
             except Exception as raised:  # another width may do
                 error = raised
-        raise ValueError(f"{self.name} could not be built: {error}")
+        raise CannotBeExaminedError(f"{self.name} could not be built: {error}")
 
     @property
     def name(self):
@@ -45,7 +54,17 @@ class KerasLayer:
         return self.layer(**arguments)
 
     def parameters(self):
-        return [self._found(weight.path.replace("/", "."), np.asarray(weight)) for weight in self.layer.weights]
+        return [self._found(self._path(weight), _as_numpy(weight)) for weight in self.layer.weights]
+
+    def _path(self, weight):
+        """Its path; of a layer that Keras has named and numbered, the attribute that holds it."""
+        path = weight.path.replace("/", ".")
+        if not NUMBERED.search(path):
+            return path
+        for name in (*vars(self.layer), *getattr(self.layer, "_modules", ())):  # on PyTorch layers are among these
+            if any(weight is one for one in getattr(getattr(self.layer, name), "weights", ())):
+                return f"{name}.{weight.name}"
+        return path
 
     @staticmethod
     def _found(path, value):
@@ -61,7 +80,7 @@ class KerasLayer:
 
     def set(self, values):
         for weight in self.layer.weights:
-            path = weight.path.replace("/", ".")
+            path = self._path(weight)
             if path in values:
                 weight.assign(np.asarray(values[path], np.float32))
 

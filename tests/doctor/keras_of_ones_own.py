@@ -1,0 +1,28 @@
+"""A layer of four Dense layers that Keras names and numbers itself; run, it says what the doctor makes of it."""
+
+import keras
+from keras import ops
+
+from mha_helpers import doctor
+
+
+class SelfAttention(keras.layers.Layer):
+    def __init__(self, d_model, n_heads, too_large=1):
+        super().__init__()
+        self.n_heads, self.too_large = n_heads, too_large
+        self.query, self.key, self.value, self.out = (keras.layers.Dense(d_model) for _ in range(4))
+
+    def call(self, x):
+        batch, tokens, d_model = ops.shape(x)
+        shape = (batch, tokens, self.n_heads, d_model // self.n_heads)
+        queries, keys, values = (
+            ops.transpose(ops.reshape(layer(x), shape), (0, 2, 1, 3)) for layer in (self.query, self.key, self.value)
+        )
+        scores = queries @ ops.transpose(keys, (0, 1, 3, 2)) / (self.too_large * shape[-1]) ** 0.5
+        heads = ops.softmax(scores, axis=-1) @ values
+        return self.out(ops.reshape(ops.transpose(heads, (0, 2, 1, 3)), (batch, tokens, d_model)))
+
+
+if __name__ == "__main__":
+    right, wrong = (doctor.examine(SelfAttention(64, 4, too_large)) for too_large in (1, 4))
+    print(keras.backend.backend(), right.healthy, wrong.names)
