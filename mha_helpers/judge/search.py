@@ -208,7 +208,10 @@ def silent(case, forms, right):
 
 def _altered(case, forms, right):
     """Yield each form that can be computed, and what comes of it and of the right one where they can be compared."""
-    before = _step_by_step(case, right)
+    before = [None]
+    with np.errstate(all="ignore"):
+        for name in STEPS:
+            before.append(right[name].run(case, before[-1]))
     # Where the output is made rightly, what it is made of tells as much, and costs less.
     early = OUTPUT if right["output"] is RIGHT["output"] else len(STEPS)
     for form in forms:
@@ -222,15 +225,6 @@ def _altered(case, forms, right):
             except UNCOMPUTABLE:
                 continue
         yield form, given[0], before[end][0]
-
-
-def _step_by_step(case, right):
-    """What each step gives, and before the first one nothing."""
-    given = [None]
-    with np.errstate(all="ignore"):
-        for name in STEPS:
-            given.append(right[name].run(case, given[-1]))
-    return given
 
 
 def _fingerprint(output):
