@@ -126,7 +126,7 @@ def test_the_first_notebook_runs_a_lab_answers_to_the_keyboard_and_work_survives
     picture = lab.locator(".mha-picture svg, .mha-picture img").first
     before = picture.evaluate("one => one.outerHTML")
     expect(chosen).to_be_visible()  # the inputs are laid over the picture once it has been drawn
-    first = lab.get_by_role("radio").first
+    first = lab.get_by_role("radio", name="none twice")
     first.focus()  # its cell becomes the active one
     expect(first).to_be_focused()
     active = seen.page.evaluate("mhaPanel.content.activeCellIndex")
