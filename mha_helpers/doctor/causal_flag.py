@@ -31,7 +31,7 @@ def ask(asking, settled):
     heard = asking.hear(layout, question)
     name = subject.given.name_of["is_causal"]
     if heard.output is None:
-        yield Untested(f"the flag {name} (it stops with {type(heard.reply.error).__name__})")
+        yield Untested(f"the flag {name} without a mask (it stops with {type(heard.reply.error).__name__})")
         return True
     flag = RIGHT_RULE
     long = asking.hear(layout, subject.fitted(question.but(f"the flag and {LONG} tokens", batch=1, n_queries=LONG)))
