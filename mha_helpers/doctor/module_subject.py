@@ -294,7 +294,10 @@ class ModuleSubject:
             questions.Question("150 tokens", 1, 150, seed=10),
         ]
         if self.given.is_cross:
-            cross = [questions.Question("more keys than queries", 2, 4, n_keys=7, seed=7)]
+            cross = [
+                questions.Question("as many keys from another sequence", 2, 5, n_keys=5, seed=11),
+                questions.Question("more keys than queries", 2, 4, n_keys=7, seed=7),
+            ]
             if self.given.has("values"):
                 cross.append(questions.Question("three sequences", 3, 4, n_keys=6, three=True, seed=8))
             asked += cross

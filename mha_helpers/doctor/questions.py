@@ -84,6 +84,8 @@ PLAIN = (
     Question("150 tokens", 1, 150, 2, 4, seed=10),  # more than a block of a kernel, and no multiple of one
 )
 CROSS = (
+    # With as many keys as queries, exchanged sources keep every shape.
+    Question("as many keys from another sequence", 2, 5, 3, 4, n_keys=5, seed=11),
     Question("more keys than queries", 2, 4, 3, 4, n_keys=7, seed=7),
     Question("fewer keys than queries", 3, 6, 2, 4, n_keys=4, seed=8),
 )
