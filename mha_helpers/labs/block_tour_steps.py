@@ -247,7 +247,7 @@ STEPS = (
         _features,
     ),
     _projected("Queries: what each word looks for", "Q", example.W_Q, "queries"),
-    _projected("Keys: what each word can be found by", "K", example.W_K, "keys"),
+    _projected("Keys: how each word is found", "K", example.W_K, "keys"),
     _projected("Values: what each word hands over", "V", example.W_V, "values"),
     Step(
         "Split into heads", lambda h: {"Q", "K", "V"}, "Q = [head 0 | head 1], and K and V alike", "(5, 4) → (2, 5, 2)",
@@ -316,7 +316,7 @@ STEPS = (
         _projected_out,
     ),
     Step(
-        "Seen differently: each head adds its part",
+        "As a sum: each head adds its part",
         lambda h: {"context 0", "context 1", "join 0", "join 1", "concat", "W_O", "output", "out", "on"},
         "output = head 0's part + head 1's part", "(5, 4) + (5, 4) = (5, 4)",
         lambda tour: (
