@@ -353,7 +353,7 @@ def _two_lines(words, longest=27):
 
 def _stamp(diagnosis, verdict, y):
     """Stamp the chart with a diagnosis, and whether it is right."""
-    colour, width = STAMPS.get(verdict, style.INK), 338
+    colour, width = STAMPS.get(verdict, style.INK), STRIP
     said = f"diagnosis: {diagnosis}" if verdict == "explained" else f"{diagnosis}: {verdict}"
     text = svg.text(width / 2, y + 21, said.upper(), anchor="middle", bold=True, colour=colour, size=14)
     frame = svg.box(6, y, width - 12, 31, fill=style.PAPER, stroke=colour, stroke_width=4)
