@@ -33,6 +33,7 @@ function attach(card, answerer) {
   const status = make("p", { className: "mha-status", role: "status" });
   let state = {}, inPicture = {}, asked = 0, unanswered = {}; // what is set here, and in the picture that is shown
   let live = null, parts = new Map(), places = new Map(), held = null, isDragged = false;
+  let pointed = null, pressed; // the input that a pointer or a key is at, and what is pressed until the pointer leaves it
   let playing = null, beats = 0, beaten = "", timer = 0; // what goes on by itself, how often it has, and from which state
 
   /* ---- what is shown ---- */
@@ -49,7 +50,7 @@ function attach(card, answerer) {
     parts = new Map([...content.querySelectorAll("[data-part]")].map(node => [node.dataset.part, node]));
     lay([...content.querySelectorAll(MARKS)]);
     if (late && live && isDragged) compute();
-    point(over.querySelector(":focus-visible")?.mark);
+    point(pointed);
     if (playing && !late) beat();
   }
   function glide(before) { // what was there travels to its new place; what a hand has hold of is there already
@@ -245,7 +246,8 @@ function attach(card, answerer) {
 
   over.addEventListener("keydown", event => {
     const [axis, step] = ARROWS[event.key] ?? [], { target } = event, { slots, enter: press } = target.mark?.dataset ?? {};
-    if (event.key === "Escape") point(null);
+    pointed = event.key === "Escape" ? null : target;
+    point(pointed);
     if (event.key === "Enter" && press) ask({ press });
     if (event.key === " " && slots) toss(target);
     if (!target.axis || !axis) return;
@@ -288,6 +290,8 @@ function attach(card, answerer) {
     const value = input.type === "radio" || held.value;
     if (input.dataset.sweep !== held.input.dataset.sweep || input.checked === value) return;
     input.mark.classList.add("mha-wet"); // at once, whoever draws the rest
+    if (input.type === "radio") input.focus({ preventScroll: true });
+    pointed = input;
     set(value ? input.sets : input.off);
   }
   function pull(event) {
@@ -317,20 +321,38 @@ function attach(card, answerer) {
 
   /* ---- what is pointed at, with a pointer or by the focus ---- */
 
-  function point(mark) {
+  const called = target => target.dataset.mark ?? target.closest("[data-also]")?.dataset.also;
+  function point(target) { // what is pressed says nothing: it would lie over what changes
+    const mark = target?.mark ?? target?.closest("[data-tip], [data-lights]");
     for (const lit of content.querySelectorAll(".mha-lit")) lit.classList.remove("mha-lit");
-    tip.hidden = !mark?.dataset.tip;
     for (const name of read(mark?.dataset.lights) ?? []) parts.get(name)?.classList.add("mha-lit");
+    tip.hidden = !mark?.dataset.tip || called(target) === pressed;
     if (tip.hidden) return;
     tip.textContent = mark.dataset.tip;
-    const at = boxOf(mark), room = place.scrollWidth - tip.offsetWidth;
-    tip.style.cssText = `left:${Math.max(0, Math.min(at.x, room))}px; top:${at.y + at.height + 6}px`;
+    const at = boxOf(mark), room = place.scrollWidth - tip.offsetWidth, above = at.y - tip.offsetHeight - 6;
+    const [x, y] = [Math.max(0, Math.min(at.x, room)), above < 0 ? at.y + at.height + 6 : above];
+    tip.style.cssText = `left:${x}px; top:${y}px`;
   }
-  const markAt = ({ target }) => target.mark ?? target.closest("[data-tip], [data-lights]");
-  place.addEventListener("pointerover", event => { if (!held) point(markAt(event)); });
-  place.addEventListener("pointerleave", () => point(null));
-  over.addEventListener("focusin", event => point(event.target.mark));
-  over.addEventListener("focusout", () => point(null));
+  place.addEventListener("pointerover", ({ target, pointerType }) => {
+    if (held) return;
+    pointed = target.mark ? target : null;
+    if (pointerType === "touch") pressed = called(target);
+    else if (called(target) !== pressed) pressed = undefined;
+    point(target);
+  });
+  place.addEventListener("pointerdown", ({ target }) => {
+    pressed = called(target);
+    point(target);
+  }, { capture: true });
+  place.addEventListener("pointerleave", () => {
+    if (held) return;
+    pointed = pressed = null;
+    point(null);
+  });
+  over.addEventListener("focusin", ({ target }) => {
+    if (target.matches(":focus-visible") && called(target) !== pressed) point(pointed = target);
+  });
+  over.addEventListener("focusout", ({ target }) => point(pointed = pointed === target ? null : pointed));
 
   card.classList.add("mha-touched"); // the form that the picture replaces goes
   status.textContent = sentence.textContent;
