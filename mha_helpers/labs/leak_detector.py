@@ -233,12 +233,12 @@ def _token(result, i, middle):
         ),
         svg.text(middle, INPUT_Y + 19, WORDS[i], anchor="middle", bold=changed),
     ]  # fmt: skip
-    moved = np.flatnonzero(result.moved[:, i] > NOTHING)
+    # What shakes is what is said to move: that of the token which is changed.
+    moved = np.flatnonzero(result.moved[:, i] > NOTHING) if changed else ()
     shaken = [f"token {WORDS[i]}", *(f"output {WORDS[row]}" for row in moved)]
-    said = f"{_outputs(moved)} {'moves' if moved.size == 1 else 'move'}" if moved.size else "no output moves"
     held = shakes(mark("".join(token), part=f"token {WORDS[i]}"))
     return mark(shakes("".join(output)), part=f"output {WORDS[i]}") + mark(
-        held, choose={"token": WORDS[i]}, name=f"token {WORDS[i]}", lights=shaken, tip=said
+        held, choose={"token": WORDS[i]}, sweep="tokens", name=f"token {WORDS[i]}", lights=shaken
     )
 
 

@@ -221,6 +221,54 @@ def test_a_press_that_moves_goes_from_head_to_head(phone):
     expect(lab.get_by_role("status")).to_contain_text("Layer 5, head 3")
 
 
+def middle_of(mark):
+    mark.scroll_into_view_if_needed()
+    box = mark.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_a_tip_does_not_lie_over_what_is_dragged(phone):
+    lab = lab_of(phone, "softmax_scaling")
+    tip, handle = lab.locator(".mha-tip"), lab.get_by_role("slider", name="d_k")
+    x, y = middle_of(handle)
+    phone.mouse.move(x, y)
+    expect(tip).to_be_visible()
+    assert tip.bounding_box()["y"] < y
+    phone.mouse.down()
+    expect(tip).to_be_hidden()
+    before = lab.locator("[data-state]").get_attribute("data-state")
+    phone.mouse.move(x - 60, y)
+    expect(lab.locator("[data-state]")).not_to_have_attribute("data-state", before)
+    phone.mouse.up()
+    expect(tip).to_be_hidden()
+    phone.mouse.move(0, 0)
+    phone.mouse.move(*middle_of(handle))
+    expect(tip).to_be_visible()
+    phone.mouse.move(0, 0)
+    handle.tap()
+    expect(tip).to_be_hidden()
+
+
+def test_what_shakes_is_what_the_token_held_moves(phone):
+    lab = lab_of(phone, "leak_detector")
+    tokens = [lab.get_by_role("radio", name=f"token {word}", exact=True) for word in ("sat", "because")]
+    lit = lab.locator(".mha-lit")
+    phone.mouse.move(*middle_of(tokens[0]))
+    expect(lab.locator(".mha-tip")).to_be_hidden()
+    phone.mouse.down()
+    for token, n_outputs in zip(tokens, (4, 2), strict=True):
+        phone.mouse.move(*middle_of(token))
+        expect(token).to_be_checked()
+        expect(lit).to_have_count(1 + n_outputs)
+    phone.mouse.up()
+    phone.mouse.move(0, 0)
+    expect(lit).to_have_count(0)
+    expect(tokens[1]).to_be_checked()
+    tokens[0].tap()
+    expect(tokens[0]).to_be_checked()
+    expect(lit).to_have_count(0)
+
+
 def test_what_plays_goes_on_until_it_is_touched(phone):
     lab = lab_of(phone, "block_tour")
     button, step = lab.get_by_role("button", name="play the tour"), lab.get_by_role("slider", name="step")
