@@ -253,6 +253,7 @@ def test_what_shakes_is_what_the_token_held_moves(phone):
     lab = lab_of(phone, "leak_detector")
     tokens = [lab.get_by_role("radio", name=f"token {word}", exact=True) for word in ("sat", "because")]
     lit = lab.locator(".mha-lit")
+    lab.get_by_role("radio", name="mask: causal", exact=True).check()
     phone.mouse.move(*middle_of(tokens[0]))
     expect(lab.locator(".mha-tip")).to_be_hidden()
     phone.mouse.down()
