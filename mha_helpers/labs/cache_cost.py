@@ -27,6 +27,7 @@ ALL, WIDE, MIDDLE, NARROW = "all", "wide", "middle", "narrow"
 WINDOWS = (ALL, WIDE, MIDDLE, NARROW)
 LENGTHS = ("short", "middle", "whole")
 BYTES = 2  # of a number
+GOAL = 1.6  # nats: below it the writer's loss is to stay
 
 
 @dataclass(frozen=True)
@@ -335,6 +336,9 @@ def _loss(result):
         at = place(value)
         yield svg.line(at, y - 7, at, y + 7, colour=style.INK, width=2)
         yield svg.text(at, y + 24, name, anchor="middle", size=11)
+    goal = place(GOAL)
+    yield svg.line(goal, y - 17, goal, y + 7, colour=style.role_text("values"), width=2)
+    yield svg.text(goal + 5, y - 10, f"goal: below {GOAL}", size=11, bold=True, colour=style.role_text("values"))
     yield mark(svg.circle(place(result.loss), y, 7, fill=ink), part="loss")
 
 
@@ -368,7 +372,7 @@ def cache_cost(function=None):
     return Lab(
         name="cache_cost",
         title="what a cache costs",
-        task="For a text of 256, make the writer's cache as small as you can while its loss stays below 1.6.",
+        task=f"For a text of 256, make the writer's cache as small as you can while its loss stays below {GOAL}.",
         controls=controls,
         layout=([controls["model"]], [controls["sharing"]], [controls["window"], controls["length"]], [Lab.BUTTONS]),
         on_picture=(*controls, "As it was built"),
