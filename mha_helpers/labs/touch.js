@@ -78,7 +78,7 @@ function attach(card, answerer) {
     waiting ||= setTimeout(() => {
       [waiting, last] = [0, performance.now()];
       if (status.textContent !== next) status.textContent = next;
-    }, Math.max(0, last + SPEECH - performance.now()));
+    }, playing ? 0 : Math.max(0, last + SPEECH - performance.now())); // what plays is not read aloud, and is kept in step
   }
 
   /* ---- the layer of inputs ---- */
@@ -222,7 +222,10 @@ function attach(card, answerer) {
     status.ariaLive = playing ? "off" : "polite"; // what is not waited for is not read aloud
     inputs.forEach(show);
     clearTimeout(timer);
-    if (!playing) return;
+    if (!playing) {
+      status.textContent = ""; // or where it stopped would not be read aloud, as it is there already
+      return say(sentence.textContent);
+    }
     if (playing.sets) set(read(playing.sets)); // from the beginning; the answer goes on
     else beat();
   }
