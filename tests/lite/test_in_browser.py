@@ -57,7 +57,7 @@ def opened(browser, site):
     """Open an empty page, which must have nothing to complain of in the end."""
     with open_site(browser, site) as seen:
         yield seen
-    # Chromium itself asks for an icon at the top of the host, and drops one of JupyterLab's when another takes its place.
+    # Chromium asks for an icon at the top of the host, and drops one of JupyterLab's when another takes its place.
     errors = [error for error in seen.console_errors if not re.search(rf"\({site.url}\S*favicon\S*\.ico\)$", error)]
     assert (seen.other_hosts, seen.page_errors, errors) == ([], [], [])
 
