@@ -80,6 +80,7 @@ class ModuleSubject:
         self.heard = {}
         self.set_to_zero = []  # learnt positions
         self._designs, self._matrices, self._cases, self._rows, self._halves = {}, {}, {}, {}, {}
+        self._orders = {}
         self.d_model = self._find_width()
         self._set_numbers()
 
@@ -249,9 +250,10 @@ class ModuleSubject:
                         finding=finding,
                     )
 
-    @functools.cache  # noqa: B019  the subject is gone after its examination
     def _readings(self, n_heads):
-        return list(parameter_orders(self.units, self.values, n_heads, self.d_model))
+        return _kept(
+            self._orders, n_heads, lambda: list(parameter_orders(self.units, self.values, n_heads, self.d_model)),
+        )  # fmt: skip
 
     def _first_axes(self, order):
         """The first way to hand over tokens in which anything of a fitting shape comes back."""
