@@ -9,6 +9,7 @@ import re
 import stat
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import jsonschema
@@ -291,6 +292,27 @@ def test_figures_are_what_they_are_called():
     assert "1.2 s, /user/anna/lab" in table
     assert "4 GiB hold, computed from this memory, not tried  10" in table
     assert table.endswith("FAILURE anna, 01: why")
+
+
+@pytest.mark.parametrize(
+    ("stray", "numbers", "lost"),
+    [
+        (0, [1, 2, 3], False),
+        (0, [1, 3], True),
+        (0, [1, 2, 1], True),
+        (1, [2, 3, 4], False),  # the dead kernel's cell ran first
+        (1, [1, 3, 4], False),  # or between the new one's cells
+        (1, [1, 3, 5], True),
+        (1, [4, 1], True),
+    ],
+)
+def test_a_cell_that_is_lost_or_runs_twice_is_noticed(stray, numbers, lost):
+    from workshop.hub.load_learner import CellNumbers, TroubleError
+
+    noted = CellNumbers(stray)
+    with pytest.raises(TroubleError, match="a cell was lost") if lost else nullcontext():
+        for number in numbers:
+            noted.note(number)
 
 
 @pytest.mark.hub

@@ -32,6 +32,29 @@ class ServerGoneError(Exception):
     """The learner's server does not answer any more."""
 
 
+class CellNumbers:
+    """The numbers under which a kernel runs one notebook's cells: none is lost, none runs twice.
+
+    Parameters
+    ----------
+    stray : int
+        Cells that were asked of a kernel before it was killed: the one in its place may run them, at any time.
+    """
+
+    def __init__(self, stray):
+        self.stray = stray
+        self.last = None
+
+    def note(self, number):
+        """Note the next cell's number; one that the cells so far do not explain is a TroubleError."""
+        if self.last is not None:
+            between = number - self.last - 1
+            if not 0 <= between <= self.stray:
+                raise TroubleError(f"a cell ran as number {number} after number {self.last}: a cell was lost")
+            self.stray -= between
+        self.last = number
+
+
 class Learner:
     """A browser with one learner's cookies.
 
@@ -50,6 +73,7 @@ class Learner:
         self.own = hub.own(name)
         self.latencies = []  # seconds from sending a cell to its last message
         self.pages = []  # seconds until a page came, and its path
+        self.unanswered = 0  # cells that a kernel was asked to run, and of which it said nothing before it was killed
         self.client = httpx.AsyncClient(timeout=TIMEOUT, follow_redirects=True)
 
     async def log_in(self):
@@ -104,13 +128,11 @@ class Learner:
         session = await self._api("POST", "sessions", wish)
         kernel = session["kernel"]["id"]
         channels = await self._channels(kernel)
+        numbers = CellNumbers(stray=self.unanswered)
         try:
             for number, cell in enumerate(code_cells, 1):
                 reply = await self._run(channels, cell)
-                if number == 1:  # a kernel in a killed one's place may have run the cell that came next
-                    earlier = reply["execution_count"] - 1
-                if reply["execution_count"] != earlier + number:
-                    raise TroubleError(f"code cell {number} ran as number {reply['execution_count']}: a cell was lost")
+                numbers.note(reply["execution_count"])
                 if reply["status"] != "ok" and "raises-exception" not in cell.metadata.get("tags", []):
                     raise TroubleError(f"code cell {number}: {reply.get('ename')}: {reply.get('evalue')}")
                 if number % SAVE_EVERY == 0:
@@ -145,6 +167,7 @@ class Learner:
         message = {"header": header, "parent_header": {}, "metadata": {}, "content": content, "channel": "shell"}
         begun = time.perf_counter()
         await channels.write_message(json.dumps(message))
+        self.unanswered += 1
         reply, idle = None, False
         while reply is None or not idle:
             answer = await asyncio.wait_for(self._hear(channels), TIMEOUT)
@@ -153,6 +176,7 @@ class Learner:
                 continue
             if kind == "execute_reply":
                 reply = said
+                self.unanswered -= 1
             elif kind == "status":
                 idle = said["execution_state"] == "idle"
             elif kind in SHOWN:
