@@ -163,7 +163,7 @@ class Exercise(Task):
             return judge(self, function)
         message = "This is still the function as given: find what is wrong with it, and fix it."
         if moved := moved_number(self, function):
-            message += f" In the course's sentence it shows: {moved}."
+            message += f" In the course's sentence, {moved}."
         return Verdict("not attempted", message)
 
     def _result(self, verdict):

@@ -49,7 +49,7 @@ def test_under_a_causal_mask_the_first_word_shows_it_as_nothing_is_hidden_from_t
 @pytest.mark.parametrize("name", REPAIRS)
 def test_a_function_to_repair_is_told_by_its_number_but_where_our_sentence_cannot_show_it(name):
     message = REPAIRS[name].check(REPAIRS[name].broken_version).message
-    assert ("In the course's sentence it shows: " in message) == (name != "mend_masked_attention")
+    assert ("In the course's sentence, " in message) == (name != "mend_masked_attention")
 
 
 @pytest.mark.parametrize(("line", "instead", "slug"), FAULTS)
