@@ -43,33 +43,33 @@ def sized(B=2, S=5, d_model=12, h=3):
 # ---- the shapes ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sizes", DIVIDES, ids=str)
-def test_the_shapes_are_those_of_numpy(sizes):
-    B, S, d_model, h = sizes
-    d_head = d_model // h
-    X, W = np.ones((B, S, d_model)), np.ones((d_model, d_model))
-    cut = np.einsum("bsd,de->bse", X, W).reshape(B, S, h, d_head)
-    queries = np.einsum("bshd->bhsd", cut)
-    scores = np.einsum("bhqd,bhkd->bhqk", queries, queries)
-    context = np.einsum("bhqk,bhkd->bhqd", scores, queries)
-    swapped = np.einsum("bhsd->bshd", context)
-    merged = np.concatenate([swapped[:, :, head] for head in range(h)], axis=-1)
-    arrays = X, X @ W, cut, queries, scores, scores, context, swapped, merged, merged @ W
-    assert tracer.trace(*sizes) == (tuple(array.shape for array in arrays), ())
-    sizes_of = {"B": B, "S": S, "d_model": d_model, "h": h, "d_head": d_head, "S queries": S, "S keys": S}
-    for array, (_, _, axes, _) in zip(arrays, STAGES, strict=True):
-        assert array.shape == tuple(sizes_of[axis] for axis in axes)
+def test_the_shapes_are_those_of_numpy():
+    for sizes in DIVIDES:
+        B, S, d_model, h = sizes
+        d_head = d_model // h
+        X, W = np.ones((B, S, d_model)), np.ones((d_model, d_model))
+        cut = np.einsum("bsd,de->bse", X, W).reshape(B, S, h, d_head)
+        queries = np.einsum("bshd->bhsd", cut)
+        scores = np.einsum("bhqd,bhkd->bhqk", queries, queries)
+        context = np.einsum("bhqk,bhkd->bhqd", scores, queries)
+        swapped = np.einsum("bhsd->bshd", context)
+        merged = np.concatenate([swapped[:, :, head] for head in range(h)], axis=-1)
+        arrays = X, X @ W, cut, queries, scores, scores, context, swapped, merged, merged @ W
+        assert tracer.trace(*sizes) == (tuple(array.shape for array in arrays), ()), sizes
+        sizes_of = {"B": B, "S": S, "d_model": d_model, "h": h, "d_head": d_head, "S queries": S, "S keys": S}
+        for array, (_, _, axes, _) in zip(arrays, STAGES, strict=True):
+            assert array.shape == tuple(sizes_of[axis] for axis in axes), sizes
 
 
-@pytest.mark.parametrize("sizes", [sizes for sizes in SIZES if sizes not in DIVIDES], ids=str)
-def test_heads_that_do_not_divide_are_refused_by_numpy_and_the_course(sizes):
-    B, S, d_model, h = sizes
-    shapes, (numpys, courses) = tracer.trace(*sizes)
-    assert shapes == ((B, S, d_model), (B, S, d_model), None)
-    with pytest.raises(ValueError, match="cannot reshape") as error:
-        np.ones(sizes[:3]).reshape(B, S, h, d_model // h)
-    assert numpys == f"ValueError: {error.value}"
-    assert courses.startswith(f"ValueError: d_model={d_model} is not divisible by n_heads={h}; choose 1, 2")
+def test_heads_that_do_not_divide_are_refused_by_numpy_and_the_course():
+    for sizes in (sizes for sizes in SIZES if sizes not in DIVIDES):
+        B, S, d_model, h = sizes
+        shapes, (numpys, courses) = tracer.trace(*sizes)
+        assert shapes == ((B, S, d_model), (B, S, d_model), None), sizes
+        with pytest.raises(ValueError, match="cannot reshape") as error:
+            np.ones(sizes[:3]).reshape(B, S, h, d_model // h)
+        assert numpys == f"ValueError: {error.value}", sizes
+        assert courses.startswith(f"ValueError: d_model={d_model} is not divisible by n_heads={h}; choose 1, 2"), sizes
 
 
 # ---- the walk --------------------------------------------------------------------------------
@@ -293,18 +293,18 @@ def test_the_record_is_not_on_the_page():
     assert {name for name, control in lab.controls.items() if control not in on_page} == {"record", "wrong"}
 
 
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
-def test_every_stage_of_every_size_is_drawn(sizes):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        state = FIRST | dict(zip(tracer.SIZES, sizes, strict=True))
-        for _ in range(11):
-            picture = tracer.render(tracer.compute(state))
-            assert picture.sentence
-            state |= tracer._check(state | {"shape": "h"})  # never right, and kept in the record
-            assert ">you</text>" in tracer.render(tracer.compute(state)).svg or "The end" in picture.sentence
-            state |= tracer._answered(state)
-        assert "The end: 0 of" in tracer.sentence(tracer.compute(state))
+def test_every_stage_of_every_size_is_drawn():
+    for sizes in SIZES:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            state = FIRST | dict(zip(tracer.SIZES, sizes, strict=True))
+            for _ in range(11):
+                picture = tracer.render(tracer.compute(state))
+                assert picture.sentence, sizes
+                state |= tracer._check(state | {"shape": "h"})  # never right, and kept in the record
+                assert ">you</text>" in tracer.render(tracer.compute(state)).svg or "The end" in picture.sentence, sizes
+                state |= tracer._answered(state)
+            assert "The end: 0 of" in tracer.sentence(tracer.compute(state)), sizes
 
 
 def test_each_wrong_axis_is_marked_and_no_other():
@@ -313,20 +313,20 @@ def test_each_wrong_axis_is_marked_and_no_other():
     assert [*tracer._wrong_axes(("B", "S"), 3, result)] == [0, 1]
 
 
-@pytest.mark.parametrize("sizes", DIVIDES, ids=str)
-def test_what_is_drawn_of_every_walk_has_room(sizes):
-    B, _, _, h = sizes
-    for stage in range(len(STAGES)):
-        state = FIRST | dict(zip(tracer.SIZES, sizes, strict=True))
-        result = tracer.compute(state | {"record": "; ".join([tracer._written(sizes), *"0" * stage])})
-        bars = tracer._bars(result.shapes[stage], STAGES[stage][2])
-        assert bars[-1][2] + bars[-1][3] <= tracer.WIDTHS[0]
-        slabs = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"',
-                           "".join(tracer._array(result, stage)))  # fmt: skip
-        assert len(slabs) == B * h
-        x, y, width, height = np.array(slabs, float).T
-        assert (x + width).max() <= tracer.ROOM[0]
-        assert (y + height).max() <= tracer.ROOM[1] + 8
+def test_what_is_drawn_of_every_walk_has_room():
+    for sizes in DIVIDES:
+        B, _, _, h = sizes
+        for stage in range(len(STAGES)):
+            state = FIRST | dict(zip(tracer.SIZES, sizes, strict=True))
+            result = tracer.compute(state | {"record": "; ".join([tracer._written(sizes), *"0" * stage])})
+            bars = tracer._bars(result.shapes[stage], STAGES[stage][2])
+            assert bars[-1][2] + bars[-1][3] <= tracer.WIDTHS[0], sizes
+            slabs = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"',
+                               "".join(tracer._array(result, stage)))  # fmt: skip
+            assert len(slabs) == B * h, sizes
+            x, y, width, height = np.array(slabs, float).T
+            assert (x + width).max() <= tracer.ROOM[0], sizes
+            assert (y + height).max() <= tracer.ROOM[1] + 8, sizes
 
 
 def test_what_is_cut_and_turned_keeps_its_size_and_so_glides():

@@ -165,12 +165,12 @@ def test_with_d_model_features_a_head_both_roots_are_one():
 # ---- what is said ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("draw", range(1, 31))
 @pytest.mark.parametrize("d_k", D_K)
-def test_unscaled_is_not_called_worse_at_a_small_d_k(d_k, draw):
-    said = sentence(result(d_k=d_k, draw=draw))
-    assert (f"At d_k = {d_k} a divisor hardly matters" in said) == (d_k <= 4)
-    assert d_k > 4 or "hardly any gradient" not in said
+def test_unscaled_is_not_called_worse_at_a_small_d_k(d_k):
+    for draw in range(1, 31):
+        said = sentence(result(d_k=d_k, draw=draw))
+        assert (f"At d_k = {d_k} a divisor hardly matters" in said) == (d_k <= 4), draw
+        assert d_k > 4 or "hardly any gradient" not in said, draw
 
 
 @pytest.mark.parametrize(("added", "why"), [(1000, "inf; inf / inf is NaN"), (-1000, "0; 0 / 0 is NaN")])

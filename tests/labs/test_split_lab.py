@@ -89,18 +89,18 @@ def test_combine_heads_gives_X_back_from_right_heads_only(state):
     np.testing.assert_array_equal(hidden, result.X)
 
 
-@pytest.mark.parametrize("state", DIVIDES, ids=str)
-def test_each_step_shows_the_array_that_its_code_makes(state):
-    result = splitting.compute(state)
-    X = result.X
-    for way, shown in result.columns.items():
-        if state["step"] in (START, MERGE):
-            continue
-        array = eval(shown.code, {"X": X})
-        assert f"shape {array.shape}" in shown.about
-        if state["step"] == RESHAPE and way == "right":
-            array = array.swapaxes(0, 1)  # a block a cut, a row a token
-        np.testing.assert_array_equal(values(shown), array)
+def test_each_step_shows_the_array_that_its_code_makes():
+    for state in DIVIDES:
+        result = splitting.compute(state)
+        X = result.X
+        for way, shown in result.columns.items():
+            if state["step"] in (START, MERGE):
+                continue
+            array = eval(shown.code, {"X": X})
+            assert f"shape {array.shape}" in shown.about, state
+            if state["step"] == RESHAPE and way == "right":
+                array = array.swapaxes(0, 1)  # a block a cut, a row a token
+            np.testing.assert_array_equal(values(shown), array, str(state))
 
 
 # ---- what is said ----------------------------------------------------------------------------
@@ -143,18 +143,19 @@ def test_the_sentences():
     assert "right and wrong are the same" in said(heads=1)
 
 
-@pytest.mark.parametrize("state", [state for state in DIVIDES if state["step"] == SPLIT], ids=str)
-@pytest.mark.parametrize("token", range(5))
-def test_the_followed_entry_is_where_the_sentence_says(state, token):
-    result = splitting.compute(state | {"token": token})
-    token = min(token, state["tokens"] - 1)
-    assert result.entry == 100 * token + 3
-    right, wrong = (next(i for i, head in enumerate(heads) if result.entry in head) for heads in result.heads.values())
-    if state["heads"] > 1:
-        where = f"{right} either way" if right == wrong else f"{right} when right, in head {wrong} when wrong"
-        assert f"feature 3) is in head {where}." in splitting.sentence(result)
-    svg = splitting.render(result).svg
-    assert svg.count(f'font-weight="bold">{result.entry:.0f}</text>') == 2, "once when right, and once when wrong"
+def test_the_followed_entry_is_where_the_sentence_says():
+    for state, token in itertools.product((state for state in DIVIDES if state["step"] == SPLIT), range(5)):
+        result = splitting.compute(state | {"token": token})
+        token = min(token, state["tokens"] - 1)
+        assert result.entry == 100 * token + 3, state
+        right, wrong = (
+            next(i for i, head in enumerate(heads) if result.entry in head) for heads in result.heads.values()
+        )
+        if state["heads"] > 1:
+            where = f"{right} either way" if right == wrong else f"{right} when right, in head {wrong} when wrong"
+            assert f"feature 3) is in head {where}." in splitting.sentence(result), state
+        svg = splitting.render(result).svg
+        assert svg.count(f'font-weight="bold">{result.entry:.0f}</text>') == 2, "once when right, and once when wrong"
 
 
 # ---- cells travel ----------------------------------------------------------------------------

@@ -136,9 +136,9 @@ def test_every_reading_is_that_of_numpy(bug):
 WORDS = {bug: tuple(reading(bug, probe).words for probe in PROBES) for bug in BUGS}
 
 
-@pytest.mark.parametrize(("one", "other"), [*itertools.combinations(BUGS, 2)])
-def test_no_two_patients_read_alike(one, other):
-    assert WORDS[one] != WORDS[other]
+def test_no_two_patients_read_alike():
+    for one, other in itertools.combinations(BUGS, 2):
+        assert WORDS[one] != WORDS[other], (one, other)
 
 
 @pytest.mark.parametrize("bug", BUGS)
@@ -202,11 +202,10 @@ def test_what_gives_a_bug_away(bug, probe, words):
     assert reading(bug, probe).words == words
 
 
-@pytest.mark.parametrize("probe", PROBES)
-@pytest.mark.parametrize("bug", BUGS)
-def test_what_is_not_nothing_can_be_read(bug, probe):
-    numbers = np.abs(reading(bug, probe).numbers)
-    assert numbers[numbers > 1e-9].min(initial=1) >= 0.005
+def test_what_is_not_nothing_can_be_read():
+    for bug, probe in itertools.product(BUGS, PROBES):
+        numbers = np.abs(reading(bug, probe).numbers)
+        assert numbers[numbers > 1e-9].min(initial=1) >= 0.005, (bug, probe)
 
 
 # ---- the ward, the record and the score ------------------------------------------------------
@@ -219,22 +218,21 @@ def test_a_ward_has_every_bug_once_in_an_order_of_its_own(number):
     assert diagnosis.ward(number) != diagnosis.ward(number + 1)
 
 
-@pytest.mark.parametrize("bug", BUGS)
-@pytest.mark.parametrize("said", BUGS)
-def test_every_diagnosis_of_every_patient_is_judged(bug, said):
-    state = FIRST | ALL | {"patient": LETTER[bug], "diagnosis": said}
-    result = diagnosis.compute(state | diagnosis.commit(state))
-    right = bug == said
-    assert (result.right, result.tried, result.used) == (int(right), 1, len(PROBES))
-    assert result.marks[LETTER[bug]] == ("right" if right else "wrong")
-    sentence = diagnosis.sentence(result)
-    assert WHY[bug][1] in sentence
-    if right:
-        assert f"Committed: {said}. Right. Told by {' with '.join(WHY[bug][0])}: " in sentence
-    else:
-        assert f"Committed: {said}. Wrong: patient {LETTER[bug]} is “{bug}”." in sentence
-        probe = re.search(r"On ([\w -]+), “", sentence)[1]
-        assert reading(bug, probe).words != reading(said, probe).words
+def test_every_diagnosis_of_every_patient_is_judged():
+    for bug, said in itertools.product(BUGS, repeat=2):
+        state = FIRST | ALL | {"patient": LETTER[bug], "diagnosis": said}
+        result = diagnosis.compute(state | diagnosis.commit(state))
+        right = bug == said
+        assert (result.right, result.tried, result.used) == (int(right), 1, len(PROBES)), (bug, said)
+        assert result.marks[LETTER[bug]] == ("right" if right else "wrong"), (bug, said)
+        sentence = diagnosis.sentence(result)
+        assert WHY[bug][1] in sentence, (bug, said)
+        if right:
+            assert f"Committed: {said}. Right. Told by {' with '.join(WHY[bug][0])}: " in sentence, (bug, said)
+        else:
+            assert f"Committed: {said}. Wrong: patient {LETTER[bug]} is “{bug}”." in sentence, (bug, said)
+            probe = re.search(r"On ([\w -]+), “", sentence)[1]
+            assert reading(bug, probe).words != reading(said, probe).words, (bug, said)
 
 
 def test_a_game_is_scored():
@@ -341,10 +339,12 @@ def test_the_worked_example_is_not_scored():
     assert "A to J are yours to diagnose." in lab.readout.value
 
 
-@pytest.mark.parametrize("probe", PROBES)
-@pytest.mark.parametrize("bug", BUGS)
-def test_what_is_abnormal_is_what_no_healthy_one_says(bug, probe):
-    assert reading(bug, probe).is_abnormal == (reading(bug, probe).words != reading(HEALTHY, probe).words)
+def test_what_is_abnormal_is_what_no_healthy_one_says():
+    for bug, probe in itertools.product(BUGS, PROBES):
+        assert reading(bug, probe).is_abnormal == (reading(bug, probe).words != reading(HEALTHY, probe).words), (
+            bug,
+            probe,
+        )
 
 
 def text_of(page):
