@@ -2,7 +2,8 @@
 
 import inspect
 
-from . import black_box, calling, other_designs, rotary, signature
+from ..judge.time_limit import TimeLeft
+from . import asking, black_box, calling, other_designs, rotary, signature
 from .examination import examined
 from .frameworks import adapter_for
 from .function_subject import FunctionSubject
@@ -120,9 +121,10 @@ def _function(attention, names, inputs, module=None):
     numbers = {} if module is None else module.numbers()
     if "X" in roles.values() and not {"W_V", "W_Q"} & set(roles.values()):
         return _from_outside(attention, roles, framework, name)
-    report = examined(FunctionSubject(attention, roles, framework, name, numbers, inputs))
+    time_left = TimeLeft(asking.SECONDS)
+    report = examined(FunctionSubject(attention, roles, framework, name, numbers, inputs), time_left)
     if report.healthy is None and framework != "numpy":  # it may use a framework inside, and take NumPy's arrays
-        again = examined(FunctionSubject(attention, roles, "numpy", name, numbers, inputs))
+        again = examined(FunctionSubject(attention, roles, "numpy", name, numbers, inputs), time_left)
         return report if again.healthy is None else again
     return report
 

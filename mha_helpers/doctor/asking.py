@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from ..judge import search
 from ..judge.compare import fits
 from ..judge.stages import RIGHT, compute
-from ..judge.time_limit import thread_time
+from ..judge.time_limit import TimeLeft
 from ..wrong.forms.masks import ALWAYS_CAUSAL
 from ..wrong.names import WORDS, WRONG
 from .report import Finding
 
-SECONDS = 9.0
-SEARCH_SECONDS = 6.0  # of these, at most, for the plain call
+SECONDS = 8.0  # for one examination
+SEARCH_SECONDS = 5.0  # of these, at most, until the plain call is explained
 
 
 FEW = 4  # designs of a step in an unusual layout
@@ -77,11 +77,10 @@ class CannotTell:
 class Asking:
     """Puts questions to one subject, and keeps count; `known` is what the plain calls have told."""
 
-    def __init__(self, subject):
+    def __init__(self, subject, time=None):
         self.subject = subject
-        # On this thread's own time: what is found doesn't depend on how busy the machine is.
-        self.deadline = thread_time() + SECONDS
-        self.search_until = thread_time() + SEARCH_SECONDS
+        self.time = time or TimeLeft(SECONDS)
+        self.search_time = TimeLeft(SEARCH_SECONDS, within=self.time)
         self.known = None
         self.found = ()  # the findings so far
         self.calls = 0
@@ -96,10 +95,6 @@ class Asking:
     @property
     def right(self):
         return self.known.right
-
-    @property
-    def in_time(self):
-        return thread_time() < self.deadline
 
     def hear(self, layout, question, how=None):
         self.calls += 1

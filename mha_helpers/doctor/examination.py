@@ -8,8 +8,8 @@ from .report import Report
 from .signature import CannotBeExaminedError
 
 
-def examined(subject):
-    """Examine one subject.
+def examined(subject, time_left=None):
+    """Examine one subject, in the time that is left.
 
     Returns
     -------
@@ -20,7 +20,7 @@ def examined(subject):
     CannotBeExaminedError
         If what it is made of cannot be read.
     """
-    examination = _Examination(subject)
+    examination = _Examination(subject, time_left)
     try:
         examination.send_everybody()
     except (CannotBeExaminedError, calling.TimeLimitError):
@@ -31,9 +31,9 @@ def examined(subject):
 
 
 class _Examination:
-    def __init__(self, subject):
+    def __init__(self, subject, time_left):
         self.started = time.monotonic()
-        self.asking = Asking(subject)
+        self.asking = Asking(subject, time_left)
         self.report = Report(subject.name)
 
     def send_everybody(self):

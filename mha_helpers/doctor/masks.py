@@ -52,7 +52,7 @@ def ask(asking):
     for role in ("mask", "padding", "lengths", "bias"):
         if not subject.given.has(role):
             continue
-        if not asking.in_time:
+        if asking.time.is_over:
             yield Untested(f"the argument {subject.given.name_of[role]}, for want of time")
             continue
         found = yield from _one_mask(asking, role)
@@ -199,7 +199,7 @@ def _heard(asking, role, kinds, meanings):
                 continue  # it broadcasts by itself
             if kind in right and role == "mask" and how.shape != "(batch, heads, queries, keys)":
                 continue
-            if not asking.in_time:
+            if asking.time.is_over:
                 return heard, refused
             question = subject.mask_question(layout, kind)
             case = subject.case(layout, question)
@@ -236,7 +236,7 @@ def _explain(asking, role, suspects, right):
             share, found = rules_for(asking, rules, by_how[how] + right_here[how])
             if found:
                 explained.append((share, how, found))
-            if not asking.in_time:
+            if asking.time.is_over:
                 break
         if explained:
             least = min(share for share, _, _ in explained)

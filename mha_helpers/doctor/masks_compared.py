@@ -4,7 +4,6 @@ import numpy as np
 
 from ..judge import compare
 from ..judge.compare import fits
-from ..judge.search import Target
 from ..judge.stages import compute
 from ..wrong.forms.masks import ALWAYS_CAUSAL, CAUSAL_IGNORED, IGNORED, RIGHT_RULE, hiding
 
@@ -45,12 +44,12 @@ def first_difference(asking, heard, name, how):
 
 def rules_for(asking, rules, together):
     """The rules that explain all of these answers and leave least open, and the share of entries that they do."""
-    found, targets = [], [Target(heard.case, heard.output, asking.right) for heard in together]
+    found = []
     for rule in rules:
         form, unknown = form_with(asking, rule), 0
-        for target in targets:
-            wanted = target.explained_by([form])
-            if not fits(target.output, wanted):
+        for heard in together:
+            wanted = predicted(asking, heard, form)
+            if not fits(heard.output, wanted):
                 break
             unknown += np.isnan(wanted).sum()
         else:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from ..judge.compare import fits
 from ..judge.search import explanations, silent
 from ..judge.stages import RIGHT, compute
-from ..judge.time_limit import thread_time
 from ..wrong.forms import FORMS, TOGETHER
 from ..wrong.forms.masks import ALWAYS_CAUSAL, BUILT_IN
 from ..wrong.names import LEAK, WRONG
@@ -18,16 +17,20 @@ from .understood import Understood, failures, settled
 
 @dataclass(frozen=True)
 class Plan:
-    """A stage of the search: how many mistakes at once (and how many rare ones), in how many layouts."""
+    """A stage of the search: how many mistakes at once (and how many rare ones), in how many layouts.
+
+    Mistakes may cancel each other with one token, as two permutations do: so many at once are looked for in vain there.
+    """
 
     sizes: tuple
     layouts: int
     first: bool = False
+    cancelling: tuple = ()
 
 
 CERTAIN = {"batch-mixed", "not-finite", "not-repeatable"}  # whatever its parameters mean
 MOST_STARTS, MOST_LAYOUTS = 16, 8
-PLANS = (Plan(((1, 1),), 8, first=True), Plan(((2, 0), (2, 1)), 2), Plan(((3, 0), (2, 2)), 1))
+PLANS = (Plan(((1, 1),), 8, first=True), Plan(((2, 0), (2, 1)), 2, cancelling=((2, 0),)), Plan(((3, 0), (2, 2)), 1))
 
 
 def ask(asking, answering):
@@ -50,104 +53,100 @@ class _Explaining:
         self._known_starts = {}
 
     def find(self):
-        answering = self.answering
         heard_in = {}
-        for layout, first in answering[:MOST_LAYOUTS]:
+        for layout, first in self.answering[:MOST_LAYOUTS]:
             heard_in[layout.name] = self.asking.hear_all(layout, first)
         # With one token nothing is weighed: where that is right, the parameters are read rightly.
-        answering = sorted(answering[:MOST_LAYOUTS], key=lambda one: not self._right_with_one(one[0], heard_in))
-        finished = True
+        layouts = [layout for layout, _ in self.answering[:MOST_LAYOUTS]]
+        layouts.sort(key=lambda layout: not self._right_with_one(layout, heard_in))
         for plan in PLANS:
-            for layout, _ in answering[: plan.layouts]:
-                searched = self._search(layout, heard_in[layout.name], plan)
-                for pair in zip(searched, searched, strict=True):  # attention to all, and to what came before
-                    finished &= all(whole for _, _, whole in pair)
-                    explained = [(right, found) for right, found, _ in pair if found]
-                    if explained:  # in the layout that comes first, with as few mistakes as it takes
-                        right, found = min(explained, key=lambda one: len(one[1][0]))
-                        chosen = right | {form.step: form for form in found[0]}
-                        plain = heard_in[layout.name]
-                        known = Understood(layout, chosen, plain, found[0])
-                        yield from settled(self.asking, known)
-                        yield from self._named(found, right, plain)
-                        yield from self._beside(chosen, plain)
-                        yield from failures(self.asking, plain)
-                        return known
-        return (yield from self._unexplained(answering, heard_in, finished))
+            for layout in layouts[: plan.layouts]:
+                plain = heard_in[layout.name]
+                for right, found in self._search(layout, plain, plan):
+                    chosen = right | {form.step: form for form in found[0]}
+                    known = Understood(layout, chosen, plain, found[0])
+                    yield from settled(self.asking, known)
+                    yield from self._named(found, right, plain)
+                    yield from self._beside(chosen, plain)
+                    yield from failures(self.asking, plain)
+                    return known
+        return (yield from self._unexplained(layouts[0], heard_in[layouts[0].name]))
 
     def _right_with_one(self, layout, heard_in):
         one = next((heard for heard in heard_in[layout.name] if heard.question.trait == "one token"), None)
-        if one is None or one.output is None:
-            return False
-        return any(fits(one.output, compute(one.case, right=right)[0]) for right in self.asking.right_forms(layout))
+        return one is not None and one.output is not None and _is_right(one, self.asking.right_forms(layout))
 
     def _beside(self, right, plain):
         """What two sequences show beside what was found with one."""
         for heard in plain:
             known = not heard.question.is_cross or heard.output is None
-            if not known and not fits(heard.output, compute(heard.case, right=right)[0]):
+            if not known and not _is_right(heard, [right]):
                 yield self.asking.unnamed(f"With {heard.question.trait} it differs from attention in another way, too.")
                 return
 
     def _search(self, layout, plain, plan):
-        """Search in one layout, for attention to all and, built in, to what came before."""
+        """Yield what explains all answers in one layout, with what counts as right there: of each design the fewest.
+
+        A design is tried with attention to all and, built in, to what came before.
+        """
         plain = [heard for heard in plain if heard.output is not None]
         base = self.asking.right_forms(layout)
-        if plan.layouts < MOST_LAYOUTS:  # where more than one mistake is looked for, nothing else may be unusual
+        if not plan.first:  # where more than one mistake is looked for, nothing else may be unusual
             base = base[:2]
-        failing = next(
-            (h for h in plain if not any(fits(h.output, compute(h.case, right=right)[0]) for right in base)), plain[0]
-        )
+        failing = next((heard for heard in plain if not _is_right(heard, base)), plain[0])
+        for pair in zip(base[::2], base[1::2], strict=True):
+            explained = [(right, self._explain(failing, plain, right, plan)) for right in pair]
+            yield from sorted((one for one in explained if one[1]), key=lambda one: len(one[1][0]))
+
+    def _explain(self, failing, plain, right, plan):
+        """Return the smallest combinations of mistakes that give all answers, where this counts as right."""
         confirm = [(heard.case, heard.output) for heard in plain if heard is not failing]
         # What two sequences show may be a mistake of its own: where nothing explains it all, one may explain the rest.
         own = [(h.case, h.output) for h in plain if h is not failing and not h.question.is_cross]
         apart = plan.first and len(own) < len(confirm) and not failing.question.is_cross
-        confirmations = [confirm, own] if apart else [confirm]
         one = next((heard for heard in plain if heard.question.trait == "one token"), None)
-        for right in base:
-            forms = FORMS if right["hide"] is ALWAYS_CAUSAL else FORMS + BUILT_IN
-            forms = [*forms, *self.asking.subject.more_forms]
-            together, whole = [], True
-            for start in self._starts(one, forms, right):
-                if thread_time() > self.asking.search_until:
-                    whole = False
+        forms = FORMS if right["hide"] is ALWAYS_CAUSAL else FORMS + BUILT_IN
+        forms = [*forms, *self.asking.subject.more_forms]
+        together, starts = [], self._starts(one, forms, right)
+        for start in starts:
+            if self.asking.search_time.is_over:
+                break
+            sizes = plan.cancelling if start is None and starts[0] == () else plan.sizes
+            if start is None and (together or not sizes):
+                continue
+            rest = forms if start is None else self._silent(one, forms, right, start)
+            start = start or ()
+            chosen = right | {form.step: form for form in start}
+            if start and plan.first and all(_is_right(heard, [chosen]) for heard in plain):
+                together.append(start)
+                continue
+            for answers in [confirm, own] if apart else [confirm]:
+                found = explanations(
+                    failing.case, failing.output, rest, right=chosen, confirm=answers,
+                    time=self.asking.search_time, plan=sizes,
+                )  # fmt: skip
+                if found:
                     break
-                if start is None and together:
-                    continue
-                rest = forms if start is None else self._silent(one, forms, right, start)
-                start = start or ()
-                chosen = right | {form.step: form for form in start}
-                if start and plan.first and all(fits(h.output, compute(h.case, right=chosen)[0]) for h in plain):
-                    together.append(start)
-                    continue
-                for answers in confirmations:
-                    found, complete = explanations(
-                        failing.case, failing.output, rest, right=chosen, confirm=answers,
-                        deadline=self.asking.search_until, plan=plan.sizes,
-                    )  # fmt: skip
-                    whole &= complete
-                    if found:
-                        break
-                together += [(*start, *combination) for combination in found]
-            least = min(map(len, together), default=0)
-            yield right, [one for one in together if len(one) == least], whole
+            together += [(*start, *combination) for combination in found]
+        least = min(map(len, together), default=0)
+        return [one for one in together if len(one) == least]
 
     def _starts(self, one, forms, right):
         """The mistakes that show with one token, where there is nothing to weigh: those of values and output.
 
         They are found first, and alone; what is then left to explain is in the scores, the weights and the masks.
         """
-        if one is None or fits(one.output, compute(one.case, right=right)[0]):
+        if one is None or _is_right(one, [right]):
             return [(), None]
         key = (id(one), *(id(form) for form in right.values()))
         first = right["project"] is RIGHT["project"] and right["add"] is RIGHT["add"]
         if key not in self._known_starts:
-            found, _ = explanations(
+            found = explanations(
                 one.case,
                 one.output,
                 forms,
                 right=right,
-                deadline=self.asking.search_until,
+                time=self.asking.search_time,
                 plan=((1, 1), (2, 0), (2, 1), (3, 0)) if first else ((1, 1),),
             )
             self._known_starts[key] = [*found[:MOST_STARTS], None]  # None: no part of it shows alone
@@ -176,15 +175,10 @@ class _Explaining:
         answer = self.asking.subject.answer_for
         return layout is not None and not where_it_shows.properties(lambda X: answer(layout, X))
 
-    def _unexplained(self, answering, heard_in, finished):
-        asking, (layout, _) = self.asking, answering[0]
-        plain = heard_in[layout.name]
+    def _unexplained(self, layout, plain):
+        asking, finished = self.asking, not self.asking.search_time.is_over
         bases = asking.right_forms(layout)
-        wrong = [
-            h
-            for h in plain
-            if h.output is not None and not any(fits(h.output, compute(h.case, right=r)[0]) for r in bases)
-        ]
+        wrong = [heard for heard in plain if heard.output is not None and not _is_right(heard, bases)]
         if not wrong:
             known = Understood(layout, bases[0], plain, named=not any(heard.output is None for heard in plain))
             yield from settled(asking, known)
@@ -217,6 +211,11 @@ class _Explaining:
             return known
         yield CannotTell(_unreadable(asking.subject, seen, unknown, finished))
         return known
+
+
+def _is_right(heard, designs):
+    """Whether an answer is what the equation gives in any of these designs."""
+    return any(fits(heard.output, compute(heard.case, right=right)[0]) for right in designs)
 
 
 def _unreadable(subject, seen, unknown, finished):

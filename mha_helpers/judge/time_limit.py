@@ -23,6 +23,31 @@ class TimedOut(BaseException):
     """The call took too long. Not an Exception, so that a learner's `except Exception` does not catch it."""
 
 
+class TimeLeft:
+    """A budget of this thread's own time, from now on.
+
+    Parameters
+    ----------
+    seconds : float
+    within : TimeLeft, optional
+        A larger budget that this one is a part of.
+
+    Examples
+    --------
+    >>> TimeLeft(60).is_over, TimeLeft(60, within=TimeLeft(0)).is_over
+    (False, True)
+    """
+
+    def __init__(self, seconds, within=None):
+        self._end = thread_time() + seconds
+        if within is not None:
+            self._end = min(self._end, within._end)
+
+    @property
+    def is_over(self):
+        return thread_time() >= self._end
+
+
 def time_limit(seconds=SECONDS):
     """Raise TimedOut in the body once it has taken longer than this.
 
