@@ -43,7 +43,8 @@ def explanations(case, target, forms, *, right=RIGHT, confirm=(), time, plan):
     wanted, answers = _Wanted(case, target), [(case, target), *confirm]
     for count, rare in plan:
         if count == 1:
-            candidates = [(form,) for form, end, given in alone if wanted.may_come_of(end, given, right)]
+            with np.errstate(all="ignore"):
+                candidates = [(form,) for form, end, given in alone if wanted.may_come_of(end, given, right)]
         else:
             candidates = _Search(wanted, right, list(alike), count, rare, time).run()
         found = []

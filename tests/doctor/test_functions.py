@@ -12,8 +12,6 @@ from mha_helpers.wrong.forms import FORMS
 from mha_helpers.wrong.forms.masks import BUILT_IN
 from mha_helpers.wrong.names import WORDS
 
-pytestmark = pytest.mark.slow
-
 
 def names(function, **options):
     report = doctor.examine(function, **options)
@@ -58,6 +56,7 @@ COMMON = [form for form in [*FORMS, *BUILT_IN] if not form.rare and "+" not in f
 NEEDS_MORE = {"kv-heads-tiled", "bias-left-out"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", COMMON, ids=lambda form: f"{form.step}: {form.slug}: {form.text}")
 def test_a_single_mistake_is_named(form):
     if form.slug in NEEDS_MORE:

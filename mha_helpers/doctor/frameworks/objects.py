@@ -52,7 +52,7 @@ class PythonObject:
     @staticmethod
     def _found(path, value, kind):
         name = path.rpartition(".")[2].lower()
-        if "norm" in kind.lower():
+        if "norm" in kind.lower() and value.ndim == 1:
             return Found(path, value, "", "norm", kind)
         if value.ndim == 1 or "bias" in name or re.match(r"b_?[qkvo]$", name):
             return Found(path, value, "", "bias", kind)
@@ -71,7 +71,10 @@ class PythonObject:
 
     def numbers(self):
         found = {}
-        for name, value in _attributes(self.thing):
+        of_class = [one for kind in reversed(type(self.thing).__mro__) for one in vars(kind).items()]
+        for name, value in [*of_class, *_attributes(self.thing)]:
+            if name.startswith("__"):
+                continue
             if type(value) in (int, float):
                 found[name] = value
             elif hasattr(value, "__dict__") and not callable(value):
