@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import inspect
+import re
 import sys
 from pathlib import Path
 
@@ -63,7 +64,9 @@ def _module(place):
     else:
         file = file.resolve()
         folder, parts = file.parent, [file.stem]
-        while (folder / "__init__.py").is_file():  # a module of a package: its relative imports need the whole name
+        is_relative = re.search(r"(?m)^from \.", file.read_text(encoding="utf-8", errors="replace"))
+        # A module of a package: its relative imports need the whole name, even where the folder doesn't say it is one.
+        while (folder / "__init__.py").is_file() or (is_relative and len(parts) == 1):
             parts.insert(0, folder.name)
             folder = folder.parent
         sys.path.insert(0, str(folder))

@@ -522,6 +522,6 @@ class ModuleSubject:
         case = self._plain_case(question)
         if X is not None:
             case = case.changed(X=X, context=X)
-        question = question.but("properties", batch=len(case.X))
+        question = question.but("properties", batch=len(case.X), n_queries=case.X.shape[1])
         reply = self._in_shape(layout, question, self._answer(layout, question, case, None))
         return case.X, reply.output

@@ -72,6 +72,7 @@ def _alibi(distance, text):
 SCALES = re.compile(r"\bscale\s*=\s*(0?\.\d+)\b")  # a number in the source
 SHARE = re.compile(r"partial_rotary_factor$|rot\w*_(percent\w*|pct)$|rope_percent\w*$", re.I)
 SOFT_CAP, SINKS = re.compile(r"soft_?cap", re.I), re.compile(r"(^|\.)sinks?$")
+NOTHING = 1e-6  # what rounding may move, where nothing is heard
 WINDOWS = re.compile(r"window|local|band|slid", re.I)
 
 
@@ -160,14 +161,32 @@ def says_window(subject):
     return bool(WINDOWS.search(subject.source) or any(map(WINDOWS.search, subject.adapter.numbers())))
 
 
+LONG = (150, 80, 40, 20)  # tokens: of a sequence that it takes, and that is longer than a window
+
+
+def _heard_window(subject):
+    """How many tokens back and ahead an output hears of the others, where it is not all of them."""
+    layout, rng = subject.layouts[0], np.random.default_rng(7)
+    for n_tokens in LONG:
+        X, other = rng.normal(size=(2, 1, n_tokens, subject.d_model))
+        ends = [np.where((np.arange(n_tokens) == end)[:, None], other, X) for end in (0, n_tokens - 1)]
+        output, *changed = (subject.answer_for(layout, one)[1] for one in (X, *ends))
+        if output is None or any(one is None for one in changed):
+            continue
+        hear_first, hear_last = (np.flatnonzero(np.abs(one - output).max(axis=(0, 2)) > NOTHING) for one in changed)
+        if not hear_first.size or not hear_last.size:
+            return None
+        back, ahead = int(hear_first[-1]), n_tokens - 1 - int(hear_last[0])
+        return (back, ahead) if back < n_tokens - 1 else None
+    return None
+
+
 def of(subject):
     """Return what else may count as right: forms of the steps `hide` and `scale`, and every one of `softmax`."""
     numbers = subject.adapter.numbers()
     hide, scale = [], []
-    if says_window(subject):
-        said = [n + less for n in numbers.values() if n == int(n) and 8 < n <= 64 for less in (-1, 0)]
-        backs = dict.fromkeys([*range(1, 9), *map(int, said)])
-        hide = [_window(back, ahead) for back in backs for ahead in (0, back)]
+    if says_window(subject) and (window := _heard_window(subject)):
+        hide = [_window(*window)]
     for distance in (lambda q, k: -np.abs(q - k), lambda q, k: k - q):
         scale.append(_alibi(distance, "/ √d_head − slope × distance (ALiBi)"))
     for number in SCALES.findall(subject.source):

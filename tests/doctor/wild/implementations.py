@@ -18,9 +18,9 @@ FOLDER = Path(__file__).parent
 ELSEWHERE = "MHA_WILD"  # the environment variable that says where repositories lie beside each other
 # What the packages import, and their attention does not use.
 UNUSED = {
-    "accelerate", "argbind", "boto3", "botocore", "catalogue", "colt5_attention", "datasets", "dotenv",
-    "ema_pytorch", "eztils", "ftfy", "lightning", "lightning_utilities", "numba", "omegaconf", "pandas",
-    "pkg_resources", "pytorch_fid", "sentencepiece", "spacy", "taming", "tensorboard", "tiktoken",
+    "accelerate", "argbind", "boto3", "botocore", "catalogue", "colt5_attention", "datasets", "dotenv", "ema_pytorch",
+    "eztils", "ftfy", "hyperpyyaml", "lightning", "lightning_utilities", "ml_collections", "numba", "omegaconf",
+    "pandas", "pkg_resources", "pytorch_fid", "sentencepiece", "spacy", "taming", "tensorboard", "tiktoken",
     "torchao", "torchaudio", "torchvision",
 }  # fmt: skip
 
@@ -32,7 +32,7 @@ class _Stand(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(name, self, is_package=True) if _top(name) in UNUSED else None
 
     def create_module(self, spec):
-        return mock.MagicMock()
+        return mock.MagicMock(__version__="99")  # as some ask for a least version
 
     def exec_module(self, module):
         pass
@@ -75,12 +75,21 @@ class Implementation:
     remains: str = ""
 
     @property
+    def _root(self):
+        """Where a user of it stands: a repository's own imports often begin there."""
+        return self._repository if self.path else Path.cwd()
+
+    @property
+    def _repository(self):
+        return Path(os.environ.get(ELSEWHERE, "")) / self.repository.replace("/", "__") / self.at
+
+    @property
     def target(self):
         if self.vendored:
             return str(FOLDER / self.vendored)
         if self.module:
             return self.module
-        return str(Path(os.environ.get(ELSEWHERE, "")) / self.repository.replace("/", "__") / self.at / self.path)
+        return str(self._repository / self.path)
 
     @property
     def missing(self):
@@ -97,7 +106,7 @@ class Implementation:
     def examined(self):
         """Return the report of the first try: what a user gets who knows how the class is built, and no more."""
         try:
-            with _without_what_is_unused():
+            with _without_what_is_unused(), contextlib.chdir(self._root):
                 thing = loading.load(self.target, {}, self.build)
         except loading.CannotBeLoadedError as error:
             return doctor.Report(self.name, None, reason=str(error))
