@@ -1,6 +1,6 @@
 /* `qkv_workbench.parts` in the page, for the time that the query is dragged: a test holds the two against each other. */
 (globalThis.mhaLive ??= {}).qkv_workbench = (state, given) => {
-  const { tokens, X, middle, unit, farthest, longest, bar } = given;
+  const { tokens, X, middle, unit, farthest, longest, bar, shades } = given;
   const dot = (a, b) => a.reduce((sum, one, i) => sum + one * b[i], 0);
   const projected = matrix => X.map(x => [0, 1].map(k => dot(x, x.map((_, i) => state[`${matrix}[${i},${k}]`]))));
   const fixed = (value, decimals) => value.toFixed(decimals).replace(/^-(?=[0.]+$)/, "").replace("-", "−");
@@ -8,7 +8,7 @@
     while (decimals && fixed(value, decimals).length > 6) decimals--;
     return fixed(value, decimals);
   };
-  const plain = value => short(value, Number.isInteger(value) ? 0 : 2);
+  const plain = value => short(value, Number.isInteger(value) ? 0 : Number.isInteger(10 * value) ? 1 : 2);
   const signed = value => (value < 0 ? `(${plain(value)})` : plain(value));
   const brief = value => [...(Number.isInteger(value) ? [0] : [1, 0])].map(d => fixed(value, d)).find(t => t.length <= 4) ?? "…";
   const pixel = value => String(Math.round(value * 10) / 10);
@@ -22,7 +22,7 @@
   const own = projected("W_Q")[tokens.indexOf(state.query)];
   const times = Math.max(1, ...[...keys, own].map(([x, y]) => Math.ceil(Math.max(Math.abs(x) / farthest[0], Math.abs(y) / farthest[1]))));
   const [x, y] = [middle[0] + (unit / times) * q[0], middle[1] - (unit / times) * q[1]].map(pixel);
-  const key = tokens.indexOf(state.key), terms = q.map((one, k) => `${signed(one)} × ${signed(keys[key][k])}`).join(" + ");
+  const product = j => `${q.map((one, k) => `${signed(one)} × ${signed(keys[j][k])}`).join(" + ")} = ${plain(scores[j])}`;
   let mixture = "";
   for (const j of tokens.map((_, j) => j).sort((a, b) => weights[b] - weights[a])) {
     const term = `${short(weights[j], 2)} × [${values[j].map(brief).join(", ")}] + `;
@@ -32,21 +32,27 @@
   const parts = {
     "query arrow": { x2: x, y2: y },
     query: { cx: x, cy: y },
-    "dot product": { text: `score(${state.query}, ${state.key}) = ${terms} = ${plain(scores[key])}` },
+    "dot product": { text: `= ${product(tokens.indexOf(state.key))}` },
     mixture: { text: `= ${mixture}…` },
   };
   for (const k of [0, 1]) {
     parts[`query ${k}`] = { text: plain(q[k]) };
-    parts[`context ${k}`] = { text: short(context[k], 2) };
+    parts[`context ${k}`] = parts[`its context ${k}`] = { text: short(context[k], 2) };
   }
   tokens.forEach((token, j) => {
+    const [fill, ink] = shades[Math.floor(weights[j] * (shades.length - 1) + 0.5)], weight = short(weights[j], 2);
+    parts[`cell ${token}`] = { fill };
+    parts[`in cell ${token}`] = { fill: ink, text: weight };
+    parts[`asks ${token}`] = { "data-tip": `${state.query} asks ${token}: score ${plain(scores[j])}, weight ${weight}` };
+    parts[`row ${token}`] = parts[`tip ${token}`] = { "data-tip": `${state.query} · ${token} = ${product(j)}` };
     parts[`arrow ${token}`] = { "stroke-width": pixel(2 + 6 * weights[j]) };
     parts[`score ${token}`] = { text: plain(scores[j]) };
     parts[`bar ${token}`] = { width: pixel(longest * weights[j]) };
-    parts[`weight ${token}`] = { text: short(weights[j], 2), x: pixel(bar + 4 + longest * weights[j]) };
+    parts[`weight ${token}`] = { text: weight, x: pixel(bar + 4 + longest * weights[j]) };
   });
   const most = weights.indexOf(Math.max(...weights));
-  const said = `Dragged to (${q.map(plain).join(", ")}), the query of “${state.query}” attends most to “${tokens[most]}” ` +
-    `(${fixed(weights[most], 2)}).`;
+  const at = of => `(${of.map(plain).join(", ")})`, isOwn = own.every((one, k) => one === q[k]);
+  const who = isOwn ? `“${state.query}”` : `Dragged to ${at(q)}, the query of “${state.query}”`;
+  const said = `${who} attends most to “${tokens[most]}” (${fixed(weights[most], 2)}).` + (isOwn ? "" : ` Its own is ${at(own)}.`);
   return { parts, said };
 };

@@ -21,7 +21,6 @@ MATRICES = ("W_Q", "W_K", "W_V")
 START = dict(zip(MATRICES, running_example.first_head(), strict=True))
 SHAPE = START["W_Q"].shape  # all three are (d_model, d_head)
 ASKED = ("query across", "query up")  # the query that is asked with: it can be dragged away from the token's own
-SHOWN = ("scores", "weights", "context")
 
 
 @dataclass(frozen=True)
@@ -33,13 +32,11 @@ class Result:
     queries: np.ndarray
     keys: np.ndarray
     values: np.ndarray
-    scores: np.ndarray
-    weights: np.ndarray
+    scores: np.ndarray  # of the tokens' own queries
+    weights: np.ndarray  # those of the chosen token follow the query that is asked with
     context: np.ndarray
     asked: np.ndarray  # (d_head,): the query that is asked with, the token's own unless it was dragged
     asked_scores: np.ndarray  # (n,): what it scores with each key
-    asked_weights: np.ndarray
-    asked_context: np.ndarray  # (d_head,)
     moved: dict  # by how much each tensor differs from the start, at most
     notice: str
     differs: dict
@@ -48,6 +45,14 @@ class Result:
     def sums(self):
         with np.errstate(invalid="ignore"):  # a learner's weights may be infinite
             return self.weights.sum(axis=-1, keepdims=True)
+
+    @property
+    def asked_weights(self):
+        return self.weights[self.query]
+
+    @property
+    def asked_context(self):
+        return self.context[self.query]
 
     @property
     def is_dragged(self):
@@ -92,12 +97,16 @@ def compute(state, function=None):
     moved = {name: float(np.abs(right[name] - AT_START[name]).max()) for name in right}
     query, key = TOKENS.index(state["query"]), TOKENS.index(state["key"])
     asked = np.array([state[name] for name in ASKED])
-    shown, notice, differs = _steps(projected, found.arrays), found.notice, found.differs
     asking = projected | {"queries": np.where(np.arange(len(TOKENS))[:, None] == query, asked, projected["queries"])}
     if not np.array_equal(asked, projected["queries"][query]):
         found = run_for_lab(function, attention.dot_product_attention, asking, ("context", "weights"))
-    row = {f"asked_{name}": value[query] for name, value in _steps(asking, found.arrays).items() if name in SHOWN}
-    return Result(query, key, **shown, asked=asked, **row, moved=moved, notice=notice, differs=differs)
+    context, weights = found.arrays
+    scores = (attention.attention_scores(given["queries"], projected["keys"]) for given in (projected, asking))
+    own, asked_scores = scores
+    return Result(
+        query, key, **projected, scores=own, weights=weights, context=context, asked=asked,
+        asked_scores=asked_scores[query], moved=moved, notice=found.notice, differs=found.differs,
+    )  # fmt: skip
 
 
 def sentence(result):
@@ -111,7 +120,9 @@ def sentence(result):
         parts = [f"{who} attends most to “{TOKENS[row.argmax()]}” ({number(row.max())})."]
     else:
         parts = [f"The weights of {who} hold NaN or infinity."]
-    if _asymmetry(result).max() < 1e-9:
+    if result.is_dragged:
+        parts.append(f"Its own is ({', '.join(_plain(value) for value in result.queries[result.query])}).")
+    elif _asymmetry(result).max() < 1e-9:
         parts.append("The scores are symmetric: each pair of tokens scores the same in both directions.")
     else:
         parts.append(f"The scores are not symmetric: {_both_ways(result)}.")
@@ -139,7 +150,7 @@ def _both_ways(result):
 def _dot_product(result):
     q, k = result.asked, result.keys[result.key]
     terms = " + ".join(f"{_signed(a)} × {_signed(b)}" for a, b in zip(q, k, strict=True))
-    return f"score({TOKENS[result.query]}, {TOKENS[result.key]}) = {terms} = {_plain(result.asked_scores[result.key])}"
+    return f"= {terms} = {_plain(result.asked_scores[result.key])}"
 
 
 def _mixture(result):
@@ -159,8 +170,9 @@ def _mixture(result):
 
 
 def _plain(value):
-    """Write a whole number without decimals."""
-    return svg.short(value, 0 if float(value).is_integer() else 2)
+    """Write a number without decimals that say nothing."""
+    value = float(value)
+    return svg.short(value, 0 if value.is_integer() else 1 if (10 * value).is_integer() else 2)
 
 
 def _signed(value):
@@ -170,11 +182,13 @@ def _signed(value):
 WIDTHS = (308, 336)  # pixels: of the two pictures
 ASIDE = 14  # from one to the other
 CHIP_HEIGHT, CHIP_GAP = 28, 7  # of a token
+BACK = 126  # pixels: of what brings the query back
 PLANE = (0, 36, WIDTHS[0], 292)  # left, top, right, bottom
 UNIT, FARTHEST = 32, (4.5, 4)  # of the plane: a 1's pixels, and how far it reaches, across and up
 ROW_TOP, ROW = 56, 26  # of a key
 NAME, SCORE, BAR, VALUE = 60, 110, 152, 272  # where a key's row has its parts
 HALF = 25  # a number of a vector
+SHADES = [(fill, style.text_colour(fill)) for fill in map(style.weight_colour, np.linspace(0, 1, 21))]  # of weights
 LONGEST = 72  # a bar's pixels, for a weight of 1
 
 
@@ -182,7 +196,7 @@ def render(result, before=None):
     """Draw a result; what differs from the one before flashes."""
     said, beside = sentence(result), [*_keys(result, before), *_all_queries(result, before)]
     drawn = [
-        svg.document(WIDTHS[0], 322, _plane(result), label=said),
+        svg.document(WIDTHS[0], 336, _plane(result), label=said),
         svg.document(WIDTHS[1], 376, [f'<g transform="translate({ASIDE} 0)">', *beside, "</g>"], label="The numbers."),
     ]
     return Picture("".join(drawn), said, result.notice)
@@ -213,7 +227,7 @@ def parts(result):
     }
     for k in range(SHAPE[1]):
         found[f"query {k}"] = {"text": _plain(result.asked[k])}
-        found[f"context {k}"] = {"text": svg.short(result.asked_context[k], 2)}
+        found[f"context {k}"] = found[f"its context {k}"] = {"text": svg.short(result.asked_context[k], 2)}
     for j, token in enumerate(TOKENS):
         # A learner's weight may be anything: its bar ends at 0 or 1, the number beside it says what it is.
         weight = result.asked_weights[j]
@@ -222,6 +236,11 @@ def parts(result):
         found[f"score {token}"] = {"text": _plain(result.asked_scores[j])}
         found[f"bar {token}"] = {"width": f"{round(LONGEST * share, 1):g}"}
         found[f"weight {token}"] = {"text": svg.short(weight, 2), "x": f"{round(BAR + 4 + LONGEST * share, 1):g}"}
+        fill, ink = SHADES[int(share * (len(SHADES) - 1) + 0.5)]
+        found[f"cell {token}"] = {"fill": fill}
+        found[f"asks {token}"] = {"data-tip": _asks(result, result.query, j)}
+        found[f"in cell {token}"] = {"fill": ink, "text": svg.short(weight, 2)}
+        found[f"row {token}"] = found[f"tip {token}"] = {"data-tip": _product(result, j)}
     return found
 
 
@@ -249,12 +268,20 @@ def _plane(result):
         names.setdefault(at, []).append(token)
         arrow = svg.segment(*middle, *at, colour=orange, width=2)
         yield part(f"arrow {token}", found, arrow)
-        yield mark(svg.circle(*at, 5, fill=orange, stroke=style.PAPER), also={"key": token}, tip=_product(result, j))
+        dot = svg.circle(*at, 5, fill=orange, stroke=style.PAPER)
+        yield mark(dot, also={"key": token}, tip=_product(result, j), part=f"tip {token}")
     for (x, y), tokens in names.items():
         anchor, aside = ("start", 9) if x >= middle[0] else ("end", -9)
         beside = y + (18 if y >= middle[1] else -8)
         name = ", ".join(tokens)
         yield svg.text(x + aside, beside, name, anchor=anchor, bold=True, colour=style.role_text("keys"))
+    own = result.queries[result.query]
+    x, y = place(own, pixels)
+    yield f'<circle cx="{x:g}" cy="{y:g}" r="9" fill="none" stroke="{blue}" stroke-width="2" stroke-dasharray="4 3"/>'
+    back = svg.box(right - BACK, bottom - 30, BACK - 4, 26, fill=style.PAPER, stroke=EDGE)
+    where = ", ".join(map(_plain, own))
+    back += svg.text(right - 2 - BACK / 2, bottom - 12, f"↺ its own ({where})", anchor="middle", size=12)
+    yield mark(back, sets=dict(zip(ASKED, map(float, own), strict=True)), name=f"back to its own query of {word}")
     x, y = place(result.asked, pixels)
     yield part("query arrow", found, svg.segment(*middle, x, y, colour=blue, width=4))
     reach = [pixels**-1 * half for half in (right - middle[0], bottom - middle[1])]
@@ -268,7 +295,8 @@ def _plane(result):
         tip="Drag the query.",
     )  # fmt: skip
     yield svg.text(left + 4, top + 16, "Drag the query; a thick arrow has a large weight.", size=12, colour=style.QUIET)
-    yield part("dot product", found, svg.text(left, bottom + 20, "", size=12))
+    yield svg.text(left, bottom + 19, f"score({word}, {TOKENS[result.key]})", size=12, bold=True)
+    yield part("dot product", found, svg.text(left, bottom + 36, "", size=12))
 
 
 def _product(result, j):
@@ -284,9 +312,9 @@ def _keys(result, before):
     pink = style.role_colours("output")
     yield svg.text(0, 18, f"“{word}” asks with", bold=True, colour=style.role_text("queries"))
     for k in range(SHAPE[1]):
-        yield svg.box(120 + 34 * k, 1, 34, ROW, fill=blue(0), stroke=style.PAPER)
-        yield part(f"query {k}", found, svg.text(137 + 34 * k, 18, "", anchor="middle", size=12))
-    yield svg.box(120, 1, 68, ROW, stroke=style.ROLES["queries"], stroke_width=2)
+        yield svg.box(120 + 46 * k, 1, 46, ROW, fill=blue(0), stroke=style.PAPER)
+        yield part(f"query {k}", found, svg.text(143 + 46 * k, 18, "", anchor="middle", size=12))
+    yield svg.box(120, 1, 92, ROW, stroke=style.ROLES["queries"], stroke_width=2)
     heads = ((NAME + 4, "key", "keys"), (SCORE, "score", None), (BAR, "weight", None), (VALUE, "value", "values"))
     for x, name, role in heads:
         yield svg.text(x, ROW_TOP - 8, name, size=12, bold=True, colour=style.role_text(role) if role else style.INK)
@@ -301,8 +329,10 @@ def _keys(result, before):
             part(f"weight {token}", found, svg.text(0, y + 17, "", bold=True, size=12)),
             *_cells(result.values[j], VALUE, y + 1, green),
         ]
-        yield mark("".join(row), choose={"key": token}, name=f"key {token}", tip=_product(result, j),
-                   lights=(f"arrow {token}", "query arrow"))  # fmt: skip
+        yield mark(
+            "".join(row), choose={"key": token}, name=f"key {token}", tip=_product(result, j), part=f"row {token}",
+            lights=(f"arrow {token}", "query arrow"),
+        )  # fmt: skip
         if before is not None:
             for name, x in (("keys", NAME + 2), ("values", VALUE)):
                 if _moved(getattr(result, name)[j], getattr(before, name)[j]):
@@ -335,19 +365,43 @@ def _all_queries(result, before):
             title_colour=style.role_text("output"), differs=result.differs.get("context"), cell=(42, cell[1]), **about,
         ),
     ]  # fmt: skip
+    if not result.differs:  # else nothing moves without the learner's function, and the marks are to be seen
+        shown += _moving_row(result, labels, left, first_row + result.query * cell[1], cell)
     for i, query in enumerate(TOKENS):
         y = first_row + i * cell[1]
         shown.append(svg.text(right, y + 16, svg.short(result.sums[i, 0], 2), size=12, bold=i == result.query))
         for j, key in enumerate(TOKENS):
-            says = f"{query} asks {key}: score {_plain(result.scores[i, j])}, weight {number(result.weights[i, j])}"
-            both = {"query": query, "key": key}
-            shown.append(mark(svg.box(labels + j * cell[0], y, *cell, fill="transparent"), also=both, tip=says))
+            says, both = _asks(result, i, j), {"query": query, "key": key}
+            its_part = f"asks {key}" if i == result.query else None
+            over = svg.box(labels + j * cell[0], y, *cell, fill="transparent")
+            shown.append(mark(over, also=both, tip=says, part=its_part))
         if before is not None:
             if _moved(result.weights[i], before.weights[i]):
                 shown.append(flash(labels, y, 5 * cell[0], cell[1]))
             if _moved(result.context[i], before.context[i]):
                 shown.append(flash(left, y, 84, cell[1]))
     return shown
+
+
+def _moving_row(result, labels, left, y, cell):
+    """Draw the row that follows the query while it is dragged."""
+    found, middle = parts(result), y + cell[1] / 2 + 5
+    for j, key in enumerate(TOKENS):
+        x = labels + j * cell[0]
+        yield part(f"cell {key}", found, svg.box(x, y, *cell, fill="none", stroke=style.PAPER))
+        yield part(f"in cell {key}", found, svg.text(x + cell[0] / 2, middle, "", anchor="middle", size=11))
+    for k in range(SHAPE[1]):
+        x = left + 42 * k
+        yield svg.box(x, y, 42, cell[1], fill=style.role_colours("output")(0), stroke=style.PAPER)
+        yield part(f"its context {k}", found, svg.text(x + 21, middle, "", anchor="middle", size=11))
+    for x, wide in ((labels, len(TOKENS) * cell[0]), (left, SHAPE[1] * 42)):
+        yield svg.box(x, y, wide, cell[1], stroke=style.INK, stroke_width=3)
+
+
+def _asks(result, i, j):
+    """Say what one query makes of one key."""
+    score = result.asked_scores[j] if i == result.query else result.scores[i, j]
+    return f"{TOKENS[i]} asks {TOKENS[j]}: score {_plain(score)}, weight {number(result.weights[i, j])}"
 
 
 def _moved(now, before):
@@ -459,6 +513,7 @@ def qkv_workbench(function=None):
             "farthest": FARTHEST,
             "longest": LONGEST,
             "bar": BAR,
+            "shades": SHADES,
         },
         parts=parts,
         below=(matrices,),

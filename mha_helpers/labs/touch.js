@@ -49,7 +49,7 @@ function attach(card, answerer) {
     live = computes && (now => computes(now, read(own.dataset.given)));
     parts = new Map([...content.querySelectorAll("[data-part]")].map(node => [node.dataset.part, node]));
     lay([...content.querySelectorAll(MARKS)]);
-    if (late && live && isDragged) compute();
+    if (live && (late ? isDragged : shown.dataset.kept)) compute();
     point(pointed);
     if (playing && !late) beat();
   }
@@ -131,7 +131,7 @@ function attach(card, answerer) {
     const [choose, off, sets, stops, drag] = [given.choose, given.off, given.sets, given.stops, given.drag].map(read);
     const on = given.switch && (off ? read(given.switch) : { [given.switch]: true });
     const all = [choose, on, sets, ...(stops ?? [])].filter(Boolean);
-    const isIdle = !answerer.knows(all, press ?? play) && !(live && drag);
+    const isIdle = !answerer.knows(all, press ?? play) && !(live && (drag || sets)); // these the page computes itself
     mark.classList.toggle("mha-idle", isIdle); // paler: it takes a kernel
     if (isIdle) return;
     if (choose) {
@@ -392,7 +392,7 @@ function ofFrames(card) { // every picture there is, drawn beforehand and packed
   const content = card.querySelector(".mha-picture .widget-html-content");
   const sentence = card.querySelector(".mha-readout .widget-html-content");
   const numberOf = (names, now) => names.reduce((at, name) => at * offers[name].length + offers[name].indexOf(now[name]), 0);
-  let frames = null, newest = 0;
+  let frames = null, newest = 0, before = read(content.querySelector("[data-state]").dataset.state);
   return {
     knows: (all, press) => (press ? pressed.includes(press) : all.length > 0 && all.every(sets =>
       Object.entries(sets).every(([name, value]) => offers[name]?.includes(value)))),
@@ -410,11 +410,15 @@ function ofFrames(card) { // every picture there is, drawn beforehand and packed
         else for (const [part, fragment] of Object.entries(drawn))
           content.querySelector(`[data-part="${part}"]`).outerHTML = whole(fragment);
       });
-      const shown = content.querySelector("[data-state]");
-      if (pieces.length > 1) shown.dataset.state = JSON.stringify(now);
+      const shown = content.querySelector("[data-state]"), drawn = pieces.length > 1 ? now : read(shown.dataset.state);
+      const kept = shown.dataset.live ? Object.keys(drawn).filter(name => // dragged, and nothing else has moved it since
+        !(name in offers) && drawn[name] === before[name] && state[name] !== drawn[name]) : [];
+      before = drawn;
+      shown.dataset.state = JSON.stringify({ ...drawn, ...Object.fromEntries(kept.map(name => [name, state[name]])) });
+      shown.dataset.kept = kept.join();
       shown.dataset.answer = n;
       content.append(...content.childNodes); // for whoever watches for pictures
-      if (said.some(Boolean)) sentence.textContent = `What you see: ${said.filter(Boolean).join(" ")}`;
+      if (said.some(Boolean) && !kept.length) sentence.textContent = `What you see: ${said.filter(Boolean).join(" ")}`;
     },
   };
 }

@@ -120,6 +120,20 @@ def test_what_is_shown_is_what_python_draws(phone):
     assert lab.locator('[data-part^="weight "]').all_text_contents() == weights
 
 
+def test_a_query_stays_where_it_was_dragged_while_keys_are_chosen(phone):
+    lab = lab_of(phone, "qkv_workbench")
+    lab.get_by_role("radio", name="query it", exact=True).check()
+    across, back = (lab.get_by_role("slider", name="query of it, across"), lab.get_by_role("button", name="back to"))
+    across.press("ArrowLeft")
+    weights = lab.locator('[data-part^="weight "]').all_text_contents()
+    lab.get_by_role("radio", name="key sat", exact=True).check()
+    expect(lab.locator("[data-kept]")).to_have_attribute("data-state", re.compile('"key": "sat".*"query across": 0.5'))
+    assert lab.locator('[data-part^="weight "]').all_text_contents() == weights
+    assert lab.locator('[data-part^="in cell "]').all_text_contents() == weights  # the row of all queries follows it
+    back.click()
+    expect(across).to_have_value("1")
+
+
 def test_a_sweep_goes_over_many_cells(phone):
     lab = lab_of(phone, "mask_studio")
     cells = [lab.get_by_role("checkbox", name=f"{word} sees it") for word in ("cat", "sat", "mat", "because")]
