@@ -414,8 +414,9 @@ function ofFrames(card) { // every picture there is, drawn beforehand and packed
       const kept = shown.dataset.live ? Object.keys(drawn).filter(name => // dragged, and nothing else has moved it since
         !(name in offers) && drawn[name] === before[name] && state[name] !== drawn[name]) : [];
       before = drawn;
-      shown.dataset.state = JSON.stringify({ ...drawn, ...Object.fromEntries(kept.map(name => [name, state[name]])) });
       shown.dataset.kept = kept.join();
+      if (kept.length || pieces.length > 1)
+        shown.dataset.state = JSON.stringify({ ...drawn, ...Object.fromEntries(kept.map(name => [name, state[name]])) });
       shown.dataset.answer = n;
       content.append(...content.childNodes); // for whoever watches for pictures
       if (said.some(Boolean) && !kept.length) sentence.textContent = `What you see: ${said.filter(Boolean).join(" ")}`;
