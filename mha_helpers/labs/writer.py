@@ -23,11 +23,12 @@ from mha_helpers.maths import attention
 from mha_helpers.maths.decoding import next_token_probabilities
 from mha_helpers.model import decoder
 
-PROMPT = "ROMEO:\nIs the day so young?\n\n"
+PROMPT = "ROMEO:\nIs the day so young?\n\nJULIET:\n"  # a fork: ten letters are likely
 NONE, ALL = "none", "all"
 TEMPERATURES, TOP_KS = (0.1, 0.5, 0.8, 1.0, 1.5), (ALL, "1", "3", "10")
 LONGEST_LINE = 60
-N_BEFOREHAND = 30  # letters that a page without a kernel writes
+# What a page without a kernel can write: so many letters after each of these, the first of which is drawn there.
+FORK, N_BEFOREHAND = "TIW", 11
 _slugs = {each.slug: each.implementations[0] for each in exercises.multi_head_attention.mistakes}
 TWINS = {
     "not divided": _slugs["scale-missing"],
@@ -67,7 +68,7 @@ class Result:
     cached: bool  # whether the next character is written with the cache: a twin has none
     times: dict = field(default_factory=dict)  # of bool (cached) to list of (place, milliseconds)
     notice: str = ""
-    temperatures, top_ks = TEMPERATURES, TOP_KS
+    temperatures, top_ks, start = TEMPERATURES, TOP_KS, PROMPT
 
 
 @functools.lru_cache(4)  # up to 13 MB each
@@ -134,19 +135,24 @@ def _most_back(text):
 
 @functools.cache
 def written_beforehand():
-    """Return the prompt, and what it becomes letter by letter: what a page without a kernel writes."""
-    stream = decoder.load().stream(PROMPT, temperature=0.8, top_k=10, seed=[1, len(PROMPT)])
+    """Return the prompt, and what may become of it letter by letter: what a page without a kernel writes."""
     texts = [PROMPT]
-    for character in itertools.islice(stream, N_BEFOREHAND):
-        texts.append(texts[-1] + character)
+    for first in FORK:
+        text = PROMPT + first
+        stream = decoder.load().stream(text, temperature=0.8, top_k=10, seed=[1, len(text)])
+        if first == FORK[0]:  # as if nobody had pressed anything
+            stream = decoder.load().stream(PROMPT, temperature=0.8, top_k=10, seed=[1, len(PROMPT)])
+            next(stream)
+        letters = itertools.islice(stream, N_BEFOREHAND - 1)
+        texts += itertools.accumulate(letters, initial=text)
     return texts
 
 
 def _on(state):
     """Return the next text that was written beforehand, and with what."""
-    texts = written_beforehand()
-    place = texts.index(state["text"]) + 1
-    return {"text": texts[place], "temperature": 0.8, "top-k": "10"} if place < len(texts) else {}
+    after = (text for text in written_beforehand() if text[:-1] == state["text"])
+    text = next(after, None)
+    return {"text": text, "temperature": 0.8, "top-k": "10"} if text else {}
 
 
 # On a page: on what its pieces depend.
@@ -238,7 +244,7 @@ def writer(function=None, attend=None):
     )  # fmt: skip
     temperature, top_k = radio("temperature", TEMPERATURES, 0.8), radio("top-k", TOP_KS, "10")
     draw, back = whole_number("draw", 1, 1, 99, width="95px"), whole_number("letters back", 0, 0, 255)
-    layer, head = dropdown("layer", range(4), 3, width="100px"), dropdown("head", range(6), 5, width="100px")
+    layer, head = dropdown("layer", range(4), 3, width="100px"), dropdown("head", range(6), 1, width="100px")
     twin, cache = dropdown("mistake", [NONE, *TWINS], width="190px"), check_box("cache", True)
     pace = Pace(attend)
 
@@ -266,8 +272,8 @@ def writer(function=None, attend=None):
     lab = Lab(
         name="writer",
         title="writer",
-        task="Stop it, and let it write one letter. Press a cell in the map: what does that head look at?",
-        further="Drag the temperature; press a bar to write that letter yourself; put a mistake in.",
+        task="Start again and press a bar: what follows your letter? Press a head: what does it look at?",
+        further="Drag the temperature; put a mistake in.",
         controls={
             "text": text, "temperature": temperature, "top-k": top_k, "layer": layer, "head": head, "twin": twin,
             "cache": cache, "draw": draw, "back": back,

@@ -17,7 +17,8 @@ FIXED = "DejaVu Sans Mono, Menlo, Consolas, monospace"  # for the text: each cha
 PAGE, PRESSED, HEADS = 22, 184, 248  # where the text begins, the buttons stand, and the map of heads
 MAP_CELL = (28, 24)
 CHART = (226, 84)  # its left edge, and its height
-N_BARS, BAR, LONGEST = 10, 24, 58  # how many bars, from bar to bar, and how long the longest is
+N_BARS, BAR, LONGEST = 10, 24, 58  # how many bars at most, from bar to bar, and how long the longest is
+LEAST_LIKELY = 0.005  # of a bar: it would be written as 0.00
 COLUMNS, KNOB, BARS = (0, 154), 30, 74  # the left edges of the bars, and where the temperature and the bars stand
 CUT = 274  # where the handle of top-k stands
 LOOKS = {True: ("with the cache", style.ROLES["queries"]), False: ("without", style.ROLES["keys"])}
@@ -94,11 +95,14 @@ def _text(result):
 def _buttons(result):
     """Draw what starts it writing, and how it writes."""
     yield player(1, PRESSED, "Write on", play="One character", every=PACE, starts=True, tip="Write on, or stop.")
-    yield svg.text(34, PRESSED + 18, "write on", bold=True)
-    yield button(98, PRESSED, 80, "one letter", press="One character")
-    yield button(182, PRESSED, 82, "time both", press="Time both")
-    cache = tick_box(272, PRESSED, "cache", on=result.wants_cache)
-    yield mark(cache + svg.box(270, PRESSED, 68, 26, fill="transparent"), switch="cache")
+    yield svg.text(32, PRESSED + 18, "write on", bold=True, size=SMALL)
+    again = svg.box(92, PRESSED, 26, 26, fill=style.PANEL, stroke=EDGE)
+    again += svg.text(105, PRESSED + 18, "↺", anchor="middle", bold=True)
+    yield mark(again, sets={"text": result.start}, name="start again", tip="Start again, where many letters are likely.")
+    yield button(122, PRESSED, 76, "one letter", press="One character")
+    yield button(202, PRESSED, 76, "time both", press="Time both")
+    cache = tick_box(282, PRESSED, "cache", on=result.wants_cache)
+    yield mark(cache + svg.box(280, PRESSED, 60, 26, fill="transparent"), switch="cache")
 
 
 def _heads(result):
@@ -169,6 +173,8 @@ def _drawable(probabilities):
 def _bars(result, probabilities, title, colour, differs, x, unit):
     """Draw the likeliest characters, `unit` pixels for a probability of 1; those at the left write what is pressed."""
     order = np.argsort(-np.nan_to_num(probabilities, nan=-1), kind="stable")[:N_BARS]
+    if differs is None:  # what is hardly ever written is no choice
+        order = [code for code in order if probabilities[code] >= LEAST_LIKELY]
     lengths = unit * _drawable(probabilities)
     yield svg.text(x + 4, BARS - 4, title, bold=x == 0, size=SMALL)
     for row, code in enumerate(order):

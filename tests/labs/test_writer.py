@@ -4,7 +4,6 @@ import html
 import json
 import re
 from importlib import import_module
-from itertools import pairwise
 from xml.etree import ElementTree
 
 import numpy as np
@@ -38,8 +37,8 @@ def texts(result):
 
 def test_the_first_sentence():
     assert writer().description == (
-        "Lab: writer. After “␣day␣so␣young?↵↵” comes most likely “M” (0.24), “F” (0.11), “R” (0.10). Layer 3, head 5: "
-        "“↵” looks most at “M” (26 back, 1.00). Run this cell for the live lab."
+        "Lab: writer. After “young?↵↵JULIET:↵” comes most likely “I” (0.21), “W” (0.17), “T” (0.14). Layer 3, head 1: "
+        "“↵” looks most at “?” (10 back, 0.92). Run this cell for the live lab."
     )
 
 
@@ -57,10 +56,11 @@ def test_bars_are_the_models_probabilities(temperature, top_k):
     wanted = next_token_probabilities(logits[-1], temperature=temperature, top_k=None if top_k == "all" else int(top_k))
     np.testing.assert_allclose(result.probabilities, wanted)
     np.testing.assert_allclose(result.beside, next_token_probabilities(logits[-1]))
-    np.testing.assert_array_equal(result.weights, weights[3, 5, -1])
+    np.testing.assert_array_equal(result.weights, weights[3, 1, -1])
     shown = texts(result)
     for probability in np.sort(wanted)[-10:]:
-        assert f"{probability:.2f}" in shown
+        assert f"{probability:.2f}" in shown or probability < 0.005
+    assert "0.00" not in shown
 
 
 @pytest.mark.parametrize("temperature", [0.1, 0.8, 1.5])
@@ -72,7 +72,8 @@ def test_both_panels_bars_have_one_scale(temperature):
             float(width) for width in re.findall(rf'width="([\d.]+)" height="16"[^>]* stroke="{colour}"', picture)
         ]
         largest = max(result.probabilities.max(), result.beside.max())
-        wanted = writer_picture.LONGEST * np.sort(probabilities)[:-11:-1] / largest
+        wanted = np.sort(probabilities)[:-11:-1]
+        wanted = writer_picture.LONGEST * wanted[wanted >= 0.005] / largest
         np.testing.assert_allclose(np.float64(lengths), wanted, atol=0.051)
 
 
@@ -88,22 +89,26 @@ def test_the_letter_that_looks_and_the_head_are_chosen():
 def test_a_pressed_bar_writes_its_letter_and_the_last_letter_looks_again():
     lab = writer()
     lab.set(back=3)
-    assert f'data-sets="{html.escape(json.dumps({"text": FIRST["text"] + "F"}))}"' in lab.picture.value
-    lab.set(text=FIRST["text"] + "F")
+    assert f'data-sets="{html.escape(json.dumps({"text": FIRST["text"] + "W"}))}"' in lab.picture.value
+    lab.set(text=FIRST["text"] + "W")
     assert lab.controls["back"].value == 0
 
 
 def test_a_page_without_a_kernel_writes_what_is_written_here():
     texts = lab_of.written_beforehand()
-    prompt, n_written = texts[0], len(texts) - 1
-    written = MODEL.write(prompt, n_written, temperature=0.8, top_k=10, seed=[1, len(prompt)])
-    assert texts[-1] == prompt + written
-    lab = writer()
-    for before, after in pairwise(texts):
-        lab.set(text=before)
-        assert lab.after("One character", lab.state) == {"text": after, "temperature": 0.8, "top-k": "10"}
-    lab.set(text=texts[-1])
-    assert lab.after("One character", lab.state) == {}
+    prompt, lab = texts[0], writer()
+    assert len(texts) == len(set(texts)) == 1 + len(lab_of.FORK) * lab_of.N_BEFOREHAND
+    assert texts[1] == prompt + MODEL.write(prompt, 1, temperature=0.8, top_k=10, seed=[1, len(prompt)])
+    for first in lab_of.FORK:
+        start = prompt if first == texts[1][-1] else prompt + first  # what is drawn there, or pressed
+        n_written = len(prompt) + lab_of.N_BEFOREHAND - len(start)
+        written = MODEL.write(start, n_written, temperature=0.8, top_k=10, seed=[1, len(start)])
+        for n in range(n_written):
+            lab.set(text=start + written[:n])
+            after = {"text": start + written[: n + 1], "temperature": 0.8, "top-k": "10"}
+            assert lab.after("One character", lab.state) == after
+        lab.set(text=start + written)
+        assert lab.after("One character", lab.state) == {}
 
 
 def test_the_twin_is_a_model_with_that_mistake_and_writes():
@@ -275,5 +280,8 @@ def test_without_the_model_there_is_a_message(monkeypatch):
 
 
 def test_the_head_shown_looks_at_the_last_speakers_name():
-    _, weights = MODEL.predict(FIRST["text"], attention.multi_head_attention)
-    assert weights[3, 5, -1, FIRST["text"].index("M")] > 0.9
+    """What the notebook says of the start text."""
+    text = FIRST["text"]
+    _, weights = MODEL.predict(text, attention.multi_head_attention)
+    assert weights[3, 1, -1, text.index("?")] > 0.9
+    assert weights[3, 5, text.index("\nJULIET"), text.index("M")] > 0.9
