@@ -152,8 +152,8 @@ def on_page(lab, runs):
     data = json.dumps(known, ensure_ascii=False).replace("</", r"<\/")
     picture = lab.draw(lab.state, lab.function)
     content = '<div class="widget-html-content">{}</div>'
-    own = f"Here it shows the course's own function. {runs} to run it on yours."
-    whose = own if lab.exercise else f"{runs} to read what it shows."
+    own = f"Here it shows the course's own function. {runs}, and it runs on the one that you write, mistakes and all."
+    whose = own if lab.exercise else f"All of it works here. {runs} to find out why, and to write the code yourself."
     return (
         f'<section class="mha-lab" aria-label="Lab: {html.escape(lab.title)}">'
         f"{card.heading(lab.title, lab.task_on_page)}"

@@ -190,8 +190,10 @@ def sentence(result):
     return " ".join([*said, result.score])
 
 
-CARD, BED = (214, 136), (53, 60)  # pixels: a probe's card, and a patient
+CARD, BED = (322, 90), (53, 60)  # pixels: a probe's card, and a patient
+TABLE = 176  # of a probe's numbers, beside which stand its words
 STRIP, DESK = 322, 76  # half the width of all, and how high it is below the cards
+COIN = "#f0c23c"
 STAMPS = {"right": style.ROLES["values"], "wrong": style.ALARM, "explained": style.ROLES["queries"]}
 BEDS = (DEMO, *LETTERS, YOURS)
 ROOMS = BEDS[:6], BEDS[6:]
@@ -206,8 +208,9 @@ def render(result):
         for six, label in zip(ROOMS, (said, "More patients."), strict=True)
     ]
     cards = [svg.document(*CARD, [_to_ask(result, probe)], label=f"Probe: {probe}.") for probe in PROBES]
-    desk = zip(_desk(result).values(), ("The diagnosis.", "The score."), strict=True)
-    below = [svg.document(STRIP, DESK, [drawn], label=label) for drawn, label in desk]
+    diagnosis, score = _desk(result).values()
+    desk = ([diagnosis], "The diagnosis."), ([score, *_coins(result).values()], "The score.")
+    below = [svg.document(STRIP, DESK, drawn, label=label) for drawn, label in desk]
     return Picture("".join([*rooms, *cards, *below]), said, result.notice)
 
 
@@ -237,6 +240,14 @@ def _desk(result):
     return {f"desk {k}": mark("".join(half), part=f"desk {k}") for k, half in enumerate(halves)}
 
 
+def _coins(result):
+    """Draw a coin for each probe that was paid for to see this patient's chart."""
+    n_coins = len(result.readings)
+    coins = "".join(svg.circle(112 + 15 * k, 8, 6, fill=COIN, stroke="#7a5a00") for k in range(n_coins))
+    said = f"Coins spent: {n_coins}"
+    return {"coins": mark(svg.text(1, 12, said, bold=True, size=12) + coins, part="coins")}
+
+
 def _stamps(bugs):
     x, y = 1, 18
     for bug in bugs:
@@ -253,7 +264,7 @@ def _score(result):
     if result.used or result.tried:
         yield svg.text(STRIP - 2, 32, result.score, bold=True, anchor="end", size=12)
     for k in range(min(result.used, 26)):
-        yield svg.circle(STRIP - 8 - 11 * k, 47, 5, fill="#f0c23c", stroke="#7a5a00")
+        yield svg.circle(STRIP - 8 - 11 * k, 47, 5, fill=COIN, stroke="#7a5a00")
 
 
 def _patient(result, name):
@@ -284,29 +295,28 @@ def _to_ask(result, probe):
 def _card(probe, reading, x, y):
     """Draw one probe: its question, and if it is asked its numbers, of which the abnormal ones stand out."""
     _, question, _ = PROBES[probe]
-    width, height = CARD[0] - 4, CARD[1] - 6
+    width, height = CARD[0] - 4, CARD[1] - 4
     abnormal = reading is not None and reading.is_abnormal
     edge = style.ALARM if abnormal else style.ROLES["values"] if reading else style.GRID
     parts = [
         svg.box(x, y, width, height, fill=style.PAPER if reading else style.PANEL, stroke=style.GRID),
         svg.box(x, y, 6, height, fill=edge),
         svg.text(x + 14, y + 17, probe, bold=True, colour=style.INK if reading else style.QUIET),
-        svg.text(x + 14, y + 33, question, size=11, colour=style.QUIET),
+        svg.text(x + 22 + 8.6 * len(probe), y + 17, question, size=11, colour=style.QUIET),
     ]
     if reading is None:
-        return "".join([*parts, *_price(x + 14, y + 76)])
+        return "".join([*parts, *_price(x + 14, y + 54)])
     tag, colour = ("ABNORMAL", style.ALARM) if abnormal else ("normal", style.blend((edge, style.INK), 0.3))
     parts.append(svg.text(x + width - 8, y + 17, tag, anchor="end", bold=abnormal, size=11, colour=colour))
     if reading.numbers is not None:
-        parts.append(_numbers(reading, x + 9, y + 37, width - 12))
-    top = y + (111 if reading.changes else 98)
-    for k, line in enumerate(_two_lines(reading.words)):
-        parts.append(svg.text(x + 14, top + 13 * k, line, bold=abnormal, size=11, colour=colour))
+        parts.append(_numbers(reading, x + 9, y + 21, TABLE))
+    for k, line in enumerate(_lines(reading.words)):
+        parts.append(svg.text(x + TABLE + 18, y + 36 + 12 * k, line, bold=abnormal, size=11, colour=colour))
     return "".join(parts)
 
 
 def _price(x, y):
-    yield svg.circle(x + 6, y - 4, 6, fill="#f0c23c", stroke="#7a5a00")
+    yield svg.circle(x + 6, y - 4, 6, fill=COIN, stroke="#7a5a00")
     yield svg.text(x + 18, y, "Press to ask: one coin", colour=style.QUIET, size=12)
 
 
@@ -340,7 +350,7 @@ def _numbers(reading, x, y, width):
     return "".join(parts)
 
 
-def _two_lines(words, longest=27):
+def _lines(words, longest=17):
     """Break a reading's words where they would leave their card."""
     lines = [""]
     for word in words.split():
@@ -375,6 +385,7 @@ PIECES = {
     ("patient",): lambda result: ({f"chosen of {six[0]}": _chosen(result, six) for six in ROOMS}, f"{result.patient}:"),
     **{("patient", probe): functools.partial(_probed, probe) for probe in PROBES},
     ("record",): lambda result: ({f"patient {name}": _patient(result, name) for name in BEDS}, ""),
+    (*PROBES,): lambda result: (_coins(result), ""),
     ("patient", "record"): lambda result: (_desk(replace(result, used=0, tried=0)), result.verdict),
 }
 

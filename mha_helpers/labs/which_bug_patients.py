@@ -242,9 +242,9 @@ def _outputs(rows):
 # Name of the probe: the function, what it asks, and what a healthy one reads.
 PROBES = {
     "row sums": (row_sums, "Do weights sum to 1?", "all 1"),
-    "permutation": (permutation, "Tokens shuffled: what changes?", "nothing moves"),
+    "permutation": (permutation, "Shuffle: what moves?", "nothing moves"),
     "leak": (leak, "Causal: who moves an output?", "later: 0, others: more"),
-    "knock-out": (knock_out, "Head 0 zeroed in two ways", "both rows equal"),
+    "knock-out": (knock_out, "Head 0 off in two ways", "both rows equal"),
     "entropy": (entropy, "How evenly does it attend?", "both rows equal"),
     "parity": (parity, "Same as the loop over heads?", "all 0"),
 }

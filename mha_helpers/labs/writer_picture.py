@@ -98,7 +98,7 @@ def _buttons(result):
     yield svg.text(32, PRESSED + 18, "write on", bold=True, size=SMALL)
     again = svg.box(92, PRESSED, 26, 26, fill=style.PANEL, stroke=EDGE)
     again += svg.text(105, PRESSED + 18, "↺", anchor="middle", bold=True)
-    yield mark(again, sets={"text": result.start}, name="start again", tip="Start again, where many letters are likely.")
+    yield mark(again, sets={"text": result.start}, name="start again", tip="Go back to where many letters are likely.")
     yield button(122, PRESSED, 76, "one letter", press="One character")
     yield button(202, PRESSED, 76, "time both", press="Time both")
     cache = tick_box(282, PRESSED, "cache", on=result.wants_cache)

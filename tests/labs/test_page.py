@@ -407,7 +407,8 @@ def test_at_twice_the_size_nothing_scrolls_sideways_and_inputs_lie_on_their_mark
     lab = lab_of(phone, name)
     lab.evaluate("lab => Promise.all(lab.getAnimations({subtree: true}).map(one => one.finished))")
     phone.set_viewport_size({"width": 640, "height": 450})  # of 1280 by 900 pixels
-    found = lab.evaluate("""lab => {
+    found = lab.evaluate("""async lab => {
+        await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))); // the layer follows
         const middle = node => { const {x, y, width, height} = node.getBoundingClientRect();
                                  return [x + width / 2, y + height / 2]; };
         const picture = lab.querySelector(".mha-picture");
