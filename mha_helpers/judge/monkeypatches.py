@@ -9,6 +9,7 @@ import sys
 from types import FunctionType
 
 _AS_WRITTEN = {}  # by module: its functions
+_UNDOING = []  # holds something while they are in their places: a check asks for it, and then what it calls does
 
 
 def remember(package):
@@ -35,6 +36,9 @@ def undone():
     True
     >>> attention.softmax = kept
     """
+    if _UNDOING:
+        yield
+        return
     replaced = [
         (namespace, name, namespace.get(name), function)
         for namespace, functions in _AS_WRITTEN.values()
@@ -43,8 +47,10 @@ def undone():
     ]
     for namespace, name, _, function in replaced:
         namespace[name] = function
+    _UNDOING.append(None)
     try:
         yield
     finally:
+        _UNDOING.pop()
         for namespace, name, theirs, _ in replaced:
             namespace[name] = theirs

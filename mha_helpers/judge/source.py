@@ -1,6 +1,7 @@
 """Looking into a function: its text, its code, the names that it uses."""
 
 import dis
+import functools
 import inspect
 import linecache
 import traceback
@@ -13,16 +14,24 @@ def source_of(function):
     """Return the text of a function, where it can be had."""
     code = code_of(function)
     try:
-        return inspect.getsource(code) if code else ""
+        return _text(code, code.co_filename) if code else ""
     except Exception:  # whatever comes of a file that is gone, or has changed since
         return ""
+
+
+@functools.lru_cache(64)  # several readers ask for it, one after another
+def _text(code, filename):
+    """Return the text of a code object; others may equal it, in other files."""
+    return inspect.getsource(code)
 
 
 def code_of(function):
     return function.__code__ if isinstance(function, types.FunctionType) else None
 
 
+@functools.lru_cache(256)
 def global_names(code):
+    """Return the names that a function's code, and what is defined in it, takes from its module."""
     names = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
     inner = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
     return names.union(*map(global_names, inner))

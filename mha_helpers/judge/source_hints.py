@@ -5,6 +5,7 @@ The functions of the same notebook that it calls are read, too.
 
 import ast
 import contextlib
+import functools
 import inspect
 import itertools
 import re
@@ -151,8 +152,13 @@ def _definitions(function):
 
 def _tree(function):
     """Return a function's text as a tree: an empty one where it can't be had, as of a lambda cut out of its line."""
+    return _parsed(source_of(function))
+
+
+@functools.lru_cache(64)
+def _parsed(text):
     try:
-        return ast.parse(textwrap.dedent(source_of(function)))
+        return ast.parse(textwrap.dedent(text))
     except (SyntaxError, ValueError, RecursionError):
         return ast.Module([], [])
 
