@@ -35,6 +35,9 @@ FIGURES = {
     "repeats": figures.repeats(np.tile([3, 1, 2], 2), np.tile([1, 2, 3], 2), np.arange(6) > 2),
     "induction": figures.induction(np.tile([3, 1, 2], 2), np.arange(6) > 2),
 }  # fmt: skip
+# Three of them have every kind of mark between them: the others are drawn as PNG where everything is run.
+QUICK = ("matrices", "curves", "arcs")
+DRAWN_AGAIN = [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in FIGURES]
 
 
 @pytest.fixture(params=FIGURES)
@@ -77,6 +80,7 @@ def test_a_figure_is_a_sharp_image_with_words(figure):
     assert base64.b64decode(data).decode() == figure.svg
 
 
+@pytest.mark.parametrize("figure", DRAWN_AGAIN, indirect=True)
 def test_a_stored_png_is_twice_as_large_and_carries_its_sentence(figure):
     with Image.open(io.BytesIO(raster.png(figure.svg, repr(figure)))) as picture:
         assert picture.text["Description"] == repr(figure)

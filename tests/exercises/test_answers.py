@@ -129,14 +129,16 @@ def test_where_no_mistake_is_recognised_what_must_hold_is_said(name):
 
 
 @each_catalogue
-def test_no_catalogued_mistake_goes_by_another_name(name):
+def test_no_further_spelling_of_a_mistake_goes_by_another_name(name):
     """A program gives what it gave itself: it loses its name only to one that stands before it.
 
-    That is an earlier mistake that gives the same, or what is asked before the catalogue is.
+    That is an earlier mistake that gives the same, or what is asked before the catalogue is. A first spelling is
+    checked as a learner's function is, below.
     """
     exercise, confused = EXERCISES[name], []
     asked_before = EXPLAINERS_OF_WRONG[: EXPLAINERS_OF_WRONG.index(known_mistake)]
-    for mistake, program in exercise.catalogue.programs:
+    further = [(mistake, one) for mistake in exercise.mistakes for one in mistake.implementations[1:]]
+    for mistake, program in further:
         trials = [
             Trial(case, exercise.known(program, case), exercise.known(exercise.reference, case))
             for case in exercise.cases
