@@ -52,12 +52,13 @@ def draw(result, said, moments, knock_outs):
     height = max(bottom, least + 14 * len(notes) + 6)
     about = [svg.text(0, height - 14 * i - 8, note, size=TINY, colour=style.QUIET)
              for i, note in enumerate(reversed(notes))]  # fmt: skip
-    shown = svg.document(WIDTHS[0], height, [*_curve(result, moments), *measured, *about], label=said)
-    shown += svg.document(WIDTHS[1], height, maps, label="A map of each head.")
-    for first in range(0, len(result.letters), HALF):
+    shown = ""
+    for first in range(0, len(result.letters), HALF):  # above the knob: on a phone, too, both are seen while it is dragged
         strip, width, high = _strip(result, first)
-        shown += svg.document(width, high, strip, label="The sequence, and what is guessed after each letter.")
-    return shown
+        label = "The guesses go on." if first else said
+        shown += svg.document(width, high, strip, label=label)
+    curve = svg.document(WIDTHS[0], height, [*_curve(result, moments), *measured, *about], label="The loss of each step.")
+    return shown + curve + svg.document(WIDTHS[1], height, maps, label="A map of each head.")
 
 
 def _curve(result, moments):
