@@ -340,6 +340,9 @@ def _now(result):
 
 
 ROOM, CELL = (WIDTHS[1], 166), 10  # of the array: what room it has, and how large its cells are at most
+# What the array meets next in a product that keeps its shape; what comes of it takes its place and its colour.
+MEETS = {0: ("W_Q", "queries"), 8: ("W_O", "output")}
+COMES = {stage + 1: role for stage, (_, role) in MEETS.items()}
 APART, GAP = 12, 5  # pixels between two sequences, and between two heads
 SLOT, SLOT_TOP = (68, 74), 236  # how wide a slot is, and from one to the next; where they stand
 TRAY, CHIP, BUTTONS = 302, 28, 348  # where the chips lie, how high one is, and where the buttons stand
@@ -349,6 +352,8 @@ def _beside(result):
     """Draw the array that there is, and what is asked of the next one."""
     i = max(i for i in range(min(result.stage, result.asked + 1)) if result.shapes[i])
     yield from _array(result, i)
+    if i in MEETS and not result.is_over:
+        yield from _met(result, *MEETS[i])
     yield svg.text(0, 190, _now(result), size=12, colour=style.QUIET)
     if not result.is_over:
         asked = f"Stage {result.stage} of {result.asked}: the shape of {STAGES[result.stage][0]}?"
@@ -388,22 +393,33 @@ def _array(result, i):
     names = _letters(i)
     is_turned, is_cut = names[:2] == ("B", "h"), "h" in names
     columns = S if names[2:] == ("S", "S") else d_head
+    top = 8 if i not in COMES else ROOM[1] - S * cell
+    whole = style.ROLES[COMES.get(i, "X")] if i in (0, *COMES) else None
     for sequence in range(B):
         left = 1 + sequence * (wide * cell + (n_heads - 1) * GAP + APART)
         for head in range(n_heads):
             across = 0 if is_turned else head * (d_head * cell + GAP * is_cut)
             down = head * (S * cell + GAP) if is_turned else 0
-            colour = style.head_colour(head) if is_cut else COLOURS["d_model"]
-            yield mark(_slab(left + across, 8 + down, S, columns, cell, colour), part=f"slab {sequence} {head}")
+            fill = style.tint(whole or style.head_colour(head), 0.85 if STAGES[i][0] == "weights" else 0.5)
+            yield mark(_slab(left + across, top + down, S, columns, cell, fill), part=f"slab {sequence} {head}")
 
 
-def _slab(x, y, rows, columns, cell, colour):
+def _met(result, name, role):
+    """Draw the matrix that the array is multiplied by, below it."""
+    _, S, d_model, _ = result.sizes
+    top = 18 + S * CELL
+    cell = math.floor(10 * min(8, (ROOM[1] - top) / d_model)) / 10
+    yield svg.text(1, top + 22, f"@ {name} = ?", bold=True, colour=style.role_text(role))
+    yield _slab(90, top, d_model, d_model, cell, style.tint(style.ROLES[role], 0.15))
+
+
+def _slab(x, y, rows, columns, cell, fill):
     """Draw a matrix's cells as one box with lines."""
     width, height = round(columns * cell, 1), round(rows * cell, 1)
     x, y = round(x, 1), round(y, 1)
     across = "".join(f"M{x:g} {y + k * cell:g}h{width:g}" for k in range(1, rows))
     down = "".join(f"M{x + k * cell:g} {y:g}v{height:g}" for k in range(1, columns))
-    frame = svg.box(x, y, width, height, fill=style.tint(colour, 0.6), stroke=style.INK)
+    frame = svg.box(x, y, width, height, fill=fill, stroke=style.INK)
     return f'{frame}<path d="{across}{down}" stroke="{style.PAPER}" fill="none"/>'
 
 

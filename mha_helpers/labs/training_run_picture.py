@@ -53,12 +53,12 @@ def draw(result, said, moments, knock_outs):
     about = [svg.text(0, height - 14 * i - 8, note, size=TINY, colour=style.QUIET)
              for i, note in enumerate(reversed(notes))]  # fmt: skip
     shown = ""
-    for first in range(0, len(result.letters), HALF):  # above the knob: on a phone, too, both are seen while it is dragged
+    for first in range(0, len(result.letters), HALF):  # above the knob: on a phone, too, both are seen
         strip, width, high = _strip(result, first)
-        label = "The guesses go on." if first else said
-        shown += svg.document(width, high, strip, label=label)
-    curve = svg.document(WIDTHS[0], height, [*_curve(result, moments), *measured, *about], label="The loss of each step.")
-    return shown + curve + svg.document(WIDTHS[1], height, maps, label="A map of each head.")
+        shown += svg.document(width, high, strip, label="The guesses go on." if first else said)
+    curve = [*_curve(result, moments), *measured, *about]
+    shown += svg.document(WIDTHS[0], height, curve, label="The loss of each step.")
+    return shown + svg.document(WIDTHS[1], height, maps, label="A map of each head.")
 
 
 def _curve(result, moments):

@@ -7,6 +7,7 @@ import re
 import time
 import warnings
 from importlib import import_module
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -327,6 +328,14 @@ def test_what_is_drawn_of_every_walk_has_room():
             x, y, width, height = np.array(slabs, float).T
             assert (x + width).max() <= tracer.ROOM[0], sizes
             assert (y + height).max() <= tracer.ROOM[1] + 8, sizes
+
+
+def test_each_right_answer_changes_the_array_on_the_desk():
+    records = ["; ".join(["2x5x12x3", *"1" * n]) for n in range(len(STAGES) - 1)]
+    shown = ["".join(tracer._beside(tracer.compute(FIRST | {"record": one}))) for one in records]
+    arrays = [re.findall(r'data-part="slab [^"]*"><rect[^>]*>', one) for one in shown]
+    assert all(one != other for one, other in pairwise(arrays))
+    assert ["@ W_" in one for one in shown] == [n in (0, 8) for n in range(len(shown))]
 
 
 def test_what_is_cut_and_turned_keeps_its_size_and_so_glides():
