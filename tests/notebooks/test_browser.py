@@ -30,19 +30,14 @@ pytestmark = pytest.mark.browser
 COURSE = course_notebooks()
 
 
-def quick_if(condition):
-    """Every run opens the first notebook alone; the others are opened where everything is run."""
-    return () if condition else pytest.mark.slow
-
-
 def case(application, what):
-    quick = (application, what) == ("jupyterlab", COURSE[0])
+    """Every run opens the first notebook alone; the others are opened where everything is run."""
+    is_quick = (application, what) == ("jupyterlab", COURSE[0])
     shown = what if isinstance(what, str) else what.stem
-    return pytest.param((application, what), marks=quick_if(quick), id=f"{application}-{shown}")
+    return pytest.param((application, what), marks=() if is_quick else pytest.mark.slow, id=f"{application}-{shown}")
 
 
 in_each_notebook = pytest.mark.parametrize("seen", [case("jupyterlab", path) for path in COURSE], indirect=True)
-stored = [pytest.param(path, marks=quick_if(path == COURSE[0]), id=path.stem) for path in COURSE]
 
 
 @dataclass
@@ -149,7 +144,8 @@ def test_the_course_starts_jupyterlab_so_that_it_asks_nothing_of_the_network_or_
     assert course.server.request("lab/api/update") == b'{"notification": null}'
 
 
-@pytest.mark.parametrize("path", stored)
+@pytest.mark.slow  # that each has its picture as PNG, every run asks of the files
+@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
 def test_the_stored_notebook_shows_every_picture_untrusted_and_without_a_kernel(course, path):
     (course.folder / "stored").mkdir(exist_ok=True)
     shutil.copy(path, course.folder / "stored")
