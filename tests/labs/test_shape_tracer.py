@@ -18,6 +18,8 @@ tracer = import_module("mha_helpers.labs.shape_tracer")
 
 FIRST = tracer.shape_tracer().first_state
 SIZES = list(itertools.product((1, 2, 3), range(2, 7), (4, 6, 8, 12), range(1, 7)))
+CORNERS = [sizes for sizes in SIZES if sizes[0] in (1, 3) and sizes[1] in (2, 6)]
+BETWEEN = [sizes for sizes in SIZES if sizes not in CORNERS]
 DIVIDES = [sizes for sizes in SIZES if sizes[2] % sizes[3] == 0]
 RIGHT = [tracer._letters(stage) for stage in range(1, len(STAGES))]
 SHAPES = [(2, 5, 12), (2, 5, 3, 4), (2, 3, 5, 4), (2, 3, 5, 5), (2, 3, 5, 5), (2, 3, 5, 4), (2, 5, 3, 4)]
@@ -294,8 +296,9 @@ def test_the_record_is_not_on_the_page():
     assert {name for name, control in lab.controls.items() if control not in on_page} == {"record", "wrong"}
 
 
-def test_every_stage_of_every_size_is_drawn():
-    for sizes in SIZES:
+@pytest.mark.parametrize("drawn", [CORNERS, pytest.param(BETWEEN, marks=pytest.mark.slow)], ids=("corners", "between"))
+def test_every_stage_of_every_size_is_drawn(drawn):
+    for sizes in drawn:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             state = FIRST | dict(zip(tracer.SIZES, sizes, strict=True))
