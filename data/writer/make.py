@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from data.weights import describe, write_safetensors
 from data.writer.train import Writer
 from mha_helpers.model import decoder
 from mha_helpers.model.data import ORIGIN, WEIGHTS
-from tools.weights import describe, write_safetensors
 
 REPOSITORY = Path(__file__).parents[2]
 TARGET = Path(__file__).parent

@@ -7,8 +7,8 @@ finding is shown at its own line, and at the definition where that is not certai
 import json
 from pathlib import Path
 
+from ..judge.trace import from_here
 from ..wrong.names import HEALTHY
-from .report import short
 
 SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -46,7 +46,7 @@ def _place(result, finding=None):
 def _where(result, finding):
     """The file and the line that a finding is shown at."""
     if finding and finding["line"]:
-        return short(finding["line"]["path"]), finding["line"]["number"]
+        return from_here(finding["line"]["path"]), finding["line"]["number"]
     return result["file"], result["line"]
 
 

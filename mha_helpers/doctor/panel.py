@@ -4,7 +4,6 @@ import html
 
 from ..drawing import style
 from ..judge.stages import RIGHT, STEPS
-from .report import place_of
 
 # The heading says the same in words: colour is never the only carrier.
 BORDERS = {True: style.ROLES["values"], False: style.ALARM, None: style.QUIET}
@@ -73,7 +72,7 @@ def _finding(finding):
     ]
     lines.append(html.escape(finding.sentence))
     if finding.line:
-        lines.append(f"{html.escape(place_of(finding.line))}: <code>{html.escape(finding.line.text)}</code>")
+        lines.append(f"{html.escape(finding.line.place)}: <code>{html.escape(finding.line.text)}</code>")
     lines += [html.escape(finding.evidence)] if finding.evidence else []
     if finding.shows:
         where = f"Shows with: {', '.join(finding.shows[:3])}."

@@ -2,7 +2,6 @@
 
 import textwrap
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from ..wrong.names import HEALTHY
 
@@ -171,17 +170,6 @@ class Report:
         }
 
 
-def short(path):
-    """A file's path from where one is, if it lies below."""
-    file = Path(path)
-    return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
-
-
-def place_of(line):
-    """A line's file and number; a notebook's cell has a name of Python's making, which says nothing."""
-    return f"{short(line.path)}:{line.number}" if Path(line.path).is_file() else f"Line {line.number} of the cell"
-
-
 def _wrapped(text, indent, limit=None):
     lines = textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent + "  ")
     if limit and len(lines) > limit:
@@ -196,7 +184,7 @@ def _finding_lines(finding, in_brief):
     yield from _wrapped(heading, "")
     yield from _wrapped(finding.sentence, "  ")
     if finding.line:
-        yield from _wrapped(f"{place_of(finding.line)}: {finding.line.text}", "  ", limit=2)
+        yield from _wrapped(f"{finding.line.place}: {finding.line.text}", "  ", limit=2)
     if finding.equation and not in_brief:
         yield from _wrapped(finding.equation, "  ")
     if finding.evidence:

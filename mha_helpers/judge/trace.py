@@ -11,6 +11,7 @@ import linecache
 import traceback
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -38,6 +39,19 @@ class Line:
     @classmethod
     def at(cls, path, number):
         return cls(path, number, linecache.getline(path, number).strip())
+
+    @property
+    def place(self):
+        """Its file and number; a notebook's cell has a name of Python's making, which says nothing."""
+        return (
+            f"{from_here(self.path)}:{self.number}" if Path(self.path).is_file() else f"Line {self.number} of the cell"
+        )
+
+
+def from_here(path):
+    """Return a file's path from where one is, if it lies below."""
+    file = Path(path)
+    return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
 
 
 def first_wrong_line(function, arguments, known, *, options=None):

@@ -8,6 +8,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+from data.weights import write_safetensors
 from mha_helpers.model.data import (
     DTYPES,
     FOLDER,
@@ -19,7 +20,6 @@ from mha_helpers.model.data import (
     dequantise,
     read_safetensors,
 )
-from tools.weights import write_safetensors
 
 make = import_module(f"data.{FOLDER}.make")
 INSIDE, POSITIONS, SOURCE_SHA256, TARGET = make.INSIDE, make.POSITIONS, make.SOURCE_SHA256, make.TARGET

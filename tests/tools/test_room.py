@@ -11,7 +11,7 @@ import urllib.request
 import pytest
 
 from mha_helpers import attention, exercises
-from tools.teaching import live, room
+from tools.teaching import command, live, room
 
 
 def result(exercise, status, mistake=None, minutes=0):
@@ -27,7 +27,7 @@ def hand_in(folder, name, *results):
 
 def shown(capsys, folder):
     """Return the cells of each row by the exercise's name, and what was said besides."""
-    room.main([str(folder)])
+    command.main([str(folder)])
     said = capsys.readouterr()
     body = said.out.split("\n\n")[1].splitlines()[1:]
     rows = [re.split(r"  +", line.strip(), maxsplit=7) for line in body]
@@ -113,12 +113,12 @@ def test_a_folder_without_results_is_said(tmp_path, content, message):
     if content is not None:
         (tmp_path / "a.jsonl").write_bytes(content)
     with pytest.raises(SystemExit, match=message):
-        room.main([str(tmp_path)])
+        command.main([str(tmp_path)])
 
 
 def test_a_missing_folder_is_said(tmp_path, capsys):
     with pytest.raises(SystemExit, match="2"):
-        room.main([str(tmp_path / "nowhere")])
+        command.main([str(tmp_path / "nowhere")])
     assert "there is no folder" in capsys.readouterr().err
 
 

@@ -7,11 +7,9 @@ The files are strangers': no link is followed, nothing but an ordinary file of o
 only their owners may enter are passed by. It needs no root.
 """
 
-import argparse
 import json
 import os
 import stat
-import sys
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -179,39 +177,3 @@ def course_order():
             for name, _ in ASK.findall(cell.source):
                 asked.setdefault(name, path.name[:2])
     return asked
-
-
-def main(argv=None):
-    parser = argparse.ArgumentParser(prog="python -m tools room", description=__doc__)
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help=f"where the learners' {SUFFIX} files are")
-    parser.add_argument("--live", action="store_true", help="serve a page, on this machine alone, that follows them")
-    parser.add_argument("--port", type=int, default=8990, help="of that page (default: 8990)")
-    parser.add_argument("--names", action="store_true", help="let that page name the files of those who are stuck")
-    arguments = parser.parse_args(argv)
-    folder = arguments.folder
-    if not folder.is_dir():
-        parser.error(f"there is no folder {folder}")
-    if arguments.live:
-        from tools.teaching import live
-
-        live.serve(folder, arguments.port, arguments.names)
-        return
-    files, left_out = handed_in(folder)
-    for sentence in left_out:
-        print(sentence, file=sys.stderr)
-    if not files:
-        sys.exit(f"{folder} holds no {SUFFIX} file; collect those that learners made with exercises.keep_results()")
-    learners = []
-    for path, content in files.items():
-        results, broken = read_results(content)
-        learners.append(results)
-        for number in broken:
-            print(f"{path!r}, line {number}: no result; left out", file=sys.stderr)
-    notebook_of = course_order()
-    rows = table(learners, notebook_of)
-    if not rows:
-        sys.exit(f"no {SUFFIX} file of {folder} holds a result (looked into {len(files)})")
-    print(f"{len(files)} learner{'s' if len(files) > 1 else ''}\n\n{COLUMNS.format(*HEADER)}")
-    for name, row in rows.items():
-        print(COLUMNS.format(f"{notebook_of.get(name, '  ')} {name}", *row.cells()).rstrip())
-    print(f"\n{LEGEND}")

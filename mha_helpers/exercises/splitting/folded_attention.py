@@ -1,11 +1,12 @@
 """The exercise `folded_attention`."""
 
+import sys
+
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, draws, in_float32, whole_numbers
 from mha_helpers.judge.properties import batch_mixed, moved_along, moves_others, not_finite
-from mha_helpers.judge.watching import shapes_on_the_way
 from mha_helpers.maths.attention import folded_attention, scaled_dot_product_attention
 from mha_helpers.wrong.catalogue import mistakes_in
 from mha_helpers.wrong.splitting import folded_attention as wrong
@@ -76,11 +77,33 @@ _queries_mixed = moves_others(
 )
 
 
+def _shapes_on_the_way(call):
+    """Return the shapes of the arrays, also in tuples and lists, that variables hold while something is called.
+
+    An array that is never given a name or passed to a Python function is not seen.
+    """
+    shapes = set()
+
+    def look(frame, event, argument):
+        for value in frame.f_locals.values():
+            parts = value if isinstance(value, tuple | list) else (value,)
+            shapes.update(part.shape for part in parts if isinstance(part, np.ndarray))
+        return look
+
+    before = sys.gettrace()
+    sys.settrace(look)
+    try:
+        call()
+    finally:
+        sys.settrace(before)
+    return shapes
+
+
 def _never_folded(function):
     arguments = _folded_cases()[0].copy()
     batch, seq_len, _ = arguments["queries"].shape
     n_folded = batch * arguments["n_heads"]
-    shapes = shapes_on_the_way(lambda: function(*arguments.values()))
+    shapes = _shapes_on_the_way(lambda: function(*arguments.values()))
     if any(len(shape) <= 3 and shape[0] in (n_folded, n_folded * seq_len) for shape in shapes if shape):
         return None
     return "folded-never-folded", (

@@ -1,4 +1,4 @@
-"""Writing weights: what the models' `make.py` in `data/` have in common."""
+"""Writing weights: what the models' `make.py` have in common."""
 
 import hashlib
 import json
