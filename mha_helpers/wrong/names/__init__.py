@@ -1,6 +1,9 @@
 """What can be wrong with attention, by name: what the code does, how bad that is, how it is mended, where it was seen.
 
-A mistake of an exercise has the same name here, and in its exercise a message to whoever made it in that task.
+A mistake of an exercise has the same name here, and in its exercise a message to whoever made it in that task: two
+texts, since they have different readers. The message says "you", names what this task gives and asks for, with the
+functions that the learner has by then, and often leaves the solving to them; some names have three or four, one a task.
+The sentence here is about anybody's code, whose names it can't know, and the repair follows it.
 """
 
 from . import calls, heads, masks, output, weights
