@@ -488,63 +488,39 @@ def test_the_layout_in_memory_does_not_matter(function, arguments):
 # --- NaN stays visible, and where it belongs ---
 
 
-def spread(changes, **masking):
-    """Put NaN at the given (array, index) and return where context and weights are NaN."""
-    arrays = dict(zip(["queries", "keys", "values"], np.random.default_rng(4).normal(size=(3, 2, 3, 4)), strict=True))
-    for name, index in changes.items():
-        arrays[name][index] = np.nan
-    context, weights = scaled_dot_product_attention(**arrays, **masking)
-    return np.isnan(context), np.isnan(weights)
+NOTHING = np.s_[:0]
+SPOILED = {  # where NaN is, what is hidden, and which entries of context and weights are NaN then
+    "a query: its row": ({"queries": (0, 1, 2)}, {}, np.s_[0, 1], np.s_[0, 1]),
+    "a key: every query of its batch item": ({"keys": (0, 1, 2)}, {}, np.s_[0], np.s_[0]),
+    "a value: that feature of the context": ({"values": (0, 1, 2)}, {}, np.s_[0, :, 2], NOTHING),
+    "a hidden key: nothing": ({"keys": (0, 1)}, {"mask": [[True, False, True]]}, NOTHING, NOTHING),
+    "a future key: no earlier query": ({"keys": (0, 1)}, {"is_causal": True}, np.s_[0, 1:], np.s_[0, 1:]),
+    "a float mask: its row": ({}, {"mask": [[0, np.nan, 0], [0, 0, 0], [0, 0, -1]]}, np.s_[:, 0], np.s_[:, 0]),
+}
 
 
-def only(*index, shape):
+def only(index, shape):
     expected = np.zeros(shape, bool)
     expected[index] = True
     return expected
 
 
-def test_nan_in_a_query_spoils_the_row_of_that_query():
-    context, weights = spread({"queries": (0, 1, 2)})
-    assert_array_equal(context, only(0, 1, shape=(2, 3, 4)))
-    assert_array_equal(weights, only(0, 1, shape=(2, 3, 3)))
-
-
-def test_nan_in_a_key_spoils_every_query_of_its_batch_item():
-    context, weights = spread({"keys": (0, 1, 2)})
-    assert_array_equal(context, only(0, shape=(2, 3, 4)))
-    assert_array_equal(weights, only(0, shape=(2, 3, 3)))
-
-
-def test_nan_in_a_value_spoils_that_feature_of_the_context():
-    context, weights = spread({"values": (0, 1, 2)})
-    assert_array_equal(context, only(0, slice(None), 2, shape=(2, 3, 4)))
-    assert not weights.any()
-
-
-def test_nan_in_a_hidden_key_spoils_nothing():
-    context, weights = spread({"keys": (0, 1)}, mask=[[True, False, True]])
-    assert not context.any()
-    assert not weights.any()
-
-
-def test_nan_in_a_future_key_spoils_no_earlier_query():
-    context, weights = spread({"keys": (0, 1)}, is_causal=True)
-    assert_array_equal(context, only(0, slice(1, None), shape=(2, 3, 4)))
-    assert_array_equal(weights, only(0, slice(1, None), shape=(2, 3, 3)))
-
-
-def test_nan_in_a_float_mask_spoils_its_row():
-    context, weights = spread({}, mask=[[0, np.nan, 0], [0, 0, 0], [0, 0, -1]])
-    assert_array_equal(context, only(slice(None), 0, shape=(2, 3, 4)))
-    assert_array_equal(weights, only(slice(None), 0, shape=(2, 3, 3)))
+@pytest.mark.parametrize(("nan", "hiding", "of_context", "of_weights"), SPOILED.values(), ids=SPOILED)
+def test_nan_spoils_what_is_made_of_it(nan, hiding, of_context, of_weights):
+    arrays = dict(zip(["queries", "keys", "values"], np.random.default_rng(4).normal(size=(3, 2, 3, 4)), strict=True))
+    for name, index in nan.items():
+        arrays[name][index] = np.nan
+    context, weights = scaled_dot_product_attention(**arrays, **hiding)
+    assert_array_equal(np.isnan(context), only(of_context, (2, 3, 4)))
+    assert_array_equal(np.isnan(weights), only(of_weights, (2, 3, 3)))
 
 
 def test_nan_in_a_token_spoils_its_batch_item_only():
     X = np.random.default_rng(5).normal(size=(2, 3, 4))
     X[0, 1, 2] = np.nan
     output, weights = multi_head_attention(X, *np.ones((4, 4, 4)), n_heads=2)
-    assert_array_equal(np.isnan(output), only(0, shape=(2, 3, 4)))
-    assert_array_equal(np.isnan(weights), only(0, shape=(2, 2, 3, 3)))
+    assert_array_equal(np.isnan(output), only(0, (2, 3, 4)))
+    assert_array_equal(np.isnan(weights), only(0, (2, 2, 3, 3)))
 
 
 @EVERY_CALL
@@ -594,116 +570,78 @@ def zeros(*shapes):
 PLAIN = zeros((3, 4), (4, 6), (4, 6), (4, 6), (6, 5))  # X, W_Q, W_K, W_V, W_O
 
 
-@pytest.mark.parametrize(
-    ("function", "arguments", "message"),
-    [
-        pytest.param(softmax_jacobian, zeros((1, 3)), "p has shape (1, 3); its axes must be (n_keys)", id="p"),
-        pytest.param(split_heads, [*zeros(4), 2], "X has shape (4,); its axes must be (..., seq_len, d_model)", id="X"),
-        pytest.param(
-            combine_heads,
-            zeros((3, 4)),
-            "heads has shape (3, 4); its axes must be (..., n_heads, seq_len, d_head)",
-            id="heads",
-        ),
-        pytest.param(
-            folded_attention,
-            [*zeros((3, 4), (3, 4), (3, 4)), 2],
-            "queries has shape (3, 4); its axes must be (batch, seq_len, d_model)",
-            id="no batch to fold into",
-        ),
-        pytest.param(
-            folded_attention,
-            [*zeros((2, 3, 4), (2, 5, 4), (2, 5, 4)), 2],
-            "keys has shape (2, 5, 4), so seq_len=5, but queries with shape (2, 3, 4) has seq_len=3; "
-            "give both the same seq_len",
-            id="seq_len of folded_attention",
-        ),
-        pytest.param(
-            attention_scores,
-            zeros((2, 3), 3),
-            "keys has shape (3,); its axes must be (..., n_keys, d_head)",
-            id="one key",
-        ),
-        pytest.param(
-            attention_scores,
-            zeros((2, 3), (3, 2)),
-            "keys has shape (3, 2), so d_head=2, but queries with shape (2, 3) has d_head=3; give both the same d_head",
-            id="d_head",
-        ),
-        pytest.param(
-            attention_scores,
-            zeros((2, 5, 3), (4, 5, 3)),
-            "keys has shape (4, 5, 3), whose leading axes do not go with (2,) of the arguments before it; "
-            "make them equal, or 1",
-            id="batch",
-        ),
-        *(
-            pytest.param(
-                function,
-                [*zeros((2, 3), (5, 3), (4, 3)), *mask],
-                "values has shape (4, 3), so n_keys=4, but keys with shape (5, 3) has n_keys=5; "
-                "give both the same n_keys",
-                id=f"values of {function.__name__}",
-            )
-            for function, mask in [
-                (dot_product_attention, []),
-                (scaled_dot_product_attention, []),
-                (masked_attention, [np.ones((2, 5), bool)]),
-            ]
-        ),
-        pytest.param(
-            split_heads, [*zeros((0, 4)), 2], "X has shape (0, 4), so seq_len=0; give at least one", id="no token"
-        ),
-        pytest.param(
-            combine_heads, zeros((0, 3, 4)), "heads has shape (0, 3, 4), so n_heads=0; give at least one", id="no head"
-        ),
-        pytest.param(
-            attention_scores,
-            zeros((2, 3), (0, 3)),
-            "keys has shape (0, 3), so n_keys=0; give at least one",
-            id="no key",
-        ),
-        pytest.param(
-            head_contributions,
-            zeros((2, 3, 4), (6, 5)),
-            "W_O has shape (6, 5), so n_heads*d_head=6, but heads with shape (2, 3, 4) has n_heads*d_head=8; "
-            "give both the same n_heads*d_head",
-            id="W_O of head_contributions",
-        ),
-    ],
-)
+UNFIT = [
+    (softmax_jacobian, zeros((1, 3)), "p has shape (1, 3); its axes must be (n_keys)"),
+    (split_heads, [*zeros(4), 2], "X has shape (4,); its axes must be (..., seq_len, d_model)"),
+    (split_heads, [*zeros((0, 4)), 2], "X has shape (0, 4), so seq_len=0; give at least one"),
+    (combine_heads, zeros((3, 4)), "heads has shape (3, 4); its axes must be (..., n_heads, seq_len, d_head)"),
+    (combine_heads, zeros((0, 3, 4)), "heads has shape (0, 3, 4), so n_heads=0; give at least one"),
+    (
+        folded_attention,
+        [*zeros((3, 4), (3, 4), (3, 4)), 2],
+        "queries has shape (3, 4); its axes must be (batch, seq_len, d_model)",
+    ),
+    (
+        folded_attention,
+        [*zeros((2, 3, 4), (2, 5, 4), (2, 5, 4)), 2],
+        "keys has shape (2, 5, 4), so seq_len=5, but queries with shape (2, 3, 4) has seq_len=3; "
+        "give both the same seq_len",
+    ),
+    (attention_scores, zeros((2, 3), 3), "keys has shape (3,); its axes must be (..., n_keys, d_head)"),
+    (attention_scores, zeros((2, 3), (0, 3)), "keys has shape (0, 3), so n_keys=0; give at least one"),
+    (
+        attention_scores,
+        zeros((2, 3), (3, 2)),
+        "keys has shape (3, 2), so d_head=2, but queries with shape (2, 3) has d_head=3; give both the same d_head",
+    ),
+    (
+        attention_scores,
+        zeros((2, 5, 3), (4, 5, 3)),
+        "keys has shape (4, 5, 3), whose leading axes do not go with (2,) of the arguments before it; "
+        "make them equal, or 1",
+    ),
+    (
+        head_contributions,
+        zeros((2, 3, 4), (6, 5)),
+        "W_O has shape (6, 5), so n_heads*d_head=6, but heads with shape (2, 3, 4) has n_heads*d_head=8; "
+        "give both the same n_heads*d_head",
+    ),
+]
+WITH_VALUES = ((dot_product_attention,), (scaled_dot_product_attention,), (masked_attention, np.ones((2, 5), bool)))
+FEWER = "values has shape (4, 3), so n_keys=4, but keys with shape (5, 3) has n_keys=5; give both the same n_keys"
+UNFIT += [(function, [*zeros((2, 3), (5, 3), (4, 3)), *mask], FEWER) for function, *mask in WITH_VALUES]
+
+
+@pytest.mark.parametrize(("function", "arguments", "message"), UNFIT)
 def test_shapes_that_do_not_fit_are_explained(function, arguments, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         function(*arguments)
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        pytest.param(changes, message, id=" and ".join(changes))
-        for changes, message in [
-            ({"W_Q": (5, 6)}, "W_Q has shape (5, 6), so d_model=5, but X with shape (3, 4) has d_model=4"),
-            ({"W_K": (4, 8)}, "W_K has shape (4, 8), so d_inner=8, but W_Q with shape (4, 6) has d_inner=6"),
-            (
-                {"W_O": (4, 5)},
-                "W_O has shape (4, 5), so d_inner_values=4, but W_V with shape (4, 6) has d_inner_values=6",
-            ),
-            ({"b_Q": 4}, "b_Q has shape (4,), so d_inner=4, but W_Q with shape (4, 6) has d_inner=6"),
-            ({"b_V": 4}, "b_V has shape (4,), so d_inner_values=4, but W_V with shape (4, 6) has d_inner_values=6"),
-            ({"b_O": 6}, "b_O has shape (6,), so d_output=6, but W_O with shape (6, 5) has d_output=5"),
-            (
-                {"context_X": (2, 7)},
-                "W_K has shape (4, 6), so d_context=4, but context_X with shape (2, 7) has d_context=7",
-            ),
-            (
-                {"context_X": (2, 7), "W_K": (7, 6)},
-                "W_V has shape (4, 6), so d_context=4, but context_X with shape (2, 7) has d_context=7",
-            ),
-            ({"W_V": (2, 4, 6)}, "W_V has shape (2, 4, 6); its axes must be (d_context, d_inner_values)"),
-            ({"b_K": (1, 6)}, "b_K has shape (1, 6); its axes must be (d_inner)"),
-        ]
-    ],
-)
+UNFIT_MATRICES = [
+    ({"W_Q": (5, 6)}, "W_Q has shape (5, 6), so d_model=5, but X with shape (3, 4) has d_model=4"),
+    ({"W_K": (4, 8)}, "W_K has shape (4, 8), so d_inner=8, but W_Q with shape (4, 6) has d_inner=6"),
+    (
+        {"W_O": (4, 5)},
+        "W_O has shape (4, 5), so d_inner_values=4, but W_V with shape (4, 6) has d_inner_values=6",
+    ),
+    ({"b_Q": 4}, "b_Q has shape (4,), so d_inner=4, but W_Q with shape (4, 6) has d_inner=6"),
+    ({"b_V": 4}, "b_V has shape (4,), so d_inner_values=4, but W_V with shape (4, 6) has d_inner_values=6"),
+    ({"b_O": 6}, "b_O has shape (6,), so d_output=6, but W_O with shape (6, 5) has d_output=5"),
+    (
+        {"context_X": (2, 7)},
+        "W_K has shape (4, 6), so d_context=4, but context_X with shape (2, 7) has d_context=7",
+    ),
+    (
+        {"context_X": (2, 7), "W_K": (7, 6)},
+        "W_V has shape (4, 6), so d_context=4, but context_X with shape (2, 7) has d_context=7",
+    ),
+    ({"W_V": (2, 4, 6)}, "W_V has shape (2, 4, 6); its axes must be (d_context, d_inner_values)"),
+    ({"b_K": (1, 6)}, "b_K has shape (1, 6); its axes must be (d_inner)"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), UNFIT_MATRICES)
 def test_multi_head_attention_explains_matrices_that_do_not_fit(changes, message):
     arguments = dict(zip(["X", "W_Q", "W_K", "W_V", "W_O"], PLAIN, strict=True))
     with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
