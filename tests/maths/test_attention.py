@@ -215,10 +215,10 @@ def test_scores_of_ten_thousand_give_finite_attention(dtype):
 @pytest.mark.parametrize(
     "hiding",
     [
-        pytest.param({"mask": np.array([[False] * 3, [True] * 3])}, id="bool"),
-        pytest.param({"mask": np.array([[-np.inf] * 3, [0] * 3])}, id="minus infinity"),
-        pytest.param({"mask": [[False, True, True], [True] * 3], "is_causal": True}, id="bool and causal"),
-        pytest.param({"mask": [[-np.inf, 0, 0], [0.0] * 3], "is_causal": True}, id="minus infinity and causal"),
+        {"mask": np.array([[False] * 3, [True] * 3])},
+        {"mask": np.array([[-np.inf] * 3, [0] * 3])},
+        {"mask": [[False, True, True], [True] * 3], "is_causal": True},
+        {"mask": [[-np.inf, 0, 0], [0.0] * 3], "is_causal": True},
     ],
 )
 @BOTH_FLOAT_TYPES
@@ -233,13 +233,15 @@ def test_a_query_that_sees_nothing_gets_zeros(hiding, dtype):
         assert (array[..., 1, :] != 0).any(axis=-1).all(), "second query: sees something"
 
 
-@pytest.mark.parametrize(
-    "hide_the_future",
-    [
-        pytest.param(lambda n: {"is_causal": True}, id="is_causal"),
-        pytest.param(lambda n: {"mask": causal_mask(n)}, id="causal_mask"),
-    ],
-)
+def hidden_by_a_mask(n):
+    return {"mask": causal_mask(n)}
+
+
+def hidden_by_is_causal(n):
+    return {"is_causal": True}
+
+
+@pytest.mark.parametrize("hide_the_future", [hidden_by_a_mask, hidden_by_is_causal])
 @given(inputs=self_attention_inputs(), data=st.data())
 def test_the_future_does_not_leak(hide_the_future, inputs, data):
     X = inputs["X"]
@@ -694,20 +696,15 @@ def test_a_scale_that_is_not_a_number_is_refused(scale):
 BAD_MASKS = pytest.mark.parametrize(
     ("mask", "message"),
     [
-        pytest.param(np.ones((5, 5), int), "the mask holds int64 entries; give booleans", id="integers"),
-        pytest.param(np.ones((5, 5)), "the mask holds only 1.0 and 0.0, which would be added", id="ones"),
-        pytest.param("causal", "the mask holds <U6 entries; give booleans", id="string"),
-        pytest.param(
+        (np.ones((5, 5), int), "the mask holds int64 entries; give booleans"),
+        (np.ones((5, 5)), "the mask holds only 1.0 and 0.0, which would be added"),
+        ("causal", "the mask holds <U6 entries; give booleans"),
+        (
             np.ones((2, 5, 5), bool),
             "the mask has shape (2, 5, 5) and the scores (2, 3, 5, 5); give it two axes (n_queries, n_keys) "
             "or all of the scores' axes",
-            id="no axis for the heads",
         ),
-        pytest.param(
-            np.ones((5, 4), bool),
-            "the mask has shape (5, 4), which does not broadcast to the scores' (2, 3, 5, 5)",
-            id="too few keys",
-        ),
+        (np.ones((5, 4), bool), "the mask has shape (5, 4), which does not broadcast to the scores' (2, 3, 5, 5)"),
     ],
 )
 

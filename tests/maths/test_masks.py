@@ -49,22 +49,12 @@ def test_padding_mask_takes_lists_and_changes_nothing():
 @pytest.mark.parametrize(
     ("attention_mask", "message"),
     [
-        pytest.param([1, 1, 0], "attention_mask has shape (3,); its axes must be (batch, n_keys)", id="one axis"),
-        pytest.param(
-            [[[1, 0]]],
-            "attention_mask has shape (1, 1, 2); its axes must be (batch, n_keys)",
-            id="three axes",
-        ),
-        pytest.param(
-            [[1, 1], [1]], "attention_mask cannot be read as an array: give rows of equal length", id="ragged"
-        ),
-        pytest.param([["1", "0"]], "attention_mask holds <U1 entries; give real numbers", id="strings"),
+        ([1, 1, 0], "attention_mask has shape (3,); its axes must be (batch, n_keys)"),
+        ([[[1, 0]]], "attention_mask has shape (1, 1, 2); its axes must be (batch, n_keys)"),
+        ([[1, 1], [1]], "attention_mask cannot be read as an array: give rows of equal length"),
+        ([["1", "0"]], "attention_mask holds <U1 entries; give real numbers"),
         *(
-            pytest.param(
-                [[1, entry]],
-                "attention_mask has entries other than 1 (token) and 0 (padding); give only these",
-                id=f"entry {entry}",
-            )
+            ([[1, entry]], "attention_mask has entries other than 1 (token) and 0 (padding); give only these")
             for entry in (2, -1, 0.5, np.nan, -INF)
         ),
     ],
@@ -163,38 +153,23 @@ LAST = "its last two axes are (n_queries, n_keys)"
 @pytest.mark.parametrize(
     ("mask", "message"),
     [
-        pytest.param([[1, 0, 1, 1]], f"the mask holds int64 entries; {KIND}", id="integers"),
-        pytest.param(np.ones((3, 4), np.uint8), f"the mask holds uint8 entries; {KIND}", id="bytes"),
-        pytest.param(np.ones((3, 4), complex), f"the mask holds complex128 entries; {KIND}", id="complex"),
-        pytest.param("causal", f"the mask holds <U6 entries; {KIND}", id="string"),
-        pytest.param([[None] * 4], f"the mask holds object entries; {KIND}", id="objects"),
-        pytest.param(np.tri(3, 4), ONES, id="ones and zeros"),
-        pytest.param(np.ones((3, 4), np.float32), ONES, id="ones"),
-        pytest.param(True, f"the mask has shape () and the scores (2, 5, 3, 4); {AXES}", id="no axis"),
-        pytest.param([True] * 4, f"the mask has shape (4,) and the scores (2, 5, 3, 4); {AXES}", id="one axis"),
-        pytest.param(
-            np.zeros((2, 3, 4)), f"the mask has shape (2, 3, 4) and the scores (2, 5, 3, 4); {AXES}", id="no head axis"
-        ),
-        pytest.param(
-            np.zeros((1, 2, 5, 3, 4)),
-            f"the mask has shape (1, 2, 5, 3, 4) and the scores (2, 5, 3, 4); {AXES}",
-            id="one axis too many",
-        ),
-        pytest.param(
-            np.zeros((4, 3)),
-            f"the mask has shape (4, 3), which does not broadcast to the scores' (2, 5, 3, 4); {LAST}",
-            id="queries and keys exchanged",
-        ),
-        pytest.param(
+        ([[1, 0, 1, 1]], f"the mask holds int64 entries; {KIND}"),
+        (np.ones((3, 4), np.uint8), f"the mask holds uint8 entries; {KIND}"),
+        (np.ones((3, 4), complex), f"the mask holds complex128 entries; {KIND}"),
+        ("causal", f"the mask holds <U6 entries; {KIND}"),
+        ([[None] * 4], f"the mask holds object entries; {KIND}"),
+        (np.tri(3, 4), ONES),
+        (np.ones((3, 4), np.float32), ONES),
+        (True, f"the mask has shape () and the scores (2, 5, 3, 4); {AXES}"),
+        ([True] * 4, f"the mask has shape (4,) and the scores (2, 5, 3, 4); {AXES}"),
+        (np.zeros((2, 3, 4)), f"the mask has shape (2, 3, 4) and the scores (2, 5, 3, 4); {AXES}"),
+        (np.zeros((1, 2, 5, 3, 4)), f"the mask has shape (1, 2, 5, 3, 4) and the scores (2, 5, 3, 4); {AXES}"),
+        (np.zeros((4, 3)), f"the mask has shape (4, 3), which does not broadcast to the scores' (2, 5, 3, 4); {LAST}"),
+        (
             np.zeros((5, 2, 3, 4)),
             f"the mask has shape (5, 2, 3, 4), which does not broadcast to the scores' (2, 5, 3, 4); {LAST}",
-            id="batch and heads exchanged",
         ),
-        pytest.param(
-            np.zeros((0, 4)),
-            f"the mask has shape (0, 4), which does not broadcast to the scores' (2, 5, 3, 4); {LAST}",
-            id="empty",
-        ),
+        (np.zeros((0, 4)), f"the mask has shape (0, 4), which does not broadcast to the scores' (2, 5, 3, 4); {LAST}"),
     ],
 )
 def test_bad_masks_are_explained(mask, message):
@@ -251,44 +226,31 @@ def test_whole_numbers_as_floats_are_ones_too():
 
 
 TWO_WAYS = "can be read in two ways"
+ADDITIVE = "the convention 'additive' there are only 0.0 (may attend) and -inf (hidden)"
+OUTRUN = "a finite number can be outrun by scores: to hide for certain, np.where(mask < 0, -np.inf, 0)"
 
 
 @pytest.mark.parametrize(
     ("mask", "convention", "message"),
     [
-        pytest.param([True, False], None, f"this mask of bool entries {TWO_WAYS}: True may mean", id="booleans"),
-        pytest.param([1, 0], None, f"this mask of int64 entries {TWO_WAYS}: 1 may mean 'may attend'", id="ones"),
-        pytest.param([0.0, 0.0], None, f"this mask of float64 entries {TWO_WAYS}: without a -inf", id="zeros"),
-        pytest.param([1.0, 0.0], None, f"this mask of float64 entries {TWO_WAYS}", id="floats"),
-        pytest.param(
-            [1, 0], "hidden", "the mask holds int64 entries, and in the convention 'hidden' they are False and True",
-            id="numbers as booleans",
-        ),
-        pytest.param(
-            [True], "ones", "the mask holds bool entries, and in the convention 'ones' they are 1 and 0",
-            id="booleans as numbers",
-        ),
-        pytest.param(
-            [0.0, -1e4], "additive",
-            "the mask holds -10000.0, and in the convention 'additive' there are only 0.0 (may attend) and -inf "
-            "(hidden); a finite number can be outrun by scores: to hide for certain, np.where(mask < 0, -np.inf, 0)",
-            id="finite",
-        ),
-        pytest.param([0.0, -INF, 1.0], None, "the mask holds 1.0, and in the convention 'additive'", id="mixed"),
-        pytest.param([0.0, -1e9], None, "the mask holds -1000000000.0, and in the convention 'additive'", id="low"),
-        pytest.param(
-            [0.0, np.nan], "additive",
-            "the mask holds nan, and in the convention 'additive' there are only 0.0 (may attend) and -inf (hidden)",
-            id="nan",
-        ),
-        pytest.param(["1", "0"], "ones", "the mask holds <U1 entries; give booleans or numbers", id="texts"),
-        pytest.param(None, None, "the mask holds object entries; give booleans or numbers", id="none"),
-        pytest.param([True], ["hidden"], "there is no convention ['hidden']", id="a list"),
-        pytest.param([2, 0], "ones", "the mask holds 2, and in the convention 'ones'", id="two"),
-        pytest.param([True], "true", "there is no convention 'true'; give one of 'may attend', 'hidden'", id="unknown"),
-        pytest.param([[1], [1, 0]], "ones", "the mask cannot be read as an array", id="ragged"),
+        ([True, False], None, f"this mask of bool entries {TWO_WAYS}: True may mean"),
+        ([1, 0], None, f"this mask of int64 entries {TWO_WAYS}: 1 may mean 'may attend'"),
+        ([0.0, 0.0], None, f"this mask of float64 entries {TWO_WAYS}: without a -inf"),
+        ([1.0, 0.0], None, f"this mask of float64 entries {TWO_WAYS}"),
+        ([1, 0], "hidden", "the mask holds int64 entries, and in the convention 'hidden' they are False and True"),
+        ([True], "ones", "the mask holds bool entries, and in the convention 'ones' they are 1 and 0"),
+        ([0.0, -1e4], "additive", f"the mask holds -10000.0, and in {ADDITIVE}; {OUTRUN}"),
+        ([0.0, -INF, 1.0], None, "the mask holds 1.0, and in the convention 'additive'"),
+        ([0.0, -1e9], None, "the mask holds -1000000000.0, and in the convention 'additive'"),
+        ([0.0, np.nan], "additive", f"the mask holds nan, and in {ADDITIVE}"),
+        (["1", "0"], "ones", "the mask holds <U1 entries; give booleans or numbers"),
+        (None, None, "the mask holds object entries; give booleans or numbers"),
+        ([True], ["hidden"], "there is no convention ['hidden']"),
+        ([2, 0], "ones", "the mask holds 2, and in the convention 'ones'"),
+        ([True], "true", "there is no convention 'true'; give one of 'may attend', 'hidden'"),
+        ([[1], [1, 0]], "ones", "the mask cannot be read as an array"),
     ],
-)  # fmt: skip
+)
 def test_a_mask_that_is_not_clear_is_refused(mask, convention, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
         convert_mask(mask, given=convention)

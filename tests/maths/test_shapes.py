@@ -117,22 +117,20 @@ def test_what_is_given_is_not_stood_in_for():
 @pytest.mark.parametrize(
     ("left", "right", "message"),
     [
-        pytest.param((2,), (2, 2), "left has shape (2,); its axes must be (..., rows, inner)", id="one axis"),
-        pytest.param((2, 2), (), "right has shape (); its axes must be (..., inner, columns)", id="no axis"),
-        pytest.param((0, 2), (2, 2), "left has shape (0, 2), so rows=0; give at least one", id="no rows"),
-        pytest.param((2, 0), (0, 2), "left has shape (2, 0), so inner=0; give at least one", id="no columns"),
-        pytest.param(
+        ((2,), (2, 2), "left has shape (2,); its axes must be (..., rows, inner)"),
+        ((2, 2), (), "right has shape (); its axes must be (..., inner, columns)"),
+        ((0, 2), (2, 2), "left has shape (0, 2), so rows=0; give at least one"),
+        ((2, 0), (0, 2), "left has shape (2, 0), so inner=0; give at least one"),
+        (
             (1, 2),
             (3, 1),
             "right has shape (3, 1), so inner=3, but left with shape (1, 2) has inner=2; give both the same inner",
-            id="different sizes",
         ),
-        pytest.param(
+        (
             (2, 1, 1, 1),
             (3, 4, 1, 1),
             "right has shape (3, 4, 1, 1), whose leading axes do not go with (2, 1) of the arguments before it; "
             "make them equal, or 1",
-            id="batch",
         ),
     ],
 )
@@ -164,12 +162,12 @@ def test_as_float_array_reads_whole_numbers_as_float64(given_type):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        pytest.param("abc", "X holds <U3 entries; give real numbers", id="string"),
-        pytest.param([1, 1j], "X holds complex128 entries; give real numbers", id="complex"),
-        pytest.param(None, "X holds object entries; give real numbers", id="None"),
-        pytest.param(..., "X holds object entries; give real numbers", id="Ellipsis"),
-        pytest.param([np.datetime64("2017-06-12")], "X holds datetime64[D] entries; give real numbers", id="date"),
-        pytest.param([[1, 2], [3]], "X cannot be read as an array: give rows of equal length", id="ragged"),
+        ("abc", "X holds <U3 entries; give real numbers"),
+        ([1, 1j], "X holds complex128 entries; give real numbers"),
+        (None, "X holds object entries; give real numbers"),
+        (..., "X holds object entries; give real numbers"),
+        ([np.datetime64("2017-06-12")], "X holds datetime64[D] entries; give real numbers"),
+        ([[1, 2], [3]], "X cannot be read as an array: give rows of equal length"),
     ],
 )
 def test_as_float_array_refuses_what_is_not_real_numbers(value, message):
