@@ -5,6 +5,7 @@
 """
 
 from dataclasses import replace
+from functools import cache
 from importlib import import_module
 
 from mha_helpers.exercises.engine import recall
@@ -78,7 +79,9 @@ def _by_name():
             module = f"{__name__}.{folder}.{name}"
             found[name] = import_module(module).exercise if again == name else recall(found[again])
         predictions = vars(import_module(f"{__name__}.{folder}.predictions"))
-        found |= {name: replace(one, name=name) for name, one in predictions.items() if isinstance(one, Prediction)}
+        predictions = {name: one for name, one in predictions.items() if isinstance(one, Prediction)}
+        # Evidence is computed once: some of it trains a model.
+        found |= {name: replace(one, name=name, evidence=cache(one.evidence)) for name, one in predictions.items()}
     return found
 
 

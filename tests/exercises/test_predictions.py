@@ -1,27 +1,28 @@
 """Questions that take a committed answer before they show anything."""
 
 import dataclasses
-import functools
 import re
 
+import nbformat.v4
 import pytest
 
 from mha_helpers import exercises, worked_examples
 from mha_helpers.learner import session
+from tools.writing.answers import fill
+from tools.writing.notebooks import NotebookError, course_notebooks, read
 
 PREDICTIONS = [name for name in exercises.__all__ if hasattr(getattr(exercises, name), "commit")]
 
 
-@functools.cache
 def evidence_of(name):
-    """Computed once: some train a model."""
     return getattr(exercises, name).evidence()
 
 
 def unanswered(name, evidence=None):
     """A question that nobody has answered yet."""
     session.first_answers.pop(name, None)
-    return dataclasses.replace(getattr(exercises, name), evidence=evidence or (lambda: evidence_of(name)))
+    prediction = getattr(exercises, name)
+    return dataclasses.replace(prediction, evidence=evidence or prediction.evidence)
 
 
 def said_by(name):
@@ -139,3 +140,32 @@ def test_the_results_about_the_trained_model_are_the_ones_that_the_answers_claim
     assert abs(tired[0] - soft[0]) < 0.05 < 0.5 < soft[0]
     without = evidence_of("predict_all_out").splitlines()[1]
     assert without == "without any head:  8 of 8 pass, mean lead in cosine 0.256"
+
+
+# Folded, where nobody commits: here, since the evidence is at hand.
+
+
+def notebook_of(source):
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(source)])
+
+
+def test_an_answer_is_folded_and_says_what_committing_says():
+    [cell] = fill(notebook_of("<!-- answer: predict_order -->\nwhat it said before")).cells
+    first, *_, last = cell.source.splitlines()
+    assert (first, last) == ("<!-- answer: predict_order -->", "</details>")
+    prediction = exercises.predict_order
+    for said in (prediction.reactions[prediction.right], prediction.evidence()):
+        assert said in cell.source
+    assert fill(notebook_of(cell.source)).cells[0].source == cell.source
+
+
+def test_an_answer_to_no_prediction_is_an_error():
+    with pytest.raises(NotebookError, match=r"cell 1 .* there is no prediction exercises.predict_nothing"):
+        fill(notebook_of("<!-- answer: predict_nothing -->"))
+
+
+@pytest.mark.parametrize("path", course_notebooks(), ids=lambda path: path.stem)
+def test_the_notebooks_hold_the_answers_as_they_are_now(path):
+    notebook = read(path)
+    for stored, written in zip(notebook.cells, fill(notebook).cells, strict=True):
+        assert stored.source == written.source, "run python -m tools refresh"
