@@ -60,8 +60,8 @@ def repeats(tokens, targets, counts):
         svg.arrow(_middle(asking, step), sees + BOX + 2, _middle(asking, step), follows + 4, colour=style.INK, width=2),
     ]  # fmt: skip
     said = (
-        f"Sees {_listed(tokens)}, comes next {_listed(targets)}. The guesses count from place {period} on. At place "
-        f"{asking} stands {tokens[asking]}; it last stood at place {answer - 1}, and {tokens[answer]} followed."
+        f"Sees {_listed(tokens)}, comes next {_listed(targets)}. The guesses count from place {period} on. Place "
+        f"{asking} holds {tokens[asking]}; it last came at place {answer - 1}, and {tokens[answer]} followed."
     )
     return CourseFigure(WIDTH, follows + 66, parts, said)
 

@@ -51,8 +51,8 @@ predict_first_layer_out = Prediction(
         "a": "They find it by a note that the head below has written: which token came before. Without that note they "
         "have nothing to go by.",
         "b": "The heads of layer 1 look for a row that says: before me came this token. The silenced head is "
-        "the one that writes this down. What is left is little more than guessing among the tokens of the round, "
-        "helped by the few notes that the other head writes.",
+        "the one that writes this down. Half of what is left is guessing among the tokens of the round. The other "
+        "half comes from the few notes that the other head writes.",
         "c": "Far fewer are still right: what the heads of layer 1 look for was written by this one head.",
     },
     evidence=_first_layer_out,

@@ -46,10 +46,10 @@ predict_moved = Prediction(
     reactions={
         "a": "Every query turns further, but so does every key, and by the same angle. What counts for a score is the "
         "difference of the two.",
-        "b": "How far apart two tokens stand decides about their score, but the move doesn't change that: both turn by "
-        "the same angle more.",
-        "c": "A score depends on the angle between query and key. If both turn by the same angle more, the angle "
-        "between them stays as it was.",
+        "b": "How far apart two tokens stand decides about their score, but the move doesn't change that: both turn "
+        "further by the same angle.",
+        "c": "A score depends on the angle between query and key. If both turn further by the same angle, the "
+        "angle between them stays.",
     },
     evidence=_moved,
 )
@@ -69,7 +69,7 @@ def windowed(width):
 def _windows():
     model, text = decoder.load(), decoder.held_out_text()[TRIED]
     lines = [f"the last {width:3}: {model.loss(text, windowed(width)):.2f}" for width in WINDOWS]
-    return "\n".join(["loss when each character attends to so many only, itself among them", *lines])
+    return "\n".join(["loss by how many characters each may attend to, itself included", *lines])
 
 
 predict_window = Prediction(
