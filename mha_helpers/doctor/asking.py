@@ -143,9 +143,8 @@ class Asking:
         if where is None:
             where = _where(forms, right, self.known.plain if plain is None else plain) if forms else ((), ())
         severity = severity or self.subject.severity_of(name, word.severity)
-        return Finding(
-            name, severity, word.sentence, altered, word.repair, also, *where, word.example, evidence=evidence
-        )
+        seen_in = word.example or word.reported
+        return Finding(name, severity, word.sentence, altered, word.repair, also, *where, seen_in, evidence=evidence)
 
     @staticmethod
     def unnamed(sentence, shown="", severity=WRONG):

@@ -19,6 +19,12 @@ def page():
         "use the same ones, but for those marked with a star, which no exercise can meet. This page is written from",
         "`mha_helpers/wrong/names` by `python -m tools refresh`.",
         "",
+        "A name that is a link was given to the linked code as it was when its fault was reported: to a package of the",
+        "registry, to what tests/doctor/wild lists, or to a commit of the repository's history. (The classes of",
+        "ng-video-lecture and LLMs-from-scratch were cut out of a file that trains, and out of a notebook.) Links that say",
+        "*reported* tell of the mistake in code that the doctor has not examined: other frameworks than it knows, layers",
+        "with convolutions around them, masks that a whole model makes, and commits that could not be had.",
+        "",
         "Names that end in a link to a notebook are taught there.",
         "",
         "| name | what the code does | how bad | repair |",
@@ -26,6 +32,7 @@ def page():
     ]
     for slug, word in sorted(WORDS.items()):
         name = f"[`{slug}`]({word.example})" if word.example else f"`{slug}`"
+        name += f" ([reported]({word.reported}))" if word.reported else ""
         for start, notebook in TAUGHT.items():
             if slug.startswith(start):
                 name += f" ([{notebook[:2]}](../../notebooks/{notebook}.ipynb))"

@@ -16,7 +16,7 @@ WORDS = {
     "mha-same-matrix": Word(
         "Two of queries, keys and values come from the same matrix.",
         "give each its own: X @ W_Q, X @ W_K, X @ W_V",
-        example="https://github.com/yflyzhang/AnnotatedTransformer/issues/1",
+        reported="https://github.com/yflyzhang/AnnotatedTransformer/issues/1",
     ),
     "mha-matrices-swapped": Word(
         "The matrices for queries, keys and values are in each other's place.",
@@ -52,7 +52,6 @@ WORDS = {
     "mha-split-without-transpose": Word(
         "Heads are made by a reshape straight to (heads, tokens, d_head), which mixes tokens.",
         "reshape to (tokens, heads, d_head), then swap those two axes",
-        example="https://github.com/hyunwoongko/transformer/issues/15",
     ),
     "mha-combine-without-transpose": Word(
         "Heads are joined by a reshape straight to (tokens, d_model), which mixes tokens.",

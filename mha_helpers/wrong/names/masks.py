@@ -9,23 +9,24 @@ WORDS = {
         "What may be seen is hidden, and what is hidden is seen.",
         "True means: may attend",
         LEAK,
-        "https://github.com/rasbt/LLMs-from-scratch/issues/1061",
     ),
     "mask-transposed": Word("The mask's queries and keys are exchanged.", "rows are queries, columns are keys", LEAK),
     "padding-on-queries": Word(
         "The padding mask hides rows (queries), not columns (keys): everybody still sees the padding.",
         "let the mask broadcast over queries: mask[:, None, None, :]",
         LEAK,
-        "https://github.com/lsdefine/attention-is-all-you-need-keras/issues/16",
+        reported="https://github.com/lsdefine/attention-is-all-you-need-keras/issues/16",
     ),
     "mask-score-zero": Word(
-        "Hidden scores become 0, and e⁰ is 1: hidden keys still get weight.", "set hidden scores to -inf", LEAK
+        "Hidden scores become 0, and e⁰ is 1: hidden keys still get weight.",
+        "set hidden scores to -inf",
+        LEAK,
+        "https://github.com/hyunwoongko/transformer/issues/10",
     ),
     "mask-tiny-number": Word(
         "Hidden scores get a finite number that scores can reach, so that hidden keys get weight.",
         "set hidden scores to -inf",
         LEAK,
-        "https://github.com/hyunwoongko/transformer/issues/10",
     ),
     "mask-after-softmax": Word(
         "The mask is applied after the softmax: hidden keys keep their share of the sum.",
@@ -68,7 +69,7 @@ WORDS = {
         "(or a query) of every sample.",
         "give it these axes: mask[:, None, None, :]",
         LEAK,
-        "https://github.com/hyunwoongko/transformer/issues/32",
+        reported="https://github.com/hyunwoongko/transformer/issues/32",
     ),
     "mask-of-one-head": Word("Every head gets head 0's mask.", "keep the mask's axis of heads", LEAK),
     "mask-one-head-only": Word("Only head 0 is masked.", "let the mask broadcast along the heads", LEAK),

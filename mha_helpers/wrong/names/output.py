@@ -4,11 +4,7 @@ from .word import IMPORTED, LEAK, Word
 
 WORDS = {
     "weights-transposed": Word("The weights are transposed before they meet the values.", "context = weights @ values"),
-    "values-are-keys": Word(
-        "The weights mix the keys, not the values.",
-        "context = weights @ values",
-        example="https://github.com/yflyzhang/AnnotatedTransformer/issues/1",
-    ),
+    "values-are-keys": Word("The weights mix the keys, not the values.", "context = weights @ values"),
     "values-are-queries": Word("The weights mix the queries, not the values.", "context = weights @ values"),
     "weights-not-used": Word("The weights are not used: each token gets its own value.", "context = weights @ values"),
     "weights-twice": Word("The weights are applied twice.", "context = weights @ values, once"),
@@ -32,7 +28,7 @@ WORDS = {
     "mha-no-output-projection": Word(
         "The output projection W_O isn't applied.",
         "multiply the joined heads by W_O",
-        example="https://github.com/Kyubyong/transformer/pull/117",
+        reported="https://github.com/Kyubyong/transformer/pull/117",
     ),
     "mha-output-projection-transposed": Word("W_O is applied transposed.", "joined @ W_O", IMPORTED),
     "mha-output-projection-twice": Word("W_O is applied twice.", "apply it once"),

@@ -26,7 +26,7 @@ WORDS = {
     "scale-missing": Word(
         "The scores are not divided by √d_head.",
         "multiply the scores by d_head ** -0.5",
-        example="https://github.com/mlc-ai/mlc-llm/pull/3426",
+        reported="https://github.com/mlc-ai/mlc-llm/pull/3426",
     ),
     "mha-scale-d-model": Word(
         "The scores are divided by √d_model, but a head is only d_head wide.",
@@ -61,7 +61,7 @@ WORDS = {
     "scale-twice": Word(
         "The scores are scaled twice.",
         "scale once, by d_head ** -0.5",
-        example="https://github.com/AI-Hypercomputer/maxtext/pull/1349",
+        reported="https://github.com/AI-Hypercomputer/maxtext/pull/1349",
     ),
     "scale-constant": Word(
         "The divisor is one fixed number, whatever the width of a head.",
@@ -74,9 +74,13 @@ WORDS = {
     "softmax-over-queries": Word(
         "The softmax runs over the queries.",
         "softmax over the keys: axis=-1",
-        example="https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146",
+        reported="https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146",
     ),
-    "mha-softmax-over-heads": Word("The softmax runs over the heads.", "softmax over the keys: axis=-1"),
+    "mha-softmax-over-heads": Word(
+        "The softmax runs over the heads.",
+        "softmax over the keys: axis=-1",
+        example="https://github.com/hyunwoongko/transformer/issues/15",
+    ),
     "softmax-over-batch": Word(
         "The softmax runs over the batch: samples share out their weights among each other.",
         "softmax over the keys: axis=-1",
@@ -101,7 +105,6 @@ WORDS = {
     "softmax-global": Word(
         "One sum over several axes: all weights together sum to 1, not each query's.",
         "softmax over the keys: axis=-1",
-        example="https://github.com/lucidrains/perceiver-pytorch/issues/46",
     ),
     "softmax-twice": Word("The softmax is taken of the softmax.", "take it once"),
     "softmax-missing": Word(

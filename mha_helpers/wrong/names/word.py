@@ -26,10 +26,13 @@ class Word:
     severity : str
         One of SEVERITIES.
     example : str
-        Where it was seen in public, or nothing.
+        Public code that had it, where the doctor gives it this name.
+    reported : str
+        Where it was reported of public code that the doctor cannot examine, or not by itself.
     """
 
     sentence: str
     repair: str
     severity: str = WRONG
     example: str = ""
+    reported: str = ""
