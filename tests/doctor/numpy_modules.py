@@ -3,6 +3,8 @@
 `ALL` holds (class, names, words of the report): no names are for a right one.
 """
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from mha_helpers.maths.attention import combine_heads, softmax, softmax_or_zeros, split_heads
@@ -76,6 +78,15 @@ class OneHead(Plain):
     n_kv_heads = n_heads = 1
 
 
+@said(words="3 heads")
+class WithSettings(Plain):
+    """Says how many heads it has in its settings alone."""
+
+    def __init__(self):
+        super().__init__()
+        self.config = SimpleNamespace(n_heads=3)
+
+
 @said()
 class FourHeadsOfQueriesTwoOfKeys(Plain):
     n_heads, n_kv_heads = 4, 2
@@ -101,6 +112,17 @@ class Fused(Plain):
 class CutIntoThirds(Fused):
     def cut(self, rows):
         return (split_heads(one, self.n_heads) for one in np.split(rows, 3, axis=-1))
+
+
+@said(words="fewer heads of keys and values than of queries")
+class CutIntoUnequalParts(Fused):
+    n_heads = 4
+
+    def __init__(self):
+        self.qkv, self.proj, self.n_kv_heads = Linear(16, 16 + 2 * 8), Linear(16, 16), 2
+
+    def cut(self, rows):
+        return self.split(*np.split(rows, [16, 24], axis=-1))
 
 
 @said(words="head")
@@ -256,7 +278,7 @@ class HiddenTooLate(Masked):
         return softmax(scores) * mask
 
 
-@said("mask-full-row-nan")
+@said("mask-full-row-nan", words="a query that may see nothing")
 class NothingLeft(Masked):
     def hide(self, scores, mask):
         exponentials = np.exp(np.where(mask, scores - scores.max(-1, keepdims=True), -np.inf))
@@ -374,6 +396,18 @@ class TokensFirst(Plain):
 
     def forward(self, x):
         return super().forward(x.swapaxes(0, 1)).swapaxes(0, 1)
+
+
+@said(words="could not be read as those of attention")
+class WithMore(Plain):
+    """Something beside the four matrices has a say, perhaps by design."""
+
+    def __init__(self):
+        super().__init__()
+        self.mixing = np.random.default_rng(0).normal(size=(5, 3))
+
+    def weigh(self, scores):
+        return softmax(scores - scores.mean(-2, keepdims=True) * self.mixing.mean())
 
 
 @said(None, words="no mistake or pair of mistakes that the doctor knows")
