@@ -41,6 +41,7 @@ AXES = {
 BATCH_FIRST = re.compile(
     r"^\s*(b|bs|bsz|batch|batch_size|n_batch|nb|nbatches)\s*,\s*\w+\s*(,\s*\w+\s*)?=\s*\w+\.(shape|size)", re.I | re.M
 )
+HINT = re.compile(r"\bis_causal\s*=\s*True")  # PyTorch's own layer takes it for a hint, and needs the mask beside it
 MOST_KEPT, MOST_CASES = 8, 40
 MOST_READINGS, MOST_TRIES, MOST_FILLINGS, MOST_WIDTHS = 400, 600, 24, 3
 
@@ -509,6 +510,14 @@ class ModuleSubject:
             yield Untested(f"{', '.join(self.set_to_zero)} (set to 0)")
         if "dropout" in self.source.lower():
             yield Untested("dropout in training")
+        told = hasattr(self.adapter, "with_gradients") and HINT.search(self.source)
+        if told and not layout.loops and asking.right["hide"] is RIGHT["hide"]:
+            question = self.plain_questions(layout)[0]
+            arguments = self.arguments(layout, question, self.case(layout, question), None)
+            answer = calling.call(self.adapter.with_gradients, arguments, self.to_framework)
+            if answer.error is not None and "is_causal" in str(answer.error):
+                seen = f"Without gradients every token sees all. With them it stops with {calling.said(answer.error)}"
+                yield asking.finding("causal-ignored", evidence=seen)
         if layout.n_heads > 1 and asking.known.named and "O" not in self.matrices_of(layout):
             whole = "add" in layout.right or asking.right["add"].text != RIGHT["add"].text
             yield asking.finding("mha-no-output-projection", severity=None if whole else DESIGN)

@@ -65,3 +65,21 @@ def test_a_modules_bugs_are_named(options, names):
     report = doctor.examine(Changed(**options))
     assert report.healthy is False
     assert set(report.names) == set(names), report
+
+
+class Hinted(nn.Module):
+    """Tells PyTorch's own layer that it is causal."""
+
+    def __init__(self, with_mask):
+        super().__init__()
+        self.with_mask, self.attn = with_mask, nn.MultiheadAttention(64, 4, batch_first=True)
+
+    def forward(self, x):
+        hidden = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1) if self.with_mask else None
+        return self.attn(x, x, x, attn_mask=hidden, is_causal=True, need_weights=False)[0]
+
+
+@pytest.mark.parametrize(("with_mask", "names"), [(True, []), (False, ["causal-ignored"])])
+def test_a_hint_needs_its_mask(with_mask, names):
+    """Without gradients PyTorch's fast path doesn't look at the hint, and says nothing."""
+    assert doctor.examine(Hinted(with_mask)).names == names

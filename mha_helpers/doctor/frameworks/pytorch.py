@@ -65,6 +65,10 @@ class TorchModule:
         with torch.no_grad():
             return self.module(**arguments)
 
+    def with_gradients(self, **arguments):
+        """Call it as a training does."""
+        return self.module(**arguments)
+
     def parameters(self):
         found, seen = [], set()
         for path, owner in self.module.named_modules():
