@@ -1,6 +1,6 @@
 """What a prediction asks is shown nowhere before it is committed.
 
-What committing shows is taken from the answer that is folded into the notebook; `test_folded_answers.py` says that it
+What committing shows is taken from the answer that is folded into the notebook; `test_predictions.py` says that it
 is what committing shows.
 """
 
