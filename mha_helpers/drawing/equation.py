@@ -208,10 +208,6 @@ def formula(x, y, content, *, size=13, head=None):
         "Q = X W_Q".
     size : float, optional
     head : int, optional
-
-    Returns
-    -------
-    str
     """
     spans = []
     for piece in re.split(r"(\bW_[QKVO]\b|\b[XQKV](?=ᵀ|\b)|\boutput\b|\bhead \d\b)", content):

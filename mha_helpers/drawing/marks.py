@@ -111,10 +111,6 @@ def part(name, parts, fragment):
     fragment : str
         One element of SVG, which has each of these attributes already.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> part("bar", {"bar": {"width": "7"}}, '<rect width="0" height="24"/>')

@@ -17,10 +17,6 @@ def image(mime, data, width, text):
     width : float
         In pixels of the page; narrower where there is less room.
     text : str
-
-    Returns
-    -------
-    str
     """
     return (
         f'<img alt="{html.escape(text)}" width="{width:g}" style="max-width:100%; height:auto" '

@@ -67,10 +67,6 @@ def tint(colour, share=TINT):
     share : float, optional
         How much of the colour there is, from 0 to 1; the rest is PAPER.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> tint("#000000", 0.5)
@@ -111,10 +107,6 @@ def role_text(role):
     ----------
     role : str
         A key of ROLES.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -158,10 +150,6 @@ def blend(anchors, position):
         Two or more colours, `"#rrggbb"`.
     position : float
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> blend(("#000000", "#ffffff"), 0.5)
@@ -188,10 +176,6 @@ def text_colour(background):
     ----------
     background : str
         `"#rrggbb"`.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -242,10 +226,6 @@ def contrast(one, other):
     ----------
     one, other : str
         `"#rrggbb"`.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

@@ -38,10 +38,6 @@ def letters(placed, *, bold=False, colour=style.INK, size=FONT_SIZE):
     colour : str, optional
     size : float, optional
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> letters([(5, 12, "a"), (15, 12, "b")])[:23]
@@ -70,10 +66,6 @@ def boxes(places, width, height):
     places : iterable of tuple
         Left, top, and the fill.
     width, height : float
-
-    Returns
-    -------
-    str
     """
     paths = defaultdict(list)
     for x, y, fill in places:
@@ -133,10 +125,6 @@ def matrix(
         A cell's width and height: smaller than the course's where a matrix is large.
     hidden : ndarray of bool, shape (n_rows, n_columns), optional
         Cells that are masked: grey with a faint diagonal, without a number.
-
-    Returns
-    -------
-    str
     """
     n_rows, n_columns = values.shape
     width, height = cell

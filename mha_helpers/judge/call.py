@@ -190,10 +190,6 @@ def same(one, other, output=None):
     one, other : Outcome
     output : int, optional
         The place of the one array to compare.
-
-    Returns
-    -------
-    bool
     """
     if one.error is not None or other.error is not None:
         if type(one.error) is not type(other.error):
@@ -230,10 +226,6 @@ def agree(given, wanted):
     Parameters
     ----------
     given, wanted : Outcome
-
-    Returns
-    -------
-    bool
     """
     if wanted.error is not None:
         return is_refusal(given.error)

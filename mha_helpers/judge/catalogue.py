@@ -63,10 +63,6 @@ class Catalogue:
             The places of the programs to look at.
         output : int, optional
             The one output to compare.
-
-        Returns
-        -------
-        list of int
         """
         if len(among) > FEW:
             possible = self._looked_up(case, given, output)
@@ -135,10 +131,6 @@ def recognise(catalogue, trials, is_single, first_output=None):
     first_output : int, optional
         The output that is computed first: an attention whose weights are made with a mistake may mix, or return, the
         wrong thing as well.
-
-    Returns
-    -------
-    Mistake or None
     """
     trials = [trial for trial in trials if not (trial.case.error_is_fine and trial.given.error)]
     trials.sort(key=lambda trial: trial.is_right)  # a wrong answer tells most mistakes apart at the first comparison

@@ -40,10 +40,6 @@ def equal(got, wanted):
     ----------
     got, wanted : ndarray
 
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> equal(np.ones((2, 1)), np.ones((1, 2)))
@@ -67,10 +63,6 @@ def fits(given, predicted, tolerance=OF_THE_LARGEST, *, vacuous=False):
     tolerance : float, optional
         As a share of the largest number that is predicted.
     vacuous : bool, optional
-
-    Returns
-    -------
-    bool
 
     Examples
     --------
@@ -100,10 +92,6 @@ def first_place(marked):
     marked : ndarray of bool
         With at least one True.
 
-    Returns
-    -------
-    tuple of int
-
     Examples
     --------
     >>> first_place(np.array([[False, False], [False, True]]))
@@ -125,10 +113,6 @@ def first_difference(name, got, wanted, different, *, of_shape=False):
         The cells that differ.
     of_shape : bool, optional
         Whether the arrays are shapes themselves, and their cells axes.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

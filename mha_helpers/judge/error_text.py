@@ -91,10 +91,6 @@ def likely_cause(said):
     ----------
     said : Said
 
-    Returns
-    -------
-    str or None
-
     Examples
     --------
     >>> likely_cause(Said("name 'inf' is not defined", "softmax(scores)"))

@@ -89,12 +89,7 @@ def kept(exercise):
 
 
 def forget():
-    """Delete the answers; return whether there were any.
-
-    Returns
-    -------
-    bool
-    """
+    """Delete the answers; return whether there were any."""
     return kept_file.forget(path())
 
 

@@ -27,10 +27,6 @@ def forget(file):
     Parameters
     ----------
     file : Path or None
-
-    Returns
-    -------
-    bool
     """
     if file is None or not file.exists():
         return False

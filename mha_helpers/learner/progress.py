@@ -73,10 +73,5 @@ def _say_once(sentence):
 
 
 def forget():
-    """Delete the file; return whether there was one.
-
-    Returns
-    -------
-    bool
-    """
+    """Delete the file; return whether there was one."""
     return kept_file.forget(path())

@@ -95,10 +95,6 @@ def checked_content(name, folder=FOLDER):
     folder : str, optional
         The model's folder below `data/`.
 
-    Returns
-    -------
-    bytes
-
     Raises
     ------
     ValueError
