@@ -14,7 +14,7 @@ _ONE_ELEMENT = re.compile(r"<(\w+)(?=[ />])[^<>]*(?:/>|>[^<>]*</\1>)\Z")
 def mark(
     fragment, *, choose=None, also=None, switch=None, off=None, sweep=None, press=None, sets=None, play=None,
     every=None, starts=None, scrub=None, stops=None, track=None, slots=None, enter=None, grip=None, drag=None,
-    plane=None, name=None, tip=None, lights=(), part=None,
+    glance=None, plane=None, name=None, tip=None, lights=(), part=None,
 ):  # fmt: skip
     """Say what a touch of a fragment does.
 
@@ -60,6 +60,8 @@ def mark(
         The name of a handle (of a plane: of the first of its numbers) that comes to where this is pressed.
     drag : tuple of str, optional
         Two numbers, across and up, that a handle in a plane sets: two sliders.
+    glance : bool, optional
+        Of one of several: whether it is shown while a mouse is over it, and then what was chosen again.
     plane : sequence of float, optional
         Of that plane: left, top, right and bottom in the picture's own pixels, the lowest and highest number across,
         the same up, and the step.
@@ -87,7 +89,7 @@ def mark(
     about = {
         "choose": choose, "also": also, "switch": switch, "off": off, "sweep": sweep, "press": press, "sets": sets,
         "play": play, "every": every, "starts": starts, "scrub": scrub, "stops": stops, "track": track, "slots": slots,
-        "enter": enter, "grip": grip, "drag": drag, "plane": plane, "name": name, "tip": tip,
+        "enter": enter, "grip": grip, "drag": drag, "glance": glance, "plane": plane, "name": name, "tip": tip,
         "lights": list(lights) or None, "part": part,
     }  # fmt: skip
     attributes = "".join(

@@ -6,7 +6,7 @@ import textwrap
 import numpy as np
 
 from mha_helpers.drawing import style, svg
-from mha_helpers.drawing.arcs import ROW, TOP, arcs, middle, shortened, width_of_words
+from mha_helpers.drawing.arcs import ROW, SHARE, TOP, arcs, middle, shortened, width_of_words
 from mha_helpers.drawing.marks import each_part, mark
 from mha_helpers.drawing.style import number
 from mha_helpers.labs import head_browser_runs as runs
@@ -21,6 +21,7 @@ MAP_CELL, MAP_LEFT, MAP_TOP = (27, 24), 16, 46
 BELOW, PARTS = 196, 168  # what stands under the map: how far down, and how high
 PITCH = 18  # from bar to bar
 TWIN = 40  # of the random twin's weights, behind the others
+TURNS, BESIDE, MOST_CHANGE = (4, 122), 152, 0.1  # of a head knocked out: where the vectors begin, and what is like them
 MARKS = {"##": "continues the word before it", "[UNK]": "stands for what is not in the model's vocabulary"}
 
 
@@ -60,6 +61,12 @@ def _twin(result):
     """Write the random twin's weights behind those of the open head."""
     if result.twin is None:
         return
+    box, start = width_of_words(result.tokens), middle(result.query)
+    left, right = box + 2, WORDS - TWIN - SHARE - box - 2
+    for key, weight in enumerate(_rounded(result.twin[result.query]).clip(0, 1)):
+        look = f'stroke="{style.INK}" stroke-width="{max(0.6, 9 * weight):g}" stroke-dasharray="4 3"'
+        bend = f"M{left:g} {start:g}C{(left + right) / 2:g} {start:g} {(left + right) / 2:g} {middle(key):g} "
+        yield f'<path transform="translate(0 {TITLE})" d="{bend}{right:g} {middle(key):g}" fill="none" {look}/>'
     yield svg.text(WORDS - 6, TITLE + TOP - 6, "twin", anchor="end", size=TINY, bold=True)
     for key, weight in enumerate(_rounded(result.twin[result.query])):
         yield svg.text(WORDS - 6, TITLE + middle(key) + 4, svg.short(weight, 2), anchor="end", size=TINY)
@@ -112,7 +119,7 @@ def _labels(encoding):
             kind, x = runs.label(encoding.weights[layer, head]), MAP_LEFT + head * MAP_CELL[0]
             cell = svg.box(x, y, *MAP_CELL, fill="transparent")
             name = f"layer {layer}, head {head}: {kind}"
-            cells.append(mark(cell, choose={"layer": layer, "head": head}, sweep="heads", name=name))
+            cells.append(mark(cell, choose={"layer": layer, "head": head}, sweep="heads", glance=True, name=name))
             if kind != runs.UNCLEAR:
                 places.append((x, y, KIND_COLOURS[kind]))
                 labels.append(svg.text(x + MAP_CELL[0] / 2, y + 16, kind.strip("[]"), anchor="middle", size=TINY))
@@ -157,19 +164,31 @@ def _means(result):
 
 
 def _knock_out(result):
-    """Draw what becomes of the sentence's vector without the head."""
-    found = result.knock_out
-    parts = [
-        svg.text(0, 13, "Without this head", bold=True, size=SMALL),
-        svg.text(0, 28, "the sentence's vector has", size=SMALL),
-        svg.text(0, 43, f"cosine {number(found.cosine, 4)} with before.", size=SMALL, bold=True),
-        svg.text(0, 58, "Cosine with, before → without:", size=TINY, colour=style.QUIET),
-    ]
+    """Draw what becomes of the sentence's vector without the head: how far it turns, and whom it is like then."""
+    found, purple = result.knock_out, style.HEADS[0]
+    angle = float(np.degrees(np.arccos(np.nan_to_num(np.clip(found.cosine, -1, 1), nan=1))))
+    turned, (x, y), long = np.radians(round(angle, 1)), TURNS, min(118, 62 / max(np.sin(np.radians(angle)), 0.1))
+    tip = round(float(x + long * np.cos(turned)), 1), round(float(y - long * np.sin(turned)), 1)
+    yield svg.text(0, 13, "Without this head", bold=True, size=SMALL)
+    yield svg.text(0, 28, "the vector turns by", size=SMALL)
+    yield svg.text(0, 52, f"{angle:.0f}°", bold=True, size=20, colour=style.head_text(0))
+    wedge = f"M{x} {y}L{x + 0.5 * long:.1f} {y}A{0.5 * long:.1f} {0.5 * long:.1f} 0 0 0"
+    middle_of_it = f"{(x + tip[0]) / 2:.1f} {(y + tip[1]) / 2:.1f}"
+    yield f'<path d="{wedge} {middle_of_it}z" fill="{style.tint(purple, 0.3)}"/>'
+    yield svg.arrow(x, y, x + long, y, colour=style.QUIET) + svg.arrow(x, y, *tip, colour=purple)
+    yield svg.text(0, y + 15, f"cosine {number(found.cosine, 4)}", size=TINY, colour=style.QUIET)
+    yield svg.text(BESIDE, 13, "Its cosine with others", bold=True, size=SMALL)
+    yield svg.text(BESIDE, 28, "before → without", size=TINY, colour=style.QUIET)
+    yield svg.text(PART - 2, 28, "less − + more", anchor="end", size=TINY, colour=style.QUIET)
+    zero = PART - 42
     for i, (sentence, before, after) in enumerate(zip(runs.FIXED, found.before, found.after, strict=True)):
-        y = 73 + 25 * i
-        parts.append(svg.text(0, y, sentence, size=TINY))
-        parts.append(svg.text(8, y + 12, f"{number(before, 4)} → {number(after, 4)}", size=SMALL, bold=True))
-    return parts
+        y, change = 46 + 33 * i, float(np.nan_to_num(after - before, nan=0))
+        wide = round(40 * min(abs(change) / MOST_CHANGE, 1), 1)
+        fill = style.ROLES["values"] if change > 0 else style.ROLES["keys"]
+        yield svg.text(BESIDE, y, sentence, size=TINY)
+        yield svg.text(BESIDE, y + 14, f"{number(before, 4)} → {number(after, 4)}", size=SMALL, bold=True)
+        yield svg.box(zero - wide * (change < 0), y + 5, wide, 10, fill=fill)
+        yield svg.line(zero, y + 3, zero, y + 17, colour=style.INK)
 
 
 DRAWN = {"arcs": _arcs, "twin": _twin, "beside": _beside, "switches": _switches}

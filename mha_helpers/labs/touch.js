@@ -191,7 +191,7 @@ function attach(card, answerer) {
   const ask = more => answerer.ask({ n: ++asked, set: unanswered, ...more }, state);
 
   over.addEventListener("change", ({ target }) => { // keys, screen readers, and a plain press
-    if (target.type === "radio") set(target.sets);
+    if (target.type === "radio") set(target.sets), glanced = null;
     if (target.type === "checkbox") set(target.checked ? target.sets : target.off);
   });
   over.addEventListener("input", ({ target }) => {
@@ -324,6 +324,13 @@ function attach(card, answerer) {
 
   /* ---- what is pointed at, with a pointer or by the focus ---- */
 
+  let glanced = null; // what was chosen before
+  function glance(sets) { // while a pointer is over it; then what was chosen is shown again
+    const shown = sets ?? glanced;
+    if (!shown) return;
+    glanced = sets && (glanced ?? Object.fromEntries(Object.keys(sets).map(name => [name, state[name]])));
+    if (!holds(shown)) set(shown);
+  }
   const called = target => target.dataset.mark ?? target.closest("[data-also]")?.dataset.also;
   function point(target) { // what is pressed says nothing: it would lie over what changes
     const mark = target?.mark ?? target?.closest("[data-tip], [data-lights]");
@@ -338,17 +345,19 @@ function attach(card, answerer) {
   }
   place.addEventListener("pointerover", ({ target, pointerType }) => {
     if (held) return;
+    glance(pointerType === "mouse" && target.mark?.dataset.glance ? target.sets : null);
     pointed = target.mark ? target : null;
     if (pointerType === "touch") pressed = called(target);
     else if (called(target) !== pressed) pressed = undefined;
     point(target);
   });
   place.addEventListener("pointerdown", ({ target }) => {
-    pressed = called(target);
+    [pressed, glanced] = [called(target), null]; // a press keeps what was seen at a glance
     point(target);
   }, { capture: true });
   place.addEventListener("pointerleave", () => {
     if (held) return;
+    glance(null);
     pointed = pressed = null;
     point(null);
   });

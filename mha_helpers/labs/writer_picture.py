@@ -118,7 +118,11 @@ def _heads(result):
                            stroke=style.INK if chosen else EDGE, stroke_width=2.5 if chosen else 1)  # fmt: skip
             sign = svg.text(x + wide / 2, y + 17, SIGNS.get(character, character), anchor="middle", bold=chosen)
             yield mark(
-                cell + sign, choose={"layer": layer, "head": head}, sweep="heads", name=f"layer {layer}, head {head}"
+                cell + sign,
+                choose={"layer": layer, "head": head},
+                sweep="heads",
+                glance=True,
+                name=f"layer {layer}, head {head}",
             )
         yield svg.text(2, HEADS + high * layer + 17, layer, size=TINY, colour=style.QUIET)
     for head in range(n_heads):

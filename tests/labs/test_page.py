@@ -235,6 +235,24 @@ def test_a_press_that_moves_goes_from_head_to_head(phone):
     expect(lab.get_by_role("status")).to_contain_text("Layer 5, head 3")
 
 
+def test_a_head_is_shown_at_a_glance_and_kept_by_a_press(phone):
+    lab = lab_of(phone, "head_browser")
+    heads = "0, 2", "2, 7", "5, 11"
+    first, other, third = (lab.locator(f'.mha-over [data-mark="layer and head={one}"]') for one in heads)
+    first.check()
+    title = lab.locator('[data-part="arcs"]')
+    phone.mouse.move(*middle_of(other))
+    expect(title).to_contain_text("Layer 2, head 7:")
+    phone.mouse.move(0, 0)
+    expect(title).to_contain_text("Layer 0, head 2:")
+    phone.mouse.move(*middle_of(third))
+    phone.mouse.down()
+    phone.mouse.up()
+    phone.mouse.move(0, 0)
+    expect(lab.get_by_role("status")).to_contain_text("Layer 5, head 11")
+    expect(third).to_be_checked()
+
+
 def middle_of(mark):
     mark.scroll_into_view_if_needed()
     box = mark.bounding_box()
