@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tools.page.browser import BROWSER_ARGUMENTS, find_browser, run_all
-from tools.page.static import open_lite, open_site
+from tools.page.static import answered, hand_in, open_lite, open_site
 from tools.site.lite import patient
 from tools.writing.notebooks import course_notebooks
 
@@ -22,13 +22,6 @@ RIGHT = """def softmax(scores):
     return exp / exp.sum(axis=-1, keepdims=True)
 """
 SETUP = "import numpy as np\nfrom mha_helpers import attention, check_setup, course, doctor, exercises\n"
-# What the kernel answers to some code, as text.
-ASK = """async code => {
-    const said = [], future = mhaPanel.sessionContext.session.kernel.requestExecute({code});
-    future.onIOPub = ({content}) => said.push(content.text ?? content.data?.["text/plain"] ?? content.evalue ?? "");
-    await future.done;
-    return said.join("");
-}"""
 TYPED = "mhaPanel.content.widgets[0].model.sharedModel.source"
 # Scroll to a cell: far from it, its outputs are not drawn.
 SHOW = """begin => {
@@ -36,20 +29,10 @@ SHOW = """begin => {
     mhaPanel.content.scrollToCell(widgets.find(({model}) => model.sharedModel.source.includes(begin)));
     return null;
 }"""
-# Type an answer into the cell that begins so, run it, and save the notebook.
-ANSWER = """async ([begin, source]) => {
-    const notebook = mhaPanel.content;
-    const place = notebook.widgets.findIndex(cell => cell.model.sharedModel.source.startsWith(begin));
-    notebook.activeCellIndex = place;
-    const cell = notebook.widgets[place], text = cell.model.sharedModel.source;
-    cell.model.sharedModel.source = source + text.slice(text.indexOf("\\n\\n"));
-    await jupyterapp.commands.execute("notebook:run-cell");
-    await mhaPanel.context.save();
-}"""
 
 
 def ask(seen, code):
-    return seen.page.evaluate(ASK, SETUP + code)
+    return answered(seen.page, SETUP + code)
 
 
 @contextmanager
@@ -138,7 +121,7 @@ def test_the_first_notebook_runs_a_lab_answers_to_the_keyboard_and_work_survives
     )
     assert seen.page.evaluate("mhaPanel.content.activeCellIndex") == active, "the key went to the notebook, too"
 
-    seen.page.evaluate(ANSWER, ["def softmax(", RIGHT.rstrip()])
+    hand_in(seen.page, "def softmax(", RIGHT.rstrip())
     open_lite(seen.page, site, FIRST)
     typed = "mhaPanel.content.widgets.some(({model}) => model.sharedModel.source.includes('exp.sum(axis=-1'))"
     assert seen.page.evaluate(typed)
@@ -203,7 +186,7 @@ def test_where_the_browser_keeps_nothing_a_notebook_runs_and_that_is_said(browse
         page = context.new_page()
         open_lite(page, site, FIRST)
         notice = page.get_by_role("alert").filter(has_text="This browser keeps nothing for this page")
-        assert "softmax is right on" in page.evaluate(ASK, f"{SETUP}{RIGHT}exercises.softmax.check(softmax)")
+        assert "softmax is right on" in answered(page, f"{SETUP}{RIGHT}exercises.softmax.check(softmax)")
         page.evaluate(f"{TYPED} = '# my work'; null")
         with page.expect_download() as download:
             notice.get_by_role("button").click()

@@ -113,11 +113,26 @@ VALUE = "Number(document.querySelector('.hero [data-mark=\"river: water\"]').val
 
 @pytest.mark.slow
 @pytest.mark.browser
+@pytest.mark.parametrize("page", [{}, PHONE], indirect=True, ids=["wide", "phone"])
 def test_the_film_moves_the_words_once_and_ends_where_the_page_began(page):
     page.wait_for_function(f"{FILM} === 'plays'")
     page.wait_for_function(f"{VALUE} > 1 && {VALUE} < 3")
     page.wait_for_function(f"{FILM} === 'over'")
     assert page.evaluate(VALUE) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    "page", [{"viewport": {"width": 844, "height": 390}}], indirect=True, ids=["phone on its side"]
+)
+def test_the_film_waits_until_the_lab_is_seen(page):
+    page.wait_for_timeout(500)
+    assert page.evaluate(FILM) is None
+    page.mouse.wheel(0, 300)
+    page.wait_for_function(f"{FILM} === 'plays'")
+    page.mouse.wheel(0, 20)
+    page.wait_for_function(f"{VALUE} > 1 && {VALUE} < 3")
 
 
 @pytest.mark.slow

@@ -1,5 +1,5 @@
-/* The front page's film: "river" and "money" travel out by themselves, once, and "bank" follows. Whoever touches the
-page, or doesn't want things to move, sees its end at once. */
+/* The front page's film: once the lab can be seen, "river" and "money" travel out by themselves, and "bank" follows.
+Whoever touches the lab or presses a key then, or doesn't want things to move, sees its end at once. */
 
 const hero = document.querySelector(".hero .mha-lab"), SECONDS = 1.8, FROM = 0.6;
 const ACTS = [["river: water", 1, 3], ["money: money", 1, 3]]; // what moves, from where, to where
@@ -22,7 +22,8 @@ function film() {
     status.removeAttribute("aria-live");
     hero.dataset.film = "over";
   };
-  for (const touched of ["pointerdown", "keydown", "wheel"]) addEventListener(touched, end, { once: true, capture: true });
+  hero.addEventListener("pointerdown", end, { once: true, capture: true });
+  addEventListener("keydown", end, { once: true, capture: true });
   hero.dataset.film = "plays";
   for (const [name, from] of ACTS) move(name, from);
   const draw = now => {
@@ -38,4 +39,12 @@ function film() {
   requestAnimationFrame(draw);
 }
 
-if (!matchMedia("(prefers-reduced-motion: reduce)").matches) film();
+if (!matchMedia("(prefers-reduced-motion: reduce)").matches) {
+  const seen = new IntersectionObserver(([{isIntersecting}]) => {
+    if (!isIntersecting) return;
+    seen.disconnect();
+    film();
+  }, { threshold: 0.4 });
+  seen.observe(hero);
+  for (const tried of ["pointerdown", "keydown"]) hero.addEventListener(tried, () => seen.disconnect(), { once: true });
+}
