@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tools.page.browser import BROWSER_ARGUMENTS, find_browser, run_all
-from tools.page.static import answered, hand_in, open_lite, open_site
+from tools.page.static import answered, hand_in, open_lite, open_site, wait_for_notebook
 from tools.site.lite import patient
 from tools.writing.notebooks import course_notebooks
 
@@ -132,6 +132,22 @@ def test_the_first_notebook_runs_a_lab_answers_to_the_keyboard_and_work_survives
     assert "Ready to take home: attention.zip" in ask(seen, "course.take_home()")
 
 
+@pytest.mark.whole
+def test_on_a_phone_the_front_page_leads_to_a_notebook_whose_lab_answers_to_a_finger(browser, site):
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    with open_site(browser, site, **phone) as seen:
+        seen.page.goto(site.url)
+        seen.page.get_by_role("link", name="Start in your browser").tap()
+        wait_for_notebook(seen.page)
+        assert run_all(seen.page) == []
+        assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        seen.page.evaluate(SHOW, "labs.word_order(")
+        option = seen.page.get_by_role("radio", name="dog twice")
+        option.tap()
+        expect(option).to_be_checked()
+        expect(seen.page.locator(".mha-lab").filter(has=option)).to_contain_text("man bites dog dog")
+
+
 @pytest.mark.parametrize(
     ("broken", "said"),
     [
@@ -147,7 +163,7 @@ def test_what_a_notebook_needs_and_has_not_is_said(browser, site, broken, said):
     with open_site(browser, site) as seen:
         seen.page.add_init_script(broken)
         seen.page.goto(f"{site.url}lite/notebooks/index.html?path={FIRST}")
-        expect(seen.page.get_by_role("alert").filter(has_text=said)).to_be_visible(timeout=60_000)
+        expect(seen.page.get_by_role("alert").filter(has_text=said)).to_be_visible()
 
 
 def test_a_storage_that_is_full_is_said_and_no_work_is_lost(browser, site):
@@ -162,7 +178,7 @@ def test_a_storage_that_is_full_is_said_and_no_work_is_lost(browser, site):
         page.evaluate(f"{TYPED} = '# my work' + 'x'.repeat(3_000_000); null")
         page.evaluate("() => { jupyterapp.commands.execute('docmanager:save'); }")
         notice = page.get_by_role("alert").filter(has_text="its storage is full or refused (QuotaExceededError)")
-        expect(notice).to_be_visible(timeout=60_000)
+        expect(notice).to_be_visible()
         page.get_by_role("button", name="Close").click()  # JupyterLab's own dialog says that it could not be saved
         with page.expect_download() as download:
             notice.get_by_role("button").click()

@@ -101,6 +101,11 @@ def open_lite(page, site, name, *, folder="lite"):
         Where the edition is on the site.
     """
     page.goto(f"{site.url}{folder}/notebooks/index.html?path={name}")
+    wait_for_notebook(page)
+
+
+def wait_for_notebook(page):
+    """Wait for the cells and the kernel of a notebook that is being opened."""
     page.wait_for_function("window.jupyterapp?.shell?.currentWidget?.content?.widgets?.length")
     page.evaluate("window.mhaPanel = jupyterapp.shell.currentWidget; null")
     page.wait_for_function("mhaPanel.sessionContext.session?.kernel?.status === 'idle'")
