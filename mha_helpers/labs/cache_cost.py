@@ -243,8 +243,8 @@ def _percent(share):
 
 WIDTHS, HEIGHT = (344, 296), 304  # of the two pictures
 TRACK_X, FIRST_Y, ROW, STOP = 22, 112, 72, 72  # of the knobs: the first stop, the first line, and the pitches
-RECTANGLE = (44, 46, 240, 130)  # of the whole cache: left, top, width and height
-LOSS = (20, 262, 256, 1.0, 5.2)  # of the line of losses: left, y, width, and where it begins and ends
+RECTANGLE = (44, 60, 240, 112)  # of the whole cache: left, top, width and height
+LOSS = (20, 258, 256, 1.0, 5.2)  # of the line of losses: left, y, width, and where it begins and ends
 CACHE, KNOB = style.ROLES["keys"], style.ROLES["queries"]
 
 
@@ -301,8 +301,9 @@ def _rectangle(result):
     left, top, wide, high = RECTANGLE
     across = max(wide * result.numbers / result.whole, 2)
     down = max(high * result.n_kept / result.n_tokens, 2)
-    yield svg.text(0, 14, f"{in_units(result.size)}", bold=True, size=15)
-    yield svg.text(WIDTHS[1] - 12, 14, f"{_percent(result.share)} of the whole", anchor="end", size=12)
+    yield svg.text(0, 26, f"{in_units(result.size)}", bold=True, size=30, colour=style.role_text("keys"))
+    yield svg.text(WIDTHS[1] - 12, 14, _times(1 / result.share), anchor="end", bold=True)
+    yield svg.text(WIDTHS[1] - 12, 30, f"{_percent(result.share)} of the whole", anchor="end", size=12)
     yield svg.text(left, top - 9, f"{result.numbers:,} of {result.whole:,} numbers for each token", size=11)
     yield svg.text(left - 6, top + 12, f"{result.n_kept:,}", anchor="end", size=11)
     yield svg.text(left - 6, top + 26, "tokens", anchor="end", size=11)
@@ -312,6 +313,12 @@ def _rectangle(result):
     one = "a short vector" if result.sharing == SHORT else "keys and values"
     yield svg.text(left, top + high + 17, f"{one}, in each of {model.n_layers} layers,", size=11, colour=style.QUIET)
     yield svg.text(left, top + high + 32, f"{BYTES} bytes for a number; dashed: the whole", size=11, colour=style.QUIET)
+
+
+def _times(smaller):
+    """Say how many times smaller a cache is than the whole."""
+    written = f"{smaller:.0f}" if smaller >= 9.95 else f"{smaller:.1f}".removesuffix(".0")
+    return f"{written} × smaller" if written != "1" else "nothing saved"
 
 
 def _loss(result):
@@ -328,10 +335,13 @@ def _loss(result):
     differs = abs(result.loss - result.right) > 0.005 or not np.isfinite(result.loss)
     ink = style.ALARM if differs else style.INK
     mark_wrong = f" ≠ {number(result.right)}" if differs else ""
-    yield svg.text(0, y - 24, f"Loss {number(result.loss)}{mark_wrong}", bold=True, size=15, colour=ink)
-    yield svg.text(WIDTHS[1] - 12, y - 24, "nats a character; not trained again", anchor="end", size=11,
-                   colour=style.QUIET)  # fmt: skip
+    is_met = result.loss < GOAL  # no NaN is
+    judged, colour = ("✓ goal met", style.role_text("values")) if is_met else ("✗ goal missed", style.ALARM)
+    yield svg.text(0, y - 26, f"Loss {number(result.loss)}{mark_wrong}", bold=True, size=18, colour=ink)
+    yield svg.text(WIDTHS[1] - 12, y - 26, judged, anchor="end", bold=True, colour=colour)
+    yield svg.text(0, y + 40, "nats a character; it is not trained again", size=11, colour=style.QUIET)
     yield svg.line(left, y, left + wide, y, colour=EDGE, width=3)
+    yield svg.line(left, y, place(result.loss), y, colour=colour, width=6)
     for value, name in ((whole, f"all kept {number(whole)}"), (guessing, f"guessing {number(guessing)}")):
         at = place(value)
         yield svg.line(at, y - 7, at, y + 7, colour=style.INK, width=2)
@@ -339,7 +349,7 @@ def _loss(result):
     goal = place(GOAL)
     yield svg.line(goal, y - 17, goal, y + 7, colour=style.role_text("values"), width=2)
     yield svg.text(goal + 5, y - 10, f"goal: below {GOAL}", size=11, bold=True, colour=style.role_text("values"))
-    yield mark(svg.circle(place(result.loss), y, 7, fill=ink), part="loss")
+    yield mark(svg.circle(place(result.loss), y, 8, fill=colour, stroke=style.PAPER), part="loss")
 
 
 def cache_cost(function=None):
