@@ -183,8 +183,8 @@ def limit_of(scores):
 def render(result):
     """Draw a result: dots and bars as they are divided, before ghosts of what they were undivided."""
     said = sentence(result)
-    drawn = svg.document(WIDTHS[0], HEIGHT, [*_d_k(result), *_line(result), *_divisors(result)], label=said)
-    drawn += svg.document(WIDTHS[1], HEIGHT, [*_bars(result), *_table(result, 96, FLOOR + 36)], label="The weights.")
+    drawn = svg.document(WIDTHS[0], HEIGHT - 64, [*_d_k(result), *_line(result), *_divisors(result)], label=said)
+    drawn += svg.document(WIDTHS[1], HEIGHT, [*_bars(result), *_table(result, FLOOR + 44)], label="The weights.")
     if result.added:
         drawn += svg.document(490, 130, _two_ways(result, 4), label="Softmax in two ways.")
     return Picture(drawn, said, result.notice)
@@ -210,7 +210,7 @@ def _d_k(result):
 
 def _divisors(result):
     """Draw what the scores can be divided by."""
-    y = HEIGHT - 34
+    y = HEIGHT - 98
     yield svg.text(14, y + 18, "÷", bold=True)
     for name, (x, width) in CHIPS.items():
         drawn = chip(x, y, width, name, chosen=name == result.divided_by, colour=DIVIDED)
@@ -294,24 +294,24 @@ def _bars(result):
     return parts
 
 
-def _table(result, x, y):
+def _table(result, y):
     """Draw what the divisor does to the weights, in two numbers."""
     rows = {"largest weight": 1, "moved by a nudge": 2}  # the size of the Jacobian, in the words of the core path
     alone = result.divided_by == UNSCALED  # then there is nothing to compare
-    parts = [svg.text(x + 178, y + 8, _by(result), anchor="end", size=12, bold=True, colour=DIVIDED)]
+    parts = [svg.text(268, y, _by(result), anchor="end", size=12, bold=True, colour=style.head_text(0))]
     if not alone:
-        parts.append(svg.text(x + 88, y + 8, "undivided", anchor="end", size=12, colour=style.QUIET))
+        parts.append(svg.text(184, y, "undivided", anchor="end", size=12, colour=style.QUIET))
     for i, (row, measure_) in enumerate(rows.items()):
-        top = y + 30 + 42 * i
+        top = y + 30 + 34 * i
         was, now = result.undivided_measured[measure_], result.measured[measure_]
         parts += [
-            svg.text(x, top, row, size=12),
-            svg.text(x + 178, top + 19, svg.short(now, 2), anchor="end", size=15, bold=True),
+            svg.text(0, top, row, size=12),
+            svg.text(268, top, svg.short(now, 2), anchor="end", size=24, bold=True, colour=style.head_text(0)),
         ]
         if not alone:
             parts += [
-                svg.text(x + 88, top + 19, svg.short(was, 2), anchor="end", size=15, colour=style.QUIET),
-                svg.text(x + 116, top + 19, "→", anchor="middle", size=15),
+                svg.text(184, top, svg.short(was, 2), anchor="end", size=18, colour=style.QUIET),
+                svg.text(198, top, "→", anchor="middle", size=15),
             ]
     return parts
 

@@ -12,7 +12,7 @@ from mha_helpers.drawing.marks import mark
 from mha_helpers.drawing.style import number
 from mha_helpers.judge.compare import close
 from mha_helpers.labs.card import EDGE, NARROWEST, Picture
-from mha_helpers.labs.chips import PART, grip
+from mha_helpers.labs.chips import PART, grip, player
 from mha_helpers.labs.controls import dropdown, radio, whole_number
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.shown import run_for_lab, visibly_different
@@ -191,6 +191,7 @@ def _place(heads, entry):
     return found[0].tolist() if len(found) else None
 
 
+PACE = 1600  # milliseconds from step to step, when they follow each other
 MARKS = {"right": ("✓", style.ROLES["values"]), "wrong": ("✗", style.ALARM), "yours": ("", style.INK)}
 
 
@@ -210,7 +211,9 @@ def render(result):
 
 def _track(result):
     """Draw the steps as a track, with a handle."""
-    track = [(16 + k * 96, 22) for k in range(len(STEPS))]
+    track, last = [(58 + k * 84, 22) for k in range(len(STEPS))], result.step == STEPS[-1]
+    again = {"sets": {"step": START}} if last else {}
+    yield player(1, 9, "play the split", play="Next", every=PACE, tip="Play.", **again)
     yield svg.line(*track[0], *track[-1], colour=EDGE, width=3)
     for step, (x, y) in zip(STEPS, track, strict=True):
         here = step == result.step
@@ -388,10 +391,11 @@ def split_lab(function=None):
     return Lab(
         name="split_lab",
         title="split, right beside wrong",
-        task="Drag the handle from X to the heads. Press a number to follow it: which head does it belong to?",
+        task="Let it play, or drag the handle. Press a number to follow it: which head does it belong to?",
         controls=controls,
         layout=([step, controls["token"], controls["feature"]], [*sizes, Lab.BUTTONS]),
-        on_picture=("step", "token", "feature"),
+        on_picture=("step", "token", "feature", "Next"),
+        actions={"Next": lambda state: {"step": STEPS[min(STEPS.index(state["step"]) + 1, len(STEPS) - 1)]}},
         still={"step": SPLIT},
         compute=compute,
         render=render,
