@@ -1,8 +1,12 @@
 """The numbers that are right on the way to an exercise's answer, where the exercise is attention: to find a line by."""
 
+import inspect
+
 import numpy as np
 
+from mha_helpers.judge.inside import numbers_inside
 from mha_helpers.judge.on_the_way import numbers_of
+from mha_helpers.judge.placing import Known
 from mha_helpers.judge.stages import OR_ZEROS, RIGHT, Form, Input, scaled_by
 
 
@@ -79,3 +83,64 @@ def numbers(name, arguments):
         return []
     arguments, changes = ATTENTION[name](dict(arguments))
     return numbers_of(Input.of(**arguments), right=RIGHT | {"softmax": OR_ZEROS} | changes)
+
+
+def numbers_of_solution(exercise, case):
+    """Return the numbers on the way of an exercise's own solution, and what else right answers are known to make.
+
+    Parameters
+    ----------
+    exercise : Exercise
+    case : Case
+
+    Returns
+    -------
+    list of Known
+    """
+    from mha_helpers.maths import attention, masks
+
+    answer = inspect.unwrap(exercise.model_answer or exercise.reference)
+    used = vars(attention) | vars(masks) | answer.__globals__
+    arguments, options = dict(case.arguments), dict(case.options)
+    known = numbers_inside(exercise.solution().source, used, arguments, options, exercise.outputs)
+    if known and (more := BESIDE.get(exercise.reference.__name__)):
+        known += [
+            Known(name, array, axes, rank=rank, exact=exact) for name, array, axes, rank, exact in more(**case.copy())
+        ]
+    return known
+
+
+def _beside_softmax(scores):
+    """Whatever is taken away from a row's scores, its weights are the same."""
+    axes = (*(f"b{i}" for i in range(scores.ndim - 1)), "k")
+    scores = scores.astype(float)
+    tops = {
+        "largest": scores.max(-1, keepdims=True),
+        "largest of all": scores.max(),
+        "smallest": scores.min(-1, keepdims=True),
+    }
+    tops |= {"mean": scores.mean(-1, keepdims=True), "first": scores[..., :1], "none": 0.0}
+    for name, top in tops.items():
+        e = np.exp(scores - top)
+        yield f"scores less the {name}", scores - top, axes, 0, True
+        yield "exponentials", e, axes, 0, True
+        yield "sums of exponentials", e.sum(-1, keepdims=True), axes, 0, True
+        yield "logarithms of sums", np.log(e.sum(-1, keepdims=True)), axes, 0, True
+
+
+def _beside_split_heads(X, n_heads):
+    heads = X.reshape(*X.shape[:-1], n_heads, -1)
+    batch = tuple(f"b{i}" for i in range(X.ndim - 2))
+    yield "X", heads, (*batch, "t", "h", "d"), 0, True
+    stacked = np.moveaxis(heads, -2, 0)
+    yield "a list of heads", stacked, ("h", *batch, "t", "d"), 0, True
+
+
+def _beside_combine_heads(heads):
+    stacked = np.moveaxis(heads, -3, 0)
+    batch = tuple(f"b{i}" for i in range(heads.ndim - 3))
+    yield "a list of heads", stacked, ("h", *batch, "t", "d"), 0, True
+    yield "a list of tokens", np.moveaxis(heads, -2, 0), ("t", *batch, "h", "d"), 0, True
+
+
+BESIDE = {"softmax": _beside_softmax, "split_heads": _beside_split_heads, "combine_heads": _beside_combine_heads}

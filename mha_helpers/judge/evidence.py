@@ -10,7 +10,7 @@ from .error_text import describe_error, run_together
 from .returned import describe_returned, one_row_repeated, safe_repr, shapes_of
 from .source import code_of, shortened
 from .statements import n_statements
-from .trace import first_wrong_line
+from .trace import faulty_lines
 
 RIGHT_FOR_MATRICES = (
     "It is right for one matrix, but goes wrong when there are more axes. A batch has another axis in front: `.T`, "
@@ -84,7 +84,7 @@ def what_happened(task, function, trial, *, is_named, is_batch=False, place=()):
     return f"{tried} {praise}{first_difference(name, got, want, different, of_shape=wanted.is_shapes)}"
 
 
-def at_this_line(function, case, known):
+def at_this_line(function, case, known, is_right, *, brief=False):
     """Return a sentence that points at the line where a wrong function leaves the equation, or None.
 
     Of a function of a single statement it would say nothing new.
@@ -96,6 +96,10 @@ def at_this_line(function, case, known):
     case : Case
     known : list of Known
         The numbers that are right on the way.
+    is_right : callable
+        Whether what the function returns in the case is right.
+    brief : bool, optional
+        Whether there is room for one line only.
 
     Returns
     -------
@@ -104,13 +108,25 @@ def at_this_line(function, case, known):
     code = code_of(function)
     if code is None or n_statements(code) < 2:
         return None
+    if any(one.allowed is not None and not one.allowed.any(axis=-1).all() for one in known):
+        return None  # of a row that may attend to nothing, anything may be on the way
     given = case.copy()
-    line = first_wrong_line(
-        function, [given[name] for name in case.arguments], known, options={name: given[name] for name in case.options}
+    lines = faulty_lines(
+        function,
+        [given[name] for name in case.arguments],
+        known,
+        options={name: given[name] for name in case.options},
+        is_right=is_right,
     )
-    if line is None or line.path != code.co_filename:
+    if not lines or any(line.path != code.co_filename for line in lines):
         return None
-    return f"The first wrong numbers come from line {line.number}: `{shortened(line.text, 80)}`."
+    longest = 80 if not brief else 60 // len(lines)
+    first, last = (f"line {line.number}, `{shortened(line.text, longest)}`" for line in (lines[0], lines[-1]))
+    if first == last:
+        return f"It goes wrong in {first}{'.' if brief else ': up to there every number is right.'}"
+    if brief:
+        return f"Something is missing between {first}, and {last}."
+    return f"Every number is right up to {first}, and wrong from {last}: something is missing there."
 
 
 def _within(different, place):

@@ -120,6 +120,8 @@ class _Collected:
         hides = {"allowed": self.allowed} if not self.allowed.all() else {}
         self.add("scores", raw, *_axes(raw, "q", "k"), rank=1, **hides)
         self.scaled = np.where(self.allowed, self.masked, scaled)  # a bias may be added where masks are
+        if hides:
+            self.add("scaled scores without the mask", scaled, *_axes(scaled, "q", "k"), rank=1)
         for name, array in (("scaled scores", scaled), ("scaled scores", self.scaled)):
             self.add(name, array, *_axes(array, "q", "k"), rank=1, **hides)
             self.add(f"{name}, in bits", array / np.log(2), *_axes(array, "q", "k"), **hides)

@@ -30,6 +30,8 @@ class Known:
         Of scores, which a mask leaves: the others may be anything very small.
     rank : int, optional
         2 for the output, 1 for another stage of the equation, 0 for what is beside them.
+    exact : bool, optional
+        Whether it counts in this layout alone; of a part of it any will do.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Known:
     axes: tuple
     allowed: np.ndarray | None = None
     rank: int = 0
+    exact: bool = False
 
     @cached_property
     def _sorted(self):
@@ -105,13 +108,36 @@ def is_in_order(array, known, blank):
     False
     None
     """
+    whole_only = array.size < FEWEST or array.dtype.kind != "f" or known.array.dtype.kind != "f"
+    if known.exact and (array.size == known.array.size or whole_only):
+        return is_the_same(array, known, blank) or None
     coordinates = _coordinates(array, known, blank | known.hidden_in(array))
     if coordinates is None:
         return None
     steps = [_steps(coordinates, axis) for axis in range(array.ndim)]
     if any(one is None for one in steps) or not all(_is_ascending(one, known.axes) for one in steps):
         return False
+    if _is_diagonal(steps, known.axes):
+        return False
     return _keeps_heads_together(steps, known.axes) and (known.allowed is None or _hides_no_other(array, known))
+
+
+def is_the_same(array, known, blank):
+    """Tell whether an array is a stage in the stage's own layout, axes of length 1 apart."""
+    if _longer(array.shape) != _longer(known.array.shape):
+        return False
+    numbers = known.array.reshape(array.shape)
+    if (array.dtype.kind == "b") != (numbers.dtype.kind == "b"):
+        return False
+    if numbers.dtype.kind != "f":
+        return bool((array == numbers)[~blank].all())
+    with np.errstate(all="ignore"):
+        near = (np.abs(array - numbers) <= known.tolerance(numbers)) & np.isfinite(numbers)
+    return bool((near | (array == numbers) | (np.isnan(array) & np.isnan(numbers)))[~blank].all())
+
+
+def _longer(shape):
+    return [size for size in shape if size > 1]
 
 
 def of_scores(array, known, blank):
@@ -179,6 +205,14 @@ def _keeps_heads_together(steps, axes):
     both = [i for i, moved in enumerate(moves) if all(moved)]
     others = [i for i, moved in enumerate(moves) if any(moved) and i not in both]
     return not both or all(i == both[0] + 1 for i in others)
+
+
+def _is_diagonal(steps, axes):
+    """Whether query i is looked at with key i alone along some axis."""
+    if not {"q", "k"} <= set(axes):
+        return False
+    q, k = axes.index("q"), axes.index("k")
+    return any(((one[q] > 0) & (one[k] > 0)).any() for one in steps)
 
 
 def _heads_first(order, axes):

@@ -8,6 +8,10 @@ import linecache
 _SIZES = {"shape", "size", "dtype", "device", "ndim", "dim", "type", "new_zeros", "new_ones", "new_full", "new_empty"}
 _OF_SIZES = {"len", "zeros_like", "ones_like", "empty_like", "full_like", "isinstance"}
 
+_ROOM = {"empty", "empty_like", "zeros", "zeros_like", "ones", "ones_like", "full", "full_like"}
+
+_MOVES = {"swapaxes", "transpose", "moveaxis", "reshape"}
+
 
 class Statement:
     """A statement, or the head of one that holds others.
@@ -16,10 +20,12 @@ class Statement:
     ----------
     node : ast.stmt
     in_loop : bool
+    in_if : bool
+        Whether it runs in some rounds of a loop only.
     """
 
-    def __init__(self, node, in_loop):
-        self.node, self.in_loop = node, in_loop
+    def __init__(self, node, in_loop, in_if=False):
+        self.node, self.in_loop, self.in_if = node, in_loop, in_if
         self.number = node.lineno
 
     @functools.cached_property
@@ -43,6 +49,58 @@ class Statement:
         if isinstance(self.node, ast.AugAssign):
             _read(self.node.target, found, stored=True)
         return found
+
+    @functools.cached_property
+    def stores(self):
+        """The names of the variables that it gives a value, or writes into."""
+        targets = getattr(self.node, "targets", None) or [getattr(self.node, "target", None)]
+        parts = [part for one in targets if one is not None for part in ast.walk(one)]
+        return {part.id for part in parts if isinstance(part, ast.Name)}
+
+    @functools.cached_property
+    def turns(self):
+        """The names of what it should turn into something else: itself with its axes moved, or itself alone."""
+        value = getattr(self.node, "value", None)
+        if isinstance(value, ast.Call) and getattr(value.func, "attr", "") in _MOVES:
+            return self.stores & self.reads
+        return self.stores & self.reads if isinstance(value, (ast.Name, ast.BinOp)) else set()
+
+    @functools.cached_property
+    def only_names(self):
+        """Whether it computes nothing."""
+        value = getattr(self.node, "value", None)
+        parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else [value]
+        names = [getattr(one, "id", None) for one in parts]
+        return None not in names and len(set(names)) == len(names)
+
+    @functools.cached_property
+    def unpacks_a_shape(self):
+        """Whether it gives the sizes of an array their names: `B, T, D = X.shape`."""
+        value, targets = getattr(self.node, "value", None), getattr(self.node, "targets", [])
+        is_shape = isinstance(value, ast.Attribute) and value.attr == "shape"
+        return is_shape and all(isinstance(one, ast.Tuple) for one in targets)
+
+    @functools.cached_property
+    def unpacks_backwards(self):
+        """Whether it takes the first of several sizes apart, and leaves the last together."""
+        targets = getattr(self.node, "targets", [])
+        return self.unpacks_a_shape and any(isinstance(part, ast.Starred) for one in targets for part in one.elts[1:])
+
+    @functools.cached_property
+    def counts(self):
+        """Whether it only counts: `np.arange(n)[:, None]`."""
+        value = getattr(self.node, "value", None)
+        while isinstance(value, ast.Subscript) or (
+            isinstance(value, ast.Call) and getattr(value.func, "attr", "") in ("reshape", "ravel")
+        ):
+            value = value.value if isinstance(value, ast.Subscript) else value.func.value
+        return isinstance(value, ast.Call) and getattr(value.func, "attr", "") == "arange" and len(value.args) == 1
+
+    @functools.cached_property
+    def makes_room(self):
+        """Whether it makes an array that is filled later."""
+        made = getattr(self.node, "value", None)
+        return isinstance(made, ast.Call) and getattr(made.func, "attr", "") in _ROOM
 
     @functools.cached_property
     def adds_up(self):
@@ -81,18 +139,19 @@ def _statements(path, source):
     """By line: the innermost statement that it belongs to."""
     found = {}
 
-    def visit(node, in_loop):
+    def visit(node, in_loop, in_if=False):
         if isinstance(node, ast.stmt):
-            statement = Statement(node, in_loop)
+            statement = Statement(node, in_loop, in_if)
             body = getattr(node, "body", None) or getattr(node, "cases", None)
             last = body[0].lineno - 1 if body and hasattr(body[0], "lineno") else node.end_lineno
             for line in range(node.lineno, max(last, node.lineno) + 1):
                 found[line] = statement
         inside = in_loop or isinstance(node, (ast.For, ast.While))
+        asked = inside and (in_if or isinstance(node, ast.If))
         if isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
-            inside = False
+            inside = asked = False
         for child in ast.iter_child_nodes(node):
-            visit(child, inside)
+            visit(child, inside, asked)
 
     try:
         visit(ast.parse(source), False)
@@ -104,6 +163,13 @@ def _statements(path, source):
 def statement_at(path, line):
     """Return the statement that a line of a file or cell belongs to, or None where its source can't be had."""
     return _statements(path, "".join(linecache.getlines(path))).get(line)
+
+
+def statements_of(code):
+    """Return the statements of a function's code after its first line, in their order."""
+    numbers = sorted({number for _, _, number in code.co_lines() if number and number > code.co_firstlineno})
+    found = (statement_at(code.co_filename, number) for number in numbers)
+    return list(dict.fromkeys(one for one in found if one is not None))
 
 
 def n_statements(code):

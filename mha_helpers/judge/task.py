@@ -150,5 +150,10 @@ class Task:
         """Return the numbers that are right on the way to an answer, as a list of Known: none that are known."""
         return []
 
+    def is_right(self, returned, case):
+        """Tell whether what came back from a case is right."""
+        given = Outcome(returned, arrays_in(returned, n_outputs=len(self.outputs)))
+        return agree(given, self.wanted(case))
+
     def trial(self, function, case):
         return Trial(case, self.run(function, case), self.wanted(case))

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from .call import copied
+from .mending import first_to_mend
 from .watched import BESIDE, RIGHT, STAGE, WRONG, Watch, is_theirs
 
 
@@ -54,7 +56,7 @@ def from_here(path):
     return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
 
 
-def first_wrong_line(function, arguments, known, *, options=None):
+def first_wrong_line(function, arguments, known, *, options=None, is_right=None):
     """Return the line of the first statement whose result leaves the equation although what it was given was right.
 
     Parameters
@@ -67,6 +69,8 @@ def first_wrong_line(function, arguments, known, *, options=None):
         The numbers that are right on the way: `on_the_way.numbers_of` gives them.
     options : dict, optional
         By name.
+    is_right : callable, optional
+        Whether what it returns is right. Unless given, it is right where it holds the numbers of the output.
 
     Returns
     -------
@@ -83,8 +87,34 @@ def first_wrong_line(function, arguments, known, *, options=None):
     >>> print(first_wrong_line(attention.scaled_dot_product_attention, rows, known))
     None
     """
-    place = _first_wrong(_watched(function, arguments, options or {}, known, _numpy, function))
-    return None if place is None else place[1]
+    lines = faulty_lines(function, arguments, known, options=options, is_right=is_right)
+    return lines[-1] if lines else None
+
+
+def faulty_lines(function, arguments, known, *, options=None, is_right=None):
+    """Return the line that is at fault, or the two that it is between: the first gives right numbers, the second not.
+
+    Parameters
+    ----------
+    function, arguments, known, options, is_right
+        As for `first_wrong_line`.
+
+    Returns
+    -------
+    tuple of Line
+        Empty wherever there is any doubt.
+    """
+    options = options or {}
+
+    def run(watch):
+        return watch.run(function, [copied(one) for one in arguments], {k: copied(v) for k, v in options.items()})
+
+    watch = Watch(known, _numpy, _code_of(function))
+    with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.suppress(Exception):
+        warnings.simplefilter("ignore")
+        run(watch)
+        return tuple(map(_line, first_to_mend(watch, run, is_right or watch.holds_the_output)))
+    return ()
 
 
 def furthest_wrong_line(calls, *, read, written_in):

@@ -43,6 +43,9 @@ FRACTIONS_CUT_OFF = (
 )
 
 
+MOST_WATCHED = 2  # cases
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What is found of a function.
@@ -177,13 +180,19 @@ class Answer:
 
     @cached_property
     def at_this_line(self):
-        """The sentence that points at the line, in the first ordinary case in which it shows; None in any doubt."""
-        for trial in self.trials:
-            ordinary = not (trial.is_right or trial.given.error or trial.case.edge or trial.case.error_is_fine)
-            known = self.task.on_the_way(trial.case) if ordinary else ()
-            if known and (said := at_this_line(self.function, trial.case, known)):
-                return said
-        return None
+        """The sentence that points at the line, in the ordinary cases in which it shows; None in any doubt."""
+        said = []
+        ordinary = [
+            trial
+            for trial in self.trials
+            if not (trial.is_right or trial.given.error or trial.case.edge or trial.case.error_is_fine)
+        ]
+        for trial in sorted(ordinary, key=_hides_much)[:MOST_WATCHED]:
+            if known := self.task.on_the_way(trial.case):
+                is_right = functools.partial(self.task.is_right, case=trial.case)
+                said.append(at_this_line(self.function, trial.case, known, is_right))
+        said = {one for one in said if one is not None}
+        return said.pop() if len(said) == 1 else None
 
     def evidence(self, **options):
         """Say what was tried, and what is not as it should be."""
@@ -196,6 +205,12 @@ class Answer:
     def named(self, mistake, *sentences):
         """Return the verdict of a mistake that has a name, with the evidence below it."""
         return self.wrong(mistake, *sentences, self.at_this_line, self.evidence(is_named=True))
+
+
+def _hides_much(trial):
+    """Whether axes of length 1, or a single head, make different things the same in a case."""
+    given = (trial.case.arguments | trial.case.options).values()
+    return any(1 in np.shape(one) or (np.shape(one) == () and one == 1) for one in given)
 
 
 def never_ends(answer):

@@ -15,6 +15,7 @@ SECONDS = 2.0
 MOST_EVENTS = 30_000
 MOST_ENTRIES = 200_000
 DEEPEST = 3  # of lists in lists
+SEVERAL = " | "  # between the names of what is held together
 
 # What an array is: the output itself, another stage, what right code may hold beside them, none of these, or no number
 # of the equation at all.
@@ -72,6 +73,8 @@ class Node:
         The path of the file, the statement that made it, and whose it is; None for what was given.
     before : list of Node
         What the statement read.
+    is_plain : bool
+        Whether nothing can be wrong with it: it was given, counts from 0, or is yet to be filled.
     """
 
     seen: Seen
@@ -79,6 +82,8 @@ class Node:
     order: int
     place: tuple | None
     before: list
+    is_plain: bool = False
+    is_given: bool = False
 
     @property
     def status(self):
@@ -87,6 +92,34 @@ class Node:
     @property
     def is_mask(self):
         return self.seen.name == "mask"
+
+
+class Change(NamedTuple):
+    """A variable that a statement has given an array, or another one.
+
+    Parameters
+    ----------
+    moment : int
+        The how manyth time it was that variables were looked at.
+    place : (str, Statement, code object)
+    frame : object
+        The call that it happened in.
+    name : str
+        The variable's.
+    value : object
+    node : Node or None
+        None for a single number.
+    before : list of (str, Node)
+        What the statement read, by the variables' names.
+    """
+
+    moment: int
+    place: tuple
+    frame: object
+    name: str
+    value: object
+    node: Node | None
+    before: list
 
 
 class _Frame:
@@ -99,6 +132,7 @@ class _Frame:
         self.given = []  # its arguments
         self.held = {}  # by variable: its marks and its node
         self.returned = []  # the nodes of what the statement's calls have returned
+        self.numbers = {}  # by variable: a single number
 
     @property
     def place(self):
@@ -136,7 +170,11 @@ class Watch:
         self.known, self.read, self.code = known, read, code
         self.allowed = next((one.allowed for one in known if one.allowed is not None), None)
         self.all = []
+        self.changes, self.moment = [], 0
+        self.sizes = set()  # single numbers that it is given
+        self.idle = set()  # statements that have left a variable as it was
         self.outputs, self.ended, self.written_at = [], None, None
+        self.read_last, self.last_numbers = [], {}  # what the statement that gave the output read
         self._given = []
         self._frames, self._current = {}, []
         self._nodes = {}  # by an object's id: itself, its marks, its node
@@ -152,6 +190,11 @@ class Watch:
             return function(*arguments, **options)
         finally:
             sys.settrace(before)
+
+    def holds_the_output(self, returned):
+        """Whether what comes back holds the output's numbers, and beside it at most other stages'."""
+        found = [self._look_at(array).status for _, array, _ in self._leaves(returned)]
+        return OUTPUT in found and all(status in (OUTPUT, STAGE) for status in found)
 
     # ---- what happens ------------------------------------------------------------------------
 
@@ -169,8 +212,10 @@ class Watch:
         """What a call is given belongs to the statement that makes it; what an object keeps is given, too."""
         caller = watched.caller
         if caller is not None:
-            self._settle(caller)
+            self._settle(caller, has_run=False)
         watched.given = watched.given or list(watched.frame.f_locals.values())
+        if caller is None:
+            self.sizes |= {one for one in watched.given if type(one) is int}
         if caller is None and not self.known:  # there is nothing to compare with but what was given
             self._given = [(value, self._marks(value)) for value in watched.given]
         for name, value in _variables(watched.frame):
@@ -201,9 +246,18 @@ class Watch:
             return  # what is wrong is what it was given, or what for
         nodes = [self._node(part, marks, watched) for part, marks in self._parts(returned)]
         if caller is not None:
+            if not nodes and returned is not None and not self._is_a_known_number(returned):  # it can't be looked up
+                nodes = [Node(Seen(), (), len(self.all), watched.place, [])]
             caller.returned += nodes
         elif nodes:
-            self.outputs, self.ended = nodes, watched.place
+            is_called_once = not self.outputs  # np.vectorize calls it for every row
+            self.outputs, self.ended = nodes, watched.place if is_called_once else None
+            self.read_last, self.last_numbers = self._read_by(watched), watched.numbers
+
+    def _is_a_known_number(self, value):
+        if not isinstance(value, (float, np.floating)):
+            return isinstance(value, (str, bool, slice)) or _is_number(value)
+        return any(not one.array.ndim and abs(one.array - value) <= 1e-9 * abs(value) for one in self.known)
 
     def _is_a_softmax(self, watched, returned):
         """Whether a function has returned the softmax, along some axis, of the scores that it was given."""
@@ -215,13 +269,26 @@ class Watch:
             if scores is not None and weights is not None
         )
 
-    def _settle(self, watched):
-        """Note what the statement that has just run has changed."""
-        changed = {}
+    def _settle(self, watched, has_run=True):
+        """Note what the statement that has just run, or is running, has changed."""
+        changed, self.moment = {}, self.moment + 1
+        before = None
         for name, value in _variables(watched.frame):
+            if _is_number(value) and watched.numbers.get(name) is not value:
+                watched.numbers[name] = value
+                if watched.place is not None:
+                    self.changes.append(Change(self.moment, watched.place, watched, name, value, None, []))
+                continue
             marks = self._marks(value)
             if marks and watched.held.get(name, (None,))[0] != marks:
+                before = self._read_by(watched) if before is None else before
                 changed[name] = (marks, self._node(value, marks, watched))
+                if watched.place is not None:
+                    self.changes.append(
+                        Change(self.moment, watched.place, watched, name, value, changed[name][1], before)
+                    )
+            elif marks and has_run and watched.statement is not None and name in watched.statement.turns:
+                self.idle.add(watched.place)
         watched.held |= changed
         if self._given and self.written_at is None and any(self._marks(value) != marks for value, marks in self._given):
             self.written_at = watched.place
@@ -236,8 +303,7 @@ class Watch:
         if watched is None:
             seen = seen._replace(status=STAGE) if seen.status in (WRONG, NEITHER) else seen  # what it was given
         else:
-            names = watched.statement.reads if watched.statement is not None else ()
-            before = [node for name in names if (node := watched.node_of(name)) is not None] + watched.returned
+            before = [node for _, node in self._read_by(watched)]
             if known is not None and known[2] not in before:
                 before.append(known[2])
             has_data = any(one.status != NEITHER and not one.is_mask for one in before)
@@ -245,10 +311,23 @@ class Watch:
                 seen = Seen()  # it is made of no data: positions, frequencies
             elif "scores" in seen.name and any(one.is_mask and one.status == WRONG for one in before):
                 seen = Seen(WRONG)  # it may hide too little, and so nothing wrong
-        node = Node(seen, marks[0][0], len(self.all), watched and watched.place, before)
+        place = watched and watched.place
+        has_data = any(one.status != NEITHER and not one.is_mask for one in before)
+        is_plain = watched is None or (place is not None and place[1].makes_room)
+        if not is_plain and place is not None and place[1].counts and not has_data:
+            is_plain = all(_counts(leaf[1]) for leaf in self._leaves(value))
+        if len({one.name for one in found}) > 1:
+            seen = seen._replace(name=SEVERAL.join(one.name for one in found))
+        node = Node(seen, marks[0][0], len(self.all), place, before, is_plain, watched is None)
         self._nodes[id(value)] = (value, marks, node)
         self.all.append(node)
         return node
+
+    def _read_by(self, watched):
+        """What the statement that is running reads: names, empty for what a call has returned, and nodes."""
+        names = watched.statement.reads if watched.statement is not None else ()
+        held = [(name, node) for name in sorted(names) if (node := watched.node_of(name)) is not None]
+        return held + [("", node) for node in watched.returned]
 
     # ---- arrays ------------------------------------------------------------------------------
 
@@ -289,17 +368,24 @@ class Watch:
         return self._judged[mark]
 
     def _look_at(self, array, blank=None):
-        if array.dtype.kind not in "fb" or array.size < FEWEST:
+        is_exact = any(one.exact for one in self.known)
+        if array.dtype.kind not in ("fbiu" if is_exact else "fb") or (array.size < FEWEST and not is_exact):
             return Seen()
         blank = np.zeros(array.shape, bool) if blank is None else blank
         filled = array[~blank]
         if array.dtype.kind == "b" or (not np.isnan(filled).any() and np.unique(filled).size <= 2):
             right = None if self.allowed is None or blank.any() else is_the_mask(array, self.allowed)
-            return Seen() if right is None else Seen(BESIDE if right else WRONG, "mask")
-        for one in self.known:
+            if right is not None:
+                return Seen(BESIDE if right else WRONG, "mask")
+            if not is_exact:
+                return Seen()
+        known = [one for one in self.known if one.array.ndim] if array.ndim else []
+        if is_exact:  # what is the whole of a stage is no part of another
+            known = sorted(known, key=lambda one: one.array.size != array.size)
+        for one in known:
             if is_in_order(array, one, blank):
                 return Seen(BY_RANK[one.rank], one.name, *of_scores(array, one, blank))
-        return Seen(WRONG)
+        return Seen() if array.dtype.kind in "iu" or array.size < FEWEST else Seen(WRONG)
 
 
 def _variables(frame):
@@ -319,8 +405,20 @@ def _variables(frame):
 def _agree(weights, scores, axis):
     top = scores.max(axis=axis, keepdims=True)
     exponentials = np.exp(scores - np.where(np.isfinite(top), top, 0))
-    wanted = exponentials / exponentials.sum(axis=axis, keepdims=True)
+    with np.errstate(all="ignore"):
+        wanted = exponentials / exponentials.sum(axis=axis, keepdims=True)
     return bool((np.abs(weights - wanted)[~np.isnan(wanted)] <= TOLERANCE).all())
+
+
+def _is_number(value):
+    """Whether it is a single number, or a shape."""
+    if isinstance(value, tuple):
+        return 1 < len(value) < 6 and all(isinstance(one, (int, np.integer)) for one in value)
+    return isinstance(value, (int, float, np.number, np.bool_))
+
+
+def _counts(array):
+    return array.dtype.kind in "iu" and np.array_equal(np.unique(array), np.arange(array.size))
 
 
 def _mark(array):

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from mha_helpers.exercises import on_the_way
-from mha_helpers.judge.call import arrays_in, call, same_shapes
+from mha_helpers.judge.call import Outcome, agree, arrays_in, call, same_shapes
 from mha_helpers.judge.compare import close, first_difference
 from mha_helpers.judge.error_text import error_in_brief
 from mha_helpers.judge.evidence import at_this_line
@@ -127,7 +127,7 @@ def run_for_lab(function, reference, arguments, outputs, options=None):
         place = outputs.index(output)
         got, want = given.arrays[place], right.arrays[place]
         shown = first_difference(output, got, want, ~close(got, want))
-        line = _at_this_line(function, name, arguments, options or {})
+        line = _at_this_line(function, reference, outputs, arguments, options or {})
         # The line says more than the number, and a notice has room for one of them.
         notice = f"Your {name} is not right yet (marked ≠): {line or f'{shown} {AGAIN}'}"
     else:
@@ -135,7 +135,7 @@ def run_for_lab(function, reference, arguments, outputs, options=None):
     return LabRun(given.arrays, right.arrays, notice, differs, boolean)
 
 
-def _at_this_line(function, name, arguments, options):
+def _at_this_line(function, reference, outputs, arguments, options):
     """Point at the line, with numbers near the lab's that are all different: a line is found by telling them apart."""
     rng = np.random.default_rng(0)
     apart = {
@@ -144,5 +144,15 @@ def _at_this_line(function, name, arguments, options):
         else array
         for each, array in arguments.items()
     }
-    known = on_the_way.numbers(name, apart | options)
-    return at_this_line(function, Case("a lab's", apart, options=options), known) if known else None
+    known = on_the_way.numbers(reference.__name__, apart | options)
+    if not known:
+        return None
+    read = partial(arrays_in, n_outputs=len(outputs))
+    wanted = call(reference, apart, options, read=read, seconds=None)
+    return at_this_line(
+        function,
+        Case("a lab's", apart, options=options),
+        known,
+        lambda returned: agree(Outcome(returned, read(returned)), wanted),
+        brief=True,
+    )

@@ -103,7 +103,7 @@ def weights_not_normalised(X, W_Q, W_K, W_V, W_O, n_heads):
     q, k, v = ((X @ W).reshape(B, T, n_heads, -1).transpose(0, 2, 1, 3) for W in (W_Q, W_K, W_V))
     scores = q @ k.transpose(0, 1, 3, 2) / np.sqrt(D // n_heads)
     top = scores.max(-1, keepdims=True)
-    weights = np.exp(scores - top)
+    weights = np.exp(scores - top)  # here
     context = weights @ v
     merged = context.transpose(0, 2, 1, 3).reshape(B, T, D)
     return merged @ W_O  # here
