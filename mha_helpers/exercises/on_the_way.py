@@ -104,9 +104,9 @@ def numbers_of_solution(exercise, case):
     arguments, options = dict(case.arguments), dict(case.options)
     known = numbers_inside(exercise.solution().source, used, arguments, options, exercise.outputs)
     if known and (more := BESIDE.get(exercise.reference.__name__)):
-        known += [
-            Known(name, array, axes, rank=rank, exact=exact) for name, array, axes, rank, exact in more(**case.copy())
-        ]
+        with np.errstate(all="ignore"):
+            beside = list(more(**case.copy()))
+        known += [Known(name, array, axes, rank=rank, exact=exact) for name, array, axes, rank, exact in beside]
     return known
 
 
@@ -143,4 +143,23 @@ def _beside_combine_heads(heads):
     yield "a list of tokens", np.moveaxis(heads, -2, 0), ("t", *batch, "h", "d"), 0, True
 
 
-BESIDE = {"softmax": _beside_softmax, "split_heads": _beside_split_heads, "combine_heads": _beside_combine_heads}
+def _beside_rotate(X, start=0):
+    exponents = np.arange(0, X.shape[-1], 2) / X.shape[-1]
+    positions = np.arange(start, start + X.shape[-2])
+    angles = positions[:, None] / 10_000**exponents
+    for sign in (1, -1):
+        yield "frequencies", 10_000 ** (sign * exponents), ("p",), 0, True
+        yield "exponents", sign * exponents, ("p",), 0, True
+    yield "angles", angles.T, ("p", "t"), 0, True
+    yield "cos(angles)", np.cos(angles), ("t", "p"), 0, True
+    yield "sin(angles)", np.sin(angles), ("t", "p"), 0, True
+    yield "positions", positions, ("t",), 0, True
+    yield "positions", positions[:, None], ("t", "one"), 0, True
+
+
+BESIDE = {
+    "rotate": _beside_rotate,
+    "softmax": _beside_softmax,
+    "split_heads": _beside_split_heads,
+    "combine_heads": _beside_combine_heads,
+}

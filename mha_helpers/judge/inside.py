@@ -21,6 +21,8 @@ class _Recorded(ast.NodeTransformer):
             return node
         if isinstance(node, ast.JoinedStr):
             return node
+        if isinstance(node, ast.Attribute) and node.attr in ("empty", "empty_like"):
+            node.attr = node.attr.replace("empty", "zeros")  # what it holds must not depend on what ran before
         said = ast.unparse(node) if isinstance(node, ast.expr) else ""
         node = self.generic_visit(node)
         is_value = isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
@@ -32,7 +34,7 @@ class _Recorded(ast.NodeTransformer):
 
 
 def numbers_inside(source, namespace, arguments, options, outputs):
-    """Return the arrays that a right function makes, each in the layout that it has there.
+    r"""Return the arrays that a right function makes, each in the layout that it has there.
 
     Parameters
     ----------
@@ -51,7 +53,7 @@ def numbers_inside(source, namespace, arguments, options, outputs):
 
     Examples
     --------
-    >>> source = "def halved(row):\\n    half = row / 2\\n    return half - half.mean()"
+    >>> source = "def halved(row):\n    half = row / 2\n    return half - half.mean()"
     >>> found = numbers_inside(source, {}, {"row": np.array([1.0, 2.0, 4.0, 9.0])}, {}, ("centred",))
     >>> [(one.name, one.rank) for one in found]
     [('centred', 2), ('row', 1), ('half', 1), ('half.mean()', 0)]

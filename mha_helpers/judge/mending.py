@@ -60,6 +60,7 @@ class Replay(Watch):
 
     def _settle(self, watched, has_run=True):
         self.moment += 1
+        self._clear(watched)
         if self.moment in self.exchanged:
             variables = watched.frame.f_locals
             for name, value in self.exchanged[self.moment].items():
@@ -85,7 +86,7 @@ class _Suspect:
 
     def is_wrong(self):
         """Whether it gave something that is no stage at all."""
-        return any(one.node is None or one.node.status not in RIGHT or one.node.seen.turned for one in self.changes)
+        return any(one.node is None or one.node.status not in RIGHT or _is_turned(one.node) for one in self.changes)
 
 
 def first_to_mend(watch, run, is_right):
@@ -210,7 +211,7 @@ class _Mending:
         stages = [one.array.size for one in self.watch.known if one.name == node.seen.name and not one.exact]
         if stages and np.prod(node.shape) > max(stages) and node.seen.name not in ("keys", "values"):
             return True  # repeated along an axis that should not be there
-        if SEVERAL in node.seen.name:  # several, and who knows in which order
+        if SEVERAL in node.seen.name and not node.is_given:  # several, and who knows in which order
             return True
         if node.place is not None and node.place[1].in_loop and node.seen.name in self.given_names:
             return True  # collected as it was
@@ -237,7 +238,7 @@ class _Mending:
         return hint if hint in known else None
 
     def is_a_stage(self, known, name):
-        return known[name].exact and known[name].rank and name not in self.given_names
+        return name != "scores" and known[name].exact and known[name].rank and name not in self.given_names
 
     # ---- who --------------------------------------------------------------------------------
 
@@ -305,12 +306,12 @@ class _Mending:
         for change in suspect.changes:
             own = change.node.before if change.node is not None and change.node.place == suspect.place else ()
             given = [*change.before, *(("", one) for one in own)]
-            if self.is_given_something_doubtful(suspect.place, given, change.frame.numbers):
+            if self.is_given_something_doubtful(suspect.place, given, change.frame.numbers, change.place[2]):
                 return False
         return self.is_sure_but_for_what_was_given(suspect.place, suspect.first)
 
-    def is_given_something_doubtful(self, place, given, numbers):
-        code = place[2]
+    def is_given_something_doubtful(self, place, given, numbers, code=None):
+        code = code or place[2]
         arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] + code.co_freevars
         for name, node in given:
             if node.place == place:
@@ -339,9 +340,9 @@ class _Mending:
         for change in self.watch.changes:
             if change.place[1].unpacks_backwards:
                 return True
-            if change.node is None and change.moment < before and change.place[1].unpacks_a_shape:
-                if not isinstance(change.value, tuple):
-                    together.setdefault(change.moment, []).append(change)
+            is_size = change.node is None and change.place[1].unpacks_a_shape and not isinstance(change.value, tuple)
+            if is_size and change.moment < before:
+                together.setdefault(change.moment, []).append(change)
         for moment, changes in together.items():
             values = [change.value for change in changes]
             for order in itertools.islice(itertools.permutations(values), 1, 24):
@@ -435,7 +436,7 @@ class _Mending:
             return (-_fits(hint, known.name), -(known.name in near), -known.rank)
 
         for known in sorted(self.watch.known, key=nearness):
-            is_turned = nodes[-1].seen.turned and known.name == now
+            is_turned = _is_turned(nodes[-1]) and known.name == now
             if is_right and not is_turned and not self.may_be_meant(known, now, hint):
                 continue
             for values in self.values_of(known, changes):
@@ -446,7 +447,7 @@ class _Mending:
                     yield [(changes[0], known.array.copy())]
         if not is_right and len(changes) == 1 and isinstance(changes[0].value, np.ndarray):  # of another shape
             for known in sorted(self.watch.known, key=nearness):
-                if known.rank and known.array.shape != changes[0].value.shape:
+                if (known.rank or known.exact) and known.array.shape != changes[0].value.shape:
                     yield [(changes[0], known.array.copy())]
 
     def may_be_meant(self, known, now, hint):
@@ -508,6 +509,10 @@ class _Mending:
             warnings.simplefilter("ignore")
             return bool(self.is_right(self.run(replay)))
         return False
+
+
+def _is_turned(node):
+    return node.seen.turned and not node.seen.in_part
 
 
 def _fits(hint, name):

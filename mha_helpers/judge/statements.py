@@ -96,6 +96,11 @@ class Statement:
             value = value.value if isinstance(value, ast.Subscript) else value.func.value
         return isinstance(value, ast.Call) and getattr(value.func, "attr", "") == "arange" and len(value.args) == 1
 
+    @property
+    def leaves_garbage(self):
+        """Whether what the array holds that it makes is whatever the memory held."""
+        return self.makes_room and self.node.value.func.attr in ("empty", "empty_like")
+
     @functools.cached_property
     def makes_room(self):
         """Whether it makes an array that is filled later."""

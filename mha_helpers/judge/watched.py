@@ -133,6 +133,7 @@ class _Frame:
         self.held = {}  # by variable: its marks and its node
         self.returned = []  # the nodes of what the statement's calls have returned
         self.numbers = {}  # by variable: a single number
+        self.cleared = set()  # statements whose arrays' garbage is written over
 
     @property
     def place(self):
@@ -273,6 +274,8 @@ class Watch:
         """Note what the statement that has just run, or is running, has changed."""
         changed, self.moment = {}, self.moment + 1
         before = None
+        if has_run:
+            self._clear(watched)
         for name, value in _variables(watched.frame):
             if _is_number(value) and watched.numbers.get(name) is not value:
                 watched.numbers[name] = value
@@ -292,6 +295,17 @@ class Watch:
         watched.held |= changed
         if self._given and self.written_at is None and any(self._marks(value) != marks for value, marks in self._given):
             self.written_at = watched.place
+
+    def _clear(self, watched):
+        """Write NaN into an array that has just been made by np.empty: it may hold what an earlier run has left."""
+        statement = watched.statement
+        if statement is None or not statement.leaves_garbage or statement in watched.cleared:
+            return
+        watched.cleared.add(statement)
+        for name in statement.stores:
+            value = watched.frame.f_locals.get(name)
+            if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.flags.owndata:
+                value.fill(np.nan)
 
     def _node(self, value, marks, watched):
         known = self._nodes.get(id(value))
@@ -316,7 +330,7 @@ class Watch:
         is_plain = watched is None or (place is not None and place[1].makes_room)
         if not is_plain and place is not None and place[1].counts and not has_data:
             is_plain = all(_counts(leaf[1]) for leaf in self._leaves(value))
-        if len({one.name for one in found}) > 1:
+        if len({one.name for one in found}) > 1 or (len(found) > 1 and not self._are_in_order(value)):
             seen = seen._replace(name=SEVERAL.join(one.name for one in found))
         node = Node(seen, marks[0][0], len(self.all), place, before, is_plain, watched is None)
         self._nodes[id(value)] = (value, marks, node)
@@ -328,6 +342,13 @@ class Watch:
         names = watched.statement.reads if watched.statement is not None else ()
         held = [(name, node) for name in sorted(names) if (node := watched.node_of(name)) is not None]
         return held + [("", node) for node in watched.returned]
+
+    def _are_in_order(self, parts):
+        """Whether arrays held in a list are a stage together, one after another."""
+        arrays = [array for _, array, _ in self._leaves(parts)]
+        if len({array.shape for array in arrays}) > 1 or arrays[0].size * len(arrays) > MOST_ENTRIES:
+            return False
+        return self._look_at(np.stack(arrays)).status in RIGHT
 
     # ---- arrays ------------------------------------------------------------------------------
 

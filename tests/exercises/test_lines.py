@@ -1,10 +1,13 @@
 """Checks and labs point at the line at which an answer leaves the equation, and never at one of a right answer."""
 
+import inspect
+import re
 from functools import partial
 
 import numpy as np
 import pytest
 from answers import ANSWERS, EXERCISES
+from spelled import EACH_RIGHT, EACH_WRONG
 
 from mha_helpers.judge.trace import first_wrong_line
 from mha_helpers.labs.shown import run_for_lab
@@ -48,6 +51,34 @@ def test_a_check_points_at_the_line(function):
     message = EXERCISES[function.__name__].diagnosis(function).message
     [said] = [line for line in message.splitlines() if line.startswith(TOLD)]
     assert "# here" in said
+
+
+def named(pair):
+    return pair[1].__name__
+
+
+@pytest.mark.parametrize("pair", EACH_RIGHT, ids=named)
+def test_a_right_answer_in_an_unusual_spelling_is_right(pair):
+    name, function = pair
+    assert EXERCISES[name].diagnosis(function).status == "correct"
+
+
+@pytest.mark.parametrize("pair", EACH_WRONG, ids=named)
+def test_no_other_line_of_an_unusual_answer_is_pointed_at(pair):
+    name, function = pair
+    result = EXERCISES[name].diagnosis(function)
+    assert result.status == "wrong"
+    said = re.findall(r"(?:in|up to|from) line (\d+), `", result.message)
+    source, first = inspect.getsourcelines(function)
+    faulty = [first + i for i, line in enumerate(source) if line.rstrip().endswith("# here")]
+    assert not said or any(int(said[0]) <= number <= int(said[-1]) for number in faulty), result.message
+
+
+def test_most_unusual_answers_have_a_line():
+    have = [
+        bool(re.search(r"line \d+, `", EXERCISES[name].diagnosis(function).message)) for name, function in EACH_WRONG
+    ]
+    assert sum(have) >= 2 / 3 * len(have)
 
 
 def test_of_a_single_statement_nothing_is_said():
