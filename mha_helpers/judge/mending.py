@@ -17,7 +17,7 @@ import numpy as np
 
 from .placing import layouts_of
 from .statements import statements_of
-from .watched import NEITHER, OUTPUT, RIGHT, SEVERAL, STAGE, WRONG, Watch
+from .watched import BESIDE, NEITHER, OUTPUT, RIGHT, SEVERAL, STAGE, WRONG, Watch
 
 SECONDS = 1.0
 MOST_TRIALS = 32  # for a statement
@@ -32,6 +32,7 @@ OF_NAMES = {
     "exponentials": ("e", "ex", "exp", "exps", "exponentials", "exp_scores", "powers", "numerator", "num"),
     "output": ("output",),
 }
+SOLID = ("exponentials", "largest scores", "sums of exponentials", "scores less the largest", "X", "cos(angles)")
 NUMBERS = (0.0, 1.0, -1.0)  # that are no result of anything
 LIKE_A_FACTOR = re.compile("scale|factor|root|sqrt|norm|temp|divi|denom")
 MEANT = {name: stage for stage, names in OF_NAMES.items() for name in names}
@@ -120,6 +121,8 @@ class _Mending:
         try:
             if self.is_mended({}):  # it is right: what was said of it was of something else
                 return ()
+            if self.watch.calls_itself:  # the line that calls is not the one that is wrong
+                return ()
             found = self.first_of(self.suspects())
             if self.is_in_another_order() and (len(found) != 1 or found[0] == self.watch.ended):
                 return (self.watch.ended,)
@@ -157,6 +160,8 @@ class _Mending:
             if self.is_named(suspect) and not self.is_returned(suspect):
                 return (suspect.place,)
             meant = meant or suspect
+        if meant is not None and self.is_added_to(meant):
+            return ()
         if meant is not None and self.is_returned(meant):
             return (meant.place, self.watch.ended)
         if meant is None and (early := self.ends_early()):
@@ -179,6 +184,11 @@ class _Mending:
         first = min(on_the_way, key=lambda node: node.order).place
         return (first, watch.ended) if first[2] is watch.ended[2] and first != watch.ended else (watch.ended,)
 
+    def is_added_to(self, meant):
+        """Whether a loop adds to what it gave, or would if it had a round."""
+        added_up = set().union(*(one.stores for one in statements_of(meant.place[2]) if one.adds_up))
+        return any(one.name in added_up for one in meant.changes)
+
     def is_returned(self, meant):
         """Whether what comes back is a variable that holds too early a stage."""
         ended = self.watch.ended
@@ -186,7 +196,34 @@ class _Mending:
         return is_so and self.is_sure(meant)
 
     def between(self, meant, place, is_mask=False):
-        return (place,) if meant is None or is_mask else (meant.place, place)
+        if is_mask:
+            return (place,)
+        if meant is None:
+            return self.from_what_is_loose(place)
+        return (meant.place, place)
+
+    def from_what_is_loose(self, place):
+        """A statement, and before it the one from which on what it was given could have been meant otherwise."""
+        given = [node for change in self.watch.changes if change.place == place for _, node in change.before]
+        given += [node for _, node in self.watch.read_last] if place == self.watch.ended else []
+        given = [node for node in given if node.place != place]
+        reached, first = set(), None
+        while given:
+            node = given.pop()
+            if node in reached or node.place is None or not self.is_loose(node):
+                continue
+            reached.add(node)
+            if node.place[2] is place[2] and node.place != place and (first is None or node.order < first.order):
+                first = node
+            given += node.before
+        return (place,) if first is None else (first.place, place)
+
+    def is_loose(self, node):
+        """Whether it is right as a part of something else than what the equation or the solution gives a name."""
+        name = node.seen.name
+        if node.status != BESIDE or name in SOLID or name.startswith("W") or node.is_mask:
+            return False
+        return not any(one.name == name and one.rank for one in self.watch.known)
 
     def is_named(self, meant):
         """Whether a variable has the name of another stage than it holds, and gets no other value afterwards."""
@@ -255,12 +292,17 @@ class _Mending:
                 continue
             born = change.node.place
             is_theirs = born is not None and born[2] is not place[2] and not _is_part(born[2])
-            if is_theirs and change.node.status not in RIGHT:  # a function of theirs has made it wrong
+            if is_theirs and change.node.status not in RIGHT and born not in self.right_places:  # it has made it wrong
                 if any(one.node is change.node for one in getattr(found.get(born), "changes", ())):
                     continue
                 place = born
             found.setdefault(place, _Suspect(place)).changes.append(change)
         return sorted(found.values(), key=lambda suspect: suspect.first)
+
+    @functools.cached_property
+    def right_places(self):
+        """The statements that have also given what is right: with what they were given otherwise, they would again."""
+        return {node.place for node in self.watch.all if node.status in RIGHT}
 
     @functools.cached_property
     def goes_in_blocks(self):
@@ -301,6 +343,8 @@ class _Mending:
 
     def is_sure(self, suspect):
         """Whether all that the statement was given is right, and no single number could be wrong instead."""
+        if suspect.place[1].in_loop and suspect.place[1].stores_a_constant:
+            return False  # how many rounds there are may be wrong instead
         if suspect.place[1].adds_up or suspect.place[1].in_if or (suspect.place[1].in_loop and self.goes_in_blocks):
             return False
         for change in suspect.changes:
@@ -313,14 +357,27 @@ class _Mending:
     def is_given_something_doubtful(self, place, given, numbers, code=None):
         code = code or place[2]
         arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] + code.co_freevars
+        aliases = set().union(*(one.stores for one in statements_of(code) if one.is_alias))
+        if aliases & place[1].reads:
+            return True
         for name, node in given:
             if node.place == place:
                 continue
+            if node.place is not None and node.place[1].makes_room and not self.has_room(node):
+                return True
             is_alias = node.is_given and name and "." not in name and name not in arguments
             if is_alias or self.is_doubtful(name, node):
                 return True
         read = [numbers[name] for name in place[1].reads if name in numbers and name not in arguments]
         return any(isinstance(one, (float, np.generic)) and not self.is_a_known_number(one) for one in read)
+
+    def has_room(self, node):
+        """Whether an array that is yet to be filled has the shape of a stage."""
+        shapes = [one.array.shape for one in self.watch.known]
+        sizes = [[size for size in shape if size > 1] for shape in shapes]
+        if any(one.exact for one in self.watch.known):
+            return [size for size in node.shape if size > 1] in sizes
+        return np.prod(node.shape) in [np.prod(shape) for shape in shapes]
 
     def is_a_known_number(self, number):
         if isinstance(number, (np.integer, np.bool_)):
@@ -423,7 +480,7 @@ class _Mending:
         is_right = all(node.status in RIGHT for node in nodes)
         if is_right:
             yield None
-        if len(changes) == 1 and (nodes[0].is_mask or nodes[0].status == NEITHER):
+        if len(changes) == 1 and nodes[0].status in (WRONG, NEITHER):
             for value in self.masks(changes[0].value):
                 yield [(changes[0], value)]
         hint = self.hint_of(name)
@@ -439,6 +496,10 @@ class _Mending:
             is_turned = _is_turned(nodes[-1]) and known.name == now
             if is_right and not is_turned and not self.may_be_meant(known, now, hint):
                 continue
+            if _kind(known.array) != _kind(changes[0].value):
+                continue
+            if is_turned and len(changes) == 1:
+                yield [(changes[0], known.array.copy())]
             for values in self.values_of(known, changes):
                 yield list(zip(changes, values, strict=True))
         if len(changes) == 1 and is_right and hint is not None and not _fits(hint, now):
@@ -447,7 +508,8 @@ class _Mending:
                     yield [(changes[0], known.array.copy())]
         if not is_right and len(changes) == 1 and isinstance(changes[0].value, np.ndarray):  # of another shape
             for known in sorted(self.watch.known, key=nearness):
-                if (known.rank or known.exact) and known.array.shape != changes[0].value.shape:
+                is_other = known.array.shape != changes[0].value.shape
+                if is_other and (known.rank or known.exact) and _kind(known.array) == _kind(changes[0].value):
                     yield [(changes[0], known.array.copy())]
 
     def may_be_meant(self, known, now, hint):
@@ -489,8 +551,10 @@ class _Mending:
         if allowed is None or not isinstance(value, np.ndarray):
             return
         two = np.unique(value)
+        if two.size != 2 and value.dtype != bool:
+            return
         if two.size != 2:
-            two = np.array([False, True]) if value.dtype == bool else np.array([0.0, 1.0])
+            two = np.array([False, True])
         low, high = two
         same = allowed.reshape(-1, *allowed.shape[-2:])
         plain = [allowed, *([same[0]] if (same == same[0]).all() else [])]
@@ -509,6 +573,10 @@ class _Mending:
             warnings.simplefilter("ignore")
             return bool(self.is_right(self.run(replay)))
         return False
+
+
+def _kind(value):
+    return getattr(value, "dtype", np.dtype(float)).kind.replace("u", "i")
 
 
 def _is_turned(node):

@@ -129,6 +129,8 @@ def is_the_same(array, known, blank):
     numbers = known.array.reshape(array.shape)
     if (array.dtype.kind == "b") != (numbers.dtype.kind == "b"):
         return False
+    if numbers.dtype.kind == "b" and (array != numbers).all():
+        return not blank.any()  # a mask in the other convention
     if numbers.dtype.kind != "f":
         return bool((array == numbers)[~blank].all())
     with np.errstate(all="ignore"):

@@ -73,6 +73,20 @@ class Statement:
         names = [getattr(one, "id", None) for one in parts]
         return None not in names and len(set(names)) == len(names)
 
+    @property
+    def stores_a_constant(self):
+        """Whether it writes one number into a part of an array: `scores[i, i + 1 :] = -np.inf`."""
+        targets = getattr(self.node, "targets", [])
+        is_part = bool(targets) and all(isinstance(one, ast.Subscript) for one in targets)
+        names = {one.id for one in ast.walk(self.node.value) if isinstance(one, ast.Name)} if is_part else set()
+        return is_part and names <= {"np", "math", "float"}
+
+    @functools.cached_property
+    def is_alias(self):
+        """Whether it only gives another name to what has one."""
+        is_plain = isinstance(self.node, ast.Assign) and isinstance(self.node.value, ast.Name)
+        return is_plain and all(isinstance(one, ast.Name) for one in self.node.targets)
+
     @functools.cached_property
     def unpacks_a_shape(self):
         """Whether it gives the sizes of an array their names: `B, T, D = X.shape`."""

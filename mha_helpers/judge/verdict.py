@@ -180,14 +180,14 @@ class Answer:
 
     @cached_property
     def at_this_line(self):
-        """The sentence that points at the line, in the ordinary cases in which it shows; None in any doubt."""
+        """The sentence that points at the line, in ordinary cases in which it shows; None in any doubt."""
         said = []
         ordinary = [
             trial
             for trial in self.trials
             if not (trial.is_right or trial.given.error or trial.case.edge or trial.case.error_is_fine)
         ]
-        for trial in sorted(ordinary, key=_hides_much)[:MOST_WATCHED]:
+        for trial in sorted(ordinary, key=_how_much_is_hidden)[:MOST_WATCHED]:
             if known := self.task.on_the_way(trial.case):
                 is_right = functools.partial(self.task.is_right, case=trial.case)
                 said.append(at_this_line(self.function, trial.case, known, is_right))
@@ -207,10 +207,11 @@ class Answer:
         return self.wrong(mistake, *sentences, self.at_this_line, self.evidence(is_named=True))
 
 
-def _hides_much(trial):
-    """Whether axes of length 1, or a single head, make different things the same in a case."""
-    given = (trial.case.arguments | trial.case.options).values()
-    return any(1 in np.shape(one) or (np.shape(one) == () and one == 1) for one in given)
+def _how_much_is_hidden(trial):
+    """How little a case tells: whether it has axes of length 1 or a single head, and how few different sizes."""
+    given = list((trial.case.arguments | trial.case.options).values())
+    sizes = {size for one in given for size in np.shape(one)}
+    return any(1 in np.shape(one) or (np.shape(one) == () and one == 1) for one in given), -len(sizes)
 
 
 def never_ends(answer):

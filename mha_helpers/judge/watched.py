@@ -172,6 +172,7 @@ class Watch:
         self.allowed = next((one.allowed for one in known if one.allowed is not None), None)
         self.all = []
         self.changes, self.moment = [], 0
+        self.calls_itself = False
         self.sizes = set()  # single numbers that it is given
         self.idle = set()  # statements that have left a variable as it was
         self.outputs, self.ended, self.written_at = [], None, None
@@ -205,6 +206,8 @@ class Watch:
         if id(frame) not in self._frames:  # a generator goes on
             self._frames[id(frame)] = _Frame(frame, self._current[-1] if self._current else None)
         watched = self._frames[id(frame)]
+        is_function = not frame.f_code.co_name.startswith("<")
+        self.calls_itself |= is_function and any(one.frame.f_code is frame.f_code for one in self._current)
         self._current.append(watched)
         self._begin(watched)
         return self._inside
