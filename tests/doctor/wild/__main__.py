@@ -1,4 +1,7 @@
-"""`python tests/doctor/wild [NAME ...]`: examine the public implementations that are here, and say how often it is right."""
+"""`python tests/doctor/wild [NAME ...]`: examine the public implementations that are here, and say how often it is right.
+
+Seconds are those of processor, importing apart. tests/doctor/wild/fetch.py brings what listed.toml has, for MHA_WILD.
+"""
 
 import os
 import statistics
@@ -25,7 +28,7 @@ def main(names):
     faults = sum(one.verdict == "sick" for one in here)
     print(
         f"{len(here)} examined of {len(wanted)}: {right} verdicts right at first try, {alarms} false alarms; of {faults} "
-        f"faults {found} found, {named} named; seconds: median {statistics.median(seconds):.1f}, worst {max(seconds):.1f}"
+        f"faults {found} found, {named} named; seconds of processor: median {statistics.median(seconds):.1f}, worst {max(seconds):.1f}"
     )
 
 
