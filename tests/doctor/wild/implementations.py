@@ -58,6 +58,20 @@ def _without_what_is_unused():
             del sys.modules[name]
 
 
+@contextlib.contextmanager
+def _forgotten_afterwards(folders):
+    """Forget what was imported under the names of what lies in these folders: many have a `model` or `utils`."""
+    path, before = list(sys.path), set(sys.modules)
+    names = {place.stem for folder in folders for place in folder.iterdir()}
+    try:
+        yield
+    finally:
+        sys.path[:] = path
+        for name in set(sys.modules) - before:
+            if _top(name) in names:
+                del sys.modules[name]
+
+
 @dataclass(frozen=True)
 class Implementation:
     """One entry; corpus.toml says what its fields are."""
@@ -76,12 +90,7 @@ class Implementation:
     remains: str = ""
 
     @property
-    def _root(self):
-        """Where a user of it stands: a repository's own imports often begin there."""
-        return self._repository if self.path else Path.cwd()
-
-    @property
-    def _repository(self):
+    def _folder(self):
         return Path(os.environ.get(ELSEWHERE, "")) / self.repository.replace("/", "__") / self.at
 
     @property
@@ -90,7 +99,7 @@ class Implementation:
             return str(FOLDER / self.vendored)
         if self.module:
             return self.module
-        return str(self._repository / self.path)
+        return str(self._folder / self.path)
 
     @property
     def missing(self):
@@ -106,8 +115,12 @@ class Implementation:
 
     def examined(self):
         """Return the report of the first try: what a user gets who knows how the class is built, and no more."""
+        with _forgotten_afterwards([self._folder, Path(self.target).parent] if self.path else []):
+            return self._examined()
+
+    def _examined(self):
         try:
-            with _without_what_is_unused(), contextlib.chdir(self._root):
+            with _without_what_is_unused():
                 thing = loading.load(self.target, {}, self.build)
         except loading.CannotBeLoadedError as error:
             return doctor.Report(self.name, None, reason=str(error))
