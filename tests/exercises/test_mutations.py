@@ -107,7 +107,7 @@ def tried(name):
     return pytest.param(name, marks=pytest.mark.slow if is_slow else ())
 
 
-@pytest.mark.parametrize("name", map(tried, EXERCISES))
+@pytest.mark.parametrize("name", [tried(name) for name in EXERCISES])
 def test_a_changed_solution_that_passes_is_right_on_other_numbers(name):
     exercise, namespace = EXERCISES[name], {"np": np}
     for each in EXERCISES.values():
