@@ -20,6 +20,7 @@ from pathlib import Path
 
 import ipywidgets
 from IPython.display import display
+from traitlets import Unicode
 
 from mha_helpers.course_data import data_path
 from mha_helpers.drawing.shown import image
@@ -48,10 +49,15 @@ def code(name):
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
+def layer(*more):
+    """Return the layer's code, after that of other files."""
+    return "".join(map(code, (*more, "pointing.js", "playing.js", "touch.js")))
+
+
 def modules(live, given):
     """Return the layer's style and code, and a lab's own code: scripts that a widget holds are not run there."""
-    layer = f'<style>{code("touch.css")}</style><script type="text/plain">{code("touch.js")}</script>'
-    return layer + own_module(live, given)
+    style = f"<style>{code('touch.css')}</style>"
+    return f'{style}<script type="text/plain">{layer()}</script>{own_module(live, given)}'
 
 
 def own_module(live, given):
@@ -60,6 +66,12 @@ def own_module(live, given):
         return ""
     known = html.escape(json.dumps(given, ensure_ascii=False))
     return f'<script type="text/plain" data-live="{live}" data-given="{known}">{code(f"{live}.js")}</script>'
+
+
+class _Wish(ipywidgets.Text):
+    """A text field of which the page is not told what it has just said: that would go before the picture."""
+
+    value = Unicode().tag(sync=True, echo_update=False)
 
 
 class Lab:
@@ -156,7 +168,7 @@ class Lab:
         header = ipywidgets.HTML(card.header(title, self.task))
         for one in on_picture:
             (self.controls | self.buttons)[one].add_class("mha-on-picture")
-        self._wish = ipywidgets.Text(description="what was touched")
+        self._wish = _Wish(description="what was touched")
         self._wish.add_class("mha-wish")
         self._wish.observe(self._asked, "value")
         scripts = ipywidgets.HTML(modules(live, given))

@@ -169,5 +169,5 @@ def layer():
     """Return what a page with labs needs once: the card's style, the layer's, and its code."""
     return (
         f"{card.STYLE_SHEET}<style>{frame.code('touch.css')}{frame.code('page.css')}</style>"
-        f'<script type="module">{frame.code("touch.js")}</script>'
+        f'<script type="module">{frame.layer("frames.js")}</script>'
     )

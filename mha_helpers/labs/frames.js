@@ -1,0 +1,46 @@
+/* Who answers on a page without a kernel: every picture there is, drawn beforehand by Python and packed (`page.py`). */
+
+/* What answers a lab, if it has such pictures: whole ones, or pieces, each with states of its own. */
+globalThis.mhaFrames = card => {
+  const packed = card.querySelector("script.mha-frames");
+  if (!packed) return null;
+  const { offers, pieces, pressed, frames: inBase64 } = JSON.parse(packed.textContent);
+  const unpack = async () => {
+    const bytes = Uint8Array.from(atob(inBase64), letter => letter.charCodeAt(0));
+    const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Response(plain).json();
+  };
+  const content = card.querySelector(".mha-picture .widget-html-content");
+  const sentence = card.querySelector(".mha-readout .widget-html-content");
+  const numberOf = (names, now) => names.reduce((at, name) => at * offers[name].length + offers[name].indexOf(now[name]), 0);
+  let frames = null, newest = 0, before = read(content.querySelector("[data-state]").dataset.state);
+  return {
+    knows: (all, press) => (press ? pressed.includes(press) : all.length > 0 && all.every(sets =>
+      Object.entries(sets).every(([name, value]) => offers[name]?.includes(value)))),
+    async ask({ n, set, press }, state) {
+      newest = n;
+      if (!press && !Object.keys(set).some(name => name in offers)) return; // it is computed in the page
+      const [tags, all] = await (frames ??= unpack()), whole = numbers => numbers.map(number => tags[number]).join("");
+      if (n !== newest) return;
+      const goes = press ? all[0][numberOf(pieces[0], state)][2][press] : {}, now = { ...state, ...goes }, said = [];
+      pieces.forEach((names, k) => {
+        if (!names.some(name => name in set || name in goes)) return;
+        const [drawn, says] = all[k][numberOf(names, now)];
+        said.push(whole(says));
+        if (Array.isArray(drawn)) content.innerHTML = whole(drawn);
+        else for (const [part, fragment] of Object.entries(drawn))
+          content.querySelector(`[data-part="${part}"]`).outerHTML = whole(fragment);
+      });
+      const shown = content.querySelector("[data-state]"), drawn = pieces.length > 1 ? now : read(shown.dataset.state);
+      const kept = shown.dataset.live ? Object.keys(drawn).filter(name => // dragged, and nothing else has moved it since
+        !(name in offers) && drawn[name] === before[name] && state[name] !== drawn[name]) : [];
+      before = drawn;
+      shown.dataset.kept = kept.join();
+      if (kept.length || pieces.length > 1)
+        shown.dataset.state = JSON.stringify({ ...drawn, ...Object.fromEntries(kept.map(name => [name, state[name]])) });
+      shown.dataset.answer = n;
+      content.append(...content.childNodes); // for whoever watches for pictures
+      if (said.some(Boolean) && !kept.length) sentence.textContent = `What you see: ${said.filter(Boolean).join(" ")}`;
+    },
+  };
+};
