@@ -1,6 +1,7 @@
 """Logit lens: what the writer would guess if it stopped after some of its blocks."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import ipywidgets
 import numpy as np
@@ -87,6 +88,13 @@ def readable(typed, alphabet):
     return known[-MOST:], " ".join(said)
 
 
+@lru_cache(maxsize=8)
+def _right(text):
+    """Run the course's own attention once on a text: most controls only say where to look."""
+    model = decoder.load()
+    return lens(model, model.codes(text), attention.multi_head_attention)[:, :-1]
+
+
 def compute(state, function=None):
     """From the controls' values to what is expected after each block."""
     model = decoder.load()
@@ -96,7 +104,7 @@ def compute(state, function=None):
     matrices = dict(zip(("W_Q", "W_K", "W_V", "W_O"), block.matrices, strict=True))
     arguments = {"X": X} | matrices | {"n_heads": model.n_heads, "mask": causal_mask(len(codes))}
     found = run_for_lab(function, attention.multi_head_attention, arguments, ("output", "weights"))
-    right = lens(model, codes, attention.multi_head_attention)[:, :-1]
+    right = _right(text)
     probabilities = lens(model, codes, function)[:, :-1] if found.is_theirs else right
     return Result(
         text, model.alphabet, state["blocks"], min(state["place"], len(codes) - 1), probabilities, right, codes[1:],

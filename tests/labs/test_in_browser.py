@@ -213,6 +213,24 @@ def test_letters_on_a_cell_are_commands_as_before(seen):
     expect(cells).to_have_count(count)
 
 
+def test_what_the_page_computes_is_asked_for_once_when_the_hand_rests(lab_of):
+    lab = lab_of("two_banks")
+    handle = lab.get_by_role("slider", name="bank, up")
+    n_asked, name, at = handle.evaluate("""handle => {
+        const lab = handle.closest(".mha-lab");
+        lab.nAsked = 0;
+        lab.querySelector(".mha-wish input").addEventListener("input", () => lab.nAsked++);
+        for (let i = 0; i < 8; i++) {
+            handle.stepUp();
+            handle.dispatchEvent(new Event("input", {bubbles: true}));
+        }
+        return [lab.nAsked, handle.dataset.mark, handle.value];
+    }""")
+    assert n_asked == 0
+    expect(lab.locator("[data-state]")).to_have_attribute("data-state", re.compile(f'"{name}": {at}[,}}]'))
+    assert lab.evaluate("lab => lab.nAsked") == 1
+
+
 # ---- numbers ---------------------------------------------------------------------------------
 
 

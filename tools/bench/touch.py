@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from urllib.parse import urlsplit
 
+import ipywidgets
 from nbformat import v4
 
 from mha_helpers import labs
@@ -19,6 +20,7 @@ from tools.table import print_table
 from tools.writing.notebooks import KERNELSPEC, write
 
 N_PRESSES = 20
+BLOCKS, IN_A_BLOCK = 6, 4  # of a lab's presses beside those of its form: so many, in turns
 WORDS = ("cat", "sat", "mat", "because")  # of the mask studio: all of them hide "it" at first
 DELAY = 0.05  # seconds each way, as to Binder or Colab
 CONTROL = '.mha-over :is(input[type="radio"]:checked, input[type="range"], input[type="checkbox"])'
@@ -114,6 +116,10 @@ def touch():
     """Key press, sweep and drag to painted picture, for each lab, in three places and on a page."""
     header = ["", "median ms", "p95 ms", "blank frames", "n"]
     with open_browser() as browser:
+        for where, application in (("JupyterLab", "jupyterlab"), ("Notebook 7", "notebook")):
+            print_table(
+                f"{where}: a key in the picture, and the same in the form", header, [*_beside(browser, application)]
+            )
         for where, application, distance in (
             ("JupyterLab", "jupyterlab", nullcontext),
             ("Notebook 7", "notebook", nullcontext),
@@ -134,14 +140,15 @@ def touch():
     print_table("Frames", ["", "kB"], [*map(list, zip(labs.__all__, sizes, strict=True)), ["all", sum(sizes)]])
 
 
+_KEYS = {ipywidgets.RadioButtons: ("ArrowRight", "ArrowLeft"), ipywidgets.Checkbox: " "}
 _GOES_BACK = "control => control.type !== 'range' || Number(control.value) > Number(control.min)"
 _ALL_TOUCHED = "n => document.querySelectorAll('.mha-touched[data-lab]').length === n"
 
 
 @contextmanager
-def _opened(browser, application, distance):
+def _opened(browser, application, distance, shown="labs.{}()"):
     """Open a notebook with all labs."""
-    sources = ["from mha_helpers import labs", *(f"labs.{name}()" for name in labs.__all__)]
+    sources = ["from mha_helpers import labs", *(shown.format(name) for name in labs.__all__)]
     cells = [v4.new_code_cell(source) for source in sources]
     with tempfile.TemporaryDirectory() as folder:
         write(v4.new_notebook(cells=cells, metadata={"kernelspec": KERNELSPEC}), Path(folder, "labs.ipynb"))
@@ -153,8 +160,52 @@ def _opened(browser, application, distance):
             open_notebook(seen.page, "labs.ipynb")
             if errors := run_all(seen.page):
                 raise RuntimeError(f"the notebook of the benchmark stopped: {errors[0]}")
-            seen.page.wait_for_function(_ALL_TOUCHED, arg=len(labs.__all__))
+            if shown == "labs.{}()":
+                seen.page.wait_for_function(_ALL_TOUCHED, arg=len(labs.__all__))
             yield seen.page
+
+
+def _beside(browser, application):
+    """Press the same control in the picture and, in another notebook, in the form that is there without the layer."""
+    both = {"picture": [], "form": []}
+    with (
+        _opened(browser, application, nullcontext) as picture,
+        _opened(browser, application, nullcontext, "labs.{}().widget") as form,
+    ):
+        for number, name in enumerate(labs.__all__):
+            in_form = form.locator(".mha-lab").nth(number)
+            pressed = [
+                (one, in_form.locator(".mha-on-picture").filter(has=form.get_by_text(one, exact=True)), key)
+                for one, control in getattr(labs, name)().controls.items()
+                for kind, key in _KEYS.items()
+                if isinstance(control, kind)
+            ]
+            in_picture = picture.locator(f'[data-lab="{name}"]')
+            for one, its_form, keys in pressed:
+                group = in_picture.get_by_role("radiogroup", name=one, exact=True).locator("input:checked")
+                mark = group if len(keys) > 1 else in_picture.locator(f'.mha-over [data-mark="{one}"]')
+                if mark.count() == 1 and its_form.count() == 1:
+                    break
+            else:
+                continue  # one is a drop-down or a number
+            places = {
+                "picture": (picture, in_picture, mark),
+                "form": (form, in_form, its_form.locator("input:checked" if len(keys) > 1 else "input")),
+            }
+            times, blanks = {"picture": [], "form": []}, {"picture": 0, "form": 0}
+            for block in range(BLOCKS + 1):
+                for where in sorted(places, reverse=block % 2):
+                    page, lab, control = places[where]
+                    lab.scroll_into_view_if_needed()
+                    found, blank = press_latency(page, control, lab.locator(".mha-picture"), keys, IN_A_BLOCK)
+                    if block:  # the first is for warming up
+                        times[where] += found
+                        blanks[where] += blank
+            for where, found in times.items():
+                both[where] += found
+                yield _row(f"{name}: {one}" if where == "picture" else "  in its form", found, blanks[where])
+    for where, found in both.items():
+        yield _row(f"all labs, {where}", found)
 
 
 def _rows(page):
