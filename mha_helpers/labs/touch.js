@@ -35,7 +35,8 @@ function attach(card, answerer) {
   let state = {}, inPicture = {}, asked = 0, unanswered = {}; // what is set here, and in the picture that is shown
   let live = null, parts = new Map(), places = new Map(), held = null, isDragged = false;
   let resting = 0; // until what is dragged is asked for
-  const pointed = pointing(place, content, over, { boxOf, isHeld: () => !!held, now: () => state, holds: sets => holds(sets), set });
+  const pointed = pointing(place, content, over, {
+    boxOf, isHeld: () => !!held, now: () => state, holds: sets => holds(sets), set });
   const played = playing(card, place, { now: () => state, set, changed: startedOrStopped });
 
   /* ---- what is shown ---- */
@@ -115,7 +116,8 @@ function attach(card, answerer) {
       homes.set(home, [...(homes.get(home) ?? []), input]);
       if (group && !homes.get(over).includes(home)) homes.get(over).push(home);
     }
-    const kept = new Set(wanted.map(({ key }) => key)), hadFocus = over.contains(document.activeElement) && document.activeElement;
+    const kept = new Set(wanted.map(({ key }) => key)), hadFocus =
+      over.contains(document.activeElement) && document.activeElement;
     for (const [key, input] of inputs) if (!kept.has(key)) { input.remove(); inputs.delete(key); }
     for (const [name, group] of groups) if (!homes.has(group)) { group.remove(); groups.delete(name); }
     for (const [home, children] of homes) arrange(home, children);
