@@ -125,8 +125,8 @@ def at_this_line(function, case, known, is_right, *, brief=False):
     if first == last:
         return f"It goes wrong in {first}{'.' if brief else ': up to there every number is right.'}"
     if brief:
-        return f"Something is missing between {first}, and {last}."
-    return f"Every number is right up to {first}, and wrong from {last}: something is missing there."
+        return f"The mistake is in {first}, in {last}, or between."
+    return f"Every number is right up to {first}, and wrong from {last}: the mistake is in one of them, or between."
 
 
 def _within(different, place):
