@@ -29,7 +29,7 @@ PARTS = {
         *("01", "02", "03", "04", "05"),
     ),
     ("See what it does", "Your function in models that read, learn and write."): ("06", "07", "08", "09"),
-    ("Beside the way", "Two workshops, for whenever you like after notebook 5."): ("A", "B", ""),
+    ("Optional", "Two workshops, for whenever you like after notebook 5."): ("A", "B", ""),
 }
 LASTS = re.compile(r"about (an hour|\d+ minutes)")  # what a workshop says of itself
 
