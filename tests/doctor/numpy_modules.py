@@ -67,6 +67,29 @@ class Plain:
         return combine_heads(self.weigh(self.score(q, k)) @ v) @ self.w_o
 
 
+@said()
+class OwnLinearLayers(Plain):
+    """Linear layers of one's own, which store their matrices as they are applied, under another name."""
+
+    def __init__(self):
+        class Linear:
+            def __init__(self, w):
+                self.w = w
+
+            def __call__(self, x):
+                return x @ self.w
+
+        super().__init__()
+        self.w_q, self.w_k, self.w_v, self.w_o = map(Linear, (self.w_q, self.w_k, self.w_v, self.w_o))
+
+    def project(self, x):
+        return self.w_q(x), self.w_k(x), self.w_v(x)
+
+    def forward(self, x):
+        q, k, v = self.split(*self.project(x))
+        return self.w_o(combine_heads(self.weigh(self.score(q, k)) @ v))
+
+
 @said("mha-scale-d-model", words="/ √d_model")
 class ScaledByTheWidth(Plain):
     def score(self, q, k):

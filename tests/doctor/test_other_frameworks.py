@@ -60,6 +60,22 @@ def test_flax_nnx():
     assert report.healthy, report
 
 
+@needs("flax")
+def test_the_keys_of_random_numbers_are_no_parameters():
+    from flax import nnx
+
+    class WithDropout(nnx.Module):
+        def __init__(self, rngs):
+            self.inner = nnx.MultiHeadAttention(num_heads=4, in_features=32, decode=False, rngs=rngs)
+            self.dropout = nnx.Dropout(0.1, deterministic=True, rngs=rngs)
+
+        def __call__(self, x):
+            return self.dropout(self.inner(x))
+
+    report = doctor.examine(WithDropout(nnx.Rngs(0)))
+    assert report.healthy, report
+
+
 @needs("equinox")
 def test_equinox():
     import equinox

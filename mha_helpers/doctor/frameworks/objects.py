@@ -56,7 +56,8 @@ class PythonObject:
             return Found(path, value, "", "norm", kind)
         if value.ndim == 1 or "bias" in name or re.match(r"b_?[qkvo]$", name):
             return Found(path, value, "", "bias", kind)
-        orientation = "outputs by inputs" if kind == "Linear" else "inputs by outputs" if name == "kernel" else ""
+        stored = {"kernel": "inputs by outputs", "weight": "outputs by inputs" if kind == "Linear" else ""}
+        orientation = stored.get(name, "")  # a linear layer of one's own may store `w` either way
         return Found(path, value, orientation, "matrix" if value.ndim in (2, 3) else "other", kind)
 
     def set(self, values):
@@ -129,7 +130,8 @@ def _arrays_in(thing, path, depth, seen):
 
 
 def _is_array(value):
-    return hasattr(value, "shape") and hasattr(value, "dtype") and not isinstance(value, (np.generic, type))
+    is_one = hasattr(value, "shape") and hasattr(value, "dtype") and not isinstance(value, (np.generic, type))
+    return is_one and not str(value.dtype).startswith("key<")  # the keys of JAX's random numbers are no numbers
 
 
 def _like(before, value):
