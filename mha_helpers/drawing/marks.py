@@ -13,7 +13,7 @@ _ONE_ELEMENT = re.compile(r"<(\w+)(?=[ />])[^<>]*(?:/>|>[^<>]*</\1>)\Z")
 
 def mark(
     fragment, *, choose=None, also=None, switch=None, off=None, sweep=None, press=None, sets=None, play=None,
-    every=None, starts=None, scrub=None, stops=None, track=None, slots=None, enter=None, grip=None, drag=None,
+    every=None, starts=None, scrub=None, stops=None, track=None, carried=None, slots=None, enter=None, grip=None, drag=None,
     glance=None, plane=None, name=None, tip=None, lights=(), part=None,
 ):  # fmt: skip
     """Say what a touch of a fragment does.
@@ -51,6 +51,9 @@ def mark(
         What the handle sets at each of its places, in their order.
     track : sequence of tuple, optional
         Where it then stands: a point for each stop, in the picture's own pixels.
+    carried : bool, optional
+        Whether the handle stays under the pointer while it is dragged, and glides to its place when it is dropped; an
+        outline shows where that is. It must be a part.
     slots : bool, optional
         Whether the first stop is its home and the others are slots: the nearest one counts, across and up, and a plain
         press puts it into the last or takes it home.
@@ -88,7 +91,7 @@ def mark(
     """
     about = {
         "choose": choose, "also": also, "switch": switch, "off": off, "sweep": sweep, "press": press, "sets": sets,
-        "play": play, "every": every, "starts": starts, "scrub": scrub, "stops": stops, "track": track, "slots": slots,
+        "play": play, "every": every, "starts": starts, "scrub": scrub, "stops": stops, "track": track, "carried": carried, "slots": slots,
         "enter": enter, "grip": grip, "drag": drag, "glance": glance, "plane": plane, "name": name, "tip": tip,
         "lights": list(lights) or None, "part": part,
     }  # fmt: skip

@@ -32,6 +32,7 @@ function attach(card, answerer) {
   const given = read(card.querySelector(".mha-modules script[data-live]")?.dataset.given);
   const id = `mha${++nLabs}`, inputs = new Map(), groups = new Map(); // both by what they set
   const over = make("div", { className: "mha-over" }), status = make("p", { className: "mha-status", role: "status" });
+  const drop = document.createElementNS("http://www.w3.org/2000/svg", "rect");
   let state = {}, inPicture = {}, asked = 0, unanswered = {}; // what is set here, and in the picture that is shown
   let live = null, parts = new Map(), places = new Map(), held = null, isDragged = false;
   let resting = 0; // until what is dragged is asked for
@@ -56,13 +57,16 @@ function attach(card, answerer) {
     pointed.again();
     if (!late) played.beat();
   }
-  function glide(before) { // what was there travels to its new place; what a hand has hold of is there already
-    if (held || calm()) return;
+  function glide(before) { // what was there travels to its new place, and makes room for what a hand carries
+    if (calm() || (held && !held.at)) return;
     for (const [name, now] of places) {
-      const old = before.get(name), [dx, dy] = old ? [old.x - now.x, old.y - now.y] : [0, 0];
-      const isSame = old && Math.abs(old.width - now.width) + Math.abs(old.height - now.height) < 2; // and not redrawn
-      if (isSame && Math.abs(dx) + Math.abs(dy) > 1)
-        parts.get(name).animate([{ translate: `${dx}px ${dy}px` }, { translate: "0 0" }], GLIDE);
+      const old = before.get(name), part = parts.get(name), isBlock = part.tagName === "rect";
+      if (!old || part === held?.input.mark) continue;
+      const [dx, dy, wider, higher] = ["x", "y", "width", "height"].map(one => old[one] - now[one]);
+      const isSame = Math.abs(wider) + Math.abs(higher) < 2; // and not redrawn; but a block grows and shrinks
+      if (!(isBlock || isSame) || (isSame && Math.abs(dx) + Math.abs(dy) <= 1)) continue;
+      const scale = isBlock ? `${old.width / now.width} ${old.height / now.height}` : "1";
+      part.animate([{ translate: `${dx}px ${dy}px`, scale }, { translate: "0 0", scale: "1" }], GLIDE);
     }
   }
   function compute() { // what the page knows by itself while the answer is awaited
@@ -123,7 +127,7 @@ function attach(card, answerer) {
     for (const [home, children] of homes) arrange(home, children);
     const before = places; // all is measured before anything is moved, or the page is laid out for each
     places = new Map([...parts].map(([name, node]) => [name, boxOf(node)]));
-    for (const { mark, type } of inputs.values()) if (type === "range" && !live) places.delete(mark.dataset.part);
+    for (const { mark, type } of inputs.values()) if (type === "range" && !live && !mark.dataset.carried) places.delete(mark.dataset.part);
     put(inputs.values());
     if (hadFocus && !hadFocus.isConnected) heir(hadFocus)?.focus({ preventScroll: true });
     glide(before);
@@ -178,11 +182,20 @@ function attach(card, answerer) {
     else {
       input.value = String(axis ? state[input.dataset.mark] : stopOf(sets));
       if (!axis) input.ariaValueText = words(sets[input.value]);
-      const [now, drawn] = [state, inPicture].map(of => standsAt(input, of));
+      const drawn = standsAt(input, inPicture), inHand = held?.input === input && held.at;
+      const now = inHand || (mark.dataset.carried ? drawn : standsAt(input)); // what is carried glides when it is answered
       if (!live) mark.style.translate = `${now[0] - drawn[0]}px ${now[1] - drawn[1]}px`;
+      if (inHand) lift(mark, standsAt(input), drawn);
     }
   }
-  function standsAt({ sets, track, drag, plane }, now) { // in the picture's own pixels
+  function lift(mark, there, drawn) { // above all others, and draw an outline where it would be dropped
+    if (mark.nextSibling) held.next = mark.nextSibling;
+    if (mark.nextSibling || mark.previousSibling !== drop) mark.parentNode.append(drop, mark);
+    const { x, y, width, height } = mark.getBBox();
+    const place = { x: x + there[0] - drawn[0], y: y + there[1] - drawn[1], width, height };
+    for (const [attribute, value] of Object.entries(place)) drop.setAttribute(attribute, value);
+  }
+  function standsAt({ sets, track, drag, plane }, now = state) { // in the picture's own pixels
     if (track) return track[stopOf(sets, now)];
     const [left, top, right, bottom, x0, x1, y0, y1] = plane, [across, up] = drag.map(name => now[name]);
     return [left + (right - left) * (across - x0) / (x1 - x0), bottom - (bottom - top) * (up - y0) / (y1 - y0)];
@@ -237,7 +250,7 @@ function attach(card, answerer) {
     input.focus({ preventScroll: true });
     held = { input, dx: 0, dy: 0 };
     pull(event);
-    held = null;
+    release();
   });
 
   over.addEventListener("keydown", event => {
@@ -260,10 +273,11 @@ function attach(card, answerer) {
     if (event.button || !(isHandle || target.dataset.sweep)) return;
     event.preventDefault();
     target.focus({ preventScroll: true });
-    const at = target.getBoundingClientRect(); // a handle is held where it was taken, and does not jump to the pointer
-    held = { input: target, value: !target.checked,
-      dx: at.left + at.width / 2 - event.clientX, dy: at.top + at.height / 2 - event.clientY };
-    if (!isHandle) cross(target);
+    held = { input: target, value: !target.checked };
+    if (isHandle) { // held where it was taken, it does not jump to the pointer
+      const at = inPixels(event, target), [x, y] = standsAt(target);
+      Object.assign(held, { dx: x - at.x, dy: y - at.y });
+    } else cross(target);
     over.setPointerCapture(event.pointerId);
   });
   over.addEventListener("pointermove", event => {
@@ -277,8 +291,17 @@ function attach(card, answerer) {
   for (const end of ["pointerup", "pointercancel"])
     over.addEventListener(end, ({ type }) => {
       if (type === "pointerup" && held?.input.mark.dataset.slots && !held.moved) toss(held.input);
-      held = null;
+      release();
     });
+  function release() { // what was carried glides from under the hand to its place
+    const { input, at, next } = held ?? {};
+    held = null;
+    if (!at) return;
+    drop.remove();
+    next?.before(input.mark);
+    places.set(input.mark.dataset.part, boxOf(input.mark));
+    if (!Object.keys(unanswered).length) lay([...content.querySelectorAll(MARKS)]); // else it is when it is answered
+  }
   const toss = ({ sets }) => set(sets[stopOf(sets) ? 0 : sets.length - 1]); // from home to the last slot, or back
   function cross(input) { // of radio buttons the one that is crossed is chosen: a film of what they choose
     const value = input.type === "radio" || held.value;
@@ -288,13 +311,23 @@ function attach(card, answerer) {
     pointed.point(input);
     set(value ? input.sets : input.off);
   }
+  const inPixels = ({ clientX, clientY }, { mark }) => // the picture's own
+    new DOMPoint(clientX, clientY).matrixTransform(mark.ownerSVGElement.getScreenCTM().inverse());
   function pull(event) {
-    const { input, dx, dy } = held, matrix = input.mark.ownerSVGElement.getScreenCTM().inverse();
-    const at = new DOMPoint(event.clientX + dx, event.clientY + dy).matrixTransform(matrix);
-    const values = input.track ? input.sets[nearest(input, at)] : inPlane(input, at);
-    if (holds(values)) return;
-    held.moved = true;
-    set(values);
+    const { input, dx, dy } = held, at = inPixels(event, input);
+    [at.x, at.y] = [at.x + dx, at.y + dy];
+    const values = input.track ? input.sets[nearest(input, at)] : inPlane(input, at), isNew = !holds(values);
+    if (input.mark.dataset.carried) held.at = onTrack(input, at);
+    held.moved ||= isNew;
+    if (isNew) set(values);
+    if (!held.at) return;
+    show(input);
+    put([input]);
+  }
+  const spans = ({ track }) => [0, 1].map(i => track.map(one => one[i])).map(all => [Math.min(...all), Math.max(...all)]);
+  function onTrack(input, { x, y }) { // a straight one is not left
+    const between = spans(input), isStraight = between.some(([low, high]) => low === high);
+    return isStraight ? [x, y].map((at, i) => Math.min(Math.max(at, between[i][0]), between[i][1])) : [x, y];
   }
   function inPlane({ drag: [across, up], plane: [left, top, right, bottom, x0, x1, y0, y1, step] }, at) {
     const fit = (share, low, high) => {
@@ -303,13 +336,13 @@ function attach(card, answerer) {
     };
     return { [across]: fit((at.x - left) / (right - left), x0, x1), [up]: fit((bottom - at.y) / (bottom - top), y0, y1) };
   }
-  function nearest({ track, mark }, at) { // along its longer side: a steep curve does not make the handle jump
-    const extent = i => Math.max(...track.map(one => one[i])) - Math.min(...track.map(one => one[i]));
-    const isWide = extent(0) >= extent(1), far = track.map(([x, y]) =>
-      mark.dataset.slots ? Math.hypot(x - at.x, y - at.y) : Math.abs(isWide ? x - at.x : y - at.y));
+  function nearest(input, at) { // along its longer side: a steep curve does not make the handle jump
+    const [width, height] = spans(input).map(([low, high]) => high - low), far = input.track.map(([x, y]) =>
+      input.mark.dataset.slots ? Math.hypot(x - at.x, y - at.y) : Math.abs(width >= height ? x - at.x : y - at.y));
     return far.indexOf(Math.min(...far));
   }
 
+  drop.classList.add("mha-drop");
   card.classList.add("mha-touched"); // the form that the picture replaces goes
   status.textContent = sentence.textContent;
   place.append(over);

@@ -129,7 +129,8 @@ def _rows(result):
         yield f'<path d="{bend}" fill="none" stroke="{colour}" stroke-width="7"{DASHES[word]}/>'
         yield f'<path d="{bend}" fill="none" stroke="{style.INK}" stroke-width="1"/>'
         rows.append(_row(result.words[i], colour, result.first_context[i], LEFT, old, result.first_differs, i))
-        row = _row(result.words[i], colour, result.context[place], RIGHT, new, result.differs, place)
+        row = svg.box(RIGHT, new, EDGE, 52, fill=style.PAPER)  # nothing is seen through what is dragged
+        row += _row(result.words[i], colour, result.context[place], RIGHT, new, result.differs, place)
         row += _verdict(result.differences[i], RIGHT + TOKEN, new + 47)
         rows.append(_to_drag(row, result, i) if i < len(WORDS) else mark(row, part="copy"))
     yield from rows
@@ -148,7 +149,7 @@ def _to_drag(row, result, i):
     others = [word for word in result.order if word < len(WORDS) and word != i]
     orders = [[*others[:place], i, *others[place:]] for place in range(len(WORDS))]
     return mark(
-        row, scrub=f"place of {WORDS[i]}", part=f"row of {WORDS[i]}",
+        row, scrub=f"place of {WORDS[i]}", part=f"row of {WORDS[i]}", carried=True,
         stops=[{"order": " ".join(WORDS[word] for word in order)} for order in orders],
         track=[(RIGHT + EDGE / 2, TOP + place * ROW + 25) for place in range(len(WORDS))],
     )  # fmt: skip

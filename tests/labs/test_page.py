@@ -218,6 +218,30 @@ def test_a_finger_drags_and_the_page_stays_where_it_is(phone):
     assert "bank · bank = 2.00" not in lab.locator('[data-part="scores river"]').text_content()
 
 
+@pytest.mark.parametrize(
+    ("name", "carried", "way"),
+    [("word_order", "place of man", (0, 70)), ("shape_tracer", "d_model", (-170, -60))],
+)
+def test_what_is_carried_stays_under_the_pointer_and_glides_to_its_place(phone, name, carried, way):
+    handle = lab_of(phone, name).get_by_role("slider", name=carried, exact=True)
+    start, drop = middle_of(handle), lab_of(phone, name).locator(".mha-drop")
+    place = """input => { const {x, y, width, height} = input.mark.getBoundingClientRect();
+                          return [x + width / 2, y + height / 2]; }"""
+    phone.mouse.move(*start)
+    phone.mouse.down()
+    for step in range(1, 11):
+        at = [now + step / 10 * far for now, far in zip(start, way, strict=True)]
+        phone.mouse.move(*at)
+        phone.evaluate("() => new Promise(requestAnimationFrame)")
+        assert handle.evaluate(place) == pytest.approx(at, abs=1)
+    expect(drop).to_have_count(1)
+    phone.mouse.up()
+    expect(drop).to_have_count(0)
+    moving = "input => input.mark.getAnimations().map(one => one.effect.getKeyframes()[0].translate)"
+    assert handle.evaluate(moving) not in ([], ["0px"])
+    expect(handle).to_be_focused()
+
+
 def test_a_tap_on_a_track_brings_the_handle(phone):
     lab = lab_of(phone, "softmax_scaling")
     track = lab.locator('[data-grip="d_k"]')
