@@ -10,7 +10,7 @@ import argparse
 import sys
 
 from tools import rooms
-from tools.page import names, pictures, shortcuts
+from tools.page import losses, names, pictures, shortcuts
 from tools.release import constraints, launch
 from tools.teaching import guide
 from tools.writing.answers import fill
@@ -46,6 +46,7 @@ def derived():
         ROOT / "mha_helpers" / "doctor" / "NAMES.md": names.page(),
         rooms.PAGE: rooms.written(rooms.PAGE.read_text(encoding="utf-8")),
         shortcuts.SETTINGS: shortcuts.written(),
+        losses.LOSSES: losses.written(),
     }
 
 

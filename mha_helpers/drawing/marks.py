@@ -13,8 +13,8 @@ _ONE_ELEMENT = re.compile(r"<(\w+)(?=[ />])[^<>]*(?:/>|>[^<>]*</\1>)\Z")
 
 def mark(
     fragment, *, choose=None, also=None, switch=None, off=None, sweep=None, press=None, sets=None, play=None,
-    every=None, starts=None, scrub=None, stops=None, track=None, carried=None, slots=None, enter=None, grip=None, drag=None,
-    glance=None, plane=None, name=None, tip=None, lights=(), part=None,
+    every=None, starts=None, scrub=None, stops=None, track=None, carried=None, slots=None, enter=None, grip=None,
+    drag=None, glance=None, plane=None, name=None, tip=None, lights=(), part=None,
 ):  # fmt: skip
     """Say what a touch of a fragment does.
 
@@ -91,8 +91,9 @@ def mark(
     """
     about = {
         "choose": choose, "also": also, "switch": switch, "off": off, "sweep": sweep, "press": press, "sets": sets,
-        "play": play, "every": every, "starts": starts, "scrub": scrub, "stops": stops, "track": track, "carried": carried, "slots": slots,
-        "enter": enter, "grip": grip, "drag": drag, "glance": glance, "plane": plane, "name": name, "tip": tip,
+        "play": play, "every": every, "starts": starts, "scrub": scrub, "stops": stops, "track": track,
+        "carried": carried, "slots": slots, "enter": enter, "grip": grip, "drag": drag, "glance": glance,
+        "plane": plane, "name": name, "tip": tip,
         "lights": list(lights) or None, "part": part,
     }  # fmt: skip
     attributes = "".join(

@@ -1,18 +1,20 @@
 """What a cache costs: its size in models of today, and what the writer loses when its cache is made smaller."""
 
 import functools
+import json
 from dataclasses import dataclass
 
 import numpy as np
 
 from mha_helpers import exercises
+from mha_helpers.course_data import data_path
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.marks import mark
 from mha_helpers.drawing.style import number
 from mha_helpers.exercises.todays_heads.predictions import TRIED
 from mha_helpers.judge.error_text import error_in_brief
 from mha_helpers.labs.card import EDGE, Picture
-from mha_helpers.labs.chips import chip
+from mha_helpers.labs.chips import chip, tick_box
 from mha_helpers.labs.controls import radio
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.shown import AGAIN, run_for_lab
@@ -162,7 +164,19 @@ def loss(attend, sharing, window, n_tokens):
     return float(np.mean([model.loss(piece, attend_with(attend, sharing, window)) for piece in pieces]))
 
 
-our_loss = functools.cache(functools.partial(loss, grouped_attention))
+def called(*cache):
+    """Return what a cache is called where its loss is stored: how it is shared, its window and its length."""
+    return ", ".join(map(str, cache))
+
+
+def our_loss(*cache):
+    """Return the loss with the course's own attention, which `python -m tools refresh` measures."""
+    return _stored()[called(*cache)]
+
+
+@functools.cache
+def _stored():
+    return json.loads(data_path("labs/cache_cost.json").read_text(encoding="utf-8"))["losses"]
 
 
 def _arguments():
@@ -241,84 +255,112 @@ def _percent(share):
     return f"{100 * share:.0f} %" if share >= 0.01 else f"{100 * share:.2g} %"
 
 
-WIDTHS, HEIGHT = (344, 296), 304  # of the two pictures
-TRACK_X, FIRST_Y, ROW, STOP = 22, 112, 72, 72  # of the knobs: the first stop, the first line, and the pitches
-RECTANGLE = (44, 60, 240, 112)  # of the whole cache: left, top, width and height
-LOSS = (20, 258, 256, 1.0, 5.2)  # of the line of losses: left, y, width, and where it begins and ends
+WIDTHS, HEIGHT = (344, 296), 318  # of the two pictures
+BLOCK = (62, 92, 262, 160)  # of the whole cache: left, top, width and height
+REACH, LEAST = 12, 54  # of an edge: how far from it a pointer takes it, and how long it is at least
+LOSS = (20, 52, 256, 1.0, 5.2)  # of the line of losses: left, y, width, and where it begins and ends
 CACHE, KNOB = style.ROLES["keys"], style.ROLES["queries"]
 
 
 def render(result):
-    """Draw the knobs, the cache as a rectangle of tokens by numbers, and the loss on a line."""
+    """Draw the cache as a block of tokens by numbers, whose edges are dragged; the loss on a line; and the choices."""
     said = sentence(result)
-    knobs = svg.document(WIDTHS[0], HEIGHT, [*_models(result), *_knobs(result)], label=said)
-    drawn = svg.document(WIDTHS[1], HEIGHT, [*_rectangle(result), *_loss(result)], label="The cache, and the loss.")
-    return Picture(knobs + drawn, said, result.notice)
+    block = svg.document(WIDTHS[0], HEIGHT, [*_block(result), *_edges(result)], label=said)
+    beside = svg.document(WIDTHS[1], HEIGHT, [*_loss(result), *_choices(result)], label="The loss, and whose cache.")
+    return Picture(block + beside, said, result.notice)
 
 
-def _models(result):
-    """Draw the models to choose from, and a button that sets the knobs as the model was built."""
-    yield svg.text(0, 14, "Whose cache?", bold=True)
-    for k, name in enumerate(MODELS):
-        x, y = 1 + 114 * (k % 3), 22 + 31 * (k // 3)
-        drawn = chip(x, y, 108, name, chosen=name == result.name, colour=CACHE)
-        yield mark(drawn, choose={"model": name}, name=name)
-    is_built = {"sharing": result.sharing, "window": result.window} == result.model.built
-    drawn = chip(229, 53, 108, "as it was built", chosen=is_built)
-    yield mark(drawn, press="As it was built")
+def _across(result, n_numbers):
+    return max(BLOCK[2] * n_numbers / result.whole, 2)
 
 
-def _knobs(result):
-    """Draw a ruler for each knob, with a handle."""
-    model = result.model
-    labels = {
-        "sharing": [*(f"{n:,}" for n in model.kv_heads), "short"],
-        "window": ["all", *(f"{n:,}" for n in model.windows)],
-        "length": [f"{n:,}" for n in model.lengths],
-    }
-    titles = {
-        "sharing": f"Heads of keys and values ({model.n_heads} of queries)",
-        "window": "Window: how many tokens each attends to",
-        "length": "Length of the text, in tokens",
-    }
-    values = {"sharing": SHARINGS, "window": WINDOWS, "length": LENGTHS}
-    for k, (name, title) in enumerate(titles.items()):
-        y, chosen = FIRST_Y + ROW * k, values[name].index(getattr(result, name))
-        track = [(TRACK_X + STOP * i, y + 18) for i in range(len(values[name]))]
-        yield svg.text(0, y, title, bold=True, size=12)
-        yield svg.line(*track[0], *track[-1], colour=EDGE, width=3)
-        for i, (at, line) in enumerate(track):
-            yield svg.line(at, line - 4, at, line + 4, colour=EDGE)
-            bold = i == chosen
-            yield svg.text(at, line + 25, labels[name][i], anchor="middle", size=12 if bold else 11, bold=bold)
-        handle = svg.circle(*track[chosen], 11, fill=KNOB, stroke=style.PAPER)
-        stops = [{name: value} for value in values[name]]
-        yield mark(handle, scrub=name, stops=stops, track=track, part=name)
+def _down(result, n_tokens):
+    return max(BLOCK[3] * min(n_tokens, result.n_tokens) / result.n_tokens, 2)
 
 
-def _rectangle(result):
+def _block(result):
     """Draw what is kept, as a share of what could be."""
-    left, top, wide, high = RECTANGLE
-    across = max(wide * result.numbers / result.whole, 2)
-    down = max(high * result.n_kept / result.n_tokens, 2)
-    yield svg.text(0, 26, f"{in_units(result.size)}", bold=True, size=30, colour=style.role_text("keys"))
-    yield svg.text(WIDTHS[1] - 12, 14, _times(1 / result.share), anchor="end", bold=True)
-    yield svg.text(WIDTHS[1] - 12, 30, f"{_percent(result.share)} of the whole", anchor="end", size=12)
-    yield svg.text(left, top - 9, f"{result.numbers:,} of {result.whole:,} numbers for each token", size=11)
-    yield svg.text(left - 6, top + 12, f"{result.n_kept:,}", anchor="end", size=11)
-    yield svg.text(left - 6, top + 26, "tokens", anchor="end", size=11)
+    left, top, wide, high = BLOCK
+    model, bottom = result.model, top + high
+    across, down = _across(result, result.numbers), _down(result, result.n_kept)
+    whole = result.size / result.share
+    yield svg.text(0, 30, _times(1 / result.share), bold=True, size=32, colour=style.role_text("keys"))
+    yield svg.text(0, 52, f"{in_units(result.size)} instead of {in_units(whole)}", bold=True)
+    if result.sharing == SHORT:
+        kept = "a short vector"
+    else:
+        n_heads = model.kv_heads[SHARINGS.index(result.sharing)]
+        kept = f"keys and values of {n_heads} {'head' if n_heads == 1 else 'heads'} (of {model.n_heads})"
+    yield svg.text(left, top - 10, f"{result.numbers:,} numbers: {kept}", size=11)
     yield svg.box(left, top, wide, high, stroke=EDGE, dashed=True)
+    for n_numbers in {numbers(model, sharing) for sharing in SHARINGS}:
+        x = left + _across(result, n_numbers)
+        yield svg.line(x, bottom, x, bottom + 5, colour=EDGE)
+    for n_tokens in {result.n_tokens, *model.windows}:
+        y = top + _down(result, n_tokens)
+        yield svg.line(left + wide, y, left + wide + 5, y, colour=EDGE)
     yield mark(svg.box(left, top, across, down, fill=style.tint(CACHE, 0.6), stroke=CACHE), part="kept")
-    model = result.model
-    one = "a short vector" if result.sharing == SHORT else "keys and values"
-    yield svg.text(left, top + high + 17, f"{one}, in each of {model.n_layers} layers,", size=11, colour=style.QUIET)
-    yield svg.text(left, top + high + 32, f"{BYTES} bytes for a number; dashed: the whole", size=11, colour=style.QUIET)
+    at = max(top + 12, top + down)  # not above the block
+    yield svg.text(left - 6, at, f"{result.n_kept:,}", anchor="end", size=12, bold=True)
+    yield svg.text(left - 6, at + 14, "tokens", anchor="end", size=11)
+    seen = f"to {result.width:,} tokens at most" if width(model, result.window) else "to all tokens before it"
+    yield svg.text(left, bottom + 22, f"Each token attends {seen}", size=11)
+    yield svg.text(left, bottom + 38, "dashed: where every head has keys and", size=11, colour=style.QUIET)
+    yield svg.text(left, bottom + 53, "values of its own, and all are kept", size=11, colour=style.QUIET)
+
+
+def _edges(result):
+    """Draw the block's right and lower edge, each with a knob: they are dragged."""
+    left, top, _, _ = BLOCK
+    across, down = _across(result, result.numbers), _down(result, result.n_kept)
+    x, y, tall, wide = left + across, top + down, max(down, LEAST), max(across, LEAST)
+    right = _edge(x - REACH, top + 14, 2 * REACH, max(tall - 28, 40), (x, top, x, top + tall), "↔")
+    lower = _edge(left + 14, y - REACH, max(wide - 28, 40), 2 * REACH, (left, y, left + wide, y), "↕")
+    stops = [left + _across(result, numbers(result.model, sharing)) for sharing in SHARINGS]
+    yield mark(
+        right, scrub="sharing", name="heads of keys and values", stops=[{"sharing": sharing} for sharing in SHARINGS],
+        track=[(stop, top) for stop in stops], carried=True, part="right edge",
+        tip="Drag: how many heads have keys and values.",
+    )  # fmt: skip
+    stops = [top + _down(result, width(result.model, window) or result.n_tokens) for window in WINDOWS]
+    yield mark(
+        lower, scrub="window", stops=[{"window": window} for window in WINDOWS],
+        track=[(left, stop) for stop in stops], carried=True, part="lower edge",
+        tip="Drag: how many tokens each attends to, and so are kept.",
+    )  # fmt: skip
+
+
+def _edge(x, y, across, down, ends, arrow):
+    """Draw an edge, with a knob in the middle of where it can be taken."""
+    at = x + across / 2, y + down / 2
+    parts = svg.box(x, y, across, down, fill="transparent") + svg.line(*ends, colour=KNOB, width=4)
+    knob = svg.circle(*at, 12, fill=KNOB, stroke=style.PAPER)
+    return parts + knob + svg.text(at[0], at[1] + 5, arrow, anchor="middle", bold=True, size=14, colour=style.PAPER)
+
+
+def _choices(result):
+    """Draw the models to choose from, how long the text is, and what an edge cannot say."""
+    yield svg.text(0, 132, "Whose cache?", bold=True)
+    for k, name in enumerate(MODELS):
+        drawn = chip(1 + 146 * (k % 2), 140 + 31 * (k // 2), 140, name, chosen=name == result.name, colour=CACHE)
+        yield mark(drawn, choose={"model": name}, name=name)
+    yield svg.text(0, 224, "Tokens of text", bold=True)
+    for k, (length, n) in enumerate(zip(LENGTHS, result.model.lengths, strict=True)):
+        drawn = chip(1 + 97 * k, 232, 92, f"{n:,}", chosen=length == result.length)
+        yield mark(drawn, choose={"length": length}, name=f"{length} text")
+    short = tick_box(0, 264, "a short vector instead of heads", on=result.sharing == SHORT)
+    yield mark(
+        short + svg.box(0, 264, 230, 26, fill="transparent"), switch={"sharing": SHORT}, off={"sharing": MANY},
+        name="a short vector instead of heads",
+    )  # fmt: skip
+    is_built = {"sharing": result.sharing, "window": result.window} == result.model.built
+    yield mark(chip(1, 291, 140, "as it was built", chosen=is_built), press="As it was built")
 
 
 def _times(smaller):
     """Say how many times smaller a cache is than the whole."""
     written = f"{smaller:.0f}" if smaller >= 9.95 else f"{smaller:.1f}".removesuffix(".0")
-    return f"{written} × smaller" if written != "1" else "nothing saved"
+    return f"{written} × smaller" if written != "1" else "Nothing saved"
 
 
 def _loss(result):
@@ -382,7 +424,7 @@ def cache_cost(function=None):
     return Lab(
         name="cache_cost",
         title="what a cache costs",
-        task=f"For a text of 256, make the writer's cache as small as you can while its loss stays below {GOAL}.",
+        task=f"Drag the block's edges: how small can the writer's cache be while its loss stays below {GOAL}?",
         controls=controls,
         layout=([controls["model"]], [controls["sharing"]], [controls["window"], controls["length"]], [Lab.BUTTONS]),
         on_picture=(*controls, "As it was built"),

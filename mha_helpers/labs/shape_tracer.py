@@ -452,7 +452,8 @@ def _chips(result):
         drawn += svg.text(at[0], at[1] + 5, letter, anchor="middle", bold=True)
         stops = [{"shape": ", ".join(order) or EMPTY} for order in orders]
         yield mark(
-            drawn, scrub=chip, stops=stops, track=[home, *slots], carried=True, slots=True, enter="Check", part=f"chip {chip}",
+            drawn, scrub=chip, stops=stops, track=[home, *slots], carried=True, slots=True, enter="Check",
+            part=f"chip {chip}",
         )  # fmt: skip
 
 

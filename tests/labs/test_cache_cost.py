@@ -1,6 +1,10 @@
 """The lab on caches, driven without a browser."""
 
+import html
 import itertools
+import json
+import re
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -9,6 +13,8 @@ from mha_helpers import exercises, labs
 from mha_helpers.exercises.todays_heads.predictions import TRIED, windowed
 from mha_helpers.labs.cache_cost import LENGTHS, MODELS, SHARINGS, WINDOWS, WRITER, cache_cost, compute
 from mha_helpers.model import decoder
+
+cost = import_module("mha_helpers.labs.cache_cost")
 
 OWN, SOME, MANY, ONE, SHORT = SHARINGS
 ALL, WIDE, MIDDLE, NARROW = WINDOWS
@@ -41,6 +47,29 @@ def test_the_sizes_are_those_that_the_models_have():
     # DeepSeek-AI (2024), table 1: 4.5 d_head numbers for each token and layer.
     assert built("DeepSeek-V2").numbers == 4.5 * 128
     assert built("DeepSeek-V2", sharing=OWN).numbers == 32768
+
+
+@pytest.mark.parametrize(("sharing", "n_tokens"), [(SOME, 256), (ONE, 64), (SHORT, 128)])
+def test_what_is_stored_is_what_the_writer_loses(sharing, n_tokens):
+    measured = cost.loss(cost.grouped_attention, sharing, MIDDLE, n_tokens)
+    assert cost.our_loss(sharing, MIDDLE, n_tokens) == pytest.approx(measured, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(("edge", "part", "axis"), [("sharing", "width", 0), ("window", "height", 1)])
+def test_an_edge_stands_where_the_block_ends(name, edge, part, axis):
+    lab = cache_cost()
+    lab.set(model=name)
+    for value in lab.controls[edge].options:
+        lab.set(**{edge: value})
+        drawn = lab.picture.value
+        handle = html.unescape(re.search(rf'<g data-scrub="{edge}".*?>', drawn)[0])
+        stops, track = (
+            json.loads(re.search(rf'data-{kind}="(\[.*?\])" data-', handle)[1]) for kind in ("stops", "track")
+        )
+        block = re.search(r'<rect data-part="kept".*?/>', drawn)[0]
+        long = float(re.search(rf' {part}="([^"]*)"', block)[1])
+        assert track[stops.index({edge: value})][axis] == pytest.approx(cost.BLOCK[axis] + long, abs=0.1)
 
 
 def test_what_the_notebook_says_of_it():
