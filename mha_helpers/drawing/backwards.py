@@ -49,7 +49,7 @@ def backwards():
     for x, step, undone in zip(
         between,
         ("Q Kᵀ / √dₖ", "softmax", "P V"),
-        ("step 3: yours", "step 2: Jacobian", "step 1: dC Vᵀ"),
+        ("step 3: yours", "step 2: yours", "step 1: dC Vᵀ"),
         strict=True,
     ):
         parts += [
@@ -62,8 +62,8 @@ def backwards():
     ]
     text = (
         "Attention forwards and backwards. Forwards: S = Q Kᵀ / √d, P = softmax(S), C = P V. Backwards, from the "
-        "given dC: step 1 gives dP = dC Vᵀ and dV = Pᵀ dC; step 2, the softmax's Jacobian, turns dP into dS; step 3, "
-        "yours, turns dS into dQ and dK."
+        "given dC: step 1 gives dP = dC Vᵀ and dV = Pᵀ dC; steps 2 and 3 are yours: back through the "
+        "softmax, which turns dP into dS, and from dS to dQ and dK."
     )
     return CourseFigure(WIDTH, HEIGHT, parts, text)
 

@@ -50,9 +50,8 @@ predict_first_layer_out = Prediction(
     reactions={
         "a": "They find it by a note that the head below has written: which token came before. Without that note they "
         "have nothing to go by.",
-        "b": "The heads of layer 1 look for a row that says: before me came this token. The silenced head is "
-        "the one that writes this down. Half of what is left is guessing among the tokens of the round. The other "
-        "half comes from the few notes that the other head writes.",
+        "b": "Layer 1 needs something that this head writes, and the next section asks what. What is left is partly "
+        "guessing among the tokens of the round, and partly the little that the other head writes.",
         "c": "Far fewer are still right: what the heads of layer 1 look for was written by this one head.",
     },
     evidence=_first_layer_out,
@@ -67,8 +66,8 @@ def _later_places():
     short = back[drawn.periods == drawn.periods.min(), 4:14].mean()
     return (
         "its mean weight on the token before\n"
-        f"at places 5 to 14, where the first round was over at place 4: {short:.2f}\n"
-        f"at places 16 to 31, in all sequences:                         {back[:, 15:].mean():.2f}"
+        f"at places 5 to 14, where the second round began at place 4: {short:.2f}\n"
+        f"at places 16 to 31, in all sequences:                       {back[:, 15:].mean():.2f}"
     )
 
 
@@ -100,7 +99,7 @@ predict_who_reads_the_note = Prediction(
     right="a",
     reactions={
         "a": "A key says what its token has to offer, and the note belongs there: before me came a 7. Take it out of "
-        "the keys alone, and nobody is found any more. Everything else can do without it.",
+        "the keys alone, and the right row is seldom found. Everything else can do without it.",
         "b": "The query comes from the last 7, and what it looks for is its own token: that stands in its row without "
         "any note. The note says what came before, and it is the keys that have to show it.",
         "c": "What is handed over is the token that gets guessed, and that stands in its row without any note. The "

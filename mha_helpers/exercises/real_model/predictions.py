@@ -28,11 +28,11 @@ predict_lightly = Prediction(
     right="a",
     reactions={
         "a": "Without the division the weights are too sharp, but they still mix the right "
-        "values into the right features. The other two put numbers into features where the layers above expect "
+        "values into the right features. The other two put numbers into features where later layers expect "
         "something else: W_O is left out, or gets the numbers in the wrong order.",
         "b": "The heads find the right things, but the reshape hands each token pieces of other tokens' results, in "
         "the wrong features. The shapes survive, but not much else.",
-        "c": "Without W_O, each head's result is added to its own 32 features, where the layers above expect something "
+        "c": "Without W_O, each head's result is added to its own 32 features, where later layers expect something "
         "else.",
     },
     evidence=_with_mistakes,

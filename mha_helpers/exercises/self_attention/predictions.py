@@ -46,8 +46,8 @@ predict_alone = Prediction(
         "without attention a letter has only itself to go by.",
         "b": "A word is several letters that belong together, and no letter knows any longer which ones came before "
         "it. So the words go first.",
-        "c": "The model still knows which letter often follows another, and that a colon and a new line follow a name "
-        "in capitals. But to guess the next letter it has only the last one to go by, so words fall apart.",
+        "c": "It still knows what often follows a letter, such as a colon after a capital. But the last letter is all "
+        "that it has to go by, so words fall apart. (In the text below, / is a new line.)",
     },
     evidence=_without_attention,
 )

@@ -48,8 +48,8 @@ predict_moved = Prediction(
         "difference of the two.",
         "b": "How far apart two tokens stand decides about their score, but the move doesn't change that: both turn "
         "further by the same angle.",
-        "c": "A score depends on the angle between query and key. If both turn further by the same angle, the "
-        "angle between them stays.",
+        "c": "Each pair's part of a score depends on the angle between its two hands. If both turn further by the same "
+        "angle, the angle between them stays.",
     },
     evidence=_moved,
 )
@@ -76,7 +76,7 @@ predict_window = Prediction(
     right="b",
     reactions={
         "a": "It does rise, though not by much: most of what helps to guess the next character stands nearby.",
-        "b": "Most of what helps to guess the next character stands nearby. Where the tenth comes from is another "
+        "b": "Most of what helps to guess the next character stands nearby. Where that tenth comes from is another "
         "question, and the next cell asks it.",
         "c": "Far less than that, because most of what helps to guess the next character stands nearby.",
     },
