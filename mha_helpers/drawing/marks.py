@@ -13,8 +13,8 @@ _ONE_ELEMENT = re.compile(r"<(\w+)(?=[ />])[^<>]*(?:/>|>[^<>]*</\1>)\Z")
 
 def mark(
     fragment, *, choose=None, also=None, switch=None, off=None, sweep=None, press=None, sets=None, play=None,
-    every=None, starts=None, scrub=None, stops=None, track=None, carried=None, slots=None, enter=None, grip=None,
-    drag=None, glance=None, plane=None, name=None, tip=None, lights=(), part=None,
+    every=None, starts=None, scrub=None, stops=None, track=None, carried=None, hold=None, slots=None, enter=None,
+    grip=None, drag=None, glance=None, plane=None, name=None, tip=None, lights=(), part=None,
 ):  # fmt: skip
     """Say what a touch of a fragment does.
 
@@ -54,6 +54,8 @@ def mark(
     carried : bool, optional
         Whether the handle stays under the pointer while it is dragged, and glides to its place when it is dropped; an
         outline shows where that is. It must be a part.
+    hold : bool, optional
+        Of a piece of a handle: whether it is taken there, and not everywhere.
     slots : bool, optional
         Whether the first stop is its home and the others are slots: the nearest one counts, across and up, and a plain
         press puts it into the last or takes it home.
@@ -92,7 +94,7 @@ def mark(
     about = {
         "choose": choose, "also": also, "switch": switch, "off": off, "sweep": sweep, "press": press, "sets": sets,
         "play": play, "every": every, "starts": starts, "scrub": scrub, "stops": stops, "track": track,
-        "carried": carried, "slots": slots, "enter": enter, "grip": grip, "drag": drag, "glance": glance,
+        "carried": carried, "hold": hold, "slots": slots, "enter": enter, "grip": grip, "drag": drag, "glance": glance,
         "plane": plane, "name": name, "tip": tip,
         "lights": list(lights) or None, "part": part,
     }  # fmt: skip

@@ -9,7 +9,7 @@ from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.marks import mark
 from mha_helpers.drawing.style import number
 from mha_helpers.judge.compare import close
-from mha_helpers.labs.card import Picture
+from mha_helpers.labs.card import EDGE, Picture
 from mha_helpers.labs.chips import chip, tick_box
 from mha_helpers.labs.controls import check_box, radio
 from mha_helpers.labs.frame import Lab
@@ -177,14 +177,14 @@ def _weight_and_contribution(result):
     )
 
 
-ROW, TOP, UNIT, ZERO, BAR = 62, 66, 57, 84, 19  # pixels: a feature's rows, and the chart's length 1, its 0, and bars
+ROW, TOP, UNIT, ZERO, BAR = 62, 82, 50, 118, 19  # pixels: a feature's rows, and the chart's length 1, its 0, and bars
 CHIP, WIDTHS = 65, (344, 296)  # the widths of a token to choose, and of the two pictures
 LOWEST, HIGHEST = -1, 5  # no right sum lies outside
 CELL = (38, 26)
 OUTPUT = style.ROLES["output"]
 
 
-def render(result, before=None):
+def render(result):
     """Draw a result: the heads' contributions end to end, by feature; and where each comes from."""
     said = sentence(result)
     height = FIRST + N_HEADS * CARD + 40
@@ -202,28 +202,29 @@ def _tokens(result):
 
 def _chart(result):
     """Draw each feature's contributions, one after the other, and their sum."""
-    parts = [svg.text(0, 46, f"What the heads add to “{WORDS[result.token]}”, end to end", bold=True)]
+    parts = [
+        svg.text(0, 46, f"What the heads add to “{WORDS[result.token]}”, end to end", bold=True),
+        svg.text(0, 62, "A bar: what one head adds to one feature. Press it.", size=12),
+    ]
     for tick in range(4):
         x = ZERO + UNIT * tick
         parts.append(f'<path d="M{x} {TOP - 4}v{D_MODEL * ROW - 4}" stroke="{style.GRID}"/>')
         parts.append(svg.text(x, TOP + D_MODEL * ROW + 8, tick, anchor="middle", size=11, colour=style.QUIET))
-    off = set(np.flatnonzero(~result.on))
-    if np.abs(result.missing).max() > 1e-9:
-        parts.append(svg.text(342, TOP - 8, "dotted: all heads on", anchor="end", size=11, colour=style.QUIET))
     for feature in range(D_MODEL):
         y, sum_so_far = TOP + feature * ROW, 0.0
-        parts.append(svg.text(ZERO - 8, y + 25, running_example.FEATURES[feature], anchor="end", size=12))
+        parts.append(svg.text(0, y + 22, running_example.FEATURES[feature], size=12))
         for place, head in enumerate(result.order):
             added = result.contributions[place, feature]
             top = y + place * BAR
-            bar = _bar(head, sum_so_far, added, top)
-            switched = "off" if result.on[head] else "on"
+            parts.append(svg.text(ZERO - 6, top + 13, NAMES[head], anchor="end", size=11, colour=style.head_text(head)))
+            is_lifted = not result.on[head] and result.ablation == "zero"
+            lifted = _contributions()[head, result.token, feature]
+            bar = _lifted(head, sum_so_far, lifted, top) if is_lifted else _bar(head, sum_so_far, added, top)
             # Its twin, which the keyboard reaches, is the head's own switch beside the chart.
-            parts.append(mark(bar, also={NAMES[head]: not result.on[head]}, tip=f"Switch {NAMES[head]} {switched}."))
+            does = f"Lift {NAMES[head]} off." if result.on[head] else f"Put {NAMES[head]} back."
+            parts.append(mark(bar, also={NAMES[head]: not result.on[head]}, tip=does, part=f"bar {head} {feature}"))
             with np.errstate(all="ignore"):  # a learner's contributions may be anything
                 sum_so_far = sum_so_far + added
-            if head in off and result.ablation == "zero":
-                parts.append(_lifted(head, sum_so_far, _contributions()[head, result.token, feature], top))
             if result.mark is not None and result.mark[place, feature]:
                 parts.append(svg.difference(ZERO - 4, top, 36, BAR))
         parts.append(_sum(result, feature, y))
@@ -239,17 +240,24 @@ def _bar(head, start, added, y):
     left, right = sorted((_at(start), _at(start + added if np.isfinite(added) else start)))
     drawn = svg.box(left, y, right - left, BAR - 2, fill=style.head_fill(head), stroke=style.head_colour(head))
     if not np.isfinite(added) or abs(added) >= 0.005:
-        inside = right - left > 34
-        x, anchor = ((left + right) / 2, "middle") if inside else (right + 4, "start")
-        drawn += "" if inside else _paper(x, y + 3, _short(added))
-        drawn += svg.text(x, y + 13, _short(added), anchor=anchor, size=11, bold=True)
+        return drawn + _written(left, right, y, _short(added), bold=True)
     return drawn
 
 
+def _written(left, right, y, number, **look):
+    """Write a bar's number in it, or beside it where it is narrow."""
+    inside = right - left > 34
+    x, anchor = ((left + right) / 2, "middle") if inside else (right + 4, "start")
+    clear = "" if inside else _paper(x, y + 3, number)
+    return clear + svg.text(x, y + 13, number, anchor=anchor, size=11, **look)
+
+
 def _lifted(head, start, would_add, y):
-    """Draw a head that is off where it would be, lifted out of the sum."""
+    """Draw a head that is off where it would be, lifted out of the sum: pressed, it comes back."""
     left, right = sorted((_at(start), _at(start + would_add)))
-    ghost = svg.box(left, y - 3, right - left, BAR - 2, stroke=style.head_colour(head), dashed=True)
+    ghost = svg.box(left, y - 3, right - left, BAR - 2, fill=style.PAPER, stroke=style.head_colour(head), dashed=True)
+    if abs(would_add) >= 0.005:
+        ghost += _written(left, right, y - 3, _short(would_add), colour=style.head_text(head))
     return arrive(ghost, 0, 3)
 
 
@@ -257,18 +265,19 @@ def _sum(result, feature, y):
     """Mark where a feature's contributions end, and where they would end with all heads on."""
     now, full = result.output[feature], FULL[result.token, feature]
     x, bottom, written = _at(now), y + N_HEADS * BAR, f"= {_short(now)}"
+    has_moved = abs(now - full) > 1e-9
+    is_rounded = _looks_wrong(result.contributions[:, feature], now)
+    note = ", ".join(filter(None, [has_moved and f"was {_short(full)}", is_rounded and "rounded"]))
+    start = min(x + 5, WIDTHS[0] - 8 * len(written) - 7 * len(note) - 8)
     parts = [
-        _paper(x + 4, bottom + 1, written),
+        _paper(start, bottom + 1, written),
         f'<path d="M{x:.1f} {y - 2}V{bottom + 2}" stroke="{OUTPUT}" stroke-width="3"/>',
-        svg.text(x + 5, bottom + 11, written, size=12, bold=True, colour=style.role_text("output")),
+        svg.text(start, bottom + 11, written, size=12, bold=True, colour=style.role_text("output")),
     ]
-    if _looks_wrong(result.contributions[:, feature], now):
-        after = x + 8 + 8 * len(written)
-        parts += [
-            _paper(after, bottom + 1, "rounded"),
-            svg.text(after, bottom + 11, "rounded", size=11, colour=style.QUIET),
-        ]
-    if abs(now - full) > 1e-9:
+    if note:
+        after = start + 3 + 8 * len(written)
+        parts += [_paper(after, bottom + 1, note), svg.text(after, bottom + 11, note, size=11, colour=style.QUIET)]
+    if has_moved:
         at = _at(full)
         parts.append(f'<path d="M{at:.1f} {y - 2}V{bottom + 2}" stroke="{OUTPUT}" stroke-dasharray="3 3"/>')
     return "".join(parts)
@@ -286,7 +295,7 @@ def _looks_wrong(addends, total):
 
 
 CARD, FIRST = 144, 26  # from one head's card to the next, and where the first begins
-GRIP = (WIDTHS[1] - 30, 4, 26, 26)  # what a head is dragged by: its place on the card, and its size
+GRIP = (WIDTHS[1] - 46, 5, 38, 26)  # what a card is dragged by: its place on the card, and its size
 
 
 def _heads(result):
@@ -294,24 +303,11 @@ def _heads(result):
     parts = [svg.text(2, 16, f"Where “{WORDS[result.token]}” finds it", bold=True)]
     cards = {head: FIRST + place * CARD for place, head in enumerate(result.order)}
     for head, y in sorted(cards.items()):
-        place = result.order.index(head)
-        parts.append(mark(f'<g transform="translate(2 {y})">{_card(result, place)}</g>', part=NAMES[head]))
+        parts.append(_to_drag(result, head, y))
         switch = svg.box(4, y + 4, 90, 24, fill="transparent")
         parts.append(
             mark(switch, switch=NAMES[head], tip=f"Switch {NAMES[head]} {'off' if result.on[head] else 'on'}.")
         )
-    last, (x, top, width, height) = N_HEADS - 1, GRIP
-    grip = svg.box(
-        x, cards[last] + top, width, height, fill=style.PAPER, stroke=style.head_colour(last), stroke_width=2
-    )
-    grip += svg.text(x + width / 2, cards[last] + top + 18, "↕", anchor="middle", bold=True)
-    track = [(x + width / 2, FIRST + CARD * ORDERS[order].index(last) + top + height / 2) for order in ORDERS]
-    parts.append(
-        mark(
-            grip, scrub="order", stops=[{"order": order} for order in ORDERS], track=track, part="grip",
-            name="order of the heads", tip=f"Drag {NAMES[last]} above or below {NAMES[0]}.",
-        )
-    )  # fmt: skip
     y = FIRST + N_HEADS * CARD + 12
     parts.append(svg.text(2, y + 17, "rows of W_O", size=12))
     for x, width, choice, words in ((88, 56, STAY, "stay"), (148, 146, ALIKE, "go with their head")):
@@ -320,15 +316,28 @@ def _heads(result):
     return parts
 
 
+def _to_drag(result, head, y):
+    """Draw a head's card, which is dragged above or below the other by its grip."""
+    x, top, width, height = GRIP
+    grip = svg.box(x, top, width, height, fill=style.PANEL, stroke=EDGE)
+    grip = mark(grip, hold=True) + svg.text(x + width / 2, top + 18, "↕", anchor="middle", bold=True, size=16)
+    card = f'<g transform="translate(2 {y})">{_card(result, result.order.index(head))}{grip}</g>'
+    track = [(2, FIRST + CARD * order.index(head)) for order in ORDERS.values()]
+    return mark(
+        f"<g>{card}</g>", scrub=f"place of {NAMES[head]}", stops=[{"order": order} for order in ORDERS], track=track,
+        carried=True, part=NAMES[head], tip="Drag it above or below the other head.",
+    )  # fmt: skip
+
+
 def _card(result, place):
     """Draw one head's card, its corner at (0, 0)."""
     head, block = result.order[place], result.blocks[place]
     on, colour = result.on[head], style.head_text(head)
-    state = "" if on else f"off ({result.ablation})"
+    state = "" if on else f"off: {result.ablation}"
     parts = [
         svg.box(0, 0, WIDTHS[1] - 4, CARD - 8, fill=style.PAPER, stroke=style.head_colour(head), stroke_width=2),
         tick_box(6, 4, NAMES[head], on=on, colour=colour),
-        svg.text(96, 21, state, size=12, colour=colour),
+        svg.text(96, 21, state, size=11, colour=colour),
     ]
     for j, weight in enumerate(result.weights[place]):
         x, fill = 6 + j * 57, style.head_weight_colours(head)(weight) if on else style.HIDDEN
@@ -386,7 +395,7 @@ def sum_of_heads(function=None):
     return Lab(
         name="sum_of_heads",
         title="sum of heads",
-        task="Press a head's bar to lift it out of the sum: what is missing? Then drag one head above the other.",
+        task="Press a bar to lift its head out of the sum: what remains? Then drag one head above the other.",
         controls=heads | others,
         layout=([token, *heads.values()], [instead, Lab.BUTTONS], [order, rows]),
         on_picture=("token", *NAMES, "order", "rows of W_O"),
@@ -395,5 +404,4 @@ def sum_of_heads(function=None):
         render=render,
         function=function,
         exercise=exercises.head_contributions,
-        moves=True,
     )

@@ -203,7 +203,7 @@ function attach(card, answerer) {
   const handles = () => [...inputs.values()].filter(input => input.type === "range");
   function put(some) { // over their marks
     const all = [...some];
-    for (const input of all) input.at = boxOf(input.mark);
+    for (const input of all) input.at = boxOf(input.mark.querySelector("[data-hold]") ?? input.mark);
     for (const input of all) {
       const { at } = input;
       const width = Math.max(at.width, FINGER), height = Math.max(at.height, FINGER);

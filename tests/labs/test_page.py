@@ -220,12 +220,17 @@ def test_a_finger_drags_and_the_page_stays_where_it_is(phone):
 
 @pytest.mark.parametrize(
     ("name", "carried", "way"),
-    [("word_order", "place of man", (0, 70)), ("shape_tracer", "d_model", (-170, -60))],
+    [
+        ("word_order", "place of man", (0, 70)),
+        ("shape_tracer", "d_model", (-170, -60)),
+        ("sum_of_heads", "place of head 1", (0, -110)),
+        ("cache_cost", "window", (0, -100)),
+    ],
 )
 def test_what_is_carried_stays_under_the_pointer_and_glides_to_its_place(phone, name, carried, way):
     handle = lab_of(phone, name).get_by_role("slider", name=carried, exact=True)
     start, drop = middle_of(handle), lab_of(phone, name).locator(".mha-drop")
-    place = """input => { const {x, y, width, height} = input.mark.getBoundingClientRect();
+    place = """input => { const {x, y, width, height} = input.getBoundingClientRect();
                           return [x + width / 2, y + height / 2]; }"""
     phone.mouse.move(*start)
     phone.mouse.down()
@@ -457,7 +462,8 @@ def test_at_twice_the_size_nothing_scrolls_sideways_and_inputs_lie_on_their_mark
                                  return [x + width / 2, y + height / 2]; };
         const picture = lab.querySelector(".mha-picture");
         const off = [...lab.querySelectorAll(".mha-over :is(input, button)")].map(input =>
-            Math.hypot(...middle(input).map((at, i) => at - middle(input.mark)[i])));
+            Math.hypot(...middle(input).map((at, i) =>
+                at - middle(input.mark.querySelector("[data-hold]") ?? input.mark)[i])));
         return [picture.scrollWidth - picture.clientWidth, Math.max(...off)];
     }""")
     phone.set_viewport_size(PHONE)

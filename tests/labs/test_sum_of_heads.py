@@ -171,7 +171,7 @@ def test_every_state_is_drawn_without_a_warning():
             warnings.simplefilter("error")
             result = lab_heads.compute(state)
             svg = lab_heads.render(result).svg
-        assert svg.count(">off (") == (~result.on).sum()
+        assert svg.count(">off: ") == (~result.on).sum()
         assert svg.count("not its own") == sum(h != b for h, b in zip(result.order, result.blocks, strict=True))
         numbers = re.findall(r">(−?[\d.]+(?:e[+−]\d+)?)</text>", svg)
         assert max(map(len, numbers)) <= 6
@@ -197,8 +197,8 @@ def test_it_is_said_where_rounded_numbers_seem_not_to_add_up():
         result = lab_heads.compute(state)
         sums = [f"{sum(float(f'{part:.2f}') for part in parts):.2f}" for parts in result.contributions.T]
         wrong = sum(seems != f"{is_:.2f}" for seems, is_ in zip(sums, result.output, strict=True))
-        assert lab_heads.render(result).svg.count(">rounded</text>") == wrong
-    assert lab_heads.render(computed()).svg.count(">rounded</text>") == 1, "0.87 + 0.94 = 1.82"
+        assert lab_heads.render(result).svg.count("rounded</text>") == wrong
+    assert lab_heads.render(computed()).svg.count("rounded</text>") == 1, "0.87 + 0.94 = 1.82"
 
 
 def test_where_the_bars_come_from_is_written_out():
@@ -212,7 +212,9 @@ def test_where_the_bars_come_from_is_written_out():
 def test_a_head_that_is_off_is_lifted_out():
     svg = lab_heads.render(computed(off=[1])).svg
     assert svg.count("mha-arrive") == N_FEATURES
-    assert "dotted: all heads on" in svg
+    assert [word for word in ("was 1.82", "was 1.88") if word in svg] == ["was 1.82", "was 1.88"]
+    ghosts = re.findall(r"<g data-also=\"([^\"]*)\"[^>]*><g class=\"mha-arrive\"", svg)
+    assert {html.unescape(sets) for sets in ghosts} == {'{"head 1": true}'}, "a press puts it back"
     assert "mha-arrive" not in lab_heads.render(computed()).svg
 
 
