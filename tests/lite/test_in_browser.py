@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tools.page.browser import BROWSER_ARGUMENTS, find_browser, run_all
-from tools.page.static import answered, hand_in, open_lite, open_site, wait_for_notebook
+from tools.page.static import answered, hand_in, open_lite, open_site, show_cell, wait_for_notebook
 from tools.site.lite import patient
 from tools.writing.notebooks import course_notebooks
 
@@ -23,12 +23,6 @@ RIGHT = """def softmax(scores):
 """
 SETUP = "import numpy as np\nfrom mha_helpers import attention, check_setup, course, doctor, exercises\n"
 TYPED = "mhaPanel.content.widgets[0].model.sharedModel.source"
-# Scroll to a cell: far from it, its outputs are not drawn.
-SHOW = """begin => {
-    const {widgets} = mhaPanel.content;
-    mhaPanel.content.scrollToCell(widgets.find(({model}) => model.sharedModel.source.includes(begin)));
-    return null;
-}"""
 
 
 def ask(seen, code):
@@ -104,7 +98,7 @@ def test_check_setup_calls_this_browser_ready(kernel):
 def test_the_first_notebook_runs_a_lab_answers_to_the_keyboard_and_work_survives_a_reload(seen, site):
     open_lite(seen.page, site, FIRST)
     assert run_all(seen.page) == []
-    seen.page.evaluate(SHOW, "labs.word_order(")
+    show_cell(seen.page, "labs.word_order(")
     chosen = seen.page.get_by_role("radio", name="dog twice")
     lab = seen.page.locator(".mha-lab").filter(has=chosen)
     picture = lab.locator(".mha-picture svg, .mha-picture img").first
@@ -141,7 +135,7 @@ def test_on_a_phone_the_front_page_leads_to_a_notebook_whose_lab_answers_to_a_fi
         wait_for_notebook(seen.page)
         assert run_all(seen.page) == []
         assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        seen.page.evaluate(SHOW, "labs.word_order(")
+        show_cell(seen.page, "labs.word_order(")
         option = seen.page.get_by_role("radio", name="dog twice")
         option.tap()
         expect(option).to_be_checked()

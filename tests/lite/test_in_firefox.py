@@ -4,7 +4,7 @@ import pytest
 
 from tools.page.browser import run_all
 from tools.page.firefox import find_firefox, open_firefox
-from tools.page.static import answered, hand_in, open_lite
+from tools.page.static import answered, hand_in, open_lite, show_cell
 from tools.writing.notebooks import course_notebooks
 
 pytestmark = [
@@ -18,7 +18,6 @@ RIVER = """document.querySelector('.hero [data-mark="river: water"]')"""
 RIGHT = """def softmax(scores):
     exp = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return exp / exp.sum(axis=-1, keepdims=True)"""
-SHOW = "n => { mhaPanel.content.scrollToCell(mhaPanel.content.widgets[n]); }"
 CELL = "begin => mhaPanel.content.widgets.findIndex(one => one.model.sharedModel.source.includes(begin))"
 # The options of the lab of word order, and its picture, once they can be seen.
 LAB = """() => {
@@ -50,7 +49,7 @@ def test_the_front_page_plays_its_film_and_is_moved_by_a_key(firefox, site):
 def test_the_first_notebook_runs_a_lab_answers_and_work_survives_a_reload(firefox, site):
     open_lite(firefox, site, FIRST)
     assert run_all(firefox) == []
-    firefox.evaluate(SHOW, firefox.evaluate(CELL, "labs.word_order("))
+    show_cell(firefox, "labs.word_order(")
     firefox.wait_for_function(LAB)
     before = firefox.evaluate(LAB)
     firefox.evaluate(FOCUS)

@@ -111,6 +111,21 @@ def wait_for_notebook(page):
     page.wait_for_function("mhaPanel.sessionContext.session?.kernel?.status === 'idle'")
 
 
+_SHOW = """begin => {
+    const {content} = mhaPanel;
+    content.scrollToItem(content.widgets.findIndex(cell => cell.model.sharedModel.source.includes(begin)));
+    return null;
+}"""
+
+
+def show_cell(page, part):
+    """Scroll to the first cell whose source holds a text: far from it, its outputs are not drawn.
+
+    JupyterLab's own `scrollToCell` then gives its editor the focus, at some later moment, and takes it from a lab.
+    """
+    page.evaluate(_SHOW, part)
+
+
 _ASK = """async code => {
     const said = [], future = mhaPanel.sessionContext.session.kernel.requestExecute({code});
     future.onIOPub = ({content}) => said.push(content.text ?? content.data?.["text/plain"] ?? content.evalue ?? "");
