@@ -77,7 +77,7 @@ def _finding(finding):
     if finding.shows:
         where = f"Shows with: {', '.join(finding.shows[:3])}."
         if finding.hides:
-            where += f" Hides with: {', '.join(finding.hides[:3])}."
+            where += f" Can't be seen with: {', '.join(finding.hides[:3])}."
         lines.append(html.escape(where))
     if finding.repair:
         lines.append(f"<b>Repair:</b> {html.escape(finding.repair)}")

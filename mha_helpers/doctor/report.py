@@ -192,7 +192,7 @@ def _finding_lines(finding, in_brief):
     if finding.shows and not in_brief:
         where = f"Shows with: {', '.join(finding.shows[:3])}."
         if finding.hides:
-            where += f" Hides with: {', '.join(finding.hides[:3])}."
+            where += f" Can't be seen with: {', '.join(finding.hides[:3])}."
         yield from _wrapped(where, "  ")
     if finding.repair:
         yield from _wrapped(f"Repair: {finding.repair}", "  ")

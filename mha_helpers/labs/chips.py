@@ -32,12 +32,12 @@ def grip(name, track):
     return mark(svg.box(min(xs) - half, min(ys) - half, *reach, fill="transparent"), grip=name)
 
 
-def button(x, y, width, words, *, press, dim=False):
-    """Draw one of a lab's buttons, to be pressed in the picture; a dim one has nothing to do."""
+def button(x, y, width, words, *, dim=False, **does):
+    """Draw a button, to be pressed in the picture: `press` one of the lab's, or what it `sets`; a dim one is idle."""
     colour = style.QUIET if dim else style.INK
     drawn = f'<rect x="{x}" y="{y}" width="{width}" height="{HEIGHT}" rx="5" fill="{style.PANEL}" stroke="{EDGE}"/>'
     drawn += svg.text(x + width / 2, y + 18, words, anchor="middle", bold=not dim, colour=colour)
-    return mark(drawn, press=press)
+    return mark(drawn, **does)
 
 
 def player(x, y, name, *, play, every, **more):

@@ -1,7 +1,7 @@
 /* `two_banks.parts` in the page: a test holds the two against each other. */
 (globalThis.mhaLive ??= {}).two_banks = (state, { words, near: neighbours, plane, unit, left, bar }) => {
   const pixel = value => String(Math.round(value * 10) / 10), two = value => value.toFixed(2);
-  const percent = value => `${Math.round(100 * value)} %`, dot = (a, b) => a[0] * b[0] + a[1] * b[1];
+  const percent = value => value < 0.005 ? "< 1 %" : value > 0.995 ? "> 99 %" : `${Math.round(100 * value)} %`, dot = (a, b) => a[0] * b[0] + a[1] * b[1];
   const vector = word => [state[`${word}: water`], state[`${word}: money`]];
   const place = ([x, y]) => [plane[0] + unit * x, plane[3] - unit * y].map(pixel);
   const parts = {}, said = [], bank = vector("bank"), [x1, y1] = place(bank);
@@ -23,5 +23,5 @@
     parts[`becomes ${near}`] = { text: `${percent(1 - its)} bank + ${percent(its)} ${near} = ${becomes}` };
     said.push(`With “${near}”, “bank” becomes ${becomes}: ${percent(its)} of it is “${near}”.`);
   }
-  return { parts, said: said.join(" ") };
+  return { parts, said: said.join(" ").replaceAll("<", "less than").replaceAll(">", "more than") };
 };

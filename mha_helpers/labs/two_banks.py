@@ -8,6 +8,7 @@ import numpy as np
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.marks import mark, part
 from mha_helpers.drawing.style import number
+from mha_helpers.labs import chips
 from mha_helpers.labs.card import EDGE, Picture
 from mha_helpers.labs.controls import NAMED
 from mha_helpers.labs.frame import Lab
@@ -49,11 +50,22 @@ def sentence(result):
     said = []
     for near, (_, share) in result.weights.items():
         place = ", ".join(map(number, result.contexts[near]))
-        said.append(f"With “{near}”, “bank” becomes ({place}): {share:.0%} of it is “{near}”.")
-    return " ".join(said).replace("%", " %")
+        said.append(f"With “{near}”, “bank” becomes ({place}): {percent(share)} of it is “{near}”.")
+    return " ".join(said).replace("<", "less than").replace(">", "more than")
 
 
-PLANE = (22, 22, 294, 294)  # left, top, right, bottom, in pixels
+def percent(share):
+    """Write a weight: the softmax makes none 0 or 1, so that none is written so.
+
+    Examples
+    --------
+    >>> percent(0.731), percent(1e-9), percent(0.9999)
+    ('73 %', '< 1 %', '> 99 %')
+    """
+    return "< 1 %" if share < 0.005 else "> 99 %" if share > 0.995 else f"{share:.0%}".replace("%", " %")
+
+
+PLANE = (22, 36, 294, 308)  # left, top, right, bottom, in pixels
 HIGHEST, STEP = 4, 0.1  # a vector's numbers go from 0 to 4
 UNIT = (PLANE[2] - PLANE[0]) / HIGHEST
 LEFT, BAR = 18, 300  # of the sentences: where they begin, and how long a bar is that stands for all of a vector
@@ -83,15 +95,15 @@ def parts(result):
         scores = f"bank · bank = {number(to_itself)},  bank · {near} = {number(to_it)}"
         becomes = ", ".join(map(number, result.contexts[near]))
         found[f"scores {near}"] = {"text": scores}
-        found[f"becomes {near}"] = {"text": f"{own:.0%} bank + {its:.0%} {near} = ({becomes})".replace("%", " %")}
+        found[f"becomes {near}"] = {"text": f"{percent(own)} bank + {percent(its)} {near} = ({becomes})"}
     return found
 
 
 def render(result):
     """Draw a result: the words in a plane, and the two sentences."""
     found, said = parts(result), sentence(result)
-    plane = svg.document(308, 330, _plane(result, found), label=said)
-    return Picture(plane + svg.document(336, 330, _sentences(found), label="The two sentences."), said, "")
+    plane = svg.document(308, 356, _plane(result, found), label=said)
+    return Picture(plane + svg.document(336, 262, _sentences(found), label="The two sentences."), said, "")
 
 
 def _role(word):
@@ -106,7 +118,9 @@ def _plane(result, found):
         yield svg.text(x, bottom + 15, i, anchor="middle", size=11, colour=style.QUIET)
         yield svg.text(left - 6, y + 4, i, anchor="end", size=11, colour=style.QUIET)
     yield svg.text(right, bottom + 31, "water →", anchor="end", size=12, colour=style.QUIET)
-    yield svg.text(left, top - 8, "↑ money", size=12, colour=style.QUIET)
+    yield svg.text(left, top - 24, "↑ money", size=12, colour=style.QUIET)
+    back = {entry(word, feature): value for word in START for feature, value in zip(FEATURES, START[word], strict=True)}
+    yield chips.button(left, bottom + 21, 132, "put them back", sets=back, name="put them back")
     for near in SENTENCES:
         pull = svg.segment(0, 0, 0, 0, colour=style.tint(style.HEADS[0], 0.35), width=9)
         yield part(f"pull {near}", found, pull)
@@ -129,7 +143,7 @@ def _plane(result, found):
 
 def _sentences(found):
     for i, (near, words) in enumerate(SENTENCES.items()):
-        y, x = 22 + 152 * i, LEFT
+        y, x = 16 + 132 * i, LEFT
         for word in words.split():
             width, counts = 15 + 8.4 * len(word), word in ("bank", near)
             colour = style.ROLES[_role(word)]
@@ -175,7 +189,7 @@ def two_banks():
         title="two banks",
         task="Drag “river” farther out: what does “bank” become beside it? Then drag “bank” itself.",
         controls=controls,
-        on_picture=(*controls,),
+        on_picture=(*controls, "Reset"),
         offers={},
         live="two_banks",
         given={"words": [*START], "near": [*SENTENCES], "plane": PLANE, "unit": UNIT, "left": LEFT, "bar": BAR},

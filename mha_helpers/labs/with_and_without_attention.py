@@ -58,7 +58,9 @@ def compute(state, function=None):
 def sentence(result):
     """Say what is to be seen."""
     switch = "With attention" if result.attends else "Without attention"
-    return f"{switch}, {sum(result.known)} of the {len(result.known)} words that it writes are words of the plays."
+    return (
+        f"{switch}, {sum(result.known)} of the {len(result.known)} words that it writes stand somewhere in the plays."
+    )
 
 
 WIDTHS, LINE, MOST_LINES = (216, 344), 19, 10
@@ -91,8 +93,8 @@ def _switch(result):
         name = svg.text(x + width / 2, 171, speaker, anchor="middle", bold=chosen, size=12)
         yield mark(chip + name, choose={"speaker": speaker})
         x += width + 6
-    yield svg.text(0, 208, f"{sum(result.known)} of {len(result.known)} are words", bold=True)
-    yield svg.text(0, 226, "underlined: no word of the plays", size=12, colour=style.QUIET)
+    yield svg.text(0, 208, f"{sum(result.known)} of its {len(result.known)} words", bold=True)
+    yield svg.text(0, 226, "stand in the plays; others: underlined", size=12, colour=style.QUIET)
 
 
 def lines(text):

@@ -23,13 +23,30 @@ def test_bank_becomes_what_attention_makes_of_it(near):
     x, y = banks.place(context[0])
     assert drawn[f"new {near}"] == {"cx": f"{x:g}", "cy": f"{y:g}"}
     assert drawn[f"its {near}"]["width"] == f"{banks.BAR * weights[0, 1]:.1f}".removesuffix(".0")
-    assert f"{weights[0, 1]:.0%}".replace("%", " %") + f" {near}" in drawn[f"becomes {near}"]["text"]
+    assert f"{banks.percent(weights[0, 1])} {near}" in drawn[f"becomes {near}"]["text"]
 
 
 def test_a_long_vector_listens_to_itself():
     lab = labs.two_banks()
     lab.set(**{"bank: water": 4.0, "bank: money": 4.0})
-    assert lab.readout.value.count(": 0 % of it is") == 2
+    assert lab.readout.value.count(": less than 1 % of it is") == 2
+
+
+def test_no_name_is_cut_off():
+    lab = labs.two_banks()
+    for x, y in ((0.0, 0.0), (0.0, 4.0), (4.0, 0.0), (4.0, 4.0)):
+        lab.set(
+            **{
+                banks.entry(word, feature): value
+                for word in banks.START
+                for feature, value in zip(banks.FEATURES, (x, y), strict=True)
+            }
+        )
+        drawn = banks.parts(banks.compute(lab.state))
+        for word in banks.START:
+            name = drawn[f"name {word}"]
+            assert 4.5 * len(word) < float(name["x"]) < 308 - 4.5 * len(word)
+            assert float(name["y"]) > 12
 
 
 @pytest.mark.parametrize("speaker", switch.PROMPTS)

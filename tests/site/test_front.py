@@ -1,5 +1,6 @@
 """The front page: it leads everywhere, is alive without a kernel, and loads nothing from elsewhere."""
 
+import posixpath
 import re
 from xml.etree import ElementTree
 
@@ -9,7 +10,7 @@ from bs4 import BeautifulSoup
 
 from tools.page.pictures import PREVIEW_PICTURE
 from tools.release import launch
-from tools.site import front, thumbnails
+from tools.site import front, pages, thumbnails
 from tools.site.lite import patient
 from tools.writing.hygiene import REMOTE
 from tools.writing.notebooks import course_notebooks
@@ -69,6 +70,34 @@ def test_it_is_light_and_loads_only_its_icon(text):
     assert all(not script.has_attr("src") for script in page("script"))
     assert all(image["src"].startswith("data:") for image in page("img"))
     assert not any(re.search(REMOTE, re.sub(r"(?s)/\*.*?\*/", "", style.text)) for style in page("style"))
+
+
+def test_who_made_it_which_version_and_under_which_licence_is_said(text):
+    said = " ".join(BeautifulSoup(text, "html.parser").select_one(".who").text.split())
+    assert re.match(
+        r"Version \d+\.\d+\.\d+, by the authors .* · code BSD-3-Clause, text and pictures CC BY 4\.0 · ", said
+    )
+
+
+def test_each_mistake_of_the_example_has_its_source(text):
+    links = {link["href"] for link in BeautifulSoup(text, "html.parser").select("#doctor > p a")}
+    assert {*front.SEEN.values()} <= links
+
+
+def test_the_instructors_guide_is_there_and_its_links_lead_somewhere(text):
+    guides = pages.guides()
+    found = {name: BeautifulSoup(page, "html.parser") for name, page in guides.items()}
+    assert {link["href"] for link in BeautifulSoup(text, "html.parser").select("#teach a")} <= found.keys()
+    known = {*guides, "index.html", *(f"{path.stem}.html" for path in COURSE)}
+    for name, page in found.items():
+        assert page.title.text == page.h1.find(string=True)
+        for link in page("a", href=True):
+            if ":" in link["href"]:
+                continue
+            target, _, place = link["href"].partition("#")
+            where = posixpath.normpath(posixpath.join(posixpath.dirname(name), target)) if target else name
+            assert where in known, (name, link["href"])
+            assert not place or found[where].find(id=place), (name, link["href"])
 
 
 def test_without_the_browser_edition_reading_comes_first():
@@ -154,6 +183,28 @@ def test_who_wants_no_motion_sees_none_and_drags(page):
         page.keyboard.press("ArrowRight")
     assert page.evaluate(VALUE) == pytest.approx(3.5)
     page.wait_for_function("document.querySelector('.hero [role=status]').textContent.includes('82 %')")
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize("page", [CALM], indirect=True)
+def test_what_was_moved_can_be_put_back(page):
+    handle = page.locator('.hero [data-mark="river: water"]')
+    for value in ("4", "0.5"):
+        handle.fill(value)
+        assert page.evaluate(VALUE) == float(value)
+        page.get_by_role("button", name="put them back").click()
+        assert page.evaluate(VALUE) == 3
+        page.wait_for_function("document.querySelector('.hero [role=status]').textContent.includes('73 %')")
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize("page", [CALM | PHONE], indirect=True)
+def test_on_a_phone_the_hand_and_all_that_it_moves_are_on_the_first_screen(page):
+    for shown in page.locator(".hero .mha-parts > svg").all():
+        box = shown.bounding_box()
+        assert (box["x"] >= 0, box["x"] + box["width"] <= 390, box["y"] + box["height"] <= 844) == (True, True, True)
 
 
 @pytest.mark.slow

@@ -34,6 +34,7 @@ def of_all(paths, lite=""):
         "index.html": front.front(paths, lite),
         "icon.svg": thumbnails.icon(),
         "preview.png": PREVIEW_PICTURE.read_bytes(),
+        **pages.guides(),
         "sitemap.xml": front.sitemap([f"{path.stem}.html" for path in paths]),
     }
     return {name: content for name, content in files.items() if content}

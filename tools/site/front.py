@@ -31,6 +31,10 @@ PARTS = {
     ("See what it does", "Your function in models that read, learn and write."): ("06", "07", "08", "09"),
     ("Optional", "Two workshops, for whenever you like after notebook 5."): ("A", "B", ""),
 }
+SEEN = {  # where the two mistakes of the doctor's example were found
+    "split": "https://github.com/reczoo/FuxiCTR/issues/30",
+    "scale": "https://github.com/karpathy/ng-video-lecture/pull/6",
+}
 LASTS = re.compile(r"about (an hour|\d+ minutes)")  # what a workshop says of itself
 
 
@@ -68,6 +72,9 @@ def front(paths, lite=""):
             opens={
                 where: url for where, url in launch.links(paths[0].name, repository).items() if where != "your browser"
             },
+            **_who(),
+            seen=SEEN,
+            guide="workshop/README.html",
             lite=lite,
             hero=_lab("two_banks", paths),
             writer=_lab("with_and_without_attention", paths),
@@ -81,6 +88,13 @@ def front(paths, lite=""):
             film=_file("front.js"),
         )
     )
+
+
+def _who():
+    """Return who made the course and its version, as CITATION.cff has them."""
+    text = (HERE.parents[1] / "CITATION.cff").read_text(encoding="utf-8")
+    [authors, version] = (re.search(rf"^{key}: (.*)", text, re.MULTILINE)[1] for key in (" *- name", "version"))
+    return {"authors": authors[0].lower() + authors[1:], "version": version}
 
 
 def _file(name):

@@ -23,6 +23,7 @@ MINUTES = re.compile(r"\*\*Minutes:?\*\*:? *(.*?)[.\n]")
 PLACES = ("before", "after")  # where a page has its links
 LAB = re.compile(r"^labs\.(\w+)\(", re.MULTILINE)
 BINDER = re.compile(r"https://mybinder\.org[^)\s]*")
+GUIDE = Path(__file__).parents[2] / "workshop"
 NOTEBOOK_LINK = re.compile(r'(<a href="[^":]*)\.ipynb(?=["#])')  # a colon is only in a link elsewhere
 
 
@@ -95,6 +96,36 @@ def lab_on_page(name, runs):
     """Return a lab's HTML, or None where nothing in its picture can be touched."""
     lab = getattr(labs, name)()
     return lab_page.on_page(lab, runs) if lab.on_picture else None
+
+
+def guides():
+    """Return the instructor's guide as pages, by their files' names on the site: each of its texts, as it stands."""
+    texts = [*sorted(GUIDE.glob("*.md")), GUIDE / "hub/README.md"]
+    return {path.relative_to(GUIDE.parent).with_suffix(".html").as_posix(): _guide(path) for path in texts}
+
+
+def _guide(path):
+    up = "../" * len(path.relative_to(GUIDE.parent).parent.parts)
+    notebook = v4.new_notebook(cells=[v4.new_markdown_cell(path.read_text(encoding="utf-8"), id="text")])
+    page = export(notebook, path.stem).replace(
+        "<main>", f'<nav aria-label="The course"><a href="{up}index.html">The course</a></nav>\n<main>', 1
+    )
+    # Its links are written for the repository, where headings have other names.
+    page = re.sub(r'(<h\d id="|href="#)([^"]*)', lambda found: found[1] + anchor(found[2]), page)
+    page = re.sub(r'(<a href="[^":]*)\.md(?=["#])', r"\1.html", page)
+    page = page.replace(f'href="{up}notebooks/', f'href="{up}')
+    return page.replace(f'<a href="{up}LICENSE">', "<a>")
+
+
+def anchor(heading):
+    """Return what GitHub calls the place of a heading, from nbconvert's name for it.
+
+    Examples
+    --------
+    >>> anchor("In-a-browser's-tab"), anchor("05-W_O")
+    ('in-a-browsers-tab', '05-w_o')
+    """
+    return re.sub(r"[^\w-]", "", html.unescape(heading).lower())
 
 
 def title(notebook, name):
