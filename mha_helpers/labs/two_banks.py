@@ -189,7 +189,7 @@ def two_banks():
         title="two banks",
         task="Drag “river” farther out: what does “bank” become beside it? Then drag “bank” itself.",
         controls=controls,
-        on_picture=(*controls, "Reset"),
+        on_picture=(*controls,),
         offers={},
         live="two_banks",
         given={"words": [*START], "near": [*SENTENCES], "plane": PLANE, "unit": UNIT, "left": LEFT, "bar": BAR},

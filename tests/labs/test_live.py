@@ -32,7 +32,7 @@ def computed(browser, lab):
 def random_state(lab, rng):
     """Return a state that the planes of a lab offer, from one that its other marks offer."""
     lab.buttons["Reset"].click()
-    for name in filter(lab.controls.__contains__, lab.on_picture):
+    for name in lab.on_picture:
         options = getattr(lab.controls[name], "options", ())
         if options:
             lab.controls[name].value = str(rng.choice(options))

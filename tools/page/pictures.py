@@ -111,7 +111,8 @@ def preview_page():
     return (
         f'<div style="display:flex; align-items:center; gap:14px; box-sizing:border-box; width:600px; height:315px; '
         f'overflow:hidden; padding:0 0 0 24px; font-family:{style.FONT}; color:{style.INK}; background:{style.PAPER}">'
-        f'<div style="flex:1">{words}</div><div style="zoom:0.94">{plane}</div></div>'
+        f'<div style="flex:1">{words}</div><div style="zoom:0.88">{plane}</div></div>'
+        "<style>[data-sets] { display: none; }</style>"  # a picture has no buttons
     )
 
 
