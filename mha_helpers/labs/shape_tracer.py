@@ -241,7 +241,7 @@ def _mistake(result):
     return f"Not ({', '.join(guess)}). " * bool(guess) + why_wrong(result, result.stage, guess)
 
 
-WIDTHS, HEIGHT = (344, 296), 386  # of the walk and of the desk beside it
+WIDTHS, HEIGHT = (344, 296), 392  # of the walk and of the desk beside it
 TOP, PITCH, BAR = 22, 36, 20  # of the walk: the first stage, from one to the next, and an axis's height
 BARS, BESIDE = 188, 4  # where a shape begins, and what is between two axes
 
@@ -314,7 +314,7 @@ def _walk(result):
     }
     yield svg.text(BARS, 13, "shape", bold=True, size=12)
     if not result.is_over:
-        yield svg.box(1, TOP + PITCH * result.stage, WIDTHS[0] - 2, PITCH - 1, fill="#fff4c9", stroke=style.INK)
+        yield svg.box(1, TOP + PITCH * result.stage, WIDTHS[0] - 2, PITCH - 1, fill=ASKED, stroke=style.INK)
     for i in known:
         if i + 1 in known:
             yield _ribbons(known[i], known[i + 1], TOP + PITCH * i + 4)
@@ -339,33 +339,68 @@ def _now(result):
     return f"{STAGES[i][0]}: ({axes}) = ({', '.join(map(str, result.shapes[i]))})"
 
 
-ROOM, CELL = (WIDTHS[1], 166), 10  # of the array: what room it has, and how large its cells are at most
+ROOM, CELL = (WIDTHS[1], 100), 6  # of an array: what room it has, and how large its cells are at most
 # What the array meets next in a product that keeps its shape; what comes of it takes its place and its colour.
 MEETS = {0: ("W_Q", "queries"), 8: ("W_O", "output")}
 COMES = {stage + 1: role for stage, (_, role) in MEETS.items()}
 APART, GAP = 12, 5  # pixels between two sequences, and between two heads
-SLOT, SLOT_TOP = (68, 74), 236  # how wide a slot is, and from one to the next; where they stand
-TRAY, CHIP, BUTTONS = 302, 28, 348  # where the chips lie, how high one is, and where the buttons stand
+SLOT, SLOT_TOP = (68, 74), 156  # how wide a slot is, and from one to the next; where they stand
+TRAY, CHIP, BUTTONS = 210, 28, 245  # where the chips lie, how high one is, and where the buttons stand
+YOURS, ASKED = 290, "#fff4c9"  # where the array of the learner's shape begins; of what is asked for
 
 
 def _beside(result):
     """Draw the array that there is, and what is asked of the next one."""
     i = max(i for i in range(min(result.stage, result.asked + 1)) if result.shapes[i])
-    yield from _array(result, i)
+    yield svg.text(0, 13, _now(result), size=12)
+    yield f'<g transform="translate(0 22)">{"".join(_array(result, i))}</g>'
     if i in MEETS and not result.is_over:
         yield from _met(result, *MEETS[i])
-    yield svg.text(0, 190, _now(result), size=12, colour=style.QUIET)
     if not result.is_over:
-        asked = f"Stage {result.stage} of {result.asked}: the shape of {STAGES[result.stage][0]}?"
-        yield svg.text(0, 222, asked, bold=True)
+        yield svg.box(1, 125, WIDTHS[1] - 2, 26, fill=ASKED, stroke=style.INK)
+        yield svg.text(8, 143, f"Which shape has {STAGES[result.stage][0]}?", bold=True, size=15)
     elif result.errors:
-        y = 222
+        y = 143
         for who, error in zip(("NumPy:", "The course:"), result.errors, strict=True):
             for line in textwrap.wrap(f"{who} {error}", 46):
                 yield svg.text(0, y, line, size=11, colour=style.ALARM)
                 y += 16
     else:
-        yield svg.text(0, 222, f"{result.score or 'The end'}.", bold=True)
+        yield svg.text(0, 143, f"{result.score or 'The end'}.", bold=True, size=15)
+
+
+def _yours(result):
+    """Draw an array of the shape that the slots say: it is recut with every chip."""
+    counts = dict(zip(SIZES, result.sizes, strict=True))
+    counts["d_head"] = counts["d_model"] // counts["h"]
+    shape = [counts[_letter(chip)] for chip in result.guess]
+    if not shape:
+        return
+    product = " × ".join(map(str, shape))
+    total = f" = {math.prod(shape)}" if len(shape) > 1 else ""
+    yield svg.text(0, YOURS, f"Your shape: {product}{total} numbers", bold=True, size=12)
+    (across, down), (rows, columns) = [*shape[:-2], 1, 1][:2], [1, *shape][-2:]
+    room, gap = (ROOM[0] - 2, HEIGHT - YOURS - 10), 4
+    cell = min(CELL, (room[0] - (across - 1) * gap) / (across * columns), (room[1] - (down - 1) * gap) / (down * rows))
+    cell = math.floor(2 * cell) / 2 or 0.5  # few sizes: a page has hundreds of these
+    width, height = columns * cell, rows * cell
+    places = [(i * (width + gap), j * (height + gap)) for i in range(across) for j in range(down)]
+    blocks = "".join(
+        f'<rect data-part="block {k}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"/>'
+        for k, (x, y) in enumerate(places)
+    )
+    fill = style.tint(COLOURS[_letter(result.guess[-1])], 0.7)
+    yield f'<g transform="translate(1 {YOURS + 8})" fill="{fill}" stroke="{style.INK}">{blocks}'
+    # The grid is dashed lines as wide as a block: one element each way.
+    for n, line, shift, wide in (
+        (columns, f"h{width:g}", (0, height / 2), height),
+        (rows, f"v{height:g}", (width / 2, 0), width),
+    ):
+        if n > 1 and cell > 2:
+            lines = "".join(f"M{x + shift[0]:g} {y + shift[1]:g}{line}" for x, y in places)
+            dashes = f'stroke-width="{wide:g}" stroke-dasharray="0.8 {cell - 0.8:g}" stroke-dashoffset="0.4"'
+            yield f'<path d="{lines}" fill="none" stroke="{style.PAPER}" {dashes}/>'
+    yield "</g>"
 
 
 def _buttons(result):
@@ -393,7 +428,6 @@ def _array(result, i):
     names = _letters(i)
     is_turned, is_cut = names[:2] == ("B", "h"), "h" in names
     columns = S if names[2:] == ("S", "S") else d_head
-    top = 8 if i not in COMES else ROOM[1] - S * cell
     whole = style.ROLES[COMES.get(i, "X")] if i in (0, *COMES) else None
     for sequence in range(B):
         left = 1 + sequence * (wide * cell + (n_heads - 1) * GAP + APART)
@@ -401,16 +435,19 @@ def _array(result, i):
             across = 0 if is_turned else head * (d_head * cell + GAP * is_cut)
             down = head * (S * cell + GAP) if is_turned else 0
             fill = style.tint(whole or style.head_colour(head), 0.85 if STAGES[i][0] == "weights" else 0.5)
-            yield mark(_slab(left + across, top + down, S, columns, cell, fill), part=f"slab {sequence} {head}")
+            yield mark(_slab(left + across, down, S, columns, cell, fill), part=f"slab {sequence} {head}")
 
 
 def _met(result, name, role):
-    """Draw the matrix that the array is multiplied by, below it."""
-    _, S, d_model, _ = result.sizes
-    top = 18 + S * CELL
-    cell = math.floor(10 * min(8, (ROOM[1] - top) / d_model)) / 10
-    yield svg.text(1, top + 22, f"@ {name} = ?", bold=True, colour=style.role_text(role))
-    yield _slab(90, top, d_model, d_model, cell, style.tint(style.ROLES[role], 0.15))
+    """Draw the matrix that the array is multiplied by: beside it, or below where there is no room."""
+    B, S, d_model, h = result.sizes
+    n_heads = h if not result.errors else 1
+    x, y = 1 + B * (d_model * CELL + (n_heads - 1) * GAP + APART), 22
+    if x + 48 + d_model * CELL > ROOM[0]:
+        x, y = 1, 22 + S * CELL + 6
+    cell = math.floor(10 * min(CELL, (ROOM[1] + 22 - y) / d_model)) / 10
+    yield svg.text(x, y + 20, f"@ {name}", bold=True, size=12, colour=style.role_text(role))
+    yield _slab(x + 48, y, d_model, d_model, cell, style.tint(style.ROLES[role], 0.15))
 
 
 def _slab(x, y, rows, columns, cell, fill):
@@ -475,13 +512,15 @@ def _mark(result, stage):
     return "you" if stage == result.stage and not result.is_over else ""
 
 
-PARTS = {"walk": _walk, "beside": _beside, "slots": _slots, "chips": _chips, "buttons": _buttons}
+PARTS = {
+    "walk": _walk, "beside": _beside, "slots": _slots, "yours": _yours, "chips": _chips, "buttons": _buttons
+}  # fmt: skip
 # On a page: on what its pieces depend. What a button does depends on the first, of which nothing is seen.
 PIECES = {
     ("record", "shape"): lambda result: ({}, ""),
     ("record",): lambda result: (each_part(PARTS, result, "walk", "beside"), sentence(result)),
     ("record", "wrong"): lambda result: (each_part(PARTS, result, "slots"), _mistake(result)),
-    ("shape",): lambda result: (each_part(PARTS, result, "chips", "buttons"), ""),
+    ("shape",): lambda result: (each_part(PARTS, result, "yours", "chips", "buttons"), ""),
 }
 
 
@@ -526,7 +565,7 @@ def shape_tracer():
     return Lab(
         name="shape_tracer",
         title="shape tracer",
-        task="What is the next array's shape? Drag or press its axes into the slots, then Check.",
+        task="Which shape comes next? Drag or press axes into the slots, see the blocks they make, then Check.",
         controls=sizes | {"shape": shape} | hidden,
         actions=actions,
         layout=([*sizes.values(), shape, Lab.BUTTONS],),

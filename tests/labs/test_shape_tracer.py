@@ -75,6 +75,24 @@ def test_heads_that_do_not_divide_are_refused_by_numpy_and_the_course():
         assert courses.startswith(f"ValueError: d_model={d_model} is not divisible by n_heads={h}; choose 1, 2"), sizes
 
 
+@pytest.mark.parametrize(
+    ("guess", "n_blocks", "said"),
+    [
+        ("B S d_model", 2, "2 × 5 × 12 = 120 numbers"),
+        ("B S h d_head", 10, "2 × 5 × 3 × 4 = 120 numbers"),
+        ("B h S S", 6, "2 × 3 × 5 × 5 = 150 numbers"),
+        ("S", 1, "5 numbers"),
+        ("", 0, ""),
+    ],
+)
+def test_the_chips_cut_blocks(guess, n_blocks, said):
+    lab = tracer.shape_tracer()
+    if guess:
+        fill(lab, *guess.split())
+    assert lab.picture.value.count('data-part="block ') == n_blocks
+    assert f"Your shape: {said}<" in lab.picture.value or not said
+
+
 # ---- the walk --------------------------------------------------------------------------------
 
 
