@@ -277,6 +277,7 @@ function attach(card, answerer) {
     if (isHandle) { // held where it was taken, it does not jump to the pointer
       const at = inPixels(event, target), [x, y] = standsAt(target);
       Object.assign(held, { dx: x - at.x, dy: y - at.y });
+      for (const glides of target.mark.getAnimations()) glides.cancel(); // it may be on its way yet
     } else cross(target);
     over.setPointerCapture(event.pointerId);
   });
