@@ -14,7 +14,7 @@ WINDOWS = (128, 64, 32, 16, 8, 4)
 
 def _shared():
     lines = [f"{name + ':':45} {min(found):.2f} to {max(found):.2f}" for name, found in small_runs.shared().items()]
-    return "\n".join(["share of right answers to both questions, five trainings each", *lines])
+    return "\n".join(["share of right answers, both questions pooled, five trainings each", *lines])
 
 
 predict_shared = Prediction(
@@ -49,7 +49,7 @@ predict_moved = Prediction(
         "b": "How far apart two tokens stand decides about their score, but the move doesn't change that: both turn "
         "further by the same angle.",
         "c": "Each pair's part of a score depends on the angle between its two hands. If both turn further by the same "
-        "angle, the angle between them stays.",
+        "angle, the angle between them stays the same.",
     },
     evidence=_moved,
 )
