@@ -14,6 +14,7 @@ from tools.writing.notebooks import NOTEBOOKS, course_notebooks, read, write
 pytestmark = pytest.mark.slow
 
 COURSE = course_notebooks()
+HEAVIEST = 1_000_000  # bytes, of a page with its labs' pictures, to which nothing else is loaded
 LOADING = ("src", "srcset", "data", "poster", "style", "xlink:href")
 # Elements with something to the right of what they show.
 TOO_WIDE = """[...document.querySelectorAll("*")]
@@ -43,6 +44,19 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("export") / "new" / "pages"
     command.main([str(folder)])
     return folder
+
+
+def test_each_page_has_a_title_of_its_own_an_icon_no_link_to_nobody_and_is_no_heavier_than_it_may_be(folder):
+    titles = []
+    for path in folder.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        page = BeautifulSoup(text, "html.parser")
+        titles.append(page.title.text)
+        assert page.find("link", rel="icon"), path
+        assert not [link["href"] for link in page("a", href=True) if "OWNER" in link["href"]], path
+        assert len(text.encode()) < HEAVIEST, path
+    assert len({*titles}) == len(titles) > 2 * len(COURSE)
+    assert sum((folder / name).stat().st_size for name in ("index.html", "icon.svg", "preview.png")) < 1_500_000
 
 
 @pytest.fixture(scope="module", params=COURSE, ids=lambda path: path.name)

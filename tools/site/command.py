@@ -30,12 +30,13 @@ def written(path, lite=""):
 
 def of_all(paths, lite=""):
     """Return the files that belong to no single notebook."""
+    guides = pages.guides()
     files = {
         "index.html": front.front(paths, lite),
         "icon.svg": thumbnails.icon(),
         "preview.png": PREVIEW_PICTURE.read_bytes(),
-        **pages.guides(),
-        "sitemap.xml": front.sitemap([f"{path.stem}.html" for path in paths]),
+        **guides,
+        "sitemap.xml": front.sitemap([*(f"{path.stem}.html" for path in paths), *guides]),
     }
     return {name: content for name, content in files.items() if content}
 

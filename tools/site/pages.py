@@ -1,6 +1,5 @@
 """Notebooks as web pages, to be read without Jupyter and without a network."""
 
-import base64
 import copy
 import functools
 import html
@@ -14,7 +13,7 @@ from nbformat import v4
 from mha_helpers import course, labs
 from mha_helpers.labs import page as lab_page
 from tools.site.formulas import rendered
-from tools.site.thumbnails import icon
+from tools.site.thumbnails import address_of_icon
 from tools.writing.notebooks import NotebookError, label
 
 TEMPLATE = Path(__file__).with_name("page.html.j2")
@@ -69,7 +68,7 @@ def export(notebook, name, lite=""):
     known = {each.name: each for each in (*course.NOTEBOOKS, *course.WORKSHOPS)}
     resources = {"metadata": {"name": title(notebook, name)}, "navigation": navigation(name, lite)}
     resources["description"] = html.escape(known[name].question) if name in known else ""
-    resources["icon"] = f"data:image/svg+xml;base64,{base64.b64encode(icon().encode()).decode()}"
+    resources["icon"] = address_of_icon()
     resources["layer"] = lab_page.layer() if has_labs else ""
     page, _ = PageExporter().from_notebook_node(notebook, resources)
     return NOTEBOOK_LINK.sub(r"\1.html", page)  # in the course's map, too, which is an output

@@ -17,6 +17,7 @@ from nbformat.v4 import new_markdown_cell
 from traitlets import default
 
 from tools.site.formulas import rendered
+from tools.site.thumbnails import address_of_icon
 from tools.writing.answers import MARK
 from tools.writing.notebooks import NotebookError, slide_type, tags
 
@@ -67,7 +68,7 @@ def slides(notebook):
     """
     if not has_slides(notebook):
         raise NotebookError('has no slides; give its cells slide types (JupyterLab: property inspector, "Slide Type")')
-    return _Page().from_notebook_node(cut(notebook))[0]
+    return _Page().from_notebook_node(cut(notebook), {"icon": address_of_icon()})[0]
 
 
 def cut(notebook):

@@ -1,5 +1,6 @@
 """A small picture for each notebook, drawn for the size at which the front page shows it, and the site's icon."""
 
+import base64
 import math
 
 from mha_helpers.drawing import style, svg
@@ -172,3 +173,8 @@ def icon():
     )
     dots = "".join(svg.circle(x, 25, 4.5, fill=fill) for x, fill in ((6, orange), (16, style.GRID), (26, blue)))
     return svg.document(32, 32, [arcs + dots], label="Multi-head attention")
+
+
+def address_of_icon():
+    """Return the icon as an address that needs no file."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(icon().encode()).decode()}"
