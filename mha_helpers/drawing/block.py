@@ -209,6 +209,22 @@ def _curve(start, end):
     return f"M{x0:g} {y0:g}C{x0 + bend:g} {y0:g} {x1 - bend:g} {y1:g} {x1:g} {y1:g}"
 
 
+def wire(start, end, n_points=6):
+    """Return points along the wire between tensors: from X through its matrix, and from Q to K or V by way of X."""
+    made = {"Q": "W_Q", "K": "W_K", "V": "W_V"}
+    if start in made:
+        if end in made:
+            return [*reversed(wire("X", start)), *wire("X", end)]
+        start += f" {end[-1]}"
+    if start == "X" and end in made:
+        return [*wire("X", made[end]), *wire(made[end], end)]
+    (x0, y0), (x1, y1), points = _right(start), _left(end), []
+    for t in (k / (n_points - 1) for k in range(n_points)):
+        along = 1.5 * t * (1 - t) + t**3  # as `_curve` has its bends
+        points.append((round(x0 + (x1 - x0) * along, 1), round(y0 + (y1 - y0) * (3 * t**2 - 2 * t**3), 1)))
+    return points
+
+
 def _below(start, end):
     """Lead the values below the weights into the context."""
     (x0, y0), (x, y, (rows, columns), _) = _right(start), TENSORS[end]

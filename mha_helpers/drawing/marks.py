@@ -13,8 +13,8 @@ _ONE_ELEMENT = re.compile(r"<(\w+)(?=[ />])[^<>]*(?:/>|>[^<>]*</\1>)\Z")
 
 def mark(
     fragment, *, choose=None, also=None, switch=None, off=None, sweep=None, press=None, sets=None, play=None,
-    every=None, starts=None, scrub=None, stops=None, track=None, carried=None, hold=None, slots=None, enter=None,
-    grip=None, drag=None, glance=None, plane=None, name=None, tip=None, lights=(), part=None,
+    every=None, scrub=None, stops=None, track=None, carried=None, hold=None, slots=None, enter=None,
+    grip=None, drag=None, glance=None, plane=None, name=None, tip=None, lights=(), part=None, way=None,
 ):  # fmt: skip
     """Say what a touch of a fragment does.
 
@@ -43,8 +43,6 @@ def mark(
         changes any more: a button. `labs.chips.player` draws one.
     every : int, optional
         Milliseconds from one press of it to the next, at least.
-    starts : bool, optional
-        Whether it is played as soon as it is seen, if its reader has not asked for less motion.
     scrub : str, optional
         The name of a handle on a track: a slider.
     stops : sequence of dict, optional
@@ -78,6 +76,8 @@ def mark(
         The parts that light up meanwhile.
     part : str, optional
         What it is called, from picture to picture: it glides from its old place to its new one, and can light up.
+    way : sequence of tuple, optional
+        Of a part: the points along which it glides, if it comes from where the first of them is.
 
     Returns
     -------
@@ -93,10 +93,10 @@ def mark(
     """
     about = {
         "choose": choose, "also": also, "switch": switch, "off": off, "sweep": sweep, "press": press, "sets": sets,
-        "play": play, "every": every, "starts": starts, "scrub": scrub, "stops": stops, "track": track,
+        "play": play, "every": every, "scrub": scrub, "stops": stops, "track": track,
         "carried": carried, "hold": hold, "slots": slots, "enter": enter, "grip": grip, "drag": drag, "glance": glance,
         "plane": plane, "name": name, "tip": tip,
-        "lights": list(lights) or None, "part": part,
+        "lights": list(lights) or None, "part": part, "way": way,
     }  # fmt: skip
     attributes = "".join(
         f' data-{key}="{html.escape(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))}"'

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
-from mha_helpers.drawing.block import CELL, HEIGHT, TENSORS, WIDTH, block
+from mha_helpers.drawing.block import CELL, HEIGHT, TENSORS, WIDTH, block, wire
 from mha_helpers.drawing.equation import equation, formula, width_of
 from mha_helpers.drawing.marks import mark
 from mha_helpers.labs.block_tour_steps import STEPS, Tour, differing
@@ -165,14 +165,20 @@ RING = (52, 16)  # it has one size everywhere, and so glides from tensor to tens
 
 def _traveller(step, tour, left, right):
     """Draw a ring round the chosen word's row, which travels through the block with the steps."""
-    name = ARRIVED[step] + (f" {tour.head}" if ARRIVED[step] in ("weights", "context") else "")
-    x, y, (_, columns), _ = TENSORS[name]
-    if not left <= x < right:
+    before, name = (
+        tensor + (f" {tour.head}" if tensor in ("weights", "context") else "")
+        for tensor in (ARRIVED[max(step - 1, 0)], ARRIVED[step])
+    )
+    if not left <= TENSORS[name][0] < right:
         return ""
-    middle = x + columns * CELL[0] / 2, y + (tour.row + 0.5) * CELL[1]
+    start, middle = (
+        (x + columns * CELL[0] / 2, y + (tour.row + 0.5) * CELL[1])
+        for x, y, (_, columns), _ in (TENSORS[before], TENSORS[name])
+    )
     place = f'x="{middle[0] - RING[0] / 2:g}" y="{middle[1] - RING[1] / 2:g}" width="{RING[0]}" height="{RING[1]}"'
     ring = f'<rect {place} rx="{RING[1] / 2:g}" fill="none" stroke="{style.INK}" stroke-width="2.5"/>'
-    return mark(ring, part="traveller")
+    way = [start, *wire(before, name), middle] if before != name else None
+    return mark(ring, part="traveller", way=way)
 
 
 def _openings(tour, left, right):

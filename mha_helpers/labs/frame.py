@@ -121,6 +121,8 @@ class Lab:
     follows : dict of str to callable, optional
         By a control's name: what sets other controls when this one changes, before anything is drawn. It is given
         the change.
+    turns : dict of str to collection of str, optional
+        By a control's name: what a page without a kernel keeps for each of its values apart, and shows again.
     still : dict, optional
         What is set in the stored picture, where the first state shows too little by itself.
     moves : bool, optional
@@ -140,13 +142,14 @@ class Lab:
     def __init__(
         self, *, name, title, task, controls, compute, render, function, exercise=None, actions=None, layout=None,
         on_picture=(), offers=None, goes=None, live=None, given=None, parts=None, pieces=None, below=(),
-        follows=None, still=None, moves=False, further="",
+        follows=None, still=None, moves=False, further="", turns=None,
     ):  # fmt: skip
         self.name, self.title, self.task, self.task_on_page = name, title, f"{task} {further}".strip(), task
         self.controls, self.compute, self.render, self.function = controls, compute, render, function
         self.exercise, self.follows, self.moves = exercise, follows or {}, moves
         self.on_picture, self.offers, self._goes = on_picture, offers, goes or {}
         self.live, self.given, self.parts, self.pieces = live, given, parts, pieces or {}
+        self.turns = turns or {}
         self._n_asked = 0  # the last question's number
         self.first_state = self.state
         self.still_state = self.first_state | (still or {})

@@ -4,7 +4,7 @@
 globalThis.mhaFrames = card => {
   const packed = card.querySelector("script.mha-frames");
   if (!packed) return null;
-  const { offers, pieces, pressed, frames: inBase64 } = JSON.parse(packed.textContent);
+  const { offers, pieces, pressed, turns, frames: inBase64 } = JSON.parse(packed.textContent);
   const unpack = async () => {
     const bytes = Uint8Array.from(atob(inBase64), letter => letter.charCodeAt(0));
     const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -13,6 +13,7 @@ globalThis.mhaFrames = card => {
   const content = card.querySelector(".mha-picture .widget-html-content");
   const sentence = card.querySelector(".mha-readout .widget-html-content");
   const numberOf = (names, now) => names.reduce((at, name) => at * offers[name].length + offers[name].indexOf(now[name]), 0);
+  const apart = {}; // by what is turned to: what was set there
   let frames = null, newest = 0, before = read(content.querySelector("[data-state]").dataset.state);
   return {
     knows: (all, press) => (press ? pressed.includes(press) : all.length > 0 && all.every(sets =>
@@ -22,7 +23,13 @@ globalThis.mhaFrames = card => {
       if (!press && !Object.keys(set).some(name => name in offers)) return; // it is computed in the page
       const [tags, all] = await (frames ??= unpack()), whole = numbers => numbers.map(number => tags[number]).join("");
       if (n !== newest) return;
-      const goes = press ? all[0][numberOf(pieces[0], state)][2][press] : {}, now = { ...state, ...goes }, said = [];
+      const goes = { ...(press && all[0][numberOf(pieces[0], state)][2][press]) }, said = [];
+      for (const [name, others] of Object.entries(turns)) { // the page has no record of its own
+        const there = state[name];
+        if (there !== before[name]) Object.assign(goes, Object.fromEntries(others.map(one => [one, !!apart[there]?.[one]])));
+        apart[there] = Object.fromEntries(others.map(one => [one, goes[one] ?? state[one]]));
+      }
+      const now = { ...state, ...goes };
       pieces.forEach((names, k) => {
         if (!names.some(name => name in set || name in goes)) return;
         const [drawn, says] = all[k][numberOf(names, now)];

@@ -220,7 +220,7 @@ PIECES = {
         f"{_row(result)} {_label(result)}",
     ),
     ("layer", "head", "knock out"): lambda result: (each_part(DRAWN, result, "beside"), _moved(result)),
-    ("knock out", "random twin"): lambda result: (each_part(DRAWN, result, "switches"), ""),
+    ("knock out", "random twin"): lambda result: (each_part(DRAWN, result, "switches", "cut"), ""),
     ("layer", "head", "query", "random twin"): lambda result: (each_part(DRAWN, result, "twin"), _of_twin(result)),
 }
 

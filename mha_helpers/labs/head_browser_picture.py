@@ -29,7 +29,7 @@ def draw(result, said):
     """Draw what the head browser shows, in parts; `said` is its sentence."""
     n, label = len(result.tokens), "What each head rests on, and where the open head's weight goes."
     notes = _notes(result, TITLE + TOP + n * ROW + 2)
-    words = [*each_part(DRAWN, result, "arcs", "twin").values(), *_words(result), *notes]
+    words = [*each_part(DRAWN, result, "arcs", "cut", "twin").values(), *_words(result), *notes]
     left = svg.document(WORDS, TITLE + TOP + n * ROW + 6 + 16 * len(notes), words, label=said)
     right = [_labels(result.encoding), *each_part(DRAWN, result, "beside", "switches").values()]
     return left + svg.document(PART, BELOW + PARTS, right, label=label)
@@ -55,6 +55,19 @@ def _arcs(result):
     yield svg.text(0, 14, f"Layer {result.layer}, head {result.head}:", bold=True)
     yield svg.text(0, 30, f"what does “{shortened(tokens[result.query])}” attend to?", bold=True)
     yield f'<g transform="translate(0 {TITLE})">{drawn}</g>'
+
+
+def _cut(result):
+    """Cut the ribbons of a head that is knocked out: grey dashes are left of them."""
+    if not result.knock_out:
+        return
+    box, high = width_of_words(result.tokens), len(result.tokens) * ROW
+    left, right, middle_of_all = box + 2, WORDS - TWIN - SHARE - box - 2, TITLE + TOP + high / 2
+    line = f'd="M{left:g} {middle_of_all:g}H{right:g}" stroke-width="{high}" pointer-events="none"'
+    yield f'<path {line} stroke="{style.QUIET}" style="mix-blend-mode: saturation"/>'
+    yield f'<path {line} stroke="{style.PAPER}" stroke-dasharray="5 7"/>'
+    at = (left + right) / 2, TITLE + TOP - 6
+    yield svg.text(*at, "cut", anchor="middle", bold=True, size=SMALL, colour=style.ALARM)
 
 
 def _twin(result):
@@ -95,6 +108,10 @@ def _beside(result):
     x = MAP_LEFT + result.head * MAP_CELL[0]
     y = MAP_TOP + result.layer * MAP_CELL[1]
     yield mark(svg.box(x, y, *MAP_CELL, stroke=style.INK, stroke_width=3), part="open head")
+    if result.knock_out:
+        wide, high = MAP_CELL[0] - 8, MAP_CELL[1] - 6
+        cross = f"M{x + 4} {y + 3}l{wide} {high}m0 {-high}l{-wide} {high}"
+        yield f'<path d="{cross}" stroke="{style.ALARM}" stroke-width="3"/>'
     below = _knock_out(result) if result.knock_out else _means(result)
     yield f'<g transform="translate(0 {BELOW})">{"".join(below)}</g>'
 
@@ -191,4 +208,4 @@ def _knock_out(result):
         yield svg.line(zero, y + 3, zero, y + 17, colour=style.INK)
 
 
-DRAWN = {"arcs": _arcs, "twin": _twin, "beside": _beside, "switches": _switches}
+DRAWN = {"arcs": _arcs, "cut": _cut, "twin": _twin, "beside": _beside, "switches": _switches}

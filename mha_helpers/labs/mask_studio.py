@@ -30,6 +30,7 @@ WRITTEN_AS = {
 HIDING = {"−inf": -np.inf, "−1e9": -1e9, "−1e4": -1e4, "0": 0.0, "−1e-9": -1e-9}
 CONSTANTS = {"0": 0.0, "−15000": -15000.0}
 BEFORE, AFTER = "before softmax", "after softmax"
+USUAL = {"when": BEFORE, "hiding value": "−inf", "added to all scores": "0"}  # else the scores are shown, too
 CONVERTED, AS_IT_IS = "converted", "as it is"
 ZEROS = "zero weights"
 NOTHING = 1e-9  # a weight that nobody would call one
@@ -109,7 +110,7 @@ def compute(state, function=None):
 def sentence(result):
     """Say what is to be seen."""
     state, empty = result.state, ~result.mask.any(axis=-1)
-    parts = [f"{(~result.mask).sum()} of {N * N} cells hidden."]
+    parts = [f"{(~result.mask).sum()} of {N * N} cells hidden.", *_padding(result)]
     if (result.mask != result.intended).any():
         parts.append("Handed over as it is, the mask is read the wrong way round: it shows what it should hide.")
     elif state["handed over"] == AS_IT_IS:
@@ -140,6 +141,12 @@ def sentence(result):
         where = f"row {row} “{result.words[row]}”"
         parts.append(f"Hidden keys get up to {most} of a row's weight ({where}){_reason(result)}.")
     return " ".join(parts)
+
+
+def _padding(result):
+    """Say what "pad" is."""
+    if result.state["length"] < N:
+        yield "“pad” is no word: it makes the sentence as long as others, so no query may look at it."
 
 
 def _rows(result, rows):
@@ -201,13 +208,10 @@ def render(result):
     below = GRID_TOP + N * CELL[1]
     parts.append(_edge(result, below))
     below += 28
-    for note in ("Grey: hidden, gets no weight.", "Red frame: hidden, but still gets weight."):
-        below += 17
-        parts.append(svg.text(LABEL, below, note, size=12, colour=style.QUIET))
     if "context" in result.differs and "weights" not in result.differs:
         parts.append(svg.text(0, below + 14, "≠ The weights are right, and the context is not.", size=12))
     drawn = svg.document(right + 34, below + 18, parts, label=said)
-    return Picture(drawn + _scores(result, below + 18), said, result.notice)
+    return Picture(drawn + _beside(result), said, result.notice)
 
 
 def line(visible, queries=range(N), keys=range(N)):
@@ -267,44 +271,49 @@ def _edge(result, y):
     return mark(words + drawn, part="padding")
 
 
-def _scores(result, height):
-    """Draw what goes into the softmax."""
-    state, before = result.state, result.state["when"] == BEFORE
-    constant = CONSTANTS[state["added to all scores"]]
-    parts = [
-        svg.text(SCORE_LABEL, 14, "Scores into the softmax", bold=True),
-        _keys(result, "scores"),
-        *_score_rows(result).values(),
-    ]
-    y = GRID_TOP + N * SCORE[1] + 20
-    notes = [f"grey: hidden, {state['hiding value']} instead" if before else "nothing is hidden yet"]
-    if constant:
-        notes += [f"{state['added to all scores']} is added to every score,", "which changes no softmax"]
-    parts += [svg.text(0, y + 17 * i, note, size=12, colour=style.QUIET) for i, note in enumerate(notes)]
-    return svg.document(SCORE_LABEL + N * SCORE[0] + 4, height, parts, label="The scores that go into the softmax.")
+NOTES = (
+    "Grey: hidden, gets no weight.",
+    "Red frame: hidden, but still gets weight.",
+    "Each row is a softmax of what is left.",
+)
+
+
+def _beside(result):
+    """Draw how the grid is read; and what goes into the softmax, where that is not what it usually is."""
+    y, parts, notes = 14, [], []
+    if any(result.state[name] != usual for name, usual in USUAL.items()):
+        y, before, added = (
+            GRID_TOP + N * SCORE[1] + 20,
+            result.state["when"] == BEFORE,
+            result.state["added to all scores"],
+        )
+        title = svg.text(SCORE_LABEL, 14, "Scores into the softmax", bold=True)
+        parts = [title, _keys(result, "scores"), *_score_rows(result)]
+        notes = [f"grey: hidden, {result.state['hiding value']} instead" if before else "nothing is hidden yet"]
+        notes += [f"{added} is added to every score,", "which changes no softmax"] if CONSTANTS[added] else []
+    parts += [svg.text(8, y + 19 * i, note, size=12, colour=style.QUIET) for i, note in enumerate([*notes, *NOTES])]
+    height = y + 19 * len([*notes, *NOTES])
+    return svg.document(SCORE_LABEL + N * SCORE[0] + 4, height, parts, label="How the weights come about.")
 
 
 def _score_rows(result):
     """Draw each row of the scores."""
     constant, before = CONSTANTS[result.state["added to all scores"]], result.state["when"] == BEFORE
     around_zero = style.score_colours(max(np.abs(result.scores - constant).max(), 1.0))
-    return {
-        f"scores {word}": mark(
-            svg.matrix(
-                result.scores[i : i + 1], 0, GRID_TOP - svg.TITLE_HEIGHT + i * SCORE[1], title="",
-                colours=lambda value: around_zero(value - constant), row_labels=result.words[i : i + 1],
-                label_width=SCORE_LABEL, cell=SCORE, hidden=~result.mask[i : i + 1] & before,
-            ),
-            part=f"scores {word}",
+    return [
+        svg.matrix(
+            result.scores[i : i + 1], 0, GRID_TOP - svg.TITLE_HEIGHT + i * SCORE[1], title="",
+            colours=lambda value: around_zero(value - constant), row_labels=result.words[i : i + 1],
+            label_width=SCORE_LABEL, cell=SCORE, hidden=~result.mask[i : i + 1] & before,
         )
-        for i, word in enumerate(WORDS)
-    }  # fmt: skip
+        for i in range(N)
+    ]  # fmt: skip
 
 
 def _of_length(result):
     """Draw what depends on the sentence's length alone, beside the rows, which say what has changed."""
-    drawn = {f"keys of the {matrix}": _keys(result, matrix) for matrix in ("weights", "scores")}
-    return drawn | {"padding": _edge(result, GRID_TOP + N * CELL[1])}, ""
+    edge = _edge(result, GRID_TOP + N * CELL[1])
+    return {"keys of the weights": _keys(result, "weights"), "padding": edge}, " ".join(_padding(result))
 
 
 def row(i):
@@ -313,8 +322,7 @@ def row(i):
     def draw(result):
         word, seen = WORDS[i], [WORDS[j] for j in np.flatnonzero(result.intended[i])]
         said = f"“{word}” sees {', '.join(seen) or 'nothing: zero weights'}."
-        drawn = _weights(result) | _score_rows(result)
-        return {name: drawn[name] for name in (f"weights {word}", f"scores {word}")}, said
+        return {f"weights {word}": _weights(result)[f"weights {word}"]}, said
 
     return draw
 
@@ -369,12 +377,12 @@ def mask_studio(function=None):
     lab = Lab(
         name="mask_studio",
         title="mask studio",
-        task="Sweep over cells to hide keys, or press a word.",
+        task="Sweep over cells to hide keys, or press a word: where does the weight go?",
         further="Then find a setting in which a hidden key gets weight.",
         controls={"mask": preset} | grid | options,
         layout=([preset, Lab.BUTTONS, fold],),
         on_picture=(*grid, "length"),
-        pieces={(*(entry(i, j) for j in range(N)), "length"): row(i) for i in range(N)} | {("length",): _of_length},
+        pieces={("length",): _of_length} | {(*(entry(i, j) for j in range(N)), "length"): row(i) for i in range(N)},
         below=(boxes, others),
         compute=compute,
         render=render,

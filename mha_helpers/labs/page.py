@@ -149,6 +149,7 @@ def on_page(lab, runs):
     offers = offered(lab)
     pieces = [*map(list, lab.pieces)] or [[*offers]]
     known = {"offers": offers, "pieces": pieces, "pressed": pressed, "frames": packed}
+    known["turns"] = {name: [*others] for name, others in lab.turns.items()}
     data = json.dumps(known, ensure_ascii=False).replace("</", r"<\/")
     picture = lab.draw(lab.state, lab.function)
     content = '<div class="widget-html-content">{}</div>'

@@ -25,12 +25,6 @@ function playing(card, place, { now, set, changed }) {
       const clicks = target.mark?.dataset.play && " Enter".includes(key); // its own button, which is clicked next
       if (played && !clicks) play(null);
     }, { capture: true });
-  new IntersectionObserver(([{ isIntersecting }], observer) => {
-    const starts = place.querySelector("[data-starts]");
-    if (!isIntersecting) return;
-    observer.disconnect();
-    if (starts && !calm()) play(starts);
-  }, { threshold: 0.7 }).observe(place);
 
   return { isOn: () => !!played, toggle: mark => play(played ? null : mark), beat };
 }

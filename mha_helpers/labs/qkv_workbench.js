@@ -20,8 +20,9 @@
   const context = [0, 1].map(k => dot(weights, values.map(value => value[k])));
 
   const own = projected("W_Q")[tokens.indexOf(state.query)];
-  const times = Math.max(1, ...[...keys, own].map(([x, y]) => Math.ceil(Math.max(Math.abs(x) / farthest[0], Math.abs(y) / farthest[1]))));
-  const [x, y] = [middle[0] + (unit / times) * q[0], middle[1] - (unit / times) * q[1]].map(pixel);
+  const times = Math.max(1, ...[...keys, ...values, own].map(([x, y]) => Math.ceil(Math.max(Math.abs(x) / farthest[0], Math.abs(y) / farthest[1]))));
+  const place = ([across, up]) => [middle[0] + (unit / times) * across, middle[1] - (unit / times) * up].map(pixel);
+  const [[x, y], [at, up]] = [place(q), place(context)];
   const product = j => `${q.map((one, k) => `${signed(one)} × ${signed(keys[j][k])}`).join(" + ")} = ${plain(scores[j])}`;
   let mixture = "";
   for (const j of tokens.map((_, j) => j).sort((a, b) => weights[b] - weights[a])) {
@@ -32,6 +33,8 @@
   const parts = {
     "query arrow": { x2: x, y2: y },
     query: { cx: x, cy: y },
+    context: { cx: at, cy: up },
+    "name of the context": { x: pixel(Number(at) + 12), y: pixel(Number(up) + 4) },
     "dot product": { text: `= ${product(tokens.indexOf(state.key))}` },
     mixture: { text: `= ${mixture}…` },
   };
@@ -46,13 +49,14 @@
     parts[`asks ${token}`] = { "data-tip": `${state.query} asks ${token}: score ${plain(scores[j])}, weight ${weight}` };
     parts[`row ${token}`] = parts[`tip ${token}`] = { "data-tip": `${state.query} · ${token} = ${product(j)}` };
     parts[`arrow ${token}`] = { "stroke-width": pixel(2 + 6 * weights[j]) };
+    parts[`pull ${token}`] = { x2: at, y2: up, "stroke-width": pixel(6 * weights[j]) };
     parts[`score ${token}`] = { text: plain(scores[j]) };
     parts[`bar ${token}`] = { width: pixel(longest * weights[j]) };
     parts[`weight ${token}`] = { text: weight, x: pixel(bar + 4 + longest * weights[j]) };
   });
   const most = weights.indexOf(Math.max(...weights));
-  const at = of => `(${of.map(plain).join(", ")})`, isOwn = own.every((one, k) => one === q[k]);
-  const who = isOwn ? `“${state.query}”` : `Dragged to ${at(q)}, the query of “${state.query}”`;
-  const said = `${who} attends most to “${tokens[most]}” (${fixed(weights[most], 2)}).` + (isOwn ? "" : ` Its own is ${at(own)}.`);
+  const told = of => `(${of.map(plain).join(", ")})`, isOwn = own.every((one, k) => one === q[k]);
+  const who = isOwn ? `“${state.query}”` : `Dragged to ${told(q)}, the query of “${state.query}”`;
+  const said = `${who} attends most to “${tokens[most]}” (${fixed(weights[most], 2)}).` + (isOwn ? "" : ` Its own is ${told(own)}.`);
   return { parts, said };
 };

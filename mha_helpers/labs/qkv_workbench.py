@@ -194,9 +194,10 @@ LONGEST = 72  # a bar's pixels, for a weight of 1
 
 def render(result, before=None):
     """Draw a result; what differs from the one before flashes."""
-    said, beside = sentence(result), [*_keys(result, before), *_all_queries(result, before)]
+    said, found = sentence(result), parts(result)
+    beside = [*_keys(result, found, before), *_all_queries(result, found, before)]
     drawn = [
-        svg.document(WIDTHS[0], 336, _plane(result), label=said),
+        svg.document(WIDTHS[0], 336, _plane(result, found), label=said),
         svg.document(WIDTHS[1], 376, [f'<g transform="translate({ASIDE} 0)">', *beside, "</g>"], label="The numbers."),
     ]
     return Picture("".join(drawn), said, result.notice)
@@ -204,7 +205,7 @@ def render(result, before=None):
 
 def scale(result):
     """Return how many pixels of the plane a 1 is: all that is there has room in it."""
-    vectors = np.abs([*result.keys, result.queries[result.query]])
+    vectors = np.abs([*result.keys, *result.values, result.queries[result.query]])
     times = max(1, np.ceil((vectors / FARTHEST).max()))
     return UNIT / times
 
@@ -216,12 +217,24 @@ def place(vector, pixels):
     return float(x), float(y)
 
 
+def _context_at(result, pixels):
+    """Return where the context is in the plane: a learner's may be anything, and then it stays inside."""
+    left, top, right, bottom = PLANE
+    half = np.array([right - left, bottom - top]) / 2 - 8
+    context = np.nan_to_num(result.asked_context, nan=0, posinf=1e9, neginf=-1e9)
+    return place(np.clip(context, -half / pixels, half / pixels), pixels)
+
+
 def parts(result):
     """Return what changes while the query is dragged, by part and attribute: `qkv_workbench.js` computes it, too."""
-    x, y = place(result.asked, scale(result))
+    pixels = scale(result)
+    x, y = place(result.asked, pixels)
+    at, up = _context_at(result, pixels)
     found = {
         "query arrow": {"x2": f"{x:g}", "y2": f"{y:g}"},
         "query": {"cx": f"{x:g}", "cy": f"{y:g}"},
+        "context": {"cx": f"{at:g}", "cy": f"{up:g}"},
+        "name of the context": {"x": f"{round(at + 12, 1):g}", "y": f"{round(up + 4, 1):g}"},
         "dot product": {"text": _dot_product(result)},
         "mixture": {"text": _mixture(result)},
     }
@@ -233,6 +246,7 @@ def parts(result):
         weight = result.asked_weights[j]
         share = float(np.nan_to_num(weight, nan=0, posinf=1, neginf=0).clip(0, 1))
         found[f"arrow {token}"] = {"stroke-width": f"{round(2 + 6 * share, 1):g}"}
+        found[f"pull {token}"] = {"x2": f"{at:g}", "y2": f"{up:g}", "stroke-width": f"{round(6 * share, 1):g}"}
         found[f"score {token}"] = {"text": _plain(result.asked_scores[j])}
         found[f"bar {token}"] = {"width": f"{round(LONGEST * share, 1):g}"}
         found[f"weight {token}"] = {"text": svg.short(weight, 2), "x": f"{round(BAR + 4 + LONGEST * share, 1):g}"}
@@ -244,9 +258,9 @@ def parts(result):
     return found
 
 
-def _plane(result):
-    """Draw the tokens, and the query among the keys."""
-    found, word, pixels = parts(result), TOKENS[result.query], scale(result)
+def _plane(result, found):
+    """Draw the tokens, the query among the keys, and the context among the values."""
+    word, pixels = TOKENS[result.query], scale(result)
     left, top, right, bottom = PLANE
     middle = (left + right) / 2, (top + bottom) / 2
     blue, orange = style.ROLES["queries"], style.ROLES["keys"]
@@ -275,6 +289,15 @@ def _plane(result):
         beside = y + (18 if y >= middle[1] else -8)
         name = ", ".join(tokens)
         yield svg.text(x + aside, beside, name, anchor=anchor, bold=True, colour=style.role_text("keys"))
+    pink = style.ROLES["output"]
+    for j, token in enumerate(TOKENS):
+        at = place(result.values[j], pixels)
+        yield part(f"pull {token}", found, svg.segment(*at, 0, 0, colour=style.ROLES["values"], width=1))
+        yield svg.box(at[0] - 4, at[1] - 4, 8, 8, fill=style.ROLES["values"], stroke=style.PAPER)
+    yield part("context", found, svg.circle(0, 0, 8, fill=pink, stroke=style.PAPER))
+    yield part(
+        "name of the context", found, svg.text(0, 0, "context", bold=True, size=12, colour=style.role_text("output"))
+    )
     own = result.queries[result.query]
     x, y = place(own, pixels)
     yield f'<circle cx="{x:g}" cy="{y:g}" r="9" fill="none" stroke="{blue}" stroke-width="2" stroke-dasharray="4 3"/>'
@@ -294,7 +317,10 @@ def _plane(result):
         handle, drag=ASKED, plane=[*edge, -reach[0], reach[0], -reach[1], reach[1], step], name=f"query of {word}",
         tip="Drag the query.",
     )  # fmt: skip
-    yield svg.text(left + 4, top + 16, "Drag the query; a thick arrow has a large weight.", size=12, colour=style.QUIET)
+    yield svg.text(left + 4, top + 16, "Drag the query: where does the context go?", size=12, colour=style.QUIET)
+    for k, (what, role) in enumerate((("keys", "keys"), ("values", "values"))):
+        yield svg.box(left + 6, bottom - 34 + 16 * k, 8, 8, fill=style.ROLES[role])
+        yield svg.text(left + 19, bottom - 26 + 16 * k, what, size=11, colour=style.role_text(role))
     yield svg.text(left, bottom + 19, f"score({word}, {TOKENS[result.key]})", size=12, bold=True)
     yield part("dot product", found, svg.text(left, bottom + 36, "", size=12))
 
@@ -305,9 +331,9 @@ def _product(result, j):
     return f"{TOKENS[result.query]} · {TOKENS[j]} = {terms} = {_plain(result.asked_scores[j])}"
 
 
-def _keys(result, before):
+def _keys(result, found, before):
     """Draw the query, a row for each key with its score, weight and value, and the context."""
-    found, word = parts(result), TOKENS[result.query]
+    word = TOKENS[result.query]
     blue, orange, green = (style.role_colours(role) for role in ("queries", "keys", "values"))
     pink = style.role_colours("output")
     yield svg.text(0, 18, f"“{word}” asks with", bold=True, colour=style.role_text("queries"))
@@ -347,7 +373,7 @@ def _keys(result, before):
     yield part("mixture", found, svg.text(64, y + ROW + 15, "", size=12, colour=colour))
 
 
-def _all_queries(result, before):
+def _all_queries(result, found, before):
     """Draw the weights of every token's own query with their sums, and the contexts."""
     cell, labels, top = (28, 21), NAME, 242
     about = {"row_labels": TOKENS, "row": result.query}
@@ -366,7 +392,7 @@ def _all_queries(result, before):
         ),
     ]  # fmt: skip
     if not result.differs:  # else nothing moves without the learner's function, and the marks are to be seen
-        shown += _moving_row(result, labels, left, first_row + result.query * cell[1], cell)
+        shown += _moving_row(result, found, labels, left, first_row + result.query * cell[1], cell)
     for i, query in enumerate(TOKENS):
         y = first_row + i * cell[1]
         shown.append(svg.text(right, y + 16, svg.short(result.sums[i, 0], 2), size=12, bold=i == result.query))
@@ -383,9 +409,9 @@ def _all_queries(result, before):
     return shown
 
 
-def _moving_row(result, labels, left, y, cell):
+def _moving_row(result, found, labels, left, y, cell):
     """Draw the row that follows the query while it is dragged."""
-    found, middle = parts(result), y + cell[1] / 2 + 5
+    middle = y + cell[1] / 2 + 5
     for j, key in enumerate(TOKENS):
         x = labels + j * cell[0]
         yield part(f"cell {key}", found, svg.box(x, y, *cell, fill="none", stroke=style.PAPER))
@@ -497,7 +523,7 @@ def qkv_workbench(function=None):
     lab = Lab(
         name="qkv_workbench",
         title="Q, K, V workbench",
-        task="Drag the query: whose value does it take most of?",
+        task="Drag the query: which value pulls the context to itself?",
         further="Then change W_V: what doesn't change?",
         controls=controls,
         actions={"Swap W_Q and W_K": _swap, "Tie W_K = W_Q": _tie, "W_V = identity": _identity},

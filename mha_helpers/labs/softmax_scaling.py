@@ -12,7 +12,8 @@ from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.marks import mark
 from mha_helpers.drawing.style import number
 from mha_helpers.labs.card import EDGE, Picture
-from mha_helpers.labs.chips import chip, grip
+from mha_helpers.labs.chips import HEIGHT as CHIP
+from mha_helpers.labs.chips import chip, grip, tick_box
 from mha_helpers.labs.controls import folded, radio
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.shown import run_for_lab
@@ -20,6 +21,8 @@ from mha_helpers.maths import attention, measures
 
 N_KEYS, N_SEQUENCES, N_DRAWS = 8, 25, 30
 N_ROWS = N_SEQUENCES * N_KEYS  # a row of scores for each query
+D_KS = tuple(2**power for power in range(10))
+SEED, SHOWN = 2, 68  # and the row that is shown: of the first draw one that spreads as rows do on average
 KEYS = [f"key {j}" for j in range(N_KEYS)]
 D_MODEL = 512
 UNSCALED = "none"
@@ -61,11 +64,14 @@ class Result:
 
 @functools.cache  # drawing is the slowest step, and a constant or another divisor needs no new draw
 def sample_scores(draw, d_k):
-    """Return the raw scores of N_ROWS queries, each with the keys of its own sequence."""
-    rng = np.random.default_rng([draw, d_k])
-    queries = rng.standard_normal((N_SEQUENCES, N_KEYS, d_k))
-    keys = rng.standard_normal((N_SEQUENCES, N_KEYS, d_k))
+    """Return the raw scores of N_ROWS queries, each with the keys of its own sequence; the one to show is the first.
+
+    With a larger d_k they are the same queries and keys, and each has more numbers.
+    """
+    rng = np.random.default_rng([draw, SEED])
+    queries, keys = rng.standard_normal((2, N_SEQUENCES, N_KEYS, D_KS[-1]))[..., :d_k]
     scores = attention.attention_scores(queries, keys).reshape(N_ROWS, N_KEYS)
+    scores = np.roll(scores, -SHOWN, axis=0)
     scores.flags.writeable = False  # the same array is returned every time
     return scores
 
@@ -161,30 +167,23 @@ def _naive_in_words(result):
     return f"exp({largest}) is too {size} for a float (limit: exp({limit})): {gives}; {gives} / {gives} is NaN."
 
 
-WIDTHS, HEIGHT = (344, 296), 302  # of the two pictures
+WIDTHS, HEIGHT = (344, 300), 306  # of the two pictures
 TRACK, STOP = (46, 48), 30  # of d_k: where its first value stands, and from one to the next
-ZERO, REACH = 208, 124  # where the lines of scores have 0, and how far they go either way
-UNDIVIDED_Y, DIVIDED_Y = 110, 160  # the two lines
+ZERO, REACH = 166, 156  # where the lines of scores have 0, and how far they go either way
+LIMIT = 40  # the score at their ends, for every d_k: what is further out stands there
+UNDIVIDED_Y, DIVIDED_Y = 120, 178  # the two lines
 FLOOR, TALLEST, COLUMN = 168, 110, 34  # the bars' floor, their height for 1, and their pitch
 DIVIDED, GHOST = style.SEQUENTIAL[4], "#77777c"
 LEAST_GHOST = 0.02  # an undivided weight below this would be a smudge on the floor
-D_KS = tuple(2**power for power in range(10))
-CHIPS = {UNSCALED: (38, 54), "sqrt(d_k)": (95, 84), "d_k": (182, 46), "sqrt(d_model)": (231, 112)}  # left, and width
-ENDS = (1, 1.5, 2, 3, 4, 6, 8, 10)
-
-
-def limit_of(scores):
-    """Return where the line of scores ends: at the next round number."""
-    largest = np.abs(scores).max()
-    power = 10 ** math.floor(math.log10(largest))
-    return next(end * power for end in ENDS if end * power >= largest)
+TICKS = (-40, -20, 0, 20, 40)
+CHIPS = {"sqrt(d_k)": (0, 120), "d_k": (146, 56), "sqrt(d_model)": (206, 122)}  # left, and width
 
 
 def render(result):
     """Draw a result: dots and bars as they are divided, before ghosts of what they were undivided."""
     said = sentence(result)
-    drawn = svg.document(WIDTHS[0], HEIGHT - 64, [*_d_k(result), *_line(result), *_divisors(result)], label=said)
-    drawn += svg.document(WIDTHS[1], HEIGHT, [*_bars(result), *_table(result, FLOOR + 44)], label="The weights.")
+    drawn = svg.document(WIDTHS[0], HEIGHT - 44, [*_d_k(result), *_line(result), *_divisors(result)], label=said)
+    drawn += svg.document(WIDTHS[1], HEIGHT, [*_bars(result), *_table(result, FLOOR + 58)], label="The weights.")
     if result.added:
         drawn += svg.document(490, 130, _two_ways(result, 4), label="Softmax in two ways.")
     return Picture(drawn, said, result.notice)
@@ -209,51 +208,56 @@ def _d_k(result):
 
 
 def _divisors(result):
-    """Draw what the scores can be divided by."""
-    y = HEIGHT - 98
-    yield svg.text(14, y + 18, "÷", bold=True)
+    """Draw the switch that divides the scores, and beside it what else they could be divided by."""
+    y = HEIGHT - 76
     for name, (x, width) in CHIPS.items():
-        drawn = chip(x, y, width, name, chosen=name == result.divided_by, colour=DIVIDED)
-        yield mark(drawn, choose={"divisor": name}, name=f"divide by {name}")
+        on = name == result.divided_by
+        if name == "sqrt(d_k)":
+            drawn = tick_box(x + 4, y, "÷ sqrt(d_k)", on=on) + svg.box(x, y, width, CHIP, fill="transparent")
+            drawn = (
+                svg.box(x, y, width, CHIP, fill=style.tint(DIVIDED, 0.3) if on else style.PANEL, stroke=EDGE) + drawn
+            )
+        else:
+            drawn = chip(x, y, width, f"÷ {name}", chosen=on, colour=DIVIDED)
+        yield mark(drawn, switch={"divisor": name}, off={"divisor": UNSCALED}, name=f"divide by {name}")
+    yield svg.text(126, y + 18, "or", size=12, colour=style.QUIET)
 
 
 def _line(result):
     """Draw the scores as they are, and below where the divisor pulls them; undivided, that line waits for them."""
-    limit = limit_of(result.raw)
-    unit = REACH / limit
+    unit = REACH / LIMIT
 
     def places(values):
-        return ZERO + unit * np.clip(values, -limit, limit)
+        return ZERO + unit * np.clip(values, -LIMIT, LIMIT)
 
-    ticks = (-limit, -limit / 2, 0, limit / 2, limit)
-    scores = result.raw / result.divisor
-    parts, lines = [], [(UNDIVIDED_Y, "undivided", result.spread)]
-    if result.divided_by == UNSCALED:
-        parts.append(svg.line(ZERO - REACH, DIVIDED_Y, ZERO + REACH, DIVIDED_Y, colour=style.GRID))
-        parts.append(svg.text(0, DIVIDED_Y + 4, "÷ ?", size=12, colour=style.QUIET))
-    else:
-        lines.append((DIVIDED_Y, _by(result), result.spread / result.divisor))
-    for y, name, spread in lines:
-        band, axis = unit * min(spread, limit), "".join(f"M{ZERO + unit * tick:g} {y - 5}v10" for tick in ticks)
-        parts += [
-            svg.box(ZERO - band, y - 11, 2 * band, 22, fill=style.SEQUENTIAL[1]),
-            f'<path d="M{ZERO - REACH} {y}h{2 * REACH}{axis}" stroke="{style.QUIET}"/>',
-            svg.text(0, y + 4, name, size=12, bold=y == DIVIDED_Y),
-        ]
-    parts.append(svg.box(0, DIVIDED_Y + 17, 10, 10, fill=style.SEQUENTIAL[1]))
-    parts.append(svg.text(14, DIVIDED_Y + 26, "± spread", size=11, colour=style.QUIET))
-    for tick in ticks:
-        parts.append(svg.text(ZERO + unit * tick, DIVIDED_Y + 26, f"{tick:g}".replace("-", "−"), anchor="middle",
-                              size=11))  # fmt: skip
-    y = UNDIVIDED_Y if result.divided_by == UNSCALED else DIVIDED_Y
+    scores, is_divided = result.raw / result.divisor, result.divided_by != UNSCALED
+    lines = [(UNDIVIDED_Y, "undivided", result.spread), (DIVIDED_Y, _by(result), result.spread / result.divisor)]
+    parts = []
+    for y, name, spread in lines if is_divided else lines[:1]:
+        band = unit * min(spread, LIMIT)
+        parts.append(mark(svg.box(ZERO - band, y - 11, 2 * band, 22, fill=style.SEQUENTIAL[1]), part=f"band {name}"))
+        parts.append(svg.text(0, y - 15, name, size=12, bold=y == DIVIDED_Y))
+    if not is_divided:
+        parts.append(svg.text(0, DIVIDED_Y - 15, "÷ ?", size=12, colour=style.QUIET))
+    for y in (UNDIVIDED_Y, DIVIDED_Y):
+        axis = "".join(f"M{ZERO + unit * tick:g} {y - 5}v10" for tick in TICKS)
+        colour = style.QUIET if is_divided or y == UNDIVIDED_Y else style.GRID
+        parts.append(f'<path d="M{ZERO - REACH} {y}h{2 * REACH}{axis}" stroke="{colour}"/>')
+    for tick in TICKS:
+        said = f"{tick}".replace("-", "−")
+        parts.append(svg.text(ZERO + unit * tick, DIVIDED_Y + 25, said, anchor="middle", size=11))
+    parts.append(svg.box(200, 138, 10, 10, fill=style.SEQUENTIAL[1]))
+    parts.append(svg.text(214, 147, "± spread of all rows", size=11, colour=style.QUIET))
+    y = DIVIDED_Y if is_divided else UNDIVIDED_Y
     for j, (raw, place) in enumerate(zip(places(result.raw), places(scores), strict=True)):
         ring = f'<circle cx="{raw:.1f}" cy="{UNDIVIDED_Y}" r="6" fill="{style.PAPER}" stroke="{GHOST}"'
         dot = f'<circle cx="{place:.1f}" cy="{y}" r="6" fill="{DIVIDED}" fill-opacity="0.75" stroke="{style.INK}"/>'
         pull = f'<path d="M{raw:.1f} {UNDIVIDED_Y + 6}L{place:.1f} {DIVIDED_Y - 6}" stroke="{GHOST}"/>'
-        parts += [] if result.divided_by == UNSCALED else [pull, f'{ring} stroke-width="2"/>']
+        parts += [pull, f'{ring} stroke-width="2"/>'] if is_divided else []
         parts.append(mark(dot, part=f"dot {j}"))
     largest = result.raw.argmax()
-    parts.append(svg.text(places(result.raw[largest]), UNDIVIDED_Y - 14, KEYS[largest], anchor="middle", size=11))
+    x = min(places(result.raw[largest]), ZERO + REACH - 8)  # its name stays in the picture
+    parts.append(svg.text(x, UNDIVIDED_Y - 14, KEYS[largest], anchor="middle", size=11, bold=True))
     return parts
 
 
@@ -268,6 +272,8 @@ def _bars(result):
         y = FLOOR - TALLEST * level
         parts.append(f'<path d="M0 {y:g}h{N_KEYS * COLUMN}" stroke="{style.GRID}"/>')
         parts.append(svg.text(N_KEYS * COLUMN + 3, y + 4, number(level, 1), size=11, colour=style.QUIET))
+    parts.append(svg.text(N_KEYS * COLUMN + 3, FLOOR + 33, "score", size=11, colour=style.QUIET))
+    scores = result.raw / result.divisor
     # A learner's weight may be anything: its bar ends at 0 or 1, the number on it says what it is.
     tall = TALLEST * np.nan_to_num(result.weights, nan=0, posinf=1, neginf=0).clip(0, 1)
     for j, weight in enumerate(result.weights):
@@ -279,6 +285,7 @@ def _bars(result):
             svg.box(x + 2, FLOOR - tall[j] - 16, 30, 13, fill=style.PAPER),  # no line shall cross the number
             svg.text(x + 17, FLOOR - tall[j] - 5, svg.short(weight, 2), anchor="middle", bold=True, size=12),
             svg.text(x + 17, FLOOR + 17, KEYS[j], anchor="middle", size=11),
+            svg.text(x + 17, FLOOR + 33, number(scores[j], 1), anchor="middle", size=11, colour=style.QUIET),
         ]
         if "weights" in result.differs and result.differs["weights"][0, j]:
             parts.append(svg.difference(x, FLOOR - TALLEST, COLUMN, TALLEST))
@@ -361,7 +368,7 @@ def softmax_scaling(function=None):
     return Lab(
         name="softmax_scaling",
         title="softmax and sqrt(d_k)",
-        task="Drag d_k up without dividing: what happens to the weights? Then divide by sqrt(d_k).",
+        task="Drag d_k up: what happens to the scores, and to the weights? Then divide by sqrt(d_k).",
         controls=controls,
         actions={"Another query": lambda state: {"draw": state["draw"] % N_DRAWS + 1}},
         layout=([controls["d_k"]], [controls["divisor"], Lab.BUTTONS, fold]),

@@ -22,7 +22,8 @@ from mha_helpers.maths.running_example import TOKENS
 START, RESHAPE, SPLIT, MERGE = STEPS = ("1 X", "2 reshape", "3 transpose: split", "4 merge back")
 HEADS, WIDTHS, LENGTHS = (1, 2, 3, 4, 6), (4, 6, 8), (2, 3, 4, 5)
 
-CELL_HEIGHT, NARROW, WIDE = 23, 25, 36  # of a cell, in pixels
+CELL_HEIGHT, NARROW, WIDE = 20, 25, 36  # of a cell, in pixels
+TRAIL = 14  # the height of X's cells, where it stays to be seen above what was made of it
 BESIDE, LINE = 10, 16  # between two blocks; a line of text
 NAMES = 62  # room for the tokens' names
 LEGEND = 22  # its height
@@ -212,7 +213,7 @@ def render(result):
 def _track(result):
     """Draw the steps as a track, with a handle."""
     track, last = [(58 + k * 84, 22) for k in range(len(STEPS))], result.step == STEPS[-1]
-    again = {"sets": {"step": START}} if last else {}
+    again = {"sets": {"step": START}} if last or result.step == SPLIT else {}  # all of it, also from where it opens
     yield player(1, 9, "play the split", play="Next", every=PACE, tip="Play.", **again)
     yield svg.line(*track[0], *track[-1], colour=EDGE, width=3)
     for step, (x, y) in zip(STEPS, track, strict=True):
@@ -247,21 +248,23 @@ def _legend(result):
 def _column(way, shown, result):
     """Draw one way: its code, its blocks, and what is to be said of them."""
     width = _width(result)
-    places, height = _places(shown, width)
+    places, height = _places(shown, width, result)
     sign, colour = MARKS[way]
     parts = [
         svg.text(0, 15, f"{sign} {way.upper()}".strip(), bold=True, colour=style.blend((colour, style.INK), 0.2)),
         svg.text(78, 15, shown.about, size=11, colour=style.QUIET),
         svg.text(0, 34, shown.code, size=11),
     ]
+    if result.step != START:
+        parts += _trail(way, result, width)
     for block, (x, y, cell) in zip(shown.blocks, places, strict=True):
         parts += _frame(block, x, y, cell)
     first, last = shown.blocks[0], shown.blocks[-1]
-    parts += _row_names(first, NAMES - 7, "end")
-    x, _, cell = places[-1]
+    parts += _row_names(first, NAMES - 7, "end", places[0][1])
+    x, top, cell = places[-1]
     right = x + last.values.shape[1] * cell + 7
     if last.rows != first.rows and right + NAMES <= width + 7:
-        parts += _row_names(last, right, "start")
+        parts += _row_names(last, right, "start", top)
     over = []
     for block, place in zip(shown.blocks, places, strict=True):
         for (i, j), (value, (x, y, cell)) in zip(np.ndindex(block.values.shape), _entries(block, *place), strict=True):
@@ -299,16 +302,17 @@ def _width(result):
     return max(needed, (NARROWEST - 16 * (len(result.columns) - 1)) // len(result.columns) if needed < 330 else needed)
 
 
-def _places(shown, width):
-    """Return where each block stands, and its cells' width; and how high they are together."""
+def _places(shown, width, result):
+    """Return where each block stands, and its cells' width; and how high all is at any step, below the heading."""
     blocks = shown.blocks
     n_columns = sum(block.values.shape[1] for block in blocks)
     cell = min(WIDE, (width - NAMES - BESIDE * (len(blocks) - 1)) // n_columns)
-    x, places = NAMES, []
+    trail = len(result.X) * TRAIL + 6  # of X, the height, and what it leaves to the names of the blocks
+    x, y, places = NAMES, HEADING if result.step == START else HEADING + trail, []
     for block in blocks:
-        places.append((x, HEADING, cell))
+        places.append((x, y, cell))
         x += block.values.shape[1] * cell + BESIDE
-    return places, max(len(block.values) for block in blocks) * CELL_HEIGHT
+    return places, trail + len(result.X) * CELL_HEIGHT
 
 
 def _entries(block, x, y, cell):
@@ -330,11 +334,41 @@ def _frame(block, x, y, cell):
     return parts
 
 
-def _row_names(block, x, anchor):
+def _row_names(block, x, anchor, top):
     """Draw which token each of a block's rows is of."""
-    return [
-        svg.text(x, HEADING + i * CELL_HEIGHT + 16, row, anchor=anchor, size=12) for i, row in enumerate(block.rows)
-    ]
+    return [svg.text(x, top + i * CELL_HEIGHT + 15, row, anchor=anchor, size=12) for i, row in enumerate(block.rows)]
+
+
+def _trail(way, result, width):
+    """Draw X as it was before, and where each way cuts it."""
+    tokens, d_model = result.X.shape
+    cell, top = min(WIDE, (width - NAMES) // d_model), HEADING - 20
+    parts = [svg.text(NAMES - 7, top + 11 + TRAIL * i, word, anchor="end", size=11, colour=style.QUIET)
+             for i, word in enumerate(TOKENS[:tokens])]  # fmt: skip
+    for (i, j), value in np.ndenumerate(result.X):
+        x, y = NAMES + j * cell, top + i * TRAIL
+        parts.append(svg.box(x, y, cell, TRAIL, fill=fill(j // result.d_head), stroke=style.PAPER))
+        parts.append(
+            svg.text(x + cell / 2, y + 11, number(value, 0), anchor="middle", size=11, bold=value == result.entry)
+        )
+    token, feature = result.followed
+    parts.append(svg.box(NAMES + feature * cell, top + token * TRAIL, cell, TRAIL, stroke=style.INK, stroke_width=2))
+    cuts = "".join(_cuts(way, result, cell, top))
+    parts.append(f'<path d="{cuts}" fill="none" stroke="{MARKS[way][1]}" stroke-width="3" stroke-dasharray="6 2"/>')
+    return parts
+
+
+def _cuts(way, result, cell, top):
+    """Yield the lines along which X is cut: between features, or where so many numbers have been counted."""
+    tokens, d_model = result.X.shape
+    right, bottom = NAMES + d_model * cell, top + tokens * TRAIL
+    for head in range(1, result.n_heads if way != "yours" else 1):
+        if way == "right":
+            yield f"M{NAMES + head * result.d_head * cell} {top}V{bottom}"
+        else:
+            row, column = divmod(head * tokens * result.d_head, d_model)
+            x, y = NAMES + column * cell, top + row * TRAIL
+            yield f"M{NAMES} {y + TRAIL}H{x}V{y}H{right}" if column else f"M{NAMES} {y}H{right}"
 
 
 def _cell(value, x, y, cell, result, followed):
@@ -346,7 +380,7 @@ def _cell(value, x, y, cell, result, followed):
     if followed:
         drawn += svg.box(x + 1, y + 1, cell - 2, CELL_HEIGHT - 2, stroke=style.INK, stroke_width=3)
     label = label if len(label) < 5 else "…"
-    return drawn + svg.text(x + cell / 2, y + 16, label, anchor="middle", size=11, bold=followed)
+    return drawn + svg.text(x + cell / 2, y + 14, label, anchor="middle", size=11, bold=followed)
 
 
 def split_lab(function=None):
@@ -371,7 +405,7 @@ def split_lab(function=None):
     True
     """
     controls = {
-        "step": radio("step", STEPS, START),
+        "step": radio("step", STEPS, SPLIT),
         "heads": dropdown("heads", HEADS, 2, width="110px"),
         "d_model": dropdown("d_model", WIDTHS, 4, width="130px"),
         "tokens": dropdown("tokens", LENGTHS, 5, width="120px"),
@@ -379,10 +413,6 @@ def split_lab(function=None):
         "feature": whole_number("feature", 2, 0, 3, width="110px"),
     }
     step, *sizes, _, _ = controls.values()
-    at_split = compute({name: control.value for name, control in controls.items()} | {"step": SPLIT}, function)
-    yours = at_split.columns.get("yours")
-    if yours and any(block.differs.any() for block in yours.blocks):
-        step.value = SPLIT  # a mistake is to be seen at once
 
     def end(field):
         """Return what keeps a field within the size that was chosen."""
@@ -396,7 +426,6 @@ def split_lab(function=None):
         layout=([step, controls["token"], controls["feature"]], [*sizes, Lab.BUTTONS]),
         on_picture=("step", "token", "feature", "Next"),
         actions={"Next": lambda state: {"step": STEPS[min(STEPS.index(state["step"]) + 1, len(STEPS) - 1)]}},
-        still={"step": SPLIT},
         compute=compute,
         render=render,
         function=function,

@@ -65,6 +65,11 @@ function attach(card, answerer) {
       const [dx, dy, wider, higher] = ["x", "y", "width", "height"].map(one => old[one] - now[one]);
       const isSame = Math.abs(wider) + Math.abs(higher) < 2; // and not redrawn; but a block grows and shrinks
       if (!(isBlock || isSame) || (isSame && Math.abs(dx) + Math.abs(dy) <= 1)) continue;
+      const way = (read(part.dataset.way) ?? []).map(([x, y], _, all) => [x - all.at(-1)[0], y - all.at(-1)[1]]);
+      if (way.length && Math.hypot(way[0][0] - dx, way[0][1] - dy) < FINGER) { // it comes from where its way begins
+        part.animate(way.map(([x, y]) => ({ translate: `${x}px ${y}px` })), { ...GLIDE, duration: 2 * GLIDE.duration });
+        continue;
+      }
       const scale = isBlock ? `${old.width / now.width} ${old.height / now.height}` : "1";
       part.animate([{ translate: `${dx}px ${dy}px`, scale }, { translate: "0 0", scale: "1" }], GLIDE);
     }

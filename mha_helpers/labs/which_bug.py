@@ -338,7 +338,8 @@ def _numbers(reading, x, y, width):
             share = 0.08 + 0.27 * min(abs(value) / largest, 1)
             fill = style.tint(style.ALARM, 0.45) if bad else style.tint(style.ROLES["values"], share)
             parts.append(svg.box(left + 1, top, step - 2, 17, fill=fill))
-            written = {"0.00": "0", "1.00": "1"}.get(svg.short(value, 2), svg.short(value, 2))
+            written = svg.short(value, 1 if dense else 2)  # two decimals of neighbours would touch
+            written = {"0.00": "0", "0.0": "0", "1.00": "1", "1.0": "1"}.get(written, written)
             parts.append(
                 svg.text(left + step / 2, top + 13, written, anchor="middle", size=11, bold=bool(bad and not dense))
             )
@@ -413,8 +414,8 @@ def which_bug(function=None):
     >>> "of 1 right, 1 probe used." in lab.readout.value
     True
     """
-    probes = {probe: check_box(probe, value=probe in ("row sums", "entropy")) for probe in PROBES}
-    patient = radio("patient", (DEMO, *LETTERS, YOURS))
+    probes = {probe: check_box(probe) for probe in PROBES}
+    patient = radio("patient", (DEMO, *LETTERS, YOURS), LETTERS[0])
     diagnosis = dropdown("diagnosis", BUGS, width="270px")
     # What is kept and not shown: which order of the bugs, and what was asked and said so far.
     hidden = {
@@ -450,6 +451,8 @@ def which_bug(function=None):
         },
         goes={"Commit": _stamped},
         pieces=PIECES,
+        turns={"patient": PROBES},
+        still={"patient": DEMO, "row sums": True, "entropy": True},
         compute=compute,
         render=render,
         function=function,

@@ -272,8 +272,8 @@ def writer(function=None, attend=None):
     lab = Lab(
         name="writer",
         title="writer",
-        task="Start again and press a bar: what follows your letter? Press a head: what does it look at?",
-        further="Drag the temperature; put a mistake in.",
+        task="Press a bar to write its letter: what may follow? Press ▶, and it writes on by itself.",
+        further="Press a head: what does it look at? Drag the temperature; put a mistake in.",
         controls={
             "text": text, "temperature": temperature, "top-k": top_k, "layer": layer, "head": head, "twin": twin,
             "cache": cache, "draw": draw, "back": back,

@@ -94,7 +94,7 @@ def _text(result):
 
 def _buttons(result):
     """Draw what starts it writing, and how it writes."""
-    yield player(1, PRESSED, "Write on", play="One character", every=PACE, starts=True, tip="Write on, or stop.")
+    yield player(1, PRESSED, "Write on", play="One character", every=PACE, tip="Write on, or stop.")
     yield svg.text(32, PRESSED + 18, "write on", bold=True, size=SMALL)
     again = svg.box(92, PRESSED, 26, 26, fill=style.PANEL, stroke=EDGE)
     again += svg.text(105, PRESSED + 18, "↺", anchor="middle", bold=True)
@@ -200,6 +200,8 @@ def _bars(result, probabilities, title, colour, differs, x, unit):
 
 def _chart(result):
     """Draw how long each character took, by how many stood before it, and how the next one will be written."""
+    if not result.times:
+        return
     left, bottom, width = CHART[0], HEADS + CHART[1], WIDTHS[0] - CHART[0] - 14
     yield svg.text(left - 26, HEADS - 20, "Milliseconds a letter", bold=True, size=SMALL)
     for tick in (0, 128, 256):

@@ -1,9 +1,10 @@
 """The block tour: its numbers are NumPy's, at every step, for every word and head."""
 
 import html
+import json
 import re
 from importlib import import_module
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -142,3 +143,20 @@ def test_nan_and_huge_numbers_can_be_shown():
         lab.set(step=name)
         assert "This lab stopped" not in lab.picture.value
         assert max(map(len, re.findall(r">(−?[\d.]+(?:e[+−]\d+)?)</text>", lab.picture.value))) <= 7
+
+
+def test_what_travels_keeps_to_the_wires():
+    ways = 0
+    for step, (before, name) in enumerate(pairwise(tour.ARRIVED), 1):
+        drawn = tour.render(tour.compute(EVERY_STATE[0] | {"step": tour.NAMES[step]})).svg
+        ring = re.search(r'<rect data-part="traveller"(?: data-way="([^"]*)")? x="([^"]*)" y="([^"]*)"', drawn)
+        if before == name:
+            assert ring[1] is None
+            continue
+        start, *way, end = json.loads(ring[1])
+        assert end == [float(ring[2]) + tour.RING[0] / 2, float(ring[3]) + tour.RING[1] / 2], "to where it is"
+        wires = set(re.findall(r'd="M([\d.]+) ([\d.]+)C', drawn))
+        on_wire = [point for point in way if (f"{point[0]:g}", f"{point[1]:g}") in wires]
+        assert on_wire or name == "output", "along a wire that is drawn"
+        ways += 1
+    assert ways == 8

@@ -139,6 +139,19 @@ def test_knocking_out_is_what_the_encoder_does(layer, head):
     assert f"cosine {found.cosine:.4f}" in said(layer=layer, head=head, knock_out=True)
 
 
+def test_knocking_out_cuts_the_ribbons_and_crosses_the_head_in_the_map():
+    whole, cut = (browser.render(computed(layer=2, head=6, knock_out=off)).svg for off in (False, True))
+    ribbons = re.compile(r'<g class="mha-arcs">.*?</g></g></g>')
+    assert ribbons.search(whole)[0] == ribbons.search(cut)[0], "they stay, and dashes are cut out of them"
+    assert (whole.count("mix-blend-mode"), cut.count("mix-blend-mode")) == (0, 1)
+    x, y = (
+        browser_picture.MAP_LEFT + 6 * browser_picture.MAP_CELL[0],
+        browser_picture.MAP_TOP + 2 * browser_picture.MAP_CELL[1],
+    )
+    assert f'd="M{x + 4} {y + 3}l' in cut
+    assert f'd="M{x + 4} {y + 3}l' not in whole
+
+
 def test_the_fixed_sentences_need_no_mask():
     assert len({len(encoder.load().tokens(sentence)) for sentence in FIXED}) == 1
 

@@ -277,7 +277,7 @@ def test_softmax_scaling_shows_the_numbers_that_numpy_gives(seen, lab_of):
     expect(lab.locator(".mha-readout")).to_contain_text("at d_k = 128")
     raw = scaling.sample_scores(1, 128)[0]
     for divisor, shown in (("none", raw), ("sqrt(d_k)", raw / np.sqrt(128))):
-        lab.get_by_role("radio", name=f"divide by {divisor}", exact=True).check()
+        lab.get_by_role("checkbox", name="divide by sqrt(d_k)", exact=True).set_checked(divisor != "none")
         expect(lab.locator(".mha-readout")).to_contain_text("Not divided" if divisor == "none" else "= 11.31")
         texts = lab.locator(".mha-picture svg text", has_text=re.compile(r"^\d\.\d\d$"))
         for place, weight in enumerate(softmax(shown)):
@@ -355,7 +355,7 @@ def test_the_sum_of_heads_shows_what_each_head_adds(lab_of):
 
 def test_which_bug_takes_a_diagnosis_by_keyboard(seen, lab_of):
     lab, picture = lab_of("which_bug"), lab_of("which_bug").locator(".mha-picture")
-    press_latency(seen.page, lab.get_by_role("radio", name="demo"), picture, "ArrowRight", 1)
+    press_latency(seen.page, lab.get_by_role("radio", name="patient B"), picture, "ArrowLeft", 1)
     expect(lab.locator(".mha-readout")).to_contain_text("Patient A: no probe is shown yet.")
     press_latency(seen.page, lab.get_by_role("checkbox", name="parity"), picture, " ", 1)
     truth = diagnosis.ward(1)["A"]

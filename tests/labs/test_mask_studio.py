@@ -372,14 +372,19 @@ def test_a_learners_function_is_not_blamed_for_the_labs_variations(changes):
 @pytest.mark.parametrize("hiding", HIDING)
 def test_hidden_scores_are_grey_and_the_hiding_value_is_said(hiding):
     svg = studio.render(studio.compute(state(CAUSAL, hiding_value=hiding))).svg
-    assert f"grey: hidden, {hiding} instead" in svg
+    assert (f"grey: hidden, {hiding} instead" in svg) == (hiding != "−inf"), "the usual way shows no scores"
     assert "Red frame: hidden, but still gets weight." in svg
     assert {">query ↓</text>", ">key →</text>"} <= set(re.findall(r">\w+ [↓→]</text>", svg))
     weights, scores = svg.split("</svg>")[:2]
-    assert scores.count(f'fill="{style.HIDDEN}"') == 10
+    assert scores.count(f'fill="{style.HIDDEN}"') == (10 if hiding != "−inf" else 0)
     visible = {"−inf", "−1e9", "−1e4"}
     assert weights.count(f'fill="{style.HIDDEN}"') == (10 if hiding in visible else 0)
     assert weights.count(">hidden</text>") == (0 if hiding in visible else 10)
+
+
+def test_padding_is_explained_where_there_is_some():
+    assert "“pad” is no word" in said(CAUSAL, length=3)
+    assert "pad" not in said(CAUSAL)
 
 
 def test_after_the_softmax_no_score_is_hidden():

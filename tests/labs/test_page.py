@@ -185,6 +185,41 @@ def test_a_diagnosis_is_stamped_and_judged(phone):
     expect(lab.get_by_role("button", name=f"diagnosis: {truth}")).to_be_attached()
 
 
+def test_each_patient_has_the_probes_that_were_put_to_it(phone):
+    lab = lab_of(phone, "which_bug")
+    asked, coins = lab.get_by_role("checkbox", name="ask entropy"), lab.locator('[data-part="coins"]')
+    lab.get_by_role("radio", name="patient E").check()
+    expect(coins).to_contain_text("Coins spent: 0")
+    asked.check()
+    expect(coins).to_contain_text("Coins spent: 1")
+    lab.get_by_role("radio", name="patient F").check()
+    expect(coins).to_contain_text("Coins spent: 0")
+    expect(asked).not_to_be_checked()
+    expect(lab.locator('[data-part="card entropy"]')).to_contain_text("Press to ask")
+    lab.get_by_role("radio", name="patient E").check()
+    expect(asked).to_be_checked()
+    expect(lab.locator('[data-part="card entropy"]')).not_to_contain_text("Press to ask")
+
+
+def test_a_switch_pulls_the_scores_back(phone):
+    lab = lab_of(phone, "softmax_scaling")
+    dots = lab.locator('[data-part^="dot "]')
+    far = "dots => { const xs = dots.map(dot => +dot.getAttribute('cx')); return Math.max(...xs) - Math.min(...xs); }"
+    handle, wide = lab.get_by_role("slider", name="d_k"), []
+    switch = lab.get_by_role("checkbox", name="divide by sqrt(d_k)", exact=True)
+    switch.set_checked(False)
+    for key, d_k in (("Home", 1), ("End", 512)):
+        handle.press(key)
+        expect(lab.locator("[data-state]")).to_have_attribute("data-state", re.compile(f'"d_k": {d_k},'))
+        wide.append(dots.evaluate_all(far))
+    assert wide[1] > 10 * wide[0]
+    switch.check()
+    expect(lab.get_by_role("status")).to_contain_text("Divided by sqrt(d_k)")
+    assert dots.evaluate_all(far) < 0.2 * wide[1]
+    switch.uncheck()
+    expect(lab.get_by_role("status")).to_contain_text("Not divided")
+
+
 def test_a_letter_is_written_as_beforehand_whatever_the_temperature(phone):
     lab = lab_of(phone, "writer")
     knob, bars = lab.get_by_role("slider", name="temperature"), lab.locator('[data-part="next"]')
@@ -202,6 +237,8 @@ def test_knocking_out_and_the_twin(phone):
     lab = lab_of(phone, "head_browser")
     lab.get_by_role("checkbox", name="knock out").check()
     expect(lab.get_by_role("status")).to_contain_text("Without this head the sentence's vector has cosine")
+    expect(lab.locator('[data-part="cut"]')).to_contain_text("cut")
+    assert lab.locator('[data-part="cut"] [stroke-dasharray]').count() == 1
     lab.get_by_role("checkbox", name="random twin").check()
     expect(lab.locator('[data-part="twin"]')).to_contain_text("twin")
 
@@ -345,16 +382,19 @@ def test_what_plays_goes_on_until_it_is_touched(phone):
     expect(step).to_have_attribute("aria-valuetext", re.compile(r"^2\."))
 
 
-@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
-def test_the_writer_writes_when_it_is_seen_unless_less_motion_is_wanted(browser, written, motion):
-    page = browser.new_page(reduced_motion=motion)
+def test_the_writer_rests_where_ten_letters_are_likely_and_writes_on_when_asked(browser, written):
+    page = browser.new_page()
     page.goto(written)
     lab = lab_of(page, "writer")
     first = labs.writer().first_state["text"]
     lab.locator(".mha-picture").scroll_into_view_if_needed()
     button, state = lab.get_by_role("button", name="Write on"), lab.locator("[data-state]")
-    if motion == "reduce":
-        button.click()  # it has not begun: a press begins
+    page.wait_for_timeout(500)
+    assert json.loads(state.get_attribute("data-state"))["text"] == first
+    expect(button).to_have_attribute("aria-pressed", "false")
+    assert lab.get_by_role("button", name=re.compile("^write ")).count() == 3, "what was written beforehand"
+    assert lab.locator('[data-name^="write "]').count() == 10
+    button.click()
     said = re.compile(re.escape(json.dumps(first)[1:-1]) + '[^"]')
     expect(state).to_have_attribute("data-state", said)
     expect(button).to_have_attribute("aria-pressed", "true")

@@ -1,6 +1,8 @@
 """The softmax and sqrt(d_k) lab, driven without a browser."""
 
+import html
 import itertools
+import json
 import math
 import re
 import warnings
@@ -60,14 +62,14 @@ def test_it_starts_saturated_and_unscaled():
 )
 def test_the_numbers_are_numpys(divided_by, divisor, added):
     shown = result(d_k=32, divisor=divided_by, add=added, draw=7)
-    rng = np.random.default_rng([7, 32])
-    queries, keys = rng.standard_normal((25, 8, 32)), rng.standard_normal((25, 8, 32))
-    rows = np.einsum("sqd,skd->sqk", queries, keys).reshape(200, 8)
+    queries, keys = np.random.default_rng([7, scaling.SEED]).standard_normal((2, 25, 8, 512))[..., :32]
+    rows = np.roll(np.einsum("sqd,skd->sqk", queries, keys).reshape(200, 8), -scaling.SHOWN, axis=0)
     weights = np.exp(rows / divisor) / np.exp(rows / divisor).sum(axis=1, keepdims=True)
     entropies = -(weights * np.log(weights)).sum(axis=1)
     norms = [np.sqrt(((np.diag(p) - np.outer(p, p)) ** 2).sum()) for p in weights]
     table = np.stack([entropies, weights.max(axis=1), norms], axis=1)
-    np.testing.assert_allclose(shown.raw, queries[0, 0] @ keys[0].T)
+    sequence, query = divmod(scaling.SHOWN, 8)
+    np.testing.assert_allclose(shown.raw, queries[sequence, query] @ keys[sequence].T)
     np.testing.assert_allclose(shown.scores, rows[0] / divisor + added)
     np.testing.assert_allclose(shown.weights, weights[0], atol=1e-12)
     np.testing.assert_allclose(shown.stable, weights[0], atol=1e-12)
@@ -87,11 +89,47 @@ def test_the_scores_that_are_kept_cannot_be_changed():
         result().raw[0] = 0
 
 
-@pytest.mark.parametrize("d_k", D_K)
-def test_the_axis_is_as_long_as_its_scores_and_not_much_longer(d_k):
+def test_the_same_keys_move_outwards_as_d_k_grows_and_the_divisor_holds_them_back():
+    def places(d_k, divisor, y):
+        drawn = render(result(d_k=d_k, divisor=divisor)).svg
+        return [float(x) for x in re.findall(rf'<circle data-part="dot \d" cx="([\d.]+)" cy="{y}"', drawn)]
+
+    unit = scaling.REACH / scaling.LIMIT
+    for d_k in D_K:
+        np.testing.assert_allclose(
+            places(d_k, "none", scaling.UNDIVIDED_Y), scaling.ZERO + unit * result(d_k=d_k).raw, atol=0.06
+        )
+    apart = [np.ptp(places(d_k, "none", scaling.UNDIVIDED_Y)) for d_k in D_K[2:]]
+    assert (np.diff(apart) > 0).all(), "the axis is one"
+    largest = [result(d_k=d_k).weights.max() for d_k in D_K]
+    assert (np.diff(largest) > -0.03).all()
+    assert largest[0] < 0.4
+    assert largest[-1] > 0.99
+    assert max(np.ptp(places(d_k, "sqrt(d_k)", scaling.DIVIDED_Y)) for d_k in D_K) < 0.2 * apart[-1]
+    more, fewer = scaling.sample_scores(1, 8), scaling.sample_scores(1, 4)
+    rng = np.random.default_rng([1, scaling.SEED]).standard_normal((2, 25, 8, 512))[..., 4:8]
+    added = np.roll(np.einsum("sqd,skd->sqk", *rng).reshape(200, 8), -scaling.SHOWN, axis=0)
+    np.testing.assert_allclose(more - fewer, added, err_msg="the same keys, with more numbers")
+
+
+def test_what_is_beyond_the_axis_stands_at_its_end():
     for draw in range(1, 31):
-        largest = np.abs(result(d_k=d_k, draw=draw).raw).max()
-        assert largest <= scaling.limit_of(result(d_k=d_k, draw=draw).raw) <= 1.55 * largest
+        drawn = render(result(d_k=512, draw=draw)).svg
+        dots = re.findall(r'<circle data-part="dot \d" cx="([\d.]+)"', drawn)
+        assert len(dots) == 8
+        assert all(0 <= float(x) - scaling.ZERO + scaling.REACH <= 2 * scaling.REACH for x in dots)
+
+
+@pytest.mark.parametrize("divisor", [*scaling.DIVISORS][1:])
+def test_a_divisor_is_a_switch(divisor):
+    lab = softmax_scaling()
+    on, off = re.findall(
+        r'data-switch="([^"]*)" data-off="([^"]*)"[^>]*data-name="divide by ' + re.escape(divisor), lab.picture.value
+    )[0]
+    lab.set(**json.loads(html.unescape(on)))
+    assert lab.state["divisor"] == divisor
+    lab.set(**json.loads(html.unescape(off)))
+    assert lab.state["divisor"] == "none"
 
 
 def test_ghosts_stand_where_the_undivided_scores_and_weights_are():
@@ -99,7 +137,7 @@ def test_ghosts_stand_where_the_undivided_scores_and_weights_are():
     np.testing.assert_allclose(shown.undivided, attention.softmax(shown.raw))
     np.testing.assert_allclose(shown.undivided_measured, scaling.measure(shown.undivided))
     drawn = render(shown).svg
-    unit = scaling.REACH / scaling.limit_of(shown.raw)
+    unit = scaling.REACH / scaling.LIMIT
     for score in shown.raw:
         assert f'<circle cx="{scaling.ZERO + unit * score:.1f}" cy="{scaling.UNDIVIDED_Y}"' in drawn
         assert f' cx="{scaling.ZERO + unit * score / 8:.1f}" cy="{scaling.DIVIDED_Y}"' in drawn
@@ -127,20 +165,20 @@ def test_each_number_stands_on_its_own_bar():
 @pytest.mark.parametrize("divisor", ["none", "sqrt(d_k)"])
 def test_the_largest_score_has_its_keys_name(divisor):
     shown = result(divisor=divisor)
-    assert shown.raw.argmax() == shown.weights.argmax() == 0
-    x, y = scaling.ZERO + scaling.REACH * shown.raw.max() / scaling.limit_of(shown.raw), scaling.UNDIVIDED_Y
-    assert (
-        f'<text x="{x:g}" y="{y - 14}" text-anchor="middle" fill="#1a1a1a" font-size="11">key 0<' in render(shown).svg
-    )
+    largest = shown.raw.argmax()
+    assert shown.weights.argmax() == largest
+    x, y = scaling.ZERO + scaling.REACH * shown.raw.max() / scaling.LIMIT, scaling.UNDIVIDED_Y
+    assert f'<text x="{x:g}" y="{y - 14}" text-anchor="middle"' in render(shown).svg
+    assert f">key {largest}<" in render(shown).svg
 
 
 def test_where_nothing_is_divided_nothing_is_called_divided():
     drawn = render(result(divisor="none")).svg
-    assert re.findall(r">(÷ \S+|undivided)</text>", drawn) == ["÷ ?", "undivided", "undivided"]
+    assert re.findall(r">(÷ [\d?.]+|undivided)</text>", drawn) == ["undivided", "÷ ?", "undivided"]
     assert "→" not in drawn
     assert drawn.count("<circle") == scaling.N_KEYS + 1, "and the handle of d_k"
     both = render(result(divisor="sqrt(d_k)")).svg
-    assert sorted(re.findall(r">(÷ \S+|undivided)</text>", both)) == ["undivided"] * 3 + ["÷ 8"] * 2
+    assert sorted(re.findall(r">(÷ [\d?.]+|undivided)</text>", both)) == ["undivided"] * 3 + ["÷ 8"] * 2
     assert both.count("<circle") == 2 * scaling.N_KEYS + 1
 
 

@@ -2,6 +2,7 @@
 
 import html
 import itertools
+import json
 import re
 import time
 import warnings
@@ -155,7 +156,7 @@ def test_the_followed_entry_is_where_the_sentence_says():
             where = f"{right} either way" if right == wrong else f"{right} when right, in head {wrong} when wrong"
             assert f"feature 3) is in head {where}." in splitting.sentence(result), state
         svg = splitting.render(result).svg
-        assert svg.count(f'font-weight="bold">{result.entry:.0f}</text>') == 2, "once when right, and once when wrong"
+        assert svg.count(f'font-weight="bold">{result.entry:.0f}</text>') == 4, "in X and in a head, right and wrong"
 
 
 # ---- cells travel ----------------------------------------------------------------------------
@@ -190,9 +191,37 @@ def test_rows_have_the_names_of_their_tokens():
         ("mat", "because", "because", "it", "it"),
     ]
     drawn = splitting.render(at()).svg
-    assert (drawn.count(">cat</text>"), drawn.count(">it</text>")) == (1 + 2, 1 + 2)
+    assert (drawn.count(">cat</text>"), drawn.count(">it</text>")) == (2 + 1 + 2, 2 + 1 + 2), (
+        "of X, of right heads, and of wrong ones"
+    )
     mixed = splitting._whose(np.array([[0.0, 100], [np.nan, 0], [5, 5], [200, 203]]), at().X)
     assert mixed == ("", "", "", "mat")
+
+
+@pytest.mark.parametrize(("n_heads", "d_model"), [(2, 4), (4, 8), (3, 6), (1, 4)])
+def test_x_is_still_seen_with_its_cuts_where_heads_are_cut(n_heads, d_model):
+    state = FIRST | {"heads": n_heads, "d_model": d_model}
+    result = splitting.compute(state)
+    right, wrong = ("".join(splitting._cuts(way, result, 10, 0)) for way in ("right", "wrong"))
+    across = [splitting.NAMES + 10 * head * result.d_head for head in range(1, n_heads)]
+    assert right == "".join(f"M{x} 0V{5 * splitting.TRAIL}" for x in across), "through all tokens"
+    ends = [divmod(head * 5 * result.d_head, d_model) for head in range(1, n_heads)]
+    assert [
+        (int(y) // splitting.TRAIL, (int(x) - splitting.NAMES) // 10) for x, y in re.findall(r"H(\d+)V(\d+)", wrong)
+    ] == [end for end in ends if end[1]], "after so many numbers"
+    heights = {
+        re.findall(r'height="(\d+)"', splitting.render(splitting.compute(state | {"step": step})).svg)[0]
+        for step in STEPS
+    }
+    assert len(heights) == 1, "the handle stays under the pointer"
+    assert "stroke-dasharray" not in splitting.render(splitting.compute(state | {"step": START})).svg
+
+
+def test_it_opens_on_the_split_and_plays_all_of_it():
+    lab = splitting.split_lab()
+    assert FIRST["step"] == SPLIT
+    play = html.unescape(re.search(r'data-sets="([^"]*)"[^>]*data-play="Next"', lab.picture.value)[1])
+    assert json.loads(play) == {"step": START}
 
 
 def test_the_legend_names_frames_where_there_are_some():
@@ -315,11 +344,11 @@ def test_the_fields_of_the_followed_entry_end_where_X_ends():
     lab = splitting.split_lab()
     lab.set(tokens=5, d_model=8)
     lab.set(token=4, feature=7)
-    assert "entry 407 (“it”, feature 7)" in lab.readout.value
+    assert "Entry 407 (“it”, feature 7)" in lab.readout.value
     lab.controls["tokens"].value = 2
     lab.controls["d_model"].value = 6
     assert (lab.state["token"], lab.state["feature"]) == (1, 5)
-    assert "entry 105 (“sat”, feature 5)" in lab.readout.value
+    assert "Entry 105 (“sat”, feature 5)" in lab.readout.value
 
 
 def test_reset_brings_back_the_first_picture():

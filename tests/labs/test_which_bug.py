@@ -312,8 +312,26 @@ def test_the_first_patient_is_a_worked_example_and_spoils_no_other():
         "Lab: which bug is it. The answer is “no scale”. Told by entropy: Scores that nobody divides are twice as "
         "large (sqrt(d_head) is 2): sharper weights. A to J are yours to diagnose. Run this cell for the live lab."
     )
+    lab.controls["patient"].value = diagnosis.DEMO
     assert ">DIAGNOSIS: NO SCALE</text>" in lab.picture.value
     assert not any(bug in lab.picture.value for bug in BUGS if bug not in (HEALTHY, "no scale"))
+
+
+def test_it_opens_with_a_patient_of_whom_nothing_was_asked():
+    lab = diagnosis.which_bug()
+    assert lab.state["patient"] == "A"
+    assert lab.picture.value.count("Press to ask") == 6
+
+
+def test_no_number_of_a_card_touches_its_neighbour():
+    for bug, probe in itertools.product(BUGS, PROBES):
+        found = reading(bug, probe)
+        if found.numbers is None:
+            continue
+        drawn = diagnosis._numbers(found, 0, 0, diagnosis.TABLE)
+        step = (diagnosis.TABLE - (38 if len(found.columns) > 4 else 52)) / len(found.columns)
+        written = re.findall(r'font-size="11"[^>]*>(−?[\d.]+)</text>', drawn)
+        assert max(6.2 * len(number.replace(".", "")) + 3 for number in written) < step, (bug, probe)
 
 
 def test_what_is_to_be_done_is_said_once():
@@ -323,7 +341,7 @@ def test_what_is_to_be_done_is_said_once():
 
 
 def test_what_is_abnormal_is_of_one_colour_and_the_heads_changes_are_written():
-    page = diagnosis.which_bug().picture.value
+    page = diagnosis.which_bug().still_picture.svg
     entropies = reading("no scale", "entropy").numbers
     assert page.count(f'fill="{style.tint(style.ALARM, 0.45)}"') == 4
     assert page.count(">in %</text>") == 1
@@ -334,6 +352,7 @@ def test_what_is_abnormal_is_of_one_colour_and_the_heads_changes_are_written():
 
 def test_the_worked_example_is_not_scored():
     lab = diagnosis.which_bug()
+    lab.set(patient=diagnosis.DEMO)
     lab.set(**ALL)
     lab.buttons["Commit"].click()
     assert "A to J are yours to diagnose." in lab.readout.value
