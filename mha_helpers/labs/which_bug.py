@@ -119,7 +119,7 @@ def compute(state, function=None):
         truth = committed = DEMO_BUG
         readings = {probe: patients.reading(truth, probe) for probe in shown}
     else:
-        notice = f"Patient {name} is one of the lab's own. Your multi_head_attention is the patient “{YOURS}”."
+        notice = f"A to J are the lab's own. Your multi_head_attention is the patient “{YOURS}”."
         truth = bugs[name]
         readings = {probe: patients.reading(truth, probe) for probe in shown}
     said = {letter: record[letter]["diagnosis"] for letter in LETTERS if "diagnosis" in record.get(letter, {})}
