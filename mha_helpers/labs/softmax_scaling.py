@@ -167,9 +167,9 @@ def _naive_in_words(result):
     return f"exp({largest}) is too {size} for a float (limit: exp({limit})): {gives}; {gives} / {gives} is NaN."
 
 
-WIDTHS, HEIGHT = (344, 300), 306  # of the two pictures
+WIDTHS, HEIGHT = (336, 308), 306  # of the two pictures
 TRACK, STOP = (46, 48), 30  # of d_k: where its first value stands, and from one to the next
-ZERO, REACH = 166, 156  # where the lines of scores have 0, and how far they go either way
+ZERO, REACH = 166, 150  # where the lines of scores have 0, and how far they go either way
 LIMIT = 40  # the score at their ends, for every d_k: what is further out stands there
 UNDIVIDED_Y, DIVIDED_Y = 120, 178  # the two lines
 FLOOR, TALLEST, COLUMN = 168, 110, 34  # the bars' floor, their height for 1, and their pitch
