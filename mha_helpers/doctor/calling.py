@@ -128,7 +128,7 @@ def framework_of(function):
         namespace = getattr(vars(type(function)).get("__call__"), "__globals__", {})
         used = None
     else:
-        used = _names_in(getattr(function, "__code__", None))
+        used = names_in(getattr(function, "__code__", None))
     for name, value in namespace.items():
         if used is None or name in used:
             module = (
@@ -162,14 +162,14 @@ def framework_of(function):
     )
 
 
-def _names_in(code):
+def names_in(code):
     """All names that a function's code uses, nested functions included."""
     if code is None:
         return None
     names = set(code.co_names)
     for constant in code.co_consts:
         if hasattr(constant, "co_names"):
-            names |= _names_in(constant)
+            names |= names_in(constant)
     return names
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from ..judge.compare import fits
 from ..judge.stages import RIGHT, Form, Input, compute, scaled_by
 from ..wrong.forms.masks import ALWAYS_CAUSAL
-from . import calling, mask_formats, questions, shared_heads
+from . import calling, heads, mask_formats, questions, shared_heads
 from .layouts import (
     HEADLESS,
     JOINED,
@@ -26,12 +26,14 @@ _OVER_BATCH = Layout("(tokens, batch, features)", SWAPPED, usual=False, finding=
 
 
 SCALE = re.compile(r"scal|temp|divisor", re.I)
+SEVERAL = re.compile(r"n_?heads?\b|num_?heads?|multi_?head|split_?heads", re.I)
 
 
 class FunctionSubject:
     """A function, as the examination sees it."""
 
     kind = "function"
+    unplaced = ()  # its matrices are ours
     more_forms = ()  # mistakes that only this subject can have
 
     def __init__(self, function, roles, framework, name, numbers=(), inputs=None):
@@ -40,6 +42,10 @@ class FunctionSubject:
         self.given = Arguments(function, roles, inputs)
         self.to_framework = calling.to_framework(framework)
         self.has_matrices = self.given.has("W_V") or self.given.has("W_Q")
+        # Queries, keys and values beside matrices are sequences of tokens, which it projects.
+        self.has_tokens = self.given.has("X") or (self.has_matrices and self.given.has("queries"))
+        # Beside matrices of ours, the code itself may say how many heads it cuts them into.
+        self.fixed = heads.fixed_in(function) if self.has_matrices and not self.given.has("n_heads") else {}
         self.output_place = None  # among the arrays that come back
         self.meanings = mask_formats.AGREED + mask_formats.documented(function)
         if self.given.must_give("mask"):  # then none has a meaning that is agreed on: many add it
@@ -53,7 +59,7 @@ class FunctionSubject:
     def layouts(self):
         """The ways in which it can be read; the first is what the convention says."""
         sequence = Layout("one sequence at a time", loops=True)
-        if self.given.has("X"):
+        if self.has_tokens:
             return [Layout("(batch, tokens, features)"), sequence, _OVER_BATCH]
         if self.given.has("n_heads"):
             joined = Layout("(batch, tokens, heads * d_head), with a number of heads", joined=True)
@@ -72,9 +78,11 @@ class FunctionSubject:
 
     def n_heads_in(self, layout):
         """How many heads a question with several of them has."""
-        return 2 if self._several_heads(layout) else 1
+        return self.fixed.get("n_heads", 2) if self._several_heads(layout) else 1
 
     def _several_heads(self, layout):
+        if "n_heads" in self.fixed:
+            return True
         return layout.heads and (not self.has_matrices or self.given.has("n_heads"))
 
     def meanings_of(self, role):
@@ -87,11 +95,13 @@ class FunctionSubject:
 
     def mask_question(self, layout, kind):
         """A question in which batch, heads, queries and features differ, with a mask of this kind."""
-        return questions.Question(kind or "a batch", 3, 5, self.n_heads_in(layout), 4, mask=kind, seed=20)
+        heads = self.n_heads_in(layout)
+        return self.fitted(questions.Question(kind or "a batch", 3, 5, heads, 4, mask=kind, seed=20))
 
     def fitted(self, question):
-        """The question in sizes that can be asked: a function takes any."""
-        return question
+        """The question in sizes that can be asked: a function takes any, unless its own code fixes them."""
+        sizes = {name: self.fixed[name] for name in ("n_heads", "d_head") if name in self.fixed}
+        return question.but(question.trait, **sizes) if sizes else question
 
     def designs(self):
         """What counts as right: the equation, with a divisor that the constructor was given, and nothing around it."""
@@ -103,6 +113,10 @@ class FunctionSubject:
                     scale.append(Form("", "scale", form, f"{words}, its attribute {name}"))
         return {"hide": [RIGHT["hide"], ALWAYS_CAUSAL], "scale": scale}
 
+    @functools.cached_property
+    def source(self):
+        return mask_formats.source_with_helpers(self.function)
+
     def ask_again(self, layout, question):
         return self.ask(layout, question)
 
@@ -110,8 +124,9 @@ class FunctionSubject:
         return severity
 
     def trusts(self, layout, plain):
-        """Whether a difference from attention can only be the code's: the matrices are ours."""
-        return True
+        """Whether a difference from attention can only be the code's: the matrices are ours, and so are the heads."""
+        several = not self.has_matrices or self.given.has("n_heads") or "n_heads" in self.fixed
+        return several or not SEVERAL.search(self.source)
 
     def further(self, asking):
         """What only functions are asked: whether the output comes first, as is agreed on; and who shares a head."""
@@ -120,8 +135,8 @@ class FunctionSubject:
             weights = compute(first.case, right=asking.right)[1]
             if any(fits(array, weights) for array in first.reply.others[: self.output_place]):
                 yield asking.finding("returns-swapped")
-        if not self.given.has("X") and asking.layout.heads and not asking.layout.joined:
-            yield from shared_heads.ask(asking, functools.partial(self._put, how=None))
+        if not self.has_tokens and asking.layout.heads and not asking.layout.joined:
+            yield from shared_heads.ask(asking, functools.partial(self.put, how=None))
 
     def attention_inside(self):
         """A function is examined as a whole."""
@@ -140,25 +155,28 @@ class FunctionSubject:
         if case.heads is not None:
             return None
         case = case.changed(X=X, context=X)
-        reply = self._put(layout, question, case, None)
+        reply = self.put(layout, question, case, None)
         return X, reply.output
 
     def plain_questions(self, layout):
         asked = list(questions.PLAIN)
         if self.given.is_cross:
             asked += questions.CROSS
+        if self.has_tokens and self.given.has("values"):
+            asked.append(questions.Question("three sequences", 3, 4, 2, 4, n_keys=6, three=True, seed=12))
         if not self._several_heads(layout):
             asked = [question.but(question.trait, n_heads=1) for question in asked]
-        return asked
+        return [self.fitted(question) for question in asked]
 
     # ---- one question ------------------------------------------------------------------------
 
     def case(self, layout, question):
         """The question as the equation has it."""
+        question = self.fitted(question)
         n_heads, d_head = question.n_heads, question.d_head
         width = n_heads * d_head
         mask = questions.allowed(question, n_heads)
-        if not self.given.has("X"):
+        if not self.has_tokens:
             heads = tuple(
                 question.spread * 1.25 * question.draws(letter, question.batch, n_heads, tokens, d_head)
                 for letter, tokens in (("Q", question.n_queries), ("K", question.keys), ("V", question.keys))
@@ -167,9 +185,11 @@ class FunctionSubject:
                 heads = (heads[0] + 30, heads[1] - 30 * d_head**-0.5, heads[2])
             return Input(heads=heads, n_heads=n_heads, n_kv_heads=n_heads, allowed=mask, is_causal=question.is_causal)
         X = question.spread * question.draws("X", question.batch, question.n_queries, width)
-        context = X
-        if question.is_cross and self.given.has("context"):
+        context, second = X, None
+        if question.is_cross and self.given.is_cross:
             context = question.spread * question.draws("context", question.batch, question.keys, width)
+        if question.three:
+            second = question.spread * question.draws("second", question.batch, question.keys, width)
         kv_heads = self._kv_heads(n_heads)
         kv_width = kv_heads * d_head
         shapes = {"Q": (width, width), "K": (width, kv_width), "V": (width, kv_width), "O": (width, width)}
@@ -182,18 +202,18 @@ class FunctionSubject:
         if question.negative and {"Q", "K"} <= set(matrices) and kv_heads == n_heads:
             matrices["K"] = 0.05 * matrices["K"] - matrices["Q"]
             X = context = X + 30
-        return Input(X, context, matrices, n_heads, kv_heads, mask, question.is_causal)
+        return Input(X, context, matrices, n_heads, kv_heads, mask, question.is_causal, second=second)
 
     def _kv_heads(self, n_heads):
         if not self.given.has("n_kv_heads"):
-            return n_heads
+            return self.fixed.get("n_kv_heads", n_heads)
         return next((n for n in (2, 3, 1) if n_heads % n == 0 and n != n_heads), 1)
 
     def ask(self, layout, question, how=None):
         """Put a question, with its mask delivered in a certain way."""
-        return self._put(layout, question, self.case(layout, question), how)
+        return self.put(layout, question, self.case(layout, question), how)
 
-    def _put(self, layout, question, case, how):
+    def put(self, layout, question, case, how):
         if layout.loops:
             batch = len(case.X if case.heads is None else case.heads[0])
             replies = [self._call(layout, question, item_of(case, i), how) for i in range(batch)]
@@ -210,12 +230,15 @@ class FunctionSubject:
     def arguments(self, layout, question, case, how):
         """What a call is given, as ndarrays; None where the mask cannot be said in this form."""
         arguments, batch, name_of = {}, 1 if layout.loops else question.batch, self.given.name_of
-        sources = case.heads if case.heads is not None else (case.X, case.context)
-        roles = ("queries", "keys", "values") if case.heads is not None else ("X", "context")
-        for role, array in zip(roles, sources, strict=True):
-            if not self.given.has(role) or (
-                role == "context" and not question.is_cross and not self.given.must_give(role)
-            ):
+        if case.heads is not None:
+            sources = dict(zip(("queries", "keys", "values"), case.heads, strict=True))
+        else:
+            values_from = case.context if case.second is None else case.second
+            sources = {"X": case.X, "queries": case.X, "context": case.context, "keys": case.context}
+            sources["values"] = values_from
+        for role, array in sources.items():
+            from_context = case.heads is None and role in ("context", "keys", "values")
+            if not self.given.has(role) or (from_context and not question.is_cross and not self.given.must_give(role)):
                 continue
             packed = JOINED[0](array) if layout.joined else layout.axes[0](array)
             arguments[name_of[role]] = packed[0] if layout.loops else packed

@@ -1,9 +1,13 @@
 """How a mask is handed over: in which shape, and what its entries mean."""
 
+import contextlib
+import inspect
 import re
 from dataclasses import dataclass
 
 import numpy as np
+
+from . import calling
 
 # (may attend, hidden), as in `masks.CONVENTIONS`, and in the kinds of numbers that code takes.
 ENTRIES = {
@@ -139,18 +143,68 @@ def formats(role, meanings):
 EVERY_MEANING = tuple(ENTRIES)
 AGREED = ("True may attend",)
 ADDED = ("added, -inf hides", "added, -1e9 hides")
+HIDING = ("True hides", "1 hides", "1.0 hides")
 AGREED_IN_NUMBERS = ("1 may attend", "1.0 may attend", *ADDED)
 
 
+# How a source says that what is 1 or True hides: it is filled in where the mask is, or added times a number far below 0.
+_MASK = r"\b\w*mask\w*(\[[^\]]*\]|\.\w+\([^()]*\)|\s*==\s*(1|True)|\.astype\([^()]*\))*"
+_LOW = r"\(?\s*(-\s*(\d|\w*inf|float|\w+\.inf)|float\(\s*[\"']-|(np|jnp|torch)\.finfo|\w*(neg|min|mask_?value|large|low)\w*)"
+HIDES_ONES = re.compile(
+    rf"(masked_fill_?|where|full_like)\(\s*{_MASK}\s*,\s*(value\s*=\s*)?{_LOW}"  # masked_fill(mask, -inf)
+    rf"|(?<!1 - )(?<!1-)(?<!1\.0 - )(?<!not_)(?<!~){_MASK}\s*\*\s*{_LOW}"  # mask * -1e9
+    rf"|-\s*(1e\d+|10{{3,}}(\.0*)?|\w+\.inf|inf)\)?\s*\*\s*{_MASK}|-\s*{_MASK}\s*\*\s*(1e\d|10{{3,}})"  # -1e9 * mask
+    rf"|\[\s*{_MASK}\s*\]\s*=\s*{_LOW}",  # scores[mask] = -inf
+    re.I,
+)
+SHOWS_ONES = re.compile(
+    r"\b(true|1s?|ones?)\b[^.;\n]{0,40}\b(may|can|visible|keep|kept|attend|allow|see|show|valid|real|included?)", re.I
+)
+
+
+ADDED_AS_IT_IS = re.compile(r"\+=?\s*\(?\s*\w*mask\w*(\[[^\]]*\]|\.\w+\([^()]*\))*\s*(\)|$)(?!\s*\*)", re.M)
+SAYS_BOOLEAN = re.compile(r"\bbool|\btrue\b|\bones?\b|\b1s?\b", re.I)
+
+
 def documented(function):
-    """What a docstring says of the mask, where it says that it is not True for "may attend"."""
-    text = " ".join((getattr(function, "__doc__", None) or "").lower().split())
+    """What a docstring says of the mask, where it says that it is not True for "may attend"; or else the source."""
+    said = getattr(function, "__doc__", None) or ""
+    text = " ".join(said.lower().split())
     meanings = []
     if re.search(
         r"additive|added to the (attention )?(scores|logits)|-inf|−inf|float mask|0 (for|where)[^.]{0,60}-", text
     ):
         meanings += ADDED
     hides = r"(hid|mask(ed|s)? out|ignor|pad|exclu|not attend|block|must not|may not|not allowed|disallow|masked)"
-    if re.search(rf"\b(true|1s?|ones?|non-?zero)\b[^.;]{{0,60}}{hides}", text):
-        meanings += ["True hides", "1 hides", "1.0 hides"]
+    if re.search(rf"\b(true|1s?|ones?|non-?zero)\b[^.;]{{0,60}}{hides}", text) or _source_hides_ones(function):
+        meanings += HIDING
+    code, comments = _code_and_comments(function)
+    if ADDED_AS_IT_IS.search(code) and not any(map(SAYS_BOOLEAN.search, comments)):
+        meanings += ADDED
     return tuple(meanings)
+
+
+def _code_and_comments(function):
+    source = source_with_helpers(function)
+    comment = r"#[^\n]*|\"\"\".*?\"\"\""
+    return re.sub(comment, "", source, flags=re.M | re.S), re.findall(comment, source, re.M | re.S)
+
+
+def _source_hides_ones(function):
+    """Whether the code takes 1 for hidden, and nothing that is written beside it says otherwise."""
+    code, said = _code_and_comments(function)
+    return bool(HIDES_ONES.search(code)) and not any(map(SHOWS_ONES.search, said))
+
+
+def source_with_helpers(function):
+    """The source of a function and of the functions of its own module that it calls."""
+    function = inspect.unwrap(getattr(function, "__func__", function))
+    code, names = getattr(function, "__code__", None), getattr(function, "__globals__", {})
+    called = [names.get(name) for name in sorted(calling.names_in(code) or ())]
+    called = [inspect.unwrap(one) for one in called if callable(one)]  # as of what JAX compiles
+    own = [one for one in called if inspect.isfunction(one) and one.__module__ == function.__module__]
+    sources = []
+    for one in (function, *own):
+        with contextlib.suppress(OSError, TypeError):
+            sources.append(inspect.getsource(one))
+    return "\n".join(sources)

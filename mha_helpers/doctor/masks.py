@@ -10,6 +10,7 @@ from ..wrong.forms.masks import (
     ALWAYS_CAUSAL,
     COINCIDING,
     DOUBLE_RULES,
+    IGNORED,
     REPLACING,
     RIGHT_RULE,
     RIGHT_RULES,
@@ -124,6 +125,7 @@ def _one_mask(asking, role):
         wrong = {key: one for key, one in wrong.items() if key[0] not in covered}
         how = next(how for _, how in right if how.entries == meaning)
         if not wrong:
+            yield from _dropped(asking, role, heard, meaning, covered)
             missing = [TRAITS[kind] for kind in kinds if kind not in covered]
             if missing:
                 yield Untested(f"{' and '.join(missing)} ({name} does not take it)")
@@ -138,6 +140,18 @@ def _one_mask(asking, role):
     else:
         suspects = heard
     return (yield from _explain(asking, role, suspects, right))
+
+
+def _dropped(asking, role, heard, meaning, covered):
+    """A mask of four axes that is taken without a word and not used, where one of fewer axes is used."""
+    four = {key[0]: one for key, one in heard.items() if key[1].entries == meaning and key[1].shape == MINIMAL}
+    if role != "mask" or not four or "pairs" not in four:
+        return
+    if all(fits(one.output, predicted(asking, one, form_with(asking, IGNORED))) for one in four.values()):
+        name = asking.subject.given.name_of[role]
+        seen = f"`{name}` of four axes, (batch, heads, queries, keys), is taken and not used; one of fewer axes is."
+        where = (tuple(TRAITS[kind] for kind in four), ("masks of fewer axes",))
+        yield asking.finding("mask-ignored", form_with(asking, IGNORED), where=where, evidence=seen)
 
 
 def _other_sizes(asking, role, settled):
@@ -248,11 +262,34 @@ def _explain(asking, role, suspects, right):
                 return Settled((subject.given.name_of[role], how), found[0], kinds)
     how = order[0]
     one = by_how[how][0]
+    name = subject.given.name_of[role]
+    if any(_hides_what_it_should(asking, name, how) for how in order):
+        yield Untested(f"{name} in full (what it hides isn't heard, but the numbers are not those of the equation)")
+        return None
     yield asking.unnamed(
         f"With {TRAITS[one.question.mask]} it differs from attention, and no known mistake explains it.",
-        first_difference(asking, one, subject.given.name_of[role], how),
+        first_difference(asking, one, name, how),
     )
     return None
+
+
+def _hides_what_it_should(asking, name, how):
+    """Whether no output changes with a token that a padding mask hides, and some do with the others."""
+    subject, layout = asking.subject, asking.layout
+    question = subject.mask_question(layout, "padding")
+    case = subject.case(layout, question)
+    if case.X is None or how.of(case.allowed[:1], (1, case.n_heads, question.n_queries, question.keys)) is None:
+        return False
+    seen = np.broadcast_to(case.allowed[:, 0, 0], (question.batch, question.keys))
+    before = subject.ask(layout, question, (name, how)).output
+    moved = []
+    for where in (~seen, seen):
+        X = np.where(where[..., None], case.X[:, ::-1] + 1.0, case.X)
+        after = subject.put(layout, question, case.changed(X=X, context=X), (name, how)).output
+        if before is None or after is None or before.shape != after.shape:
+            return False
+        moved.append(not fits(np.where(seen[..., None], after, 0), np.where(seen[..., None], before, 0)))
+    return moved == [False, True]
 
 
 def _slug(rule, role, how, kinds):
@@ -271,8 +308,8 @@ def _rows_that_see_nothing(asking, role, settled):
         return
     kinds = ["empty padding"] if settled.kinds == ("padding",) else ["empty row", "empty padding"]
     for kind in kinds:
-        how = settled.how
-        if how[1].entries == "added, -inf hides":  # whoever adds -inf everywhere has asked for NaN
+        how, finite = settled.how, settled.how[1].entries == "added, -inf hides"
+        if finite:  # whoever adds -inf everywhere has asked for NaN
             how = (how[0], mask_formats.MaskFormat(how[1].shape, "added, -1e9 hides"))
         question = subject.mask_question(layout, kind)
         case = subject.case(layout, question)
@@ -293,6 +330,6 @@ def _rows_that_see_nothing(asking, role, settled):
         if broken.any():
             yield asking.finding("mask-full-row-nan", where=((TRAITS[kind],), ()))
             return
-        if not fits(heard.output, wanted) and not _is_right(asking, heard):
+        if not finite and not fits(heard.output, wanted) and not _is_right(asking, heard):
             yield asking.unnamed(f"With {TRAITS[kind]} other rows change, too.", "")
             return

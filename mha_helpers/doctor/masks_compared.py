@@ -1,10 +1,13 @@
 """What answers with a mask or with the causal flag are compared with: the equation with a rule for hiding keys."""
 
+import functools
+from dataclasses import replace
+
 import numpy as np
 
 from ..judge import compare
 from ..judge.compare import fits
-from ..judge.stages import compute
+from ..judge.stages import RIGHT, compute
 from ..wrong.forms.masks import ALWAYS_CAUSAL, CAUSAL_IGNORED, IGNORED, RIGHT_RULE, hiding
 
 LONG = 97  # tokens: more than a block of a kernel, and no multiple of one
@@ -25,7 +28,23 @@ def always(asking):
 
 def form_with(asking, mask=RIGHT_RULE, flag=RIGHT_RULE, join=None):
     """The step `hide` with these rules, on top of what the plain call does there."""
-    return hiding(mask, flag, always=None if mask.replaces else always(asking), join=join)
+    form = hiding(mask, flag, always=None if mask.replaces else always(asking), join=join)
+    design = asking.right["hide"]
+    if design in (RIGHT["hide"], ALWAYS_CAUSAL) or mask.replaces:
+        return form
+    return replace(form, run=lambda case, given: _both(design, form, case, given))
+
+
+def _both(design, form, case, given):
+    """Hide by what is built in, such as a window, and then by a mask."""
+    scores, first, *rest = design.run(case.changed(allowed=None), given)
+    scores, then, *rest = form.run(case, (scores, *rest))
+    changes = [change for change in (first, then) if change is not None]
+    return scores, functools.reduce(_followed_by, changes) if changes else None, *rest
+
+
+def _followed_by(first, then):
+    return lambda weights: then(first(weights))
 
 
 def predicted(asking, heard, form):

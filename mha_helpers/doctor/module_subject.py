@@ -4,6 +4,7 @@ import copy
 import functools
 import itertools
 import re
+from dataclasses import replace
 
 import numpy as np
 
@@ -94,10 +95,13 @@ class ModuleSubject:
         numbers = self.adapter.numbers()
         heads = [n for n in numbers_of_heads(numbers, self.units)[0] if n > 1]
         counted += [size * n for size in counted for n in heads if size * n not in counted]
-        tokens = [5, *dict.fromkeys(int(n) for name, n in numbers.items() if LENGTHS.search(name) and 1 < n <= 256)]
+        lengths = {int(n): "window" in name.lower() for name, n in numbers.items() if LENGTHS.search(name) and 1 < n <= 256}
+        squares = [n * n for n, is_window in lengths.items() if is_window and n <= 16]  # a window's side
+        tokens = list(dict.fromkeys((5, *lengths, *squares)))
         errors = []
         widths = (None, *counted) if self.given.is_cross else (None,)
         ways = itertools.chain(
+            itertools.islice(itertools.product(tokens, self._fillings[:1], counted, widths), MOST_TRIES),
             itertools.islice(itertools.product(tokens, self._fillings, counted, widths), MOST_TRIES),
             itertools.islice(itertools.product(tokens, self._fillings_with_more, counted, widths), MOST_TRIES),
         )
@@ -189,9 +193,27 @@ class ModuleSubject:
                 self.set_to_zero.append(one.path)
         self.adapter.set(values)
         self.found = self.adapter.parameters()
+        self.units = [replace(unit, biases=()) if self._is_unused(unit.biases) else unit for unit in self.units]
         # Stored so that a matrix of a layer, turned to inputs by outputs, is read row after row.
         self.values = {one.path: one.value.astype(np.float64, order="F") for one in self.found}
         self.placed = placed
+
+    def _is_unused(self, biases):
+        """Whether an object holds biases that its answer doesn't depend on: as many plain classes do."""
+        if self.framework != "numpy" or not biases:
+            return False
+        question = self.fitted(questions.Question("a batch", 2, 5))
+        before = {one.path: one.value for one in self.found if one.path in biases}
+        answers = []
+        for factor in (1, 3):
+            self.adapter.set({path: factor * value for path, value in before.items()})
+            for axes, loops in AXES.values():
+                reply = self._answer(Layout("", axes, loops), question, self._plain_case(question), None)
+                if reply.error is None:
+                    answers.append(reply.others)
+                    break
+        self.adapter.set(before)
+        return len(answers) == 2 and all(map(np.array_equal, *answers))
 
     @property
     def unplaced(self):
@@ -321,6 +343,8 @@ class ModuleSubject:
 
     def _plain_case(self, question):
         X = question.spread * question.draws("X", question.batch, question.n_queries, self.d_model)
+        if question.alike:
+            X = np.repeat(X[:, :1], question.n_queries, axis=1)
         context, second = X, None
         width = self.other_widths or self.d_model
         if question.is_cross or width != self.d_model:
@@ -381,6 +405,10 @@ class ModuleSubject:
 
     def ask_again(self, layout, question):
         return self._in_shape(layout, question, self._put(layout, question, self.case(layout, question), None))
+
+    def put(self, layout, question, case, how):
+        """Put a question in numbers of one's own, and pick the output."""
+        return self._in_shape(layout, question, self._put(layout, question, case, how))
 
     def _put(self, layout, question, case, how):
         return self._answer(layout, question, case, how)

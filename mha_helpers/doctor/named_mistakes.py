@@ -1,5 +1,6 @@
 """What explains the plain calls of something that isn't right: mistakes with names, or where it shows."""
 
+import itertools
 from dataclasses import dataclass
 
 from ..judge.compare import fits
@@ -8,8 +9,8 @@ from ..judge.stages import RIGHT, compute
 from ..wrong.forms import FORMS, TOGETHER
 from ..wrong.forms.masks import ALWAYS_CAUSAL, BUILT_IN
 from ..wrong.names import LEAK, WRONG
-from . import positions, where_it_shows
-from .asking import CannotTell, Untested
+from . import other_designs, positions, where_it_shows
+from .asking import CannotTell, Note, Untested
 from .layouts import SWAPPED
 from .understood import FAILS_IN_MANY as LONG
 from .understood import Understood, failures, settled
@@ -29,8 +30,9 @@ class Plan:
 
 
 CERTAIN = {"batch-mixed", "not-finite", "not-repeatable"}  # whatever its parameters mean
-MOST_STARTS, MOST_LAYOUTS = 16, 8
-PLANS = (Plan(((1, 1),), 8, first=True), Plan(((2, 0), (2, 1)), 2, cancelling=((2, 0),)), Plan(((3, 0), (2, 2)), 1))
+MOST_STARTS, MOST_LAYOUTS, FEW = 16, 8, 6
+NEARLY = 1e-3  # of the largest number: what an epsilon in the softmax may move
+PLANS = (Plan(((1, 1),), 12, first=True), Plan(((2, 0), (2, 1)), 2, cancelling=((2, 0),)), Plan(((3, 0), (2, 2)), 1))
 
 
 def ask(asking, answering):
@@ -49,6 +51,7 @@ class _Explaining:
     def __init__(self, asking, answering):
         self.asking = asking
         self.with_tokens_first = next((layout for layout, _ in answering if layout.axes is SWAPPED), None)
+        self.answering_at_all = answering
         self.answering = [one for one in answering if one[0].usual and not one[0].loops] or answering[:MOST_LAYOUTS]
         self._known_starts = {}
 
@@ -59,6 +62,16 @@ class _Explaining:
         # With one token nothing is weighed: where that is right, the parameters are read rightly.
         layouts = [layout for layout, _ in self.answering[:MOST_LAYOUTS]]
         layouts.sort(key=lambda layout: not self._right_with_one(layout, heard_in))
+        if not self._right_with_one(layouts[0], heard_in):
+            read = list(itertools.islice(filter(self._right_with_all_alike, (one for one, _ in self.answering_at_all)), 4))
+            for layout in read:
+                heard_in[layout.name] = self.asking.hear_all(layout, self._first_in(layout))
+            layouts = [*layouts[:1], *read, *layouts[1:]]
+        for layout in layouts:
+            for right in self.asking.right_forms(layout):
+                if self._is_nearly(right, heard_in[layout.name]):
+                    yield Note("It differs from the equation by less than a thousandth, as where a small constant is added.")
+                    return (yield from settled(self.asking, Understood(layout, right, heard_in[layout.name])))
         for plan in PLANS:
             for layout in layouts[: plan.layouts]:
                 plain = heard_in[layout.name]
@@ -71,6 +84,41 @@ class _Explaining:
                     yield from failures(self.asking, plain)
                     return known
         return (yield from self._unexplained(layouts[0], heard_in[layouts[0].name]))
+
+    def _first_in(self, layout):
+        return next(first for one, first in self.answering_at_all if one is layout)
+
+    def _all_alike(self, layout):
+        """What it answers where all tokens are the same: then it makes no difference how they are weighed."""
+        question = self.asking.subject.plain_questions(layout)[0].but("tokens that are all alike", alike=True, seed=31)
+        return self.asking.hear(layout, question)
+
+    def _right_with_all_alike(self, layout):
+        """Whether the parameters of values and output are read rightly."""
+        if self.asking.subject.kind != "module" or self.asking.search_time.is_over:
+            return False
+        heard, bases = self._all_alike(layout), self.asking.right_forms(layout)
+        of_values = [base for base in bases[::2] if base["place"] is bases[0]["place"] and base["scale"] is bases[0]["scale"]]
+        return heard.output is not None and _is_right(heard, of_values[:FEW])
+
+    def _not_normalised(self, layout, plain):
+        """Whether one token alone is right, and several that are all alike are not: their weights don't sum to 1."""
+        asking = self.asking
+        if asking.subject.kind != "module" or not self._right_with_one(layout, {layout.name: plain}):
+            return False
+        heard, bases = self._all_alike(layout), asking.right_forms(layout)
+        if heard.output is None or heard.output.ndim != 3 or other_designs.spoken_of(asking.subject.source):
+            return False
+        if _is_right(heard, bases) or positions.SINKS.search(" ".join(one.path for one in asking.subject.found)):
+            return False
+        yield asking.finding("softmax-not-normalised", evidence="Tokens that are all alike don't give what one gives.")
+        return True
+
+    @staticmethod
+    def _is_nearly(right, plain):
+        """Whether all answers differ from the equation's by so little that no mistake can be it."""
+        heard = [one for one in plain if one.output is not None]
+        return all(fits(one.output, compute(one.case, right=right)[0], NEARLY) for one in heard)
 
     def _right_with_one(self, layout, heard_in):
         one = next((heard for heard in heard_in[layout.name] if heard.question.trait == "one token"), None)
@@ -185,6 +233,8 @@ class _Explaining:
             yield from failures(asking, plain)
             return known
         known = Understood(layout, RIGHT, plain, named=False)
+        if (yield from self._not_normalised(layout, plain)):
+            return known
         trust = asking.subject.trusts(layout, plain) and not asking.subject.attention_inside()
         if all(heard.question.trait in LONG for heard in wrong) and positions.says_window(asking.subject):
             yield CannotTell(
@@ -193,6 +243,8 @@ class _Explaining:
             return known
         seen = where_it_shows.of(asking, known, bases[0])
         certain = CERTAIN & set(seen.broken)
+        # Whoever speaks of another design may mean it: that something differs is then no proof.
+        trust = trust and not other_designs.spoken_of(asking.subject.source)
         if not trust and certain == {"batch-mixed"} and self._is_whole_with_tokens_first():
             certain = set()
         # Where further parameters do something unknown, it may be by design that not every token is heard.

@@ -160,7 +160,7 @@ def _bias_of(one, biases):
         f"{owner}.bias" if owner and name in ("weight", "kernel") else "",
         path.replace("weight", "bias"), path.replace("kernel", "bias"),
         re.sub(r"(^|\.)[wW](_?)([a-zA-Z]+)$", r"\1b\2\3", path), re.sub(r"(^|\.)([a-z])_?w$", r"\1\2_b", path),
-        "bias" if path == "weight" else "",
+        "bias" if path == "weight" else "", f"{owner}.b" if owner and name in ("w", "W") else "",
     ]  # fmt: skip
     return next((bias for bias in candidates if bias and bias != path and bias in biases), None)
 

@@ -28,6 +28,9 @@ class Question:
         Whether queries, keys and values come from three different sequences.
     start : int, optional
         How many tokens are in a cache already.
+    alike : bool, optional
+        Whether all tokens of a sequence are the same one: then it makes no difference how they are weighed. Only
+        modules can be asked so.
     negative : bool, optional
         Whether all scores are far below 0: about -1e3. Only functions can be asked so.
     """
@@ -45,6 +48,7 @@ class Question:
     three: bool = False
     negative: bool = False
     start: int = 0
+    alike: bool = False
     seed: int = 0
 
     def but(self, trait, **changes):

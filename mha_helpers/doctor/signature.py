@@ -6,7 +6,7 @@ import re
 # What an argument may be called, in lower case and without underscores.
 NAMES = {
     "X": "x xs input inputs inputsq hiddenstates hidden embeddings embedding embeds tokens src tgt emb feats features "
-    "seq sequence sequences inputtensor data h inp tokenvectors xq querystates residual",
+    "seq sequence sequences inputtensor data h inp tokenvectors xq querystates residual latent latents",
     "queries": "q qs query queries qx queryinput querysequences queryseq",
     "keys": "k ks key keys kx keyinput",
     "values": "v vs value values vx valueinput val",
@@ -167,6 +167,8 @@ def _by_part(plain):
     """What a part of a name says, where the whole name says nothing."""
     if "mask" in plain and not plain.startswith(("use", "is", "return", "apply", "no")):
         return "padding" if "pad" in plain or "key" in plain else "mask"
+    if re.match(r"(enc(oder|oded)?|mem(ory)?|ctx|context|cross|cond)[a-z]*$", plain):
+        return "context" if not re.search(r"len|mask|dim|size|num|type|pos|idx|flag|bias|scale", plain) else ""
     if "length" in plain and plain.endswith(("lengths", "lens")) and not plain.startswith("q"):
         return "lengths"
     return ""
@@ -190,11 +192,16 @@ def _mend(roles, required, is_module):
         roles[by_role["queries"][0]] = ""
     if "X" not in roles.values() and "queries" in by_role and not {"keys", "values"} & set(by_role):
         roles[by_role["queries"][0]] = "X"  # a query, and perhaps a context
+    unknown = [name for name in required if not roles[name]]
+    if is_module and "context" in by_role and not {"X", "queries"} & set(roles.values()) and len(unknown) == 1:
+        roles[unknown[0]] = "X"
     if "X" not in roles.values() and "queries" not in roles.values() and "context" in by_role:
-        roles[by_role["context"][0]] = "X"
+        first = next(iter(required), "")  # what has no known name, and stands before a context, attends to it
+        roles[first if is_module and not roles.get(first, "X") else by_role["context"][0]] = "X"
     if "queries" in by_role and "values" in by_role and "keys" not in by_role and "context" in by_role:
         roles[by_role["context"][0]] = "keys"
     xs = [name for name, role in roles.items() if role == "X"]
+    xs.sort(key=lambda name: "latent" not in name.lower())  # latent vectors ask, as in the Perceiver
     for extra in xs[1:]:
         roles[extra] = "context" if extra in required and not matrices else ""
 

@@ -169,6 +169,23 @@ def test_a_position_says_what_names_do_not():
     assert doctor.examine(unnamed).healthy
 
 
+def projecting(axis):
+    def attention_of_three(q, k, v, Wq, Wk, Wv, Wo, mask=None, h=8):
+        queries, keys, values = (attention.split_heads(X @ W, h) for X, W in ((q, Wq), (k, Wk), (v, Wv)))
+        scores = queries @ keys.swapaxes(-1, -2) / queries.shape[-1] ** 0.5
+        scores = scores if mask is None else np.where(mask, scores, -1e9)
+        weights = np.exp(scores - scores.max(axis, keepdims=True))
+        weights = weights / weights.sum(axis, keepdims=True)
+        return attention.combine_heads(weights @ values) @ Wo, weights
+
+    return attention_of_three
+
+
+@pytest.mark.parametrize(("axis", "found"), [(-1, []), (-2, ["softmax-over-queries"])])
+def test_three_sequences_beside_matrices_are_tokens_to_be_projected(axis, found):
+    assert names(projecting(axis)) == found
+
+
 def test_what_cannot_be_told_is_asked_for():
     def strange(first, second, third, fourth):
         return first
@@ -230,3 +247,71 @@ def test_a_function_that_shares_heads_is_asked_who_shares(share, found):
     report = doctor.examine(grouped(lambda array, group: share(array, group) if group > 1 else array))
     assert [finding.name for finding in report.findings] == found
     assert ("neighbouring heads of queries share one" in str(report)) == (not found)
+
+
+NUM_HEADS, SETTINGS = 4, {"n_head": 2}
+
+
+def of_a_global(X, W_Q, W_K, W_V, W_O):
+    queries, keys, values = (attention.split_heads(X @ W, NUM_HEADS) for W in (W_Q, W_K, W_V))
+    return attention.combine_heads(softmax_out_of_nothing(queries @ keys.mT / queries.shape[-1] ** 0.5) @ values) @ W_O
+
+
+def of_settings(X, W_Q, W_K, W_V, W_O):
+    queries, keys, values = (attention.split_heads(X @ W, SETTINGS["n_head"]) for W in (W_Q, W_K, W_V))
+    return attention.combine_heads(softmax_out_of_nothing(queries @ keys.mT / queries.shape[-1] ** 0.5) @ values) @ W_O
+
+
+def of_a_line(X, W_Q, W_K, W_V, W_O):
+    n_heads = 3
+    queries, keys, values = (attention.split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
+    return attention.combine_heads(softmax_out_of_nothing(queries @ keys.mT / X.shape[-1] ** 0.5) @ values) @ W_O
+
+
+@pytest.mark.parametrize(
+    ("function", "found"), [(of_a_global, []), (of_settings, []), (of_a_line, ["mha-scale-d-model"])]
+)
+def test_the_number_of_heads_may_stand_in_the_code(function, found):
+    assert names(function) == found
+
+
+def times_a_large_number(queries, keys, values, mask=None):
+    scores = queries @ keys.mT / keys.shape[-1] ** 0.5
+    return softmax_out_of_nothing(scores if mask is None else scores + (mask * -1e9)) @ values
+
+
+def filled_where_true(queries, keys, values, mask=None):
+    scores = queries @ keys.mT / keys.shape[-1] ** 0.5
+    return softmax_out_of_nothing(scores if mask is None else np.where(mask, -1e9, scores)) @ values
+
+
+def filled_though_true_is_kept(queries, keys, values, mask=None):
+    """In the mask, True means that a query may attend to a key."""
+    scores = queries @ keys.mT / keys.shape[-1] ** 0.5
+    return softmax_out_of_nothing(scores if mask is None else np.where(mask, -1e9, scores)) @ values
+
+
+def one_less_the_mask(queries, keys, values, mask=None):
+    scores = queries @ keys.mT / keys.shape[-1] ** 0.5
+    return softmax_out_of_nothing(scores if mask is None else scores + (1 - mask) * -1e9) @ values
+
+
+def added_as_it_is(queries, keys, values, mask=None):
+    scores = queries @ keys.mT / keys.shape[-1] ** 0.5
+    return softmax_out_of_nothing(scores if mask is None else scores + mask) @ values
+
+
+@pytest.mark.parametrize(
+    ("function", "found", "read_as"),
+    [
+        (times_a_large_number, [], "hides"),
+        (filled_where_true, [], "hides"),
+        (filled_though_true_is_kept, ["mask-inverted"], ""),
+        (one_less_the_mask, [], ""),
+        (added_as_it_is, [], "added"),
+    ],
+)
+def test_what_a_mask_means_is_read_in_the_source(function, found, read_as):
+    report = doctor.examine(function)
+    assert report.names == found, report
+    assert read_as in " ".join(report.notes)

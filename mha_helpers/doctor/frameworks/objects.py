@@ -22,6 +22,7 @@ class PythonObject:
         except Exception:  # then it is examined itself
             self.thing = thing
         self.places = dict(_arrays_in(self.thing, "", 0, set()))
+        self.states = _states(self.places)
         kinds = {type(value).__module__.partition(".")[0] for _, _, value in self.places.values()}
         self.framework = "jax" if kinds & {"jax", "jaxlib"} else "torch" if "torch" in kinds else "numpy"
 
@@ -43,7 +44,7 @@ class PythonObject:
         found = []
         for path, (owner, _, value) in self.places.items():
             array = calling.to_array(value)
-            if array.dtype.kind != "f" or array.size < 2:
+            if array.dtype.kind != "f" or array.size < 2 or path in self.states:
                 continue
             kind = type(owner).__name__ if not isinstance(owner, (dict, list)) else ""
             found.append(self._found(path, array, kind))
@@ -99,6 +100,20 @@ class PythonObject:
             return inspect.getsource(type(self.original))
         except (OSError, TypeError):
             return ""
+
+
+def _states(places):
+    """The paths of what an optimiser or a backward pass keeps: zeros beside a matrix, and more zeros beside a bias."""
+    owners, states = {}, set()
+    for path, (owner, _, value) in places.items():
+        if not isinstance(owner, (dict, list)):
+            owners.setdefault(id(owner), []).append((path, calling.to_array(value)))
+    for arrays in owners.values():
+        full = {array.shape for _, array in arrays if array.ndim > 1 and array.any()}
+        zeros = {path for path, array in arrays if array.ndim > 1 and not array.any() and array.shape in full}
+        vectors = [path for path, array in arrays if array.ndim == 1 and not array.any()]
+        states |= zeros | set(vectors[1:] if zeros else ())
+    return states
 
 
 def _attributes(thing):

@@ -1,5 +1,6 @@
 """torch.nn.Module: examined as a copy, in float32, in evaluation mode."""
 
+import contextlib
 import copy
 import inspect
 import itertools
@@ -103,8 +104,9 @@ class TorchModule:
             return Found(path, value, "outputs by inputs", "matrix", kind)
         if "bias" in name or re.match(r"b_?[qkvo]", name, re.I):
             return Found(path, value, "", "bias", kind)
+        is_matrix = value.ndim in (2, 3) and value.shape[1:] != (1, 1)  # (heads, 1, 1): a number a head
         return Found(
-            path, value, "", "matrix" if value.ndim in (2, 3) else "bias" if value.ndim == 1 else "other", kind
+            path, value, "", "matrix" if is_matrix else "bias" if value.ndim == 1 else "other", kind
         )
 
     def set(self, values):
@@ -146,11 +148,15 @@ class TorchModule:
             with torch.no_grad():
                 return module(torch.from_numpy(np.array(X, np.float32))).double().numpy()
 
+        def run_by_channels(X):  # group and batch norms have the features before the tokens
+            return run(X.swapaxes(-1, -2)).swapaxes(-1, -2)
+
         width = sum(value.shape[-1] for value in itertools.islice(module.parameters(), 1))
-        try:
-            return run if run(np.ones((1, 2, width))).shape == (1, 2, width) else None
-        except Exception:  # a module that is called otherwise
-            return None
+        for way in (run, run_by_channels):
+            with contextlib.suppress(Exception):  # a module that is called otherwise
+                if way(np.ones((1, 2, width))).shape == (1, 2, width):
+                    return way
+        return None
 
     def flags(self):
         """True and False among its attributes."""

@@ -319,5 +319,5 @@ COMMON_BUILT_IN = (
 BUILT_IN = [
     replace(hiding(always=rule), rare=rule.slug not in COMMON_BUILT_IN or "two" in rule.text)
     for rule in CAUSAL_RULES
-    if rule.slug not in ("mask-minus-minus-inf", "mask-zero-times-inf", "mask-multiplied", "mask-added-boolean")
+    if rule.slug not in ("mask-minus-minus-inf", "mask-zero-times-inf", "mask-multiplied")
 ]
