@@ -11,7 +11,7 @@ from .module_subject import ModuleSubject
 from .one_thread import one_thread
 from .report import Report
 
-SECONDS = 60.0
+SECONDS = 120.0
 
 
 def examine(attention, *, names=None, inputs=None, seconds=SECONDS):

@@ -66,7 +66,7 @@ def fixed_in(function):
         settings = held if isinstance(held, dict) else {key: getattr(held, key, None) for key in words}
         numbers |= {key: settings[key] for key in words if type(settings.get(key)) is int}
     with contextlib.suppress(OSError, TypeError):
-        for name, number in re.findall(r"(?m)^\s+(\w+)\s*=\s*(\d+)\s*(?:#.*)?$", inspect.getsource(function)):
+        for name, number in re.findall(r"(?m)^\s+(\w+)\s*=\s*(\d+)\s*(?:[#;].*)?$", inspect.getsource(function)):
             numbers[name] = int(number)
     numbers = {name: n for name, n in numbers.items() if type(n) is int and n > 0}
     heads = [n for name, n in numbers.items() if HEADS.search(name) and not KV_HEADS.search(name)]

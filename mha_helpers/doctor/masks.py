@@ -206,6 +206,8 @@ def _heard(asking, role, kinds, meanings):
             if right == set(kinds):
                 break  # every kind of mask is right in this meaning
             meaning, right = how.entries, set()
+        if role == "mask" and subject.kind == "module" and how.shape not in subject.mask_shapes:
+            continue
         if refusals[how.shape] > 4:
             continue  # refused as booleans, as whole numbers and as floats: it is the shape that isn't taken
         for kind in kinds:

@@ -95,7 +95,9 @@ class ModuleSubject:
         numbers = self.adapter.numbers()
         heads = [n for n in numbers_of_heads(numbers, self.units)[0] if n > 1]
         counted += [size * n for size in counted for n in heads if size * n not in counted]
-        lengths = {int(n): "window" in name.lower() for name, n in numbers.items() if LENGTHS.search(name) and 1 < n <= 256}
+        lengths = {
+            int(n): "window" in name.lower() for name, n in numbers.items() if LENGTHS.search(name) and 1 < n <= 256
+        }
         squares = [n * n for n, is_window in lengths.items() if is_window and n <= 16]  # a window's side
         tokens = list(dict.fromkeys((5, *lengths, *squares)))
         errors = []
@@ -304,6 +306,12 @@ class ModuleSubject:
 
     def n_heads_in(self, layout):
         return layout.n_heads
+
+    @functools.cached_property
+    def mask_shapes(self):
+        """The shapes of masks that may be tried: what hands its mask on to PyTorch's own layer takes that one's."""
+        inside = re.search(r"\bnn\.MultiheadAttention\(", self.source)
+        return ("(queries, keys)", "(batch * heads, queries, keys)") if inside else tuple(mask_formats.SHAPES)
 
     def unusual_meaning(self, role, how):
         return 0 if how.entries == "lengths" else list(mask_formats.ENTRIES).index(how.entries)

@@ -63,14 +63,18 @@ class _Explaining:
         layouts = [layout for layout, _ in self.answering[:MOST_LAYOUTS]]
         layouts.sort(key=lambda layout: not self._right_with_one(layout, heard_in))
         if not self._right_with_one(layouts[0], heard_in):
-            read = list(itertools.islice(filter(self._right_with_all_alike, (one for one, _ in self.answering_at_all)), 4))
+            read = list(
+                itertools.islice(filter(self._right_with_all_alike, (one for one, _ in self.answering_at_all)), 4)
+            )
             for layout in read:
                 heard_in[layout.name] = self.asking.hear_all(layout, self._first_in(layout))
             layouts = [*layouts[:1], *read, *layouts[1:]]
         for layout in layouts:
             for right in self.asking.right_forms(layout):
                 if self._is_nearly(right, heard_in[layout.name]):
-                    yield Note("It differs from the equation by less than a thousandth, as where a small constant is added.")
+                    yield Note(
+                        "It differs from the equation by less than a thousandth, as where a small constant is added."
+                    )
                     return (yield from settled(self.asking, Understood(layout, right, heard_in[layout.name])))
         for plan in PLANS:
             for layout in layouts[: plan.layouts]:
@@ -98,7 +102,9 @@ class _Explaining:
         if self.asking.subject.kind != "module" or self.asking.search_time.is_over:
             return False
         heard, bases = self._all_alike(layout), self.asking.right_forms(layout)
-        of_values = [base for base in bases[::2] if base["place"] is bases[0]["place"] and base["scale"] is bases[0]["scale"]]
+        of_values = [
+            base for base in bases[::2] if base["place"] is bases[0]["place"] and base["scale"] is bases[0]["scale"]
+        ]
         return heard.output is not None and _is_right(heard, of_values[:FEW])
 
     def _not_normalised(self, layout, plain):

@@ -21,6 +21,7 @@ DESIGNS = {
     "attention over chosen keys (the highest scores alone)": r"\btop_?k\b|\bkth\b",
     "attention within blocks, chunks or buckets": r"\bbuckets?\b|bucket_size|chunk_size|block_size_attn|\blsh\b",
     "additive attention (Bahdanau's: scores from a tanh)": r"\btanh\(|\bTanh\(",
+    "a softmax with one more in its denominator": r"softmax_?(1|one|plus)|quiet_?(softmax|att)|\b1(\.0?)?\s*\+\s*\w*exp|\+\s*\w*\.?exp\(-",
     "differential attention (one softmax less another)": r"lambda_q1|lambda_init",
 }
 SOFTMAX = re.compile(r"softmax|\bexp2?\(|\bexp_|scaled_dot|sdpa|flash|attention\(|attend|attn\(", re.I)

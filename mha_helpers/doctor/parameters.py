@@ -19,6 +19,7 @@ AFTER = (
     r"(proj|projection|projections|projector|lin|linear|linears|layer|layers|transform|weight|weights|w|dense|kernel|net|"
     r"matrix|matrices|conv|fc|s|mlp|embed|map|mat|param|einsum|in)*"
 )
+NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)|^\d+(?=\.)")  # in a path
 SINGLE = {
     "Q": "(q|query|queries|theta)",
     "K": "(k|key|keys|phi)",
@@ -111,7 +112,7 @@ def units_of(found):
     roles = {}
     for one in matrices:
         roles[one.path] = role_of(one.path)
-        numbered = re.sub(r"(?<=\.)\d+(?=\.)|^\d+(?=\.)", "*", one.path)
+        numbered = re.sub(NUMBER, "*", one.path)
         key = numbered if roles[one.path] and "*" in numbered and _is_a_list(one, matrices, numbered) else one.path
         groups.setdefault(key, []).append(one)
     units = []
@@ -149,7 +150,7 @@ def spare_units(units):
 
 def _is_a_list(one, matrices, numbered):
     """Whether it is one of several of the same shape that differ in a number: a head of a list."""
-    same = [m for m in matrices if re.sub(r"(?<=\.)\d+(?=\.)|^\d+(?=\.)", "*", m.path) == numbered]
+    same = [m for m in matrices if re.sub(NUMBER, "*", m.path) == numbered]
     return len(same) > 1 and len({m.value.shape for m in same}) == 1
 
 

@@ -105,9 +105,7 @@ class TorchModule:
         if "bias" in name or re.match(r"b_?[qkvo]", name, re.I):
             return Found(path, value, "", "bias", kind)
         is_matrix = value.ndim in (2, 3) and value.shape[1:] != (1, 1)  # (heads, 1, 1): a number a head
-        return Found(
-            path, value, "", "matrix" if is_matrix else "bias" if value.ndim == 1 else "other", kind
-        )
+        return Found(path, value, "", "matrix" if is_matrix else "bias" if value.ndim == 1 else "other", kind)
 
     def set(self, values):
         import torch
