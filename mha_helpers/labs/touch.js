@@ -138,7 +138,8 @@ function attach(card, answerer) {
     glide(before);
   }
   function arrange(home, children) { // the picture's order is Tab's; what has the focus is not moved: it would lose it
-    if (children.every((child, i) => home.children[i] === child)) return;
+    const isGroup = home !== over && home.childElementCount === children.length; // its order stays, or arrows would turn back
+    if (children.every((child, i) => (isGroup ? child.parentNode === home : home.children[i] === child))) return;
     const fixed = children.findIndex(child => child.contains(document.activeElement));
     for (const child of children.slice(0, Math.max(fixed, 0))) home.insertBefore(child, children[fixed]);
     home.append(...children.slice(fixed + 1));

@@ -466,6 +466,21 @@ def test_a_group_is_one_tab_stop_and_keeps_the_focus(phone, name):
     )
 
 
+def test_arrows_go_through_a_group_whatever_is_drawn_last(phone):
+    lab = lab_of(phone, "split_lab")  # the cell that is followed is drawn over all others
+    cells = lab.get_by_role("radiogroup", name="token and feature").get_by_role("radio")
+    cells.first.focus()
+    walked = set()
+    for _ in range(cells.count()):
+        phone.keyboard.press("ArrowRight")
+        now = phone.evaluate("document.activeElement.dataset.mark")
+        token, feature = now.rpartition("=")[2].split(", ")
+        said = rf'"token": ?"?{token}"?,.*"feature": ?"?{feature}"?[,}}]'
+        expect(lab.locator("[data-state]")).to_have_attribute("data-state", re.compile(said))
+        walked.add(now)
+    assert len(walked) == cells.count() > 10
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(phone, scheme):
     phone.emulate_media(color_scheme=scheme)
