@@ -147,9 +147,12 @@ HIDING = ("True hides", "1 hides", "1.0 hides")
 AGREED_IN_NUMBERS = ("1 may attend", "1.0 may attend", *ADDED)
 
 
-# How a source says that what is 1 or True hides: it is filled in where the mask is, or added times a number far below 0.
+# How a source says that what is 1 or True hides: a low number is put where the mask is, or added times the mask.
 _MASK = r"\b\w*mask\w*(\[[^\]]*\]|\.\w+\([^()]*\)|\s*==\s*(1|True)|\.astype\([^()]*\))*"
-_LOW = r"\(?\s*(-\s*(\d|\w*inf|float|\w+\.inf)|float\(\s*[\"']-|(np|jnp|torch)\.finfo|\w*(neg|min|mask_?value|large|low)\w*)"
+_LOW = (
+    r"\(?\s*(-\s*(\d|\w*inf|float|\w+\.inf)|float\(\s*[\"']-|(np|jnp|torch)\.finfo"
+    r"|\w*(neg|min|mask_?value|large|low)\w*)"
+)
 HIDES_ONES = re.compile(
     rf"(masked_fill_?|where|full_like)\(\s*{_MASK}\s*,\s*(value\s*=\s*)?{_LOW}"  # masked_fill(mask, -inf)
     rf"|(?<!1 - )(?<!1-)(?<!1\.0 - )(?<!not_)(?<!~){_MASK}\s*\*\s*{_LOW}"  # mask * -1e9

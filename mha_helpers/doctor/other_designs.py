@@ -11,9 +11,12 @@ DESIGNS = {
     "attention sinks (a further score in each row's sum)": r"(^|\.)(attn_?)?sinks?\b",
     "slot attention (a softmax over the queries, then normalised over the keys)": r"slot_?att|inverted_?att",
     "linear attention (features of queries and keys in place of the softmax)": (
-        r"linear_?att|performer|favor|\belu\(|feature_?map|random_features|\bk(ey|eys)?\.softmax\(|softmax\(\s*k(ey|eys)?\b"
+        r"linear_?att|performer|favor|\belu\(|feature_?map|random_features"
+        r"|\bk(ey|eys)?\.softmax\(|softmax\(\s*k(ey|eys)?\b"
     ),
-    "sigmoid attention (each score by itself)": r"sigmoid_?att|\bscores?\.sigmoid\(|sigmoid\([^\n]*(@|matmul|einsum|bmm|score|attn|sim|dots|logits)",
+    "sigmoid attention (each score by itself)": (
+        r"sigmoid_?att|\bscores?\.sigmoid\(|sigmoid\([^\n]*(@|matmul|einsum|bmm|score|attn|sim|dots|logits)"
+    ),
     "cosine attention (Swin v2: normalised queries and keys, a learnt factor)": r"logit_?scale|cos(ine)?_?(att|sim)",
     "sparsemax or entmax": r"sparsemax|entmax",
     "ReLU attention (no softmax)": r"relu_?squared|relu\(\s*\w*(score|attn|sim|dots|logits|weights)",
@@ -21,7 +24,9 @@ DESIGNS = {
     "attention over chosen keys (the highest scores alone)": r"\btop_?k\b|\bkth\b",
     "attention within blocks, chunks or buckets": r"\bbuckets?\b|bucket_size|chunk_size|block_size_attn|\blsh\b",
     "additive attention (Bahdanau's: scores from a tanh)": r"\btanh\(|\bTanh\(",
-    "a softmax with one more in its denominator": r"softmax_?(1|one|plus)|quiet_?(softmax|att)|\b1(\.0?)?\s*\+\s*\w*exp|\+\s*\w*\.?exp\(-",
+    "a softmax with one more in its denominator": (
+        r"softmax_?(1|one|plus)|quiet_?(softmax|att)|\b1(\.0?)?\s*\+\s*\w*exp|\+\s*\w*\.?exp\(-"
+    ),
     "differential attention (one softmax less another)": r"lambda_q1|lambda_init",
 }
 SOFTMAX = re.compile(r"softmax|\bexp2?\(|\bexp_|scaled_dot|sdpa|flash|attention\(|attend|attn\(", re.I)
