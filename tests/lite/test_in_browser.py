@@ -160,6 +160,15 @@ def test_what_a_notebook_needs_and_has_not_is_said(browser, site, broken, said):
         expect(seen.page.get_by_role("alert").filter(has_text=said)).to_be_visible()
 
 
+def test_a_python_that_does_not_start_is_said(browser, site):
+    with open_site(browser, site) as seen:
+        seen.page.add_init_script("window.mhaPatience = 3000")
+        seen.page.route("**/pyodide.asm.wasm", lambda route: None)  # it never comes
+        seen.page.goto(f"{site.url}lite/notebooks/index.html?path={FIRST}")
+        expect(seen.page.get_by_role("alert").filter(has_text="Python has not started yet")).to_be_visible()
+        seen.page.unroute_all(behavior="ignoreErrors")
+
+
 def test_a_storage_that_is_full_is_said_and_no_work_is_lost(browser, site):
     with open_site(browser, site) as seen:
         page, storage = seen.page, seen.page.context.new_cdp_session(seen.page)

@@ -68,6 +68,14 @@
       }
     };
 
+  // Seen once, on a busy machine: nothing failed, and Python never began. Nor is anything said where its files don't come.
+  const waits = setInterval(() => {
+    const panel = globalThis.jupyterapp?.shell.currentWidget?.sessionContext;
+    if (["idle", "busy"].includes(panel?.session?.kernel?.status)) clearInterval(waits);
+    else if (panel)
+      say(`Python has not started yet. On a slow network it may still come; else reload the page to try again. ${elsewhere}`);
+  }, globalThis.mhaPatience ?? 120_000);
+
   addEventListener("unhandledrejection", ({reason}) => {
     const said = String(reason?.message ?? reason);
     if (/pyodide|wasm|WebAssembly/i.test(`${said} ${reason?.stack}`))
