@@ -63,7 +63,7 @@ def _parser():
         "--accepted", metavar="FILE",
         help='findings that are known, as JSON: {"FILE.py:NAME": ["mha-scale-d-model"]}',
     )  # fmt: skip
-    parser.add_argument("--seconds", type=float, default=60, help="how long to wait for each (60)")
+    parser.add_argument("--seconds", type=float, default=120, help="how long to wait for each (120)")
     parser.add_argument(EXAMINED_BY_ITSELF, metavar="FILE", help=argparse.SUPPRESS)
     return parser
 

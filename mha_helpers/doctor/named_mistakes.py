@@ -68,7 +68,7 @@ class _Explaining:
             )
             for layout in read:
                 heard_in[layout.name] = self.asking.hear_all(layout, self._first_in(layout))
-            layouts = [*layouts[:1], *read, *layouts[1:]]
+            layouts = [*read[:2], *layouts, *read[2:]]
         for layout in layouts:
             for right in self.asking.right_forms(layout):
                 if self._is_nearly(right, heard_in[layout.name]):
