@@ -13,7 +13,7 @@ _ONE_ELEMENT = re.compile(r"<(\w+)(?=[ />])[^<>]*(?:/>|>[^<>]*</\1>)\Z")
 
 def mark(
     fragment, *, choose=None, also=None, switch=None, off=None, sweep=None, press=None, sets=None, play=None,
-    every=None, scrub=None, stops=None, track=None, carried=None, hold=None, slots=None, enter=None,
+    every=None, starts=None, scrub=None, stops=None, track=None, carried=None, hold=None, slots=None, enter=None,
     grip=None, drag=None, glance=None, plane=None, name=None, tip=None, lights=(), part=None, way=None,
 ):  # fmt: skip
     """Say what a touch of a fragment does.
@@ -43,6 +43,9 @@ def mark(
         changes any more: a button. `labs.chips.player` draws one.
     every : int, optional
         Milliseconds from one press of it to the next, at least.
+    starts : int, optional
+        How often it is pressed by itself as soon as it is seen, if its reader has not asked for less motion. Then
+        the lab is as it was; a touch stops it where it is.
     scrub : str, optional
         The name of a handle on a track: a slider.
     stops : sequence of dict, optional
@@ -93,7 +96,7 @@ def mark(
     """
     about = {
         "choose": choose, "also": also, "switch": switch, "off": off, "sweep": sweep, "press": press, "sets": sets,
-        "play": play, "every": every, "scrub": scrub, "stops": stops, "track": track,
+        "play": play, "every": every, "starts": starts, "scrub": scrub, "stops": stops, "track": track,
         "carried": carried, "hold": hold, "slots": slots, "enter": enter, "grip": grip, "drag": drag, "glance": glance,
         "plane": plane, "name": name, "tip": tip,
         "lights": list(lights) or None, "part": part, "way": way,

@@ -4,9 +4,10 @@ const MOST_BEATS = 80; // it comes to an end by itself
 
 function playing(card, place, { now, set, changed }) {
   let played = null, beats = 0, last = "", timer = 0; // which mark, how often, and from which state
+  let opening = null; // what it goes back to when it has played by itself
 
-  function play(mark) { // or nothing
-    [played, beats, last] = [mark?.dataset ?? null, 0, ""];
+  function play(mark, from = null) { // or nothing
+    [played, beats, last, opening] = [mark?.dataset ?? null, 0, "", from];
     card.classList.toggle("mha-plays", !!played); // the picture has both signs: to go on, and to stop
     clearTimeout(timer);
     changed();
@@ -16,7 +17,11 @@ function playing(card, place, { now, set, changed }) {
   function beat() {
     if (!played) return;
     const state = JSON.stringify(now()), { play: press, every } = played;
-    if (state === last || ++beats > MOST_BEATS) return play(null); // it has come to its end
+    if (state === last || ++beats > (opening ? played.starts : MOST_BEATS)) { // it has come to its end
+      const gone = Object.entries(opening ?? {}).filter(([name, value]) => now()[name] !== value);
+      play(null);
+      return gone.length ? set(Object.fromEntries(gone)) : undefined;
+    }
     last = state;
     timer = setTimeout(() => set({}, { press }), beats > 1 || played.sets ? Number(every) : 0);
   }
@@ -25,6 +30,12 @@ function playing(card, place, { now, set, changed }) {
       const clicks = target.mark?.dataset.play && " Enter".includes(key); // its own button, which is clicked next
       if (played && !clicks) play(null);
     }, { capture: true });
+  new IntersectionObserver(([{ isIntersecting }], observer) => {
+    const starts = place.querySelector("[data-starts]");
+    if (!isIntersecting) return;
+    observer.disconnect();
+    if (starts && !calm()) play(starts, now());
+  }, { threshold: 0.7 }).observe(place);
 
   return { isOn: () => !!played, toggle: mark => play(played ? null : mark), beat };
 }

@@ -272,7 +272,7 @@ def writer(function=None, attend=None):
     lab = Lab(
         name="writer",
         title="writer",
-        task="Press a bar to write its letter: what may follow? Press ▶, and it writes on by itself.",
+        task="It writes by itself until you touch it. Press a bar to write its letter: what may follow?",
         further="Press a head: what does it look at? Drag the temperature; put a mistake in.",
         controls={
             "text": text, "temperature": temperature, "top-k": top_k, "layer": layer, "head": head, "twin": twin,

@@ -25,6 +25,7 @@ LOOKS = {True: ("with the cache", style.ROLES["queries"]), False: ("without", st
 SIGNS = {" ": "␣", "\n": "↵"}
 CALLED = {" ": "a space", "\n": "a new line"}
 PACE = 130  # milliseconds from letter to letter
+LETTERS = 24  # so many it writes by itself when it is opened, and then it rests where it began
 
 
 def draw(result, said):
@@ -94,7 +95,7 @@ def _text(result):
 
 def _buttons(result):
     """Draw what starts it writing, and how it writes."""
-    yield player(1, PRESSED, "Write on", play="One character", every=PACE, tip="Write on, or stop.")
+    yield player(1, PRESSED, "Write on", play="One character", every=PACE, starts=LETTERS, tip="Write on, or stop.")
     yield svg.text(32, PRESSED + 18, "write on", bold=True, size=SMALL)
     again = svg.box(92, PRESSED, 26, 26, fill=style.PANEL, stroke=EDGE)
     again += svg.text(105, PRESSED + 18, "↺", anchor="middle", bold=True)

@@ -153,7 +153,7 @@ def test_what_travels_keeps_to_the_wires():
         if before == name:
             assert ring[1] is None
             continue
-        start, *way, end = json.loads(ring[1])
+        _, *way, end = json.loads(ring[1])
         assert end == [float(ring[2]) + tour.RING[0] / 2, float(ring[3]) + tour.RING[1] / 2], "to where it is"
         wires = set(re.findall(r'd="M([\d.]+) ([\d.]+)C', drawn))
         on_wire = [point for point in way if (f"{point[0]:g}", f"{point[1]:g}") in wires]

@@ -110,9 +110,9 @@ predict_twice = Prediction(
         "a": "Notebook 07's model would do that, with heads that attend to what followed the same token earlier. This "
         "one has none. Its head that attends to the character before is half of such a pair, and the other half is "
         "missing.",
-        "b": "It has no induction heads: as the next cell shows, one head does attend to the character before, but none "
-        "to what followed the last time. Plays hardly ever repeat long passages, so training may never have asked for "
-        "that.",
+        "b": "It has no induction heads: as the next cell shows, one head does attend to the character before, "
+        "but none to what followed the last time. Plays hardly ever repeat long passages, so training may never "
+        "have asked for that.",
         "c": "It isn't confused by a repetition. It just doesn't notice it: the second copy costs what the first one "
         "did.",
     },

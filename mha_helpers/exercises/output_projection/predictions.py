@@ -84,8 +84,8 @@ predict_mean = Prediction(
         "lot for “it” and “cat”, and the mean brings that in.",
         "b": "The mean isn't a milder form of zeros. It is what head 1 finds for the average word, and that is far "
         "from the little that it finds for “because”.",
-        "c": "Head 1 finds little for “because”, 0.11 and 0.49, so zeros are close to that. The head's mean is more than "
-        "twice as long: it is dominated by what it finds for “it” and “cat”.",
+        "c": "Head 1 finds little for “because”, 0.11 and 0.49, so zeros are close to that. The head's mean is more "
+        "than twice as long: it is dominated by what it finds for “it” and “cat”.",
     },
     evidence=_head_1_knocked_out,
 )

@@ -19,7 +19,8 @@ predict_stuck = Prediction(
     reactions={
         "a": "It does have more numbers to shift. But shifting them must have an effect on the loss, and here it has "
         "almost none.",
-        "b": "The wide one gets stuck after about a fifth of the way. The rest of this notebook is about what holds it there.",
+        "b": "The wide one gets stuck after about a fifth of the way. The rest of this notebook is about what "
+        "holds it there.",
         "c": "A score is a single number, that's true. But how large it is depends on how many products were added up.",
     },
     evidence=_stuck,
