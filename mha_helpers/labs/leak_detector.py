@@ -267,12 +267,12 @@ def _table(result, height):
     parts += [
         svg.text(0, y + 18, "Row: output. Column: the token that is changed.", size=11, colour=style.QUIET),
         svg.text(0, y + 33, "Number: how far the output moves.", size=11, colour=style.QUIET),
-        svg.box(1, y + 43, 14, 14, stroke=style.ALARM, stroke_width=3),
-        svg.text(22, y + 55, "leak: it moves and must not", size=12),
-        svg.box(1, y + 63, 14, 14, stroke=style.INK, stroke_width=3, dashed=True),
-        svg.text(22, y + 75, "blind: it should move and does not", size=12),
-        svg.hidden_cell(0, y + 82, 16, 16),
-        svg.text(22, y + 95, "grey: it must stay still, and does", size=12),
+        svg.box(9, y + 43, 14, 14, stroke=style.ALARM, stroke_width=3),
+        svg.text(30, y + 55, "leak: it moves and must not", size=12),
+        svg.box(9, y + 63, 14, 14, stroke=style.INK, stroke_width=3, dashed=True),
+        svg.text(30, y + 75, "blind: it should move and does not", size=12),
+        svg.hidden_cell(8, y + 82, 16, 16),
+        svg.text(30, y + 95, "grey: it must stay still, and does", size=12),
     ]
     return svg.document(282, height, parts, label="How far each output moves when each token is changed.")
 

@@ -261,9 +261,9 @@ def _edge(result, y):
     track = [(LABEL + length * CELL[0], y + 16) for length in range(1, N + 1)]
     x, _ = track[result.state["length"] - 1]
     handle = f'<path d="M{x} {y + 2}l9 12v12h-18v-12z" fill="{style.PANEL}" stroke="{style.INK}" stroke-width="2"/>'
-    words = svg.text(LABEL, y + 22, "padding from here:", size=11, colour=style.QUIET)
-    if result.state["length"] < 4:  # there the handle would stand on the words
-        words = svg.text(LABEL + N * CELL[0], y + 22, "padding", anchor="end", size=11, colour=style.QUIET)
+    words = svg.text(x - 14, y + 22, "padding from here:", anchor="end", size=11, colour=style.QUIET)
+    if result.state["length"] < 2:  # there is no room on its left
+        words = svg.text(x + 14, y + 22, "padding", size=11, colour=style.QUIET)
     drawn = mark(
         handle, scrub="tokens before the padding", stops=[{"length": length} for length in range(1, N + 1)],
         track=track, part="edge of the padding", tip="Drag: what is right of it is padding.",

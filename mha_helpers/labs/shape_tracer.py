@@ -358,7 +358,7 @@ def _beside(result):
         yield from _met(result, *MEETS[i])
     if not result.is_over:
         yield svg.box(1, 125, WIDTHS[1] - 2, 26, fill=ASKED, stroke=style.INK)
-        yield svg.text(8, 143, f"Which shape has {STAGES[result.stage][0]}?", bold=True, size=15)
+        yield svg.text(8, 143, f"What is the shape of {STAGES[result.stage][0]}?", bold=True, size=15)
     elif result.errors:
         y = 143
         for who, error in zip(("NumPy:", "The course:"), result.errors, strict=True):

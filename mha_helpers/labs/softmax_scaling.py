@@ -246,8 +246,8 @@ def _line(result):
     for tick in TICKS:
         said = f"{tick}".replace("-", "−")
         parts.append(svg.text(ZERO + unit * tick, DIVIDED_Y + 25, said, anchor="middle", size=11))
-    parts.append(svg.box(200, 138, 10, 10, fill=style.SEQUENTIAL[1]))
-    parts.append(svg.text(214, 147, "± spread of all rows", size=11, colour=style.QUIET))
+    parts.append(svg.box(0, DIVIDED_Y + 33, 10, 10, fill=style.SEQUENTIAL[1]))
+    parts.append(svg.text(14, DIVIDED_Y + 42, "± spread, over many queries", size=11, colour=style.QUIET))
     y = DIVIDED_Y if is_divided else UNDIVIDED_Y
     for j, (raw, place) in enumerate(zip(places(result.raw), places(scores), strict=True)):
         ring = f'<circle cx="{raw:.1f}" cy="{UNDIVIDED_Y}" r="6" fill="{style.PAPER}" stroke="{GHOST}"'

@@ -148,7 +148,7 @@ def _temperature(result):
 
 def _next(result):
     """Draw the likeliest characters, which are pressed to be written, beside those of the twin or of temperature 1."""
-    beside = "at 1, all" if result.twin == "none" else result.twin
+    beside = "temperature 1" if result.twin == "none" else result.twin
     panels = (
         (result.probabilities, "press: write it", style.ROLES["output"], result.differs),
         (result.beside, beside, style.QUIET, None),
