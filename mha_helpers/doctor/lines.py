@@ -53,7 +53,7 @@ def pointed(asking, finding):
         return replace(finding, line=_line(asking, calls))
     line, proof = None, finding.evidence
     for one, meant in _wrong_calls(asking, finding, shown):
-        proof = proof or _proof(one, meant[0])
+        proof = proof or _proof(one, meant[0], asking)
         line = _line(asking, [(one, meant)])
         if line is not None:
             break
@@ -100,8 +100,8 @@ def _wrong_calls(asking, finding, shown):
             yield one, meant
 
 
-def _proof(one, right):
-    """The first entry that differs, and what was given."""
+def _proof(one, right, asking):
+    """The first entry that differs, and what was given; where there is more to mend, what this alone would give."""
     heard = one.heard
     got, wanted = heard.output, compute(heard.case, right=right)[0]
     if wanted is None or wanted.shape != got.shape:
@@ -112,7 +112,11 @@ def _proof(one, right):
         return ""
     place = tuple(int(i) for i in np.argwhere(differs)[0])
     given, entry = _in_words(heard), f"output{list(place)}"
-    return f"With {given}, {entry} is {got[place]:.4f}, where attention gives {wanted[place]:.4f}."
+    mended_for_it = {step: form for step, form in right.items() if form is not asking.known.right.get(step)}
+    whole = compute(heard.case, right=_mended(asking) | mended_for_it)[0]
+    is_all = whole is None or np.isclose(whole[place], wanted[place], rtol=1e-3, atol=1e-4)
+    would = "where attention gives {:.4f}" if is_all else "and would be {:.4f} with this alone mended"
+    return f"With {given}, {entry} is {got[place]:.4f}, {would.format(wanted[place])}."
 
 
 def _in_words(heard):
@@ -166,14 +170,20 @@ def _of_other_sizes(asking, layout):
     return asking.answers[-1:]
 
 
+def _mended(asking, steps=None):
+    """What the plain calls compute, with these of the steps that were found to be wrong mended, or with all of them."""
+    known = asking.known
+    plain = RIGHT | known.layout.right | {step: forms[0] for step, forms in asking.subject.designs().items()}
+    return known.right | {form.step: plain[form.step] for form in known.forms if steps is None or form.step in steps}
+
+
 def _equations(asking, finding):
     """What is right but for everything else that was found; several equations where it isn't known which is."""
     known, subject = asking.known, asking.subject
     if not known.named:
         return asking.right_forms(known.layout)[:2]
-    plain = RIGHT | known.layout.right | {step: forms[0] for step, forms in subject.designs().items()}
     steps = {altered[0] for altered in finding.altered}
-    mended = known.right | {form.step: plain[form.step] for form in known.forms if form.step in steps}
+    mended = _mended(asking, steps)
     if finding.name in NAN:
         return [mended | {"softmax": OR_ZEROS}]
     if any(form.step == "hide" for form in known.forms) and "hide" in steps:

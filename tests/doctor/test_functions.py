@@ -315,3 +315,16 @@ def test_what_a_mask_means_is_read_in_the_source(function, found, read_as):
     report = doctor.examine(function)
     assert report.names == found, report
     assert read_as in " ".join(report.notes)
+
+
+def test_where_more_is_wrong_the_proof_says_what_mending_this_alone_would_give():
+    def attention(X, W_Q, W_K, W_V, W_O, n_heads):
+        batch, tokens, d_model = X.shape
+        Q, K, V = ((X @ W).reshape(batch, n_heads, tokens, d_model // n_heads) for W in (W_Q, W_K, W_V))
+        powers = np.exp(Q @ K.swapaxes(-1, -2) / np.sqrt(d_model))
+        context = powers / powers.sum(axis=-1, keepdims=True) @ V
+        return context.swapaxes(1, 2).reshape(batch, tokens, d_model) @ W_O
+
+    proofs = {one.name: one.evidence for one in doctor.examine(attention).findings}
+    for name in ("mha-split-without-transpose", "mha-scale-d-model"):
+        assert proofs[name].endswith("with this alone mended."), proofs
