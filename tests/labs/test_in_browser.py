@@ -131,7 +131,12 @@ def test_few_tab_stops(lab_of, name):
 @pytest.mark.parametrize("width", WIDTHS)
 def test_every_lab_fits_its_page_with_numbers_that_can_be_read(seen, width):
     seen.page.locator(".mha-lab").evaluate_all(
-        "(all, width) => all.forEach(one => one.style.width = `${width}px`)", width
+        """async (all, width) => {
+            all.forEach(one => one.style.width = `${width}px`);
+            // the layers over the pictures follow at the end of the next frame: a second one begins after it
+            for (const _ of "12") await new Promise(requestAnimationFrame);
+        }""",
+        width,
     )
     sizes = seen.page.locator(".mha-lab").evaluate_all("""all => all.map(node => {
         const texts = [...node.querySelectorAll("svg text")];

@@ -185,6 +185,8 @@ def _beside(browser, application):
                 group = in_picture.get_by_role("radiogroup", name=one, exact=True).locator("input:checked")
                 mark = group if len(keys) > 1 else in_picture.locator(f'.mha-over [data-mark="{one}"]')
                 if mark.count() == 1 and its_form.count() == 1:
+                    if len(keys) > 1 and its_form.locator("input").last.is_checked():
+                        keys = keys[::-1]  # a form does not go on from the last to the first
                     break
             else:
                 continue  # one is a drop-down or a number
