@@ -197,6 +197,11 @@ def test_motion_ends_at_once_where_it_is_not_wanted(browser, seen, lab_of):
 # ---- keys ------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("name", labs.__all__)
+def test_each_kind_of_input_answers_a_key_and_the_focus_stays_in_the_lab(seen, lab_of, press_each_kind, name):
+    press_each_kind(seen.page, lab_of(name))
+
+
 def test_letters_on_a_control_are_no_commands_to_the_notebook(seen, lab_of):
     lab, count = lab_of("word_order"), seen.page.locator(".jp-Notebook .jp-Cell").count()
     for control in (lab.get_by_role("radio").first, lab.get_by_role("checkbox").first):
