@@ -13,8 +13,10 @@ globalThis.mhaFrames = card => {
   const content = card.querySelector(".mha-picture .widget-html-content");
   const sentence = card.querySelector(".mha-readout .widget-html-content");
   const numberOf = (names, now) => names.reduce((at, name) => at * offers[name].length + offers[name].indexOf(now[name]), 0);
-  const apart = {}; // by what is turned to: what was set there
   let frames = null, newest = 0, before = read(content.querySelector("[data-state]").dataset.state);
+  const among = (others, set) => Object.fromEntries(others.map(one => [one, !!set?.[one]]));
+  const apart = {}; // by what is turned to: what was set there
+  for (const [name, others] of Object.entries(turns)) apart[before[name]] = among(others, before);
   return {
     knows: (all, press) => (press ? pressed.includes(press) : all.length > 0 && all.every(sets =>
       Object.entries(sets).every(([name, value]) => offers[name]?.includes(value)))),
@@ -26,8 +28,8 @@ globalThis.mhaFrames = card => {
       const goes = { ...(press && all[0][numberOf(pieces[0], state)][2][press]) }, said = [];
       for (const [name, others] of Object.entries(turns)) { // the page has no record of its own
         const there = state[name];
-        if (there !== before[name]) Object.assign(goes, Object.fromEntries(others.map(one => [one, !!apart[there]?.[one]])));
-        apart[there] = Object.fromEntries(others.map(one => [one, goes[one] ?? state[one]]));
+        if (there !== before[name]) Object.assign(goes, among(others, apart[there]));
+        apart[there] = among(others, { ...state, ...goes });
       }
       const now = { ...state, ...goes };
       pieces.forEach((names, k) => {

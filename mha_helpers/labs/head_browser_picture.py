@@ -107,11 +107,8 @@ def _beside(result):
     """Draw a frame round the open head in the map, and below it where its weight goes."""
     x = MAP_LEFT + result.head * MAP_CELL[0]
     y = MAP_TOP + result.layer * MAP_CELL[1]
-    yield mark(svg.box(x, y, *MAP_CELL, stroke=style.INK, stroke_width=3), part="open head")
-    if result.knock_out:
-        wide, high = MAP_CELL[0] - 8, MAP_CELL[1] - 6
-        cross = f"M{x + 4} {y + 3}l{wide} {high}m0 {-high}l{-wide} {high}"
-        yield f'<path d="{cross}" stroke="{style.ALARM}" stroke-width="3"/>'
+    look = {"stroke": style.ALARM, "dashed": True} if result.knock_out else {"stroke": style.INK}  # it is cut, too
+    yield mark(svg.box(x, y, *MAP_CELL, stroke_width=3, **look), part="open head")
     below = _knock_out(result) if result.knock_out else _means(result)
     yield f'<g transform="translate(0 {BELOW})">{"".join(below)}</g>'
 
@@ -121,8 +118,8 @@ def _labels(encoding):
     """Draw what each head rests on, in a grid of layers and heads."""
     n_layers, n_heads = encoding.weights.shape[:2]
     parts = [
-        svg.text(0, 12, "Heads with half their weight on one kind of key", bold=True, size=TINY),
-        svg.text(0, 26, "down: layers; across: heads; blank: no such kind", size=TINY, colour=style.QUIET),
+        svg.text(0, 12, "What each of the 72 heads mostly attends to", bold=True, size=SMALL),
+        svg.text(0, 26, "down: layers; across: heads; C: [CLS]; blank: no one kind", size=TINY, colour=style.QUIET),
     ]
     parts += [
         svg.text(MAP_LEFT + (head + 0.5) * MAP_CELL[0], MAP_TOP - 5, head, anchor="middle", size=TINY)
@@ -139,7 +136,8 @@ def _labels(encoding):
             cells.append(mark(cell, choose={"layer": layer, "head": head}, sweep="heads", glance=True, name=name))
             if kind != runs.UNCLEAR:
                 places.append((x, y, KIND_COLOURS[kind]))
-                labels.append(svg.text(x + MAP_CELL[0] / 2, y + 16, kind.strip("[]"), anchor="middle", size=TINY))
+                short, colour = (kind[1], style.QUIET) if kind.startswith("[") else (kind, style.INK)
+                labels.append(svg.text(x + MAP_CELL[0] / 2, y + 16, short, anchor="middle", size=TINY, colour=colour))
     wide, tall = n_heads * MAP_CELL[0], n_layers * MAP_CELL[1]
     rows = "".join(f"M{MAP_LEFT} {MAP_TOP + layer * MAP_CELL[1]}h{wide}" for layer in range(n_layers + 1))
     columns = "".join(f"M{MAP_LEFT + head * MAP_CELL[0]} {MAP_TOP}v{tall}" for head in range(n_heads + 1))
@@ -197,15 +195,15 @@ def _knock_out(result):
     yield svg.text(BESIDE, 13, "Its cosine with others", bold=True, size=SMALL)
     yield svg.text(BESIDE, 28, "before → without", size=TINY, colour=style.QUIET)
     yield svg.text(PART - 2, 28, "less − + more", anchor="end", size=TINY, colour=style.QUIET)
-    zero = PART - 42
+    zero = PART - 52
     for i, (sentence, before, after) in enumerate(zip(runs.FIXED, found.before, found.after, strict=True)):
         y, change = 46 + 33 * i, float(np.nan_to_num(after - before, nan=0))
-        wide = round(40 * min(abs(change) / MOST_CHANGE, 1), 1)
+        wide = round(50 * min(abs(change) / MOST_CHANGE, 1), 1)
         fill = style.ROLES["values"] if change > 0 else style.ROLES["keys"]
         yield svg.text(BESIDE, y, sentence, size=TINY)
-        yield svg.text(BESIDE, y + 14, f"{number(before, 4)} → {number(after, 4)}", size=SMALL, bold=True)
-        yield svg.box(zero - wide * (change < 0), y + 5, wide, 10, fill=fill)
-        yield svg.line(zero, y + 3, zero, y + 17, colour=style.INK)
+        yield svg.text(BESIDE, y + 14, f"{number(before)} → {number(after)}", size=SMALL, bold=True)
+        yield svg.box(zero - wide * (change < 0), y + 4, wide, 14, fill=fill)
+        yield svg.line(zero, y + 2, zero, y + 20, colour=style.INK)
 
 
 DRAWN = {"arcs": _arcs, "cut": _cut, "twin": _twin, "beside": _beside, "switches": _switches}

@@ -226,7 +226,13 @@ def _keys(result, matrix):
         svg.text(left + (j + 0.5) * width, GRID_TOP - 6, word, anchor="middle", size=12)
         for j, word in enumerate(result.words)
     )
-    return mark("".join(words), part=f"keys of the {matrix}")
+    stripes = (svg.box(left + j * width + 1, GRID_TOP - 4, width - 2, 3, fill=_fill(result, j)) for j in range(N))
+    return mark("".join([*words, *stripes]), part=f"keys of the {matrix}")
+
+
+def _fill(result, key):
+    """Return a key's colour; padding is no word and has none."""
+    return style.token_fill(key) if key < result.state["length"] else style.HIDDEN
 
 
 def _weights(result):
@@ -274,26 +280,55 @@ def _edge(result, y):
 NOTES = (
     "Grey: hidden, gets no weight.",
     "Red frame: hidden, but still gets weight.",
-    "Each row is a softmax of what is left.",
 )
+SHARE = (230, 18, 6)  # of a row's bar: its length, its height, and that of the thin one over it
+SHARE_LABEL = 60
 
 
 def _beside(result):
-    """Draw how the grid is read; and what goes into the softmax, where that is not what it usually is."""
-    y, parts, notes = 14, [], []
-    if any(result.state[name] != usual for name, usual in USUAL.items()):
-        y, before, added = (
-            GRID_TOP + N * SCORE[1] + 20,
-            result.state["when"] == BEFORE,
-            result.state["added to all scores"],
-        )
-        title = svg.text(SCORE_LABEL, 14, "Scores into the softmax", bold=True)
-        parts = [title, _keys(result, "scores"), *_score_rows(result)]
+    """Draw what each row's weight is shared out to; or what goes into the softmax, where that is not as usual."""
+    if all(result.state[name] == usual for name, usual in USUAL.items()):
+        title, notes = "Each row shares out 1.00", NOTES
+        rows, y = _shares(result).values(), GRID_TOP + N * CELL[1] + 14
+        parts = [svg.text(SHARE_LABEL, 34, "thin: if nothing were hidden", size=12, colour=style.QUIET), *rows]
+    else:
+        title, added = "Scores into the softmax", result.state["added to all scores"]
+        before = result.state["when"] == BEFORE
         notes = [f"grey: hidden, {result.state['hiding value']} instead" if before else "nothing is hidden yet"]
         notes += [f"{added} is added to every score,", "which changes no softmax"] if CONSTANTS[added] else []
-    parts += [svg.text(8, y + 19 * i, note, size=12, colour=style.QUIET) for i, note in enumerate([*notes, *NOTES])]
-    height = y + 19 * len([*notes, *NOTES])
-    return svg.document(SCORE_LABEL + N * SCORE[0] + 4, height, parts, label="How the weights come about.")
+        notes += NOTES
+        parts, y = [_keys(result, "scores"), *_score_rows(result)], GRID_TOP + N * SCORE[1] + 20
+    parts.append(svg.text(SHARE_LABEL, 14, title, bold=True))
+    parts += [svg.text(8, y + 19 * i, note, size=12, colour=style.QUIET) for i, note in enumerate(notes)]
+    return svg.document(SHARE_LABEL + SHARE[0] + 8, y + 19 * len(notes), parts, label="How the weights come about.")
+
+
+def _shares(result):
+    """Draw each row's weights as pieces of one bar; a thin bar over it is what they would be without a mask."""
+    length, height, thin = SHARE
+    unmasked, drawn = attention.softmax(result.scores), {}
+    for i, word in enumerate(WORDS):
+        top = GRID_TOP + i * CELL[1] + (CELL[1] - height - thin - 3) / 2
+        parts = [svg.text(SHARE_LABEL - 6, top + thin + 17, result.words[i], anchor="end", size=12)]
+        for kind, weights, y, tall in (
+            ("was", unmasked[i], top, thin),
+            ("is", result.weights[i], top + thin + 3, height),
+        ):
+            shares = np.clip(np.nan_to_num(weights, posinf=1), 0, 1)  # a learner's may be anything
+            ends = SHARE_LABEL + length * np.minimum(np.cumsum(shares), 1)
+            for j, (left, right) in enumerate(zip([SHARE_LABEL, *ends], ends, strict=False)):
+                piece = svg.box(left, y, right - left, tall, fill=_fill(result, j), stroke=style.INK)
+                if right - left > 1:
+                    parts.append(mark(piece, part=f"{word}: what {WORDS[j]} {kind} given"))
+                if kind == "is" and right - left > 8 * len(result.words[j]):
+                    middle = (left + right) / 2
+                    parts.append(svg.text(middle, y + 14, result.words[j], anchor="middle", size=12))
+        if not np.isfinite(result.weights[i]).all():
+            parts.append(svg.text(SHARE_LABEL + 4, top + thin + 17, "not a number", size=12, colour=style.ALARM))
+        elif result.sums[i] < 1 / length:
+            parts.append(svg.text(SHARE_LABEL + 4, top + thin + 17, "to nobody", size=12))
+        drawn[f"shares {word}"] = mark("".join(parts), part=f"shares {word}")
+    return drawn
 
 
 def _score_rows(result):
@@ -322,7 +357,8 @@ def row(i):
     def draw(result):
         word, seen = WORDS[i], [WORDS[j] for j in np.flatnonzero(result.intended[i])]
         said = f"“{word}” sees {', '.join(seen) or 'nothing: zero weights'}."
-        return {f"weights {word}": _weights(result)[f"weights {word}"]}, said
+        drawn = _weights(result) | _shares(result)
+        return {part: drawn[part] for part in (f"weights {word}", f"shares {word}")}, said
 
     return draw
 

@@ -11,6 +11,7 @@ import json
 import math
 import re
 import zlib
+from dataclasses import replace
 
 from mha_helpers.labs import card, frame
 
@@ -95,9 +96,15 @@ def _piece(lab, offers, names, draw, buttons=()):
 def _whole(lab, offers):
     for known in _states(offers):
         lab.set(**known)
-        picture = lab.draw(lab.state, lab.function)
+        picture = _picture(lab)
         shown = lab.shown(picture)
         yield shown, picture.sentence, _goes(lab, _buttons(shown), known, offers)
+
+
+def _picture(lab):
+    """Draw what is set; whose function it shows says the page."""
+    picture = lab.draw(lab.state, lab.function)
+    return replace(picture, notice="") if picture.notice.startswith("Shown with the course's own") else picture
 
 
 def _buttons(shown):
@@ -151,7 +158,7 @@ def on_page(lab, runs):
     known = {"offers": offers, "pieces": pieces, "pressed": pressed, "frames": packed}
     known["turns"] = {name: [*others] for name, others in lab.turns.items()}
     data = json.dumps(known, ensure_ascii=False).replace("</", r"<\/")
-    picture = lab.draw(lab.state, lab.function)
+    picture = _picture(lab)
     content = '<div class="widget-html-content">{}</div>'
     own = f"Here it shows the course's own function. {runs}, and it runs on the one that you write, mistakes and all."
     whose = own if lab.exercise else f"All of it works here. {runs} to find out why, and to write the code yourself."

@@ -53,7 +53,7 @@ STAGES = (
 )
 NOTICE = "Every shape is NumPy's own: each stage is run."
 FAILS = "fails"  # for a shape: there is no such array
-FOUND = "found"  # for a number of tries, where nobody counts
+FOUND = "found"  # for a number of tries, where nobody counts: of the first stage, which is given, and on a page
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ class Result:
     @property
     def score(self):
         """Say how many stages were right at once; nothing where tries are not counted."""
-        done = len(self.tries)
-        return "" if FOUND in self.tries else f"{self.tries.count(1)} of {done} right at the first try"
+        counted = [one for one in self.tries if one != FOUND]
+        return f"{counted.count(1)} of {len(counted)} right at the first try" if counted else ""
 
     @property
     def asked(self):
@@ -375,6 +375,9 @@ def _yours(result):
     counts["d_head"] = counts["d_model"] // counts["h"]
     shape = [counts[_letter(chip)] for chip in result.guess]
     if not shape:
+        frame = svg.box(1, YOURS + 8, WIDTHS[1] - 2, HEIGHT - YOURS - 10, stroke=style.GRID, dashed=True)
+        hint = svg.text(WIDTHS[1] / 2, YOURS + 56, "Drop an axis: its array is drawn here.", anchor="middle", size=12)
+        yield frame + hint
         return
     product = " × ".join(map(str, shape))
     total = f" = {math.prod(shape)}" if len(shape) > 1 else ""
@@ -543,9 +546,9 @@ def shape_tracer():
     Examples
     --------
     >>> lab = shape_tracer()
-    >>> lab.controls["shape"].value = "B, S, d_model"
+    >>> lab.controls["shape"].value = "B, S, h, d_head"
     >>> lab.buttons["Check"].click()
-    >>> "Right: Q is (2, 5, 12)" in lab.readout.value
+    >>> "Right: cut is (2, 5, 3, 4)" in lab.readout.value
     True
     """
     sizes = {
@@ -557,11 +560,14 @@ def shape_tracer():
     guesses = [", ".join(axes) for n in range(1, MOST_AXES + 1) for axes in itertools.permutations(CHIPS, n)]
     shape = dropdown("shape", [EMPTY, *guesses], width="260px")
     # Controls that are not shown: how each stage was answered, with which sizes, and what was wrong at this one.
-    hidden = {name: ipywidgets.Text(description=name) for name in ("record", "wrong")}
+    walk = [_written((2, 5, 12, 3)), *[FOUND] * (len(STAGES) - 1)]
+    hidden = {
+        "record": ipywidgets.Text("; ".join(walk[:2]), description="record"),  # one stage is done: it shows what comes
+        "wrong": ipywidgets.Text(description="wrong"),
+    }
     actions = {
         "Check": _check, "It fails": _fails, "Show": _answered, "Start over": lambda state: {"record": "", "wrong": ""}
     }  # fmt: skip
-    walk = [_written((2, 5, 12, 3)), *[FOUND] * (len(STAGES) - 1)]
     return Lab(
         name="shape_tracer",
         title="shape tracer",

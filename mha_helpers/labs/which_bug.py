@@ -22,6 +22,7 @@ from mha_helpers.maths import attention
 YOURS, DEMO = "yours", "demo"
 LETTERS = tuple("ABCDEFGHIJ")
 DEMO_BUG = "no scale"  # of the first patient, whose answer is given
+FIRST = "row sums"  # the probe that is put to patient A when the lab is opened, so that one is seen
 
 # As few probes as tell a bug from every other one, and why.
 WHY = {
@@ -63,6 +64,7 @@ class Result:
     truth: str | None  # the bug; None for a learner's function that is none of these
     verdict: str
     marks: dict  # by patient: "right", "wrong", or what is known so far
+    ill: set  # the patients of whom a probe has found something abnormal
     right: int
     tried: int
     used: int
@@ -71,10 +73,10 @@ class Result:
 
     @property
     def score(self):
-        if not self.used and not self.tried:
-            return "A to J are yours to diagnose."
-        probes = f"{self.used} probe{'' if self.used == 1 else 's'} used"
-        return f"Score: {self.right} of {self.tried} right, {probes}."
+        probes = f", {self.used} probe{'' if self.used == 1 else 's'} used" if self.used else ""
+        if not self.tried:
+            return f"A to J are yours to diagnose{probes}."
+        return f"Score: {self.right} of {self.tried} right{probes}."
 
 
 @functools.cache
@@ -101,7 +103,8 @@ def commit(state):
 
 def admit(state):
     """Bring in the same bugs in another order."""
-    return dict.fromkeys(PROBES, False) | {"patient": "A", "ward": state["ward"] + 1, "record": "{}"}
+    # In this order: on the way to A come the probes that were put to the old one.
+    return {"patient": "A"} | dict.fromkeys(PROBES, False) | {"ward": state["ward"] + 1, "record": "{}"}
 
 
 def compute(state, function=None):
@@ -126,12 +129,17 @@ def compute(state, function=None):
     rights = {letter: diagnosis == bugs[letter] for letter, diagnosis in said.items()}
     marks = {letter: _mark(record.get(letter, {}).get("asked"), rights.get(letter)) for letter in LETTERS}
     marks[DEMO] = "explained"
+    found = {letter: record.get(letter, {}).get("asked", ()) for letter in LETTERS}
+    ill = {
+        letter for letter in LETTERS if any(patients.reading(bugs[letter], one).is_abnormal for one in found[letter])
+    }
+    ill |= {name} if any(reading.is_abnormal for reading in readings.values()) else set()
     if committed and name == YOURS:
         marks[YOURS] = "right" if committed == truth else "no verdict" if truth is None else "wrong"
     else:
         marks[YOURS] = "≠" if differs else "not scored"
     return Result(
-        name, readings, state["diagnosis"], committed, truth, _verdict(name, committed, truth, shown), marks,
+        name, readings, state["diagnosis"], committed, truth, _verdict(name, committed, truth, shown), marks, ill,
         right=sum(rights.values()), tried=len(rights),
         used=sum(len(entry["asked"]) for letter, entry in record.items() if letter in LETTERS), notice=notice,
         differs=differs,
@@ -220,9 +228,25 @@ def _room(result, names):
 
 
 def _chosen(result, names):
-    x = _left(result.patient)
-    frame = svg.box(x, 2, BED[0] - 4, BED[1], stroke=style.INK, stroke_width=3) if result.patient in names else ""
-    return mark(frame, part=f"chosen of {names[0]}")
+    drawn = ""
+    if result.patient in names:
+        frame = svg.box(_left(result.patient), 2, BED[0] - 4, BED[1], stroke=style.INK, stroke_width=3)
+        drawn = frame + _face(result, result.patient)
+    return mark(drawn, part=f"chosen of {names[0]}")
+
+
+def _face(result, name):
+    """Draw a face that falls when a probe finds something."""
+    middle = _left(name) + (BED[0] - 4) / 2
+    bend = MOUTHS.get(result.marks[name], -5 if name in result.ill else 0)
+    return "".join(
+        [
+            svg.circle(middle, 16, 10, fill="#f7dede" if bend < 0 else style.PAPER, stroke=style.INK),
+            svg.circle(middle - 4, 14, 1.5, fill=style.INK),
+            svg.circle(middle + 4, 14, 1.5, fill=style.INK),
+            f'<path d="M{middle - 5:g} {20 - bend / 3:g}q5 {bend} 10 0" fill="none" stroke="{style.INK}"/>',
+        ]
+    )
 
 
 def _left(name):
@@ -244,7 +268,7 @@ def _coins(result):
     """Draw a coin for each probe that was paid for to see this patient's chart."""
     n_coins = len(result.readings)
     coins = "".join(svg.circle(112 + 15 * k, 8, 6, fill=COIN, stroke="#7a5a00") for k in range(n_coins))
-    said = f"Coins spent: {n_coins}"
+    said = f"Coins on {result.patient}: {n_coins}"
     return {"coins": mark(svg.text(1, 12, said, bold=True, size=12) + coins, part="coins")}
 
 
@@ -273,13 +297,10 @@ def _patient(result, name):
     fill = {"right": "#d3efdf", "wrong": "#f7dede", "explained": "#dcebf7"}.get(known, style.PANEL)
     colour = style.ALARM if known in ("≠", "wrong") else style.INK
     short = {"explained": "solved", "not scored": "–", "no verdict": "none"}.get(known, known)
-    middle, bend = x + (BED[0] - 4) / 2, MOUTHS.get(known, 0)
+    middle = x + (BED[0] - 4) / 2
     drawn = [
         svg.box(x, 2, BED[0] - 4, BED[1], fill=fill, stroke=style.INK),
-        svg.circle(middle, 16, 10, fill=style.PAPER, stroke=style.INK),
-        svg.circle(middle - 4, 14, 1.5, fill=style.INK),
-        svg.circle(middle + 4, 14, 1.5, fill=style.INK),
-        f'<path d="M{middle - 5:g} {20 - bend / 3:g}q5 {bend} 10 0" fill="none" stroke="{style.INK}"/>',
+        _face(result, name),
         svg.text(middle, 40, name, anchor="middle", bold=True, size=12),
         svg.text(middle, 55, short, anchor="middle", size=11, colour=colour, bold=known == "≠"),
     ]
@@ -311,7 +332,7 @@ def _card(probe, reading, x, y):
     if reading.numbers is not None:
         parts.append(_numbers(reading, x + 9, y + 21, TABLE))
     for k, line in enumerate(_lines(reading.words)):
-        parts.append(svg.text(x + TABLE + 18, y + 36 + 12 * k, line, bold=abnormal, size=11, colour=colour))
+        parts.append(svg.text(x + TABLE + 18, y + 33 + 12 * k, line, bold=abnormal, size=11, colour=colour))
     return "".join(parts)
 
 
@@ -383,10 +404,13 @@ def _probed(probe, result):
 
 PIECES = {
     ("patient", "diagnosis"): lambda result: ({}, ""),  # what the stamps do
-    ("patient",): lambda result: ({f"chosen of {six[0]}": _chosen(result, six) for six in ROOMS}, f"{result.patient}:"),
+    ("patient",): lambda result: ({}, f"{result.patient}:"),
+    ("patient", *PROBES): lambda result: (
+        {f"chosen of {six[0]}": _chosen(result, six) for six in ROOMS} | _coins(result),
+        "",
+    ),
     **{("patient", probe): functools.partial(_probed, probe) for probe in PROBES},
     ("record",): lambda result: ({f"patient {name}": _patient(result, name) for name in BEDS}, ""),
-    (*PROBES,): lambda result: (_coins(result), ""),
     ("patient", "record"): lambda result: (_desk(replace(result, used=0, tried=0)), result.verdict),
 }
 
@@ -408,13 +432,13 @@ def which_bug(function=None):
     Examples
     --------
     >>> lab = which_bug()
-    >>> lab.set(patient="A", diagnosis="healthy")
-    >>> lab.controls["row sums"].value = True
+    >>> lab.set(patient="B", diagnosis="healthy")
+    >>> lab.controls["entropy"].value = True
     >>> lab.buttons["Commit"].click()
-    >>> "of 1 right, 1 probe used." in lab.readout.value
+    >>> "of 1 right, 2 probes used." in lab.readout.value
     True
     """
-    probes = {probe: check_box(probe) for probe in PROBES}
+    probes = {probe: check_box(probe, probe == FIRST) for probe in PROBES}
     patient = radio("patient", (DEMO, *LETTERS, YOURS), LETTERS[0])
     diagnosis = dropdown("diagnosis", BUGS, width="270px")
     # What is kept and not shown: which order of the bugs, and what was asked and said so far.

@@ -17,7 +17,7 @@ FIXED = "DejaVu Sans Mono, Menlo, Consolas, monospace"  # for the text: each cha
 PAGE, PRESSED, HEADS = 22, 184, 248  # where the text begins, the buttons stand, and the map of heads
 MAP_CELL = (28, 24)
 CHART = (226, 84)  # its left edge, and its height
-N_BARS, BAR, LONGEST = 10, 24, 58  # how many bars at most, from bar to bar, and how long the longest is
+N_BARS, BAR, LONGEST = 10, 24, 54  # how many bars at most, from bar to bar, and how long one of probability 1 is
 LEAST_LIKELY = 0.005  # of a bar: it would be written as 0.00
 COLUMNS, KNOB, BARS = (0, 154), 30, 74  # the left edges of the bars, and where the temperature and the bars stand
 CUT = 274  # where the handle of top-k stands
@@ -100,7 +100,7 @@ def _buttons(result):
     again = svg.box(92, PRESSED, 26, 26, fill=style.PANEL, stroke=EDGE)
     again += svg.text(105, PRESSED + 18, "↺", anchor="middle", bold=True)
     yield mark(again, sets={"text": result.start}, name="start again", tip="Go back to where many letters are likely.")
-    yield button(122, PRESSED, 76, "one letter", press="One character")
+    yield button(122, PRESSED, 76, "1 letter", press="One character")
     yield button(202, PRESSED, 76, "time both", press="Time both")
     cache = tick_box(282, PRESSED, "cache", on=result.wants_cache)
     yield mark(cache + svg.box(280, PRESSED, 60, 26, fill="transparent"), switch="cache")
@@ -153,9 +153,10 @@ def _next(result):
         (result.probabilities, "press: write it", style.ROLES["output"], result.differs),
         (result.beside, beside, style.QUIET, None),
     )
-    largest = max(_drawable(probabilities).max() for probabilities, *_ in panels) or 1  # one scale for both
     for x, panel in zip(COLUMNS, panels, strict=True):
-        yield from _bars(result, *panel, x, LONGEST / largest)
+        yield from _bars(result, *panel, x)
+    why = svg.text(0, BARS + BAR * N_BARS + 19, "pale: to be written in the notebook", size=TINY, colour=style.QUIET)
+    yield f'<g class="mha-why-pale" display="none">{why}</g>'  # the page shows it, if there is a pale one
     last = [BARS + BAR * min(int(k) if k.isdigit() else N_BARS + 1, N_BARS + 1) for k in result.top_ks]
     order = sorted(range(len(last)), key=last.__getitem__)
     track = [(CUT, last[k]) for k in order]
@@ -175,13 +176,14 @@ def _drawable(probabilities):
     return np.nan_to_num(probabilities, nan=0, posinf=1, neginf=0).clip(0, 1)
 
 
-def _bars(result, probabilities, title, colour, differs, x, unit):
-    """Draw the likeliest characters, `unit` pixels for a probability of 1; those at the left write what is pressed."""
+def _bars(result, probabilities, title, colour, differs, x):
+    """Draw the likeliest characters; those at the left write what is pressed."""
     order = np.argsort(-np.nan_to_num(probabilities, nan=-1), kind="stable")[:N_BARS]
     if differs is None:  # what is hardly ever written is no choice
         order = [code for code in order if probabilities[code] >= LEAST_LIKELY]
-    lengths = unit * _drawable(probabilities)
+    lengths = LONGEST * _drawable(probabilities)
     yield svg.text(x + 4, BARS - 4, title, bold=x == 0, size=SMALL)
+    yield svg.boxes([(x + 30, BARS + BAR * row + 4, style.HIDDEN) for row in range(len(order))], LONGEST, BAR - 8)
     for row, code in enumerate(order):
         y, probability = BARS + BAR * row, probabilities[code]
         character, wide = result.alphabet[code], round(float(lengths[code]), 1)
@@ -191,7 +193,7 @@ def _bars(result, probabilities, title, colour, differs, x, unit):
             svg.text(x + 14, y + 17, SIGNS.get(character, character), anchor="middle", size=SMALL, bold=True),
             svg.box(x + 30, y + 4, wide, BAR - 8, fill=style.tint(colour, 0.6), stroke=colour),
             svg.text(
-                x + 36 + wide, y + 17, svg.short(probability, 2) + (" ≠" if is_wrong else ""), size=SMALL,
+                x + 36 + LONGEST, y + 17, svg.short(probability, 2) + (" ≠" if is_wrong else ""), size=SMALL,
                 colour=style.ALARM if is_wrong else style.INK, bold=is_wrong,
             ),
         ]  # fmt: skip

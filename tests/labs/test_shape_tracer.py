@@ -16,7 +16,7 @@ from mha_helpers.labs.shape_tracer import STAGES
 
 tracer = import_module("mha_helpers.labs.shape_tracer")
 
-FIRST = tracer.shape_tracer().first_state
+FIRST = tracer.shape_tracer().first_state | {"record": ""}
 SIZES = list(itertools.product((1, 2, 3), range(2, 7), (4, 6, 8, 12), range(1, 7)))
 CORNERS = [sizes for sizes in SIZES if sizes[0] in (1, 3) and sizes[1] in (2, 6)]
 BETWEEN = [sizes for sizes in SIZES if sizes not in CORNERS]
@@ -24,6 +24,12 @@ DIVIDES = [sizes for sizes in SIZES if sizes[2] % sizes[3] == 0]
 RIGHT = [tracer._letters(stage) for stage in range(1, len(STAGES))]
 SHAPES = [(2, 5, 12), (2, 5, 3, 4), (2, 3, 5, 4), (2, 3, 5, 5), (2, 3, 5, 5), (2, 3, 5, 4), (2, 5, 3, 4)]
 SHAPES += [(2, 5, 12), (2, 5, 12)]
+
+
+def from_the_start():
+    lab = tracer.shape_tracer()
+    lab.buttons["Start over"].click()
+    return lab
 
 
 def fill(lab, *guess):
@@ -38,7 +44,7 @@ def check(lab, *guess):
 
 
 def sized(B=2, S=5, d_model=12, h=3):
-    lab = tracer.shape_tracer()
+    lab = from_the_start()
     lab.set(B=B, S=S, d_model=d_model, h=h)
     return lab
 
@@ -86,7 +92,7 @@ def test_heads_that_do_not_divide_are_refused_by_numpy_and_the_course():
     ],
 )
 def test_the_chips_cut_blocks(guess, n_blocks, said):
-    lab = tracer.shape_tracer()
+    lab = from_the_start()
     if guess:
         fill(lab, *guess.split())
     assert lab.picture.value.count('data-part="block ') == n_blocks
@@ -96,15 +102,22 @@ def test_the_chips_cut_blocks(guess, n_blocks, said):
 # ---- the walk --------------------------------------------------------------------------------
 
 
-def test_the_first_state_asks_and_tells_nothing():
+def test_it_opens_with_one_stage_done():
     lab = tracer.shape_tracer()
+    assert "Q is (2, 5, 12): a product changes the last axis only. Stage 2 of 9:" in lab.readout.value
+    said = check(lab, *RIGHT[1])
+    assert "So far 1 of 1 right at the first try." in said, "what was given is not counted"
+
+
+def test_the_start_asks_and_tells_nothing():
+    lab = from_the_start()
     assert "Stage 1 of 9: what is the shape of Q?" in lab.readout.value
     assert "d_head =" not in lab.picture.value
     assert "first try" not in lab.picture.value
 
 
 def test_a_walk_without_a_mistake():
-    lab = tracer.shape_tracer()
+    lab = from_the_start()
     for stage, (guess, shape) in enumerate(zip(RIGHT, SHAPES, strict=True), 1):
         said = check(lab, *guess)
         name = STAGES[stage][0]
@@ -117,7 +130,7 @@ def test_a_walk_without_a_mistake():
 
 
 def test_the_score_counts_first_tries_only():
-    lab = tracer.shape_tracer()
+    lab = from_the_start()
     check(lab, *RIGHT[0])
     check(lab, *RIGHT[2])
     check(lab, *RIGHT[1])  # at the second try
@@ -132,7 +145,7 @@ def test_the_score_counts_first_tries_only():
 
 
 def test_show_gives_the_answer_and_goes_on():
-    lab = tracer.shape_tracer()
+    lab = from_the_start()
     lab.buttons["Show"].click()
     said = tracer.compute(lab.state), tracer.sentence(tracer.compute(lab.state))
     assert said[0].tries == (0,)
@@ -141,7 +154,7 @@ def test_show_gives_the_answer_and_goes_on():
 
 
 def test_show_after_a_mistake_is_not_a_try():
-    lab = tracer.shape_tracer()
+    lab = from_the_start()
     check(lab, "B")
     lab.buttons["Show"].click()
     check(lab, *RIGHT[1])
@@ -149,7 +162,7 @@ def test_show_after_a_mistake_is_not_a_try():
 
 
 def test_nothing_is_counted_after_the_end():
-    lab = tracer.shape_tracer()
+    lab = from_the_start()
     for _ in range(9):
         lab.buttons["Show"].click()
     page = lab.picture.value
@@ -180,7 +193,7 @@ def test_nothing_is_counted_after_the_end():
     ],
 )
 def test_the_wrong_axis_is_named(before, guess, why):
-    lab = tracer.shape_tracer()
+    lab = from_the_start()
     for right in RIGHT[:before]:
         check(lab, *right)
     said = check(lab, *guess.split())
@@ -203,7 +216,7 @@ def test_an_axis_of_the_same_size_is_another_axis():
 
 
 def test_that_it_fails_is_wrong_where_there_is_a_shape():
-    lab = tracer.shape_tracer()
+    lab = from_the_start()
     lab.buttons["It fails"].click()
     assert "It does not fail: Q has a shape." in lab.readout.value
 
@@ -215,7 +228,7 @@ def chips(lab):
 
 
 def test_a_chip_goes_between_the_others_and_comes_home():
-    lab = tracer.shape_tracer()
+    lab = from_the_start()
     fill(lab, "B", "d_model")
     home, *slots = chips(lab)["S"]
     assert [stop["shape"] for stop in slots] == ["S, B, d_model", "B, S, d_model", "B, d_model, S"]
@@ -259,7 +272,7 @@ def test_an_error_may_be_shown():
 
 
 def test_other_sizes_start_the_walk_anew_and_the_same_go_on():
-    lab = tracer.shape_tracer()
+    lab = from_the_start()
     check(lab, *RIGHT[0])
     lab.controls["S"].value = 6
     assert "The sizes have changed: the walk starts anew. Stage 1 of 9" in lab.picture.value
@@ -272,7 +285,7 @@ def test_other_sizes_start_the_walk_anew_and_the_same_go_on():
 
 
 def test_a_right_answer_empties_the_slots_so_that_it_does_not_answer_the_next_stage_too():
-    lab = tracer.shape_tracer()
+    lab = from_the_start()
     for shape in RIGHT[:4]:  # the fifth is as the fourth
         check(lab, *shape)
     assert tracer.compute(lab.state).guess == ()
@@ -294,16 +307,16 @@ def test_start_over_keeps_the_sizes_and_reset_does_not():
 
 
 def test_a_state_says_everything():
-    lab = tracer.shape_tracer()
+    lab = from_the_start()
     check(lab, *RIGHT[0])
     check(lab, *RIGHT[2])
-    other = tracer.shape_tracer()
+    other = from_the_start()
     other.set(**lab.state)
     assert other.picture.value == lab.picture.value
 
 
 def test_the_record_is_not_on_the_page():
-    lab = tracer.shape_tracer()
+    lab = from_the_start()
 
     def shown(widget):
         yield widget

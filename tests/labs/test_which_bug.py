@@ -237,7 +237,7 @@ def test_every_diagnosis_of_every_patient_is_judged():
 
 def test_a_game_is_scored():
     lab = diagnosis.which_bug()
-    asked = [("A", 2), ("B", 1), ("C", 3), ("D", 1), ("E", 4)]
+    asked = [("F", 2), ("B", 1), ("C", 3), ("D", 1), ("E", 4)]
     for turn, (letter, count) in enumerate(asked):
         lab.controls["patient"].value = letter
         assert not any(lab.state[probe] for probe in PROBES), "nobody has asked this one yet"
@@ -246,10 +246,10 @@ def test_a_game_is_scored():
         truth = diagnosis.ward(1)[letter]
         lab.controls["diagnosis"].value = truth if turn < 3 else next(bug for bug in BUGS if bug != truth)
         lab.buttons["Commit"].click()
-    assert "Score: 3 of 5 right, 11 probes used." in lab.picture.value
+    assert "Score: 3 of 5 right, 12 probes used." in lab.picture.value, "one was put to A when it opened"
     lab.buttons["Reset"].click()
     assert lab.state == lab.first_state
-    assert "A to J are yours to diagnose." in lab.picture.value
+    assert "A to J are yours to diagnose, 1 probe used." in lab.picture.value
 
 
 def test_the_first_diagnosis_counts():
@@ -264,11 +264,22 @@ def test_the_first_diagnosis_counts():
 
 def test_a_probe_switched_off_was_asked_all_the_same():
     lab = diagnosis.which_bug()
-    lab.controls["patient"].value = "A"
+    lab.buttons["New patients"].click()
     for value in (True, False, True):
         lab.controls["leak"].value = value
     lab.controls["leak"].value = False
     assert "1 probe used." in lab.picture.value
+
+
+def test_a_face_falls_when_a_probe_finds_something():
+    def faces(**state):
+        result = diagnosis.compute(FIRST | NONE | state)
+        return {name for name in diagnosis.BEDS if "q5 -5" in diagnosis._face(result, name)}
+
+    assert faces(patient="B") == set()
+    assert faces(patient="B", entropy=True) == {"B"}
+    assert faces(patient="B", **{"row sums": True}) == set()
+    assert faces(patient="C", record='{"B": {"asked": ["entropy"]}, "F": {"asked": ["parity"]}}') == {"B"}
 
 
 def test_what_was_asked_is_there_when_one_comes_back():
@@ -279,9 +290,9 @@ def test_what_was_asked_is_there_when_one_comes_back():
     lab.controls["patient"].value = "B"
     lab.controls["leak"].value = True
     lab.controls["patient"].value = "A"
-    assert [probe for probe in PROBES if lab.state[probe]] == ["entropy"]
+    assert [probe for probe in PROBES if lab.state[probe]] == ["row sums", "entropy"]
     assert diagnosis.compute(lab.state).readings == readings
-    assert "2 probes used" in lab.picture.value
+    assert "3 probes used" in lab.picture.value
 
 
 def test_new_patients_come_in_another_order():
@@ -317,10 +328,11 @@ def test_the_first_patient_is_a_worked_example_and_spoils_no_other():
     assert not any(bug in lab.picture.value for bug in BUGS if bug not in (HEALTHY, "no scale"))
 
 
-def test_it_opens_with_a_patient_of_whom_nothing_was_asked():
+def test_it_opens_with_a_patient_to_whom_one_probe_was_put_that_finds_something():
     lab = diagnosis.which_bug()
     assert lab.state["patient"] == "A"
-    assert lab.picture.value.count("Press to ask") == 6
+    assert lab.picture.value.count("Press to ask") == 5
+    assert ">ABNORMAL</text>" in lab.picture.value
 
 
 def test_no_number_of_a_card_touches_its_neighbour():
@@ -336,6 +348,7 @@ def test_no_number_of_a_card_touches_its_neighbour():
 
 def test_what_is_to_be_done_is_said_once():
     lab = diagnosis.which_bug()
+    lab.buttons["New patients"].click()
     assert ">A to J are yours to diagnose.<" not in lab.picture.value
     assert lab.readout.value.count("A to J are yours to diagnose.") == 1
 
@@ -355,7 +368,7 @@ def test_the_worked_example_is_not_scored():
     lab.set(patient=diagnosis.DEMO)
     lab.set(**ALL)
     lab.buttons["Commit"].click()
-    assert "A to J are yours to diagnose." in lab.readout.value
+    assert "A to J are yours to diagnose, 1 probe used." in lab.readout.value, "the one of A"
 
 
 def test_what_is_abnormal_is_what_no_healthy_one_says():
@@ -551,4 +564,4 @@ def test_a_probe_that_is_switched_off_is_never_drawn_as_not_asked(monkeypatch):
     render = lab.render
     monkeypatch.setattr(lab, "render", lambda result: drawn.append(result) or render(result))
     lab.controls["entropy"].value = False
-    assert {result.used for result in drawn} == {1}
+    assert {result.used for result in drawn} == {2}, "with the first of A"
