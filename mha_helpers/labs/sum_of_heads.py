@@ -295,7 +295,7 @@ def _looks_wrong(addends, total):
 
 
 CARD, FIRST = 144, 26  # from one head's card to the next, and where the first begins
-GRIP = (WIDTHS[1] - 46, 5, 38, 26)  # what a card is dragged by: its place on the card, and its size
+GRIP = (WIDTHS[1] - 70, 5, 62, 26)  # what a card is dragged by: its place on the card, and its size
 
 
 def _heads(result):
@@ -320,7 +320,7 @@ def _to_drag(result, head, y):
     """Draw a head's card, which is dragged above or below the other by its grip."""
     x, top, width, height = GRIP
     grip = svg.box(x, top, width, height, fill=style.PANEL, stroke=EDGE)
-    grip = mark(grip, hold=True) + svg.text(x + width / 2, top + 18, "↕", anchor="middle", bold=True, size=16)
+    grip = mark(grip, hold=True) + svg.text(x + width / 2, top + 18, "↕ drag", anchor="middle", bold=True, size=12)
     card = f'<g transform="translate(2 {y})">{_card(result, result.order.index(head))}{grip}</g>'
     track = [(2, FIRST + CARD * order.index(head)) for order in ORDERS.values()]
     return mark(

@@ -94,7 +94,7 @@ def _switch(result):
         yield mark(chip + name, choose={"speaker": speaker})
         x += width + 6
     yield svg.text(0, 208, f"{sum(result.known)} of its {len(result.known)} words", bold=True)
-    yield svg.text(0, 226, "stand in the plays; others: underlined", size=12, colour=style.QUIET)
+    yield svg.text(0, 226, "stand in the plays (underlined: not)", size=12, colour=style.QUIET)
 
 
 def lines(text):
