@@ -4,6 +4,7 @@ One of the calls that it showed in is made once more, and watched.
 """
 
 import itertools
+import re
 import sys
 from dataclasses import replace
 
@@ -12,7 +13,8 @@ import numpy as np
 from ..judge.compare import fits
 from ..judge.on_the_way import numbers_of
 from ..judge.stages import OR_ZEROS, RIGHT, compute
-from ..judge.trace import first_written_line, furthest_wrong_line, line_of_error
+from ..judge.statements import lines_that_set
+from ..judge.trace import Line, first_written_line, furthest_wrong_line, line_of_error
 from ..wrong.forms.masks import ALWAYS_CAUSAL
 from .masks_compared import TRAITS, form_with
 
@@ -21,6 +23,9 @@ MOST_TOKENS = 150
 BY_CHANCE = ("not-repeatable", "dropout-always-on")  # no two calls give the same
 NAN = ("mask-full-row-nan", "mask-outer-nan")
 STOPS = "it stops with"
+# It is scaled where it should be, by a number that is wrong.
+OTHER_NUMBER = ("mha-scale-d-model", "scale-no-root", "scale-n-heads", "scale-constant", "scale-fourth-root")
+ITS_NUMBER = re.compile(r"\bself\.(\w*(?:scal|factor|temp|sqrt|divisor)\w*)", re.I)
 
 
 def pointed(asking, finding):
@@ -57,7 +62,14 @@ def pointed(asking, finding):
         line = _line(asking, [(one, meant)])
         if line is not None:
             break
-    return replace(finding, line=line, evidence=proof)
+    return replace(finding, line=_where_set(line) if line and finding.name in OTHER_NUMBER else line, evidence=proof)
+
+
+def _where_set(line):
+    """Of a line that scales by a number which the object keeps: the one that set it, where that is a single one."""
+    names = set(ITS_NUMBER.findall(line.text))
+    numbers = [number for name in names for number in lines_that_set(name, line.path, line.number)]
+    return Line.at(line.path, numbers[0]) if len(names) == len(numbers) == 1 else line
 
 
 def _line(asking, calls):

@@ -15,7 +15,7 @@ from . import calling, mask_formats, norms_and_residuals, positions, questions
 from .asking import Untested
 from .heads import numbers_of_heads, widths_of_heads
 from .layouts import SAME, SWAPPED, Layout, Lazily, Reply, item_of
-from .parameter_orders import parameter_orders
+from .parameter_orders import PRODUCT, parameter_orders
 from .parameters import spare_units, units_of
 from .signature import CannotBeExaminedError, not_known
 from .subject import Arguments, converter, with_masks
@@ -45,6 +45,15 @@ BATCH_FIRST = re.compile(
 HINT = re.compile(r"\bis_causal\s*=\s*True")  # PyTorch's own layer takes it for a hint, and needs the mask beside it
 MOST_KEPT, MOST_CASES = 8, 40
 MOST_READINGS, MOST_TRIES, MOST_FILLINGS, MOST_WIDTHS = 400, 600, 24, 3
+TOKENS, MOST_TOKENS = 5, 256  # how many are tried first, and at most
+
+
+def _lengths_in(errors):
+    """Numbers of tokens that an error names beside the one that was tried, as the size that it must match."""
+    for error in errors:
+        found = [int(number) for number in re.findall(r"\d+", str(error))]
+        if TOKENS in found:
+            yield from (number for number in found if 1 < number <= MOST_TOKENS and number != TOKENS)
 
 
 def _is_a_gate(one):
@@ -96,14 +105,22 @@ class ModuleSubject:
         heads = [n for n in numbers_of_heads(numbers, self.units)[0] if n > 1]
         counted += [size * n for size in counted for n in heads if size * n not in counted]
         lengths = {
-            int(n): "window" in name.lower() for name, n in numbers.items() if LENGTHS.search(name) and 1 < n <= 256
+            int(n): "window" in name.lower()
+            for name, n in numbers.items()
+            if LENGTHS.search(name) and 1 < n <= MOST_TOKENS
         }
         squares = [n * n for n, is_window in lengths.items() if is_window and n <= 16]  # a window's side
-        tokens = list(dict.fromkeys((5, *lengths, *squares)))
+        tokens = list(dict.fromkeys((TOKENS, *lengths, *squares)))
         errors = []
         widths = (None, *counted) if self.given.is_cross else (None,)
+
+        def told():
+            numbers = [n for n in dict.fromkeys(_lengths_in(errors)) if n not in tokens]
+            yield from itertools.product(numbers[:MOST_WIDTHS], self._fillings[:1], counted, widths)
+
         ways = itertools.chain(
             itertools.islice(itertools.product(tokens, self._fillings[:1], counted, widths), MOST_TRIES),
+            told(),
             itertools.islice(itertools.product(tokens, self._fillings, counted, widths), MOST_TRIES),
             itertools.islice(itertools.product(tokens, self._fillings_with_more, counted, widths), MOST_TRIES),
         )
@@ -112,7 +129,7 @@ class ModuleSubject:
                 self.values_width = values
                 error = self._try(width, count)
                 if error is None:
-                    self.tokens = None if count == 5 else count
+                    self.tokens = None if count == TOKENS else count
                     return width
                 errors.append(error)
         first = errors[0]
@@ -322,10 +339,13 @@ class ModuleSubject:
             questions.Question("a batch", 2 if heads != 2 else 3, 5),
             questions.Question("as many samples as heads", max(heads, 2), 4, seed=1),
             questions.Question("one sequence", 1, 6, seed=2),
-            questions.Question("one token", 2, 1, seed=5),
-            questions.Question("80 tokens", 1, 80, seed=6),
-            questions.Question("150 tokens", 1, 150, seed=10),
         ]
+        if self.tokens is None:
+            asked += [
+                questions.Question("one token", 2, 1, seed=5),
+                questions.Question("80 tokens", 1, 80, seed=6),
+                questions.Question("150 tokens", 1, 150, seed=10),
+            ]
         if self.given.is_cross:
             cross = [
                 questions.Question("as many keys from another sequence", 2, 5, n_keys=5, seed=11),
@@ -387,6 +407,8 @@ class ModuleSubject:
         units = [unit for unit in self.units if unit.role != "O"]
         is_known = all(unit.role and unit.input_width == self.d_model for unit in units)
         if question.is_cross or self.always_cross or not is_known or len({one.role for one in units}) < len(units):
+            return None
+        if PRODUCT in layout.name:  # its keys are the tokens themselves
             return None
         case = self._plain_case(question).changed(n_heads=layout.n_heads, n_kv_heads=layout.n_kv_heads)
         if question not in self._rows:

@@ -18,6 +18,7 @@ THREE = {  # how a fused matrix's columns are cut: the axes from the outermost t
 AXES = ("part", "head", "feature")
 # Ways to cut that no order of the axes says.
 FEWER_KEY_HEADS, SHARED = "fewer heads of keys and values than of queries", "one matrix for queries and keys"
+PRODUCT = "one matrix in place of W_Q @ W_K.T"
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def _of_assignment(roles, named, values, n_heads, d_model, seconds):
                         and j == 0
                         and i == 0
                         and not strided
-                        and axes in (None, AXES, ("head", "part", "feature"), FEWER_KEY_HEADS, SHARED)
+                        and axes in (None, AXES, ("head", "part", "feature"), FEWER_KEY_HEADS, SHARED, PRODUCT)
                     )
                     finding = _finding(roles, values, n_heads, d_model)
                     yield ParameterOrder("; ".join(words), plain, n_heads, *sizes, make, finding)
@@ -105,7 +106,7 @@ def _ways_to_cut(roles):
     """How a fused matrix may be cut into its parts: (words, axes)."""
     if not {"QKV", "KV", "QK"} & set(roles):
         return [("", None)]
-    further = [FEWER_KEY_HEADS] if "QKV" in roles else [SHARED] if "QK" in roles else []
+    further = [FEWER_KEY_HEADS] if "QKV" in roles else [SHARED, PRODUCT] if "QK" in roles else []
     return [*THREE.items(), *((way, way) for way in further)]
 
 
@@ -212,6 +213,11 @@ def _cut(matrix, bias, order, axes, n_heads, d_head=0):
     if axes == SHARED:
         biases = {} if bias is None else {f"b_{letter}": bias for letter in order}
         return dict.fromkeys(order, matrix) | biases
+    if axes == PRODUCT:
+        if n_heads > 1 or width != len(matrix):
+            raise ValueError("it is no product of two heads' matrices")
+        biases = {} if bias is None else {f"b_{order[0]}": bias}
+        return {order[0]: matrix, order[1]: np.eye(width)} | biases
     if axes == AXES and width % parts == 0:  # cut straight through: keys and values may have fewer heads
         matrices = dict(zip(order, np.split(matrix, parts, axis=1), strict=True))
         if bias is not None:

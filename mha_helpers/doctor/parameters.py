@@ -9,7 +9,7 @@ import numpy as np
 ROLE_PATTERNS = (
     ("QKV", r"qkv|kqv|qvk|vqk|vkq|kvq|querykeyvalue|cattn|inproj|wpack|attnin|qkvproj"),
     ("KV", r"^(to|w|proj|c|x|fc|linear|lin|cast)?(kv|vk|keys?values?)(proj|linear|lin|layer)?s?$"),
-    ("QK", r"^(to|w|proj)?(qk)(proj|linear)?$"),
+    ("QK", r"^(to|w|proj)?(qw?k)(proj|linear)?$"),
 )
 BEFORE = (
     r"(to|w|fc|cast|proj|projection|linear|lin|in|weight|weights|kernel|matrix|dense|"

@@ -77,7 +77,10 @@ def values(given, filling, n_tokens, batch, start=0):
         tables["cos_sin"] = (tables["cos"], tables["sin"])
         found = {given.name_of[role]: tables[role] for role in TABLES if given.has(role)}
     if given.has("position_ids") and (given.must_give("position_ids") or filling.positions or start):
-        found[given.name_of["position_ids"]] = np.tile(np.arange(start, start + n_tokens), (batch, 1))
+        numbers = np.arange(start, start + n_tokens)
+        found[given.name_of["position_ids"]] = (
+            numbers if filling.positions == "vector" else np.tile(numbers, (batch, 1))
+        )
     if given.has("start_pos") and (given.must_give("start_pos") or table is not None):
         found[given.name_of["start_pos"]] = start
     return found

@@ -41,7 +41,7 @@ NAMES = {
     "sin": "sin freqssin rotarysin ropesin sincached",
     "cos_sin": "positionembeddings cossin rotaryposemb rotaryemb ropeemb rope rotary rotaryembeddings",
     "freqs_cis": "freqscis freqscomplex freqs ropefreqs rotaryfreqs",
-    "position_ids": "positionids positions inputpos posids inputpositions cacheposition",
+    "position_ids": "positionids positions inputpos posids inputpositions cacheposition tokenpositions",
     "start_pos": "startpos startposition startindex cachepos",
     "window": "windowsize window",
     "deterministic": "deterministic",

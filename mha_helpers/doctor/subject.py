@@ -46,13 +46,13 @@ class Filling:
         How a mask that hides nothing is given.
     table : Table, optional
         The form of the rotary table.
-    positions : bool
-        Whether the numbers of the positions are given, where they need not be.
+    positions : {"", "rows", "vector"}
+        How the numbers of the positions are given: a row for each sequence, or one for all.
     """
 
     mask: tuple | None = None
     table: object = None
-    positions: bool = False
+    positions: str = ""
 
 
 class Arguments:
@@ -103,7 +103,9 @@ class Arguments:
         masks = [*[None] * (not optional), *self.blanks(meanings_of, optional)]
         if len(tables) > 1:  # of all pairs, those with the masks that such code takes
             masks = [mask for mask in masks if mask is None or mask[1].shape in FEW_SHAPES]
-        positions = (False, True) if self.has("position_ids") and not self.must_give("position_ids") else (False,)
+        positions = ("",)
+        if self.has("position_ids"):
+            positions = ("rows", "vector") if self.must_give("position_ids") else ("", "rows")
         return [Filling(mask, table, given) for mask in masks for given in positions for table in tables]
 
     def settings(self, case, *, own_sizes=False, start=0):

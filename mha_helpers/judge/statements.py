@@ -184,6 +184,17 @@ def statement_at(path, line):
     return _statements(path, "".join(linecache.getlines(path))).get(line)
 
 
+def lines_that_set(name, path, line):
+    """Return the lines of a class, around one of its own, that set an attribute of `self`."""
+    source = "".join(linecache.getlines(path))
+    if line not in _statements(path, source):  # it can't be read
+        return []
+    classes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ClassDef)]
+    inside = [statement for one in classes if one.lineno <= line <= one.end_lineno for statement in ast.walk(one)]
+    targets = [target for one in inside if isinstance(one, ast.Assign) for target in one.targets]
+    return sorted({one.lineno for one in targets if isinstance(one, ast.Attribute) and one.attr == name})
+
+
 def statements_of(code):
     """Return the statements of a function's code after its first line, in their order."""
     numbers = sorted({number for _, _, number in code.co_lines() if number and number > code.co_firstlineno})

@@ -18,6 +18,13 @@ def test_well_known_styles_are_healthy(style):
     assert len(str(report).splitlines()) <= 40
 
 
+@pytest.mark.parametrize("style", torch_styles.WRONG)
+def test_their_mistakes_are_named(style):
+    torch.manual_seed(0)
+    make, name = torch_styles.WRONG[style]
+    assert [finding.name for finding in doctor.examine(make()).findings] == [name]
+
+
 def test_the_kernel_is_healthy_with_masks_and_flag():
     report = doctor.examine(nn.functional.scaled_dot_product_attention)
     assert report.healthy, report

@@ -237,6 +237,65 @@ class LuongStyleSingle(nn.Module):
         return torch.softmax(queries @ keys.transpose(-1, -2) / keys.shape[-1] ** 0.5, dim=-1) @ values
 
 
+class Product(nn.Module):
+    """One matrix stands for W_Q @ W_K.T."""
+
+    def __init__(self, dim=16, power=0.5):
+        super().__init__()
+        self.Wq_Wk, self.Wv, self.power = nn.Linear(dim, dim, bias=False), nn.Linear(dim, dim, bias=False), power
+
+    def forward(self, x):
+        scores = self.Wq_Wk(x) @ x.transpose(1, 2) / x.shape[-1] ** self.power
+        return scores.softmax(dim=-1) @ self.Wv(x)
+
+
+class OfAGrid(nn.Module):
+    """Of ten tokens only: one for the class, and nine of a grid."""
+
+    def __init__(self, dim=32, heads=4, axis=-1):
+        super().__init__()
+        self.heads, self.axis, self.qkv, self.proj = heads, axis, nn.Linear(dim, 3 * dim), nn.Linear(dim, dim)
+        self.relative_bias = nn.Parameter(torch.zeros(heads, 10, 10))
+
+    def forward(self, x):
+        q, k, v = self.qkv(x).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5 + self.relative_bias
+        return self.proj((scores.softmax(dim=self.axis) @ v).transpose(1, 2).flatten(2))
+
+
+class GivenPositions(nn.Module):
+    """Rotary and causal; the numbers of the positions are one row for all sequences."""
+
+    def __init__(self, dim=32, heads=4, longest=256, past=0):
+        super().__init__()
+        self.heads, self.past = heads, past
+        self.q_proj, self.k_proj, self.v_proj, self.o_proj = (nn.Linear(dim, dim, bias=False) for _ in range(4))
+        half = dim // heads // 2
+        angles = torch.arange(longest)[:, None] / 10000 ** (torch.arange(half) / half)
+        self.register_buffer("cos", angles.cos(), persistent=False)
+        self.register_buffer("sin", angles.sin(), persistent=False)
+
+    def turned(self, x, places):
+        cos, sin, (even, odd) = self.cos[places], self.sin[places], x.unflatten(-1, (-1, 2)).unbind(-1)
+        return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
+
+    def forward(self, x, token_positions):
+        q, k, v = (
+            w(x).unflatten(-1, (self.heads, -1)).transpose(1, 2) for w in (self.q_proj, self.k_proj, self.v_proj)
+        )
+        scores = self.turned(q, token_positions) @ self.turned(k, token_positions).mT / q.shape[-1] ** 0.5
+        hidden = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1 + self.past)
+        weights = scores.masked_fill(hidden, -torch.inf).softmax(dim=-1)
+        return self.o_proj((weights @ v).transpose(1, 2).flatten(2))
+
+
+class OfItsTable(GivenPositions):
+    """As many tokens as its table has rows, which no argument tells."""
+
+    def forward(self, x):
+        return super().forward(x, slice(None))
+
+
 HEALTHY = {
     "multihead attention": lambda: nn.MultiheadAttention(64, 8),
     "multihead attention, batch first": lambda: nn.MultiheadAttention(64, 8, batch_first=True),
@@ -254,4 +313,16 @@ HEALTHY = {
     "norm before": PreNormBlock,
     "norm after, lengths": PostNorm,
     "one head": LuongStyleSingle,
+    "a product in place of two matrices": Product,
+    "a fixed number of tokens": OfAGrid,
+    "positions given": GivenPositions,
+    "as many tokens as its table": OfItsTable,
+}
+
+WRONG = {  # the same with a mistake, and its name
+    "a product, no root": (lambda: Product(power=1), "scale-no-root"),
+    "a product, no scale": (lambda: Product(power=0), "scale-missing"),
+    "a fixed number of tokens": (lambda: OfAGrid(axis=-2), "softmax-over-queries"),
+    "positions given": (lambda: GivenPositions(past=1), "causal-off-by-one"),
+    "as many tokens as its table": (lambda: OfItsTable(longest=48, past=1), "causal-off-by-one"),
 }

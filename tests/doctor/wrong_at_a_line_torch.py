@@ -57,6 +57,18 @@ class ScaledByTheEmbedding(Fused):
 
 
 @faulty
+class ScaleKeptByTheConstructor(Separate):
+    def __init__(self, d_model, n_heads):
+        super().__init__(d_model, n_heads)
+        self.scale = d_model**-0.5  # here
+
+    def forward(self, x):
+        q, k, v = (w(x).unflatten(-1, (self.h, self.d_k)).transpose(1, 2) for w in (self.w_q, self.w_k, self.w_v))
+        weights = (q @ k.transpose(-2, -1) * self.scale).softmax(dim=-1)
+        return self.w_o((weights @ v).transpose(1, 2).flatten(2))
+
+
+@faulty
 class NeverTransposedBack(Fused):
     def forward(self, x):
         B, T, C = x.size()

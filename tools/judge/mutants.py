@@ -34,8 +34,8 @@ MORE_SECONDS = 60  # than three times what the tests take without a mutant: then
 ROOMS = {  # by room: where its code is, and where its tests are
     "maths": (["maths/*.py"], ["tests/maths"]),
     "judge": (
-        ["exercises/engine.py", "exercises/properties.py", "judge/*.py", "learner/*.py"],
-        ["tests/exercises", "tests/judge"],
+        ["exercises/engine.py", "judge/*.py", "learner/*.py"],
+        ["tests/judge", "tests/exercises", "tests/doctor"],  # exercises and doctor stand on it, and test it
     ),
     "doctor": (["doctor/**/*.py"], ["tests/doctor"]),
     "labs": (["labs/*.py"], ["tests/labs"]),
