@@ -147,20 +147,17 @@ def _definitions(function):
             for other in beside
             if isinstance(other, types.FunctionType) and other.__globals__ is one.__globals__ and other not in functions
         ]
-    return [node for one in functions for node in ast.walk(_tree(one)) if isinstance(node, ast.FunctionDef)]
+    return [node for one in functions for node in _defined_in(source_of(one))]
 
 
-def _tree(function):
-    """Return a function's text as a tree: an empty one where it can't be had, as of a lambda cut out of its line."""
-    return _parsed(source_of(function))
-
-
-@functools.lru_cache(64)
-def _parsed(text):
+@functools.lru_cache(64)  # each hint asks for them
+def _defined_in(text):
+    """Return all definitions in a text, the outermost first: none in a lambda that is cut out of its line."""
     try:
-        return ast.parse(textwrap.dedent(text))
+        tree = ast.parse(textwrap.dedent(text))
     except (SyntaxError, ValueError, RecursionError):
-        return ast.Module([], [])
+        return []
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
 
 
 def _inside(definition):
@@ -300,7 +297,7 @@ def _only_returns(name, function):
     """Tell whether a function, the learner's own or one of the course's, does nothing but return something."""
     known = [helper for helper in _definitions(function) if helper.name == name]
     if isinstance(imported := function.__globals__.get(name), types.FunctionType):
-        known += [node for node in _tree(inspect.unwrap(imported)).body if isinstance(node, ast.FunctionDef)]
+        known += _defined_in(source_of(inspect.unwrap(imported)))[:1]
     if not known or not _gives_something(known[0]):
         return False
     nodes = list(ast.walk(known[0]))
