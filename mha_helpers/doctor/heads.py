@@ -33,7 +33,8 @@ def numbers_of_heads(numbers, units):
     dims = widths_of_heads(numbers)
     by_width = [width // dim for width in sorted(widths) for dim in dims if width % dim == 0 and width > dim]
     divisors = [n for n in range(1, 17) if any(width % n == 0 for width in widths)]
-    likely = list(dict.fromkeys([*lists, *said] or [*three, *by_width]))[:2]
+    sizes = [int(n) for name, n in numbers.items() if re.search(r"head_?size$", name)]  # some mean their number by it
+    likely = list(dict.fromkeys([*lists, *said] or [*three, *by_width, *sizes]))[:2]
     if not likely:  # an attribute under another name may be it
         own = {int(n) for name, n in numbers.items() if "." not in name and n == int(n) and 1 < n <= 64}
         likely = [1, *sorted(n for n in own if all(width % n == 0 for width in widths))][:4]

@@ -8,15 +8,15 @@ import numpy as np
 
 ROLE_PATTERNS = (
     ("QKV", r"qkv|kqv|qvk|vqk|vkq|kvq|querykeyvalue|cattn|inproj|wpack|attnin|qkvproj"),
-    ("KV", r"^(to|w|proj|c|x|fc|linear|lin|cast)?(kv|vk|keys?values?)(proj|linear|lin|layer)?s?$"),
+    ("KV", r"^(to|w|proj|c|x|fc|linear|lin|cast)?(kv|vk|keys?values?)(proj|linear|lin|layer|w)?s?$"),
     ("QK", r"^(to|w|proj)?(qw?k)(proj|linear)?$"),
 )
 BEFORE = (
     r"(to|w|fc|cast|proj|projection|linear|lin|in|weight|weights|kernel|matrix|dense|"
-    r"conv|c|m|u|t|p|mat|input|self|attn|att)*"
+    r"conv|c|m|u|t|p|mat|input|self|attn|att|embeddings?|tokens?)*"
 )
 AFTER = (
-    r"(proj|projection|projections|projector|lin|linear|linears|layer|layers|transform|weight|weights|w|dense|kernel|net|"
+    r"(proj|projection|projections|projector|l|lin|linear|linears|layer|layers|transform|weight|weights|w|dense|kernel|net|"
     r"matrix|matrices|conv|fc|s|mlp|embed|map|mat|param|einsum|in)*"
 )
 NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)|^\d+(?=\.)")  # in a path

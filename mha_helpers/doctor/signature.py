@@ -12,7 +12,7 @@ NAMES = {
     "values": "v vs value values vx valueinput val",
     "context": "context memory encoderhiddenstates encoderoutput encoderoutputs encoderout enc encout kv "
     "keyvaluestates cond y xkv source inputskv contextx ctx crosskv kvinput xcontext mem encoded "
-    "keyvaluesequences kvsequences",
+    "keyvaluesequences kvsequences keyorvaluetokens keyvaluetokens kvtokens states x2",
     "W_Q": "wq qw wquery wqueries queryweight queryweights qweight qweights weightq weightsq qproj queryproj qkernel "
     "queryweightmatrix projq qmat matq aq wqs",
     "W_K": "wk kw wkey wkeys keyweight keyweights kweight kweights weightk weightsk kproj keyproj kkernel projk "
@@ -30,7 +30,7 @@ NAMES = {
     "n_kv_heads": "nkvheads numkvheads numkeyvalueheads kvheads nkvhead numkeyvaluehead nkv",
     "mask": "mask attnmask attentionmask amask srcmask tgtmask m attentionmasks masks visible allowed",
     "padding": "keypaddingmask paddingmask padmask srckeypaddingmask keymask kvmask tokenmask keypadding padding "
-    "contextmask",
+    "contextmask x2mask",
     "lengths": "validlens validlen lengths lens seqlens seqlengths sequencelengths kvlengths validlengths "
     "inputlengths length",
     "bias": "attnbias attentionbias scorebias relativepositionbias positionbias additivemask maskbias biasmask",

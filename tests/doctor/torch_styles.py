@@ -296,6 +296,24 @@ class OfItsTable(GivenPositions):
         return super().forward(x, slice(None))
 
 
+class InOtherWords(nn.Module):
+    """What attends is x1, what it attends to x2; `head_size` is the number of heads, and True hides padding."""
+
+    def __init__(self, dim=64, head_size=4, multiplies=False):
+        super().__init__()
+        self.head_size, self.att_size, self.multiplies = head_size, dim // head_size, multiplies
+        self.ql, self.kv_w, self.out = nn.Linear(dim, dim), nn.Linear(dim, 2 * dim), nn.Linear(dim, dim)
+
+    def forward(self, x1, x2, x2_mask=None):
+        q, (k, v) = self.ql(x1), self.kv_w(x2).chunk(2, dim=-1)
+        q, k, v = (one.unflatten(-1, (self.head_size, self.att_size)).transpose(1, 2) for one in (q, k, v))
+        scores = q @ k.transpose(-2, -1) / self.att_size**0.5
+        if x2_mask is not None:
+            hidden = x2_mask[:, None, None]
+            scores = scores * ~hidden if self.multiplies else scores.masked_fill(hidden, -1e9)
+        return self.out((scores.softmax(dim=-1) @ v).transpose(1, 2).flatten(2))
+
+
 HEALTHY = {
     "multihead attention": lambda: nn.MultiheadAttention(64, 8),
     "multihead attention, batch first": lambda: nn.MultiheadAttention(64, 8, batch_first=True),
@@ -313,6 +331,7 @@ HEALTHY = {
     "norm before": PreNormBlock,
     "norm after, lengths": PostNorm,
     "one head": LuongStyleSingle,
+    "in other words": InOtherWords,
     "a product in place of two matrices": Product,
     "a fixed number of tokens": OfAGrid,
     "positions given": GivenPositions,
@@ -320,6 +339,7 @@ HEALTHY = {
 }
 
 WRONG = {  # the same with a mistake, and its name
+    "in other words": (lambda: InOtherWords(multiplies=True), "mask-score-zero"),
     "a product, no root": (lambda: Product(power=1), "scale-no-root"),
     "a product, no scale": (lambda: Product(power=0), "scale-missing"),
     "a fixed number of tokens": (lambda: OfAGrid(axis=-2), "softmax-over-queries"),
