@@ -267,7 +267,7 @@ def _desk(result):
 def _coins(result):
     """Draw a coin for each probe that was paid for to see this patient's chart."""
     n_coins = len(result.readings)
-    coins = "".join(svg.circle(112 + 15 * k, 8, 6, fill=COIN, stroke="#7a5a00") for k in range(n_coins))
+    coins = "".join(svg.circle(128 + 15 * k, 8, 6, fill=COIN, stroke="#7a5a00") for k in range(n_coins))
     said = f"Coins on {result.patient}: {n_coins}"
     return {"coins": mark(svg.text(1, 12, said, bold=True, size=12) + coins, part="coins")}
 

@@ -382,6 +382,41 @@ def test_hidden_scores_are_grey_and_the_hiding_value_is_said(hiding):
     assert weights.count(">hidden</text>") == (0 if hiding in visible else 10)
 
 
+def shares(kind, function=None, mask=CAUSAL, **changes):
+    """Return the widths of the pieces of each row's bar, as parts of its length; those too narrow to be seen are 0."""
+    result = studio.compute(state(mask, **changes), function)
+    found = np.zeros((N, N))
+    for i, word in enumerate(studio.WORDS):
+        drawn = studio._shares(result)[f"shares {word}"]
+        for j, key in enumerate(studio.WORDS):
+            width = re.search(rf'data-part="{word}: what {key} {kind} given"[^>]* width="([\d.]+)"', drawn)
+            found[i, j] = float(width[1]) / studio.SHARE[0] if width else 0
+    return found
+
+
+def test_each_row_is_a_bar_that_its_weights_share():
+    everything, causal = (written_out(FIRST, mask) for mask in (EVERYTHING, CAUSAL))
+    np.testing.assert_allclose(shares("is"), causal, atol=0.005)
+    np.testing.assert_allclose(shares("was"), everything, atol=0.005)
+
+
+def test_the_share_that_a_wrong_function_loses_is_missing():
+    def after(queries, keys, values, mask):
+        weights = softmax(queries @ keys.T / np.sqrt(queries.shape[-1])) * mask
+        return weights @ values, weights
+
+    np.testing.assert_allclose(
+        shares("is", after).sum(axis=1), (written_out(FIRST, EVERYTHING) * CAUSAL).sum(axis=1), atol=0.01
+    )
+
+
+def test_what_is_shared_out_to_nobody_is_said():
+    drawn = studio._shares(studio.compute(state(ROW_3_EMPTY)))
+    assert ["to nobody" in drawn[f"shares {word}"] for word in studio.WORDS] == [False, False, False, True, False]
+    nan = studio._shares(studio.compute(state(ROW_3_EMPTY), lambda q, k, v, mask: (v, np.full((N, N), np.nan))))
+    assert all("not a number" in one for one in nan.values())
+
+
 def test_padding_is_explained_where_there_is_some():
     assert "“pad” is no word" in said(CAUSAL, length=3)
     assert "pad" not in said(CAUSAL)
