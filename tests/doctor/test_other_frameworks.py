@@ -40,7 +40,7 @@ def test_a_keras_layer_of_ones_own(backend):
         env=os.environ | {"KERAS_BACKEND": backend, "PYTHONPATH": places},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.split() == [backend, "True", "['mha-scale-d-model']"]
+    assert done.stdout.split() == [backend, *["healthy", "sick:mha-scale-d-model"] * 2]
 
 
 @needs("flax")
