@@ -59,6 +59,13 @@ def examine(attention, *, names=None, inputs=None, seconds=SECONDS):
 
 
 def _examine(attention, names, inputs):
+    try:
+        hasattr(attention, "__wrapped__")
+    except Exception as error:
+        raise signature.CannotBeExaminedError(
+            f"its __getattr__ raises {calling.said(error)}, where Python asks for an AttributeError; "
+            "mend that, or give a function that calls it"
+        ) from error
     if not callable(attention) and not hasattr(attention, "forward"):
         raise signature.CannotBeExaminedError(f"give a function, a module or a layer; this is {attention!r:.60}")
     if inspect.isclass(attention):

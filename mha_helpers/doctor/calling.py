@@ -106,7 +106,10 @@ def _is_array(part):
 
 def name_of(thing):
     """What a report calls it."""
-    name = getattr(thing, "__name__", None)
+    try:
+        name = getattr(thing, "__name__", None)
+    except Exception:  # its own __getattr__ may raise what it likes
+        name = None
     return name if isinstance(name, str) else type(thing).__name__
 
 

@@ -26,6 +26,7 @@ _OVER_BATCH = Layout("(tokens, batch, features)", SWAPPED, usual=False, finding=
 
 
 SCALE = re.compile(r"scal|temp|divisor", re.I)
+D_K = re.compile(r"(d|dim|hidden)_?(k|key|head)$|(head|key)_?(dim|size)$|^dim$", re.I)
 SEVERAL = re.compile(r"n_?heads?\b|num_?heads?|multi_?head|split_?heads", re.I)
 
 
@@ -108,9 +109,14 @@ class FunctionSubject:
         scale = [RIGHT["scale"]]
         for name, number in self.numbers.items():
             if SCALE.search(name) and number > 0:
-                for factor, words in ((number, f"× {number:g}"), (1 / number, f"/ {number:g}")):
-                    form = scaled_by(lambda case, queries, values, factor=factor: factor)
-                    scale.append(Form("", "scale", form, f"{words}, its attribute {name}"))
+                factors = ((number, f"× {number:g}"), (1 / number, f"/ {number:g}"))
+            elif D_K.search(name) and number > 0:
+                factors = ((number**-0.5, f"/ √{number:g}"),)
+            else:
+                factors = ()
+            for factor, words in factors:
+                form = scaled_by(lambda case, queries, values, factor=factor: factor)
+                scale.append(Form("", "scale", form, f"{words}, its attribute {name}"))
         return {"hide": [RIGHT["hide"], ALWAYS_CAUSAL], "scale": scale}
 
     @functools.cached_property

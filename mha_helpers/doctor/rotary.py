@@ -125,7 +125,7 @@ def _roles(function):
 
 
 def _role(name):
-    plain = re.sub("[^a-z0-9]", "", name.lower())
+    plain = signature.plain(name)
     return ROLES.get(plain) or signature.ROLE_OF.get(plain, "")
 
 

@@ -130,11 +130,10 @@ def read(function, given=None, inputs=(), *, is_module=False):
     roles = {}
     parameters = [parameter for parameter in parameters if parameter.name not in inputs]
     for parameter in parameters:
-        plain = re.sub("[^a-z0-9]", "", parameter.name.lower())
-        roles[parameter.name] = (given or {}).get(parameter.name, ROLE_OF.get(plain, "") or _by_part(plain))
+        roles[parameter.name] = (given or {}).get(parameter.name, role_of(parameter.name))
         if roles[parameter.name] in MASKS and re.search(r"\bstr\b", str(parameter.annotation)):
             roles[parameter.name] = ""  # the name of a mask
-    exact = {role for name, role in roles.items() if re.sub("[^a-z0-9]", "", name.lower()) in ROLE_OF}
+    exact = {role for name, role in roles.items() if plain(name) in ROLE_OF}
     for name, role in roles.items():  # a part of a name says less than a whole one
         if role in ("mask", "padding") and role in exact | {"padding"} and _by_part_only(name) and "mask" in exact:
             roles[name] = ""
@@ -159,8 +158,18 @@ def not_known(names):
     )
 
 
+def plain(name):
+    """Return a name as NAMES has it: letters and digits alone."""
+    return re.sub("[^a-z0-9]", "", name.lower())
+
+
+def role_of(name):
+    """Return the role that a name tells, whole or in part, or "" where it tells none."""
+    return ROLE_OF.get(plain(name), "") or _by_part(plain(name))
+
+
 def _by_part_only(name):
-    return re.sub("[^a-z0-9]", "", name.lower()) not in ROLE_OF
+    return plain(name) not in ROLE_OF
 
 
 def _by_part(plain):

@@ -31,6 +31,9 @@ class WithAMask(SelfAttention):
         self.d_model = d_model
 
     def call(self, v, k, q, mask):
+        if q.shape[-1] != self.d_model:
+            raise ValueError(f"tokens of {self.d_model} features, not {q.shape[-1]}")
+
         def split(x):
             return ops.transpose(ops.reshape(x, (*ops.shape(x)[:2], self.n_heads, -1)), (0, 2, 1, 3))
 

@@ -111,6 +111,18 @@ class Scores(nn.Module):
         return (scores if mask is None else scores.masked_fill(mask == 0, -1e9)).softmax(-1) @ v
 
 
+class RootOfGivenNumber(nn.Module):
+    """No matrices of its own, and the root of a number that its constructor was given: d_k, or anything else."""
+
+    def __init__(self, **given):
+        super().__init__()
+        ((self.of, number),) = given.items()
+        setattr(self, self.of, number)
+
+    def forward(self, q, k, v):
+        return (q @ k.mT / getattr(self, self.of) ** 0.5).softmax(-1) @ v
+
+
 class Block(nn.Module):
     def __init__(self):
         super().__init__()
@@ -126,12 +138,18 @@ class Block(nn.Module):
     "module",
     [
         TablesApart(), TablesTogether(), ComplexTable(), Normed(), MaskHoldsCausality(), KeptInside(after), Scores(5.0),
+        RootOfGivenNumber(d_k=16), RootOfGivenNumber(num_hidden_k=16),
     ],
-    ids=lambda module: type(module).__name__,
+    ids=lambda module: type(module).__name__ + getattr(module, "of", ""),
 )  # fmt: skip
 def test_right_ones_are_healthy(module):
     report = doctor.examine(module)
     assert report.healthy, report
+
+
+@pytest.mark.parametrize("other", ["n_heads", "d_model"])
+def test_the_root_of_another_given_number_is_no_design(other):
+    assert doctor.examine(RootOfGivenNumber(**{other: 16})).names == ["scale-constant"]
 
 
 def test_a_mask_that_replaces_causality_is_noted():

@@ -41,6 +41,13 @@ class Answers:
         raise RuntimeError("no")
 
 
+class OfADictionary:
+    """Looks its attributes up as no attribute may be: what isn't there is a KeyError."""
+
+    def __getattr__(self, name):
+        return {}[name]
+
+
 def strange(queries, keys, values):
     return Answers()
 
@@ -60,6 +67,7 @@ NOTHING_OF_ATTENTION = {
     "a builtin": len, "a class": dict, "numpy.dot": np.dot, "a ufunc": np.exp, "vectorized": np.vectorize(abs),
     "None": None, "a number": 3, "a word": "attention", "an array": np.eye(3), "a mock": unittest.mock.MagicMock(),
     "no arguments": lambda: None, "any arguments": nothing, "a generator": one_by_one, "a coroutine": later,
+    "no AttributeError": OfADictionary(),
 } | {function.__name__: function for function in (leaves, endlessly_deep, strange)}  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 
-from ..signature import ROLE_OF, CannotBeExaminedError
+from ..signature import MASKS, CannotBeExaminedError, role_of
 from . import Found
 
 NUMBERED = re.compile(r"(^|\.)(einsum_)?dense(_\d+)?\.\w+$")
@@ -34,13 +34,13 @@ class KerasLayer:
     def _build(self):
         names = [p.name for p in inspect.signature(self.layer.call).parameters.values() if p.default is p.empty]
         names = [name for name in names if name not in ("args", "kwargs")]
-        own = [n for name, n in self.numbers().items() if ROLE_OF.get(name.lower().replace("_", "")) == "d_model"]
-        a_mask = np.zeros((2, 1, 1, 5), np.float32)  # as far as it can be said before any call: most do without one
+        own = [n for name, n in self.numbers().items() if role_of(name) == "d_model"]
+        a_mask = np.zeros((2, 1, 1, 5), np.float32)  # where None won't do
         error = None
         for width, mask in itertools.product(dict.fromkeys((*own, *WIDTHS)), (None, a_mask)):
             X = np.zeros((2, 5, width), np.float32)
             try:
-                self.layer(*[mask if "mask" in name else X for name in names])
+                self.layer(*[mask if role_of(name) in MASKS else X for name in names])
                 return
             except Exception as raised:  # another width may do
                 error = error or raised
