@@ -12,9 +12,9 @@ _ONE_ELEMENT = re.compile(r"<(\w+)(?=[ />])[^<>]*(?:/>|>[^<>]*</\1>)\Z")
 
 
 def mark(
-    fragment, *, choose=None, also=None, switch=None, off=None, sweep=None, press=None, sets=None, play=None,
-    every=None, starts=None, scrub=None, stops=None, track=None, carried=None, hold=None, slots=None, enter=None,
-    grip=None, drag=None, glance=None, plane=None, name=None, tip=None, lights=(), part=None, way=None,
+    fragment, *, choose=None, brings=None, also=None, switch=None, off=None, sweep=None, press=None, sets=None,
+    play=None, every=None, starts=None, scrub=None, stops=None, track=None, carried=None, hold=None, slots=None,
+    enter=None, grip=None, drag=None, glance=None, plane=None, name=None, tip=None, lights=(), part=None, way=None,
 ):  # fmt: skip
     """Say what a touch of a fragment does.
 
@@ -26,6 +26,8 @@ def mark(
         SVG. Its outline is where the input lies: 24 pixels each way or more.
     choose : dict, optional
         One of several: a radio button, in one group with all that sets the same controls.
+    brings : dict, optional
+        What is set with it when it is chosen, and may be changed after.
     also : dict, optional
         Sets the same under a pointer, and needs no input of its own: its twin has one.
     switch : str or dict, optional
@@ -95,11 +97,11 @@ def mark(
     '<g data-part="it"><path/><path/></g>'
     """
     about = {
-        "choose": choose, "also": also, "switch": switch, "off": off, "sweep": sweep, "press": press, "sets": sets,
-        "play": play, "every": every, "starts": starts, "scrub": scrub, "stops": stops, "track": track,
-        "carried": carried, "hold": hold, "slots": slots, "enter": enter, "grip": grip, "drag": drag, "glance": glance,
-        "plane": plane, "name": name, "tip": tip,
-        "lights": list(lights) or None, "part": part, "way": way,
+        "choose": choose, "brings": brings or None, "also": also, "switch": switch, "off": off, "sweep": sweep,
+        "press": press, "sets": sets, "play": play, "every": every, "starts": starts, "scrub": scrub, "stops": stops,
+        "track": track, "carried": carried, "hold": hold, "slots": slots, "enter": enter, "grip": grip, "drag": drag,
+        "glance": glance, "plane": plane, "name": name, "tip": tip, "lights": list(lights) or None, "part": part,
+        "way": way,
     }  # fmt: skip
     attributes = "".join(
         f' data-{key}="{html.escape(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))}"'

@@ -291,7 +291,7 @@ def _block(result):
     else:
         n_heads = model.kv_heads[SHARINGS.index(result.sharing)]
         kept = f"keys and values of {n_heads} {'head' if n_heads == 1 else 'heads'} (of {model.n_heads})"
-    yield svg.text(left, top - 10, f"{result.numbers:,} numbers: {kept}", size=11)
+    yield svg.text(0, top - 10, f"{result.numbers:,} numbers: {kept}", size=11)
     yield svg.box(left, top, wide, high, stroke=EDGE, dashed=True)
     for n_numbers in {numbers(model, sharing) for sharing in SHARINGS}:
         x = left + _across(result, n_numbers)
@@ -343,7 +343,7 @@ def _choices(result):
     yield svg.text(0, 132, "Whose cache?", bold=True)
     for k, name in enumerate(MODELS):
         drawn = chip(1 + 146 * (k % 2), 140 + 31 * (k // 2), 140, name, chosen=name == result.name, colour=CACHE)
-        yield mark(drawn, choose={"model": name}, name=name)
+        yield mark(drawn, choose={"model": name}, brings=_opened(name), name=name)
     yield svg.text(0, 224, "Tokens of text", bold=True)
     for k, (length, n) in enumerate(zip(LENGTHS, result.model.lengths, strict=True)):
         drawn = chip(1 + 97 * k, 232, 92, f"{n:,}", chosen=length == result.length)
@@ -355,6 +355,11 @@ def _choices(result):
     )  # fmt: skip
     is_built = {"sharing": result.sharing, "window": result.window} == result.model.built
     yield mark(chip(1, 291, 140, "as it was built", chosen=is_built), press="As it was built")
+
+
+def _opened(name):
+    """Return how a model is first seen: as it was built; the writer's cache is the reader's own."""
+    return {} if name == WRITER else MODELS[name].built
 
 
 def _times(smaller):
@@ -421,7 +426,11 @@ def cache_cost(function=None):
         "window": radio("window", WINDOWS),
         "length": radio("text", LENGTHS, LENGTHS[-1]),
     }
-    return Lab(
+
+    def open_as_built(change):
+        lab.set(**_opened(change["new"]))
+
+    lab = Lab(
         name="cache_cost",
         title="what a cache costs",
         task=f"Drag the block's edges: how small can the writer's cache be while its loss stays below {GOAL}?",
@@ -433,4 +442,6 @@ def cache_cost(function=None):
         function=function,
         exercise=exercises.grouped_attention,
         actions={"As it was built": lambda state: MODELS[state["model"]].built},
+        follows={"model": open_as_built},
     )
+    return lab

@@ -121,7 +121,7 @@ class Picture:
         wrong = ' class="mha-wrong"' if self.is_wrong else ""
         colour = style.INK if wrong else style.QUIET
         notice = f'<p{wrong} style="margin:2px 0 4px; font-size:13px; color:{colour}">{html.escape(self.notice)}</p>'
-        return f'{notice if self.notice else ""}<div class="mha-parts">{self.svg}</div>'
+        return f'<div class="mha-notice">{notice if self.notice else ""}</div><div class="mha-parts">{self.svg}</div>'
 
 
 RUN = f'<div style="font-size:13px; color:{style.QUIET}">Still picture. Run this cell for the live lab.</div>'

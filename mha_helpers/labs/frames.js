@@ -41,8 +41,9 @@ globalThis.mhaFrames = card => {
           content.querySelector(`[data-part="${part}"]`).outerHTML = whole(fragment);
       });
       const shown = content.querySelector("[data-state]"), drawn = pieces.length > 1 ? now : read(shown.dataset.state);
-      const kept = shown.dataset.live ? Object.keys(drawn).filter(name => // dragged, and nothing else has moved it since
-        !(name in offers) && drawn[name] === before[name] && state[name] !== drawn[name]) : [];
+      const free = shown.dataset.live ? Object.keys(drawn).filter(name => !(name in offers)) : [];
+      const isLeft = free.every(name => drawn[name] === before[name]); // where it was dragged: nothing else has moved it
+      const kept = free.filter(name => isLeft && state[name] !== drawn[name]);
       before = drawn;
       shown.dataset.kept = kept.join();
       if (kept.length || pieces.length > 1)

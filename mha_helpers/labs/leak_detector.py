@@ -110,7 +110,8 @@ def sentence(result):
     elif early.size or missing.size:
         parts = [f"Changing {name} moves {_outputs(moves)}."]
     else:
-        parts = [f"No leak: changing {name} moves only {_outputs(moves)}."]
+        no_leak = "No leak here" if result.leaks.any() else "No leak"
+        parts = [f"{no_leak}: changing {name} moves only {_outputs(moves)}."]
     if early.size:
         parts.append(f"A leak: {_outputs(early)} {'comes' if early.size == 1 else 'come'} before it.")
     if missing.size:
@@ -226,7 +227,9 @@ def _token(result, i, middle):
             for k, line in enumerate(said)
         ),
     ]
+    leaks_somewhere = svg.text(middle, INPUT_Y + 43, "leaks", anchor="middle", bold=True, colour=style.ALARM, size=12)
     token = [
+        *([leaks_somewhere] if result.leaks[:, i].any() else []),
         svg.box(
             x, INPUT_Y, TOKEN, 28, fill=style.tint(style.ROLES["keys"], 0.5) if changed else style.PANEL,
             stroke=style.INK, stroke_width=3 if changed else 1,

@@ -35,6 +35,7 @@ function attach(card, answerer) {
   const drop = document.createElementNS("http://www.w3.org/2000/svg", "rect");
   let state = {}, inPicture = {}, asked = 0, unanswered = {}; // what is set here, and in the picture that is shown
   let live = null, parts = new Map(), places = new Map(), held = null, isDragged = false;
+  let gliding = []; // what is on its way to its place
   let resting = 0; // until what is dragged is asked for
   const pointed = pointing(place, content, over, {
     boxOf, isHeld: () => !!held, now: () => state, holds: sets => holds(sets), set });
@@ -58,6 +59,7 @@ function attach(card, answerer) {
     if (!late) played.beat();
   }
   function glide(before) { // what was there travels to its new place, and makes room for what a hand carries
+    gliding = [];
     if (calm() || (held && !held.at)) return;
     for (const [name, now] of places) {
       const old = before.get(name), part = parts.get(name), isBlock = part.tagName === "rect";
@@ -67,11 +69,12 @@ function attach(card, answerer) {
       if (!(isBlock || isSame) || (isSame && Math.abs(dx) + Math.abs(dy) <= 1)) continue;
       const way = (read(part.dataset.way) ?? []).map(([x, y], _, all) => [x - all.at(-1)[0], y - all.at(-1)[1]]);
       if (way.length && Math.hypot(way[0][0] - dx, way[0][1] - dy) < FINGER) { // it comes from where its way begins
-        part.animate(way.map(([x, y]) => ({ translate: `${x}px ${y}px` })), { ...GLIDE, duration: 2 * GLIDE.duration });
+        const along = way.map(([x, y]) => ({ translate: `${x}px ${y}px` }));
+        gliding.push(part.animate(along, { ...GLIDE, duration: 2 * GLIDE.duration }));
         continue;
       }
       const scale = isBlock ? `${old.width / now.width} ${old.height / now.height}` : "1";
-      part.animate([{ translate: `${dx}px ${dy}px`, scale }, { translate: "0 0", scale: "1" }], GLIDE);
+      gliding.push(part.animate([{ translate: `${dx}px ${dy}px`, scale }, { translate: "0 0", scale: "1" }], GLIDE));
     }
   }
   function compute() { // what the page knows by itself while the answer is awaited
@@ -106,10 +109,12 @@ function attach(card, answerer) {
 
   /* ---- the layer of inputs ---- */
 
-  function boxOf(node) { // in the layer's own pixels, wherever the page or the picture is scrolled to
-    const at = node.getBoundingClientRect(), base = over.getBoundingClientRect();
+  function boxOf(node, within = over) { // in the layer's own pixels, wherever the page or the picture is scrolled to
+    const at = node.getBoundingClientRect(), base = within.getBoundingClientRect();
     return { x: at.left - base.left, y: at.top - base.top, width: at.width, height: at.height };
   }
+  // A part's, in the picture, which itself is moved by a line above it: that is no way to glide.
+  const placeOf = part => boxOf(part, part.closest(".mha-parts"));
   function lay(marks) {
     const wanted = marks.flatMap(mark => [...inputsOf(mark)]), homes = new Map([[over, []]]);
     for (const { key, type, group, ...about } of wanted) {
@@ -131,7 +136,7 @@ function attach(card, answerer) {
     for (const [name, group] of groups) if (!homes.has(group)) { group.remove(); groups.delete(name); }
     for (const [home, children] of homes) arrange(home, children);
     const before = places; // all is measured before anything is moved, or the page is laid out for each
-    places = new Map([...parts].map(([name, node]) => [name, boxOf(node)]));
+    places = new Map([...parts].map(([name, node]) => [name, placeOf(node)]));
     for (const { mark, type } of inputs.values()) if (type === "range" && !live && !mark.dataset.carried) places.delete(mark.dataset.part);
     put(inputs.values());
     if (hadFocus && !hadFocus.isConnected) heir(hadFocus)?.focus({ preventScroll: true });
@@ -236,7 +241,7 @@ function attach(card, answerer) {
   const ask = more => answerer.ask({ n: asked, set: unanswered, ...more }, state);
 
   over.addEventListener("change", ({ target }) => { // keys, screen readers, and a plain press
-    if (target.type === "radio") set(target.sets);
+    if (target.type === "radio") set({ ...target.sets, ...read(target.mark.dataset.brings) });
     if (target.type === "checkbox") set(target.checked ? target.sets : target.off);
   });
   over.addEventListener("input", ({ target }) => {
@@ -306,7 +311,7 @@ function attach(card, answerer) {
     if (!at) return;
     drop.remove();
     next?.before(input.mark);
-    places.set(input.mark.dataset.part, boxOf(input.mark));
+    places.set(input.mark.dataset.part, placeOf(input.mark));
     if (!Object.keys(unanswered).length) lay([...content.querySelectorAll(MARKS)]); // else it is when it is answered
   }
   const toss = ({ sets }) => set(sets[stopOf(sets) ? 0 : sets.length - 1]); // from home to the last slot, or back
@@ -356,7 +361,10 @@ function attach(card, answerer) {
   readout.append(status);
   new MutationObserver(drawn).observe(content, { childList: true });
   new MutationObserver(() => say(sentence.textContent)).observe(sentence, { childList: true });
-  new ResizeObserver(() => put(inputs.values())).observe(place);
+  new ResizeObserver(async () => { // what glides is measured when it has arrived
+    await Promise.allSettled(gliding.map(one => one.finished));
+    put(inputs.values());
+  }).observe(place);
   drawn();
 }
 

@@ -72,6 +72,18 @@ def test_an_edge_stands_where_the_block_ends(name, edge, part, axis):
         assert track[stops.index({edge: value})][axis] == pytest.approx(cost.BLOCK[axis] + long, abs=0.1)
 
 
+@pytest.mark.parametrize("name", [name for name in MODELS if name != WRITER])
+def test_a_model_opens_as_it_was_built_and_the_writers_cache_stays(name):
+    lab = cache_cost()
+    lab.set(model=name)
+    brings = re.search(rf'data-brings="([^"]*)" data-name="{name}"', lab.picture.value)[1]
+    assert {one: lab.state[one] for one in ("sharing", "window")} == MODELS[name].built
+    assert json.loads(html.unescape(brings)) == MODELS[name].built
+    lab.set(sharing=ONE)
+    lab.set(model=WRITER)
+    assert lab.state["sharing"] == ONE
+
+
 def test_what_the_notebook_says_of_it():
     best, other = result(sharing=SHORT, window=WIDE), result(sharing=OWN, window=MIDDLE)
     assert (round(best.loss, 2), best.size, round(1 / best.share)) == (1.56, 64 * 2**10, 12)

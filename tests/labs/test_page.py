@@ -113,6 +113,37 @@ def test_a_press_shows_another_picture(phone, name):
     expect(lab.locator("[data-state]")).not_to_have_attribute("data-state", before)
 
 
+# Inputs whose middle is not that of what they lie over, but for what shakes.
+STRAY = """lab => {
+    const middle = ({left, top, width, height}) => [left + width / 2, top + height / 2];
+    return [...lab.querySelectorAll(".mha-over :is(input, button)")].filter(input => {
+        const mark = input.mark.querySelector("[data-hold]") ?? input.mark;
+        const [x, y] = middle(input.getBoundingClientRect()), [at, up] = middle(mark.getBoundingClientRect());
+        return Math.hypot(x - at, y - up) > 4;
+    }).map(input => input.dataset.mark);
+}"""
+
+# When what glides has arrived, and two pictures more are painted.
+ARRIVED = """async lab => {
+    const gliding = lab.getAnimations({subtree: true}).filter(one => !(one instanceof CSSAnimation));
+    await Promise.allSettled(gliding.map(one => one.finished));
+    for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
+}"""
+
+
+@pytest.mark.parametrize("name", TOUCHED)
+def test_what_is_touched_lies_where_it_is_seen_also_when_lines_come_and_parts_glide(phone, name):
+    lab = lab_of(phone, name)
+    unchosen = lab.locator(".mha-over input[type=radio]:not(:checked)")
+    others = unchosen.evaluate_all("all => all.map(one => one.dataset.mark)")
+    for other in others[:: max(1, len(others) // 4)]:
+        before = lab.locator("[data-state]").get_attribute("data-state")
+        lab.locator(f'[data-mark="{other}"]').click()
+        expect(lab.locator("[data-state]")).not_to_have_attribute("data-state", before)
+        lab.evaluate(ARRIVED)
+        assert lab.evaluate(STRAY) == []
+
+
 def test_what_is_shown_is_what_python_draws(phone):
     lab, drawn = lab_of(phone, "qkv_workbench"), labs.qkv_workbench()
     lab.get_by_role("radio", name="query sat", exact=True).check()
@@ -133,6 +164,10 @@ def test_a_query_stays_where_it_was_dragged_while_keys_are_chosen(phone):
     expect(lab.locator("[data-kept]")).to_have_attribute("data-state", re.compile('"key":"sat".*"query across":0.5'))
     assert lab.locator('[data-part^="weight "]').all_text_contents() == weights
     assert lab.locator('[data-part^="in cell "]').all_text_contents() == weights  # the row of all queries follows it
+    lab.get_by_role("radio", name="query cat", exact=True).check()  # which has the same number across
+    expect(lab.locator("[data-kept]")).to_have_attribute("data-kept", "")
+    lab.get_by_role("radio", name="query it", exact=True).check()
+    across.press("ArrowLeft")
     back.click()
     expect(across).to_have_value("1")
 
