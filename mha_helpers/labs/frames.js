@@ -45,6 +45,7 @@ globalThis.mhaFrames = card => {
       const isLeft = free.every(name => drawn[name] === before[name]); // where it was dragged: nothing else has moved it
       const kept = free.filter(name => isLeft && state[name] !== drawn[name]);
       before = drawn;
+      shown.toggleAttribute("data-ends", Object.values(all[0][numberOf(pieces[0], drawn)][2]).every(sets => !words(sets)));
       shown.dataset.kept = kept.join();
       if (kept.length || pieces.length > 1)
         shown.dataset.state = JSON.stringify({ ...drawn, ...Object.fromEntries(kept.map(name => [name, state[name]])) });

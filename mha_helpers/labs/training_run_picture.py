@@ -174,8 +174,8 @@ def _maps(result, knock_outs):
     parts = []
     for layer in range(n_layers):
         y = layer * row + headline
-        name = svg.box(0, y + side / 2 - 34, 24, 68, fill=style.PANEL, stroke=style.QUIET)
-        name += svg.text(16, y + side / 2 + 24, f"layer {layer}", bold=True, size=SMALL, rising=90)
+        name = svg.box(0, y + side / 2 - 34, 22, 68, fill=style.PANEL, stroke=style.QUIET)
+        name += svg.text(15, y + side / 2 + 24, f"layer {layer}", bold=True, size=SMALL, rising=90)
         parts.append(_to_knock_out(name, [(layer, head) for head in range(n_heads)], result, knock_outs))
         down = ((MAPS - 12, round(y + (i + 0.5) * side / n + 4, 1), one) for i, one in enumerate(result.letters))
         parts.append(svg.letters(down, size=TINY))
@@ -189,7 +189,7 @@ def _maps(result, knock_outs):
                 first, second = f"{most}:", number(scores[most])
             top = y - headline + 12
             title = svg.text(x, top, f"head {head}", bold=True, size=SMALL, colour=style.head_text(head))
-            title += svg.box(x, y - headline, wide, 26, fill="transparent")
+            title += svg.box(x, y - headline, wide, headline + side, fill="transparent")  # and its map
             parts.append(_to_knock_out(title, [(layer, head)], result, knock_outs))
             parts.append(svg.text(x + 50 if is_wide else x, top if is_wide else top + 13, first, size=TINY))
             parts.append(svg.text(x, top + (13 if is_wide else 25), second, size=TINY))
@@ -257,7 +257,8 @@ def _strip(result, first):
         for i, (x, guess, mark_) in enumerate(zip(lefts, guesses[shown], found, strict=True)):
             fill, edge = GUESSES[mark_]
             parts.append(svg.box(x + 2, y, step - 4, 20, fill=fill, stroke=edge, dashed=mark_ is None))
-            written[mark_ is not None, style.INK].append((x + step / 2, y + 15, guess))
+            aside = 5 if mark_ else 0  # room for the mark
+            written[mark_ is not None, style.INK].append((x + step / 2 - aside, y + 15, guess))
             if mark_:
                 written[True, edge].append((x + step - 11, y + 15, mark_))
             if mark_ and probabilities:

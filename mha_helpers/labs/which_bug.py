@@ -22,7 +22,7 @@ from mha_helpers.maths import attention
 YOURS, DEMO = "yours", "demo"
 LETTERS = tuple("ABCDEFGHIJ")
 DEMO_BUG = "no scale"  # of the first patient, whose answer is given
-FIRST = "row sums"  # the probe that is put to patient A when the lab is opened, so that one is seen
+FIRST = ("row sums", "entropy")  # what was asked of the worked example, which is seen when the lab is opened
 
 # As few probes as tell a bug from every other one, and why.
 WHY = {
@@ -266,10 +266,10 @@ def _desk(result):
 
 def _coins(result):
     """Draw a coin for each probe that was paid for to see this patient's chart."""
-    n_coins = len(result.readings)
-    coins = "".join(svg.circle(128 + 15 * k, 8, 6, fill=COIN, stroke="#7a5a00") for k in range(n_coins))
-    said = f"Coins on {result.patient}: {n_coins}"
-    return {"coins": mark(svg.text(1, 12, said, bold=True, size=12) + coins, part="coins")}
+    n_coins, right = len(result.readings), STRIP - 4
+    coins = "".join(svg.circle(right - 6 - 15 * k, 8, 6, fill=COIN, stroke="#7a5a00") for k in range(n_coins))
+    said = f"coins spent on {result.patient}: {n_coins}"
+    return {"coins": mark(svg.text(right - 15 * n_coins - 4, 12, said, anchor="end", size=12) + coins, part="coins")}
 
 
 def _stamps(bugs):
@@ -438,8 +438,8 @@ def which_bug(function=None):
     >>> "of 1 right, 2 probes used." in lab.readout.value
     True
     """
-    probes = {probe: check_box(probe, probe == FIRST) for probe in PROBES}
-    patient = radio("patient", (DEMO, *LETTERS, YOURS), LETTERS[0])
+    probes = {probe: check_box(probe, probe in FIRST) for probe in PROBES}
+    patient = radio("patient", (DEMO, *LETTERS, YOURS))
     diagnosis = dropdown("diagnosis", BUGS, width="270px")
     # What is kept and not shown: which order of the bugs, and what was asked and said so far.
     hidden = {
@@ -476,7 +476,6 @@ def which_bug(function=None):
         goes={"Commit": _stamped},
         pieces=PIECES,
         turns={"patient": PROBES},
-        still={"patient": DEMO, "row sums": True, "entropy": True},
         compute=compute,
         render=render,
         function=function,

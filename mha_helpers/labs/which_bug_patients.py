@@ -246,7 +246,7 @@ PROBES = {
     "leak": (leak, "Causal: who moves an output?", "later: 0, others: more"),
     "knock-out": (knock_out, "Head 0 off in two ways", "both rows equal"),
     "entropy": (entropy, "How evenly does it attend?", "both rows equal"),
-    "parity": (parity, "Same as the loop over heads?", "all 0"),
+    "parity": (parity, "As the loop over heads?", "all 0"),
 }
 
 

@@ -18,7 +18,7 @@ from mha_helpers.labs.controls import NAMED, check_box, dropdown, radio, whole_n
 from mha_helpers.labs.frame import Lab
 from mha_helpers.labs.shown import run_for_lab
 from mha_helpers.labs.writer_pace import Pace, window
-from mha_helpers.labs.writer_picture import DRAWN
+from mha_helpers.labs.writer_picture import DRAWN, LETTERS
 from mha_helpers.maths import attention
 from mha_helpers.maths.decoding import next_token_probabilities
 from mha_helpers.model import decoder
@@ -27,8 +27,8 @@ PROMPT = "ROMEO:\nIs the day so young?\n\nJULIET:\n"  # a fork: ten letters are 
 NONE, ALL = "none", "all"
 TEMPERATURES, TOP_KS = (0.1, 0.5, 0.8, 1.0, 1.5), (ALL, "1", "3", "10")
 LONGEST_LINE = 60
-# What a page without a kernel can write: so many letters after each of these, the first of which is drawn there.
-FORK, N_BEFOREHAND = "TIW", 11
+# What a page without a kernel can write: so many letters, from each of these on; the first is what is drawn there.
+FORK = {"T": LETTERS, "I": 11, "W": 11}
 _slugs = {each.slug: each.implementations[0] for each in exercises.multi_head_attention.mistakes}
 TWINS = {
     "not divided": _slugs["scale-missing"],
@@ -137,13 +137,13 @@ def _most_back(text):
 def written_beforehand():
     """Return the prompt, and what may become of it letter by letter: what a page without a kernel writes."""
     texts = [PROMPT]
-    for first in FORK:
+    for first, n_letters in FORK.items():
         text = PROMPT + first
         stream = decoder.load().stream(text, temperature=0.8, top_k=10, seed=[1, len(text)])
-        if first == FORK[0]:  # as if nobody had pressed anything
+        if texts == [PROMPT]:  # as if nobody had pressed anything
             stream = decoder.load().stream(PROMPT, temperature=0.8, top_k=10, seed=[1, len(PROMPT)])
             next(stream)
-        letters = itertools.islice(stream, N_BEFOREHAND - 1)
+        letters = itertools.islice(stream, n_letters - 1)
         texts += itertools.accumulate(letters, initial=text)
     return texts
 

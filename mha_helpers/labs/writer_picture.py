@@ -1,5 +1,6 @@
 """The writer's picture: the text shaded by what a head looks at, the likeliest characters, and the time for each."""
 
+import math
 from collections import defaultdict
 
 import numpy as np
@@ -24,8 +25,9 @@ CUT = 274  # where the handle of top-k stands
 LOOKS = {True: ("with the cache", style.ROLES["queries"]), False: ("without", style.ROLES["keys"])}
 SIGNS = {" ": "␣", "\n": "↵"}
 CALLED = {" ": "a space", "\n": "a new line"}
+SHADES = 16  # of the text: a page without a kernel keeps them all
 PACE = 130  # milliseconds from letter to letter
-LETTERS = 24  # so many it writes by itself when it is opened, and then it rests where it began
+LETTERS = 36  # so many it writes by itself when it is opened, and then it rests where it began
 
 
 def draw(result, said):
@@ -77,7 +79,7 @@ def _text(result):
         x, y = PITCH * column + 3, PAGE + LINE * (line - first)
         stops.append({"back": len(result.text) - 1 - i})
         track.append((x + PITCH / 2, y + LINE / 2 - 1))
-        fill = colours(0.85 * weight / largest)
+        fill = colours(0.85 * math.ceil(SHADES * weight / largest) / SHADES)
         if weight >= 0.01:
             filled.append((x, y, fill))
         if character != " " or weight >= 0.01:
@@ -85,6 +87,11 @@ def _text(result):
             written[ink, TINY if character in SIGNS else 13].append(
                 (x + PITCH / 2, y + 13, SIGNS.get(character, character))
             )
+    at_end = svg.text(
+        WIDTHS[0] - 4, PAGE + LINE * MOST_LINES - 6, "The stored text ends here. ↺: again", anchor="end",
+        size=TINY, colour=style.QUIET,
+    )  # fmt: skip
+    yield f'<g class="mha-at-end" display="none">{at_end}</g>'  # a page shows it, where it can write no further
     text = "".join(svg.letters(placed, colour=ink, size=size) for (ink, size), placed in written.items())
     yield f'<g font-family="{FIXED}">{svg.boxes(filled, PITCH, LINE - 2)}{text}</g>'
     yield mark(svg.box(0, PAGE, WIDTHS[0], LINE * MOST_LINES, fill="transparent"), grip="the letter that looks")

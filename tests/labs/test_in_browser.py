@@ -372,7 +372,7 @@ def test_which_bug_takes_a_diagnosis_by_keyboard(seen, lab_of):
     truth = diagnosis.ward(1)["B"]
     lab.get_by_role("button", name=f"diagnosis: {truth}").press("Enter")
     expect(lab.locator(".mha-readout")).to_contain_text(f"Committed: {truth}. Right.")
-    expect(lab.locator(".mha-readout")).to_contain_text("Score: 1 of 1 right, 2 probes used.")
+    expect(lab.locator(".mha-readout")).to_contain_text("Score: 1 of 1 right, 1 probe used.")
 
 
 def test_the_head_browser_shows_the_weights_of_a_typed_sentence(seen, lab_of):

@@ -17,6 +17,7 @@ bugs = import_module("mha_helpers.labs.which_bug")
 
 TOUCHED = [name for name in labs.__all__ if getattr(labs, name)().on_picture]
 PHONE = {"width": 390, "height": 844}
+HEAVIEST = 1_300_000  # bytes: of all labs' pictures
 SMALLEST = 10.5  # pixels: of a text in a picture
 
 
@@ -54,6 +55,18 @@ def test_too_many_states_are_refused():
     lab.offers = {"query": range(40), "key": range(40)}
     with pytest.raises(ValueError, match="1600 states are offered"):
         lab_page.frames(lab)
+
+
+def test_a_page_says_where_the_controls_are_that_it_has_not():
+    has_more = "What the text asks you to set, and this page has not, is there, too."
+    said = {name for name in TOUCHED if has_more in lab_page.on_page(getattr(labs, name)(), "Open the notebook")}
+    assert said >= {"mask_studio", "head_browser", "training_run"}
+    assert not said & {"leak_detector", "two_banks", "sum_of_heads"}
+
+
+def test_all_labs_together_weigh_no_more_than_a_page_may():
+    weights = {name: len(lab_page.on_page(getattr(labs, name)(), "").encode()) for name in TOUCHED}
+    assert sum(weights.values()) <= HEAVIEST, weights
 
 
 @pytest.fixture(scope="module")
@@ -228,11 +241,11 @@ def test_each_patient_has_the_probes_that_were_put_to_it(phone):
     lab = lab_of(phone, "which_bug")
     asked, coins = lab.get_by_role("checkbox", name="ask entropy"), lab.locator('[data-part="coins"]')
     lab.get_by_role("radio", name="patient E").check()
-    expect(coins).to_have_text(re.compile("Coins on .: 0"))
+    expect(coins).to_have_text(re.compile("coins spent on .*: 0"))
     asked.check()
-    expect(coins).to_have_text(re.compile("Coins on .: 1"))
+    expect(coins).to_have_text(re.compile("coins spent on .*: 1"))
     lab.get_by_role("radio", name="patient F").check()
-    expect(coins).to_have_text(re.compile("Coins on .: 0"))
+    expect(coins).to_have_text(re.compile("coins spent on .*: 0"))
     expect(asked).not_to_be_checked()
     expect(lab.locator('[data-part="card entropy"]')).to_contain_text("Press to ask")
     lab.get_by_role("radio", name="patient E").check()
@@ -441,6 +454,21 @@ def test_the_writer_writes_when_it_is_seen_and_rests_where_it_began(browser, wri
     button.click()
     expect(button).to_have_attribute("aria-pressed", "false")
     expect(state).to_have_attribute("data-state", more)  # a touch stops it where it is
+    page.close()
+
+
+def test_the_writer_says_where_it_can_write_no_further(browser, written):
+    page = browser.new_page(reduced_motion="reduce")
+    page.goto(written)
+    lab = lab_of(page, "writer")
+    end, again = lab.get_by_text("The stored text ends here"), lab.get_by_role("button", name="start again")
+    expect(end).to_be_hidden()
+    lab.get_by_role("button", name="write I").click()
+    lab.get_by_role("button", name="Write on").click()
+    expect(end).to_be_visible()
+    assert json.loads(lab.locator("[data-state]").get_attribute("data-state"))["text"].endswith("I know thee")
+    again.click()
+    expect(end).to_be_hidden()
     page.close()
 
 

@@ -96,11 +96,11 @@ def test_a_pressed_bar_writes_its_letter_and_the_last_letter_looks_again():
 def test_a_page_without_a_kernel_writes_what_is_written_here():
     texts = lab_of.written_beforehand()
     prompt, lab = texts[0], writer()
-    assert len(texts) == len(set(texts)) == 1 + len(lab_of.FORK) * lab_of.N_BEFOREHAND
+    assert len(texts) == len(set(texts)) == 1 + sum(lab_of.FORK.values())
     assert texts[1] == prompt + MODEL.write(prompt, 1, temperature=0.8, top_k=10, seed=[1, len(prompt)])
-    for first in lab_of.FORK:
+    for first, n_letters in lab_of.FORK.items():
         start = prompt if first == texts[1][-1] else prompt + first  # what is drawn there, or pressed
-        n_written = len(prompt) + lab_of.N_BEFOREHAND - len(start)
+        n_written = len(prompt) + n_letters - len(start)
         written = MODEL.write(start, n_written, temperature=0.8, top_k=10, seed=[1, len(start)])
         for n in range(n_written):
             lab.set(text=start + written[:n])
