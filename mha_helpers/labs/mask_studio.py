@@ -235,9 +235,14 @@ def _fill(result, key):
     return style.token_fill(key) if key < result.state["length"] else style.HIDDEN
 
 
+def _is_astray(result):
+    """Return where weight is, or NaN, and none should be."""
+    return ~result.intended & ~(np.abs(result.weights) < NOTHING)
+
+
 def _weights(result):
     """Draw each row of the grid of weights, with its sum."""
-    astray = ~result.intended & ~(np.abs(result.weights) < NOTHING)  # weight, or NaN, where none should be
+    astray = _is_astray(result)
     differs, right, rows = result.differs.get("weights"), LABEL + N * CELL[0] + 8, {}
     for i, word in enumerate(WORDS):
         top = GRID_TOP + i * CELL[1]
@@ -267,7 +272,8 @@ def _edge(result, y):
     track = [(LABEL + length * CELL[0], y + 16) for length in range(1, N + 1)]
     x, _ = track[result.state["length"] - 1]
     handle = f'<path d="M{x} {y + 2}l9 12v12h-18v-12z" fill="{style.PANEL}" stroke="{style.INK}" stroke-width="2"/>'
-    words = svg.text(x - 14, y + 22, "padding from here:", anchor="end", size=11, colour=style.QUIET)
+    said = "padding from here:" if result.state["length"] < N else "← drag left for padding"
+    words = svg.text(x - 14, y + 22, said, anchor="end", size=11, colour=style.QUIET)
     if result.state["length"] < 2:  # there is no room on its left
         words = svg.text(x + 14, y + 22, "padding", size=11, colour=style.QUIET)
     drawn = mark(
@@ -277,10 +283,7 @@ def _edge(result, y):
     return mark(words + drawn, part="padding")
 
 
-NOTES = (
-    "Grey: hidden, gets no weight.",
-    "Red frame: hidden, but still gets weight.",
-)
+NOTES = ("Grey: hidden, gets no weight.", "Red frame: hidden, but still gets weight.")
 SHARE = (230, 18, 6)  # of a row's bar: its length, its height, and that of the thin one over it
 SHARE_LABEL = 60
 
@@ -288,7 +291,7 @@ SHARE_LABEL = 60
 def _beside(result):
     """Draw what each row's weight is shared out to; or what goes into the softmax, where that is not as usual."""
     if all(result.state[name] == usual for name, usual in USUAL.items()):
-        title, notes = "Each row shares out 1.00", NOTES
+        title, notes = "Each row shares out 1.00", []
         rows, y = _shares(result).values(), GRID_TOP + N * CELL[1] + 14
         parts = [svg.text(SHARE_LABEL, 34, "thin: if nothing were hidden", size=12, colour=style.QUIET), *rows]
     else:
@@ -296,8 +299,8 @@ def _beside(result):
         before = result.state["when"] == BEFORE
         notes = [f"grey: hidden, {result.state['hiding value']} instead" if before else "nothing is hidden yet"]
         notes += [f"{added} is added to every score,", "which changes no softmax"] if CONSTANTS[added] else []
-        notes += NOTES
         parts, y = [_keys(result, "scores"), *_score_rows(result)], GRID_TOP + N * SCORE[1] + 20
+    notes += NOTES[: 1 + _is_astray(result).any()]
     parts.append(svg.text(SHARE_LABEL, 14, title, bold=True))
     parts += [svg.text(8, y + 19 * i, note, size=12, colour=style.QUIET) for i, note in enumerate(notes)]
     return svg.document(SHARE_LABEL + SHARE[0] + 8, y + 19 * len(notes), parts, label="How the weights come about.")

@@ -180,7 +180,7 @@ def on_page(lab, runs):
     else:
         whose = f"{'' if lacks else 'All of it works here. '}{runs} to find out why, and to write the code yourself."
     if lacks:
-        whose += " What the text asks you to set, and this page has not, is there, too."
+        whose += " Some of what the text asks you to set is only there."
     return (
         f'<section class="mha-lab" aria-label="Lab: {html.escape(lab.title)}">'
         f"{card.heading(lab.title, lab.task_on_page)}"

@@ -317,7 +317,6 @@ def _plane(result, found):
         handle, drag=ASKED, plane=[*edge, -reach[0], reach[0], -reach[1], reach[1], step], name=f"query of {word}",
         tip="Drag the query.",
     )  # fmt: skip
-    yield svg.text(left + 4, top + 16, "Drag the query: where does the context go?", size=12, colour=style.QUIET)
     for k, (what, role) in enumerate((("keys", "keys"), ("values", "values"))):
         yield svg.box(left + 6, bottom - 34 + 16 * k, 8, 8, fill=style.ROLES[role])
         yield svg.text(left + 19, bottom - 26 + 16 * k, what, size=11, colour=style.role_text(role))

@@ -340,6 +340,7 @@ def _now(result):
 
 
 ROOM, CELL = (WIDTHS[1], 100), 6  # of an array: what room it has, and how large its cells are at most
+LARGE = 10  # how large those of the learner's array are
 # What the array meets next in a product that keeps its shape; what comes of it takes its place and its colour.
 MEETS = {0: ("W_Q", "queries"), 8: ("W_O", "output")}
 COMES = {stage + 1: role for stage, (_, role) in MEETS.items()}
@@ -384,15 +385,21 @@ def _yours(result):
     yield svg.text(0, YOURS, f"Your shape: {product}{total} numbers", bold=True, size=12)
     (across, down), (rows, columns) = [*shape[:-2], 1, 1][:2], [1, *shape][-2:]
     room, gap = (ROOM[0] - 2, HEIGHT - YOURS - 10), 4
-    cell = min(CELL, (room[0] - (across - 1) * gap) / (across * columns), (room[1] - (down - 1) * gap) / (down * rows))
+    cell = min(LARGE, (room[0] - (across - 1) * gap) / (across * columns), (room[1] - (down - 1) * gap) / (down * rows))
     cell = math.floor(2 * cell) / 2 or 0.5  # few sizes: a page has hundreds of these
     width, height = columns * cell, rows * cell
     places = [(i * (width + gap), j * (height + gap)) for i in range(across) for j in range(down)]
-    blocks = "".join(
-        f'<rect data-part="block {k}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"/>'
-        for k, (x, y) in enumerate(places)
-    )
     fill = style.tint(COLOURS[_letter(result.guess[-1])], 0.7)
+    # Where heads lie apart they have their colours, as in the array above.
+    is_head = [axis == "h" for axis in [*result.guess[:-2], "", ""][:2]]
+    heads = [style.tint(style.head_colour(k), 0.5) for k in range(max(across, down))]
+    fills = [
+        f' fill="{heads[i if is_head[0] else j]}"' if any(is_head) else "" for i in range(across) for j in range(down)
+    ]
+    blocks = "".join(
+        f'<rect data-part="block {k}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"{own}/>'
+        for k, ((x, y), own) in enumerate(zip(places, fills, strict=True))
+    )
     yield f'<g transform="translate(1 {YOURS + 8})" fill="{fill}" stroke="{style.INK}">{blocks}'
     # The grid is dashed lines as wide as a block: one element each way.
     for n, line, shift, wide in (

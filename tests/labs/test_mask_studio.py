@@ -373,7 +373,7 @@ def test_a_learners_function_is_not_blamed_for_the_labs_variations(changes):
 def test_hidden_scores_are_grey_and_the_hiding_value_is_said(hiding):
     svg = studio.render(studio.compute(state(CAUSAL, hiding_value=hiding))).svg
     assert (f"grey: hidden, {hiding} instead" in svg) == (hiding != "−inf"), "the usual way shows no scores"
-    assert "Red frame: hidden, but still gets weight." in svg
+    assert ("Red frame: hidden, but still gets weight." in svg) == (">hidden</text>" in svg)
     assert {">query ↓</text>", ">key →</text>"} <= set(re.findall(r">\w+ [↓→]</text>", svg))
     weights, scores = svg.split("</svg>")[:2]
     assert scores.count(f'fill="{style.HIDDEN}"') == (10 if hiding != "−inf" else 0)
