@@ -2,7 +2,7 @@
 
 import time
 
-from . import cache, calling, large_scores, lines, masks, plain_calls, side_effects, unused_masks
+from . import cache, calling, large_scores, lines, masks, plain_calls, side_effects, unheard_positions, unused_masks
 from .asking import Asking, CannotTell, Note, Untested
 from .report import Report
 from .signature import CannotBeExaminedError
@@ -45,6 +45,7 @@ class _Examination:
         if known.named:
             settled = self.collect(masks.ask(asking))
             self.collect(unused_masks.ask(asking))
+            self.collect(unheard_positions.ask(asking))
             asking.mask_forms = [one.how for one in settled[0].values()]
             self.collect(large_scores.ask(asking, settled))
             self.collect(cache.ask(asking))

@@ -282,3 +282,52 @@ def test_another_design_is_named_where_there_is_no_verdict():
     report = doctor.examine(Latent())
     assert report.healthy is None, report
     assert "multi-head latent attention (MLA" in report.reason
+
+
+class Rotary(nn.Module):
+    """Counts along the last axis but two: the tokens', if heads come after them."""
+
+    def forward(self, x):
+        angles = torch.arange(x.shape[-3])[:, None] * 10000.0 ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+        return rotated(x, *(turn(torch.cat([angles, angles], dim=-1))[:, None] for turn in (torch.cos, torch.sin)))
+
+
+class RotatedBeforeTheSwap(Grouped):
+    def __init__(self):
+        super().__init__()
+        self.rotary = Rotary()
+
+    def forward(self, x):
+        q, k, v = self.heads(x)
+        q, k = (self.rotary(one.transpose(1, 2)).transpose(1, 2) for one in (q, k))
+        return self.attend(q, k, v, is_causal=True)
+
+
+class RotatedAfterTheSwap(RotatedBeforeTheSwap):
+    def forward(self, x):
+        q, k, v = self.heads(x)
+        k, v = (one.repeat_interleave(2, dim=1) for one in (k, v))
+        q, k = self.rotary(q), self.rotary(k)
+        return self.attend(q, k, v, is_causal=True)
+
+
+class RotatedAllAlike(RotatedBeforeTheSwap):
+    """As in a step with a cache, whose start is given to every token."""
+
+    @staticmethod
+    def rotate(x, position=3):
+        angles = position * 10000.0 ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1]).repeat(2)
+        return rotated(x, torch.cos(angles), torch.sin(angles))
+
+    def forward(self, x):
+        q, k, v = self.heads(x)
+        q, k = self.rotate(q), self.rotate(k)
+        return self.attend(q, k, v, is_causal=True)
+
+
+def test_rotary_positions_that_turn_all_tokens_alike_are_named_with_their_line():
+    assert doctor.examine(RotatedBeforeTheSwap()).verdict == "healthy"
+    (found,) = doctor.examine(RotatedAfterTheSwap()).findings
+    assert (found.name, found.line.text.strip()) == ("rope-wrong-axis", "q, k = self.rotary(q), self.rotary(k)")
+    (found,) = doctor.examine(RotatedAllAlike()).findings
+    assert (found.name, found.line.text.strip()) == ("rope-one-position", "q, k = self.rotate(q), self.rotate(k)")
