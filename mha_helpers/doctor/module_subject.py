@@ -578,6 +578,7 @@ class ModuleSubject:
                 yield asking.finding("causal-ignored", evidence=seen)
         if layout.n_heads > 1 and asking.known.named and "O" not in self.matrices_of(layout):
             whole = "add" in layout.right or asking.right["add"].text != RIGHT["add"].text
+            whole &= not any(unit.is_residual for unit in self.units)  # a layer of its own, such as AutoInt's
             yield asking.finding("mha-no-output-projection", severity=None if whole else DESIGN)
 
     def fresh(self):

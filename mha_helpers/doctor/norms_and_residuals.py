@@ -110,6 +110,19 @@ def _letter(norm):
     return found[1] if found else "?"
 
 
+def _around(unit, values):
+    """Forms in which the input is added through a matrix of its own, as in AutoInt (Song et al. 2019)."""
+    matrix, bias = unit.matrix(values, unit.orientation), unit.bias(values)
+
+    def through(X):
+        if X.shape[-1] != len(matrix):
+            raise DoesNotFitError
+        return X @ matrix + (0 if bias is None else bias)
+
+    yield _added(lambda X, output: through(X) + output, f"+ X {unit.paths[0]}")
+    yield _added(lambda X, output: np.maximum(through(X) + output, 0), f"+ X {unit.paths[0]}, then a ReLU")
+
+
 RESIDUAL = _added(lambda X, output: X + output, "+ X")
 UNSCALED = Form(
     "", "scale", scaled_by(lambda case, queries, values: 1.0), "not divided, as queries and keys are normed"
@@ -131,6 +144,9 @@ def of(subject, rotations=()):
                 _added(lambda X, output, norm=norm: norm(X + output), "+ X, normalised"),
                 _added(lambda X, output, norm=norm: norm(output), "normalised"),
             ]
+    for unit in subject.units:
+        if unit.is_residual:
+            add += _around(unit, subject.values)
     place = [RIGHT["place"], *rotations]
     pairs = queries_and_keys(subject, norms)
     for first, second in pairs:

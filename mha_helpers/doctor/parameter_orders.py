@@ -16,6 +16,7 @@ THREE = {  # how a fused matrix's columns are cut: the axes from the outermost t
     "features, then heads, then queries, keys and values": ("feature", "head", "part"),
 }
 AXES = ("part", "head", "feature")
+EACH_HEADS = ("head", "part", "feature"), ("head", "feature", "part")
 # Ways to cut that no order of the axes says.
 FEWER_KEY_HEADS, SHARED = "fewer heads of keys and values than of queries", "one matrix for queries and keys"
 PRODUCT = "one matrix in place of W_Q @ W_K.T"
@@ -89,7 +90,7 @@ def _of_assignment(roles, named, values, n_heads, d_model, seconds):
                         and j == 0
                         and i == 0
                         and not strided
-                        and axes in (None, AXES, ("head", "part", "feature"), FEWER_KEY_HEADS, SHARED, PRODUCT)
+                        and axes in (None, AXES, *EACH_HEADS, FEWER_KEY_HEADS, SHARED, PRODUCT)
                     )
                     finding = _finding(roles, values, n_heads, d_model)
                     yield ParameterOrder("; ".join(words), plain, n_heads, *sizes, make, finding)

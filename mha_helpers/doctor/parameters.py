@@ -19,6 +19,7 @@ AFTER = (
     r"(proj|projection|projections|projector|l|lin|linear|linears|layer|layers|transform|weight|weights|w|dense|kernel|net|"
     r"matrix|matrices|conv|fc|s|mlp|embed|map|mat|param|einsum|in)*"
 )
+RESIDUAL = re.compile(r"(^|[._])(w_?)?(res|residual|skip|shortcut)(_?(proj|fc|linear|w))?(\.|$)", re.I)
 NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)|^\d+(?=\.)")  # in a path
 SINGLE = {
     "Q": "(q|query|queries|theta)",
@@ -78,6 +79,11 @@ class Unit:
     biases: tuple
     shape: tuple  # of one matrix
     orientation: str
+
+    @property
+    def is_residual(self):
+        """Whether its name says that it leads around attention: none of the four is called so."""
+        return bool(RESIDUAL.search(self.paths[0]))
 
     @property
     def input_width(self):
@@ -175,7 +181,7 @@ def assignments(units):
     for unit in units:
         if unit.role and unit.role not in named:
             named[unit.role] = unit
-    unnamed = [unit for unit in units if not unit.role]
+    unnamed = [unit for unit in units if not unit.role and not unit.is_residual]
     if "QKV" in named:
         missing = ["O"] if "O" not in named else []
     elif "KV" in named:

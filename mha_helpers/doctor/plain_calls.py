@@ -1,7 +1,10 @@
 """Calls without a mask: the layout in which they are right, or else the mistakes that explain them."""
 
+import numpy as np
+
 from ..judge.compare import equal, fits
 from ..judge.stages import RIGHT, compute
+from ..wrong.forms.masks import ALWAYS_CAUSAL
 from . import named_mistakes, side_effects
 from .asking import CannotTell, Untested
 from .understood import Understood, is_a_failure, settled
@@ -55,9 +58,18 @@ def _right_in(asking, layouts, answering, errors):
 
 
 def _all_right(plain, right):
-    return all(
-        heard.output is None or fits(heard.output, compute(heard.case, right=right)[0]) for heard in plain
-    ) and not any(map(is_a_failure, plain))
+    return all(heard.output is None or _is_right(heard, right) for heard in plain) and not any(map(is_a_failure, plain))
+
+
+def _is_right(heard, right):
+    if fits(heard.output, compute(heard.case, right=right)[0]):
+        return True
+    if not (heard.question.is_cross and right["hide"] is ALWAYS_CAUSAL):
+        return False
+    # With more keys than queries the last query may stand beside the last key: the others are those of a cache.
+    n_queries, n_keys = heard.question.n_queries, heard.question.keys
+    from_the_end = heard.case.changed(allowed=np.tri(n_queries, n_keys, n_keys - n_queries, dtype=bool)[None, None])
+    return fits(heard.output, compute(from_the_end, right=right | {"hide": RIGHT["hide"]})[0])
 
 
 def _nothing_came(asking, layout, reply):

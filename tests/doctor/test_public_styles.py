@@ -331,3 +331,61 @@ def test_rotary_positions_that_turn_all_tokens_alike_are_named_with_their_line()
     assert (found.name, found.line.text.strip()) == ("rope-wrong-axis", "q, k = self.rotary(q), self.rotary(k)")
     (found,) = doctor.examine(RotatedAllAlike()).findings
     assert (found.name, found.line.text.strip()) == ("rope-one-position", "q, k = self.rotate(q), self.rotate(k)")
+
+
+class AroundThroughAMatrix(nn.Module):
+    """As AutoInt's layer (Song et al. 2019): no output projection, the input through a matrix, and a ReLU."""
+
+    def __init__(self, width=64, n_heads=4):
+        super().__init__()
+        self.n_heads = n_heads
+        self.W_Query, self.W_Key, self.W_Value, self.W_Res = (
+            nn.Parameter(torch.randn(width, width) / 8) for _ in "1234"
+        )
+
+    def forward(self, inputs):
+        projected = (inputs @ one for one in (self.W_Query, self.W_Key, self.W_Value))
+        q, k, v = (one.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for one in projected)
+        weights = (q @ k.transpose(-2, -1) / k.shape[-1] ** 0.5).softmax(self.axis)
+        return torch.relu((weights @ v).transpose(1, 2).flatten(2) + inputs @ self.W_Res)
+
+    axis = -1
+
+
+class AroundOverTheQueries(AroundThroughAMatrix):
+    axis = -2
+
+
+def test_an_input_that_is_added_through_a_matrix_is_a_design():
+    report = doctor.examine(AroundThroughAMatrix())
+    assert report.verdict == "healthy, with notes: mha-no-output-projection"
+    assert "Taken for its design: + X W_Res, then a ReLU." in report.notes
+    assert "softmax-over-queries" in doctor.examine(AroundOverTheQueries()).verdict
+
+
+class Interleaved(nn.Module):
+    """Queries, keys and values lie together in each feature: "b n (h d qkv)", as in ViT tutorials."""
+
+    def __init__(self, width=64, n_heads=4):
+        super().__init__()
+        self.width, self.num_heads = width, n_heads
+        self.qkv, self.projection = nn.Linear(width, 3 * width), nn.Linear(width, width)
+
+    def forward(self, x):
+        q, k, v = self.qkv(x).unflatten(-1, (self.num_heads, -1, 3)).permute(4, 0, 2, 1, 3)
+        return self.projection((self.weights(q @ k.transpose(-2, -1)) @ v).transpose(1, 2).flatten(2))
+
+    def weights(self, scores):
+        return (scores / (self.width // self.num_heads) ** 0.5).softmax(-1)
+
+
+class InterleavedDividedAfterwards(Interleaved):
+    def weights(self, scores):
+        return scores.softmax(-1) / self.width**0.5
+
+
+def test_mistakes_are_named_where_queries_keys_and_values_are_interleaved():
+    right, wrong = doctor.examine(Interleaved()), doctor.examine(InterleavedDividedAfterwards())
+    assert (right.verdict, wrong.verdict) == ("healthy", "sick: scale-after-softmax")
+    assert right.layout == wrong.layout == "(batch, tokens, features), 4 heads, queries, keys and values interleaved"
+    assert wrong.findings[0].line.text.strip() == "return scores.softmax(-1) / self.width**0.5"

@@ -39,12 +39,13 @@ def _negated(scores):
     return softmax(np.where(np.isneginf(scores), scores, -scores))
 
 
-def _divided_afterwards(power, before=False):
+def _divided_afterwards(power, before=False, by_d_model=False):
     """Divide the weights; `before` says whether the scores were divided as well."""
 
     def run(case, given):
-        width = given[2].shape[-1]
-        scores = given[0] if before else given[0] * width**0.5
+        d_head = given[2].shape[-1]
+        scores = given[0] if before else given[0] * d_head**0.5
+        width = case.d_model if by_d_model else d_head
         return weighed_by(softmax)(case, (scores, *given[1:]))[0] * width**-power, *given[2:]
 
     return run
@@ -76,4 +77,5 @@ SOFTMAX = [
     _after("scale-after-softmax", _divided_afterwards(1), "softmax, and then / d_head", True),
     _after("scale-after-softmax", _divided_afterwards(0.5, True), "softmax, and then / √d_head once more", True),
     _after("scale-after-softmax", _divided_afterwards(1, True), "softmax, and then / d_head", True),
+    _after("scale-after-softmax", _divided_afterwards(0.5, by_d_model=True), "softmax, and then / √d_model", True),
 ]
