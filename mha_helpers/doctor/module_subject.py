@@ -119,6 +119,7 @@ class ModuleSubject:
             yield from itertools.product(numbers[:MOST_WIDTHS], self._fillings[:1], counted, widths)
 
         ways = itertools.chain(
+            itertools.product(tokens[:1], self._fillings[:1], counted, widths[:1]),
             itertools.islice(itertools.product(tokens, self._fillings[:1], counted, widths), MOST_TRIES),
             told(),
             itertools.islice(itertools.product(tokens, self._fillings, counted, widths), MOST_TRIES),

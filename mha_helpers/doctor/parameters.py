@@ -20,6 +20,7 @@ AFTER = (
     r"matrix|matrices|conv|fc|s|mlp|embed|map|mat|param|einsum|in)*"
 )
 RESIDUAL = re.compile(r"(^|[._])(w_?)?(res|residual|skip|shortcut)(_?(proj|fc|linear|w))?(\.|$)", re.I)
+MANGLED = re.compile(r"^_[A-Za-z]\w*?__")  # what Python puts before a private name
 NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)|^\d+(?=\.)")  # in a path
 SINGLE = {
     "Q": "(q|query|queries|theta)",
@@ -35,7 +36,8 @@ OUTPUT = re.compile(
 
 def role_of(path):
     """Return "Q", "K", "V", "O", a fusion of these, or "" for a parameter's path."""
-    parts = [re.sub(r"[^a-z0-9]", "", part) for part in path.lower().split(".")]
+    parts = [MANGLED.sub("", part) for part in path.split(".")]
+    parts = [re.sub(r"[^a-z0-9]", "", part.lower()) for part in parts]
     parts = [part for part in parts if part and not part.isdigit()]
     while parts and parts[-1] in (
         "weight",

@@ -18,8 +18,9 @@ class Table:
     ----------
     d_head : int
         The features of a head: half as many angles.
-    repeat : {"", "halves", "pairs"}
-        Whether each angle stands there once, or twice: for feature i and i + d/2, or for 2i and 2i + 1.
+    repeat : {"", "halves", "pairs", "stacked"}
+        Whether each angle stands there once, or twice: for feature i and i + d/2, or for 2i and 2i + 1. Or it stands
+        there once, and its cosine and sine lie together in one array, along a last axis.
     axes : tuple of str
         In this order, of "batch", "1", "tokens" and "angles".
     """
@@ -29,10 +30,22 @@ class Table:
     axes: tuple
 
     def __str__(self):
-        kind = {"": "d_head / 2", "halves": "d_head, one half after the other", "pairs": "d_head, each angle twice"}
+        kind = {
+            "": "d_head / 2",
+            "stacked": "d_head / 2, cosine and sine",
+            "halves": "d_head, one half after the other",
+            "pairs": "d_head, each angle twice",
+        }
         return f"({', '.join(self.axes[:-1])}, {kind[self.repeat]})"
 
-    def angles(self, n_tokens, batch, start=0):
+    def by_role(self, n_tokens, batch, start=0):
+        """The table as an argument of each role has it."""
+        angles = self._angles(n_tokens, batch, start)
+        cos, sin = np.cos(angles), np.sin(angles)
+        together = np.stack([cos, sin], axis=-1) if self.repeat == "stacked" else (cos, sin)
+        return {"cos": cos, "sin": sin, "cos_sin": together, "freqs_cis": np.exp(1j * angles)}
+
+    def _angles(self, n_tokens, batch, start):
         angles = np.arange(start, start + n_tokens)[:, None] * BASE ** (-np.arange(0, self.d_head, 2) / self.d_head)
         if self.repeat == "halves":
             angles = np.concatenate([angles, angles], axis=-1)
@@ -43,6 +56,7 @@ class Table:
         return np.broadcast_to(angles.reshape([1 if axis == "batch" else sizes[axis] for axis in self.axes]), shape)
 
 
+STACKED = ("stacked", ("tokens", "angles"))
 SHAPES = (
     ("halves", ("tokens", "angles")),
     ("halves", ("batch", "tokens", "angles")),
@@ -54,6 +68,7 @@ SHAPES = (
     ("pairs", ("batch", "tokens", "angles")),
     ("", ("batch", "tokens", "angles")),
     ("", ("1", "1", "tokens", "angles")),
+    STACKED,
 )
 
 
@@ -63,6 +78,8 @@ def tables(given, widths):
         return [None]
     complex_alone = given.has("freqs_cis") and not any(given.has(role) for role in TABLES[:3])
     shapes = [shape for shape in SHAPES if not (complex_alone and shape[0])]
+    if not given.has("cos_sin"):
+        shapes = [shape for shape in shapes if shape != STACKED]
     wanted = any(given.must_give(role) for role in TABLES)  # else it may do without
     found = [Table(width, *shape) for width, shape in itertools.product(widths, shapes) if width % 2 == 0]
     return found if wanted else [None, *found]
@@ -72,9 +89,7 @@ def values(given, filling, n_tokens, batch, start=0):
     """What the arguments about positions are given, by name."""
     found, table = {}, filling.table
     if table is not None:
-        angles = table.angles(n_tokens, batch, start)
-        tables = {"cos": np.cos(angles), "sin": np.sin(angles), "freqs_cis": np.exp(1j * angles)}
-        tables["cos_sin"] = (tables["cos"], tables["sin"])
+        tables = table.by_role(n_tokens, batch, start)
         found = {given.name_of[role]: tables[role] for role in TABLES if given.has(role)}
     if given.has("position_ids") and (given.must_give("position_ids") or filling.positions or start):
         numbers = np.arange(start, start + n_tokens)

@@ -195,9 +195,7 @@ class _Rotary:
             # Who is told the positions as well takes the rows out of the table.
             from_first = {*self.roles.values()} & {"position_ids", "start_pos"}
             n_rows, first = (start + N_TOKENS, 0) if from_first else (N_TOKENS, start)
-            angles = Table(X.shape[-1], *shape).angles(n_rows, layout.batch, first)
-            values |= {"cos": np.cos(angles), "sin": np.sin(angles), "freqs_cis": np.exp(1j * angles)}
-            values["cos_sin"] = (values["cos"], values["sin"])
+            values |= Table(X.shape[-1], *shape).by_role(n_rows, layout.batch, first)
         outcome = calling.call(self.function, {name: values[role] for name, role in self.roles.items()}, self.convert)
         self.changed = self.changed or outcome.changed
         arrays = [array for array in outcome.arrays or () if array.shape == X.shape]

@@ -7,9 +7,9 @@ import re
 NAMES = {
     "X": "x xs input inputs inputsq hiddenstates hidden embeddings embedding embeds tokens src tgt emb feats features "
     "seq sequence sequences inputtensor data h inp tokenvectors xq querystates residual latent latents",
-    "queries": "q qs query queries qx queryinput querysequences queryseq",
-    "keys": "k ks key keys kx keyinput",
-    "values": "v vs value values vx valueinput val",
+    "queries": "q qs query queries qx queryinput querysequences queryseq inputquery",
+    "keys": "k ks key keys kx keyinput inputkey",
+    "values": "v vs value values vx valueinput val inputvalue",
     "context": "context memory encoderhiddenstates encoderoutput encoderoutputs encoderout enc encout kv "
     "keyvaluestates cond y xkv source inputskv contextx ctx crosskv kvinput xcontext mem encoded "
     "keyvaluesequences kvsequences keyorvaluetokens keyvaluetokens kvtokens states x2",

@@ -51,6 +51,19 @@ class TablesTogether(Grouped):
         return self.attend(rotated(q, cos, sin), rotated(k, cos, sin), v, attn_mask=attention_mask)
 
 
+class TableStacked(Grouped):
+    """Cosine and sine along a last axis, for pairs, as in lit-llama."""
+
+    def forward(self, x, rope):
+        q, k, v = self.heads(x)
+        return self.attend(self.turn(q, rope), self.turn(k, rope), v, is_causal=True)
+
+    @staticmethod
+    def turn(X, rope):
+        one, other, cos, sin = X[..., ::2], X[..., 1::2], *rope.unbind(-1)
+        return torch.stack([one * cos - other * sin, other * cos + one * sin], dim=-1).flatten(-2)
+
+
 class ComplexTable(Grouped):
     def forward(self, x, freqs_cis):
         q, k, v = self.heads(x)
@@ -137,7 +150,8 @@ class Block(nn.Module):
 @pytest.mark.parametrize(
     "module",
     [
-        TablesApart(), TablesTogether(), ComplexTable(), Normed(), MaskHoldsCausality(), KeptInside(after), Scores(5.0),
+        TablesApart(), TablesTogether(), TableStacked(),
+        ComplexTable(), Normed(), MaskHoldsCausality(), KeptInside(after), Scores(5.0),
         RootOfGivenNumber(d_k=16), RootOfGivenNumber(num_hidden_k=16),
     ],
     ids=lambda module: type(module).__name__ + getattr(module, "of", ""),
@@ -389,3 +403,56 @@ def test_mistakes_are_named_where_queries_keys_and_values_are_interleaved():
     assert (right.verdict, wrong.verdict) == ("healthy", "sick: scale-after-softmax")
     assert right.layout == wrong.layout == "(batch, tokens, features), 4 heads, queries, keys and values interleaved"
     assert wrong.findings[0].line.text.strip() == "return scores.softmax(-1) / self.width**0.5"
+
+
+class PrivateNames(nn.Module):
+    """Attributes with two underscores, which Python puts the class's name before; and inputs called so."""
+
+    def __init__(self, width=64):
+        super().__init__()
+        self.__query_layer, self.__key_layer, self.__value_layer = (nn.Linear(width, width) for _ in "QKV")
+
+    def forward(self, input_query, input_key, input_value):
+        queries, keys, values = (
+            self.__query_layer(input_query),
+            self.__key_layer(input_key),
+            self.__value_layer(input_value),
+        )
+        return (queries @ keys.transpose(-2, -1) / self.divisor(keys)).softmax(-1) @ values
+
+    @staticmethod
+    def divisor(keys):
+        return keys.shape[-1] ** 0.5
+
+
+class PrivateQKVUndivided(PrivateNames):
+    @staticmethod
+    def divisor(keys):
+        return 1.0
+
+
+def test_private_names_are_read():
+    assert doctor.examine(PrivateNames()).verdict == "healthy"
+    assert doctor.examine(PrivateQKVUndivided()).verdict == "sick: scale-missing"
+
+
+class SliceBySlice(nn.Module):
+    """One small matrix for the slices of all heads, as in a tutorial of 2020; queries are made of the keys."""
+
+    def __init__(self, width=64, heads=4):
+        super().__init__()
+        self.heads, self.head = heads, width // heads
+        self.query, self.value, self.key = (nn.Linear(self.head, self.head, bias=False) for _ in "QVK")
+        self.fc_out = nn.Linear(width, width)
+
+    def forward(self, key, query, value):
+        key, value = (one.reshape(*one.shape[:2], self.heads, self.head) for one in (key, value))
+        query = self.query(key.reshape(len(key), query.shape[1], self.heads, self.head))
+        weights = (torch.einsum("bqhd,bkhd->bhqk", query, self.key(key)) / self.head**0.5).softmax(-1)
+        return self.fc_out(torch.einsum("bhqk,bkhd->bqhd", weights, self.value(value)).flatten(2))
+
+
+def test_an_argument_that_is_not_used_does_not_hide_the_width_of_a_token():
+    report = doctor.examine(SliceBySlice())
+    assert report.layout.startswith("(batch, tokens, features), 4 heads")
+    assert report.verdict.startswith("sick")

@@ -4,11 +4,13 @@ import inspect
 
 import numpy as np
 
+from .. import signature
 from ..signature import CannotBeExaminedError
 from . import Found
 from .objects import PythonObject
 
 WIDTH = 64  # of a token, where the module takes any
+N_TOKENS = 5
 
 
 class FlaxModule(PythonObject):
@@ -25,10 +27,10 @@ class FlaxModule(PythonObject):
         import jax.numpy as jnp
 
         self.original = self.thing = module
-        X, error = jnp.zeros((2, 5, WIDTH)), None
-        for count in (1, 2, 3):
+        X, error = jnp.zeros((2, N_TOKENS, WIDTH)), None
+        for arguments in (self._first_arguments(X), *({"args": [X] * count} for count in (1, 2, 3))):
             try:
-                self.variables = module.init(jax.random.key(0), *[X] * count)
+                self.variables = module.init(jax.random.key(0), *arguments.pop("args", ()), **arguments)
                 break
             except Exception as raised:  # another number of arguments may do
                 error = raised
@@ -38,6 +40,19 @@ class FlaxModule(PythonObject):
             ".".join(str(part.key) for part in path): np.asarray(value)
             for path, value in jax.tree_util.tree_leaves_with_path(self.variables["params"])
         }
+
+    def _first_arguments(self, X):
+        """What is given to get its parameters: a mask that hides nothing, no dropout, and X for all else."""
+        import jax.numpy as jnp
+
+        usual = {"mask": jnp.ones((1, 1, N_TOKENS, N_TOKENS), bool), "padding": jnp.ones((2, N_TOKENS), bool)}
+        usual |= {"deterministic": True, "training": False}
+        given = {}
+        for parameter in signature.parameters_of(self.signature_of):
+            role = signature.role_of(parameter.name)
+            if parameter.default is parameter.empty or role in ("deterministic", "training"):
+                given[parameter.name] = usual.get(role, X)
+        return given
 
     @property
     def signature_of(self):
