@@ -143,9 +143,8 @@ def _fused_by_its_shape(unit, units):
     """A matrix three times as wide as another, where none is named after queries, keys or values, holds all three."""
     if any(other.role in ("Q", "K", "V", "QKV", "KV", "QK") for other in units) or len(unit.shape) < 2:
         return unit
-    sizes = sorted(unit.shape[:2])
-    others = [size for other in units if other is not unit for size in other.shape[:2]]
-    return replace(unit, role="QKV") if sizes[1] == 3 * sizes[0] and sizes[0] in (others or sizes) else unit
+    others = {size for other in units if other is not unit for size in other.shape[:2]} or {min(unit.shape[:2])}
+    return replace(unit, role="QKV") if any(3 * size in unit.shape[:2] for size in others) else unit
 
 
 def spare_units(units):

@@ -137,6 +137,9 @@ def read(function, given=None, inputs=(), *, is_module=False):
     for name, role in roles.items():  # a part of a name says less than a whole one
         if role in ("mask", "padding") and role in exact | {"padding"} and _by_part_only(name) and "mask" in exact:
             roles[name] = ""
+    masks = sorted((name for name, role in roles.items() if role == "mask"), key=_how_likely_padding)
+    if len(masks) == 2 and "padding" not in roles.values() and len(set(map(_how_likely_padding, masks))) == 2:
+        roles[masks[1]] = "padding"  # of two masks one is of tokens
     required = [parameter.name for parameter in parameters if parameter.default is inspect.Parameter.empty]
     _mend(roles, required, is_module)
     unknown = [name for name in required if not roles[name]]
@@ -166,6 +169,10 @@ def plain(name):
 def role_of(name):
     """Return the role that a name tells, whole or in part, or "" where it tells none."""
     return ROLE_OF.get(plain(name), "") or _by_part(plain(name))
+
+
+def _how_likely_padding(name):
+    return next((i for i, part in enumerate(("att", "amask", "src")) if part in plain(name)), 1.5)
 
 
 def _by_part_only(name):

@@ -82,7 +82,7 @@ function attach(card, answerer) {
     for (const [name, attributes] of Object.entries(changed)) {
       const part = parts.get(name);
       for (const [attribute, value] of Object.entries(attributes))
-        if (attribute === "text") part.textContent = value;
+        if (attribute === "text") part.textContent === value || (part.textContent = value); // what is new is laid out again
         else if (part.getAttribute(attribute) !== value) part.setAttribute(attribute, value);
     }
     places.clear();

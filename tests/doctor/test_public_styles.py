@@ -456,3 +456,62 @@ def test_an_argument_that_is_not_used_does_not_hide_the_width_of_a_token():
     report = doctor.examine(SliceBySlice())
     assert report.layout.startswith("(batch, tokens, features), 4 heads")
     assert report.verdict.startswith("sick")
+
+
+class Kept:
+    """Keys and values of one layer."""
+
+    def __init__(self):
+        self.parts = []
+
+    def update(self, keys, values):
+        self.parts.append((keys, values))
+        return [torch.cat(kept, dim=2) for kept in zip(*self.parts, strict=True)]
+
+
+class WithACacheOfItsClass(Grouped):
+    """The caller makes the cache, and it grows by itself."""
+
+    def forward(self, x, cache: Kept | None = None):
+        q, k, v = self.heads(x)
+        if cache is not None:
+            k, v = cache.update(k, v)
+        return self.attend(q, k, v, attn_mask=self.mask(q.shape[2], k.shape[2], cache))
+
+    def mask(self, n_queries, n_keys, cache):
+        return torch.ones(n_queries, n_keys, dtype=torch.bool).tril(n_keys - n_queries)
+
+
+class CausalWithoutACacheAlone(WithACacheOfItsClass):
+    def mask(self, n_queries, n_keys, cache):
+        return super().mask(n_queries, n_keys, cache) if cache is None else None
+
+
+def test_a_cache_of_the_class_that_the_signature_names_is_made_and_asked():
+    right = doctor.examine(WithACacheOfItsClass())
+    assert right.verdict == "healthy"
+    assert "cache" not in " ".join(right.untested)
+    assert doctor.examine(CausalWithoutACacheAlone()).verdict == "sick: cache-differs"
+
+
+class TwoMasks(Grouped):
+    """A bias for pairs, and a mask of tokens."""
+
+    hidden = float("-inf")
+
+    def forward(self, q, k, v, mask=None, src_mask=None):
+        q, k, v = self.heads(q)[0], *self.heads(k)[1:2], self.heads(v)[2]
+        bias = torch.zeros(1) if mask is None else mask
+        if src_mask is not None:
+            bias = bias.masked_fill(src_mask[:, None, None] == 0, self.hidden)
+        return self.attend(q, k, v, attn_mask=bias)
+
+
+class TwoMasksOneTooSmall(TwoMasks):
+    hidden = -1e-9
+
+
+def test_of_two_masks_each_is_asked():
+    right, wrong = doctor.examine(TwoMasks()), doctor.examine(TwoMasksOneTooSmall())
+    assert (right.healthy, right.untested) == (True, [])
+    assert "mask-tiny-number" in [wrong.findings[0].name, *wrong.findings[0].also]
