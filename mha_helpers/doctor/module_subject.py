@@ -556,6 +556,8 @@ class ModuleSubject:
         by_design = name == "mha-residual-added" or (name == "scale-missing" and relative)
         # Built for one sequence: a context that need not be given isn't used.
         by_design |= name == "cross-attends-to-itself" and not self.given.must_give("context")
+        # Who hands over queries, keys and values may have projected them.
+        by_design |= name == "mha-no-projections" and self.given.must_give("values")
         return DESIGN if by_design else severity
 
     def trusts(self, layout, plain):

@@ -215,9 +215,17 @@ class HandMade(nn.Module):
         return self.output(F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2))
 
 
-@pytest.mark.parametrize(("width", "name"), [(0, "mha-no-projections"), (16, "mha-split-input")])
-def test_what_is_cut_before_it_is_projected_or_not_projected_is_named(width, name):
-    assert doctor.examine(HandMade(width)).names == [name]
+def test_what_is_cut_before_it_is_projected_is_named():
+    assert doctor.examine(HandMade(16)).names == ["mha-split-input"]
+
+
+def test_what_is_not_projected_is_a_design_where_queries_keys_and_values_are_handed_over():
+    class FromOneInput(HandMade):
+        def forward(self, x):
+            return super().forward(x, x, x)
+
+    assert doctor.examine(HandMade(0)).verdict == "healthy, with notes: mha-no-projections"
+    assert doctor.examine(FromOneInput(0)).verdict == "sick: mha-no-projections"
 
 
 def test_what_need_not_be_known_is_given_none_and_listed():
