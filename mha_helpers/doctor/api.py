@@ -72,8 +72,8 @@ def _examine(attention, names, inputs):
         raise signature.CannotBeExaminedError(
             f"{attention.__name__} is a class; give an instance of it, such as {attention.__name__}(...)"
         )
-    adapter = adapter_for(attention)
-    with one_thread():
+    with one_thread(), calling.quickly_compiled():
+        adapter = adapter_for(attention)
         if adapter is not None:
             return _with_its_design(_module, adapter, names, inputs)
         return _function(attention, names, inputs)

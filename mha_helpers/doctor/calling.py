@@ -197,6 +197,21 @@ def to_framework(framework):
 
 
 @contextlib.contextmanager
+def quickly_compiled():
+    """Let JAX compile without optimizing inside: each operation is compiled for each shape, and then runs but once."""
+    jax = sys.modules.get("jax")
+    if jax is None:
+        yield
+        return
+    before = jax.config.read("jax_disable_most_optimizations")
+    jax.config.update("jax_disable_most_optimizations", True)
+    try:
+        yield
+    finally:
+        jax.config.update("jax_disable_most_optimizations", before)
+
+
+@contextlib.contextmanager
 def seeded():
     """Random numbers start anew inside, and go on outside as if nothing had been."""
     state, torch = np.random.get_state(), sys.modules.get("torch")  # noqa: NPY002
