@@ -54,7 +54,10 @@ function attach(card, answerer) {
     live = computes && (now => computes(now, given));
     parts = new Map([...content.querySelectorAll("[data-part]")].map(node => [node.dataset.part, node]));
     lay([...content.querySelectorAll(MARKS)]);
-    if (live && (late ? isDragged : shown.dataset.kept)) compute();
+    if (live && (late ? isDragged : shown.dataset.kept)) {
+      compute();
+      put(handles());
+    }
     pointed.again();
     if (!late) played.beat();
   }
@@ -86,7 +89,6 @@ function attach(card, answerer) {
         else if (part.getAttribute(attribute) !== value) part.setAttribute(attribute, value);
     }
     places.clear();
-    put(handles());
     say(`What you see: ${said}`);
   }
   let waiting = 0, last = 0, next = "";
@@ -220,8 +222,13 @@ function attach(card, answerer) {
       const width = Math.max(at.width, FINGER), height = Math.max(at.height, FINGER);
       const [x, y] = [at.x + (at.width - width) / 2, at.y + (at.height - height) / 2];
       const where = `left:${x}px; top:${y}px; width:${width}px; height:${height}px`;
-      if (input.where !== where) input.style.cssText = input.where = where;
+      if (input.where !== where || input.style.translate) input.style.cssText = input.where = where;
+      if (input.axis) [input.stood, input.scale] = [standsAt(input), input.mark.ownerSVGElement.getScreenCTM().a];
     }
+  }
+  function follow(input) { // its mark, which is not measured: that would have the page laid out twice for each move
+    const [dx, dy] = standsAt(input).map((one, i) => input.scale * (one - input.stood[i]));
+    input.style.translate = `${dx}px ${dy}px`;
   }
 
   /* ---- what is done to it ---- */
@@ -235,8 +242,10 @@ function attach(card, answerer) {
     if (live && isDragged) resting = setTimeout(ask, REST); // a picture for each move would only be in the way
     else ask(more); // before anything is shown here, which the answer is not to wait for
     inputs.forEach(show); // all that says the same, too
-    if (live && isDragged) compute(); // what else is set may set more: only the answer knows
-    else if (!live) put(handles());
+    if (live && isDragged) { // what else is set may set more: only the answer knows
+      compute();
+      handles().forEach(follow);
+    } else if (!live) put(handles());
   }
   const ask = more => answerer.ask({ n: asked, set: unanswered, ...more }, state);
 

@@ -503,6 +503,7 @@ def test_keys_reach_what_a_pointer_does(phone):
     assert (across.input_value(), up.input_value()) == ("1.2", "2.2")
     expect(up).to_be_focused()
     expect(lab.locator('[data-part="dot money"]')).to_have_attribute("cx", "103.6")
+    assert lab.evaluate(STRAY) == [], "an input follows its mark"
 
 
 @pytest.mark.parametrize("name", TOUCHED)

@@ -46,12 +46,14 @@ _MOVE = """([picture, kind]) => { window.mhaMove = new Promise(resolve => {
 _DRAG = """async ([lab, name, n]) => {
     const handle = lab.querySelector(`.mha-over input[data-mark="${name}"]`);
     const picture = lab.querySelector(".mha-picture");
+    const [low, high, step] = [handle.min, handle.max, handle.step].map(Number);
+    const steps = Math.min(20, Math.floor((high - low) / step));
     let changed = 0, isNew = false;
     const observer = new MutationObserver(() => { isNew = true; });
     observer.observe(picture, {childList: true, subtree: true, attributes: true, characterData: true});
     for (let i = 0; i < n; i++) {
-        const way = i % 40, step = Number(handle.step) || 1;
-        handle.value = String(1 + step * (way < 20 ? way : 40 - way));
+        const way = i % (2 * steps);
+        handle.value = String(low + step * (way < steps ? way : 2 * steps - way)); // another one each time
         handle.dispatchEvent(new Event("input", {bubbles: true}));
         await new Promise(requestAnimationFrame);
         changed += isNew;
