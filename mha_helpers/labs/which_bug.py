@@ -107,6 +107,9 @@ def admit(state):
     return {"patient": "A"} | dict.fromkeys(PROBES, False) | {"ward": state["ward"] + 1, "record": "{}"}
 
 
+NOTICE = f"“{DEMO}” is a worked example; A to J are the lab's own. Your multi_head_attention is the patient “{YOURS}”."
+
+
 def compute(state, function=None):
     """From the controls' values to readings, verdict and score."""
     name, record, bugs = state["patient"], recorded(state), ward(state["ward"])
@@ -118,11 +121,11 @@ def compute(state, function=None):
         readings = {probe: patients.read(run, probe) if run else patients.reading(HEALTHY, probe) for probe in shown}
         truth = HEALTHY if run is None else committed and patients.same_bug(run)
     elif name == DEMO:
-        notice = f"A worked example, with its answer. Your multi_head_attention is the patient “{YOURS}”."
+        notice = NOTICE
         truth = committed = DEMO_BUG
         readings = {probe: patients.reading(truth, probe) for probe in shown}
     else:
-        notice = f"A to J are the lab's own. Your multi_head_attention is the patient “{YOURS}”."
+        notice = NOTICE
         truth = bugs[name]
         readings = {probe: patients.reading(truth, probe) for probe in shown}
     said = {letter: record[letter]["diagnosis"] for letter in LETTERS if "diagnosis" in record.get(letter, {})}

@@ -97,8 +97,8 @@ def first_line(error):
 
 
 def notice_of(lab, function):
-    if lab == "which_bug":  # opens at one of its own patients
-        return f"A to J are the lab's own. Your {function} is the patient “yours”."
+    if lab == "which_bug":  # opens at its worked example
+        return f"“demo” is a worked example; A to J are the lab's own. Your {function} is the patient “yours”."
     return f"Running on your {function}."
 
 
