@@ -122,7 +122,8 @@ class Lab:
         By a control's name: what sets other controls when this one changes, before anything is drawn. It is given
         the change.
     turns : dict of str to collection of str, optional
-        By a control's name: what a page without a kernel keeps for each of its values apart, and shows again.
+        By a control's name: what a page without a kernel keeps for each of its values apart, and shows again; at first
+        what is offered first.
     still : dict, optional
         What is set in the stored picture, where the first state shows too little by itself.
     moves : bool, optional

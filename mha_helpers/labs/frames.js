@@ -14,7 +14,7 @@ globalThis.mhaFrames = card => {
   const sentence = card.querySelector(".mha-readout .widget-html-content");
   const numberOf = (names, now) => names.reduce((at, name) => at * offers[name].length + offers[name].indexOf(now[name]), 0);
   let frames = null, newest = 0, before = read(content.querySelector("[data-state]").dataset.state);
-  const among = (others, set) => Object.fromEntries(others.map(one => [one, !!set?.[one]]));
+  const among = (others, set) => Object.fromEntries(others.map(one => [one, set?.[one] ?? offers[one][0]]));
   const apart = {}; // by what is turned to: what was set there
   for (const [name, others] of Object.entries(turns)) apart[before[name]] = among(others, before);
   return {

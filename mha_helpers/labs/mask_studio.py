@@ -358,8 +358,8 @@ def row(i):
     """Return what draws one row of the picture, which depends on no other row's cells, and says what is in it."""
 
     def draw(result):
-        word, seen = WORDS[i], [WORDS[j] for j in np.flatnonzero(result.intended[i])]
-        said = f"“{word}” sees {', '.join(seen) or 'nothing: zero weights'}."
+        word, seen = WORDS[i], [result.words[j] for j in np.flatnonzero(result.intended[i])]
+        said = f"“{result.words[i]}” sees {', '.join(seen) or 'nothing: zero weights'}."
         drawn = _weights(result) | _shares(result)
         return {part: drawn[part] for part in (f"weights {word}", f"shares {word}")}, said
 

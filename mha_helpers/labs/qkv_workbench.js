@@ -54,9 +54,12 @@
     parts[`bar ${token}`] = { width: pixel(longest * weights[j]) };
     parts[`weight ${token}`] = { text: weight, x: pixel(bar + 4 + longest * weights[j]) };
   });
-  const most = weights.indexOf(Math.max(...weights));
+  const highestWeight = Math.max(...weights), share = fixed(highestWeight, 2);
+  const most = tokens.filter((_, j) => highestWeight - weights[j] < 1e-6);
+  const whom = most.length === tokens.length ? `to all alike (${share})` :
+    `most to ${most.map(one => `“${one}”`).join(" and ")} (${share}${most.length > 1 ? " each" : ""})`;
   const told = of => `(${of.map(plain).join(", ")})`, isOwn = own.every((one, k) => one === q[k]);
   const who = isOwn ? `“${state.query}”` : `Dragged to ${told(q)}, the query of “${state.query}”`;
-  const said = `${who} attends most to “${tokens[most]}” (${fixed(weights[most], 2)}).` + (isOwn ? "" : ` Its own is ${told(own)}.`);
+  const said = `${who} attends ${whom}.` + (isOwn ? "" : ` Its own is ${told(own)}.`);
   return { parts, said };
 };

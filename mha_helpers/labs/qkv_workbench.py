@@ -117,7 +117,7 @@ def sentence(result):
         place = ", ".join(_plain(value) for value in result.asked)
         who = f"Dragged to ({place}), the query of {who}"
     if np.isfinite(row).all():
-        parts = [f"{who} attends most to “{TOKENS[row.argmax()]}” ({number(row.max())})."]
+        parts = [f"{who} attends {_most(row)}."]
     else:
         parts = [f"The weights of {who} hold NaN or infinity."]
     if result.is_dragged:
@@ -136,6 +136,15 @@ def sentence(result):
 
 def _asymmetry(result):
     return np.abs(result.scores - result.scores.T)
+
+
+def _most(weights):
+    """Say who gets most: one, several that get the same, or nobody."""
+    most = [token for token, weight in zip(TOKENS, weights, strict=True) if weights.max() - weight < 1e-6]
+    if len(most) == len(TOKENS):
+        return f"to all alike ({number(weights.max())})"
+    each = " each" if len(most) > 1 else ""
+    return f"most to {' and '.join(f'“{token}”' for token in most)} ({number(weights.max())}{each})"
 
 
 def _both_ways(result):
@@ -289,11 +298,15 @@ def _plane(result, found):
         beside = y + (18 if y >= middle[1] else -8)
         name = ", ".join(tokens)
         yield svg.text(x + aside, beside, name, anchor=anchor, bold=True, colour=style.role_text("keys"))
-    pink = style.ROLES["output"]
+    pink, names = style.ROLES["output"], {}
     for j, token in enumerate(TOKENS):
         at = place(result.values[j], pixels)
+        names.setdefault(at, []).append(token)
         yield part(f"pull {token}", found, svg.segment(*at, 0, 0, colour=style.ROLES["values"], width=1))
         yield svg.box(at[0] - 4, at[1] - 4, 8, 8, fill=style.ROLES["values"], stroke=style.PAPER)
+    for (x, y), tokens in names.items():  # where the keys' names are not
+        anchor, aside = ("middle", 0) if x > middle[0] else ("end", -8)
+        yield svg.text(x + aside, y - 8, ", ".join(tokens), anchor=anchor, size=11, colour=style.role_text("values"))
     yield part("context", found, svg.circle(0, 0, 8, fill=pink, stroke=style.PAPER))
     yield part(
         "name of the context", found, svg.text(0, 0, "context", bold=True, size=12, colour=style.role_text("output"))

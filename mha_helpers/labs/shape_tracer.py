@@ -384,6 +384,9 @@ def _yours(result):
     total = f" = {math.prod(shape)}" if len(shape) > 1 else ""
     yield svg.text(0, YOURS, f"Your shape: {product}{total} numbers", bold=True, size=12)
     (across, down), (rows, columns) = [*shape[:-2], 1, 1][:2], [1, *shape][-2:]
+    is_cut = len(shape) == 4 and result.guess[2] == "h"
+    if is_cut:  # heads lie beside one another, as in the array above
+        across, down, rows = across * rows, 1, down
     room, gap = (ROOM[0] - 2, HEIGHT - YOURS - 10), 4
     cell = min(LARGE, (room[0] - (across - 1) * gap) / (across * columns), (room[1] - (down - 1) * gap) / (down * rows))
     cell = math.floor(2 * cell) / 2 or 0.5  # few sizes: a page has hundreds of these
@@ -391,10 +394,12 @@ def _yours(result):
     places = [(i * (width + gap), j * (height + gap)) for i in range(across) for j in range(down)]
     fill = style.tint(COLOURS[_letter(result.guess[-1])], 0.7)
     # Where heads lie apart they have their colours, as in the array above.
-    is_head = [axis == "h" for axis in [*result.guess[:-2], "", ""][:2]]
-    heads = [style.tint(style.head_colour(k), 0.5) for k in range(max(across, down))]
+    is_head = [is_cut or result.guess[0] == "h", result.guess[1:2] == ("h",)]
+    heads = [style.tint(style.head_colour(k), 0.5) for k in range(counts["h"])]
     fills = [
-        f' fill="{heads[i if is_head[0] else j]}"' if any(is_head) else "" for i in range(across) for j in range(down)
+        f' fill="{heads[(i if is_head[0] else j) % counts["h"]]}"' if any(is_head) and len(shape) > 2 else ""
+        for i in range(across)
+        for j in range(down)
     ]
     blocks = "".join(
         f'<rect data-part="block {k}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"{own}/>'

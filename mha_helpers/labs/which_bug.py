@@ -395,7 +395,7 @@ def _stamp(diagnosis, verdict, y):
     return f'<g transform="rotate(-1.5 {width / 2} {y + 16})">{frame}{text}</g>'
 
 
-# On a page: on what its pieces depend. It keeps no score, and of all diagnoses the last.
+# On a page: on what its pieces depend. It keeps no score, and a record for each patient.
 def _stamped(state):
     return {"record": json.dumps({state["patient"]: {"asked": [], "diagnosis": state["diagnosis"]}})}
 
@@ -410,11 +410,14 @@ PIECES = {
     ("patient",): lambda result: ({}, f"{result.patient}:"),
     ("patient", *PROBES): lambda result: (
         {f"chosen of {six[0]}": _chosen(result, six) for six in ROOMS} | _coins(result),
-        "",
+        "" if result.readings else "no probe is shown yet.",
     ),
     **{("patient", probe): functools.partial(_probed, probe) for probe in PROBES},
-    ("record",): lambda result: ({f"patient {name}": _patient(result, name) for name in BEDS}, ""),
-    ("patient", "record"): lambda result: (_desk(replace(result, used=0, tried=0)), result.verdict),
+    # The record is one patient's: the others stay as they were drawn.
+    ("patient", "record"): lambda result: (
+        {f"patient {result.patient}": _patient(result, result.patient)} | _desk(replace(result, used=0, tried=0)),
+        result.verdict,
+    ),
 }
 
 
@@ -438,7 +441,7 @@ def which_bug(function=None):
     >>> lab.set(patient="B", diagnosis="healthy")
     >>> lab.controls["entropy"].value = True
     >>> lab.buttons["Commit"].click()
-    >>> "of 1 right, 2 probes used." in lab.readout.value
+    >>> "of 1 right, 1 probe used." in lab.readout.value
     True
     """
     probes = {probe: check_box(probe, probe in FIRST) for probe in PROBES}
@@ -478,7 +481,7 @@ def which_bug(function=None):
         },
         goes={"Commit": _stamped},
         pieces=PIECES,
-        turns={"patient": PROBES},
+        turns={"patient": (*PROBES, "record")},
         compute=compute,
         render=render,
         function=function,

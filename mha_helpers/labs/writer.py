@@ -27,8 +27,9 @@ PROMPT = "ROMEO:\nIs the day so young?\n\nJULIET:\n"  # a fork: ten letters are 
 NONE, ALL = "none", "all"
 TEMPERATURES, TOP_KS = (0.1, 0.5, 0.8, 1.0, 1.5), (ALL, "1", "3", "10")
 LONGEST_LINE = 60
-# What a page without a kernel can write: so many letters, from each of these on; the first is what is drawn there.
-FORK = {"T": LETTERS, "I": 11, "W": 11}
+# What a page without a kernel can write: so many letters, from each of these on; the first is what is drawn there. All
+# that are likely are among them.
+FORK = {"T": LETTERS, "I": len("I know"), "W": len("What,")} | dict.fromkeys("AOMNHSY", 1)
 _slugs = {each.slug: each.implementations[0] for each in exercises.multi_head_attention.mistakes}
 TWINS = {
     "not divided": _slugs["scale-missing"],

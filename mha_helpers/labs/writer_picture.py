@@ -27,7 +27,7 @@ SIGNS = {" ": "␣", "\n": "↵"}
 CALLED = {" ": "a space", "\n": "a new line"}
 SHADES = 16  # of the text: a page without a kernel keeps them all
 PACE = 130  # milliseconds from letter to letter
-LETTERS = 34  # so many it writes by itself when it is opened, and then it rests where it began
+LETTERS = 36  # so many it writes by itself when it is opened, and then it rests where it began
 
 
 def draw(result, said):

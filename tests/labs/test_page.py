@@ -446,7 +446,7 @@ def test_the_writer_writes_when_it_is_seen_and_rests_where_it_began(browser, wri
     expect(state).to_have_attribute("data-state", more)
     expect(button).to_have_attribute("aria-pressed", "false", timeout=20_000)
     expect(state).to_have_attribute("data-state", rests)
-    assert lab.get_by_role("button", name=re.compile("^write ")).count() == 3, "what was written beforehand"
+    assert lab.get_by_role("button", name=re.compile("^write ")).count() == 10, "all that are likely"
     assert lab.locator('[data-name^="write "]').count() == 10
     button.click()
     expect(state).to_have_attribute("data-state", more)
@@ -466,7 +466,7 @@ def test_the_writer_says_where_it_can_write_no_further(browser, written):
     lab.get_by_role("button", name="write I").click()
     lab.get_by_role("button", name="Write on").click()
     expect(end).to_be_visible()
-    assert json.loads(lab.locator("[data-state]").get_attribute("data-state"))["text"].endswith("I know thee")
+    assert json.loads(lab.locator("[data-state]").get_attribute("data-state"))["text"].endswith("I know")
     again.click()
     expect(end).to_be_hidden()
     page.close()

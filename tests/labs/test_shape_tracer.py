@@ -85,7 +85,7 @@ def test_heads_that_do_not_divide_are_refused_by_numpy_and_the_course():
     ("guess", "n_blocks", "said"),
     [
         ("B S d_model", 2, "2 × 5 × 12 = 120 numbers"),
-        ("B S h d_head", 10, "2 × 5 × 3 × 4 = 120 numbers"),
+        ("B S h d_head", 6, "2 × 5 × 3 × 4 = 120 numbers"),
         ("B h S S", 6, "2 × 3 × 5 × 5 = 150 numbers"),
         ("S", 1, "5 numbers"),
         ("", 0, ""),

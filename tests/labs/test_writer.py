@@ -101,7 +101,7 @@ def test_a_page_without_a_kernel_writes_what_is_written_here():
     for first, n_letters in lab_of.FORK.items():
         start = prompt if first == texts[1][-1] else prompt + first  # what is drawn there, or pressed
         n_written = len(prompt) + n_letters - len(start)
-        written = MODEL.write(start, n_written, temperature=0.8, top_k=10, seed=[1, len(start)])
+        written = MODEL.write(start, n_written, temperature=0.8, top_k=10, seed=[1, len(start)]) if n_written else ""
         for n in range(n_written):
             lab.set(text=start + written[:n])
             after = {"text": start + written[: n + 1], "temperature": 0.8, "top-k": "10"}
