@@ -400,6 +400,13 @@ def _stamped(state):
     return {"record": json.dumps({state["patient"]: {"asked": [], "diagnosis": state["diagnosis"]}})}
 
 
+def _diagnosed(result):
+    """Draw the patient with what its record tells, whatever is asked of it now."""
+    known = result.marks[result.patient]
+    marks = result.marks | {result.patient: "–" if known.endswith("asked") else known}
+    return _patient(replace(result, marks=marks, ill=set()), result.patient)
+
+
 def _probed(probe, result):
     reading = result.readings.get(probe)
     return {f"card {probe}": _to_ask(result, probe)}, f"{probe}: {reading.words}" if reading else ""
@@ -415,7 +422,7 @@ PIECES = {
     **{("patient", probe): functools.partial(_probed, probe) for probe in PROBES},
     # The record is one patient's: the others stay as they were drawn.
     ("patient", "record"): lambda result: (
-        {f"patient {result.patient}": _patient(result, result.patient)} | _desk(replace(result, used=0, tried=0)),
+        {f"patient {result.patient}": _diagnosed(result)} | _desk(replace(result, used=0, tried=0)),
         result.verdict,
     ),
 }

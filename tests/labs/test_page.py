@@ -235,6 +235,8 @@ def test_a_diagnosis_is_stamped_and_judged(phone):
     expect(lab.locator('[data-part="patient B"]')).to_contain_text("wrong")
     lab.get_by_role("radio", name="patient C").check()
     expect(lab.get_by_role("status")).to_contain_text("C: no probe is shown yet.")
+    expect(lab.locator('[data-part="patient C"]')).to_have_text("C–")  # nothing is told of whom nobody has asked
+    assert "q5 -5" not in lab.locator('[data-part="patient C"]').inner_html()
     lab.get_by_role("button", name=f"diagnosis: {bugs.ward(1)['C']}").click()
     expect(lab.locator('[data-part="patient C"]')).to_contain_text("right")
     expect(lab.locator('[data-part="patient B"]')).to_contain_text("wrong")  # it is remembered
