@@ -85,8 +85,9 @@ function attach(card, answerer) {
     for (const [name, attributes] of Object.entries(changed)) {
       const part = parts.get(name);
       for (const [attribute, value] of Object.entries(attributes))
-        if (attribute === "text") part.textContent === value || (part.textContent = value); // what is new is laid out again
-        else if (part.getAttribute(attribute) !== value) part.setAttribute(attribute, value);
+        if (attribute === "text") {
+          if (part.textContent !== value) part.textContent = value; // what is set is laid out again
+        } else if (part.getAttribute(attribute) !== value) part.setAttribute(attribute, value);
     }
     places.clear();
     say(`What you see: ${said}`);

@@ -120,13 +120,9 @@ def compute(state, function=None):
         run, notice, differs = _yours(function)
         readings = {probe: patients.read(run, probe) if run else patients.reading(HEALTHY, probe) for probe in shown}
         truth = HEALTHY if run is None else committed and patients.same_bug(run)
-    elif name == DEMO:
-        notice = NOTICE
-        truth = committed = DEMO_BUG
-        readings = {probe: patients.reading(truth, probe) for probe in shown}
     else:
-        notice = NOTICE
-        truth = bugs[name]
+        notice, truth = NOTICE, bugs.get(name, DEMO_BUG)
+        committed = truth if name == DEMO else committed
         readings = {probe: patients.reading(truth, probe) for probe in shown}
     said = {letter: record[letter]["diagnosis"] for letter in LETTERS if "diagnosis" in record.get(letter, {})}
     rights = {letter: diagnosis == bugs[letter] for letter, diagnosis in said.items()}
