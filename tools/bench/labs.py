@@ -77,6 +77,8 @@ def labs():
     header = ["", "median ms", "longest ms", "ratio", "blank frames", "presses"]
     with tempfile.TemporaryDirectory() as folder, lab_server(folder) as server, open_browser() as browser:
         for name in mha_labs.__all__:
+            if not any(hasattr(control, "options") for control in getattr(mha_labs, name)().controls.values()):
+                continue  # it is dragged alone: `interact` has nothing to choose from
             notebook = notebook_of(PLAIN, f"labs.{name}()", f"plain(labs.{name}())")
             write(notebook, Path(folder, f"{name}.ipynb"))
             with open_page(browser, server) as seen:
