@@ -1,29 +1,42 @@
 /* Who answers on a page without a kernel: every picture there is, drawn beforehand by Python and packed (`page.py`). */
 
+const BASE85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"; // as Python has it
+
 /* What answers a lab, if it has such pictures: whole ones, or pieces, each with states of its own. */
 globalThis.mhaFrames = card => {
   const packed = card.querySelector("script.mha-frames");
   if (!packed) return null;
-  const { offers, pieces, pressed, turns, frames: inBase64 } = JSON.parse(packed.textContent);
+  const { offers, pieces, pressed, turns, n_bytes, frames: inBase85 } = JSON.parse(packed.textContent);
   const unpack = async () => {
-    const bytes = Uint8Array.from(atob(inBase64), letter => letter.charCodeAt(0));
-    const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    const words = inBase85.match(/.{5}/g).map(five => Array.from(five).reduce((n, one) => 85 * n + BASE85.indexOf(one), 0));
+    const bytes = new DataView(new ArrayBuffer(4 * words.length));
+    words.forEach((word, i) => bytes.setUint32(4 * i, word));
+    const plain = new Blob([bytes.buffer.slice(0, n_bytes)]).stream().pipeThrough(new DecompressionStream("deflate"));
     return new Response(plain).json();
   };
   const content = card.querySelector(".mha-picture .widget-html-content");
   const sentence = card.querySelector(".mha-readout .widget-html-content");
   const numberOf = (names, now) => names.reduce((at, name) => at * offers[name].length + offers[name].indexOf(now[name]), 0);
-  let frames = null, newest = 0, before = read(content.querySelector("[data-state]").dataset.state);
-  const among = (others, set) => Object.fromEntries(others.map(one => [one, set?.[one] ?? offers[one][0]]));
-  const apart = {}; // by what is turned to: what was set there
-  for (const [name, others] of Object.entries(turns)) apart[before[name]] = among(others, before);
+  const first = [content.innerHTML, sentence.innerHTML], among = (others, set) =>
+    Object.fromEntries(others.map(one => [one, set?.[one] ?? offers[one][0]]));
+  let frames = null, newest = 0, before, apart; // `apart`: by what is turned to, what was set there
+  function begin() {
+    [before, apart] = [read(content.querySelector("[data-state]").dataset.state), {}];
+    for (const [name, others] of Object.entries(turns)) apart[before[name]] = among(others, before);
+  }
+  begin();
+  card.querySelector(".mha-reset").addEventListener("click", () => {
+    [content.innerHTML, sentence.innerHTML] = first;
+    content.querySelector("[data-state]").dataset.answer = newest = Infinity; // what is asked now is answered late
+    begin();
+  });
   return {
     knows: (all, press) => (press ? pressed.includes(press) : all.length > 0 && all.every(sets =>
       Object.entries(sets).every(([name, value]) => offers[name]?.includes(value)))),
     async ask({ n, set, press }, state) {
       newest = n;
       if (!press && !Object.keys(set).some(name => name in offers)) return; // it is computed in the page
-      const [tags, all] = await (frames ??= unpack()), whole = numbers => numbers.map(number => tags[number]).join("");
+      const [tags, all] = await (frames ??= unpack()), whole = letters => Array.from(letters, one => tags[one.charCodeAt() - 0x100]).join("");
       if (n !== newest) return;
       const goes = { ...(press && all[0][numberOf(pieces[0], state)][2][press]) }, said = [];
       for (const [name, others] of Object.entries(turns)) { // the page has no record of its own
@@ -33,10 +46,10 @@ globalThis.mhaFrames = card => {
       }
       const now = { ...state, ...goes };
       pieces.forEach((names, k) => {
-        if (!names.some(name => name in set || name in goes)) return;
         const [drawn, says] = all[k][numberOf(names, now)];
         said.push(whole(says));
-        if (Array.isArray(drawn)) content.innerHTML = whole(drawn);
+        if (!names.some(name => name in set || name in goes)) return;
+        if (typeof drawn === "string") content.innerHTML = whole(drawn);
         else for (const [part, fragment] of Object.entries(drawn))
           content.querySelector(`[data-part="${part}"]`).outerHTML = whole(fragment);
       });

@@ -358,12 +358,20 @@ def row(i):
     """Return what draws one row of the picture, which depends on no other row's cells, and says what is in it."""
 
     def draw(result):
-        word, seen = WORDS[i], [result.words[j] for j in np.flatnonzero(result.intended[i])]
-        said = f"“{result.words[i]}” sees {', '.join(seen) or 'nothing: zero weights'}."
         drawn = _weights(result) | _shares(result)
-        return {part: drawn[part] for part in (f"weights {word}", f"shares {word}")}, said
+        said = _given_most(result, i) if i < result.state["length"] else ""  # what padding asks helps nobody
+        return {part: drawn[part] for part in (f"weights {WORDS[i]}", f"shares {WORDS[i]}")}, said
 
     return draw
+
+
+def _given_most(result, i):
+    """Say where most of a row's weight goes."""
+    word, weights = result.words[i], result.weights[i]
+    if not result.mask[i].any():
+        return f"“{word}” sees nothing: zero weights."
+    most = [result.words[j] for j in np.flatnonzero(close(weights, weights.max()))]
+    return f"“{word}” gives {number(weights.max())} to {'each of ' if most[1:] else ''}{', '.join(most)}."
 
 
 _ALL = np.ones((N, N), bool)

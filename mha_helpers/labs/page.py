@@ -16,6 +16,7 @@ from dataclasses import replace
 from mha_helpers.labs import card, frame
 
 MOST = 1100  # states: a page is not to be heavier than it is worth
+FIRST_LETTER, MOST_LETTERS = 0x100, 0xD700  # none that JSON would have to escape; above them come half characters
 
 
 def offered(lab):
@@ -125,9 +126,9 @@ def _goes(lab, buttons, known, offers):
 
 
 def _shared(drawn):
-    """Write each tag and sentence of all frames once, and a frame as their numbers: a tenth of the weight.
+    """Write each tag and sentence of all frames once, and a frame as a letter for each: a tenth of the weight.
 
-    They are sorted, because deflate sees no further back than 32 kB: a sixth less.
+    They are sorted, because deflate sees no further back than 32 kB: a sixth less. Letters, not numbers: a twentieth.
     """
     used = set()
 
@@ -139,13 +140,17 @@ def _shared(drawn):
         used.update(pieces)
         return pieces
 
-    def numbered(pieces):
-        return [numbers[one] for one in pieces]
+    def lettered(pieces):
+        return "".join(letters[one] for one in pieces)
 
     frames = [[(each(split, shown), split(said), goes) for shown, said, goes in piece] for piece in drawn]
-    numbers = {one: number for number, one in enumerate(sorted(used))}
-    frames = [[(each(numbered, shown), numbered(said), goes) for shown, said, goes in piece] for piece in frames]
-    return [[*numbers], frames]
+    if len(used) > MOST_LETTERS:
+        raise ValueError(
+            f"{len(used)} tags and sentences, and there are {MOST_LETTERS} letters for them; offer fewer states"
+        )
+    letters = {one: chr(FIRST_LETTER + number) for number, one in enumerate(sorted(used))}
+    frames = [[(each(lettered, shown), lettered(said), goes) for shown, said, goes in piece] for piece in frames]
+    return [[*letters], frames]
 
 
 def on_page(lab, runs):
@@ -162,14 +167,13 @@ def on_page(lab, runs):
     str
     """
     drawn = frames(lab)
-    packed = base64.b64encode(
-        zlib.compress(json.dumps(_shared(drawn), ensure_ascii=False, separators=(",", ":")).encode(), 9)
-    ).decode()
+    packed = zlib.compress(json.dumps(_shared(drawn), ensure_ascii=False, separators=(",", ":")).encode(), 9)
     pressed = sorted({label for piece in drawn for _, _, goes in piece for label, sets in goes.items() if sets})
     offers = offered(lab)
     pieces = [*map(list, lab.pieces)] or [[*offers]]
-    known = {"offers": offers, "pieces": pieces, "pressed": pressed, "frames": packed}
-    known["turns"] = {name: [*others] for name, others in lab.turns.items()}
+    turns = {name: [*others] for name, others in lab.turns.items()}
+    known = {"offers": offers, "pieces": pieces, "pressed": pressed, "turns": turns, "n_bytes": len(packed)}
+    known["frames"] = base64.b85encode(packed, pad=True).decode()  # a sixteenth less than base64
     data = json.dumps(known, ensure_ascii=False).replace("</", r"<\/")
     picture = _picture(lab)
     content = '<div class="widget-html-content">{}</div>'
@@ -184,7 +188,7 @@ def on_page(lab, runs):
     return (
         f'<section class="mha-lab" aria-label="Lab: {html.escape(lab.title)}">'
         f"{card.heading(lab.title, lab.task_on_page)}"
-        f'<p class="mha-live-at">{whose}</p>'
+        f'<p class="mha-live-at">{whose} <button type="button" class="mha-reset">Reset</button></p>'
         f'<div class="mha-picture">{content.format(lab.shown(picture))}</div>'
         f'<div class="mha-readout">{content.format(card.readout(picture.sentence, role="note"))}</div>'
         f'<div class="mha-modules">{frame.own_module(lab.live, lab.given)}</div>'

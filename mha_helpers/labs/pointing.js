@@ -7,13 +7,14 @@ function pointing(place, content, over, { boxOf, isHeld, now, set, holds }) {
 
   const called = target => target.dataset.mark ?? target.closest("[data-also]")?.dataset.also;
   function show(target) { // what is pressed says nothing: it would lie over what changes
-    const mark = target?.mark ?? target?.closest("[data-tip], [data-lights]");
+    const mark = target?.mark ?? target?.closest("[data-tip], [data-lights], .mha-idle");
+    const text = mark?.classList.contains("mha-idle") ? "Only in the notebook." : mark?.dataset.tip;
     for (const lit of content.querySelectorAll(".mha-lit")) lit.classList.remove("mha-lit");
     for (const name of read(mark?.dataset.lights) ?? [])
       content.querySelector(`[data-part="${CSS.escape(name)}"]`)?.classList.add("mha-lit");
-    tip.hidden = !mark?.dataset.tip || called(target) === pressed;
+    tip.hidden = !text || (pressed && called(target) === pressed);
     if (tip.hidden) return;
-    tip.textContent = mark.dataset.tip;
+    tip.textContent = text;
     const at = boxOf(mark), room = place.scrollWidth - tip.offsetWidth, above = at.y - tip.offsetHeight - 6;
     const [x, y] = [Math.max(0, Math.min(at.x, room)), above < 0 ? at.y + at.height + 6 : above];
     tip.style.cssText = `left:${x}px; top:${y}px`;

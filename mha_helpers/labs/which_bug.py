@@ -64,6 +64,7 @@ class Result:
     truth: str | None  # the bug; None for a learner's function that is none of these
     verdict: str
     marks: dict  # by patient: "right", "wrong", or what is known so far
+    asked: dict  # by patient: the probes that were paid for
     ill: set  # the patients of whom a probe has found something abnormal
     right: int
     tried: int
@@ -107,7 +108,7 @@ def admit(state):
     return {"patient": "A"} | dict.fromkeys(PROBES, False) | {"ward": state["ward"] + 1, "record": "{}"}
 
 
-NOTICE = f"“{DEMO}” is a worked example; A to J are the lab's own. Your multi_head_attention is the patient “{YOURS}”."
+NOTICE = f"“{DEMO}” is a worked example; A to J are the lab's own, and “{YOURS}” is the function that it was given."
 
 
 def compute(state, function=None):
@@ -129,6 +130,7 @@ def compute(state, function=None):
     marks = {letter: _mark(record.get(letter, {}).get("asked"), rights.get(letter)) for letter in LETTERS}
     marks[DEMO] = "explained"
     found = {letter: record.get(letter, {}).get("asked", ()) for letter in LETTERS}
+    asked = found | ({name: shown} if name == YOURS else {})
     ill = {
         letter for letter in LETTERS if any(patients.reading(bugs[letter], one).is_abnormal for one in found[letter])
     }
@@ -138,8 +140,8 @@ def compute(state, function=None):
     else:
         marks[YOURS] = "≠" if differs else "not scored"
     return Result(
-        name, readings, state["diagnosis"], committed, truth, _verdict(name, committed, truth, shown), marks, ill,
-        right=sum(rights.values()), tried=len(rights),
+        name, readings, state["diagnosis"], committed, truth, _verdict(name, committed, truth, shown), marks, asked,
+        ill, right=sum(rights.values()), tried=len(rights),
         used=sum(len(entry["asked"]) for letter, entry in record.items() if letter in LETTERS), notice=notice,
         differs=differs,
     )  # fmt: skip
@@ -197,7 +199,7 @@ def sentence(result):
     return " ".join([*said, result.score])
 
 
-CARD, BED = (322, 90), (53, 60)  # pixels: a probe's card, and a patient
+CARD, BED = (322, 90), (53, 68)  # pixels: a probe's card, and a patient
 TABLE = 176  # of a probe's numbers, beside which stand its words
 STRIP, DESK = 322, 76  # half the width of all, and how high it is below the cards
 COIN = "#f0c23c"
@@ -222,8 +224,9 @@ def render(result):
 
 
 def _room(result, names):
-    """Draw six patients who wait, and a frame round the one that is chosen."""
-    return [*(_patient(result, name) for name in names), _chosen(result, names)]
+    """Draw six patients who wait, a frame round the one that is chosen, and what they have cost."""
+    waiting = [_patient(result, name) for name in names]
+    return [*waiting, _chosen(result, names), *(draw(result, name) for draw in (_paid, _told) for name in names)]
 
 
 def _chosen(result, names):
@@ -232,6 +235,23 @@ def _chosen(result, names):
         frame = svg.box(_left(result.patient), 2, BED[0] - 4, BED[1], stroke=style.INK, stroke_width=3)
         drawn = frame + _face(result, result.patient)
     return mark(drawn, part=f"chosen of {names[0]}")
+
+
+def _paid(result, name):
+    """Draw a coin under a patient for each probe that was paid for."""
+    n_coins = len(result.asked.get(name, ()))
+    middle, apart = _left(name) + (BED[0] - 4) / 2, 8
+    coins = (
+        svg.circle(middle + apart * (k - (n_coins - 1) / 2), 62, 3.5, fill=COIN, stroke="#7a5a00")
+        for k in range(n_coins)
+    )
+    return mark("".join(coins), part=f"paid for {name}")
+
+
+def _told(result, name):
+    """Draw the face of a patient once more where the diagnosis is known: it is what counts, whatever was found."""
+    is_known = result.marks[name] in MOUTHS and name in LETTERS
+    return mark(_face(result, name) if is_known else "", part=f"told of {name}")
 
 
 def _face(result, name):
@@ -296,6 +316,7 @@ def _patient(result, name):
     fill = {"right": "#d3efdf", "wrong": "#f7dede", "explained": "#dcebf7"}.get(known, style.PANEL)
     colour = style.ALARM if known in ("≠", "wrong") else style.INK
     short = {"explained": "solved", "not scored": "–", "no verdict": "none"}.get(known, known)
+    short = "–" if short.endswith("asked") else short  # its coins say so
     middle = x + (BED[0] - 4) / 2
     drawn = [
         svg.box(x, 2, BED[0] - 4, BED[1], fill=fill, stroke=style.INK),
@@ -308,8 +329,10 @@ def _patient(result, name):
 
 
 def _to_ask(result, probe):
-    """Draw a card that asks when it is pressed."""
-    return mark(_card(probe, result.readings.get(probe), 0, 0), switch=probe, name=f"ask {probe}", part=f"card {probe}")
+    """Draw a card that asks when it is pressed, and then stays open: its coin is spent."""
+    reading = result.readings.get(probe)
+    asks = {} if reading else {"sets": {probe: True}, "name": f"ask {probe}"}
+    return mark(_card(probe, reading, 0, 0), **asks, part=f"card {probe}")
 
 
 def _card(probe, reading, x, y):
@@ -400,7 +423,11 @@ def _diagnosed(result):
     """Draw the patient with what its record tells, whatever is asked of it now."""
     known = result.marks[result.patient]
     marks = result.marks | {result.patient: "–" if known.endswith("asked") else known}
-    return _patient(replace(result, marks=marks, ill=set()), result.patient)
+    known = replace(result, marks=marks, ill=set())
+    return {
+        f"patient {result.patient}": _patient(known, result.patient),
+        f"told of {result.patient}": _told(known, result.patient),
+    }
 
 
 def _probed(probe, result):
@@ -412,13 +439,15 @@ PIECES = {
     ("patient", "diagnosis"): lambda result: ({}, ""),  # what the stamps do
     ("patient",): lambda result: ({}, f"{result.patient}:"),
     ("patient", *PROBES): lambda result: (
-        {f"chosen of {six[0]}": _chosen(result, six) for six in ROOMS} | _coins(result),
+        {f"chosen of {six[0]}": _chosen(result, six) for six in ROOMS}
+        | {f"paid for {result.patient}": _paid(result, result.patient)}
+        | _coins(result),
         "" if result.readings else "no probe is shown yet.",
     ),
     **{("patient", probe): functools.partial(_probed, probe) for probe in PROBES},
     # The record is one patient's: the others stay as they were drawn.
     ("patient", "record"): lambda result: (
-        {f"patient {result.patient}": _diagnosed(result)} | _desk(replace(result, used=0, tried=0)),
+        _diagnosed(result) | _desk(replace(result, used=0, tried=0)),
         result.verdict,
     ),
 }

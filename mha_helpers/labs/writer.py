@@ -27,9 +27,10 @@ PROMPT = "ROMEO:\nIs the day so young?\n\nJULIET:\n"  # a fork: ten letters are 
 NONE, ALL = "none", "all"
 TEMPERATURES, TOP_KS = (0.1, 0.5, 0.8, 1.0, 1.5), (ALL, "1", "3", "10")
 LONGEST_LINE = 60
-# What a page without a kernel can write: so many letters, from each of these on; the first is what is drawn there. All
-# that are likely are among them.
-FORK = {"T": LETTERS, "I": len("I know"), "W": len("What,")} | dict.fromkeys("AOMNHSY", 1)
+# What a page without a kernel can write: at each temperature so many letters, as they are drawn here.
+PATHS = {0.8: LETTERS, 0.1: len("I will not"), 0.5: len("The people and your father")}
+PATHS |= dict.fromkeys((1.0, 1.5), len("The people and your command"))
+FORK = "TIWAOMNHSY"  # all that are likely after the prompt
 _slugs = {each.slug: each.implementations[0] for each in exercises.multi_head_attention.mistakes}
 TWINS = {
     "not divided": _slugs["scale-missing"],
@@ -135,31 +136,50 @@ def _most_back(text):
 
 
 @functools.cache
+def path(temperature):
+    """Return what the model writes after the prompt at a temperature, as far as a page without a kernel has it."""
+    stream = decoder.load().stream(PROMPT, temperature=temperature, top_k=10, seed=[1, len(PROMPT)])
+    return "".join(itertools.islice(stream, PATHS[temperature]))
+
+
+@functools.cache
 def written_beforehand():
     """Return the prompt, and what may become of it letter by letter: what a page without a kernel writes."""
-    texts = [PROMPT]
-    for first, n_letters in FORK.items():
-        text = PROMPT + first
-        stream = decoder.load().stream(text, temperature=0.8, top_k=10, seed=[1, len(text)])
-        if texts == [PROMPT]:  # as if nobody had pressed anything
-            stream = decoder.load().stream(PROMPT, temperature=0.8, top_k=10, seed=[1, len(PROMPT)])
-            next(stream)
-        letters = itertools.islice(stream, n_letters - 1)
-        texts += itertools.accumulate(letters, initial=text)
-    return texts
+    texts = dict.fromkeys(
+        text for temperature in PATHS for text in itertools.accumulate(path(temperature), initial=PROMPT)
+    )
+    along = [PROMPT + path(0.8)[:n] for n in range(LETTERS)]
+    # All along, the likeliest letter can be pressed, too, and at the fork all; then the word goes on as is likeliest.
+    for text in (*(PROMPT + letter for letter in FORK), *(text + _likeliest_letter(text) for text in along)):
+        texts[text] = None
+        while (text := text + _likeliest_letter(text)) not in texts and text[-1] not in " \n":
+            texts[text] = None
+    return [*texts]
+
+
+def _likeliest_letter(text):
+    return decoder.load().alphabet[_seen(text, NONE)[0].argmax()]
 
 
 def _on(state):
-    """Return the next text that was written beforehand, and with what."""
-    after = (text for text in written_beforehand() if text[:-1] == state["text"])
-    text = next(after, None)
-    return {"text": text, "temperature": 0.8, "top-k": "10"} if text else {}
+    """Return the next text that was written beforehand: at this temperature, or else with the likeliest letter."""
+    after = [text for text in written_beforehand() if text[:-1] == state["text"]]
+    if not after:
+        return {}
+    logits, _ = _seen(state["text"], NONE)
+    probabilities = next_token_probabilities(logits, **options_of(state))
+    of_letter = dict(zip(decoder.load().alphabet, probabilities, strict=True))
+    able = [text for text in after if of_letter[text[-1]] > 0]
+    here = [text for text in able if (PROMPT + path(state["temperature"])).startswith(text)]
+    return {"text": text} if (text := max(here or able, key=lambda text: of_letter[text[-1]], default="")) else {}
 
 
 # On a page: on what its pieces depend.
 PIECES = {
     ("text", "temperature", "top-k"): lambda result: (each_part(DRAWN, result, "next"), _expected(result)),
-    ("text", "layer", "head"): lambda result: (each_part(DRAWN, result, "text", "heads"), _looked_at(result)),
+    ("text", "layer", "head"): lambda result: (each_part(DRAWN, result, "text"), _looked_at(result)),
+    ("text",): lambda result: (each_part(DRAWN, result, "heads"), ""),
+    ("layer", "head"): lambda result: (each_part(DRAWN, result, "head"), ""),
     ("temperature",): lambda result: (each_part(DRAWN, result, "temperature"), ""),
 }
 

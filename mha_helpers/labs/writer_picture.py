@@ -18,14 +18,14 @@ FIXED = "DejaVu Sans Mono, Menlo, Consolas, monospace"  # for the text: each cha
 PAGE, PRESSED, HEADS = 22, 184, 248  # where the text begins, the buttons stand, and the map of heads
 MAP_CELL = (28, 24)
 CHART = (226, 84)  # its left edge, and its height
-N_BARS, BAR, LONGEST = 10, 24, 54  # how many bars at most, from bar to bar, and how long one of probability 1 is
+N_BARS, BAR, LONGEST = 10, 24, 48  # how many bars at most, from bar to bar, and how long one of probability 1 is
 LEAST_LIKELY = 0.005  # of a bar: it would be written as 0.00
 COLUMNS, KNOB, BARS = (0, 154), 30, 74  # the left edges of the bars, and where the temperature and the bars stand
-CUT = 274  # where the handle of top-k stands
+CUT = 278  # where the handle of top-k stands
 LOOKS = {True: ("with the cache", style.ROLES["queries"]), False: ("without", style.ROLES["keys"])}
 SIGNS = {" ": "␣", "\n": "↵"}
 CALLED = {" ": "a space", "\n": "a new line"}
-SHADES = 16  # of the text: a page without a kernel keeps them all
+SHADES, DARKEST = 16, 0.6  # of the text: a page without a kernel keeps them all, and black letters can be read on each
 PACE = 130  # milliseconds from letter to letter
 LETTERS = 36  # so many it writes by itself when it is opened, and then it rests where it began
 
@@ -33,7 +33,7 @@ LETTERS = 36  # so many it writes by itself when it is opened, and then it rests
 def draw(result, said):
     """Draw what the writer shows; `said` is its sentence."""
     drawn = each_part(DRAWN, result, *DRAWN)
-    written = [drawn["text"], *_buttons(result), drawn["heads"], *_chart(result)]
+    written = [drawn["text"], *_buttons(result), drawn["heads"], drawn["head"], *_chart(result)]
     comes = [f'<g transform="translate({ASIDE} 0)">', drawn["temperature"], drawn["next"], "</g>"]
     left = svg.document(WIDTHS[0], HEIGHT, written, label=said)
     return left + svg.document(WIDTHS[1], HEIGHT, comes, label="What may come next.")
@@ -79,20 +79,16 @@ def _text(result):
         x, y = PITCH * column + 3, PAGE + LINE * (line - first)
         stops.append({"back": len(result.text) - 1 - i})
         track.append((x + PITCH / 2, y + LINE / 2 - 1))
-        fill = colours(0.85 * math.ceil(SHADES * weight / largest) / SHADES)
         if weight >= 0.01:
-            filled.append((x, y, fill))
+            filled.append((x, y, colours(DARKEST * math.ceil(SHADES * weight / largest) / SHADES)))
         if character != " " or weight >= 0.01:
-            ink = style.text_colour(fill) if weight >= 0.01 else style.QUIET if character == "\n" else style.INK
-            written[ink, TINY if character in SIGNS else 13].append(
-                (x + PITCH / 2, y + 13, SIGNS.get(character, character))
-            )
+            written[TINY if character in SIGNS else 13].append((x + PITCH / 2, y + 13, SIGNS.get(character, character)))
     at_end = svg.text(
         WIDTHS[0] - 4, PAGE + LINE * MOST_LINES - 6, "The stored text ends here. ↺: again", anchor="end",
         size=TINY, colour=style.QUIET,
     )  # fmt: skip
     yield f'<g class="mha-at-end" display="none">{at_end}</g>'  # a page shows it, where it can write no further
-    text = "".join(svg.letters(placed, colour=ink, size=size) for (ink, size), placed in written.items())
+    text = "".join(svg.letters(placed, colour=style.INK, size=size) for size, placed in written.items())
     yield f'<g font-family="{FIXED}">{svg.boxes(filled, PITCH, LINE - 2)}{text}</g>'
     yield mark(svg.box(0, PAGE, WIDTHS[0], LINE * MOST_LINES, fill="transparent"), grip="the letter that looks")
     x, y = track[stops.index({"back": len(result.text) - 1 - result.asked})]
@@ -121,10 +117,9 @@ def _heads(result):
     for layer in range(n_layers):
         for head in range(n_heads):
             x, y = 20 + wide * head, HEADS + high * layer
-            character, chosen = result.text[result.looks_at[layer, head]], (layer, head) == (result.layer, result.head)
-            cell = svg.box(x + 1, y + 1, wide - 2, high - 2, fill=style.tint(style.head_colour(head), 0.25),
-                           stroke=style.INK if chosen else EDGE, stroke_width=2.5 if chosen else 1)  # fmt: skip
-            sign = svg.text(x + wide / 2, y + 17, SIGNS.get(character, character), anchor="middle", bold=chosen)
+            character, fill = result.text[result.looks_at[layer, head]], style.tint(style.head_colour(head), 0.25)
+            cell = svg.box(x + 1, y + 1, wide - 2, high - 2, fill=fill, stroke=EDGE)
+            sign = svg.text(x + wide / 2, y + 17, SIGNS.get(character, character), anchor="middle")
             yield mark(
                 cell + sign,
                 choose={"layer": layer, "head": head},
@@ -136,6 +131,12 @@ def _heads(result):
     for head in range(n_heads):
         yield svg.text(20 + wide * (head + 0.5), HEADS - 4, head, anchor="middle", size=TINY, colour=style.QUIET)
     yield svg.text(0, HEADS + high * n_layers + 16, "row: layer · column: head", size=TINY, colour=style.QUIET)
+
+
+def _head(result):
+    """Draw a frame round the head that is chosen."""
+    (wide, high), x, y = MAP_CELL, 20 + MAP_CELL[0] * result.head, HEADS + MAP_CELL[1] * result.layer
+    yield svg.box(x + 1, y + 1, wide - 2, high - 2, stroke=style.INK, stroke_width=2.5)
 
 
 def _temperature(result):
@@ -162,7 +163,7 @@ def _next(result):
     )
     for x, panel in zip(COLUMNS, panels, strict=True):
         yield from _bars(result, *panel, x)
-    why = svg.text(0, BARS + BAR * N_BARS + 19, "pale: to be written in the notebook", size=TINY, colour=style.QUIET)
+    why = svg.text(0, BARS + BAR * N_BARS + 19, "pale: only in the notebook", size=TINY, colour=style.QUIET)
     yield f'<g class="mha-why-pale" display="none">{why}</g>'  # the page shows it, if there is a pale one
     last = [BARS + BAR * min(int(k) if k.isdigit() else N_BARS + 1, N_BARS + 1) for k in result.top_ks]
     order = sorted(range(len(last)), key=last.__getitem__)
@@ -171,7 +172,7 @@ def _next(result):
     at = track[stops.index({"top-k": result.top_k})]
     yield svg.line(CUT, track[0][1], CUT, track[-1][1], colour=EDGE, width=3)
     yield svg.line(0, at[1], CUT, at[1], colour=style.INK, width=1.5)
-    yield svg.text(CUT + 13, track[-1][1] + 27, "top-k", anchor="end", size=SMALL, bold=True)
+    yield svg.text(CUT + 12, BARS - 4, "top-k", anchor="end", size=SMALL, bold=True)
     yield grip("top-k", track)
     handle = svg.circle(*at, 12, fill=style.INK, stroke=style.PAPER)
     handle += svg.text(at[0], at[1] + 4, result.top_k, anchor="middle", size=TINY, bold=True, colour=style.PAPER)
@@ -238,4 +239,4 @@ def _chart(result):
             yield svg.circle(px, py, 2, fill=colour) if cached else svg.box(px - 2, py - 2, 4, 4, stroke=colour)
 
 
-DRAWN = {"text": _text, "heads": _heads, "temperature": _temperature, "next": _next}
+DRAWN = {"text": _text, "heads": _heads, "head": _head, "temperature": _temperature, "next": _next}

@@ -368,7 +368,7 @@ def test_which_bug_takes_a_diagnosis_by_keyboard(seen, lab_of):
     lab, picture = lab_of("which_bug"), lab_of("which_bug").locator(".mha-picture")
     press_latency(seen.page, lab.get_by_role("radio", name="patient A"), picture, "ArrowRight", 1)
     expect(lab.locator(".mha-readout")).to_contain_text("Patient B: no probe is shown yet.")
-    press_latency(seen.page, lab.get_by_role("checkbox", name="parity"), picture, " ", 1)
+    press_latency(seen.page, lab.get_by_role("button", name="ask parity"), picture, " ", 1)
     truth = diagnosis.ward(1)["B"]
     lab.get_by_role("button", name=f"diagnosis: {truth}").press("Enter")
     expect(lab.locator(".mha-readout")).to_contain_text(f"Committed: {truth}. Right.")

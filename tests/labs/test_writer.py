@@ -93,21 +93,38 @@ def test_a_pressed_bar_writes_its_letter_and_the_last_letter_looks_again():
     assert lab.controls["back"].value == 0
 
 
-def test_a_page_without_a_kernel_writes_what_is_written_here():
+def _told(n_most, **settings):
+    """Press "1 letter" as a page without a kernel does; the knobs stay where they are."""
+    lab = writer()
+    lab.set(**settings)
+    for _ in range(n_most):
+        after = lab.after("One character", lab.state)
+        assert after.keys() <= {"text"}
+        lab.set(**after)
+    return lab.state["text"][len(FIRST["text"]) :]
+
+
+@pytest.mark.parametrize("temperature", lab_of.TEMPERATURES)
+def test_a_page_without_a_kernel_writes_what_is_written_here(temperature):
+    n = lab_of.PATHS[temperature]
+    wanted = MODEL.write(FIRST["text"], n, temperature=temperature, top_k=10, seed=[1, len(FIRST["text"])])
+    assert _told(n, temperature=temperature) == wanted
+
+
+def test_a_page_never_writes_what_its_knobs_exclude():
+    # At the fork "T" is drawn, which is not the likeliest letter.
+    assert _told(1) == "T"
+    assert _told(1, **{"top-k": "1"}) == "I"
+    assert _told(9, text=FIRST["text"] + "The pr") == "The prince", "at its end it stops"
+
+
+def test_all_along_the_likeliest_letter_can_be_pressed_on_a_page():
     texts = lab_of.written_beforehand()
-    prompt, lab = texts[0], writer()
-    assert len(texts) == len(set(texts)) == 1 + sum(lab_of.FORK.values())
-    assert texts[1] == prompt + MODEL.write(prompt, 1, temperature=0.8, top_k=10, seed=[1, len(prompt)])
-    for first, n_letters in lab_of.FORK.items():
-        start = prompt if first == texts[1][-1] else prompt + first  # what is drawn there, or pressed
-        n_written = len(prompt) + n_letters - len(start)
-        written = MODEL.write(start, n_written, temperature=0.8, top_k=10, seed=[1, len(start)]) if n_written else ""
-        for n in range(n_written):
-            lab.set(text=start + written[:n])
-            after = {"text": start + written[: n + 1], "temperature": 0.8, "top-k": "10"}
-            assert lab.after("One character", lab.state) == after
-        lab.set(text=start + written)
-        assert lab.after("One character", lab.state) == {}
+    assert texts[0] == FIRST["text"]
+    for text in (FIRST["text"] + lab_of.path(0.8)[:n] for n in range(lab_of.LETTERS)):
+        likeliest = MODEL.alphabet[MODEL.predict(text)[0][-1].argmax()]
+        assert text + likeliest in texts
+    assert {text[-1] for text in texts if text[:-1] == FIRST["text"]} == set(lab_of.FORK)
 
 
 def test_the_twin_is_a_model_with_that_mistake_and_writes():
