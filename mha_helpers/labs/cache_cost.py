@@ -241,13 +241,13 @@ def sentence(result):
         f"{result.name[0].upper()}{result.name[1:]} keeps {result.numbers:,} numbers for each of {kept}, in "
         f"{model.n_layers} layers: {in_units(result.size)}, {_percent(result.share)} of the whole."
     ]
+    if {"sharing": result.sharing, "window": result.window} == model.built:
+        said.append("That is how it was built.")
     if result.loss is None:
         said.append("What its loss would be with another cache, only training could tell.")
     else:
         whole = our_loss(OWN, ALL, result.n_tokens)
         said.append(f"Its loss is {number(result.loss)} nats, with everything kept {number(whole)}.")
-    if {"sharing": result.sharing, "window": result.window} == model.built:
-        said.append("So it was built.")
     return " ".join(said)
 
 
@@ -296,9 +296,13 @@ def _block(result):
     for n_numbers in {numbers(model, sharing) for sharing in SHARINGS}:
         x = left + _across(result, n_numbers)
         yield svg.line(x, bottom, x, bottom + 5, colour=EDGE)
-    for n_tokens in {result.n_tokens, *model.windows}:
+    last = 0
+    for n_tokens in sorted({result.n_tokens, *(one for one in model.windows if one)}):
         y = top + _down(result, n_tokens)
         yield svg.line(left + wide, y, left + wide + 5, y, colour=EDGE)
+        if y > last + 11 or n_tokens == result.n_tokens:
+            yield svg.text(left + wide - 4, min(y + 4, bottom - 4), f"{n_tokens:,}", anchor="end", size=11)
+            last = y
     yield mark(svg.box(left, top, across, down, fill=style.tint(CACHE, 0.6), stroke=CACHE), part="kept")
     at = max(top + 12, top + down)  # not above the block
     yield svg.text(left - 6, at, f"{result.n_kept:,}", anchor="end", size=12, bold=True)

@@ -85,6 +85,8 @@ class Lab:
         What it is, and the one thing to try.
     further : str, optional
         What to try then, with controls that a page without a kernel has not.
+    only_there : str, optional
+        What such a page cannot set, as it says there.
     controls : dict of str to ipywidgets.Widget
         Widgets with a `value`; together their values are the state.
     compute : callable
@@ -144,13 +146,14 @@ class Lab:
         self, *, name, title, task, controls, compute, render, function, exercise=None, actions=None, layout=None,
         on_picture=(), offers=None, goes=None, live=None, given=None, parts=None, pieces=None, below=(),
         follows=None, still=None, moves=False, further="", turns=None,
+        only_there="",
     ):  # fmt: skip
         self.name, self.title, self.task, self.task_on_page = name, title, f"{task} {further}".strip(), task
         self.controls, self.compute, self.render, self.function = controls, compute, render, function
         self.exercise, self.follows, self.moves = exercise, follows or {}, moves
         self.on_picture, self.offers, self._goes = on_picture, offers, goes or {}
         self.live, self.given, self.parts, self.pieces = live, given, parts, pieces or {}
-        self.turns = turns or {}
+        self.turns, self.only_there = turns or {}, only_there
         self._n_asked = 0  # the last question's number
         self.first_state = self.state
         self.still_state = self.first_state | (still or {})

@@ -280,6 +280,7 @@ def head_browser(function=None):
         name="head_browser",
         title="head browser",
         task="Glide over the map of heads, or press one: what does “it” attend to? Knock it out.",
+        only_there="a sentence of your own",
         further="Then type your own sentence, and press Enter.",
         controls={"sentence": text, "layer": layer, "head": head, "query": query} | switches,
         layout=([layer, head, query, *switches.values()], [text, preset, Lab.BUTTONS]),

@@ -262,6 +262,7 @@ def logit_lens(function=None):
         name="logit_lens",
         title="logit lens",
         task="Drag the knob from 4 blocks back to 0: which guesses go first? Press a character to see its likeliest.",
+        only_there="a text of your own",
         controls={"text": text, "blocks": blocks, "place": place},
         layout=([blocks, place], [text, Lab.BUTTONS]),
         on_picture=("blocks", "place"),

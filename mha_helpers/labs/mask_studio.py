@@ -425,6 +425,7 @@ def mask_studio(function=None):
         name="mask_studio",
         title="mask studio",
         task="Sweep over cells to hide keys, or press a word: where does the weight go?",
+        only_there="other ways to hide, and ready-made masks",
         further="Then find a setting in which a hidden key gets weight.",
         controls={"mask": preset} | grid | options,
         layout=([preset, Lab.BUTTONS, fold],),

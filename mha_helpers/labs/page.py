@@ -177,14 +177,14 @@ def on_page(lab, runs):
     data = json.dumps(known, ensure_ascii=False).replace("</", r"<\/")
     picture = _picture(lab)
     content = '<div class="widget-html-content">{}</div>'
-    lacks = {*lab.controls} - {*offers, *lab.on_picture}
     if lab.exercise:
         whose = "Here it shows the course's own function. "
         whose += f"{runs}, and it runs on the one that you write, mistakes and all."
     else:
-        whose = f"{'' if lacks else 'All of it works here. '}{runs} to find out why, and to write the code yourself."
-    if lacks:
-        whose += " Some of what the text asks you to set is only there."
+        whose = "" if lab.only_there else "All of it works here. "
+        whose += f"{runs} to find out why, and to write the code yourself."
+    if lab.only_there:
+        whose += f" Only there: {lab.only_there}."
     return (
         f'<section class="mha-lab" aria-label="Lab: {html.escape(lab.title)}">'
         f"{card.heading(lab.title, lab.task_on_page)}"

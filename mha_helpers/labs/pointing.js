@@ -47,7 +47,10 @@ function pointing(place, content, over, { boxOf, isHeld, now, set, holds }) {
     pressed = null;
     point(null);
   });
-  over.addEventListener("keydown", ({ target, key }) => point(key === "Escape" ? null : target));
+  over.addEventListener("keydown", ({ target, key }) => {
+    if (key.startsWith("Arrow")) pressed = called(target);
+    point(key === "Escape" ? null : target);
+  });
   over.addEventListener("focusin", ({ target }) => {
     if (target.matches(":focus-visible") && called(target) !== pressed) point(target);
   });

@@ -536,6 +536,7 @@ def qkv_workbench(function=None):
         name="qkv_workbench",
         title="Q, K, V workbench",
         task="Drag the query: which value pulls the context to itself?",
+        only_there="the matrices",
         further="Then change W_V: what doesn't change?",
         controls=controls,
         actions={"Swap W_Q and W_K": _swap, "Tie W_K = W_Q": _tie, "W_V = identity": _identity},

@@ -53,6 +53,8 @@ STAGES = (
 )
 NOTICE = "Every shape is NumPy's own: each stage is run."
 FAILS = "fails"  # for a shape: there is no such array
+NOTHING_TRIED = {"wrong": "", "marked": "", "shape": EMPTY}  # two stages in a row may have the same shape
+FOLLOWED = "Follow an axis down the ribbons: d_model is cut into h and d_head, and at the end it is whole again."
 FOUND = "found"  # for a number of tries, where nobody counts: of the first stage, which is given, and on a page
 
 
@@ -66,6 +68,7 @@ class Result:
     guess: tuple  # of each axis that is filled in: a chip
     tries: tuple  # of each stage that is done: the number of tries; 0 where it was shown, and FOUND where none is known
     wrong: tuple  # what was tried at this stage: its letters, or none, that it fails
+    marked: tuple  # the last of it, until an axis is moved
     anew: bool  # whether there is a record, of other sizes
 
     @property
@@ -133,15 +136,16 @@ def compute(state, function=None):
     anew = recorded not in ("", _written(sizes))
     tries = () if anew else tuple(one if one == FOUND else int(one) for one in tries)
     shapes, errors = trace(*sizes)
-    wrong, stage = (), len(tries) + 1
+    wrong, marked, stage = (), (), len(tries) + 1
     if stage < len(shapes) and not anew:
+        marked = _axes_of(state["marked"])
         tried = (_axes_of(one) for one in state["wrong"].split("; ") if one)
         wrong = tuple(axes for axes in tried if axes != _right(shapes, stage))
-    return Result(sizes, shapes, errors, _axes_of(state["shape"]), tries, wrong, anew)
+    return Result(sizes, shapes, errors, _axes_of(state["shape"]), tries, wrong, marked, anew)
 
 
 def _axes_of(shape):
-    return () if shape in (EMPTY, FAILS) else tuple(shape.split(", "))
+    return () if shape in ("", EMPTY, FAILS) else tuple(shape.split(", "))
 
 
 def _letter(name):
@@ -169,10 +173,11 @@ def _answered(state, shape=None):
     letters = None if shape is None else tuple(map(_letter, _axes_of(shape)))
     is_right = letters == _right(result.shapes, result.stage)
     if not (is_right or shape is None):
-        wrong = [*filter(None, [not result.anew and state["wrong"]]), ", ".join(letters) or FAILS]
-        return {"record": _recorded(result), "wrong": "; ".join(wrong)}
+        guess = ", ".join(letters) or FAILS
+        wrong = [*filter(None, [not result.anew and state["wrong"]]), guess]
+        return {"record": _recorded(result), "wrong": "; ".join(wrong), "marked": guess}
     # Empty slots for the next stage: two stages in a row may have the same shape.
-    return {"record": _recorded(result, len(result.wrong) + 1 if is_right else 0), "wrong": "", "shape": EMPTY}
+    return {"record": _recorded(result, len(result.wrong) + 1 if is_right else 0)} | NOTHING_TRIED
 
 
 def _recorded(result, *tries):
@@ -223,8 +228,7 @@ def sentence(result):
         said.append(f"{ {0: 'Shown: ', FOUND: ''}.get(result.tries[-1], 'Right: ') }{is_it}")
     if result.is_over:
         said.append(f"The end{result.score and ': '}{result.score}.")
-        if result.errors:
-            said.append("There is no further stage.")
+        said.append("There is no further stage." if result.errors else FOLLOWED)
         return " ".join(said)
     if not result.wrong:
         said.append(f"Stage {result.stage} of {result.asked}: what is the shape of {STAGES[result.stage][0]}?")
@@ -479,7 +483,7 @@ def _slots(result):
     """Draw the axes to be filled, with those marked that were wrong in the last try."""
     if result.is_over:
         return
-    wrong = _wrong_axes(result.wrong[-1], result.stage, result) if result.wrong else ()
+    wrong = _wrong_axes(result.marked, result.stage, result) if result.marked else ()
     for k in range(MOST_AXES):
         x = 1 + k * SLOT[1]
         yield svg.box(x, SLOT_TOP, SLOT[0], 36, fill=style.PANEL, stroke=EDGE, dashed=True)
@@ -504,17 +508,15 @@ def _chips(result):
         drawn += svg.text(at[0], at[1] + 5, letter, anchor="middle", bold=True)
         stops = [{"shape": ", ".join(order) or EMPTY} for order in orders]
         yield mark(
-            drawn, scrub=chip, stops=stops, track=[home, *slots], carried=True, slots=True, enter="Check",
-            part=f"chip {chip}",
+            drawn, scrub=chip, stops=stops, brings={"marked": ""}, track=[home, *slots], carried=True, slots=True,
+            enter="Check", part=f"chip {chip}",
         )  # fmt: skip
 
 
 def _wrong_axes(guess, stage, result):
-    """Return which axes of a guess are wrong: all, where there are too many or too few."""
-    letters = _letters(stage)
-    if result.shapes[stage] is None or len(guess) != len(letters):
-        return range(len(guess))
-    return [i for i, (got, wanted) in enumerate(zip(guess, letters, strict=True)) if got != wanted]
+    """Return which axes of a guess are wrong, or too many, or missing."""
+    letters = _right(result.shapes, stage)
+    return [i for i, (got, wanted) in enumerate(itertools.zip_longest(guess, letters)) if got != wanted]
 
 
 def _mark(result, stage):
@@ -533,8 +535,9 @@ PARTS = {
 # On a page: on what its pieces depend. What a button does depends on the first, of which nothing is seen.
 PIECES = {
     ("record", "shape"): lambda result: ({}, ""),
+    ("record", "marked"): lambda result: (each_part(PARTS, result, "slots"), ""),
+    ("record", "wrong"): lambda result: ({}, _mistake(result)),
     ("record",): lambda result: (each_part(PARTS, result, "walk", "beside"), sentence(result)),
-    ("record", "wrong"): lambda result: (each_part(PARTS, result, "slots"), _mistake(result)),
     ("shape",): lambda result: (each_part(PARTS, result, "yours", "chips", "buttons"), ""),
 }
 
@@ -544,7 +547,7 @@ def _uncounted(action, state):
     after = state | action(state)
     sizes, *tries = after["record"].split("; ")
     record = "; ".join([sizes, *[FOUND] * len(tries)]) if tries else ""
-    return {"record": record, "wrong": after["wrong"].rpartition("; ")[2], "shape": after["shape"]}
+    return after | {"record": record, "wrong": after["wrong"].rpartition("; ")[2]}
 
 
 def shape_tracer():
@@ -576,21 +579,26 @@ def shape_tracer():
     hidden = {
         "record": ipywidgets.Text("; ".join(walk[:2]), description="record"),  # one stage is done: it shows what comes
         "wrong": ipywidgets.Text(description="wrong"),
+        "marked": ipywidgets.Text(description="marked as wrong"),
     }
     actions = {
-        "Check": _check, "It fails": _fails, "Show": _answered, "Start over": lambda state: {"record": "", "wrong": ""}
+        "Check": _check, "It fails": _fails, "Show": _answered,
+        "Start over": lambda state: {"record": ""} | NOTHING_TRIED,
     }  # fmt: skip
+    tried = ["", FAILS, *dict.fromkeys(guess.replace(" again", "") for guess in guesses)]
     return Lab(
         name="shape_tracer",
         title="shape tracer",
         task="Which shape comes next? Drag or press axes into the slots, see the blocks they make, then Check.",
+        only_there="other sizes",
         controls=sizes | {"shape": shape} | hidden,
         actions=actions,
         layout=([*sizes.values(), shape, Lab.BUTTONS],),
         on_picture=("shape", *actions),
         offers={
             "record": ["", *("; ".join(walk[:k]) for k in range(2, len(walk) + 1))],
-            "wrong": ["", FAILS, *dict.fromkeys(guess.replace(" again", "") for guess in guesses)],
+            "wrong": tried,
+            "marked": tried,
         },
         goes={label: functools.partial(_uncounted, action) for label, action in actions.items()},
         pieces=PIECES,

@@ -369,6 +369,7 @@ def softmax_scaling(function=None):
         name="softmax_scaling",
         title="softmax and sqrt(d_k)",
         task="Drag d_k up: what happens to the scores, and to the weights? Then divide by sqrt(d_k).",
+        only_there="another query, and a number added to every score",
         controls=controls,
         actions={"Another query": lambda state: {"draw": state["draw"] % N_DRAWS + 1}},
         layout=([controls["d_k"]], [controls["divisor"], Lab.BUTTONS, fold]),

@@ -422,6 +422,7 @@ def split_lab(function=None):
         name="split_lab",
         title="split, right beside wrong",
         task="Let it play, or drag the handle. Press a number to follow it: which head does it belong to?",
+        only_there="other sizes",
         controls=controls,
         layout=([step, controls["token"], controls["feature"]], [*sizes, Lab.BUTTONS]),
         on_picture=("step", "token", "feature", "Next"),

@@ -305,9 +305,7 @@ def _heads(result):
     for head, y in sorted(cards.items()):
         parts.append(_to_drag(result, head, y))
         switch = svg.box(4, y + 4, 90, 24, fill="transparent")
-        parts.append(
-            mark(switch, switch=NAMES[head], tip=f"Switch {NAMES[head]} {'off' if result.on[head] else 'on'}.")
-        )
+        parts.append(mark(switch, switch=NAMES[head]))
     y = FIRST + N_HEADS * CARD + 12
     parts.append(svg.text(2, y + 17, "rows of W_O", size=12))
     for x, width, choice, words in ((88, 56, STAY, "stay"), (148, 146, ALIKE, "go with their head")):

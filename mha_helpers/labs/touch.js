@@ -248,15 +248,17 @@ function attach(card, answerer) {
       handles().forEach(follow);
     } else if (!live) put(handles());
   }
+  const bring = ({ mark }, values) => set({ ...values, ...read(mark.dataset.brings) });
   const ask = more => answerer.ask({ n: asked, set: unanswered, ...more }, state);
 
   over.addEventListener("change", ({ target }) => { // keys, screen readers, and a plain press
-    if (target.type === "radio") set({ ...target.sets, ...read(target.mark.dataset.brings) });
+    if (target.type === "radio") bring(target, target.sets);
     if (target.type === "checkbox") set(target.checked ? target.sets : target.off);
   });
   over.addEventListener("input", ({ target }) => {
     if (target.type !== "range") return;
-    set(target.axis ? { [target.dataset.mark]: Number(target.value) } : target.sets[target.value]);
+    if (target.axis) set({ [target.dataset.mark]: Number(target.value) });
+    else bring(target, target.sets[target.value]);
   });
   over.addEventListener("click", event => {
     const { target } = event, { play: plays, press } = target.mark?.dataset ?? {};
@@ -324,7 +326,7 @@ function attach(card, answerer) {
     places.set(input.mark.dataset.part, placeOf(input.mark));
     if (!Object.keys(unanswered).length) lay([...content.querySelectorAll(MARKS)]); // else it is when it is answered
   }
-  const toss = ({ sets }) => set(sets[stopOf(sets) ? 0 : sets.length - 1]); // from home to the last slot, or back
+  const toss = input => bring(input, input.sets[stopOf(input.sets) ? 0 : input.sets.length - 1]); // from home to the last slot, or back
   function cross(input) { // of radio buttons the one that is crossed is chosen: a film of what they choose
     const value = input.type === "radio" || held.value;
     if (input.dataset.sweep !== held.input.dataset.sweep || input.checked === value) return;
@@ -341,7 +343,7 @@ function attach(card, answerer) {
     const values = input.track ? input.sets[nearest(input, at)] : inPlane(input, at), isNew = !holds(values);
     if (input.mark.dataset.carried) held.at = onTrack(input, at);
     held.moved ||= isNew;
-    if (isNew) set(values);
+    if (isNew) bring(input, values);
     if (!held.at) return;
     show(input);
     put([input]);

@@ -252,6 +252,7 @@ def training_run(training=None):
         name="training_run",
         title="training run",
         task="Drag the knob along the loss: when do the guesses come right? Knock out heads, one at a time: press one.",
+        only_there="a sequence of your own",
         controls={"run": run, "step": step, "knock out": off, "letters": letters},
         layout=([step, off], [run, letters, Lab.BUTTONS]),
         on_picture=("step", "knock out", "Earlier", "Later"),

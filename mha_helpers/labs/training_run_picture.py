@@ -204,7 +204,7 @@ def _to_knock_out(fragment, heads, result, knock_outs):
     """Let a press knock out heads, and another bring them back."""
     [nothing, *_] = knock_outs
     name = next(name for name, off in knock_outs.items() if off == heads)
-    tip = f"Bring back {name}." if result.off == heads else f"Knock out {name}."
+    tip = f"Bring back {name}." if result.off == heads else None
     return mark(fragment, switch={"knock out": name}, off={"knock out": nothing}, name=f"knock out {name}", tip=tip)
 
 

@@ -501,6 +501,7 @@ def which_bug(function=None):
         name="which_bug",
         title="which bug is it",
         task="Nine of A to J are ill. Press a patient, press the probes you need, then stamp your diagnosis.",
+        only_there="new patients, and a function of yours",
         controls={"patient": patient} | probes | {"diagnosis": diagnosis} | hidden,
         actions={"Commit": commit, "New patients": admit},
         layout=([patient], probes.values(), [diagnosis, Lab.BUTTONS]),

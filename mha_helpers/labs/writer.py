@@ -294,6 +294,7 @@ def writer(function=None, attend=None):
         name="writer",
         title="writer",
         task="It writes by itself until you touch it. Press a bar to write its letter: what may follow?",
+        only_there="a text of your own, models with a mistake, and the time that a letter takes",
         further="Press a head: what does it look at? Drag the temperature; put a mistake in.",
         controls={
             "text": text, "temperature": temperature, "top-k": top_k, "layer": layer, "head": head, "twin": twin,

@@ -172,7 +172,7 @@ def _next(result):
     at = track[stops.index({"top-k": result.top_k})]
     yield svg.line(CUT, track[0][1], CUT, track[-1][1], colour=EDGE, width=3)
     yield svg.line(0, at[1], CUT, at[1], colour=style.INK, width=1.5)
-    yield svg.text(CUT + 12, BARS - 4, "top-k", anchor="end", size=SMALL, bold=True)
+    yield svg.text(CUT + 9, BARS - 4, "top-k", anchor="end", size=SMALL, bold=True)
     yield grip("top-k", track)
     handle = svg.circle(*at, 12, fill=style.INK, stroke=style.PAPER)
     handle += svg.text(at[0], at[1] + 4, result.top_k, anchor="middle", size=TINY, bold=True, colour=style.PAPER)

@@ -112,9 +112,9 @@ def test_a_smaller_knob_never_makes_a_larger_cache(name):
 def test_it_goes_back_to_how_it_was_built(name):
     lab = cache_cost()
     lab.set(model=name, sharing=ONE, window=MIDDLE)
-    assert "So it was built." not in lab.readout.value
+    assert "That is how it was built." not in lab.readout.value
     lab.buttons["As it was built"].click()
-    assert "So it was built." in lab.readout.value
+    assert "That is how it was built." in lab.readout.value
 
 
 def test_a_model_that_is_not_run_has_no_loss():
