@@ -11,8 +11,8 @@ import numpy as np
 from ..judge.stages import RIGHT, Input
 from ..wrong.forms.masks import ALWAYS_CAUSAL
 from ..wrong.names import DESIGN
-from . import calling, mask_formats, norms_and_residuals, positions, questions
-from .asking import Untested
+from . import calling, latent, mask_formats, norms_and_residuals, positions, questions
+from .asking import Note, Untested
 from .heads import numbers_of_heads, widths_of_heads
 from .layouts import SAME, SWAPPED, Layout, Lazily, Reply, item_of
 from .parameter_orders import PRODUCT, parameter_orders
@@ -22,6 +22,7 @@ from .subject import Arguments, converter, with_masks
 
 RELATIVE = re.compile(r"relative_att|relative_pos|position_bias")
 POSITIONS = re.compile(r"rel(ative)?_?(pos|bias|emb|k|v|att)|pos(ition)?s?_?(emb|bias|enc|table)|bias_table", re.I)
+MIXES = re.compile(r"talk|(^|\.)proj_[lw](\.|$)|mix|(pre|post)_?softmax|re_?att", re.I)  # heads with heads
 ADAPTERS = re.compile(r"lora_?[ab]?\b|adapter", re.I)  # what they add is 0 to begin with
 INSIDE = re.compile(r"^(\w*att(n|ention)?\w*|mha)$", re.I)
 LENGTHS = re.compile(r"(seq|block|context|max|n_ctx|length|len|tokens|positions|patches|window)", re.I)
@@ -86,10 +87,13 @@ class ModuleSubject:
         self.units = units_of(self.found)
         if not self.units:
             raise CannotBeExaminedError(f"{self.name} has no matrices among its parameters")
+        self.latent = latent.pieces_of(self.units)
         self.other_widths = self.values_width = None  # of keys and values, where they are not that of queries
         self.tokens = None  # where only one number of tokens is taken
         self.heard = {}
         self.set_to_zero = []  # learnt positions
+        self.mixes_no_heads, self.unused = [], []  # what is set so, and what its answer doesn't depend on
+        self.spreads = {one.path: float(one.value.std()) for one in self.found if one.kind == "matrix"}
         self._designs, self._matrices, self._cases, self._rows, self._halves = {}, {}, {}, {}, {}
         self._orders = {}
         self.d_model = self._find_width()
@@ -104,6 +108,8 @@ class ModuleSubject:
         numbers = self.adapter.numbers()
         heads = [n for n in numbers_of_heads(numbers, self.units)[0] if n > 1]
         counted += [size * n for size in counted for n in heads if size * n not in counted]
+        if self.latent and (known := self.latent["kv down"].input_width):
+            counted = [known]
         lengths = {
             int(n): "window" in name.lower()
             for name, n in numbers.items()
@@ -193,9 +199,13 @@ class ModuleSubject:
             for unit in self.units
             if not any(POSITIONS.search(path) or ADAPTERS.search(path) for path in unit.paths)
         ] or self.units
+        self.units = [unit for unit in self.units if not self._mixes_heads(unit)] or self.units
         values, placed = {}, {path for unit in self.units for path in (*unit.paths, *unit.biases)}
         for one in self.found:
-            if one.path in placed and one.kind == "matrix":
+            if one.path in self.mixes_no_heads:
+                identity = np.eye(len(one.value)) if one.value.ndim > 1 else np.zeros(len(one.value))
+                values[one.path] = identity.reshape(one.value.shape)
+            elif one.path in placed and one.kind == "matrix":
                 values[one.path] = rng.normal(size=one.value.shape) * 1.25 / self.d_model**0.5
             elif one.path in placed:
                 values[one.path] = 0.5 * rng.normal(size=one.value.shape)
@@ -214,16 +224,37 @@ class ModuleSubject:
         self.adapter.set(values)
         self.found = self.adapter.parameters()
         self.units = [replace(unit, biases=()) if self._is_unused(unit.biases) else unit for unit in self.units]
+        self._leave_out_unused()
         # Stored so that a matrix of a layer, turned to inputs by outputs, is read row after row.
         self.values = {one.path: one.value.astype(np.float64, order="F") for one in self.found}
         self.placed = placed
 
+    def _mixes_heads(self, unit):
+        """Whether it mixes heads with heads (talking heads): then it is set so that it mixes none."""
+        square = len(unit.shape) > 1 and unit.shape[0] == unit.shape[1] and np.prod(unit.shape[2:], initial=1) == 1
+        n_heads, _ = numbers_of_heads(self.adapter.numbers(), self.units)
+        if not (square and unit.shape[0] in n_heads and MIXES.search(unit.paths[0])):
+            return False
+        self.mixes_no_heads += [*unit.paths, *unit.biases]
+        return True
+
+    def _leave_out_unused(self):
+        """Matrices beyond the four may be left over from an earlier version: what is never used says nothing."""
+        roles = "".join(unit.role for unit in self.units)
+        if self.latent or (len(roles) == len(set(roles)) and all(unit.role for unit in self.units)):
+            return
+        for unit in self.units:
+            if unit.role != "O" and self._changes_nothing(unit.paths):
+                self.unused += [*unit.paths, *unit.biases]
+        self.units = [unit for unit in self.units if unit.paths[0] not in self.unused]
+
     def _is_unused(self, biases):
         """Whether an object holds biases that its answer doesn't depend on: as many plain classes do."""
-        if self.framework != "numpy" or not biases:
-            return False
+        return bool(self.framework == "numpy" and biases and self._changes_nothing(biases))
+
+    def _changes_nothing(self, paths):
         question = self.fitted(questions.Question("a batch", 2, 5))
-        before = {one.path: one.value for one in self.found if one.path in biases}
+        before = {one.path: one.value for one in self.found if one.path in paths}
         answers = []
         for factor in (1, 3):
             self.adapter.set({path: factor * value for path, value in before.items()})
@@ -238,11 +269,13 @@ class ModuleSubject:
     @property
     def unplaced(self):
         """Parameters that are none of attention's four matrices; a norm's may stand anywhere around it."""
-        spare = {path for unit in spare_units(self.units) for path in unit.paths}
+        spare = set() if self.latent else {path for unit in spare_units(self.units) for path in unit.paths}
         return [
             one
             for one in self.found
-            if (one.path not in self.placed or one.path in spare) and one.path not in self.set_to_zero
+            if (one.path not in self.placed or one.path in spare)
+            and not (self.latent and "norm" in one.path.lower())
+            and one.path not in (*self.set_to_zero, *self.mixes_no_heads, *self.unused)
         ]
 
     def attention_inside(self):
@@ -262,6 +295,9 @@ class ModuleSubject:
         return found
 
     def _make_layouts(self):
+        if self.latent:
+            yield from self._latent_layouts()
+            return
         flags = self.adapter.flags()
         order = list(AXES)
         if flags.get("batch_first") is False:
@@ -292,6 +328,26 @@ class ModuleSubject:
                         usual=usual,
                         finding=finding,
                     )
+
+    def _latent_layouts(self):
+        """Latent attention, in the usual order of axes: how its parameters are cut is a design of its own."""
+        unit = latent.output_of(self.units, self.latent)
+
+        def make(values):
+            if unit is None:
+                return {}
+            bias = unit.bias(values)
+            return {"O": unit.matrix(values, unit.orientation or "outputs by inputs")} | (
+                {} if bias is None else {"b_O": bias}
+            )
+
+        likely, possible = numbers_of_heads(self.adapter.numbers(), self.units)
+        for n_heads, axes in itertools.product([*likely, *possible], list(AXES)[:3]):
+            words, (transform, loops) = f"{axes}, {n_heads} heads, latent attention (MLA)", AXES[axes]
+            yield Layout(
+                words, transform, loops, matrices=make, n_heads=n_heads, n_kv_heads=n_heads, widths=(self.d_model,),
+                usual=n_heads in likely,
+            )  # fmt: skip
 
     def _readings(self, n_heads):
         return _kept(
@@ -528,7 +584,7 @@ class ModuleSubject:
         """Positions that it may bring along, and what may be added around attention: {step: forms}."""
         key = self.given.filling.table
         if key not in self._designs:
-            around = norms_and_residuals.of(self, positions.rotations(self))
+            around = latent.designs(self) if self.latent else norms_and_residuals.of(self, positions.rotations(self))
             more = positions.of(self)
             if key is not None and around["place"][1:]:  # a table that it is given is for use
                 around["place"] = around["place"][1:]
@@ -553,12 +609,34 @@ class ModuleSubject:
         # T5 and others learn a bias for each distance, and leave the scale to the first weights; and a module may be
         # a whole block, which adds its input.
         relative = bool(self.set_to_zero or RELATIVE.search(self.source))
-        by_design = name == "mha-residual-added" or (name == "scale-missing" and relative)
+        scaled_before = relative or self._queries_start_small()
+        by_design = name == "mha-residual-added" or (name == "scale-missing" and scaled_before)
+        by_design |= name == "weights-shared-by-heads" and self._takes_the_mean_of_heads()
         # Built for one sequence: a context that need not be given isn't used.
         by_design |= name == "cross-attends-to-itself" and not self.given.must_give("context")
+        # By Keras's convention a call takes a mask, and hands it on to whoever wants it.
+        by_design |= name == "mask-ignored" and self.framework == "keras"
         # Who hands over queries, keys and values may have projected them.
         by_design |= name == "mha-no-projections" and self.given.must_give("values")
         return DESIGN if by_design else severity
+
+    def _queries_start_small(self):
+        """Whether the first weights of queries are smaller than those of keys, by about the root of a head's width."""
+        by_role = {unit.role: unit for unit in self.units if unit.role in ("Q", "K")}
+        if len(by_role) < 2 or self.adapter.framework != "jax":  # else nobody may have trained it yet, or drawn anew
+            return False
+        queries, keys = (self.spreads.get(by_role[role].paths[0], 0) for role in "QK")
+        numbers = self.adapter.numbers()
+        d_heads = widths_of_heads(numbers) or [self.d_model // n for n in numbers_of_heads(numbers, self.units)[0]]
+        return keys > 0 and any(0.85 < queries / keys * d_head**0.5 < 1.15 for d_head in d_heads if d_head > 1)
+
+    def _takes_the_mean_of_heads(self):
+        """Whether one matrix of values serves all heads, and W_O takes no more than one head: their mean, as in TFT."""
+        by_role = {unit.role or "O": unit for unit in self.units}
+        if not {"Q", "V", "O"} <= by_role.keys() or len(by_role["Q"].paths) < 2 or len(by_role["V"].paths) > 1:
+            return False
+        values, output = (by_role[role].matrix(self.values, by_role[role].orientation) for role in "VO")
+        return len(output) == values.shape[1]
 
     def trusts(self, layout, plain):
         """Whether a difference from attention can only be the code's: all parameters have a place, by their names."""
@@ -569,6 +647,10 @@ class ModuleSubject:
         layout = asking.layout
         if self.set_to_zero:
             yield Untested(f"{', '.join(self.set_to_zero)} (set to 0)")
+        if self.mixes_no_heads:
+            yield Untested(f"{', '.join(self.mixes_no_heads)} (set so that heads are not mixed)")
+        if self.unused:
+            yield Note(f"{', '.join(self.unused)}: no answer depends on it.")
         if "dropout" in self.source.lower():
             yield Untested("dropout in training")
         told = hasattr(self.adapter, "with_gradients") and HINT.search(self.source)
@@ -589,6 +671,8 @@ class ModuleSubject:
         return copy.deepcopy(self.adapter)
 
     def answer_for(self, layout, X):
+        if self.always_cross:
+            return None  # what is a token's own, and what another's, isn't known
         question = self.plain_questions(layout)[0]
         case = self._plain_case(question)
         if X is not None:

@@ -110,7 +110,7 @@ def _window(back, ahead):
     return Form("", "hide", run, f"each token sees {back} back and {ahead} ahead")
 
 
-def _bases(subject):
+def bases(subject):
     """The bases of the angles that its attributes give; a table that it is given has ours."""
     if subject.given.filling.table is not None:
         return [position_arguments.BASE]
@@ -133,7 +133,9 @@ def _part(rotate, width):
 def rotated_parts(numbers):
     """What attributes say of how many of a head's features are rotated, where not all are."""
     said = {
-        name: n for name, n in numbers.items() if re.search(r"rot\w*(dims?|size)$|(^|\.)d_rope$", name, re.I) and n >= 2
+        name: n
+        for name, n in numbers.items()
+        if re.search(r"(rot|rope)\w*(dims?|size)$|(^|\.)d_rope$", name, re.I) and n >= 2
     }
     shares = [n for name, n in numbers.items() if SHARE.search(name) and 0 < n < 1]
     widths = [n for name, n in numbers.items() if re.search(r"head_?(dim|size)$", name, re.I)]
@@ -147,7 +149,7 @@ def rotations(subject):
     widths = [table.d_head] if table is not None else [*dict.fromkeys([*parts, 10**6])]
     forms = []
     for (rotate, words), width, base in itertools.product(
-        ((rotate_halves, "halves"), (rotate_pairs, "pairs")), widths, _bases(subject)
+        ((rotate_halves, "halves"), (rotate_pairs, "pairs")), widths, bases(subject)
     ):
         turn = functools.partial(_part(rotate, width), base=base)
         forms.append(_placed((turn, turn, None), f"queries and keys rotated (rotary, {words})"))
@@ -166,6 +168,8 @@ LONG = (150, 80, 40, 20)  # tokens: of a sequence that it takes, and that is lon
 
 def _heard_window(subject):
     """How many tokens back and ahead an output hears of the others, where it is not all of them."""
+    if subject.always_cross:
+        return None
     layout, rng = subject.layouts[0], np.random.default_rng(7)
     for n_tokens in LONG:
         X, other = rng.normal(size=(2, 1, n_tokens, subject.d_model))
@@ -200,7 +204,7 @@ def mistakes(subject):
     """Forms of the step `place` that are mistakes, where anything speaks of rotary positions."""
     if not hints(subject):
         return []
-    base, forms = _bases(subject)[-1], []
+    base, forms = bases(subject)[-1], []
     turns = {"halves": lambda X: rotate_halves(X, base), "pairs": lambda X: rotate_pairs(X, base)}
     for words, turn in turns.items():
         forms += [

@@ -12,7 +12,7 @@ NAMES = {
     "values": "v vs value values vx valueinput val inputvalue",
     "context": "context memory encoderhiddenstates encoderoutput encoderoutputs encoderout enc encout kv "
     "keyvaluestates cond y xkv source inputskv contextx ctx crosskv kvinput xcontext mem encoded "
-    "keyvaluesequences kvsequences keyorvaluetokens keyvaluetokens kvtokens states x2",
+    "keyvaluesequences kvsequences keyorvaluetokens keyvaluetokens kvtokens states x2 kvx",
     "W_Q": "wq qw wquery wqueries queryweight queryweights qweight qweights weightq weightsq qproj queryproj qkernel "
     "queryweightmatrix projq qmat matq aq wqs",
     "W_K": "wk kw wkey wkeys keyweight keyweights kweight kweights weightk weightsk kproj keyproj kkernel projk "
@@ -49,7 +49,10 @@ NAMES = {
     "dropout": "dropout dropoutp p attndropout dropoutrate pdropout attentiondropout",
     "d_head": "dhead headdim dk dim headsize",
     "d_model": "dmodel embeddim nembd hiddensize",
-    "scale": "scale scaling scalefactor",
+    "scale": "scale scaling scalefactor smscale",
+    "rng": "rng prngkey rngkey",
+    "height": "height",
+    "width": "width",
 }
 MASKS = ("mask", "padding", "lengths", "bias")
 ROLE_OF = {name.replace("_", ""): role for role, names in NAMES.items() for name in names.split()}
@@ -133,6 +136,8 @@ def read(function, given=None, inputs=(), *, is_module=False):
         roles[parameter.name] = (given or {}).get(parameter.name, role_of(parameter.name))
         if roles[parameter.name] in MASKS and re.search(r"\bstr\b", str(parameter.annotation)):
             roles[parameter.name] = ""  # the name of a mask
+    if is_module:
+        roles |= _of_modules(parameters) | {name: role for name, role in (given or {}).items() if name in roles}
     exact = {role for name, role in roles.items() if plain(name) in ROLE_OF}
     for name, role in roles.items():  # a part of a name says less than a whole one
         if role in ("mask", "padding") and role in exact | {"padding"} and _by_part_only(name) and "mask" in exact:
@@ -149,6 +154,17 @@ def read(function, given=None, inputs=(), *, is_module=False):
     if unknown and not (is_module and {"X", "queries"} & set(roles.values())):  # a module may do with None
         raise CannotBeExaminedError(not_known(unknown))
     return roles
+
+
+def _of_modules(parameters):
+    """What names mean in a module's call alone: JAX's random key, and the sides of a map whose tokens are a row."""
+    by_name = {parameter.name.lower(): parameter for parameter in parameters}
+    found = {}
+    if "key" in by_name and by_name["key"].kind is inspect.Parameter.KEYWORD_ONLY and not {"query", "q"} & set(by_name):
+        found[by_name["key"].name] = "rng"
+    if {"h", "w"} <= set(by_name):
+        found |= {by_name["h"].name: "height", by_name["w"].name: "width"}
+    return found
 
 
 def not_known(names):

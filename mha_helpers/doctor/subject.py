@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from . import calling, mask_formats, position_arguments
 from .signature import parameters_of
 
@@ -124,10 +126,14 @@ class Arguments:
             ):
                 settings[self.name_of[role]] = value
         settings |= dict.fromkeys(self.unknown)
+        if self.has("rng"):
+            settings[self.name_of["rng"]] = np.zeros(2, np.uint32)  # a key of JAX
         if self.must_give("scale"):
             settings[self.name_of["scale"]] = (case.d_model // case.n_heads) ** -0.5
         first = case.X if case.X is not None else case.heads[0][:, 0]
         batch, n_tokens = len(first), first.shape[1]
+        if self.must_give("height") and self.must_give("width"):
+            settings |= {self.name_of["height"]: n_tokens, self.name_of["width"]: 1}
         further = {name: value(batch, n_tokens) if callable(value) else value for name, value in self.inputs.items()}
         return settings | position_arguments.values(self, self.filling, n_tokens, batch, start) | further
 

@@ -106,3 +106,72 @@ def test_a_bug_in_flax_is_named():
 
     report = doctor.examine(Wide())
     assert report.names == ["mha-scale-d-model"], report
+
+
+@needs("flax")
+@pytest.mark.parametrize(
+    ("share", "verdict"), [(0.5, "healthy, with notes: scale-missing"), (1, "sick: scale-missing")]
+)
+def test_a_scale_that_is_left_to_the_first_weights_is_a_design(share, verdict):
+    import jax.numpy as jnp
+    from flax import linen
+
+    first = linen.initializers.variance_scaling
+
+    class Undivided(linen.Module):
+        """As T5's: the queries' first weights are drawn smaller, by the root of a head's 4 features."""
+
+        n_heads: int = 16
+
+        @linen.compact
+        def __call__(self, x):
+            query, key, value = (
+                linen.DenseGeneral(
+                    (self.n_heads, x.shape[-1] // self.n_heads),
+                    kernel_init=first(share**2 if name == "query" else 1, "fan_in", "normal"), name=name,
+                )(x)
+                for name in ("query", "key", "value")
+            )  # fmt: skip
+            weights = linen.softmax(jnp.einsum("bqhd,bkhd->bhqk", query, key))
+            heads = jnp.einsum("bhqk,bkhd->bqhd", weights, value)
+            return linen.DenseGeneral(x.shape[-1], axis=(-2, -1), name="out")(heads)
+
+    assert doctor.examine(Undivided()).verdict == verdict
+
+
+@needs("equinox")
+def test_a_key_of_random_numbers_is_no_keys():
+    import equinox
+    import jax
+
+    class OneSequence(equinox.Module):
+        inner: equinox.nn.MultiheadAttention
+
+        def __call__(self, x, *, key):
+            jax.random.split(key, 2)
+            return self.inner(x, x, x)
+
+    report = doctor.examine(OneSequence(equinox.nn.MultiheadAttention(4, 32, key=jax.random.key(0))))
+    assert report.healthy, report
+
+
+@needs("keras", "jax")
+def test_a_keras_layer_takes_a_mask_by_convention_and_one_width_alone():
+    import keras
+    from keras import ops
+
+    class OfOneWidth(keras.layers.Layer):
+        def __init__(self, hidden_dim=48, num_heads=4):
+            super().__init__()
+            self.hidden_dim, self.num_heads = hidden_dim, num_heads
+            self.qkv, self.project = keras.layers.Dense(3 * hidden_dim), keras.layers.Dense(hidden_dim)
+
+        def call(self, inputs, training=None, mask=None):
+            batch, tokens, _ = ops.shape(inputs)
+            qkv = ops.reshape(self.qkv(inputs), (batch, tokens, 3, self.num_heads, self.hidden_dim // self.num_heads))
+            queries, keys, values = ops.unstack(ops.transpose(qkv, (2, 0, 3, 1, 4)))
+            scores = queries @ ops.transpose(keys, (0, 1, 3, 2)) / (self.hidden_dim // self.num_heads) ** 0.5
+            heads = ops.transpose(ops.softmax(scores, axis=-1) @ values, (0, 2, 1, 3))
+            return self.project(ops.reshape(heads, (batch, tokens, self.hidden_dim)))
+
+    assert doctor.examine(OfOneWidth()).verdict == "healthy, with notes: mask-ignored"

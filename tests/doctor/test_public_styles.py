@@ -523,3 +523,104 @@ def test_of_two_masks_each_is_asked():
     right, wrong = doctor.examine(TwoMasks()), doctor.examine(TwoMasksOneTooSmall())
     assert (right.healthy, right.untested) == (True, [])
     assert "mask-tiny-number" in [wrong.findings[0].name, *wrong.findings[0].also]
+
+
+class Heads(nn.Module):
+    """What the following have in common."""
+
+    def __init__(self, dim=64, num_heads=4):
+        super().__init__()
+        self.num_heads = num_heads
+        self.q, self.k, self.v, self.proj = (nn.Linear(dim, dim, bias=False) for _ in range(4))
+
+    def cut(self, *arrays):
+        return [one.unflatten(-1, (self.num_heads, -1)).transpose(1, 2) for one in arrays]
+
+    def weights(self, q, k):
+        return (q @ k.mT / q.shape[-1] ** 0.5).softmax(dim=-1)
+
+    def forward(self, x):
+        q, k, v = self.cut(self.q(x), self.k(x), self.v(x))
+        return self.proj((self.weights(q, k) @ v).transpose(1, 2).flatten(2))
+
+
+class TalkingHeads(Heads):
+    """Shazeer et al. 2020: scores and weights are mixed from head to head."""
+
+    def __init__(self):
+        super().__init__()
+        self.proj_l, self.proj_w = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def weights(self, q, k):
+        scores = self.proj_l((q @ k.mT / q.shape[-1] ** 0.5).permute(0, 2, 3, 1))
+        return self.proj_w(scores.softmax(dim=-2)).permute(0, 3, 1, 2)
+
+
+def test_talking_heads_are_examined_as_if_they_were_silent():
+    report = doctor.examine(TalkingHeads())
+    assert report.healthy is True
+    assert any("proj_l.weight" in one and "heads are not mixed" in one for one in report.untested)
+
+
+class LeftOver(Heads):
+    """It has kept a matrix of an earlier version."""
+
+    def __init__(self):
+        super().__init__()
+        self.qkv = nn.Linear(64, 192)
+
+
+def test_a_matrix_that_is_left_over_is_noted():
+    report = doctor.examine(LeftOver())
+    assert report.healthy is True
+    assert "qkv.weight, qkv.bias: no answer depends on it." in report.notes
+
+
+class MeanOfHeads(nn.Module):
+    """Interpretable attention of the Temporal Fusion Transformer (Lim et al. 2021): one matrix of values."""
+
+    def __init__(self, dim=32, heads=4):
+        super().__init__()
+        self.q_layers, self.k_layers = (
+            nn.ModuleList(nn.Linear(dim, dim // heads) for _ in range(heads)) for _ in range(2)
+        )
+        self.v_layer, self.w_h = nn.Linear(dim, dim // heads), nn.Linear(dim // heads, dim, bias=False)
+
+    def forward(self, x):
+        pairs = zip(self.q_layers, self.k_layers, strict=True)
+        scores = [q(x) @ k(x).mT / self.v_layer.out_features**0.5 for q, k in pairs]
+        return self.w_h(torch.stack([one.softmax(dim=-1) for one in scores]).mean(dim=0) @ self.v_layer(x))
+
+
+def test_the_mean_of_heads_over_one_matrix_of_values_is_a_design():
+    assert doctor.examine(MeanOfHeads()).verdict == "healthy, with notes: weights-shared-by-heads"
+
+
+class OfAMap(Heads):
+    """It is told how high and how wide the map is that its tokens come from."""
+
+    def forward(self, x, H, W):
+        assert x.shape[1] == H * W
+        return super().forward(x)
+
+
+def test_the_sides_of_a_map_are_given():
+    assert doctor.examine(OfAMap()).verdict == "healthy"
+
+
+class Gated(Heads):
+    """Keys and values of another width; a gate that has no place in the equation."""
+
+    def __init__(self):
+        super().__init__()
+        self.k, self.v = (nn.Linear(24, 64, bias=False) for _ in range(2))
+        self.linear_g = nn.Linear(64, 64)
+
+    def forward(self, q_x, kv_x):
+        q, k, v = self.cut(self.q(q_x), self.k(kv_x), self.v(kv_x))
+        mixed = (self.weights(q, k) @ v).transpose(1, 2).flatten(2)
+        return self.proj(self.linear_g(q_x).sigmoid() * mixed)
+
+
+def test_a_context_of_another_width_is_no_other_answer():
+    assert doctor.examine(Gated()).healthy is None

@@ -11,6 +11,7 @@ from ..signature import MASKS, CannotBeExaminedError, role_of
 from . import Found
 
 NUMBERED = re.compile(r"(^|\.)(einsum_)?dense(_\d+)?\.\w+$")
+OWN_WIDTH = re.compile(r"^(input_|embed(ding)?_|model_|hidden_|token_)?(dim|size|width|channels)$")
 WIDTHS = (64, 32, 16, 8, 128, 256, 512)
 
 
@@ -34,7 +35,7 @@ class KerasLayer:
     def _build(self):
         names = [p.name for p in inspect.signature(self.layer.call).parameters.values() if p.default is p.empty]
         names = [name for name in names if name not in ("args", "kwargs")]
-        own = [n for name, n in self.numbers().items() if role_of(name) == "d_model"]
+        own = [n for name, n in self.numbers().items() if role_of(name) == "d_model" or OWN_WIDTH.search(name)]
         a_mask = np.zeros((2, 1, 1, 5), np.float32)  # where None won't do
         error = None
         for width, mask in itertools.product(dict.fromkeys((*own, *WIDTHS)), (None, a_mask)):
