@@ -3,9 +3,11 @@
 import itertools
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..judge.compare import fits
 from ..judge.search import explanations, silent
-from ..judge.stages import RIGHT, compute
+from ..judge.stages import RIGHT, UNCOMPUTABLE, compute, cut, shared
 from ..wrong.forms import FORMS, TOGETHER
 from ..wrong.forms.masks import ALWAYS_CAUSAL, BUILT_IN
 from ..wrong.names import LEAK, WRONG
@@ -116,6 +118,8 @@ class _Explaining:
         if heard.output is None or heard.output.ndim != 3 or other_designs.spoken_of(asking.subject.source):
             return False
         if _is_right(heard, bases) or positions.SINKS.search(" ".join(one.path for one in asking.subject.found)):
+            return False
+        if not _is_of_its_own_values(heard):
             return False
         yield asking.finding("softmax-not-normalised", evidence="Tokens that are all alike don't give what one gives.")
         return True
@@ -269,6 +273,21 @@ class _Explaining:
             return known
         yield CannotTell(_unreadable(asking.subject, seen, unknown, finished))
         return known
+
+
+def _is_of_its_own_values(heard):
+    """Whether each output, of tokens that are all alike, is made of one value's heads, each some number of times."""
+    case = heard.case
+    try:
+        values = cut(case.projected("V", case.context)[0, :1], case.n_kv_heads)
+        values = shared(values, case.n_heads)[:, 0]  # (heads, d_head)
+        each = values[:, :, None] * case.matrices["O"].reshape(case.n_heads, values.shape[1], -1)
+    except UNCOMPUTABLE:
+        return True  # it can't be told
+    each = each.sum(axis=1)  # (heads, features): what each head gives of it
+    wanted = heard.output[0] - case.bias_of("O")
+    counts = np.linalg.lstsq(each.T, wanted.T, rcond=None)[0]
+    return fits((each.T @ counts).T, wanted, NEARLY)
 
 
 def _is_right(heard, designs):

@@ -44,7 +44,7 @@ NAMES = {
     "position_ids": "positionids positions inputpos posids inputpositions cacheposition tokenpositions",
     "start_pos": "startpos startposition startindex cachepos",
     "window": "windowsize window",
-    "deterministic": "deterministic",
+    "deterministic": "deterministic inference",
     "training": "training train istraining",
     "dropout": "dropout dropoutp p attndropout dropoutrate pdropout attentiondropout",
     "d_head": "dhead headdim dk dim headsize",
@@ -160,7 +160,7 @@ def _of_modules(parameters):
     """What names mean in a module's call alone: JAX's random key, and the sides of a map whose tokens are a row."""
     by_name = {parameter.name.lower(): parameter for parameter in parameters}
     found = {}
-    if "key" in by_name and by_name["key"].kind is inspect.Parameter.KEYWORD_ONLY and not {"query", "q"} & set(by_name):
+    if "key" in by_name and not {"query", "queries", "q", "value", "values", "v"} & set(by_name):
         found[by_name["key"].name] = "rng"
     if {"h", "w"} <= set(by_name):
         found |= {by_name["h"].name: "height", by_name["w"].name: "width"}

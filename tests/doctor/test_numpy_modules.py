@@ -86,3 +86,29 @@ def test_what_has_no_source_is_defined_nowhere():
 
 def of_no_use():
     pass
+
+
+class WithItsGradients:
+    """As one that can be trained keeps them: its matrices a second time in a dict, and zeros for their gradients."""
+
+    def __init__(self, d_model=32, num_heads=4, seed=3):
+        rng = np.random.default_rng(seed)
+        self.num_heads, self.names = num_heads, ("W_q", "W_k", "W_v", "W_o")
+        for name in self.names:
+            setattr(self, name, rng.normal(size=(d_model, d_model)))
+        self.params = {name: getattr(self, name) for name in self.names}
+        self.grads = {name: np.zeros((d_model, d_model)) for name in self.names}
+
+    def __call__(self, X):
+        batch, tokens, d_model = X.shape
+        heads = batch, tokens, self.num_heads, d_model // self.num_heads
+        q, k, v = ((X @ W).reshape(heads).swapaxes(1, 2) for W in (self.W_q, self.params["W_k"], self.W_v))
+        scores = q @ k.swapaxes(-1, -2) / np.sqrt(heads[-1])
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        mixed = weights / weights.sum(-1, keepdims=True) @ v
+        return mixed.swapaxes(1, 2).reshape(X.shape) @ self.params["W_o"]
+
+
+def test_an_array_that_is_held_twice_is_one_parameter_and_gradients_are_none():
+    report = doctor.examine(WithItsGradients())
+    assert report.verdict == "healthy", report

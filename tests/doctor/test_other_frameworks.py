@@ -107,6 +107,16 @@ def test_a_bug_in_flax_is_named():
     report = doctor.examine(Wide())
     assert report.names == ["mha-scale-d-model"], report
 
+    class OfOneWidth(Wide):
+        d_model: int = 48
+
+        @linen.compact
+        def __call__(self, x):
+            assert x.shape[-1] == self.d_model
+            return Wide(self.n_heads, name="inner")(x)
+
+    assert doctor.examine(OfOneWidth()).names == ["mha-scale-d-model"]
+
 
 @needs("flax")
 @pytest.mark.parametrize(
@@ -151,8 +161,13 @@ def test_a_key_of_random_numbers_is_no_keys():
             jax.random.split(key, 2)
             return self.inner(x, x, x)
 
-    report = doctor.examine(OneSequence(equinox.nn.MultiheadAttention(4, 32, key=jax.random.key(0))))
-    assert report.healthy, report
+    class WithASwitch(OneSequence):
+        def __call__(self, x, inference=False, key=None):
+            return super().__call__(x if inference else x + jax.random.normal(key, x.shape), key=key)
+
+    for kind in (OneSequence, WithASwitch):
+        report = doctor.examine(kind(equinox.nn.MultiheadAttention(4, 32, key=jax.random.key(0))))
+        assert report.healthy, report
 
 
 @needs("keras", "jax")

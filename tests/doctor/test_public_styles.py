@@ -624,3 +624,16 @@ class Gated(Heads):
 
 def test_a_context_of_another_width_is_no_other_answer():
     assert doctor.examine(Gated()).healthy is None
+
+
+class CutByAReshape(Heads):
+    """Causal, and tokens are cut into heads without a transpose: its weights sum to 1 all the same."""
+
+    def forward(self, x):
+        q, k, v = (w(x).reshape(len(x), 4, -1, 16) for w in (self.q, self.k, self.v))
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.proj(mixed.reshape(x.shape))
+
+
+def test_what_mixes_tokens_into_heads_is_not_said_to_be_without_its_denominator():
+    assert "softmax-not-normalised" not in doctor.examine(CutByAReshape()).names

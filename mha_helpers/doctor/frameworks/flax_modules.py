@@ -27,13 +27,19 @@ class FlaxModule(PythonObject):
         import jax.numpy as jnp
 
         self.original = self.thing = module
-        X, error = jnp.zeros((2, N_TOKENS, WIDTH)), None
-        for arguments in (self._first_arguments(X), *({"args": [X] * count} for count in (1, 2, 3))):
-            try:
-                self.variables = module.init(jax.random.key(0), *arguments.pop("args", ()), **arguments)
-                break
-            except Exception as raised:  # another number of arguments may do
-                error = raised
+        widths = [n for name, n in self.numbers().items() if signature.role_of(name.rpartition(".")[2]) == "d_model"]
+        error = None
+        for width in dict.fromkeys((*widths, WIDTH)):
+            X = jnp.zeros((2, N_TOKENS, width))
+            for arguments in (self._first_arguments(X), *({"args": [X] * count} for count in (1, 2, 3))):
+                try:
+                    self.variables = module.init(jax.random.key(0), *arguments.pop("args", ()), **arguments)
+                    break
+                except Exception as raised:  # another width or number of arguments may do
+                    error = error or raised
+            else:
+                continue
+            break
         else:
             raise CannotBeExaminedError(f"{type(module).__name__} could not be initialised: {error}")
         self.values = {

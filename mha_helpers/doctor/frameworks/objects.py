@@ -10,6 +10,7 @@ from .. import calling
 from . import Found
 
 DEEPEST = 4
+GRADIENTS = re.compile(r"(^|\.)(d_|_)?grad(s|ients?)?(\.|$)", re.I)
 
 
 class PythonObject:
@@ -21,7 +22,16 @@ class PythonObject:
             self.thing = copy.deepcopy(thing)
         except Exception:  # then it is examined itself
             self.thing = thing
-        self.places = dict(_arrays_in(self.thing, "", 0, set()))
+        self.places, self.also_in = {}, {}  # of an array that is held twice, the first place counts, and all are set
+        first = {}
+        for path, place in _arrays_in(self.thing, "", 0, set()):
+            if GRADIENTS.search(path):
+                continue
+            known = first.setdefault(id(place[2]), path)
+            if known == path:
+                self.places[path] = place
+            else:
+                self.also_in.setdefault(known, []).append(place[:2])
         self.states = _states(self.places)
         kinds = {type(value).__module__.partition(".")[0] for _, _, value in self.places.values()}
         self.framework = "jax" if kinds & {"jax", "jaxlib"} else "torch" if "torch" in kinds else "numpy"
@@ -65,10 +75,11 @@ class PythonObject:
         for path, value in values.items():
             owner, key, before = self.places[path]
             after = _like(before, value)
-            if isinstance(owner, (dict, list)):
-                owner[key] = after
-            else:
-                object.__setattr__(owner, key, after)
+            for one, name in ((owner, key), *self.also_in.get(path, ())):
+                if isinstance(one, (dict, list)):
+                    one[name] = after
+                else:
+                    object.__setattr__(one, name, after)
             self.places[path] = (owner, key, after)
 
     def numbers(self):
