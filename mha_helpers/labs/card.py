@@ -60,7 +60,7 @@ STYLE_SHEET = f"""<style>
 .mha-flow {{ opacity: 0; animation: mha-flow 1.5s linear; }}
 .mha-shakes.mha-lit, .mha-lit .mha-shakes {{ animation: mha-shake 0.16s linear infinite; }}
 .mha-arcs .mha-word {{ cursor: pointer; }}
-.mha-arcs:hover .mha-word path {{ stroke-opacity: 0.06; }}
+.mha-arcs:has(.mha-word:hover) .mha-word path {{ stroke-opacity: 0.06; }}
 .mha-arcs .mha-word:hover path {{ stroke-opacity: 1; }}
 .mha-arcs .mha-word:hover rect {{ stroke-width: 2.5; }}
 .mha-lab .mha-hover {{ transition: opacity 0.15s; }}

@@ -258,7 +258,8 @@ def _weights(result):
             parts.append(svg.box(x + 3, top + 3, CELL[0] - 6, CELL[1] - 6, stroke=style.ALARM, stroke_width=3))
             hidden = svg.text(x + CELL[0] / 2, top + 16, "hidden", anchor="middle", size=11, bold=True, colour=ink)
             parts.append(hidden)
-        value, is_one = result.sums[i], close(result.sums[i], 1)
+        sees_nothing = not result.mask[i].any() and close(result.sums[i], 0)
+        value, is_one = result.sums[i], close(result.sums[i], 1) or sees_nothing
         colour, y = style.INK if is_one else style.ALARM, top + CELL[1] / 2 + 5
         parts.append(svg.text(right, y, number(value) if is_one else _sum(value), bold=not is_one, colour=colour))
         if not is_one:

@@ -24,6 +24,8 @@
   const place = ([across, up]) => [middle[0] + (unit / times) * across, middle[1] - (unit / times) * up].map(pixel);
   const [[x, y], [at, up]] = [place(q), place(context)];
   const product = j => `${q.map((one, k) => `${signed(one)} × ${signed(keys[j][k])}`).join(" + ")} = ${plain(scores[j])}`;
+  const highestWeight = Math.max(...weights), first = weights.findIndex(one => highestWeight - one < 1e-6);
+  const key = tokens.includes(state.key) ? tokens.indexOf(state.key) : first;
   let mixture = "";
   for (const j of tokens.map((_, j) => j).sort((a, b) => weights[b] - weights[a])) {
     const term = `${short(weights[j], 2)} × [${values[j].map(brief).join(", ")}] + `;
@@ -35,7 +37,9 @@
     query: { cx: x, cy: y },
     context: { cx: at, cy: up },
     "name of the context": { x: pixel(Number(at) + 12), y: pixel(Number(up) + 4) },
-    "dot product": { text: `= ${product(tokens.indexOf(state.key))}` },
+    "dot product": { text: `= ${product(key)}` },
+    "name of the score": { text: `score(${state.query}, ${tokens[key]})` },
+    "lit row": { y: pixel(given.rows[0] + key * given.rows[1]) },
     mixture: { text: `= ${mixture}…` },
   };
   for (const k of [0, 1]) {
@@ -54,7 +58,7 @@
     parts[`bar ${token}`] = { width: pixel(longest * weights[j]) };
     parts[`weight ${token}`] = { text: weight, x: pixel(bar + 4 + longest * weights[j]) };
   });
-  const highestWeight = Math.max(...weights), share = fixed(highestWeight, 2);
+  const share = fixed(highestWeight, 2);
   const most = tokens.filter((_, j) => highestWeight - weights[j] < 1e-6);
   const whom = most.length === tokens.length ? `to all alike (${share})` :
     `most to ${most.map(one => `“${one}”`).join(" and ")} (${share}${most.length > 1 ? " each" : ""})`;

@@ -17,6 +17,7 @@ from mha_helpers.labs.shown import run_for_lab
 from mha_helpers.maths import attention, running_example
 
 TOKENS, X = running_example.TOKENS, running_example.X
+MOST = "most"  # of the keys: the one that has the largest weight
 MATRICES = ("W_Q", "W_K", "W_V")
 START = dict(zip(MATRICES, running_example.first_head(), strict=True))
 SHAPE = START["W_Q"].shape  # all three are (d_model, d_head)
@@ -95,18 +96,25 @@ def compute(state, function=None):
     # What has moved is the course's own numbers, so that a mistake is not taken for a change.
     right = _steps(projected, found.right)
     moved = {name: float(np.abs(right[name] - AT_START[name]).max()) for name in right}
-    query, key = TOKENS.index(state["query"]), TOKENS.index(state["key"])
+    query = TOKENS.index(state["query"])
     asked = np.array([state[name] for name in ASKED])
     asking = projected | {"queries": np.where(np.arange(len(TOKENS))[:, None] == query, asked, projected["queries"])}
     if not np.array_equal(asked, projected["queries"][query]):
         found = run_for_lab(function, attention.dot_product_attention, asking, ("context", "weights"))
     context, weights = found.arrays
+    key = _most_weighed(weights[query]) if state["key"] == MOST else TOKENS.index(state["key"])
     scores = (attention.attention_scores(given["queries"], projected["keys"]) for given in (projected, asking))
     own, asked_scores = scores
     return Result(
         query, key, **projected, scores=own, weights=weights, context=context, asked=asked,
         asked_scores=asked_scores[query], moved=moved, notice=found.notice, differs=found.differs,
     )  # fmt: skip
+
+
+def _most_weighed(weights):
+    """Return the first key with the largest weight, as near as rounding allows."""
+    weights = np.nan_to_num(weights, nan=-1, posinf=2, neginf=-1)
+    return int(np.argmax(weights.max() - weights < 1e-6))
 
 
 def sentence(result):
@@ -245,6 +253,8 @@ def parts(result):
         "context": {"cx": f"{at:g}", "cy": f"{up:g}"},
         "name of the context": {"x": f"{round(at + 12, 1):g}", "y": f"{round(up + 4, 1):g}"},
         "dot product": {"text": _dot_product(result)},
+        "name of the score": {"text": f"score({TOKENS[result.query]}, {TOKENS[result.key]})"},
+        "lit row": {"y": f"{ROW_TOP + result.key * ROW:g}"},
         "mixture": {"text": _mixture(result)},
     }
     for k in range(SHAPE[1]):
@@ -280,7 +290,7 @@ def _plane(result, found):
         chip = svg.box(x, 1, width, CHIP_HEIGHT, fill=fill, stroke=edge, stroke_width=2 if is_asked else 1)
         name = svg.text(x + width / 2, 20, token, anchor="middle", bold=is_asked)
         x += width + CHIP_GAP
-        yield mark(chip + name, choose={"query": token}, name=f"query {token}")
+        yield mark(chip + name, choose={"query": token}, brings={"key": MOST}, name=f"query {token}")
     yield svg.box(*PLANE[:2], right - left, bottom - top, fill=style.PANEL)
     yield svg.line(left, middle[1], right, middle[1], colour=style.GRID)
     yield svg.line(middle[0], top, middle[0], bottom, colour=style.GRID)
@@ -327,13 +337,13 @@ def _plane(result, found):
     edge += [middle[0] + reach[0] * pixels, middle[1] + reach[1] * pixels]
     handle = part("query", found, svg.circle(x, y, 11, fill=blue, stroke=style.PAPER))
     yield mark(
-        handle, drag=ASKED, plane=[*edge, -reach[0], reach[0], -reach[1], reach[1], step], name=f"query of {word}",
-        tip="Drag the query.",
+        handle, drag=ASKED, brings={"key": MOST}, plane=[*edge, -reach[0], reach[0], -reach[1], reach[1], step],
+        name=f"query of {word}", tip="Drag the query.",
     )  # fmt: skip
     for k, (what, role) in enumerate((("keys", "keys"), ("values", "values"))):
         yield svg.box(left + 6, bottom - 34 + 16 * k, 8, 8, fill=style.ROLES[role])
         yield svg.text(left + 19, bottom - 26 + 16 * k, what, size=11, colour=style.role_text(role))
-    yield svg.text(left, bottom + 19, f"score({word}, {TOKENS[result.key]})", size=12, bold=True)
+    yield part("name of the score", found, svg.text(left, bottom + 19, "", size=12, bold=True))
     yield part("dot product", found, svg.text(left, bottom + 36, "", size=12))
 
 
@@ -356,12 +366,16 @@ def _keys(result, found, before):
     heads = ((NAME + 4, "key", "keys"), (SCORE, "score", None), (BAR, "weight", None), (VALUE, "value", "values"))
     for x, name, role in heads:
         yield svg.text(x, ROW_TOP - 8, name, size=12, bold=True, colour=style.role_text(role) if role else style.INK)
+    lit = svg.box(
+        0, 0, VALUE + 2 * HALF, ROW, fill=style.tint(style.ROLES["keys"], 0.12), stroke=style.INK, stroke_width=3
+    )
+    yield part("lit row", found, lit)
     for j, token in enumerate(TOKENS):
-        y, bold = ROW_TOP + j * ROW, j == result.key
+        y = ROW_TOP + j * ROW
         row = [
-            svg.box(0, y, VALUE + 2 * HALF, ROW, fill=style.tint(style.ROLES["keys"], 0.12) if bold else "none"),
-            svg.text(NAME - 2, y + 17, token, anchor="end", bold=bold, size=12),
-            *_cells(result.keys[j], NAME + 2, y + 1, orange, frame=style.ROLES["keys"] if bold else "none"),
+            svg.box(0, y, VALUE + 2 * HALF, ROW, fill="transparent"),
+            svg.text(NAME - 2, y + 17, token, anchor="end", size=12),
+            *_cells(result.keys[j], NAME + 2, y + 1, orange),
             part(f"score {token}", found, svg.text(SCORE + 36, y + 17, "", anchor="end", size=12)),
             part(f"bar {token}", found, svg.box(BAR, y + 4, 1, ROW - 8, fill=style.weight_colour(0.75))),
             part(f"weight {token}", found, svg.text(0, y + 17, "", bold=True, size=12)),
@@ -446,12 +460,11 @@ def _moved(now, before):
     return bool((np.round(now, 2) != np.round(before, 2)).any())
 
 
-def _cells(vector, x, y, colours, frame="none"):
+def _cells(vector, x, y, colours):
     height = ROW - 2
     for k, value in enumerate(vector):
         yield svg.box(x + k * HALF, y, HALF, height, fill=colours(value), stroke=style.PAPER)
         yield svg.text(x + (k + 0.5) * HALF, y + 16, _brief(value), anchor="middle", size=12)
-    yield svg.box(x, y, len(vector) * HALF, height, stroke=frame, stroke_width=2)
 
 
 def _brief(value):
@@ -514,7 +527,7 @@ def qkv_workbench(function=None):
     >>> "The scores are symmetric" in lab.readout.value
     True
     """
-    controls = {"query": radio("query", TOKENS, "it"), "key": radio("and key", TOKENS, "cat")}
+    controls = {"query": radio("query", TOKENS, "it"), "key": radio("and key", (MOST, *TOKENS))}
     for matrix in MATRICES:
         for i, j in np.ndindex(SHAPE):
             controls[entry(matrix, i, j)] = ipywidgets.BoundedFloatText(
@@ -542,7 +555,7 @@ def qkv_workbench(function=None):
         actions={"Swap W_Q and W_K": _swap, "Tie W_K = W_Q": _tie, "W_V = identity": _identity},
         layout=([controls["query"], controls["key"]], [*(controls[name] for name in ASKED)], [Lab.BUTTONS, fold]),
         on_picture=("query", "key", *ASKED),
-        offers={"query": TOKENS, "key": TOKENS},
+        offers={"query": TOKENS, "key": (MOST, *TOKENS)},
         live="qkv_workbench",
         given={
             "tokens": TOKENS,
@@ -552,6 +565,7 @@ def qkv_workbench(function=None):
             "farthest": FARTHEST,
             "longest": LONGEST,
             "bar": BAR,
+            "rows": (ROW_TOP, ROW),
             "shades": SHADES,
         },
         parts=parts,

@@ -405,7 +405,8 @@ def split_lab(function=None):
     True
     """
     controls = {
-        "step": radio("step", STEPS, SPLIT),
+        # Who looks at a function of theirs sees at once what it makes; others are asked first.
+        "step": radio("step", STEPS, START if function is None else SPLIT),
         "heads": dropdown("heads", HEADS, 2, width="110px"),
         "d_model": dropdown("d_model", WIDTHS, 4, width="130px"),
         "tokens": dropdown("tokens", LENGTHS, 5, width="120px"),
@@ -431,5 +432,6 @@ def split_lab(function=None):
         render=render,
         function=function,
         exercise=exercises.split_heads,
+        still={"step": SPLIT},  # a still of the question shows nothing
         follows={"tokens": end(controls["token"]), "d_model": end(controls["feature"])},
     )

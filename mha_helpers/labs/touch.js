@@ -171,7 +171,10 @@ function attach(card, answerer) {
     const all = [choose, on, sets, ...(stops ?? [])].filter(Boolean);
     const isIdle = !answerer.knows(all, press ?? play) && !(live && (drag || sets)); // these the page computes itself
     mark.classList.toggle("mha-idle", isIdle); // paler: it takes a kernel
-    if (isIdle) return;
+    if (isIdle) { // nor does its track or its plane look as if it could be pressed
+      for (const grip of content.querySelectorAll(`[data-grip="${scrub ?? drag?.[0]}"]`)) grip.removeAttribute("data-grip");
+      return;
+    }
     if (choose) {
       const group = Object.keys(choose).join(" and "), value = words(choose);
       yield { key: `${group}=${value}`, mark, type: "radio", ariaLabel: name ?? value, group, sets: choose,
@@ -257,8 +260,7 @@ function attach(card, answerer) {
   });
   over.addEventListener("input", ({ target }) => {
     if (target.type !== "range") return;
-    if (target.axis) set({ [target.dataset.mark]: Number(target.value) });
-    else bring(target, target.sets[target.value]);
+    bring(target, target.axis ? { [target.dataset.mark]: Number(target.value) } : target.sets[target.value]);
   });
   over.addEventListener("click", event => {
     const { target } = event, { play: plays, press } = target.mark?.dataset ?? {};

@@ -27,9 +27,12 @@ PROMPT = "ROMEO:\nIs the day so young?\n\nJULIET:\n"  # a fork: ten letters are 
 NONE, ALL = "none", "all"
 TEMPERATURES, TOP_KS = (0.1, 0.5, 0.8, 1.0, 1.5), (ALL, "1", "3", "10")
 LONGEST_LINE = 60
-# What a page without a kernel can write: at each temperature so many letters, as they are drawn here.
-PATHS = {0.8: LETTERS, 0.1: len("I will not"), 0.5: len("The people and your father")}
-PATHS |= dict.fromkeys((1.0, 1.5), len("The people and your command"))
+GO_ON = 23  # letters: what branches off later ends there, on a page
+# What a page without a kernel can write: at each temperature so many letters, as they are drawn here with top-k 10; and
+# a draw without it at the hottest, where words fall apart.
+PATHS = {0.8: LETTERS, 0.1: len("I will not be"), 0.5: len("The people and your father")}
+PATHS |= {1.0: len("The people and your commandal"), 1.5: len("The people and your command")}
+HOTTEST = {"temperature": 1.5, "top-k": ALL}, 22, len("I devy pagla!")
 FORK = "TIWAOMNHSY"  # all that are likely after the prompt
 _slugs = {each.slug: each.implementations[0] for each in exercises.multi_head_attention.mistakes}
 TWINS = {
@@ -136,23 +139,26 @@ def _most_back(text):
 
 
 @functools.cache
-def path(temperature):
+def path(temperature, top_k="10"):
     """Return what the model writes after the prompt at a temperature, as far as a page without a kernel has it."""
-    stream = decoder.load().stream(PROMPT, temperature=temperature, top_k=10, seed=[1, len(PROMPT)])
-    return "".join(itertools.islice(stream, PATHS[temperature]))
+    state, draw, n_letters = {"temperature": temperature, "top-k": "10"}, 1, PATHS[temperature]
+    if (temperature, top_k) == tuple(HOTTEST[0].values()):
+        state, draw, n_letters = HOTTEST
+    stream = decoder.load().stream(PROMPT, **options_of(state), seed=[draw, len(PROMPT)])
+    return "".join(itertools.islice(stream, n_letters))
 
 
 @functools.cache
 def written_beforehand():
     """Return the prompt, and what may become of it letter by letter: what a page without a kernel writes."""
-    texts = dict.fromkeys(
-        text for temperature in PATHS for text in itertools.accumulate(path(temperature), initial=PROMPT)
-    )
+    paths = [*map(path, PATHS), path(*HOTTEST[0].values())]
+    texts = dict.fromkeys(text for one in paths for text in itertools.accumulate(one, initial=PROMPT))
     along = [PROMPT + path(0.8)[:n] for n in range(LETTERS)]
     # All along, the likeliest letter can be pressed, too, and at the fork all; then the word goes on as is likeliest.
     for text in (*(PROMPT + letter for letter in FORK), *(text + _likeliest_letter(text) for text in along)):
         texts[text] = None
-        while (text := text + _likeliest_letter(text)) not in texts and text[-1] not in " \n":
+        goes_on = len(text) < len(PROMPT) + GO_ON
+        while goes_on and (text := text + _likeliest_letter(text))[-1] not in " \n":
             texts[text] = None
     return [*texts]
 
@@ -170,7 +176,8 @@ def _on(state):
     probabilities = next_token_probabilities(logits, **options_of(state))
     of_letter = dict(zip(decoder.load().alphabet, probabilities, strict=True))
     able = [text for text in after if of_letter[text[-1]] > 0]
-    here = [text for text in able if (PROMPT + path(state["temperature"])).startswith(text)]
+    drawn = PROMPT + path(state["temperature"], state["top-k"])
+    here = [text for text in able if drawn.startswith(text)]
     return {"text": text} if (text := max(here or able, key=lambda text: of_letter[text[-1]], default="")) else {}
 
 
@@ -294,7 +301,9 @@ def writer(function=None, attend=None):
         name="writer",
         title="writer",
         task="It writes by itself until you touch it. Press a bar to write its letter: what may follow?",
-        only_there="a text of your own, models with a mistake, and the time that a letter takes",
+        only_there=(
+            "a text of your own, earlier letters that look, models with a mistake, and the time that a letter takes"
+        ),
         further="Press a head: what does it look at? Drag the temperature; put a mistake in.",
         controls={
             "text": text, "temperature": temperature, "top-k": top_k, "layer": layer, "head": head, "twin": twin,

@@ -502,7 +502,7 @@ def test_the_writer_says_where_it_can_write_no_further(browser, written):
     lab.get_by_role("button", name="write I").click()
     lab.get_by_role("button", name="Write on").click()
     expect(end).to_be_visible()
-    assert json.loads(lab.locator("[data-state]").get_attribute("data-state"))["text"].endswith("I will not")
+    assert json.loads(lab.locator("[data-state]").get_attribute("data-state"))["text"].endswith("I will not be")
     again.click()
     expect(end).to_be_hidden()
     page.close()

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from mha_helpers.labs.split_lab import HEADS, LENGTHS, MERGE, RESHAPE, SPLIT, START, STEPS, WIDTHS
+from mha_helpers.maths.attention import split_heads
 
 splitting = import_module("mha_helpers.labs.split_lab")
 
@@ -217,9 +218,12 @@ def test_x_is_still_seen_with_its_cuts_where_heads_are_cut(n_heads, d_model):
     assert "stroke-dasharray" not in splitting.render(splitting.compute(state | {"step": START})).svg
 
 
-def test_it_opens_on_the_split_and_plays_all_of_it():
+def test_it_opens_on_the_question_and_plays_all_of_it():
     lab = splitting.split_lab()
-    assert FIRST["step"] == SPLIT
+    assert FIRST["step"] == START
+    assert lab.still_state["step"] == SPLIT
+    assert splitting.split_lab(split_heads).first_state["step"] == SPLIT, "what one's own makes is seen at once"
+    lab.set(step=SPLIT)
     play = html.unescape(re.search(r'data-sets="([^"]*)"[^>]*data-play="Next"', lab.picture.value)[1])
     assert json.loads(play) == {"step": START}
 
@@ -342,7 +346,7 @@ def test_a_function_that_cannot_be_shown_has_no_column(function, notice):
 
 def test_the_fields_of_the_followed_entry_end_where_X_ends():
     lab = splitting.split_lab()
-    lab.set(tokens=5, d_model=8)
+    lab.set(tokens=5, d_model=8, step=SPLIT)
     lab.set(token=4, feature=7)
     assert "Entry 407 (“it”, feature 7)" in lab.readout.value
     lab.controls["tokens"].value = 2

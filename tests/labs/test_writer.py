@@ -111,6 +111,12 @@ def test_a_page_without_a_kernel_writes_what_is_written_here(temperature):
     assert _told(n, temperature=temperature) == wanted
 
 
+def test_words_fall_apart_on_a_page_where_all_letters_may_come_and_it_is_hot():
+    settings, draw, n = lab_of.HOTTEST
+    wanted = MODEL.write(FIRST["text"], n, temperature=1.5, seed=[draw, len(FIRST["text"])])
+    assert _told(n, **settings) == wanted == "I devy pagla!"
+
+
 def test_a_page_never_writes_what_its_knobs_exclude():
     # At the fork "T" is drawn, which is not the likeliest letter.
     assert _told(1) == "T"
