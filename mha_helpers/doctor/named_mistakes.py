@@ -152,8 +152,8 @@ class _Explaining:
         if not plan.first:  # where more than one mistake is looked for, nothing else may be unusual
             base = base[:2]
         failing = next((heard for heard in plain if not _is_right(heard, base)), plain[0])
-        for pair in zip(base[::2], base[1::2], strict=True):
-            explained = [(right, self._explain(failing, plain, right, plan)) for right in pair]
+        for i in range(0, len(base), 2):  # a window, which hides for itself, has no second one
+            explained = [(right, self._explain(failing, plain, right, plan)) for right in base[i : i + 2]]
             yield from sorted((one for one in explained if one[1]), key=lambda one: len(one[1][0]))
 
     def _explain(self, failing, plain, right, plan):
@@ -259,10 +259,12 @@ class _Explaining:
             certain = set()
         # Where further parameters do something unknown, it may be by design that not every token is heard.
         unknown = () if trust else asking.subject.unplaced
-        if (
-            trust
-            or certain
-            or (set(seen.broken) - {"batch-mixed"} and not unknown and not asking.subject.attention_inside())
+        within_windows = positions.says_window(asking.subject)  # how they end is a design of its own
+        if certain or (
+            not within_windows
+            and (
+                trust or (set(seen.broken) - {"batch-mixed"} and not unknown and not asking.subject.attention_inside())
+            )
         ):
             sentence = (
                 "It differs from attention, and no mistake or pair of mistakes that the doctor knows explains it."

@@ -637,3 +637,43 @@ class CutByAReshape(Heads):
 
 def test_what_mixes_tokens_into_heads_is_not_said_to_be_without_its_denominator():
     assert "softmax-not-normalised" not in doctor.examine(CutByAReshape()).names
+
+
+class Window(Heads):
+    """Each token sees two back and two ahead."""
+
+    def divided(self, scores):
+        return scores / 4  # the root of a head's 16
+
+    def weights(self, q, k):
+        steps = torch.arange(q.shape[-2])[:, None] - torch.arange(k.shape[-2])
+        scores = self.divided(q @ k.mT)
+        return scores.masked_fill(steps.abs() > 2, -torch.inf).softmax(dim=-1)
+
+
+class WindowNotDivided(Window):
+    def divided(self, scores):
+        return scores
+
+
+def test_a_mistake_within_a_window_is_named():
+    assert doctor.examine(Window()).verdict == "healthy"
+    assert doctor.examine(WindowNotDivided()).verdict == "sick: scale-missing"
+
+
+class WindowOfItsOwnEnds(Window):
+    """At the ends the first and the last token are repeated, so that each window is full."""
+
+    window = 5
+
+    def forward(self, x):
+        padded = F.pad(x.mT, (2, 2), "replicate").mT
+        around = padded.unfold(1, self.window, 1).mT  # (batch, tokens, window, features)
+        q = self.q(x).unflatten(-1, (self.num_heads, -1))[..., None, :]
+        k, v = (w(around).unflatten(-1, (self.num_heads, -1)).transpose(2, 3) for w in (self.k, self.v))
+        return self.proj(((self.divided(q @ k.mT)).softmax(dim=-1) @ v)[..., 0, :].flatten(2))
+
+
+def test_a_window_that_ends_in_another_way_is_no_mistake():
+    report = doctor.examine(WindowOfItsOwnEnds())
+    assert report.healthy is None, report

@@ -74,7 +74,7 @@ class TorchModule:
         found, seen = [], set()
         for path, owner in self.module.named_modules():
             for name, value in owner.named_parameters(recurse=False):
-                if id(value) in seen:
+                if id(value) in seen or not value.is_floating_point():  # a mask may be kept as a parameter, too
                     continue
                 seen.add(id(value))
                 full = f"{path}.{name}" if path else name
