@@ -72,7 +72,7 @@ def frames(lab):
     >>> from mha_helpers import labs
     >>> (drawn,) = frames(labs.qkv_workbench())
     >>> len(drawn), drawn[0][1][:27]
-    (25, '“cat” attends most to “sat”')
+    (30, '“cat” attends most to “sat”')
     """
     offers = offered(lab)
     if lab.pieces:

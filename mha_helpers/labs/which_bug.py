@@ -108,7 +108,8 @@ def admit(state):
     return {"patient": "A"} | dict.fromkeys(PROBES, False) | {"ward": state["ward"] + 1, "record": "{}"}
 
 
-NOTICE = f"“{DEMO}” is a worked example; A to J are the lab's own, and “{YOURS}” is the function that it was given."
+NOTICE = f"“{DEMO}” is a worked example; A to J are the lab's own. "
+OF_YOURS, OF_OURS = f"Your multi_head_attention is the patient “{YOURS}”.", f"“{YOURS}” is the course's own, here."
 
 
 def compute(state, function=None):
@@ -122,7 +123,7 @@ def compute(state, function=None):
         readings = {probe: patients.read(run, probe) if run else patients.reading(HEALTHY, probe) for probe in shown}
         truth = HEALTHY if run is None else committed and patients.same_bug(run)
     else:
-        notice, truth = NOTICE, bugs.get(name, DEMO_BUG)
+        notice, truth = NOTICE + (OF_OURS if function is None else OF_YOURS), bugs.get(name, DEMO_BUG)
         committed = truth if name == DEMO else committed
         readings = {probe: patients.reading(truth, probe) for probe in shown}
     said = {letter: record[letter]["diagnosis"] for letter in LETTERS if "diagnosis" in record.get(letter, {})}
