@@ -60,9 +60,13 @@ def _without_what_is_unused():
 
 @contextlib.contextmanager
 def _forgotten_afterwards(folders):
-    """Forget what was imported under the names of what lies in these folders: many have a `model` or `utils`."""
-    path, before = list(sys.path), set(sys.modules)
+    """Forget what was imported under the names of what lies in these folders: many have a `model` or `utils`.
+
+    What has such a name before, from a package of the registry, is put aside.
+    """
     names = {place.stem for folder in folders for place in folder.iterdir()}
+    aside = {name: sys.modules.pop(name) for name in list(sys.modules) if _top(name) in names}
+    path, before = list(sys.path), set(sys.modules)
     try:
         yield
     finally:
@@ -70,6 +74,7 @@ def _forgotten_afterwards(folders):
         for name in set(sys.modules) - before:
             if _top(name) in names:
                 del sys.modules[name]
+        sys.modules.update(aside)
 
 
 @dataclass(frozen=True)
