@@ -614,8 +614,9 @@ class ModuleSubject:
         by_design |= name == "weights-shared-by-heads" and self._takes_the_mean_of_heads()
         # Built for one sequence: a context that need not be given isn't used.
         by_design |= name == "cross-attends-to-itself" and not self.given.must_give("context")
-        # By Keras's convention a call takes a mask, and hands it on to whoever wants it.
-        by_design |= name == "mask-ignored" and self.framework == "keras"
+        # By Keras's convention a call takes `mask=None`, and Keras hands on what it has: nobody need want it.
+        by_convention = self.given.name_of.get("mask") == "mask" and not self.given.must_give("mask")
+        by_design |= name == "mask-ignored" and self.framework == "keras" and by_convention
         # Who hands over queries, keys and values may have projected them.
         by_design |= name == "mha-no-projections" and self.given.must_give("values")
         return DESIGN if by_design else severity

@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from ..judge.stages import RIGHT, DoesNotFitError, Form, scaled_by
+from ..wrong.forms.masks import ALWAYS_CAUSAL
 from . import position_arguments
 
 HINTS = re.compile(r"rot(ary|ate)|rope|inv_freq|freqs?_cis|alibi|slopes|relative|rel_pos|pos_?(emb|enc|bias)", re.I)
@@ -183,6 +184,11 @@ def _heard_window(subject):
         back, ahead = int(hear_first[-1]), n_tokens - 1 - int(hear_last[0])
         return (back, ahead) if back < n_tokens - 1 else None
     return None
+
+
+def hears_a_window(subject):
+    """Whether it speaks of a window, and its outputs hear no more of the others than that."""
+    return bool(set(subject.designs()["hide"]) - {RIGHT["hide"], ALWAYS_CAUSAL})
 
 
 def of(subject):

@@ -104,7 +104,7 @@ def _documented(function):
     return inspect.Signature(parameters)
 
 
-def read(function, given=None, inputs=(), *, is_module=False):
+def read(function, given=None, inputs=(), *, is_module=False, framework=""):
     """Say what each argument of a function is.
 
     Parameters
@@ -116,6 +116,8 @@ def read(function, given=None, inputs=(), *, is_module=False):
         The arguments whose values the user gives.
     is_module : bool, optional
         Whether the matrices are its own, so that none is expected among the arguments.
+    framework : str, optional
+        A module's: in one of JAX `key` may be one of random numbers.
 
     Returns
     -------
@@ -137,7 +139,9 @@ def read(function, given=None, inputs=(), *, is_module=False):
         if roles[parameter.name] in MASKS and re.search(r"\bstr\b", str(parameter.annotation)):
             roles[parameter.name] = ""  # the name of a mask
     if is_module:
-        roles |= _of_modules(parameters) | {name: role for name, role in (given or {}).items() if name in roles}
+        roles |= _of_modules(parameters, framework) | {
+            name: role for name, role in (given or {}).items() if name in roles
+        }
     exact = {role for name, role in roles.items() if plain(name) in ROLE_OF}
     for name, role in roles.items():  # a part of a name says less than a whole one
         if role in ("mask", "padding") and role in exact | {"padding"} and _by_part_only(name) and "mask" in exact:
@@ -156,11 +160,12 @@ def read(function, given=None, inputs=(), *, is_module=False):
     return roles
 
 
-def _of_modules(parameters):
+def _of_modules(parameters, framework):
     """What names mean in a module's call alone: JAX's random key, and the sides of a map whose tokens are a row."""
     by_name = {parameter.name.lower(): parameter for parameter in parameters}
     found = {}
-    if "key" in by_name and not {"query", "queries", "q", "value", "values", "v"} & set(by_name):
+    asks_keys = {"query", "queries", "q", "value", "values", "v"} & set(by_name)
+    if framework == "jax" and "key" in by_name and not asks_keys:
         found[by_name["key"].name] = "rng"
     if {"h", "w"} <= set(by_name):
         found |= {by_name["h"].name: "height", by_name["w"].name: "width"}

@@ -145,8 +145,7 @@ class Lab:
     def __init__(
         self, *, name, title, task, controls, compute, render, function, exercise=None, actions=None, layout=None,
         on_picture=(), offers=None, goes=None, live=None, given=None, parts=None, pieces=None, below=(),
-        follows=None, still=None, moves=False, further="", turns=None,
-        only_there="",
+        follows=None, still=None, moves=False, further="", turns=None, only_there="",
     ):  # fmt: skip
         self.name, self.title, self.task, self.task_on_page = name, title, f"{task} {further}".strip(), task
         self.controls, self.compute, self.render, self.function = controls, compute, render, function

@@ -1,6 +1,7 @@
 /* Who answers on a page without a kernel: every picture there is, drawn beforehand by Python and packed (`page.py`). */
 
 const BASE85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"; // as Python has it
+const FIRST_LETTER = 0x100; // as page.py has it
 
 /* What answers a lab, if it has such pictures: whole ones, or pieces, each with states of its own. */
 globalThis.mhaFrames = card => {
@@ -36,7 +37,8 @@ globalThis.mhaFrames = card => {
     async ask({ n, set, press }, state) {
       newest = n;
       if (!press && !Object.keys(set).some(name => name in offers)) return; // it is computed in the page
-      const [tags, all] = await (frames ??= unpack()), whole = letters => Array.from(letters, one => tags[one.charCodeAt() - 0x100]).join("");
+      const [tags, all] = await (frames ??= unpack());
+      const whole = letters => Array.from(letters, one => tags[one.charCodeAt() - FIRST_LETTER]).join("");
       if (n !== newest) return;
       const goes = { ...(press && all[0][numberOf(pieces[0], state)][2][press]) }, said = [];
       for (const [name, others] of Object.entries(turns)) { // the page has no record of its own

@@ -190,3 +190,9 @@ def test_a_keras_layer_takes_a_mask_by_convention_and_one_width_alone():
             return self.project(ops.reshape(heads, (batch, tokens, self.hidden_dim)))
 
     assert doctor.examine(OfOneWidth()).verdict == "healthy, with notes: mask-ignored"
+
+    class WantsAMask(OfOneWidth):
+        def call(self, inputs, attention_mask=None):
+            return super().call(inputs)
+
+    assert doctor.examine(WantsAMask()).verdict == "sick: mask-ignored"

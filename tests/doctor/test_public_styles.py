@@ -677,3 +677,26 @@ class WindowOfItsOwnEnds(Window):
 def test_a_window_that_ends_in_another_way_is_no_mistake():
     report = doctor.examine(WindowOfItsOwnEnds())
     assert report.healthy is None, report
+
+
+class CalledLocal(Heads):
+    """It speaks of local heads, as code for several machines does, and has no window."""
+
+    def weights(self, q, k):
+        n_local_heads = q.shape[1]
+        return (q @ k.mT * (0.3 + torch.arange(n_local_heads)[:, None, None])).softmax(dim=-1)
+
+
+def test_a_difference_is_a_fault_where_only_a_word_sounds_like_a_window():
+    assert doctor.examine(CalledLocal()).verdict == "sick: unnamed"
+
+
+class AttendsToKey(Heads):
+    def forward(self, x, key):
+        q, k, v = self.cut(self.q(x), self.k(key), self.v(key))
+        return self.proj((self.weights(q, k) @ v).transpose(1, 2).flatten(2))
+
+
+def test_a_key_is_a_context_where_there_are_no_random_keys():
+    report = doctor.examine(AttendsToKey())
+    assert report.healthy is True, report
