@@ -17,6 +17,7 @@ from tornado.websocket import websocket_connect
 TIMEOUT = 300  # seconds, for anything on a machine that many share
 SAVE_EVERY = 10  # cells; JupyterLab saves by itself every two minutes
 RELOADS = 30  # of a page, one a second
+ASKED_AGAIN = 5  # seconds until a kernel is asked again whether it is there
 SHOWN = {"stream", "display_data", "execute_result", "error"}
 
 
@@ -130,6 +131,7 @@ class Learner:
         channels = await self._channels(kernel)
         numbers = CellNumbers(stray=self.unanswered)
         try:
+            await self._wait_for_kernel(channels)
             for number, cell in enumerate(code_cells, 1):
                 reply = await self._run(channels, cell)
                 numbers.note(reply["execution_count"])
@@ -160,19 +162,16 @@ class Learner:
 
     async def _run(self, channels, cell):
         """Run a cell, put into it what it shows, and return the kernel's reply."""
-        header = {"msg_id": uuid.uuid4().hex, "msg_type": "execute_request", "username": self.name, "version": "5.3"}
-        header |= {"session": uuid.uuid4().hex, "date": ""}
         content = {"code": cell.source, "silent": False, "store_history": True, "allow_stdin": False}
         content |= {"user_expressions": {}, "stop_on_error": False}
-        message = {"header": header, "parent_header": {}, "metadata": {}, "content": content, "channel": "shell"}
         begun = time.perf_counter()
-        await channels.write_message(json.dumps(message))
+        request = await self._ask(channels, "execute_request", content)
         self.unanswered += 1
         reply, idle = None, False
         while reply is None or not idle:
             answer = await asyncio.wait_for(self._hear(channels), TIMEOUT)
             kind, said = answer["msg_type"], answer["content"]
-            if answer["parent_header"].get("msg_id") != header["msg_id"]:
+            if answer["parent_header"].get("msg_id") != request:
                 continue
             if kind == "execute_reply":
                 reply = said
@@ -184,6 +183,25 @@ class Learner:
         self.latencies.append(time.perf_counter() - begun)
         cell.execution_count = reply["execution_count"]
         return reply
+
+    async def _ask(self, channels, kind, content):
+        """Send the kernel a message, and return its id."""
+        header = {"msg_id": uuid.uuid4().hex, "msg_type": kind, "username": self.name, "version": "5.3"}
+        header |= {"session": uuid.uuid4().hex, "date": ""}
+        message = {"header": header, "parent_header": {}, "metadata": {}, "content": content, "channel": "shell"}
+        await channels.write_message(json.dumps(message))
+        return header["msg_id"]
+
+    async def _wait_for_kernel(self, channels):
+        """Wait until the kernel answers, as a page does: what one is asked that was just killed may be lost."""
+        async with asyncio.timeout(TIMEOUT):
+            while True:
+                await self._ask(channels, "kernel_info_request", {})
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(ASKED_AGAIN):
+                        while (await self._hear(channels))["msg_type"] != "kernel_info_reply":
+                            pass
+                        return
 
     async def _think(self, channels, pause):
         """Wait so many seconds, and notice meanwhile what a page would."""
