@@ -5,9 +5,9 @@ Needs `workshop/hub/requirements.txt`, root, and an image of the course.
 
 import asyncio
 import shutil
-import signal
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -77,8 +77,13 @@ async def until_it_answers(hub):
 
 def kill(process):
     """Kill what a container began with, and what that started, all at once."""
-    for each in (*process.children(recursive=True), process):
-        each.send_signal(signal.SIGKILL)
+    kill_each(*process.children(recursive=True), process)
+
+
+def kill_each(*processes):
+    for each in processes:
+        with suppress(psutil.NoSuchProcess):  # it went with another
+            each.kill()
 
 
 @pytest.mark.parametrize("part", ["proxy", "hub"])
@@ -141,8 +146,7 @@ def test_a_dead_machines_disk_and_a_backup_have_what_was_saved(hub):
     room = hub.room
     for part in ("hub", "proxy"):  # no part is told that it ends
         kill(hub.main_process(part))
-    for process in hub.processes_of("anna"):
-        process.kill()
+    kill_each(*hub.processes_of("anna"))
     machine.down(hub.environment)
     with tempfile.TemporaryDirectory(dir="/srv") as elsewhere:
         backup = Path(elsewhere, "hub.tar.gz")

@@ -193,15 +193,17 @@ class Learner:
         return header["msg_id"]
 
     async def _wait_for_kernel(self, channels):
-        """Wait until the kernel answers, as a page does: what one is asked that was just killed may be lost."""
+        """Wait until the kernel answers, and what it publishes comes: one that starts anew may lose either at first."""
         async with asyncio.timeout(TIMEOUT):
             while True:
-                await self._ask(channels, "kernel_info_request", {})
+                request = await self._ask(channels, "kernel_info_request", {})
                 with suppress(TimeoutError):
                     async with asyncio.timeout(ASKED_AGAIN):
-                        while (await self._hear(channels))["msg_type"] != "kernel_info_reply":
-                            pass
-                        return
+                        while True:
+                            answer = await self._hear(channels)
+                            is_its = answer["parent_header"].get("msg_id") == request
+                            if is_its and answer["content"].get("execution_state") == "idle":
+                                return
 
     async def _think(self, channels, pause):
         """Wait so many seconds, and notice meanwhile what a page would."""
