@@ -2,6 +2,31 @@
 
 const BASE85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"; // as Python has it
 const FIRST_LETTER = 0x100; // as page.py has it
+const MOVES = ".mha-arrive, .mha-flash, .mha-grow, .mha-flow"; // when it comes
+
+/* Make what is there into what comes. What both have stays, or the browser would style it, lay it out and paint it anew,
+   which is most of what a press costs. */
+function become(old, next) {
+  const anew = next.matches?.(MOVES);
+  if (anew || old.nodeName !== next.nodeName) return old.replaceWith(next);
+  if (next.nodeType === Node.TEXT_NODE) {
+    if (old.data !== next.data) old.data = next.data;
+    return;
+  }
+  for (const { name } of [...old.attributes]) if (!next.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  haveChildren(old, next);
+}
+function haveChildren(old, next) {
+  const [were, come] = [[...old.childNodes], [...next.childNodes]];
+  come.forEach((child, i) => (i < were.length ? become(were[i], child) : old.append(child)));
+  were.slice(come.length).forEach(child => child.remove());
+}
+function parsed(text, within) { // as what stands in it: an SVG's group is none in HTML
+  const range = document.createRange();
+  range.selectNodeContents(within);
+  return range.createContextualFragment(text);
+}
 
 /* What answers a lab, if it has such pictures: whole ones, or pieces, each with states of its own. */
 globalThis.mhaFrames = card => {
@@ -34,7 +59,7 @@ globalThis.mhaFrames = card => {
   return {
     knows: (all, press) => (press ? pressed.includes(press) : all.length > 0 && all.every(sets =>
       Object.entries(sets).every(([name, value]) => offers[name]?.includes(value)))),
-    async ask({ n, set, press }, state) {
+    async ask({ n, set, press }, state, drawn) {
       newest = n;
       if (!press && !Object.keys(set).some(name => name in offers)) return; // it is computed in the page
       const [tags, all] = await (frames ??= unpack());
@@ -47,25 +72,28 @@ globalThis.mhaFrames = card => {
         apart[there] = among(others, { ...state, ...goes });
       }
       const now = { ...state, ...goes };
+      content.querySelector(".mha-drop")?.remove(); // what is in the hand is taken up again
       pieces.forEach((names, k) => {
-        const [drawn, says] = all[k][numberOf(names, now)];
+        const [shows, says] = all[k][numberOf(names, now)];
         said.push(whole(says));
         if (!names.some(name => name in set || name in goes)) return;
-        if (typeof drawn === "string") content.innerHTML = whole(drawn);
-        else for (const [part, fragment] of Object.entries(drawn))
-          content.querySelector(`[data-part="${part}"]`).outerHTML = whole(fragment);
+        if (typeof shows === "string") haveChildren(content, parsed(whole(shows), content));
+        else for (const [part, fragment] of Object.entries(shows)) {
+          const old = content.querySelector(`[data-part="${part}"]`);
+          become(old, parsed(whole(fragment), old.parentNode).firstChild);
+        }
       });
-      const shown = content.querySelector("[data-state]"), drawn = pieces.length > 1 ? now : read(shown.dataset.state);
-      const free = shown.dataset.live ? Object.keys(drawn).filter(name => !(name in offers)) : [];
-      const isLeft = free.every(name => drawn[name] === before[name]); // where it was dragged: nothing else has moved it
-      const kept = free.filter(name => isLeft && state[name] !== drawn[name]);
-      before = drawn;
-      shown.toggleAttribute("data-ends", Object.values(all[0][numberOf(pieces[0], drawn)][2]).every(sets => !words(sets)));
+      const shown = content.querySelector("[data-state]"), pictured = pieces.length > 1 ? now : read(shown.dataset.state);
+      const free = shown.dataset.live ? Object.keys(pictured).filter(name => !(name in offers)) : [];
+      const isLeft = free.every(name => pictured[name] === before[name]); // where it was dragged: nothing else has moved it
+      const kept = free.filter(name => isLeft && state[name] !== pictured[name]);
+      before = pictured;
+      shown.toggleAttribute("data-ends", Object.values(all[0][numberOf(pieces[0], pictured)][2]).every(sets => !words(sets)));
       shown.dataset.kept = kept.join();
       if (kept.length || pieces.length > 1)
-        shown.dataset.state = JSON.stringify({ ...drawn, ...Object.fromEntries(kept.map(name => [name, state[name]])) });
+        shown.dataset.state = JSON.stringify({ ...pictured, ...Object.fromEntries(kept.map(name => [name, state[name]])) });
       shown.dataset.answer = n;
-      content.append(...content.childNodes); // for whoever watches for pictures
+      drawn();
       if (said.some(Boolean) && !kept.length) sentence.textContent = `What you see: ${said.filter(Boolean).join(" ")}`;
     },
   };

@@ -138,6 +138,7 @@ function attach(card, answerer) {
     for (const [key, input] of inputs) if (!kept.has(key)) { input.remove(); inputs.delete(key); }
     for (const [name, group] of groups) if (!homes.has(group)) { group.remove(); groups.delete(name); }
     for (const [home, children] of homes) arrange(home, children);
+    gliding.forEach(one => one.cancel()); // where it is going is measured, not where it is
     const before = places; // all is measured before anything is moved, or the page is laid out for each
     places = new Map([...parts].map(([name, node]) => [name, placeOf(node)]));
     for (const { mark, type } of inputs.values()) if (type === "range" && !live && !mark.dataset.carried) places.delete(mark.dataset.part);
@@ -252,7 +253,7 @@ function attach(card, answerer) {
     } else if (!live) put(handles());
   }
   const bring = ({ mark }, values) => set({ ...values, ...read(mark.dataset.brings) });
-  const ask = more => answerer.ask({ n: asked, set: unanswered, ...more }, state);
+  const ask = more => answerer.ask({ n: asked, set: unanswered, ...more }, state, drawn);
 
   over.addEventListener("change", ({ target }) => { // keys, screen readers, and a plain press
     if (target.type === "radio") bring(target, target.sets);

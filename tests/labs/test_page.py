@@ -168,6 +168,59 @@ def test_what_is_shown_is_what_python_draws(phone):
     assert lab.locator('[data-part^="weight "]').all_text_contents() == weights
 
 
+# Where a picture, or a part of it, is not what it would be if it were drawn anew, but for what the layer notes in it.
+UNLIKE = """(lab, [part, drawn]) => {
+    const notes = ["answer", "kept", "ends", "state", "grip"].map(one => `data-${one}`), noted = one => {
+        const given = () => [...one.attributes].filter(({name, value}) => !notes.includes(name) && value !== "");
+        const classes = (one.getAttribute("class") ?? "").replace(/mha-(idle|lit|wet)/g, "").trim();
+        one.style.translate = "";
+        one.setAttribute("class", classes);
+        return one.nodeName + JSON.stringify(given().map(({name, value}) => [name, value]).sort());
+    };
+    const picture = lab.querySelector(".mha-picture .widget-html-content"), svg = part !== null;
+    const now = (svg ? picture.querySelector(`[data-part="${part}"]`) : picture.firstChild).cloneNode(true);
+    const range = document.createRange();
+    range.selectNodeContents(svg ? picture.querySelector("svg") : picture);
+    const anew = range.createContextualFragment(drawn).firstChild;
+    const lines = root => [root, ...root.querySelectorAll("*")].map(one =>
+        noted(one) + [...one.childNodes].filter(child => child.nodeType === Node.TEXT_NODE).map(child => child.data));
+    const [shown, wanted] = [lines(now), lines(anew)];
+    return Array.from({length: Math.max(shown.length, wanted.length)}, (_, i) => [shown[i], wanted[i]])
+        .filter(([one, other]) => one !== other);
+}"""
+
+
+@pytest.mark.parametrize("name", [name for name in TOUCHED if name != "two_banks"])  # all of that the page computes
+def test_a_picture_that_becomes_another_is_as_if_drawn_anew(phone, name):
+    lab, drawn = lab_of(phone, name), getattr(labs, name)()
+    lab.locator(".mha-reset").click()
+    pressed = lab.locator(".mha-over :is(input[type=radio]:not(:checked), input[type=checkbox], button)")
+    dragged = lab.locator(".mha-over input[type=range]:not([data-mark*=across])")
+    kinds = [pressed] if drawn.live else [pressed, dragged]  # or the page computes it
+    marks = [mark for some in kinds for mark in some.evaluate_all("all => all.map(one => one.dataset.mark)")]
+    seen = []
+    for mark in marks[:: max(1, len(marks) // 6)]:
+        control = lab.locator(f'.mha-over [data-mark="{mark}"]').first
+        if not control.count():
+            continue  # it went with another's press
+        control.focus()
+        control.press("ArrowRight" if control.get_attribute("type") == "range" else " ")
+        lab.evaluate(ARRIVED)
+        state = json.loads(lab.locator("[data-state]").get_attribute("data-state"))
+        seen.append(state)
+        if drawn.pieces:
+            known = drawn.first_state | state
+            result = drawn.compute(known, drawn.function)
+            parts = [part for draw in drawn.pieces.values() for part in draw(result)[0].items()]
+        else:
+            drawn.set(**{one: value for one, value in state.items() if one in drawn.controls})
+            parts = [(None, drawn.shown(lab_page._picture(drawn)))]
+        for part in parts:
+            assert lab.evaluate(UNLIKE, part) == [], mark
+    assert seen[0] != seen[-1]
+    lab.locator(".mha-reset").click()  # the other tests begin here
+
+
 def test_a_query_stays_where_it_was_dragged_while_keys_are_chosen(phone):
     lab = lab_of(phone, "qkv_workbench")
     lab.get_by_role("radio", name="query it", exact=True).check()
