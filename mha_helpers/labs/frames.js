@@ -7,8 +7,8 @@ const MOVES = ".mha-arrive, .mha-flash, .mha-grow, .mha-flow"; // when it comes
 /* Make what is there into what comes. What both have stays, or the browser would style it, lay it out and paint it anew,
    which is most of what a press costs. */
 function become(old, next) {
-  const anew = next.matches?.(MOVES);
-  if (anew || old.nodeName !== next.nodeName) return old.replaceWith(next);
+  if (next.matches?.(MOVES) || old.nodeName !== next.nodeName) return old.replaceWith(next);
+  if (old.isEqualNode(next) && !next.querySelector?.(MOVES)) return;
   if (next.nodeType === Node.TEXT_NODE) {
     if (old.data !== next.data) old.data = next.data;
     return;

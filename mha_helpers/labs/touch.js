@@ -66,7 +66,7 @@ function attach(card, answerer) {
     if (calm() || (held && !held.at)) return;
     for (const [name, now] of places) {
       const old = before.get(name), part = parts.get(name), isBlock = part.tagName === "rect";
-      if (!old || part === held?.input.mark) continue;
+      if (!old || part === held?.input.mark || part.getAttribute("fill") === "transparent") continue;
       const [dx, dy, wider, higher] = ["x", "y", "width", "height"].map(one => old[one] - now[one]);
       const isSame = Math.abs(wider) + Math.abs(higher) < 2; // and not redrawn; but a block grows and shrinks
       if (!(isBlock || isSame) || (isSame && Math.abs(dx) + Math.abs(dy) <= 1)) continue;

@@ -15,7 +15,7 @@ from nbformat import v4
 
 from mha_helpers import labs
 from mha_helpers.labs import page as lab_page
-from tools.page.browser import lab_server, open_browser, open_notebook, open_page, press_latency, run_all
+from tools.page.browser import lab_server, open_browser, open_notebook, open_page, press_latency, rest, run_all
 from tools.table import print_table
 from tools.writing.notebooks import KERNELSPEC, write
 
@@ -250,9 +250,10 @@ def _sweeps(page):
     lab = page.locator('[data-lab="mask_studio"]')
     picture = lab.locator(".mha-picture").element_handle()
     cells = [lab.get_by_role("checkbox", name=f"{query} sees it", exact=True) for query in WORDS]
-    for _ in range(N_PRESSES // 4):
+    for turn in range(N_PRESSES // 4):
         for number, cell in enumerate(cells):
             place = _middle(cell)
+            rest(page, picture, turn * len(cells) + number)
             page.evaluate(_MOVE, [picture, "pointermove" if number else "pointerdown"])
             page.mouse.move(*place)
             if not number:
@@ -269,6 +270,7 @@ def _drags(page, name, handle):
     page.mouse.move(x, y)
     page.mouse.down()
     for number in range(2 * N_PRESSES):
+        rest(page, picture, number)
         page.evaluate(_MOVE, [picture, "pointermove"])
         page.mouse.move(x + 10, y + (20 if number % 2 else -20))
         yield page.evaluate("mhaMove")

@@ -303,8 +303,23 @@ def set_theme(page, name="JupyterLab Dark"):
     page.locator("#jupyterlab-splash").wait_for(state="detached")
 
 
-# One key press, measured inside the page: from the key event until the new picture is painted. Whether it is new is looked
-# at after each paint, or the looking would be measured, too.
+# What a hand does comes when it likes, and not always right after a paint: so long after it, and when all is at rest.
+_REST = """async ([picture, milliseconds]) => {
+    const ends = one => one.effect.getComputedTiming().endTime < Infinity;
+    await Promise.allSettled(picture.getAnimations({subtree: true}).filter(ends).map(one => one.finished));
+    await new Promise(requestAnimationFrame);
+    await new Promise(rested => setTimeout(rested, milliseconds));
+}"""
+FRAME = 1000 / 60  # milliseconds
+
+
+def rest(page, picture, number):
+    """Wait until nothing in a picture moves, and then for a part of a frame that is another for each number."""
+    page.evaluate(_REST, [picture, number * 0.618 % 1 * FRAME])
+
+
+# One key press, measured inside the page: from the key event until the new picture is painted. Whether it is new is
+# looked at after each paint, or the looking would be measured, too.
 _PRESS = """([picture, limit]) => {
     const drawn = () => [...picture.querySelectorAll("svg, img, table")].filter(one =>
         one.getBoundingClientRect().height > 0 && (one.tagName !== "IMG" || one.complete && one.naturalWidth > 0));
@@ -355,7 +370,7 @@ def press_latency(page, control, picture, key, times):
     key : str or sequence of str
         "ArrowRight", for example; several keys are pressed in turn.
     times : int
-        How many presses. Each must change the picture, and waits for the one before.
+        How many presses. Each must change the picture, and comes when the one before is painted and nothing glides.
 
     Returns
     -------
@@ -366,7 +381,8 @@ def press_latency(page, control, picture, key, times):
     """
     place = picture.element_handle()
     presses = []
-    for one in islice(cycle([key] if isinstance(key, str) else key), times):
+    for number, one in enumerate(islice(cycle([key] if isinstance(key, str) else key), times)):
+        rest(page, place, number)
         page.evaluate(_PRESS, [place, 1000 * TIMEOUT])
         control.press(one)
         presses.append(page.evaluate("mhaPress"))
