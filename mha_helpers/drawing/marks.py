@@ -27,7 +27,7 @@ def mark(
     choose : dict, optional
         One of several: a radio button, in one group with all that sets the same controls.
     brings : dict, optional
-        What is set with it when it is chosen, or its handle is moved, and may be changed after.
+        What is set with it when it is chosen or switched, or its handle is moved, and may be changed after.
     also : dict, optional
         Sets the same under a pointer, and needs no input of its own: its twin has one.
     switch : str or dict, optional

@@ -152,7 +152,7 @@ def _weights_in_words(result):
     elif norm < 0.2:
         verdict = "a nudge moves little"
     elif entropy > 0.98 * math.log(N_KEYS):
-        verdict = "the weights are nearly equal, and no key stands out"
+        verdict = f"the weights are nearly equal (1/{N_KEYS} each), and no key stands out"
     else:
         verdict = "the weights differ, and a nudge still moves them"
     return f"the largest weight is {number(largest)}: {verdict}."
@@ -167,7 +167,7 @@ def _naive_in_words(result):
     return f"exp({largest}) is too {size} for a float (limit: exp({limit})): {gives}; {gives} / {gives} is NaN."
 
 
-WIDTHS, HEIGHT = (336, 308), 306  # of the two pictures
+WIDTHS, HEIGHT = (336, 308), 320  # of the two pictures
 TRACK, STOP = (46, 48), 30  # of d_k: where its first value stands, and from one to the next
 ZERO, REACH = 166, 150  # where the lines of scores have 0, and how far they go either way
 LIMIT = 40  # the score at their ends, for every d_k: what is further out stands there
@@ -175,6 +175,7 @@ UNDIVIDED_Y, DIVIDED_Y = 120, 178  # the two lines
 FLOOR, TALLEST, COLUMN = 168, 110, 34  # the bars' floor, their height for 1, and their pitch
 DIVIDED, GHOST = style.SEQUENTIAL[4], "#77777c"
 LEAST_GHOST = 0.02  # an undivided weight below this would be a smudge on the floor
+MOST_RATIO = 999  # of two weights, as a number
 TICKS = (-40, -20, 0, 20, 40)
 CHIPS = {"sqrt(d_k)": (0, 120), "d_k": (146, 56), "sqrt(d_model)": (206, 122)}  # left, and width
 
@@ -182,7 +183,7 @@ CHIPS = {"sqrt(d_k)": (0, 120), "d_k": (146, 56), "sqrt(d_model)": (206, 122)}  
 def render(result):
     """Draw a result: dots and bars as they are divided, before ghosts of what they were undivided."""
     said = sentence(result)
-    drawn = svg.document(WIDTHS[0], HEIGHT - 44, [*_d_k(result), *_line(result), *_divisors(result)], label=said)
+    drawn = svg.document(WIDTHS[0], HEIGHT - 58, [*_d_k(result), *_line(result), *_divisors(result)], label=said)
     drawn += svg.document(WIDTHS[1], HEIGHT, [*_bars(result), *_table(result, FLOOR + 58)], label="The weights.")
     if result.added:
         drawn += svg.document(490, 130, _two_ways(result, 4), label="Softmax in two ways.")
@@ -209,7 +210,7 @@ def _d_k(result):
 
 def _divisors(result):
     """Draw the switch that divides the scores, and beside it what else they could be divided by."""
-    y = HEIGHT - 76
+    y = HEIGHT - 90
     for name, (x, width) in CHIPS.items():
         on = name == result.divided_by
         if name == "sqrt(d_k)":
@@ -273,6 +274,9 @@ def _bars(result):
         parts.append(f'<path d="M0 {y:g}h{N_KEYS * COLUMN}" stroke="{style.GRID}"/>')
         parts.append(svg.text(N_KEYS * COLUMN + 3, y + 4, number(level, 1), size=11, colour=style.QUIET))
     parts.append(svg.text(N_KEYS * COLUMN + 3, FLOOR + 33, "score", size=11, colour=style.QUIET))
+    equal = FLOOR - TALLEST / N_KEYS  # where no key stands out
+    parts.append(f'<path d="M0 {equal:g}h{N_KEYS * COLUMN}" stroke="{style.INK}" stroke-dasharray="2 3"/>')
+    parts.append(svg.text(N_KEYS * COLUMN + 3, equal, f"1/{N_KEYS}", size=11))
     scores = result.raw / result.divisor
     # A learner's weight may be anything: its bar ends at 0 or 1, the number on it says what it is.
     tall = TALLEST * np.nan_to_num(result.weights, nan=0, posinf=1, neginf=0).clip(0, 1)
@@ -302,25 +306,39 @@ def _bars(result):
 
 
 def _table(result, y):
-    """Draw what the divisor does to the weights, in two numbers."""
-    rows = {"largest weight": 1, "moved by a nudge": 2}  # the size of the Jacobian, in the words of the core path
+    """Draw what the divisor does to the weights, in three numbers."""
+    rows = {  # the size of the Jacobian is in the words of the core path
+        "largest weight": lambda weights, measured: svg.short(measured[1], 2),
+        "largest ÷ smallest": lambda weights, measured: _ratio(weights),
+        "moved by a nudge": lambda weights, measured: svg.short(measured[2], 2),
+    }
     alone = result.divided_by == UNSCALED  # then there is nothing to compare
     parts = [svg.text(268, y, _by(result), anchor="end", size=12, bold=True, colour=style.head_text(0))]
     if not alone:
         parts.append(svg.text(184, y, "undivided", anchor="end", size=12, colour=style.QUIET))
-    for i, (row, measure_) in enumerate(rows.items()):
-        top = y + 30 + 34 * i
-        was, now = result.undivided_measured[measure_], result.measured[measure_]
+    for i, (row, said) in enumerate(rows.items()):
+        top = y + 26 + 29 * i
+        was, now = said(result.undivided, result.undivided_measured), said(result.weights, result.measured)
         parts += [
             svg.text(0, top, row, size=12),
-            svg.text(268, top, svg.short(now, 2), anchor="end", size=24, bold=True, colour=style.head_text(0)),
+            svg.text(268, top, now, anchor="end", size=20, bold=True, colour=style.head_text(0)),
         ]
         if not alone:
             parts += [
-                svg.text(184, top, svg.short(was, 2), anchor="end", size=18, colour=style.QUIET),
+                svg.text(184, top, was, anchor="end", size=16, colour=style.QUIET),
                 svg.text(198, top, "→", anchor="middle", size=15),
             ]
     return parts
+
+
+def _ratio(weights):
+    """Say how much the keys are told apart: 1 is not at all."""
+    least, most = weights.min(), weights.max()
+    if not (np.isfinite(weights).all() and least >= 0 and most > 0):
+        return "–"
+    if most / MOST_RATIO > least:
+        return f"> {MOST_RATIO}"
+    return number(most / least, 1 if most / 10 < least else 0)
 
 
 def _two_ways(result, top):

@@ -25,8 +25,8 @@ HEADS, WIDTHS, LENGTHS = (1, 2, 3, 4, 6), (4, 6, 8), (2, 3, 4, 5)
 CELL_HEIGHT, NARROW, WIDE = 20, 25, 36  # of a cell, in pixels
 TRAIL = 14  # the height of X's cells, where it stays to be seen above what was made of it
 BESIDE, LINE = 10, 16  # between two blocks; a line of text
-NAMES = 62  # room for the tokens' names
-LEGEND = 22  # its height
+NAMES, HEAD_NAMES = 62, 30  # room for the tokens' names, and the heads'
+NAMED = 20  # from one line of blocks to the next, for the names of these
 HEADING = 62  # the lines above the blocks
 
 
@@ -107,9 +107,10 @@ def show(step, way, heads, X):
         return _merged(way, array, X)
     if way == "right" and step == RESHAPE:
         cut = X.reshape(tokens, n_heads, d_head)
-        blocks = tuple(Block(cut[:, head], f"cut {head}", None, words) for head in range(n_heads))
+        rows = tuple(f"h {head}" for head in range(n_heads))
+        blocks = tuple(Block(cut[token], word, None, rows) for token, word in enumerate(words))
         about = f"shape {cut.shape}: token, head, feature"
-        return Shown(blocks, f"X.reshape{cut.shape}", about, "Each row is cut; nothing has moved.", None)
+        return Shown(blocks, f"X.reshape{cut.shape}", about, "A block for each token, a row for each head.", None)
     code = {
         "right": f"X.reshape({tokens}, {n_heads}, {d_head}).swapaxes(0, 1)",
         "wrong": f"X.reshape({n_heads}, {tokens}, {d_head})",
@@ -167,8 +168,8 @@ def sentence(result):
         return f"X: a row a token; the colours say which head a feature is for. Step on: where does e{followed} go?"
     if result.step == RESHAPE:
         return (
-            "Right: each token's row is cut into heads, and nothing moves. Wrong: the numbers are counted on, row "
-            "after row, into heads at once."
+            "Right: each token's row is cut into a block of its own, with a row for each head. Wrong: the numbers are "
+            "counted on, row after row, into heads at once."
         )
     if result.step == MERGE:
         back = [way for way, shown in result.columns.items() if shown.is_good]
@@ -260,7 +261,9 @@ def _column(way, shown, result):
     for block, (x, y, cell) in zip(shown.blocks, places, strict=True):
         parts += _frame(block, x, y, cell)
     first, last = shown.blocks[0], shown.blocks[-1]
-    parts += _row_names(first, NAMES - 7, "end", places[0][1])
+    left = _left(first)
+    for top in sorted({y for _, y, _ in places}):
+        parts += _row_names(first, left - 7, "end", top)
     x, top, cell = places[-1]
     right = x + last.values.shape[1] * cell + 7
     if last.rows != first.rows and right + NAMES <= width + 7:
@@ -304,15 +307,39 @@ def _width(result):
 
 def _places(shown, width, result):
     """Return where each block stands, and its cells' width; and how high all is at any step, below the heading."""
-    blocks = shown.blocks
-    n_columns = sum(block.values.shape[1] for block in blocks)
-    cell = min(WIDE, (width - NAMES - BESIDE * (len(blocks) - 1)) // n_columns)
-    trail = len(result.X) * TRAIL + 6  # of X, the height, and what it leaves to the names of the blocks
-    x, y, places = NAMES, HEADING if result.step == START else HEADING + trail, []
-    for block in blocks:
+    n_tokens, d_model = result.X.shape
+    trail = n_tokens * TRAIL + 6  # of X, the height, and what it leaves to the names of the blocks
+    top = HEADING if result.step == START else HEADING + trail
+    # The same at every step: what keeps its size travels.
+    cell = min(WIDE, (width - NAMES - BESIDE * (result.n_heads - 1)) // d_model)
+    n_lines = -(-n_tokens // _per_line(TOKENS[:n_tokens], result.d_head * cell, width - HEAD_NAMES))
+    cut = n_lines * (result.n_heads * CELL_HEIGHT + NAMED) - NAMED  # the height of a block for each token
+
+    blocks, left = shown.blocks, _left(shown.blocks[0])
+    n_rows, n_features = blocks[0].values.shape
+    names = [_name(block, 0) for block in blocks]
+    per_line = _per_line(names, n_features * cell, width - left)
+    places = []
+    for place in range(len(blocks)):
+        line, in_line = divmod(place, per_line)
+        x, y = left + in_line * _pitch(names, n_features * cell), top + line * (n_rows * CELL_HEIGHT + NAMED)
         places.append((x, y, cell))
-        x += block.values.shape[1] * cell + BESIDE
-    return places, trail + len(result.X) * CELL_HEIGHT
+    return places, trail + max(n_tokens * CELL_HEIGHT, cut)
+
+
+def _left(block):
+    """Return where blocks begin: beside the names of heads, or of tokens."""
+    return HEAD_NAMES if block.rows[0].startswith("h ") else NAMES
+
+
+def _pitch(names, width):
+    """Return how far it is from one block to the next."""
+    return max(width, *(7 * len(name) for name in names), 0) + BESIDE
+
+
+def _per_line(names, block, width):
+    """Return how many blocks of a width fit side by side."""
+    return max(1, (width + BESIDE) // _pitch(names, block))
 
 
 def _entries(block, x, y, cell):
@@ -326,12 +353,15 @@ def _frame(block, x, y, cell):
     rows, columns = block.values.shape
     width, height = columns * cell, rows * CELL_HEIGHT
     colour = style.INK if block.head is None else style.head_text(block.head)
-    name = block.name if width >= 42 else block.name.replace("head ", "h ").replace("cut ", "")
-    parts = [svg.text(x, y - 7, name, size=12, bold=True, colour=colour)]
+    parts = [svg.text(x, y - 7, _name(block, width), size=12, bold=True, colour=colour)]
     if block.head is not None:
         edge = style.head_colour(block.head)
         parts.append(svg.box(x - 3, y - 3, width + 6, height + 6, stroke=edge, stroke_width=3))
     return parts
+
+
+def _name(block, width):
+    return block.name if width >= 42 else block.name.replace("head ", "h ")
 
 
 def _row_names(block, x, anchor, top):

@@ -257,7 +257,7 @@ function attach(card, answerer) {
 
   over.addEventListener("change", ({ target }) => { // keys, screen readers, and a plain press
     if (target.type === "radio") bring(target, target.sets);
-    if (target.type === "checkbox") set(target.checked ? target.sets : target.off);
+    if (target.type === "checkbox") bring(target, target.checked ? target.sets : target.off);
   });
   over.addEventListener("input", ({ target }) => {
     if (target.type !== "range") return;

@@ -51,11 +51,15 @@ def test_no_name_is_cut_off():
 
 @pytest.mark.parametrize("speaker", switch.PROMPTS)
 def test_without_attention_words_fall_apart(speaker):
-    with_it, without = (switch.compute({"speaker": speaker, "attention": attends}) for attends in (True, False))
+    result = switch.compute({"speaker": speaker, "attention": True, "both": True})
+    with_it, without = result.texts[True], result.texts[False]
     prompt = switch.PROMPTS[speaker]
-    assert with_it.text == decoder.load().write(prompt, switch.LENGTH, temperature=0.7, seed=0)
+    assert with_it.whole == decoder.load().write(prompt, switch.LENGTH, temperature=0.7, seed=0)
     assert sum(with_it.known) > 0.8 * len(with_it.known)
     assert sum(without.known) < 0.5 * len(without.known)
+    count = f"{sum(with_it.known)} of the {len(with_it.known)} words that it writes stand somewhere in the plays"
+    other = f"without attention, {sum(without.known)} of the {len(without.known)} words"
+    assert switch.sentence(result) == f"With attention, {count}; {other}."
 
 
 def test_the_switch_is_where_it_stands():
@@ -64,3 +68,11 @@ def test_the_switch_is_where_it_stands():
     lab.controls["attention"].value = False
     assert ">on</text>" in on
     assert ">off</text>" in lab.picture.value
+
+
+def test_the_other_text_is_not_told_before_it_was_asked_for():
+    lab = labs.with_and_without_attention()
+    assert "proti" in switch.written("ROMEO", False)
+    assert "proti" not in lab.picture.value
+    lab.set(attention=True, both=True)
+    assert ">proti</tspan>" in lab.picture.value
