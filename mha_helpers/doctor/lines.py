@@ -17,6 +17,7 @@ from ..judge.statements import lines_that_set
 from ..judge.trace import Line, first_written_line, furthest_wrong_line, line_of_error
 from ..wrong.forms.masks import ALWAYS_CAUSAL
 from .masks_compared import TRAITS, form_with
+from .positions import cuts_windows
 
 MOST_CALLS, MOST_LAYOUTS = 4, 6
 MOST_TOKENS = 150
@@ -59,6 +60,8 @@ def pointed(asking, finding):
     line, proof = None, finding.evidence
     for one, meant in _wrong_calls(asking, finding, shown):
         proof = proof or _proof(one, meant[0], asking)
+        if cuts_windows(asking.known.right):
+            break
         line = _line(asking, [(one, meant)])
         if line is not None:
             break

@@ -259,7 +259,7 @@ class _Explaining:
             certain = set()
         # Where further parameters do something unknown, it may be by design that not every token is heard.
         unknown = () if trust else asking.subject.unplaced
-        within_windows = positions.hears_a_window(asking.subject)  # how it ends is a design of its own
+        within_windows = positions.heard_window(asking.subject)  # how it ends is a design of its own
         if certain or (
             not within_windows
             and (

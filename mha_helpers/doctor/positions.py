@@ -75,6 +75,7 @@ SHARE = re.compile(r"partial_rotary_factor$|rot\w*_(percent\w*|pct)$|rope_percen
 SOFT_CAP, SINKS = re.compile(r"soft_?cap", re.I), re.compile(r"(^|\.)sinks?$")
 NOTHING = 1e-6  # what rounding may move, where nothing is heard
 WINDOWS = re.compile(r"window|local|band|slid", re.I)
+AGAIN = "at the ends the same ones again"
 
 
 def _capped(cap):
@@ -109,6 +110,25 @@ def _window(back, ahead):
         return RIGHT["hide"].run(case.changed(allowed=allowed), given)
 
     return Form("", "hide", run, f"each token sees {back} back and {ahead} ahead")
+
+
+def _window_of_repeats(back, ahead):
+    """The same, and where it reaches beyond the first or the last token, it sees that one again."""
+
+    def run(case, given):
+        scores, *rest = RIGHT["hide"].run(case, given)
+        n_queries, n_keys = scores.shape[-2:]
+        seen = np.clip(np.arange(n_queries)[:, None] + np.arange(-back, ahead + 1), 0, n_keys - 1)
+        often = (seen[:, :, None] == np.arange(n_keys)).sum(axis=1)
+        with np.errstate(divide="ignore"):
+            return scores + np.log(often), *rest  # as if a key were there so often
+
+    return Form("", "hide", run, f"each token sees {back} back and {ahead} ahead, {AGAIN}")
+
+
+def cuts_windows(right):
+    """Whether what counts as right cuts windows out of what is padded: on the way, nothing is as in the equation."""
+    return right["hide"].text.endswith(AGAIN)
 
 
 def bases(subject):
@@ -167,9 +187,10 @@ def says_window(subject):
 LONG = (150, 80, 40, 20)  # tokens: of a sequence that it takes, and that is longer than a window
 
 
-def _heard_window(subject):
-    """How many tokens back and ahead an output hears of the others, where it is not all of them."""
-    if subject.always_cross:
+@functools.cache
+def heard_window(subject):
+    """How many tokens back and ahead an output hears, of one that speaks of a window; None where it hears them all."""
+    if subject.always_cross or not says_window(subject):
         return None
     layout, rng = subject.layouts[0], np.random.default_rng(7)
     for n_tokens in LONG:
@@ -186,17 +207,12 @@ def _heard_window(subject):
     return None
 
 
-def hears_a_window(subject):
-    """Whether it speaks of a window, and its outputs hear no more of the others than that."""
-    return bool(set(subject.designs()["hide"]) - {RIGHT["hide"], ALWAYS_CAUSAL})
-
-
 def of(subject):
     """Return what else may count as right: forms of the steps `hide` and `scale`, and every one of `softmax`."""
     numbers = subject.adapter.numbers()
     hide, scale = [], []
-    if says_window(subject) and (window := _heard_window(subject)):
-        hide = [_window(*window)]
+    if window := heard_window(subject):
+        hide = [_window(*window), _window_of_repeats(*window)]
     for distance in (lambda q, k: -np.abs(q - k), lambda q, k: k - q):
         scale.append(_alibi(distance, "/ √d_head − slope × distance (ALiBi)"))
     for number in SCALES.findall(subject.source):
@@ -207,10 +223,16 @@ def of(subject):
 
 
 def mistakes(subject):
-    """Forms of the step `place` that are mistakes, where anything speaks of rotary positions."""
+    """Forms that are mistakes: of the step `place` where anything speaks of rotary positions, of `scale` in a window."""
+    forms = []
+    if window := heard_window(subject):
+        n_keys = sum(window) + 1
+        forms.append(
+            Form("scale-n-keys", "scale", scaled_by(lambda case, q, v: n_keys**-0.5), "/ √n_keys of a window", True)
+        )
     if not hints(subject):
-        return []
-    base, forms = bases(subject)[-1], []
+        return forms
+    base = bases(subject)[-1]
     turns = {"halves": lambda X: rotate_halves(X, base), "pairs": lambda X: rotate_pairs(X, base)}
     for words, turn in turns.items():
         forms += [

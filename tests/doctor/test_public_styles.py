@@ -661,21 +661,39 @@ def test_a_mistake_within_a_window_is_named():
     assert doctor.examine(WindowNotDivided()).verdict == "sick: scale-missing"
 
 
-class WindowOfItsOwnEnds(Window):
+class WindowOfRepeats(Window):
     """At the ends the first and the last token are repeated, so that each window is full."""
 
-    window = 5
+    window, ends = 5, "replicate"
 
     def forward(self, x):
-        padded = F.pad(x.mT, (2, 2), "replicate").mT
+        padded = F.pad(x.mT, (2, 2), self.ends).mT
         around = padded.unfold(1, self.window, 1).mT  # (batch, tokens, window, features)
         q = self.q(x).unflatten(-1, (self.num_heads, -1))[..., None, :]
         k, v = (w(around).unflatten(-1, (self.num_heads, -1)).transpose(2, 3) for w in (self.k, self.v))
         return self.proj(((self.divided(q @ k.mT)).softmax(dim=-1) @ v)[..., 0, :].flatten(2))
 
 
+class WindowOfRepeatsByItsWidth(WindowOfRepeats):
+    def divided(self, scores):
+        return scores / self.window**0.5
+
+
+def test_a_window_is_full_at_the_ends_by_design():
+    report = doctor.examine(WindowOfRepeats())
+    assert report.verdict == "healthy", report
+    assert "2 back and 2 ahead, at the ends the same ones again" in str(report)
+    report = doctor.examine(WindowOfRepeatsByItsWidth())
+    assert report.verdict == "sick: scale-n-keys", report
+    assert report.findings[0].line is None, "windows are cut out of what is padded: nothing is as in the equation"
+
+
+class WindowOfReflections(WindowOfRepeats):
+    ends = "reflect"
+
+
 def test_a_window_that_ends_in_another_way_is_no_mistake():
-    report = doctor.examine(WindowOfItsOwnEnds())
+    report = doctor.examine(WindowOfReflections())
     assert report.healthy is None, report
 
 
