@@ -7,7 +7,6 @@ import re
 import numpy as np
 
 from ..judge.stages import RIGHT, DoesNotFitError, Form, scaled_by
-from ..wrong.forms.masks import ALWAYS_CAUSAL
 from . import position_arguments
 
 HINTS = re.compile(r"rot(ary|ate)|rope|inv_freq|freqs?_cis|alibi|slopes|relative|rel_pos|pos_?(emb|enc|bias)", re.I)
@@ -187,7 +186,7 @@ def says_window(subject):
 LONG = (150, 80, 40, 20)  # tokens: of a sequence that it takes, and that is longer than a window
 
 
-@functools.cache
+@functools.lru_cache(1)  # the one that is examined
 def heard_window(subject):
     """How many tokens back and ahead an output hears, of one that speaks of a window; None where it hears them all."""
     if subject.always_cross or not says_window(subject):
@@ -223,7 +222,7 @@ def of(subject):
 
 
 def mistakes(subject):
-    """Forms that are mistakes: of the step `place` where anything speaks of rotary positions, of `scale` in a window."""
+    """Mistakes of the step `place` where anything speaks of rotary positions, and of `scale` in a window."""
     forms = []
     if window := heard_window(subject):
         n_keys = sum(window) + 1
