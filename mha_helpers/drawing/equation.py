@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mha_helpers.drawing import style, svg
+from mha_helpers.drawing.marks import mark
 
 CELL = (40, 20)
 TEXT = 12
@@ -55,6 +56,8 @@ class Grid:
         From a number to what stands in its cell.
     hidden : ndarray of bool, optional
         Where nothing should be: grey, or framed in red.
+    tip : callable, optional
+        From row and column to what is written beside a cell while it is pointed at.
     """
 
     values: np.ndarray
@@ -71,6 +74,7 @@ class Grid:
     corner: str = ""
     write: object = written
     hidden: np.ndarray | None = None
+    tip: object = None
 
     @property
     def left(self):
@@ -141,7 +145,7 @@ def _arrow(start, end, y):
 def draw_grid(grid, x, y):
     """Draw a grid whose cells begin at height y; title and labels stand above and beside them."""
     (width, height), left = grid.cell, x + grid.left
-    size = TEXT if width >= CELL[0] else style.LEAST
+    size = TEXT if width >= CELL[0] - 2 else style.LEAST
     parts = []
     if grid.title:
         above = y - 5 - (HEADER if grid.columns else 0)
@@ -159,11 +163,12 @@ def draw_grid(grid, x, y):
             parts.append(svg.box(left + j * width, y + i * height, width - 1, height - 1, fill=style.HIDDEN))
             continue
         colour = grid.colours(value, i, j)
-        parts.append(svg.box(left + j * width, y + i * height, width - 1, height - 1, fill=colour))
+        cell = svg.box(left + j * width, y + i * height, width - 1, height - 1, fill=colour)
         centre, ink = left + (j + 0.5) * width - 0.5, style.text_colour(colour)
         label = grid.write(value)
         if label:
-            parts.append(svg.text(centre, y + (i + 0.5) * height + 4, label, anchor="middle", size=size, colour=ink))
+            cell += svg.text(centre, y + (i + 0.5) * height + 4, label, anchor="middle", size=size, colour=ink)
+        parts.append(mark(cell, tip=grid.tip(i, j)) if grid.tip else cell)
         if hidden:
             at = left + j * width + 1.5, y + i * height + 1.5
             parts.append(svg.box(*at, width - 4, height - 4, stroke=style.ALARM, stroke_width=3))

@@ -12,6 +12,7 @@ from mha_helpers.maths import running_example as example
 
 ALIVE = example.FEATURES.index("alive")  # the feature that both heads add to
 D_HEAD = 2
+NARROW = (38, 20)  # a cell, where the longest name needs room beside them
 ROOT = f"√{D_HEAD}"
 
 
@@ -157,45 +158,56 @@ def _features(tour):
 def _projected(title, letter, matrix, name):
     """Return the step of a projection."""
 
-    def number(tour):
-        got = _dot(tour.stages.X[tour.row], matrix[:, tour.column])
-        return f"{letter}[{tour.token}, {tour.column}] = row of X · column of W_{letter} = {got}"
+    def product(tour, i, j):
+        return f"{letter}[{example.TOKENS[i]}, {j}] = row of X · column of W_{letter} = " + _dot(
+            tour.stages.X[i], matrix[:, j]
+        )
+
+    def worked(tour):
+        """The cell that is written out: the chosen token's, or, where that has only zeros, of what it attends to."""
+        values = getattr(tour.stages, name)[:, tour.column : tour.column + D_HEAD]
+        row = tour.row if values[tour.row].any() else _best(tour)
+        return row, tour.column + int(np.abs(values[row]).argmax())
 
     def parts(tour):
-        column = _cells(range(4), [tour.column])
-        values = getattr(tour.stages, name)
+        row, column = worked(tour)
         return (
-            _of("X", tour.stages.X, "X", marked=_row(tour, 4), **TOKENS), "×",
-            _of(name, matrix, f"W_{letter}", marked=column), "=",
-            _of(name, values, letter, marked=_cells([tour.row], [tour.column]), bars=HEAD_BARS),
+            _of("X", tour.stages.X, "X", marked=_cells([row], range(4)), **TOKENS), "×",
+            _of(name, matrix, f"W_{letter}", marked=_cells(range(4), [column])), "=",
+            _of(
+                name, getattr(tour.stages, name), letter, marked=_cells([row], [column]), bars=HEAD_BARS,
+                tip=lambda i, j: product(tour, i, j),
+            ),
         )  # fmt: skip
 
     lit = {"X", f"W_{letter}", letter, f"project {letter}"}
-    return Step(title, lambda head: lit, f"{letter} = X W_{letter}", "(5, 4) (4, 4) = (5, 4)", parts, number)
+    return Step(
+        title, lambda head: lit, f"{letter} = X W_{letter}", "(5, 4) (4, 4) = (5, 4)", parts,
+        lambda tour: product(tour, *worked(tour)),
+    )  # fmt: skip
 
 
-def _score(tour):
+def _score(tour, i, j):
     queries, keys = tour.stages.head_queries[tour.head], tour.stages.head_keys[tour.head]
-    key = _best(tour)
-    dot = _dot(queries[tour.row], keys[key]).rpartition(" = ")[0]
-    score = written(tour.right.scores[tour.head, tour.row, key])
-    return f"score({tour.token}, {example.TOKENS[key]}) = ({dot}) / {ROOT} = {score}"
+    dot = _dot(queries[i], keys[j]).rpartition(" = ")[0]
+    score = written(tour.right.scores[tour.head, i, j])
+    return f"score({example.TOKENS[i]}, {example.TOKENS[j]}) = ({dot}) / {ROOT} = {score}"
 
 
-def _share(tour):
-    scores, key = tour.right.scores[tour.head, tour.row], _best(tour)
-    share = f"exp({written(scores[key])}) / {written(np.exp(scores).sum())}"
-    right, shown = (weights[tour.head, tour.row, key] for weights in (tour.right.weights, tour.stages.weights))
-    return f"weight({tour.token}, {example.TOKENS[key]}) = {share} = {_with_yours(right, shown)}"
+def _share(tour, i, j):
+    scores = tour.right.scores[tour.head, i]
+    share = f"exp({written(scores[j])}) / {written(np.exp(scores).sum())}"
+    right, shown = (weights[tour.head, i, j] for weights in (tour.right.weights, tour.stages.weights))
+    return f"weight({example.TOKENS[i]}, {example.TOKENS[j]}) = {share} = {_with_yours(right, shown)}"
 
 
-def _mixed(tour):
-    weights, values = tour.right.weights[tour.head, tour.row], tour.stages.head_values[tour.head][:, 0]
+def _mixed(tour, i, j):
+    weights, values = tour.right.weights[tour.head, i], tour.stages.head_values[tour.head][:, j]
     terms = " + ".join(
         f"{written(weight)} × {written(value)}" for weight, value in zip(weights, values, strict=True) if value
     )
-    context = written(tour.stages.contexts[tour.head, tour.row, 0])
-    return f"context[{tour.token}, 0] = {terms} = {context}"
+    context = written(tour.stages.contexts[tour.head, i, j])
+    return f"context[{example.TOKENS[i]}, {j}] = {terms} = {context}"
 
 
 def _split(tour):
@@ -210,17 +222,17 @@ def _joined(tour):
     )
 
 
-def _projected_out(tour):
-    concat, column = tour.right.concat[tour.row], example.W_O[:, ALIVE]
+def _projected_out(tour, i, j):
+    concat, column = tour.right.concat[i], example.W_O[:, j]
     terms = _dot(concat, column).rpartition(" = ")[0]
-    result = _with_yours(tour.right.output[tour.row, ALIVE], tour.stages.output[tour.row, ALIVE])
-    return f"output[{tour.token}, {ALIVE}] = row of concat · column of W_O = {terms} = {result}"
+    result = _with_yours(tour.right.output[i, j], tour.stages.output[i, j])
+    return f"output[{example.TOKENS[i]}, {j}] = row of concat · column of W_O = {terms} = {result}"
 
 
-def _added(tour):
-    parts = [written(tour.right.contributions[head, tour.row, ALIVE]) for head in range(example.N_HEADS)]
-    result = _with_yours(tour.right.output[tour.row, ALIVE], tour.stages.output[tour.row, ALIVE])
-    return f"output[{tour.token}, {ALIVE}] = {' + '.join(parts)} = {result}"
+def _added(tour, i, j):
+    parts = [written(tour.right.contributions[head, i, j]) for head in range(example.N_HEADS)]
+    result = _with_yours(tour.right.output[i, j], tour.stages.output[i, j])
+    return f"output[{example.TOKENS[i]}, {j}] = {' + '.join(parts)} = {result}"
 
 
 def _whole(tour):
@@ -263,24 +275,27 @@ STEPS = (
         f"scores = Q Kᵀ / {ROOT}   in head {{h}}", "(5, 2) (2, 5) = (5, 5)",
         lambda tour: (
             _of_head(
-                tour.head, tour.stages.head_queries[tour.head], f"Q, head {tour.head}", marked=_row(tour, 2), **TOKENS
+                tour.head, tour.stages.head_queries[tour.head], f"Q, head {tour.head}", marked=_row(tour, 2),
+                cell=NARROW, **TOKENS,
             ),
             "×",
             _of_head(
                 tour.head, tour.stages.head_keys[tour.head].T, f"Kᵀ, head {tour.head}", columns=example.TOKENS,
-                marked=_cells(range(2), [_best(tour)]),
+                marked=_cells(range(2), [_best(tour)]), cell=NARROW,
             ),
-            f"÷ {ROOT}", _scores(tour, marked=_cells([tour.row], [_best(tour)])),
+            f"÷ {ROOT}",
+            _scores(tour, marked=_cells([tour.row], [_best(tour)]), tip=lambda i, j: _score(tour, i, j)),
         ),
-        _score,
+        lambda tour: _score(tour, tour.row, _best(tour)),
     ),
     Step(
         "Weights: each row becomes shares of 1", lambda h: {f"weights {h}"},
         "weights = softmax(scores), row by row", "(5, 5) → (5, 5)",
         lambda tour: (
-            _scores(tour, marked=_row(tour, 5), **TOKENS), "softmax", _weights(tour, marked=_row(tour, 5)),
+            _scores(tour, marked=_row(tour, 5), **TOKENS), "softmax",
+            _weights(tour, marked=_row(tour, 5), tip=lambda i, j: _share(tour, i, j)),
         ),
-        _share,
+        lambda tour: _share(tour, tour.row, _best(tour)),
     ),
     Step(
         "Context: the values, mixed by the weights", lambda h: {"V", f"weights {h}", f"context {h}", f"mix {h}"},
@@ -291,9 +306,12 @@ STEPS = (
                 tour.head, tour.stages.head_values[tour.head], f"V, head {tour.head}", marked=_cells(range(5), [0])
             ),
             "=",
-            _of_head(tour.head, tour.stages.contexts[tour.head], "context", marked=_cells([tour.row], [0])),
+            _of_head(
+                tour.head, tour.stages.contexts[tour.head], "context", marked=_cells([tour.row], [0]),
+                tip=lambda i, j: _mixed(tour, i, j),
+            ),
         ),
-        _mixed,
+        lambda tour: _mixed(tour, tour.row, 0),
     ),
     Step(
         "The heads side by side", lambda h: {"context 0", "context 1", "join 0", "join 1", "concat"},
@@ -311,9 +329,9 @@ STEPS = (
         lambda tour: (
             _in_head_colours(tour.stages.concat, "concat", marked=_row(tour, 4), **TOKENS), "×",
             _in_head_colours(example.W_O, "W_O", by_row=True, marked=_cells(range(4), [ALIVE])), "=",
-            _output(tour, marked=_cells([tour.row], [ALIVE])),
+            _output(tour, marked=_cells([tour.row], [ALIVE]), tip=lambda i, j: _projected_out(tour, i, j)),
         ),
-        _projected_out,
+        lambda tour: _projected_out(tour, tour.row, ALIVE),
     ),
     Step(
         "As a sum: each head adds its part",
@@ -322,8 +340,8 @@ STEPS = (
         lambda tour: (
             _of_head(0, tour.stages.contributions[0], "head 0's part", marked=_cells([tour.row], [ALIVE]), **TOKENS),
             "+", _of_head(1, tour.stages.contributions[1], "head 1's part", marked=_cells([tour.row], [ALIVE])), "=",
-            _output(tour, marked=_cells([tour.row], [ALIVE])),
+            _output(tour, marked=_cells([tour.row], [ALIVE]), tip=lambda i, j: _added(tour, i, j)),
         ),
-        _added,
+        lambda tour: _added(tour, tour.row, ALIVE),
     ),
 )  # fmt: skip

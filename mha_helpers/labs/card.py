@@ -51,12 +51,14 @@ STYLE_SHEET = f"""<style>
 @keyframes mha-arrive {{ from {{ transform: translate(var(--from-x), var(--from-y)); }} }}
 @keyframes mha-flash {{ from {{ stroke-opacity: 1; stroke-width: 9px; }} }}
 @keyframes mha-grow {{ from {{ stroke-dashoffset: var(--whole); }} }}
+@keyframes mha-write {{ from {{ clip-path: inset(0 100% 0 0); }} }}
 @keyframes mha-shake {{ 25% {{ transform: translateX(-3px); }} 75% {{ transform: translateX(3px); }} }}
 @keyframes mha-flow {{ 0% {{ opacity: 1; stroke-dashoffset: 0; }} 85% {{ opacity: 1; }}
   100% {{ stroke-dashoffset: -64; }} }}
 .mha-arrive {{ animation: mha-arrive 0.9s ease-in-out both; }}
 .mha-flash {{ animation: mha-flash 0.7s ease-out both; }}
 .mha-grow {{ stroke-dasharray: var(--whole); animation: mha-grow 0.6s ease-out both; }}
+.mha-write {{ animation: mha-write var(--lasts) steps(var(--letters)) var(--after) backwards; }}
 .mha-flow {{ opacity: 0; animation: mha-flow 1.5s linear; }}
 .mha-shakes.mha-lit, .mha-lit .mha-shakes {{ animation: mha-shake 0.16s linear infinite; }}
 .mha-arcs .mha-word {{ cursor: pointer; }}

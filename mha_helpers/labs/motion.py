@@ -5,12 +5,20 @@ Where motion is not wanted (prefers-reduced-motion), and in a still picture, onl
 
 from mha_helpers.drawing import style, svg
 
+WRITES = 14  # milliseconds from letter to letter
+
 
 def arrive(fragment, dx, dy):
     """Let a fragment travel to its place from one that is (dx, dy) away from it."""
     if not dx and not dy:
         return fragment
     return f'<g class="mha-arrive" style="--from-x:{dx:g}px; --from-y:{dy:g}px">{fragment}</g>'
+
+
+def write(line, n_letters, after):
+    """Let a line of text come letter by letter, when so many letters have come before it."""
+    about = f"--letters:{n_letters}; --lasts:{WRITES * n_letters}ms; --after:{WRITES * after}ms"
+    return line.replace("<text ", f'<text class="mha-write" style="{about}" ', 1)
 
 
 def flash(x, y, width, height):

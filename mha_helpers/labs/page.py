@@ -188,9 +188,9 @@ def on_page(lab, runs):
     return (
         f'<section class="mha-lab" aria-label="Lab: {html.escape(lab.title)}">'
         f"{card.heading(lab.title, lab.task_on_page)}"
-        f'<p class="mha-live-at">{whose} <button type="button" class="mha-reset">Reset</button></p>'
         f'<div class="mha-picture">{content.format(lab.shown(picture))}</div>'
         f'<div class="mha-readout">{content.format(card.readout(picture.sentence, role="note"))}</div>'
+        f'<p class="mha-live-at"><button type="button" class="mha-reset">Reset</button> {whose}</p>'
         f'<div class="mha-modules">{frame.own_module(lab.live, lab.given)}</div>'
         f'<script type="application/json" class="mha-frames">{data}</script></section>'
     )

@@ -1,6 +1,7 @@
 /* What goes on by itself: a button of the lab is pressed again and again, until the lab is touched or nothing changes.
    A part of the layer (`touch.js`), which says what is set and presses the button. */
 const MOST_BEATS = 80; // it comes to an end by itself
+const LOOK_AT_IT = 2000; // milliseconds: so long what has played by itself is left to be read
 
 function playing(card, place, { now, set, changed }) {
   let played = null, beats = 0, last = "", timer = 0; // which mark, how often, and from which state
@@ -18,12 +19,18 @@ function playing(card, place, { now, set, changed }) {
     if (!played) return;
     const state = JSON.stringify(now()), { play: press, every } = played;
     if (state === last || ++beats > (opening ? played.starts : MOST_BEATS)) { // it has come to its end
-      const gone = Object.entries(opening ?? {}).filter(([name, value]) => now()[name] !== value);
-      play(null);
-      return gone.length ? set(Object.fromEntries(gone)) : undefined;
+      if (!opening) return play(null);
+      clearTimeout(timer);
+      timer = setTimeout(goBack, LOOK_AT_IT);
+      return;
     }
     last = state;
     timer = setTimeout(() => set({}, { press }), beats > 1 || played.sets ? Number(every) : 0);
+  }
+  function goBack() {
+    const gone = Object.entries(opening).filter(([name, value]) => now()[name] !== value);
+    play(null);
+    if (gone.length) set(Object.fromEntries(gone));
   }
   for (const touched of ["pointerdown", "keydown"])
     card.addEventListener(touched, ({ target, key = " " }) => {

@@ -283,13 +283,22 @@ function attach(card, answerer) {
     const [axis, step] = ARROWS[event.key] ?? [], { target } = event, { slots, enter: press } = target.mark?.dataset ?? {};
     if (event.key === "Enter" && press) set({}, { press });
     if (event.key === " " && slots) toss(target);
-    if (!target.axis || !axis) return;
-    event.preventDefault(); // in a plane up and down are up, and left and right across
-    const other = handles().find(input => input.mark === target.mark && input.axis === axis);
-    other.focus();
-    other[step]();
-    other.dispatchEvent(new Event("input", { bubbles: true }));
+    if (!axis) return;
+    if (target.axis) { // in a plane up and down are up, and left and right across
+      const other = handles().find(input => input.mark === target.mark && input.axis === axis);
+      other.focus();
+      move(event, other, step);
+    } else if (target.track && runsBack(target.track, axis)) move(event, target, step === "stepUp" ? "stepDown" : "stepUp");
   });
+  function runsBack(track, axis) { // where it goes left or down from stop to stop, along this axis: a key goes where it points
+    const [[x0, y0], [x1, y1]] = [track[0], track.at(-1)], isAcross = Math.abs(x1 - x0) >= Math.abs(y1 - y0);
+    return isAcross ? axis === "across" && x1 < x0 : axis === "up" && y1 > y0;
+  }
+  function move(event, input, step) {
+    event.preventDefault();
+    input[step]();
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+  }
 
   over.addEventListener("touchstart", event => { // or the browser's own slider would follow the finger, too, and jump
     if (event.target.type === "range") event.preventDefault();

@@ -97,15 +97,27 @@ def _curve(result, moments):
             tip="Drag it along the loss.",
         )
     )  # fmt: skip
+    if result.off:
+        parts += _without(place(result.step, result.measured.loss), y, result)
     for step in (0, last):
         x, _ = place(step, 0)
-        parts.append(svg.text(x, top + height + 15, step, anchor="middle", size=TINY, colour=style.QUIET))
+        parts.append(svg.text(x, top + height + 21, step, anchor="middle", size=TINY, colour=style.QUIET))
     return parts
+
+
+def _without(at, y, result):
+    """Draw where the loss is without what is knocked out, above where training left it; off the scale, at its end."""
+    (x, up), (left, top, width, _) = at, CURVE
+    side = -1 if x > left + width / 2 else 1
+    said = f"without: {number(result.measured.loss)}{' ↑' if up <= top else ''}"
+    yield mark(svg.line(x, y, x, up, colour=style.ALARM, width=3), part="lost")
+    yield mark(svg.circle(x, up, 7, fill=style.PAPER, stroke=style.ALARM), part="without")
+    yield svg.text(x + 9 * side, (up + y) / 2, said, anchor="start" if side > 0 else "end", size=SMALL, bold=True)
 
 
 def _measured(result):
     """Write what the model can do at this step; return the fragments and where they end."""
-    measured, y = result.measured, CURVE[1] + CURVE[3] + 36
+    measured, y = result.measured, CURVE[1] + CURVE[3] + 40
     lines = [(f"Step {result.step}, on new sequences", True), (f"loss {number(measured.loss)}", False)]
     lines.append((f"right guesses: {100 * measured.right:.0f} %", False))
     if measured.leaks:

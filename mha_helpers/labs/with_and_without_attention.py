@@ -12,6 +12,7 @@ from mha_helpers.exercises.self_attention.predictions import attend_to_itself
 from mha_helpers.labs.card import EDGE, Picture
 from mha_helpers.labs.controls import check_box, radio
 from mha_helpers.labs.frame import Lab
+from mha_helpers.labs.motion import write
 from mha_helpers.model import decoder
 
 PROMPTS = {"ROMEO": "ROMEO:\n", "JULIET": "JULIET:\n", "KING": "KING RICHARD III:\n"}
@@ -67,10 +68,16 @@ def read(speaker, attends):
     text = written(speaker, attends)
     every = [line for line in lines(text.strip(), MOST[attends]) if line]
     shown = every[: ROWS[attends] * COLUMNS[attends]]
-    words = WORD.findall("\n".join(shown))
+    words = list(WORD.finditer("\n".join(shown)))
     if shown == every:
         words = words[:-1]  # the last may not be finished
-    return Text(text, shown, tuple(word.lower() in vocabulary() for word in words))
+    return Text(text, shown, tuple(map(_is_known, words)))
+
+
+def _is_known(word):
+    """Whether a word stands in the plays; one letter before a colon is no word, but somebody's name."""
+    is_name = len(word[0]) == 1 and word.string[word.end() :].startswith(":")
+    return not is_name and word[0].lower() in vocabulary()
 
 
 def sentence(result):
@@ -83,7 +90,7 @@ def sentence(result):
 
 WIDTHS, HEIGHTS, LINE = (216, 344), (274, 324), 19
 WAYS = {True: "With attention", False: "Without attention"}
-MOST, COLUMNS = {True: 36, False: 20}, {True: 1, False: 2}  # letters of a line; without attention lines are short
+MOST, COLUMNS = {True: 36, False: 21}, {True: 1, False: 2}  # letters of a line; without attention lines are short
 ROWS, TOPS = {True: 5, False: 8}, {True: 1, False: 137}
 
 
@@ -155,7 +162,7 @@ def _text(result, attends):
     if not text:
         yield svg.text(24, y + 21 + LINE, "?", size=14, colour=style.QUIET)
         return
-    n_words = 0
+    n_words = n_letters = 0
     for place, line in enumerate(text.lines):
         column, row = divmod(place, ROWS[attends])
         written = ""
@@ -168,8 +175,10 @@ def _text(result, attends):
             written += " " * (len(piece[0]) - len(piece[0].lstrip())) + (
                 word if is_word else f"<tspan{mistake}>{word}</tspan>"
             )
-        at = svg.text(24 + 144 * column, y + 21 + LINE * (row + 1), "", size=14, colour=colour)
-        yield at.replace("><", f">{written}<")
+        at = svg.text(24 + 124 * column, y + 21 + LINE * (row + 1), "", size=14, colour=colour)
+        drawn = at.replace("><", f">{written}<")
+        yield write(drawn, len(line), n_letters) if now else drawn
+        n_letters += len(line)
 
 
 def with_and_without_attention():

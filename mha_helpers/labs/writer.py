@@ -300,7 +300,7 @@ def writer(function=None, attend=None):
     lab = Lab(
         name="writer",
         title="writer",
-        task="It writes by itself until you touch it. Press a bar to write its letter: what may follow?",
+        task="It shows you a few words, and begins again. Now you: press a bar to write its letter. What may follow?",
         only_there=(
             "a text of your own, earlier letters that look, models with a mistake, and the time that a letter takes"
         ),
