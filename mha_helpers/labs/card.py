@@ -52,7 +52,8 @@ STYLE_SHEET = f"""<style>
 @keyframes mha-flash {{ from {{ stroke-opacity: 1; stroke-width: 9px; }} }}
 @keyframes mha-grow {{ from {{ stroke-dashoffset: var(--whole); }} }}
 @keyframes mha-write {{ from {{ clip-path: inset(0 100% 0 0); }} }}
-@keyframes mha-shake {{ 25% {{ transform: translateX(-3px); }} 75% {{ transform: translateX(3px); }} }}
+@keyframes mha-shake {{ 25% {{ transform: translateX(calc(-1 * var(--by))); }}
+  75% {{ transform: translateX(var(--by)); }} }}
 @keyframes mha-flow {{ 0% {{ opacity: 1; stroke-dashoffset: 0; }} 85% {{ opacity: 1; }}
   100% {{ stroke-dashoffset: -64; }} }}
 .mha-arrive {{ animation: mha-arrive 0.9s ease-in-out both; }}

@@ -150,7 +150,7 @@ def render(result):
         svg.document(4 * CHOICE[0] + 1, CHOICE[1] + 6, _choices(four, result), label="Masks to choose from.")
         for four in ((CAUSAL, *VARIATIONS)[:4], (CAUSAL, *VARIATIONS)[4:])
     ]
-    drawn = svg.document(N * PITCH - 1, height, _arcs(result), label=said)
+    drawn = svg.document(N * PITCH + 5, height, _arcs(result), label=said)
     return Picture("".join([*masks_to_choose, drawn, _table(result, height)]), said, result.notice)
 
 
@@ -169,7 +169,8 @@ def _choices(names, result):
         drawn = svg.box(x, 1, width, CHOICE[1], **edge) + svg.boxes(cells, SQUARE, SQUARE)
         for line, words in enumerate(textwrap.wrap(name, 12)):
             y = 6 + N * SQUARE + 13 * (line + 1)
-            drawn += svg.text(x + width / 2, y, words, anchor="middle", size=11, bold=chosen)
+            size = style.LEAST if chosen else 11  # bold is wider
+            drawn += svg.text(x + width / 2, y, words, anchor="middle", size=size, bold=chosen)
         yield mark(drawn, choose={"mask": name}, name=f"mask: {name}")
 
 
@@ -229,7 +230,6 @@ def _token(result, i, middle):
     ]
     leaks_somewhere = svg.text(middle, INPUT_Y + 43, "leaks", anchor="middle", bold=True, colour=style.ALARM, size=12)
     token = [
-        *([leaks_somewhere] if result.leaks[:, i].any() else []),
         svg.box(
             x, INPUT_Y, TOKEN, 28, fill=style.tint(style.ROLES["keys"], 0.5) if changed else style.PANEL,
             stroke=style.INK, stroke_width=3 if changed else 1,
@@ -240,8 +240,12 @@ def _token(result, i, middle):
     moved = np.flatnonzero(result.moved[:, i] > NOTHING) if changed else ()
     shaken = [f"token {WORDS[i]}", *(f"output {WORDS[row]}" for row in moved)]
     held = shakes(mark("".join(token), part=f"token {WORDS[i]}"))
-    return mark(shakes("".join(output)), part=f"output {WORDS[i]}") + mark(
-        held, choose={"token": WORDS[i]}, sweep="tokens", name=f"token {WORDS[i]}", lights=shaken
+    by = 1 + 4 * amount / max(result.moved[:, result.token].max(), NOTHING)  # as far as it moves
+    below = leaks_somewhere if result.leaks[:, i].any() else ""
+    return (
+        mark(shakes("".join(output), by), part=f"output {WORDS[i]}")
+        + below
+        + mark(held, choose={"token": WORDS[i]}, sweep="tokens", name=f"token {WORDS[i]}", lights=shaken)
     )
 
 

@@ -192,7 +192,7 @@ def _text(result):
         if chosen:
             parts.append(svg.box(x + 1, y + 1, CELL - 2, 2 * CELL - 2, stroke=style.INK, stroke_width=3))
         cell = "".join(parts)
-        yield mark(cell, choose={"place": i}, name=f"character {i}, {shown(character)}") if i else cell
+        yield mark(cell, choose={"place": i}, glance=True, name=f"character {i}, {shown(character)}") if i else cell
         if i and differs[i - 1]:
             yield svg.difference(x, y + CELL, CELL, CELL)
     yield svg.box(1, HEIGHT - 14, 10, 10, fill=style.tint(RIGHT), stroke=style.INK)

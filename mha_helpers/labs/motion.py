@@ -27,6 +27,6 @@ def flash(x, y, width, height):
     return frame.replace("<rect ", '<rect class="mha-flash" stroke-opacity="0" ', 1)
 
 
-def shakes(fragment):
-    """Let a fragment tremble while it is lit."""
-    return f'<g class="mha-shakes">{fragment}</g>'
+def shakes(fragment, by=3):
+    """Let a fragment tremble, by so many pixels, while it is lit."""
+    return f'<g class="mha-shakes" style="--by:{by:.1f}px">{fragment}</g>'

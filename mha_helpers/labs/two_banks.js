@@ -16,6 +16,7 @@
     const context = bank.map((value, i) => (1 - its) * value + its * vector(near)[i]), [x2, y2] = place(context);
     const becomes = `(${context.map(two).join(", ")})`;
     parts[`new ${near}`] = { cx: x2, cy: y2 };
+    parts[`called ${near}`] = { x: String(Math.min(Math.max(x2, 46), 270)), y: pixel(Number(y2) + 19) };
     parts[`pull ${near}`] = { x1, y1, x2, y2 };
     parts[`own ${near}`] = { width: pixel(bar * (1 - its)) };
     parts[`its ${near}`] = { x: pixel(left + bar * (1 - its)), width: pixel(bar * its) };

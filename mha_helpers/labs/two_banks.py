@@ -89,6 +89,7 @@ def parts(result):
         (own, its), (to_itself, to_it) = result.weights[near], result.scores[near]
         x, y = place(result.contexts[near])
         found[f"new {near}"] = {"cx": f"{x:g}", "cy": f"{y:g}"}
+        found[f"called {near}"] = {"x": f"{min(max(x, 46), 270):g}", "y": f"{round(y + 19, 1):g}"}
         found[f"pull {near}"] = {"x1": f"{x0:g}", "y1": f"{y0:g}", "x2": f"{x:g}", "y2": f"{y:g}"}
         found[f"own {near}"] = {"width": f"{round(BAR * own, 1):g}"}
         found[f"its {near}"] = {"x": f"{round(LEFT + BAR * own, 1):g}", "width": f"{round(BAR * its, 1):g}"}
@@ -102,7 +103,7 @@ def parts(result):
 def render(result):
     """Draw a result: the words in a plane, and the two sentences."""
     found, said = parts(result), sentence(result)
-    plane = svg.document(308, 356, _plane(result, found), label=said)
+    plane = svg.document(308, 366, _plane(result, found), label=said)
     return Picture(plane + svg.document(336, 262, _sentences(found), label="The two sentences."), said, "")
 
 
@@ -115,12 +116,12 @@ def _plane(result, found):
     for i in range(HIGHEST + 1):
         x, y = left + UNIT * i, bottom - UNIT * i
         yield svg.line(x, top, x, bottom, colour=style.GRID) + svg.line(left, y, right, y, colour=style.GRID)
-        yield svg.text(x, bottom + 15, i, anchor="middle", size=11, colour=style.QUIET)
-        yield svg.text(left - 6, y + 4, i, anchor="end", size=11, colour=style.QUIET)
-    yield svg.text(right, bottom + 31, "water →", anchor="end", size=12, colour=style.QUIET)
-    yield svg.text(left, top - 24, "↑ money", size=12, colour=style.QUIET)
+        yield svg.text(x, bottom + 23, i, anchor="middle", size=11, colour=style.QUIET)
+        yield svg.text(left - 13, y + 4, i, anchor="end", size=11, colour=style.QUIET)
+    yield svg.text(right, bottom + 42, "water →", anchor="end", size=12, colour=style.QUIET)
+    yield svg.text(left + 22, top - 24, "↑ money", size=12, colour=style.QUIET)
     back = {entry(word, feature): value for word in START for feature, value in zip(FEATURES, START[word], strict=True)}
-    yield chips.button(left, bottom + 21, 132, "put them back", sets=back, name="put them back")
+    yield chips.button(left, bottom + 30, 132, "put them back", sets=back, name="put them back")
     for near in SENTENCES:
         pull = svg.segment(0, 0, 0, 0, colour=style.tint(style.HEADS[0], 0.35), width=9)
         yield part(f"pull {near}", found, pull)
@@ -130,6 +131,8 @@ def _plane(result, found):
     for near in SENTENCES:
         new = svg.circle(0, 0, 6, fill=style.ROLES["output"], stroke=style.PAPER)
         yield part(f"new {near}", found, new)
+        called = svg.text(0, 0, f"by {near}", anchor="middle", size=11, bold=True, colour=style.role_text("output"))
+        yield part(f"called {near}", found, called)
     for word in reversed(START):
         name = svg.text(0, 0, word, anchor="middle", bold=True, colour=style.role_text(_role(word)))
         yield part(f"name {word}", found, name)
