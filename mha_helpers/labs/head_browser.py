@@ -219,6 +219,7 @@ PIECES = {
         each_part(DRAWN, result, "arcs"),
         f"{_row(result)} {_label(result)}",
     ),
+    ("query",): lambda result: (each_part(DRAWN, result, "finds"), ""),
     ("layer", "head", "knock out"): lambda result: (each_part(DRAWN, result, "beside"), _moved(result)),
     ("knock out", "random twin"): lambda result: (each_part(DRAWN, result, "switches", "cut"), ""),
     ("layer", "head", "query", "random twin"): lambda result: (each_part(DRAWN, result, "twin"), _of_twin(result)),

@@ -22,6 +22,7 @@ BELOW, PARTS = 196, 168  # what stands under the map: how far down, and how high
 PITCH = 18  # from bar to bar
 TWIN = 40  # of the random twin's weights, behind the others
 TURNS, BESIDE, MOST_CHANGE = (4, 122), 152, 0.1  # of a head knocked out: where the vectors begin, and what is like them
+FOUND = 0.2  # of its weight: what a word attends to, on the map
 MARKS = {"##": "continues the word before it", "[UNK]": "stands for what is not in the model's vocabulary"}
 
 
@@ -31,7 +32,7 @@ def draw(result, said):
     notes = _notes(result, TITLE + TOP + n * ROW + 2)
     words = [*each_part(DRAWN, result, "arcs", "cut", "twin").values(), *_words(result), *notes]
     left = svg.document(WORDS, TITLE + TOP + n * ROW + 6 + 16 * len(notes), words, label=said)
-    right = [_labels(result.encoding), *each_part(DRAWN, result, "beside", "switches").values()]
+    right = [_labels(result.encoding), *each_part(DRAWN, result, "finds", "beside", "switches").values()]
     return left + svg.document(PART, BELOW + PARTS, right, label=label)
 
 
@@ -119,7 +120,6 @@ def _labels(encoding):
     n_layers, n_heads = encoding.weights.shape[:2]
     parts = [
         svg.text(0, 12, "What each of the 72 heads mostly attends to", bold=True, size=SMALL),
-        svg.text(0, 26, "down: layers; across: heads; C: [CLS]; blank: no one kind", size=TINY, colour=style.QUIET),
     ]
     parts += [
         svg.text(MAP_LEFT + (head + 0.5) * MAP_CELL[0], MAP_TOP - 5, head, anchor="middle", size=TINY)
@@ -143,6 +143,26 @@ def _labels(encoding):
     columns = "".join(f"M{MAP_LEFT + head * MAP_CELL[0]} {MAP_TOP}v{tall}" for head in range(n_heads + 1))
     grid = f'<path d="{rows}{columns}" stroke="{style.GRID}"/>'
     return "".join([*parts, svg.boxes(places, *MAP_CELL), grid, *labels, *cells])
+
+
+def _finds(result):
+    """Write into the cells of heads without a label the word that the chosen one attends to most there."""
+    tokens, query = result.tokens, result.query
+    legend = f"down: layers; across: heads; C: [CLS]; violet: for “{shortened(tokens[query])}”"
+    yield svg.text(0, 26, legend, size=TINY, colour=style.QUIET)
+    for layer, head in np.ndindex(result.encoding.weights.shape[:2]):
+        weights = _rounded(result.encoding.weights[layer, head])
+        key = int(np.nan_to_num(weights[query], nan=0).argmax())
+        weight = float(np.nan_to_num(weights[query, key], nan=0).clip(0, 1))
+        is_word = key not in (0, query, len(tokens) - 1)
+        if runs.label(result.encoding.weights[layer, head]) != runs.UNCLEAR or not is_word or weight < FOUND:
+            continue
+        x, y = MAP_LEFT + head * MAP_CELL[0], MAP_TOP + layer * MAP_CELL[1]
+        fill = style.tint(style.HEADS[0], weight)
+        yield svg.box(x + 1, y + 1, MAP_CELL[0] - 2, MAP_CELL[1] - 2, fill=fill)
+        yield svg.text(
+            x + MAP_CELL[0] / 2, y + 16, tokens[key][:3], anchor="middle", size=TINY, colour=style.text_colour(fill)
+        )
 
 
 def _switches(result):
@@ -206,4 +226,4 @@ def _knock_out(result):
         yield svg.line(zero, y + 2, zero, y + 20, colour=style.INK)
 
 
-DRAWN = {"arcs": _arcs, "cut": _cut, "twin": _twin, "beside": _beside, "switches": _switches}
+DRAWN = {"arcs": _arcs, "cut": _cut, "twin": _twin, "finds": _finds, "beside": _beside, "switches": _switches}

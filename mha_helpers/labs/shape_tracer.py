@@ -371,7 +371,8 @@ def _beside(result):
                 yield svg.text(0, y, line, size=11, colour=style.ALARM)
                 y += 16
     else:
-        yield svg.text(0, 143, f"{result.score or 'The end'}.", bold=True, size=15)
+        end = svg.text(0, 143, f"{result.score or 'The end'}.", bold=True, size=15)
+        yield f'<g class="mha-done">{end}</g>'
 
 
 def _yours(result):
@@ -379,6 +380,8 @@ def _yours(result):
     counts = dict(zip(SIZES, result.sizes, strict=True))
     counts["d_head"] = counts["d_model"] // counts["h"]
     shape = [counts[_letter(chip)] for chip in result.guess]
+    if result.is_over:
+        return
     if not shape:
         frame = svg.box(1, YOURS + 8, WIDTHS[1] - 2, HEIGHT - YOURS - 10, stroke=style.GRID, dashed=True)
         hint = svg.text(WIDTHS[1] / 2, YOURS + 56, "Drop an axis: its array is drawn here.", anchor="middle", size=12)

@@ -165,7 +165,10 @@ def sentence(result):
     if result.n_heads == 1:
         return "With one head there is nothing to cut: right and wrong are the same."
     if result.step == START:
-        return f"X: a row a token; the colours say which head a feature is for. Step on: where does e{followed} go?"
+        return (
+            "X: a row a token. The colours say which head a feature is for, and the dashes where X will be cut. Step "
+            f"on: where does e{followed} go?"
+        )
     if result.step == RESHAPE:
         return (
             "Right: each token's row is cut into a block of its own, with a row for each head. Wrong: the numbers are "
@@ -276,6 +279,8 @@ def _column(way, shown, result):
             (over if followed else parts).append(drawn)
             if block.differs is not None and block.differs[i, j]:
                 over.append(svg.difference(x, y, cell, CELL_HEIGHT))
+    if result.step == START:
+        over.append(_cuts(way, result, places[0][2], places[0][1], CELL_HEIGHT))
     below = HEADING + height + 21
     if shown.verdict:
         tone = {True: style.ROLES["values"], False: style.ALARM, None: style.INK}[shown.is_good]
@@ -383,22 +388,25 @@ def _trail(way, result, width):
         )
     token, feature = result.followed
     parts.append(svg.box(NAMES + feature * cell, top + token * TRAIL, cell, TRAIL, stroke=style.INK, stroke_width=2))
-    cuts = "".join(_cuts(way, result, cell, top))
-    parts.append(f'<path d="{cuts}" fill="none" stroke="{MARKS[way][1]}" stroke-width="3" stroke-dasharray="6 2"/>')
-    return parts
+    return [*parts, _cuts(way, result, cell, top, TRAIL)]
 
 
-def _cuts(way, result, cell, top):
-    """Yield the lines along which X is cut: between features, or where so many numbers have been counted."""
+def _cuts(way, result, cell, top, high):
+    """Draw the lines along which X is cut: between features, or where so many numbers have been counted."""
+    cuts = "".join(_lines(way, result, cell, top, high))
+    return f'<path d="{cuts}" fill="none" stroke="{MARKS[way][1]}" stroke-width="3" stroke-dasharray="6 2"/>'
+
+
+def _lines(way, result, cell, top, high):
     tokens, d_model = result.X.shape
-    right, bottom = NAMES + d_model * cell, top + tokens * TRAIL
+    right, bottom = NAMES + d_model * cell, top + tokens * high
     for head in range(1, result.n_heads if way != "yours" else 1):
         if way == "right":
             yield f"M{NAMES + head * result.d_head * cell} {top}V{bottom}"
         else:
             row, column = divmod(head * tokens * result.d_head, d_model)
-            x, y = NAMES + column * cell, top + row * TRAIL
-            yield f"M{NAMES} {y + TRAIL}H{x}V{y}H{right}" if column else f"M{NAMES} {y}H{right}"
+            x, y = NAMES + column * cell, top + row * high
+            yield f"M{NAMES} {y + high}H{x}V{y}H{right}" if column else f"M{NAMES} {y}H{right}"
 
 
 def _cell(value, x, y, cell, result, followed):

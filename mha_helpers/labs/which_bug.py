@@ -168,7 +168,8 @@ def _verdict(name, committed, truth, shown):
     if truth is None:
         return f"Committed: {committed}. No verdict: your function is none of the {len(BUGS)}; its check says more."
     probes, why = WHY[truth]
-    told = f"Told by {' with '.join(probes)}: {why}"
+    named = " with ".join(probes)
+    told = f"Told by {named}: {why}" if {*probes} <= {*shown} else f"{named.capitalize()} would have told: {why}"
     who = "your function" if name == YOURS else f"patient {name}"
     if name == DEMO:
         return f"The answer is “{truth}”. {told}"

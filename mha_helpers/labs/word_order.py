@@ -87,7 +87,7 @@ def sentence(result):
     if not np.isfinite(result.differences).all():
         return f"Positions {switch}: a context holds NaN or infinity, so the orders cannot be compared."
     if np.array_equal(result.order, np.arange(len(result.order))):
-        said = f"Positions {switch}, both orders equal: choose another."
+        said = f"Positions {switch}, both orders equal: drag a word."
     elif result.differences.max() < 1e-9:
         said = (
             f"Positions {switch}, “{order}”: each token gets the same context in either order "
@@ -128,17 +128,17 @@ def _rows(result):
         bend = f"M{LEFT + EDGE} {old + 17}C{LEFT + EDGE + 34} {old + 17} {RIGHT - 34} {new + 17} {RIGHT} {new + 17}"
         yield f'<path d="{bend}" fill="none" stroke="{colour}" stroke-width="7"{DASHES[word]}/>'
         yield f'<path d="{bend}" fill="none" stroke="{style.INK}" stroke-width="1"/>'
-        rows.append(_row(result.words[i], colour, result.first_context[i], LEFT, old, result.first_differs, i))
+        rows.append(_row(result, i, colour, result.first_context[i], LEFT, i, result.first_differs))
         row = svg.box(RIGHT, new, EDGE, 52, fill=style.PAPER)  # nothing is seen through what is dragged
-        row += _row(result.words[i], colour, result.context[place], RIGHT, new, result.differs, place)
+        row += _row(result, i, colour, result.context[place], RIGHT, place, result.differs)
         row += _verdict(result.differences[i], RIGHT + TOKEN, new + 47)
         rows.append(_to_drag(row, result, i) if i < len(WORDS) else mark(row, part="copy"))
     yield from rows
     y = TOP + 4 * ROW + 6
-    yield svg.text(LEFT, y + 18, "twice", size=12)
+    yield svg.text(LEFT, y + 18, "a word twice", size=12)
     copied = result.words[-1] if len(result.words) > len(WORDS) else NO_COPY
     for k, word in enumerate((NO_COPY, *WORDS)):
-        drawn = chip(66 + k * 70, y, 66, word, chosen=word == copied)
+        drawn = chip(90 + k * 63, y, 60, word, chosen=word == copied)
         yield mark(drawn, choose={"copy": word}, name=f"{word} twice")
     switch = tick_box(LEFT, y + 28, "positions are added", on=result.positions)
     yield mark(switch + svg.box(LEFT, y + 29, 180, 25, fill="transparent"), switch="positions")
@@ -170,12 +170,15 @@ def _weights(result):
         )  # fmt: skip
 
 
-def _row(word, colour, context, x, y, differs, place):
-    """Draw a token and its context."""
+def _row(result, i, colour, context, x, place, differs):
+    """Draw a token and its context, and the position that is added to it, if one is."""
+    y = TOP + place * ROW
     parts = [
         svg.box(x, y, TOKEN, 34, fill=colour, stroke=style.INK),
-        svg.text(x + TOKEN / 2, y + 22, word, anchor="middle", bold=True),
+        svg.text(x + TOKEN / 2, y + (16 if result.positions else 22), result.words[i], anchor="middle", bold=True),
     ]
+    if result.positions:
+        parts.append(svg.text(x + TOKEN / 2, y + 30, f"place {place}", anchor="middle", size=style.LEAST))
     fill = style.role_colours("output")
     for k, value in enumerate(context):
         left = x + TOKEN + k * NUMBER
@@ -189,8 +192,8 @@ def _row(word, colour, context, x, y, differs, place):
 def _verdict(difference, x, y):
     """Say whether a token's context is the same as in the first order."""
     if difference < 1e-9:
-        return svg.text(x, y, "the same", size=11, bold=True)
-    return svg.text(x, y, f"off by {svg.short(difference, 2)}", size=11, bold=True)
+        return svg.text(x, y, "= the same", size=11, bold=True, colour=style.role_text("values"))
+    return svg.text(x, y, f"≠ off by {svg.short(difference, 2)}", size=11, bold=True, colour=style.ALARM)
 
 
 def word_order(function=None):
@@ -210,12 +213,12 @@ def word_order(function=None):
     Examples
     --------
     >>> lab = word_order()
-    >>> lab.controls["order"].value = "dog bites man"
-    >>> "both orders equal" in lab.readout.value
+    >>> lab.controls["order"].value = "man bites dog"
+    >>> "each token gets the same context in either order" in lab.readout.value
     True
     """
     controls = {
-        "order": radio("your order", ORDERS, "man bites dog"),
+        "order": radio("your order", ORDERS, "dog bites man"),
         "positions": check_box("positions"),
         "copy": radio("one word twice", [NO_COPY, *WORDS]),
     }
@@ -230,4 +233,5 @@ def word_order(function=None):
         render=render,
         function=function,
         exercise=exercises.dot_product_attention,
+        still={"order": "man bites dog"},
     )

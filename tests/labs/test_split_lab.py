@@ -201,7 +201,7 @@ def test_rows_have_the_names_of_their_tokens():
 def test_x_is_still_seen_with_its_cuts_where_heads_are_cut(n_heads, d_model):
     state = FIRST | {"heads": n_heads, "d_model": d_model}
     result = splitting.compute(state)
-    right, wrong = ("".join(splitting._cuts(way, result, 10, 0)) for way in ("right", "wrong"))
+    right, wrong = ("".join(splitting._lines(way, result, 10, 0, splitting.TRAIL)) for way in ("right", "wrong"))
     across = [splitting.NAMES + 10 * head * result.d_head for head in range(1, n_heads)]
     assert right == "".join(f"M{x} 0V{5 * splitting.TRAIL}" for x in across), "through all tokens"
     ends = [divmod(head * 5 * result.d_head, d_model) for head in range(1, n_heads)]
@@ -213,7 +213,11 @@ def test_x_is_still_seen_with_its_cuts_where_heads_are_cut(n_heads, d_model):
         for step in STEPS
     }
     assert len(heights) == 1, "the handle stays under the pointer"
-    assert "stroke-dasharray" not in splitting.render(splitting.compute(state | {"step": START})).svg
+    drawn = splitting.render(splitting.compute(state | {"step": START})).svg
+    high = splitting.CELL_HEIGHT
+    for way in ("right", "wrong"):
+        place = splitting._places(result.columns[way], splitting._width(result), splitting.compute(state))[0][0]
+        assert f'd="{"".join(splitting._lines(way, result, place[2], splitting.HEADING, high))}"' in drawn
 
 
 def test_it_opens_on_the_question_and_plays_all_of_it():
