@@ -154,13 +154,20 @@ def written_beforehand():
     paths = [*map(path, PATHS), path(*HOTTEST[0].values())]
     texts = dict.fromkeys(text for one in paths for text in itertools.accumulate(one, initial=PROMPT))
     along = [PROMPT + path(0.8)[:n] for n in range(LETTERS)]
-    # All along, the likeliest letter can be pressed, too, and at the fork all; then the word goes on as is likeliest.
-    for text in (*(PROMPT + letter for letter in FORK), *(text + _likeliest_letter(text) for text in along)):
-        texts[text] = None
-        goes_on = len(text) < len(PROMPT) + GO_ON
-        while goes_on and (text := text + _likeliest_letter(text))[-1] not in " \n":
-            texts[text] = None
+    # At the fork all letters can be pressed, and two words come of each; later the likeliest alone, to its word's end.
+    for text in (PROMPT + letter for letter in FORK):
+        texts |= dict.fromkeys([text, *_words_on(text, 2)])
+    for text in (text + _likeliest_letter(text) for text in along):
+        texts |= dict.fromkeys([text, *(_words_on(text, 1) if len(text) < len(PROMPT) + GO_ON else ())])
     return [*texts]
+
+
+def _words_on(text, n_words):
+    """Yield a text that goes on by the likeliest letters, until so many words have ended."""
+    while n_words:
+        text += _likeliest_letter(text)
+        n_words -= text[-1] in " \n"
+        yield text
 
 
 def _likeliest_letter(text):

@@ -25,7 +25,8 @@ CUT = 278  # where the handle of top-k stands
 LOOKS = {True: ("with the cache", style.ROLES["queries"]), False: ("without", style.ROLES["keys"])}
 SIGNS = {" ": "␣", "\n": "↵"}
 CALLED = {" ": "a space", "\n": "a new line"}
-SHADES, DARKEST = 16, 0.6  # of the text: a page without a kernel keeps them all, and black letters can be read on each
+SHADES, DARKEST = 8, 0.6  # of the text: a page without a kernel keeps them all, and black letters can be read on each
+LEAST_SEEN = 0.05  # of a letter's weight: less would hardly be seen
 PACE = 130  # milliseconds from letter to letter
 LETTERS = 36  # so many it writes by itself when it is opened, and then it rests where it began
 
@@ -79,9 +80,9 @@ def _text(result):
         x, y = PITCH * column + 3, PAGE + LINE * (line - first)
         stops.append({"back": len(result.text) - 1 - i})
         track.append((x + PITCH / 2, y + LINE / 2 - 1))
-        if weight >= 0.01:
+        if weight >= LEAST_SEEN:
             filled.append((x, y, colours(DARKEST * math.ceil(SHADES * weight / largest) / SHADES)))
-        if character != " " or weight >= 0.01:
+        if character != " " or weight >= LEAST_SEEN:
             written[TINY if character in SIGNS else 13].append((x + PITCH / 2, y + 13, SIGNS.get(character, character)))
     at_end = svg.text(
         WIDTHS[0] - 4, PAGE + LINE * MOST_LINES - 6, "The stored text ends here. ↺: again", anchor="end",

@@ -121,7 +121,13 @@ def test_a_page_never_writes_what_its_knobs_exclude():
     # At the fork "T" is drawn, which is not the likeliest letter.
     assert _told(1) == "T"
     assert _told(1, **{"top-k": "1"}) == "I"
-    assert _told(9, text=FIRST["text"] + "The pr") == "The prince", "at its end it stops"
+    assert _told(9, text=FIRST["text"] + "The pr") == "The prince ", "at its end it stops"
+
+
+@pytest.mark.parametrize("letter", lab_of.FORK)
+def test_two_words_come_of_each_letter_at_the_fork(letter):
+    said = _told(30, text=FIRST["text"] + letter, **{"top-k": "1"})
+    assert len(said.split()) >= 2, said
 
 
 def test_all_along_the_likeliest_letter_can_be_pressed_on_a_page():
