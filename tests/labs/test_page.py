@@ -401,7 +401,7 @@ def test_a_finger_drags_and_the_page_stays_where_it_is(phone):
 @pytest.mark.parametrize(
     ("name", "carried", "way"),
     [
-        ("word_order", "place of man", (0, 70)),
+        ("word_order", "place of dog", (0, 70)),
         ("shape_tracer", "d_model", (-170, -60)),
         ("sum_of_heads", "place of head 1", (0, -110)),
         ("cache_cost", "window", (0, -100)),
