@@ -411,7 +411,7 @@ def _all_queries(result, found, before):
             result.weights, 0, top, title="All queries", colours=style.weight_colour,
             differs=result.differs.get("weights"), label_width=labels, cell=cell, **about,
         ),
-        svg.text(right, first_row - 6, "sum", size=12),
+        svg.text(right - 3, first_row - 6, "sum", size=12),
         svg.matrix(
             result.context, left, top, title="contexts", colours=style.role_colours("output"),
             title_colour=style.role_text("output"), differs=result.differs.get("context"), cell=(42, cell[1]), **about,
@@ -421,7 +421,7 @@ def _all_queries(result, found, before):
         shown += _moving_row(result, found, labels, left, first_row + result.query * cell[1], cell)
     for i, query in enumerate(TOKENS):
         y = first_row + i * cell[1]
-        shown.append(svg.text(right, y + 16, svg.short(result.sums[i, 0], 2), size=12, bold=i == result.query))
+        shown.append(svg.text(right - 3, y + 16, svg.short(result.sums[i, 0], 2), size=12, bold=i == result.query))
         for j, key in enumerate(TOKENS):
             says, both = _asks(result, i, j), {"query": query, "key": key}
             its_part = f"asks {key}" if i == result.query else None
