@@ -112,7 +112,8 @@ def _without(at, y, result):
     said = f"without: {number(result.measured.loss)}{' ↑' if up <= top else ''}"
     yield mark(svg.line(x, y, x, up, colour=style.ALARM, width=3), part="lost")
     yield mark(svg.circle(x, up, 7, fill=style.PAPER, stroke=style.ALARM), part="without")
-    yield svg.text(x + 9 * side, (up + y) / 2, said, anchor="start" if side > 0 else "end", size=SMALL, bold=True)
+    between = (up + y) / 2 if y - up > 40 else up - 12  # clear of the curve
+    yield svg.text(x + 9 * side, between, said, anchor="start" if side > 0 else "end", size=SMALL, bold=True)
 
 
 def _measured(result):
