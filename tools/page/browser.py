@@ -303,18 +303,19 @@ def set_theme(page, name="JupyterLab Dark"):
     page.locator("#jupyterlab-splash").wait_for(state="detached")
 
 
-# What a hand does comes when it likes, and not always right after a paint: so long after it, and when all is at rest.
+# What a hand does comes when it likes, not always right after a paint, and mostly when nothing moves any more: what
+# glides is brought to its end, and then a part of a frame goes by.
 _REST = """async ([picture, milliseconds]) => {
     const ends = one => one.effect.getComputedTiming().endTime < Infinity;
-    await Promise.allSettled(picture.getAnimations({subtree: true}).filter(ends).map(one => one.finished));
-    await new Promise(requestAnimationFrame);
+    for (const one of picture.getAnimations({subtree: true}).filter(ends)) one.finish();
+    for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
     await new Promise(rested => setTimeout(rested, milliseconds));
 }"""
 FRAME = 1000 / 60  # milliseconds
 
 
 def rest(page, picture, number):
-    """Wait until nothing in a picture moves, and then for a part of a frame that is another for each number."""
+    """Bring what moves in a picture to its end, and wait for a part of a frame that is another for each number."""
     page.evaluate(_REST, [picture, number * 0.618 % 1 * FRAME])
 
 
