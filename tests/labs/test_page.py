@@ -427,6 +427,26 @@ def test_what_is_carried_stays_under_the_pointer_and_glides_to_its_place(phone, 
     expect(handle).to_be_focused()
 
 
+@pytest.mark.parametrize(
+    ("name", "handle", "key", "axis", "way"),
+    [
+        ("word_order", "place of dog", "ArrowDown", 1, 1),
+        ("word_order", "place of man", "ArrowUp", 1, -1),
+        ("cache_cost", "heads of keys and values", "ArrowLeft", 0, -1),
+        ("training_run", "step", "ArrowLeft", 0, -1),
+    ],
+)
+def test_an_arrow_key_moves_a_handle_where_it_points(phone, name, handle, key, axis, way):
+    lab = lab_of(phone, name)
+    lab.locator(".mha-reset").click()
+    slider = lab.get_by_role("slider", name=handle, exact=True)
+    before = middle_of(slider)
+    slider.press(key)
+    lab.evaluate(ARRIVED)
+    assert (middle_of(slider)[axis] - before[axis]) * way > 10
+    lab.locator(".mha-reset").click()
+
+
 def test_a_tap_on_a_track_brings_the_handle(phone):
     lab = lab_of(phone, "softmax_scaling")
     track = lab.locator('[data-grip="d_k"]')
