@@ -189,7 +189,7 @@ LONG = (150, 80, 40, 20)  # tokens: of a sequence that it takes, and that is lon
 @functools.lru_cache(1)  # the one that is examined
 def heard_window(subject):
     """How many tokens back and ahead an output hears, of one that speaks of a window; None where it hears them all."""
-    if subject.always_cross or not says_window(subject):
+    if not says_window(subject) or subject.always_cross:
         return None
     layout, rng = subject.layouts[0], np.random.default_rng(7)
     for n_tokens in LONG:

@@ -65,7 +65,7 @@ def percent(share):
     return "< 1 %" if share < 0.005 else "> 99 %" if share > 0.995 else f"{share:.0%}".replace("%", " %")
 
 
-PLANE = (22, 36, 294, 308)  # left, top, right, bottom, in pixels
+PLANE = (22, 30, 294, 302)  # left, top, right, bottom, in pixels
 HIGHEST, STEP = 4, 0.1  # a vector's numbers go from 0 to 4
 UNIT = (PLANE[2] - PLANE[0]) / HIGHEST
 LEFT, BAR = 18, 300  # of the sentences: where they begin, and how long a bar is that stands for all of a vector
@@ -103,7 +103,7 @@ def parts(result):
 def render(result):
     """Draw a result: the words in a plane, and the two sentences."""
     found, said = parts(result), sentence(result)
-    plane = svg.document(308, 366, _plane(result, found), label=said)
+    plane = svg.document(308, 356, _plane(result, found), label=said)
     return Picture(plane + svg.document(336, 262, _sentences(found), label="The two sentences."), said, "")
 
 
@@ -119,9 +119,9 @@ def _plane(result, found):
         yield svg.text(x, bottom + 23, i, anchor="middle", size=11, colour=style.QUIET)
         yield svg.text(left - 13, y + 4, i, anchor="end", size=11, colour=style.QUIET)
     yield svg.text(right, bottom + 42, "water →", anchor="end", size=12, colour=style.QUIET)
-    yield svg.text(left + 22, top - 24, "↑ money", size=12, colour=style.QUIET)
+    yield svg.text(left + 22, top - 16, "↑ money", size=12, colour=style.QUIET)
     back = {entry(word, feature): value for word in START for feature, value in zip(FEATURES, START[word], strict=True)}
-    yield chips.button(left, bottom + 30, 132, "put them back", sets=back, name="put them back")
+    yield chips.button(left, bottom + 27, 132, "put them back", sets=back, name="put them back")
     for near in SENTENCES:
         pull = svg.segment(0, 0, 0, 0, colour=style.tint(style.HEADS[0], 0.35), width=9)
         yield part(f"pull {near}", found, pull)

@@ -262,7 +262,7 @@ def test_the_workbench_shows_the_numbers_that_numpy_gives(seen, lab_of):
 
 
 def test_word_order_shows_the_numbers_that_numpy_gives(seen, lab_of):
-    lab, now = lab_of("word_order"), [2, 1, 0]
+    lab, now = lab_of("word_order"), [0, 1, 2]
     for name, places in order.ORDERS.items():
         for place, word in enumerate(places):
             if now[place] == word:
