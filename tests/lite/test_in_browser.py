@@ -176,9 +176,9 @@ def test_a_storage_that_is_full_is_said_and_no_work_is_lost(browser, site):
         def allow(n_bytes):
             storage.send("Storage.overrideQuotaForOrigin", {"origin": site.url.rstrip("/"), "quotaSize": n_bytes})
 
-        allow(3_000_000)  # enough to open the notebook
+        allow(4_000_000)  # enough to open the notebook
         open_lite(page, site, FIRST)
-        page.evaluate(f"{TYPED} = '# my work' + 'x'.repeat(3_000_000); null")
+        page.evaluate(f"{TYPED} = '# my work' + 'x'.repeat(4_000_000); null")
         page.evaluate("() => { jupyterapp.commands.execute('docmanager:save'); }")
         notice = page.get_by_role("alert").filter(has_text="its storage is full or refused (QuotaExceededError)")
         expect(notice).to_be_visible()
