@@ -139,7 +139,8 @@ def test_on_a_phone_the_front_page_leads_to_a_notebook_whose_lab_answers_to_a_fi
         option = seen.page.get_by_role("radio", name="dog twice")
         option.tap()
         expect(option).to_be_checked()
-        expect(seen.page.locator(".mha-lab").filter(has=option)).to_contain_text("The two tokens “dog” get the same context")
+        lab = seen.page.locator(".mha-lab").filter(has=option)
+        expect(lab).to_contain_text("The two tokens “dog” get the same context")
 
 
 @pytest.mark.parametrize(
