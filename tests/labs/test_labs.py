@@ -455,3 +455,28 @@ def test_a_position_dependent_function_is_noticed():
     lab.controls["order"].value = "man bites dog"
     assert "≠" in lab.picture.value
     assert "the order now matters" in lab.picture.value
+
+
+def test_the_map_of_heads_shows_where_the_chosen_word_goes():
+    lab, picture = labs.head_browser(), import_module("mha_helpers.labs.head_browser_picture")
+    finds = lab.picture.value.partition('data-part="finds"')[2].partition("</g>")[0]
+    x, y = (start + k * size for start, k, size in zip((16, 46), (11, 5), picture.MAP_CELL, strict=True))
+    word = rf'x="{x + picture.MAP_CELL[0] / 2:g}" y="{y + 16}"[^>]*>cat</text>'
+    assert re.search(word, finds), "layer 5, head 11: from “it” to “cat”"
+    lab.set(query=2)
+    assert not re.search(word, lab.picture.value), "not from “cat”"
+
+
+def test_a_number_of_the_block_says_how_it_came_about():
+    lab = labs.block_tour()
+    lab.controls["step"].value = next(one for one in lab.controls["step"].options if one.startswith("7."))
+    assert 'data-tip="score(because, sat) = (0 × 3 + 1 × −1) / √2 = −0.71"' in lab.picture.value
+
+
+def test_how_much_keys_are_told_apart_tells_one_divisor_from_another():
+    lab = labs.softmax_scaling()
+    assert "&gt; 999</text>" in lab.picture.value
+    lab.controls["divisor"].value = "sqrt(d_k)"
+    assert ">17</text>" in lab.picture.value
+    lab.controls["divisor"].value = "d_k"
+    assert ">1.4</text>" in lab.picture.value
