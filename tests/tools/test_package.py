@@ -15,6 +15,7 @@ PACKAGE = Path(__file__).parents[2] / "mha_helpers"
 IMPORTS = {
     "course_data": set(),
     "judge": set(),
+    "merging": set(),
     "maths": {"course_data"},
     "wrong": {"judge", "maths"},
     "model": {"course_data", "maths", "wrong"},
