@@ -14,7 +14,7 @@ from tools.page import losses, names, pictures, shortcuts
 from tools.release import constraints, launch
 from tools.teaching import guide
 from tools.writing.answers import fill
-from tools.writing.notebooks import NOTEBOOKS, NotebookError, add_notebooks, execute, read, write
+from tools.writing.notebooks import NOTEBOOKS, ORIGINALS, NotebookError, add_notebooks, execute, read, write
 from tools.writing.raster import add_pngs
 
 ROOT = NOTEBOOKS.parent
@@ -63,8 +63,12 @@ def main(argv=None):
     except NotebookError as error:
         sys.exit(str(error))
     for path, text in texts.items():
-        if path.read_text(encoding="utf-8") != text:
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8", newline="\n")
             print(f"{path.relative_to(ROOT)}: written")
+    for path in set(ORIGINALS.glob("*.ipynb")) - set(texts):
+        path.unlink()
+        print(f"{path.relative_to(ROOT)}: deleted")
     if constraints.outdated():
         constraints.choose()

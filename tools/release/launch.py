@@ -8,7 +8,7 @@ import re
 import tomllib
 from urllib.parse import quote
 
-from tools.writing.notebooks import NOTEBOOKS, course_notebooks, read, serialised
+from tools.writing.notebooks import NOTEBOOKS, course_notebooks, original, read, serialised
 
 ROOT = NOTEBOOKS.parent
 README = ROOT / "README.md"
@@ -77,10 +77,10 @@ def readme(text, repository):
 
 
 def all_written(repository):
-    """Return the new text of every file that has a launch line, by its path."""
+    """Return the new text of every file that has a launch line, the notebooks' originals included, by its path."""
     texts = {README: readme(README.read_text(encoding="utf-8"), repository)}
     for path in course_notebooks():
         notebook = read(path)
         notebook.cells[0].source = written(notebook.cells[0].source, path.name, repository)
-        texts[path] = serialised(notebook)
+        texts |= {path: serialised(notebook), ROOT / "data/originals" / path.name: original(notebook)}
     return texts

@@ -15,6 +15,8 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+# What a learner's notebook is compared with, and goes back to: without outputs.
+ORIGINALS = NOTEBOOKS.parent / "data" / "originals"
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 # Without a version: a new Python changes no notebook.
 LANGUAGE_INFO = {"file_extension": ".py", "mimetype": "text/x-python", "name": "python"}
@@ -110,6 +112,19 @@ def serialised(notebook):
     return nbformat.writes(notebook) + "\n"
 
 
+def original(notebook):
+    """Return the text of a notebook's file without what it shows."""
+    return serialised(_without_outputs(notebook))
+
+
+def _without_outputs(notebook):
+    notebook = copy.deepcopy(notebook)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.update(outputs=[], execution_count=None)
+    return notebook
+
+
 def write(notebook, path):
     """Write a notebook: the same notebook gives the same bytes on every machine."""
     Path(path).write_text(serialised(notebook), encoding="utf-8", newline="\n")
@@ -163,10 +178,7 @@ def execute(notebook, folder):
         If a cell that is not tagged `raises-exception` raises, takes longer than CELL_TIMEOUT, or
         ends the kernel.
     """
-    notebook = copy.deepcopy(notebook)
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.update(outputs=[], execution_count=None)
+    notebook = _without_outputs(notebook)
     reached = []
     client = NotebookClient(
         notebook,
