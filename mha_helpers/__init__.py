@@ -7,6 +7,7 @@ before the model is.
 import importlib
 import importlib.machinery
 import sys
+from pathlib import Path
 
 __version__ = "0.1.0"
 
@@ -42,6 +43,13 @@ _PLACES = {
     "worked_examples": "maths.worked_examples",
 }
 __all__ = list(_PLACES)
+
+# An update that was killed is finished before anything else is imported: `mha_helpers/update/swap.py`.
+_unfinished = Path(__file__).parents[1] / ".update"
+if (_unfinished / "journal.json").exists():
+    import runpy
+
+    runpy.run_path(str(_unfinished / "finish.py"), run_name="__main__")
 
 
 def __getattr__(name):

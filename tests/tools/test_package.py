@@ -16,6 +16,7 @@ IMPORTS = {
     "course_data": set(),
     "judge": set(),
     "merging": set(),
+    "update": {"merging"},
     "maths": {"course_data"},
     "wrong": {"judge", "maths"},
     "model": {"course_data", "maths", "wrong"},
