@@ -172,7 +172,10 @@ def _merged_cells(base, mine, new):
         if key in now and key not in moved:
             place = order.index(key)
         elif key in moved or key is None:
-            # A cell that they took apart comes before its pieces, so that theirs is what counts.
+            below = next((name for name in keys[number:] if name), None)
+            if key is None and below in order[place + 1 :] and not _same(yours[below], was.get(below)):
+                place = order.index(below) - 1  # the first pieces of a cell that they split: the last one keeps the id
+            # A cell that they took apart and deleted comes before its pieces, so that theirs is what counts.
             while place + 1 < len(order) and order[place + 1] in unseen:
                 place += 1
             place += 1
