@@ -106,17 +106,17 @@ def widgets():
 
 def storage():
     """Does the browser keep what is written?"""
-    from mha_helpers.learner import progress
+    from mha_helpers.learner import folder
 
-    written = progress.BROWSERS_STORAGE / "check_setup.txt"
+    written = folder.BROWSERS_STORAGE / "check_setup.txt"
     try:
         written.write_text("kept", encoding="utf-8")
         kept = written.read_text(encoding="utf-8")
         written.unlink()
     except OSError as error:
-        raise NotReady(f"nothing can be written to {progress.BROWSERS_STORAGE} ({error.strerror})") from None
+        raise NotReady(f"nothing can be written to {folder.BROWSERS_STORAGE} ({error.strerror})") from None
     if kept != "kept":
-        raise NotReady(f"what is written to {progress.BROWSERS_STORAGE} cannot be read again")
+        raise NotReady(f"what is written to {folder.BROWSERS_STORAGE} cannot be read again")
     return "the browser keeps notebooks and progress"
 
 

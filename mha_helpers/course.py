@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 from mha_helpers import exercises
 from mha_helpers.drawing import style, svg
-from mha_helpers.drawing.panel import Note, Panel
+from mha_helpers.drawing.panel import Note, Panel, with_code
 from mha_helpers.drawing.shown import CourseFigure
 from mha_helpers.drawing.strip import strip
 from mha_helpers.exercises.prediction import Prediction
-from mha_helpers.learner import kept_answers
+from mha_helpers.learner import folder, kept_answers
 from mha_helpers.learner import progress as kept
 from mha_helpers.take_home import take_home as take_home
 
@@ -277,8 +277,8 @@ def asked(notebook):
 def progress(name):
     """Show how far the learner is: in a notebook, as its last line, and on the map.
 
-    Which exercises are right and which predictions are committed is kept on the learner's own disk, in one file in
-    Jupyter's data folder. `forget_progress()` deletes it, and with it the right answers that are kept beside it.
+    Which exercises are right and which predictions are committed is kept on the learner's own disk, in the folder
+    `.course` beside the notebooks. `forget_progress()` deletes it, and the right answers that are kept there.
 
     Parameters
     ----------
@@ -303,23 +303,27 @@ def progress(name):
 
 
 def forget_progress():
-    """Delete what `progress` shows, and the answers that `bring_back` brings back.
+    """Delete what `progress` shows, and the answers that `bring_back` brings back, of this copy of the course.
 
     Returns
     -------
     Note
+        Which files are deleted.
 
     Examples
     --------
     >>> forget_progress()
     There was nothing to forget
     """
-    if any([kept.forget(), kept_answers.forget()]):
-        said = (
-            "What was kept of it on this disk is deleted, your right answers included. Your notebooks are as they were."
-        )
-        return Note(Panel("info", "Your progress is forgotten", (said,)))
-    return Note(Panel("info", "There was nothing to forget"))
+    files = [file.path() for file in (kept, kept_answers)]
+    forgotten = [str(file) for file, done in zip(files, [kept.forget(), kept_answers.forget()], strict=True) if done]
+    if not forgotten:
+        return Note(Panel("info", "There was nothing to forget"))
+    paragraphs = (
+        f"Deleted: {' and '.join(forgotten)}, which held how far you were and your right answers.",
+        "Your notebooks are as they were, with what you wrote in them.",
+    )
+    return Note(Panel("info", "Your progress is forgotten", paragraphs))
 
 
 class Progress:
@@ -357,9 +361,11 @@ class Progress:
         ticked = [notebook.title for notebook in NOTEBOOKS if notebook.number in done]
         label = f"The course's map. Finished: {', '.join(ticked) or 'none yet'}."
         drawn = svg.document(width, height, fragments, label=label)
+        ends = folder.ends_with_the_machine()
+        ends = f"<br>{with_code(ends)}" if ends else ""
         return (
             f'<div style="background:{style.PAPER}; color:{style.INK}; padding:8px 12px; max-width:760px">'
-            f"<b>{self.sentence()}</b><br>{drawn}</div>"
+            f"<b>{self.sentence()}</b><br>{drawn}{ends}</div>"
         )
 
     def _ipython_display_(self):

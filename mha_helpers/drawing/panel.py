@@ -68,10 +68,10 @@ class Panel:
 
 
 def _paragraph(text):
-    return f'<div style="margin-top:4px; white-space:pre-wrap">{_with_code(text)}</div>'
+    return f'<div style="margin-top:4px; white-space:pre-wrap">{with_code(text)}</div>'
 
 
-def _with_code(text):
+def with_code(text):
     """Escape text; what stands between backticks becomes code."""
     return re.sub(r"`([^`]+)`", rf'<code style="background:#f2f2f2; color:{style.INK}">\1</code>', html.escape(text))
 

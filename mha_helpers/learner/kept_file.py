@@ -7,18 +7,42 @@ import os
 def read(file):
     """Return what a file keeps, by name; one that can't be read, or that is None, counts as empty."""
     try:
-        found = json.loads(file.read_text(encoding="utf-8")) if file else {}
-    except (OSError, ValueError):
+        return parsed(file.read_bytes()) if file else {}
+    except OSError:
+        return {}
+
+
+def parsed(content):
+    """Return what the content of such a file says; what is none counts as empty."""
+    try:
+        found = json.loads(content)
+    except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
 
 
+def serialised(entries):
+    """Return the content of such a file."""
+    return json.dumps(entries, indent=1, sort_keys=True).encode()
+
+
 def add(file, entries):
-    """Write what a file keeps anew, with these entries, or raise OSError."""
+    """Write what a file keeps anew, with these entries, or raise OSError.
+
+    A file that holds something else, which a crash or an editor may have left, is kept under another name.
+    """
     file.parent.mkdir(parents=True, exist_ok=True)
+    content = file.read_bytes() if file.exists() else b""
+    before = parsed(content)
+    if content and not before:
+        file.replace(file.with_suffix(".broken"))
     written = file.with_suffix(f".{os.getpid()}")  # whole or not at all: another notebook may be writing, too
-    written.write_text(json.dumps(read(file) | entries, indent=1, sort_keys=True), encoding="utf-8")
-    written.replace(file)
+    try:
+        written.write_bytes(serialised(before | entries))
+        written.replace(file)
+    except OSError:
+        written.unlink(missing_ok=True)
+        raise
 
 
 def forget(file):

@@ -8,3 +8,12 @@ from collections import Counter
 hints_shown = Counter()
 failing_cases = {}  # on which the last check went wrong; None where there is none
 first_answers = {}  # to predictions: what was committed first
+_told = set()
+
+
+def once(sentence):
+    """Return a sentence the first time that it is to be said, and nothing from then on."""
+    if sentence in _told:
+        return ""
+    _told.add(sentence)
+    return sentence

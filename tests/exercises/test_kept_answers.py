@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mha_helpers import attention, course, exercises
-from mha_helpers.learner import kept_answers
+from mha_helpers.learner import folder, kept_answers
 
 HELPER = "def shifted(scores):\n    return scores - scores.max(axis=-1, keepdims=True)\n"
 ANSWER = """\
@@ -30,7 +30,9 @@ def learner(tmp_path, monkeypatch):
     """Keep answers as for a learner, in a folder of the test's own."""
     monkeypatch.delenv("PYTEST_VERSION", raising=False)
     monkeypatch.delenv("MHA_PROGRESS", raising=False)
-    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
+    (tmp_path / ".course").mkdir()
+    (tmp_path / "01_self_attention.ipynb").touch()
+    monkeypatch.setattr(folder, "STARTED_IN", tmp_path)
     return typed(ANSWER, "softmax", shifted=typed(HELPER, "shifted"))
 
 
@@ -91,7 +93,7 @@ def test_a_broken_file_counts_as_none(learner, broken):
 
 def test_one_command_forgets_progress_and_answers(learner):
     exercises.softmax.check(learner)
-    assert "your right answers included" in repr(course.forget_progress())
+    assert "and your right answers" in repr(course.forget_progress())
     assert kept_answers.kept("softmax") is None
     assert repr(course.forget_progress()) == "There was nothing to forget"
 
@@ -99,5 +101,5 @@ def test_one_command_forgets_progress_and_answers(learner):
 def test_nothing_is_kept_while_tests_run(learner, tmp_path, monkeypatch):
     monkeypatch.setenv("MHA_PROGRESS", "off")
     exercises.softmax.check(learner)
-    assert list(tmp_path.iterdir()) == []
+    assert list((tmp_path / ".course").iterdir()) == []
     assert exercises.softmax.bring_back() is attention.softmax
