@@ -9,6 +9,7 @@ import contextlib
 import functools
 import inspect
 import io
+import sys
 import textwrap
 from dataclasses import dataclass, replace
 
@@ -17,10 +18,12 @@ import numpy as np
 from mha_helpers.drawing.panel import Note, Panel, Shown
 from mha_helpers.exercises import on_the_way
 from mha_helpers.exercises.moved_numbers import moved_number
+from mha_helpers.judge.call import call
 from mha_helpers.judge.source import same_code
 from mha_helpers.judge.task import Case, Task
 from mha_helpers.judge.verdict import Verdict, judge, our_fault_if_it_stops
-from mha_helpers.learner import kept_answers, results, session
+from mha_helpers.learner import folder, kept_answers, results, session
+from mha_helpers.learner.standalone import NotStandaloneError, is_courses
 
 __all__ = ["Case", "Exercise", "Result", "recall", "source_of"]
 
@@ -41,6 +44,8 @@ class Result(Shown):
         Folded away below it.
     heading : str
         In place of what the status says.
+    note : str
+        What is to be said of keeping the answer.
     """
 
     status: str
@@ -49,6 +54,7 @@ class Result(Shown):
     next_step: str = ""
     hints: tuple = ()
     heading: str = ""
+    note: str = ""
 
     @property
     def panel(self):
@@ -58,7 +64,7 @@ class Result(Shown):
             "wrong": ("bad", f"Not yet: {self.mistake}" if self.mistake else "Not yet"),
         }[self.status]
         folds = tuple((f"Hint {i} of {len(self.hints)}", hint) for i, hint in enumerate(self.hints, 1))
-        paragraphs = tuple(filter(None, (self.message, self.next_step)))
+        paragraphs = tuple(filter(None, (self.message, self.next_step, self.note)))
         return Panel(tone, self.heading or heading, paragraphs, folds=folds)
 
 
@@ -142,9 +148,46 @@ class Exercise(Task):
         verdict = self._judged(function)
         session.failing_cases[self.name] = verdict.case
         results.keep(self.name, verdict.status, verdict.mistake)
-        if verdict.status == "correct":
-            kept_answers.keep(self.name, function)
-        return self._result(verdict)
+        result = self._result(verdict)
+        return replace(result, note=self._keep(function)) if verdict.status == "correct" else result
+
+    def _keep(self, function):
+        """Keep a right answer, once its text alone is found right, too; else the one before it stays.
+
+        Returns
+        -------
+        str
+            What is to be said of it: mostly nothing.
+        """
+        if kept_answers.path() is None or getattr(function, "is_kept", False) or is_courses(function):
+            return ""
+        before = kept_answers.kept(self.name)
+        try:
+            answer = kept_answers.written(function, self.reference.__name__)
+            if not before or answer.source != before.source:
+                self._try_alone(answer)
+            kept_answers.keep(self.name, answer)
+        except NotStandaloneError as error:
+            why = str(error)
+        except OSError as error:
+            return session.once(folder.cannot_be_written(error))
+        except Exception as error:  # whatever an object does that is looked into: the check stands without it
+            why = f"writing it down stopped with {type(error).__name__}: {error}"
+        else:
+            return session.once(folder.ends_with_the_machine())
+        stays = f" Yours of {before.since} stays." if before else ""
+        return f"This answer can't be kept for later notebooks, as {why}.{stays}"
+
+    def _try_alone(self, answer):
+        """Run an answer's text where nothing else is, and check that; raise NotStandaloneError where it isn't right."""
+        with nothing_shown():
+            made = call(answer.function, {}, read=lambda function: None, seconds=self.seconds)
+            verdict = None if made.error else self._judged(made.returned)
+            tried = self.run(made.returned, verdict.case) if verdict and verdict.case else made
+        if tried.error:
+            raise NotStandaloneError(f"its text alone stops with {type(tried.error).__name__}: {tried.error}")
+        if verdict.status != "correct":
+            raise NotStandaloneError("its text alone isn't right: does it depend on what other cells did?")
 
     def diagnosis(self, function):
         """Return what `check` returns, for a lab: nothing is kept, and nothing that the function prints is shown."""
@@ -232,15 +275,17 @@ class Exercise(Task):
             print(f"{name}: the course's own, as no right answer of yours is kept yet")
             return self.reference
         try:
-            function = answer.function(name)
+            function = answer.function()
         except Exception as error:  # whatever a learner's source may raise
             why = f"stopped with {type(error).__name__}: {error}"
         else:
-            with contextlib.redirect_stdout(io.StringIO()):
+            with nothing_shown():
                 verdict = self._judged(function)
             if verdict.status == "correct":
                 print(f"{name}: yours of {answer.since}")
-                return self._in_arrays(function)
+                brought = self._in_arrays(function)
+                brought.is_kept = True  # when it is checked, there is nothing to keep anew
+                return brought
             why = f"can't be checked. {verdict.message}" if verdict.broken else "is not right any more"
         print(f"{name}: the course's own, as yours of {answer.since} {why}")
         return self.reference
@@ -327,6 +372,19 @@ def recall(exercise):
     'recall_softmax'
     """
     return replace(exercise, called=f"recall_{exercise.name}", on_success="You still have it. On you go.")
+
+
+@contextlib.contextmanager
+def nothing_shown():
+    """Show nothing of what the body prints or displays."""
+    if "IPython" not in sys.modules:
+        with contextlib.redirect_stdout(io.StringIO()):
+            yield
+        return
+    from IPython.utils.capture import capture_output
+
+    with capture_output():
+        yield
 
 
 def source_of(function):
