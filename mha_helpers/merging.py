@@ -24,7 +24,7 @@ RENAMED = "-renamed"  # ends the id of a cell that gives a learner's function it
 MAX_ID = 64  # letters, in the notebooks' format
 
 
-def merge_notebook(base, mine, new):
+def merge_notebook(base, mine, new, newer="In the new version of the course"):
     """Return the new version of a notebook, with what the learner wrote in the old one.
 
     - A cell that the learner left alone gets the new text and the new outputs.
@@ -42,6 +42,8 @@ def merge_notebook(base, mine, new):
         The learner's. Cells without ids, as some editors leave them, are recognised by text and place.
     new : dict
         The new version.
+    newer : str, optional
+        Where a text stands that is shown below a learner's own.
 
     Returns
     -------
@@ -67,7 +69,7 @@ def merge_notebook(base, mine, new):
         if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list) or notebook["nbformat"] != 4:
             raise ValueError(f"{name} is not a notebook of format 4; open it in JupyterLab and save it again")
     base, mine, merged = copy.deepcopy(base), copy.deepcopy(mine), copy.deepcopy(new)
-    merged["cells"] = _merged_cells(base["cells"], mine["cells"], merged["cells"])
+    merged["cells"] = _merged_cells(base["cells"], mine["cells"], merged["cells"], newer)
     merged["metadata"] = _merged_metadata(base["metadata"], mine["metadata"], merged["metadata"])
     return merged
 
@@ -151,9 +153,9 @@ def _moved(base, keys):
 # ---- putting them together -------------------------------------------------------------------
 
 
-def _merged_cells(base, mine, new):
+def _merged_cells(base, mine, new, newer):
     was, now = ({cell["id"]: cell for cell in cells} for cells in (base, new))
-    mine, noted = _without_notes(mine, was)
+    mine, noted = _without_notes(mine, was, newer)
     keys = _recognised(base, mine, was | now)
     yours = {key: cell for key, cell in zip(keys, mine, strict=True) if key}
     moved = _moved(base, keys) & set(now)
@@ -162,7 +164,7 @@ def _merged_cells(base, mine, new):
     groups, unseen = {}, set()
     for key, cell in now.items():
         if key in yours:
-            groups[key] = _chosen(was.get(key), yours[key], cell, key in noted)
+            groups[key] = _chosen(was.get(key), yours[key], cell, key in noted, newer)
         elif key not in was or not _same(cell, was[key]):
             groups[key] = [cell]
             unseen |= {key} & set(was)
@@ -189,13 +191,13 @@ def _merged_cells(base, mine, new):
     return _valid([*cells, *at_the_end])
 
 
-def _chosen(was, yours, new, noted):
+def _chosen(was, yours, new, noted, newer):
     """Return the cell that stands for one that both sides have, and what explains it."""
     if _same(yours, new) or (was and _same(yours, was)):
         return [new]
     yours["id"], yours["metadata"] = new["id"], yours.get("metadata", {}) | new["metadata"]
     changed = noted or was is None or not _same(was, new)
-    return [yours, _made(type(new), "markdown", _id(new, NEWER), _note(new))] if changed else [yours]
+    return [yours, _made(type(new), "markdown", _id(new, NEWER), _note(new, newer))] if changed else [yours]
 
 
 def _with_new_names(cells, was, now):
@@ -223,17 +225,17 @@ def _functions(cell):
     return {part.name for part in body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
 
 
-def _note(new):
+def _note(new, newer):
     """Return a text that shows, folded, what a cell says in the new version."""
     text = source(new)
     if new["cell_type"] == "code":
         fence = "`" * (3 + max((len(run) for run in text.split() if set(run) == {"`"}), default=0))
         text = f"{fence}python\n{text}\n{fence}"
-    summary = "You changed the cell above. In the new version of the course it reads as follows"
+    summary = f"You changed the cell above. {newer} it reads as follows"
     return f"<details>\n<summary>{summary}</summary>\n\n{text}\n\n</details>"
 
 
-def _without_notes(mine, was):
+def _without_notes(mine, was, newer):
     """Return the learner's cells without the last update's notes, and the ids of the cells that these were about.
 
     A note that the learner has written in is theirs.
@@ -242,7 +244,7 @@ def _without_notes(mine, was):
     untouched = {
         cell["id"]: notes[cell["id"]]["id"]
         for cell in mine
-        if cell.get("id") in notes and source(cell).rstrip() == _note(notes[cell["id"]])
+        if cell.get("id") in notes and source(cell).rstrip() == _note(notes[cell["id"]], newer)
     }
     return [cell for cell in mine if cell.get("id") not in untouched], set(untouched.values())
 
