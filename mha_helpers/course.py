@@ -25,6 +25,8 @@ from mha_helpers.exercises.prediction import Prediction
 from mha_helpers.learner import folder, kept_answers
 from mha_helpers.learner import progress as kept
 from mha_helpers.take_home import take_home as take_home
+from mha_helpers.unpack import finish
+from mha_helpers.unpack import unpack as unpack
 
 
 class Notebook(NamedTuple):
@@ -222,6 +224,7 @@ def map(name):
     >>> map("03_masking")
     The course's map. You are in notebook 3 of 9, Masks: How do you keep a query from looking where it mustn't?
     """
+    finish(folder.notebooks())
     for notebook in (*NOTEBOOKS, *WORKSHOPS):
         if notebook.name == name:
             return Map(notebook)

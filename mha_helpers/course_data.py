@@ -1,10 +1,12 @@
 """Finding the course's data, in the repository, in an installed package and in a browser alike."""
 
+import json
 import os
 from pathlib import Path
 
 # Set in the edition for the browser: where its data are, which come when they are first asked for.
 URL = "MHA_DATA_URL"
+LIST = "files.json"  # there: the names of all of them
 
 
 def data_path(name):
@@ -40,6 +42,19 @@ def data_path(name):
         return _fetched(name, package / "data" / name)
     remedy = "take it: python -m tools refresh" if name.startswith("labs/") else "install mha_helpers again"
     raise ValueError(f"no data file {name!r} beside or inside the package; {remedy}")
+
+
+def fetch_all():
+    """Have all data files here: in a browser, fetch those that nobody has asked for yet.
+
+    Raises
+    ------
+    ValueError
+        If one of them doesn't come.
+    """
+    if URL in os.environ:
+        for name in json.loads(data_path(LIST).read_text(encoding="utf-8")):
+            data_path(name)
 
 
 def _fetched(name, path):

@@ -25,8 +25,9 @@ IMPORTS = {
     "doctor": {"drawing", "judge", "wrong"},
     "exercises": {"drawing", "judge", "learner", "maths", "model", "wrong"},
     "labs": {"course_data", "drawing", "exercises", "judge", "maths", "model"},
-    "take_home": {"drawing"},
-    "course": {"drawing", "exercises", "learner", "take_home"},
+    "take_home": {"course_data", "drawing", "learner"},
+    "unpack": {"course_data", "drawing", "learner", "merging", "take_home", "update"},
+    "course": {"drawing", "exercises", "learner", "take_home", "unpack"},
     "check_setup": {"learner", "drawing", "exercises", "labs", "maths", "model"},
 }
 

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from mha_helpers import course_data
+from mha_helpers import course_data, take_home
 from tools.page import shortcuts
 from tools.release.environments import environment, install, make_environment
 from tools.site.lite import VERSIONS, patient, pyodide
@@ -47,8 +47,10 @@ def build(folder, notebooks, files, lock):
     for name, content in files.items():
         (static / name).write_bytes(content)
     (static / pyodide.LOCK).write_text(json.dumps(lock), encoding="utf-8")
-    unwanted = shutil.ignore_patterns("jupyter", "*.py", "*.md", "__pycache__")
-    shutil.copytree(ROOT / "data", folder / "data", ignore=unwanted)
+    data = folder / "data"
+    shutil.copytree(ROOT / "data", data, ignore=shutil.ignore_patterns("__pycache__"))
+    names = sorted(path.relative_to(data).as_posix() for path in data.rglob("*") if path.is_file())
+    (data / course_data.LIST).write_text(json.dumps(names), encoding="utf-8")
     _dress(folder)
 
 
@@ -60,7 +62,7 @@ def _wheels(python, own):
     _run(python, "-m", "pip", "download", "--quiet", "--no-deps", "-d", wheels, *VERSIONS["browser"]["requirements"])
     project = own / "project"
     shutil.copytree(ROOT / "mha_helpers", project / "mha_helpers", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in take_home.BESIDE:
         shutil.copy(ROOT / name, project)
     (project / "data").mkdir()  # empty: a visit begins without the data, which come when they are asked for
     _run(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", wheels, cwd=project)
