@@ -373,8 +373,7 @@ class Progress:
 
     def _ipython_display_(self):
         import ipywidgets  # only here: importing the course must stay cheap
-        from IPython.display import display
 
-        widget = ipywidgets.HTML(self.html())
-        view = {"model_id": widget.model_id, "version_major": 2, "version_minor": 0}
-        display({"application/vnd.jupyter.widget-view+json": view, "text/plain": repr(self)}, raw=True)
+        from mha_helpers.drawing.live import show_live
+
+        show_live(ipywidgets.HTML(self.html()), {"text/html": repr(self), "text/plain": repr(self)})

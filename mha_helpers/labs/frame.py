@@ -19,10 +19,10 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 
 import ipywidgets
-from IPython.display import display
 from traitlets import Unicode
 
 from mha_helpers.course_data import data_path
+from mha_helpers.drawing.live import show_live
 from mha_helpers.drawing.shown import image
 from mha_helpers.labs import card
 from mha_helpers.labs.controls import in_a_row
@@ -289,18 +289,9 @@ class Lab:
 
     def _ipython_display_(self):
         picture = data_path(f"labs/{self.name}.png").read_bytes()
-        display(
-            {
-                "application/vnd.jupyter.widget-view+json": {
-                    "model_id": self.widget.model_id,
-                    "version_major": 2,
-                    "version_minor": 0,
-                },
-                "text/html": image("image/png", picture, card.STILL_WIDTH, self.description),
-                "image/png": b64encode(picture).decode(),
-                "text/plain": self.description,
-            },
-            metadata={"image/png": {"width": card.STILL_WIDTH}},
-            raw=True,
-        )
-        display({"text/html": LOADER, "text/plain": ""}, raw=True)
+        still = {
+            "text/html": image("image/png", picture, card.STILL_WIDTH, self.description) + LOADER,
+            "image/png": b64encode(picture).decode(),
+            "text/plain": self.description,
+        }
+        show_live(self.widget, still, metadata={"image/png": {"width": card.STILL_WIDTH}})

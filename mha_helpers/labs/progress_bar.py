@@ -1,7 +1,8 @@
 """A bar that fills while a model is trained, with the loss beside it."""
 
 import ipywidgets
-from IPython.display import display
+
+from mha_helpers.drawing.live import show_live
 
 
 class ProgressBar:
@@ -17,10 +18,9 @@ class ProgressBar:
         self.bar = ipywidgets.IntProgress(max=n_steps, description="training")
         self.said = ipywidgets.Label()
         whole = ipywidgets.HBox([self.bar, self.said])
-        view = {"model_id": whole.model_id, "version_major": 2, "version_minor": 0}
-        # As plain text the same at every run: that is what is stored, and compared.
+        # Where it doesn't run, the same at every run: that is what is stored, and compared.
         plain = f"Training, {n_steps} steps."
-        display({"application/vnd.jupyter.widget-view+json": view, "text/plain": plain}, raw=True)
+        show_live(whole, {"text/html": plain, "text/plain": plain})
 
     def __call__(self, training):
         """Show where a training is now."""

@@ -291,17 +291,19 @@ def test_two_labs_on_a_page_share_no_ids(make_lab):
     assert not re.findall(r"\bid=", make_lab().picture.value)
 
 
-def test_it_is_shown_as_a_bundle(make_learners_lab, monkeypatch):
+def test_it_is_shown_as_its_picture_and_alive(make_learners_lab, monkeypatch):
     shown = []
-    monkeypatch.setattr("mha_helpers.labs.frame.display", lambda data, **more: shown.append(data))
+    monkeypatch.setattr("mha_helpers.drawing.live.display", lambda data, **more: shown.append(data))
     lab = make_learners_lab(LEARNERS[make_learners_lab.__name__].wrong)
     InteractiveShell.instance().display_formatter.format(lab)
-    bundle, loader = shown
-    assert set(loader) == {"text/html", "text/plain"}
-    assert len(loader["text/html"]) < 600, "the layer's code comes with the widgets, and is stored in no notebook"
-    assert set(bundle) == {"application/vnd.jupyter.widget-view+json", "text/html", "image/png", "text/plain"}
-    assert bundle["text/html"].startswith(f'<img alt="{html.escape(bundle["text/plain"])}"')
+    bundle, view = shown
+    assert set(bundle) == {"text/html", "image/png", "text/plain"}
+    assert f'<div class="mha-still"><img alt="{html.escape(bundle["text/plain"])}"' in bundle["text/html"]
     assert bundle["image/png"] in bundle["text/html"]
+    beside = bundle["text/html"].replace(bundle["image/png"], "").replace(html.escape(bundle["text/plain"]), "")
+    assert len(beside) < 1200, "the layer's code comes with the widgets, and is stored in no notebook"
+    assert view["application/vnd.jupyter.widget-view+json"]["model_id"] == lab.widget.model_id
+    assert view["text/plain"] == "", "what is stored of it, and shown where no widget is"
     assert bundle["text/plain"] == make_learners_lab().description, "what nbval compares must not depend on the learner"
 
 

@@ -7,9 +7,9 @@ from mha_helpers.maths.training import Training
 
 def test_it_says_where_the_training_is_and_is_stored_as_the_same_text_each_time(monkeypatch):
     shown = []
-    monkeypatch.setattr(progress_bar, "display", lambda data, **more: shown.append(data))
+    monkeypatch.setattr("mha_helpers.drawing.live.display", lambda data, **more: shown.append(data))
     bar = progress_bar.ProgressBar(6)
     training = Training(tasks.two_before(), d_model=8, batch=2).run(6, see=bar, every=2)
     assert bar.bar.value == bar.bar.max == 6
     assert bar.said.value == f"step 6 of 6, loss {training.losses[-1]:.2f}"
-    assert [bundle["text/plain"] for bundle in shown] == ["Training, 6 steps."]
+    assert [bundle["text/plain"] for bundle in shown] == ["Training, 6 steps.", ""]

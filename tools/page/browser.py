@@ -49,9 +49,9 @@ LAB_SETTINGS = {
     "notebook-extension/tracker": {"windowingMode": "none", "scrollPastEnd": False},
 }
 LAB_OPTIONS = [
-    f"--config={Path(__file__).parents[2] / 'jupyter_server_config.py'}",  # the README's command has it too
     *("--no-browser", "--allow-root", "--expose-app-in-browser", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0"),
 ]
+COURSE_CONFIG = f"--config={Path(__file__).parents[2] / 'jupyter_server_config.py'}"  # the README's command has it too
 TIMEOUT = 60  # seconds, for everything that is waited for, ...
 NOTEBOOK_TIMEOUT = 300  # ... but a whole notebook, on a busy machine
 _workspaces = map("course-{}".format, count())
@@ -83,7 +83,7 @@ class Server:
 
 
 @contextmanager
-def lab_server(folder, application="jupyterlab"):
+def lab_server(folder, application="jupyterlab", *, plain=False):
     """Run JupyterLab or Notebook 7 on a folder, and end it together with its kernels.
 
     Settings, workspaces and the record of trusted notebooks are in a temporary folder: the
@@ -95,6 +95,9 @@ def lab_server(folder, application="jupyterlab"):
         The root of the file browser. Notebooks opened here are saved here.
     application : str, optional
         "jupyterlab", or "notebook" for Notebook 7.
+    plain : bool, optional
+        Whether it is started as somebody starts it who has not read the README: without the course's configuration,
+        and with its own settings.
 
     Yields
     ------
@@ -102,14 +105,15 @@ def lab_server(folder, application="jupyterlab"):
     """
     with tempfile.TemporaryDirectory() as own:
         own = Path(own)
-        for name, settings in LAB_SETTINGS.items():
+        for name, settings in () if plain else LAB_SETTINGS.items():
             file = own / f"config/lab/user-settings/@jupyterlab/{name}.jupyterlab-settings"
             file.parent.mkdir(parents=True)
             file.write_text(json.dumps(settings))
         places = {f"JUPYTER_{place.upper()}_DIR": str(own / place) for place in ("config", "data", "runtime")}
         environment = os.environ | places | ONE_THREAD | {"IPYTHONDIR": str(own / "ipython")}
         # Not `-m jupyter lab`: on Windows that is a second process, which would outlive the first.
-        command = [sys.executable, "-m", application, *LAB_OPTIONS, f"--ServerApp.root_dir={Path(folder).resolve()}"]
+        options = LAB_OPTIONS if plain else [COURSE_CONFIG, *LAB_OPTIONS]
+        command = [sys.executable, "-m", application, *options, f"--ServerApp.root_dir={Path(folder).resolve()}"]
         with open(own / "log", "wb") as log:
             process = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
         try:
