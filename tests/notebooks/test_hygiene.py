@@ -10,7 +10,7 @@ from nbformat import v4
 from PIL import Image, PngImagePlugin
 
 from tools.writing import hygiene, lint
-from tools.writing.notebooks import KERNELSPEC, NOTEBOOKS, WIDGET_VIEW, course_notebooks, read, write
+from tools.writing.notebooks import KERNELSPEC, LANGUAGE_INFO, NOTEBOOKS, WIDGET_VIEW, course_notebooks, read, write
 
 # Of an empty course the tests fail for want of a file; with no case at all they would be skipped.
 COURSE = course_notebooks() or [NOTEBOOKS / "any.ipynb"]
@@ -56,7 +56,7 @@ def good_notebook():
     for number, (source, outputs, tags) in enumerate(code, 1):
         cells.append(v4.new_code_cell(source, outputs=outputs, execution_count=number, metadata={"tags": tags}))
     cells.append(v4.new_markdown_cell("## What to remember"))
-    return v4.new_notebook(cells=cells, metadata={"kernelspec": dict(KERNELSPEC)})
+    return v4.new_notebook(cells=cells, metadata={"kernelspec": dict(KERNELSPEC), "language_info": dict(LANGUAGE_INFO)})
 
 
 # Cells as messages count them: 1 is the title, 2 the first code cell.
@@ -197,6 +197,10 @@ BAD = {
         r"^notebook .*kernel python3",
     ),
     "no kernel": (lambda notebook: notebook.metadata.clear(), r"^notebook .*kernel python3"),
+    "another Python": (
+        lambda notebook: notebook.metadata.language_info.update(version="3.9.1"),
+        r"^notebook does not describe Python as JupyterLab does",
+    ),
     "five decimals in stdout": (output(stdout("0.12345\n")), r"^cell 2 .*prints 0.12345; round"),
     "five decimals in a result": (
         output(shown(text_plain="array([[-.30000000000000004]])")),

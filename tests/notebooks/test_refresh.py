@@ -8,6 +8,7 @@ from nbformat import v4
 from tools import refresh
 from tools.writing import hygiene
 from tools.writing.notebooks import (
+    LANGUAGE_INFO,
     NOTEBOOKS,
     WIDGET_VIEW,
     NotebookError,
@@ -91,7 +92,7 @@ def test_strips_what_belongs_to_a_sitting(refreshed):
     notebook = stored(refreshed)
     assert notebook["metadata"] == {
         "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
-        "language_info": {"file_extension": ".py", "mimetype": "text/x-python", "name": "python"},
+        "language_info": LANGUAGE_INFO,
     }
     assert [cell["metadata"] for cell in notebook["cells"]] == [
         {},

@@ -15,7 +15,7 @@ from itertools import count
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from PIL import Image
 
-from tools.writing.notebooks import WIDGET_VIEW, NotebookError, label, parse, plain_python, tags
+from tools.writing.notebooks import LANGUAGE_INFO, WIDGET_VIEW, NotebookError, label, parse, plain_python, tags
 from tools.writing.raster import svg_in
 from tools.writing.solve import stub
 
@@ -108,6 +108,8 @@ def _rendered(cell):
 def _metadata(notebook):
     if notebook.metadata.get("kernelspec", {}).get("name") != "python3":
         yield f"does not name the kernel python3; {REFRESH}"
+    if notebook.metadata.get("language_info") != LANGUAGE_INFO:
+        yield f"does not describe Python as JupyterLab does, which would do so as soon as it is opened; {REFRESH}"
     if "widgets" in notebook.metadata:
         yield f"stores widget state (metadata.widgets), without which it must show everything; {REFRESH}"
 

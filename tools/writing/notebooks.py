@@ -14,13 +14,24 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 
+from mha_helpers.drawing.live import VIEW as WIDGET_VIEW
+
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 # What a learner's notebook is compared with, and goes back to: without outputs.
 ORIGINALS = NOTEBOOKS.parent / "data" / "originals"
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-# Without a version: a new Python changes no notebook.
-LANGUAGE_INFO = {"file_extension": ".py", "mimetype": "text/x-python", "name": "python"}
-WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+# What JupyterLab writes as soon as a notebook is open: where it is stored so, looking at it and saving changes nothing.
+# Of another Python than this one JupyterLab writes the version, and nothing else. It is the same on every maintainer's
+# machine, so that a new Python there changes no notebook.
+LANGUAGE_INFO = {
+    "codemirror_mode": {"name": "ipython", "version": 3},
+    "file_extension": ".py",
+    "mimetype": "text/x-python",
+    "name": "python",
+    "nbconvert_exporter": "python",
+    "pygments_lexer": "ipython3",
+    "version": "3.11.7",
+}
 # One thread: sums are taken in the same order on every machine, so the last digits agree.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 CELL_TIMEOUT = 60  # seconds, as in the nbval gate
@@ -212,8 +223,9 @@ def normalised(notebook):
     """Return a copy in the form the course stores: what differs between machines and sittings is gone.
 
     Cells keep their ids, tags, slide types, what they say to an instructor ("course": `tools.teaching.guide`) and
-    whether their source is folded; a missing or repeated id becomes `cell-N`. Outputs lose widget views, and errors all
-    of the traceback but its last line: the rest names files of this machine.
+    whether their source is folded; a missing or repeated id becomes `cell-N`. Outputs lose widget views (what is left
+    of a live widget's is its empty text, so that nbval finds as many outputs), and errors all of the traceback but its
+    last line: the rest names files of this machine.
     """
     notebook = copy.deepcopy(notebook)
     course = {"course": notebook.metadata["course"]} if notebook.metadata.get("course") else {}
