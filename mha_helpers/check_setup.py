@@ -63,7 +63,7 @@ def packages():
     """Are the packages there, in versions that the course supports?"""
     for package in ("mha_helpers", "ipywidgets"):
         _fulfil(package)
-    return ", ".join(f"{name} {_version(name)}" for name in ("numpy", "tokenizers", "jupyterlab"))
+    return ", ".join(f"{name} {_version(name)}" for name in ("numpy", "matplotlib", "tokenizers", "jupyterlab"))
 
 
 def _fulfil(package):
@@ -190,6 +190,7 @@ def pictures():
     from mha_helpers.drawing import figures
 
     figure = figures.attention_map([[0.3, 0.7], [0.9, 0.1]], ["it", "cat"])
+    figure.png()  # the first one on a machine takes longer: matplotlib lists its fonts
     lab = labs.qkv_workbench()
     if "<svg" not in lab.picture.value:
         raise NotReady("the lab shows no picture")

@@ -17,6 +17,7 @@ from importlib import import_module, metadata
 from typing import NamedTuple
 
 from mha_helpers import exercises
+from mha_helpers.course_data import data_path
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.panel import Note, Panel, with_code
 from mha_helpers.drawing.shown import CourseFigure
@@ -185,7 +186,7 @@ WORKSHOPS = (
 
 
 class Map(CourseFigure):
-    """The map, with links: an image cannot hold them."""
+    """The map, with links: an image cannot hold them. Its PNG is stored, so that a set-up cell loads no matplotlib."""
 
     def __init__(self, here):
         fragments, width, height = strip(here.number)
@@ -199,6 +200,9 @@ class Map(CourseFigure):
         parts = " · ".join(f"{html.escape(title)} ({minutes} min)" for title, minutes in self.here.sections)
         inside = f"<br>In this notebook: {parts}" if parts else ""
         return f'<div class="mha-map">{super().html()}<br>{links}{inside}</div>'
+
+    def _painted(self, description):
+        return data_path(f"maps/{self.here.name}.png").read_bytes()
 
 
 def map(name):

@@ -40,7 +40,7 @@ def data_path(name):
             return folder / name
     if URL in os.environ:
         return _fetched(name, package / "data" / name)
-    remedy = "take it: python -m tools refresh" if name.startswith("labs/") else "install mha_helpers again"
+    remedy = "take it: python -m tools refresh" if name.startswith(("labs/", "maps/")) else "install mha_helpers again"
     raise ValueError(f"no data file {name!r} beside or inside the package; {remedy}")
 
 

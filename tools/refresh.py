@@ -1,9 +1,9 @@
 """Write every file that follows from others, so that nothing stored is older than what it was made of.
 
-A lab's stored picture is taken anew where the lab has another first state. The notebooks that are named (by default
-all) are run in a clean kernel, and store what they show, with their predictions' folded answers. Then come the tables,
-sheets and lists that follow from notebooks and package. Every notebook is run before any is written: when a cell
-raises, no notebook changes.
+A lab's stored picture is taken anew where the lab has another first state, and a notebook's map where it has changed.
+The notebooks that are named (by default all) are run in a clean kernel, and store what they show, with their
+predictions' folded answers. Then come the tables, sheets and lists that follow from notebooks and package. Every
+notebook is run before any is written: when a cell raises, no notebook changes.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from tools.release import constraints, launch
 from tools.teaching import guide
 from tools.writing.answers import fill
 from tools.writing.notebooks import NOTEBOOKS, ORIGINALS, NotebookError, add_notebooks, execute, read, write
-from tools.writing.raster import add_pngs
+from tools.writing.pngs import keep_pngs
 
 ROOT = NOTEBOOKS.parent
 
@@ -29,7 +29,7 @@ def rerun(paths):
             refreshed[path] = execute(fill(stored), path.parent)
         except NotebookError as error:
             raise NotebookError(f"{path.name}: {error}\nNothing was written.") from error
-        add_pngs(refreshed[path], stored)
+        keep_pngs(refreshed[path], stored)
     for path, notebook in refreshed.items():
         before = path.read_bytes()
         write(notebook, path)

@@ -30,8 +30,8 @@ class Panel:
     paragraphs : tuple of str
     code : str, optional
         Shown as it stands, after the paragraphs.
-    picture : object, optional
-        With a method `html` and a `text` that says what it shows, as the course's figures have; after the code.
+    picture : CourseFigure, optional
+        After the code.
     folds : tuple of (str, str), optional
         Titles and what a click on them opens, last of all; in HTML only.
     """
@@ -84,6 +84,9 @@ class Shown:
 
     def _repr_html_(self):
         return self.panel.html()
+
+    def _repr_png_(self):
+        return self.panel.picture and self.panel.picture.png(repr(self))
 
 
 @dataclass(frozen=True, repr=False)

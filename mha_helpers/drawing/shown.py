@@ -1,6 +1,7 @@
 """What a figure shows in a notebook: a sharp picture with its words."""
 
 import html
+import sys
 from base64 import b64encode
 
 from mha_helpers.drawing import svg
@@ -29,7 +30,7 @@ class CourseFigure:
 
     It is shown as an HTML image of the SVG, which is sharp at every size, has the sentence as its alternative text
     and survives in a page that is not trusted. The sentence is also the plain text, and what nbval compares beside it.
-    Where it is stored, `tools.writing.raster` adds a PNG, for GitHub.
+    Beside it stands a PNG, for GitHub; not in a browser's tab, which need not load what paints it.
 
     Parameters
     ----------
@@ -48,8 +49,28 @@ class CourseFigure:
         """Return the picture as an HTML image."""
         return image("image/svg+xml", self.svg.encode(), self.width, self.text)
 
+    def png(self, description=None):
+        """Return the picture as a PNG of twice its size, with its description, or None in a browser's tab.
+
+        Parameters
+        ----------
+        description : str, optional
+            The sentence, unless the picture stands among other words.
+
+        Returns
+        -------
+        bytes or None
+        """
+        return None if sys.platform == "emscripten" else self._painted(description or self.text)
+
+    def _painted(self, description):
+        from mha_helpers.drawing import raster  # only here: it loads matplotlib
+
+        return raster.png(self.svg, description)
+
     def __repr__(self):
         return self.text
 
     def _repr_mimebundle_(self, **kwargs):
-        return {"text/html": self.html(), "text/plain": self.text}
+        bundle, png = {"text/html": self.html(), "text/plain": self.text}, self.png()
+        return bundle | {"image/png": b64encode(png).decode()} if png else bundle

@@ -15,7 +15,6 @@ from mha_helpers.drawing.figures import Matrix
 from mha_helpers.drawing.gpt import CHARACTERS, NEXT
 from mha_helpers.maths.attention import softmax
 from mha_helpers.model import decoder
-from tools.writing import raster
 
 TOKENS = ("it", "cat", "mat")
 WEIGHTS = np.array([[0.1, 0.68, 0.22], [0.5, 0.3, 0.2], [0.2, 0.2, 0.6]])
@@ -82,7 +81,7 @@ def test_a_figure_is_a_sharp_image_with_words(figure):
 
 @pytest.mark.parametrize("figure", DRAWN_AGAIN, indirect=True)
 def test_a_stored_png_is_twice_as_large_and_carries_its_sentence(figure):
-    with Image.open(io.BytesIO(raster.png(figure.svg, repr(figure)))) as picture:
+    with Image.open(io.BytesIO(figure.png())) as picture:
         assert picture.text["Description"] == repr(figure)
         size = [2 * float(ElementTree.fromstring(figure.svg).get(name)) for name in ("width", "height")]
         assert picture.size == pytest.approx(size, abs=2)

@@ -1,9 +1,11 @@
 """Warm-ups from memory, functions to repair, cases to debug with, and hints that fold."""
 
 import dataclasses
+import io
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from mha_helpers import attention, exercises
 from mha_helpers.drawing import figures
@@ -95,4 +97,6 @@ def test_evidence_may_hold_a_picture():
     assert figure.text in repr(reply)
     assert '<img alt="Attention' in reply._repr_html_()
     assert "data:image/svg+xml;base64," in reply._repr_html_()
+    with Image.open(io.BytesIO(reply._repr_png_())) as picture:
+        assert picture.text["Description"] == repr(reply)
     assert f"numbers\n{figure.text}" in prediction.markdown()

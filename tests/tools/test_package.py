@@ -27,7 +27,7 @@ IMPORTS = {
     "labs": {"course_data", "drawing", "exercises", "judge", "maths", "model"},
     "take_home": {"course_data", "drawing", "learner"},
     "unpack": {"course_data", "drawing", "learner", "merging", "take_home", "update"},
-    "course": {"drawing", "exercises", "learner", "take_home", "unpack"},
+    "course": {"course_data", "drawing", "exercises", "learner", "take_home", "unpack"},
     "check_setup": {"learner", "drawing", "exercises", "labs", "maths", "model"},
 }
 

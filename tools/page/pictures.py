@@ -1,7 +1,7 @@
-"""Pictures of the labs for those who do not run them, and the README's two, taken in a browser.
+"""Stored pictures: the labs' for those who do not run them, and the README's two, taken in a browser; and the maps'.
 
-A picture carries the SHA-256 of the HTML that it was taken of (text chunk `Source`), and a lab's (`data/labs`) also the
-lab's sentence (`Description`): so an outdated one is told without a browser.
+A picture carries the SHA-256 of the HTML or SVG that it was taken of (text chunk `Source`), and a lab's (`data/labs`)
+or a map's (`data/maps`) also its sentence (`Description`): so an outdated one is told without a browser.
 """
 
 import hashlib
@@ -13,8 +13,8 @@ import numpy as np
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from mha_helpers import doctor, exercises, labs
-from mha_helpers.drawing import style
+from mha_helpers import course, doctor, exercises, labs
+from mha_helpers.drawing import raster, style
 from mha_helpers.labs import card
 from mha_helpers.maths.attention import softmax
 from tools.page.browser import open_browser
@@ -128,6 +128,16 @@ def wanted():
     return found
 
 
+def wanted_maps():
+    """Return (SVG, text chunks) of the map that heads each notebook, by its path."""
+    found = {}
+    for notebook in (*course.NOTEBOOKS, *course.WORKSHOPS):
+        drawn = course.map(notebook.name)
+        texts = {"Description": drawn.text, "Source": _sum(drawn.svg)}
+        found[TOP / "data" / "maps" / f"{notebook.name}.png"] = drawn.svg, texts
+    return found
+
+
 def carried(path):
     """Return a stored picture's text chunks; none where there is no picture."""
     if not path.exists():
@@ -138,6 +148,9 @@ def carried(path):
 
 def retake():
     """Take the pictures that are not of what is to be seen now; without such no browser is needed."""
+    for path, (svg, texts) in wanted_maps().items():
+        if carried(path) != texts:
+            _store(raster.png(svg, ""), path, texts)
     outdated = {path: found for path, found in wanted().items() if carried(path) != found[-1]}
     if not outdated:
         return
@@ -154,7 +167,11 @@ def retake():
 def photograph(page, content, path, texts):
     """Write a page of HTML as a PNG, with text chunks."""
     page.set_content(f'<body style="margin:0">{content}</body>')
-    picture = Image.open(io.BytesIO(page.screenshot(full_page=True)))
+    _store(page.screenshot(full_page=True), path, texts)
+
+
+def _store(png, path, texts):
+    picture = Image.open(io.BytesIO(png))
     chunks = PngInfo()
     for key, value in texts.items():
         chunks.add_itxt(key, value)

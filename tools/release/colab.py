@@ -22,7 +22,7 @@ from tools.writing.notebooks import CELL_TIMEOUT, ONE_THREAD, add_notebooks
 PACKAGE = "mha_helpers"
 PYTHON = "3.13"
 VERSIONS = "tests/colab.txt"
-SHOWN = ["numpy", "ipywidgets", "ipython", "ipykernel", "traitlets", "tokenizers"]
+SHOWN = ["numpy", "ipywidgets", "ipython", "ipykernel", "traitlets", "matplotlib", "tokenizers"]
 # What a kernel of Colab has that the set-up cell meets. Colab's %pip, unlike IPython's, adds no note to what pip says.
 # pip is given the wheel in place of the repository, which may be neither public nor up to date.
 STARTUP = """\

@@ -16,7 +16,7 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from PIL import Image
 
 from tools.writing.notebooks import LANGUAGE_INFO, WIDGET_VIEW, NotebookError, label, parse, plain_python, tags
-from tools.writing.raster import svg_in
+from tools.writing.pngs import svg_in
 from tools.writing.solve import stub
 
 REFRESH = "run python -m tools refresh"

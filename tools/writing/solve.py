@@ -25,7 +25,6 @@ from tools.writing.notebooks import (
     tags,
     write_files,
 )
-from tools.writing.raster import add_pngs
 
 ASK = re.compile(r"exercises\.(\w+)\.(check|commit)")
 RIGHT = ("Correct", "Right")
@@ -52,9 +51,7 @@ def solve(notebook, folder=NOTEBOOKS):
         If a tagged cell cannot be solved, an exercise is never checked, a cell raises, or a check's
         outcome is not shown or is not that the answer is right.
     """
-    solved = execute(filled(notebook), folder)
-    add_pngs(solved, notebook)
-    return verified(solved)
+    return verified(execute(filled(notebook), folder))
 
 
 def filled(notebook):
