@@ -192,6 +192,18 @@ def test_a_cell_that_is_folded_in_a_notebook_is_folded_on_its_page():
     assert "shown" not in fold.text
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("# Run this first: it loads the course", "Code of the set-up"),
+        ("# Draws “it” & the cat", "Code that draws “it” & the cat"),
+    ],
+)
+def test_folded_code_is_called_what_its_first_line_says(line, said):
+    folded = v4.new_code_cell(f"{line}\n1 + 1", metadata={"jupyter": {"source_hidden": True}})
+    assert page_of(v4.new_markdown_cell("# One"), folded).select_one("details > summary").text == said
+
+
 def test_what_the_reader_is_to_do_is_marked():
     page = page_of(v4.new_markdown_cell("# One"), v4.new_code_cell("...", metadata={"tags": ["exercise"]}))
     assert page.select(".celltag_exercise .jp-InputPrompt")
