@@ -37,6 +37,9 @@ def without_announcements(handler, page_config):
 settings = str(Path(__file__).parent / "data/jupyter")
 os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, (settings, os.environ.get("JUPYTER_CONFIG_PATH"))))
 
+# What a kernel begins with: it says which cell to run first. A learner's own start file goes before it.
+os.environ.setdefault("PYTHONSTARTUP", str(Path(__file__).parent / "mha_helpers/learner/kernel_startup.py"))
+
 c = get_config()  # noqa: F821
 c.LabApp.news_url = None
 c.LabApp.check_for_updates_class = "jupyterlab.NeverCheckForUpdate"

@@ -23,7 +23,7 @@ from mha_helpers.drawing.panel import Note, Panel, with_code
 from mha_helpers.drawing.shown import CourseFigure
 from mha_helpers.drawing.strip import strip
 from mha_helpers.exercises.prediction import Prediction
-from mha_helpers.learner import folder, kept_answers
+from mha_helpers.learner import folder, kept_answers, not_yet_run
 from mha_helpers.learner import progress as kept
 from mha_helpers.take_home import take_home as take_home
 from mha_helpers.unpack import finish
@@ -231,6 +231,7 @@ def map(name):
     finish(folder.notebooks())
     for notebook in (*NOTEBOOKS, *WORKSHOPS):
         if notebook.name == name:
+            not_yet_run.watch(name)
             return Map(notebook)
     names = ", ".join(notebook.name for notebook in (*NOTEBOOKS, *WORKSHOPS))
     raise ValueError(f"the course has no notebook {name!r}; give one of {names}")

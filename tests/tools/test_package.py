@@ -21,7 +21,7 @@ IMPORTS = {
     "wrong": {"judge", "maths"},
     "model": {"course_data", "maths", "wrong"},
     "drawing": {"maths"},
-    "learner": {"drawing"},
+    "learner": {"course_data", "drawing"},
     "doctor": {"drawing", "judge", "wrong"},
     "exercises": {"drawing", "judge", "learner", "maths", "model", "wrong"},
     "labs": {"course_data", "drawing", "exercises", "judge", "maths", "model"},
