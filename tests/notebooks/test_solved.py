@@ -100,10 +100,28 @@ def test_a_check_that_refuses_the_solution_is_an_error(course_exercises, tmp_pat
     path, folder = tmp_path / "double.ipynb", tmp_path / "solved"
     write(notebook_of((STUB, "exercise")), path)
     with pytest.raises(
-        SystemExit, match=r"double.ipynb: cell 3 `import functools.*`: solved, and yet .* Not yet: it is"
+        SystemExit,
+        match=r"double.ipynb, which is not written: cell 3 `import functools.*`: solved, and yet .* Not yet: it",
     ):
         solve.main([str(folder), str(path)])
     assert not folder.exists()
+
+
+def test_what_can_be_solved_is_written_although_another_notebook_fails(monkeypatch, tmp_path, capsys):
+    def solved_unless_it_is_the_second(notebook, folder):
+        if notebook.cells[0].source == "2":
+            raise NotebookError("cell 1: it fails")
+        return notebook
+
+    paths = [tmp_path / f"{number}.ipynb" for number in (1, 2, 3)]
+    for path in paths:
+        write(v4.new_notebook(cells=[v4.new_markdown_cell(path.stem)]), path)
+    monkeypatch.setattr(solve, "solve", solved_unless_it_is_the_second)
+    folder = tmp_path / "solved"
+    with pytest.raises(SystemExit, match=r"2.ipynb, which is not written: cell 1: it fails"):
+        solve.main([str(folder), *map(str, paths)])
+    assert sorted(path.name for path in folder.iterdir()) == ["1.ipynb", "3.ipynb"]
+    assert capsys.readouterr().out.splitlines() == [str(folder / "1.ipynb"), str(folder / "3.ipynb")]
 
 
 def test_an_outcome_that_is_not_shown_is_an_error(course_exercises, monkeypatch):

@@ -1,7 +1,8 @@
 """Write solved copies of notebooks, for instructors, and prove that the checks accept the solutions.
 
 Each exercise's stub becomes its solution and each prediction's `answer = None` the right answer.
-The copies are executed; when any check does not say that it is right, nothing is written.
+The copies are executed. A notebook in which a check does not say that it is right is not written, and the command
+fails once the others are.
 """
 
 import argparse
@@ -9,6 +10,7 @@ import ast
 import copy
 import json
 import re
+import sys
 
 from mha_helpers import exercises
 from mha_helpers.exercises.engine import Exercise
@@ -21,9 +23,8 @@ from tools.writing.notebooks import (
     parse,
     plain_python,
     read,
-    serialised,
     tags,
-    write_files,
+    write,
 )
 
 ASK = re.compile(r"exercises\.(\w+)\.(check|commit)")
@@ -155,6 +156,15 @@ def _verify(number, cell):
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m tools solve", description=__doc__)
     arguments = folder_and_notebooks(parser, argv)
-    write_files(
-        arguments.folder, arguments.notebooks, lambda path: {path.name: serialised(solve(read(path), path.parent))}
-    )
+    failures = []
+    for path in arguments.notebooks:
+        try:
+            solved = solve(read(path), path.parent)
+        except NotebookError as error:
+            failures.append(f"{path.name}, which is not written: {error}")
+            continue
+        arguments.folder.mkdir(parents=True, exist_ok=True)
+        write(solved, arguments.folder / path.name)
+        print(arguments.folder / path.name, flush=True)
+    if failures:
+        sys.exit("\n".join(failures))
