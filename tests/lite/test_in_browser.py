@@ -95,6 +95,11 @@ def test_check_setup_calls_this_browser_ready(kernel):
     assert all(line.startswith("ok ") for line in checks), checks
 
 
+def test_a_fresh_kernel_says_which_cell_to_run_first(seen, site):
+    open_lite(seen.page, site, FIRST)
+    assert "Run the first code cell of this notebook first" in answered(seen.page, "labs.two_banks()")
+
+
 def test_the_first_notebook_runs_a_lab_answers_to_the_keyboard_and_work_survives_a_reload(seen, site):
     open_lite(seen.page, site, FIRST)
     assert run_all(seen.page) == []

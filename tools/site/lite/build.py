@@ -39,9 +39,7 @@ def build(folder, notebooks, files, lock):
         install(python, *VERSIONS["build"]["requirements"])
         for wheel in _wheels(python, own):
             pyodide.add(files, lock, wheel)
-        _run_jupyterlite(
-            python, own, folder, notebooks, packages=[entry["name"] for entry in lock["packages"].values()]
-        )
+        _run_jupyterlite(python, own, folder, notebooks, lock)
     static = folder / "static/pyodide"
     static.mkdir(parents=True)
     for name, content in files.items():
@@ -69,13 +67,16 @@ def _wheels(python, own):
     yield from sorted(wheels.glob("*.whl"))
 
 
-def _run_jupyterlite(python, own, folder, notebooks, packages):
+def _run_jupyterlite(python, own, folder, notebooks, lock):
     contents = own / "contents"
     contents.mkdir()
     for path in notebooks:
         shutil.copy(path, contents)
     (contents / patient.NAME).write_text(patient.notebook(), encoding="utf-8")
-    options = {"packages": packages, "env": {course_data.URL: DATA}}
+    packages = [entry["name"] for entry in lock["packages"].values()]
+    version = ".".join(lock["info"]["python"].split(".")[:2])
+    startup = f"/lib/python{version}/site-packages/mha_helpers/learner/kernel_startup.py"
+    options = {"packages": packages, "env": {course_data.URL: DATA, "PYTHONSTARTUP": startup}}
     kernel = {"pyodideUrl": "./static/pyodide/pyodide.js", "loadPyodideOptions": options, "disablePyPIFallback": True}
     config = {
         "appName": "The course in your browser",
