@@ -13,7 +13,9 @@ style sheet while the course's JupyterLab runs, and changes none of their files.
 """
 
 import os
-from pathlib import Path
+import sys
+from pathlib import Path, PureWindowsPath
+from urllib.parse import quote
 
 from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
 
@@ -48,4 +50,9 @@ c.ServerApp.tornado_settings = {
     "static_custom_path": [str(Path(__file__).parent / "data/jupyter")],
 }
 c.LabApp.custom_css = True
+# Where no browser can be opened, over SSH say, a learner has the address that is printed: it opens the notebook that the
+# command names, too. The server's root is then that notebook's folder.
+named = [PureWindowsPath(argument).name for argument in sys.argv[1:] if argument.endswith(".ipynb")]
+if named:
+    c.LabApp.default_url = f"/lab/tree/{quote(named[0])}"
 c.ServerApp.kernel_websocket_connection_class = PromptConnection

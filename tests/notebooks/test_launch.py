@@ -101,6 +101,16 @@ def test_binders_jupyterlab_reads_the_courses_settings(tmp_path):
     assert (Path(styles) / "custom.css").is_file()
 
 
+@pytest.mark.parametrize("system", ["sh", "bat"])
+def test_the_address_that_the_readmes_command_prints_opens_the_notebook(system, monkeypatch):
+    readme = launch.README.read_text(encoding="utf-8")
+    [command] = re.findall(rf"^```{system}\n(.*jupyter lab .*)\n```$", readme, re.MULTILINE)
+    monkeypatch.setattr(sys, "argv", command.rpartition("jupyter ")[2].split(" "))
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    config = PyFileConfigLoader("jupyter_server_config.py", str(ROOT)).load_config()
+    assert config.LabApp.default_url == f"/lab/tree/{course_notebooks()[0].name}"
+
+
 @pytest.mark.parametrize("path", course_notebooks(), ids=lambda path: path.name)
 def test_the_link_of_each_notebook_opens_that_notebook(path):
     assert ROOT / binder_path(path).removeprefix("lab/tree/") == path
