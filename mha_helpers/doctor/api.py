@@ -30,7 +30,7 @@ def examine(attention, *, names=None, inputs=None, seconds=SECONDS):
         What further arguments are given in every call: values, or functions of (batch, tokens) that return them:
         `{"window_size": (-1, 0), "token_types": lambda batch, tokens: np.zeros((batch, tokens), int)}`.
     seconds : float, optional
-        How long to wait for it altogether.
+        How long it may compute altogether, by the processor's time.
 
     Returns
     -------

@@ -4,12 +4,11 @@ import contextlib
 import dataclasses
 import io
 import sys
-import time
 
 import numpy as np
 
 from ..judge import call as judge
-from ..judge.time_limit import TimedOut, time_limit
+from ..judge.time_limit import TimedOut, Waited, in_words, thread_time, time_limit
 
 LONG_CALL = 5.0  # seconds; what takes less is no endless loop
 
@@ -19,11 +18,11 @@ class TimeLimitError(Exception):
 
 
 class _CallTimedOutError(TimeLimitError):
-    """It was in a call, which had taken `seconds`."""
+    """It was in a call, which had computed for so many seconds, or waited."""
 
-    def __init__(self, seconds):
-        super().__init__(f"a call was not back after {seconds:.1f} seconds")
-        self.seconds = seconds
+    def __init__(self, seconds, waited):
+        super().__init__(f"a call was not back after {seconds:.1f} seconds of computing")
+        self.seconds, self.waited = seconds, waited
 
 
 def call(function, arguments, to_framework):
@@ -45,10 +44,10 @@ def call(function, arguments, to_framework):
     def give(value):
         return judge.copied(value, to_framework)
 
-    started = time.monotonic()
+    started = thread_time()
     outcome = judge.call(function, {}, arguments, read=_arrays, give=give, to_array=to_array, seconds=None)
     if isinstance(outcome.error, TimedOut):
-        raise _CallTimedOutError(time.monotonic() - started)
+        raise _CallTimedOutError(thread_time() - started, isinstance(outcome.error, Waited))
     if outcome.error is None and outcome.arrays is None:
         return judge.Outcome(error=TypeError("what it returns must be awaited"))
     return outcome
@@ -61,12 +60,15 @@ def within(seconds, function, *arguments):
             with time_limit(seconds):
                 return function(*arguments)
         except _CallTimedOutError as late:
+            if late.waited:
+                said = "a call did not come back by the clock, though it computed little. Does it wait for something?"
+                raise TimeLimitError(said) from late
             if late.seconds < min(LONG_CALL, seconds / 2):
-                raise TimeLimitError(f"all the calls together took more than {seconds:g} seconds.") from late
-            said = f"a call did not come back within {seconds:g} seconds. Is there an endless loop?"
+                raise TimeLimitError(f"all the calls together took more than {in_words(seconds)}.") from late
+            said = f"a call did not come back within {in_words(seconds)}. Is there an endless loop?"
             raise TimeLimitError(said) from late
         except TimedOut:
-            raise TimeLimitError(f"the doctor's own search took more than {seconds:g} seconds.") from None
+            raise TimeLimitError(f"the doctor's own search took more than {in_words(seconds)}.") from None
 
 
 def to_array(value):

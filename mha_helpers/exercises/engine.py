@@ -217,10 +217,9 @@ class Exercise(Task):
             next_step, hints = self.on_success, ()
         elif verdict.case:
             next_step += f"; exercises.{self.name}.failing_case() gives these arguments."
-        elif verdict.broken or (verdict.status == "wrong" and not verdict.mistake):
+        elif verdict.undecided or (verdict.status == "wrong" and not verdict.mistake):
             next_step, hints = "", ()
-        heading = "This check is broken" if verdict.broken else ""
-        return Result(verdict.status, verdict.message, verdict.mistake, next_step, hints, heading)
+        return Result(verdict.status, verdict.message, verdict.mistake, next_step, hints, verdict.undecided)
 
     def yours_or_ours(self, function):
         """Choose what the cells below run on: the learner's function once it is right, else the course's own.
@@ -243,12 +242,12 @@ class Exercise(Task):
         """
         with contextlib.redirect_stdout(io.StringIO()):
             verdict = self._judged(function)
-        status = "broken" if verdict.broken else verdict.status
+        status = "undecided" if verdict.undecided else verdict.status
         theirs = status == "correct" and function is not self.reference
         why = {
             "not attempted": ", as yours is not written yet",
             "wrong": ", as yours is not right yet",
-            "broken": f". {verdict.message}",
+            "undecided": f". {verdict.message}",
         }.get(status, "")
         name = self.reference.__name__
         print(f"{name}: yours" if theirs else f"{name}: the course's own{why}")
@@ -286,7 +285,7 @@ class Exercise(Task):
                 brought = self._in_arrays(function)
                 brought.is_kept = True  # when it is checked, there is nothing to keep anew
                 return brought
-            why = f"can't be checked. {verdict.message}" if verdict.broken else "is not right any more"
+            why = f"can't be checked. {verdict.message}" if verdict.undecided else "is not right any more"
         print(f"{name}: the course's own, as yours of {answer.since} {why}")
         return self.reference
 

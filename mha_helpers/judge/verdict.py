@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from . import source_hints
-from .call import agree, same
+from .call import same
 from .catalogue import recognise
 from .compare import close
 from .error_text import met_a_stub
@@ -32,6 +32,7 @@ from .monkeypatches import undone
 from .returned import holds_objects, safe_repr, shapes_of
 from .source import does_nothing, last_line, other_order, outside_arrays
 from .task import Case
+from .time_limit import WAIT, Waited, in_words
 
 HELD_AS_OBJECTS = (
     "Every entry is right, but your array has dtype=object, so that NumPy sees Python objects where booleans are asked "
@@ -58,15 +59,15 @@ class Verdict:
         The slug of the mistake, where one was recognised.
     case : Case or None
         That went wrong.
-    broken : bool
-        Whether it was the judge that failed, and not the function.
+    undecided : str
+        Where the function could not be judged, whatever it is: the heading that says so.
     """
 
     status: str
     message: str
     mistake: str | None = None
     case: Case | None = None
-    broken: bool = False
+    undecided: str = ""
 
 
 def our_fault_if_it_stops(judging):
@@ -84,7 +85,7 @@ def our_fault_if_it_stops(judging):
                 f"The check itself stopped, with {type(error).__name__}: {error} ({place.name}, line {place.lineno}). "
                 "That is a mistake in the course and says nothing about your function; please report it."
             )
-            return Verdict("not attempted", message, broken=True)
+            return Verdict("not attempted", message, undecided="This check is broken")
 
     return judged
 
@@ -215,17 +216,28 @@ def _how_much_is_hidden(trial):
 
 
 def never_ends(answer):
-    last = answer.trials[-1]
-    if not last.timed_out:
+    return stopped(answer, answer.trials[-1])
+
+
+def stopped(answer, trial):
+    """What is said of a call that was stopped; None where it came back."""
+    if not trial.timed_out:
         return None
-    tried = f"Tried {last.case.trait}: {shapes_of(last.case.arguments | last.case.options)}."
-    number, line = last_line(last.given.error, answer.function)
+    tried = f"Tried {trial.case.trait}: {shapes_of(trial.case.arguments | trial.case.options)}."
+    number, line = last_line(trial.given.error, answer.function)
     place = f" It is in line {number} of the cell: `{line}`." if line else ""
+    if isinstance(trial.given.error, Waited):
+        said = (
+            f"{tried} Your function has not come back after {WAIT:g} seconds, in which it computed little, and was "
+            f"stopped.{place} Does it sleep there, or wait for something? On a very busy machine, check once more. "
+            "This says nothing about whether it is right."
+        )
+        return Verdict("not attempted", said, undecided="No verdict")
     said = (
-        f"{tried} Your function has not come back after {answer.task.seconds:g} seconds, and was stopped.{place} "
+        f"{tried} Your function has not come back after {in_words(answer.task.seconds)}, and was stopped.{place} "
         "Does a loop or a recursion there ever reach its end?"
     )
-    return answer.wrong("never-ends", said, source_hints.thrown_away(answer.function), case=last.case)
+    return answer.wrong("never-ends", said, source_hints.thrown_away(answer.function), case=trial.case)
 
 
 def held_as_objects(answer):
@@ -343,11 +355,11 @@ def writes_into_an_argument(answer):
 
 
 def keeps_something_between_calls(answer):
-    task, again = answer.task, _rolled(answer.task.cases[0])
-    if agree(task.run(answer.function, again), task.wanted(again)):
-        return None
+    again = answer.task.trial(answer.function, _rolled(answer.task.cases[0]))
+    if again.is_right or again.timed_out:
+        return stopped(answer, again)
     said = "Called once more, with other numbers, it is wrong: does it keep something between calls?"
-    return answer.wrong("not-repeatable", said, case=again)
+    return answer.wrong("not-repeatable", said, case=again.case)
 
 
 def not_the_way_that_is_asked_for(answer):

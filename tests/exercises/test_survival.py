@@ -2,6 +2,8 @@
 
 import contextlib
 import dataclasses
+import functools
+import itertools
 import subprocess
 import sys
 import threading
@@ -92,19 +94,97 @@ def never_ends_whatever_is_caught(scores):
             continue
 
 
+@pytest.mark.parametrize("answer", [never_ends, never_ends_whatever_is_caught])
+def test_an_answer_that_never_ends_is_stopped_and_its_line_is_said(answer):
+    result = SOON.check(answer)
+    assert (result.status, result.mistake) == ("wrong", "never-ends")
+    assert "has not come back after 0.3 seconds of computing" in result.message
+    assert any(line in result.message for line in ("`while i < 1:`", "`i = i * 2`")), result.message
+
+
 def sleeps(scores):
     time.sleep(60)
 
 
-@pytest.mark.parametrize("answer", [never_ends, never_ends_whatever_is_caught, sleeps])
-def test_an_answer_that_never_ends_is_stopped_and_its_line_is_said(answer):
-    started = time.monotonic()
-    result = SOON.check(answer)
-    assert time.monotonic() - started < 5
-    assert (result.status, result.mistake) == ("wrong", "never-ends")
-    assert "has not come back after 0.3 seconds" in result.message
-    lines = ("`while i < 1:`", "`i = i * 2`", "`time.sleep(60)`")
-    assert any(line in result.message for line in lines), result.message
+def test_what_sleeps_is_stopped_by_the_clock_and_called_neither_right_nor_wrong(monkeypatch):
+    monkeypatch.setattr(time_limit, "WAIT", 0.3)
+    patient = dataclasses.replace(exercises.softmax, seconds=0.2)
+    result = patient.check(sleeps)
+    assert (result.status, result.mistake, result.heading) == ("not attempted", None, "No verdict")
+    assert "`time.sleep(60)`" in result.message
+    assert "This says nothing about whether it is right." in result.message
+
+
+def test_what_sleeps_only_where_it_is_called_once_more_gets_no_verdict(monkeypatch):
+    monkeypatch.setattr(time_limit, "WAIT", 0.3)
+    calls = itertools.count(1)
+
+    def softmax(scores):
+        if next(calls) > len(exercises.softmax.cases):
+            time.sleep(60)
+        return attention.softmax(scores)
+
+    assert dataclasses.replace(exercises.softmax, seconds=0.2).check(softmax).heading == "No verdict"
+
+
+@pytest.fixture(params=["a signal", "a thread"])
+def limited(request):
+    """Returns what calls a function in the main thread, or in another, where a thread keeps the time."""
+    if request.param == "a signal":
+        return lambda function, seconds: call_safely(function, {"scores": np.eye(2)}, 1, seconds=seconds)
+
+    def in_a_thread(function, seconds):
+        outcomes = []
+        asked = functools.partial(call_safely, function, {"scores": np.eye(2)}, 1, seconds=seconds)
+        thread = threading.Thread(target=lambda: outcomes.append(asked()))
+        thread.start()
+        thread.join()
+        return outcomes[0]
+
+    return in_a_thread
+
+
+def compute(seconds):
+    """Take so much of the processor's time."""
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+
+def test_only_what_computes_counts(limited):
+    """A machine that is busy with other things lets a function wait as `sleep` does."""
+
+    def waits(scores):
+        for _ in range(4):
+            time.sleep(0.1)
+        return scores
+
+    assert limited(waits, 0.2).error is None
+    assert type(limited(lambda scores: compute(60), 0.2).error) is time_limit.TimedOut
+
+
+@pytest.mark.parametrize("took", [0.5, 0.15])
+def test_what_an_import_takes_does_not_count_and_it_is_never_interrupted(limited, took, tmp_path, monkeypatch):
+    module = f"slow_{limited.__name__.strip('<>')}_{took:g}".replace(".", "_")
+    source = "import time\nend = time.thread_time() + {}\nwhile time.thread_time() < end:\n    pass\nnumber = 1\n"
+    (tmp_path / f"{module}.py").write_text(source.format(took))
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def imports(scores):
+        number = __import__(module).number
+        compute(0.1)
+        return number * scores
+
+    outcome = limited(imports, 0.2)
+    assert outcome.error is None
+    assert sys.modules[module].number == 1, "it was interrupted"
+
+
+def test_numbas_compiler_is_never_interrupted(limited):
+    """Its first call compiles, in frames of numba's own; what is stopped there stays broken."""
+    numba = {"__name__": "numba.core.dispatcher", "compute": compute}
+    exec("def compiled(scores):\n    compute(0.5)\n    return scores", numba)
+    assert limited(lambda scores: numba["compiled"](scores), 0.2).error is None
 
 
 def test_where_nothing_moves_a_loop_on_the_line_that_should_is_shown():
@@ -129,16 +209,6 @@ def test_what_ends_on_most_inputs_and_not_on_one_is_told_which():
     assert message.startswith("Tried a batch: scores (2, 3, 5).")
 
 
-def test_in_a_thread_that_gets_no_signals_a_call_is_stopped_too():
-    outcomes = []
-    thread = threading.Thread(
-        target=lambda: outcomes.append(call_safely(never_ends, {"scores": np.eye(2)}, 1, seconds=0.3))
-    )
-    thread.start()
-    thread.join(5)
-    assert isinstance(outcomes[0].error, time_limit.TimedOut)
-
-
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring is new in Python 3.12")
 @pytest.mark.parametrize("nested", [False, True])
 def test_with_neither_signals_nor_threads_a_call_is_stopped_past_every_except(monkeypatch, nested):
@@ -155,7 +225,7 @@ def test_with_neither_signals_nor_threads_a_call_is_stopped_past_every_except(mo
     monkeypatch.setattr(sys, "platform", "emscripten")
     with time_limit.time_limit(60) if nested else contextlib.nullcontext():
         outcome = call_safely(stubborn, {"scores": np.eye(2)}, 1, seconds=0.3)
-        assert isinstance(outcome.error, time_limit.TimedOut)
+        assert type(outcome.error) is time_limit.TimedOut
         assert call_safely(attention.softmax, {"scores": np.eye(2)}, 1, seconds=0.3).error is None
     assert not any(map(sys.monitoring.get_tool, range(6)))
 
@@ -190,7 +260,7 @@ print(*outcomes, (lambda: "traced")())
 
 
 def test_what_a_limit_in_a_thread_leaves_behind_hangs_no_tracing():
-    ran = subprocess.run([sys.executable, "-c", AFTERWARDS], capture_output=True, text=True, timeout=60, check=True)
+    ran = subprocess.run([sys.executable, "-c", AFTERWARDS], capture_output=True, text=True, check=True)
     assert ran.stdout.split() == ["in", "time", "stopped", "traced"]
 
 
@@ -203,7 +273,7 @@ def test_in_a_kernel_the_check_stops_it_too_and_the_kernel_lives_on():
             v4.new_code_cell("print('alive')"),
         ]
     )
-    NotebookClient(notebook, timeout=60).execute()
+    NotebookClient(notebook, timeout=600).execute()
     assert [cell.outputs[-1].text.splitlines()[-1] for cell in notebook.cells[1:]] == ["never-ends", "alive"]
 
 
@@ -221,9 +291,9 @@ def test_an_alarm_that_somebody_else_has_set_still_rings():
 
 
 def test_a_huge_result_is_refused_at_once():
-    started = time.monotonic()
+    started = time.thread_time()
     result = exercises.softmax.check(lambda scores: np.broadcast_to(np.float32(1), (10**5, 10**5)))
-    assert time.monotonic() - started < 2
+    assert time.thread_time() - started < 2
     assert "Expected weights of shape (3, 5); got (100000, 100000)." in result.message
 
 

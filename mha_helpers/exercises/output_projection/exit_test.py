@@ -99,8 +99,8 @@ class ExitTest:
             return Note(Panel("neutral", f"Exit test, {NAMES[part]}: not attempted yet", (said,)))
         judged = judge(exercise, function)
         status = judged.status
-        if judged.broken:
-            return Note(Panel("neutral", "This check is broken", (judged.message,)))
+        if judged.undecided:
+            return Note(Panel("neutral", judged.undecided, (judged.message,)))
         if status == "not attempted":
             return Note(Panel("neutral", f"Exit test, {NAMES[part]}: not attempted yet"))
         if status == "correct" and part != "memory" and line is None:
