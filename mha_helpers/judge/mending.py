@@ -17,10 +17,12 @@ import numpy as np
 
 from .placing import layouts_of
 from .statements import statements_of
-from .watched import BESIDE, NEITHER, OUTPUT, RIGHT, SEVERAL, STAGE, WRONG, Watch
+from .time_limit import WAIT
+from .watched import BESIDE, NEITHER, OUTPUT, RIGHT, SEVERAL, STAGE, WRONG, TooMuchError, Watch
 
-SECONDS = 1.0
 MOST_TRIALS = 32  # for a statement
+MAX_TRIALS = 400  # in all: they are counted, so that what is found doesn't depend on how busy the machine is
+MAX_TRIED_EVENTS = 50_000  # in all of them
 MOST_LAYOUTS = 6
 # What a variable holds by its name, where people agree.
 OF_NAMES = {
@@ -50,10 +52,9 @@ class Replay(Watch):
         By moment: what each variable holds from then on.
     """
 
-    def __init__(self, code, exchanged, until):
+    def __init__(self, code, exchanged):
         super().__init__([], lambda value: None, code)
         self.exchanged = exchanged
-        self._until = until
 
     def _begin(self, watched):
         if watched.caller is not None:
@@ -113,7 +114,8 @@ def first_to_mend(watch, run, is_right):
 class _Mending:
     def __init__(self, watch, run, is_right):
         self.watch, self.run, self.is_right = watch, run, is_right
-        self.until = time.monotonic() + SECONDS
+        self.trials = self.events = 0
+        self.waits_until = time.monotonic() + WAIT  # what sleeps would keep everybody waiting, a trial at a time
         self.made = {node.seen.name for node in watch.all if node.status in RIGHT}
 
     @property
@@ -127,12 +129,12 @@ class _Mending:
             if self.is_in_another_order() and (len(found) != 1 or found[0] == self.watch.ended):
                 return (self.watch.ended,)
             return found
-        except TimeoutError:
+        except TooMuchError:
             return ()
 
     def is_in_another_order(self):
         """Whether what comes back is right but for the order of its parts."""
-        replay = Replay(self.watch.code, {}, self.until)
+        replay = Replay(self.watch.code, {})
         with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.suppress(Exception):
             warnings.simplefilter("ignore")
             returned = self.run(replay)
@@ -566,12 +568,17 @@ class _Mending:
     # ---- trying -----------------------------------------------------------------------------
 
     def is_mended(self, exchanged):
-        if time.monotonic() > self.until:
-            raise TimeoutError
-        replay = Replay(self.watch.code, exchanged, self.until)
+        is_too_much = self.trials >= MAX_TRIALS or self.events > MAX_TRIED_EVENTS
+        if is_too_much or time.monotonic() > self.waits_until:
+            raise TooMuchError
+        self.trials += 1
+        replay = Replay(self.watch.code, exchanged)
         with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.suppress(Exception):
             warnings.simplefilter("ignore")
-            return bool(self.is_right(self.run(replay)))
+            try:
+                return bool(self.is_right(self.run(replay)))
+            finally:
+                self.events += replay.events
         return False
 
 

@@ -1,7 +1,6 @@
 """Watching a call: which arrays the variables of somebody's code hold, and what each was made of."""
 
 import sys
-import time
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,8 +10,9 @@ from .known_masks import is_the_mask
 from .placing import FEWEST, TOLERANCE, is_in_order, of_scores
 from .statements import statement_at
 
-SECONDS = 2.0
-MOST_EVENTS = 30_000
+# They are counted, and no clock is looked at: what is found doesn't depend on how busy the machine is.
+MAX_EVENTS = 30_000  # lines that run, and calls that return
+MAX_COMPARED = 600  # different arrays; a loop over rows, column by column, makes half of that
 MOST_ENTRIES = 200_000
 DEEPEST = 3  # of lists in lists
 SEVERAL = " | "  # between the names of what is held together
@@ -26,7 +26,8 @@ BY_RANK = {2: OUTPUT, 1: STAGE, 0: BESIDE}
 # Whose lines nobody wants to be shown.
 _LIBRARIES = {
     "torch", "numpy", "jax", "jaxlib", "flax", "keras", "tensorflow", "einops", "scipy", "opt_einsum", "equinox",
-    "functorch", "IPython", "importlib", "pytest", "_pytest", "jaxtyping", "beartype", "typeguard", "mha_helpers",
+    "functorch", "numba", "llvmlite", "IPython", "importlib", "pytest", "_pytest", "jaxtyping", "beartype", "typeguard",
+    "mha_helpers",
 }  # fmt: skip
 _OURS = __name__.partition(".")[0]
 
@@ -151,7 +152,7 @@ class _Frame:
 
 
 class TooMuchError(Exception):
-    """It has taken too long."""
+    """More has happened than is watched."""
 
 
 class Watch:
@@ -182,8 +183,7 @@ class Watch:
         self._nodes = {}  # by an object's id: itself, its marks, its node
         self._born = {}  # by an object's id: what it held before anything known was stored in it
         self._judged = {}
-        self._events = 0
-        self._until = time.monotonic() + SECONDS
+        self.events = self._compared = 0
 
     def run(self, function, arguments, options):
         before = sys.gettrace()
@@ -227,8 +227,8 @@ class Watch:
                 watched.held[name] = (marks, self._node(value, marks, None if "." in name else caller))
 
     def _inside(self, frame, event, argument):
-        self._events += 1
-        if self._events > MOST_EVENTS or time.monotonic() > self._until:
+        self.events += 1
+        if self.events > MAX_EVENTS:
             raise TooMuchError
         watched = self._frames[id(frame)]
         if event == "line":
@@ -382,6 +382,9 @@ class Watch:
                 yield part, marks
 
     def _judge(self, value, array, mark):
+        self._compared += mark not in self._judged
+        if self._compared > MAX_COMPARED:
+            raise TooMuchError
         _, beginning = self._born.setdefault(id(value), (value, array.copy()))
         if array.shape == beginning.shape and mark != _mark(beginning) and self._look_at(beginning).status not in RIGHT:
             blank = (array == beginning) | ((array != array) & (beginning != beginning))

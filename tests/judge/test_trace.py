@@ -1,13 +1,14 @@
 """The line at which wrong attention leaves the equation, and silence about right attention."""
 
 import inspect
+import itertools
 import threading
 
 import numpy as np
 import pytest
 from wrong_at_a_line import FUNCTIONS, softmax
 
-from mha_helpers.judge import watched
+from mha_helpers.judge import mending, watched
 from mha_helpers.judge.on_the_way import numbers_of
 from mha_helpers.judge.stages import Input
 from mha_helpers.judge.trace import first_written_line, first_wrong_line, line_of_error
@@ -109,16 +110,50 @@ def test_the_line_of_an_error_is_theirs():
     assert line_of_error(raised.value, stops).text == "return np.linalg.inv(rows)"
 
 
-def test_what_never_ends_is_given_up(monkeypatch):
-    """The tracer has a clock of its own, on any thread: an exception from elsewhere would hang Python 3.11."""
-    monkeypatch.setattr(watched, "SECONDS", 0.2)
+@pytest.mark.parametrize("makes_arrays", [True, False])
+def test_what_never_ends_is_given_up(makes_arrays, monkeypatch):
+    """The tracer counts for itself, on any thread: an exception from elsewhere would hang Python 3.11."""
+    monkeypatch.setattr(watched, "MAX_COMPARED", 20)
 
     def endless(X, W_Q, W_K, W_V, W_O, n_heads):
         while True:
-            X = X + 1
+            X = X + makes_arrays if makes_arrays else X
 
     found = []
     thread = threading.Thread(target=lambda: found.append(line_of(endless)))
     thread.start()
     thread.join()
     assert found == [None]
+
+
+class Clock:
+    """A clock by which every look takes a second."""
+
+    def __init__(self):
+        self.looks = itertools.count()
+
+    def monotonic(self):
+        return next(self.looks)
+
+    def __getattr__(self, name):
+        raise AssertionError(f"time.{name} was asked, and the machine may be busy")
+
+
+def test_how_busy_the_machine_is_changes_no_line(monkeypatch):
+    """Every look at the clock comes a second late, as beside many other processes: a line is found as ever."""
+    monkeypatch.setattr(mending, "time", Clock())
+    assert not hasattr(watched, "time")
+    assert line_of(FUNCTIONS[0]).text.endswith("# here")
+
+
+def test_a_function_that_makes_trials_wait_gets_no_line(monkeypatch):
+    monkeypatch.setattr(mending, "WAIT", -1)
+    assert line_of(FUNCTIONS[0]) is None
+
+
+def test_trials_are_counted_and_there_is_an_end_of_them(monkeypatch):
+    monkeypatch.setattr(mending, "MAX_TRIALS", 1)
+    assert line_of(FUNCTIONS[0]) is None
+    monkeypatch.undo()
+    monkeypatch.setattr(mending, "MAX_TRIED_EVENTS", 10)
+    assert line_of(FUNCTIONS[0]) is None
