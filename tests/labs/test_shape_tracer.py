@@ -399,7 +399,7 @@ def test_it_is_drawn_fast():
     state = FIRST | {"record": "2x5x12x3; " + "; ".join("0" * 9)}
     times = []
     for _ in range(7):
-        start = time.perf_counter()
+        start = time.thread_time()
         tracer.render(tracer.compute(state))
-        times.append(time.perf_counter() - start)
-    assert min(times) < 0.05  # seconds; about 0.001 on a quiet machine
+        times.append(time.thread_time() - start)
+    assert min(times) < 0.05  # seconds of the processor's time; about 0.001 on a quiet machine

@@ -34,7 +34,7 @@ LANGUAGE_INFO = {
 }
 # One thread: sums are taken in the same order on every machine, so the last digits agree.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-CELL_TIMEOUT = 600  # seconds: only for a cell that never ends, however busy the machine is
+CELL_TIMEOUT = 600  # seconds, as in the nbval gate: only for a cell that never ends, however busy the machine
 
 
 class NotebookError(Exception):
