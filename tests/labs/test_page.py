@@ -555,7 +555,7 @@ def test_the_writer_writes_when_it_is_seen_and_rests_where_it_began(browser, wri
     more, rests = re.compile(re.escape(first) + '[^"]'), re.compile(re.escape(first) + '"')
     lab.locator(".mha-picture").scroll_into_view_if_needed()
     expect(state).to_have_attribute("data-state", more)
-    expect(button).to_have_attribute("aria-pressed", "false", timeout=20_000)
+    expect(button).to_have_attribute("aria-pressed", "false")
     expect(state).to_have_attribute("data-state", rests)
     assert lab.get_by_role("button", name=re.compile("^write ")).count() == 10, "all that are likely"
     assert lab.locator('[data-name^="write "]').count() == 10

@@ -3,13 +3,9 @@
 import os
 
 import pytest
-from playwright.sync_api import expect
 
-from tools.page.browser import TIMEOUT
 from tools.page.static import served
 from tools.site import command
-
-expect.set_options(timeout=1000 * TIMEOUT)  # Python computes in the page, and other tests beside it
 
 
 @pytest.fixture(scope="session")

@@ -52,8 +52,8 @@ LAB_OPTIONS = [
     *("--no-browser", "--allow-root", "--expose-app-in-browser", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0"),
 ]
 COURSE_CONFIG = f"--config={Path(__file__).parents[2] / 'jupyter_server_config.py'}"  # the README's command has it too
-TIMEOUT = 60  # seconds, for everything that is waited for, ...
-NOTEBOOK_TIMEOUT = 300  # ... but a whole notebook, on a busy machine
+TIMEOUT = 180  # seconds, for everything that is waited for, however busy the machine, ...
+NOTEBOOK_TIMEOUT = 600  # ... but a whole notebook
 _workspaces = map("course-{}".format, count())
 
 
@@ -277,7 +277,7 @@ def run_all(page):
     for _ in range(3):
         page.evaluate("() => { jupyterapp.commands.execute('notebook:run-all-cells'); }")
         try:
-            page.wait_for_function(f"({_RUN})().started", timeout=10_000)
+            page.wait_for_function(f"({_RUN})().started", timeout=30_000)
             break
         except TimeoutError:
             continue  # now and then a request to run is lost although the kernel is idle
