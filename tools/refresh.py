@@ -42,7 +42,7 @@ def derived():
     return {
         **launch.all_written(repository),
         **pages,
-        launch.README: launch.readme(pages[launch.README], repository),
+        launch.README: launch.with_blocks(pages[launch.README], repository),
         ROOT / "mha_helpers" / "doctor" / "NAMES.md": names.page(),
         rooms.PAGE: rooms.written(rooms.PAGE.read_text(encoding="utf-8")),
         shortcuts.SETTINGS: shortcuts.written(),

@@ -108,7 +108,6 @@ def test_without_the_browser_edition_reading_comes_first():
 
 def test_until_it_is_published_nothing_leads_to_nobody(monkeypatch, text):
     assert "OWNER" not in text
-    assert "as soon as the course is published" in text
     assert front.sitemap(["a.html"]) is None
     monkeypatch.setattr(launch, "repository", lambda: "ada/attention")
     page = BeautifulSoup(front.front(COURSE, LITE), "html.parser")

@@ -71,7 +71,11 @@ def export(notebook, name, lite=""):
     resources["icon"] = address_of_icon()
     resources["layer"] = lab_page.layer() if has_labs else ""
     page, _ = PageExporter().from_notebook_node(notebook, resources)
-    return NOTEBOOK_LINK.sub(r"\1.html", page)  # in the course's map, too, which is an output
+    page = NOTEBOOK_LINK.sub(r"\1.html", page)  # in the course's map, too, which is an output
+    # The front page has the README's list of notebooks, and leads to all the rest of it.
+    return page.replace('href="../README.md#the-notebooks"', 'href="index.html#notebooks"').replace(
+        'href="../README.md#start"', 'href="index.html"'
+    )
 
 
 def with_labs(notebook, lite=""):

@@ -79,6 +79,8 @@ def written(text, plans):
 
     def block(match):
         opening, name, said, end = match.groups()
+        if said == "written by python -m tools stamp":
+            return match[0]
         if name in plans:
             return opening + "\n" + section(plans[name]) + "\n" + end
         if name == "notebooks":
