@@ -1,5 +1,6 @@
 """Write the edition for the browser: JupyterLite with the course's notebooks, package, data and settings."""
 
+import html
 import json
 import shutil
 import subprocess
@@ -10,14 +11,17 @@ from pathlib import Path
 from mha_helpers import course_data, take_home
 from tools.page import shortcuts
 from tools.release.environments import environment, install, make_environment
-from tools.site.lite import VERSIONS, patient, pyodide
-from tools.writing.notebooks import NOTEBOOKS
+from tools.site.lite import VERSIONS, contents, patient, pyodide
+from tools.writing.notebooks import NOTEBOOKS, read
 
 ROOT = NOTEBOOKS.parent
-NOTICES = Path(__file__).with_name("notices.js")
+SCRIPTS = ("notices.js", "copies.js")
 APPS = ("notebooks", "lab", "tree")
 KERNEL = "@jupyterlite/pyodide-kernel-extension"
 DRIVERS = ["asyncStorage", "memoryStorageDriver"]  # localforage's names of IndexedDB, and of what is none
+# Seconds from one save to the next. JupyterLab's 120 are made for a server; here it costs nothing, and a tab that a phone
+# drops loses what was typed since. A save that takes long makes JupyterLab wait ten times as long: hence 5, not 10.
+SAVING = {"@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 5}}
 OWN_PACKAGES = ("piplite", "pyodide_kernel", "ipykernel")  # the kernel's, in its extension
 DATA = "../../../../data"  # as the kernel's worker sees it, in extensions/@jupyterlite/pyodide-kernel-extension/static
 
@@ -33,6 +37,7 @@ def build(folder, notebooks, files, lock):
     files, lock : dict
         The Pyodide distribution, as `pyodide.distribution` returns it; both are added to.
     """
+    notebooks = {path.name: read(path) for path in notebooks} | {patient.NAME: patient.notebook()}
     with tempfile.TemporaryDirectory() as own:
         own = Path(own)
         python = make_environment(sys.executable, own / "environment", "--seed")
@@ -49,7 +54,7 @@ def build(folder, notebooks, files, lock):
     shutil.copytree(ROOT / "data", data, ignore=shutil.ignore_patterns("__pycache__"))
     names = sorted(path.relative_to(data).as_posix() for path in data.rglob("*") if path.is_file())
     (data / course_data.LIST).write_text(json.dumps(names), encoding="utf-8")
-    _dress(folder)
+    _dress(folder, {name: contents.version(notebook) for name, notebook in notebooks.items()})
 
 
 def _wheels(python, own):
@@ -68,11 +73,10 @@ def _wheels(python, own):
 
 
 def _run_jupyterlite(python, own, folder, notebooks, lock):
-    contents = own / "contents"
-    contents.mkdir()
-    for path in notebooks:
-        shutil.copy(path, contents)
-    (contents / patient.NAME).write_text(patient.notebook(), encoding="utf-8")
+    served = own / "contents"
+    served.mkdir()
+    for name, notebook in notebooks.items():
+        (served / name).write_text(contents.served(notebook), encoding="utf-8")
     packages = [entry["name"] for entry in lock["packages"].values()]
     version = ".".join(lock["info"]["python"].split(".")[:2])
     startup = f"/lib/python{version}/site-packages/mha_helpers/learner/kernel_startup.py"
@@ -90,9 +94,9 @@ def _run_jupyterlite(python, own, folder, notebooks, lock):
     (own / "jupyter-lite.json").write_text(
         json.dumps({"jupyter-lite-schema-version": 0, "jupyter-config-data": config}), encoding="utf-8"
     )
-    (own / "overrides.json").write_text(json.dumps(shortcuts.overrides()), encoding="utf-8")
+    (own / "overrides.json").write_text(json.dumps(shortcuts.overrides() | SAVING), encoding="utf-8")
     apps = [f"--apps={app}" for app in APPS]
-    command = [python, "-m", "jupyterlite_core", "build", "--contents", contents, "--output-dir", folder.resolve()]
+    command = [python, "-m", "jupyterlite_core", "build", "--contents", served, "--output-dir", folder.resolve()]
     _run(*command, "--lite-dir", own, "--no-sourcemaps", "--no-unused-shared-packages", *apps, cwd=own)
 
 
@@ -103,11 +107,13 @@ def _run(*command, **options):
         sys.exit(f"`{' '.join(map(str, command))}` failed:\n{done.stdout}{done.stderr}")
 
 
-def _dress(folder):
-    """Give each application's page the course's style sheet, and a sentence for what may go wrong."""
+def _dress(folder, versions):
+    """Give each application's page the course's style sheet, and what we do in it beside JupyterLite."""
     shutil.copy(ROOT / "data/jupyter/custom.css", folder)
-    shutil.copy(NOTICES, folder)
-    more = f'<link rel="stylesheet" href="../custom.css"><script src="../{NOTICES.name}"></script>'
+    for name in SCRIPTS:
+        shutil.copy(Path(__file__).with_name(name), folder)
+    more = '<link rel="stylesheet" href="../custom.css"><script src="../notices.js"></script>'
+    more += f'<script src="../copies.js" data-versions="{html.escape(json.dumps(versions))}"></script>'
     for app in APPS:
         page = folder / app / "index.html"
         text = page.read_text(encoding="utf-8")

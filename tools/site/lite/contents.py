@@ -1,0 +1,107 @@
+"""The notebooks as the edition for the browser serves them: a copy of each, made ready for JupyterLite.
+
+Where a server stands between the files and the page, it joins lines, says what can be trusted, and knows its kernels.
+In a browser's tab nobody does, so the copies come that way:
+
+- each text is one string: JupyterLite shows a list of lines with commas between them;
+- the kernel is the tab's own: a notebook that is opened and looked at has not changed, and nothing is stored of it;
+- code cells whose outputs need no trust are trusted, see `needs_trust`;
+- it has a version: `copies.js` sees by it that the course has a newer one than this browser keeps.
+"""
+
+import copy
+import hashlib
+import json
+from html.parser import HTMLParser
+
+import nbformat
+
+# As the kernel in the tab says them of itself, the odd version included; tests/lite sees whether it still does.
+KERNELSPEC = {"name": "python", "display_name": "Python (Pyodide)", "language": "python"}
+LANGUAGE_INFO = {
+    "codemirror_mode": {"name": "python", "version": 3},
+    "file_extension": ".py",
+    "mimetype": "text/x-python",
+    "name": "python",
+    "nbconvert_exporter": "python",
+    "pygments_lexer": "ipython3",
+    "version": "3.8",
+}
+INERT_TYPES = {"text/plain", "text/html", "image/png", "image/jpeg"}
+INERT_TAGS = set(
+    "a abbr b br code details div em figcaption figure h1 h2 h3 h4 h5 h6 hr i img li ol p pre section small span strong "
+    "sub summary sup table tbody td tfoot th thead tr ul".split()
+)
+DATA_BLOCKS = ("application/json", "text/plain")  # types of a `script` that no browser runs
+
+
+def served(notebook):
+    """Return the text of a notebook's copy for the browser.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        With its stored outputs.
+
+    Returns
+    -------
+    str
+    """
+    notebook = copy.deepcopy(notebook)
+    course = dict(notebook.metadata.get("course", {}), version=version(notebook))
+    notebook.metadata = nbformat.from_dict(
+        {"kernelspec": KERNELSPEC, "language_info": LANGUAGE_INFO, "course": course}
+    )
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and not any(map(needs_trust, cell.outputs)):
+            cell.metadata["trusted"] = True
+    nbformat.validate(notebook)
+    return json.dumps(notebook, ensure_ascii=False)  # `nbformat.writes` would split the lines, and drop the trust
+
+
+def version(notebook):
+    """Return what a notebook's text is known by: as long as nobody writes in it, it stays the same.
+
+    `copies.js` computes it, too, of what the browser keeps.
+    """
+    return hashlib.sha256("\0".join(cell.source for cell in notebook.cells).encode()).hexdigest()
+
+
+def needs_trust(output):
+    """Say whether a stored output could do anything: JupyterLab would refuse it that, or show it otherwise, untrusted.
+
+    JupyterLab trusts a notebook's cell because a server has verified a signature; JupyterLite has no signatures, and
+    warns of every notebook that comes with outputs. Of these we can say more than a signature could: there is nothing in
+    them to be run. So the mark is earned output by output. What has more in it goes unmarked and keeps its warning, as
+    does any notebook that a visitor brings along.
+
+    Parameters
+    ----------
+    output : NotebookNode
+
+    Returns
+    -------
+    bool
+    """
+    data = output.get("data", {})
+    return not INERT_TYPES.issuperset(data) or _Html.is_active(data.get("text/html", ""))
+
+
+class _Html(HTMLParser):
+    """Reads HTML, and notes whether a tag, an event or an address in it could run something or fetch something."""
+
+    @classmethod
+    def is_active(cls, text):
+        reader = cls()
+        reader.active = False
+        reader.feed(text)
+        reader.close()
+        return reader.active
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        inert = tag in INERT_TAGS or (tag == "script" and attributes.get("type") in DATA_BLOCKS)
+        addresses = {name: attributes.get(name) or "" for name in ("href", "src")}
+        fetches = addresses["src"] and not addresses["src"].startswith("data:image/")
+        runs = addresses["href"].strip().lower().startswith(("javascript:", "data:", "vbscript:"))
+        self.active |= bool(not inert or fetches or runs or any(name.startswith("on") for name in attributes))
