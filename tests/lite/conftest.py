@@ -1,10 +1,12 @@
 """The course's site with the edition for the browser, built once from the copy of Pyodide that `.ci/lite` fetches."""
 
 import os
+import re
+from contextlib import contextmanager
 
 import pytest
 
-from tools.page.static import served
+from tools.page.static import open_site, served
 from tools.site import command
 
 
@@ -18,3 +20,25 @@ def site(tmp_path_factory):
     with served(folder) as site:
         site.folder = folder
         yield site
+
+
+@pytest.fixture(scope="session")
+def opened():
+    """Return what opens an empty page, which must have nothing to complain of in the end."""
+
+    @contextmanager
+    def opened(browser, site):
+        with open_site(browser, site) as seen:
+            yield seen
+        # Chromium asks for an icon at the top of the host, and drops one of JupyterLab's when another takes its place.
+        icon = re.compile(rf"\({site.url}\S*favicon\S*\.ico\)$")
+        errors = [error for error in seen.console_errors if not icon.search(error)]
+        assert (seen.other_hosts, seen.page_errors, errors) == ([], [], [])
+
+    return opened
+
+
+@pytest.fixture
+def seen(browser, site, opened):
+    with opened(browser, site) as seen:
+        yield seen

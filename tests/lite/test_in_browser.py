@@ -1,8 +1,6 @@
 """Every notebook runs to its end in a browser's tab, with no other host to be reached, and judges as elsewhere."""
 
 import json
-import re
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -29,24 +27,8 @@ def ask(seen, code):
     return answered(seen.page, SETUP + code)
 
 
-@contextmanager
-def opened(browser, site):
-    """Open an empty page, which must have nothing to complain of in the end."""
-    with open_site(browser, site) as seen:
-        yield seen
-    # Chromium asks for an icon at the top of the host, and drops one of JupyterLab's when another takes its place.
-    errors = [error for error in seen.console_errors if not re.search(rf"\({site.url}\S*favicon\S*\.ico\)$", error)]
-    assert (seen.other_hosts, seen.page_errors, errors) == ([], [], [])
-
-
-@pytest.fixture
-def seen(browser, site):
-    with opened(browser, site) as seen:
-        yield seen
-
-
 @pytest.fixture(scope="module")
-def kernel(browser, site):
+def kernel(browser, site, opened):
     """One page with a kernel for all who only ask it: to start one takes a quarter of a minute."""
     with opened(browser, site) as seen:
         open_lite(seen.page, site, FIRST)
@@ -173,6 +155,22 @@ def test_a_python_that_does_not_start_is_said(browser, site):
         seen.page.goto(f"{site.url}lite/notebooks/index.html?path={FIRST}")
         expect(seen.page.get_by_role("alert").filter(has_text="Python has not started yet")).to_be_visible()
         seen.page.unroute_all(behavior="ignoreErrors")
+
+
+def test_that_notice_goes_when_python_has_started(browser, site):
+    with open_site(browser, site) as seen:
+        seen.page.add_init_script("window.mhaPatience = 1000")
+        held = []
+        seen.page.route("**/pyodide.asm.wasm", held.append)
+        seen.page.goto(f"{site.url}lite/notebooks/index.html?path={FIRST}")
+        notice = seen.page.get_by_role("alert").filter(has_text="Python has not started yet")
+        expect(notice).to_be_visible()
+        assert "load" not in notice.get_by_role("button").inner_text(), "it saves first"
+        seen.page.unroute("**/pyodide.asm.wasm")
+        for route in held:
+            route.continue_()
+        wait_for_notebook(seen.page)
+        expect(notice).to_have_count(0)
 
 
 def test_a_storage_that_is_full_is_said_and_no_work_is_lost(browser, site):

@@ -162,3 +162,32 @@ def hand_in(page, begin, source):
         The function; what stands in the cell after the first empty line stays.
     """
     page.evaluate(_ANSWER, [begin, source])
+
+
+_KEPT = """([base, name]) => new Promise((answer, refuse) => {
+    const asked = indexedDB.open(`JupyterLite Storage - ${base}`);
+    asked.onerror = () => refuse(asked.error);
+    asked.onsuccess = () => {
+        const database = asked.result, stores = [...database.objectStoreNames];
+        const got = stores.includes("files") ? database.transaction("files").objectStore("files").get(name) : null;
+        const end = content => { database.close(); answer(content); };
+        if (!got) return end(null);
+        got.onerror = () => refuse(got.error);
+        got.onsuccess = () => end(got.result?.content ?? null);
+    };
+})"""
+
+
+def kept_in_browser(page, name, *, folder="lite"):
+    """Return a notebook as the browser has stored it for the edition, or None where it has nothing.
+
+    Parameters
+    ----------
+    page : Page
+        One of the edition's.
+    name : str
+        "01_self_attention.ipynb".
+    folder : str, optional
+        Where the edition is on the site.
+    """
+    return page.evaluate(_KEPT, [f"/{folder}/", name])

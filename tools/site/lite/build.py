@@ -19,8 +19,8 @@ SCRIPTS = ("notices.js", "copies.js")
 APPS = ("notebooks", "lab", "tree")
 KERNEL = "@jupyterlite/pyodide-kernel-extension"
 DRIVERS = ["asyncStorage", "memoryStorageDriver"]  # localforage's names of IndexedDB, and of what is none
-# Seconds from one save to the next. JupyterLab's 120 are made for a server; here it costs nothing, and a tab that a phone
-# drops loses what was typed since. A save that takes long makes JupyterLab wait ten times as long: hence 5, not 10.
+# Seconds from one save to the next. JupyterLab's 120 are for a server; here a save is cheap, and what was typed since
+# goes with a tab that crashes. After a save that took long JupyterLab waits ten times as long: hence 5, not 10.
 SAVING = {"@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 5}}
 OWN_PACKAGES = ("piplite", "pyodide_kernel", "ipykernel")  # the kernel's, in its extension
 DATA = "../../../../data"  # as the kernel's worker sees it, in extensions/@jupyterlite/pyodide-kernel-extension/static

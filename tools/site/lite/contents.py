@@ -12,6 +12,7 @@ In a browser's tab nobody does, so the copies come that way:
 import copy
 import hashlib
 import json
+import re
 from html.parser import HTMLParser
 
 import nbformat
@@ -28,11 +29,27 @@ LANGUAGE_INFO = {
     "version": "3.8",
 }
 INERT_TYPES = {"text/plain", "text/html", "image/png", "image/jpeg"}
-INERT_TAGS = set(
-    "a abbr b br code details div em figcaption figure h1 h2 h3 h4 h5 h6 hr i img li ol p pre section small span strong "
-    "sub summary sup table tbody td tfoot th thead tr ul".split()
-)
+INERT_TAGS = {
+    "a",
+    "b",
+    "br",
+    "code",
+    "details",
+    "div",
+    "em",
+    "i",
+    "img",
+    "p",
+    "pre",
+    "small",
+    "span",
+    "strong",
+    "summary",
+}
+INERT_TAGS |= {"table", "tbody", "td", "th", "thead", "tr"}
 DATA_BLOCKS = ("application/json", "text/plain")  # types of a `script` that no browser runs
+ADDRESS_THAT_RUNS = re.compile(r"\s*(javascript|vbscript|data):", re.IGNORECASE)
+SCRIPT = re.compile(r"\s*<script\b[^>]*>(?:(?!</script>).)*</script>\s*", re.DOTALL)
 
 
 def served(notebook):
@@ -49,12 +66,13 @@ def served(notebook):
     """
     notebook = copy.deepcopy(notebook)
     course = dict(notebook.metadata.get("course", {}), version=version(notebook))
-    notebook.metadata = nbformat.from_dict(
-        {"kernelspec": KERNELSPEC, "language_info": LANGUAGE_INFO, "course": course}
-    )
+    notebook.metadata = nbformat.from_dict({"kernelspec": KERNELSPEC, "language_info": LANGUAGE_INFO, "course": course})
     for cell in notebook.cells:
-        if cell.cell_type == "code" and not any(map(needs_trust, cell.outputs)):
-            cell.metadata["trusted"] = True
+        if cell.cell_type == "code":
+            # What only sets a lab off is no use before its cell is run, and comes again then.
+            cell.outputs = [output for output in cell.outputs if not SCRIPT.fullmatch(_html(output))]
+            if not any(map(needs_trust, cell.outputs)):
+                cell.metadata["trusted"] = True
     nbformat.validate(notebook)
     return json.dumps(notebook, ensure_ascii=False)  # `nbformat.writes` would split the lines, and drop the trust
 
@@ -70,10 +88,10 @@ def version(notebook):
 def needs_trust(output):
     """Say whether a stored output could do anything: JupyterLab would refuse it that, or show it otherwise, untrusted.
 
-    JupyterLab trusts a notebook's cell because a server has verified a signature; JupyterLite has no signatures, and
-    warns of every notebook that comes with outputs. Of these we can say more than a signature could: there is nothing in
-    them to be run. So the mark is earned output by output. What has more in it goes unmarked and keeps its warning, as
-    does any notebook that a visitor brings along.
+    JupyterLab trusts a cell where a server has verified its notebook's signature. JupyterLite has no signatures, and
+    warns of every notebook that comes with outputs. Of these we can say more than a signature does: nothing in them
+    runs. So the mark is earned output by output. What has more in it goes unmarked and keeps its warning, as does any
+    notebook that a visitor brings along.
 
     Parameters
     ----------
@@ -83,25 +101,25 @@ def needs_trust(output):
     -------
     bool
     """
-    data = output.get("data", {})
-    return not INERT_TYPES.issuperset(data) or _Html.is_active(data.get("text/html", ""))
+    reader = _Html()
+    reader.feed(_html(output))
+    reader.close()
+    return reader.is_active or not INERT_TYPES.issuperset(output.get("data", {}))
+
+
+def _html(output):
+    return output.get("data", {}).get("text/html", "")
 
 
 class _Html(HTMLParser):
-    """Reads HTML, and notes whether a tag, an event or an address in it could run something or fetch something."""
+    """Notes whether a tag, an event or an address in HTML could run something, or fetch something."""
 
-    @classmethod
-    def is_active(cls, text):
-        reader = cls()
-        reader.active = False
-        reader.feed(text)
-        reader.close()
-        return reader.active
+    is_active = False
 
     def handle_starttag(self, tag, attributes):
-        attributes = dict(attributes)
-        inert = tag in INERT_TAGS or (tag == "script" and attributes.get("type") in DATA_BLOCKS)
-        addresses = {name: attributes.get(name) or "" for name in ("href", "src")}
-        fetches = addresses["src"] and not addresses["src"].startswith("data:image/")
-        runs = addresses["href"].strip().lower().startswith(("javascript:", "data:", "vbscript:"))
-        self.active |= bool(not inert or fetches or runs or any(name.startswith("on") for name in attributes))
+        attributes = {name: value or "" for name, value in attributes}
+        runs = tag not in INERT_TAGS and not (tag == "script" and attributes.get("type") in DATA_BLOCKS)
+        runs |= any(name.startswith("on") for name in attributes)
+        runs |= bool(ADDRESS_THAT_RUNS.match(attributes.get("href", "")))
+        fetches = not attributes.get("src", "data:image/").startswith("data:image/")
+        self.is_active |= runs or fetches

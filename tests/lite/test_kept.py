@@ -1,0 +1,186 @@
+"""What the browser keeps of a notebook: what is typed, soon and by itself, beside every newer version of the site."""
+
+import json
+import os
+import shutil
+
+import pytest
+from playwright.sync_api import expect
+
+from tools.page.browser import is_trusted, run_all
+from tools.page.static import kept_in_browser, open_lite, open_site, served, wait_for_notebook
+from tools.site.lite import build, contents, patient
+from tools.writing.notebooks import course_notebooks, read
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+COURSE = course_notebooks()
+FIRST = COURSE[0].name
+SHOWN = "mhaPanel.context.model.toString()"
+NEWER, MINE = "A sentence of the newer version.", "# my own words"
+FOREIGN = {
+    "metadata": {"kernelspec": contents.KERNELSPEC, "language_info": contents.LANGUAGE_INFO},
+    "nbformat": 4,
+    "nbformat_minor": 5,
+    "cells": [
+        {
+            "cell_type": "code",
+            "id": "foreign",
+            "metadata": {},
+            "source": ["two = 2\n", "two"],
+            "execution_count": 1,
+            "outputs": [
+                {"output_type": "stream", "name": "stdout", "text": ["one line\n", "another\n"]},
+                {
+                    "output_type": "display_data",
+                    "data": {"text/html": ["<p>shown</p>", "<script>window.mhaRan = true</script>"]},
+                    "metadata": {},
+                },
+            ],
+        }
+    ],
+}
+BRING = """content => jupyterapp.serviceManager.contents.save(
+    "foreign.ipynb", {type: "notebook", format: "json", content}
+)"""
+
+
+def type_into(page, text):
+    """Type at the beginning of the first code cell that can be seen, with keys."""
+    page.locator(".jp-Notebook .jp-CodeCell .cm-content").first.click()
+    page.keyboard.press("ControlOrMeta+Home")
+    page.keyboard.type(text)
+
+
+def wait_until_kept(page, text, name=FIRST):
+    """Wait until the browser's own storage has a text, with nobody saving."""
+    page.wait_for_function(
+        "([text]) => mhaPanel.context.model.toString().includes(text) && !mhaPanel.context.model.dirty", arg=[text]
+    )
+    assert text in json.dumps(kept_in_browser(page, name))
+
+
+def test_nothing_is_kept_of_a_notebook_that_is_looked_at_and_what_is_typed_is_kept_by_itself(seen, site):
+    page = seen.page
+    open_lite(page, site, FIRST)
+    assert not page.evaluate("mhaPanel.context.model.dirty")
+    assert kept_in_browser(page, FIRST) is None
+    type_into(page, MINE)
+    wait_until_kept(page, MINE)
+    open_lite(page, site, FIRST)
+    assert MINE in page.evaluate(SHOWN)
+
+
+def test_it_is_saved_at_once_when_the_page_is_not_seen_any_more(seen, site):
+    page = seen.page
+    open_lite(page, site, FIRST)
+    page.evaluate("jupyterapp.commands.execute('docmanager:toggle-autosave')")
+    type_into(page, MINE)
+    assert kept_in_browser(page, FIRST) is None
+    page.evaluate("""() => {
+        Object.defineProperty(document, "hidden", {value: true});
+        document.dispatchEvent(new Event("visibilitychange"));
+    }""")
+    wait_until_kept(page, MINE)
+
+
+def test_of_two_tabs_neither_overwrites_the_other(seen, site):
+    first, second = seen.page, seen.page.context.new_page()
+    for page in (first, second):
+        open_lite(page, site, FIRST)
+    type_into(first, "# the first tab's")
+    wait_until_kept(first, "# the first tab's")
+    type_into(second, "# the second tab's")
+    dialog = second.get_by_role("dialog").filter(has_text="File Changed")
+    dialog.get_by_role("button", name="Cancel").click()
+    assert "# the first tab's" in json.dumps(kept_in_browser(first, FIRST))
+    assert "# the second tab's" in second.evaluate("mhaPanel.context.model.toString()")
+
+
+@pytest.fixture
+def own_site(site, tmp_path):
+    """The site once more: a test may change it."""
+    folder = tmp_path / "site"
+    shutil.copytree(site.folder, folder, copy_function=os.link)
+    with served(folder) as own:
+        own.folder = folder
+        yield own
+
+
+def publish_a_newer(site, name, notebook):
+    """Change a notebook on a site, as its next version does."""
+    old, lite = contents.version(notebook), site.folder / "lite"
+    notebook.cells[0].source += f"\n\n{NEWER}"
+    changed = {lite / "files" / name: contents.served(notebook)}
+    for app in build.APPS:
+        page = lite / app / "index.html"
+        changed[page] = page.read_text(encoding="utf-8").replace(old, contents.version(notebook))
+    for file, text in changed.items():
+        file.unlink()  # it is the other site's, too
+        file.write_text(text, encoding="utf-8")
+
+
+def test_a_newer_version_of_the_site_leaves_a_changed_notebook_and_offers_its_own(browser, own_site):
+    with open_site(browser, own_site) as seen:
+        page = seen.page
+        open_lite(page, own_site, FIRST)
+        type_into(page, MINE)
+        wait_until_kept(page, MINE)
+
+        publish_a_newer(own_site, FIRST, read(COURSE[0]))
+        open_lite(page, own_site, FIRST)
+        assert MINE in page.evaluate(SHOWN)
+        assert NEWER not in page.evaluate(SHOWN)
+        notice = page.get_by_role("alert").filter(has_text=f"The course has a newer version of {FIRST}")
+        notice.get_by_role("button", name="Not now").click()
+        expect(notice).to_have_count(0)
+
+        open_lite(page, own_site, FIRST)
+        type_into(page, "# and more of them ")
+        with page.expect_navigation():
+            notice.get_by_role("button", name="Open the newer one").click()
+        wait_for_notebook(page)
+        assert NEWER in page.evaluate(SHOWN)
+        assert MINE not in page.evaluate(SHOWN)
+        expect(notice).to_have_count(0)
+
+        open_lite(page, own_site, FIRST.replace(".ipynb", " (mine).ipynb"))
+        assert f"# and more of them {MINE}" in page.evaluate(SHOWN)
+        assert NEWER not in page.evaluate(SHOWN)
+        expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_a_newer_version_takes_the_place_of_a_notebook_that_was_only_run(browser, own_site):
+    with open_site(browser, own_site) as seen:
+        page = seen.page
+        open_lite(page, own_site, patient.NAME)
+        assert run_all(page) == []
+        page.evaluate("mhaPanel.context.save()")
+        assert kept_in_browser(page, patient.NAME)
+        publish_a_newer(own_site, patient.NAME, patient.notebook())
+        open_lite(page, own_site, patient.NAME)
+        assert NEWER in page.evaluate(SHOWN)
+        expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_ours_is_trusted_and_what_a_visitor_brings_is_whole_and_is_not(seen, site):
+    page = seen.page
+    open_lite(page, site, FIRST)
+    assert is_trusted(page)
+    expect(page.get_by_text("Not Trusted")).to_have_count(0)
+    page.evaluate(BRING, FOREIGN)
+    open_lite(page, site, "foreign.ipynb")
+    assert not is_trusted(page)
+    expect(page.get_by_text("Not Trusted")).to_be_visible()
+    assert page.locator(".jp-OutputArea-output").first.inner_text() == "one line\nanother"
+    assert page.evaluate("mhaPanel.content.widgets[0].model.sharedModel.source") == "two = 2\ntwo"
+    assert not page.evaluate("window.mhaRan")
+
+
+def test_what_the_site_holds_is_whole(site):
+    files = sorted((site.folder / "lite/files").glob("*.ipynb"))
+    assert len(files) == len(COURSE) + 1
+    cells = [cell for path in files for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+    texts = [output["text"] for cell in cells for output in cell.get("outputs", []) if "text" in output]
+    texts += [text for cell in cells for output in cell.get("outputs", []) for text in output.get("data", {}).values()]
+    assert {type(text) for text in texts} == {str}
