@@ -50,8 +50,8 @@ c.ServerApp.tornado_settings = {
     "static_custom_path": [str(Path(__file__).parent / "data/jupyter")],
 }
 c.LabApp.custom_css = True
-# Where no browser can be opened, over SSH say, a learner has the address that is printed: it opens the notebook that the
-# command names, too. The server's root is then that notebook's folder.
+# Where no browser can be opened, over SSH say, a learner has the address that is printed: it, too, opens the notebook
+# that the command names. The server's root is then that notebook's folder.
 named = [PureWindowsPath(argument).name for argument in sys.argv[1:] if argument.endswith(".ipynb")]
 if named:
     c.LabApp.default_url = f"/lab/tree/{quote(named[0])}"

@@ -20,9 +20,8 @@ HEAD = "# Written by python -m tools refresh: what everything that pip brings al
 
 
 def pinned():
-    """Return the lines of requirements.txt that name a package and its version."""
-    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if re.match(r"\w+==", line)]
+    """Return each package of requirements.txt with its version, as in numpy==2.4.6."""
+    return re.findall(r"^\w+==[^;\s]+", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def outdated():
