@@ -11,6 +11,7 @@ import sys
 
 from tools import rooms
 from tools.page import losses, names, pictures, shortcuts
+from tools.reference import exercises, sheet, words
 from tools.release import constraints, launch
 from tools.teaching import guide
 from tools.writing.answers import fill
@@ -44,6 +45,9 @@ def derived():
         **pages,
         launch.README: launch.with_blocks(pages[launch.README], repository),
         ROOT / "mha_helpers" / "doctor" / "NAMES.md": names.page(),
+        exercises.PAGE: exercises.page(),
+        sheet.PAGE: sheet.page(),
+        words.PAGE: words.written(words.PAGE.read_text(encoding="utf-8")),
         rooms.PAGE: rooms.written(rooms.PAGE.read_text(encoding="utf-8")),
         shortcuts.SETTINGS: shortcuts.written(),
         losses.LOSSES: losses.written(),

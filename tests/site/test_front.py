@@ -74,9 +74,7 @@ def test_it_is_light_and_loads_only_its_icon(text):
 
 def test_who_made_it_which_version_and_under_which_licence_is_said(text):
     said = " ".join(BeautifulSoup(text, "html.parser").select_one(".who").text.split())
-    assert re.match(
-        r"Version \d+\.\d+\.\d+, by the authors .* · code BSD-3-Clause, text and pictures CC BY 4\.0 · ", said
-    )
+    assert re.match(r"Version \d+\.\d+\.\d+, by the authors .* · code BSD-3-Clause, text and pictures CC BY 4\.0", said)
 
 
 def test_each_mistake_of_the_example_has_its_source(text):
@@ -84,11 +82,11 @@ def test_each_mistake_of_the_example_has_its_source(text):
     assert {*front.SEEN.values()} <= links
 
 
-def test_the_instructors_guide_is_there_and_its_links_lead_somewhere(text):
-    guides = pages.guides()
-    found = {name: BeautifulSoup(page, "html.parser") for name, page in guides.items()}
+def test_the_courses_texts_are_there_and_their_links_lead_somewhere(text):
+    documents = pages.documents()
+    found = {name: BeautifulSoup(page, "html.parser") for name, page in documents.items()}
     assert {link["href"] for link in BeautifulSoup(text, "html.parser").select("#teach a")} <= found.keys()
-    known = {*guides, "index.html", *(f"{path.stem}.html" for path in COURSE)}
+    known = {*documents, "index.html", "search.html", *(f"{path.stem}.html" for path in COURSE)}
     for name, page in found.items():
         assert page.title.text == page.h1.find(string=True)
         for link in page("a", href=True):
@@ -97,7 +95,8 @@ def test_the_instructors_guide_is_there_and_its_links_lead_somewhere(text):
             target, _, place = link["href"].partition("#")
             where = posixpath.normpath(posixpath.join(posixpath.dirname(name), target)) if target else name
             assert where in known, (name, link["href"])
-            assert not place or found[where].find(id=place), (name, link["href"])
+            # The index of exercises, which has links into notebooks, has a test of its own.
+            assert not place or where not in found or found[where].find(id=place), (name, link["href"])
 
 
 def test_without_the_browser_edition_reading_comes_first():

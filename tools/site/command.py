@@ -1,9 +1,9 @@
-"""Write the course as a site that needs no server and no network: each notebook as a page and as slides.
+"""Write the course as a site that needs no network: each notebook as a page and as slides.
 
 A page is one file with everything that its notebook has stored: text, code, formulas, pictures. Nothing is run.
-`index.html`, the front page, leads to them; `slides/` has the same notebooks for a projector. With --lite, `lite/` runs
-each notebook in the reader's own browser, for which the site must be served; building that takes a network, or
---pyodide.
+`index.html`, the front page, leads to them; `slides/` has the same notebooks for a projector. `search.html` looks for
+words in them, for which the site must be served. With --lite, `lite/` runs each notebook in the reader's own browser,
+which must be served, too; building that takes a network, or --pyodide.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from tools.page.pictures import PREVIEW_PICTURE
-from tools.site import front, pages, slides, thumbnails
+from tools.site import front, pages, search, slides, thumbnails
 from tools.site.lite import build, pyodide
 from tools.writing.notebooks import NotebookError, folder_and_notebooks, read, write_files
 
@@ -30,13 +30,14 @@ def written(path, lite=""):
 
 def of_all(paths, lite=""):
     """Return the files that belong to no single notebook."""
-    guides = pages.guides()
+    documents = pages.documents()
     files = {
         "index.html": front.front(paths, lite),
         "icon.svg": thumbnails.icon(),
         "preview.png": PREVIEW_PICTURE.read_bytes(),
-        **guides,
-        "sitemap.xml": front.sitemap([*(f"{path.stem}.html" for path in paths), *guides]),
+        **documents,
+        "search.html": search.page(),
+        "sitemap.xml": front.sitemap([*(f"{path.stem}.html" for path in paths), *documents]),
     }
     return {name: content for name, content in files.items() if content}
 
@@ -51,11 +52,13 @@ def main(argv=None):
     folder, notebooks = arguments.folder, arguments.notebooks
     if not (arguments.lite or arguments.pyodide):
         write_files(folder, notebooks, written, more=of_all)
+        search.index(folder)
         return
     try:
         distribution = pyodide.distribution(arguments.pyodide)
     except NotebookError as error:
         sys.exit(f"{error}\nNothing was written.")
     write_files(folder, notebooks, partial(written, lite=LITE), more=partial(of_all, lite=LITE))
+    search.index(folder)
     build.build(folder / "lite", notebooks, *distribution)
     print(folder / "lite")

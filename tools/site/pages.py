@@ -22,7 +22,23 @@ MINUTES = re.compile(r"\*\*Minutes:?\*\*:? *(.*?)[.\n]")
 PLACES = ("before", "after")  # where a page has its links
 LAB = re.compile(r"^labs\.(\w+)\(", re.MULTILINE)
 BINDER = re.compile(r"https://mybinder\.org[^)\s]*")
-GUIDE = Path(__file__).parents[2] / "workshop"
+ROOT = Path(__file__).parents[2]
+# Texts of the repository that are pages, beside those of the instructor's guide and of `reference/`.
+DOCUMENTS = (
+    "CODE_OF_CONDUCT.md",
+    "SECURITY.md",
+    "SUPPORT.md",
+    "mha_helpers/doctor/NAMES.md",
+    "workshop/hub/README.md",
+)
+SEARCHED = "data-pagefind-body"  # marks the element that the site's search looks through
+EVERYWHERE = {  # what every page leads to
+    "The course": "index.html",
+    "Words": "reference/words.html",
+    "One-page sheet": "reference/sheet.html",
+    "Exercises": "reference/exercises.html",
+    "Search": "search.html",
+}
 NOTEBOOK_LINK = re.compile(r'(<a href="[^":]*)\.ipynb(?=["#])')  # a colon is only in a link elsewhere
 
 
@@ -71,6 +87,7 @@ def export(notebook, name, lite=""):
     resources["icon"] = address_of_icon()
     resources["layer"] = lab_page.layer() if has_labs else ""
     page, _ = PageExporter().from_notebook_node(notebook, resources)
+    page = page.replace("<main>", f"<main {SEARCHED}>", 1)
     page = NOTEBOOK_LINK.sub(r"\1.html", page)  # in the course's map, too, which is an output
     # The front page has the README's list of notebooks, and leads to all the rest of it.
     return page.replace('href="../README.md#the-notebooks"', 'href="index.html#notebooks"').replace(
@@ -101,22 +118,24 @@ def lab_on_page(name, runs):
     return lab_page.on_page(lab, runs) if lab.on_picture else None
 
 
-def guides():
-    """Return the instructor's guide as pages, by their files' names on the site: each of its texts, as it stands."""
-    texts = [*sorted(GUIDE.glob("*.md")), GUIDE / "hub/README.md"]
-    return {path.relative_to(GUIDE.parent).with_suffix(".html").as_posix(): _guide(path) for path in texts}
+def documents():
+    """Return the course's texts beside the notebooks, by their files' names on the site."""
+    found = (*ROOT.glob("workshop/*.md"), *ROOT.glob("reference/*.md"), *(ROOT / name for name in DOCUMENTS))
+    return {path.relative_to(ROOT).with_suffix(".html").as_posix(): _document(path) for path in sorted(found)}
 
 
-def _guide(path):
-    up = "../" * len(path.relative_to(GUIDE.parent).parent.parts)
+def _document(path):
+    up = "../" * len(path.relative_to(ROOT).parent.parts)
     notebook = v4.new_notebook(cells=[v4.new_markdown_cell(path.read_text(encoding="utf-8"), id="text")])
-    page = export(notebook, path.stem).replace(
-        "<main>", f'<nav aria-label="The course"><a href="{up}index.html">The course</a></nav>\n<main>', 1
-    )
+    links = (f'<a href="{up}{file}">{words}</a>' for words, file in EVERYWHERE.items())
+    navigation = f'<nav aria-label="The course">{" ".join(links)}</nav>'
+    page = export(notebook, path.stem).replace("<main", f"{navigation}\n<main", 1)
     # Its links are written for the repository, where headings have other names.
     page = re.sub(r'(<h\d id="|href="#)([^"]*)', lambda found: found[1] + anchor(found[2]), page)
     page = re.sub(r'(<a href="[^":]*)\.md(?=["#])', r"\1.html", page)
     page = page.replace(f'href="{up}notebooks/', f'href="{up}')
+    if path.is_relative_to(ROOT / "workshop"):  # who learns and searches is not looking for the instructor's notes
+        page = page.replace(f"<main {SEARCHED}>", "<main>", 1)
     return page.replace(f'<a href="{up}LICENSE">', "<a>")
 
 
@@ -142,7 +161,7 @@ def navigation(name, lite=""):
     names = [notebook.name for notebook in course.NOTEBOOKS]
     if name not in {notebook.name for notebook in (*course.NOTEBOOKS, *course.WORKSHOPS)}:
         return dict.fromkeys(PLACES, "")
-    links = ['<a href="index.html">The course</a>']
+    links = [f'<a href="{file}">{words}</a>' for words, file in EVERYWHERE.items()]
     if lite:
         links.append(f'<a href="{lite}{name}.ipynb">Run it here</a>')
     if name in names:

@@ -1,0 +1,1 @@
+"""The pages for looking things up, in `reference/`: what of them follows from notebooks and package."""
