@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tools.page.browser import is_trusted, run_all
-from tools.page.static import kept_in_browser, open_lite, open_site, served, wait_for_notebook
+from tools.page.static import kept_in_browser, open_lite, open_site, served, show_cell, wait_for_notebook
 from tools.site.lite import build, contents, patient
 from tools.writing.notebooks import course_notebooks, read
 
@@ -46,8 +46,9 @@ BRING = """content => jupyterapp.serviceManager.contents.save(
 
 
 def type_into(page, text):
-    """Type at the beginning of the first code cell that can be seen, with keys."""
-    page.locator(".jp-Notebook .jp-CodeCell .cm-content").first.click()
+    """Type at the beginning of the first exercise, with keys."""
+    show_cell(page, "def softmax(")
+    page.locator(".jp-CodeCell").filter(has_text="def softmax(").locator(".cm-content").click()
     page.keyboard.press("ControlOrMeta+Home")
     page.keyboard.type(text)
 
