@@ -1,5 +1,7 @@
 """A notebook that was run, saved and opened again, in a JupyterLab or Notebook 7 that was started in any way."""
 
+import platform
+import shutil
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +11,7 @@ from nbformat import v4
 from playwright.sync_api import expect
 
 from tools.page.browser import Server, is_trusted, lab_server, open_notebook, open_page, run_all
-from tools.writing.notebooks import KERNELSPEC, course_notebooks, read, write
+from tools.writing.notebooks import KERNELSPEC, course_notebooks, read, serialised, write
 
 pytestmark = pytest.mark.browser
 
@@ -30,11 +32,19 @@ def started(application, *, plain, quick=False):
     return pytest.param((application, plain), marks=marks, id=f"{application}-{'plain' if plain else 'course'}")
 
 
+PLAIN = started("jupyterlab", plain=True, quick=True)
 HOWEVER_STARTED = [
-    started("jupyterlab", plain=True, quick=True),
+    PLAIN,
     started("jupyterlab", plain=False),
     started("notebook", plain=True),
 ]
+
+
+# The first notebook in every run, the others where everything is run.
+in_each_notebook = pytest.mark.parametrize(
+    "path", [pytest.param(path, marks=pytest.mark.slow if path != COURSE[0] else (), id=path.stem) for path in COURSE]
+)
+in_a_plain_jupyterlab = pytest.mark.parametrize("place", [PLAIN], indirect=True)
 
 
 @dataclass
@@ -114,3 +124,40 @@ def test_a_page_that_is_not_trusted_shows_the_picture(browser, place, saved):
         assert not is_trusted(page)
         assert_still(page)
         assert page.get_by_text(DEAD).count() == 0
+
+
+@in_a_plain_jupyterlab
+@in_each_notebook
+def test_opening_looking_and_saving_changes_nothing(browser, place, path):
+    """Git has nothing to say afterwards: of another Python than the one that is stored, its version alone."""
+    shutil.copy(path, place.folder / path.name)
+    with opened(browser, place, path.name) as page:
+        page.evaluate("async () => { for (const cell of mhaPanel.content.widgets) await cell.ready; }")
+        for end in ("Control+End", "Control+Home"):
+            page.locator(".jp-Notebook").first.press(end)
+        page.evaluate("mhaPanel.context.save()")
+    wanted = read(path)
+    wanted.metadata.language_info.version = platform.python_version()
+    assert (place.folder / path.name).read_text(encoding="utf-8") == serialised(wanted)
+
+
+@in_a_plain_jupyterlab
+@in_each_notebook
+def test_a_run_that_is_saved_loses_no_picture(browser, place, path):
+    name = f"run_{path.name}"
+    shutil.copy(path, place.folder / name)
+    with opened(browser, place, name) as page:
+        assert run_all(page) == []
+        page.evaluate("mhaPanel.context.save()")
+    stored = pictures(read(path))
+    assert any(stored.values())
+    assert pictures(read(place.folder / name)) == stored
+
+
+def pictures(notebook):
+    """Return what the PNGs of a notebook show, by its cells."""
+    return {
+        cell.id: [output.data["text/plain"] for output in cell.outputs if "image/png" in output.get("data", {})]
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+    }

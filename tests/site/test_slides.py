@@ -100,6 +100,13 @@ def test_of_code_what_fits_is_shown():
     assert text.count("1 < 2") == 2, "of the short and the long code, not of the exercise"
 
 
+def test_of_a_live_widget_only_what_stands_in_its_place_is_shown():
+    outputs = [v4.new_output("display_data", {"text/html": "<p>Run this.</p>", "text/plain": "Run this."})]
+    outputs.append(v4.new_output("display_data", {"text/plain": ""}))
+    page = page_of(notebook_of(cell("# Title", "slide"), cell("lab", code=True, outputs=outputs)))
+    assert [shown.get_text() for shown in page.find_all("pre", class_="output")] == ["Run this."]
+
+
 def test_slide_types_survive_a_refresh():
     notebook = notebook_of(cell("# Title", "slide"), cell("Text", "notes"), cell("Text"))
     notebook.cells[2].metadata["slideshow"] = {"slide_type": "-"}

@@ -14,7 +14,7 @@ from mha_helpers import course, labs
 from mha_helpers.labs import page as lab_page
 from tools.site.formulas import rendered
 from tools.site.thumbnails import address_of_icon
-from tools.writing.notebooks import NotebookError, label
+from tools.writing.notebooks import NotebookError, label, shown
 
 TEMPLATE = Path(__file__).with_name("page.html.j2")
 TITLE = re.compile(r"# (.*)")
@@ -96,18 +96,23 @@ def export(notebook, name, lite=""):
 
 
 def with_labs(notebook, lite=""):
-    """Return a copy in which each lab can be touched, on pictures drawn beforehand; `lite` is where it runs."""
+    """Return a copy in which each lab can be touched, on pictures drawn beforehand; `lite` is where it runs.
+
+    Where another widget was, there is nothing, not even an empty output.
+    """
     notebook = copy.deepcopy(notebook)
     binder = next((found[0] for cell in notebook.cells if (found := BINDER.search(cell.source))), None)
     url = lite or binder
     runs = f'<a href="{html.escape(url)}">Open the notebook</a>' if url else "Open the notebook"
     for cell in notebook.cells:
-        if cell.cell_type == "code" and (found := LAB.search(cell.source)):
-            page = lab_on_page(found[1], runs)
-            if not page:
-                continue
-            shown = [output for output in cell.outputs if "data" not in output]
-            cell.outputs = [*shown, v4.new_output("display_data", data={"text/html": page})]
+        if cell.cell_type != "code":
+            continue
+        cell.outputs = shown(cell)
+        found = LAB.search(cell.source)
+        page = found and lab_on_page(found[1], runs)
+        if page:
+            printed = [output for output in cell.outputs if "data" not in output]
+            cell.outputs = [*printed, v4.new_output("display_data", data={"text/html": page})]
     return notebook
 
 

@@ -19,7 +19,7 @@ from traitlets import default
 from tools.site.formulas import rendered
 from tools.site.thumbnails import address_of_icon
 from tools.writing.answers import MARK
-from tools.writing.notebooks import NotebookError, slide_type, tags
+from tools.writing.notebooks import NotebookError, shown, slide_type, tags
 
 HEADING = re.compile(r"^#+ .*", re.MULTILINE)
 SECTION = re.compile(r"^## .*", re.MULTILINE)
@@ -127,6 +127,7 @@ def _markdown(source, kind, cell, **metadata):
 
 def _shorten(cell):
     """Leave the task of an exercise, the picture of a figure or a lab, and of other cells the code if it is short."""
+    cell.outputs = shown(cell)
     pictures = [output for output in cell.outputs if "image/png" in output.get("data", {})]
     asks = {"exercise", "prediction"} & set(tags(cell))
     if asks or not pictures:

@@ -156,6 +156,11 @@ def slide_type(cell):
     return cell.metadata.get("slideshow", {}).get("slide_type", "-")
 
 
+def shown(cell):
+    """Return a cell's outputs without those of which only an empty text is stored: where live widgets were."""
+    return [output for output in cell.outputs if output.get("data") != {"text/plain": ""}]
+
+
 def plain_python(source):
     """Return a cell's source with IPython's magics turned into the calls that they stand for."""
     return TransformerManager().transform_cell(source)
