@@ -15,6 +15,7 @@ from importlib import metadata
 
 # Everything else is imported by the check that needs it: what is missing must be told, not end the program.
 
+OLDEST_PYTHON = (3, 11)  # as in pyproject.toml, which an older Python can neither install nor read
 INSTALL = "Install again what the course needs, in the course's folder: python -m pip install -r requirements.txt"
 WIDGETS = "@jupyter-widgets/jupyterlab-manager"
 EXTENSION_OF = {"8": "5", "7": "3"}  # ipywidgets' first number, and that of the extension which speaks its language
@@ -48,14 +49,15 @@ class Check:
 def python():
     """Is this Python new enough, and the course installed in it?"""
     version = platform.python_version()
+    if tuple(map(int, version.split(".")[:2])) < OLDEST_PYTHON:
+        raise NotReady(
+            f"this is Python {version}, and the course needs {OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]} or later: install "
+            "one, delete the folder .venv, and run the README's command with it"
+        )
     try:
-        from packaging.specifiers import SpecifierSet
-
-        wanted = metadata.metadata("mha_helpers")["Requires-Python"]
-    except ImportError:  # a PackageNotFoundError is one, too
+        metadata.version("mha_helpers")
+    except metadata.PackageNotFoundError:
         raise NotReady(f"this is Python {version} in {sys.prefix}, and the course is not installed in it") from None
-    if not SpecifierSet(wanted).contains(version, prereleases=True):
-        raise NotReady(f"this is Python {version}; the course needs {wanted}")
     return f"Python {version} in {sys.prefix}"
 
 

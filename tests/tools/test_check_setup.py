@@ -112,7 +112,12 @@ def test_after_a_vital_check_nothing_more_is_tried(capsys):
 
 def test_an_old_python(monkeypatch):
     monkeypatch.setattr(check_setup.platform, "python_version", lambda: "3.10.13")
-    assert said(check_setup.python) == "this is Python 3.10.13; the course needs >=3.11"
+    assert said(check_setup.python) == (
+        "this is Python 3.10.13, and the course needs 3.11 or later: install one, delete the folder .venv, and run the "
+        "README's command with it"
+    )
+    oldest = ".".join(map(str, check_setup.OLDEST_PYTHON))
+    assert metadata.metadata("mha_helpers")["Requires-Python"] == f">={oldest}"
 
 
 @pytest.mark.parametrize(
