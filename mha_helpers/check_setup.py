@@ -279,4 +279,5 @@ def main(checks=None):
 
 
 if __name__ == "__main__":
+    sys.stdout.reconfigure(errors="backslashreplace")  # a path may have letters that Windows' encoding lacks
     sys.exit(main())

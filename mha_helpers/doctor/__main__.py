@@ -39,7 +39,9 @@ def main(arguments=None):
     results = [_without(result, accepted) for result in results]
     said = FORMATS["json" if options.json else options.format](results)
     if said:
-        print(said)
+        # What the terminal's encoding lacks (Windows' has no √) is shown by its number.
+        encoding = sys.stdout.encoding or "utf-8"
+        print(said.encode(encoding, "backslashreplace").decode(encoding))
     return max(_code(result, options.strict) for result in results)
 
 
@@ -75,7 +77,9 @@ def _outside(target, options, given):
         written = Path(folder) / "report.json"
         command = [sys.executable, "-m", __package__, *others, EXAMINED_BY_ITSELF, str(written), target]
         try:
-            ended = subprocess.run(command, capture_output=True, text=True, timeout=options.seconds + 30)
+            ended = subprocess.run(
+                command, capture_output=True, encoding="locale", errors="replace", timeout=options.seconds + 30
+            )
             last_words = ended.stderr.strip().splitlines()[-1:] or [f"it ended with {ended.returncode}"]
             reason = f"The examination broke off: {last_words[0]}"
         except subprocess.TimeoutExpired:

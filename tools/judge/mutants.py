@@ -279,7 +279,7 @@ def main(arguments=None):
     parser.add_argument("--again", help="an earlier run's output: its mutants, as far as the code still has them")
     parser.add_argument("--output", default="mutants.json", help="where each mutant and its fate is written")
     given = parser.parse_args(arguments)
-    results, again = [], json.loads(Path(given.again).read_text()) if given.again else ()
+    results, again = [], json.loads(Path(given.again).read_text(encoding="utf-8")) if given.again else ()
     for room in given.rooms:
         child = os.fork()  # each room's modules and tests are loaded in a process that knows no other room's
         part = Path(f"{given.output}.{room}")
@@ -300,12 +300,12 @@ def main(arguments=None):
                 ],
                 plugins=[trials],
             )
-            part.write_text(json.dumps(trials.results))
+            part.write_text(json.dumps(trials.results), encoding="utf-8")
             os._exit(0)
         os.waitpid(child, 0)
-        results += json.loads(part.read_text())
+        results += json.loads(part.read_text(encoding="utf-8"))
         part.unlink()
-    Path(given.output).write_text(json.dumps(results, indent=1))
+    Path(given.output).write_text(json.dumps(results, indent=1), encoding="utf-8")
     for room in given.rooms:
         mine = [result for result in results if result["room"] == room]
         killed = sum(result["killed"] for result in mine)

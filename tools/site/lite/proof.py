@@ -19,7 +19,7 @@ def main(folder):
     proof = VERSIONS["proof"]
     with tempfile.TemporaryDirectory() as own:
         wanted = Path(own, "requirement.txt")
-        wanted.write_text(f"{proof['requirement']} --hash=sha256:{proof['sha256']}\n")
+        wanted.write_text(f"{proof['requirement']} --hash=sha256:{proof['sha256']}\n", encoding="utf-8")
         command = ["pip", "download", "--quiet", "--no-deps", "--require-hashes", "-d", own, "-r", str(wanted)]
         done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True)
         if done.returncode:
