@@ -5,6 +5,8 @@ import json
 import pytest
 from nbformat import from_dict, v4
 
+from mha_helpers.drawing.live import STYLE
+from mha_helpers.labs.frame import LOADER
 from tools.site.lite import build, contents, patient
 from tools.writing.notebooks import course_notebooks, read
 
@@ -78,11 +80,11 @@ def test_what_cannot_do_anything_is_trusted(html):
     assert copy_of(with_output(html))["cells"][0]["metadata"] == {"trusted": True}
 
 
-def test_a_script_that_only_sets_a_lab_off_stays_behind():
-    notebook = with_output(IMAGE)
-    notebook.cells[0].outputs += with_output('<script type="module">two()\n</script>').cells[0].outputs
+def test_what_only_a_lab_that_runs_needs_stays_behind():
+    notebook = with_output(f'{STYLE}<div class="mha-still">{IMAGE}</div>{LOADER}')
+    notebook.cells[0].outputs += with_output(LOADER).cells[0].outputs
     [cell] = copy_of(notebook)["cells"]
-    assert [output["data"]["text/html"] for output in cell["outputs"]] == [IMAGE]
+    assert [output["data"]["text/html"] for output in cell["outputs"]] == [f'<div class="mha-still">{IMAGE}</div>']
     assert cell["metadata"] == {"trusted": True}
 
 

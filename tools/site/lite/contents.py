@@ -17,6 +17,9 @@ from html.parser import HTMLParser
 
 import nbformat
 
+from mha_helpers.drawing.live import STYLE
+from mha_helpers.labs.frame import LOADER
+
 # As the kernel in the tab says them of itself, the odd version included; tests/lite sees whether it still does.
 KERNELSPEC = {"name": "python", "display_name": "Python (Pyodide)", "language": "python"}
 LANGUAGE_INFO = {
@@ -29,27 +32,10 @@ LANGUAGE_INFO = {
     "version": "3.8",
 }
 INERT_TYPES = {"text/plain", "text/html", "image/png", "image/jpeg"}
-INERT_TAGS = {
-    "a",
-    "b",
-    "br",
-    "code",
-    "details",
-    "div",
-    "em",
-    "i",
-    "img",
-    "p",
-    "pre",
-    "small",
-    "span",
-    "strong",
-    "summary",
-}
-INERT_TAGS |= {"table", "tbody", "td", "th", "thead", "tr"}
+INERT_TAGS = {"a", "b", "br", "code", "details", "div", "em", "i", "img", "p", "pre", "small", "span", "strong"}
+INERT_TAGS |= {"summary", "table", "tbody", "td", "th", "thead", "tr"}
 DATA_BLOCKS = ("application/json", "text/plain")  # types of a `script` that no browser runs
 ADDRESS_THAT_RUNS = re.compile(r"\s*(javascript|vbscript|data):", re.IGNORECASE)
-SCRIPT = re.compile(r"\s*<script\b[^>]*>(?:(?!</script>).)*</script>\s*", re.DOTALL)
 
 
 def served(notebook):
@@ -69,12 +55,21 @@ def served(notebook):
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNELSPEC, "language_info": LANGUAGE_INFO, "course": course})
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            # What only sets a lab off is no use before its cell is run, and comes again then.
-            cell.outputs = [output for output in cell.outputs if not SCRIPT.fullmatch(_html(output))]
+            cell.outputs = [output for output in map(_still, cell.outputs) if output.get("data") != {}]
             if not any(map(needs_trust, cell.outputs)):
                 cell.metadata["trusted"] = True
     nbformat.validate(notebook)
     return json.dumps(notebook, ensure_ascii=False)  # `nbformat.writes` would split the lines, and drop the trust
+
+
+def _still(output):
+    """Return an output without what only a lab that runs needs: it comes again when the cell is run."""
+    text = _html(output).replace(LOADER, "").replace(STYLE, "")
+    if text:
+        output.data["text/html"] = text
+    elif _html(output):
+        output.data = {}
+    return output
 
 
 def version(notebook):
