@@ -26,17 +26,16 @@ def main(argv=None):
         print(sentence, file=sys.stderr)
     if not files:
         sys.exit(f"{folder} holds no {SUFFIX} file; collect those that learners made with exercises.keep_results()")
-    learners = []
-    for path, content in files.items():
-        results, broken = room.read_results(content)
+    known, learners = room.Known(), []
+    for learner, content in files.items():
+        results, broken = room.read_results(content, known)
         learners.append(results)
-        for number in broken:
-            print(f"{path!r}, line {number}: no result; left out", file=sys.stderr)
-    notebook_of = room.course_order()
-    rows = room.table(learners, notebook_of)
+        if broken:
+            print(room.lines_left_out(learner, broken), file=sys.stderr)
+    rows = room.table(learners, known.notebook_of)
     if not rows:
         sys.exit(f"no {SUFFIX} file of {folder} holds a result (looked into {len(files)})")
     print(f"{len(files)} learner{'s' if len(files) > 1 else ''}\n\n{room.COLUMNS.format(*room.HEADER)}")
     for name, row in rows.items():
-        print(room.COLUMNS.format(f"{notebook_of.get(name, '  ')} {name}", *row.cells()).rstrip())
+        print(room.COLUMNS.format(f"{known.notebook_of[name]} {name}", *row.cells()).rstrip())
     print(f"\n{room.LEGEND}")

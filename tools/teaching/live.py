@@ -1,15 +1,16 @@
 """Who is stuck: a page that follows the files in which learners keep their results, while they work.
 
 Only who ran `exercises.keep_results()` is in it. It names nobody, unless the instructor, with everybody's consent, asks
-for the names of the files.
+for the names of the files. What learners wrote themselves never stands on it: it may be projected.
 """
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from tools.teaching.room import course_order, handed_in, read_results
+from tools.teaching.room import Known, by_exercise, handed_in, read_results
 
 STUCK_TRIES = 3  # wrong ones in a row
 STUCK_MINUTES = 5  # since the first try
@@ -53,31 +54,35 @@ def now(learners):
     """
     rows = {}
     for file, results in learners.items():
-        for name in dict.fromkeys(result["exercise"] for result in results):
-            rows.setdefault(name, Now()).add([result for result in results if result["exercise"] == name], file)
+        for name, group in by_exercise(results).items():
+            rows.setdefault(name, Now()).add(group, file)
     return {name: row for name, row in rows.items() if row.right or row.wrong}
 
 
-def table(learners, order, names):
+def table(learners, notebook_of, names):
     """Write the page's table: the exercises that the room is at, in the course's order."""
     rows = now(learners)
-    known = [name for name in order if name in rows]
     lines = []
-    for name in [*known, *sorted(set(rows) - set(known))]:
+    for name in filter(rows.get, notebook_of):
         row = rows[name]
         longest = sorted(row.stuck, reverse=True)
         stuck = f"{len(longest)}, the longest for {longest[0][0]:.0f} min" if longest else ""
         if names and longest:
-            stuck += ": " + ", ".join(file for _, file in longest)
+            stuck += ": " + ", ".join(printable(file) for _, file in longest)
         mistakes = sorted(row.mistakes.items(), key=lambda item: (-item[1], item[0]))
         cells = (row.right, row.wrong, stuck, ", ".join(f"{slug} {count}" for slug, count in mistakes))
         marked = ' class="stuck"' if longest else ""
         inner = "".join(f"<td>{escape(str(cell))}</td>" for cell in cells)
-        lines.append(f"<tr{marked}><th scope=row>{order.get(name, '')} {escape(name)}</th>{inner}</tr>")
+        lines.append(f"<tr{marked}><th scope=row>{notebook_of[name]} {escape(name)}</th>{inner}</tr>")
     head = "".join(
         f"<th scope=col>{each}</th>" for each in ("exercise", "right", "wrong so far", "stuck", "mistakes now")
     )
     return f"<p>{len(learners)} keep their results</p><table><thead><tr>{head}</tr></thead>{''.join(lines)}</table>"
+
+
+def printable(name):
+    """Return a file's name as a page can show it: any byte but / and 0 may stand in it."""
+    return name if name.isprintable() else ascii(name)[1:-1]
 
 
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>The room</title>
@@ -102,25 +107,23 @@ setInterval(async () => {
 """
 
 
-def page(learners, order, names):
-    told = {"TABLE": table(learners, order, names), "TRIES": str(STUCK_TRIES), "MINUTES": str(STUCK_MINUTES)}
-    text = PAGE
-    for word, content in told.items():
-        text = text.replace(word, content, 1)
-    return text
+def page(learners, notebook_of, names):
+    told = {"TABLE": table(learners, notebook_of, names), "TRIES": str(STUCK_TRIES), "MINUTES": str(STUCK_MINUTES)}
+    return re.sub("|".join(told), lambda word: told[word.group()], PAGE)
 
 
 def server(folder, port, names):
     """Return a server of the page, on this machine alone; `serve_forever()` begins."""
-    order = course_order()
+    course = Known()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
             # A page from elsewhere, under a name that means this machine, is not answered.
             known = (self.headers["Host"] or "").rpartition(":")[0] in HERE and self.path in ("/", "/now")
             files, _ = handed_in(folder) if known else ({}, [])
-            learners = {file: read_results(content)[0] for file, content in files.items()}
-            text = page(learners, order, names) if self.path == "/" else table(learners, order, names)
+            learners = {file: read_results(content, course)[0] for file, content in files.items()}
+            write = page if self.path == "/" else table
+            text = write(learners, course.notebook_of, names)
             answer = text.encode() if known else b"There is nothing here."
             self.send_response(200 if known else 404)
             self.send_header("Content-Type", "text/html; charset=utf-8")

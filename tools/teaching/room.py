@@ -1,27 +1,43 @@
 """Show an instructor what a room got wrong, from the files that its learners handed in.
 
-Learners make these files with `exercises.keep_results()`. Every `.jsonl` file in the folder or below it counts as one
-learner, whatever its name. Lines that are no results are named and left out: after a crash the last may be half a line.
+Learners make these files with `exercises.keep_results()`. A `.jsonl` file in the folder is a learner, whatever its
+name, and so is a folder in it: of several files there the newest is read. Lines that are no results are counted and
+left out: after a crash the last may be half a line.
 
 The files are strangers': no link is followed, nothing but an ordinary file of ordinary size is read, and folders that
-only their owners may enter are passed by. It needs no root.
+only their owners may enter are passed by. Nothing that learners wrote is shown: exercises and mistakes are those of
+the course. It needs no root.
 """
 
 import json
 import os
 import stat
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
+from itertools import islice
 from statistics import median
 
+from mha_helpers import exercises
+from mha_helpers.exercises.output_projection import exit_test
 from mha_helpers.learner.results import STATUSES, SUFFIX
 from tools.writing.notebooks import course_notebooks, read
 from tools.writing.solve import ASK
 
 MISTAKES_SHOWN = 4
-LARGEST = 2**20  # bytes of a learner's file: about eight thousand lines
-DEPTH = 4  # folders below the one that is named
+EXIT_TEST = "05"  # the notebook that it ends
+KEYS = ("exercise", "status", "mistake", "minutes")  # of a line
+MAX_BYTES = 2**20  # of a learner's file: about eight thousand lines
+MAX_DEPTH = 4  # folders below the one that is named
+MAX_ENTRIES = 1000  # looked at in a learner's folder
+MAX_MINUTES = 60 * 24 * 31  # a kernel may live for weeks
+MAX_TOLD = 3  # lines, and files, of one learner's that are left out
+# What checks name beside the mistakes of the catalogue.
+MORE_MISTAKES = (
+    "arguments-order", "folded-never-folded", "fractions-lost", "held-as-objects", "input-changed", "never-ends",
+    "not-repeatable", "one-list-for-all-rows", "outside-array", "result-thrown-away", "return-in-loop",
+    "wrong-condition", "zero-times-inf",
+)  # fmt: skip
 COLUMNS = "{:28}  {:>8}  {:>10}  {:>11}  {:>11}  {:>13}  {:>7}  {}"
 HEADER = ("exercise", "learners", "right away", "right later", "still wrong", "not attempted", "minutes", "mistakes")
 LEGEND = """\
@@ -65,12 +81,56 @@ class Row:
         return [sum(counts), *counts, minutes, ", ".join(f"{slug} {count}" for slug, count in frequent)]
 
 
-def read_results(content):
+class Known:
+    """The names that a result may hold: the course's exercises, in the order of asking, and its mistakes.
+
+    Attributes
+    ----------
+    notebook_of : dict of str to str
+        Which notebook asks it: `{"attention_scores": "01", ...}`.
+    mistakes : set of str
+        And the options of predictions, of which all but one are wrong.
+    """
+
+    def __init__(self):
+        self.notebook_of = course_order()
+        self.mistakes = set(MORE_MISTAKES)
+        for name in self.notebook_of:
+            exercise = getattr(exercises, name)
+            self.mistakes.update(getattr(exercise, "reactions", ()))
+            self.mistakes.update(mistake.slug for mistake in getattr(exercise, "mistakes", ()))
+            alone = (case.when_only_these_fail for case in getattr(exercise, "cases", ()))
+            self.mistakes.update(slug for slug, _ in filter(None, alone))
+        tests = {f"exit_test {part}": EXIT_TEST for part in exit_test.NAMES.values()}
+        self.notebook_of = dict(sorted((self.notebook_of | tests).items(), key=lambda item: item[1]))
+
+    def result(self, value):
+        """Return what a line of a learner's file holds, or None where it is no result of this course's.
+
+        The name of a mistake that only another edition of the course has is left out: anything could stand there.
+        """
+        match value:
+            case {
+                "exercise": str(exercise),
+                "status": str(status),
+                "mistake": str() | None as mistake,
+                "minutes": minutes,
+            }:
+                is_known = exercise in self.notebook_of and status in STATUSES
+                is_time = type(minutes) in (int, float) and 0 <= minutes <= MAX_MINUTES  # which NaN isn't
+                if is_known and is_time:
+                    mistake = mistake if mistake in self.mistakes else None
+                    return {"exercise": exercise, "status": status, "mistake": mistake, "minutes": minutes}
+        return None
+
+
+def read_results(content, known):
     """Read one learner's file.
 
     Parameters
     ----------
     content : bytes
+    known : Known
 
     Returns
     -------
@@ -83,18 +143,26 @@ def read_results(content):
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
+            result = known.result(json.loads(line))
         except (ValueError, RecursionError):  # broken JSON, bytes that are no text, a thousand brackets
-            value = None
-        if _is_result(value):
-            results.append(value)
-        else:
+            result = None
+        if result is None:
             broken.append(number)
+        else:
+            results.append(result)
     return results, broken
 
 
+def by_exercise(results):
+    """Group one learner's results by exercise, in the order in which they were kept."""
+    groups = {}
+    for result in results:
+        groups.setdefault(result["exercise"], []).append(result)
+    return groups
+
+
 def handed_in(folder):
-    """Find the learners' files in a folder and below it.
+    """Find the learners' files in a folder and below it, one a learner.
 
     Parameters
     ----------
@@ -103,48 +171,81 @@ def handed_in(folder):
     Returns
     -------
     files : dict of str to bytes
-        What each file holds, by its path in the folder.
+        What a learner's file holds, by the name of the file, or of the learner's folder in this one.
     left_out : list of str
         A sentence for each that was not read.
     """
     files, left_out = {}, []
-    _look_into(Path(folder), "", DEPTH, files, left_out)
+    for entry in _entries(folder):
+        learner, problems = entry.name, []
+        found = _found_below(entry, problems)
+        for path in found[-1:]:
+            with _telling(path, problems):
+                files[learner] = _content(os.path.join(folder, path))
+        left_out += problems[:MAX_TOLD]
+        if len(problems) > MAX_TOLD:
+            left_out.append(f"{learner!r}: {len(problems) - MAX_TOLD} more; left out")
     return files, left_out
 
 
-def _look_into(folder, shown, depth, files, left_out):
-    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-        path = f"{shown}{entry.name}"
-        try:
-            if depth and entry.is_dir(follow_symlinks=False):
-                _look_into(entry.path, f"{path}/", depth - 1, files, left_out)
-            elif entry.name.endswith(SUFFIX):
-                files[path] = _content(entry.path)
-        except (OSError, ValueError) as error:
-            # A folder that is closed to the reader is somebody's own: nothing was handed in there.
-            if entry.name.endswith(SUFFIX):
-                left_out.append(f"{path!r}: {getattr(error, 'strerror', None) or error}; left out")
+def _found_below(learner, problems):
+    """Return the paths of the files below an entry of the folder, or its own, the newest last."""
+    found, looked_at, waiting = [], 0, [(learner, learner.name, MAX_DEPTH)]
+    while waiting and looked_at < MAX_ENTRIES:
+        entry, path, depth = waiting.pop(0)
+        looked_at += 1
+        with _telling(path, problems):
+            if entry.is_dir(follow_symlinks=False):
+                below = _entries(entry.path, MAX_ENTRIES) if depth else ()
+                waiting += [(one, f"{path}/{one.name}", depth - 1) for one in below]
+            elif path.endswith(SUFFIX):
+                about = entry.stat(follow_symlinks=False)
+                _look_at(about)
+                found.append((about.st_mtime_ns, path))
+    if waiting:
+        problems.insert(0, f"{learner.name!r}: more than {MAX_ENTRIES} files and folders; the rest left out")
+    if len(found) > 1:
+        problems.insert(0, f"{learner.name!r}: {len(found)} files of one learner; all but the newest left out")
+    return [path for _, path in sorted(found)]
+
+
+def _entries(folder, most=None):
+    with os.scandir(folder) as entries:
+        return sorted(islice(entries, most), key=lambda entry: entry.name)
+
+
+@contextmanager
+def _telling(path, left_out):
+    """Let a file that can't be read be a sentence, and a folder nothing: one that is closed is somebody's own."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        if path.endswith(SUFFIX):
+            left_out.append(f"{path!r}: {getattr(error, 'strerror', None) or error}; left out")
+
+
+def _look_at(about):
+    if stat.S_ISLNK(about.st_mode):
+        raise ValueError("a link")
+    if not stat.S_ISREG(about.st_mode):
+        raise ValueError("no ordinary file")
+    if about.st_size > MAX_BYTES:
+        raise ValueError(f"larger than {MAX_BYTES // 2**20} MiB")
 
 
 def _content(path):
     # No link is opened, nor a pipe of a file's name waited for: nobody may be at its other end.
     ordinary = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     with open(os.open(path, os.O_RDONLY | ordinary), "rb") as file:
-        about = os.fstat(file.fileno())
-        if not stat.S_ISREG(about.st_mode):
-            raise ValueError("no ordinary file")
-        if about.st_size > LARGEST:
-            raise ValueError(f"larger than {LARGEST // 2**20} MiB")
-        return file.read(LARGEST)
+        _look_at(os.fstat(file.fileno()))  # what is open now: it may be another than a moment ago
+        return file.read(MAX_BYTES)
 
 
-def _is_result(value):
-    match value:
-        case {"exercise": str(exercise), "status": str(status), "mistake": mistake, "minutes": int() | float()}:
-            # Handed-in text goes to a terminal: nothing in it may steer that.
-            shown = isinstance(mistake, str | None) and f"{exercise}{mistake}".isprintable()
-            return shown and status in STATUSES
-    return False
+def lines_left_out(learner, broken):
+    """Return the sentence on a learner's lines that are no results."""
+    named = ", ".join(map(str, broken[:MAX_TOLD]))
+    more = f" and {len(broken) - MAX_TOLD} more" if len(broken) > MAX_TOLD else ""
+    return f"{learner!r}, line{'s' * (len(broken) > 1)} {named}{more}: no result; left out"
 
 
 def table(learners, order):
@@ -155,7 +256,7 @@ def table(learners, order):
     learners : list of list of dict
         The results of each learner.
     order : iterable of str
-        The names that come first; any others follow.
+        The exercises, in the order of the rows.
 
     Returns
     -------
@@ -164,8 +265,8 @@ def table(learners, order):
     """
     rows = {name: Row() for name in order}
     for results in learners:
-        for name in dict.fromkeys(result["exercise"] for result in results):
-            rows.setdefault(name, Row()).add([result for result in results if result["exercise"] == name])
+        for name, group in by_exercise(results).items():
+            rows[name].add(group)
     return {name: row for name, row in rows.items() if row != Row()}
 
 
