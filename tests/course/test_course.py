@@ -2,7 +2,9 @@
 
 import itertools
 import math
+import os
 import re
+import subprocess
 import sys
 from importlib import metadata
 
@@ -11,6 +13,7 @@ import pytest
 from mha_helpers import course
 from mha_helpers.drawing import strip
 from mha_helpers.drawing.block import CELL, TENSORS
+from tools.page import pictures
 from tools.writing.notebooks import NOTEBOOKS, read
 
 STORED = {path.stem: path for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
@@ -76,6 +79,32 @@ def test_on_colab_links_lead_to_the_repository(monkeypatch):
     assert course.address("02_scaling") == (
         "https://colab.research.google.com/github/ada/attention/blob/main/notebooks/02_scaling.ipynb"
     )
+
+
+def test_the_stored_maps_are_up_to_date():
+    wanted = {path: texts for path, (_, texts) in pictures.wanted_maps().items()}
+    assert {path: pictures.carried(path) for path in wanted} == wanted, "run python -m tools refresh"
+
+
+def test_no_set_up_cell_loads_matplotlib():
+    """The map's PNG is stored: what paints it takes a second to load, and comes with the first figure."""
+    notebooks = map(read, STORED.values())
+    first_cells = [next(cell.source for cell in each.cells if cell.cell_type == "code") for each in notebooks]
+    code = f"""
+import sys
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+for source in {first_cells!r}:
+    ran = shell.run_cell(source)
+    ran.raise_error()
+    shown, _ = shell.display_formatter.format(ran.result)
+    print(sorted(shown), "matplotlib" in sys.modules)
+"""
+    environment = os.environ | {"MHA_PROGRESS": "off"}
+    options = {"cwd": NOTEBOOKS, "env": environment, "capture_output": True, "text": True, "check": True}
+    said = subprocess.run([sys.executable, "-c", code], **options).stdout.splitlines()
+    kinds = "['image/png', 'text/html', 'text/plain']"
+    assert [line for line in said if line.startswith("[")] == [f"{kinds} False"] * len(STORED)
 
 
 def test_an_unknown_notebook_is_refused_in_words():
