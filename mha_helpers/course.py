@@ -12,18 +12,21 @@ The notebook's last cell is `course.progress("02_scaling")`: how far the learner
 """
 
 import html
+import shutil
 import sys
 from importlib import import_module, metadata
+from itertools import count
+from pathlib import Path
 from typing import NamedTuple
 
-from mha_helpers import exercises
+from mha_helpers import exercises, originals
 from mha_helpers.course_data import data_path
 from mha_helpers.drawing import style, svg
 from mha_helpers.drawing.panel import Note, Panel, with_code
 from mha_helpers.drawing.shown import CourseFigure
 from mha_helpers.drawing.strip import strip
 from mha_helpers.exercises.prediction import Prediction
-from mha_helpers.learner import folder, kept_answers, not_yet_run
+from mha_helpers.learner import folder, kept_answers, not_yet_run, starting_over
 from mha_helpers.learner import progress as kept
 from mha_helpers.take_home import take_home as take_home
 from mha_helpers.unpack import finish
@@ -229,10 +232,15 @@ def map(name):
     The course's map. You are in notebook 3 of 9, Masks: How do you keep a query from looking where it mustn't?
     """
     finish(folder.notebooks())
+    notebook = _named(name)
+    not_yet_run.watch(name)
+    return Map(notebook)
+
+
+def _named(name):
     for notebook in (*NOTEBOOKS, *WORKSHOPS):
         if notebook.name == name:
-            not_yet_run.watch(name)
-            return Map(notebook)
+            return notebook
     names = ", ".join(notebook.name for notebook in (*NOTEBOOKS, *WORKSHOPS))
     raise ValueError(f"the course has no notebook {name!r}; give one of {names}")
 
@@ -256,6 +264,52 @@ def address(name):
     urls = dict(entry.split(", ", 1) for entry in metadata.metadata("mha_helpers").get_all("Project-URL"))
     repository = urls["Repository"].removeprefix("https://github.com/")
     return f"https://colab.research.google.com/github/{repository}/blob/main/notebooks/{name}.ipynb"
+
+
+def start_over(name, place=None):
+    """Put a notebook back to what the course brings, without outputs; every other notebook stays as it is.
+
+    One exercise starts over by `exercises.NAME.start_over()`, in its cell.
+
+    Parameters
+    ----------
+    name : str
+        The notebook's file, without `.ipynb`: "02_scaling".
+    place : path, optional
+        The folder that it is in: that of the learner's notebooks.
+
+    Returns
+    -------
+    Note
+        Where the old file is, and how to see the new one.
+
+    Raises
+    ------
+    ValueError
+        If the course has no such notebook, the folder doesn't hold it, or nothing can be written there.
+
+    Examples
+    --------
+    >>> start_over("02_scaling")  # doctest: +SKIP
+    """
+    original = originals.original(_named(name).name)
+    path = Path(folder.notebooks() if place is None else place, f"{name}.ipynb")
+    if not path.exists():
+        raise ValueError(f"there is no {path.name} in {path.parent.resolve()}; name the folder that it is in")
+    paths = (path.with_name(f"{name}.mine{f'-{number}' if number > 1 else ''}.ipynb") for number in count(1))
+    aside = next(path for path in paths if not path.exists())
+    written = path.with_suffix(".new")  # whole or not at all
+    try:
+        shutil.copy2(path, aside)
+        written.write_bytes(original)
+        written.replace(path)
+    except OSError as error:
+        written.unlink(missing_ok=True)
+        raise ValueError(f"{name} can't start over here ({error.strerror}); its file is as it was") from error
+    paragraphs = (
+        f"To see it: File > Reload Notebook from Disk. The notebook as you last saved it is {aside.name}, beside it.",
+    )
+    return Note(Panel("info", f"{name} starts over", paragraphs))
 
 
 # ---- how far the learner is ------------------------------------------------------------------
@@ -323,8 +377,8 @@ def forget_progress():
     >>> forget_progress()
     There was nothing to forget
     """
-    files = [file.path() for file in (kept, kept_answers)]
-    forgotten = [str(file) for file, done in zip(files, [kept.forget(), kept_answers.forget()], strict=True) if done]
+    files = {file.path(): file.forget() for file in (kept, kept_answers, starting_over)}
+    forgotten = [str(file) for file, done in files.items() if done]
     if not forgotten:
         return Note(Panel("info", "There was nothing to forget"))
     paragraphs = (

@@ -7,15 +7,27 @@ notebook is run before any is written: when a cell raises, no notebook changes.
 """
 
 import argparse
+import json
 import sys
 
+from mha_helpers import originals
+from mha_helpers.exercises import EXERCISES
 from tools import rooms
 from tools.page import losses, names, pictures, shortcuts
 from tools.reference import exercises, sheet, words
 from tools.release import constraints, launch
 from tools.teaching import guide
 from tools.writing.answers import fill
-from tools.writing.notebooks import NOTEBOOKS, ORIGINALS, NotebookError, add_notebooks, execute, read, write
+from tools.writing.notebooks import (
+    NOTEBOOKS,
+    ORIGINALS,
+    NotebookError,
+    add_notebooks,
+    course_notebooks,
+    execute,
+    read,
+    write,
+)
 from tools.writing.pngs import keep_pngs
 
 ROOT = NOTEBOOKS.parent
@@ -50,8 +62,17 @@ def derived():
         words.PAGE: words.written(words.PAGE.read_text(encoding="utf-8")),
         rooms.PAGE: rooms.written(rooms.PAGE.read_text(encoding="utf-8")),
         shortcuts.SETTINGS: shortcuts.written(),
+        ROOT / "data" / originals.INDEX: asked_first(),
         losses.LOSSES: losses.written(),
     }
+
+
+def asked_first():
+    """Return as JSON which notebook asks for each exercise first."""
+    names = [name for folder in EXERCISES.values() for name in folder]
+    cells = [(path.stem, cell) for path in course_notebooks() for cell in read(path).cells]
+    first = {name: next(stem for stem, cell in cells if originals.asks(cell, name)) for name in names}
+    return json.dumps(first, indent=1, sort_keys=True) + "\n"
 
 
 def main(argv=None):

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mha_helpers import originals
 from mha_helpers.drawing.panel import Note, Panel, Shown
 from mha_helpers.exercises import on_the_way
 from mha_helpers.exercises.moved_numbers import moved_number
@@ -24,6 +25,7 @@ from mha_helpers.judge.task import Case, Task
 from mha_helpers.judge.verdict import Verdict, judge, our_fault_if_it_stops
 from mha_helpers.learner import folder, kept_answers, results, session
 from mha_helpers.learner.standalone import NotStandaloneError, is_courses
+from mha_helpers.learner.starting_over import start_over
 
 __all__ = ["Case", "Exercise", "Result", "recall", "source_of"]
 
@@ -337,6 +339,26 @@ class Exercise(Task):
         if shown == len(self.hints):
             paragraphs += (f"That was the last hint; exercises.{self.name}.solution() shows one solution.",)
         return Note(Panel("info", heading, paragraphs))
+
+    def start_over(self):
+        """Put the exercise's original text into the cell that this is run in.
+
+        What the cell held is shown below it, and kept in a file, too. Other cells stay as they are. Where the editor
+        can't replace a cell's text, copy the original from the last line of what is shown.
+
+        Returns
+        -------
+        Note
+            Its attribute `source` is the original.
+
+        Examples
+        --------
+        >>> from mha_helpers import exercises
+        >>> exercises.softmax.start_over()  # doctest: +SKIP
+        """
+        session.hints_shown.pop(self.name, None)
+        session.failing_cases.pop(self.name, None)
+        return start_over(self.name, originals.stub(self.name))
 
     def solution(self):
         """Show one right answer among many: the source of the course's own function.

@@ -14,6 +14,7 @@ PACKAGE = Path(__file__).parents[2] / "mha_helpers"
 # What the modules of each room import from the other rooms: all of it, and only from rooms that stand above it here.
 IMPORTS = {
     "course_data": set(),
+    "originals": {"course_data"},
     "judge": set(),
     "merging": set(),
     "update": {"merging"},
@@ -23,11 +24,11 @@ IMPORTS = {
     "drawing": {"maths"},
     "learner": {"course_data", "drawing"},
     "doctor": {"drawing", "judge", "wrong"},
-    "exercises": {"drawing", "judge", "learner", "maths", "model", "wrong"},
+    "exercises": {"drawing", "judge", "learner", "maths", "model", "originals", "wrong"},
     "labs": {"course_data", "drawing", "exercises", "judge", "maths", "model"},
     "take_home": {"course_data", "drawing", "learner"},
     "unpack": {"course_data", "drawing", "learner", "merging", "take_home", "update"},
-    "course": {"course_data", "drawing", "exercises", "learner", "take_home", "unpack"},
+    "course": {"course_data", "drawing", "exercises", "learner", "originals", "take_home", "unpack"},
     "check_setup": {"learner", "drawing", "exercises", "labs", "maths", "model"},
 }
 
