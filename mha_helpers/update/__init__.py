@@ -90,7 +90,7 @@ def _update(place, course):
             change = _Change(course, source.tree(place, course), None)
         return [*said, *change.made()]
     finally:
-        shutil.rmtree(course / swap.AREA / "source", ignore_errors=True)
+        swap.clear(course / swap.AREA / "source")
         (course / swap.AREA / "source.zip").unlink(missing_ok=True)
 
 
@@ -269,8 +269,8 @@ class _Change:
         lines = [f"The course is updated: {count} files are new or changed, {gone} are gone.", *self.said]
         if any(name.startswith(BEFORE) for name in staged):
             lines.append(f"The notebooks as they were are in {BEFORE} until the next update.")
-        if self.known is None:
-            lines.append(f"Nobody can tell whether you had changed other files; as they were, they are in {OLD}.")
+        if self.known is None and count:
+            lines.append(f"Had you changed other files of the course? As they were, they are in {OLD}.")
         return [*lines, *_installed(self.course), RELOAD]
 
 

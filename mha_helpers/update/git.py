@@ -85,8 +85,9 @@ def merged_commit(course, fork, new, merged):
             continue  # they deleted it; the new version has it
         if content(course, new, name) is not None and merged(name, theirs):
             theirs = merged(name, theirs)
+        mode = git(course, "ls-tree", "HEAD", "--", name).split()[0]
         blob = git(course, "hash-object", "-w", "--stdin", content=theirs)
-        git(course, "update-index", "--add", "--cacheinfo", f"100644,{blob},{name}", **index)
+        git(course, "update-index", "--add", "--cacheinfo", f"{mode},{blob},{name}", **index)
     tree = git(course, "write-tree", **index)
     return git(course, "commit-tree", tree, "-p", "HEAD", "-p", new, "-m", "Update of the course")
 

@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 
 from mha_helpers.update.git import asked, git, names
-from mha_helpers.update.swap import AREA
+from mha_helpers.update.swap import AREA, clear
 
 NOBODY = "OWNER"  # in the address of a course that has not been published
 # What a folder of the course may hold that is no part of it.
@@ -39,7 +39,7 @@ def default(course):
     if f"/{NOBODY}/" in address:
         raise ValueError(
             "this copy of the course doesn't say where new versions come from; name a folder, a zip or a Git address: "
-            "python -m mha_helpers.update SOURCE"
+            "python -m mha_helpers.update FOLDER_OR_ZIP_OR_ADDRESS"
         )
     return address
 
@@ -77,7 +77,7 @@ def tree(source, course):
         If it can't be had, or is not the course.
     """
     path, unpacked = Path(source), course / AREA / "source"
-    shutil.rmtree(unpacked, ignore_errors=True)
+    clear(unpacked)
     unpacked.mkdir(parents=True)
     if is_git(source, course):
         if GITHUB.fullmatch(source):  # for which no Git is needed
@@ -123,7 +123,7 @@ def fetched(source, course):
 def archived(commit, course):
     """Return a folder with the files of a clone's commit."""
     unpacked = course / AREA / "source"
-    shutil.rmtree(unpacked, ignore_errors=True)
+    clear(unpacked)
     unpacked.mkdir(parents=True)
     git(course, "archive", "--format=zip", f"--output={unpacked.with_suffix('.zip')}", commit)
     return _unzipped(unpacked.with_suffix(".zip"), unpacked)

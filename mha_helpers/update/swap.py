@@ -54,9 +54,17 @@ def stage(folder):
     """
     finish(folder)
     new = Path(folder, AREA, NEW)
-    shutil.rmtree(new, ignore_errors=True)
+    clear(new)
     new.mkdir(parents=True)
     return new
+
+
+def clear(folder):
+    """Delete a folder if there is one."""
+    if os.name == "nt":  # Git's files are read-only, and so Windows keeps them
+        for path in Path(folder).rglob("*"):
+            path.chmod(0o700)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def swap(folder, remove=(), commands=()):
@@ -80,7 +88,7 @@ def swap(folder, remove=(), commands=()):
     area = folder / AREA
     put = sorted(path.relative_to(area / NEW).as_posix() for path in (area / NEW).rglob("*") if path.is_file())
     journal = {"put": put, "remove": sorted(remove), "commands": list(commands)}
-    shutil.rmtree(area / OLD, ignore_errors=True)
+    clear(area / OLD)
     for name in [*put, *journal["remove"]]:
         if (folder / name).is_file():
             (area / OLD / name).parent.mkdir(parents=True, exist_ok=True)
