@@ -181,6 +181,23 @@ def test_killed_while_writing_the_file_is_the_old_or_the_new(kept):
     assert kept() == {"attention_scores": "done", "softmax": "done"}
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a second process")
+def test_two_kernels_that_write_at_once_leave_a_whole_file(kept):
+    progress.note("softmax", "correct")
+    children = []
+    for kernel in "ab":
+        if not (child := os.fork()):
+            for number in range(50):
+                progress.note(f"{kernel}{number}", "correct")
+            os._exit(0)
+        children.append(child)
+    while children:
+        assert kept()["softmax"] == "done"
+        children = [child for child in children if os.waitpid(child, os.WNOHANG) == (0, 0)]
+    assert {"a49", "b49"} & kept().keys()
+    assert [path.name for path in progress.path().parent.iterdir()] == [progress.FILE]
+
+
 def test_a_file_that_something_else_was_written_into_is_set_aside(kept, tmp_path):
     exercises.softmax.check(attention.softmax)
     progress.path().write_text('{"softmax": "do')

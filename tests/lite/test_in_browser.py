@@ -1,11 +1,14 @@
 """Every notebook runs to its end in a browser's tab, with no other host to be reached, and judges as elsewhere."""
 
+import base64
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
+from mha_helpers import take_home
 from tools.page.browser import BROWSER_ARGUMENTS, find_browser, run_all
 from tools.page.static import answered, hand_in, open_lite, open_site, show_cell, wait_for_notebook
 from tools.site.lite import patient
@@ -20,6 +23,7 @@ RIGHT = """def softmax(scores):
     return exp / exp.sum(axis=-1, keepdims=True)
 """
 SETUP = "import numpy as np\nfrom mha_helpers import attention, check_setup, course, doctor, exercises\n"
+DATA = Path(__file__).parents[2] / "data"
 TYPED = "mhaPanel.content.widgets[0].model.sharedModel.source"
 
 
@@ -111,6 +115,31 @@ def test_the_first_notebook_runs_a_lab_answers_to_the_keyboard_and_work_survives
     open_lite(seen.page, site, COURSE[1].name)
     assert "softmax: yours of" in ask(seen, "softmax = exercises.softmax.bring_back()")
     assert "Ready to take home: attention.zip" in ask(seen, "course.take_home()")
+
+
+def test_work_goes_into_the_tab_and_out_of_it(seen, site, tmp_path):
+    """A zip from another machine is laid into the tab's course; the tab's own zip is a whole copy of the course."""
+    notebook = json.loads(COURSE[0].read_text(encoding="utf-8"))
+    cell = next(cell for cell in notebook["cells"] if "".join(cell["source"]).startswith("def softmax("))
+    cell["source"] = f"# There\n{RIGHT}"
+    answer = {"softmax": {"source": f"import numpy as np\n{RIGHT}", "name": "softmax", "day": "2026-05-03"}}
+    with zipfile.ZipFile(tmp_path / "mine.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(f"attention/notebooks/{FIRST}", json.dumps(notebook))
+        archive.writestr("attention/notebooks/.course/answers.json", json.dumps(answer))
+    brought = base64.b64encode((tmp_path / "mine.zip").read_bytes()).decode()
+    open_lite(seen.page, site, FIRST)
+    put = "import base64, pathlib; pathlib.Path('/drive/mine.zip').write_bytes(base64.b64decode({!r}));"
+    ask(seen, put.format(brought))
+    assert "taken from the zip: nothing was written in the one here" in ask(seen, "course.unpack('mine.zip')")
+    assert ask(seen, "exercises.softmax.bring_back();") == "softmax: yours of 3 May\n"
+    open_lite(seen.page, site, FIRST)
+    typed = "model => model.sharedModel.source.startsWith('# There')"
+    assert seen.page.evaluate(f"mhaPanel.content.widgets.map(({{model}}) => model).some({typed})")
+    assert "Ready to take home: attention.zip" in ask(seen, "course.take_home()")
+    names = ask(seen, "import zipfile; print(*zipfile.ZipFile('/drive/attention.zip').namelist())").split()
+    data = {f"data/{path.relative_to(DATA).as_posix()}" for path in DATA.rglob("*.safetensors")}
+    own = {f"notebooks/{path.name}" for path in COURSE} | {"notebooks/.course/answers.json"}
+    assert {f"attention/{name}" for name in {*data, *own, *take_home.BESIDE, "START.txt"}} <= set(names)
 
 
 @pytest.mark.whole
