@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -114,8 +115,16 @@ from mha_helpers.course_data import data_path
 print(mha_helpers.__file__, data_path("labs/qkv_workbench.png"), worked_examples.load("play_football").tokens[1])
 print(*encoder.load().encode("Play football!").tokens)
 """
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/01_self_attention.ipynb").write_text("{}")
+    code += "from mha_helpers import course; course.take_home('own')\n"
     module, picture, token, *read = run(code, cwd=tmp_path).split()
     assert "site" in Path(module).parts
     assert "site" in Path(picture).parts
     assert token == "play"
     assert read == ["[CLS]", "play", "football", "!", "[SEP]"]
+    with zipfile.ZipFile(tmp_path / "own/attention.zip") as archive:
+        taken = set(archive.namelist())
+    course = {"pyproject.toml", "requirements.txt", "jupyter_server_config.py", "data/jupyter/custom.css"}
+    assert {f"attention/{name}" for name in {*course, "mha_helpers/course.py", "notebooks/B_pytorch.ipynb"}} <= taken
+    assert not any(name.startswith(("attention/mha_helpers/data", "attention/mha_helpers/beside")) for name in taken)
