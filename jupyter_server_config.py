@@ -8,6 +8,9 @@ acknowledged the first, which takes it up to 40 ms. A lab's picture is always th
 that the kernel is busy). Without the wait a key press is seen in about 45 ms, not 70: see
 `python -m tools bench --only labs`.
 
+A kernel begins by reading `mha_helpers/learner/kernel_startup.py`: an error about a name whose cell has not been run is
+followed by one sentence that says which cell that is.
+
 `data/jupyter/custom.css` keeps lines at about 75 letters and marks exercises. It takes the place of a learner's own
 style sheet while the course's JupyterLab runs, and changes none of their files.
 """
