@@ -4,10 +4,14 @@ Needs `workshop/hub/requirements.txt`, root, and an image of the course. Anna at
 """
 
 import asyncio
+import inspect
 import json
+import socket
 import subprocess
 import time
+from contextlib import ExitStack
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import psutil
@@ -310,10 +314,9 @@ MEMORY = {
 }
 
 
-def most_memory(hub, name):
-    """Return the most memory that a learner's container has had, in bytes, as Linux counted it."""
-    pid = hub.processes_of(name)[0].pid
-    for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
+def most_memory(process):
+    """Return the most memory that a process's container has had, in bytes, as Linux counted it."""
+    for line in Path(f"/proc/{process.pid}/cgroup").read_text().splitlines():
         _, controllers, place = line.split(":", 2)
         if "memory" in controllers.split(","):
             return int(Path(f"/sys/fs/cgroup/memory{place}/memory.max_usage_in_bytes").read_text())
@@ -327,7 +330,7 @@ def test_no_way_leads_beyond_a_learners_memory(hub, way):
     said = run_cell(hub, "anna", MEMORY[way])
     refused = {"one array": "MemoryError\n", "forks": "-9\n", "System V": "True No space left on device\n"}
     assert said == refused.get(way), "None: the kernel was ended"
-    assert most_memory(hub, "anna") <= 2 * 2**30
+    assert most_memory(hub.processes_of("anna")[0]) <= 2 * 2**30
     assert run_cell(hub, "anna", "print('I can work again')") == "I can work again\n"
 
 
@@ -489,6 +492,46 @@ def test_busy_loops_leave_others_the_processor_and_nested_folders_the_limits(hub
 
 
 # --- at the door ---
+
+BODY = 90 * 2**20
+
+
+def send_bodies(address, requests):
+    """Send requests whose bodies are large and never end, all at once, and return how much of them was taken."""
+    taken = 0
+    with ExitStack() as held:
+        for method, host, path in requests:
+            connection = held.enter_context(socket.create_connection(address))
+            connection.settimeout(5)
+            try:
+                head = f"{method} {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {BODY}\r\n\r\n"
+                connection.sendall(head.encode())
+                for _ in range(BODY // 2**20 - 1):
+                    connection.sendall(bytes(2**20))
+                    taken += 2**20
+            except OSError:
+                pass
+    return taken
+
+
+def test_large_bodies_are_refused_before_anybody_logs_in(hub):
+    parts = [hub.main_process(part) for part in ("hub", "proxy")]
+    before = [most_memory(part) for part in parts]
+    where = urlsplit(hub.url)
+    own = urlsplit(hub.own("dora"))  # nobody's: such a request is the hub's
+    to_the_hub = [("POST", where.netloc, "/hub/login"), ("GET", where.netloc, "/"), ("PUT", own.netloc, own.path)]
+    send_bodies(("127.0.0.1", where.port), 3 * to_the_hub)
+    attack = f"BODY = {BODY}\n" + "import os, socket\nfrom contextlib import ExitStack\n"
+    attack += inspect.getsource(send_bodies)
+    attack += 'host, port = os.environ["JUPYTERHUB_API_URL"].split("/")[2].split(":")\n'
+    attack += 'send_bodies((host, int(port)), 8 * [("POST", "hub", "/hub/api/users/anna/activity")])\nprint("sent")'
+    assert run_cell(hub, "anna", attack) == "sent\n"
+    grown = [most_memory(part) - least for part, least in zip(parts, before, strict=True)]
+    assert max(grown) < 64 * 2**20, f"hub and proxy grew by {grown} bytes"
+    for part in ("hub", "proxy"):
+        limit = ["podman", "inspect", "--format", "{{.HostConfig.Memory}}", f"{hub.room.name}-{part}"]
+        assert 0 < int(subprocess.run(limit, capture_output=True, check=True).stdout) <= 2**30
+    run_cell(hub, "bert", "print()")
 
 
 def test_who_guesses_waits_whatever_they_call_themselves_and_nobody_else_does(hub):

@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import bcrypt
+from tornado.httpserver import HTTPServer
 
 COURSE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(COURSE))
@@ -103,6 +104,8 @@ def take_place(spawner):
 c.Spawner.pre_spawn_hook = take_place
 
 # --- The hub's own ---
+# A request has hundreds of bytes; a longer one is refused unread. JupyterHub passes none of this on, Tornado keeps it.
+HTTPServer.configure(None, max_body_size=2**16, max_buffer_size=2**20)
 c.JupyterHub.bind_url = told["url"]
 c.JupyterHub.hub_bind_url = f"http://{told['hub']}:8081"
 if not told["one_origin"]:

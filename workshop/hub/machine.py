@@ -246,6 +246,11 @@ def try_it(room, engine, profile):
         )
 
 
+def memory(size):
+    """Return the options that limit a container's memory; there is no more of it on disk."""
+    return [f"--memory={size}", f"--memory-swap={size}"]
+
+
 def ulimits(descriptors):
     # Named, since an engine's own may be more than a machine allows.
     most = min(descriptors, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
@@ -477,7 +482,7 @@ def run(engine, room, name, host, options, command, told=""):
                 f"--label=told={as_told}",
                 f"--label=of={room.name}",
             ],
-            *[f"--network={room.name}", f"--ip={room.address(host)}", *ulimits(2**16)],
+            *[f"--network={room.name}", f"--ip={room.address(host)}"],
             *["--security-opt=no-new-privileges", "--cpu-shares=4096", "--init", "--log-opt=max-size=10m"],
             *[*options, room.image, *command],
         )
@@ -521,10 +526,12 @@ def up(environment):
     local = parts.hostname.endswith("localhost")
     port = parts.port or (443 if parts.scheme == "https" else 80)
     publish = f"--publish={'127.0.0.1:' if local else ''}{port}:8000"
-    options = [publish, "--read-only", f"--volume={room.folder / 'proxy'}:/proxy:ro"]
+    # Who opens connections for nothing meets this number before the memory ends.
+    options = [publish, *memory("512m"), *ulimits(2**12), "--read-only", f"--volume={room.folder / 'proxy'}:/proxy:ro"]
     static = (room.folder / "proxy/traefik.yaml").read_text()
     run(engine, room, f"{room.name}-proxy", 3, options, ["traefik", "--configFile=/proxy/traefik.yaml"], static)
-    options = [f"--volume={room.folder / 'state'}:/state", f"--volume={room.folder / 'proxy/rules'}:/rules"]
+    options = [*memory("1g"), *ulimits(2**16), f"--volume={room.folder / 'state'}:/state"]
+    options += [f"--volume={room.folder / 'proxy/rules'}:/rules"]
     options += [f"--volume={socket_place}:/engine{'.sock' if engine == 'docker' else ''}"]
     options += [f"--env=DOCKER_HOST=unix:///engine{'.sock' if engine == 'docker' else '/podman.sock'}"]
     command = ["jupyterhub", "--config=/opt/attention/workshop/hub/jupyterhub_config.py"]
