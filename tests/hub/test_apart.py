@@ -534,6 +534,32 @@ def test_large_bodies_are_refused_before_anybody_logs_in(hub):
     run_cell(hub, "bert", "print()")
 
 
+LOG_IN_AT_THE_HUB = """
+import json, os, urllib.error, urllib.request
+api = os.environ["JUPYTERHUB_API_URL"]
+def ask(learner, password, path="tokens"):
+    body = json.dumps({{"auth": {{"username": learner, "password": password}}, "note": "n" * 10_000}}).encode()
+    try:
+        return urllib.request.urlopen(urllib.request.Request(f"{{api}}/users/{{learner}}/{{path}}", body)).status
+    except urllib.error.HTTPError as error:
+        return error.code
+print([ask(learner, password, path) for learner, password in {known} for path in ("tokens", "tokens/", "%74okens")])
+"""
+
+
+def test_nobody_gets_a_token_for_ever_and_a_kernel_none_at_all(hub):
+    known = list(hub.passwords().items())[:2]
+    said = run_cell(hub, "anna", LOG_IN_AT_THE_HUB.format(known=known))
+    assert set(json.loads(said)) <= {403, 404, 405}, said
+
+    async def by_cookie(anna):
+        address = f"{hub.url}hub/api/users/anna/tokens"
+        answer = await anna.client.post(address, json={"note": "n" * 10_000}, headers=anna._headers("/hub/"))
+        return answer.status_code
+
+    assert asyncio.run(_as(hub, "anna", by_cookie)) == 403
+
+
 def test_who_guesses_waits_whatever_they_call_themselves_and_nobody_else_does(hub):
     from workshop.hub.load_learner import Learner, TroubleError
 

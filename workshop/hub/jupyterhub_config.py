@@ -139,7 +139,7 @@ c.TraefikProxy.extra_dynamic_config = {
 # --- Servers that nobody has used for two hours end; what was saved stays ---
 culler = "idle-culler"
 scopes = ["list:users", "read:users:activity", "read:servers", "delete:servers"]
-c.JupyterHub.load_roles = [{"name": culler, "scopes": scopes, "services": [culler]}]
+c.JupyterHub.load_roles.append({"name": culler, "scopes": scopes, "services": [culler]})
 c.JupyterHub.services = [
     {"name": culler, "command": [sys.executable, "-m", "jupyterhub_idle_culler", "--timeout=7200"]}
 ]

@@ -130,7 +130,11 @@ def admit(c, settings):
     c.LearnerAuthenticator.settings = settings
     c.Authenticator.allowed_users = set(settings.learners)
     c.Authenticator.allow_existing_users = False  # whoever is taken off the list is out
+    # What JupyterHub gives its users, less tokens and shares: nobody here needs one, and each takes room for good.
+    scopes = ["read:users!user", "users:activity!user", "servers!user", "access:servers!user"]
+    c.JupyterHub.load_roles.append({"name": "user", "scopes": scopes})
     c.JupyterHub.cookie_max_age_days = 1
+    c.JupyterHub.token_expires_in_max_seconds = 24 * 60 * 60
 
 
 def main(argv=None):
