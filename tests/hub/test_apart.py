@@ -6,6 +6,7 @@ Needs `workshop/hub/requirements.txt`, root, and an image of the course. Anna at
 import asyncio
 import inspect
 import json
+import shutil
 import socket
 import subprocess
 import time
@@ -558,6 +559,12 @@ def test_nobody_gets_a_token_for_ever_and_a_kernel_none_at_all(hub):
         return answer.status_code
 
     assert asyncio.run(_as(hub, "anna", by_cookie)) == 403
+
+
+def test_what_the_hub_keeps_has_a_disk_of_fixed_size(hub):
+    state = hub.room.folder / "state"
+    assert state.is_mount()
+    assert shutil.disk_usage(state).total <= 256 * 2**20
 
 
 def test_who_guesses_waits_whatever_they_call_themselves_and_nobody_else_does(hub):

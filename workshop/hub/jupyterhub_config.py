@@ -17,7 +17,10 @@ from workshop.hub.passwords import Settings, admit  # noqa: E402
 
 c = get_config()  # noqa: F821
 state = Path(os.environ.get("MHA_HUB_STATE", "/state"))
-told = json.loads((state / "told.json").read_text(encoding="utf-8"))
+try:
+    told = json.loads((state / "told.json").read_text(encoding="utf-8"))
+except FileNotFoundError as error:  # the machine has started anew: the engine tries again until `up` has mounted it
+    sys.exit(f"{error}; `python3 -m workshop.hub.machine up` mounts the hub's disk")
 admit(c, Settings(told["secret"], state, tuple(told["learners"])))
 
 # --- What a learner gets ---

@@ -33,6 +33,7 @@ URL = "http://hub.localhost:8000"
 SUBNETS = "10.213"  # of which the hub takes one, and each learner a small one
 DISK = 2**30  # bytes of a learner's own disk; with a file system in it, about 5 % less
 FILES = 20_000
+STATE_DISK = 2**28  # bytes for what the hub itself keeps: names and who is logged in, some hundred KiB
 FIRST_USER_ID = 40_000  # above the accounts that people have, and below 65536, the last one in many containers
 MOST_LEARNERS = 16 * 250  # for which there are addresses
 PYTHON = "/opt/venv/bin/python"
@@ -269,24 +270,27 @@ def write(file, content):
 
 
 def make_disk(room, learner):
-    """Make a learner's disk, a file of fixed size: what they write can fill nothing else."""
+    """Make a learner's disk: what they write can fill nothing else."""
     disk = room.disk(learner)
     if disk.exists():
         return
     taken = {entry.stat().st_uid for entry in os.scandir(disk.parent)}
     user_id = next(number for number in count(FIRST_USER_ID) if number not in taken and not is_account(number))
+    make_file_system(disk, DISK, FILES, user_id)
+
+
+def make_file_system(disk, size, files, user_id=0):
+    """Make a disk, a file of fixed size that belongs to a user, with an empty file system in it."""
     part = disk.with_suffix(".part")
     part.unlink(missing_ok=True)
     part.touch(mode=0o600)
     try:
         with open(part, "r+b") as file:
-            os.posix_fallocate(file.fileno(), 0, DISK)  # the room is taken now, not when learners save
+            os.posix_fallocate(file.fileno(), 0, size)  # the room is taken now, not when somebody saves
     except OSError as error:
         part.unlink()
-        raise HubError(
-            f"{disk.parent} has no room for the disk of {learner}: {DISK // 2**30} GiB each ({error.strerror})"
-        ) from error
-    ask("mkfs.ext4", "-q", "-m", "0", "-N", str(FILES), str(part))
+        raise HubError(f"there is no room for {disk}, {size // 2**20} MiB ({error.strerror})") from error
+    ask("mkfs.ext4", "-q", "-m", "0", "-N", str(files), str(part))
     os.chown(part, user_id, user_id)
     part.rename(disk)
 
@@ -300,29 +304,41 @@ def is_account(number):
 
 
 def mount(room, learner):
-    """Mount a learner's disk, and mend it first where a power cut left it half written."""
+    """Mount a learner's disk, with the folders that their server is given."""
     home = room.home(learner)
-    home.mkdir(parents=True, exist_ok=True)
-    if not os.path.ismount(home):
-        disk = str(room.disk(learner))
-        checked = subprocess.run(["e2fsck", "-p", disk], capture_output=True, text=True)
-        if checked.returncode > 1:
-            raise HubError(
-                f"{disk} is damaged: {checked.stdout.strip()}; `e2fsck -y` mends what can be, a backup the rest"
-            )
-        try:
-            ask("mount", "-o", "loop,nosuid,nodev,noatime", disk, str(home))
-        except HubError as error:
-            raise HubError(
-                f"a disk of fixed size cannot be mounted here, and without it nothing limits what a learner writes "
-                f"({error}). A container usually may not: take a machine, virtual or not"
-            ) from error
+    mount_disk(room.disk(learner), home)
     user_id = room.disk(learner).stat().st_uid
     readers = grp.getgrnam(room.readers).gr_gid if room.readers else 0
     for folder, group, mode in (("home", user_id, 0o700), ("handed_in", readers, 0o2750)):
         (home / folder).mkdir(exist_ok=True)
         os.chown(home / folder, user_id, group)
         (home / folder).chmod(mode)
+
+
+def mount_disk(disk, folder):
+    """Mount a disk, and mend it first where a power cut left it half written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if os.path.ismount(folder):
+        return
+    checked = subprocess.run(["e2fsck", "-p", str(disk)], capture_output=True, text=True)
+    if checked.returncode > 1:
+        raise HubError(f"{disk} is damaged: {checked.stdout.strip()}; `e2fsck -y` mends what can be, a backup the rest")
+    try:
+        ask("mount", "-o", "loop,nosuid,nodev,noatime", str(disk), str(folder))
+    except HubError as error:
+        raise HubError(
+            f"a disk of fixed size cannot be mounted here, and without it nothing limits what a learner writes "
+            f"({error}). A container usually may not: take a machine, virtual or not"
+        ) from error
+
+
+def mount_state(room):
+    """Give what the hub writes a disk of its own: no learner's request fills the machine's."""
+    disk, folder = room.folder / "state.img", room.folder / "state"
+    if not disk.exists():
+        make_file_system(disk, STATE_DISK, 1000)
+    mount_disk(disk, folder)
+    folder.chmod(0o700)
 
 
 def proxy_files(room):
@@ -507,10 +523,11 @@ def up(environment):
     if subprocess.run([engine, "image", "inspect", room.image], capture_output=True).returncode:
         raise HubError(f"there is no image {room.image}: `podman build` in README.md makes it")
     room.folder.chmod(0o711)
-    for folder in ("disks", "state", "proxy", "proxy/rules"):
+    for folder in ("disks", "proxy", "proxy/rules"):
         (room.folder / folder).mkdir(mode=0o700, exist_ok=True)
     profile = write_profile(room, engine)
     try_it(room, engine, profile)
+    mount_state(room)
     for learner in room.learners:
         make_disk(room, learner)
         mount(room, learner)
@@ -570,9 +587,10 @@ def down(environment):
         ask(engine, "rm", "--force", container)
     for network in ask(engine, "network", "ls", "--quiet", "--filter", mine).split():
         ask(engine, "network", "rm", network)
-    for home in (room.folder / "homes").glob("*"):  # of those, too, who are no longer on the list
-        if os.path.ismount(home):
-            ask("umount", str(home))
+    homes = (room.folder / "homes").glob("*")  # of those, too, who are no longer on the list
+    for folder in (room.folder / "state", *homes):
+        if os.path.ismount(folder):
+            ask("umount", str(folder))
     return room
 
 
