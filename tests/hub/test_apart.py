@@ -567,21 +567,15 @@ def test_what_the_hub_keeps_has_a_disk_of_fixed_size(hub):
     assert shutil.disk_usage(state).total <= 256 * 2**20
 
 
-def test_who_guesses_waits_whatever_they_call_themselves_and_nobody_else_does(hub):
+def test_the_right_password_is_let_in_whatever_others_have_tried(hub):
     from workshop.hub.load_learner import Learner, TroubleError
 
     async def evening():
-        answers = []
-        for number in range(30):
+        for _ in range(30):
             guess = Learner(hub, "anna", "a guess")
-            guess.client.headers.update({"X-Forwarded-For": f"10.1.2.{number}", "X-Real-Ip": f"10.1.2.{number}"})
-            try:
+            with pytest.raises(TroubleError, match="does not take the password"):
                 await guess.log_in()
-            except (TroubleError, httpx.HTTPStatusError) as refused:
-                answers.append("429" in str(refused))
             await guess.close()
-        await (await visitor(hub, "bert")).close()
-        return answers
+        await (await visitor(hub, "anna")).close()
 
-    answers = asyncio.run(evening())
-    assert answers == [False] * 20 + [True] * 10
+    asyncio.run(evening())
