@@ -492,6 +492,29 @@ def test_busy_loops_leave_others_the_processor_and_nested_folders_the_limits(hub
     assert psutil.wait_procs(mine, timeout=60)[1] == [], "everything ends with the server"
 
 
+# --- by what Linux offers ---
+
+SOCKETS = """
+import socket
+def opens(family, protocol):
+    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET):
+        try:
+            socket.socket(family, kind, protocol).close()
+            return True
+        except OSError:
+            pass
+    return False
+families = [family for family in range(1, 60) if opens(family, 0)]
+print([families, [protocol for protocol in range(32) if opens(socket.AF_NETLINK, protocol)]])
+"""
+
+
+def test_a_learner_opens_sockets_of_four_families_alone(hub):
+    families, of_netlink = json.loads(run_cell(hub, "anna", SOCKETS))
+    assert set(families) <= {socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK}
+    assert of_netlink == [0], "a kernel asks it for its addresses"
+
+
 # --- at the door ---
 
 BODY = 90 * 2**20

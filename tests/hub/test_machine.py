@@ -142,15 +142,19 @@ def test_the_group_of_readers_has_to_be_there(folder):
 # --- what is told to others ---
 
 
-def test_a_profile_keeps_what_it_allows_but_namespaces():
+def test_a_profile_keeps_what_it_allows_but_namespaces_and_most_sockets():
     own = {
         "defaultAction": "SCMP_ACT_ERRNO",
-        "syscalls": [{"names": ["read", "clone", "unshare"], "action": "SCMP_ACT_ALLOW"}],
+        "syscalls": [
+            {"names": ["read", "clone", "unshare"], "action": "SCMP_ACT_ALLOW"},
+            {"names": ["socket"], "action": "SCMP_ACT_ALLOW"},
+        ],
     }
-    profile = machine.without_namespaces(own)
+    profile = machine.for_learners(own)
     allowed = [group for group in profile["syscalls"] if group["action"] == "SCMP_ACT_ALLOW"]
-    assert [group["names"] for group in allowed] == [["read"], ["clone"]]
-    assert allowed[1]["args"][0]["value"] == 0x10000000
+    assert [group["names"] for group in allowed] == [["read"], *[["socket"]] * 4, ["clone"]]
+    assert [group["args"][0]["value"] for group in allowed[1:-1]] == [1, 2, 10, 16]
+    assert allowed[-1]["args"][0]["value"] == 0x10000000
     refused = {
         name: group["errnoRet"] for group in profile["syscalls"] if group not in allowed for name in group["names"]
     }

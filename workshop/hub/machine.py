@@ -46,6 +46,9 @@ PATIENCE = 120  # seconds, for the hub to answer
 # Docker's own list refuses them to whoever has no rights; Podman's allows them.
 NAMESPACES = {"unshare", "setns", "mount", "umount2", "pivot_root", "fsopen", "fsmount", "open_tree", "move_mount"}
 CLONE_NEWUSER = 0x10000000
+# The arguments of sockets that learners may open: not AF_VSOCK, say, which no network namespace holds, and of netlink
+# what a kernel asks for its addresses. `socketcall`, by which old programs open any, is left out.
+SOCKETS = ({0: socket.AF_UNIX}, {0: socket.AF_INET}, {0: socket.AF_INET6}, {0: socket.AF_NETLINK, 2: 0})
 
 
 @dataclass(frozen=True)
@@ -208,13 +211,16 @@ def check_engine(engine):
         )
 
 
-def without_namespaces(profile):
-    """Return a profile of system calls in which nobody gets a user namespace."""
+def for_learners(profile):
+    """Return a profile of system calls in which nobody gets a user namespace, nor a socket that leads elsewhere."""
+    replaced = {*NAMESPACES, "clone", "clone3", "socket", "socketcall"}
     calls = []
     for group in profile["syscalls"]:
-        if group["action"] == "SCMP_ACT_ALLOW":
-            group = group | {"names": [name for name in group["names"] if name not in {*NAMESPACES, "clone", "clone3"}]}
-        calls.append(group)
+        if names := [name for name in group["names"] if name not in replaced]:
+            calls.append(group | {"names": names})
+    for wanted in SOCKETS:
+        arguments = [{"index": at, "value": value, "valueTwo": 0, "op": "SCMP_CMP_EQ"} for at, value in wanted.items()]
+        calls.append({"names": ["socket"], "action": "SCMP_ACT_ALLOW", "args": arguments})
     no_user = {"index": 0, "value": CLONE_NEWUSER, "valueTwo": 0, "op": "SCMP_CMP_MASKED_EQ"}
     calls.append({"names": ["clone"], "action": "SCMP_ACT_ALLOW", "args": [no_user]})
     # Programs then take `clone`, of which the flags can be looked at.
@@ -231,7 +237,7 @@ def write_profile(room, engine):
     if not own.exists():
         raise HubError(f"{own} is missing: `apt-get install golang-github-containers-common` brings it")
     profile = room.folder / "seccomp.json"
-    write(profile, json.dumps(without_namespaces(json.loads(own.read_text()))))
+    write(profile, json.dumps(for_learners(json.loads(own.read_text()))))
     return str(profile)
 
 
