@@ -492,6 +492,38 @@ def test_busy_loops_leave_others_the_processor_and_nested_folders_the_limits(hub
     assert psutil.wait_procs(mine, timeout=60)[1] == [], "everything ends with the server"
 
 
+PTYS = """
+import os, select
+opened = 0
+for _ in range(8):  # a process may have a thousand files open, and so may each of its children
+    out, into = os.pipe()
+    if not os.fork():
+        count = 0
+        try:
+            while True:
+                os.openpty()
+                count += 1
+        except OSError:
+            os.write(into, str(count).encode())
+        select.select([], [], [], 30)
+        os._exit(0)
+    opened += int(os.read(out, 20))
+print(0 < opened <= 64)
+"""
+
+
+def test_terminals_end_at_their_number_and_others_have_theirs(hub):
+    async def meanwhile():
+        anna, bert = await at_work(hub, "anna"), await at_work(hub, "bert")
+        printed = [await cell_of(anna, PTYS)]
+        printed += [await cell_of(bert, code) for code in ("import os\nprint(len(os.openpty()))", "!echo a shell")]
+        await anna.close()
+        await bert.close()
+        return [line.strip() for line in printed]
+
+    assert asyncio.run(meanwhile()) == ["True", "2", "a shell"]
+
+
 # --- by what Linux offers ---
 
 SOCKETS = """

@@ -185,6 +185,5 @@ def test_the_hub_reads_what_it_is_told(folder, monkeypatch):
     c.Spawner.pre_spawn_hook(spawner)
     assert (spawner.network_name, spawner.hub_connect_url) == ("n-bert", "http://p:8081")
     assert spawner.extra_create_kwargs["user"] == "40000:40000"
-    assert [mount["source"] for mount in spawner.mounts] == [
-        f"{folder}/homes/bert/{name}" for name in ("home", "handed_in")
-    ]
+    own = ("homes/bert/home", "homes/bert/handed_in", "terminals/bert")
+    assert [mount["source"] for mount in spawner.mounts] == [f"{folder}/{name}" for name in own]

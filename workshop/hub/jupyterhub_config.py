@@ -100,6 +100,7 @@ def take_place(spawner):
     spawner.mounts = [
         {"type": "bind", "source": f"{place['home']}/home", "target": "/home/learner"},
         {"type": "bind", "source": f"{place['home']}/handed_in", "target": "/handed_in"},
+        {"type": "bind", "source": place["terminals"], "target": "/dev/pts"},
     ]
     spawner.environment = c.Spawner.environment | {"HOME": "/home/learner", "USER": name, "LOGNAME": name}
 

@@ -22,7 +22,7 @@ import sys
 import time
 import tomllib
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -33,6 +33,7 @@ URL = "http://hub.localhost:8000"
 SUBNETS = "10.213"  # of which the hub takes one, and each learner a small one
 DISK = 2**30  # bytes of a learner's own disk; with a file system in it, about 5 % less
 FILES = 20_000
+TERMINALS = 64
 STATE_DISK = 2**28  # bytes for what the hub itself keeps: names and who is logged in, some hundred KiB
 FIRST_USER_ID = 40_000  # above the accounts that people have, and below 65536, the last one in many containers
 MOST_LEARNERS = 16 * 250  # for which there are addresses
@@ -92,6 +93,9 @@ class Room:
     def home(self, learner):
         """Return where a learner's disk is mounted: `home` and `handed_in` are in it."""
         return self.folder / "homes" / learner
+
+    def terminals(self, learner):
+        return self.folder / "terminals" / learner
 
     def place(self, learner):
         user_id = self.disk(learner).stat().st_uid
@@ -347,6 +351,15 @@ def mount_state(room):
     folder.chmod(0o700)
 
 
+def mount_terminals(room, learner):
+    """Give a learner terminals of a number of their own: all others' come out of the machine's."""
+    folder = room.terminals(learner)
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.path.ismount(folder):
+        options = f"newinstance,max={TERMINALS},ptmxmode=0666,mode=0620,gid=5,nosuid,noexec"
+        ask("mount", "-t", "devpts", "-o", options, "devpts", str(folder))
+
+
 def proxy_files(room):
     """Return what Traefik reads: {name: content}. JSON is YAML, too."""
     parts = urlsplit(room.url)
@@ -412,6 +425,7 @@ def told_to_hub(room, profile):
             "network": place.network,
             "proxy": place.proxy,
             "home": str(room.home(learner)),
+            "terminals": str(room.terminals(learner)),
         }
         for learner, place in places.items()
     }
@@ -537,6 +551,7 @@ def up(environment):
     for learner in room.learners:
         make_disk(room, learner)
         mount(room, learner)
+        mount_terminals(room, learner)
     for name, content in proxy_files(room).items():
         write(room.folder / "proxy" / name, content)
     told = json.dumps(told_to_hub(room, profile))
@@ -593,8 +608,8 @@ def down(environment):
         ask(engine, "rm", "--force", container)
     for network in ask(engine, "network", "ls", "--quiet", "--filter", mine).split():
         ask(engine, "network", "rm", network)
-    homes = (room.folder / "homes").glob("*")  # of those, too, who are no longer on the list
-    for folder in (room.folder / "state", *homes):
+    own = (room.folder.glob(f"{kind}/*") for kind in ("homes", "terminals"))  # of those, too, who are off the list
+    for folder in (room.folder / "state", *chain(*own)):
         if os.path.ismount(folder):
             ask("umount", str(folder))
     return room
