@@ -547,6 +547,30 @@ def test_a_learner_opens_sockets_of_four_families_alone(hub):
     assert of_netlink == [0], "a kernel asks it for its addresses"
 
 
+FLOOD = """
+import os, socket
+host, port = os.environ["JUPYTERHUB_API_URL"].split("/")[2].split(":")
+for _ in range(100):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as each:
+        for other in range(10_000, 10_100):
+            try:
+                each.sendto(b"x", (host, other))
+            except OSError:
+                pass
+for _ in range(500):
+    socket.create_connection((host, int(port))).close()
+print("sent")
+"""
+CONNECTIONS = Path("/proc/sys/net/netfilter/nf_conntrack_count")
+
+
+@pytest.mark.skipif(not CONNECTIONS.exists(), reason="this Linux keeps no list of connections")
+def test_what_a_learner_sends_does_not_fill_the_machines_list_of_connections(hub):
+    before = int(CONNECTIONS.read_text())
+    assert run_cell(hub, "anna", FLOOD) == "sent\n"
+    assert int(CONNECTIONS.read_text()) - before < 300
+
+
 # --- at the door ---
 
 BODY = 90 * 2**20

@@ -140,9 +140,9 @@ def _read_toml(file):
 def check_machine():
     if not sys.platform.startswith("linux") or os.geteuid() != 0:
         raise HubError("the hub mounts disks and keeps containers: start it on Linux, as root (`sudo -s`)")
-    for program in ("mkfs.ext4", "mount", "e2fsck", "openssl"):
+    for program in ("mkfs.ext4", "mount", "e2fsck", "openssl", "iptables"):
         if shutil.which(program) is None:
-            raise HubError(f"{program} is missing: `apt-get install e2fsprogs mount openssl` brings it")
+            raise HubError(f"{program} is missing: `apt-get install e2fsprogs mount openssl iptables` brings it")
 
 
 def check_names(room):
@@ -191,10 +191,10 @@ def find_engine():
     )
 
 
-def ask(*command):
+def ask(*command, told=None):
     """Run a command and return what it printed; what it complains of is a sentence for the instructor."""
     # Elsewhere: what looks after a container leaves a file where it was started.
-    done = subprocess.run(command, capture_output=True, text=True, cwd="/run")
+    done = subprocess.run(command, capture_output=True, text=True, cwd="/run", input=told)
     if done.returncode:
         raise HubError(f"`{' '.join(map(str, command[:3]))} ...` failed: {done.stderr.strip() or done.stdout.strip()}")
     return done.stdout.strip()
@@ -493,6 +493,24 @@ def closed(engine):
     return ["--internal", "--opt=com.docker.network.bridge.gateway_mode_ipv4=isolated"]
 
 
+def keep_off_connections(room):
+    """Let learners' networks carry what they are for, and have Linux keep no list of it.
+
+    Else what one learner sends fills the machine's list of connections, and then nobody gets a new one.
+    """
+    work = "-p tcp -m multiport --ports 8081,8888"  # the hub's interface, and the servers'
+    rules = [f"-s {room.subnets}.0.0/24 -j RETURN", f"{work} -j CT --notrack", f"{work} -j RETURN", "-j DROP"]
+    own_chain = jump(room)[-1]
+    lines = ["*raw", f":{own_chain} - [0:0]", *(f"-A {own_chain} {rule}" for rule in rules), "COMMIT\n"]
+    ask("iptables-restore", "--wait", "--noflush", told="\n".join(lines))
+    if subprocess.run(["iptables", "--wait", "-t", "raw", "-C", *jump(room)], capture_output=True).returncode:
+        ask("iptables", "--wait", "-t", "raw", "-I", *jump(room))
+
+
+def jump(room):
+    return ["PREROUTING", "-s", f"{room.subnets}.0.0/16", "-j", room.name[:28]]  # a chain's name is no longer
+
+
 def run(engine, room, name, host, options, command, told=""):
     """Have the engine run a container for ever; one that runs already as it should goes on.
 
@@ -561,6 +579,7 @@ def up(environment):
     for learner in room.learners:
         place = room.place(learner)
         make_network(engine, room, place.network, place.subnet, *closed(engine))
+    keep_off_connections(room)
     parts = urlsplit(room.url)
     local = parts.hostname.endswith("localhost")
     port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -608,6 +627,9 @@ def down(environment):
         ask(engine, "rm", "--force", container)
     for network in ask(engine, "network", "ls", "--quiet", "--filter", mine).split():
         ask(engine, "network", "rm", network)
+    own_chain = jump(room)[-1]
+    for undo in (["-D", *jump(room)], ["-F", own_chain], ["-X", own_chain]):  # what is not there needs no undoing
+        subprocess.run(["iptables", "--wait", "-t", "raw", *undo], capture_output=True)
     own = (room.folder.glob(f"{kind}/*") for kind in ("homes", "terminals"))  # of those, too, who are off the list
     for folder in (room.folder / "state", *chain(*own)):
         if os.path.ismount(folder):
