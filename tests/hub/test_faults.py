@@ -117,16 +117,20 @@ def test_without_its_service_the_engine_keeps_what_runs_and_up_mends_it(hub):
     assert asyncio.run(kept(hub)) == ("42", "x = 41")
 
 
-def test_a_name_is_added_while_others_work(hub):
-    from workshop.hub.load_learner import Learner
-
-    with open(hub.room.folder / "learners.txt", "a") as names:
-        names.write("bert\n")
-    hub.up()
+def with_names(hub, *names):
+    """Have another list of learners, as an instructor does, and return the hub that lets these in."""
     from workshop.hub import machine
     from workshop.hub.load_hub import RunningHub
 
-    larger = RunningHub(machine.read_room(hub.environment), hub.environment)
+    (hub.room.folder / "learners.txt").write_text("\n".join(names))
+    hub.up()
+    return RunningHub(machine.read_room(hub.environment), hub.environment)
+
+
+def test_a_name_is_added_while_others_work(hub):
+    from workshop.hub.load_learner import Learner
+
+    larger = with_names(hub, "anna", "bert")
 
     async def visit():
         bert = Learner(larger, "bert")
@@ -137,6 +141,44 @@ def test_a_name_is_added_while_others_work(hub):
         return names
 
     assert "01_self_attention.ipynb" in asyncio.run(visit())
+    assert asyncio.run(kept(hub)) == ("42", "x = 41")
+
+
+@pytest.mark.parametrize("afterwards", [["anna"], ["anna", "bert 2"]], ids=["off the list", "another password"])
+def test_who_is_off_the_list_or_has_another_password_is_out_with_all_that_was_open(hub, afterwards):
+    from workshop.hub.load_learner import Learner, TroubleError
+
+    larger = with_names(hub, "anna", "bert")
+
+    async def visit():
+        intruder = Learner(larger, "bert")
+        await intruder.log_in()
+        await intruder.start_server()
+        await intruder.save(WORK, v4.new_notebook())
+        own = larger.processes_of("bert")
+        tokens = {process.environ().get("JUPYTERHUB_API_TOKEN") for process in own} - {None}
+        assert tokens
+        smaller = await asyncio.to_thread(with_names, hub, *afterwards)
+        assert psutil.wait_procs(own, timeout=60)[1] == [], "the server ended"
+        home = await intruder.client.get(f"{hub.url}hub/home")
+        assert home.url.path == "/hub/login", "the cookie says nothing any more"
+        server = await intruder.client.get(f"{intruder.own}api/contents")
+        assert not server.is_success or server.url.path == "/hub/login"
+        async with httpx.AsyncClient() as nobody:
+            for token in tokens:
+                headers = {"Authorization": f"token {token}"}
+                assert (await nobody.get(f"{hub.url}hub/api/user", headers=headers)).status_code == 403
+        with pytest.raises(TroubleError, match="does not take the password"):
+            await intruder.log_in()
+        await intruder.close()
+        if "bert" in smaller.room.learners:
+            bert = Learner(smaller, "bert")
+            await bert.log_in()
+            await bert.start_server()
+            await bert.read(WORK)
+            await bert.close()
+
+    asyncio.run(visit())
     assert asyncio.run(kept(hub)) == ("42", "x = 41")
 
 

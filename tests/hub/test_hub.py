@@ -29,7 +29,7 @@ SECRET = "a secret of the tests"
 
 @pytest.fixture
 def folder(tmp_path):
-    (tmp_path / "learners.txt").write_text("anna\n\n# the second row\nbert-2  # by the window\n")
+    (tmp_path / "learners.txt").write_text("anna\n\n# the second row\nbert-2 3  # by the window\n")
     return tmp_path
 
 
@@ -38,7 +38,7 @@ def folder(tmp_path):
 
 def test_settings_hold_the_secret_the_folder_and_the_names(folder):
     settings = read_settings({"MHA_HUB_SECRET": SECRET, "MHA_HUB_FOLDER": str(folder)})
-    assert settings == Settings(SECRET, folder, ("anna", "bert-2"))
+    assert settings == Settings(SECRET, folder, {"anna": 1, "bert-2": 3})
 
 
 @pytest.mark.parametrize("environment", [{}, {"MHA_HUB_SECRET": ""}, {"MHA_HUB_SECRET": "too short"}])
@@ -60,7 +60,8 @@ def test_no_list_no_hub(tmp_path):
         ("zoë\n", r"line 1: 'zoë' will not do"),
         ("anna maria\n", r"line 1: 'anna maria' will not do"),
         ("a" * 32, r"line 1: .* at most 31"),
-        ("anna\nbert\nanna\n", r"line 3: anna stands in line 1 already"),
+        ("anna 1000", r"line 1: 'anna 1000' will not do.*2 to 99"),
+        ("anna\nbert\nanna 2\n", r"line 3: anna stands in line 1 already"),
         ("# nobody yet\n\n", r"names nobody"),
     ],
 )
@@ -80,8 +81,10 @@ def test_each_learner_and_each_secret_has_a_password_of_its_own():
 
 
 def test_only_a_learner_of_the_list_gets_in_and_only_with_their_own_password():
-    settings = Settings(SECRET, Path(), ("anna", "bert"))
+    settings = Settings(SECRET, Path(), {"anna": 1, "bert": 2})
     assert may_log_in(settings, "anna", password(SECRET, "anna"))
+    assert may_log_in(settings, "bert", password(SECRET, "bert", 2))
+    assert not may_log_in(settings, "bert", password(SECRET, "bert"))
     assert not may_log_in(settings, "anna", password(SECRET, "bert"))
     assert not may_log_in(settings, "anna", "")
     assert not may_log_in(settings, "anna", password("another secret", "anna"))
@@ -94,7 +97,8 @@ def test_the_list_to_hand_out_names_everybody(folder, monkeypatch, capsys):
     monkeypatch.setenv("MHA_HUB_FOLDER", str(folder))
     hub_passwords.main([])
     assert [line.split() for line in capsys.readouterr().out.splitlines()] == [
-        [name, password(SECRET, name)] for name in ("anna", "bert-2")
+        ["anna", password(SECRET, "anna")],
+        ["bert-2", password(SECRET, "bert-2", 3)],
     ]
 
 

@@ -1,9 +1,10 @@
 """How the hub lets a learner in."""
 
 from jupyterhub.auth import Authenticator
+from sqlalchemy.orm import object_session
 from traitlets import Any
 
-from workshop.hub.passwords import may_log_in
+from workshop.hub.passwords import may_log_in, session
 
 
 class LearnerAuthenticator(Authenticator):
@@ -14,6 +15,18 @@ class LearnerAuthenticator(Authenticator):
     """
 
     settings = Any(help="what `passwords.read_settings` returned").tag(config=True)
+
+    def validate_username(self, username):
+        return super().validate_username(username) and username in self.settings.learners
+
+    def add_user(self, user):
+        """End what somebody was logged in with under another password; called for everybody when the hub starts."""
+        super().add_user(user)
+        now = session(self.settings.secret, user.name, self.settings.learners[user.name])
+        if user.cookie_id != now:
+            user.cookie_id = now
+            for token in user.api_tokens:
+                object_session(token).delete(token)
 
     async def authenticate(self, handler, data):
         learner = self.normalize_username(data["username"])

@@ -21,7 +21,8 @@ try:
     told = json.loads((state / "told.json").read_text(encoding="utf-8"))
 except FileNotFoundError as error:  # the machine has started anew: the engine tries again until `up` has mounted it
     sys.exit(f"{error}; `python3 -m workshop.hub.machine up` mounts the hub's disk")
-admit(c, Settings(told["secret"], state, tuple(told["learners"])))
+numbers = {name: place["password"] for name, place in told["learners"].items()}
+admit(c, Settings(told["secret"], state, numbers))
 
 # --- What a learner gets ---
 MIB, GIB = 2**20, 2**30
@@ -63,7 +64,7 @@ c.DockerSpawner.extra_host_config = {
     "init": True,  # what outlives its parent is waited for, and counts no more
     "log_config": {"Type": "k8s-file" if told["seccomp"] else "json-file", "Config": {"max-size": "10m"}},
 }
-c.DockerSpawner.extra_create_kwargs = {"labels": {"of": told["name"]}, "working_dir": "/opt/attention"}
+c.DockerSpawner.extra_create_kwargs = {"working_dir": "/opt/attention"}
 # `-I`: neither a learner's folder nor what they installed is where this Python looks for modules.
 c.Spawner.cmd = ["/opt/venv/bin/python", "-I", "/opt/attention/workshop/hub/server.py"]
 c.Spawner.notebook_dir = "/home/learner"
@@ -94,7 +95,8 @@ def take_place(spawner):
     spawner.network_name = place["network"]
     spawner.hub_connect_url = f"http://{place['proxy']}:8081"
     spawner.extra_create_kwargs = c.DockerSpawner.extra_create_kwargs | {
-        "user": f"{place['user_id']}:{place['user_id']}"
+        "user": f"{place['user_id']}:{place['user_id']}",
+        "labels": {"of": told["name"], "learner": f"{name} {place['password']}"},
     }
     # The folders inside the disk: if it is not mounted they are not there, and the engine says so.
     spawner.mounts = [

@@ -70,7 +70,7 @@ class Room:
 
     folder: Path
     secret: str
-    learners: tuple
+    learners: dict
     url: str = URL
     certificate: str = ""
     key: str = ""
@@ -156,7 +156,7 @@ def check_names(room):
             "https takes a certificate and its key, http neither: see *Into the room's network* in README.md"
         )
     local = parts.hostname == "localhost" or parts.hostname.endswith(".localhost")
-    learner = f"{room.learners[0]}.{parts.hostname}"
+    learner = f"{next(iter(room.learners))}.{parts.hostname}"
     if not room.one_origin and not local:
         try:
             socket.getaddrinfo(learner, None)
@@ -421,6 +421,7 @@ def told_to_hub(room, profile):
     places = {learner: room.place(learner) for learner in room.learners}
     learners = {
         learner: {
+            "password": room.learners[learner],
             "user_id": place.user_id,
             "network": place.network,
             "proxy": place.proxy,
@@ -511,6 +512,21 @@ def jump(room):
     return ["PREROUTING", "-s", f"{room.subnets}.0.0/16", "-j", room.name[:28]]  # a chain's name is no longer
 
 
+def end_servers(engine, room, servers):
+    """End servers, and before them the hub, which would start them again; it is started anew afterwards."""
+    hub = ask(engine, "ps", "--all", "--quiet", "--filter", f"name=^{room.name}-hub$") if servers else ""
+    for container in [*hub.split(), *servers]:
+        ask(engine, "rm", "--force", container)
+
+
+def servers_of_nobody(engine, room):
+    """Return the servers of who is off the list by now, or has another password."""
+    ids = ask(engine, "ps", "--all", "--quiet", "--filter", f"label=of={room.name}", "--filter", "label=learner")
+    current = {f"{learner} {number}" for learner, number in room.learners.items()}
+    whose = '{{index .Config.Labels "learner"}}'
+    return [each for each in ids.split() if ask(engine, "inspect", "--format", whose, each) not in current]
+
+
 def run(engine, room, name, host, options, command, told=""):
     """Have the engine run a container for ever; one that runs already as it should goes on.
 
@@ -572,6 +588,7 @@ def up(environment):
         mount_terminals(room, learner)
     for name, content in proxy_files(room).items():
         write(room.folder / "proxy" / name, content)
+    end_servers(engine, room, servers_of_nobody(engine, room))
     told = json.dumps(told_to_hub(room, profile))
     write(room.folder / "state/told.json", told)
     socket_place = start_service(engine)

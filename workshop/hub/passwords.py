@@ -19,6 +19,7 @@ DEFAULT_FOLDER = "/srv/mha-hub"
 SHORTEST_SECRET = 20
 # It names a folder, stands in addresses, and is typed by hand: nothing that needs explaining.
 NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
+LINE = re.compile(rf"({NAME.pattern})(?:\s+([1-9][0-9]?))?")  # with a number, it is another password
 
 
 class HubError(Exception):
@@ -27,15 +28,15 @@ class HubError(Exception):
 
 @dataclass(frozen=True)
 class Settings:
-    """What the instructor sets: the secret, the hub's folder, and who learns in it."""
+    """What the instructor sets: the secret, the hub's folder, and who learns in it: {name: number of the password}."""
 
     secret: str
     folder: Path
-    learners: tuple
+    learners: dict
 
     def passwords(self):
         """Return {learner: password}."""
-        return {learner: password(self.secret, learner) for learner in self.learners}
+        return {learner: password(self.secret, learner, number) for learner, number in self.learners.items()}
 
 
 def read_settings(environment):
@@ -70,42 +71,54 @@ def read_settings(environment):
 
 
 def read_learners(file):
-    """Return the names in a file, one a line; empty lines and lines from `#` on do not count.
+    """Return {name: number of the password} from a file, a name a line; what follows `#` does not count.
+
+    `anna 2` is Anna with her second password; without a number it is the first.
 
     Raises
     ------
     HubError
         If there is no name, a name twice, or one that does not fit `NAME`.
     """
-    learners = {}
+    learners, lines = {}, {}
     for number, line in enumerate(Path(file).read_text(encoding="utf-8").splitlines(), 1):
-        name = line.partition("#")[0].strip()
-        if not name:
+        entry = line.partition("#")[0].strip()
+        if not entry:
             continue
-        if not NAME.fullmatch(name):
+        match = LINE.fullmatch(entry)
+        if not match:
             raise HubError(
-                f"{file}, line {number}: {name!r} will not do as a name; take small letters a to z, "
-                "digits and hyphens, a letter first, at most 31"
+                f"{file}, line {number}: {entry!r} will not do as a name; take small letters a to z, "
+                "digits and hyphens, a letter first, at most 31; after a space, 2 to 99 for another password"
             )
+        name = match[1]
         if name in learners:
-            raise HubError(f"{file}, line {number}: {name} stands in line {learners[name]} already; tell them apart")
-        learners[name] = number
+            raise HubError(f"{file}, line {number}: {name} stands in line {lines[name]} already; tell them apart")
+        learners[name], lines[name] = int(match[2] or 1), number
     if not learners:
         raise HubError(f"{file} names nobody; write the learners' names into it, one a line")
-    return tuple(learners)
+    return learners
 
 
-def password(secret, learner):
+def password(secret, learner, number=1):
     """Return a learner's password: 60 bits in three groups of letters and digits, such as `k4wq-z2hn-7tbe`."""
-    digest = hmac.new(secret.encode(), learner.encode(), hashlib.sha256).digest()
-    letters = base64.b32encode(digest).decode().lower()
+    letters = base64.b32encode(_derive(secret, learner if number == 1 else f"{learner} {number}")).decode().lower()
     return "-".join(letters[start : start + 4] for start in (0, 4, 8))
+
+
+def session(secret, learner, number):
+    """Return what a learner's log-ins are known by, for as long as they have this password."""
+    return _derive(secret, f"{learner} {number} is logged in").hex()
+
+
+def _derive(secret, text):
+    return hmac.new(secret.encode(), text.encode(), hashlib.sha256).digest()
 
 
 def may_log_in(settings, learner, given):
     """Say whether this is a learner's own password; how long it takes tells nothing about it."""
-    right = hmac.compare_digest(given.encode(), password(settings.secret, learner).encode())
-    return right and learner in settings.learners
+    right = password(settings.secret, learner, settings.learners.get(learner, 1))
+    return hmac.compare_digest(given.encode(), right.encode()) and learner in settings.learners
 
 
 def let_in(c, environment):
@@ -129,7 +142,9 @@ def admit(c, settings):
     c.JupyterHub.authenticator_class = "workshop.hub.authenticator.LearnerAuthenticator"
     c.LearnerAuthenticator.settings = settings
     c.Authenticator.allowed_users = set(settings.learners)
-    c.Authenticator.allow_existing_users = False  # whoever is taken off the list is out
+    # Whoever is taken off the list is out: the hub forgets them when it starts, and what they were logged in with.
+    c.Authenticator.allow_existing_users = False
+    c.Authenticator.delete_invalid_users = True
     # What JupyterHub gives its users, less tokens and shares: nobody here needs one, and each takes room for good.
     scopes = ["read:users!user", "users:activity!user", "servers!user", "access:servers!user"]
     c.JupyterHub.load_roles.append({"name": "user", "scopes": scopes})
