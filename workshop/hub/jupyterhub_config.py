@@ -116,6 +116,8 @@ c.JupyterHub.bind_url = told["url"]
 c.JupyterHub.hub_bind_url = f"http://{told['hub']}:8081"
 if not told["one_origin"]:
     c.JupyterHub.subdomain_host = told["url"]
+    # So that no page under a learner's address can put another's log-in in the place of one's own; browsers want https.
+    c.JupyterHub.cookie_host_prefix_enabled = told["url"].startswith("https:")
 c.JupyterHub.db_url = f"sqlite:///{state / 'jupyterhub.sqlite'}"
 c.JupyterHub.cookie_secret_file = str(state / "cookie_secret")
 # The engine keeps servers and proxy: they go on while the hub starts anew.

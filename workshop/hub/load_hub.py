@@ -79,7 +79,7 @@ def _pss(processes):
 
 
 @contextmanager
-def running_hub(learners, prepare=None):
+def running_hub(learners, prepare=None, encrypted=False):
     """Start the hub in a folder of its own, and end it with everything that learners ran in it.
 
     Parameters
@@ -87,6 +87,8 @@ def running_hub(learners, prepare=None):
     learners : sequence of str
     prepare : callable, optional
         Called with the room when the learners' disks are there, before anything starts.
+    encrypted : bool
+        Whether it answers by https, with a certificate that nobody has signed.
 
     Yields
     ------
@@ -96,7 +98,11 @@ def running_hub(learners, prepare=None):
         (port,) = free_ports(1)
         subnets = secrets.choice([f"10.{number}" for number in range(100, 250) if not _in_use(f"10.{number}.")])
         Path(folder, "learners.txt").write_text("\n".join(learners) + "\n", encoding="utf-8")
-        Path(folder, "hub.toml").write_text(f'url = "http://hub.localhost:{port}"\nsubnets = "{subnets}"\n')
+        toml = f'url = "http{"s" * encrypted}://hub.localhost:{port}"\nsubnets = "{subnets}"\n'
+        if encrypted:
+            certificate, key = make_certificate(folder)
+            toml += f'certificate = "{certificate}"\nkey = "{key}"\n'
+        Path(folder, "hub.toml").write_text(toml)
         environment = {FOLDER: folder, SECRET: secrets.token_hex(16)}
         try:
             room = machine.read_room(environment)
@@ -115,6 +121,15 @@ def running_hub(learners, prepare=None):
         finally:
             machine.down(environment)
             shutil.rmtree(folder)
+
+
+def make_certificate(folder):
+    """Make a certificate for the hub and its learners, and return its file and its key's."""
+    files = Path(folder, "hub.pem"), Path(folder, "hub.key")
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    command += ["-subj", "/CN=hub", "-addext", "subjectAltName=DNS:hub.localhost,DNS:*.hub.localhost"]
+    subprocess.run([*command, "-out", files[0], "-keyout", files[1]], check=True, capture_output=True)
+    return files
 
 
 def _in_use(beginning):
