@@ -182,6 +182,21 @@ def test_who_is_off_the_list_or_has_another_password_is_out_with_all_that_was_op
     assert asyncio.run(kept(hub)) == ("42", "x = 41")
 
 
+def test_a_damaged_database_is_put_aside_and_what_was_saved_is_there(hub, capsys):
+    database = hub.room.folder / "state/jupyterhub.sqlite"
+    kill(hub.main_process("hub"))
+    with open(database, "r+b") as file:
+        file.write(bytes(8192))
+    damaged = database.read_bytes()[:8192]
+    hub.up()
+    assert "jupyterhub.sqlite is damaged" in capsys.readouterr().out
+    assert database.with_name("jupyterhub.sqlite.damaged").read_bytes()[:8192] == damaged
+    saved = hub.home("anna") / WORK
+    assert "x = 41" in saved.read_text()
+    asyncio.run(begin(hub))
+    assert asyncio.run(kept(hub)) == ("42", "x = 41")
+
+
 def test_a_dead_machines_disk_and_a_backup_have_what_was_saved(hub):
     from workshop.hub import machine
 

@@ -16,11 +16,13 @@ import resource
 import secrets
 import shutil
 import socket
+import sqlite3
 import ssl
 import subprocess
 import sys
 import time
 import tomllib
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
@@ -512,19 +514,49 @@ def jump(room):
     return ["PREROUTING", "-s", f"{room.subnets}.0.0/16", "-j", room.name[:28]]  # a chain's name is no longer
 
 
+def mend_database(engine, room):
+    """Put the hub's database aside if it is damaged: the hub makes a new one, and all that is lost are log-ins."""
+    database = room.folder / "state/jupyterhub.sqlite"
+    if not database.exists() or is_sound(database):
+        return
+    aside = database.with_suffix(".sqlite.damaged")
+    end_servers(engine, room, servers_of(engine, room))  # a new database knows none of them
+    database.rename(aside)
+    print(
+        f"{database} is damaged and was put aside as {aside.name}. All log in anew and start their servers; "
+        "what they saved is there, what their kernels held is gone."
+    )
+
+
+def is_sound(database):
+    with closing(sqlite3.connect(database, timeout=60)) as connection:
+        try:
+            return connection.execute("PRAGMA quick_check").fetchall() == [("ok",)]
+        except sqlite3.OperationalError as error:
+            raise HubError(f"{database} cannot be read: {error}") from error
+        except sqlite3.DatabaseError:
+            return False
+
+
 def end_servers(engine, room, servers):
-    """End servers, and before them the hub, which would start them again; it is started anew afterwards."""
-    hub = ask(engine, "ps", "--all", "--quiet", "--filter", f"name=^{room.name}-hub$") if servers else ""
+    """End servers, and before them the hub, which would let people start them again; `run` starts it anew."""
+    hub = ask(engine, "ps", "--all", "--quiet", "--filter", f"name=^{room.name}-hub$")
     for container in [*hub.split(), *servers]:
         ask(engine, "rm", "--force", container)
 
 
-def servers_of_nobody(engine, room):
-    """Return the servers of who is off the list by now, or has another password."""
+def servers_of(engine, room):
+    """Return {container: learner and number of the password} of all servers."""
     ids = ask(engine, "ps", "--all", "--quiet", "--filter", f"label=of={room.name}", "--filter", "label=learner")
-    current = {f"{learner} {number}" for learner, number in room.learners.items()}
     whose = '{{index .Config.Labels "learner"}}'
-    return [each for each in ids.split() if ask(engine, "inspect", "--format", whose, each) not in current]
+    return {each: ask(engine, "inspect", "--format", whose, each) for each in ids.split()}
+
+
+def end_servers_of_nobody(engine, room):
+    """End the servers of who is off the list by now, or has another password."""
+    current = {f"{learner} {number}" for learner, number in room.learners.items()}
+    if strangers := [each for each, whose in servers_of(engine, room).items() if whose not in current]:
+        end_servers(engine, room, strangers)
 
 
 def run(engine, room, name, host, options, command, told=""):
@@ -588,7 +620,8 @@ def up(environment):
         mount_terminals(room, learner)
     for name, content in proxy_files(room).items():
         write(room.folder / "proxy" / name, content)
-    end_servers(engine, room, servers_of_nobody(engine, room))
+    end_servers_of_nobody(engine, room)
+    mend_database(engine, room)
     told = json.dumps(told_to_hub(room, profile))
     write(room.folder / "state/told.json", told)
     socket_place = start_service(engine)
