@@ -3,6 +3,7 @@
 The real one needs `workshop/hub/requirements.txt`, and root: learners get user ids of their own.
 """
 
+import asyncio
 import errno
 import os
 import re
@@ -11,6 +12,7 @@ import subprocess
 import sys
 from contextlib import nullcontext
 from pathlib import Path
+from unittest import mock
 
 import jsonschema
 import pytest
@@ -201,7 +203,8 @@ CHART = {
         "uid": int,
         "fsGid": int,
         "allowPrivilegeEscalation": bool,
-        "storage": {"capacity": str},
+        "storage": {"capacity": str, "extraVolumes": ..., "extraVolumeMounts": ...},
+        "extraResource": {"limits": ..., "guarantees": ...},
         "networkPolicy": {
             "enabled": bool,
             "egressAllowRules": dict.fromkeys(
@@ -268,10 +271,78 @@ def test_values_let_in_the_same_learners_or_nobody(values, folder, secret):
     assert (done.returncode, done.stdout) == ((0, "['anna', 'bert-2']\n") if secret else (1, "")), done.stderr
 
 
-def test_values_start_what_the_image_holds(values):
-    *_, program, config = values["singleuser"]["cmd"]
-    for file in (program, config.removeprefix("--config=")):
-        assert (NOTEBOOKS.parent / file.removeprefix("/opt/attention/")).is_file()
+@pytest.fixture(scope="module")
+def pod(values):
+    """Return a learner's pod as KubeSpawner makes it, and its container. By these names the chart hands values on."""
+    kubespawner = pytest.importorskip("kubespawner", reason="only this test makes pods")
+    from kubernetes_asyncio.client import ApiClient
+    from traitlets.config import Config
+
+    learner = values["singleuser"]
+    c = Config(values["hub"]["config"])
+    c.KubeSpawner.update(
+        image="{name}:{tag}".format(**learner["image"]),
+        cmd=learner["cmd"],
+        environment=learner["extraEnv"],
+        uid=learner["uid"],
+        fs_gid=learner["fsGid"],
+        allow_privilege_escalation=learner["allowPrivilegeEscalation"],
+        mem_limit=learner["memory"]["limit"],
+        mem_guarantee=learner["memory"]["guarantee"],
+        cpu_limit=learner["cpu"]["limit"],
+        cpu_guarantee=learner["cpu"]["guarantee"],
+        extra_resource_limits=learner["extraResource"]["limits"],
+        extra_resource_guarantees=learner["extraResource"]["guarantees"],
+        volumes=learner["storage"]["extraVolumes"],
+        volume_mounts=learner["storage"]["extraVolumeMounts"],
+    )
+
+    async def make():
+        with mock.patch("kubespawner.spawner.load_config"):  # there is no cluster
+            spawner = kubespawner.KubeSpawner(config=c, _mock=True)
+        async with ApiClient() as client:
+            return client.sanitize_for_serialization(await spawner.get_pod_manifest())
+
+    pod = asyncio.run(make())["spec"]
+    [container] = pod["containers"]
+    return pod, container
+
+
+def test_a_pod_has_the_limits_that_the_guide_names(pod):
+    pod, container = pod
+    limits = container["resources"]["limits"]
+    assert (limits["cpu"], int(limits["memory"]), limits["ephemeral-storage"]) == (1, 2 * 2**30, "64Mi")
+    about = container["securityContext"]
+    assert about["readOnlyRootFilesystem"]
+    assert about["runAsUser"] == 1000
+    assert not about["allowPrivilegeEscalation"]
+    assert about["capabilities"] == {"drop": ["ALL"]}
+    assert about["seccompProfile"] == {"type": "RuntimeDefault"}
+    scratch = {volume["name"]: volume["emptyDir"] for volume in pod["volumes"] if "emptyDir" in volume}
+    mounted = {mount["mountPath"]: scratch[mount["name"]] for mount in container["volumeMounts"]}
+    assert mounted == {
+        "/tmp": {"medium": "Memory", "sizeLimit": "128Mi"},
+        "/var/tmp": {"medium": "Memory", "sizeLimit": "64Mi"},
+    }
+
+
+def test_a_pod_starts_what_one_machine_starts(pod):
+    _, container = pod
+    shell, flag, limits, python, isolated, program, *arguments = container["args"]
+    assert (shell, flag, python, isolated) == ("sh", "-c", "/opt/venv/bin/python", "-I")
+    own = (HUB / "jupyterhub_config.py").read_text(encoding="utf-8")
+    assert arguments
+    for argument in arguments:
+        assert f'"{argument}"' in own
+        if argument.startswith("--config="):
+            assert (NOTEBOOKS.parent / argument.removeprefix("--config=/opt/attention/")).is_file()
+    assert (NOTEBOOKS.parent / program.removeprefix("/opt/attention/")).is_file()
+    ask = (
+        "import resource as r; print([r.getrlimit(each)[1] for each in (r.RLIMIT_DATA, r.RLIMIT_FSIZE, r.RLIMIT_CORE)])"
+    )
+    done = subprocess.run([shell, flag, limits, sys.executable, "-c", ask], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{[2**30, 256 * 2**20, 0]}\n"
+    assert {each["name"]: each.get("value") for each in container["env"]}["JUPYTER_RUNTIME_DIR"] == "/tmp/jupyter"
 
 
 # --- a real hub ---
