@@ -178,6 +178,30 @@ def test_a_learner_whose_disk_is_full_can_start_all_the_same(tmp_path, monkeypat
     assert "No space left on device" in capsys.readouterr().err
 
 
+# --- the image ---
+
+
+def pinned(*files):
+    return [line.partition("==")[0] for file in files for line in file.read_text().splitlines() if "==" in line]
+
+
+CONSTRAINTS = (HUB.parent / "constraints.txt", HUB / "constraints.txt")
+
+
+def test_no_version_is_said_twice():
+    names = pinned(*CONSTRAINTS)
+    assert sorted(set(names)) == sorted(names)
+
+
+@pytest.mark.hub
+def test_the_image_holds_pinned_versions_alone():
+    limits = ("--ulimit=nofile=1024:1024", "--ulimit=nproc=4096:4096")
+    command = ["podman", "run", "--rm", *limits, "--network=none", "localhost/attention-course", "pip", "freeze"]
+    frozen = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    lines = {line.partition(";")[0].strip().lower() for file in CONSTRAINTS for line in file.read_text().splitlines()}
+    assert [line for line in frozen if "==" in line and "mha-helpers" not in line and line.lower() not in lines] == []
+
+
 # --- Kubernetes ---
 
 # Copied by hand, in November 2026, from the chart's schema (jupyterhub/values.schema.yaml in
