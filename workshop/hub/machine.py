@@ -582,6 +582,7 @@ def run(engine, room, name, host, options, command, told=""):
                 "--name",
                 name,
                 "--restart=always",
+                "--stop-timeout=30",  # the proxy waits ten seconds for who is connected
                 f"--label=told={as_told}",
                 f"--label=of={room.name}",
             ],
