@@ -614,6 +614,19 @@ def test_large_bodies_are_refused_before_anybody_logs_in(hub):
     run_cell(hub, "bert", "print()")
 
 
+def test_connections_from_outside_end_at_their_number(hub):
+    [proxy] = hub.main_process("proxy").children()
+    with ExitStack() as held:
+        for _ in range(5000):
+            try:
+                held.enter_context(socket.create_connection(("127.0.0.1", urlsplit(hub.url).port), timeout=5))
+            except OSError:  # nobody takes it
+                break
+        assert proxy.num_fds() <= 4096
+    assert proxy.is_running()
+    asyncio.run(start_servers(hub, "bert"))  # a page is shown again, and a server
+
+
 LOG_IN_AT_THE_HUB = """
 import json, os, urllib.error, urllib.request
 api = os.environ["JUPYTERHUB_API_URL"]
