@@ -490,6 +490,7 @@ def test_busy_loops_leave_others_the_processor_and_nested_folders_the_limits(hub
 
     assert asyncio.run(_as(hub, "anna", stop)) in (202, 204)
     assert psutil.wait_procs(mine, timeout=60)[1] == [], "everything ends with the server"
+    asyncio.run(start_servers(hub, "anna"))
 
 
 PTYS = """
