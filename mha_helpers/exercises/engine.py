@@ -192,7 +192,7 @@ class Exercise(Task):
             raise NotStandaloneError("its text alone isn't right: does it depend on what other cells did?")
 
     def diagnosis(self, function):
-        """Return what `check` returns, for a lab: nothing is kept, and nothing that the function prints is shown."""
+        """Return what `check` returns; nothing is kept, and nothing that the function prints is shown."""
         with contextlib.redirect_stdout(io.StringIO()):
             return self._result(self._judged(function))
 

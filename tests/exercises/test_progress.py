@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from mha_helpers import attention, course, exercises
+from mha_helpers import attention, check_setup, course, exercises
 from mha_helpers.learner import folder, progress, session
 
 
@@ -35,6 +35,11 @@ def test_nothing_is_kept_while_tests_run_or_where_it_is_off(tmp_path, monkeypatc
     exercises.softmax.check(attention.softmax)
     assert not (tmp_path / ".course").exists()
     assert progress.read() == {}
+
+
+def test_looking_whether_a_machine_is_ready_is_no_progress(kept, tmp_path):
+    check_setup.exercise()
+    assert not (tmp_path / ".course").exists()
 
 
 def test_names_and_states_are_kept_and_never_an_answer(kept, tmp_path):
