@@ -88,8 +88,8 @@ def open_site(browser, site, **options):
         yield seen
 
 
-def open_lite(page, site, name, *, folder="lite"):
-    """Open a notebook of the browser's edition, and wait for its cells and its kernel.
+def open_lite(page, site, name, *, folder="lite", kernel=True):
+    """Open a notebook of the browser's edition, and wait for its cells, and for its kernel unless `kernel` is False.
 
     Parameters
     ----------
@@ -99,16 +99,18 @@ def open_lite(page, site, name, *, folder="lite"):
         "01_self_attention.ipynb".
     folder : str, optional
         Where the edition is on the site.
+    kernel : bool, optional
     """
     page.goto(f"{site.url}{folder}/notebooks/index.html?path={name}")
-    wait_for_notebook(page)
+    wait_for_notebook(page, kernel=kernel)
 
 
-def wait_for_notebook(page):
-    """Wait for the cells and the kernel of a notebook that is being opened."""
+def wait_for_notebook(page, *, kernel=True):
+    """Wait for the cells of a notebook that is being opened, and for its kernel unless `kernel` is False."""
     page.wait_for_function("window.jupyterapp?.shell?.currentWidget?.content?.widgets?.length")
-    page.evaluate("window.mhaPanel = jupyterapp.shell.currentWidget; null")
-    page.wait_for_function("mhaPanel.sessionContext.session?.kernel?.status === 'idle'")
+    page.evaluate("window.mhaPanel = jupyterapp.shell.currentWidget; mhaPanel.context.ready.then(() => null)")
+    if kernel:
+        page.wait_for_function("mhaPanel.sessionContext.session?.kernel?.status === 'idle'")
 
 
 _SHOW = """begin => {
