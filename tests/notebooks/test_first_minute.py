@@ -1,8 +1,11 @@
 """A reader who opens a notebook is told how a cell is run, which comes first, and what each folded line is."""
 
+import shutil
+
 import pytest
 
-from tools.writing.notebooks import course_notebooks, read, tags
+from tools.page.browser import lab_server, open_notebook, open_page
+from tools.writing.notebooks import NOTEBOOKS, course_notebooks, read, tags
 
 SETUP_LINE = "# Run this first: it loads the course"
 
@@ -32,3 +35,26 @@ def test_the_text_above_the_first_exercise_says_which_cell_goes_before_it(cells)
     first = next(number for number, cell in enumerate(cells) if "exercise" in tags(cell))
     told = "First run the cell at the top" in cells[first - 1].source
     assert told or first <= 3, "the set-up cell is out of sight, so the text above the exercise must name it"
+
+
+_RUN = """async begin => {
+    const {content} = mhaPanel;
+    content.activeCellIndex = content.widgets.findIndex(cell => cell.model.sharedModel.source.startsWith(begin));
+    await jupyterapp.commands.execute("notebook:run-cell");
+}"""
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize("application", ["jupyterlab", "notebook"])
+def test_a_lab_that_is_run_too_early_leads_to_the_cells_before_it(browser, tmp_path, application):
+    shutil.copy(NOTEBOOKS / "01_self_attention.ipynb", tmp_path)
+    with lab_server(tmp_path, application) as server, open_page(browser, server) as seen:
+        open_notebook(seen.page, "01_self_attention.ipynb")
+        placeholder = seen.page.locator(".jp-InputPlaceholder .jp-PlaceholderText").first
+        assert placeholder.inner_text() == SETUP_LINE
+        seen.page.evaluate(_RUN, "labs.word_order(")
+        seen.page.get_by_text("Run the first code cell of this notebook first").wait_for()
+        seen.page.evaluate(_RUN, SETUP_LINE)
+        seen.page.evaluate(_RUN, "labs.word_order(")
+        seen.page.get_by_text("Run the cell that defines dot_product_attention first").wait_for()
