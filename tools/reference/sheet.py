@@ -27,10 +27,10 @@ STEPS = (
     ("Combine", attention.combine_heads, r"[\text{head}_0, \dots, \text{head}_{h-1}]"),
     ("Multi-head", attention.multi_head_attention, r"[\text{head}_0, \dots, \text{head}_{h-1}]\,W_O"),
     ("Contributions", attention.head_contributions, r"\sum_i \text{head}_i\,W_O^{(i)}"),
-    ("Grouped", grouped_attention, r"\text{query head } i \text{ shares keys } \lfloor i\,h_{kv} / h \rfloor"),
+    ("Grouped", grouped_attention, r"K_{\lfloor i\,h_{kv} / h \rfloor} \text{ for query head } i"),
     ("Rotary", rotary.rotate, r"\theta_{p,i} = p \cdot 10000^{-2i/d_{head}}"),
 )
-SHAPE = re.compile(r"^(?:([\w, ]+) : )?[\w ]+?(?: of [\w ]+)?, (?:shape|broadcastable to) (\([^)]*\))", re.MULTILINE)
+SHAPE = re.compile(r"^(?:([\w, ]+) : )?[\w ]+, (?:shape|broadcastable to) (\([^)]*\))$", re.MULTILINE)
 # A row of the guide's tables of wrong answers: exercise, mistake, how it looks.
 WRONG_ANSWER = re.compile(r"^\| (?:`(\w+)`)? ?\| `([\w-]+)` \| ([^|\n]*) \|", re.MULTILINE)
 MAX_MISTAKES = 3
@@ -41,13 +41,13 @@ HEAD = """\
 $d_{head}$ is what papers call $d_k$. Each mistake has the name by which the course's checks tell you. This page is
 written by `python -m tools refresh`, from the functions of `mha_helpers` and from the instructor's guide.
 
-| step | formula | shapes | mistakes that are easily made |
-|---|---|---|---|
+| step | shapes | mistakes that are easily made |
+|---|---|---|
 """
 
 
 def shapes(function):
-    """Return a function's arguments and results with their shapes, as its docstring has them.
+    """Return a function's arguments, but for those that it can do without, and results with their shapes.
 
     Examples
     --------
@@ -76,5 +76,5 @@ def page():
         name = function.__name__
         named = "<br>".join(f"`{slug}`: {looks}" for slug, looks in made.get(name, [])[:MAX_MISTAKES])
         sizes = "<br>".join(f"`{shape}`" for shape in shapes(function))
-        rows.append(f"| **{step}**<br>`{name}` | ${formula}$ | {sizes} | {named} |\n")
+        rows.append(f"| **{step}**<br>`{name}`<br>${formula}$ | {sizes} | {named} |\n")
     return HEAD + "".join(rows)

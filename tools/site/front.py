@@ -13,7 +13,7 @@ from mha_helpers.labs import page as lab_page
 from tools.page.pictures import doctor_page
 from tools.release import launch
 from tools.site.lite import patient
-from tools.site.pages import MINUTES, lab_on_page, title
+from tools.site.pages import EVERYWHERE, MINUTES, lab_on_page, title
 from tools.site.slides import has_slides
 from tools.site.thumbnails import thumbnail
 from tools.writing.notebooks import read
@@ -75,6 +75,7 @@ def front(paths, lite=""):
             **_who(),
             seen=SEEN,
             guide="workshop/README.html",
+            everywhere=EVERYWHERE,
             lite=lite,
             hero=_lab("two_banks", paths),
             writer=_lab("with_and_without_attention", paths),

@@ -134,13 +134,13 @@ def _document(path):
     notebook = v4.new_notebook(cells=[v4.new_markdown_cell(path.read_text(encoding="utf-8"), id="text")])
     links = (f'<a href="{up}{file}">{words}</a>' for words, file in EVERYWHERE.items())
     navigation = f'<nav aria-label="The course">{" ".join(links)}</nav>'
-    page = export(notebook, path.stem).replace("<main", f"{navigation}\n<main", 1)
+    page = export(notebook, path.stem).replace("<main", f'{navigation}\n<main class="{path.stem}"', 1)
     # Its links are written for the repository, where headings have other names.
     page = re.sub(r'(<h\d id="|href="#)([^"]*)', lambda found: found[1] + anchor(found[2]), page)
     page = re.sub(r'(<a href="[^":]*)\.md(?=["#])', r"\1.html", page)
     page = page.replace(f'href="{up}notebooks/', f'href="{up}')
     if path.is_relative_to(ROOT / "workshop"):  # who learns and searches is not looking for the instructor's notes
-        page = page.replace(f"<main {SEARCHED}>", "<main>", 1)
+        page = page.replace(f" {SEARCHED}>", ">", 1)
     return page.replace(f'<a href="{up}LICENSE">', "<a>")
 
 
