@@ -205,7 +205,10 @@ def test_the_same_live(first, tmp_path, browser):
             learn(seen.page)
         saved = shutil.copy(first / "notebooks" / NAME, tmp_path / "saved.ipynb")
         live, stored = (
-            [(cell["cell_type"], cell["source"]) for cell in json.loads(Path(path).read_text())["cells"]]
+            [
+                (cell["cell_type"], cell["source"])
+                for cell in json.loads(Path(path).read_text(encoding="utf-8"))["cells"]
+            ]
             for path in (saved, SAVED)
         )
         assert live == stored, f"JupyterLab saves another text now: cp {saved} {SAVED}"

@@ -317,12 +317,12 @@ MEMORY = {
 
 def most_memory(process):
     """Return the most memory that a process's container has had, in bytes, as Linux counted it."""
-    for line in Path(f"/proc/{process.pid}/cgroup").read_text().splitlines():
+    for line in Path(f"/proc/{process.pid}/cgroup").read_text(encoding="utf-8").splitlines():
         _, controllers, place = line.split(":", 2)
         if "memory" in controllers.split(","):
-            return int(Path(f"/sys/fs/cgroup/memory{place}/memory.max_usage_in_bytes").read_text())
+            return int(Path(f"/sys/fs/cgroup/memory{place}/memory.max_usage_in_bytes").read_text(encoding="utf-8"))
         if controllers == "" and Path(f"/sys/fs/cgroup{place}/memory.peak").exists():
-            return int(Path(f"/sys/fs/cgroup{place}/memory.peak").read_text())
+            return int(Path(f"/sys/fs/cgroup{place}/memory.peak").read_text(encoding="utf-8"))
     raise AssertionError("no control group for memory")
 
 
@@ -567,9 +567,9 @@ CONNECTIONS = Path("/proc/sys/net/netfilter/nf_conntrack_count")
 
 @pytest.mark.skipif(not CONNECTIONS.exists(), reason="this Linux keeps no list of connections")
 def test_what_a_learner_sends_does_not_fill_the_machines_list_of_connections(hub):
-    before = int(CONNECTIONS.read_text())
+    before = int(CONNECTIONS.read_text(encoding="utf-8"))
     assert run_cell(hub, "anna", FLOOD) == "sent\n"
-    assert int(CONNECTIONS.read_text()) - before < 300
+    assert int(CONNECTIONS.read_text(encoding="utf-8")) - before < 300
 
 
 # --- at the door ---

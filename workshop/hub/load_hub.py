@@ -102,7 +102,7 @@ def running_hub(learners, prepare=None, encrypted=False):
         if encrypted:
             certificate, key = make_certificate(folder)
             toml += f'certificate = "{certificate}"\nkey = "{key}"\n'
-        Path(folder, "hub.toml").write_text(toml)
+        Path(folder, "hub.toml").write_text(toml, encoding="utf-8")
         environment = {FOLDER: folder, SECRET: secrets.token_hex(16)}
         try:
             room = machine.read_room(environment)

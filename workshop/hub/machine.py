@@ -120,7 +120,7 @@ def read_room(environment):
     read_learners(folder / "learners.txt")
     secret = folder / "secret"
     if not environment.get(SECRET) and not secret.exists():
-        with open(os.open(secret, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        with open(os.open(secret, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             file.write(secrets.token_hex(16))
     settings = read_settings(environment)
     own = _read_toml(folder / "hub.toml")
@@ -243,7 +243,7 @@ def write_profile(room, engine):
     if not own.exists():
         raise HubError(f"{own} is missing: `apt-get install golang-github-containers-common` brings it")
     profile = room.folder / "seccomp.json"
-    write(profile, json.dumps(for_learners(json.loads(own.read_text()))))
+    write(profile, json.dumps(for_learners(json.loads(own.read_text(encoding="utf-8")))))
     return str(profile)
 
 
@@ -412,7 +412,10 @@ def proxy_files(room):
     }
     files = {"traefik.yaml": json.dumps(static)}
     if parts.scheme == "https":
-        files |= {"rules/hub.pem": Path(room.certificate).read_text(), "rules/hub.key": Path(room.key).read_text()}
+        files |= {
+            "rules/hub.pem": Path(room.certificate).read_text(encoding="utf-8"),
+            "rules/hub.key": Path(room.key).read_text(encoding="utf-8"),
+        }
         certificate = {"certFile": "/proxy/rules/hub.pem", "keyFile": "/proxy/rules/hub.key"}
         rules["tls"] = {"stores": {"default": {"defaultCertificate": certificate}}}
     return files | {"rules/course.yaml": json.dumps(rules)}
