@@ -89,6 +89,23 @@ def test_what_is_typed_is_kept_by_itself(page, site):
     assert MINE in page.evaluate(SHOWN)
 
 
+def test_so_is_what_is_typed_while_it_is_being_saved(page, site):
+    open_lite(page, site, NAME, kernel=False)
+    page.evaluate(
+        """text => {
+        const {contents} = jupyterapp.serviceManager, save = contents.save;
+        contents.save = (...given) => {
+            contents.save = save;
+            mhaPanel.content.widgets[1].model.sharedModel.source = text;
+            return save(...given);
+        };
+        return mhaPanel.context.save();
+    }""",
+        MINE,
+    )
+    wait_until_kept(page, MINE)
+
+
 def test_it_is_saved_at_once_when_the_page_is_not_seen_any_more(page, site):
     open_lite(page, site, NAME, kernel=False)
     page.evaluate("jupyterapp.commands.execute('docmanager:toggle-autosave')")
@@ -187,7 +204,7 @@ def test_ours_is_trusted_and_what_a_visitor_brings_is_whole_and_is_not(page, sit
     open_lite(page, site, "foreign.ipynb", kernel=False)
     assert not is_trusted(page)
     expect(page.get_by_text("Not Trusted")).to_be_visible()
-    assert page.locator(".jp-OutputArea-output").first.inner_text() == "one line\nanother"
+    assert page.locator(".jp-OutputArea-output").first.inner_text().strip() == "one line\nanother"
     assert page.evaluate("mhaPanel.content.widgets[0].model.sharedModel.source") == "two = 2\ntwo"
     assert not page.evaluate("window.mhaRan")
 

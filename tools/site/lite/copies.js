@@ -59,12 +59,21 @@
   };
 
   const started = () => {
-    const {contents} = app.serviceManager, read = contents.get.bind(contents);
+    const {contents} = app.serviceManager, read = contents.get.bind(contents), write = contents.save.bind(contents);
     contents.get = async (path, options) => {
       const file = await read(path, options);
       if (file.type !== "notebook" || !file.content) return file;
       join(file.content);
       return {...file, content: await current(path, file.content)};
+    };
+    contents.save = async (path, options) => {
+      const file = await write(path, options);
+      // JupyterLab now takes the notebook for saved, with what has been typed meanwhile; hence later.
+      const model = options?.type === "notebook" && shownAt(path)?.context.model;
+      if (model) setTimeout(() => {
+        if (!model.isDisposed && JSON.stringify(model.toJSON()) !== JSON.stringify(options.content)) model.dirty = true;
+      });
+      return file;
     };
   };
   // JupyterLite sets it before it reads a file.
