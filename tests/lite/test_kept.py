@@ -97,7 +97,7 @@ def test_so_is_what_is_typed_while_it_is_being_saved(page, site):
         contents.save = (...given) => {
             contents.save = save;
             mhaPanel.content.widgets[1].model.sharedModel.source = text;
-            return save(...given);
+            return save.apply(contents, given);
         };
         return mhaPanel.context.save();
     }""",

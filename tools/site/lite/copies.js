@@ -68,11 +68,13 @@
     };
     contents.save = async (path, options) => {
       const file = await write(path, options);
-      // JupyterLab now takes the notebook for saved, with what has been typed meanwhile; hence later.
-      const model = options?.type === "notebook" && shownAt(path)?.context.model;
-      if (model) setTimeout(() => {
-        if (!model.isDisposed && JSON.stringify(model.toJSON()) !== JSON.stringify(options.content)) model.dirty = true;
-      });
+      const context = options?.type === "notebook" && shownAt(path)?.context;
+      // JupyterLab takes the notebook for saved when it is done, with what has been typed meanwhile.
+      const completed = (_, state) => {
+        context.saveState.disconnect(completed);
+        if (JSON.stringify(context.model.toJSON()) !== JSON.stringify(options.content)) context.model.dirty = true;
+      };
+      if (context) context.saveState.connect(completed);
       return file;
     };
   };
