@@ -187,7 +187,7 @@ def _merged_cells(base, mine, new, newer):
             at_the_end.append(cell)
     cells = _with_new_names([cell for key in order for cell in groups[key]], was, now)
     if at_the_end and not any(cell.get("id") == END for cell in cells):
-        cells.append(_made(type(at_the_end[0]), "markdown", END, HEADING))
+        cells.append(_made(at_the_end[0], "markdown", END, HEADING))
     return _valid([*cells, *at_the_end])
 
 
@@ -197,7 +197,7 @@ def _chosen(was, yours, new, noted, newer):
         return [new]
     yours["id"], yours["metadata"] = new["id"], yours.get("metadata", {}) | new["metadata"]
     changed = noted or was is None or not _same(was, new)
-    return [yours, _made(type(new), "markdown", _id(new, NEWER), _note(new, newer))] if changed else [yours]
+    return [yours, _made(new, "markdown", _id(new, NEWER), _note(new, newer))] if changed else [yours]
 
 
 def _with_new_names(cells, was, now):
@@ -212,7 +212,7 @@ def _with_new_names(cells, was, now):
             and not any(fresh <= _functions(cell) for cell in cells[cells.index(theirs[-1]) :])
         ):
             line = f"{min(fresh)} = {min(old)}  # the new version's name for it"
-            made = _made(type(theirs[-1]), "code", _id(now[key], RENAMED), line, execution_count=None, outputs=[])
+            made = _made(theirs[-1], "code", _id(now[key], RENAMED), line, execution_count=None, outputs=[])
             result.insert(result.index(theirs[-1]) + 1, made)
     return result
 
@@ -253,10 +253,11 @@ def _id(cell, ending):
     return cell["id"][: MAX_ID - len(ending)] + ending
 
 
-def _made(kind, cell_type, name, text, **more):
-    """Return a cell of the same type of dict as the others."""
-    cell = kind()
-    cell.update({"cell_type": cell_type, "id": name, "metadata": {}, "source": text, **more})
+def _made(like, cell_type, name, text, **more):
+    """Return a cell of the same type of dict as another, its text in lines if the other's is."""
+    cell = type(like)()
+    lines = text.splitlines(keepends=True) if isinstance(like["source"], list) else text
+    cell.update({"cell_type": cell_type, "id": name, "metadata": {}, "source": lines, **more})
     return cell
 
 

@@ -13,10 +13,7 @@ def parse(content):
 
 
 def serialised(notebook):
-    """Return a notebook's bytes, as Jupyter writes them: a cell's text as a list of lines."""
-    notebook = dict(notebook)
-    lines = ("".join(cell["source"]).splitlines(keepends=True) for cell in notebook["cells"])
-    notebook["cells"] = [cell | {"source": text} for cell, text in zip(notebook["cells"], lines, strict=True)]
+    """Return a notebook's bytes, as Jupyter writes them."""
     return (json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
 
 
