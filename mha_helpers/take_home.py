@@ -1,5 +1,6 @@
 """One file to take home: a learner's notebooks, what is kept for them, and the course to run it all, anywhere."""
 
+import io
 import json
 import os
 import re
@@ -201,14 +202,16 @@ def _write(folder, files, course):
     paths = (folder / (f"{NAME}-{number}.zip" if number > 1 else f"{NAME}.zip") for number in count(1))
     path = next(path for path in paths if not os.path.lexists(path))
     part = path.with_name(f".{path.name}.part")
+    whole = io.BytesIO()  # written in one piece: a browser's storage copies all that is there at each piece
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+        # From their contents: a file's own date may be one that a zip can't hold, such as 1970.
+        archive.writestr(f"{NAME}/START.txt", START)
+        for name, file in course.items():
+            archive.writestr(f"{NAME}/{name}", _content(file))
+        for name, content in files.items():
+            archive.writestr(f"{NAME}/{name}", content)
     try:
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
-            # From their contents: a file's own date may be one that a zip can't hold, such as 1970.
-            archive.writestr(f"{NAME}/START.txt", START)
-            for name, file in course.items():
-                archive.writestr(f"{NAME}/{name}", _content(file))
-            for name, content in files.items():
-                archive.writestr(f"{NAME}/{name}", content)
+        part.write_bytes(whole.getbuffer())
         part.rename(path)
     except OSError as error:
         raise ValueError(
