@@ -41,6 +41,7 @@ def test_axe_finds_nothing_on_any_page(browser, site, viewport, scheme):
     pages = [path.relative_to(site.folder) for path in sorted(site.folder.glob("*.html"))]
     pages += [path.relative_to(site.folder) for path in sorted(site.folder.glob("slides/*.html"))]
     pages += [path.relative_to(site.folder) for path in sorted(site.folder.glob("workshop/**/*.html"))]
+    pages += [path.relative_to(site.folder) for path in sorted(site.folder.glob("reference/*.html"))]
     assert len(pages) > 20
     found = {}
     for path in pages:

@@ -152,7 +152,7 @@ def test_a_page_has_its_notebooks_title_and_leads_on(folder):
     title = read(NOTEBOOKS / "02_scaling.ipynb").cells[0].source.splitlines()[0].removeprefix("# ")
     assert page.title.text == title
     for nav in page("nav"):
-        links = ["01_self_attention.html", "index.html", "03_masking.html"]
+        links = ["01_self_attention.html", *pages.EVERYWHERE.values(), "03_masking.html"]
         assert [link["href"] for link in nav("a")] == links
     assert len(page("nav")) == 2, "above and below"
 
@@ -238,3 +238,39 @@ def test_overwrites_nothing_and_writes_nothing_when_a_formula_is_wrong(folder, t
         command.main([str(tmp_path / "new"), str(COURSE[0]), str(path)])
     assert not (tmp_path / "new").exists()
     assert capsys.readouterr().out == ""
+
+
+# Whether each fold of the text is open, and how many bars of links, labs' controls and pictures, and folds of code show.
+ON_PAPER = """() => {
+    const seen = found => [...document.querySelectorAll(found)].filter(each => each.checkVisibility()).length;
+    return [[...document.querySelectorAll("details:not(.folded)")].map(fold => fold.open),
+            seen("nav"), seen(".mha-lab button, .mha-lab input"), seen(".mha-lab svg"), seen("details.folded")];
+}"""
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_on_paper_folds_are_open_and_labs_are_pictures(browser, tmp_path):
+    (tmp_path / "page.html").write_text(pages.export(read(COURSE[0]), COURSE[0].stem), encoding="utf-8")
+    with browser.new_page() as page:
+        page.goto((tmp_path / "page.html").as_uri())
+        folds, navigations, controls, pictures, code = page.evaluate(ON_PAPER)
+        assert folds
+        assert not any(folds)
+        assert min(navigations, controls, pictures, code) > 0
+        page.emulate_media(media="print")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        folds, *others = page.evaluate(ON_PAPER)
+        assert all(folds)
+        assert others == [0, 0, pictures, 0]
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert not any(page.evaluate(ON_PAPER)[0])
+
+
+@pytest.mark.browser
+def test_the_sheet_is_one_page_on_paper(browser, tmp_path):
+    (tmp_path / "page.html").write_text(pages.documents()["reference/sheet.html"], encoding="utf-8")
+    with browser.new_page() as page:
+        page.goto((tmp_path / "page.html").as_uri())
+        pdf = page.pdf(format="A4", prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) == 1
