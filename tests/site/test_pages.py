@@ -240,7 +240,7 @@ def test_overwrites_nothing_and_writes_nothing_when_a_formula_is_wrong(folder, t
     assert capsys.readouterr().out == ""
 
 
-# Whether each fold of the text is open, and how many bars of links, labs' controls and pictures, and folds of code show.
+# Whether each fold of the text is open, and how many navigations, labs' controls and pictures, and folds of code show.
 ON_PAPER = """() => {
     const seen = found => [...document.querySelectorAll(found)].filter(each => each.checkVisibility()).length;
     return [[...document.querySelectorAll("details:not(.folded)")].map(fold => fold.open),
