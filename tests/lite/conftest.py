@@ -33,7 +33,7 @@ def opened():
         # Chromium asks for an icon at the top of the host, and drops one of JupyterLab's when another takes its place.
         icon = re.compile(rf"\({site.url}\S*favicon\S*\.ico\)$")
         # JupyterLite asks the site, too, for the list of a folder that only the browser has, such as `.course`.
-        folder = re.compile(rf"\({site.url}\S*/api/contents/\.(course|update)\S*/all\.json\S*\)$")
+        folder = re.compile(rf"\({site.url}\S*/api/contents/(\.course|\.update|Untitled%20Folder)\S*/all\.json\)$")
         errors = [error for error in seen.console_errors if not icon.search(error) and not folder.search(error)]
         assert (seen.other_hosts, seen.page_errors, errors) == ([], [], [])
 
