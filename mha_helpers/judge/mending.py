@@ -22,7 +22,7 @@ from .watched import BESIDE, NEITHER, OUTPUT, RIGHT, SEVERAL, STAGE, WRONG, TooM
 
 MOST_TRIALS = 32  # for a statement
 MAX_TRIALS = 400  # in all: they are counted, so that what is found doesn't depend on how busy the machine is
-MAX_TRIED_EVENTS = 50_000  # in all of them
+MAX_TRIED_EVENTS = 150_000  # lines that run in them, in all
 MOST_LAYOUTS = 6
 # What a variable holds by its name, where people agree.
 OF_NAMES = {

@@ -26,7 +26,6 @@ from tools.writing.solve import ASK
 
 MISTAKES_SHOWN = 4
 EXIT_TEST = "05"  # the notebook that it ends
-KEYS = ("exercise", "status", "mistake", "minutes")  # of a line
 MAX_BYTES = 2**20  # of a learner's file: about eight thousand lines
 MAX_DEPTH = 4  # folders below the one that is named
 MAX_ENTRIES = 1000  # looked at in a learner's folder
