@@ -126,6 +126,7 @@ class _Budget:
     def __init__(self, seconds, clock, limited):
         self._seconds, self._clock, self._limited = seconds, clock, limited
         self._error = None
+        self._was_loading = False
         self._begin()
 
     def _begin(self):
@@ -142,8 +143,10 @@ class _Budget:
 
     def error_at(self, frame):
         """Return what to raise in the body, which has come to this frame, or None while it has time."""
-        if self._is_loading(frame) or len(sys.modules) > self._modules:
+        is_loading = self._is_loading(frame) or len(sys.modules) > self._modules
+        if is_loading or self._was_loading:  # until it was done, it went on between two looks
             self._begin()
+        self._was_loading = is_loading
         if self.left > 0:
             return None
         if self._error is None:
