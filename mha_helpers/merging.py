@@ -92,6 +92,37 @@ def written_cells(base, mine):
     return [cell for key, cell in zip(keys, mine["cells"], strict=True) if not _same(cell, was.get(key))]
 
 
+def caught_up(older, base, mine):
+    """Return a learner's notebook in which no cell holds a text of the version before, in which nobody wrote.
+
+    An editor that had the notebook open while it was updated may have saved its old text over the new one.
+
+    Parameters
+    ----------
+    older, base : dict
+        The notebook as the course brought it before the last update, and with it.
+    mine : dict
+        The learner's.
+
+    Returns
+    -------
+    dict
+        `mine` itself where there is no such cell.
+    """
+    before, now = ({cell["id"]: cell for cell in notebook["cells"]} for notebook in (older, base))
+    stale = [
+        number
+        for number, cell in enumerate(mine["cells"])
+        if (key := cell.get("id")) in before and key in now and _same(cell, before[key]) and not _same(cell, now[key])
+    ]
+    if not stale:
+        return mine
+    mine = copy.deepcopy(mine)
+    for number in stale:
+        mine["cells"][number] = copy.deepcopy(now[mine["cells"][number]["id"]])
+    return mine
+
+
 def source(cell):
     """Return a cell's text: files hold it as one string or as a list of lines."""
     return "".join(cell["source"])

@@ -18,7 +18,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from mha_helpers.merging import END, merge_notebook, written_cells
+from mha_helpers.merging import END, caught_up, merge_notebook, written_cells
 from mha_helpers.update import git, source, swap
 from mha_helpers.update.files import blob, parse, serialised
 
@@ -29,7 +29,7 @@ OLD = f"{swap.AREA}/{swap.OLD}"
 NOTEBOOK = re.compile(r"notebooks/[^/]+\.ipynb")
 RELOAD = """\
 Is a notebook open in JupyterLab? There: File > Reload Notebook from Disk, then Kernel > Restart Kernel.
-(If JupyterLab says that the file has changed, choose Revert.)"""
+(If JupyterLab says that the file has changed, choose Revert: Overwrite would bring the old text back.)"""
 
 
 def update(place=None, course=COURSE):
@@ -82,7 +82,8 @@ def _update(place, course):
         if clone and source.is_git(place, course):
             commit, fork = source.fetched(place, course)
             if commit == fork:
-                return [*said, *_installed(course), "The course is up to date.", *git.stashed(course)]
+                said += [*_installed(course), "The course is up to date.", *_all_caught_up(course)]
+                return said if settled else [*said, *git.stashed(course)]
             change = _Change(course, source.archived(commit, course), fork)
             if fork:
                 change.follow(commit)
@@ -146,10 +147,12 @@ class _Change:
         if original is None:
             return None
         shipped = (self.new / name).read_bytes()
-        base, yours, new = parse(original), parse(mine), parse(shipped)
+        base, new = parse(original), parse(shipped)
+        yours = _caught_up(self.course, name, base, parse(mine))
         written = written_cells(base, yours)
         if written and not written_cells(base, new) and not written_cells(new, base):
-            return mine, []  # the new version says the same, so theirs stays, with what it shows
+            # The new version says the same, so theirs stays, with what it shows.
+            return mine if yours == parse(mine) else serialised(yours), []
         merged = merge_notebook(base, yours, new)
         said = []
         if written:
@@ -272,6 +275,35 @@ class _Change:
         if self.known is None and count:
             lines.append(f"Had you changed other files of the course? As they were, they are in {OLD}.")
         return [*lines, *_installed(self.course), RELOAD]
+
+
+def _caught_up(course, name, base, mine):
+    """Return a learner's notebook without what an open editor saved over the last update."""
+    older = course / OLD / f"data/originals/{Path(name).name}"
+    return caught_up(parse(older.read_bytes()), base, mine) if older.exists() else mine
+
+
+def _all_caught_up(course):
+    """Give back their new text to notebooks that an open editor saved over; return what is to be said of it."""
+    staged, lines = swap.stage(course), []
+    for path in sorted((course / "notebooks").glob("*.ipynb")):
+        original = course / f"data/originals/{path.name}"
+        if not original.exists():
+            continue
+        try:
+            mine = parse(path.read_bytes())
+        except ValueError:  # the next version puts it aside, and says so
+            continue
+        ours = _caught_up(course, path.name, parse(original.read_bytes()), mine)
+        if ours != mine:
+            new = staged / "notebooks" / path.name
+            new.parent.mkdir(parents=True, exist_ok=True)
+            new.write_bytes(serialised(ours))
+            lines.append(f"{path.stem}: the old text had been saved over the last update; the new one is back.")
+    if lines:
+        swap.swap(course)
+        lines.append(RELOAD)
+    return lines
 
 
 def _ids(notebook):

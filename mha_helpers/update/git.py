@@ -141,7 +141,7 @@ def settle(course, merge):
         git(course, *(("reset", "--quiet", "--", name) if doing == "stash" else ("add", "--", name)))
     said = [f"What Git left in conflict is put together, with what you wrote: {', '.join(stuck)}."]
     if doing == "rebase":
-        return [*said, "Go on with: git rebase --continue"], False
+        return [*said, "Go on with: git -c core.editor=true rebase --continue"], False
     if doing == "merge":
         git(course, "commit", "--quiet", "--no-edit")
     else:
@@ -154,4 +154,7 @@ def stashed(course):
     inside = asked(course, "stash", "show", "--name-only", "stash@{0}") or ""
     if ".ipynb" not in inside:
         return []
-    return ["Git's stash holds notebooks of yours. To have them back: git stash pop, and then this command once more."]
+    return [
+        "Git's stash holds notebooks of yours. To have them back: git stash pop, and then this command once more. "
+        "If you have them already: git stash drop"
+    ]

@@ -260,7 +260,8 @@ def test_git_pull_leaves_a_notebook_that_opens_and_an_update_settles_it(clone, r
         said = update.update(str(repository), clone)
         assert said == [
             "The course is up to date.",
-            "Git's stash holds notebooks of yours. To have them back: git stash pop, and then this command once more.",
+            "Git's stash holds notebooks of yours. To have them back: git stash pop, and then this command once more. "
+            "If you have them already: git stash drop",
         ]
         commands = ["stash", "pop"]
     else:
@@ -276,9 +277,10 @@ def test_git_pull_leaves_a_notebook_that_opens_and_an_update_settles_it(clone, r
     assert texts(clone) == SECOND | {"softmax": ANSWER, "own": "x = 1"}
     if how == "stash":
         assert "git stash drop" in said
+        assert "git stash pop" not in said
         assert git(clone, "status", "--porcelain") == "M notebooks/01_one.ipynb"
     elif how == "rebase":
-        assert "git rebase --continue" in said
+        assert "git -c core.editor=true rebase --continue" in said
         git(clone, "-c", "core.editor=true", "rebase", "--continue")
     assert how == "stash" or git(clone, "status", "--porcelain") == ""
     assert texts(clone) == SECOND | {"softmax": ANSWER, "own": "x = 1"}
@@ -330,6 +332,26 @@ def test_the_old_notebooks_stay_until_the_next_update(copy, second, tmp_path):
     write(third, {f"{place}/02_two.ipynb": notebook({"a": "# Two"}) for place in ("notebooks", "data/originals")})
     update.update(str(third), copy)
     assert {path.name for path in (copy / "notebooks/before_update").iterdir()} == {"02_two.ipynb", "notes.txt"}
+
+
+def test_old_text_that_an_open_editor_saves_over_the_update_gives_way_again(clone, repository):
+    write(clone, {"notebooks/01_one.ipynb": notebook(MINE)})
+    update.update(str(repository), clone)
+    assert texts(clone) == SECOND | {"softmax": ANSWER, "own": "x = 1"}
+    write(clone, {"notebooks/01_one.ipynb": notebook(MINE | {"own": "x = 2"})})  # Overwrite, in JupyterLab
+    said = update.update(str(repository), clone)
+    assert "01_one: the old text had been saved over the last update; the new one is back." in said
+    assert texts(clone) == SECOND | {"softmax": ANSWER, "own": "x = 2"}
+    assert update.update(str(repository), clone) == ["The course is up to date."]
+
+
+def test_old_text_that_was_saved_over_the_update_is_not_taken_for_the_learners(copy, second, tmp_path):
+    update.update(str(second), copy)
+    write(copy, {"notebooks/01_one.ipynb": notebook(MINE)})
+    third = version(tmp_path / "third", SECOND | {"end": "The very last end."})
+    said = update.update(str(third), copy)
+    assert "01_one: 2 cells that you wrote or changed came along." in said
+    assert texts(copy) == SECOND | {"end": "The very last end.", "softmax": ANSWER, "own": "x = 1"}
 
 
 # ---- killed at any moment ----------------------------------------------------------------------
