@@ -53,7 +53,7 @@ def test_answers_get_their_verdicts(kernel):
     endless = "def softmax(scores):\n while True:\n  try:\n   scores + 1\n  except:\n   pass\n"
     said = ask(kernel, f"{endless}exercises.softmax.check(softmax)")
     assert "Not yet: never-ends" in said
-    assert "has not come back after 5 seconds" in said
+    assert "has not come back after 2,000,000 calls and rounds of loops" in said  # there is no processor's time
 
 
 def test_the_doctor_tells_a_right_function_from_a_wrong_one(kernel):
