@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from nbformat import v4
 
 from tools.writing.notebooks import NOTEBOOKS, execute, read
 
@@ -109,6 +110,35 @@ def test_take_home_writes_every_notebook(run, folder):
     assert "Ready to take home: attention.zip" in run("from mha_helpers import course\nprint(course.take_home())")
     with zipfile.ZipFile(folder / "attention.zip") as archive:
         assert archive.read("attention/notebooks/01 für mich.ipynb") == (folder / "01 für mich.ipynb").read_bytes()
+
+
+UPDATE = """
+from mha_helpers import update
+try:
+    print(*update.update("neu", "Kurs"))
+except ValueError as error:
+    print(error)
+"""
+
+
+def test_an_update_keeps_what_was_written_and_goes_on_when_a_held_file_is_let_go(run, folder):
+    def version(name, title):
+        cells = [v4.new_markdown_cell(title, id="title"), v4.new_code_cell("...", id="exercise")]
+        notebook = v4.writes(v4.new_notebook(cells=cells)) + "\n"
+        files = {f"{place}/01_one.ipynb": notebook for place in ("notebooks", "data/originals")}
+        files |= {"mha_helpers/__init__.py": "", "requirements.txt": "pytest\n", "pyproject.toml": f"# {title}\n"}
+        for path, text in files.items():
+            (folder / name / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name / path).write_text(text, encoding="utf-8")
+
+    version("Kurs", "Für alle")
+    version("neu", "Für alle, besser")
+    notebook = folder / "Kurs/notebooks/01_one.ipynb"
+    notebook.write_text(notebook.read_text(encoding="utf-8").replace("...", "schön = 1"), encoding="utf-8")
+    assert "run this again: it goes on from there" in run(UPDATE, "Kurs/notebooks/01_one.ipynb")
+    run(UPDATE)
+    written = [cell.source for cell in v4.reads(notebook.read_text(encoding="utf-8")).cells]
+    assert written == ["Für alle, besser", "schön = 1"]
 
 
 def test_the_doctor_prints_its_report(folder, environment):
