@@ -8,6 +8,7 @@ notebook is run before any is written: when a cell raises, no notebook changes.
 
 import argparse
 import json
+import os
 import sys
 
 from mha_helpers import originals
@@ -80,6 +81,7 @@ def main(argv=None):
     add_notebooks(parser)
     parser.add_argument("--no-run", action="store_true", help="leave what the notebooks show as it is")
     arguments = parser.parse_args(argv)
+    os.environ["MHA_PROGRESS"] = "off"  # what is checked here is no learner's
     try:
         pictures.retake()
         if not arguments.no_run:
