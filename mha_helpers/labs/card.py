@@ -127,7 +127,8 @@ class Picture:
         return f'<div class="mha-notice">{notice if self.notice else ""}</div><div class="mha-parts">{self.svg}</div>'
 
 
-RUN = f'<div style="font-size:13px; color:{style.QUIET}">Still picture. Run this cell for the live lab.</div>'
+TO_LIFE = "Run all cells above, then this one, for the live lab."
+RUN = f'<div style="font-size:13px; color:{style.QUIET}">Still picture. {TO_LIFE}</div>'
 
 
 def still(title, task, picture, *, note=RUN):

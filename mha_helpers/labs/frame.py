@@ -285,7 +285,7 @@ class Lab:
     @property
     def description(self):
         """The lab in plain text: what nbval compares and a screen reader gets where the lab is not run."""
-        return f"Lab: {self.title}. {self.still_picture.sentence} Run this cell for the live lab."
+        return f"Lab: {self.title}. {self.still_picture.sentence} {card.TO_LIFE}"
 
     def _ipython_display_(self):
         picture = data_path(f"labs/{self.name}.png").read_bytes()

@@ -169,7 +169,7 @@ def test_the_twin_stands_beside():
 def test_the_first_sentence():
     assert head_browser().description == (
         "Lab: head browser. Layer 0, head 2: “it” (token 8) attends most to “because” (1.00). Label: prev; on average "
-        "1.00 of the weight goes to the token before. Run this cell for the live lab."
+        "1.00 of the weight goes to the token before. Run all cells above, then this one, for the live lab."
     )
     assert said(layer=5, head=11) == (
         "Layer 5, head 11: “it” (token 8) attends most to “cat” (0.72), then to “mat” (0.10) and “[CLS]” (0.08). "

@@ -264,7 +264,8 @@ def test_text_from_a_learner_is_escaped():
 
 
 def test_a_still_says_that_it_is_one_in_a_line_that_can_be_read(make_lab):
-    [colour] = re.findall(r"color:(#\w+)\">Still picture. Run this cell for the live lab.<", make_lab().still)
+    line = "Still picture. Run all cells above, then this one, for the live lab."
+    [colour] = re.findall(rf"color:(#\w+)\">{line}<", make_lab().still)
     assert style.contrast(colour, style.PAPER) >= 4.5
 
 

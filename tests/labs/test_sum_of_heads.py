@@ -139,7 +139,7 @@ def test_the_first_sentence():
     assert lab_heads.sum_of_heads().description == (
         "Lab: sum of heads. All heads are on. The contributions to “it” sum to a vector of length 3.05; "
         "concat @ W_O is the same. Head 1 has the largest weight (0.89, on “sat”) and adds most, too (length 2.10). "
-        "Run this cell for the live lab."
+        "Run all cells above, then this one, for the live lab."
     )
 
 

@@ -321,7 +321,8 @@ def test_the_first_patient_is_a_worked_example_and_spoils_no_other():
     lab = diagnosis.which_bug()
     assert lab.description == (
         "Lab: which bug is it. The answer is “no scale”. Told by entropy: Scores that nobody divides are twice as "
-        "large (sqrt(d_head) is 2): sharper weights. A to J are yours to diagnose. Run this cell for the live lab."
+        "large (sqrt(d_head) is 2): sharper weights. A to J are yours to diagnose. "
+        "Run all cells above, then this one, for the live lab."
     )
     lab.controls["patient"].value = diagnosis.DEMO
     assert ">DIAGNOSIS: NO SCALE</text>" in lab.picture.value

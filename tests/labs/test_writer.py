@@ -38,7 +38,7 @@ def texts(result):
 def test_the_first_sentence():
     assert writer().description == (
         "Lab: writer. After “young?↵↵JULIET:↵” comes most likely “I” (0.21), “W” (0.17), “T” (0.14). Layer 3, head 1: "
-        "“↵” looks most at “?” (10 back, 0.92). Run this cell for the live lab."
+        "“↵” looks most at “?” (10 back, 0.92). Run all cells above, then this one, for the live lab."
     )
 
 

@@ -90,7 +90,7 @@ def assert_still(page):
         expect(one).to_be_visible()
     for image in of(page, ".mha-still img").all():
         image.evaluate("image => image.decode()")  # raises where there is nothing to be seen
-        assert "Run this cell for the live lab." in image.get_attribute("alt")
+        assert "Run all cells above, then this one, for the live lab." in image.get_attribute("alt")
 
 
 @pytest.fixture(scope="module")
