@@ -15,8 +15,8 @@ from ..wrong.forms.masks import ALWAYS_CAUSAL
 from ..wrong.names import WORDS, WRONG
 from .report import Finding
 
-SECONDS = 8.0  # for one examination
-SEARCH_SECONDS = 5.0  # of these, at most, until the plain call is explained
+SECONDS = 13.0  # of computing, for one examination
+SEARCH_SECONDS = 10.0  # of these, at most, until the plain call is explained; 5 were too few on a busy machine
 
 
 FEW = 4  # designs of a step in an unusual layout
