@@ -13,7 +13,7 @@ os.environ.update(ONE_THREAD)
 
 # Notebook B's listing imports PyTorch, which learners don't need: without it there is nothing to collect.
 collect_ignore_glob = ["notebooks/before_update/*"]  # a learner's notebooks as they were before an update
-collect_ignore = [] if find_spec("torch") else ["mha_helpers/maths/torch_listing.py"]
+collect_ignore = [] if find_spec("torch") else ["mha_helpers/torch_listing.py"]
 
 
 class _ByFile(LoadScopeScheduling):

@@ -154,7 +154,7 @@ def _obeys(numbers, sign, bound):
 
 def data():
     """Are the course's own data there, and whole?"""
-    from mha_helpers.maths import worked_examples
+    from mha_helpers import worked_examples
 
     counts = [len(worked_examples.load(name).steps) for name in worked_examples.EXAMPLES]
     return f"{len(counts)} worked examples, {sum(counts)} steps"
@@ -162,7 +162,7 @@ def data():
 
 def model():
     """Does the trained model run?"""
-    from mha_helpers.model import encoder
+    from mha_helpers import encoder
 
     cat, kitten, bill = encoder.load().encode(["The cat sleeps.", "A kitten naps.", "I have paid the bill."])
     if not cat.vector @ kitten.vector > cat.vector @ bill.vector:
@@ -174,8 +174,7 @@ def exercise():
     """Does a check accept what is right, and name a mistake?"""
     import numpy as np
 
-    from mha_helpers import exercises
-    from mha_helpers.maths import attention
+    from mha_helpers import attention, exercises
 
     right = exercises.softmax.diagnosis(attention.softmax)  # a check would be noted as a learner's own
     if right.status != "correct":
@@ -188,8 +187,7 @@ def exercise():
 
 def pictures():
     """Are a figure and a lab's picture drawn?"""
-    from mha_helpers import labs
-    from mha_helpers.drawing import figures
+    from mha_helpers import figures, labs
 
     figure = figures.attention_map([[0.3, 0.7], [0.9, 0.1]], ["it", "cat"])
     figure.png()  # the first one on a machine takes longer: matplotlib lists its fonts

@@ -19,14 +19,14 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from mha_helpers import exercises, originals
+from live_pictures import style, svg
+from live_pictures.panel import Note, Panel, with_code
+from live_pictures.shown import CourseFigure
+from mha_helpers import exercises
 from mha_helpers.course_data import data_path
-from mha_helpers.drawing import style, svg
-from mha_helpers.drawing.panel import Note, Panel, with_code
-from mha_helpers.drawing.shown import CourseFigure
 from mha_helpers.drawing.strip import strip
 from mha_helpers.exercises.prediction import Prediction
-from mha_helpers.learner import folder, kept_answers, not_yet_run, starting_over
+from mha_helpers.learner import folder, kept_answers, not_yet_run, originals, starting_over
 from mha_helpers.learner import progress as kept
 from mha_helpers.take_home import take_home as take_home
 from mha_helpers.unpack import finish
@@ -433,6 +433,6 @@ class Progress:
     def _ipython_display_(self):
         import ipywidgets  # only here: importing the course must stay cheap
 
-        from mha_helpers.drawing.live import show_live
+        from live_pictures.live import show_live
 
         show_live(ipywidgets.HTML(self.html()), {"text/html": repr(self), "text/plain": repr(self)})

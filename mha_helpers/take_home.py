@@ -6,18 +6,23 @@ import os
 import re
 import sys
 import zipfile
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 
+from live_pictures.panel import Note, Panel
 from mha_helpers import course_data
-from mha_helpers.drawing.panel import Note, Panel
 from mha_helpers.learner import folder as learners
 from mha_helpers.learner import kept_answers, progress
 
 PACKAGE = Path(__file__).parent
 NAME = "attention"
 # What stands beside the package in a copy of the course; an installed package brings it inside.
-BESIDE = ("README.md", "LICENSE", "pyproject.toml", "requirements.txt", "jupyter_server_config.py")
+BESIDE = (
+    "README.md", "LICENSE", "pyproject.toml", "requirements.txt", "jupyter_server_config.py",
+    "engines/README.md", "engines/pyproject.toml",
+)  # fmt: skip
+ENGINES = ("attention_doctor", "function_judge", "live_pictures")
 INSIDE = PACKAGE / "beside"
 KEPT = (progress.FILE, kept_answers.FILE)
 MAX_FILE = 20_000_000  # bytes: of a file beside the notebooks, and of all of them
@@ -188,6 +193,9 @@ def _course():
     inside = {data.name, INSIDE.name}  # as far as it is the package's folder
     package = _below(PACKAGE).items()
     found |= {f"mha_helpers/{name}": path for name, path in package if name.partition("/")[0] not in inside}
+    for engine in ENGINES:
+        files = _below(Path(find_spec(engine).origin).parent)
+        found |= {f"engines/{engine}/{name}": path for name, path in files.items()}
     beside = INSIDE if INSIDE.is_dir() else PACKAGE.parent
     return found | {name: beside / name for name in BESIDE}
 

@@ -17,12 +17,12 @@ import zipfile
 from itertools import count, pairwise
 from pathlib import Path
 
+from live_pictures.panel import Note, Panel
 from mha_helpers import course_data
-from mha_helpers.drawing.panel import Note, Panel
 from mha_helpers.learner import folder as learners
 from mha_helpers.learner import kept_answers, kept_file, progress
-from mha_helpers.merging import merge_notebook, source, written_cells
 from mha_helpers.take_home import is_portable
+from mha_helpers.update.merging import merge_notebook, source, written_cells
 
 MAX_BYTES = 500_000_000  # of all that is unpacked: `take_home` brings less
 MAX_ENTRIES = 20_000

@@ -11,13 +11,14 @@ import json
 import os
 import sys
 
-from mha_helpers import originals
 from mha_helpers.exercises import EXERCISES
+from mha_helpers.learner import originals
 from tools import rooms
 from tools.page import losses, names, pictures, shortcuts
 from tools.reference import exercises, sheet, words
 from tools.release import constraints, launch
 from tools.teaching import guide
+from tools.writing import stubs
 from tools.writing.answers import fill
 from tools.writing.notebooks import (
     NOTEBOOKS,
@@ -57,7 +58,8 @@ def derived():
         **launch.all_written(repository),
         **pages,
         launch.README: launch.with_blocks(pages[launch.README], repository),
-        ROOT / "mha_helpers" / "doctor" / "NAMES.md": names.page(),
+        ROOT / "engines" / "attention_doctor" / "NAMES.md": names.page(),
+        **stubs.written(),
         exercises.PAGE: exercises.page(),
         sheet.PAGE: sheet.page(),
         words.PAGE: words.written(words.PAGE.read_text(encoding="utf-8")),

@@ -23,13 +23,13 @@ from statistics import median
 
 import numpy as np
 
-from mha_helpers.model import encoder
+from mha_helpers import encoder
 from mha_helpers.model.data import read_safetensors
 
 from .make import INSIDE, MAX_TOKENS, POSITIONS, fetch, read_source
 
 ROOT = Path(__file__).parents[2]
-STORED = ROOT / "tests" / "model" / "float32_model.json"
+STORED = ROOT / "tests" / "models" / "float32_model.json"
 TWELVE_TOKENS = "The dog slept on the old sofa all day."
 RUNS = 50
 SENTENCES = [
@@ -150,7 +150,7 @@ LOADING = """\
 import time, psutil, numpy
 process, start = psutil.Process(), time.perf_counter()
 before = process.memory_info().rss
-from mha_helpers.model import encoder
+from mha_helpers import encoder
 encoder.load().encode("A first sentence.")
 print(time.perf_counter() - start, (process.memory_info().rss - before) / 2**20)"""
 

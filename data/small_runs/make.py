@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from data.weights import describe, write_safetensors
-from mha_helpers.maths.grouped import grouped_attention
-from mha_helpers.maths.masks import causal_mask
-from mha_helpers.maths.rotary import rotate
-from mha_helpers.maths.tasks import repeated_sequences, two_before
-from mha_helpers.maths.training import PARTS, Training, what_heads_look_at
-from mha_helpers.model import small_runs
+from mha_helpers import small_runs
+from mha_helpers.grouped import grouped_attention
+from mha_helpers.masks import causal_mask
 from mha_helpers.model.data import ORIGIN, WEIGHTS
+from mha_helpers.rotary import rotate
+from mha_helpers.tasks import repeated_sequences, two_before
+from mha_helpers.training import PARTS, Training, what_heads_look_at
 
 TARGET = Path(__file__).parent
 

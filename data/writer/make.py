@@ -15,13 +15,13 @@ import torch
 
 from data.weights import describe, write_safetensors
 from data.writer.train import Writer
-from mha_helpers.model import decoder
+from mha_helpers import decoder
 from mha_helpers.model.data import ORIGIN, WEIGHTS
 
 REPOSITORY = Path(__file__).parents[2]
 TARGET = Path(__file__).parent
 LOG = "training.jsonl"
-BY_TORCH = REPOSITORY / "tests" / "model" / "writer_by_torch.json"
+BY_TORCH = REPOSITORY / "tests" / "models" / "writer_by_torch.json"
 PROMPT = "ROMEO:\nBut, soft! what light through yonder window breaks?\n"
 
 

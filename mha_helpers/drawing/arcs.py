@@ -5,8 +5,8 @@ from collections import defaultdict
 
 import numpy as np
 
-from mha_helpers.drawing import style, svg
-from mha_helpers.drawing.style import number
+from live_pictures import style, svg
+from live_pictures.style import number
 
 LEAST = 0.02  # a thinner arc is not seen
 TOP, ROW = 18, 24  # pixels: above the first word, and from word to word

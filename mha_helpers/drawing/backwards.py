@@ -1,7 +1,7 @@
 """Attention forwards and backwards on one picture: each array above its gradient, each step above its way back."""
 
-from mha_helpers.drawing import style, svg
-from mha_helpers.drawing.shown import CourseFigure
+from live_pictures import style, svg
+from live_pictures.shown import CourseFigure
 
 WIDTH, HEIGHT = 748, 250
 FORWARDS, BACKWARDS = 62, 190  # the middle of either row

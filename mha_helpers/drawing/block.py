@@ -7,8 +7,8 @@ goes through it, and how the course's map shows where a notebook stands.
 import functools
 import math
 
-from mha_helpers.drawing import style, svg
-from mha_helpers.maths import running_example as example
+from live_pictures import style, svg
+from mha_helpers import running_example as example
 
 CELL = (11, 8)  # of every tensor, so that their sizes can be compared
 WIDTH, HEIGHT = 644, 194

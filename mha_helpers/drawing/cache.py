@@ -1,7 +1,7 @@
 """What a new token costs without a cache of keys and values, and with one."""
 
-from mha_helpers.drawing import style, svg
-from mha_helpers.drawing.shown import CourseFigure
+from live_pictures import style, svg
+from live_pictures.shown import CourseFigure
 
 CELL, GAP = 26, 3
 LEFT, TOP, APART = 92, 96, 330  # of the first triangle, and from one to the other

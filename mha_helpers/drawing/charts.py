@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 
-from mha_helpers.drawing import style, svg
-from mha_helpers.drawing.shown import CourseFigure
-from mha_helpers.drawing.style import number
+from live_pictures import style, svg
+from live_pictures.shown import CourseFigure
+from live_pictures.style import number
 
 TEXT = 12
 BARS = (style.weight_colour(0.6), "#c8c8d0", style.QUIET)  # dark, pale and darker: told apart in greyscale, too

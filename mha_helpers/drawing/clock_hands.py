@@ -2,8 +2,8 @@
 
 import math
 
-from mha_helpers.drawing import style, svg
-from mha_helpers.drawing.shown import CourseFigure
+from live_pictures import style, svg
+from live_pictures.shown import CourseFigure
 
 A_PLACE = 20  # degrees by which this pair of features turns from one place to the next
 QUERY, KEY = 105, 65  # degrees at which the hands stand before anything is turned

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from mha_helpers.drawing import style, svg
-from mha_helpers.drawing.shown import CourseFigure
-from mha_helpers.drawing.style import number
+from live_pictures import style, svg
+from live_pictures.shown import CourseFigure
+from live_pictures.style import number
 
 # Two curves differ in their marks and dashes, too.
 LOOKS = (("#1a1a1a", "", "circle"), (style.HEADS[0], "7 4", "box"), (style.ROLES["keys"], "2 3", "circle"),

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mha_helpers.drawing import style, svg
-from mha_helpers.drawing.marks import mark
+from live_pictures import style, svg
+from live_pictures.marks import mark
 
 CELL = (40, 20)
 TEXT = 12

@@ -1,8 +1,8 @@
 """The whole of a GPT on one picture: the residual stream, what reads from it, and what adds to it."""
 
-from mha_helpers.drawing import style, svg
-from mha_helpers.drawing.shown import CourseFigure
-from mha_helpers.drawing.style import number
+from live_pictures import style, svg
+from live_pictures.shown import CourseFigure
+from live_pictures.style import number
 
 WIDTH, HEIGHT, STREAM = 880, 270, 176
 CHARACTERS = "To be"

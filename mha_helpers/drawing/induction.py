@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mha_helpers.drawing import style, svg
-from mha_helpers.drawing.shown import CourseFigure
+from live_pictures import style, svg
+from live_pictures.shown import CourseFigure
 
 WIDTH, SIDE, GAP = 748, 118, 4
 BOX = 30  # the height of a token

@@ -1,6 +1,6 @@
 """The course's map: the whole block, small, with the part that a notebook is about lit, and what follows the block."""
 
-from mha_helpers.drawing import style, svg
+from live_pictures import style, svg
 from mha_helpers.drawing.block import EVERYTHING, HEIGHT, WIDTH, block
 
 SCALE = 0.6

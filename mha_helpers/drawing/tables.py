@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mha_helpers.drawing import style, svg
+from live_pictures import style, svg
+from live_pictures.shown import CourseFigure
+from live_pictures.style import number
 from mha_helpers.drawing.equation import HEADER, TITLE, Grid, draw_grid, is_nothing, sign, sign_width
-from mha_helpers.drawing.shown import CourseFigure
-from mha_helpers.drawing.style import number
 
 WIDEST = 760  # pixels: where matrices side by side would be wider, they go on below
 GAP, MARGIN = 22, 6

@@ -2,20 +2,36 @@
 
 `exercises.softmax.check(softmax)`, `.hint()`, `.solution()`; `exercises.predict_order.commit("a")`.
 `exercises.keep_results()` keeps what they say in a file, for a learner who asks for it.
+
+Each is loaded at its first use. `__init__.pyi` beside this file tells editors what there is; `python -m tools refresh`
+writes it.
 """
 
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
 
+from function_judge import monkeypatches
+
+# Learners may put their own functions into these modules: loaded before they can, they are remembered as written.
+from mha_helpers import (
+    attention,
+    blockwise,
+    circuits,
+    decoding,
+    gradients,
+    grouped,
+    masks,
+    measures,
+    rotary,
+    shapes,
+)
 from mha_helpers.exercises.engine import recall
 from mha_helpers.exercises.output_projection.exit_test import exit_test
-from mha_helpers.exercises.prediction import Prediction
-from mha_helpers.judge import monkeypatches
 from mha_helpers.learner.results import keep_results, stop_keeping
 
-# The registry: an exercise NAME of a folder is the `exercise` of its module NAME; a folder's predictions are those
-# that its module `predictions` holds. A warm-up needs no module: "recall_softmax" is softmax once more.
+# The registry, by a notebook's folder: an exercise NAME is the `exercise` of the module NAME. A warm-up needs no
+# module: "recall_softmax" is softmax once more.
 EXERCISES = {
     "self_attention": (
         "softmax",
@@ -68,24 +84,89 @@ EXERCISES = {
     "todays_heads": ("grouped_attention", "rotate", "mend_rotary_attention"),
     "pytorch": ("weights_from_torch", "sdpa_mask"),
 }
-
-
-def _by_name():
-    """Return all exercises and predictions by their names."""
-    found = {}
-    for folder, names in EXERCISES.items():
-        for name in names:
-            again = name.removeprefix("recall_")
-            module = f"{__name__}.{folder}.{name}"
-            found[name] = import_module(module).exercise if again == name else recall(found[again])
-        predictions = vars(import_module(f"{__name__}.{folder}.predictions"))
-        predictions = {name: one for name, one in predictions.items() if isinstance(one, Prediction)}
-        # Evidence is computed once: some of it trains a model.
-        found |= {name: replace(one, name=name, evidence=cache(one.evidence)) for name, one in predictions.items()}
-    return found
-
-
-_found = _by_name()
-globals().update(_found)
-__all__ = ["exit_test", "keep_results", "stop_keeping", *_found]
+# A prediction NAME stands in the folder's module `predictions`.
+PREDICTIONS = {
+    "self_attention": (
+        "predict_alone",
+        "predict_constant",
+        "predict_values",
+        "predict_order",
+        "find_slip",
+    ),
+    "scaling": (
+        "predict_stuck",
+        "predict_spread",
+        "predict_gradient",
+        "predict_queries_first",
+    ),
+    "masking": (
+        "predict_zero",
+        "predict_after",
+        "predict_empty",
+    ),
+    "splitting": (
+        "predict_one_head",
+        "predict_reshape",
+        "predict_round_trip",
+        "predict_weights",
+    ),
+    "output_projection": (
+        "predict_without",
+        "predict_exchanged",
+        "predict_mean",
+        "find_first_slip",
+    ),
+    "real_model": (
+        "predict_lightly",
+        "predict_soft",
+        "predict_all_out",
+    ),
+    "heads_that_learn": (
+        "predict_without_mask",
+        "predict_first_layer_out",
+        "predict_later_places",
+        "predict_who_reads_the_note",
+        "predict_hidden_gradient",
+    ),
+    "a_model_that_writes": (
+        "predict_one_too_many",
+        "predict_cold",
+        "predict_cached_time",
+        "predict_twice",
+    ),
+    "todays_heads": (
+        "predict_shared",
+        "predict_moved",
+        "predict_window",
+    ),
+    "pytorch": ("predict_corner",),
+}
+_EXERCISES, _PREDICTIONS = (
+    {name: folder for folder, names in registry.items() for name in names} for registry in (EXERCISES, PREDICTIONS)
+)
+__all__ = sorted(["exit_test", "keep_results", "stop_keeping", *_EXERCISES, *_PREDICTIONS])
 monkeypatches.remember("mha_helpers")
+
+
+def __getattr__(name):
+    if name in _EXERCISES:
+        globals()[name] = _exercise(name)
+    elif name in _PREDICTIONS:
+        prediction = getattr(import_module(f"{__name__}.{_PREDICTIONS[name]}.predictions"), name)
+        # Evidence is computed once: some of it trains a model.
+        globals()[name] = replace(prediction, name=name, evidence=cache(prediction.evidence))
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    monkeypatches.remember("mha_helpers")
+    return globals()[name]
+
+
+def _exercise(name):
+    repeated = name.removeprefix("recall_")
+    if repeated != name:
+        return recall(globals().get(repeated) or __getattr__(repeated))
+    return import_module(f"{__name__}.{_EXERCISES[name]}.{name}").exercise
+
+
+def __dir__():
+    return sorted([*globals(), *__all__])

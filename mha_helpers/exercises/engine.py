@@ -15,15 +15,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mha_helpers import originals
-from mha_helpers.drawing.panel import Note, Panel, Shown
+from function_judge.call import call
+from function_judge.source import same_code
+from function_judge.task import Case, Task
+from function_judge.verdict import Verdict, judge, our_fault_if_it_stops
+from live_pictures.panel import Note, Panel, Shown
 from mha_helpers.exercises import on_the_way
 from mha_helpers.exercises.moved_numbers import moved_number
-from mha_helpers.judge.call import call
-from mha_helpers.judge.source import same_code
-from mha_helpers.judge.task import Case, Task
-from mha_helpers.judge.verdict import Verdict, judge, our_fault_if_it_stops
-from mha_helpers.learner import folder, kept_answers, results, session
+from mha_helpers.learner import folder, kept_answers, originals, results, session
 from mha_helpers.learner.standalone import NotStandaloneError, is_courses
 from mha_helpers.learner.starting_over import start_over
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.judge.task import Case
+from function_judge.task import Case
 
 NEEDS_THE_ROWS_MAXIMUM = (
     "Right for ordinary scores; it goes wrong when they are very large or very low. Subtract each row's own largest "

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mha_helpers.judge.task import Case
-from mha_helpers.maths import attention
-from mha_helpers.maths.masks import causal_mask
-from mha_helpers.maths.running_example import N_HEADS, TOKENS, W_K, W_O, W_Q, W_V, X, first_head, stages
+from function_judge.task import Case
+from mha_helpers import attention
+from mha_helpers.masks import causal_mask
+from mha_helpers.running_example import N_HEADS, TOKENS, W_K, W_O, W_Q, W_V, X, first_head, stages
 
 VISIBLE = 0.1  # a number that moves by less looks the same in a picture
 NOTHING = 1e-9  # what rounding may move

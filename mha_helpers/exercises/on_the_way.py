@@ -4,10 +4,10 @@ import inspect
 
 import numpy as np
 
-from mha_helpers.judge.inside import numbers_inside
-from mha_helpers.judge.on_the_way import numbers_of
-from mha_helpers.judge.placing import Known
-from mha_helpers.judge.stages import OR_ZEROS, RIGHT, Form, Input, scaled_by
+from attention_doctor.equation.on_the_way import numbers_of
+from attention_doctor.equation.stages import OR_ZEROS, RIGHT, Form, Input, scaled_by
+from function_judge.inside import numbers_inside
+from function_judge.placing import Known
 
 
 def scaled(factor, text):
@@ -97,7 +97,7 @@ def numbers_of_solution(exercise, case):
     -------
     list of Known
     """
-    from mha_helpers.maths import attention, masks
+    from mha_helpers import attention, masks
 
     answer = inspect.unwrap(exercise.model_answer or exercise.reference)
     used = vars(attention) | vars(masks) | answer.__globals__

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from mha_helpers.drawing.panel import Panel, Shown
+from live_pictures.panel import Panel, Shown
 from mha_helpers.learner import results, session
 
 # What results call it: the words are those of the exercises.

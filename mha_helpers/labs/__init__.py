@@ -1,25 +1,51 @@
-"""Interactive labs: `labs.qkv_workbench(dot_product_attention)` as the last line of a cell."""
+"""Interactive labs: `labs.qkv_workbench(dot_product_attention)` as the last line of a cell.
+
+A lab is loaded at its first use. `__init__.pyi` beside this file tells editors what there is; `python -m tools refresh`
+writes it.
+"""
 
 from importlib import import_module
 
-# The registry: a lab NAME is the function NAME of its module NAME.
-__all__ = [
-    "block_tour",
-    "cache_cost",
-    "head_browser",
-    "leak_detector",
-    "logit_lens",
-    "mask_studio",
-    "qkv_workbench",
-    "shape_tracer",
-    "softmax_scaling",
-    "split_lab",
-    "sum_of_heads",
-    "training_run",
-    "two_banks",
-    "which_bug",
-    "with_and_without_attention",
-    "word_order",
-    "writer",
-]
-globals().update({_name: getattr(import_module(f"{__name__}.{_name}"), _name) for _name in __all__})
+# The registry: a lab NAME of a folder is the function NAME of its module NAME. A folder is a notebook's.
+LABS = {
+    "self_attention": (
+        "qkv_workbench",
+        "with_and_without_attention",
+        "word_order",
+        "two_banks",
+    ),
+    "scaling": ("softmax_scaling",),
+    "masking": (
+        "mask_studio",
+        "leak_detector",
+    ),
+    "splitting": (
+        "split_lab",
+        "shape_tracer",
+    ),
+    "output_projection": (
+        "sum_of_heads",
+        "block_tour",
+        "which_bug",
+    ),
+    "real_model": ("head_browser",),
+    "heads_that_learn": ("training_run",),
+    "a_model_that_writes": (
+        "writer",
+        "logit_lens",
+    ),
+    "todays_heads": ("cache_cost",),
+}
+_FOLDERS = {name: folder for folder, names in LABS.items() for name in names}
+__all__ = sorted(_FOLDERS)
+
+
+def __getattr__(name):
+    if name not in _FOLDERS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = getattr(import_module(f"{__name__}.{_FOLDERS[name]}.{name}"), name)
+    return globals()[name]
+
+
+def __dir__():
+    return sorted([*globals(), *__all__])

@@ -2,7 +2,7 @@
 
 import ipywidgets
 
-from mha_helpers.drawing.live import show_live
+from live_pictures.live import show_live
 
 
 class ProgressBar:

@@ -5,14 +5,14 @@ from functools import partial
 
 import numpy as np
 
+from function_judge.call import Outcome, agree, arrays_in, call, same_shapes
+from function_judge.compare import close, first_difference
+from function_judge.error_text import error_in_brief
+from function_judge.evidence import at_this_line
+from function_judge.task import Case
+from function_judge.time_limit import SECONDS
+from function_judge.verdict import is_stub
 from mha_helpers.exercises import on_the_way
-from mha_helpers.judge.call import Outcome, agree, arrays_in, call, same_shapes
-from mha_helpers.judge.compare import close, first_difference
-from mha_helpers.judge.error_text import error_in_brief
-from mha_helpers.judge.evidence import at_this_line
-from mha_helpers.judge.task import Case
-from mha_helpers.judge.time_limit import SECONDS
-from mha_helpers.judge.verdict import is_stub
 
 AGAIN = "See its check, then run this again."
 

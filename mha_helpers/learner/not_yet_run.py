@@ -48,7 +48,7 @@ def _advise(result):
     if sentence:
         from IPython.display import display
 
-        from mha_helpers.drawing.panel import Note, Panel
+        from live_pictures.panel import Note, Panel
 
         display(Note(Panel("info", sentence)))
 

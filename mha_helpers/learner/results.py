@@ -9,7 +9,7 @@ import os
 import time
 from pathlib import Path
 
-from mha_helpers.drawing.panel import Note, Panel
+from live_pictures.panel import Note, Panel
 from mha_helpers.learner import progress
 
 STATUSES = ("correct", "wrong", "not attempted")

@@ -2,7 +2,7 @@
 
 import datetime
 
-from mha_helpers.drawing.panel import Note, Panel
+from live_pictures.panel import Note, Panel
 from mha_helpers.learner import kept_file, progress
 
 FILE = "before_starting_over.py"

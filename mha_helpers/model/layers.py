@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mha_helpers.maths.products import product
+from mha_helpers.products import product
 
 N_HEADS = 12
 NORM_EPSILON = np.float32(1e-12)  # BERT's layer_norm_eps

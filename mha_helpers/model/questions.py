@@ -5,7 +5,7 @@ Each takes the model and says with numbers what a change of its attention does: 
 
 import numpy as np
 
-from mha_helpers.maths.attention import knock_out
+from mha_helpers.attention import knock_out
 
 ALL_HEADS = [(layer, head) for layer in range(6) for head in range(12)]
 
@@ -115,7 +115,7 @@ def agreement(model, **options):
 
     Examples
     --------
-    >>> from mha_helpers.model import encoder
+    >>> from mha_helpers import encoder
     >>> f"{agreement(encoder.load(), without=ALL_HEADS):.2f}"
     '0.51'
     """
@@ -142,7 +142,7 @@ def paraphrases(model, without=(), knock_out=knock_out):
 
     Examples
     --------
-    >>> from mha_helpers.model import encoder
+    >>> from mha_helpers import encoder
     >>> paraphrases(encoder.load(), ALL_HEADS)[1]
     8
     """
@@ -170,7 +170,7 @@ def order_margins(model, without=(), knock_out=knock_out):
 
     Examples
     --------
-    >>> from mha_helpers.model import encoder
+    >>> from mha_helpers import encoder
     >>> int((order_margins(encoder.load()) > 0).sum())
     10
     """
@@ -200,7 +200,7 @@ def lean(model, frame, word, nouns):
 
     Examples
     --------
-    >>> from mha_helpers.model import encoder
+    >>> from mha_helpers import encoder
     >>> of_it, _ = lean(encoder.load(), "The cat sat on the mat because it was {}.", "tired", ("cat", "mat"))
     >>> of_it.shape, f"{of_it[3, 1]:.2f}"
     ((6, 12), '0.35')
@@ -227,7 +227,7 @@ def pronoun_shifts(model, sentences=PRONOUNS):
 
     Examples
     --------
-    >>> from mha_helpers.model import encoder
+    >>> from mha_helpers import encoder
     >>> of_it, of_others = pronoun_shifts(encoder.load())
     >>> f"{of_it.mean(axis=0)[3, 1]:.2f}", bool(abs(of_others[:, 3, 1]).max() < 0.02)
     ('0.25', True)
@@ -254,7 +254,7 @@ def bank_vectors(model):
 
     Examples
     --------
-    >>> from mha_helpers.model import encoder
+    >>> from mha_helpers import encoder
     >>> bank_vectors(encoder.load()).shape
     (8, 7, 384)
     """
@@ -276,7 +276,7 @@ def bank_cosines(model):
 
     Examples
     --------
-    >>> from mha_helpers.model import encoder
+    >>> from mha_helpers import encoder
     >>> within, across = bank_cosines(encoder.load())
     >>> f"{within[-1] - across[-1]:.3f}"
     '0.033'

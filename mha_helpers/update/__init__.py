@@ -3,7 +3,7 @@
 Usage: python -m mha_helpers.update [SOURCE]
 
 SOURCE is a folder, a zip or a Git address; by default, the one that the course was published at. The notebooks are
-merged cell by cell (`mha_helpers.merging`), everything else is replaced. The notebooks as they were are in
+merged cell by cell (`mha_helpers.update.merging`), everything else is replaced. The notebooks as they were are in
 `notebooks/before_update` until the next update, other files that were replaced in `.update/old`.
 
 Killed at any moment it leaves the old version or the new one: see `swap`.
@@ -18,9 +18,9 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from mha_helpers.merging import END, caught_up, merge_notebook, written_cells
 from mha_helpers.update import git, source, swap
 from mha_helpers.update.files import blob, parse, serialised
+from mha_helpers.update.merging import END, caught_up, merge_notebook, written_cells
 
 COURSE = Path(__file__).parents[2]
 BEFORE = "notebooks/before_update"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nbformat import v4
 
-from mha_helpers.merging import END, HEADING, merge_notebook, written_cells
+from mha_helpers.update.merging import END, HEADING, merge_notebook, written_cells
 
 STUB = "def softmax(scores):\n    return ...\n\n\nexercises.softmax.check(softmax)"
 ANSWER = "def softmax(scores):\n    e = np.exp(scores)\n    return e / e.sum()\n\n\nexercises.softmax.check(softmax)"

@@ -6,8 +6,8 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from nbformat import v4
 
-from mha_helpers import course, exercises, originals
-from mha_helpers.learner import progress, starting_over
+from mha_helpers import course, exercises
+from mha_helpers.learner import originals, progress, starting_over
 from tools.page.browser import lab_server, open_notebook, open_page, run_all
 from tools.writing.notebooks import KERNELSPEC, NOTEBOOKS, read, write
 

@@ -14,8 +14,8 @@ import pytest
 
 from mha_helpers import course, take_home, unpack
 from mha_helpers.learner import folder as learners
-from mha_helpers.merging import source
 from mha_helpers.update import swap
+from mha_helpers.update.merging import source
 
 ROOT = Path(__file__).parents[2]
 FIRST = "01_self_attention.ipynb"

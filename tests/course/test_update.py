@@ -42,7 +42,7 @@ def write(folder, files):
 def version(folder, one, **others):
     """Write a small course: its own package, two notebooks, and a few other files."""
     two = {"title": "# 2. Scaling"}
-    own = ["__init__.py", "merging.py", *(f"update/{path.name}" for path in (PACKAGE / "update").glob("*.py"))]
+    own = ["__init__.py", *(f"update/{path.name}" for path in (PACKAGE / "update").glob("*.py"))]
     write(folder, {f"mha_helpers/{name}": (PACKAGE / name).read_text(encoding="utf-8") for name in own})
     for name, cells in (("01_one", one), ("02_two", two)):
         write(folder, {f"{place}/{name}.ipynb": notebook(cells) for place in ("notebooks", "data/originals")})

@@ -10,7 +10,7 @@ import operator
 
 import numpy as np
 
-from mha_helpers.maths.attention import combine_heads, scaled_dot_product_attention, softmax, split_heads
+from mha_helpers.attention import combine_heads, scaled_dot_product_attention, softmax, split_heads
 
 RIGHT, WRONG = {}, {}
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from answers import ANSWERS, EXERCISES, FOLDER, forgotten
 
+from function_judge.catalogue import recognise
+from function_judge.evidence import is_single
+from function_judge.task import Trial
+from function_judge.verdict import EXPLAINERS_OF_RIGHT, EXPLAINERS_OF_WRONG, Answer, known_mistake
 from mha_helpers import attention
-from mha_helpers.judge.catalogue import recognise
-from mha_helpers.judge.evidence import is_single
-from mha_helpers.judge.task import Trial
-from mha_helpers.judge.verdict import EXPLAINERS_OF_RIGHT, EXPLAINERS_OF_WRONG, Answer, known_mistake
 
 each_exercise = pytest.mark.parametrize("name", EXERCISES)
 # A catalogue that two exercises share is asked once.

@@ -7,7 +7,7 @@ import pytest
 from answers import EXERCISES
 from answers.knock_out import knock_out_in_blocks_of_the_argument
 
-from mha_helpers.maths.attention import (
+from mha_helpers.attention import (
     attention_scores,
     combine_heads,
     scaled_dot_product_attention,

@@ -7,7 +7,7 @@ from answers.softmax import CountsItsCalls, softmax_in_place
 
 from mha_helpers import attention, exercises
 from mha_helpers.exercises.output_projection.judge_step import judge_step
-from mha_helpers.maths.worked_examples import replay
+from mha_helpers.worked_examples import replay
 
 
 def test_two_mistakes_at_once_are_named_one_at_a_time():

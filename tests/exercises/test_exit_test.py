@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from mha_helpers import exercises
+from mha_helpers.attention import multi_head_attention, softmax_or_zeros
 from mha_helpers.exercises.output_projection.exit_test import FAULTS, RIGHT
-from mha_helpers.maths.attention import multi_head_attention, softmax_or_zeros
 from tools.writing.notebooks import read
 
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mha_helpers import attention, exercises
-from mha_helpers.drawing import figures
+from mha_helpers import attention, exercises, figures
 from mha_helpers.exercises.engine import recall, source_of
 from mha_helpers.exercises.prediction import Evidence
 from mha_helpers.learner import session

@@ -9,10 +9,10 @@ import pytest
 from answers import ANSWERS, EXERCISES
 from spelled import EACH_RIGHT, EACH_WRONG
 
-from mha_helpers.judge.trace import first_wrong_line
+from function_judge.trace import first_wrong_line
+from mha_helpers.attention import multi_head_attention as ours
+from mha_helpers.attention import scaled_dot_product_attention, softmax, split_heads
 from mha_helpers.labs.shown import run_for_lab
-from mha_helpers.maths.attention import multi_head_attention as ours
-from mha_helpers.maths.attention import scaled_dot_product_attention, softmax, split_heads
 
 TOLD = ("It goes wrong in line ", "Every number is right up to line ")
 

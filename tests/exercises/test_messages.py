@@ -22,8 +22,8 @@ from answers.split_heads import split_reshaped_in_vain, split_swapped_in_vain
 from answers.weights_from_torch import transposed_in_vain
 
 from mha_helpers import exercises
+from mha_helpers.attention import softmax, softmax_jacobian, split_heads
 from mha_helpers.learner import session
-from mha_helpers.maths.attention import softmax, softmax_jacobian, split_heads
 
 
 def test_a_wrong_value_shows_the_first_cell_that_differs():

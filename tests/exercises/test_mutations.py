@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from answers import EXERCISES
 
-from mha_helpers.maths import attention
+from mha_helpers import attention
 
 SWAPPED = {
     ast.Add: ast.Sub,

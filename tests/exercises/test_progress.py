@@ -99,7 +99,7 @@ def test_one_exercise_is_counted_as_one(kept, monkeypatch):
 
 def test_what_is_stored_in_the_notebook_is_the_same_for_everybody(kept, monkeypatch):
     shown = []
-    monkeypatch.setattr("mha_helpers.drawing.live.display", lambda data, **more: shown.append(data))
+    monkeypatch.setattr("live_pictures.live.display", lambda data, **more: shown.append(data))
     exercises.softmax.check(attention.softmax)
     course.progress("01_self_attention")._ipython_display_()
     still, view = shown

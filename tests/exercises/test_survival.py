@@ -15,9 +15,9 @@ from answers import EXERCISES
 from nbclient import NotebookClient
 from nbformat import v4
 
+from function_judge import time_limit
 from mha_helpers import attention, exercises
 from mha_helpers.exercises.output_projection import exit_test
-from mha_helpers.judge import time_limit
 from mha_helpers.labs.shown import call_safely
 
 SOON = dataclasses.replace(exercises.softmax, seconds=0.3)
@@ -232,7 +232,7 @@ def test_with_neither_signals_nor_threads_a_call_is_stopped_past_every_except(mo
 
 AFTERWARDS = """
 import sys, threading
-from mha_helpers.judge.time_limit import TimedOut, time_limit
+from function_judge.time_limit import TimedOut, time_limit
 
 def limited(body):
     def run():

@@ -9,12 +9,12 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
+from live_pictures import style
 from mha_helpers import attention, exercises, labs
 from mha_helpers import running_example as example
-from mha_helpers.drawing import style
 
-tour = import_module("mha_helpers.labs.block_tour")
-steps = import_module("mha_helpers.labs.block_tour_steps")
+tour = import_module("mha_helpers.labs.output_projection.block_tour")
+steps = import_module("mha_helpers.labs.output_projection.block_tour_steps")
 PARTS = re.compile(r'<svg xmlns="[^"]*" width="([\d.]+)" height="([\d.]+)"')
 EVERY_STATE = [
     {"step": step, "query": query, "head": head} for step, query, head in product(tour.NAMES, example.TOKENS, "01")

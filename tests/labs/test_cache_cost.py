@@ -9,12 +9,11 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from mha_helpers import exercises, labs
+from mha_helpers import decoder, exercises, labs
 from mha_helpers.exercises.todays_heads.predictions import TRIED, windowed
-from mha_helpers.labs.cache_cost import LENGTHS, MODELS, SHARINGS, WINDOWS, WRITER, cache_cost, compute
-from mha_helpers.model import decoder
+from mha_helpers.labs.todays_heads.cache_cost import LENGTHS, MODELS, SHARINGS, WINDOWS, WRITER, cache_cost, compute
 
-cost = import_module("mha_helpers.labs.cache_cost")
+cost = import_module("mha_helpers.labs.todays_heads.cache_cost")
 
 OWN, SOME, MANY, ONE, SHORT = SHARINGS
 ALL, WIDE, MIDDLE, NARROW = WINDOWS

@@ -10,16 +10,15 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from mha_helpers import attention, measures
+from mha_helpers import attention, encoder, measures
 from mha_helpers.drawing.arcs import ROW
 from mha_helpers.labs import head_browser
-from mha_helpers.labs import head_browser_picture as browser_picture
-from mha_helpers.labs import head_browser_runs as runs
-from mha_helpers.labs.head_browser import SENTENCE, Runs, Unavailable
-from mha_helpers.labs.head_browser_runs import FIXED, KINDS, MAX_TOKENS, OURS, TWINS
-from mha_helpers.model import encoder
+from mha_helpers.labs.real_model import head_browser_picture as browser_picture
+from mha_helpers.labs.real_model import head_browser_runs as runs
+from mha_helpers.labs.real_model.head_browser import SENTENCE, Runs, Unavailable
+from mha_helpers.labs.real_model.head_browser_runs import FIXED, KINDS, MAX_TOKENS, OURS, TWINS
 
-browser = import_module("mha_helpers.labs.head_browser")
+browser = import_module("mha_helpers.labs.real_model.head_browser")
 
 FIRST = head_browser().first_state
 SVG = "{http://www.w3.org/2000/svg}"

@@ -9,18 +9,17 @@ from axe_playwright_python.sync_playwright import Axe
 from nbformat import v4
 from playwright.sync_api import expect
 
-from mha_helpers import labs, running_example
-from mha_helpers.drawing import style
+from live_pictures import style
+from mha_helpers import encoder, labs, running_example
 from mha_helpers.exercises.self_attention.predictions import PROJECTIONS, WORD_VECTORS
-from mha_helpers.model import encoder
 from tools.page.browser import lab_server, open_notebook, open_page, press_latency, run_all, set_theme, text_of
 from tools.writing.notebooks import KERNELSPEC, write
 
-diagnosis = import_module("mha_helpers.labs.which_bug")
-heads = import_module("mha_helpers.labs.sum_of_heads")
-order = import_module("mha_helpers.labs.word_order")
-scaling = import_module("mha_helpers.labs.softmax_scaling")
-splitting = import_module("mha_helpers.labs.split_lab")
+diagnosis = import_module("mha_helpers.labs.output_projection.which_bug")
+heads = import_module("mha_helpers.labs.output_projection.sum_of_heads")
+order = import_module("mha_helpers.labs.self_attention.word_order")
+scaling = import_module("mha_helpers.labs.scaling.softmax_scaling")
+splitting = import_module("mha_helpers.labs.splitting.split_lab")
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -12,14 +12,13 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from PIL import Image
 
+from live_pictures import card, style
+from live_pictures.card import NARROWEST, Picture
 from mha_helpers import attention, exercises, labs, masks, running_example
-from mha_helpers.drawing import style
-from mha_helpers.labs import card
-from mha_helpers.labs.card import NARROWEST, Picture
 from tools.page.pictures import fingerprint, stored_picture
 
-order = import_module("mha_helpers.labs.word_order")
-workbench = import_module("mha_helpers.labs.qkv_workbench")
+order = import_module("mha_helpers.labs.self_attention.word_order")
+workbench = import_module("mha_helpers.labs.self_attention.qkv_workbench")
 
 OUTPUTS = ("context", "weights")
 
@@ -294,7 +293,7 @@ def test_two_labs_on_a_page_share_no_ids(make_lab):
 
 def test_it_is_shown_as_its_picture_and_alive(make_learners_lab, monkeypatch):
     shown = []
-    monkeypatch.setattr("mha_helpers.drawing.live.display", lambda data, **more: shown.append(data))
+    monkeypatch.setattr("live_pictures.live.display", lambda data, **more: shown.append(data))
     lab = make_learners_lab(LEARNERS[make_learners_lab.__name__].wrong)
     InteractiveShell.instance().display_formatter.format(lab)
     bundle, view = shown
@@ -461,7 +460,7 @@ def test_a_position_dependent_function_is_noticed():
 
 
 def test_the_map_of_heads_shows_where_the_chosen_word_goes():
-    lab, picture = labs.head_browser(), import_module("mha_helpers.labs.head_browser_picture")
+    lab, picture = labs.head_browser(), import_module("mha_helpers.labs.real_model.head_browser_picture")
     finds = lab.picture.value.partition('data-part="finds"')[2].partition("</g>")[0]
     x, y = (start + k * size for start, k, size in zip((16, 46), (11, 5), picture.MAP_CELL, strict=True))
     word = rf'x="{x + picture.MAP_CELL[0] / 2:g}" y="{y + 16}"[^>]*>cat</text>'

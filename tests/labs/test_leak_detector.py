@@ -8,10 +8,10 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from mha_helpers.drawing import style
-from mha_helpers.labs.leak_detector import AFTER, CAUSAL, RESCALED, VARIATIONS, WORDS, N, X
+from live_pictures import style
+from mha_helpers.labs.masking.leak_detector import AFTER, CAUSAL, RESCALED, VARIATIONS, WORDS, N, X
 
-detector = import_module("mha_helpers.labs.leak_detector")
+detector = import_module("mha_helpers.labs.masking.leak_detector")
 
 FIRST = detector.leak_detector().first_state
 SEEN = {

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from mha_helpers import labs
-from mha_helpers.labs import frame
 
 N_STATES = 200
 LIVE = [name for name in labs.__all__ if getattr(labs, name)().live]
@@ -22,9 +21,10 @@ def lab(request):
 @pytest.fixture
 def computed(browser, lab):
     page = browser.new_page()
-    page.add_script_tag(content=frame.code(f"{lab.live}.js"))
+    page.add_script_tag(path=lab.live)
     yield lambda states: page.evaluate(
-        "([name, states, given]) => states.map(state => mhaLive[name](state, given))", [lab.live, states, lab.given]
+        "([name, states, given]) => states.map(state => mhaLive[name](state, given))",
+        [lab.live.stem, states, lab.given],
     )
     page.close()
 
@@ -57,7 +57,7 @@ def test_the_page_computes_what_python_draws(lab, computed):
 
 
 def test_a_learners_mistake_is_not_drawn_over(lab):
-    assert f'data-live="{lab.live}"' in lab.picture.value
+    assert f'data-live="{lab.live.stem}"' in lab.picture.value
     wrong = lab.draw(lab.state, None)
     object.__setattr__(wrong, "notice", "marked ≠")
     assert "data-live" not in lab.shown(wrong)

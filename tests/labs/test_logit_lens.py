@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from mha_helpers import attention, labs
-from mha_helpers.labs.logit_lens import MOST, TEXT, compute, logit_lens, sentence
-from mha_helpers.model import decoder
+from mha_helpers import attention, decoder, labs
+from mha_helpers.labs.a_model_that_writes.logit_lens import MOST, TEXT, compute, logit_lens, sentence
 
 FIRST = logit_lens().first_state
 

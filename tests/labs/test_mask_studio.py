@@ -9,9 +9,9 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+from live_pictures import style
 from mha_helpers import running_example
-from mha_helpers.drawing import style
-from mha_helpers.labs.mask_studio import (
+from mha_helpers.labs.masking.mask_studio import (
     AFTER,
     AS_IT_IS,
     BEFORE,
@@ -23,7 +23,7 @@ from mha_helpers.labs.mask_studio import (
     entry,
 )
 
-studio = import_module("mha_helpers.labs.mask_studio")
+studio = import_module("mha_helpers.labs.masking.mask_studio")
 
 FIRST = studio.mask_studio().first_state
 EVERYTHING = np.ones((N, N), bool)

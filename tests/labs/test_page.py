@@ -10,10 +10,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from live_pictures import page as lab_page
 from mha_helpers import labs
-from mha_helpers.labs import page as lab_page
 
-bugs = import_module("mha_helpers.labs.which_bug")
+bugs = import_module("mha_helpers.labs.output_projection.which_bug")
 
 TOUCHED = [name for name in labs.__all__ if getattr(labs, name)().on_picture]
 PHONE = {"width": 390, "height": 844}

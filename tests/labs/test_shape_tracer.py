@@ -12,9 +12,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from mha_helpers.labs.shape_tracer import STAGES
+from mha_helpers.labs.splitting.shape_tracer import STAGES
 
-tracer = import_module("mha_helpers.labs.shape_tracer")
+tracer = import_module("mha_helpers.labs.splitting.shape_tracer")
 
 FIRST = tracer.shape_tracer().first_state | {"record": ""}
 SIZES = list(itertools.product((1, 2, 3), range(2, 7), (4, 6, 8, 12), range(1, 7)))

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from mha_helpers import attention
-from mha_helpers.labs.softmax_scaling import compute, render, sentence, softmax_scaling
+from mha_helpers.labs.scaling.softmax_scaling import compute, render, sentence, softmax_scaling
 
-scaling = import_module("mha_helpers.labs.softmax_scaling")
+scaling = import_module("mha_helpers.labs.scaling.softmax_scaling")
 
 FIRST = softmax_scaling().first_state
 D_K = [2**power for power in range(10)]

@@ -11,10 +11,10 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from mha_helpers.labs.split_lab import HEADS, LENGTHS, MERGE, RESHAPE, SPLIT, START, STEPS, WIDTHS
-from mha_helpers.maths.attention import split_heads
+from mha_helpers.attention import split_heads
+from mha_helpers.labs.splitting.split_lab import HEADS, LENGTHS, MERGE, RESHAPE, SPLIT, START, STEPS, WIDTHS
 
-splitting = import_module("mha_helpers.labs.split_lab")
+splitting = import_module("mha_helpers.labs.splitting.split_lab")
 
 FIRST = splitting.split_lab().first_state
 AT_SPLIT = FIRST | {"step": SPLIT}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mha_helpers import attention, running_example
-from mha_helpers.labs.sum_of_heads import (
+from mha_helpers.labs.output_projection.sum_of_heads import (
     ABLATIONS,
     ALIKE,
     BLOCKS,
@@ -29,11 +29,9 @@ from mha_helpers.labs.sum_of_heads import (
     WORDS,
     N,
 )
-from mha_helpers.labs.sum_of_heads import (
-    D_MODEL as N_FEATURES,
-)
+from mha_helpers.labs.output_projection.sum_of_heads import D_MODEL as N_FEATURES
 
-lab_heads = import_module("mha_helpers.labs.sum_of_heads")
+lab_heads = import_module("mha_helpers.labs.output_projection.sum_of_heads")
 
 OTHERS = "another sentence's"
 FIRST = lab_heads.sum_of_heads().first_state

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from live_pictures.marks import mark
 from mha_helpers import labs
-from mha_helpers.drawing.marks import mark
 
 MARKED = [name for name in labs.__all__ if getattr(labs, name)().on_picture]
 

@@ -6,13 +6,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from mha_helpers import tasks
+from mha_helpers import small_runs, tasks
 from mha_helpers.labs import training_run
-from mha_helpers.maths.measures import previous_token_score
-from mha_helpers.maths.training import Training
-from mha_helpers.model import small_runs
+from mha_helpers.measures import previous_token_score
+from mha_helpers.training import Training
 
-run_lab = import_module("mha_helpers.labs.training_run")
+run_lab = import_module("mha_helpers.labs.heads_that_learn.training_run")
 FIRST = training_run().first_state
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -5,12 +5,10 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from mha_helpers import labs
-from mha_helpers.maths import attention
-from mha_helpers.model import decoder
+from mha_helpers import attention, decoder, labs
 
-banks = import_module("mha_helpers.labs.two_banks")
-switch = import_module("mha_helpers.labs.with_and_without_attention")
+banks = import_module("mha_helpers.labs.self_attention.two_banks")
+switch = import_module("mha_helpers.labs.self_attention.with_and_without_attention")
 
 
 @pytest.mark.parametrize("near", banks.SENTENCES)

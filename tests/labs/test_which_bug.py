@@ -10,13 +10,23 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+from live_pictures import style
 from mha_helpers import attention
-from mha_helpers.drawing import style
-from mha_helpers.labs import which_bug_patients as patients
-from mha_helpers.labs.which_bug import LETTERS, WHY, YOURS
-from mha_helpers.labs.which_bug_patients import BUGS, D_HEAD, HEALTHY, INPUTS, N_HEADS, ORDER, PROBES, N, reading
+from mha_helpers.labs.output_projection import which_bug_patients as patients
+from mha_helpers.labs.output_projection.which_bug import LETTERS, WHY, YOURS
+from mha_helpers.labs.output_projection.which_bug_patients import (
+    BUGS,
+    D_HEAD,
+    HEALTHY,
+    INPUTS,
+    N_HEADS,
+    ORDER,
+    PROBES,
+    N,
+    reading,
+)
 
-diagnosis = import_module("mha_helpers.labs.which_bug")
+diagnosis = import_module("mha_helpers.labs.output_projection.which_bug")
 
 NONE = dict.fromkeys(PROBES, False)
 FIRST = diagnosis.which_bug().first_state | NONE | {"patient": YOURS, "row sums": True}

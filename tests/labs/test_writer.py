@@ -9,14 +9,14 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from mha_helpers import attention
-from mha_helpers.drawing import style
-from mha_helpers.labs import writer, writer_picture
-from mha_helpers.labs.writer_pace import Pace, window
-from mha_helpers.maths.decoding import attend_with_cache, next_token_probabilities
-from mha_helpers.model import decoder
+from live_pictures import style
+from mha_helpers import attention, decoder
+from mha_helpers.decoding import attend_with_cache, next_token_probabilities
+from mha_helpers.labs import writer
+from mha_helpers.labs.a_model_that_writes import writer_picture
+from mha_helpers.labs.a_model_that_writes.writer_pace import Pace, window
 
-lab_of = import_module("mha_helpers.labs.writer")
+lab_of = import_module("mha_helpers.labs.a_model_that_writes.writer")
 MODEL = decoder.load()
 FIRST = writer().first_state
 SVG = "{http://www.w3.org/2000/svg}"

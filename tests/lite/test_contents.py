@@ -5,8 +5,8 @@ import json
 import pytest
 from nbformat import from_dict, v4
 
-from mha_helpers.drawing.live import STYLE
-from mha_helpers.labs.frame import LOADER
+from live_pictures.frame import LOADER
+from live_pictures.live import STYLE
 from tools.site.lite import build, contents, patient
 from tools.writing.notebooks import course_notebooks, read
 

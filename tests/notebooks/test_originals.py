@@ -2,8 +2,9 @@
 
 import pytest
 
-from mha_helpers import exercises, originals
+from mha_helpers import exercises
 from mha_helpers.course_data import data_path
+from mha_helpers.learner import originals
 from tools import refresh
 from tools.writing.notebooks import ORIGINALS, course_notebooks, original, read
 

@@ -4,7 +4,7 @@ import copy
 
 from nbformat import v4
 
-from mha_helpers.drawing import figures
+from mha_helpers import figures
 from tools.writing import pngs
 
 

@@ -10,12 +10,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mha_helpers import doctor, exercises
-from mha_helpers.maths.attention import multi_head_attention, scaled_dot_product_attention
-from mha_helpers.maths.fused import weights_from_torch
-from mha_helpers.maths.masks import causal_mask
+from mha_helpers.attention import multi_head_attention, scaled_dot_product_attention
+from mha_helpers.fused import weights_from_torch
+from mha_helpers.masks import causal_mask
 from tools.writing.notebooks import NOTEBOOKS, read
 
-LISTING = Path(__file__).parents[2] / "mha_helpers" / "maths" / "torch_listing.py"
+LISTING = Path(__file__).parents[2] / "mha_helpers" / "torch_listing.py"
 B = read(NOTEBOOKS / "B_pytorch.ipynb")
 
 
@@ -25,7 +25,7 @@ def with_torch():
 
 def made(d_model=12, n_heads=3, context_length=7, seed=0, **options):
     torch = with_torch()
-    from mha_helpers.maths.torch_listing import CausalSelfAttention
+    from mha_helpers.torch_listing import CausalSelfAttention
 
     torch.manual_seed(seed)
     return CausalSelfAttention(d_model, n_heads, context_length, **options).double().eval()
@@ -60,7 +60,15 @@ def test_the_notebook_compares_with_the_listing_where_torch_is(capsys):
     # No wrong function gets past its check: so one whose check is passed by.
     wrong = SimpleNamespace(yours_or_ours=lambda function: lambda *arguments: (np.zeros((1, 3, 4)), None))
     with pytest.raises(AssertionError, match="Not equal to tolerance"):
-        exec(compare, names | {"exercises": SimpleNamespace(**vars(exercises) | {"multi_head_attention": wrong})})
+        exec(
+            compare,
+            names
+            | {
+                "exercises": SimpleNamespace(
+                    multi_head_attention=wrong, weights_from_torch=exercises.weights_from_torch
+                )
+            },
+        )
 
 
 def test_dropout_is_all_that_differs_in_training():

@@ -6,8 +6,7 @@ import io
 import numpy as np
 import pytest
 
-from mha_helpers import attention, exercises
-from mha_helpers.model import encoder
+from mha_helpers import attention, encoder, exercises
 from tools.writing.notebooks import NOTEBOOKS, read
 
 SENTENCE = "The cat sat on the mat because it was tired."

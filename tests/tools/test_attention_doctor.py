@@ -1,4 +1,4 @@
-"""The doctor as a distribution of its own: from the same files, with NumPy alone, beside the course and without it."""
+"""The doctor as a distribution of its own, with NumPy alone, beside the course and without it."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "attention_doctor"
+FOLDER = ROOT / "engines"
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
 OFFLINE = ["--quiet", "--no-deps", "--no-index", "--disable-pip-version-check"]
 
@@ -32,18 +32,17 @@ def test_the_session_in_its_readme_is_what_the_command_says(tmp_path):
     (tmp_path / "model.py").write_text(marked("model.py"), encoding="utf-8")
     command, _, said = marked("session").partition("\n")
     assert command == "$ attention-doctor model.py:attention"
-    ended = run(sys.executable, "-m", "mha_helpers.doctor", "model.py:attention", folder=tmp_path, site=ROOT)
+    ended = run(sys.executable, "-m", "attention_doctor", "model.py:attention", folder=tmp_path, site=FOLDER)
     assert ended.stdout == said
     assert ended.returncode == 1
     assert said.count("\n") < 25
 
 
-def test_what_it_is_made_of_exists_and_its_version_is_the_courses():
+def test_its_version_is_the_courses_which_requires_it():
     here, course = (tomllib.loads((folder / "pyproject.toml").read_text()) for folder in (FOLDER, ROOT))
-    sources = here["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
-    assert not [source for source in sources if not (FOLDER / source).exists()]
     assert here["project"]["version"] == course["project"]["version"]
     assert here["project"]["dependencies"] == ["numpy>=2.0"]
+    assert f"attention-doctor=={here['project']['version']}" in course["project"]["dependencies"]
 
 
 @pytest.fixture(scope="module")
@@ -102,22 +101,30 @@ def test_it_needs_numpy_alone_and_is_small(wheels, tmp_path):
     assert wheels["attention_doctor"].stat().st_size < 1_000_000
     installed(tmp_path, wheels["attention_doctor"])
     loaded = examines(tmp_path, "attention_doctor")
-    assert {"numpy", "attention_doctor"} <= loaded
-    own = {"numpy", "cython_runtime", "attention_doctor", "sitecustomize"}  # NumPy brings Cython's
+    engines = {"attention_doctor", "function_judge", "live_pictures"}
+    assert {"numpy", "attention_doctor", "function_judge"} <= loaded
+    own = {"numpy", "cython_runtime", *engines, "sitecustomize"}  # NumPy brings Cython's
     assert not {name for name in loaded if not name.startswith("_")} - own
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("order", [("attention_doctor", "mha_helpers"), ("mha_helpers", "attention_doctor")])
-@pytest.mark.parametrize("gone", ["attention_doctor", "mha_helpers"])
-def test_it_stands_beside_the_course_and_either_can_go(wheels, tmp_path, order, gone):
+def test_it_stands_beside_the_course_which_can_go(wheels, tmp_path, order):
     installed(tmp_path, *(wheels[name] for name in order))
     assert not files(tmp_path, "attention_doctor") & files(tmp_path, "mha_helpers")
     examines(tmp_path, "attention_doctor")
     examines(tmp_path, "mha_helpers.doctor")
-    removed(tmp_path, gone)
-    stays = {"attention_doctor": "mha_helpers.doctor", "mha_helpers": "attention_doctor"}[gone]
-    examines(tmp_path, stays)
+    removed(tmp_path, "mha_helpers")
+    examines(tmp_path, "attention_doctor")
+
+
+@pytest.mark.slow
+def test_each_package_is_in_one_wheel(wheels, tmp_path):
+    installed(tmp_path, *wheels.values())
+    packages = {name: {file.split("/")[0] for file in files(tmp_path, name) if "/" in file} for name in wheels}
+    scripts = {"bin", "..", "Scripts"}
+    assert packages["attention_doctor"] - scripts == {"attention_doctor", "function_judge", "live_pictures"}
+    assert packages["mha_helpers"] - scripts == {"mha_helpers"}
 
 
 @pytest.mark.slow

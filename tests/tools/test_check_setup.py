@@ -10,10 +10,8 @@ from types import SimpleNamespace
 import pytest
 from jupyter_client.manager import KernelManager
 
-from mha_helpers import attention, check_setup, course_data, exercises, labs, worked_examples
+from mha_helpers import attention, check_setup, course_data, encoder, exercises, figures, labs, worked_examples
 from mha_helpers.check_setup import CHECKS, NEW_COPY, Check, NotReady
-from mha_helpers.drawing import figures
-from mha_helpers.model import encoder
 
 pytestmark = pytest.mark.slow
 

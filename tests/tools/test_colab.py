@@ -19,7 +19,9 @@ from tools.writing.notebooks import course_notebooks, read, write
 pytestmark = pytest.mark.slow
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-INSTALL = f"    %pip install --quiet --no-deps git+{PROJECT['urls']['Repository']}"
+REPOSITORY = f"git+{PROJECT['urls']['Repository']}"
+ASKED = [f"{REPOSITORY}#subdirectory=engines", REPOSITORY]
+INSTALL = f'    source = "{REPOSITORY}"\n    %pip install --quiet --no-deps {{source}}#subdirectory=engines {{source}}'
 SETUP = f'import sys\n\nif "google.colab" in sys.modules:  # comment\n{INSTALL}\n\nimport os\n\nimport tiny'
 
 
@@ -47,16 +49,16 @@ def notebook(path, *cells):
 
 @pytest.fixture
 def environment(tmp_path, monkeypatch):
-    """Make an environment that also sees this one's packages; the course's package is `tiny` here."""
+    """Make an environment that also sees this one's packages; the course's packages are `small` and `tiny` here."""
     python = make_environment(sys.executable, tmp_path / "environment")
     site = subprocess.run(
         [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'), end='')"], capture_output=True, text=True
     )
     with open(f"{site.stdout}/this.pth", "w", encoding="utf-8") as path:
         path.write(sysconfig.get_path("purelib"))
-    wheel = wheel_of("tiny", "1.0", tmp_path)
-    monkeypatch.setattr(colab, "PACKAGE", "tiny")
-    monkeypatch.setattr(colab, "build_wheel", lambda folder: wheel)
+    wheels = [wheel_of(name, "1.0", tmp_path) for name in ("small", "tiny")]
+    monkeypatch.setattr(colab, "PACKAGES", ["small", "tiny"])
+    monkeypatch.setattr(colab, "build_wheels", lambda folder: dict(zip(ASKED, wheels, strict=True)))
     monkeypatch.setattr(colab, "make_environment", lambda *arguments: python)
     monkeypatch.setattr(colab, "install", lambda *arguments: None)
     return python
@@ -65,7 +67,7 @@ def environment(tmp_path, monkeypatch):
 def test_the_set_up_cell_installs_and_what_differs_from_what_is_stored_is_told(environment, tmp_path, capfd):
     seen = ("print(tiny.version, os.listdir())", "1.0 ['{}.ipynb']\n")
     elsewhere = "try:\n    %pip install elsewhere\nexcept ValueError as error:\n    print(error)"
-    refused = f"%pip install elsewhere: install from git+{PROJECT['urls']['Repository']}\n"
+    refused = f"%pip install elsewhere: install from {' '.join(ASKED)}\n"
     right = notebook(tmp_path / "right.ipynb", (SETUP, ""), (seen[0], seen[1].format("right")), (elsewhere, refused))
     other = notebook(tmp_path / "other.ipynb", (SETUP, ""), (seen[0], "1.0 ['other.ipynb', 'data']\n"))
     with pytest.raises(SystemExit, match="1"):
@@ -93,15 +95,15 @@ def test_a_package_that_was_there_must_keep_its_version(environment, tmp_path, c
 @pytest.mark.parametrize(
     ("outcome", "changes", "installed", "said"),
     [
-        (Outcome(0, 2), [], ["tiny"], "as stored"),
-        (Outcome(0, 2), [], [], "installed nothing, not tiny"),
-        (Outcome(1, 1, 1), [], ["scipy", "tiny"], "installed scipy, tiny, not tiny"),
-        (Outcome(1, 1, 1), ["numpy 2.1.3 -> None"], ["tiny"], "changed numpy 2.1.3 -> None"),
-        (Outcome(5), [], ["tiny"], "pytest ended with exit code 5"),
+        (Outcome(0, 2), [], ["tiny", "small"], "as stored"),
+        (Outcome(0, 2), [], [], "installed nothing, not small, tiny"),
+        (Outcome(1, 1, 1), [], ["scipy", "small", "tiny"], "installed scipy, small, tiny, not small, tiny"),
+        (Outcome(1, 1, 1), ["numpy 2.1.3 -> None"], ["small", "tiny"], "changed numpy 2.1.3 -> None"),
+        (Outcome(5), [], ["small", "tiny"], "pytest ended with exit code 5"),
     ],
 )
 def test_only_one_outcome_is_good(outcome, changes, installed, said, monkeypatch):
-    monkeypatch.setattr(colab, "PACKAGE", "tiny")
+    monkeypatch.setattr(colab, "PACKAGES", ["small", "tiny"])
     assert colab.verdict(outcome, changes, installed) == said
 
 
@@ -115,7 +117,7 @@ def test_installed_takes_the_packages_that_are_there(environment, tmp_path, monk
     made, installed = [], []
     monkeypatch.setattr(colab, "make_environment", lambda *arguments: made.append(arguments) or environment)
     monkeypatch.setattr(colab, "install", lambda *arguments: installed.append(arguments))
-    monkeypatch.setattr(colab, "run_alone", lambda *arguments: (Outcome(0, 1), [], ["tiny"]))
+    monkeypatch.setattr(colab, "run_alone", lambda *arguments: (Outcome(0, 1), [], ["small", "tiny"]))
     path = str(notebook(tmp_path / "any.ipynb", (SETUP, "")))
     for options in ([], ["--installed", "--python", "colabs"]):
         with pytest.raises(SystemExit, match="0"):
@@ -129,8 +131,9 @@ def test_installed_takes_the_packages_that_are_there(environment, tmp_path, monk
 
 def test_every_notebook_installs_from_the_repository_and_nothing_beside_it():
     for path in course_notebooks():
-        [line] = [line for cell in read(path).cells for line in cell.source.splitlines() if "%pip" in line]
-        assert line == INSTALL, path.name
+        [cell] = [cell.source for cell in read(path).cells if "%pip" in cell.source]
+        assert cell.count("%pip") == 1
+        assert f"{INSTALL}\n" in cell, path.name
 
 
 def test_colab_s_versions_are_supported_ones():

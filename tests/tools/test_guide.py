@@ -7,7 +7,7 @@ import pytest
 from nbformat import v4
 
 from mha_helpers import check_setup, exercises, labs
-from mha_helpers.maths.attention import attention_scores, softmax
+from mha_helpers.attention import attention_scores, softmax
 from tools.teaching import guide
 from tools.teaching.plan import Plan
 from tools.teaching.sheet import day_sheet

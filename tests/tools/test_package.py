@@ -1,37 +1,38 @@
 """What importing costs, who may import whom, and that the data travel with the package."""
 
-import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
+import jedi
 import pytest
 
 from tools import rooms
+from tools.writing import stubs
 
-PACKAGE = Path(__file__).parents[2] / "mha_helpers"
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "mha_helpers"
 
 # What the modules of each room import from the other rooms: all of it, and only from rooms that stand above it here.
 IMPORTS = {
-    "course_data": set(),
-    "originals": {"course_data"},
-    "judge": set(),
-    "merging": set(),
-    "update": {"merging"},
-    "maths": {"course_data"},
-    "wrong": {"judge", "maths"},
-    "model": {"course_data", "maths", "wrong"},
-    "drawing": {"maths"},
-    "learner": {"course_data", "drawing"},
-    "doctor": {"drawing", "judge", "wrong"},
-    "exercises": {"drawing", "judge", "learner", "maths", "model", "originals", "wrong"},
-    "labs": {"course_data", "drawing", "exercises", "judge", "maths", "model"},
-    "take_home": {"course_data", "drawing", "learner"},
-    "unpack": {"course_data", "drawing", "learner", "merging", "take_home", "update"},
-    "course": {"course_data", "drawing", "exercises", "learner", "originals", "take_home", "unpack"},
-    "check_setup": {"learner", "drawing", "exercises", "labs", "maths", "model"},
-}
+    "function_judge": set(),
+    "live_pictures": set(),
+    "attention_doctor": {"function_judge", "live_pictures"},
+    "functions": set(),
+    "update": set(),
+    "models": {"functions"},
+    "figures": {"functions", "live_pictures"},
+    "learner": {"functions", "live_pictures"},
+    "exercises": {"attention_doctor", "figures", "function_judge", "functions", "learner", "live_pictures", "models"},
+    "labs": {"exercises", "figures", "function_judge", "functions", "live_pictures", "models"},
+    "course": {
+        "attention_doctor", "exercises", "figures", "functions", "labs", "learner", "live_pictures", "models", "update",
+    },
+}  # fmt: skip
+
+
+EDITORS_PROJECT = jedi.Project(ROOT, added_sys_path=[str(ROOT / "engines")])
 
 
 def run(code, **options):
@@ -39,7 +40,7 @@ def run(code, **options):
 
 
 def test_importing_loads_no_widgets_and_no_tokenizer():
-    modules = ("model.encoder", "exercises", "worked_examples", "doctor")
+    modules = ("encoder", "exercises", "worked_examples", "doctor")
     names = ", ".join(["mha_helpers", *(f"mha_helpers.{module}" for module in modules)])
     loaded = run(f"import sys, {names}; print(*{{name.partition('.')[0] for name in sys.modules}})").split()
     assert not {"matplotlib", "ipywidgets", "IPython", "tokenizers"} & set(loaded)
@@ -68,48 +69,61 @@ def test_imports_point_upwards_in_the_table():
         above.add(room)
 
 
-# What the doctor is made of: it needs nothing else of the package, and no name of it.
-DOCTOR = (
-    "doctor",
-    "judge",
-    "wrong/__init__.py",
-    "wrong/forms",
-    "wrong/names",
-    "drawing/__init__.py",
-    "drawing/style.py",
-)
+COMPLETED = {
+    "from mha_helpers.attention import sof": "softmax",
+    "from mha_helpers import attention; attention.multi_": "multi_head_attention",
+    "import mha_helpers.masks as masks; masks.pad": "padding_mask",
+    "from mha_helpers import exercises; exercises.soft": "softmax",
+    "from mha_helpers import exercises; exercises.recall_sp": "recall_split_heads",
+    "from mha_helpers import exercises; exercises.predict_or": "predict_order",
+    "from mha_helpers import exercises; exercises.softmax.che": "check",
+    "from mha_helpers import labs; labs.mask": "mask_studio",
+    "from mha_helpers import figures; figures.whole": "whole_block",
+    "from mha_helpers import encoder; encoder.lo": "load",
+    "from mha_helpers import doctor; doctor.exa": "examine",
+}
+DEFINED = {
+    "from mha_helpers.attention import softmax": "mha_helpers/attention.py",
+    "from mha_helpers import exercises; exercises.softmax": "mha_helpers/exercises/self_attention/softmax.py",
+    "from mha_helpers import exercises; exercises.recall_split_heads": "mha_helpers/exercises/splitting/split_heads.py",
+    "from mha_helpers import exercises; exercises.predict_order": "mha_helpers/exercises/self_attention/predictions.py",
+    "from mha_helpers import labs; labs.mask_studio": "mha_helpers/labs/masking/mask_studio.py",
+    "from mha_helpers import figures; figures.whole_block": "mha_helpers/figures.py",
+    "from mha_helpers import doctor; doctor.examine": "engines/attention_doctor/api.py",
+}
 
 
-def test_the_doctor_stands_alone_under_another_name(tmp_path):
-    for part in DOCTOR:
-        source, copy = PACKAGE / part, tmp_path / "elsewhere" / part
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        (shutil.copytree if source.is_dir() else shutil.copyfile)(source, copy)
-    code = """
-import sys
-import numpy as np
-from elsewhere import doctor
-def unscaled(queries, keys, values):
-    scores = np.exp(queries @ keys.swapaxes(-1, -2))
-    return scores / scores.sum(-1, keepdims=True) @ values
-report = doctor.examine(unscaled)
-print(*report.names, report._repr_html_().startswith("<div"), "mha_helpers" in sys.modules)
-"""
-    assert run(code, cwd=tmp_path) == "scale-missing softmax-no-max True False\n"
+@pytest.mark.parametrize(("typed", "wanted"), COMPLETED.items())
+def test_an_editor_completes_a_public_name(typed, wanted):
+    """Without running anything, as jedi does it for JupyterLab, VS Code's Python and vim."""
+    script = jedi.Script(typed, path=ROOT / "typed.py", project=EDITORS_PROJECT)
+    assert wanted in [found.name for found in script.complete()]
+
+
+@pytest.mark.parametrize(("typed", "file"), DEFINED.items())
+def test_an_editor_leads_from_a_public_name_to_its_definition(typed, file):
+    script = jedi.Script(typed, path=ROOT / "typed.py", project=EDITORS_PROJECT)
+    found = script.goto(column=len(typed), follow_imports=True, follow_builtin_imports=True)
+    assert [Path(name.module_path).relative_to(ROOT).as_posix() for name in found] == [file]
+
+
+def test_the_stubs_of_lazy_packages_are_as_refresh_writes_them():
+    for path, text in stubs.written().items():
+        assert path.read_text(encoding="utf-8") == text, "run `python -m tools refresh --no-run`"
 
 
 @pytest.mark.slow
 def test_the_data_travel_inside_the_wheel(tmp_path):
     """Installed without the repository around it, as on Colab, the package finds its data."""
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir"]
-    subprocess.run([*build, str(tmp_path), str(PACKAGE.parent)], check=True, capture_output=True)
-    [wheel] = tmp_path.glob("*.whl")
+    for project in (ROOT / "engines", ROOT):
+        subprocess.run([*build, str(tmp_path), str(project)], check=True, capture_output=True)
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(tmp_path / "site")]
-    subprocess.run([*install, str(wheel)], check=True, capture_output=True)
+    subprocess.run([*install, *map(str, tmp_path.glob("*.whl"))], check=True, capture_output=True)
     code = """
 import sys; sys.path.insert(0, "site")
 import mha_helpers
-from mha_helpers.model import encoder
+from mha_helpers import encoder
 from mha_helpers import labs, worked_examples
 from mha_helpers.course_data import data_path
 print(mha_helpers.__file__, data_path("labs/qkv_workbench.png"), worked_examples.load("play_football").tokens[1])
@@ -126,5 +140,8 @@ print(*encoder.load().encode("Play football!").tokens)
     with zipfile.ZipFile(tmp_path / "own/attention.zip") as archive:
         taken = set(archive.namelist())
     course = {"pyproject.toml", "requirements.txt", "jupyter_server_config.py", "data/jupyter/custom.css"}
-    assert {f"attention/{name}" for name in {*course, "mha_helpers/course.py", "notebooks/B_pytorch.ipynb"}} <= taken
+    engines = {"engines/pyproject.toml", "engines/attention_doctor/api.py", "engines/live_pictures/touch.js"}
+    assert {
+        f"attention/{name}" for name in {*course, "mha_helpers/course.py", "notebooks/B_pytorch.ipynb", *engines}
+    } <= taken
     assert not any(name.startswith(("attention/mha_helpers/data", "attention/mha_helpers/beside")) for name in taken)

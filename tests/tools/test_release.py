@@ -12,13 +12,13 @@ def test_every_file_names_the_same_version():
 
 
 def test_versions_that_differ_are_named(monkeypatch, tmp_path):
-    for file in ("pyproject.toml", "attention_doctor/pyproject.toml", "CITATION.cff"):
+    for file in ("pyproject.toml", "engines/pyproject.toml", "CITATION.cff"):
         (tmp_path / file).parent.mkdir(exist_ok=True)
         (tmp_path / file).write_bytes((wheels.ROOT / file).read_bytes())
     citation = tmp_path / "CITATION.cff"
     citation.write_text(citation.read_text().replace(f"version: {wheels.version()}", "version: 9.9.9"))
     monkeypatch.setattr(wheels, "ROOT", tmp_path)
-    monkeypatch.setattr(wheels, "PROJECTS", (tmp_path, tmp_path / "attention_doctor"))
+    monkeypatch.setattr(wheels, "PROJECTS", (tmp_path, tmp_path / "engines"))
     with pytest.raises(wheels.ReleaseError, match=r"CITATION\.cff 9\.9\.9"):
         wheels.version()
 

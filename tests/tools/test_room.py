@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from function_judge import verdict
 from mha_helpers import attention, exercises
-from mha_helpers.judge import verdict
 from tools.judge import oracle
 from tools.teaching import command, live, room
 

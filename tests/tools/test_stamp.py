@@ -28,8 +28,11 @@ NEW = "ada/some.attention_2"
 def test_a_notebook_says_in_its_first_cell_where_it_opens_and_installs_in_its_second(path):
     first, second, *_ = read(path).cells
     assert f"{launch.line(path.name, REPOSITORY)}\n\n" in first.source, "run `python -m tools refresh --no-run`"
-    install = re.escape(f"git+https://github.com/{REPOSITORY}")
-    on_colab = rf'^if "google.colab" in sys.modules:.*\n    %pip install --quiet --no-deps {install}$'
+    install = re.escape(f'source = "git+https://github.com/{REPOSITORY}"')
+    on_colab = (
+        rf'^if "google.colab" in sys.modules:.*\n    {install}\n'
+        r"    %pip install --quiet --no-deps \{source\}#subdirectory=engines \{source\}$"
+    )
     assert re.search(on_colab, second.source, re.MULTILINE)
 
 
@@ -88,7 +91,7 @@ def test_stamping_changes_the_addresses_and_nothing_else(clone, capsys):
             assert content.decode() == serialised(read(path)), "as the course stores it"
             opens = launch.links(path.name, NEW)
             assert all(f"[{where}]({url})" in read(path).cells[0].source for where, url in opens.items())
-            assert f"git+https://github.com/{NEW}\n" in read(path).cells[1].source
+            assert f'"git+https://github.com/{NEW}"\n' in read(path).cells[1].source
     assert len(capsys.readouterr().out.splitlines()) == len(WITH_LINKS)
     stamp.main([REPOSITORY])
     assert clone() == before

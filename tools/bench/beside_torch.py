@@ -13,9 +13,9 @@ from statistics import median
 
 import numpy as np
 
-from mha_helpers.maths.attention import scaled_dot_product_attention
-from mha_helpers.maths.blockwise import blockwise_attention
-from mha_helpers.model import decoder
+from mha_helpers import decoder
+from mha_helpers.attention import scaled_dot_product_attention
+from mha_helpers.blockwise import blockwise_attention
 from tools.table import print_table
 
 N_HEADS, D_HEAD = 8, 64

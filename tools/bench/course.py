@@ -11,8 +11,7 @@ import numpy as np
 from nbclient import NotebookClient
 from nbformat import v4
 
-from mha_helpers import exercises
-from mha_helpers.maths import attention
+from mha_helpers import attention, exercises
 from tools.bench.labs import notebook_of
 from tools.page.browser import NO_BROWSER
 from tools.table import print_table

@@ -9,12 +9,12 @@ from collections import Counter
 
 import numpy as np
 
+from attention_doctor.equation.stages import RIGHT, Input, compute
+from attention_doctor.forms import FORMS
+from attention_doctor.forms.masks import BUILT_IN, RULES, hiding
+from attention_doctor.questions.large_scores import FITS_FLOAT16
+from function_judge.compare import fits
 from mha_helpers import doctor
-from mha_helpers.doctor.large_scores import FITS_FLOAT16
-from mha_helpers.judge.compare import fits
-from mha_helpers.judge.stages import RIGHT, Input, compute
-from mha_helpers.wrong.forms import FORMS
-from mha_helpers.wrong.forms.masks import BUILT_IN, RULES, hiding
 from tools.table import print_table
 
 PATIENTS = 100

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import ipywidgets
 from nbformat import v4
 
+from live_pictures import page as lab_page
 from mha_helpers import labs
-from mha_helpers.labs import page as lab_page
 from tools.page.browser import lab_server, open_browser, open_notebook, open_page, press_latency, rest, run_all
 from tools.table import print_table
 from tools.writing.notebooks import KERNELSPEC, write

@@ -31,8 +31,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mha_helpers.judge.source import code_of
-from mha_helpers.judge.statements import n_statements, statement_at
+from function_judge.source import code_of
+from function_judge.statements import n_statements, statement_at
 
 REPOSITORY = Path(__file__).parents[2]
 TOLD = re.compile(r"(?:in|up to|from) line (\d+), `")

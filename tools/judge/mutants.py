@@ -5,7 +5,7 @@ its own room alone (those that call the function, quickest first; none that need
 A survivor is a line that no test asks about. Seeded: the same code has the same mutants.
 
     python -m tools mutants                       # 60 a room, into mutants.json
-    python -m tools mutants --rooms maths --count 20
+    python -m tools mutants --rooms functions --count 20
     python -m tools mutants --again before.json   # the same mutants after a change: a fair comparison
 
 The tests are collected once; for each mutant a forked process takes the changed code in place of the old: POSIX only.
@@ -29,16 +29,15 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).parents[2]
-PACKAGE = REPOSITORY / "mha_helpers"
 MORE_SECONDS = 60  # than three times what the tests take without a mutant: then it hangs, and that is noticed, too
 ROOMS = {  # by room: where its code is, and where its tests are
-    "maths": (["maths/*.py"], ["tests/maths"]),
+    "functions": (["mha_helpers/*.py"], ["tests/functions"]),
     "judge": (
-        ["exercises/engine.py", "judge/*.py", "learner/*.py"],
-        ["tests/judge", "tests/exercises", "tests/doctor"],  # exercises and doctor stand on it, and test it
+        ["mha_helpers/exercises/engine.py", "engines/function_judge/*.py", "mha_helpers/learner/*.py"],
+        ["tests/function_judge", "tests/exercises", "tests/attention_doctor"],  # the last two stand on it
     ),
-    "doctor": (["doctor/**/*.py"], ["tests/doctor"]),
-    "labs": (["labs/*.py"], ["tests/labs"]),
+    "doctor": (["engines/attention_doctor/**/*.py"], ["tests/attention_doctor"]),
+    "labs": (["mha_helpers/labs/**/*.py"], ["tests/labs"]),
 }
 ONLY_IN = {"labs": "compute"}  # the only functions of a room that are changed
 
@@ -152,7 +151,7 @@ class Trials:
     def __init__(self, room, count, seed, again=()):
         self.room, self.results = room, []
         patterns, _ = ROOMS[room]
-        files = sorted({file for pattern in patterns for file in PACKAGE.glob(pattern)})
+        files = sorted({file for pattern in patterns for file in REPOSITORY.glob(pattern)})
         found = [(file, *one) for file in files for one in mutants_of(file, ONLY_IN.get(room))]
         self.n_possible = len(found)
         drawn = random.Random(seed).sample(found, min(count, len(found)))
@@ -172,7 +171,7 @@ class Trials:
         for file, line, kind, text, name, place in self.mutants:
             began = time.monotonic()
             noticed, by, n_tests = self.try_out(session, file, line, name, place)
-            where = f"{file.relative_to(PACKAGE)}:{line}"
+            where = f"{file.relative_to(REPOSITORY)}:{line}"
             seconds = round(time.monotonic() - began, 1)
             result = {"room": self.room, "where": where, "kind": kind, "change": text, "killed": noticed, "by": by}
             self.results.append(result | {"tests": n_tests, "seconds": seconds})
@@ -183,7 +182,7 @@ class Trials:
 
     def measure(self, session):
         """Run all tests without a mutant: what each takes, calls, and whether it passes."""
-        found, here = {}, str(PACKAGE)
+        found, here = {}, str(REPOSITORY)
         for i in range(len(self.items)):
             places = set()
 

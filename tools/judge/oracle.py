@@ -37,10 +37,13 @@ DOCTOR = "doctor"
 # What is taken from the stored commit, and its name beside today's.
 TAKEN = {
     "mha_helpers": "base_mha_helpers",
+    "engines/attention_doctor": "base_attention_doctor",
+    "engines/function_judge": "base_function_judge",
+    "engines/live_pictures": "base_live_pictures",
     "data": "data",
     "tests/exercises/answers": "base_answers",
-    "tests/doctor/corpus": "base_corpus",
-    "tests/doctor/made_up.py": "base_made_up.py",
+    "tests/attention_doctor/corpus": "base_corpus",
+    "tests/attention_doctor/made_up.py": "base_made_up.py",
 }
 
 
@@ -57,7 +60,7 @@ def unpack(commit, folder):
         (folder / path).rename(folder / name)
     for file in folder.rglob("*.py"):
         text = file.read_text(encoding="utf-8")
-        text = re.sub(r"\bmha_helpers\b", "base_mha_helpers", text)
+        text = re.sub(r"\b(mha_helpers|attention_doctor|function_judge|live_pictures)\b", r"base_\1", text)
         file.write_text(re.sub(r"\bfrom answers\.", "from base_answers.", text), encoding="utf-8")
     (folder / "base_answers" / "__init__.py").write_text("")
 
@@ -108,7 +111,8 @@ def _examined(program):
 
 def _settled(text):
     """Take out of a text what differs from run to run."""
-    text = re.sub(r"0x[0-9a-f]{6,}", "0x", text).replace("base_mha_helpers", "mha_helpers")
+    text = re.sub(r"0x[0-9a-f]{6,}", "0x", text)
+    text = re.sub(r"\bbase_(mha_helpers|attention_doctor|function_judge|live_pictures)\b", r"\1", text)
     return re.sub(r"\S*/(\w+\.py\b)", r"\1", text)  # the folder that a commit is laid out in
 
 

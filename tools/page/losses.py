@@ -8,7 +8,7 @@ import json
 from importlib import import_module
 from pathlib import Path
 
-cost = import_module("mha_helpers.labs.cache_cost")  # `labs` has a function of that name
+cost = import_module("mha_helpers.labs.todays_heads.cache_cost")  # `labs` has a function of that name
 
 TOP = Path(__file__).parents[2]
 LOSSES = TOP / "data/labs/cache_cost.json"

@@ -1,7 +1,7 @@
 """The page of all names that the doctor can give."""
 
+from attention_doctor.names import WORDS
 from mha_helpers import exercises
-from mha_helpers.wrong.names import WORDS
 
 OF_EVERY_EXERCISE = {"input-changed", "not-repeatable"}
 # Where a notebook teaches what a name is about, and nothing in the name says which.
@@ -17,13 +17,14 @@ def page():
         "",
         "`python -m mha_helpers.doctor` and `doctor.examine` report mistakes by these names. The exercises' checks",
         "use the same ones, but for those marked with a star, which no exercise can meet. This page is written from",
-        "`mha_helpers/wrong/names` by `python -m tools refresh`.",
+        "`engines/attention_doctor/names` by `python -m tools refresh`.",
         "",
         "A name that is a link was given to the linked code as it was when its fault was reported: to a package of",
-        "the registry, to what tests/doctor/wild lists, or to a commit of the repository's history. (The classes of",
-        "ng-video-lecture and LLMs-from-scratch were cut out of a file that trains, and out of a notebook.) Links that",
-        "say *reported* tell of the mistake in code that the doctor has not examined: other frameworks than it knows,",
-        "layers with convolutions around them, masks that a whole model makes, commits that could not be had.",
+        "the registry, to what tests/attention_doctor/wild lists, or to a commit of the repository's history. (The",
+        "classes of ng-video-lecture and LLMs-from-scratch were cut out of a file that trains, and out of a",
+        "notebook.) Links that say *reported* tell of the mistake in code that the doctor has not examined: other",
+        "frameworks than it knows, layers with convolutions around them, masks that a whole model makes, commits that",
+        "could not be had.",
         "",
         "Names that end in a link to a notebook are taught there.",
         "",

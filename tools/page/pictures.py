@@ -13,10 +13,9 @@ import numpy as np
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+from live_pictures import card, raster, style
 from mha_helpers import course, doctor, exercises, labs
-from mha_helpers.drawing import raster, style
-from mha_helpers.labs import card
-from mha_helpers.maths.attention import softmax
+from mha_helpers.attention import softmax
 from tools.page.browser import open_browser
 
 TOP = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ import inspect
 import re
 
 from mha_helpers import attention, masks, rotary
-from mha_helpers.maths.grouped import grouped_attention
+from mha_helpers.grouped import grouped_attention
 from tools.teaching.guide import BY_NOTEBOOK
 from tools.writing.notebooks import NOTEBOOKS
 

@@ -1,9 +1,9 @@
 """Run every notebook as Colab would: with its versions, and nothing of the course but the notebook's file.
 
-The package is built as a wheel. An environment is made that has what tests/colab.txt lists, or, with `--installed`,
-what the Python has (inside Colab's own image). Then each notebook is copied alone into an empty folder and run under
-nbval, in a kernel that looks like Colab's to its set-up cell: what it shows must be what is stored, and of the
-packages that were there each must still have its version.
+The course's two packages are built as wheels. An environment is made that has what tests/colab.txt lists, or, with
+`--installed`, what the Python has (inside Colab's own image). Then each notebook is copied alone into an empty folder
+and run under nbval, in a kernel that looks like Colab's to its set-up cell: what it shows must be what is stored, and
+of the packages that were there each must still have its version.
 """
 
 import argparse
@@ -19,12 +19,12 @@ from tools.release.environments import ROOT, install, make_environment, packages
 from tools.table import print_table
 from tools.writing.notebooks import CELL_TIMEOUT, ONE_THREAD, add_notebooks
 
-PACKAGE = "mha_helpers"
+PACKAGES = ["attention-doctor", "mha_helpers"]
 PYTHON = "3.13"
 VERSIONS = "tests/colab.txt"
 SHOWN = ["numpy", "ipywidgets", "ipython", "ipykernel", "traitlets", "matplotlib", "tokenizers"]
 # What a kernel of Colab has that the set-up cell meets. Colab's %pip, unlike IPython's, adds no note to what pip says.
-# pip is given the wheel in place of the repository, which may be neither public nor up to date.
+# pip is given the wheels in place of the repository, which may be neither public nor up to date.
 STARTUP = """\
 import shlex, subprocess, sys, types
 from IPython.core.magic import register_line_magic
@@ -33,36 +33,39 @@ sys.modules["google.colab"] = types.ModuleType("google.colab")
 
 @register_line_magic
 def pip(line):
-    arguments = shlex.split(line)
-    if {repository!r} not in arguments:
-        raise ValueError(f"%pip {{line}}: install from " + {repository!r})
-    arguments[arguments.index({repository!r})] = {wheel!r}
+    arguments, wheels = shlex.split(line), {wheels!r}
+    if not set(wheels) <= set(arguments):
+        raise ValueError(f"%pip {{line}}: install from " + " ".join(wheels))
+    arguments = [wheels.get(argument, argument) for argument in arguments]
     subprocess.run([sys.executable, "-m", "pip", *arguments], check=True)
 """
 
 
-def build_wheel(folder):
-    """Build the package's wheel in a folder, without a network, and return its path."""
+def build_wheels(folder):
+    """Build the wheels of the course's packages, without a network; return them by what a set-up cell asks for."""
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir"]
-    subprocess.run([*command, str(folder), str(ROOT)], check=True)
-    [wheel] = Path(folder).glob("*.whl")
-    return wheel
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    repository, wheels = f"git+{project['urls']['Repository']}", {}
+    for asked, source in ((f"{repository}#subdirectory=engines", ROOT / "engines"), (repository, ROOT)):
+        own = Path(folder, source.name)
+        subprocess.run([*command, str(own), str(source)], check=True)
+        [wheels[asked]] = own.glob("*.whl")
+    return wheels
 
 
-def make_kernel(python, wheel, folder):
+def make_kernel(python, wheels, folder):
     """Write a kernel named `colab` that looks like Colab's to a set-up cell.
 
     Parameters
     ----------
     python : str
         The environment's interpreter.
-    wheel : path
-        What `%pip` installs where the notebook asks for the repository.
+    wheels : dict of str to path
+        What `%pip` installs, by what the notebook asks for.
     folder : path
         Where it is written; as JUPYTER_PATH it makes Jupyter find the kernel.
     """
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    startup = STARTUP.format(repository=f"git+{project['urls']['Repository']}", wheel=Path(wheel).as_posix())
+    startup = STARTUP.format(wheels={asked: Path(wheel).as_posix() for asked, wheel in wheels.items()})
     kernel = {
         "argv": [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
         "display_name": "Colab",
@@ -120,8 +123,8 @@ def verdict(outcome, changes, installed):
     """Say in a few words what a notebook's run showed: "as stored" when all is well."""
     if changes:
         return "changed " + ", ".join(changes)
-    if installed != [PACKAGE]:
-        return f"installed {', '.join(installed) or 'nothing'}, not {PACKAGE}"
+    if sorted(installed) != PACKAGES:
+        return f"installed {', '.join(installed) or 'nothing'}, not {', '.join(PACKAGES)}"
     if outcome.failed:
         return f"not as stored: {outcome.failed} of its cells"
     return "as stored" if outcome.code == 0 else f"pytest ended with exit code {outcome.code}"
@@ -139,8 +142,7 @@ def main(argv=None):
         python = make_environment(chosen.python or PYTHON, Path(folder, "environment"), *options)
         if not chosen.installed:
             install(python, "-r", VERSIONS)
-        wheel = build_wheel(Path(folder, "wheel"))
-        make_kernel(python, wheel, Path(folder, "jupyter"))
+        make_kernel(python, build_wheels(Path(folder, "wheels")), Path(folder, "jupyter"))
         found = packages(python)
         table = []
         for path in chosen.notebooks:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tools.release.environments import ROOT, environment, install, make_environment
 
-PROJECTS = (ROOT, ROOT / "attention_doctor")
+PROJECTS = (ROOT, ROOT / "engines")
 # What must work in an environment that has nothing else: the course's data are found, and both doctors examine.
 TRIAL = """
 from mha_helpers import doctor, worked_examples
@@ -80,7 +80,7 @@ def try_out(wheels):
         install(python, *map(str, wheels))
         for command in (
             ["-c", TRIAL],
-            ["-m", "attention_doctor.doctor", "--help"],
+            ["-m", "attention_doctor", "--help"],
             ["-m", "mha_helpers.doctor", "--help"],
         ):
             ended = subprocess.run([python, *command], cwd=folder, env=environment(), capture_output=True, text=True)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from jinja2 import Environment
 
+from live_pictures import page as lab_page
+from live_pictures.shown import CourseFigure
 from mha_helpers import course
-from mha_helpers.drawing.shown import CourseFigure
 from mha_helpers.drawing.strip import strip
-from mha_helpers.labs import page as lab_page
 from tools.page.pictures import doctor_page
 from tools.release import launch
 from tools.site.lite import patient

@@ -10,8 +10,8 @@ from jinja2 import pass_context
 from nbconvert import HTMLExporter
 from nbformat import v4
 
+from live_pictures import page as lab_page
 from mha_helpers import course, labs
-from mha_helpers.labs import page as lab_page
 from tools.site.formulas import rendered
 from tools.site.thumbnails import address_of_icon
 from tools.writing.notebooks import NotebookError, label, shown
@@ -28,7 +28,7 @@ DOCUMENTS = (
     "CODE_OF_CONDUCT.md",
     "SECURITY.md",
     "SUPPORT.md",
-    "mha_helpers/doctor/NAMES.md",
+    "engines/attention_doctor/NAMES.md",
     "workshop/hub/README.md",
 )
 SEARCHED = "data-pagefind-body"  # marks the element that the site's search looks through

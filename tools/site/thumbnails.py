@@ -3,7 +3,7 @@
 import base64
 import math
 
-from mha_helpers.drawing import style, svg
+from live_pictures import style, svg
 
 WIDTH, HEIGHT = 240, 120
 

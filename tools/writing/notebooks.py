@@ -14,7 +14,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 
-from mha_helpers.drawing.live import VIEW as WIDGET_VIEW
+from live_pictures.live import VIEW as WIDGET_VIEW
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 # What a learner's notebook is compared with, and goes back to: without outputs.

@@ -101,7 +101,7 @@ def stub(cell):
     if len(functions) != 1:
         names = ", ".join(function.name for function in functions) or "no function"
         raise NotebookError(f"is tagged exercise and defines {names}; define exactly one function")
-    found = {name: each for name, each in vars(exercises).items() if hasattr(each, "solution")}
+    found = {name: each for name in dir(exercises) if hasattr(each := getattr(exercises, name), "solution")}
     # A repair or a warm-up is called something else than the function that it asks for.
     wanted = {each.reference.__name__ for each in found.values() if isinstance(each, Exercise)}
     if functions[0].name not in wanted | found.keys():

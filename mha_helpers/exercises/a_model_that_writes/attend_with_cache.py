@@ -2,14 +2,14 @@
 
 import numpy as np
 
+from function_judge.properties import not_finite
+from mha_helpers import decoding
+from mha_helpers.attention import combine_heads, softmax, split_heads
+from mha_helpers.exercises.a_model_that_writes.mistakes import attend_with_cache as wrong
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws
-from mha_helpers.judge.properties import not_finite
-from mha_helpers.maths import decoding
-from mha_helpers.maths.attention import combine_heads, softmax, split_heads
-from mha_helpers.maths.masks import causal_mask
-from mha_helpers.wrong.a_model_that_writes import attend_with_cache as wrong
-from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.masks import causal_mask
 
 MATRICES = ("W_Q", "W_K", "W_V", "W_O")
 

@@ -4,12 +4,12 @@ import tracemalloc
 
 import numpy as np
 
+from function_judge.properties import batch_mixed, not_finite
+from mha_helpers import blockwise
+from mha_helpers.exercises.a_model_that_writes.mistakes import blockwise_attention as wrong
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import attention_arguments, in_float32, whole_numbers
-from mha_helpers.judge.properties import batch_mixed, not_finite
-from mha_helpers.maths import blockwise
-from mha_helpers.wrong.a_model_that_writes import blockwise_attention as wrong
-from mha_helpers.wrong.catalogue import mistake_of, mistakes_in
+from mha_helpers.exercises.mistakes.catalogue import mistake_of, mistakes_in
 
 N_LONG, BLOCK = 1024, 64  # long enough that all scores at once cannot be missed, short enough for a loop
 SCATTERED = np.array([[1, 0, 1, 1, 0], [0, 1, 1, 0, 1], [1, 1, 0, 0, 1]], bool)

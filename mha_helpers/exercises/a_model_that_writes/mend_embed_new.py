@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from mha_helpers.exercises.a_model_that_writes.mistakes import mend_embed_new as wrong
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, in_float32
-from mha_helpers.wrong.a_model_that_writes import mend_embed_new as wrong
-from mha_helpers.wrong.catalogue import mistakes_in
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
 
 
 def mend_embed_new(codes, characters, positions, n_old):

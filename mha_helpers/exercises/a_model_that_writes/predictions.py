@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from mha_helpers import decoder
+from mha_helpers.attention import multi_head_attention, softmax
 from mha_helpers.exercises.prediction import Prediction
-from mha_helpers.maths.attention import multi_head_attention, softmax
-from mha_helpers.model import decoder
 
 TRIED = slice(12288, 14336)  # of the text that the model has not read: about as hard as the whole
 

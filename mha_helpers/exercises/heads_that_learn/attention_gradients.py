@@ -2,14 +2,14 @@
 
 import numpy as np
 
+from function_judge.properties import batch_mixed, not_finite
+from mha_helpers import gradients
+from mha_helpers.attention import scaled_dot_product_attention
 from mha_helpers.exercises.engine import Case, Exercise
+from mha_helpers.exercises.heads_that_learn.mistakes import attention_gradients as wrong
 from mha_helpers.exercises.inputs import draws, in_float32, whole_numbers
-from mha_helpers.judge.properties import batch_mixed, not_finite
-from mha_helpers.maths import gradients
-from mha_helpers.maths.attention import scaled_dot_product_attention
-from mha_helpers.maths.masks import causal_mask
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.heads_that_learn import attention_gradients as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.masks import causal_mask
 
 OUTPUTS = ("d_queries", "d_keys", "d_values")
 SCATTERED = np.array([[1, 0, 1, 1, 0], [0, 1, 1, 0, 1], [1, 1, 0, 0, 1], [0, 0, 0, 1, 1]], bool)

@@ -1,10 +1,10 @@
 """The exercise `composed_QK`: whom a head asks for, by the notes of a head below."""
 
+from mha_helpers.circuits import composed_QK as reference
 from mha_helpers.exercises.engine import Case, Exercise
+from mha_helpers.exercises.heads_that_learn.mistakes import composed_QK as wrong
 from mha_helpers.exercises.inputs import draws, whole_numbers
-from mha_helpers.maths.circuits import composed_QK as reference
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.heads_that_learn import composed_QK as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
 
 
 def _case(trait, seed, n_tokens, d_model, d_below, d_head, dtype=float):

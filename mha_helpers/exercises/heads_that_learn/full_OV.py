@@ -1,10 +1,10 @@
 """The exercise `full_OV`: what a head hands on, read off its matrices."""
 
+from mha_helpers.circuits import full_OV as reference
 from mha_helpers.exercises.engine import Case, Exercise
+from mha_helpers.exercises.heads_that_learn.mistakes import full_OV as wrong
 from mha_helpers.exercises.inputs import draws, whole_numbers
-from mha_helpers.maths.circuits import full_OV as reference
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.heads_that_learn import full_OV as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
 
 
 def _case(trait, seed, n_tokens, d_model, d_head, n_outputs=None, dtype=float):

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from mha_helpers import small_runs
 from mha_helpers.exercises.prediction import Prediction
-from mha_helpers.maths.gradients import attention_gradients
-from mha_helpers.maths.measures import previous_token_score
-from mha_helpers.model import small_runs
+from mha_helpers.gradients import attention_gradients
+from mha_helpers.measures import previous_token_score
 
 
 def _percent(share):

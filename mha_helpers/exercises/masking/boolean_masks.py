@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.judge.properties import first_marked
+from function_judge.properties import first_marked
 
 ASKS_FOR_BOOLEANS = "True where a query may attend, False where it may not"
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from function_judge.properties import first_marked
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.masking.boolean_masks import not_of_ones_and_zeros, sees_the_future
-from mha_helpers.judge.properties import first_marked
-from mha_helpers.maths.masks import causal_mask
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.masking import causal_mask as wrong
+from mha_helpers.exercises.masking.mistakes import causal_mask as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.masks import causal_mask
 
 CASES = (
     Case("four tokens", {"n": 4}),

@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import WIDTH_CAPPED, attention_arguments, in_float32, whole_numbers
-from mha_helpers.judge.compare import first_place
-from mha_helpers.judge.properties import (
+from function_judge.compare import first_place
+from function_judge.properties import (
     batch_mixed,
     context_is_not_the_mixture,
     hidden_keys_have_weight,
@@ -13,12 +11,14 @@ from mha_helpers.judge.properties import (
     not_finite,
     rows_do_not_sum_to_what_is_seen,
 )
-from mha_helpers.maths import attention
-from mha_helpers.maths.attention import attention_scores, softmax
-from mha_helpers.maths.masks import causal_mask, padding_mask
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.masking import masked_attention as wrong
-from mha_helpers.wrong.steps import WEIGHTS
+from mha_helpers import attention
+from mha_helpers.attention import attention_scores, softmax
+from mha_helpers.exercises.engine import Case, Exercise
+from mha_helpers.exercises.inputs import WIDTH_CAPPED, attention_arguments, in_float32, whole_numbers
+from mha_helpers.exercises.masking.mistakes import masked_attention as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.mistakes.steps import WEIGHTS
+from mha_helpers.masks import causal_mask, padding_mask
 
 
 def _with_mask(seed, mask, batch, n_queries, n_keys, d_head, d_value):

@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from function_judge.properties import first_marked
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.masking.boolean_masks import not_of_ones_and_zeros, sees_the_future
-from mha_helpers.judge.properties import first_marked
-from mha_helpers.maths.masks import causal_mask, packed_mask
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.masking import packed_mask as wrong
+from mha_helpers.exercises.masking.mistakes import packed_mask as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.masks import causal_mask, packed_mask
 
 
 def _case(trait, *numbers):

@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from function_judge.compare import first_place
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.masking.boolean_masks import not_of_ones_and_zeros
-from mha_helpers.judge.compare import first_place
-from mha_helpers.maths.masks import padding_mask
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.masking import padding_mask as wrong
+from mha_helpers.exercises.masking.mistakes import padding_mask as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.masks import padding_mask
 
 
 def _case(trait, *rows):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from mha_helpers import attention
 from mha_helpers.exercises.prediction import Prediction, written_row
-from mha_helpers.maths import attention
 
 SCORES = np.array([-1.2, -0.4, 0.7])
 HIDDEN = 2  # the key that must not be seen

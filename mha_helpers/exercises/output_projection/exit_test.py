@@ -3,11 +3,11 @@
 import random
 from dataclasses import dataclass, field
 
-from mha_helpers.drawing.panel import Note, Panel
+from function_judge.evidence import what_happened
+from function_judge.source import same_code
+from function_judge.verdict import judge
+from live_pictures.panel import Note, Panel
 from mha_helpers.exercises.output_projection.multi_head_attention import exercise
-from mha_helpers.judge.evidence import what_happened
-from mha_helpers.judge.source import same_code
-from mha_helpers.judge.verdict import judge
 from mha_helpers.learner import results
 
 RIGHT = """\

@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from function_judge.properties import batch_mixed, moved_along, moves_others, not_finite
+from mha_helpers.attention import combine_heads, head_contributions
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, in_float32, whole_numbers
-from mha_helpers.judge.properties import batch_mixed, moved_along, moves_others, not_finite
-from mha_helpers.maths.attention import combine_heads, head_contributions
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.output_projection import head_contributions as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.output_projection.mistakes import head_contributions as wrong
 
 WIDTH_OF_THE_HEADS = (
     "contributions-width-of-the-heads",

@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.maths.shapes import checked
-from mha_helpers.maths.worked_examples import replay
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.output_projection import judge_step as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.output_projection.mistakes import judge_step as wrong
+from mha_helpers.shapes import checked
+from mha_helpers.worked_examples import replay
 
 MATRICES = ("printed", "right", "given")
 

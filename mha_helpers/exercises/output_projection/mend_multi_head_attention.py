@@ -4,9 +4,9 @@ import dataclasses
 
 import numpy as np
 
+from mha_helpers.attention import combine_heads, softmax, split_heads
 from mha_helpers.exercises.output_projection import multi_head_attention
-from mha_helpers.maths.attention import combine_heads, softmax, split_heads
-from mha_helpers.wrong.output_projection import mend_multi_head_attention as wrong
+from mha_helpers.exercises.output_projection.mistakes import mend_multi_head_attention as wrong
 
 
 def mend_multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, draws, whole_numbers
-from mha_helpers.judge.properties import (
+from function_judge.properties import (
     batch_mixed,
     hidden_keys_have_weight,
     moved,
@@ -14,12 +12,14 @@ from mha_helpers.judge.properties import (
     raised,
     rows_do_not_sum_to_what_is_seen,
 )
-from mha_helpers.maths import attention
-from mha_helpers.maths.attention import combine_heads, head_contributions, scaled_dot_product_attention, split_heads
-from mha_helpers.maths.masks import causal_mask, padding_mask
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.output_projection import multi_head_attention as wrong
-from mha_helpers.wrong.steps import WEIGHTS
+from mha_helpers import attention
+from mha_helpers.attention import combine_heads, head_contributions, scaled_dot_product_attention, split_heads
+from mha_helpers.exercises.engine import Case, Exercise
+from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, draws, whole_numbers
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.mistakes.steps import WEIGHTS
+from mha_helpers.exercises.output_projection.mistakes import multi_head_attention as wrong
+from mha_helpers.masks import causal_mask, padding_mask
 
 MATRICES = ("W_Q", "W_K", "W_V", "W_O")
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from mha_helpers import attention, worked_examples
 from mha_helpers.exercises.prediction import Prediction
-from mha_helpers.maths import attention, worked_examples
-from mha_helpers.maths.running_example import N_HEADS, TOKENS, W_K, W_O, W_Q, W_V, X
+from mha_helpers.running_example import N_HEADS, TOKENS, W_K, W_O, W_Q, W_V, X
 
 IT, BECAUSE = TOKENS.index("it"), TOKENS.index("because")
 HEAD_1 = slice(2, 4)

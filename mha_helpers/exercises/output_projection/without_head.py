@@ -4,8 +4,8 @@ import numpy as np
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, in_float32
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.output_projection import without_head as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.output_projection.mistakes import without_head as wrong
 
 
 def without_head(W_Q, W_K, W_V, W_O, head, n_heads):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from mha_helpers.attention import scaled_dot_product_attention
 from mha_helpers.exercises.prediction import Prediction
-from mha_helpers.maths.attention import scaled_dot_product_attention
-from mha_helpers.maths.masks import causal_mask
+from mha_helpers.masks import causal_mask
 
 N_KEYS = 5
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from function_judge.compare import first_place
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.masking.boolean_masks import not_of_ones_and_zeros
-from mha_helpers.judge.compare import first_place
-from mha_helpers.maths.masks import sdpa_mask as reference
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.pytorch import sdpa_mask as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.pytorch.mistakes import sdpa_mask as wrong
+from mha_helpers.masks import sdpa_mask as reference
 
 
 def _case(trait, n_new, *rows):

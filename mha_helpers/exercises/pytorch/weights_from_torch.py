@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from mha_helpers import fused
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, in_float32
-from mha_helpers.maths import fused
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.pytorch import weights_from_torch as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.pytorch.mistakes import weights_from_torch as wrong
 
 OUTPUTS = ("W_Q", "W_K", "W_V")
 

@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from function_judge.properties import batch_mixed, not_finite
+from mha_helpers import measures
+from mha_helpers.attention import softmax
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import in_float32
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
 from mha_helpers.exercises.real_model.measured_weights import hundredths, in_another_order
-from mha_helpers.judge.properties import batch_mixed, not_finite
-from mha_helpers.maths import measures
-from mha_helpers.maths.attention import softmax
-from mha_helpers.maths.masks import causal_mask
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.real_model import head_entropy as wrong
+from mha_helpers.exercises.real_model.mistakes import head_entropy as wrong
+from mha_helpers.masks import causal_mask
 
 
 # What the exercise asks for, without the checks: the reference stands on another function.

@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from mha_helpers.attention import knock_out
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, in_float32
-from mha_helpers.maths.attention import knock_out
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.real_model import knock_out as wrong
-from mha_helpers.wrong.steps import rows_of
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.mistakes.steps import rows_of
+from mha_helpers.exercises.real_model.mistakes import knock_out as wrong
 
 
 def _arguments(seed, shape, heads, n_heads):

@@ -1,8 +1,8 @@
 """The exercise `multi_head_shapes`: notebook 06's warm-up."""
 
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.real_model import multi_head_shapes as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.real_model.mistakes import multi_head_shapes as wrong
 
 
 def multi_head_shapes(batch, seq_len, d_model, n_heads):

@@ -1,8 +1,9 @@
 """Notebook 06's questions that ask for an answer before they run anything, on the trained model."""
 
+from mha_helpers import encoder
 from mha_helpers.exercises.output_projection.multi_head_attention import exercise
 from mha_helpers.exercises.prediction import Prediction
-from mha_helpers.model import encoder, questions
+from mha_helpers.model import questions
 
 TIRED, SOFT = (f"The cat sat on the mat because it was {word}." for word in ("tired", "soft"))
 SLUGS = {

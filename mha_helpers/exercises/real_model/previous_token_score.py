@@ -2,14 +2,14 @@
 
 import numpy as np
 
+from function_judge.properties import batch_mixed, moved, not_finite, raised
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import in_float32, whole_numbers
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
 from mha_helpers.exercises.real_model.measured_weights import hundredths, in_another_order
-from mha_helpers.judge.properties import batch_mixed, moved, not_finite, raised
-from mha_helpers.maths.masks import causal_mask
-from mha_helpers.maths.measures import previous_token_score
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.real_model import previous_token_score as wrong
+from mha_helpers.exercises.real_model.mistakes import previous_token_score as wrong
+from mha_helpers.masks import causal_mask
+from mha_helpers.measures import previous_token_score
 
 
 def _previous_cases():

@@ -2,9 +2,9 @@
 
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws
-from mha_helpers.maths.measures import search_heads as reference
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.real_model import search_heads as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.real_model.mistakes import search_heads as wrong
+from mha_helpers.measures import search_heads as reference
 
 
 def _case(trait, seed, n_sentences, n_heads, n_searched, dtype=float):

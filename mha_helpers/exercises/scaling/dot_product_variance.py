@@ -1,11 +1,11 @@
 """The exercise `dot_product_variance`."""
 
+from function_judge.properties import not_finite
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, in_float32, whole_numbers
-from mha_helpers.judge.properties import not_finite
-from mha_helpers.maths.measures import dot_product_variance
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.scaling import dot_product_variance as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.scaling.mistakes import dot_product_variance as wrong
+from mha_helpers.measures import dot_product_variance
 
 FIRST_PAIRS = (
     "variance-first-pairs",

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from mha_helpers import attention, experiments, measures
 from mha_helpers.exercises.prediction import Prediction, written_row
-from mha_helpers.maths import attention, experiments, measures
 
 
 def _stuck():

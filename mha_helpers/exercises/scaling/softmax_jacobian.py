@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from function_judge.properties import not_finite
+from mha_helpers.attention import softmax, softmax_jacobian
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, in_float32
-from mha_helpers.judge.properties import not_finite
-from mha_helpers.maths.attention import softmax, softmax_jacobian
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.scaling import softmax_jacobian as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.scaling.mistakes import softmax_jacobian as wrong
 
 
 def _jacobian_cases():

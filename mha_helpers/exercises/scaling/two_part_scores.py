@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from function_judge.properties import batch_mixed, not_finite
+from mha_helpers.attention import attention_scores
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, in_float32, whole_numbers
-from mha_helpers.judge.properties import batch_mixed, not_finite
-from mha_helpers.maths.attention import attention_scores
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.scaling import two_part_scores as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.scaling.mistakes import two_part_scores as wrong
 
 
 def two_part_scores(content_queries, content_keys, position_queries, position_keys):

@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from function_judge.properties import not_finite
+from mha_helpers.attention import softmax
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, in_float32
-from mha_helpers.judge.properties import not_finite
-from mha_helpers.maths.attention import softmax
-from mha_helpers.maths.measures import attention_received
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.self_attention import attention_received as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.self_attention.mistakes import attention_received as wrong
+from mha_helpers.measures import attention_received
 
 
 def _weights(seed, *shape):

@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from function_judge.properties import batch_mixed, not_finite
+from mha_helpers.attention import attention_scores
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, in_float32
-from mha_helpers.judge.properties import batch_mixed, not_finite
-from mha_helpers.maths.attention import attention_scores
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.self_attention import attention_scores as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.self_attention.mistakes import attention_scores as wrong
 
 
 def _score_cases():

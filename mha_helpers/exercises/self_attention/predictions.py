@@ -2,9 +2,8 @@
 
 import numpy as np
 
+from mha_helpers import attention, decoder, running_example, worked_examples
 from mha_helpers.exercises.prediction import Prediction, written_row
-from mha_helpers.maths import attention, running_example, worked_examples
-from mha_helpers.model import decoder
 
 EXAMPLE = worked_examples.load("play_football")
 TOKENS = EXAMPLE.tokens

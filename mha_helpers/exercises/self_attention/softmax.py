@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from function_judge.properties import OF_WEIGHTS, batch_mixed
+from mha_helpers.attention import softmax
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, in_float32, whole_numbers
-from mha_helpers.judge.properties import OF_WEIGHTS, batch_mixed
-from mha_helpers.maths.attention import softmax
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.self_attention import softmax as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.self_attention.mistakes import softmax as wrong
 
 
 def _softmax_cases():

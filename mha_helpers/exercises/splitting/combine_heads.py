@@ -1,11 +1,11 @@
 """The exercise `combine_heads`."""
 
+from function_judge.properties import batch_mixed, moved_along, moves_others, not_the_same_numbers
+from mha_helpers.attention import combine_heads
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, in_float32
-from mha_helpers.judge.properties import batch_mixed, moved_along, moves_others, not_the_same_numbers
-from mha_helpers.maths.attention import combine_heads
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.splitting import combine_heads as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.splitting.mistakes import combine_heads as wrong
 
 
 def _combine_cases():

@@ -4,12 +4,12 @@ import sys
 
 import numpy as np
 
+from function_judge.properties import batch_mixed, moved_along, moves_others, not_finite
+from mha_helpers.attention import folded_attention, scaled_dot_product_attention
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, draws, in_float32, whole_numbers
-from mha_helpers.judge.properties import batch_mixed, moved_along, moves_others, not_finite
-from mha_helpers.maths.attention import folded_attention, scaled_dot_product_attention
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.splitting import folded_attention as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.splitting.mistakes import folded_attention as wrong
 
 
 def _arguments(seed, shape, n_heads, factor=1):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from mha_helpers import running_example
+from mha_helpers.attention import attention_scores, scaled_dot_product_attention
 from mha_helpers.exercises.prediction import Evidence, Prediction
-from mha_helpers.maths import running_example
-from mha_helpers.maths.attention import attention_scores, scaled_dot_product_attention
 
 Q = 100 * np.arange(3)[:, None] + np.arange(4)  # 100 * token + feature
 
@@ -13,7 +13,7 @@ IT = running_example.TOKENS.index("it")
 
 def _rows_of_it():
     """What "it" gives to each word in one head of width 4."""
-    from mha_helpers.drawing import figures  # only when it is asked for: drawing is slow to load
+    from mha_helpers import figures  # only when it is asked for: drawing is slow to load
 
     projections = [running_example.X @ W for W in (running_example.W_Q, running_example.W_K, running_example.W_V)]
     _, weights = scaled_dot_product_attention(*projections)

@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from function_judge.properties import batch_mixed, not_finite
+from mha_helpers.attention import scaled_dot_product_attention
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, in_float32, whole_numbers
-from mha_helpers.judge.properties import batch_mixed, not_finite
-from mha_helpers.maths.attention import scaled_dot_product_attention
-from mha_helpers.maths.rotary import rotate
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.todays_heads import mend_rotary_attention as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.todays_heads.mistakes import mend_rotary_attention as wrong
+from mha_helpers.rotary import rotate
 
 
 def mend_rotary_attention(queries, keys, values, n_old):

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from mha_helpers import decoder, small_runs
+from mha_helpers.attention import multi_head_attention
 from mha_helpers.exercises.prediction import Prediction
-from mha_helpers.maths.attention import multi_head_attention
-from mha_helpers.maths.masks import causal_mask
-from mha_helpers.maths.rotary import rotate
-from mha_helpers.model import decoder, small_runs
+from mha_helpers.masks import causal_mask
+from mha_helpers.rotary import rotate
 
 TRIED = slice(12288, 13313)  # of the text that the writer has not read
 WINDOWS = (128, 64, 32, 16, 8, 4)

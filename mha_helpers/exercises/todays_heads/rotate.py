@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from function_judge.properties import batch_mixed, not_finite
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, in_float32, whole_numbers
-from mha_helpers.judge.properties import batch_mixed, not_finite
-from mha_helpers.maths.rotary import rotate as reference
-from mha_helpers.wrong.catalogue import mistakes_in
-from mha_helpers.wrong.todays_heads import rotate as wrong
+from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.todays_heads.mistakes import rotate as wrong
+from mha_helpers.rotary import rotate as reference
 
 
 def _case(trait, seed, shape, **options):

@@ -2,12 +2,8 @@
 
 import numpy as np
 
-from mha_helpers.maths.attention import (
-    combine_heads,
-    scaled_dot_product_attention,
-    split_heads,
-)
-from mha_helpers.maths.decoding import attend_with_cache
+from mha_helpers.attention import combine_heads, scaled_dot_product_attention, split_heads
+from mha_helpers.decoding import attend_with_cache
 
 TELLING_CASE = ("two batch axes", 6)
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mha_helpers.maths.attention import softmax
-from mha_helpers.maths.gradients import attention_gradients
+from mha_helpers.attention import softmax
+from mha_helpers.gradients import attention_gradients
 
 TELLING_CASE = ("a batch with heads", 6)
 

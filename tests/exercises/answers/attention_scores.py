@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from mha_helpers.maths.attention import attention_scores
+from mha_helpers.attention import attention_scores
 
 TELLING_CASE = ("a batch with heads", 5)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.maths.blockwise import blockwise_attention
+from mha_helpers.blockwise import blockwise_attention
 
 TELLING_CASE = ("a batch with heads", 6)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.maths.attention import combine_heads
+from mha_helpers.attention import combine_heads
 
 TELLING_CASE = ("two batch axes", 5)
 

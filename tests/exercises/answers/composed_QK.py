@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.maths.circuits import composed_QK
+from mha_helpers.circuits import composed_QK
 
 TELLING_CASE = ("five tokens", 4)
 

@@ -7,7 +7,7 @@ import numpy as np
 from answers.softmax import (
     softmax_max_only_if_large,
 )
-from mha_helpers.maths.attention import attention_scores, softmax
+from mha_helpers.attention import attention_scores, softmax
 
 TELLING_CASE = ("a batch with heads", 6)
 

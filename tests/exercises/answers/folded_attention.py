@@ -2,12 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.maths.attention import (
-    combine_heads,
-    folded_attention,
-    scaled_dot_product_attention,
-    split_heads,
-)
+from mha_helpers.attention import combine_heads, folded_attention, scaled_dot_product_attention, split_heads
 
 TELLING_CASE = ("two sentences", 5)
 

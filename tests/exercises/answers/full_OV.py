@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.maths.circuits import full_OV
+from mha_helpers.circuits import full_OV
 
 TELLING_CASE = ("other tokens in the end", 4)
 

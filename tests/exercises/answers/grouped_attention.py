@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mha_helpers.maths.attention import scaled_dot_product_attention as attend
-from mha_helpers.maths.grouped import grouped_attention
+from mha_helpers.attention import scaled_dot_product_attention as attend
+from mha_helpers.grouped import grouped_attention
 
 TELLING_CASE = ("six query heads on two", 6)
 

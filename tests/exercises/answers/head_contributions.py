@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.maths.attention import head_contributions
+from mha_helpers.attention import head_contributions
 
 TELLING_CASE = ("two batch axes", 6)
 

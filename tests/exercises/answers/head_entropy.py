@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from mha_helpers.maths.measures import entropy, head_entropy
+from mha_helpers.measures import entropy, head_entropy
 
 TELLING_CASE = ("layers and heads", 4)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.maths.attention import knock_out
+from mha_helpers.attention import knock_out
 
 TELLING_CASE = ("more rows than columns", 5)
 

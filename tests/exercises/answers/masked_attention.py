@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.maths.attention import attention_scores, masked_attention, softmax
+from mha_helpers.attention import attention_scores, masked_attention, softmax
 
 TELLING_CASE = ("a mask for each head", 6)
 

@@ -1,6 +1,6 @@
 """Answers to mend_embed_new: right ones in many styles, and wrong ones."""
 
-from mha_helpers.maths.decoding import embed_new
+from mha_helpers.decoding import embed_new
 
 TELLING_CASE = ("many characters", 4)
 

@@ -1,7 +1,7 @@
 """Answers to mend_masked_attention: right ones in many styles, and wrong ones."""
 
+from mha_helpers.attention import masked_attention, scaled_dot_product_attention
 from mha_helpers.exercises.masking.mend_masked_attention import mend_masked_attention
-from mha_helpers.maths.attention import masked_attention, scaled_dot_product_attention
 
 TELLING_CASE = ("scattered holes", 4)
 

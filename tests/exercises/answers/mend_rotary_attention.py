@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mha_helpers.maths.attention import scaled_dot_product_attention
-from mha_helpers.maths.rotary import rotate
+from mha_helpers.attention import scaled_dot_product_attention
+from mha_helpers.rotary import rotate
 
 TELLING_CASE = ("two new tokens after three", 4)
 

@@ -1,7 +1,7 @@
 """Answers to mend_scaled_attention: right ones in many styles, and wrong ones."""
 
+from mha_helpers.attention import scaled_dot_product_attention, softmax
 from mha_helpers.exercises.scaling.mend_scaled_attention import mend_scaled_attention
-from mha_helpers.maths.attention import scaled_dot_product_attention, softmax
 
 TELLING_CASE = ("two axes in front", 6)
 

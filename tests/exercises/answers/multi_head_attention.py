@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.maths.attention import (
+from mha_helpers.attention import (
     combine_heads,
     multi_head_attention,
     scaled_dot_product_attention,

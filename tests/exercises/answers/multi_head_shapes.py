@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.maths.attention import multi_head_attention, split_heads
+from mha_helpers.attention import multi_head_attention, split_heads
 
 TELLING_CASE = None  # nothing here has axes
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mha_helpers.maths.attention import softmax
-from mha_helpers.maths.decoding import next_token_probabilities
+from mha_helpers.attention import softmax
+from mha_helpers.decoding import next_token_probabilities
 
 TELLING_CASE = ("two batch axes", 3)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.maths.masks import causal_mask, packed_mask
+from mha_helpers.masks import causal_mask, packed_mask
 
 TELLING_CASE = None
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.maths.masks import padding_mask
+from mha_helpers.masks import padding_mask
 
 TELLING_CASE = ("two sentences of five", 2)
 

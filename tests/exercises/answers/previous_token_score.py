@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.maths.measures import previous_token_score
+from mha_helpers.measures import previous_token_score
 
 TELLING_CASE = ("layers and heads", 3)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.maths.rotary import rotate
+from mha_helpers.rotary import rotate
 
 TELLING_CASE = ("three tokens after seven", 2)
 

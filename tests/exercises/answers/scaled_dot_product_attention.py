@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from mha_helpers.maths.attention import attention_scores, dot_product_attention, softmax
+from mha_helpers.attention import attention_scores, dot_product_attention, softmax
 
 TELLING_CASE = ("a batch with heads", 6)
 

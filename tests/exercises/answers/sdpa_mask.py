@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.maths.masks import sdpa_mask
+from mha_helpers.masks import sdpa_mask
 
 TELLING_CASE = ("two new tokens of five", 2)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.maths.measures import search_heads
+from mha_helpers.measures import search_heads
 
 TELLING_CASE = ("seven sentences, five heads", 2)
 

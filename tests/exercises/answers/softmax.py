@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from mha_helpers.maths.attention import softmax
+from mha_helpers.attention import softmax
 
 TELLING_CASE = ("a batch with heads", 4)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.maths.attention import softmax, softmax_jacobian
+from mha_helpers.attention import softmax, softmax_jacobian
 
 TELLING_CASE = None
 

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from mha_helpers.attention import attention_scores
 from mha_helpers.exercises.scaling.two_part_scores import two_part_scores
-from mha_helpers.maths.attention import attention_scores
 
 TELLING_CASE = ("a batch", 5)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.maths.fused import weights_from_torch
+from mha_helpers.fused import weights_from_torch
 
 TELLING_CASE = ("six features", 2)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.maths.attention import softmax
+from mha_helpers.attention import softmax
 
 TELLING_CASE = ("two sentences", 5)
 

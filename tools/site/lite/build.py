@@ -58,17 +58,19 @@ def build(folder, notebooks, files, lock):
 
 
 def _wheels(python, own):
-    """Yield the wheels of what Pyodide has not: the kernel's own packages, the labs' controls, the course's package."""
+    """Yield the wheels of what Pyodide has not: the kernel's own packages, the labs' controls, and the course's two."""
     kernel = own / "environment/share/jupyter/labextensions" / KERNEL / "static/pypi"
     yield from (next(kernel.glob(f"{name}-*.whl")) for name in OWN_PACKAGES)
     wheels = own / "wheels"
     _run(python, "-m", "pip", "download", "--quiet", "--no-deps", "-d", wheels, *VERSIONS["browser"]["requirements"])
     project = own / "project"
-    shutil.copytree(ROOT / "mha_helpers", project / "mha_helpers", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("mha_helpers", "engines"):
+        shutil.copytree(ROOT / name, project / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in take_home.BESIDE:
-        shutil.copy(ROOT / name, project)
+        shutil.copy(ROOT / name, project / name)
     (project / "data").mkdir()  # empty: a visit begins without the data, which come when they are asked for
-    _run(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", wheels, cwd=project)
+    for source in (project / "engines", project):
+        _run(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", wheels, cwd=source)
     yield from sorted(wheels.glob("*.whl"))
 
 

@@ -17,8 +17,8 @@ from html.parser import HTMLParser
 
 import nbformat
 
-from mha_helpers.drawing.live import STYLE
-from mha_helpers.labs.frame import LOADER
+from live_pictures.frame import LOADER
+from live_pictures.live import STYLE
 
 # As the kernel in the tab says them of itself, the odd version included; tests/lite sees whether it still does.
 KERNELSPEC = {"name": "python", "display_name": "Python (Pyodide)", "language": "python"}

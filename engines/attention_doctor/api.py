@@ -1,0 +1,157 @@
+"""`examine` and `assert_healthy`."""
+
+import inspect
+
+from attention_doctor import calling
+from attention_doctor.examination import examined
+from attention_doctor.one_thread import one_thread
+from attention_doctor.questions import asking, black_box, other_designs, rotary
+from attention_doctor.readers import signature
+from attention_doctor.reports.report import Report
+from attention_doctor.subjects.frameworks import adapter_for
+from attention_doctor.subjects.function_subject import FunctionSubject
+from attention_doctor.subjects.module_subject import ModuleSubject
+from function_judge.time_limit import TimeLeft
+
+SECONDS = 120.0
+
+
+def examine(attention, *, names=None, inputs=None, seconds=SECONDS):
+    """Examine an implementation of attention.
+
+    Parameters
+    ----------
+    attention : callable
+        A function with weights, `(X, W_Q, W_K, W_V, W_O, n_heads, mask=None, is_causal=False)` with X of shape
+        (batch, tokens, d_model) and a boolean mask, True where a query may attend to a key; a function of (queries,
+        keys, values); a torch.nn.Module, a Keras, Flax or Equinox layer; any callable from X to outputs; or a function
+        that turns features by their positions, `rotate(X, start)`.
+    names : dict of str to str, optional
+        What an argument is, where its name doesn't say it: `{"w1": "W_Q"}`.
+    inputs : dict of str to object, optional
+        What further arguments are given in every call: values, or functions of (batch, tokens) that return them:
+        `{"window_size": (-1, 0), "token_types": lambda batch, tokens: np.zeros((batch, tokens), int)}`.
+    seconds : float, optional
+        How long it may compute altogether, by the processor's time.
+
+    Returns
+    -------
+    Report
+        `.healthy` is True, False, or None where it could not be examined; `.findings`, `.untested`.
+
+    Examples
+    --------
+    >>> from mha_helpers.attention import split_heads, combine_heads, softmax
+    >>> def attention(X, W_Q, W_K, W_V, W_O, n_heads):
+    ...     queries, keys, values = (split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
+    ...     weights = softmax(queries @ keys.swapaxes(-1, -2) / X.shape[-1] ** 0.5)
+    ...     return combine_heads(weights @ values) @ W_O
+    >>> examine(attention).names
+    ['mha-scale-d-model']
+    """
+    name = calling.name_of(attention)
+    try:
+        return calling.within(seconds, _examine, attention, names, inputs or {})
+    except signature.CannotBeExaminedError as error:
+        return Report(name, None, reason=str(error))
+    except calling.TimeLimitError as error:
+        return Report(name, None, reason=f"It was not examined to the end: {error}")
+    except Exception as error:  # a project's own tests must not stop with the doctor's mistakes
+        return Report(name, None, reason=f"The doctor itself stopped, which is our fault: {calling.said(error)}")
+
+
+def _examine(attention, names, inputs):
+    try:
+        hasattr(attention, "__wrapped__")
+    except Exception as error:
+        raise signature.CannotBeExaminedError(
+            f"its __getattr__ raises {calling.said(error)}, where Python asks for an AttributeError; "
+            "mend that, or give a function that calls it"
+        ) from error
+    if not callable(attention) and not hasattr(attention, "forward"):
+        raise signature.CannotBeExaminedError(f"give a function, a module or a layer; this is {attention!r:.60}")
+    if inspect.isclass(attention):
+        raise signature.CannotBeExaminedError(
+            f"{attention.__name__} is a class; give an instance of it, such as {attention.__name__}(...)"
+        )
+    with one_thread(), calling.quickly_compiled():
+        adapter = adapter_for(attention)
+        if adapter is not None:
+            return _with_its_design(_module, adapter, names, inputs)
+        return _function(attention, names, inputs)
+
+
+def _with_its_design(examine_module, adapter, *arguments):
+    """Where there is no verdict, say what other design it may be."""
+    try:
+        report = examine_module(adapter, *arguments)
+    except signature.CannotBeExaminedError as error:
+        report = Report(adapter.name, None, reason=str(error))
+    if report.healthy is None:
+        design = other_designs.named_in(adapter)
+        report.reason = f"{report.reason.rstrip('. ')}. {design}" if design else report.reason
+    return report
+
+
+def _module(adapter, names, inputs):
+    if not any(one.kind == "matrix" for one in adapter.parameters()):  # queries, keys and values are given to it
+        return _function(adapter.signature_of, names, inputs, adapter)
+    roles = signature.read(adapter.signature_of, names, inputs, is_module=True, framework=adapter.framework)
+    try:
+        return examined(ModuleSubject(adapter, roles, inputs))
+    except signature.CannotBeExaminedError as error:
+        report = _from_outside(adapter, roles, adapter.framework, adapter.name)
+        if report is None or report.healthy is None:
+            return Report(adapter.name, None, reason=str(error))
+        return report
+    finally:
+        if hasattr(adapter, "restore"):
+            adapter.restore()
+
+
+def _from_outside(function, roles, framework, name):
+    """Examine a callable from X to outputs by its answers alone."""
+    argument = next((argument for argument, role in roles.items() if role == "X"), None)
+    return None if argument is None else black_box.examine(name, function, argument, framework)
+
+
+def _function(attention, names, inputs, module=None):
+    turned = rotary.examine(attention) if module is None and not names and not inputs else None
+    if turned is not None:
+        return turned
+    roles = signature.read(attention, names, inputs)
+    if not {"X", "queries"} & set(roles.values()):
+        raise signature.CannotBeExaminedError(
+            "its arguments have no names; wrap it in a function of (queries, keys, values) or (X, W_Q, W_K, W_V, W_O, "
+            "n_heads)"
+        )
+    framework = calling.framework_of(attention) if module is None else module.framework
+    name = calling.name_of(attention) if module is None else module.name
+    numbers = {} if module is None else module.numbers()
+    if "X" in roles.values() and not {"W_V", "W_Q"} & set(roles.values()):
+        return _from_outside(attention, roles, framework, name)
+    time_left = TimeLeft(asking.SECONDS)
+    report = examined(FunctionSubject(attention, roles, framework, name, numbers, inputs), time_left)
+    if report.healthy is None and framework != "numpy":  # it may use a framework inside, and take NumPy's arrays
+        again = examined(FunctionSubject(attention, roles, "numpy", name, numbers, inputs), time_left)
+        return report if again.healthy is None else again
+    return report
+
+
+def assert_healthy(attention, **options):
+    """Examine, and raise an AssertionError with the report unless it is healthy: for a project's own tests.
+
+    Parameters
+    ----------
+    attention : callable
+    **options
+        As for `examine`.
+
+    Examples
+    --------
+    >>> from mha_helpers.attention import scaled_dot_product_attention
+    >>> assert_healthy(scaled_dot_product_attention)
+    """
+    report = examine(attention, **options)
+    if not report.healthy:
+        raise AssertionError(f"\n{report}")

@@ -1,0 +1,229 @@
+"""Calling somebody else's code in its own framework: arrays go there as its own, and come back as NumPy's."""
+
+import contextlib
+import dataclasses
+import io
+import sys
+
+import numpy as np
+
+from function_judge import call as judge
+from function_judge.time_limit import TimedOut, Waited, in_words, thread_time, time_limit
+
+LONG_CALL = 5.0  # seconds; what takes less is no endless loop
+
+
+class TimeLimitError(Exception):
+    """The examination did not come back."""
+
+
+class _CallTimedOutError(TimeLimitError):
+    """It was in a call, which had computed for so many seconds, or waited."""
+
+    def __init__(self, seconds, waited):
+        super().__init__(f"a call was not back after {seconds:.1f} seconds of computing")
+        self.seconds, self.waited = seconds, waited
+
+
+def call(function, arguments, to_framework):
+    """Call a function with named arguments; arrays are given as copies in its framework's own kind.
+
+    Parameters
+    ----------
+    function : callable
+    arguments : dict
+    to_framework : callable
+        From an ndarray to the framework's array.
+
+    Returns
+    -------
+    Outcome
+        Its arrays are everything in what came back that could be read as numbers, in order.
+    """
+
+    def give(value):
+        return judge.copied(value, to_framework)
+
+    started = thread_time()
+    outcome = judge.call(function, {}, arguments, read=_arrays, give=give, to_array=to_array, seconds=None)
+    if isinstance(outcome.error, TimedOut):
+        raise _CallTimedOutError(thread_time() - started, isinstance(outcome.error, Waited))
+    if outcome.error is None and outcome.arrays is None:
+        return judge.Outcome(error=TypeError("what it returns must be awaited"))
+    return outcome
+
+
+def within(seconds, function, *arguments):
+    """Run a function quietly, and give up after some seconds: what it prints is not shown."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        try:
+            with time_limit(seconds):
+                return function(*arguments)
+        except _CallTimedOutError as late:
+            if late.waited:
+                said = "a call did not come back by the clock, though it computed little. Does it wait for something?"
+                raise TimeLimitError(said) from late
+            if late.seconds < min(LONG_CALL, seconds / 2):
+                raise TimeLimitError(f"all the calls together took more than {in_words(seconds)}.") from late
+            said = f"a call did not come back within {in_words(seconds)}. Is there an endless loop?"
+            raise TimeLimitError(said) from late
+        except TimedOut:
+            raise TimeLimitError(f"the doctor's own search took more than {in_words(seconds)}.") from None
+
+
+def to_array(value):
+    """Return a framework's array as NumPy's, in the type it has, where NumPy has it."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        value = value.detach().to("cpu")
+        value = value.float() if value.is_floating_point() and value.element_size() < 4 else value
+        return value.resolve_conj().resolve_neg().numpy()
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiub" and "float" in str(array.dtype):
+        return array.astype(np.float64)  # bfloat16, which NumPy knows by name alone
+    return array
+
+
+def read(value):
+    """Read an array of a framework, or a list, as float64; None for anything else, single numbers included."""
+    array = judge.as_array(value, to_array)
+    return array if array is not None and array.ndim else None
+
+
+def _arrays(returned):
+    if dataclasses.is_dataclass(returned) and not isinstance(returned, type):
+        returned = tuple(vars(returned).values())
+    if isinstance(returned, dict) or (hasattr(returned, "items") and not hasattr(returned, "shape")):
+        returned = tuple(returned.values())
+    parts = returned if isinstance(returned, tuple | list) else (returned,)
+    nested = isinstance(returned, list) and not any(map(_is_array, returned))
+    if nested and (whole := read(returned)) is not None and whole.ndim > 1:
+        return (whole,)
+    return tuple(array for array in map(read, parts) if array is not None)
+
+
+def _is_array(part):
+    return hasattr(part, "shape") and getattr(part, "ndim", 0) > 1
+
+
+def name_of(thing):
+    """What a report calls it."""
+    try:
+        name = getattr(thing, "__name__", None)
+    except Exception:  # its own __getattr__ may raise what it likes
+        name = None
+    return name if isinstance(name, str) else type(thing).__name__
+
+
+def said(error):
+    """What an exception says, on one short line."""
+    message = " ".join(str(error).split())
+    return f"{type(error).__name__}: {message[:200]}"
+
+
+def framework_of(function):
+    """Tell whose arrays a function works on: "torch", "jax", "tensorflow" or "numpy"."""
+    function = getattr(function, "__func__", function)
+    if not hasattr(function, "__code__") and str(getattr(function, "__module__", "")).startswith("torch"):
+        return "torch"  # compiled
+    function = getattr(function, "__wrapped__", function)
+    names = {}
+    namespace = getattr(function, "__globals__", None)
+    if namespace is None:
+        namespace = getattr(vars(type(function)).get("__call__"), "__globals__", {})
+        used = None
+    else:
+        used = names_in(getattr(function, "__code__", None))
+    for name, value in namespace.items():
+        if used is None or name in used:
+            module = (
+                getattr(value, "__name__", "")
+                if isinstance(value, type(sys))
+                else getattr(value, "__module__", "") or ""
+            )
+            names[name] = str(module).partition(".")[0]
+    for cell in getattr(function, "__closure__", None) or ():
+        with contextlib.suppress(ValueError):
+            held = cell.cell_contents
+            module = held.__name__ if isinstance(held, type(sys)) else type(held).__module__
+            names[id(cell)] = module.partition(".")[0]
+    found = set(names.values())
+    for framework in ("torch", "jax", "tensorflow", "mlx"):
+        if framework in found:
+            return framework
+    if "keras" in found:
+        return "keras"
+    if "numpy" in found:
+        return "numpy"
+    # A helper of the same module does the work: what that module has imported decides.
+    modules = {
+        str(getattr(value, "__name__", "")).partition(".")[0]
+        for value in namespace.values()
+        if isinstance(value, type(sys))
+    }
+    return next(
+        (framework for framework in ("torch", "jax", "tensorflow") if framework in modules and "numpy" not in modules),
+        "numpy",
+    )
+
+
+def names_in(code):
+    """All names that a function's code uses, nested functions included."""
+    if code is None:
+        return None
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if hasattr(constant, "co_names"):
+            names |= names_in(constant)
+    return names
+
+
+def to_framework(framework):
+    """Return what turns an ndarray into a framework's array; float64 becomes float32 where that is the default."""
+    if framework == "torch":
+        import torch
+
+        single = {np.dtype(np.float64): np.float32, np.dtype(np.complex128): np.complex64}
+        return lambda array: torch.from_numpy(np.array(array, dtype=single.get(array.dtype, array.dtype)))
+    if framework == "jax":
+        import jax.numpy as jnp
+
+        return jnp.asarray
+    if framework in ("keras", "tensorflow"):
+        import keras
+
+        return lambda array: keras.ops.convert_to_tensor(
+            array.astype(np.float32) if array.dtype == np.float64 else array
+        )
+    return np.array
+
+
+@contextlib.contextmanager
+def quickly_compiled():
+    """Let JAX compile without optimizing inside: each operation is compiled for each shape, and then runs but once."""
+    jax = sys.modules.get("jax")
+    if jax is None:
+        yield
+        return
+    before = jax.config.read("jax_disable_most_optimizations")
+    jax.config.update("jax_disable_most_optimizations", True)
+    try:
+        yield
+    finally:
+        jax.config.update("jax_disable_most_optimizations", before)
+
+
+@contextlib.contextmanager
+def seeded():
+    """Random numbers start anew inside, and go on outside as if nothing had been."""
+    state, torch = np.random.get_state(), sys.modules.get("torch")  # noqa: NPY002
+    torch_state = None if torch is None else torch.random.get_rng_state()
+    np.random.seed(0)  # noqa: NPY002
+    if torch is not None:
+        torch.random.manual_seed(0)
+    try:
+        yield
+    finally:
+        np.random.set_state(state)  # noqa: NPY002
+        if torch is not None:
+            torch.random.set_rng_state(torch_state)

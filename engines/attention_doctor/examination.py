@@ -1,0 +1,108 @@
+"""The examination: which askers are sent in which order. It alone collects what they say, and writes the report."""
+
+import time
+
+from attention_doctor import calling
+from attention_doctor.questions import (
+    cache,
+    large_scores,
+    masks,
+    plain_calls,
+    side_effects,
+    unheard_positions,
+    unused_masks,
+)
+from attention_doctor.questions.asking import Asking, CannotTell, Note, Untested
+from attention_doctor.readers.signature import CannotBeExaminedError
+from attention_doctor.reports import lines
+from attention_doctor.reports.report import Report
+
+
+def examined(subject, time_left=None):
+    """Examine one subject, in the time that is left.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    CannotBeExaminedError
+        If what it is made of cannot be read.
+    """
+    examination = _Examination(subject, time_left)
+    try:
+        examination.send_everybody()
+    except (CannotBeExaminedError, calling.TimeLimitError):
+        raise
+    except Exception as error:  # what was found until then stands
+        examination.stopped(f"The doctor itself stopped, which is our fault: {calling.said(error)}")
+    return examination.finished()
+
+
+class _Examination:
+    def __init__(self, subject, time_left):
+        self.started = time.monotonic()
+        self.asking = Asking(subject, time_left)
+        self.report = Report(subject.name)
+
+    def send_everybody(self):
+        asking = self.asking
+        known = self.collect(plain_calls.ask(asking))
+        if known is None:
+            return
+        asking.known = known
+        if known.named:
+            settled = self.collect(masks.ask(asking))
+            self.collect(unused_masks.ask(asking))
+            self.collect(unheard_positions.ask(asking))
+            asking.mask_forms = [one.how for one in settled[0].values()]
+            self.collect(large_scores.ask(asking, settled))
+            self.collect(cache.ask(asking))
+        elif not self.report.findings or self.report.findings[0].name is None:
+            self.note(Untested("masks and large scores, as the plain call isn't understood"))
+        self.collect(side_effects.ask(asking))
+        self.collect(asking.subject.further(asking))
+        said = " ".join(self.report.untested)
+        never = [name for name in asking.subject.given.never_varied if name not in said]
+        if never:
+            self.note(Untested(f"{', '.join(never)} (the same in every call)"))
+
+    def collect(self, said):
+        """Write down what an asker yields, and return what it returns."""
+        while True:
+            try:
+                self.note(next(said))
+            except StopIteration as end:
+                return end.value
+
+    def note(self, one):
+        report = self.report
+        if isinstance(one, Untested):
+            report.untested.append(one.text)
+        elif isinstance(one, CannotTell):
+            report.healthy, report.reason = None, one.text
+        elif isinstance(one, Note):
+            if one.text not in report.notes:
+                report.notes.append(one.text)
+        elif one.name is None or one.name not in [finding.name for finding in report.findings]:
+            report.findings.append(one)  # the first of a name stands
+        self.asking.found = tuple(report.findings)
+
+    def stopped(self, why):
+        if any(finding.is_sick for finding in self.report.findings):
+            self.report.notes.append(why)
+        else:
+            self.report.healthy, self.report.reason = None, why
+
+    def finished(self):
+        report = self.report
+        report.asked = self.asking.calls
+        report.seconds = time.monotonic() - self.started
+        report.findings.sort(key=lambda finding: (not finding.is_sick, finding.name is None))
+        if report.healthy is not None:
+            report.healthy = not any(finding.is_sick for finding in report.findings)
+        if self.asking.known is not None:
+            report.layout = self.asking.known.layout.name
+        report.findings = [lines.pointed(self.asking, one) for one in report.findings]
+        return report

@@ -1,0 +1,1 @@
+"""What the examination asks, one module a question."""

@@ -1,0 +1,67 @@
+"""A callable of which nothing is known inside: what can be told without its weights."""
+
+import time
+
+import numpy as np
+
+from attention_doctor import calling
+from attention_doctor.names import LEAK, WORDS, WRONG
+from attention_doctor.questions import where_it_shows
+from attention_doctor.reports.report import Finding, Report
+
+WIDTHS = (64, 32, 16, 8, 12, 24, 48, 128, 256, 512, 768, 6, 4, 10, 20, 100)
+NAMED = {"not-repeatable", "batch-mixed"}
+
+
+def examine(name, function, argument, framework):
+    """Ask what must hold of any attention, whatever its weights.
+
+    Parameters
+    ----------
+    name : str
+    function : callable
+    argument : str
+        The name of its argument X.
+    framework : str
+
+    Returns
+    -------
+    Report
+        Sick where something does not hold; else `healthy` is None, as its equation was not seen.
+    """
+    started = time.monotonic()
+    convert = calling.to_framework(framework)
+    report = Report(name)
+
+    def ask(X):
+        report.asked += 1
+        answer = calling.call(function, {argument: X}, convert)
+        return next(
+            (array for array in answer.arrays or () if array.ndim == 3 and array.shape[:2] == X.shape[:2]), None
+        )
+
+    X = None
+    for size in WIDTHS:
+        candidate = np.random.default_rng(3).normal(size=(3, 4, size))
+        if ask(candidate) is not None:
+            X = candidate
+            break
+    if X is None:
+        report.healthy = None
+        report.reason = "It took no (batch, tokens, features) of any usual width, or returned nothing of that kind."
+        return report
+    broken = where_it_shows.properties(lambda given: (X, ask(X)) if given is None else (given, ask(given)))
+    for wrong, sentence in broken:
+        if wrong in NAMED:
+            word = WORDS[wrong]
+            report.findings.append(Finding(wrong, word.severity, word.sentence, repair=word.repair, evidence=sentence))
+        else:
+            severity = LEAK if wrong == "partly-causal" else WRONG
+            report.findings.append(Finding(None, severity, sentence))
+    report.layout = "a callable from (batch, tokens, features), with nothing known inside"
+    report.untested.append("the equation itself (no weights were found), masks, and scores of other sizes")
+    report.healthy = False if report.findings else None
+    if report.healthy is None:
+        report.reason = "Nothing that can be told from outside is wrong; its equation was not seen."
+    report.seconds = time.monotonic() - started
+    return report

@@ -1,0 +1,338 @@
+"""Masks: in which form and meaning they are taken, whether they hide what they should, and rows that see nothing."""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention_doctor.forms.masks import (
+    ALWAYS_CAUSAL,
+    COINCIDING,
+    DOUBLE_RULES,
+    IGNORED,
+    REPLACING,
+    RIGHT_RULE,
+    RIGHT_RULES,
+    RULES,
+)
+from attention_doctor.names import NOTE
+from attention_doctor.questions import causal_flag
+from attention_doctor.questions.asking import Note, Untested
+from attention_doctor.questions.masks_compared import (
+    LONG,
+    TRAITS,
+    first_difference,
+    fits_but_for_padding,
+    form_with,
+    predicted,
+    rule_findings,
+    rules_for,
+)
+from attention_doctor.readers import mask_formats
+from attention_doctor.readers.mask_formats import EXPANDED, MINIMAL, MaskFormat
+from function_judge.compare import fits
+
+KINDS = {
+    "mask": ("padding", "shared", "pairs", "heads"),
+    "bias": ("shared", "pairs", "heads"),
+    "padding": ("padding",),
+    "lengths": ("padding",),
+}
+
+
+def ask(asking):
+    """Ask about each mask that the subject takes, about its causal flag, and about both together.
+
+    Returns
+    -------
+    settled : dict of str to Settled
+        By role.
+    flag_is_understood : bool
+    """
+    subject = asking.subject
+    settled, flag_is_understood = {}, True
+    for role in ("mask", "padding", "lengths", "bias"):
+        if not subject.given.has(role):
+            continue
+        if asking.time.is_over:
+            yield Untested(f"the argument {subject.given.name_of[role]}, for want of time")
+            continue
+        found = yield from _one_mask(asking, role)
+        if found is not None:
+            settled[role] = found
+            yield from _other_sizes(asking, role, found)
+    if not any(subject.given.has(role) for role in KINDS):
+        yield Untested("masks (it takes none)")
+    if subject.given.has("is_causal"):
+        flag_is_understood = yield from causal_flag.ask(
+            asking, settled.get("mask") or next(iter(settled.values()), None)
+        )
+    for role, found in settled.items():
+        yield from _rows_that_see_nothing(asking, role, found)
+    return settled, flag_is_understood
+
+
+@dataclass(frozen=True)
+class Settled:
+    """How a mask is handed over, and the rule by which it is used."""
+
+    how: tuple
+    rule: object
+    kinds: tuple
+
+
+def _is_right(asking, heard):
+    for rule in RIGHT_RULES if asking.known.forms else RIGHT_RULES[:1]:
+        wanted = predicted(asking, heard, form_with(asking, rule))
+        if fits(heard.output, wanted):
+            return True
+    return fits_but_for_padding(heard, wanted)
+
+
+def _one_mask(asking, role):
+    subject, layout = asking.subject, asking.layout
+    name = subject.given.name_of[role]
+    kinds = [kind for kind in KINDS[role] if kind != "heads" or subject.n_heads_in(layout) > 1]
+    meanings = subject.meanings_of(role)
+    heard, refused = _heard(asking, role, kinds, meanings)
+    if not heard and subject.kind == "function" and role == "mask":
+        heard, refused = _heard(asking, role, kinds, mask_formats.AGREED_IN_NUMBERS)
+    if not heard:
+        yield Untested(f"the argument {name} ({refused or 'no form of a mask was taken'})")
+        return None
+    right = {key: one for key, one in heard.items() if _is_right(asking, one)}
+    if not right and asking.right["hide"] is ALWAYS_CAUSAL:
+        replacing = {key: one for key, one in heard.items() if _is_used(asking, one, REPLACING)}
+        meanings = [how.entries for _, how in replacing]
+        if meanings and all(key in replacing for key in heard if key[1].entries == meanings[0]):
+            how = next(how for _, how in replacing)
+            yield asking.finding("causal-lost-with-mask", severity=NOTE, evidence=f"`{name}` is read as {how}.")
+            return Settled((name, how), REPLACING, tuple({kind for kind, one in replacing if one == how}))
+    by_meaning = defaultdict(set)
+    for kind, how in right:
+        by_meaning[how.entries].add(kind)
+    if by_meaning:
+        # The meaning under which most kinds of masks are right; among equals the most usual one.
+        meaning = max(
+            by_meaning, key=lambda one: (len(by_meaning[one]), -list(mask_formats.ENTRIES | {"lengths": 0}).index(one))
+        )
+        shapes = {how.shape for _, how in right if how.entries == meaning}
+        wrong = {
+            key: one
+            for key, one in heard.items()
+            if key[1].entries == meaning and key[1].shape in shapes and key not in right
+        }
+        covered = by_meaning[meaning]
+        wrong = {key: one for key, one in wrong.items() if key[0] not in covered}
+        how = next(how for _, how in right if how.entries == meaning)
+        if not wrong:
+            yield from _dropped(asking, role, heard, meaning, covered)
+            missing = [TRAITS[kind] for kind in kinds if kind not in covered]
+            if missing:
+                yield Untested(f"{' and '.join(missing)} ({name} does not take it)")
+            if (
+                subject.kind == "module"
+                or meaning not in mask_formats.AGREED
+                or how.shape != "(batch, heads, queries, keys)"
+            ):
+                yield Note(f"`{name}` is read as {how}.")
+            return Settled((name, how), RIGHT_RULE, tuple(covered))
+        suspects = wrong
+    else:
+        suspects = heard
+    return (yield from _explain(asking, role, suspects, right))
+
+
+def _dropped(asking, role, heard, meaning, covered):
+    """A mask of four axes that is taken without a word and not used, where one of fewer axes is used."""
+    four = {key[0]: one for key, one in heard.items() if key[1].entries == meaning and key[1].shape == MINIMAL}
+    if role != "mask" or not four or "pairs" not in four:
+        return
+    if all(fits(one.output, predicted(asking, one, form_with(asking, IGNORED))) for one in four.values()):
+        name = asking.subject.given.name_of[role]
+        seen = f"`{name}` of four axes, (batch, heads, queries, keys), is taken and not used; one of fewer axes is."
+        where = (tuple(TRAITS[kind] for kind in four), ("masks of fewer axes",))
+        yield asking.finding("mask-ignored", form_with(asking, IGNORED), where=where, evidence=seen)
+
+
+def _other_sizes(asking, role, settled):
+    """Where sizes coincide, a mask may broadcast along the wrong axis; and there may be more keys than in a block."""
+    subject, layout = asking.subject, asking.layout
+    if layout.loops or asking.found:
+        return
+    heads = subject.n_heads_in(layout)
+    for kind in ("padding", "pairs"):
+        question = subject.mask_question(layout, kind)
+        sizes = [(question.n_queries, question.n_queries, "as many samples as tokens"), (2, LONG, f"{LONG} tokens")]
+        if heads > 1:
+            sizes.insert(0, (heads, question.n_queries, "as many samples as heads"))
+        if role in ("padding", "lengths") and kind == "pairs":
+            continue
+        if role == "bias" and kind not in settled.kinds:  # it may be the same for all samples, and differ by head
+            continue
+        for batch, tokens, words in sizes:
+            asked = subject.fitted(question.but(f"{TRAITS[kind]}, {words}", batch=batch, n_queries=tokens))
+            heard = asking.hear(layout, asked, settled.how)
+            if heard.output is None or _is_used(asking, heard, settled.rule):
+                continue
+            _, rules = rules_for(asking, COINCIDING, [heard])
+            if rules:
+                yield asking.finding(
+                    rules[0].slug,
+                    form_with(asking, rules[0]),
+                    where=((asked.trait,), ("other numbers of samples",)),
+                )
+            else:
+                yield asking.unnamed(
+                    f"With {asked.trait}, it differs from attention, and no known mistake explains it.",
+                    first_difference(asking, heard, subject.given.name_of[role], settled.how[1]),
+                )
+            return
+
+
+def _is_used(asking, heard, rule):
+    """Whether the mask is used by this rule."""
+    if rule is RIGHT_RULE:
+        return _is_right(asking, heard)
+    return fits(heard.output, predicted(asking, heard, form_with(asking, rule)))
+
+
+def _heard(asking, role, kinds, meanings):
+    """Every kind of mask in every form that is taken: {(kind, format): Heard}."""
+    subject, layout = asking.subject, asking.layout
+    name, heard, refused = subject.given.name_of[role], {}, ""
+    meaning, right, refusals = None, set(), Counter()
+    for how in mask_formats.formats(role, meanings):
+        if how.entries != meaning:
+            if right == set(kinds):
+                break  # every kind of mask is right in this meaning
+            meaning, right = how.entries, set()
+        if role == "mask" and subject.kind == "module" and how.shape not in subject.mask_shapes:
+            continue
+        if refusals[how.shape] > 4:
+            continue  # refused as booleans, as whole numbers and as floats: it is the shape that isn't taken
+        for kind in kinds:
+            if how.shape in EXPANDED and (kind, MaskFormat(MINIMAL, how.entries)) in heard:
+                continue  # it broadcasts by itself
+            if kind in right and role == "mask" and how.shape != "(batch, heads, queries, keys)":
+                continue
+            if asking.time.is_over:
+                return heard, refused
+            question = subject.mask_question(layout, kind)
+            case = subject.case(layout, question)
+            batch = 1 if layout.loops else question.batch
+            sample = case.allowed[:1] if layout.loops else case.allowed
+            if how.of(sample, (batch, case.n_heads, question.n_queries, question.keys)) is None:
+                continue
+            one = asking.hear(layout, question, (name, how))
+            if one.output is not None:
+                heard[kind, how] = one
+                if _is_right(asking, one):
+                    right.add(kind)
+            elif one.reply.error is not None:
+                refusals[how.shape] += 1 / len(kinds)
+                refused = refused or f"it stops with {type(one.reply.error).__name__}"
+    return heard, refused
+
+
+def _explain(asking, role, suspects, right):
+    """Find the rule that explains every kind of mask in one mask_formats."""
+    subject = asking.subject
+    by_how = defaultdict(list)
+    for (_, how), one in suspects.items():
+        by_how[how].append(one)
+    right_here = defaultdict(list)
+    for key, one in (right or {}).items():
+        right_here[key[1]].append(one)
+    if subject.kind == "function" and any(how.shape == MINIMAL for how in by_how):  # the agreed shape says what it does
+        by_how = {how: ones for how, ones in by_how.items() if how.shape == MINIMAL}
+    order = sorted(by_how, key=lambda how: (subject.unusual_meaning(role, how), -len(by_how[how])))
+    for rules in (RULES, DOUBLE_RULES):
+        explained = []
+        for how in order:
+            share, found = rules_for(asking, rules, by_how[how] + right_here[how])
+            if found:
+                explained.append((share, how, found))
+            if asking.time.is_over:
+                break
+        if explained:
+            least = min(share for share, _, _ in explained)
+            for _, how, found in [one for one in explained if one[0] == least][:1]:
+                kinds = tuple(one.question.mask for one in by_how[how])
+                names = list(dict.fromkeys(_slug(rule, role, how, kinds) for rule in found))
+                where = (tuple(TRAITS[kind] for kind in kinds), ("a call without a mask",))
+                yield from rule_findings(asking, names, form_with(asking, found[0]), where)
+                return Settled((subject.given.name_of[role], how), found[0], kinds)
+    how = order[0]
+    one = by_how[how][0]
+    name = subject.given.name_of[role]
+    if any(_hides_what_it_should(asking, name, how) for how in order):
+        yield Untested(f"{name} in full (what it hides isn't heard, but the numbers are not those of the equation)")
+        return None
+    yield asking.unnamed(
+        f"With {TRAITS[one.question.mask]} it differs from attention, and no known mistake explains it.",
+        first_difference(asking, one, name, how),
+    )
+    return None
+
+
+def _hides_what_it_should(asking, name, how):
+    """Whether no output changes with a token that a padding mask hides, and some do with the others."""
+    subject, layout = asking.subject, asking.layout
+    question = subject.mask_question(layout, "padding")
+    case = subject.case(layout, question)
+    if case.X is None or how.of(case.allowed[:1], (1, case.n_heads, question.n_queries, question.keys)) is None:
+        return False
+    seen = np.broadcast_to(case.allowed[:, 0, 0], (question.batch, question.keys))
+    before = subject.ask(layout, question, (name, how)).output
+    moved = []
+    for where in (~seen, seen):
+        X = np.where(where[..., None], case.X[:, ::-1] + 1.0, case.X)
+        after = subject.put(layout, question, case.changed(X=X, context=X), (name, how)).output
+        if before is None or after is None or before.shape != after.shape:
+            return False
+        moved.append(not fits(np.where(seen[..., None], after, 0), np.where(seen[..., None], before, 0)))
+    return moved == [False, True]
+
+
+def _slug(rule, role, how, kinds):
+    slug = rule.slug
+    if set(kinds) == {"padding"}:
+        slug = slug.replace("mask-transposed", "padding-on-queries")
+    return slug
+
+
+# ---- rows that see nothing -------------------------------------------------------------------
+
+
+def _rows_that_see_nothing(asking, role, settled):
+    subject, layout = asking.subject, asking.layout
+    if settled.rule is not RIGHT_RULE:
+        return
+    kinds = ["empty padding"] if settled.kinds == ("padding",) else ["empty row", "empty padding"]
+    for kind in kinds:
+        how, finite = settled.how, settled.how[1].entries == "added, -inf hides"
+        if finite:  # whoever adds -inf everywhere has asked for NaN
+            how = (how[0], mask_formats.MaskFormat(how[1].shape, "added, -1e9 hides"))
+        question = subject.mask_question(layout, kind)
+        case = subject.case(layout, question)
+        full = (1 if layout.loops else question.batch, case.n_heads, question.n_queries, question.keys)
+        if how[1].of(case.allowed[:1] if layout.loops else case.allowed, full) is None:
+            continue
+        heard = asking.hear(layout, question, how)
+        if heard.output is None:
+            yield Untested(f"{TRAITS[kind]} (refused)")
+            continue
+        wanted = predicted(asking, heard, form_with(asking, settled.rule))
+        if wanted is None:
+            continue
+        empty, broken = np.isnan(wanted), np.isnan(heard.output)
+        if (broken & ~empty).any():
+            yield asking.finding("mask-outer-nan")
+            return
+        if broken.any():
+            yield asking.finding("mask-full-row-nan", where=((TRAITS[kind],), ()))
+            return
+        if not finite and not fits(heard.output, wanted) and not _is_right(asking, heard):
+            yield asking.unnamed(f"With {TRAITS[kind]} other rows change, too.", "")
+            return

@@ -1,0 +1,224 @@
+"""A function that turns features by their positions, and nothing else: how it is called, and what is said of it."""
+
+import contextlib
+import inspect
+import itertools
+import re
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention_doctor import calling
+from attention_doctor.questions import rotations
+from attention_doctor.readers import signature
+from attention_doctor.readers.position_arguments import BASE, SHAPES, TABLES, Table
+from attention_doctor.reports.report import Report
+from function_judge.compare import equal
+
+WIDTHS = (8, 64, 128, 32, 16, 4)  # tables of its own may fit only one of them
+OTHER_WIDTH = 6  # a mistake in the angles may hide in one width
+N_TOKENS, START = 5, 7
+SIZES = {"batch": 2, "heads": 3, "tokens": N_TOKENS}
+# What else an argument is called, where there are only features and positions.
+ROLES = {"start": "start_pos", "offset": "start_pos", "pos": "position_ids", "position": "position_ids"}
+ROLES |= dict.fromkeys(("base", "theta", "ropetheta", "ropebase"), "base") | dict.fromkeys(("k", "xk", "key"), "keys")
+PLACES = (*TABLES, "position_ids", "start_pos")
+SPEAKS_OF_IT = re.compile(r"^(?!.*att).*(rotat|rotary|rope)", re.I)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the axes of X are read."""
+
+    axes: tuple
+
+    @property
+    def position_axis(self):
+        return self.axes.index("tokens")
+
+    @property
+    def batch(self):
+        return SIZES["batch"] if "batch" in self.axes else 1
+
+    def shape(self, width):
+        return tuple((SIZES | {"features": width})[axis] for axis in self.axes)
+
+    def __str__(self):
+        return f"({', '.join(self.axes)})"
+
+
+TOKENS_LAST = tuple(Layout(("batch", "heads", "tokens", "features")[first:]) for first in (2, 1, 0))
+TOKENS_FIRST = tuple(Layout(("batch", "tokens", "heads", "features")[first:]) for first in (1, 0))
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What is said of the function in one layout, with one form of its tables and positions."""
+
+    layout: Layout
+    width: int
+    given: tuple
+    said: rotations.Said
+
+    @property
+    def tables(self):
+        shape, _ = self.given
+        return f", tables {Table(self.width, *shape)}" if shape else ""
+
+    @property
+    def n_faults(self):
+        return sum(finding.is_sick for finding in self.said.findings)
+
+
+def examine(function):
+    """Examine a function such as `rotate(X, start)`, `rotate(x, positions)` or `rotate(x, cos, sin)`.
+
+    Parameters
+    ----------
+    function : callable
+
+    Returns
+    -------
+    Report or None
+        None if it isn't one: its arguments are others, it answers nothing, or tokens meet in it although its name
+        doesn't speak of rotation. Which features are a pair, and where the heads stand, is its own choice.
+    """
+    roles, name = _roles(function), calling.name_of(function)
+    if roles is None:
+        return None
+    started = time.monotonic()
+    subject = _Rotary(function, roles)
+    heard = subject.heard()
+    if heard is None or (heard.said.mixes_tokens and not SPEAKS_OF_IT.search(name)):
+        return None
+    said = heard.said
+    if subject.changed:
+        said.name("input-changed", f"It writes into `{subject.changed}`.")
+    report = Report(name, heard.n_faults == 0, said.findings, notes=said.notes)
+    convention = f", {said.convention}" if said.convention else ""
+    report.layout = f"features turned by positions, {heard.layout}{convention}{heard.tables}"
+    if heard.layout in TOKENS_FIRST:
+        report.notes.append("Positions are counted along the axis before the heads'. Do your tokens stand there?")
+    if not set(roles.values()) & set(PLACES):
+        report.untested.append("a start, as it takes none")
+    report.asked, report.seconds = subject.calls, time.monotonic() - started
+    return report
+
+
+def _roles(function):
+    """What each argument is, by name; None unless they are features, positions, and what belongs to them."""
+    roles = {}
+    for parameter in signature.parameters_of(function) or ():
+        role, required = _role(parameter.name), parameter.default is inspect.Parameter.empty
+        if not roles:
+            role = "X" if role in ("", "X", "queries", "keys", "context") else role
+        if (
+            role in ("position_ids", "base", "")
+            and not required
+            and (role != "position_ids" or "cos" in roles.values())
+        ):
+            continue  # its default will do
+        if role not in ("X", "keys", "base", "d_head", *PLACES) or role in roles.values():
+            return None
+        roles[parameter.name] = role
+    speaks = SPEAKS_OF_IT.search(calling.name_of(function)) or set(roles.values()) & set(PLACES)
+    return roles if speaks and "X" in roles.values() else None
+
+
+def _role(name):
+    plain = signature.plain(name)
+    return ROLES.get(plain) or signature.ROLE_OF.get(plain, "")
+
+
+class _NoAnswerError(Exception):
+    """It raised an error, or returned nothing of X's shape."""
+
+
+class _Rotary:
+    """Puts token vectors to the function, in one layout and with one form of its tables at a time."""
+
+    def __init__(self, function, roles):
+        self.function, self.roles, self.calls, self.changed = function, roles, 0, None
+        self.convert = calling.to_framework(calling.framework_of(function))
+        defaults = [one.default for one in signature.parameters_of(function) if _role(one.name) == "base"]
+        self.bases = (BASE, *(float(one) for one in defaults if isinstance(one, int | float)))
+
+    def heard(self):
+        """What it does in the layout that fits best; None where it answers in none."""
+        last = [one for one in map(self.in_layout, TOKENS_LAST) if one]
+        # Who takes (tokens, features) counts along the last axis but one; others may have heads after the tokens.
+        if not (last and last[0].layout is TOKENS_LAST[0]) and (not last or any(one.n_faults for one in last)):
+            first = [one for one in map(self.in_layout, TOKENS_FIRST) if one]
+            if first and (not last or not any(one.n_faults for one in first)):
+                last = first
+        # The first one that is wrong has the fewest axes, and is the easiest to read.
+        return next((one for one in last if one.n_faults), last[-1] if last else None)
+
+    def in_layout(self, layout):
+        """The form of the tables in which it is right; where in none, that with the fewest faults."""
+        best = None
+        for width, given in itertools.product(WIDTHS, self.forms()):
+            if best and (best.n_faults == 0 or best.width != width):
+                break
+            try:
+                one = Heard(layout, width, given, self.judged(layout, width, given))
+            except _NoAnswerError:
+                continue
+            best = one if best is None or one.n_faults < best.n_faults else best
+        if best and best.n_faults == 0:
+            with contextlib.suppress(_NoAnswerError):
+                self.compare_widths(best)
+            self.compare_sides(best)
+        return best
+
+    def forms(self):
+        """Every form of the tables and of the positions that its arguments may want."""
+        tables = SHAPES if {*self.roles.values()} & {*TABLES} else [None]
+        positions = ("vector", "rows", "number") if "position_ids" in self.roles.values() else [""]
+        return itertools.product(tables, positions)
+
+    def judged(self, layout, width, given):
+        moves = bool({*self.roles.values()} & {*PLACES})
+
+        def ask(X, start):
+            return self.answer(layout, given, X, start)[0]
+
+        return rotations.judge(ask, layout.shape(width), layout.position_axis, START if moves else 0, self.bases)
+
+    def answer(self, layout, given, X, start):
+        """Call it on X, as queries and keys where it takes both; the arrays of X's shape that it returns."""
+        self.calls += 1
+        shape, positions = given
+        values = {"X": X, "keys": X, "base": self.bases[-1], "d_head": X.shape[-1], "start_pos": start}
+        places = np.arange(start, start + N_TOKENS)
+        values["position_ids"] = {"rows": np.tile(places, (layout.batch, 1)), "number": start}.get(positions, places)
+        if shape is not None:
+            # Who is told the positions as well takes the rows out of the table.
+            from_first = {*self.roles.values()} & {"position_ids", "start_pos"}
+            n_rows, first = (start + N_TOKENS, 0) if from_first else (N_TOKENS, start)
+            values |= Table(X.shape[-1], *shape).by_role(n_rows, layout.batch, first)
+        outcome = calling.call(self.function, {name: values[role] for name, role in self.roles.items()}, self.convert)
+        self.changed = self.changed or outcome.changed
+        arrays = [array for array in outcome.arrays or () if array.shape == X.shape]
+        if not arrays:
+            raise _NoAnswerError
+        return arrays
+
+    def compare_widths(self, heard):
+        """A mistake in the exponent looks like another base, and like yet another one in another width."""
+        other = self.judged(heard.layout, OTHER_WIDTH, heard.given)
+        bases = {heard.width: heard.said.base, OTHER_WIDTH: other.base}
+        if None not in bases.values() and not np.isclose(*bases.values(), rtol=0.02):
+            said = " and ".join(f"{base:.4g} with {width} features" for width, base in bases.items())
+            heard.said.name("rope-wrong-frequencies", f"Its base would be {said}.")
+
+    def compare_sides(self, heard):
+        """Queries and keys must be turned alike; here both are the same vectors."""
+        if "keys" not in self.roles.values():
+            return
+        X = np.random.default_rng(8).normal(size=heard.layout.shape(heard.width))
+        queries, keys, *_ = [*self.answer(heard.layout, heard.given, X, 0), None]
+        if keys is None or not equal(keys, queries):
+            one_side = keys is None or equal(keys, X)
+            heard.said.name("rope-one-side" if one_side else "rope-conventions-mixed", "")

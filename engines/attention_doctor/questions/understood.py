@@ -1,0 +1,71 @@
+"""What the plain calls of a subject compute, once that is known, and what the report says of it."""
+
+from dataclasses import dataclass
+
+from attention_doctor.equation.stages import RIGHT, STEPS
+from attention_doctor.forms.masks import ALWAYS_CAUSAL
+from attention_doctor.questions.asking import Note, Untested
+
+FAILS_IN_MANY = ("80 tokens", "150 tokens")  # a module may have a longest sequence
+
+
+@dataclass(frozen=True)
+class Understood:
+    """What the plain calls compute.
+
+    Parameters
+    ----------
+    layout : Layout
+    right : dict of str to Form
+        By step, mistakes included: what later answers are compared with.
+    plain : list of Heard
+    forms : tuple of Form
+        The mistakes among them.
+    named : bool
+        Whether all that was seen in plain calls has an explanation.
+    """
+
+    layout: object
+    right: dict
+    plain: list
+    forms: tuple = ()
+    named: bool = True
+
+
+def settled(asking, known):
+    """Say how it was read, and what was taken for its design."""
+    for text in known.layout.notes:
+        yield Note(text)
+    if known.layout.finding:
+        yield asking.finding(known.layout.finding)
+    if known.right["hide"] is ALWAYS_CAUSAL:
+        yield Note("It is causal in every call.")
+    designs = [
+        known.right[step].text
+        for step in STEPS
+        if not known.right[step].slug and known.right[step] not in (RIGHT[step], ALWAYS_CAUSAL)
+    ]
+    if designs:
+        yield Note(f"Taken for its design: {'; '.join(designs)}.")
+    for heard in known.plain:
+        if heard.output is None and not is_a_failure(heard):
+            yield Untested(f"{heard.question.trait} ({said(heard.reply)})")
+    return known
+
+
+def is_a_failure(heard):
+    """An answer of the wrong shape, or none at all, where others get one."""
+    return heard.output is None and heard.question.trait not in FAILS_IN_MANY and not heard.question.is_cross
+
+
+def failures(asking, plain):
+    for heard in plain:
+        if is_a_failure(heard):
+            yield asking.unnamed(f"With {heard.question.trait} it {said(heard.reply)}.")
+
+
+def said(reply):
+    if reply.wrong_shape is not None:
+        return f"returns shapes {reply.wrong_shape}"
+    message = " ".join(str(reply.error).split())[:90]
+    return f"stops with {type(reply.error).__name__}: {message}"

@@ -1,0 +1,94 @@
+"""Rotary positions that no output hears of: the code turns queries and keys, and all tokens of a head alike."""
+
+import contextlib
+import itertools
+import re
+import sys
+from dataclasses import replace
+
+import numpy as np
+
+from attention_doctor import calling
+from attention_doctor.equation.stages import RIGHT
+from attention_doctor.questions.rotary import SPEAKS_OF_IT
+from attention_doctor.readers import positions
+from function_judge.compare import close
+from function_judge.trace import Line
+
+TOKENS = 7  # equal ones, and no other axis is likely to have that many
+FRAMEWORKS = ("torch", "keras", "flax", "jax", "equinox")
+PART_OF_IT = re.compile(r"rotate_?(half|every|pairs)", re.I)  # swaps features, and knows no position
+
+
+def ask(asking):
+    """Where attention is explained without positions, and its code turns features: whether they depend on the token."""
+    subject, layout = asking.subject, asking.layout
+    if subject.kind != "module" or asking.known.right["place"] is not RIGHT["place"] or not positions.hints(subject):
+        return
+    X = np.repeat(np.random.default_rng(9).normal(size=(1, 1, subject.d_model)), TOKENS, axis=1)
+    with _turned(type(subject.adapter.original)) as turned:
+        answer = subject.answer_for(layout, X)
+    if answer is None or answer[1] is None:
+        return
+    for _, name, line, before, after in turned:
+        axes = [axis for axis, size in enumerate(before.shape[:-1]) if size == TOKENS]
+        if len(axes) != 1 or close(before, after).all():
+            continue
+        if all(close(one, one.take([0], axes[0])).all() for one in (before, after)):
+            slug = "rope-wrong-axis" if _differs_by_place(before, after) else "rope-one-position"
+            seen = f"`{name}` gets shape {before.shape} and turns all {TOKENS} tokens alike; no output hears of it."
+            yield replace(asking.finding(slug, evidence=seen), line=line)
+            return
+
+
+@contextlib.contextmanager
+def _turned(whole):
+    """Collect the calls whose name speaks of rotation, but that of the `whole`: its line, what it got and gave back."""
+    found, given, order = [], {}, itertools.count()
+
+    def watch(frame, event, returned):
+        name = frame.f_code.co_qualname
+        if event not in ("call", "return") or not SPEAKS_OF_IT.search(name) or PART_OF_IT.search(name):
+            return
+        if type(frame.f_locals.get("self")) is whole and frame.f_code.co_name in ("forward", "__call__"):
+            return
+        if event == "call":
+            names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
+            read = [calling.read(frame.f_locals[one]) for one in names if one in frame.f_locals]
+            given[frame] = next(order), read
+            return
+        back = [calling.read(one) for one in (returned if isinstance(returned, tuple | list) else [returned])]
+        number, read = given.pop(frame, (0, ()))
+        for before in read:
+            found.extend(
+                (number, name, _calling_line(frame), before, after)
+                for after in back
+                if before is not None and after is not None and after.shape == before.shape
+            )
+
+    earlier = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        yield found
+    finally:
+        sys.setprofile(earlier)
+        found.sort(key=lambda call: call[0])  # a call before those that it makes
+
+
+def _calling_line(frame):
+    """The line of somebody's own code that has led there."""
+    while (frame := frame.f_back) is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in FRAMEWORKS:
+            return Line.at(frame.f_code.co_filename, frame.f_lineno)
+    return None
+
+
+def _differs_by_place(before, after):
+    """Whether vectors at different places are turned by different angles, in either convention."""
+    half = before.shape[-1] // 2
+    for first, second in ((np.s_[..., :half], np.s_[..., half : 2 * half]), (np.s_[..., ::2], np.s_[..., 1::2])):
+        one, other = (array[first] + 1j * array[second] for array in (before, after))
+        angles = (other / one).reshape(-1, one.shape[-1])
+        if close(np.abs(angles), 1).all():
+            return not close(np.abs(angles - angles[:1]), 0).all()
+    return True

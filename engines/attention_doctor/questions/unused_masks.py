@@ -1,0 +1,44 @@
+"""A causal mask that is built and never used: no call shows it, as nobody asks for it, but the source says it."""
+
+import inspect
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from attention_doctor.equation.stages import RIGHT
+from attention_doctor.names import LEAK, NOTE
+from function_judge.trace import Line
+
+TRIANGLE = r"[^\n;]*\b(?:triu|tril|tri)\("
+ATTRIBUTE = re.compile(rf"\bself\.(\w+)\s*=(?!=){TRIANGLE}|register_buffer\(\s*[\"'](\w+)[\"']\s*,{TRIANGLE}")
+VARIABLE = re.compile(rf"(?m)^\s+(\w*mask\w*)\s*=(?!=){TRIANGLE}")
+MEANT = re.compile(r"mask|causal|decod|gpt|autoregress", re.I)
+
+
+def ask(asking):
+    """Where attention looks ahead: whether a triangle is built and nobody reads it."""
+    subject, known = asking.subject, asking.known
+    if known.right["hide"] is not RIGHT["hide"] or subject.given.has("is_causal") or subject.given.has("mask"):
+        return
+    code = re.sub(r"(?m)#.*$", "", subject.source)
+    for found in [*ATTRIBUTE.finditer(code), *VARIABLE.finditer(code)]:
+        name = next(filter(None, found.groups()))
+        if len(re.findall(rf"\b{name}\b", code)) == 1:
+            finding = asking.finding("causal-ignored", severity=LEAK if MEANT.search(subject.name) else NOTE)
+            sentence = "A causal mask is built and never used: every token sees what comes after it."
+            seen = f"`{name}` is not read anywhere."
+            yield replace(finding, sentence=sentence, evidence=seen, line=_line(subject, found[0]))
+            return
+
+
+def _line(subject, text):
+    """Where a text stands in the file of what is examined, or None."""
+    thing = subject.function if subject.kind == "function" else type(subject.adapter.original)
+    try:
+        path = inspect.getsourcefile(inspect.unwrap(thing))
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, TypeError):
+        return None
+    start = text.strip().partition("\n")[0]
+    numbers = [number for number, line in enumerate(lines, 1) if start in line]
+    return Line.at(path, numbers[0]) if len(numbers) == 1 else None

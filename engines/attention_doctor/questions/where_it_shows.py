@@ -1,0 +1,112 @@
+"""What can be said of an output that no equation explains: where it first shows, and which properties fail.
+
+The same questions are put to a callable of which nothing is known inside.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attention_doctor.equation.stages import compute
+from attention_doctor.equation.trial_inputs import MAIN
+from function_judge.compare import differing, equal, first_difference, fits
+from function_judge.properties import batch_mixed, not_finite
+
+NOTHING = 1e-4  # what rounding may move, as a share of the largest number
+SMALLEST = ((1, 1, 1), (1, 2, 1), (1, 1, 2), (1, 2, 2), (2, 2, 1), (2, 2, 2), (2, 3, 2))  # batch, tokens, heads
+
+
+@dataclass(frozen=True)
+class Shown:
+    text: str
+    broken: tuple = ()  # names of the properties that fail
+    leaks: bool = False
+    properties: str = ""  # what is said of them
+
+
+def of(asking, known, right):
+    """The smallest input on which it shows, the first entry that differs, and the properties that fail."""
+    subject, layout = asking.subject, known.layout
+    small = (
+        asking.hear(
+            layout,
+            replace(MAIN, trait="small", batch=batch, n_queries=tokens, n_heads=heads, d_head=2 if heads > 1 else 3),
+        )
+        for batch, tokens, heads in SMALLEST
+        if heads == 1 or layout.heads
+    )
+    text = next(filter(None, (_difference(heard, right) for one in (small, known.plain) for heard in one)), "")
+    broken = properties(lambda X: subject.answer_for(layout, X))
+    names, said = (tuple(part) for part in zip(*broken, strict=True)) if broken else ((), ())
+    leaks = bool({"batch-mixed", "partly-causal"} & set(names))
+    return Shown(" ".join(filter(None, (text, *said))), names, leaks, " ".join(said))
+
+
+def _difference(heard, right):
+    """The first entry in which an answer differs from the equation's, if it does."""
+    wanted = compute(heard.case, right=right)[0]
+    if heard.output is None or wanted is None or wanted.shape != heard.output.shape or fits(heard.output, wanted):
+        return ""
+    sizes = (heard.question.batch, "sample"), (heard.question.n_queries, "token"), (heard.case.n_heads, "head")
+    listed = ", ".join(f"{size} {noun}{'s' * (size != 1)}" for size, noun in sizes)
+    seen = first_difference("output", heard.output, wanted, differing(heard.output, wanted))
+    return f"Smallest input that shows it: {listed}. {seen}"
+
+
+def properties(attend):
+    """Name what must hold of any attention and does not, of a callable from (batch, tokens, features) to outputs.
+
+    Parameters
+    ----------
+    attend : callable
+        From token vectors, or from None for vectors of its own, to them and the outputs; or to None.
+
+    Returns
+    -------
+    list of (str, str)
+        A name, and a sentence. Empty where nothing is wrong, or nothing could be asked.
+    """
+    probe = attend(None)
+    if probe is None or probe[1] is None:
+        return []
+    X, before = probe
+
+    def call(X):
+        output = attend(X)[1]
+        return None if output is None else (output,)
+
+    if broken := not_finite(call, {"X": X}, (before,)):
+        return [("not-finite", broken[0])]
+    again = call(X)
+    if again is None or not equal(again[0], before):
+        return [("not-repeatable", "The same call gives other numbers the second time.")]
+    mixed = batch_mixed("X")(call, {"X": X}, (before,))
+    found = [("batch-mixed", mixed)] if mixed else []
+    hears = _who_hears_whom(attend, X, before)
+    if hears is None or len(hears) < 3 or hears.all():
+        return found
+    i, j = np.argwhere(~hears)[0]
+    ahead = hears[np.triu_indices_from(hears, 1)]
+    if not ahead.any():
+        if not np.diag(hears).all():
+            found.append(("deaf", "A token's output does not change with the token itself."))
+    elif not ahead.all():
+        found.append(("partly-causal", f"Output {i} never hears of token {j}, though others look ahead."))
+    else:
+        found.append(("deaf", f"Output {i} never hears of token {j}."))
+    return found
+
+
+def _who_hears_whom(attend, X, before):
+    """Which output (row) changes with which token (column), or None where that can't be told."""
+    rng = np.random.default_rng(5)
+    hears = np.zeros((X.shape[1], X.shape[1]), bool)
+    room = NOTHING * max(np.abs(before).max(), 1e-3)
+    for token in range(X.shape[1]):
+        changed = X.copy()
+        changed[:, token] += rng.uniform(0.5, 1.5, X.shape[2])
+        after = attend(changed)[1]
+        if after is None or after.shape[:2] != X.shape[:2]:
+            return None
+        hears[:, token] = np.abs(after - before).max(axis=(0, 2)) > room
+    return hears

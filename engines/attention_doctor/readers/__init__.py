@@ -1,0 +1,1 @@
+"""Readings of what somebody wrote: arguments, parameters, heads, layouts, masks and positions."""

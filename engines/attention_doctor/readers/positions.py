@@ -1,0 +1,248 @@
+"""Positions that attention may bring along: rotary ones in both conventions, and ALiBi."""
+
+import functools
+import itertools
+import re
+
+import numpy as np
+
+from attention_doctor.equation.stages import RIGHT, DoesNotFitError, Form, scaled_by
+from attention_doctor.readers import position_arguments
+
+HINTS = re.compile(r"rot(ary|ate)|rope|inv_freq|freqs?_cis|alibi|slopes|relative|rel_pos|pos_?(emb|enc|bias)", re.I)
+
+
+def hints(subject):
+    """Whether anything about it speaks of positions."""
+    return bool(HINTS.search(subject.source) or any(HINTS.search(name) for name in subject.adapter.buffers()))
+
+
+def _angles(n_tokens, width, base):
+    """The angles of half as many features as given; `base` may also hold the frequencies themselves."""
+    if isinstance(base, np.ndarray):
+        if len(base) != width // 2:
+            raise DoesNotFitError
+        return np.arange(n_tokens)[:, None] * base
+    return np.arange(n_tokens)[:, None] * base ** (-np.arange(0, width, 2) / width)
+
+
+def rotate_halves(X, base=10000.0):
+    """Feature i turns with feature i + d/2."""
+    angles = _angles(X.shape[-2], X.shape[-1], base)
+    one, other = np.split(X, 2, axis=-1)
+    cos, sin = np.cos(angles), np.sin(angles)
+    return np.concatenate([one * cos - other * sin, other * cos + one * sin], axis=-1)
+
+
+def rotate_pairs(X, base=10000.0):
+    """Feature 2i turns with feature 2i + 1."""
+    angles = _angles(X.shape[-2], X.shape[-1], base)
+    one, other = X[..., ::2], X[..., 1::2]
+    cos, sin = np.cos(angles), np.sin(angles)
+    turned = np.empty_like(X)
+    turned[..., ::2], turned[..., 1::2] = one * cos - other * sin, other * cos + one * sin
+    return turned
+
+
+def _placed(rotations, text, slug=""):
+    def run(case, qkv):
+        if qkv[0].shape[-1] % 2:
+            raise DoesNotFitError
+        return tuple(turn(one) if turn else one for turn, one in zip(rotations, qkv, strict=True))
+
+    return Form(slug, "place", run, text)
+
+
+def _slopes(n_heads):
+    power = 2 ** int(np.floor(np.log2(n_heads)))
+    slopes = [2 ** (-8 * (i + 1) / power) for i in range(power)]
+    more = [2 ** (-4 * (2 * i + 1) / power) for i in range(n_heads - power)]
+    return np.array(slopes + more)[:, None, None]
+
+
+def _alibi(distance, text):
+    def run(case, given):
+        scores = RIGHT["scale"].run(case, given)
+        queries, keys = np.ogrid[: scores[0].shape[-2], : scores[0].shape[-1]]
+        return scores[0] + _slopes(case.n_heads) * distance(queries, keys), *scores[1:]
+
+    return Form("", "scale", run, text)
+
+
+SCALES = re.compile(r"\bscale\s*=\s*(0?\.\d+)\b")  # a number in the source
+SHARE = re.compile(r"partial_rotary_factor$|rot\w*_(percent\w*|pct)$|rope_percent\w*$", re.I)
+SOFT_CAP, SINKS = re.compile(r"soft_?cap", re.I), re.compile(r"(^|\.)sinks?$")
+NOTHING = 1e-6  # what rounding may move, where nothing is heard
+WINDOWS = re.compile(r"window|local|band|slid", re.I)
+AGAIN = "at the ends the same ones again"
+
+
+def _capped(cap):
+    """Scores are bent so that none is beyond a cap, as in Gemma 2."""
+
+    def run(case, given):
+        scores, *rest = RIGHT["scale"].run(case, given)
+        return cap * np.tanh(scores / cap), *rest
+
+    return Form("", "scale", run, f"/ √d_head, soft-capped at {cap:g}")
+
+
+def _with_sinks(sinks):
+    """One further score a head takes its share of the weights, and gives nothing."""
+
+    def run(case, given):
+        scores, *rest = given
+        further = np.broadcast_to(sinks[:, None, None], (*scores.shape[:-1], 1))
+        weights, *rest = RIGHT["softmax"].run(case, (np.concatenate([scores, further], axis=-1), *rest))
+        return weights[..., :-1], *rest
+
+    return Form("", "softmax", run, "softmax over the keys and a sink")
+
+
+def _window(back, ahead):
+    """Each token sees so many tokens back and ahead, and itself."""
+
+    def run(case, given):
+        steps = np.subtract.outer(np.arange(given[0].shape[-2]), np.arange(given[0].shape[-1]))
+        seen = (steps <= back) & (steps >= -ahead)
+        allowed = seen if case.allowed is None else case.allowed & seen
+        return RIGHT["hide"].run(case.changed(allowed=allowed), given)
+
+    return Form("", "hide", run, f"each token sees {back} back and {ahead} ahead")
+
+
+def _window_of_repeats(back, ahead):
+    """The same, and where it reaches beyond the first or the last token, it sees that one again."""
+
+    def run(case, given):
+        scores, *rest = RIGHT["hide"].run(case, given)
+        n_queries, n_keys = scores.shape[-2:]
+        seen = np.clip(np.arange(n_queries)[:, None] + np.arange(-back, ahead + 1), 0, n_keys - 1)
+        often = (seen[:, :, None] == np.arange(n_keys)).sum(axis=1)
+        with np.errstate(divide="ignore"):
+            return scores + np.log(often), *rest  # as if a key were there so often
+
+    return Form("", "hide", run, f"each token sees {back} back and {ahead} ahead, {AGAIN}")
+
+
+def cuts_windows(right):
+    """Whether what counts as right cuts windows out of what is padded: on the way, nothing is as in the equation."""
+    return right["hide"].text.endswith(AGAIN)
+
+
+def bases(subject):
+    """The bases of the angles that its attributes give; a table that it is given has ours."""
+    if subject.given.filling.table is not None:
+        return [position_arguments.BASE]
+    numbers = subject.adapter.numbers()
+    said = [n for name, n in numbers.items() if re.search(r"(theta|base)$", name, re.I) and n > 1][:1] or [10000.0]
+    return said + list(subject.adapter.frequencies().values())[:2]
+
+
+def _part(rotate, width):
+    """Rotate the first features alone."""
+
+    def run(X, base):
+        if width >= X.shape[-1]:
+            return rotate(X, base)
+        return np.concatenate([rotate(X[..., :width], base), X[..., width:]], axis=-1)
+
+    return run
+
+
+def rotated_parts(numbers):
+    """What attributes say of how many of a head's features are rotated, where not all are."""
+    said = {
+        name: n
+        for name, n in numbers.items()
+        if re.search(r"(rot|rope)\w*(dims?|size)$|(^|\.)d_rope$", name, re.I) and n >= 2
+    }
+    shares = [n for name, n in numbers.items() if SHARE.search(name) and 0 < n < 1]
+    widths = [n for name, n in numbers.items() if re.search(r"head_?(dim|size)$", name, re.I)]
+    return list(dict.fromkeys([*map(int, said.values()), *(int(width * n) for width in widths for n in shares)]))
+
+
+def rotations(subject):
+    """Forms of the step `place`: queries and keys turned by rotary positions, wholly or in part."""
+    numbers, table = subject.adapter.numbers(), subject.given.filling.table
+    parts = rotated_parts(numbers)
+    widths = [table.d_head] if table is not None else [*dict.fromkeys([*parts, 10**6])]
+    forms = []
+    for (rotate, words), width, base in itertools.product(
+        ((rotate_halves, "halves"), (rotate_pairs, "pairs")), widths, bases(subject)
+    ):
+        turn = functools.partial(_part(rotate, width), base=base)
+        forms.append(_placed((turn, turn, None), f"queries and keys rotated (rotary, {words})"))
+    return forms
+
+
+def says_window(subject):
+    """Whether a module's source or attributes speak of a window of tokens."""
+    if subject.kind != "module":
+        return False
+    return bool(WINDOWS.search(subject.source) or any(map(WINDOWS.search, subject.adapter.numbers())))
+
+
+LONG = (150, 80, 40, 20)  # tokens: of a sequence that it takes, and that is longer than a window
+
+
+@functools.lru_cache(1)  # the one that is examined
+def heard_window(subject):
+    """How many tokens back and ahead an output hears, of one that speaks of a window; None where it hears them all."""
+    if not says_window(subject) or subject.always_cross:
+        return None
+    layout, rng = subject.layouts[0], np.random.default_rng(7)
+    for n_tokens in LONG:
+        X, other = rng.normal(size=(2, 1, n_tokens, subject.d_model))
+        ends = [np.where((np.arange(n_tokens) == end)[:, None], other, X) for end in (0, n_tokens - 1)]
+        output, *changed = (subject.answer_for(layout, one)[1] for one in (X, *ends))
+        if output is None or any(one is None for one in changed):
+            continue
+        hear_first, hear_last = (np.flatnonzero(np.abs(one - output).max(axis=(0, 2)) > NOTHING) for one in changed)
+        if not hear_first.size or not hear_last.size:
+            return None
+        back, ahead = int(hear_first[-1]), n_tokens - 1 - int(hear_last[0])
+        return (back, ahead) if back < n_tokens - 1 else None
+    return None
+
+
+def of(subject):
+    """Return what else may count as right: forms of the steps `hide` and `scale`, and every one of `softmax`."""
+    numbers = subject.adapter.numbers()
+    hide, scale = [], []
+    if window := heard_window(subject):
+        hide = [_window(*window), _window_of_repeats(*window)]
+    for distance in (lambda q, k: -np.abs(q - k), lambda q, k: k - q):
+        scale.append(_alibi(distance, "/ √d_head − slope × distance (ALiBi)"))
+    for number in SCALES.findall(subject.source):
+        scale.append(Form("", "scale", scaled_by(lambda case, q, v, number=float(number): number), f"× {number}"))
+    scale += [_capped(number) for name, number in numbers.items() if SOFT_CAP.search(name) and number > 0]
+    sinks = [subject.values[one.path] for one in subject.found if SINKS.search(one.path) and one.value.ndim == 1]
+    return {"hide": hide, "scale": scale, "softmax": [RIGHT["softmax"], *map(_with_sinks, sinks)]}
+
+
+def mistakes(subject):
+    """Mistakes of the step `place` where anything speaks of rotary positions, and of `scale` in a window."""
+    forms = []
+    if window := heard_window(subject):
+        n_keys = sum(window) + 1
+        forms.append(
+            Form("scale-n-keys", "scale", scaled_by(lambda case, q, v: n_keys**-0.5), "/ √n_keys of a window", True)
+        )
+    if not hints(subject):
+        return forms
+    base = bases(subject)[-1]
+    turns = {"halves": lambda X: rotate_halves(X, base), "pairs": lambda X: rotate_pairs(X, base)}
+    for words, turn in turns.items():
+        forms += [
+            _placed((turn, turn, turn), f"values rotated, too ({words})", "rope-values-rotated"),
+            _placed((turn, None, None), f"only queries rotated ({words})", "rope-one-side"),
+            _placed((None, turn, None), f"only keys rotated ({words})", "rope-one-side"),
+        ]
+    forms.append(
+        _placed((turns["halves"], turns["pairs"], None), "queries by halves, keys by pairs", "rope-conventions-mixed")
+    )
+    forms.append(
+        _placed((turns["pairs"], turns["halves"], None), "queries by pairs, keys by halves", "rope-conventions-mixed")
+    )
+    return forms

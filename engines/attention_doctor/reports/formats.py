@@ -1,0 +1,90 @@
+"""Results for other programs: JSON, GitHub's annotations and SARIF.
+
+A result is a dictionary: what `Report.to_json` gives, with "target", "text", "file" and "line" of the definition. A
+finding is shown at its own line, and at the definition where that is not certain.
+"""
+
+import json
+from pathlib import Path
+
+from attention_doctor.names import HEALTHY
+from function_judge.trace import from_here
+
+SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def text(results):
+    return "\n\n".join(result["text"] for result in results)
+
+
+def as_json(results):
+    """One object for one target, a list of them for several."""
+    plain = [{key: value for key, value in result.items() if key != "text"} for result in results]
+    return json.dumps(plain[0] if len(plain) == 1 else plain, indent=2)
+
+
+def github(results):
+    """Workflow commands: one line each finding, which GitHub shows beside the definition."""
+    lines = []
+    for result in results:
+        for finding in result["findings"]:
+            kind = "notice" if finding["severity"] in HEALTHY else "error"
+            said = f"{result['subject']}: {_message(finding)}"
+            lines.append(
+                f"::{kind} {_place(result, finding)}title={finding['name'] or 'no name for it'}::{_escaped(said)}"
+            )
+        if result["healthy"] is None:
+            lines.append(f"::warning {_place(result)}title=could not be examined::{_escaped(result['reason'])}")
+    return "\n".join(lines)
+
+
+def _place(result, finding=None):
+    file, line = _where(result, finding)
+    return f"file={_escaped(file, ':,')},line={line}," if file else ""
+
+
+def _where(result, finding):
+    """The file and the line that a finding is shown at."""
+    if finding and finding["line"]:
+        return from_here(finding["line"]["path"]), finding["line"]["number"]
+    return result["file"], result["line"]
+
+
+def _escaped(said, more=""):
+    for character in "%\r\n" + more:
+        said = said.replace(character, f"%{ord(character):02X}")
+    return said
+
+
+def sarif(results):
+    """A SARIF 2.1.0 log."""
+    found = [(result, finding) for result in results for finding in result["findings"]]
+    rules = {finding["name"] or "unnamed": finding for _, finding in found}
+    run = {
+        "tool": {"driver": {"name": "attention-doctor", "rules": [{"id": name} for name in rules]}},
+        "results": [
+            {
+                "ruleId": finding["name"] or "unnamed",
+                "level": "note" if finding["severity"] in HEALTHY else "error",
+                "message": {"text": f"{result['subject']}: {_message(finding)}"},
+                "locations": _locations(*_where(result, finding)),
+            }
+            for result, finding in found
+        ],
+    }
+    return json.dumps({"$schema": SARIF, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _locations(file, line):
+    if not file:
+        return []
+    region = {"startLine": line}
+    return [{"physicalLocation": {"artifactLocation": {"uri": Path(file).as_posix()}, "region": region}}]
+
+
+def _message(finding):
+    repair = f"Repair: {finding['repair']}." if finding["repair"] else ""
+    return " ".join(filter(None, (finding["sentence"], finding["equation"], finding["evidence"], repair)))
+
+
+FORMATS = {"text": text, "json": as_json, "github": github, "sarif": sarif}

@@ -1,0 +1,87 @@
+"""The report as a panel in a notebook: what was found, and the equation with the altered step marked."""
+
+import html
+
+from attention_doctor.equation.stages import RIGHT, STEPS
+from live_pictures import style
+
+# The heading says the same in words: colour is never the only carrier.
+BORDERS = {True: style.ROLES["values"], False: style.ALARM, None: style.QUIET}
+SHOWN = tuple(step for step in STEPS if step not in ("place", "add"))
+NAMES = {
+    "project": "project", "split": "split", "place": "positions", "scores": "scores", "scale": "scale", "hide": "mask",
+    "softmax": "softmax", "mix": "mix", "merge": "merge", "output": "output", "add": "add",
+}  # fmt: skip
+
+
+def html_of(report):
+    """Return the panel as HTML; `str(report)` is its text twin."""
+    parts = [f"<b>{html.escape(f'{report.subject}: {report.verdict}')}</b>"]
+    if report.reason:
+        parts.append(_paragraph(report.reason))
+    if report.healthy is not None and any(finding.altered for finding in report.findings):
+        parts.append(_equation(report))
+    for finding in report.findings:
+        parts.append(_finding(finding))
+    below = [f"Read as: {report.layout}." if report.layout else "", *report.notes]
+    if report.asked:
+        below.append(f"{report.asked} calls compared.")
+    if report.untested:
+        below.append("Not tested: " + "; ".join(report.untested) + ".")
+    parts.append(_paragraph(" ".join(filter(None, below)), f"color:{style.QUIET}; font-size:90%"))
+    return (
+        f'<div style="border-left:6px solid {BORDERS[report.healthy]}; padding:8px 12px; max-width:56em; '
+        f'background:{style.PAPER}; color:{style.INK}; line-height:1.45">{"".join(parts)}</div>'
+    )
+
+
+def _paragraph(text, more=""):
+    return f'<div style="margin-top:4px; {more}">{html.escape(text)}</div>'
+
+
+def _equation(report):
+    """One cell a step; altered ones have a thick border, and say both what is computed and what is right."""
+    altered = {}
+    for finding in report.findings:
+        for step, computed, right in finding.altered if finding.is_sick else ():
+            texts, _ = altered.setdefault(step, ([], right))
+            texts += [computed] if computed not in texts else []
+    cells = []
+    for step in [step for step in STEPS if step in SHOWN or step in altered]:
+        text = html.escape(RIGHT[step].text)
+        if step in altered:
+            texts, right = altered[step]
+            computed = html.escape("; ".join(texts))
+            text = f'<b style="color:{style.ALARM}">✗ {computed}</b><br>right: {html.escape(right)}'
+        border = f"3px solid {style.ALARM}" if step in altered else "1px solid #c8c8c8"
+        cells.append(
+            f'<div style="border:{border}; border-radius:4px; padding:3px 7px; background:{style.PAPER}; '
+            f'font-size:90%"><span style="color:{style.QUIET}">{NAMES[step]}</span><br>{text}</div>'
+        )
+    arrow = f'<div style="color:{style.QUIET}; align-self:center">→</div>'
+    return (
+        f'<div style="display:flex; flex-wrap:wrap; gap:4px; margin:8px 0" role="img" '
+        f'aria-label="The equation, step by step">{arrow.join(cells)}</div>'
+    )
+
+
+def _finding(finding):
+    lines = [
+        f"<b><code>{html.escape(finding.name or 'no name for it')}</code></b> ({html.escape(finding.severity)})"
+        + (f", or {html.escape(' or '.join(finding.also))}: the same on every input" if finding.also else "")
+    ]
+    lines.append(html.escape(finding.sentence))
+    if finding.line:
+        lines.append(f"{html.escape(finding.line.place)}: <code>{html.escape(finding.line.text)}</code>")
+    lines += [html.escape(finding.evidence)] if finding.evidence else []
+    if finding.shows:
+        where = f"Shows with: {', '.join(finding.shows[:3])}."
+        if finding.hides:
+            where += f" Can't be seen with: {', '.join(finding.hides[:3])}."
+        lines.append(html.escape(where))
+    if finding.repair:
+        lines.append(f"<b>Repair:</b> {html.escape(finding.repair)}")
+    if finding.example:
+        link = html.escape(finding.example, quote=True)
+        lines.append(f'Seen in: <a href="{link}">{link.removeprefix("https://")}</a>')
+    return f'<div style="margin-top:8px">{"<br>".join(lines)}</div>'

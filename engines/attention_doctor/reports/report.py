@@ -1,0 +1,200 @@
+"""What an examination found, and how it is said: in a terminal, in a notebook, and as JSON."""
+
+import textwrap
+from dataclasses import dataclass, field
+
+from attention_doctor.names import HEALTHY
+
+WIDTH = 100
+MOST_LINES = 21  # before what is left out is named: less than 25 altogether
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One mistake, or one thing worth knowing.
+
+    Parameters
+    ----------
+    name : str or None
+        From the vocabulary; None where something is wrong that has no name.
+    severity : str
+        One of `attention_doctor.names.SEVERITIES`.
+    sentence : str
+        What the code does.
+    altered : tuple of (str, str, str)
+        The altered steps of the equation: (step, what it computes there, what is right).
+    repair : str
+        One line.
+    also : tuple of str
+        Other names that explain what was seen as well: the finding is one of these.
+    shows, hides : tuple of str
+        On which of the inputs that were tried it shows, and on which not.
+    example : str
+        A public example's address, or nothing.
+    evidence : str
+        Where nothing can be named: the smallest input that shows it, and the first entry that differs.
+    line : Line or None
+        Of the first statement whose result leaves the equation although what it was given was right: its `.path`,
+        `.number` and `.text`. None where that is not certain.
+    """
+
+    name: str | None
+    severity: str
+    sentence: str
+    altered: tuple = ()
+    repair: str = ""
+    also: tuple = ()
+    shows: tuple = ()
+    hides: tuple = ()
+    example: str = ""
+    evidence: str = ""
+    line: object = None
+
+    @property
+    def is_sick(self):
+        return self.severity not in HEALTHY
+
+    @property
+    def equation(self):
+        """The part of the equation that it computes, beside the right one."""
+        if not self.altered:
+            return ""
+        computed, right = ("; ".join(texts) for texts in list(zip(*self.altered, strict=True))[1:])
+        return f"It computes: {computed}. Right: {right}."
+
+
+@dataclass
+class Report:
+    """The result of `examine`.
+
+    Parameters
+    ----------
+    subject : str
+        What was examined.
+    healthy : bool or None
+        None where it could not be examined.
+    findings : list of Finding
+        The worst first.
+    untested : list of str
+        What was not asked, and why.
+    layout : str
+        How it was read.
+    notes : list of str
+    asked : int
+        How many calls were compared.
+    seconds : float
+        How long it took. Only JSON says it: a report in a stored notebook must not change from run to run.
+    reason : str
+        Why it could not be examined.
+    """
+
+    subject: str
+    healthy: bool | None = True
+    findings: list = field(default_factory=list)
+    untested: list = field(default_factory=list)
+    layout: str = ""
+    notes: list = field(default_factory=list)
+    asked: int = 0
+    seconds: float = 0.0
+    reason: str = ""
+
+    @property
+    def names(self):
+        """The names of what is wrong, without those of harmless findings."""
+        return [finding.name for finding in self.findings if finding.is_sick]
+
+    @property
+    def has_notes(self):
+        """Whether it is healthy, and there is something worth knowing."""
+        return bool(self.healthy and self.findings)
+
+    @property
+    def verdict(self):
+        if self.healthy is None:
+            return "could not be examined"
+        if self.healthy:
+            noted = [finding.name or "unnamed" for finding in self.findings]
+            return "healthy" + (f", with notes: {', '.join(noted)}" if noted else "")
+        sick = [finding for finding in self.findings if finding.is_sick]
+        return "sick: " + ", ".join(finding.name or "unnamed" for finding in sick)
+
+    def __str__(self):
+        """Plain text, at most a screen."""
+        lines = [f"{self.subject}: {self.verdict}"]
+        if self.reason:
+            lines += _wrapped(self.reason, "  ")
+        end = [""]
+        if self.layout:
+            end += _wrapped(f"Read as: {self.layout}.", "")
+        for note in self.notes[:2]:
+            end += _wrapped(note, "", limit=2)
+        if self.asked:
+            end.append(f"{self.asked} calls compared.")
+        if self.untested:
+            end += _wrapped("Not tested: " + "; ".join(self.untested) + ".", "", limit=2)
+        told = [["", *_finding_lines(finding, in_brief=len(self.findings) > 1)] for finding in self.findings]
+        room, shown = MOST_LINES - len(lines) - len(end), 0
+        while shown < len(told) and (shown == 0 or room >= len(told[shown])):
+            lines += told[shown]
+            room, shown = room - len(told[shown]), shown + 1
+        if shown < len(told):
+            rest = ", ".join(finding.name or "unnamed" for finding in self.findings[shown:])
+            lines += ["", *_wrapped(f"And: {rest} (all of it with --format json)", "", limit=2)]
+        lines += end
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        from attention_doctor.reports import panel
+
+        return panel.html_of(self)
+
+    def to_json(self):
+        """Return a dictionary that `json.dumps` takes."""
+        return {
+            "subject": self.subject,
+            "healthy": self.healthy,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "findings": [
+                {name: list(value) if isinstance(value, tuple) else value for name, value in vars(finding).items()}
+                | {"equation": finding.equation, "line": finding.line and vars(finding.line)}
+                for finding in self.findings
+            ],
+            "untested": self.untested,
+            "layout": self.layout,
+            "notes": self.notes,
+            "calls": self.asked,
+            "seconds": round(self.seconds, 2),
+        }
+
+
+def _wrapped(text, indent, limit=None):
+    lines = textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent + "  ")
+    if limit and len(lines) > limit:
+        lines = [*lines[: limit - 1], textwrap.shorten(" ".join(lines[limit - 1 :]), WIDTH, placeholder=" ...")]
+    return lines
+
+
+def _finding_lines(finding, in_brief):
+    heading = f"{finding.name or 'no name for it'} ({finding.severity})"
+    if finding.also:
+        heading += f", or {' or '.join(finding.also)}: they give the same on every input"
+    yield from _wrapped(heading, "")
+    yield from _wrapped(finding.sentence, "  ")
+    if finding.line:
+        yield from _wrapped(f"{finding.line.place}: {finding.line.text}", "  ", limit=2)
+    if finding.equation and not in_brief:
+        yield from _wrapped(finding.equation, "  ")
+    if finding.evidence:
+        yield from _wrapped(finding.evidence, "  ")
+    if finding.shows and not in_brief:
+        where = f"Shows with: {', '.join(finding.shows[:3])}."
+        if finding.hides:
+            where += f" Can't be seen with: {', '.join(finding.hides[:3])}."
+        yield from _wrapped(where, "  ")
+    if finding.repair:
+        yield from _wrapped(f"Repair: {finding.repair}", "  ")
+    if finding.example:
+        yield f"  Seen in: {finding.example}"

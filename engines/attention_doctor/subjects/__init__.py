@@ -1,0 +1,1 @@
+"""What is examined: functions, modules, and the frameworks that they come from."""

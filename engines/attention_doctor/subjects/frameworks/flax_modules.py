@@ -1,0 +1,105 @@
+"""Flax: a linen module gets its parameters here, as it has none of its own; an nnx module holds them itself."""
+
+import inspect
+
+import numpy as np
+
+from attention_doctor.readers import signature
+from attention_doctor.readers.signature import CannotBeExaminedError
+from attention_doctor.subjects.frameworks import Found
+from attention_doctor.subjects.frameworks.objects import PythonObject
+
+WIDTH = 64  # of a token, where the module takes any
+N_TOKENS = 5
+
+
+class FlaxModule(PythonObject):
+    """How a Flax module is found, changed and run."""
+
+    framework = "jax"
+
+    def __init__(self, module):
+        self.is_linen = hasattr(module, "init") and hasattr(module, "apply")
+        if not self.is_linen:
+            super().__init__(module)
+            return
+        import jax
+        import jax.numpy as jnp
+
+        self.original = self.thing = module
+        widths = [n for name, n in self.numbers().items() if signature.role_of(name.rpartition(".")[2]) == "d_model"]
+        error = None
+        for width in dict.fromkeys((*widths, WIDTH)):
+            X = jnp.zeros((2, N_TOKENS, width))
+            for arguments in (self._first_arguments(X), *({"args": [X] * count} for count in (1, 2, 3))):
+                try:
+                    self.variables = module.init(jax.random.key(0), *arguments.pop("args", ()), **arguments)
+                    break
+                except Exception as raised:  # another width or number of arguments may do
+                    error = error or raised
+            else:
+                continue
+            break
+        else:
+            raise CannotBeExaminedError(f"{type(module).__name__} could not be initialised: {error}")
+        self.values = {
+            ".".join(str(part.key) for part in path): np.asarray(value)
+            for path, value in jax.tree_util.tree_leaves_with_path(self.variables["params"])
+        }
+
+    def _first_arguments(self, X):
+        """What is given to get its parameters: a mask that hides nothing, no dropout, and X for all else."""
+        import jax.numpy as jnp
+
+        usual = {"mask": jnp.ones((1, 1, N_TOKENS, N_TOKENS), bool), "padding": jnp.ones((2, N_TOKENS), bool)}
+        usual |= {"deterministic": True, "training": False}
+        given = {}
+        for parameter in signature.parameters_of(self.signature_of):
+            role = signature.role_of(parameter.name)
+            if parameter.default is parameter.empty or role in ("deterministic", "training"):
+                given[parameter.name] = usual.get(role, X)
+        return given
+
+    @property
+    def signature_of(self):
+        return type(self.original).__call__.__get__(self.original) if self.is_linen else super().signature_of
+
+    def __call__(self, **arguments):
+        if not self.is_linen:
+            return super().__call__(**arguments)
+        params = {}
+        for path, value in self.values.items():
+            *owners, name = path.split(".")
+            inner = params
+            for owner in owners:
+                inner = inner.setdefault(owner, {})
+            inner[name] = value
+        return self.original.apply({**self.variables, "params": params}, **arguments)
+
+    def parameters(self):
+        if not self.is_linen:
+            return super().parameters()
+        return [self._kind(path, value) for path, value in self.values.items()]
+
+    @staticmethod
+    def _kind(path, value):
+        name = path.rpartition(".")[2]
+        if "norm" in path.lower() or name == "scale":
+            return Found(path, value, "", "norm", "LayerNorm")
+        if name == "bias":
+            return Found(path, value, "", "bias")
+        return Found(
+            path, value, "inputs by outputs" if name == "kernel" else "", "matrix" if value.ndim in (2, 3) else "other"
+        )
+
+    def set(self, values):
+        if not self.is_linen:
+            return super().set(values)
+        self.values |= {path: np.asarray(value, np.float32) for path, value in values.items()}
+        return None
+
+    def source(self):
+        try:
+            return inspect.getsource(type(self.original))
+        except (OSError, TypeError):
+            return ""

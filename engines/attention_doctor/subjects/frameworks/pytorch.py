@@ -1,0 +1,198 @@
+"""torch.nn.Module: examined as a copy, in float32, in evaluation mode."""
+
+import contextlib
+import copy
+import inspect
+import itertools
+import re
+
+import numpy as np
+
+from attention_doctor.readers.signature import CannotBeExaminedError
+from attention_doctor.subjects.frameworks import Found
+
+NORMS = ("LayerNorm", "RMSNorm", "GroupNorm", "BatchNorm")
+
+
+class TorchModule:
+    """How a torch.nn.Module is found, changed and run."""
+
+    framework = "torch"
+
+    def __init__(self, module):
+        import torch
+
+        self.original = module
+        try:
+            self.module = copy.deepcopy(module)
+        except (
+            Exception
+        ):  # some modules hold what cannot be copied; then it is examined itself, and put back afterwards
+            self.module = module
+        self.module.eval()
+        self.module.float()
+        if any(isinstance(one, torch.nn.parameter.UninitializedParameter) for one in self.module.parameters()):
+            self._settle_widths()
+
+    def _settle_widths(self):
+        """Lazy modules learn their widths from a first call."""
+        import torch
+
+        names = [p.name for p in inspect.signature(self.module.forward).parameters.values() if p.default is p.empty]
+        error = None
+        for count, width in itertools.product((len(names), 3, 1), (64, 32, 16, 8, 128, 256, 512, 768)):
+            attempt = copy.deepcopy(self.module)
+            given = [torch.zeros(2, 5, width)] * count + [None] * (len(names) - count)
+            try:
+                attempt(*given)
+            except Exception as raised:  # another width may do
+                error = raised
+                continue
+            self.module = attempt
+            return
+        raise CannotBeExaminedError(f"{self.name} has lazy parameters; call it once, then give it: {error}")
+
+    @property
+    def name(self):
+        return type(self.original).__name__
+
+    @property
+    def signature_of(self):
+        return self.module.forward
+
+    def __call__(self, **arguments):
+        import torch
+
+        with torch.no_grad():
+            return self.module(**arguments)
+
+    def with_gradients(self, **arguments):
+        """Call it as a training does."""
+        return self.module(**arguments)
+
+    def parameters(self):
+        found, seen = [], set()
+        for path, owner in self.module.named_modules():
+            for name, value in owner.named_parameters(recurse=False):
+                if id(value) in seen or not value.is_floating_point():  # a mask may be kept as a parameter, too
+                    continue
+                seen.add(id(value))
+                full = f"{path}.{name}" if path else name
+                found.append(self._found(full, name, owner, value.detach().cpu().numpy()))
+        return found
+
+    @staticmethod
+    def _found(path, name, owner, value):
+        kind = type(owner).__name__
+        if any(norm in kind for norm in NORMS) or "norm" in kind.lower():
+            return Found(path, value, "", "norm", kind)
+        if "Embedding" in kind:
+            return Found(path, value, "", "other", kind)
+        if kind.startswith("Conv") and value.ndim > 2 and np.prod(value.shape[2:]) == 1:
+            return Found(path, value, "outputs by inputs", "matrix", kind)
+        if kind == "Conv1D":  # GPT-2's: transposed
+            return Found(
+                path,
+                value,
+                "inputs by outputs" if value.ndim == 2 else "",
+                "matrix" if value.ndim == 2 else "bias",
+                kind,
+            )
+        if kind in ("Linear", "NonDynamicallyQuantizableLinear") or kind.endswith("Linear"):
+            return Found(path, value, "outputs by inputs", "matrix" if value.ndim == 2 else "bias", kind)
+        if kind == "MultiheadAttention" and value.ndim == 2 and "weight" in name:
+            return Found(path, value, "outputs by inputs", "matrix", kind)
+        if "bias" in name or re.match(r"b_?[qkvo]", name, re.I):
+            return Found(path, value, "", "bias", kind)
+        is_matrix = value.ndim in (2, 3) and value.shape[1:] != (1, 1)  # (heads, 1, 1): a number a head
+        return Found(path, value, "", "matrix" if is_matrix else "bias" if value.ndim == 1 else "other", kind)
+
+    def set(self, values):
+        import torch
+
+        owners = dict(self.module.named_modules())
+        with torch.no_grad():
+            for path, value in values.items():
+                owner, _, name = path.rpartition(".")
+                getattr(owners[owner], name).copy_(torch.from_numpy(np.array(value, np.float32)))
+
+    def numbers(self):
+        """Whole numbers among the attributes, its own and those of modules and settings inside."""
+        found = {}
+        for path, owner in self.module.named_modules():
+            for name, value in vars(owner).items():
+                if isinstance(value, (int, float)) and not isinstance(value, bool):
+                    found.setdefault(f"{path}.{name}".strip("."), value)
+                elif isinstance(value, tuple) and value and all(type(size) is int for size in value):
+                    found.setdefault(
+                        f"{path}.{name}.size".strip("."), int(np.prod(value))
+                    )  # a window of 7 by 7: 49 tokens
+                elif name in ("config", "cfg", "args", "hparams", "conf") and not isinstance(
+                    value, (str, int, type(None))
+                ):
+                    settings = value if isinstance(value, dict) else getattr(value, "__dict__", {})
+                    found |= {
+                        f"{name}.{key}": number for key, number in settings.items() if type(number) in (int, float)
+                    }
+        return found
+
+    def norm(self, path):
+        """Return a norm inside as a function of ndarrays, or None where it doesn't run by itself."""
+        import torch
+
+        module = self.module.get_submodule(path)
+
+        def run(X):
+            with torch.no_grad():
+                return module(torch.from_numpy(np.array(X, np.float32))).double().numpy()
+
+        def run_by_channels(X):  # group and batch norms have the features before the tokens
+            return run(X.swapaxes(-1, -2)).swapaxes(-1, -2)
+
+        width = sum(value.shape[-1] for value in itertools.islice(module.parameters(), 1))
+        for way in (run, run_by_channels):
+            with contextlib.suppress(Exception):  # a module that is called otherwise
+                if way(np.ones((1, 2, width))).shape == (1, 2, width):
+                    return way
+        return None
+
+    def flags(self):
+        """True and False among its attributes."""
+        return {name: value for name, value in vars(self.module).items() if isinstance(value, bool)}
+
+    def inside(self):
+        """Paths of the modules inside that have parameters."""
+        return [path for path, one in self.module.named_modules() if path and any(True for _ in one.parameters())]
+
+    def frequencies(self):
+        """Buffers that may hold the angles of rotary positions."""
+        return {
+            name: value.cpu().double().numpy()
+            for name, value in self.module.named_buffers()
+            if "freq" in name.lower() and value.ndim == 1 and value.is_floating_point()
+        }
+
+    def buffers(self):
+        return [name for name, _ in self.module.named_buffers()]
+
+    def source(self):
+        sources = []
+        for kind in {type(owner) for owner in self.module.modules()}:
+            if kind.__module__.partition(".")[0] != "torch":
+                try:
+                    sources.append(inspect.getsource(kind))
+                except (OSError, TypeError):
+                    continue
+        return "\n".join(sources)
+
+    def in_precision(self, precision):
+        """Return the same in half precision, as something to call."""
+        import torch
+
+        half = copy.deepcopy(self.module).to(getattr(torch, precision))
+
+        def run(**arguments):
+            with torch.no_grad():
+                return half(**arguments)
+
+        return run

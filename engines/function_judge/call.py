@@ -1,0 +1,251 @@
+"""Calling somebody else's function: safely, and with its answer read as arrays that can be compared."""
+
+import contextlib
+import dis
+import inspect
+import threading
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from function_judge.compare import equal
+from function_judge.time_limit import SECONDS, TimedOut, time_limit
+
+# A result of more entries than this is far too large for anything that is asked, and would take minutes to compare.
+MOST_ENTRIES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one call gave: the arrays it returned, or why there are none.
+
+    Parameters
+    ----------
+    returned : object
+        As it came back.
+    arrays : tuple of ndarray or None
+        What was read from it; None where it can't be read.
+    error : BaseException or None
+        What it raised; a TimedOut where it took too long.
+    changed : str or None
+        The name of an argument that the call wrote into.
+    """
+
+    returned: object = None
+    arrays: tuple | None = None
+    error: BaseException | None = None
+    changed: str | None = None
+
+    @property
+    def parts(self):
+        """What was returned, one part for each array that was read from it."""
+        return (self.returned,) if len(self.arrays) == 1 else self.returned
+
+    @cached_property
+    def boolean(self):
+        """Whether it is True and False throughout; held as objects they are not: `~` turns True into -2 there."""
+        return bool(self.arrays) and all(np.asarray(part).dtype.kind == "b" for part in self.parts)
+
+    @property
+    def is_shapes(self):
+        """Whether it is shapes, as a reference that gives shapes returns them: tuples."""
+        return self.arrays is not None and all(isinstance(part, tuple) for part in self.parts)
+
+    @property
+    def is_whole(self):
+        """Whether it is whole numbers throughout, of an integer type."""
+        return self.arrays is not None and all(np.asarray(part).dtype.kind in "iu" for part in self.parts)
+
+
+def copied(value, copy=np.copy):
+    """Return an argument as a new array, or as a tuple of new arrays; what can't be written into stays as it is."""
+    if isinstance(value, tuple):
+        return tuple(copied(one, copy) for one in value)
+    return copy(value) if isinstance(value, np.ndarray) else value
+
+
+def call(function, arguments, options=None, *, read, give=copied, to_array=None, seconds=SECONDS):
+    """Call a function on copies of its arguments, and read what it returns.
+
+    Parameters
+    ----------
+    function : callable
+    arguments : dict of str to object
+        Passed in this order, by position.
+    options : dict of str to object, optional
+        Passed by name.
+    read : callable
+        From what the function returned to a tuple of arrays, or None where it can't be read.
+    give : callable, optional
+        From an argument to what the function is given: a copy, or a framework's own array.
+    to_array : callable, optional
+        From a framework's array to NumPy's: to see whether the call has written into it. Not needed for NumPy.
+    seconds : float or None, optional
+        Then the call is stopped, and its error is a TimedOut. None for no limit.
+
+    Returns
+    -------
+    Outcome
+        Never an exception, but for a KeyboardInterrupt in the main thread, which is the user's own, and where a
+        platform can set no time limit: that is no fault of the function's.
+
+    Examples
+    --------
+    >>> call(np.linalg.inv, {"matrix": np.zeros((2, 2))}, read=arrays_in).error
+    LinAlgError('Singular matrix')
+    """
+    options = options or {}
+    before = arguments | options
+    after = {name: give(value) for name, value in before.items()}
+    given, named = [after[name] for name in arguments], {name: after[name] for name in options}
+    # What NumPy would warn of (an overflow, NaN) is for the judge to say.
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        is_running = False
+        try:
+            with contextlib.nullcontext() if seconds is None else time_limit(seconds):
+                is_running = True
+                returned = function(*given, **named)
+            arrays = None if inspect.iscoroutine(returned) else read(returned)
+        except BaseException as error:
+            is_users = isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
+            if is_users or not is_running:
+                raise
+            return Outcome(error=error)
+        if inspect.iscoroutine(returned):
+            returned.close()  # an `async def` that nobody awaits would complain when it is thrown away
+    changed = (name for name in before if not _unchanged(before[name], after[name], give, to_array))
+    return Outcome(returned, arrays, changed=next(changed, None))
+
+
+def _unchanged(before, after, give, to_array):
+    if isinstance(before, tuple):
+        return all(_unchanged(one, other, give, to_array) for one, other in zip(before, after, strict=True))
+    if not isinstance(before, np.ndarray):
+        return True
+    if to_array is not None:
+        before, after = to_array(give(before)), to_array(after)
+    return np.array_equal(before, after, equal_nan=True)
+
+
+def arrays_in(returned, n_outputs=1):
+    """Read what a function returned as arrays of numbers.
+
+    Parameters
+    ----------
+    returned : object
+    n_outputs : int, optional
+        How many arrays it should be: a list of another length is one array, written as a list of rows.
+
+    Returns
+    -------
+    tuple of ndarray or None
+        In float64, as new arrays; None where something in it is no array of numbers.
+
+    Examples
+    --------
+    >>> arrays_in([[1, 2], [3, 4]])
+    (array([[1., 2.],
+           [3., 4.]]),)
+    """
+    several = n_outputs > 1 and (
+        isinstance(returned, tuple) or (isinstance(returned, list) and len(returned) == n_outputs)
+    )
+    arrays = tuple(as_array(part, most=MOST_ENTRIES) for part in (returned if several else (returned,)))
+    return None if any(array is None for array in arrays) else arrays
+
+
+def as_array(part, to_array=np.asarray, most=None):
+    """Read one thing as a new array of float64; None where it is no array of numbers.
+
+    Parameters
+    ----------
+    part : object
+    to_array : callable, optional
+        From a framework's array, or whatever else, to NumPy's.
+    most : int, optional
+        Of so many entries only the shape is kept.
+    """
+    try:
+        array = to_array(part)
+        if array.dtype.kind not in "fiubO":
+            return None
+        if most is not None and array.size > most:
+            return np.broadcast_to(np.nan, array.shape)  # its shape says enough
+        # Objects may be Fractions, but not text; and None would be read as NaN.
+        if array.dtype.kind == "O" and any(isinstance(entry, str | None) for entry in array.flat):
+            return None
+        return array.astype(np.float64)  # a copy: later calls cannot change it
+    except Exception:  # whatever an unknown kind of object answers: it is not an array, and the check says so
+        return None
+
+
+def same(one, other, output=None):
+    """Tell whether two calls gave the same arrays (or the same one of them), or failed in the same way.
+
+    Parameters
+    ----------
+    one, other : Outcome
+    output : int, optional
+        The place of the one array to compare.
+    """
+    if one.error is not None or other.error is not None:
+        if type(one.error) is not type(other.error):
+            return False
+        # A ValueError's text holds the shapes that clashed; it tells one mistake from another.
+        return not isinstance(one.error, ValueError) or str(one.error) == str(other.error)
+    if one.arrays is None or other.arrays is None:
+        return _unreadable_alike(one.returned, other.returned)
+    if len(one.arrays) != len(other.arrays):
+        return False
+    some = slice(None) if output is None else slice(output, output + 1)
+    return all(map(equal, one.arrays[some], other.arrays[some]))
+
+
+def _unreadable_alike(one, other):
+    """Tell whether neither call returned anything, or both a list of the same arrays, which fit in no single one."""
+    if not isinstance(one, list) or not isinstance(other, list):
+        return one is None and other is None
+    pairs = [tuple(map(as_array, pair)) for pair in zip(one, other, strict=False)]
+    return len(one) == len(other) and all(a is not None and b is not None and equal(a, b) for a, b in pairs)
+
+
+def same_shapes(one, other):
+    """Tell whether two outcomes hold arrays of the same shapes."""
+    return [array.shape for array in one.arrays] == [array.shape for array in other.arrays]
+
+
+def agree(given, wanted):
+    """Tell whether a call gave what the reference gave: the same numbers, and booleans where those were booleans.
+
+    The sizes of a shape must be whole numbers. Where the reference refuses its input, any refusal will do, in whatever
+    words.
+
+    Parameters
+    ----------
+    given, wanted : Outcome
+    """
+    if wanted.error is not None:
+        return is_refusal(given.error)
+    if not same(given, wanted):
+        return False
+    return (given.boolean or not wanted.boolean) and (given.is_whole or not wanted.is_shapes)
+
+
+def is_refusal(error):
+    """Tell whether an error says of an input that it cannot be right.
+
+    NumPy's own ValueErrors do, and so does whatever somebody raises on purpose: in a `raise` or an `assert`.
+    """
+    if isinstance(error, ValueError | AssertionError):
+        return True
+    traceback = getattr(error, "__traceback__", None)
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None or isinstance(error, TimedOut):
+        return False
+    if traceback.tb_frame.f_globals.get("__name__", "").partition(".")[0] == "numpy":
+        return False  # it stumbled over what it was given
+    return dis.opname[traceback.tb_frame.f_code.co_code[traceback.tb_lasti]] == "RAISE_VARARGS"

@@ -1,0 +1,171 @@
+"""Known mistakes, and finding those that give what somebody's function gave.
+
+Every wrong program is run once on a case. A number made of what it gave, its fingerprint, then tells for almost all of
+them that they gave something else; those that are left are compared cell by cell.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from function_judge.call import same
+from function_judge.compare import ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE
+
+FEW = 8  # so many programs are compared sooner than all are run
+
+
+@dataclass(frozen=True, eq=False)
+class Mistake:
+    """A wrong answer that people give.
+
+    Parameters
+    ----------
+    slug : str
+        Its stable name.
+    message : str
+        What to tell whoever made it.
+    implementations : tuple of callable
+        The wrong code, in one or more spellings that fail in their own ways.
+    """
+
+    slug: str
+    message: str
+    implementations: tuple
+
+
+class Catalogue:
+    """The wrong programs of some mistakes, in the order of preference; each is known by its place.
+
+    Parameters
+    ----------
+    mistakes : tuple of Mistake
+        Each with `implementations`, the wrong programs.
+    outcome : callable
+        From a program and a case to its Outcome; remembers what it was asked before.
+    """
+
+    def __init__(self, mistakes, outcome):
+        self.programs = [(mistake, program) for mistake in mistakes for program in mistake.implementations]
+        self._outcome = outcome
+        self._shelves = {}  # by trait of a case and output: what all programs gave, by its kind
+
+    def outcome(self, place, case):
+        return self._outcome(self.programs[place][1], case)
+
+    def alike(self, case, given, among, output=None):
+        """Return which programs gave the same in a case.
+
+        Parameters
+        ----------
+        case : Case
+        given : Outcome
+        among : list of int
+            The places of the programs to look at.
+        output : int, optional
+            The one output to compare.
+        """
+        if len(among) > FEW:
+            possible = self._looked_up(case, given, output)
+            among = [place for place in among if place in possible]
+        return [place for place in among if same(self.outcome(place, case), given, output)]
+
+    def failing(self, case, among):
+        """Return which programs stop with an error in a case."""
+        return [place for place in among if self.outcome(place, case).error is not None]
+
+    def _looked_up(self, case, given, output):
+        key = (case.trait, output)
+        if key not in self._shelves:
+            shelf = self._shelves[key] = {}
+            for place in range(len(self.programs)):
+                outcome = self.outcome(place, case)
+                shelf.setdefault(_kind(outcome, output), []).append((place, _fingerprint(outcome, output)[0]))
+        kind = _kind(given, output)
+        if kind not in self._shelves[key]:  # of a huge result nothing is computed
+            return ()
+        number, tolerance = _fingerprint(given, output)
+        with np.errstate(invalid="ignore"):
+            return {place for place, other in self._shelves[key][kind] if not abs(other - number) > tolerance}
+
+
+def _kind(outcome, output):
+    """Return what two outcomes must have in common to be the same: the error, or the shapes."""
+    if outcome.error is not None or outcome.arrays is None:
+        return type(outcome.error)
+    return len(outcome.arrays), *(array.shape for array in _compared(outcome, output))
+
+
+def _fingerprint(outcome, output):
+    """Return the number of an outcome, and how far the number of the same, to rounding, may be from it.
+
+    Where the number is NaN, any other may be near.
+    """
+    number = tolerance = 0.0
+    with np.errstate(all="ignore"):
+        for array in _compared(outcome, output):
+            cells = np.where(np.isfinite(array), array, 0).ravel()
+            number += np.cos(np.arange(cells.size)) @ cells
+            tolerance += ABSOLUTE_TOLERANCE * cells.size + 1.01 * RELATIVE_TOLERANCE * np.abs(cells).sum()
+    return number, tolerance
+
+
+def _compared(outcome, output):
+    if outcome.arrays is None:
+        return ()
+    return outcome.arrays if output is None else outcome.arrays[output : output + 1]
+
+
+def recognise(catalogue, trials, is_single, first_output=None):
+    """Find the mistake that explains the answers, first as strictly as can be, then more loosely.
+
+    The same answers in all cases; in all but those at the edges; the same wherever something came back;
+    the same where there is no batch; the same in the output that is computed first. So one mistake is still
+    named where a second one hides it.
+
+    Parameters
+    ----------
+    catalogue : Catalogue
+    trials : list of Trial
+    is_single : callable
+        Whether a case has no batch axes.
+    first_output : int, optional
+        The output that is computed first: an attention whose weights are made with a mistake may mix, or return, the
+        wrong thing as well.
+    """
+    trials = [trial for trial in trials if not (trial.case.error_is_fine and trial.given.error)]
+    trials.sort(key=lambda trial: trial.is_right)  # a wrong answer tells most mistakes apart at the first comparison
+    plain = [trial for trial in trials if not trial.case.edge]
+    single = [trial for trial in plain if is_single(trial.case)]
+    every = range(len(catalogue.programs))
+
+    def in_every_case(view):
+        among = [] if all(trial.is_right for trial in view) else every
+        for trial in view:
+            among = among and catalogue.alike(trial.case, trial.given, among)
+        return among
+
+    def in_what_came_back(view, output=None):
+        among = every
+        for trial in view:
+            found = catalogue.alike(trial.case, trial.given, among, output)
+            if trial.given.error is not None:  # both fail, each in its own words
+                found = sorted({*found, *catalogue.failing(trial.case, among)})
+            among = found
+        return [place for place in among if shows(place, view, output)]
+
+    def shows(place, view, output):
+        """Tell whether anything that both gave is wrong."""
+        return any(
+            not same(trial.given, trial.wanted, output)
+            for trial in view
+            if trial.given.error is None or catalogue.outcome(place, trial.case).error is None
+        )
+
+    def in_first_output(view):
+        return [] if first_output is None else in_what_came_back(view, first_output)
+
+    views = [(in_every_case, trials), (in_every_case, plain), (in_what_came_back, plain), (in_what_came_back, single)]
+    for explaining, view in [*views, (in_first_output, plain), (in_first_output, single)]:
+        for place in explaining(view):
+            return catalogue.programs[place][0]
+    return None

@@ -1,0 +1,205 @@
+"""Saying of a wrong answer what was tried, and the first thing that is not as it should be."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from function_judge import source_hints
+from function_judge.compare import close, first_difference
+from function_judge.error_text import describe_error, run_together
+from function_judge.returned import describe_returned, one_row_repeated, safe_repr, shapes_of
+from function_judge.source import code_of, shortened
+from function_judge.statements import n_statements
+from function_judge.trace import faulty_lines
+
+RIGHT_FOR_MATRICES = (
+    "It is right for one matrix, but goes wrong when there are more axes. A batch has another axis in front: `.T`, "
+    "`axis=1`, `shape[0]`, `len` and a loop over the first axis mean something else there. `@`, `axis=-1` and "
+    "`swapaxes(-1, -2)` work on the last axes, however many there are in front of them."
+)
+RIGHT_BUT_FOR_ONE_ROW = (
+    "It is right for a matrix, but goes wrong for a single row, which has one axis only: there is no `axis=1` and no "
+    "`shape[1]`, and a loop over the first axis takes out single numbers. Count axes from the end, as in `axis=-1` and "
+    "`shape[-1]`, and it serves a row, a matrix and a batch alike."
+)
+
+RIGHT_WITHOUT_BATCH = (
+    "It is right without a batch, but goes wrong when there are more axes in front. Count axes from the end, as in "
+    "shape[-1], axis=-3 and swapaxes(-3, -2); or let your function call itself for each item of a batch."
+)
+
+
+def what_happened(task, function, trial, *, is_named, is_batch=False, place=()):
+    """Say what was tried, and the first thing that is not as it should be.
+
+    `is_named` says that a mistake has been recognised, and `is_batch` that the number of axes is what goes wrong. Where
+    a cell or a row is being talked of, `place` is its index, so that no other cell is shown.
+    """
+    case, given, wanted = trial.case, trial.given, trial.wanted
+    tried = f"Tried {case.trait}: {shapes_of(case.arguments | case.options)}."
+    if wanted.error is not None:
+        tried += " Expected a ValueError, as this cannot be done."
+    nothing = source_hints.no_return(function) if given.arrays is None else None
+    if given.error is not None:
+        described = describe_error(
+            given.error, function, task.call, cause=nothing, with_cause=not is_named, in_batch=is_batch
+        )
+        return f"{tried} {described}"
+    if wanted.error is not None and given.arrays is None:
+        return f"{tried} It returned {safe_repr(given.returned)}."
+    if given.returned is None:
+        return f"{tried} It returned None: {nothing or source_hints.why_none(function)}"
+    outputs = task.outputs
+    if given.arrays is None or len(given.arrays) != len(outputs):
+        return f"{tried} {nothing or describe_returned(given, outputs)}"
+    if wanted.error is not None:
+        return f"{tried} Got {', '.join(outputs)} of shape {given.arrays[0].shape}."
+    # Backwards: what is returned last (the weights) is computed first, and an error there explains the rest.
+    pairs = list(zip(outputs, given.arrays, wanted.arrays, strict=True))[::-1]
+    wrong_shape = [(name, got, want) for name, got, want in pairs if got.shape != want.shape]
+    if wrong_shape:
+        name, got, want = wrong_shape[0]
+        if wanted.is_shapes and got.ndim > 1:
+            return f"{tried} {name} should be a shape; yours is an array of shape {got.shape}. Return its `.shape`."
+        if wanted.is_shapes:
+            return f"{tried} {name} should have {want.size} axes; yours has {got.size}."
+        if isinstance(wanted.parts[outputs.index(name)], tuple):  # read as one array, and meant as several
+            return (
+                f"{tried} {name} should hold {len(want)} arrays of shape {want.shape[1:]}; yours: {_each_shape(got)}."
+            )
+        single = ", a single number" if want.shape == () else ""
+        apart = run_together(function) if got.size == want.size and got.ndim < want.ndim else None
+        return " ".join(
+            filter(None, (f"{tried} Expected {name} of shape {want.shape}{single}; got {got.shape}.", apart))
+        )
+    right = [name for name, got, want in pairs if close(got, want).all()]
+    if len(right) == len(pairs) and wanted.is_shapes:
+        return f"{tried} The sizes are right, but not all of them are whole numbers: {safe_repr(given.returned)}."
+    if len(right) == len(pairs):
+        return f"{tried} The entries are right, but they are numbers; give booleans, True and False: `.astype(bool)`."
+    name, got, want = next(pair for pair in pairs if pair[0] not in right)
+    praise = f"Right: {' and '.join(right)}. " if right else ""
+    different, output = _within(~close(got, want), place), outputs.index(name)
+    got, want = (_as_returned(array, outcome, output) for array, outcome in ((got, given), (want, wanted)))
+    return f"{tried} {praise}{first_difference(name, got, want, different, of_shape=wanted.is_shapes)}"
+
+
+def at_this_line(function, case, known, is_right, *, brief=False):
+    """Return a sentence that points at the line where a wrong function leaves the equation, or None.
+
+    Of a function of a single statement it would say nothing new.
+
+    Parameters
+    ----------
+    function : callable
+        That goes wrong in the case.
+    case : Case
+    known : list of Known
+        The numbers that are right on the way.
+    is_right : callable
+        Whether what the function returns in the case is right.
+    brief : bool, optional
+        Whether there is room for one line only.
+
+    Returns
+    -------
+    str or None
+    """
+    code = code_of(function)
+    if code is None or n_statements(code) < 2:
+        return None
+    if any(one.allowed is not None and not one.allowed.any(axis=-1).all() for one in known):
+        return None  # of a row that may attend to nothing, anything may be on the way
+    given = case.copy()
+    lines = faulty_lines(
+        function,
+        [given[name] for name in case.arguments],
+        known,
+        options={name: given[name] for name in case.options},
+        is_right=is_right,
+    )
+    if not lines or any(line.path != code.co_filename for line in lines):
+        return None
+    longest = 80 if not brief else 60 // len(lines)
+    first, last = (f"line {line.number}, `{shortened(line.text, longest)}`" for line in (lines[0], lines[-1]))
+    if first == last:
+        return f"It goes wrong in {first}{'.' if brief else ': up to there every number is right.'}"
+    if brief:
+        return f"The mistake is in {first}, in {last}, or between."
+    return f"Every number is right up to {first}, and wrong from {last}: the mistake is in one of them, or between."
+
+
+def _within(different, place):
+    """Mark only those of the different cells that have an index, or begin with it, where there are any."""
+    there = np.zeros_like(different)
+    if len(place) <= different.ndim and all(i < size for i, size in zip(place, different.shape, strict=False)):
+        there[place] = different[place]
+    return there if there.any() else different
+
+
+def _each_shape(array):
+    return f"{len(array)} of shape {array.shape[1:]}" if array.ndim else "a single number"
+
+
+def _as_returned(array, outcome, output):
+    """Give an array, read as floats, the type it was returned in: booleans and whole numbers are shown as such."""
+    kind = np.asarray(outcome.parts[output]).dtype.kind
+    return array.astype({"b": bool, "i": int, "u": int}.get(kind, float))
+
+
+def where_right(task, trials):
+    """Return a sentence on the cases where an answer is right, or None."""
+    if all(trial.is_right for trial in trials if not trial.case.edge):
+        return task.wrong_at_edges
+    failing = {trial.case.trait for trial in trials if not trial.is_right}
+    if len(failing) == 1 and len(trials) > 1:
+        return f"It is right on the other cases, but goes wrong with {failing.pop()}."
+    if all(trial.is_right for trial in trials if not trial.case.edge and is_single(task, trial.case)):
+        if _n_axes(task.cases[0]) != 2:
+            return RIGHT_WITHOUT_BATCH
+        one_row = any(_n_axes(trial.case) < 2 for trial in trials if not trial.is_right)
+        return RIGHT_BUT_FOR_ONE_ROW if one_row else RIGHT_FOR_MATRICES
+    return None
+
+
+def broken_property(task, function, trial):
+    """Return what must hold and doesn't, or None, and the index of where it doesn't, () for no place of its own."""
+    case = trial.case
+
+    def call(**changed):
+        """Call the function with some arguments changed; None where no such answer can be compared."""
+        arguments = case.arguments | changed
+        asked = replace(case, arguments=arguments)
+        arrays, right = (task.run(one, asked).arrays for one in (function, task.reference))
+        if arrays is None or right is None or [a.shape for a in arrays] != [a.shape for a in right]:
+            return None
+        return arrays
+
+    tried = case.arguments | case.options
+    unfilled = one_row_repeated(trial.given.returned) or _never_filled(task.outputs, trial)
+    found = (broken(call, tried, trial.given.arrays) for broken in task.properties)
+    broken = unfilled or next(filter(None, found), None)
+    return broken if isinstance(broken, tuple) else (broken, ())
+
+
+def _never_filled(outputs, trial):
+    for name, got, want in zip(outputs, trial.given.arrays, trial.wanted.arrays, strict=True):
+        if want.ndim and want.any() and not got.any() and not trial.wanted.boolean:  # a single number is stored nowhere
+            return f"Every entry of your {name} is 0. Does your function store in it what it computes?"
+    return None
+
+
+def is_single(task, case):
+    """Tell whether a case has no batch axes; the first case of a task has none."""
+    return _n_axes(case) == _n_axes(task.cases[0])
+
+
+def _n_axes(case):
+    return max(np.ndim(value) for value in case.arguments.values())
+
+
+def holds_nan_or_zeros(task, trial):
+    """Tell whether an answer holds NaN, or only 0, as np.nan_to_num leaves of rows of NaN."""
+    if not trial.is_comparable:
+        return False
+    return any(np.isnan(array).any() for array in trial.given.arrays) or bool(_never_filled(task.outputs, trial))

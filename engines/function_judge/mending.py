@@ -1,0 +1,624 @@
+"""Which statement, if it gave the right numbers, would make a wrong function right: that one is at fault.
+
+The function is run again and again, each time with what one of its statements gives exchanged for the right numbers.
+Where what comes back is right then, and what the statement was given was right, nothing else can be wrong.
+"""
+
+import ast
+import contextlib
+import functools
+import itertools
+import re
+import time
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from function_judge.placing import layouts_of
+from function_judge.statements import statements_of
+from function_judge.time_limit import WAIT
+from function_judge.watched import BESIDE, NEITHER, OUTPUT, RIGHT, SEVERAL, STAGE, WRONG, TooMuchError, Watch
+
+MOST_TRIALS = 32  # for a statement
+MAX_TRIALS = 400  # in all: they are counted, so that what is found doesn't depend on how busy the machine is
+MAX_TRIED_EVENTS = 150_000  # lines that run in them, in all
+MOST_LAYOUTS = 6
+# What a variable holds by its name, where people agree.
+OF_NAMES = {
+    "queries": ("q", "qs", "query", "queries", "qh", "xq", "q_heads"),
+    "keys": ("k", "ks", "key", "keys", "kh", "xk", "k_heads"),
+    "values": ("v", "vs", "value", "values", "vh", "xv", "v_heads"),
+    "weights": ("weights", "w", "attn", "att", "attention", "probs", "p", "a", "weight", "alpha"),
+    "context": ("context", "ctx", "mixed"),
+    "exponentials": ("e", "ex", "exp", "exps", "exponentials", "exp_scores", "powers", "numerator", "num"),
+    "output": ("output",),
+}
+SOLID = ("exponentials", "largest scores", "sums of exponentials", "scores less the largest", "X", "cos(angles)")
+NUMBERS = (0.0, 1.0, -1.0)  # that are no result of anything
+LIKE_A_FACTOR = re.compile("scale|factor|root|sqrt|norm|temp|divi|denom")
+MEANT = {name: stage for stage, names in OF_NAMES.items() for name in names}
+# What computes with a part of the words, and so is their own stage.
+OF_MATRICES = {"W_Q": "queries", "W_K": "keys", "W_V": "values"}
+
+
+class Replay(Watch):
+    """A call in which variables are given other values at certain moments.
+
+    Parameters
+    ----------
+    code : code object or None
+    exchanged : dict
+        By moment: what each variable holds from then on.
+    """
+
+    def __init__(self, code, exchanged):
+        super().__init__([], lambda value: None, code)
+        self.exchanged = exchanged
+
+    def _begin(self, watched):
+        if watched.caller is not None:
+            self.moment += 1
+
+    def _settle(self, watched, has_run=True):
+        self.moment += 1
+        self._clear(watched)
+        if self.moment in self.exchanged:
+            variables = watched.frame.f_locals
+            for name, value in self.exchanged[self.moment].items():
+                if name.startswith("self."):
+                    setattr(variables["self"], name.removeprefix("self."), value)
+                else:
+                    variables[name] = value
+
+    def _end(self, watched, returned):
+        pass
+
+
+@dataclass(eq=False)
+class _Suspect:
+    """A statement, and what it gave each time it ran."""
+
+    place: tuple
+    changes: list = field(default_factory=list)
+
+    @property
+    def first(self):
+        return self.changes[0].moment
+
+    def is_wrong(self):
+        """Whether it gave something that is no stage at all."""
+        return any(one.node is None or one.node.status not in RIGHT or _is_turned(one.node) for one in self.changes)
+
+
+def first_to_mend(watch, run, is_right):
+    """Return the place of the statement that is at fault, or of two that have it between them.
+
+    Parameters
+    ----------
+    watch : Watch
+        What was seen of the call.
+    run : callable
+        Makes the call once more, watched by the Watch that it is given.
+    is_right : callable
+        Whether what the call returns is right.
+
+    Returns
+    -------
+    tuple of (str, Statement, code object)
+        Empty where there is any doubt.
+    """
+    return _Mending(watch, run, is_right).places
+
+
+class _Mending:
+    def __init__(self, watch, run, is_right):
+        self.watch, self.run, self.is_right = watch, run, is_right
+        self.trials = self.events = 0
+        self.waits_until = time.monotonic() + WAIT  # what sleeps would keep everybody waiting, a trial at a time
+        self.made = {node.seen.name for node in watch.all if node.status in RIGHT}
+
+    @property
+    def places(self):
+        try:
+            if self.is_mended({}):  # it is right: what was said of it was of something else
+                return ()
+            if self.watch.calls_itself:  # the line that calls is not the one that is wrong
+                return ()
+            found = self.first_of(self.suspects())
+            if self.is_in_another_order() and (len(found) != 1 or found[0] == self.watch.ended):
+                return (self.watch.ended,)
+            return found
+        except TooMuchError:
+            return ()
+
+    def is_in_another_order(self):
+        """Whether what comes back is right but for the order of its parts."""
+        replay = Replay(self.watch.code, {})
+        with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.suppress(Exception):
+            warnings.simplefilter("ignore")
+            returned = self.run(replay)
+            if self.watch.ended is not None and isinstance(returned, tuple) and 1 < len(returned) < 4:
+                return any(self.is_right(one) for one in itertools.permutations(returned))
+        return False
+
+    def first_of(self, suspects):
+        """The first statement that can be mended and was given what is right.
+
+        One that gave a stage of the equation, only an earlier one than is wanted, may well have meant it: then what is
+        missing is between it and the next that can be mended, unless the variable has the name of what is wanted.
+        """
+        meant = None
+        for suspect in suspects:
+            repair = next((one for one in self.repairs(suspect) if self.is_mended(one)), None)
+            if repair is None:
+                continue
+            if not self.is_sure(suspect):
+                return ()
+            if suspect.is_wrong() and not self.is_the_other_way(suspect):
+                return self.between(
+                    meant, suspect.place, is_mask=any(one.node.is_mask for one in suspect.changes if one.node)
+                )
+            if self.is_named(suspect) and not self.is_returned(suspect):
+                return (suspect.place,)
+            meant = meant or suspect
+        if meant is not None and self.is_added_to(meant):
+            return ()
+        if meant is not None and self.is_returned(meant):
+            return (meant.place, self.watch.ended)
+        if meant is None and (early := self.ends_early()):
+            return early
+        at_the_end = self.at_the_end()
+        if at_the_end is None or (meant is not None and meant.place == at_the_end):
+            return ()
+        return self.between(meant, at_the_end)
+
+    def ends_early(self):
+        """What gave a variable that comes back though it holds a stage on the way, and the statement that returns."""
+        watch, read = self.watch, self.watch.read_last
+        if watch.ended is None or not watch.ended[1].only_names or not read:
+            return ()
+        if self.is_given_something_doubtful(watch.ended, read, watch.last_numbers):
+            return ()
+        on_the_way = [node for _, node in read if node.status != OUTPUT and node.place is not None]
+        if not on_the_way or not self.is_sure_but_for_what_was_given(watch.ended, float("inf")):
+            return ()
+        first = min(on_the_way, key=lambda node: node.order).place
+        return (first, watch.ended) if first[2] is watch.ended[2] and first != watch.ended else (watch.ended,)
+
+    def is_added_to(self, meant):
+        """Whether a loop adds to what it gave, or would if it had a round."""
+        added_up = set().union(*(one.stores for one in statements_of(meant.place[2]) if one.adds_up))
+        return any(one.name in added_up for one in meant.changes)
+
+    def is_returned(self, meant):
+        """Whether what comes back is a variable that holds too early a stage."""
+        ended = self.watch.ended
+        is_so = ended is not None and ended[1].only_names and any(one.name in ended[1].reads for one in meant.changes)
+        return is_so and self.is_sure(meant)
+
+    def between(self, meant, place, is_mask=False):
+        if is_mask:
+            return (place,)
+        if meant is None:
+            return self.from_what_is_loose(place)
+        return (meant.place, place)
+
+    def from_what_is_loose(self, place):
+        """A statement, and before it the one from which on what it was given could have been meant otherwise."""
+        given = [node for change in self.watch.changes if change.place == place for _, node in change.before]
+        given += [node for _, node in self.watch.read_last] if place == self.watch.ended else []
+        given = [node for node in given if node.place != place]
+        reached, first = set(), None
+        while given:
+            node = given.pop()
+            if node in reached or node.place is None or not self.is_loose(node):
+                continue
+            reached.add(node)
+            if node.place[2] is place[2] and node.place != place and (first is None or node.order < first.order):
+                first = node
+            given += node.before
+        return (place,) if first is None else (first.place, place)
+
+    def is_loose(self, node):
+        """Whether it is right as a part of something else than what the equation or the solution gives a name."""
+        name = node.seen.name
+        if node.status != BESIDE or name in SOLID or name.startswith("W") or node.is_mask:
+            return False
+        return not any(one.name == name and one.rank for one in self.watch.known)
+
+    def is_named(self, meant):
+        """Whether a variable has the name of another stage than it holds, and gets no other value afterwards."""
+        for change in meant.changes:
+            hint = self.hint_of(change.name)
+            if change.node is None or hint is None or _fits(hint, change.node.seen.name):
+                continue
+            later = [one for one in statements_of(meant.place[2]) if one.number > meant.place[1].number]
+            if not any(change.name in one.stores for one in later):
+                return True
+        return False
+
+    def is_the_other_way(self, suspect):
+        """Whether it is a number that would be right if it were used otherwise: multiplied with, not divided by."""
+        values = [one.value for one in suspect.changes if one.node is None and not isinstance(one.value, tuple)]
+        return bool(values) and all(any(abs(one - f) <= 1e-6 * f for f in self.factors) for one in values)
+
+    def is_doubtful(self, name, node):
+        """Whether something that a statement was given may be wrong."""
+        if node.status == WRONG or (node.status == NEITHER and not node.is_plain):
+            return True
+        stages = [one.array.size for one in self.watch.known if one.name == node.seen.name and not one.exact]
+        if stages and np.prod(node.shape) > max(stages) and node.seen.name not in ("keys", "values"):
+            return True  # repeated along an axis that should not be there
+        if SEVERAL in node.seen.name and not node.is_given:  # several, and who knows in which order
+            return True
+        if node.place is not None and node.place[1].in_loop and node.seen.name in self.given_names:
+            return True  # collected as it was
+        hint, now = self.hint_of(name), node.seen.name.rstrip("'")
+        if hint in ("cos", "sin"):
+            return not _fits(hint, now)
+        names = {one.name for one in self.watch.known if one.exact} | {
+            "queries",
+            "keys",
+            "values",
+            "weights",
+            "context",
+        }
+        return now != name and hint in names and now in names and now != hint
+
+    def hint_of(self, name):
+        """The stage that a variable should hold, by its name."""
+        if name in ("cos", "sin"):
+            return name
+        known = {one.name: one for one in self.watch.known}
+        if name in known and (known[name].rank == 2 or self.is_a_stage(known, name)):
+            return name
+        hint = MEANT.get(name.lower())
+        return hint if hint in known else None
+
+    def is_a_stage(self, known, name):
+        return name != "scores" and known[name].exact and known[name].rank and name not in self.given_names
+
+    # ---- who --------------------------------------------------------------------------------
+
+    def suspects(self):
+        """The statements in the order in which they ran first."""
+        found = {}
+        for change in self.watch.changes:
+            place = change.place
+            if _is_part(place[2]) or isinstance(place[1].node, (ast.For, ast.While)) or place[1].makes_room:
+                continue
+            if change.node is None:
+                if self.numbers_of(change):
+                    found.setdefault(place, _Suspect(place)).changes.append(change)
+                continue
+            born = change.node.place
+            is_theirs = born is not None and born[2] is not place[2] and not _is_part(born[2])
+            if is_theirs and change.node.status not in RIGHT and born not in self.right_places:  # it has made it wrong
+                if any(one.node is change.node for one in getattr(found.get(born), "changes", ())):
+                    continue
+                place = born
+            found.setdefault(place, _Suspect(place)).changes.append(change)
+        return sorted(found.values(), key=lambda suspect: suspect.first)
+
+    @functools.cached_property
+    def right_places(self):
+        """The statements that have also given what is right: with what they were given otherwise, they would again."""
+        return {node.place for node in self.watch.all if node.status in RIGHT}
+
+    @functools.cached_property
+    def goes_in_blocks(self):
+        """Whether a loop takes some keys at a time: then nothing is a stage before its end."""
+        places = {change.place for change in self.watch.changes if change.node is not None}
+        if any(place[1].adds_up and isinstance(place[1].node, ast.Assign) for place in places):
+            return True
+        return any(node.seen.in_part and node.place is not None and node.place[1].in_loop for node in self.watch.all)
+
+    @functools.cached_property
+    def given_names(self):
+        return {node.seen.name for node in self.watch.all if node.is_given}
+
+    @functools.cached_property
+    def factors(self):
+        """What right code may multiply or divide scores by, or their two sides."""
+        raw, scaled = (
+            next((one.array for one in self.watch.known if one.name == name), None)
+            for name in ("scores", "scaled scores")
+        )
+        if raw is None or scaled is None or raw.shape != scaled.shape:
+            inside = [float(one.array) for one in self.watch.known if not one.array.ndim]
+            return tuple({one: None for number in inside if number for one in (number, 1 / number)})
+        with np.errstate(all="ignore"):
+            factor = np.nanmedian(scaled / raw)
+        return tuple({one: None for one in (factor, 1 / factor, factor**0.5, factor**-0.5) if np.isfinite(one)})
+
+    def numbers_of(self, change):
+        """What a single number could be instead, or a shape."""
+        value = change.value
+        if isinstance(value, tuple):
+            others = dict.fromkeys(itertools.permutations(value))
+            others.pop(value)
+            return list(others)
+        if isinstance(value, (float, np.floating)) or LIKE_A_FACTOR.search(change.name.lower()):
+            return [one for one in self.factors if abs(value - one) > 1e-6 * one]
+        return []
+
+    def is_sure(self, suspect):
+        """Whether all that the statement was given is right, and no single number could be wrong instead."""
+        if suspect.place[1].in_loop and suspect.place[1].stores_a_constant:
+            return False  # how many rounds there are may be wrong instead
+        if suspect.place[1].adds_up or suspect.place[1].in_if or (suspect.place[1].in_loop and self.goes_in_blocks):
+            return False
+        for change in suspect.changes:
+            own = change.node.before if change.node is not None and change.node.place == suspect.place else ()
+            given = [*change.before, *(("", one) for one in own)]
+            if self.is_given_something_doubtful(suspect.place, given, change.frame.numbers, change.place[2]):
+                return False
+        return self.is_sure_but_for_what_was_given(suspect.place, suspect.first)
+
+    def is_given_something_doubtful(self, place, given, numbers, code=None):
+        code = code or place[2]
+        arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] + code.co_freevars
+        aliases = set().union(*(one.stores for one in statements_of(code) if one.is_alias))
+        if aliases & place[1].reads:
+            return True
+        for name, node in given:
+            if node.place == place:
+                continue
+            if node.place is not None and node.place[1].makes_room and not self.has_room(node):
+                return True
+            is_alias = node.is_given and name and "." not in name and name not in arguments
+            if is_alias or self.is_doubtful(name, node):
+                return True
+        read = [numbers[name] for name in place[1].reads if name in numbers and name not in arguments]
+        return any(isinstance(one, (float, np.generic)) and not self.is_a_known_number(one) for one in read)
+
+    def has_room(self, node):
+        """Whether an array that is yet to be filled has the shape of a stage."""
+        shapes = [one.array.shape for one in self.watch.known]
+        sizes = [[size for size in shape if size > 1] for shape in shapes]
+        if any(one.exact for one in self.watch.known):
+            return [size for size in node.shape if size > 1] in sizes
+        return np.prod(node.shape) in [np.prod(shape) for shape in shapes]
+
+    def is_a_known_number(self, number):
+        if isinstance(number, (np.integer, np.bool_)):
+            return isinstance(number, np.integer)
+        if not np.isfinite(number) or abs(number) > 1e30 or (number < -1e3 and np.log10(-number) % 1 == 0):
+            return True  # it hides scores
+        return any(abs(number - one) <= 1e-6 * abs(one) for one in (*self.factors, *NUMBERS) if np.isfinite(one))
+
+    def is_sure_but_for_what_was_given(self, place, first):
+        if self.is_idle_before(place[1].reads):
+            return False
+        return not (self.a_number_is_wrong(place, first) or self.sizes_are_mixed_up(first))
+
+    def sizes_are_mixed_up(self, before):
+        """Whether `B, T, D = X.shape` should give its names in another order."""
+        together = {}
+        for change in self.watch.changes:
+            if change.place[1].unpacks_backwards:
+                return True
+            is_size = change.node is None and change.place[1].unpacks_a_shape and not isinstance(change.value, tuple)
+            if is_size and change.moment < before:
+                together.setdefault(change.moment, []).append(change)
+        for moment, changes in together.items():
+            values = [change.value for change in changes]
+            for order in itertools.islice(itertools.permutations(values), 1, 24):
+                if self.is_mended({moment: dict(zip((one.name for one in changes), order, strict=True))}):
+                    return True
+        return False
+
+    def is_idle_before(self, reads):
+        """Whether a statement that made something of it has left it as it was: that may be meant otherwise."""
+        return any(place[1].stores & reads for place in self.watch.idle)
+
+    def a_number_is_wrong(self, place, first):
+        sizes = self.watch.sizes | {size for node in self.watch.all if node.is_given for size in node.shape}
+        sizes |= {one - other for one in sizes for other in sizes if one > other}
+        sizes |= {one // other for one in sizes for other in sizes if other and one > other}
+        for change in self.watch.changes:
+            if change.node is not None or change.moment >= first or change.place == place:
+                continue
+            if change.place[1].unpacks_a_shape:
+                continue
+            if isinstance(change.value, (bool, np.bool_)):
+                others = [not change.value]
+            elif isinstance(change.value, (int, np.integer)):
+                others = [size for size in sorted(sizes | {0, 1}) if size != change.value]
+            else:
+                others = []
+            if any(self.is_mended({change.moment: {change.name: other}}) for other in others):
+                return True
+        return False
+
+    def at_the_end(self):
+        """The statement that returns, if all that it was given is right."""
+        watch = self.watch
+        given = watch.read_last
+        if watch.ended is None or not given or watch.ended[1].only_names:
+            return None
+        added_up = set().union(*(one.stores for one in statements_of(watch.ended[2]) if one.adds_up))
+        if any(name in added_up and node.status not in (OUTPUT, STAGE) for name, node in given):
+            return None  # a round may be missing
+        if self.is_given_something_doubtful(watch.ended, given, watch.last_numbers):
+            return None
+        return watch.ended if self.is_sure_but_for_what_was_given(watch.ended, float("inf")) else None
+
+    # ---- what would be right ----------------------------------------------------------------
+
+    def repairs(self, suspect):
+        """Yield what the variables should hold, by moment and name."""
+        slots = {}
+        for change in suspect.changes:
+            slots.setdefault((id(change.frame), change.name), []).append(change)
+        options = []
+        for (_, name), changes in slots.items():
+            node = suspect.place[1].node
+            is_stored = not isinstance(node, ast.Assign) or any(
+                not isinstance(one, (ast.Name, ast.Tuple)) for one in node.targets
+            )
+            if len(changes) > 1 and (is_stored or suspect.place[1].adds_up):
+                changes = changes[-1:]
+            options.append(list(itertools.islice(self.options(name, changes), 12)))
+        if not all(options):
+            return
+        tried = sorted(itertools.islice(itertools.product(*map(range, map(len, options))), 4096), key=sum)
+        for choice in tried[:MOST_TRIALS]:
+            repair = {}
+            for option, chosen in zip(options, choice, strict=True):
+                for change, value in option[chosen] or ():
+                    repair.setdefault(change.moment, {})[change.name] = value
+            if repair:
+                yield repair
+
+    def options(self, name, changes):
+        """Yield what a variable could hold each time: None for what it holds."""
+        nodes = [change.node for change in changes]
+        if None in nodes:
+            for number in self.numbers_of(changes[0]):
+                yield [(change, number) for change in changes if change.node is None]
+            return
+        is_right = all(node.status in RIGHT for node in nodes)
+        if is_right:
+            yield None
+        if len(changes) == 1 and nodes[0].status in (WRONG, NEITHER):
+            for value in self.masks(changes[0].value):
+                yield [(changes[0], value)]
+        hint = self.hint_of(name)
+        read = {one.seen.name for change in changes for _, one in change.before}
+        of_matrix = {OF_MATRICES[one] for one in read if one in OF_MATRICES}
+        near = read | of_matrix
+        now = nodes[-1].seen.name
+
+        def nearness(known):
+            return (-_fits(hint, known.name), -(known.name in near), -known.rank)
+
+        for known in sorted(self.watch.known, key=nearness):
+            is_turned = _is_turned(nodes[-1]) and known.name == now
+            if is_right and not is_turned and not self.may_be_meant(known, now, hint):
+                continue
+            if _kind(known.array) != _kind(changes[0].value):
+                continue
+            if is_turned and len(changes) == 1:
+                yield [(changes[0], known.array.copy())]
+            for values in self.values_of(known, changes):
+                yield list(zip(changes, values, strict=True))
+        if len(changes) == 1 and is_right and hint is not None and not _fits(hint, now):
+            for known in self.watch.known:
+                if _fits(hint, known.name):
+                    yield [(changes[0], known.array.copy())]
+        if not is_right and len(changes) == 1 and isinstance(changes[0].value, np.ndarray):  # of another shape
+            for known in sorted(self.watch.known, key=nearness):
+                is_other = known.array.shape != changes[0].value.shape
+                if is_other and (known.rank or known.exact) and _kind(known.array) == _kind(changes[0].value):
+                    yield [(changes[0], known.array.copy())]
+
+    def may_be_meant(self, known, now, hint):
+        """Whether what holds one stage should hold another."""
+        if hint is not None and _fits(hint, now):
+            return False
+        if hint is not None and _fits(hint, known.name):
+            return True
+        return known.name != now and known.rank > 0 and known.name not in self.made
+
+    def values_of(self, known, changes):
+        shape = np.shape(changes[0].value) if not _is_uneven(changes[0].value) else None
+        if shape is None or any(_is_uneven(one.value) or np.shape(one.value) != shape for one in changes):
+            return
+        n, array = len(changes), known.array
+        if known.allowed is not None:
+            array = np.where(known.allowed, array, -np.inf)
+        parts = [[array] * n]
+        if n > 1:
+            parts += [list(np.moveaxis(array, axis, 0)) for axis in range(array.ndim) if array.shape[axis] == n]
+            parts += [
+                list(array.reshape(n, *array.shape[i:])) for i in range(2, array.ndim) if np.prod(array.shape[:i]) == n
+            ]
+        for arrays in parts:
+            if np.size(arrays[0]) != np.prod(shape):
+                continue
+            layouts = zip(*(itertools.islice(_layouts(one, shape, known), 24) for one in arrays), strict=True)
+            seen = []
+            for layout in layouts:
+                if any(np.array_equal(layout[0], one, equal_nan=True) for one in seen):
+                    continue
+                seen.append(layout[0])
+                if len(seen) > MOST_LAYOUTS:
+                    break
+                yield [_as(one, change.value) for one, change in zip(layout, changes, strict=True)]
+
+    def masks(self, value):
+        allowed = self.watch.allowed
+        if allowed is None or not isinstance(value, np.ndarray):
+            return
+        two = np.unique(value)
+        if two.size != 2 and value.dtype != bool:
+            return
+        if two.size != 2:
+            two = np.array([False, True])
+        low, high = two
+        same = allowed.reshape(-1, *allowed.shape[-2:])
+        plain = [allowed, *([same[0]] if (same == same[0]).all() else [])]
+        for one in plain:
+            for layout in itertools.islice(layouts_of(one, value.shape), 2):
+                yield np.where(layout, high, low).astype(value.dtype)
+                yield np.where(layout, low, high).astype(value.dtype)
+
+    # ---- trying -----------------------------------------------------------------------------
+
+    def is_mended(self, exchanged):
+        is_too_much = self.trials >= MAX_TRIALS or self.events > MAX_TRIED_EVENTS
+        if is_too_much or time.monotonic() > self.waits_until:
+            raise TooMuchError
+        self.trials += 1
+        replay = Replay(self.watch.code, exchanged)
+        with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.suppress(Exception):
+            warnings.simplefilter("ignore")
+            try:
+                return bool(self.is_right(self.run(replay)))
+            finally:
+                self.events += replay.events
+        return False
+
+
+def _kind(value):
+    return getattr(value, "dtype", np.dtype(float)).kind.replace("u", "i")
+
+
+def _is_turned(node):
+    return node.seen.turned and not node.seen.in_part
+
+
+def _fits(hint, name):
+    return hint is not None and (hint == name.rstrip("'") or (hint in ("cos", "sin") and f"{hint}(" in name))
+
+
+def _layouts(array, shape, known):
+    if not known.exact:
+        return layouts_of(array, shape)
+    longer = ([size for size in one if size > 1] for one in (array.shape, shape))
+    return iter([array.reshape(shape)] if next(longer) == next(longer) else [])
+
+
+def _is_part(code):
+    """Whether it is the code of a part of a statement, a comprehension's."""
+    return code.co_name.startswith("<") and code.co_name != "<lambda>"
+
+
+def _is_uneven(value):
+    if isinstance(value, np.ndarray):
+        return False
+    try:
+        return np.asarray(value).dtype == object
+    except ValueError:
+        return True
+
+
+def _as(array, value):
+    """An array as what a variable holds: of the same type, in lists if it was lists."""
+    if isinstance(value, np.ndarray):
+        return array.astype(value.dtype) if value.dtype.kind == "f" else array.copy()
+    if isinstance(value, (list, tuple)):
+        return type(value)(_as(one, old) for one, old in zip(array, value, strict=True))
+    return array.item() if np.ndim(array) == 0 else array.copy()

@@ -1,0 +1,163 @@
+"""Properties that an answer must have, whatever it computes: what a check says when it knows no mistake for it."""
+
+import numpy as np
+
+from function_judge.compare import first_place, fits
+
+
+def not_finite(call, arguments, arrays):
+    for array in arrays[::-1]:  # what is returned last is computed first
+        if not np.isfinite(array).all():
+            return (
+                "It holds NaN or infinity. Look for an exp that overflows, a division by 0, and inf - inf or 0 * inf.",
+                first_place(~np.isfinite(array)),
+            )
+    return None
+
+
+def rows_do_not_sum_to_one(call, arguments, arrays):
+    weights = arrays[-1]
+    sums = weights.sum(axis=-1)
+    if np.allclose(sums, 1, atol=1e-4):
+        return None
+    row = first_place(~np.isclose(sums, 1, atol=1e-4))
+    place = f"row {', '.join(map(str, row))}" if row else "the row"
+    return f"Weights must sum to 1 along each row; {place} sums to {sums[row]:.4f}.", row
+
+
+def negative_weights(call, arguments, arrays):
+    lowest = arrays[-1].min()
+    if not lowest < 0:  # it may be NaN
+        return None
+    return f"Weights cannot be negative; the lowest is {lowest:.4f}.", first_place(arrays[-1] == lowest)
+
+
+def rows_do_not_sum_to_what_is_seen(call, arguments, arrays):
+    """Under a mask, if there is one: 1 where a query sees something, 0 where everything is hidden from it."""
+    weights = arrays[-1]
+    wanted, sums = np.broadcast_to(arguments.get("mask", True), weights.shape).any(axis=-1), weights.sum(axis=-1)
+    wrong = ~np.isclose(sums, wanted, atol=1e-4)
+    if not wrong.any():
+        return None
+    row = first_place(wrong)
+    why = "1" if wanted[row] else "0, since everything is hidden from it"
+    return f"Row {', '.join(map(str, row))} of the weights sums to {sums[row]:.4f}, not to {why}.", row
+
+
+def hidden_keys_have_weight(call, arguments, arrays):
+    """What the mask hides, in the outputs' last array, the weights."""
+    weights = arrays[-1]
+    places = ~np.broadcast_to(arguments.get("mask", True), weights.shape) & (np.abs(weights) > 1e-6)
+    if not places.any():
+        return None
+    place = first_place(places)
+    cell = f"weights[{', '.join(map(str, place))}]"
+    return f"A hidden key has weight: {cell} is {weights[place]:.4f}, and its mask is False.", place
+
+
+def batch_mixed(*batched, n_axes=2):
+    """Return the property that a batch item alone gives what it gives in company.
+
+    `batched` names the arguments that have batch axes, all arrays unless given, and `n_axes` is how many axes one item
+    has in them.
+    """
+
+    def property_that_must_hold(call, arguments, arrays):
+        names = batched or [name for name, value in arguments.items() if isinstance(value, np.ndarray)]
+        if min(arguments[name].ndim for name in names) <= n_axes:
+            return None
+        first, others = ({name: arguments[name][part] for name in names} for part in (slice(1), slice(1, None)))
+        in_company = {name: np.concatenate([first[name], np.roll(others[name], 1, axis=-1)]) for name in names}
+        for asked in (first, in_company):
+            again = call(**asked)
+            if again is not None and not all(fits(a[:1], b[:1]) for a, b in zip(again, arrays, strict=True)):
+                return "The batch items are mixed: the first one alone gives other numbers than in company."
+        return None
+
+    return property_that_must_hold
+
+
+def context_is_not_the_mixture(call, arguments, arrays):
+    context, weights = arrays
+    if np.allclose(context, weights @ arguments["values"], atol=1e-4):
+        return None
+    return "Your context is not your own weights @ values."
+
+
+def weights_depend_on_values(call, arguments, arrays):
+    changed = call(values=arguments["values"][..., ::-1, :] + 1)
+    if changed is None or np.allclose(changed[1], arrays[1], atol=1e-4):
+        return None
+    return "Your weights change when only the values change. Weights come from queries and keys alone."
+
+
+def not_the_same_numbers(what):
+    def property_that_must_hold(call, arguments, arrays):
+        given = next(iter(arguments.values()))
+        if np.allclose(np.sort(arrays[0], axis=None), np.sort(given, axis=None), atol=1e-4):
+            return None
+        return f"Your result holds other numbers than {what}. Nothing is to be computed here: each number only moves."
+
+    return property_that_must_hold
+
+
+def raised(array, index):
+    """A copy in which the entries at an index are larger by 1."""
+    changed = array.copy()
+    changed[index] += 1
+    return changed
+
+
+def moved(one, other):
+    """Where two arrays differ."""
+    return ~np.isclose(one, other, atol=1e-6, equal_nan=True)
+
+
+def moved_along(axis, call, arguments, arrays, *, output=0, **index):
+    """Return at which places of an output's axis anything changes when some entries of one argument grow by 1.
+
+    Parameters
+    ----------
+    axis : int
+    call, arguments, arrays
+        What a property is given.
+    output : int, optional
+    **index
+        By the argument's name, where its entries grow.
+
+    Returns
+    -------
+    list of int or None
+        None where what comes back can't be compared.
+    """
+    [(name, place)] = index.items()
+    changed = call(**{name: raised(arguments[name], place)})
+    if changed is None or changed[output].shape != arrays[output].shape:
+        return None
+    return np.unique(np.argwhere(moved(changed[output], arrays[output]))[:, axis]).tolist()
+
+
+def moves_others(said, axis, **index):
+    """Return the property that what belongs to the first place of an axis changes nothing at the others.
+
+    `said` has a {} for the first other place that changes, and `index` is as for `moved_along`.
+    """
+
+    def property_that_must_hold(*given):
+        others = [place for place in moved_along(axis, *given, **index) or () if place]
+        return said.format(others[0]) if others else None
+
+    return property_that_must_hold
+
+
+# In the order in which they are asked; attention's outputs are (context, weights).
+OF_WEIGHTS = (not_finite, negative_weights, rows_do_not_sum_to_one)
+OF_ATTENTION = (*OF_WEIGHTS, batch_mixed(), weights_depend_on_values, context_is_not_the_mixture)
+
+
+def first_marked(marked, say):
+    """Return what `say` says of the index of the first cell that is marked, with this index; None where none is."""
+    if not marked.any():
+        return None
+    place = first_place(marked)
+    return say(*place), place

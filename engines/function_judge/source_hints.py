@@ -1,0 +1,349 @@
+"""Reading somebody's code for causes that a wrong answer alone doesn't show, such as a line that has no effect.
+
+The functions of the same notebook that it calls are read, too.
+"""
+
+import ast
+import contextlib
+import functools
+import inspect
+import itertools
+import re
+import textwrap
+import types
+
+import numpy as np
+
+from function_judge.returned import ONE_LIST
+from function_judge.source import code_of, global_names, shortened, source_of
+
+# What returns a new array, or a view, and leaves the one that it is given as it was.
+_RETURN_ANOTHER = ("astype", "copy", "expand_dims", "moveaxis", "reshape", "squeeze", "swapaxes", "transpose")
+_RETURN_ANOTHER += ("tril", "triu")
+# NumPy's functions that change something, and those with which somebody may only have had a look.
+_CHANGE = ("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask", "save", "seterr", "set_printoptions")
+_LOOK = ("all", "allclose", "any", "array_equal", "max", "mean", "min", "ndim", "shape", "size", "std", "sum", "var")
+_INFINITE = {"np.inf", "math.inf", "float('inf')", "float('-inf')"}
+_NOT_KEPT = "its result isn't kept. Assign it to a name, or to a part of an array."
+
+
+def certain_cause(function):
+    """Find what cannot be right, whatever else may be wrong.
+
+    Parameters
+    ----------
+    function : callable
+        The learner's.
+
+    Returns
+    -------
+    slug, sentence : str, or None and None
+    """
+    readers = {"wrong-condition": _used_where_none, "one-list-for-all-rows": _one_list}
+    definitions = _definitions(function)
+    found = ((slug, read(definition)) for slug, read in readers.items() for definition in definitions)
+    return next((pair for pair in found if pair[1]), (None, None))
+
+
+def thrown_away(function):
+    """Say of a line that computes something and doesn't keep it that it has no effect; None without such a line."""
+    for definition in filter(_gives_something, _definitions(function)):  # elsewhere it is the `return` that is missing
+        for line in _inside(definition):
+            why = _not_kept(line.value, function) if isinstance(line, ast.Expr) else None
+            if why:
+                return f"{_no_effect(line)} {why}"
+    return None
+
+
+def overwritten(function):
+    """Say of a line that it gives a name that stands for something already to something that nothing uses."""
+    for definition in filter(_gives_something, _definitions(function)):
+        for line in _unused(definition):
+            name = line.targets[0].id
+            if any(_binds(loop, name) for loop in _loops_around(line, definition)):
+                return (
+                    f"{_no_effect(line)} it gives the name `{name}` to something new, and what you loop over stays as "
+                    "it was. Write into that, by its index: a[i] = ..."
+                )
+            if _is_bound_before(line, definition):
+                return f"{_no_effect(line)} `{name}` isn't used after it."
+    return None
+
+
+def never_used(function):
+    """Say of a line that computes more than a size that nothing uses it; None without such a line."""
+    of_sizes = re.compile(r"\w+\.(shape|ndim|size)\b|\blen\(\w+\)|\b(np|math)\.\w+")
+    for definition in filter(_gives_something, _definitions(function)):
+        for line in _unused(definition):
+            text = ast.unparse(line.value)
+            if (
+                isinstance(line.value, ast.BinOp | ast.Call)
+                and re.search("[a-z]", of_sizes.sub("", text))
+                and "//" not in text
+            ):
+                return f"{_no_effect(line)} `{line.targets[0].id}` isn't used after it."
+    return None
+
+
+def return_in_loop(function):
+    """Say of a loop that it returns in its first round; None where each goes on."""
+    for node in (node for definition in _definitions(function) for node in ast.walk(definition)):
+        if isinstance(node, ast.For | ast.While) and any(isinstance(line, ast.Return) for line in node.body):
+            return "A `return` stands inside the loop, which ends there in its first round. Move it out, to the left."
+    return None
+
+
+def zero_times_infinity(function):
+    """Say of a product with infinity that it is NaN where it meets a 0; None without such a product."""
+    for product in (node for definition in _definitions(function) for node in ast.walk(definition)):
+        match product:
+            case ast.BinOp(one, ast.Mult(), other):
+                sides = {ast.unparse(side).lstrip("-") for side in (one, other)}
+                if sides & _INFINITE and not any(re.fullmatch(r"[\d.]+|np\.ones.*", side) for side in sides):
+                    return (
+                        f"`{shortened(ast.unparse(product))}` holds NaN, because 0 * inf is NaN. Instead of "
+                        "multiplying, choose: np.where(mask, scores, -np.inf)."
+                    )
+    return None
+
+
+def no_return(function):
+    """Say of a function of the learner's own that it has no `return`, though its result is used; None without one."""
+    definitions = _definitions(function)
+    for definition in definitions:
+        alone = {line.value.func for line in _inside(definition) if _is_call_alone(line)}
+        used = {name.id for name in _names(ast.walk(definition)) if name not in alone}
+        for helper in definitions:
+            if helper.name in used and not _gives_something(helper):
+                return f"`{helper.name}` has no `return`, so what it gives is None."
+    return None
+
+
+def why_none(function):
+    """Ask what is wrong with the `return` of a function that returned None."""
+    own = _definitions(function)[:1]
+    for line in (line for definition in own for line in _inside(definition)):
+        match line:
+            case (
+                ast.Return(ast.Call(ast.Attribute(ast.Name(owner), name) as called))
+                | ast.Assign(value=ast.Call(ast.Attribute(ast.Name(owner), name) as called))
+            ) if _gives_none(owner, name):
+                return f"{ast.unparse(called)} changes what it is given, and returns None. Return the array itself."
+            case ast.Return(ast.Call(ast.Name("print"))):
+                return "print only shows something, and returns None. Return the array itself."
+    if any(map(_gives_something, own)):
+        return "is its `return` inside an `if` or a loop, or is the returned value itself None?"
+    return "is the `return` line missing?"
+
+
+def _definitions(function):
+    """Return the definitions of a learner's function, of those in it, and of those beside it that it calls."""
+    functions = [function]
+    for one in functions:  # it grows on the way
+        names = global_names(code_of(one)) if code_of(one) else ()
+        beside = (one.__globals__.get(name) for name in names)
+        functions += [
+            other
+            for other in beside
+            if isinstance(other, types.FunctionType) and other.__globals__ is one.__globals__ and other not in functions
+        ]
+    return [node for one in functions for node in _defined_in(source_of(one))]
+
+
+@functools.lru_cache(64)  # each hint asks for them
+def _defined_in(text):
+    """Return all definitions in a text, the outermost first: none in a lambda that is cut out of its line."""
+    try:
+        tree = ast.parse(textwrap.dedent(text))
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+
+
+def _inside(definition):
+    """Return all that stands in a function, but not what stands in the functions in it."""
+    nodes = list(definition.body)
+    for node in nodes:  # it grows on the way
+        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+            nodes += ast.iter_child_nodes(node)
+    return nodes
+
+
+def _names(nodes, kind=ast.Load):
+    """Return the names that are read, or written, among some nodes."""
+    return [node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, kind)]
+
+
+def _written_into(nodes):
+    """Return what stands before the brackets wherever something is written into them: `a` of `a[i] = 0`."""
+    return [node.value for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)]
+
+
+def _is_call_alone(line):
+    return isinstance(line, ast.Expr) and isinstance(line.value, ast.Call)
+
+
+def _parameters(definition):
+    return {argument.arg for argument in ast.walk(definition.args) if isinstance(argument, ast.arg)}
+
+
+def _gives_something(definition):
+    found = (node for node in _inside(definition) if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom))
+    return any(node.value is not None for node in found)
+
+
+def _gives_none(owner, name):
+    """Tell whether a function changes an array or a list in place; np.sort and np.append make a new array."""
+    return name in ("fill_diagonal", "copyto") if owner == "np" else name in ("sort", "append", "extend", "fill")
+
+
+def _used_where_none(definition):
+    """Say of an argument that it is used only where it is None."""
+    nodes = list(ast.walk(definition))
+    for node in (node for node in nodes if isinstance(node, ast.If | ast.IfExp)):
+        match node.test:
+            case ast.Compare(ast.Name() as asked, [ast.Is() | ast.IsNot() as how], [ast.Constant(None)]):
+                there = node.body if isinstance(how, ast.Is) else node.orelse
+            case _:
+                continue
+        steps = there if isinstance(there, list) else [there]
+        where_none = {part for step in steps for part in ast.walk(step)}
+        uses = {name for name in _names(nodes) if name.id == asked.id} - {asked}
+        is_argument = asked.id in _parameters(definition) - {name.id for name in _names(nodes, ast.Store)}
+        if is_argument and uses and uses <= where_none:
+            return (
+                f"You use `{asked.id}` only where it is None, so one that is given changes nothing. Turn the condition "
+                f"`{ast.unparse(node.test)}` round."
+            )
+    return None
+
+
+def _one_list(definition):
+    """Say of rows that are written into that they are one and the same list."""
+    nodes = list(ast.walk(definition))
+    rows = {ast.unparse(part) for part in _written_into(nodes)}
+    cells = {ast.unparse(part.value) for part in _written_into(nodes) if isinstance(part, ast.Subscript)}
+    for node in nodes:
+        match node:
+            case ast.Assign([ast.Name(name)], ast.BinOp(ast.List(), ast.Mult()) | ast.BinOp(_, ast.Mult(), ast.List())):
+                if name in cells - rows:
+                    return ONE_LIST
+            case ast.For() | ast.While():
+                within = list(ast.walk(node))
+                changed = {part.id for part in _written_into(within) if isinstance(part, ast.Name)}
+                changed -= {name.id for name in _names(within, ast.Store)}  # those are new in each round
+                if row := next((row for row in map(_appended, within) if row in changed), None):
+                    return (
+                        f"Each round appends one and the same `{row}`, so all rows end up alike. Make a new one in "
+                        f"each round, or append {row}.copy()."
+                    )
+    return None
+
+
+def _appended(node):
+    """Return the name that a call of `append` puts at the end of a list."""
+    match node:
+        case ast.Call(ast.Attribute(_, "append"), [ast.Name(name)]):
+            return name
+    return None
+
+
+def _no_effect(line):
+    return f"The line `{shortened(ast.unparse(line))}` has no effect:"
+
+
+def _not_kept(value, function):
+    """Say why an expression has no effect as a line of its own; None where it has one, or may only be a look."""
+    match value:
+        # Others are tests left behind.
+        case ast.Compare(ast.Name() | ast.Subscript(ast.Name() | ast.Subscript(ast.Name())), [ast.Eq()]):
+            return "== only compares. An assignment has a single =."
+        case ast.Call(ast.Attribute(ast.Name("np"), name)) if name in _LOOK or _may_change(name, value):
+            return None
+        case ast.Call(ast.Attribute(ast.Name("np"), name) as called, [ast.Name(array), *_]) if name in (
+            *_RETURN_ANOTHER,
+            "sort",
+        ):
+            pass
+        case ast.Call(ast.Attribute(ast.Name(array), name) as called) if (
+            name in _RETURN_ANOTHER and array != "np" and hasattr(np.ndarray, name)
+        ):
+            pass
+        case ast.BinOp() | ast.Attribute(_, "T" | "mT") | ast.Call(ast.Attribute(ast.Name("np"))):
+            return _NOT_KEPT
+        case ast.Call(ast.Attribute(_, name)) if name in _RETURN_ANOTHER:
+            return _NOT_KEPT
+        case ast.Call(ast.Name(name)) if _only_returns(name, function):
+            return _NOT_KEPT
+        case _:
+            return None
+    return (
+        f"{name} returns a new array, and {array} stays as it was. Keep the new one: "
+        f"{array} = {ast.unparse(called)}(...)."
+    )
+
+
+def _may_change(name, call):
+    """Tell whether a call of one of NumPy's functions may change what it is given."""
+    function, given = getattr(np, name, None), {argument.arg for argument in call.keywords}
+    if isinstance(function, np.ufunc):
+        return len(call.args) > function.nin or "out" in given
+    with contextlib.suppress(TypeError, ValueError):  # of what is written in C
+        given |= {*inspect.signature(function).bind_partial(*call.args).arguments}
+    return function is None or name in _CHANGE or bool(given & {"out", "copy"})
+
+
+def _only_returns(name, function):
+    """Tell whether a function, the learner's own or one of the course's, does nothing but return something."""
+    known = [helper for helper in _definitions(function) if helper.name == name]
+    if isinstance(imported := function.__globals__.get(name), types.FunctionType):
+        known += _defined_in(source_of(inspect.unwrap(imported)))[:1]
+    if not known or not _gives_something(known[0]):
+        return False
+    nodes = list(ast.walk(known[0]))
+    updated = {ast.unparse(node.target) for node in nodes if isinstance(node, ast.AugAssign)}
+    changes = updated & _parameters(known[0]) or {"out"} & {node.arg for node in nodes if isinstance(node, ast.keyword)}
+    refuses = any(isinstance(node, ast.Raise | ast.Assert) for node in nodes)
+    return not (changes or refuses or _written_into(nodes) or any(map(_is_call_alone, nodes)))
+
+
+def _unused(definition):
+    """Return the assignments to a single name that nothing uses."""
+    found = [line for line in _inside(definition) if isinstance(line, ast.Assign) and len(line.targets) == 1]
+    found = [line for line in found if isinstance(line.targets[0], ast.Name) and line.targets[0].id != "_"]
+    return [line for line in found if not _is_used(line, definition)]
+
+
+def _loops_around(line, definition):
+    """Return the loops in which a line stands, the innermost first."""
+    loops = [node for node in ast.walk(definition) if isinstance(node, ast.For | ast.While)]
+    return [loop for loop in loops if line in ast.walk(loop)][::-1]
+
+
+def _binds(loop, name):
+    return isinstance(loop, ast.For) and name in {target.id for target in _names(ast.walk(loop.target), ast.Store)}
+
+
+def _is_bound_before(line, definition):
+    """Tell whether an assignment gives another meaning to a name that has one already."""
+    [target] = line.targets
+    earlier = (name for name in _names(ast.walk(definition), ast.Store) if _place(name) < _place(target))
+    return target.id in _parameters(definition) | {name.id for name in earlier}
+
+
+def _is_used(line, definition):
+    """Tell whether anything that may run after an assignment reads the name."""
+    [target] = line.targets
+    nodes = set(ast.walk(definition)) - set(ast.walk(line))
+    reads = {*_names(nodes), *(node.target for node in nodes if isinstance(node, ast.AugAssign))}
+    if any(isinstance(node, ast.Global | ast.Nonlocal) and target.id in node.names for node in nodes):
+        return True
+    inner = {node for node in nodes if isinstance(node, ast.FunctionDef | ast.Lambda)} - {definition}
+    again = itertools.takewhile(lambda loop: not _binds(loop, target.id), _loops_around(line, definition))
+    later = {node for step in (*inner, *again) for node in ast.walk(step)}
+    named = (name for name in reads if isinstance(name, ast.Name) and name.id == target.id)
+    return any(name in later or _place(name) > _place(target) for name in named)
+
+
+def _place(node):
+    return node.lineno, node.col_offset

@@ -1,0 +1,159 @@
+"""What a function is asked to do: the inputs that it is tried on, what is right, and the mistakes that are known."""
+
+import inspect
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+
+from function_judge.call import Outcome, agree, arrays_in, call, copied, same_shapes
+from function_judge.catalogue import Catalogue
+from function_judge.time_limit import SECONDS, TimedOut
+
+
+@dataclass(frozen=True)
+class Case:
+    """One input to try; where the reference refuses it, an answer must refuse it too.
+
+    Parameters
+    ----------
+    trait : str
+        What is particular about it, in a word or two: "a batch".
+    arguments : dict of str to ndarray or int
+        Passed by position.
+    edge : bool, optional
+        Whether it lies at the edge (very large scores, what must be refused) and so tries more than the formula. A
+        mistake is looked for in all cases first, and then without these, so that two mistakes at once do not hide
+        each other.
+    options : dict of str to ndarray, tuple of ndarray or float, optional
+        Passed by name.
+    error_is_fine : bool, optional
+        Whether an error is as good as an answer. Whole numbers are such a case: an answer that computes in place
+        (`scores /= 2`) is stopped by NumPy there, while one that fills `np.zeros_like(scores)` loses the fractions.
+    when_only_these_fail : tuple of (str, str), optional
+        The slug of a mistake and what to say, where no other case (but those of the same slug) goes wrong.
+    """
+
+    trait: str
+    arguments: dict
+    edge: bool = False
+    options: dict = field(default_factory=dict)
+    error_is_fine: bool = False
+    when_only_these_fail: tuple | None = None
+
+    def copy(self):
+        """Return all its arguments by name, as new arrays."""
+        return {name: copied(value) for name, value in (self.arguments | self.options).items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A case, what somebody's function gave for it, and what was wanted."""
+
+    case: Case
+    given: Outcome
+    wanted: Outcome
+
+    @property
+    def timed_out(self):
+        return isinstance(self.given.error, TimedOut)
+
+    @cached_property
+    def is_right(self):
+        if self.case.error_is_fine and self.given.error is not None and not self.timed_out:
+            return True
+        return agree(self.given, self.wanted)
+
+    @property
+    def is_comparable(self):
+        """Whether an answer has the shapes that it should have."""
+        return bool(self.given.arrays and self.wanted.arrays) and same_shapes(self.given, self.wanted)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What a function is judged by.
+
+    Parameters
+    ----------
+    reference : callable
+        Right by definition.
+    outputs : tuple of str
+        The names of what it returns.
+    cases : tuple of Case
+        The first has no batch axes.
+    mistakes : tuple of Mistake
+        In order of preference where two explain the same answer.
+    wrong_at_edges : str, optional
+        What to say when only the edge cases are wrong.
+    properties : tuple of callable, optional
+        Each takes (call, arguments and options, arrays) of a wrong answer that no mistake explains, and
+        returns a sentence if something that must hold does not, else None. A sentence about one cell or row comes with
+        its index, (sentence, index), and the cell that is shown is that one.
+    required_way : callable, optional
+        Takes a function that is right, and returns the slug of a mistake and a message if it does not go the way that
+        is asked for, else None.
+    first_output : int, optional
+        The place of the output that is computed first, and the others from it: a mistake that shows there is named,
+        whatever else is wrong.
+    seconds : float, optional
+        How long one call may take.
+    """
+
+    reference: object
+    outputs: tuple
+    cases: tuple
+    mistakes: tuple
+    wrong_at_edges: str = ""
+    properties: tuple = ()
+    required_way: object = None
+    first_output: int | None = None
+    seconds: float = SECONDS
+    _known: dict = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def call(self):
+        """How the function is called: "softmax(scores)"."""
+        tried = {name for case in self.cases for name in case.options}
+        parameters = inspect.signature(self.reference).parameters.values()
+        options = [f"{one.name}={one.default!r}" for one in parameters if one.name in tried]
+        return f"{self.reference.__name__}({', '.join([*self.cases[0].arguments, *options])})"
+
+    @cached_property
+    def catalogue(self):
+        """The known mistakes, ready to be looked up by what they give."""
+        return Catalogue(self.mistakes, self.known)
+
+    def run(self, function, case):
+        """Call somebody's function on a case."""
+        return self._call(function, case, self.seconds)
+
+    def known(self, function, case):
+        """Call one of the course's own functions, right or wrong, on a case: it ends, and always gives the same."""
+        key = (function, case.trait)
+        if key not in self._known:
+            self._known[key] = self._call(function, case, seconds=None)
+        return self._known[key]
+
+    def _call(self, function, case, seconds):
+        read = partial(arrays_in, n_outputs=len(self.outputs))
+        return call(function, case.arguments, case.options, read=read, seconds=seconds)
+
+    def wanted(self, case):
+        """Return what is right for a case; where the course's own function can't run, nobody else's can be judged."""
+        outcome = self.known(self.reference, case)
+        if outcome.error is None or isinstance(outcome.error, ValueError):
+            return outcome
+        self._known.clear()  # the machine may only have been short of memory
+        ours = f"the course's own {self.reference.__name__} can't run here on {case.trait}"
+        raise RuntimeError(f"{ours}, {type(outcome.error).__name__}: {outcome.error}") from outcome.error
+
+    def on_the_way(self, case):
+        """Return the numbers that are right on the way to an answer, as a list of Known: none that are known."""
+        return []
+
+    def is_right(self, returned, case):
+        """Tell whether what came back from a case is right."""
+        given = Outcome(returned, arrays_in(returned, n_outputs=len(self.outputs)))
+        return agree(given, self.wanted(case))
+
+    def trial(self, function, case):
+        return Trial(case, self.run(function, case), self.wanted(case))

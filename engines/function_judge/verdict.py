@@ -1,0 +1,394 @@
+"""Judging a function: is it right, and if not, which mistake is it?
+
+`judge` tries it on the cases of a task. What is wrong is put to the explainers, one after another, the surest first:
+the first that has something to say is heard.
+"""
+
+import contextlib
+import functools
+import io
+import traceback
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from function_judge import source_hints
+from function_judge.call import same
+from function_judge.catalogue import recognise
+from function_judge.compare import close
+from function_judge.error_text import met_a_stub
+from function_judge.evidence import (
+    RIGHT_FOR_MATRICES,
+    RIGHT_WITHOUT_BATCH,
+    at_this_line,
+    broken_property,
+    holds_nan_or_zeros,
+    is_single,
+    what_happened,
+    where_right,
+)
+from function_judge.monkeypatches import undone
+from function_judge.returned import holds_objects, safe_repr, shapes_of
+from function_judge.source import does_nothing, last_line, other_order, outside_arrays
+from function_judge.task import Case
+from function_judge.time_limit import WAIT, Waited, in_words
+
+HELD_AS_OBJECTS = (
+    "Every entry is right, but your array has dtype=object, so that NumPy sees Python objects where booleans are asked "
+    "for: ~ makes -2 of True there. Leave dtype=object out, or end with `.astype(bool)`."
+)
+FRACTIONS_CUT_OFF = (
+    "Your numbers have lost their fractions: an array of whole numbers can't hold any. It comes of dtype=int, "
+    ".astype(int) or np.full(shape, 0). Make it with np.zeros(shape), or with dtype=float."
+)
+
+
+MOST_WATCHED = 2  # cases
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is found of a function.
+
+    Parameters
+    ----------
+    status : {"not attempted", "correct", "wrong"}
+    message : str
+    mistake : str or None
+        The slug of the mistake, where one was recognised.
+    case : Case or None
+        That went wrong.
+    undecided : str
+        Where the function could not be judged, whatever it is: the heading that says so.
+    """
+
+    status: str
+    message: str
+    mistake: str | None = None
+    case: Case | None = None
+    undecided: str = ""
+
+
+def our_fault_if_it_stops(judging):
+    """Let what returns a Verdict say of an error of its own that it is the course's, and nobody else's."""
+
+    @functools.wraps(judging)
+    def judged(*given):
+        try:
+            # Whatever a learner has set NumPy to do, and has put in the place of the package's functions.
+            with np.errstate(all="ignore"), undone():
+                return judging(*given)
+        except Exception as error:  # only ours: what a learner's function raises is caught where it is called
+            *_, place = traceback.extract_tb(error.__traceback__)
+            message = (
+                f"The check itself stopped, with {type(error).__name__}: {error} ({place.name}, line {place.lineno}). "
+                "That is a mistake in the course and says nothing about your function; please report it."
+            )
+            return Verdict("not attempted", message, undecided="This check is broken")
+
+    return judged
+
+
+@our_fault_if_it_stops
+def judge(task, function):
+    """Judge a function.
+
+    Parameters
+    ----------
+    task : Task
+    function : callable
+
+    Returns
+    -------
+    Verdict
+        Never an exception: what the function raises becomes a sentence.
+
+    Examples
+    --------
+    >>> from function_judge.task import Task
+    >>> cases = (Case("a row", {"row": np.array([2.0, 1.0])}),)
+    >>> task = Task(reference=np.sort, outputs=("sorted",), cases=cases, mistakes=())
+    >>> print(judge(task, lambda row: row).message)
+    Tried a row: row (2,). sorted[0] should be 1.0000; yours is 2.0000.
+    """
+    if function is None or function is ...:
+        return Verdict("not attempted", f"Write {task.call} first.")
+    if not callable(function):
+        given = f"an array of shape {function.shape}" if isinstance(function, np.ndarray) else safe_repr(function)
+        asked = f"check({task.reference.__name__})"
+        return Verdict("wrong", f"check wants the function itself, {asked}; it was given {given}.")
+    first = task.trial(function, task.cases[0])
+    if is_stub(function, first.given):
+        return Verdict("not attempted", f"Fill in {task.call}, then run this cell again.")
+    with contextlib.redirect_stdout(io.StringIO()):  # what it prints for the first case is enough
+        trials = [first]
+        for case in task.cases[1:]:
+            if trials[-1].timed_out:  # nor would it end on the others
+                break
+            trials.append(task.trial(function, case))
+        answer = Answer(task, function, trials)
+        explainers = EXPLAINERS_OF_WRONG if answer.failing else EXPLAINERS_OF_RIGHT
+        return next(filter(None, (explain(answer) for explain in explainers)))
+
+
+def is_stub(function, outcome):
+    """Tell whether a call's outcome is that of a function nobody has begun."""
+    if isinstance(outcome.error, NotImplementedError):
+        return True
+    # A `...` that a stub's own lines store where a number belongs.
+    if isinstance(outcome.error, TypeError) and "not 'ellipsis'" in str(outcome.error):
+        return True
+    parts = list(_leaves(outcome.returned))
+    if parts and all(part is ... or part is NotImplemented for part in parts):
+        return True
+    # None from a function that computes something is a forgotten `return`, not a stub.
+    return outcome.error is None and outcome.returned is None and does_nothing(function)
+
+
+def _leaves(returned):
+    """Yield what is returned, part by part, of tuples in tuples as well."""
+    if isinstance(returned, (tuple, list)):
+        for part in returned:
+            yield from _leaves(part)
+    else:
+        yield returned
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A function that is being judged, and what came of the trials."""
+
+    task: object
+    function: object
+    trials: list
+
+    @cached_property
+    def failing(self):
+        """The first trial that went wrong, or None."""
+        return next((trial for trial in self.trials if not trial.is_right), None)
+
+    @cached_property
+    def idle_line(self):
+        """A slug and a sentence for a line that does nothing, or less than it seems; either may be None."""
+        if thrown_away := source_hints.thrown_away(self.function):
+            return "result-thrown-away", thrown_away
+        if self.failing.given.error is not None:  # nothing is used that comes after it
+            return None, None
+        if first_round := source_hints.return_in_loop(self.function):
+            return "return-in-loop", first_round
+        return None, source_hints.overwritten(self.function) or source_hints.never_used(self.function)
+
+    @cached_property
+    def at_this_line(self):
+        """The sentence that points at the line, in ordinary cases in which it shows; None in any doubt."""
+        said = []
+        ordinary = [
+            trial
+            for trial in self.trials
+            if not (trial.is_right or trial.given.error or trial.case.edge or trial.case.error_is_fine)
+        ]
+        for trial in sorted(ordinary, key=_how_much_is_hidden)[:MOST_WATCHED]:
+            if known := self.task.on_the_way(trial.case):
+                is_right = functools.partial(self.task.is_right, case=trial.case)
+                said.append(at_this_line(self.function, trial.case, known, is_right))
+        said = {one for one in said if one is not None}
+        return said.pop() if len(said) == 1 else None
+
+    def evidence(self, **options):
+        """Say what was tried, and what is not as it should be."""
+        return what_happened(self.task, self.function, self.failing, **options)
+
+    def wrong(self, mistake, *sentences, case=None):
+        """Return the verdict that these sentences make, of which some may be empty."""
+        return Verdict("wrong", "\n".join(filter(None, sentences)), mistake, case or self.failing.case)
+
+    def named(self, mistake, *sentences):
+        """Return the verdict of a mistake that has a name, with the evidence below it."""
+        return self.wrong(mistake, *sentences, self.at_this_line, self.evidence(is_named=True))
+
+
+def _how_much_is_hidden(trial):
+    """How little a case tells: whether it has axes of length 1 or a single head, and how few different sizes."""
+    given = list((trial.case.arguments | trial.case.options).values())
+    sizes = {size for one in given for size in np.shape(one)}
+    return any(1 in np.shape(one) or (np.shape(one) == () and one == 1) for one in given), -len(sizes)
+
+
+def never_ends(answer):
+    return stopped(answer, answer.trials[-1])
+
+
+def stopped(answer, trial):
+    """What is said of a call that was stopped; None where it came back."""
+    if not trial.timed_out:
+        return None
+    tried = f"Tried {trial.case.trait}: {shapes_of(trial.case.arguments | trial.case.options)}."
+    number, line = last_line(trial.given.error, answer.function)
+    place = f" It is in line {number} of the cell: `{line}`." if line else ""
+    if isinstance(trial.given.error, Waited):
+        said = (
+            f"{tried} Your function has not come back after {WAIT:g} seconds, in which it computed little, and was "
+            f"stopped.{place} Does it sleep there, or wait for something? On a very busy machine, check once more. "
+            "This says nothing about whether it is right."
+        )
+        return Verdict("not attempted", said, undecided="No verdict")
+    said = (
+        f"{tried} Your function has not come back after {in_words(answer.task.seconds)}, and was stopped.{place} "
+        "Does a loop or a recursion there ever reach its end?"
+    )
+    return answer.wrong("never-ends", said, source_hints.thrown_away(answer.function), case=trial.case)
+
+
+def held_as_objects(answer):
+    if holds_objects(answer.failing.given.returned) and all(same(one.given, one.wanted) for one in answer.trials):
+        return answer.wrong("held-as-objects", HELD_AS_OBJECTS)
+    return None
+
+
+def arguments_in_another_order(answer):
+    order = other_order(answer.function, answer.failing.case.arguments)
+    if not order:
+        return None
+    return answer.named(
+        "arguments-order",
+        f"Your function's first line has its arguments in another order: {', '.join(order)}. They are passed by "
+        f"position, so it must be {answer.task.call}.",
+    )
+
+
+def certain_from_the_source(answer):
+    slug, cause = source_hints.certain_cause(answer.function)
+    return answer.named(slug, cause) if cause else None
+
+
+def fractions_cut_off(answer):
+    """The right numbers, but as whole numbers, without what comes after the point."""
+
+    def is_cut_off(part, got, wanted):
+        is_whole = np.asarray(part).dtype.kind in "iu"
+        return is_whole and not close(got, wanted).all() and close(got, np.trunc(wanted)).all()
+
+    failing = answer.failing
+    if failing.case.edge or not failing.is_comparable:
+        return None
+    if any(map(is_cut_off, failing.given.parts, failing.given.arrays, failing.wanted.arrays)):
+        return answer.named("fractions-lost", FRACTIONS_CUT_OFF)
+    return None
+
+
+def known_mistake(answer):
+    if met_a_stub(answer.failing.given.error):
+        return None
+    task = answer.task
+    mistake = recognise(task.catalogue, answer.trials, lambda case: is_single(task, case), task.first_output)
+    return answer.named(mistake.slug, mistake.message, answer.idle_line[1]) if mistake else None
+
+
+def idle_line(answer):
+    slug, sentence = answer.idle_line
+    return answer.named(slug, sentence) if slug else None
+
+
+def zero_times_infinity(answer):
+    if not holds_nan_or_zeros(answer.task, answer.failing):
+        return None
+    sentence = source_hints.zero_times_infinity(answer.function)
+    return answer.wrong("zero-times-inf", sentence, answer.evidence(is_named=False)) if sentence else None
+
+
+def wrong_only_there(answer):
+    """Only cases are wrong that say what is wrong with an answer that fails nowhere else."""
+    alone = {trial.case.when_only_these_fail for trial in answer.trials if not trial.is_right}
+    return answer.named(*alone.pop()) if len(alone) == 1 and None not in alone else None
+
+
+def takes_from_outside(answer):
+    names = ", ".join(f"`{name}`" for name in outside_arrays(answer.function))
+    if not names:
+        return None
+    said = (
+        f"Your function uses {names} from the notebook around it. Inside the function use only its "
+        f"arguments: {', '.join(answer.failing.case.arguments)}."
+    )
+    return answer.wrong("outside-array", said, answer.evidence(is_named=False))
+
+
+def no_name(answer):
+    """What can be said where no mistake is recognised: where it is right, what must hold, what was tried."""
+    task, failing = answer.task, answer.failing
+    right_there, broken, place = where_right(task, answer.trials), None, ()
+    if failing.is_comparable:
+        broken, place = broken_property(task, answer.function, failing)
+    is_batch = right_there in (RIGHT_FOR_MATRICES, RIGHT_WITHOUT_BATCH)  # NumPy's words about shapes then only distract
+    evidence = answer.evidence(is_named=False, is_batch=is_batch, place=place)
+    return answer.wrong(None, right_there, broken, answer.idle_line[1], answer.at_this_line, evidence)
+
+
+EXPLAINERS_OF_WRONG = (
+    never_ends,
+    held_as_objects,
+    arguments_in_another_order,
+    certain_from_the_source,
+    fractions_cut_off,
+    known_mistake,
+    idle_line,
+    zero_times_infinity,
+    wrong_only_there,
+    takes_from_outside,
+    no_name,
+)
+
+
+def writes_into_an_argument(answer):
+    changing = next((trial for trial in answer.trials if trial.given.changed), None)
+    if not changing:
+        return None
+    argument = changing.given.changed
+    said = (
+        f"The numbers are right, but your function writes into its argument `{argument}`, so the caller's array is no "
+        "longer what it was. `a -= b`, `a[i] = b` and np.exp(a, out=a) change a in place: `a = a - b` makes a new "
+        f"array, and so does `{argument}.copy()`. A slice ({argument}[:]), a reshape, a transpose and np.asarray "
+        "usually don't: they are views of the same numbers."
+    )
+    return answer.wrong("input-changed", said, source_hints.thrown_away(answer.function), case=changing.case)
+
+
+def keeps_something_between_calls(answer):
+    again = answer.task.trial(answer.function, _rolled(answer.task.cases[0]))
+    if again.is_right or again.timed_out:
+        return stopped(answer, again)
+    said = "Called once more, with other numbers, it is wrong: does it keep something between calls?"
+    return answer.wrong("not-repeatable", said, case=again.case)
+
+
+def not_the_way_that_is_asked_for(answer):
+    found = answer.task.required_way and answer.task.required_way(answer.function)
+    return Verdict("wrong", found[1], found[0]) if found else None
+
+
+def right(answer):
+    traits = [trial.case.trait for trial in answer.trials if trial.given.error is None or trial.wanted.error]
+    name = answer.task.reference.__name__
+    return Verdict("correct", f"{name} is right on {len(traits)} cases: {', '.join(traits)}.")
+
+
+EXPLAINERS_OF_RIGHT = (
+    writes_into_an_argument,
+    keeps_something_between_calls,
+    not_the_way_that_is_asked_for,
+    right,
+)
+
+
+def _rolled(case):
+    """Return a case of other numbers in a known shape: an answer kept from an earlier call is wrong there.
+
+    Each argument is rolled by its own number of places, as pairs that move together may change nothing;
+    rows move whole, so that weights still sum to 1.
+    """
+    rolled = {
+        name: np.roll(value, places, axis=0) if isinstance(value, np.ndarray) else value
+        for places, (name, value) in enumerate(case.arguments.items(), 1)
+    }
+    return Case("the first numbers, in another order", rolled)

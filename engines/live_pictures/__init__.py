@@ -1,0 +1,1 @@
+"""SVG pictures that are controls, with a kernel or without one."""

@@ -1,0 +1,139 @@
+"""The white card that every lab is: its style sheet, and the three pieces of HTML that stand in it.
+
+The card is white in every theme and sets its own colours, so that a dark theme frames one light card.
+"""
+
+import html
+from dataclasses import dataclass
+
+from live_pictures import style
+
+EDGE = "#767676"  # of controls: 4.5 to 1 on white, where 3 to 1 is asked for
+NARROWEST = 644  # pixels: no picture is wider, so that a lab fits a card of 658, JupyterLab's at 1280 x 720 and 150 %
+STILL_WIDTH = 700  # pixels: of a stored picture, the narrowest card's, so that it is not shrunk much anywhere
+
+# It stands in the page once, and not in each picture: a new style sheet makes the browser look at the whole page again.
+# ipywidgets 7 and 8 read the same variables of JupyterLab; what they lack is set by class.
+STYLE_SHEET = f"""<style>
+.mha-lab {{
+  color-scheme: light; background: {style.PAPER}; color: {style.INK}; font: 14px/1.4 {style.FONT};
+  border: 1px solid #c9c9c9; border-top: 4px solid {style.ROLES["queries"]}; box-sizing: border-box;
+  padding: 6px 6px 8px; margin: 2px 0; width: 100%; max-width: 790px; overflow: hidden;
+  --jp-widgets-color: {style.INK}; --jp-widgets-label-color: {style.INK}; --jp-widgets-readout-color: {style.INK};
+  --jp-widgets-input-color: {style.INK}; --jp-widgets-input-background-color: {style.PAPER};
+  --jp-widgets-input-border-color: {EDGE}; --jp-widgets-input-focus-border-color: {style.ROLES["queries"]};
+  --jp-widgets-font-size: 13px; --jp-ui-font-color0: {style.INK}; --jp-ui-font-color1: {style.INK};
+  --jp-layout-color0: {style.PAPER}; --jp-layout-color1: {style.PAPER}; --jp-layout-color2: #f2f2f2;
+  --jp-layout-color3: #dcdcdc; --jp-border-color1: {EDGE}; --jp-content-font-color1: {style.INK};
+}}
+.mha-lab .widget-html, .mha-lab .widget-html-content {{ overflow: visible; height: auto; margin: 0; width: 100%;
+  line-height: 1.4; }}
+.mha-lab .widget-hbox {{ column-gap: 14px; row-gap: 0; align-items: center; overflow: visible; }}
+.mha-lab .widget-vbox {{ overflow: visible; }}
+.mha-lab .widget-label {{ color: {style.INK}; }}
+.mha-lab button {{ border: 1px solid {EDGE}; border-radius: 4px; color: {style.INK}; background: #f2f2f2; }}
+.mha-lab button.mod-active {{ background: #2b5876; color: #ffffff; border-color: #2b5876; }}
+.mha-lab .widget-radio {{ width: auto; height: auto; display: flex; flex-flow: row nowrap; align-items: center; }}
+.mha-lab .widget-radio > .widget-label {{ flex: none; width: auto; margin-right: 8px; }}
+.mha-lab .widget-radio-box {{ flex-direction: row; flex-wrap: wrap; flex: 0 1 auto; max-width: none;
+  margin: 0 !important; height: auto; }}
+.mha-lab .widget-radio-box label {{ width: auto; height: 26px; margin: 0 11px 0 0; padding: 0; display: flex;
+  flex-direction: row-reverse; align-items: center; gap: 4px; color: {style.INK}; overflow: visible; }}
+.mha-lab .widget-radio-box input {{ margin: 0; }}
+.mha-lab .widget-checkbox {{ width: auto; }}
+.mha-lab .widget-checkbox label {{ color: {style.INK}; display: flex; align-items: center; gap: 5px; }}
+.mha-lab .widget-checkbox input {{ margin: 0; }}
+.mha-lab :focus-visible {{ outline: 3px solid #00548a !important; outline-offset: 1px; }}
+.mha-picture {{ position: relative; overflow-x: auto; overflow-y: hidden; }}
+.mha-picture .mha-parts {{ display: flex; flex-wrap: wrap; align-items: flex-start; gap: 0; }}
+.mha-picture svg {{ flex: none; max-width: none !important; forced-color-adjust: none; overflow: visible; }}
+.mha-picture .mha-wrong {{ border-left: 6px solid {style.ALARM}; padding-left: 8px; }}
+@keyframes mha-arrive {{ from {{ transform: translate(var(--from-x), var(--from-y)); }} }}
+@keyframes mha-flash {{ from {{ stroke-opacity: 1; stroke-width: 9px; }} }}
+@keyframes mha-grow {{ from {{ stroke-dashoffset: var(--whole); }} }}
+@keyframes mha-write {{ from {{ clip-path: inset(0 100% 0 0); }} }}
+@keyframes mha-shake {{ 25% {{ transform: translateX(calc(-1 * var(--by))); }}
+  75% {{ transform: translateX(var(--by)); }} }}
+@keyframes mha-flow {{ 0% {{ opacity: 1; stroke-dashoffset: 0; }} 85% {{ opacity: 1; }}
+  100% {{ stroke-dashoffset: -64; }} }}
+.mha-arrive {{ animation: mha-arrive 0.9s ease-in-out both; }}
+.mha-flash {{ animation: mha-flash 0.7s ease-out both; }}
+.mha-grow {{ stroke-dasharray: var(--whole); animation: mha-grow 0.6s ease-out both; }}
+.mha-write {{ animation: mha-write var(--lasts) steps(var(--letters)) var(--after) backwards; }}
+.mha-flow {{ opacity: 0; animation: mha-flow 1.5s linear; }}
+.mha-shakes.mha-lit, .mha-lit .mha-shakes {{ animation: mha-shake 0.16s linear infinite; }}
+.mha-arcs .mha-word {{ cursor: pointer; }}
+.mha-arcs:has(.mha-word:hover) .mha-word path {{ stroke-opacity: 0.06; }}
+.mha-arcs .mha-word:hover path {{ stroke-opacity: 1; }}
+.mha-arcs .mha-word:hover rect {{ stroke-width: 2.5; }}
+.mha-lab .mha-hover {{ transition: opacity 0.15s; }}
+@media (prefers-reduced-motion: reduce) {{
+  .mha-picture * {{ animation: none !important; transition: none !important; }}
+}}
+@media (forced-colors: active) {{
+  .mha-lab button.mod-active {{ border: 4px double ButtonText; }}
+  .mha-lab button, .mha-lab input, .mha-lab select {{ border: 1px solid ButtonText; }}
+}}
+</style>"""
+
+
+def heading(title, task):
+    """Write what a lab is, and the one thing to try."""
+    return f"<div><b>Lab: {html.escape(title)}.</b> {html.escape(task)}</div>"
+
+
+def header(title, task):
+    """Write a lab's heading, with the card's style."""
+    return STYLE_SHEET + heading(title, task)
+
+
+def readout(sentence, *, role):
+    """Write what is to be seen, for eyes and for screen readers.
+
+    The first is a "status". A later one takes its place whole, because ipywidgets replaces what it shows; a
+    "status" that comes with its text is not always announced, while an "alert" is. (No screen reader was tried.)
+    """
+    return f'<p role="{role}" style="margin:4px 0 0"><b>What you see:</b> {html.escape(sentence)}</p>'
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What a lab shows for one state.
+
+    Parameters
+    ----------
+    svg : str
+        One picture, or several that stand side by side where there is room and stack where there is none. None
+        is wider than NARROWEST: they are never shrunk, so that numbers keep their size.
+    sentence : str
+        What is to be seen, in words: the read-out.
+    notice : str
+        Whose function was run, if any. "≠" in it says that what is shown is marked as not right.
+    """
+
+    svg: str
+    sentence: str
+    notice: str
+
+    @property
+    def is_wrong(self):
+        """Whether the learner's function was run and is not right."""
+        return "≠" in self.notice
+
+    def html(self):
+        wrong = ' class="mha-wrong"' if self.is_wrong else ""
+        colour = style.INK if wrong else style.QUIET
+        notice = f'<p{wrong} style="margin:2px 0 4px; font-size:13px; color:{colour}">{html.escape(self.notice)}</p>'
+        return f'<div class="mha-notice">{notice if self.notice else ""}</div><div class="mha-parts">{self.svg}</div>'
+
+
+TO_LIFE = "Run all cells above, then this one, for the live lab."
+RUN = f'<div style="font-size:13px; color:{style.QUIET}">Still picture. {TO_LIFE}</div>'
+
+
+def still(title, task, picture, *, note=RUN):
+    """Write a lab without its controls, as a page shows it that does not run: a note, and all that can be seen."""
+    return (
+        f'<div class="mha-lab">{note}{header(title, task)}<div class="mha-picture">{picture.html()}</div>'
+        f"{readout(picture.sentence, role='status')}</div>"
+    )

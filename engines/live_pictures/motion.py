@@ -1,0 +1,32 @@
+"""What moves in a lab's picture: each fragment is drawn where it ends, and the card's style sheet moves it there.
+
+Where motion is not wanted (prefers-reduced-motion), and in a still picture, only the end is seen.
+"""
+
+from live_pictures import style, svg
+
+WRITES = 14  # milliseconds from letter to letter
+
+
+def arrive(fragment, dx, dy):
+    """Let a fragment travel to its place from one that is (dx, dy) away from it."""
+    if not dx and not dy:
+        return fragment
+    return f'<g class="mha-arrive" style="--from-x:{dx:g}px; --from-y:{dy:g}px">{fragment}</g>'
+
+
+def write(line, n_letters, after):
+    """Let a line of text come letter by letter, when so many letters have come before it."""
+    about = f"--letters:{n_letters}; --lasts:{WRITES * n_letters}ms; --after:{WRITES * after}ms"
+    return line.replace("<text ", f'<text class="mha-write" style="{about}" ', 1)
+
+
+def flash(x, y, width, height):
+    """Let a frame flash round something that has changed."""
+    frame = svg.box(x, y, width, height, stroke=style.ROLES["keys"], stroke_width=3)
+    return frame.replace("<rect ", '<rect class="mha-flash" stroke-opacity="0" ', 1)
+
+
+def shakes(fragment, by=3):
+    """Let a fragment tremble, by so many pixels, while it is lit."""
+    return f'<g class="mha-shakes" style="--by:{by:.1f}px">{fragment}</g>'

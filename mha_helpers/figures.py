@@ -1,0 +1,219 @@
+"""The notebooks' static figures, each with a text twin.
+
+A figure is shown as an SVG together with a sentence computed from the data that it drew. The sentence is what a
+screen reader gets and what nbval compares.
+"""
+
+import numpy as np
+
+from live_pictures.shown import CourseFigure
+from live_pictures.style import number
+from mha_helpers import running_example as example
+from mha_helpers.drawing import arcs as over_words
+from mha_helpers.drawing import block
+from mha_helpers.drawing.backwards import backwards
+from mha_helpers.drawing.cache import cache
+from mha_helpers.drawing.charts import HEADS, row_bars, weight_bars
+from mha_helpers.drawing.clock_hands import clock_hands
+from mha_helpers.drawing.curves import curves
+from mha_helpers.drawing.gpt import gpt
+from mha_helpers.drawing.induction import JOBS, induction, repeats
+from mha_helpers.drawing.strip import PARTS
+from mha_helpers.drawing.tables import Matrix, attends, attention_map, matrices
+
+__all__ = [
+    "HEADS",
+    "JOBS",
+    "CourseFigure",
+    "Matrix",
+    "arcs",
+    "attention_map",
+    "backwards",
+    "cache",
+    "clock_hands",
+    "curves",
+    "gpt",
+    "heads_apart",
+    "induction",
+    "layer_map",
+    "matrices",
+    "repeats",
+    "row_bars",
+    "weight_bars",
+    "whole_block",
+]
+
+
+def whole_block(row="it", *, notebook=None):
+    """Draw the whole of multi-head attention on the running example, tensors to scale.
+
+    Parameters
+    ----------
+    row : str, optional
+        The token whose rows are framed, or "" for none.
+    notebook : str, optional
+        Two digits: what that notebook is about is lit, as on the course's map, and the rest dimmed.
+
+    Returns
+    -------
+    CourseFigure
+
+    Examples
+    --------
+    >>> str(whole_block())[:43]
+    'Multi-head attention whole. X, 5 tokens by '
+    """
+    stages, framed = example.stages(), example.TOKENS.index(row) if row else None
+    looks = [
+        # Without its number: notebook 01 shows this picture before there is a division, and 0.83 where this has 0.70.
+        f"in head {head} “{example.TOKENS[framed]}” looks mostly at “{example.TOKENS[weights[framed].argmax()]}”"
+        for head, weights in enumerate(stages.weights)
+        if row
+    ]
+    text = (
+        "Multi-head attention whole. X, 5 tokens by 4 features, is multiplied by W_Q, W_K and W_V to give Q, K and V. "
+        "Their columns belong to two heads. Each head turns its queries and keys into weights, 5 by 5, and mixes its "
+        "values with them into a context, 5 by 2. The contexts side by side, times W_O, are the output, 5 by 4. "
+        f"{'; '.join(looks).capitalize()}{'.' if row else ''}"
+    ).strip()
+    lit = PARTS[notebook][0] if notebook else block.EVERYTHING
+    return CourseFigure(block.WIDTH, block.HEIGHT, block.block(lit, row=framed), text)
+
+
+def arcs(weights, queries, keys=None, *, query=None, head=0):
+    """Draw attention over words: queries above, keys below, an arc as thick as each weight.
+
+    Parameters
+    ----------
+    weights : array_like, shape (n_queries, n_keys)
+    queries : sequence of str
+    keys : sequence of str, optional
+        The same unless given.
+    query : str or int, optional
+        The query (its word, or its place) whose arcs stand out; all are alike unless given.
+    head : int, optional
+        Whose colour the arcs have.
+
+    Returns
+    -------
+    CourseFigure
+
+    Raises
+    ------
+    ValueError
+        If the words do not fit the weights, or there is no such query.
+
+    Examples
+    --------
+    >>> arcs([[0.3, 0.7], [0.9, 0.1]], ["it", "cat"], query="it")
+    Attention arcs: “it” attends most to “cat” (0.70), then to “it” (0.30).
+    """
+    weights, keys = np.asarray(weights, dtype=float), queries if keys is None else keys
+    if weights.shape != (len(queries), len(keys)):
+        raise ValueError(
+            f"weights have shape {weights.shape} for {len(queries)} queries and {len(keys)} keys; give one for each of "
+            "their pairs"
+        )
+    if isinstance(query, str):
+        if query not in queries:
+            raise ValueError(f"there is no query {query!r}; give one of {', '.join(queries)}")
+        query = list(queries).index(query)
+    drawn, height = over_words.arcs(weights, queries, keys, chosen=query, head=head)
+    return CourseFigure(344, height, [drawn], f"Attention arcs: {_arcs_say(weights, queries, keys, query)}.")
+
+
+def _arcs_say(weights, queries, keys, query):
+    if query is None:
+        return ", ".join(attends(word, keys, row) for word, row in zip(queries, weights, strict=True))
+    row = weights[query]
+    others = np.argsort(-row, kind="stable")[1:3]
+    then = [f"“{keys[key]}” ({number(row[key])})" for key in others if row[key] >= 0.05]
+    return attends(queries[query], keys, row) + (f", then to {' and '.join(then)}" if then else "")
+
+
+def heads_apart(values, rows, *, n_heads=2, name="Q", heads=None, decimals=0):
+    """Draw how a matrix falls into heads, in the heads' colours; a wrong split in the tokens', with the heads' bars.
+
+    Parameters
+    ----------
+    values : array_like, shape (seq_len, d_model)
+        For a wrong split all numbers must be different, such as 100 * token + feature, so that each can be followed.
+    rows : sequence of str
+        The tokens.
+    n_heads : int, optional
+    name : str, optional
+    heads : array_like, shape (n_heads, seq_len, d_head), optional
+        What somebody's function made of it, right or wrong: the right split unless given.
+    decimals : int, optional
+
+    Returns
+    -------
+    CourseFigure
+
+    Raises
+    ------
+    ValueError
+        If the rows do not fit, the heads do not divide the columns, or numbers of a wrong split cannot be followed.
+
+    Examples
+    --------
+    >>> heads_apart([[0, 1], [100, 101]], ["cat", "sat"])
+    Q (2, 2): cat (0, 1), sat (100, 101). head 0 (2, 1): cat (0), sat (100). head 1 (2, 1): cat (1), sat (101).
+    """
+    values = np.asarray(values, dtype=float)
+    if values.ndim != 2 or values.shape[1] % n_heads:
+        raise ValueError(
+            f"{name} has shape {values.shape}; give (seq_len, d_model) with d_model divisible by {n_heads}"
+        )
+    right = values.reshape(len(values), n_heads, -1).swapaxes(0, 1)
+    heads = right if heads is None else np.asarray(heads, dtype=float)
+    if np.array_equal(heads, right):
+        whole = Matrix(f"{name} {values.shape}", values, "heads", rows, decimals=decimals, heads=tuple(range(n_heads)))
+        parts = [
+            Matrix(f"head {head} {array.shape}", array, f"head {head}", rows, decimals=decimals)
+            for head, array in enumerate(heads)
+        ]
+        return matrices(whole, "split", *parts)
+    if np.unique(values).size < values.size:
+        raise ValueError(f"a number occurs twice in {name}, so it cannot be followed; give numbers all different")
+    places = np.broadcast_to(np.arange(len(values))[:, None], values.shape)  # which token each number is from
+    tokens = {value: i for i, row in enumerate(values.tolist()) for value in row}
+    moved = [[[tokens.get(value, 0) for value in row] for row in array.tolist()] for array in heads]
+
+    def part(title, array, which, origin):
+        return Matrix(f"{title} {array.shape}", array, "tokens", rows, decimals=decimals, heads=which, tokens=origin)
+
+    apart = [part(f"head {head}", array, (head,), moved[head]) for head, array in enumerate(heads)]
+    return matrices(part(name, values, tuple(range(n_heads)), places), "split", *apart)
+
+
+def layer_map(values, title, *, spread=False, decimals=2):
+    """Draw a number for each head of a model: a row for each layer, a column for each head.
+
+    Parameters
+    ----------
+    values : array_like, shape (n_layers, n_heads)
+    title : str
+    spread : bool, optional
+        Whether 0 stands for a head that looks at one token and 1 for one that looks everywhere: then the small
+        numbers are dark.
+    decimals : int, optional
+
+    Returns
+    -------
+    CourseFigure
+
+    Raises
+    ------
+    ValueError
+        If the values do not have two axes.
+
+    Examples
+    --------
+    >>> layer_map([[0.1, 0.9]], "previous-token score")
+    previous-token score: layer 0 (0.10, 0.90).
+    """
+    values = np.asarray(values, dtype=float)
+    layers = [f"layer {layer}" for layer in range(len(values))]
+    heads = range(values.shape[-1])
+    return matrices(Matrix(title, values, "spread" if spread else "weights", layers, heads, decimals, corner="head"))

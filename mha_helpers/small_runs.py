@@ -1,0 +1,210 @@
+"""Trainings of notebook 07's small model that the course has made: right ones, and ones with a mistake.
+
+`python -m data.small_runs.make` makes and measures them.
+"""
+
+import functools
+import json
+from typing import NamedTuple
+
+import numpy as np
+
+from mha_helpers.course_data import data_path
+from mha_helpers.model.data import ORIGIN, WEIGHTS, checked_content, read_safetensors
+from mha_helpers.model.faulty_attention import MISTAKES
+from mha_helpers.products import HAS_BLAS
+from mha_helpers.tasks import repeated_sequences
+from mha_helpers.training import Training
+
+FOLDER, N_STEPS = "small_runs", 400
+SEED = 5  # of six, the training in which one head of layer 0 does nearly all the looking back
+SEEDS = range(6)  # those that `by_seed` compares
+RIGHT = {"2 heads": {}, "1 head": {"n_heads": 1}, "4 heads": {"n_heads": 4}}
+OPTIONS = RIGHT | {name: {"attend": each.attend, "gradients": each.gradients} for name, each in MISTAKES.items()}
+OPTIONS |= {"W_O left out": {"has_W_O": False}}
+# Of these the moments are stored, too: enough to see how each kind of mistake learns.
+STORED = (*RIGHT, "no mask", "mask one too far", "not divided", "softmax over the queries")
+# What tells trainings apart, beside the numbers that they begin with.
+COMPARED = ("task", "n_layers", "n_heads", "n_kv_heads", "batch", "rate", "attend", "gradients", "has_W_O", "rotate")
+MOMENTS = (0, 40, 80, 120, 160, 200, 240, 280, 320, 400)
+
+
+class Outcome(NamedTuple):
+    """What came of a training."""
+
+    loss: float  # on sequences that it has not learned from, in nats
+    right: float  # the share of right guesses there, as training sees them
+    right_when_writing: float  # and when nothing comes after yet
+
+
+def untrained(name):
+    """Return a training by its name, before its first step."""
+    return Training(repeated_sequences(), seed=SEED, **OPTIONS[name])
+
+
+@functools.cache
+def _origin():
+    return json.loads(data_path(f"{FOLDER}/{ORIGIN}").read_text(encoding="utf-8"))
+
+
+def outcomes():
+    """Return what came of each training.
+
+    Returns
+    -------
+    dict of str to Outcome
+
+    Examples
+    --------
+    >>> outcomes()["no mask"].right > 0.9, outcomes()["no mask"].right_when_writing < 0.2
+    (True, True)
+    """
+    return {name: Outcome(**found["outcome"]) for name, found in _origin()["runs"].items()}
+
+
+class OfSeed(NamedTuple):
+    """What came of the same training from other first numbers."""
+
+    right: float  # the share of right guesses, on sequences that it has not learned from
+    before: tuple[float, float]  # for each head of layer 0: its mean weight on the token before, in the first half
+    followed: tuple[float, float]  # for each head of layer 1: its mean weight on what followed the same token
+    without: tuple[float, ...]  # right guesses without head 0 or 1 of layer 0, or head 0 or 1 of layer 1
+    hidden_from: dict[str, float]  # and where one part of layer 1 reads the rows without what layer 0 wrote
+
+
+def by_seed():
+    """Return what came of the training with two heads, from several seeds.
+
+    Returns
+    -------
+    dict of int to OfSeed
+
+    Examples
+    --------
+    >>> {seed: found.right > 0.99 for seed, found in by_seed().items()}
+    {0: True, 1: True, 2: True, 3: True, 4: True, 5: True}
+    """
+    return {int(seed): OfSeed(**found) for seed, found in _origin()["seeds"].items()}
+
+
+SHARING = "two heads of queries, one of keys and values"
+SHARED = {"one head": {"n_heads": 1}, "two heads": {}, SHARING: {"n_kv_heads": 1}}
+LONGER = 128  # tokens: four times as many as in training
+NEAR = "rotation, window of 32"  # no distance that training didn't have
+
+
+def shared():
+    """Return the shares of right answers on `tasks.two_before`, for five seeds of each way of sharing.
+
+    Returns
+    -------
+    dict of str to list of float
+
+    Examples
+    --------
+    >>> min(shared()[SHARING])
+    1.0
+    """
+    return _origin()["shared"]
+
+
+def longer():
+    """Return how models do on longer sequences than those they were trained on, by what tells them positions.
+
+    Returns
+    -------
+    dict of str to list of list of float
+        For each of three seeds: right guesses at places 0 to 31, 32 to 63, and 64 to 127. With a window, the same
+        rotated models attend only as far back as in training.
+
+    Examples
+    --------
+    >>> sorted(longer())
+    ['learned vectors', 'rotation', 'rotation, window of 32']
+    """
+    return _origin()["longer"]
+
+
+@functools.cache
+def load(name="2 heads"):
+    """Return a training that the course has made, with its losses and its moments.
+
+    Parameters
+    ----------
+    name : str, optional
+        One of STORED.
+
+    Returns
+    -------
+    Training
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name, or the data file is missing or damaged.
+
+    Examples
+    --------
+    >>> run = load("2 heads")
+    >>> len(run.losses), sorted(run.moments)[:3]
+    (400, [0, 40, 80])
+    """
+    if name not in STORED:
+        raise ValueError(f"there is no stored training {name!r}; choose one of {', '.join(map(repr, STORED))}")
+    tensors = read_safetensors(checked_content(WEIGHTS, FOLDER))
+    training = untrained(name)
+    training.losses = _origin()["runs"][name]["losses"]
+    training.moments = {
+        step: {part: tensors[f"{name}/{step}/{part}"].astype(np.float32) for part in training.parameters}
+        for step in MOMENTS
+    }
+    training.parameters = training.moments[MOMENTS[-1]]
+    return training
+
+
+def train(training, *, see=None, every=1):
+    """Take a training's 400 steps; in a browser, whose NumPy has no BLAS, take it from the store where it is there.
+
+    Parameters
+    ----------
+    training : Training
+        Before its first step.
+    see, every : optional
+        As for `Training.run`.
+
+    Returns
+    -------
+    Training
+        The same one. Where its steps came from the store, a printed sentence says so.
+
+    Raises
+    ------
+    ValueError
+        If the data file is missing or damaged.
+
+    Examples
+    --------
+    >>> len(train(Training(repeated_sequences(n_tokens=6, length=12), d_model=16, batch=16)).losses)
+    400
+    """
+    stored = None if HAS_BLAS else next(filter(functools.partial(_begins_like, training), STORED), None)
+    if stored is None:
+        return training.run(N_STEPS, see=see, every=every)
+    print("in a browser, where NumPy multiplies slowly: the steps are those that the course has stored")
+    found = load(stored)
+    training.losses, training.moments, training.parameters = found.losses, found.moments, found.parameters
+    if see is not None:
+        see(training)
+    return training
+
+
+def _begins_like(training, name):
+    """Say whether a training takes the steps of one that has a name."""
+    other = untrained(name)
+    return (
+        not training.losses
+        and all(vars(training)[option] == vars(other)[option] for option in COMPARED)
+        and np.array_equal(training.mask, other.mask)
+        and training.parameters.keys() == other.parameters.keys()
+        and all(np.array_equal(training.parameters[part], W) for part, W in other.parameters.items())
+    )

@@ -1,0 +1,151 @@
+"""What is said, and in which form: text, panel, JSON, the command, and the page of names."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from attention_doctor import names
+from attention_doctor.__main__ import main
+from mha_helpers import attention, doctor
+
+SICK = """
+import numpy as np
+from mha_helpers.attention import combine_heads, softmax, split_heads
+
+class Reader:
+    def __init__(self, d_model, n_heads):
+        self.n_heads = n_heads
+        rng = np.random.default_rng(0)
+        self.W_q, self.W_k, self.W_v, self.W_o = (rng.normal(size=(d_model, d_model)) for _ in range(4))
+
+    def __call__(self, x):
+        print("noise")
+        q, k, v = (split_heads(x @ W, self.n_heads) for W in (self.W_q, self.W_k, self.W_v))
+        return combine_heads(softmax(q @ k.swapaxes(-1, -2) / x.shape[-1] ** 0.5) @ v) @ self.W_o
+
+def right(queries, keys, values):
+    return softmax(queries @ keys.swapaxes(-1, -2) / queries.shape[-1] ** 0.5) @ values
+
+def endless(queries, keys, values):
+    while True:
+        pass
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "reader.py"
+    path.write_text(SICK, encoding="utf-8")
+    return path
+
+
+def command(capsys, *arguments):
+    code = main([*map(str, arguments)])
+    return code, capsys.readouterr().out
+
+
+def test_the_command_says_sick(file, capsys):
+    code, said = command(capsys, f"{file}:Reader", "--arguments", '{"d_model": 24, "n_heads": 3}')
+    assert code == 1
+    assert said.startswith("Reader: sick: mha-scale-d-model")
+    assert "noise" not in said
+
+
+def test_the_command_says_healthy_as_json(file, capsys):
+    code, said = command(capsys, f"{file}:right", "--json")
+    assert code == 0
+    assert json.loads(said)["healthy"] is True
+
+
+@pytest.mark.parametrize("what", ["reader.py:right", "{file}:missing", "{file}:endless"])
+def test_the_command_says_that_it_could_not(file, capsys, what):
+    code, said = command(capsys, what.format(file=file), "--seconds", "2")
+    assert code == 2
+    assert "could not be examined" in said
+
+
+def test_an_expression_builds_what_is_examined(file, capsys):
+    code, said = command(capsys, file, "--build", "Reader(d_model=24, n_heads=3)")
+    assert code == 1
+    assert said.startswith("Reader: sick: mha-scale-d-model")
+
+
+def test_a_module_of_a_package_is_found_by_its_file_and_by_its_name(tmp_path, capsys, monkeypatch):
+    package = tmp_path / "shop"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "parts.py").write_text("from mha_helpers.attention import softmax\n")
+    line = SICK.splitlines()[2]
+    (package / "model.py").write_text(SICK.replace(line, "from .parts import softmax"))
+    monkeypatch.chdir(tmp_path)
+    assert command(capsys, "shop/model.py:right")[0] == 0
+    assert command(capsys, "shop.model:right")[0] == 0
+
+
+def test_what_cannot_be_built_shows_its_signature_and_what_runs_on_import_is_said(file, tmp_path, capsys):
+    _, said = command(capsys, f"{file}:Reader")
+    assert "Reader(d_model, n_heads)" in said
+    trains = tmp_path / "trains.py"
+    trains.write_text('open("no such file")')
+    _, said = command(capsys, f"{trains}:Model")
+    assert "needs an import that only" in " ".join(said.split())
+
+
+def test_several_targets_in_formats_for_others(file, capsys):
+    targets = f"{file}:Reader.__call__", f"{file}:right"
+    code, said = command(capsys, *targets, "--json")
+    assert code == 2  # a method without its object
+    assert [result["healthy"] for result in json.loads(said)] == [None, True]
+    build = (file, "--build", "Reader(24, 3)")
+    code, said = command(capsys, *build, "--format", "github")
+    assert said.startswith("::error file=")
+    assert "line=14,title=mha-scale-d-model::Reader: " in said  # where the scores are divided
+    _, said = command(capsys, *build, "--format", "sarif")
+    [result] = json.loads(said)["runs"][0]["results"]
+    assert result["ruleId"] == "mha-scale-d-model"
+    assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 14}
+
+
+def test_accepted_findings_do_not_count_and_notes_count_if_strict(file, tmp_path, capsys):
+    known = tmp_path / "accepted.json"
+    known.write_text(json.dumps({str(file): ["mha-scale-d-model"]}))
+    code, said = command(capsys, file, "--build", "Reader(24, 3)", "--accepted", known)
+    assert code == 0
+    assert "Accepted: mha-scale-d-model." in said
+    noted = tmp_path / "noted.py"
+    noted.write_text(
+        "import numpy as np\n"
+        "def attention(queries, keys, values, mask=None):\n"
+        "    scores = queries @ keys.swapaxes(-1, -2) / keys.shape[-1] ** 0.5\n"
+        "    scores = scores if mask is None else np.where(mask, scores, -np.inf)\n"
+        "    weights = np.exp(scores - scores.max(-1, keepdims=True))\n"
+        "    return weights / weights.sum(-1, keepdims=True) @ values\n"
+    )
+    assert command(capsys, f"{noted}:attention")[0] == 0
+    assert command(capsys, f"{noted}:attention", "--strict")[0] == 1
+
+
+def test_the_module_is_a_command():
+    ended = subprocess.run([sys.executable, "-m", "mha_helpers.doctor", "--help"], capture_output=True, text=True)
+    assert ended.returncode == 0
+    assert "FILE.py:NAME" in ended.stdout
+
+
+def test_a_report_fits_on_a_screen_and_its_panel_says_the_same():
+    report = doctor.examine(attention.dot_product_attention)
+    text, panel = str(report), report._repr_html_()
+    assert len(text.splitlines()) <= 24
+    assert max(map(len, text.splitlines())) <= 100
+    for said in ("scale-missing", "not divided", "multiply the scores by d_head ** -0.5"):
+        assert said in text
+        assert said in panel
+    assert json.loads(json.dumps(report.to_json()))["findings"][0]["name"] == "scale-missing"
+
+
+def test_every_word_is_whole():
+    for slug, word in names.WORDS.items():
+        assert word.sentence.endswith("."), slug
+        assert word.severity in names.SEVERITIES
+        assert not word.repair.endswith("."), slug

@@ -1,0 +1,359 @@
+"""Figures: what is drawn is the data, the sentence says the same, and viewers of every kind get both."""
+
+import base64
+import io
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from live_pictures import style
+from mha_helpers import decoder, figures
+from mha_helpers.attention import softmax
+from mha_helpers.drawing.gpt import CHARACTERS, NEXT
+from mha_helpers.figures import Matrix
+
+TOKENS = ("it", "cat", "mat")
+WEIGHTS = np.array([[0.1, 0.68, 0.22], [0.5, 0.3, 0.2], [0.2, 0.2, 0.6]])
+FIGURES = {
+    "matrices": figures.matrices(Matrix("Q", WEIGHTS, "queries", TOKENS), "×", Matrix("K", WEIGHTS, "keys", TOKENS)),
+    "attention_map": figures.attention_map(WEIGHTS, TOKENS),
+    "weight_bars": figures.weight_bars(TOKENS, {"softmax": WEIGHTS[0]}),
+    "row_bars": figures.row_bars({"tired": {"cat": 0.7, "mat": 0.1}, "soft": {"cat": -0.1, "mat": 0.2}}),
+    "curves": figures.curves([1, 2, 4], {"one": {"a": [1.0, 2.0, 3.0], "b": [3.0, 2.0, 1.0]}}, x_name="d_k"),
+    "arcs": figures.arcs(WEIGHTS, TOKENS, query="it"),
+    "heads_apart": figures.heads_apart([[0, 1], [100, 101]], TOKENS[:2]),
+    "layer_map": figures.layer_map(WEIGHTS, "score"),
+    "whole_block": figures.whole_block(),
+    "backwards": figures.backwards(),
+    "cache": figures.cache(),
+    "clock_hands": figures.clock_hands(),
+    "repeats": figures.repeats(np.tile([3, 1, 2], 2), np.tile([1, 2, 3], 2), np.arange(6) > 2),
+    "induction": figures.induction(np.tile([3, 1, 2], 2), np.arange(6) > 2),
+}  # fmt: skip
+# Three of them have every kind of mark between them: the others are drawn as PNG where everything is run.
+QUICK = ("matrices", "curves", "arcs")
+DRAWN_AGAIN = [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in FIGURES]
+
+
+@pytest.fixture(params=FIGURES)
+def figure(request):
+    return FIGURES[request.param]
+
+
+def nodes(figure, kind):
+    return [node for node in ElementTree.fromstring(figure.svg).iter() if node.tag.endswith("}" + kind)]
+
+
+def texts(figure):
+    return ["".join(node.itertext()) for node in nodes(figure, "text")]
+
+
+def fills(figure):
+    return [node.get("fill") for node in nodes(figure, "rect") if node.get("fill") != "none"]
+
+
+# ---- what every viewer gets ------------------------------------------------------------------
+
+
+class Images(HTMLParser):
+    def __init__(self, page):
+        super().__init__()
+        self.found = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        assert tag == "img", "nothing but an image survives in a page that is not trusted"
+        self.found.append(dict(attrs))
+
+
+def test_a_figure_is_a_sharp_image_with_words(figure):
+    bundle = figure._repr_mimebundle_()
+    [image] = Images(bundle["text/html"]).found
+    assert image["alt"] == bundle["text/plain"] == repr(figure)
+    kind, _, data = image["src"].partition(",")
+    assert kind == "data:image/svg+xml;base64"
+    assert base64.b64decode(data).decode() == figure.svg
+
+
+@pytest.mark.parametrize("figure", DRAWN_AGAIN, indirect=True)
+def test_a_stored_png_is_twice_as_large_and_carries_its_sentence(figure):
+    with Image.open(io.BytesIO(figure.png())) as picture:
+        assert picture.text["Description"] == repr(figure)
+        size = [2 * float(ElementTree.fromstring(figure.svg).get(name)) for name in ("width", "height")]
+        assert picture.size == pytest.approx(size, abs=2)
+        colours = picture.convert("RGB").getcolors(maxcolors=1 << 24)
+        assert len(colours) > 10, "the picture is empty"
+
+
+def test_numbers_and_words_are_never_too_small(figure):
+    assert min(float(node.get("font-size")) for node in nodes(figure, "text")) >= style.LEAST
+
+
+def test_everything_stands_inside_the_picture(figure):
+    root = ElementTree.fromstring(figure.svg)
+    width, height = float(root.get("width")), float(root.get("height"))
+    assert width <= 860, "wider than a page: its numbers would be shrunk"
+    for node in nodes(figure, "text"):
+        x, y, long = (
+            float(node.get("x")),
+            float(node.get("y")),
+            0.62 * float(node.get("font-size")) * len(node.text or ""),
+        )
+        if "transform" in node.attrib:
+            continue
+        left = x - long * {"start": 0, "middle": 0.5, "end": 1}[node.get("text-anchor", "start")]
+        assert left >= -4, node.text
+        assert left + long <= width + 4, node.text
+        assert 8 <= y <= height, node.text
+
+
+def test_a_stored_figure_is_the_same_on_every_machine():
+    """What the last bits of a number change must not change the page that nbval compares."""
+    noise = WEIGHTS + 1e-9 * np.array([1, -1, 1])
+    for draw in (figures.attention_map, figures.arcs):
+        assert draw(WEIGHTS, TOKENS).html() == draw(noise, TOKENS).html()
+
+
+# ---- matrices --------------------------------------------------------------------------------
+
+
+def test_an_attention_map_draws_every_weight_with_its_colour():
+    drawn = figures.attention_map(WEIGHTS, TOKENS)
+    assert [style.number(weight) for weight in WEIGHTS.flat] == texts(drawn)[-9:]
+    assert fills(drawn) == [style.weight_colour(weight) for weight in WEIGHTS.flat]
+    assert [*TOKENS, *TOKENS] == [text for text in texts(drawn) if text in TOKENS]
+    assert "query \\ key" in texts(drawn), "the labels must say which are queries and which keys"
+    gold = figures.attention_map(WEIGHTS, TOKENS, head=1)
+    assert fills(gold) == [style.head_weight_colours(1)(weight) for weight in WEIGHTS.flat]
+
+
+def test_an_attention_map_says_who_attends_to_whom():
+    assert repr(figures.attention_map(WEIGHTS[:2], TOKENS[:2], TOKENS)) == (
+        "Attention weights, 2 queries by 3 keys: “it” attends most to “cat” (0.68), “cat” attends most to “it” (0.50)."
+    )
+    assert repr(figures.attention_map([[np.nan, np.nan], [0, 0]], ("a", "b"))) == (
+        "Attention weights, 2 queries by 2 keys: “a” has NaN or infinity, “b” attends to nothing."
+    )
+    assert repr(figures.attention_map([[0.4, 0.4, 0.2], [1 / 3] * 3], ("a", "b"), "abc")).endswith(
+        "“a” attends most to “a” and “b” (0.40 each), “b” attends to all equally (0.33)."
+    )
+
+
+def test_weights_are_coloured_from_0_to_1_whatever_they_are():
+    assert fills(figures.attention_map([[0.0]], ["a"])) == [style.SEQUENTIAL[0]]
+    assert fills(figures.attention_map([[1.0]], ["a"])) == [style.SEQUENTIAL[-1]]
+
+
+def test_many_weights_of_nearly_zero_are_left_blank():
+    """A map of a real head has a number where it looks, and is not a sheet of zeros."""
+    previous = np.eye(13, k=-1)
+    written = texts(figures.attention_map(previous, [f"w{i}" for i in range(13)]))
+    assert (written.count("1.00"), written.count("0.00")) == (12, 0)
+
+
+def test_nan_and_infinity_are_words_without_a_colour():
+    drawn = figures.matrices(Matrix("scores", [[np.nan, -np.inf, 1.0]], "scores", ("a",)))
+    assert texts(drawn)[-3:] == ["NaN", "−inf", "1.00"]
+    assert fills(drawn)[:2] == [style.PAPER, style.PAPER]
+    assert repr(drawn) == "scores: a (NaN, −inf, 1.00)."
+
+
+def test_a_role_is_stronger_where_a_number_is_larger():
+    none, small, large = fills(figures.matrices(Matrix("out", [[0, -1, 4]], "output", ("a",))))
+    contrasts = [style.contrast(colour, style.PAPER) for colour in (none, small, large)]
+    assert contrasts == sorted(contrasts)
+    assert contrasts[0] < 1.2, "zeros are dim"
+
+
+def test_heads_colour_their_columns_or_their_rows():
+    ones = np.ones((2, 2))
+    by_column = fills(figures.matrices(Matrix("concat", ones, "heads", ("a", "b"))))
+    by_row = fills(figures.matrices(Matrix("W_O", ones, "heads in rows", ("a", "b"))))
+    assert by_column == [by_column[0], by_column[1]] * 2
+    assert by_row == [by_column[0]] * 2 + [by_column[1]] * 2
+
+
+def test_a_wrong_split_is_seen_by_its_tokens():
+    Q = np.array([[0, 1, 2, 3], [100, 101, 102, 103], [200, 201, 202, 203]])
+    wrong = figures.heads_apart(Q, TOKENS, heads=Q.reshape(2, 3, 2))
+    cat, mat, _ = map(style.token_fill, (0, 1, 2))
+    cells = [fill for fill in fills(wrong) if fill in style.TOKENS][12:18]
+    assert cells == [cat, cat, cat, cat, mat, mat]
+
+
+def test_a_right_split_has_the_heads_colours_and_may_hold_a_number_twice():
+    drawn = figures.heads_apart([[1, 1], [1, 1]], TOKENS[:2])
+    one, two = fills(drawn)[:2]
+    assert one != two
+    assert fills(drawn) == [one, two, one, two, one, one, two, two]
+    with pytest.raises(ValueError, match="a number occurs twice in Q, so it cannot be followed; give numbers all"):
+        figures.heads_apart([[0, 1], [1, 0]], TOKENS[:2], heads=[[[0], [0]], [[1], [1]]])
+
+
+def test_matrices_that_have_no_room_beside_each_other_go_on_below():
+    wide = Matrix("wide", np.ones((1, 12)), "X", ("a",))
+    one, two = figures.matrices(wide), figures.matrices(wide, wide)
+    assert two.width == one.width
+
+
+# ---- words and the whole ---------------------------------------------------------------------
+
+
+def arcs_of(figure, looks):
+    """Return what is said of each arc, by query and key: those of one look are one path."""
+    found = {}
+    for node in nodes(figure, "path"):
+        for arc in node.get("d").split("M")[1:]:
+            (_, start), *_, (_, end) = re.findall(r"([\d.]+) ([\d.]+)", arc)
+            found[float(start), float(end)] = float(node.get(looks))
+    return np.array([found[place] for place in sorted(found)]).reshape(WEIGHTS.shape)
+
+
+def test_arcs_are_as_thick_as_their_weights():
+    widths = arcs_of(figures.arcs(WEIGHTS, TOKENS), "stroke-width")
+    assert widths == pytest.approx(9 * WEIGHTS, abs=0.01)
+
+
+def test_a_chosen_query_stands_out_with_its_shares():
+    drawn = figures.arcs(WEIGHTS, TOKENS, query="it")
+    opacities = arcs_of(drawn, "stroke-opacity")
+    assert opacities[0].min() > 3 * opacities[1:].max()
+    assert {"0.10", "0.68", "0.22"} <= set(texts(drawn))
+    assert repr(drawn) == "Attention arcs: “it” attends most to “cat” (0.68), then to “mat” (0.22) and “it” (0.10)."
+
+
+def test_the_gpt_expects_what_the_courses_decoder_expects():
+    model = decoder.load()
+    probabilities = softmax(model.predict(CHARACTERS)[0][-1])
+    likeliest = np.argsort(-probabilities)[: len(NEXT)]
+    found = [(model.alphabet[code].replace(" ", "␣"), style.number(probabilities[code])) for code in likeliest]
+    assert found == [(character, style.number(probability)) for character, probability in NEXT]
+
+
+def test_words_are_escaped_and_a_figure_brings_no_style_sheet():
+    drawn = figures.arcs([[1.0]], ["<b>"])
+    assert "<style" not in drawn.svg, "an image doesn't know where the pointer is; what hover shows is for labs"
+    assert "&lt;b&gt; to &lt;b&gt;: 1.00" in drawn.svg
+    assert "script" not in drawn.svg
+
+
+def test_the_whole_block_names_its_tensors_and_says_where_it_looks():
+    drawn = figures.whole_block()
+    assert {"X", "W_Q", "Q", "weights 0", "weights 1", "concat", "W_O", "output"} <= set(texts(drawn))
+    assert repr(drawn).endswith("In head 0 “it” looks mostly at “cat”; in head 1 “it” looks mostly at “sat”.")
+
+
+def test_hidden_cells_are_grey_without_a_number_and_red_where_there_is_something_all_the_same():
+    weights, hidden = [[1.0, 0.0], [0.4, 0.6]], [[False, True], [False, True]]
+    drawn = figures.matrices(Matrix("weights", weights, "weights", ("cat", "sat"), ("cat", "sat"), hidden=hidden))
+    assert repr(drawn) == "weights: cat (1.00, hidden), sat (0.40, 0.60 though hidden)."
+    assert "0.00" not in texts(drawn)
+    assert drawn.svg.count(style.HIDDEN) == 1
+    assert drawn.svg.count(style.ALARM) == 1
+
+
+def test_hidden_has_the_shape_of_its_matrix():
+    with pytest.raises(ValueError, match="give one for each cell"):
+        figures.matrices(Matrix("weights", [[1.0, 0.0]], "weights", ("cat",), hidden=[[True]]))
+
+
+# ---- quantities ------------------------------------------------------------------------------
+
+
+def heights(figure):
+    return [float(node.get("height")) for node in nodes(figure, "rect") if node.get("fill") != "none"]
+
+
+def test_bars_are_as_high_as_their_values_on_an_axis_of_their_own():
+    small, large = (
+        heights(figures.weight_bars(TOKENS, {"softmax": WEIGHTS[0], "share": share}))[:3]
+        for share in ([1, 2, 3], [-50, 12, 3])
+    )
+    assert small == large, "one panel's numbers must not squeeze another's"
+    assert np.array(small) / max(small) == pytest.approx(WEIGHTS[0] / 0.68, abs=0.01)
+    drawn = figures.weight_bars(TOKENS, {"softmax": WEIGHTS[0], "share": [-0.5, 1.2, 0.3]})
+    assert repr(drawn) == "Bars. softmax: it 0.10, cat 0.68, mat 0.22; share: it −0.50, cat 1.20, mat 0.30."
+
+
+def test_a_token_that_occurs_twice_has_two_bars():
+    assert len(heights(figures.weight_bars(("the", "cat", "the"), {"x": [0.1, 0.2, 0.7]}))) == 3
+
+
+def test_bars_that_lie_are_as_long_as_their_values():
+    drawn = figures.row_bars({"one": 0.3, "two": -0.6})
+    widths = [float(node.get("width")) for node in nodes(drawn, "rect") if node.get("fill") != "none"]
+    assert widths[1] == pytest.approx(2 * widths[0])
+
+
+def curve_lines(drawn):
+    return [node for node in nodes(drawn, "path") if len(node) and node[0].text in "ab"]
+
+
+def points(drawn):
+    """Return each curve's points as (n_curves, 3, 2) places."""
+    places = [[float(n) for n in re.findall(r"[\d.]+", line.get("d"))] for line in curve_lines(drawn)]
+    return np.array(places).reshape(-1, 3, 2)
+
+
+def test_curves_draw_what_they_are_given():
+    named = {"a": [1.0, 2.0, 3.0], "b": [3.0, 2.0, 1.0]}
+    drawn = figures.curves([1, 2, 4], {"one": named}, x_name="d_k")
+    places = points(drawn)
+    assert np.diff(places[..., 0], axis=1) == pytest.approx(np.full((2, 2), places[0, 1, 0] - places[0, 0, 0]), abs=0.2)
+    a, b = places[..., 1]
+    assert a == pytest.approx(b[::-1])
+    assert a[1] - a[0] == pytest.approx(a[2] - a[1], abs=0.2)
+    looks = {(line.get("stroke"), line.get("stroke-dasharray")) for line in curve_lines(drawn)}
+    assert len({dashes for _, dashes in looks}) == 2, "two curves must differ in more than colour"
+    assert repr(drawn) == "Curves against d_k = 1, 2, 4. one: a 1.00, 2.00, 3.00, b 3.00, 2.00, 1.00."
+
+
+def test_curves_that_span_much_are_drawn_on_a_logarithmic_scale():
+    drawn = figures.curves([1, 2, 4], {"wide": {"a": [1000.0, 1.0, 0.0004]}}, x_name="d_k")
+    first, second, third = points(drawn)[0, :, 1]
+    assert (second - first) / (third - second) == pytest.approx(3 / 3.4, abs=0.01)
+    assert drawn.text.endswith("wide: a 1e+03, 1, 0.0004.")
+
+
+def test_curves_below_0_go_down():
+    first, second, third = points(figures.curves([1, 2, 4], {"below": {"a": [-1.0, 0.5, 2.0]}}, x_name="d_k"))[0, :, 1]
+    assert first > second > third
+
+
+def test_panels_share_one_scale():
+    panels = {"low": {"a": [0.0, 1.0, 2.0]}, "high": {"a": [2.0, 4.0, 6.0]}}
+    low, high = points(figures.curves([1, 2, 4], panels, x_name="d_k"))[..., 1]
+    assert low[2] == high[0]
+
+
+def test_many_points_are_said_by_three():
+    drawn = figures.curves(range(101), {"loss": {"a": [100 - i for i in range(101)]}}, x_name="step", doubling=False)
+    assert repr(drawn) == "Curves against step = 0, 50, 100. loss: a 100.00, 50.00, 0.00."
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: figures.attention_map(WEIGHTS, TOKENS[:2]), "'weights' has shape .3, 3. and 2 row labels"),
+        (lambda: figures.attention_map(WEIGHTS, TOKENS, TOKENS[:2]), "2 column labels; give one a column"),
+        (lambda: figures.attention_map([WEIGHTS], TOKENS), "has shape .1, 3, 3."),
+        (lambda: figures.matrices(Matrix("X", WEIGHTS, "query", TOKENS)), "role 'query'; give one of X, queries"),
+        (lambda: figures.weight_bars(TOKENS, {"softmax": [1.0]}), "softmax has shape .1,.; give one number"),
+        (lambda: figures.row_bars({}), "there is nothing to draw; give one row or more"),
+        (lambda: figures.arcs(WEIGHTS, TOKENS[:2]), "weights have shape .3, 3. for 2 queries and 2 keys"),
+        (lambda: figures.arcs(WEIGHTS, TOKENS, query="dog"), "there is no query 'dog'; give one of it, cat, mat"),
+        (lambda: figures.heads_apart(WEIGHTS, TOKENS), "Q has shape .3, 3.; give"),
+        (lambda: figures.layer_map([1.0], "x"), "'x' has shape .1,."),
+        (lambda: figures.curves([1, 2], {}, x_name="d_k"), "there are 0 panels against"),
+        (lambda: figures.curves([1, 2], {"one": {}}, x_name="d_k"), "panel 'one' has 0 curves; give 1 to 4"),
+        (lambda: figures.curves([1, 2], {"one": {"a": [1.0]}}, x_name="d_k"), "'a' has 1 values for 2 values of d_k"),
+        (lambda: figures.curves([0, 2], {"one": {"a": [1.0, 2]}}, x_name="d_k"), "every x above 0"),
+    ],
+)
+def test_bad_input_is_refused_in_words(draw, message):
+    with pytest.raises(ValueError, match=message):
+        draw()

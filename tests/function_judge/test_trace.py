@@ -1,0 +1,159 @@
+"""The line at which wrong attention leaves the equation, and silence about right attention."""
+
+import inspect
+import itertools
+import threading
+
+import numpy as np
+import pytest
+from wrong_at_a_line import FUNCTIONS, softmax
+
+from attention_doctor.equation.on_the_way import numbers_of
+from attention_doctor.equation.stages import Input
+from function_judge import mending, watched
+from function_judge.trace import first_written_line, first_wrong_line, line_of_error
+
+BATCH, TOKENS, HEADS, WIDTH = 3, 5, 2, 8
+
+
+def arguments():
+    rng = np.random.default_rng(0)
+    given = {"X": rng.normal(size=(BATCH, TOKENS, WIDTH))}
+    given |= {f"W_{letter}": rng.normal(size=(WIDTH, WIDTH)) / WIDTH**0.5 for letter in "QKVO"}
+    return given | {"n_heads": HEADS}
+
+
+KNOWN = numbers_of(Input.of(**arguments()))
+
+
+def line_of(function, known=KNOWN, **options):
+    return first_wrong_line(function, list(arguments().values()), known, options=options)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+def test_it_is_the_faulty_line(function):
+    line = line_of(function)
+    assert line is not None, "no line"
+    assert line.text.endswith("# here"), line
+    assert line.path == inspect.getfile(function)
+
+
+def right(X, W_Q, W_K, W_V, W_O, n_heads):
+    B, T, D = X.shape
+    q, k, v = ((X @ W).reshape(B, T, n_heads, -1).transpose(0, 2, 1, 3) for W in (W_Q, W_K, W_V))
+    unusual = np.tanh(q) + k.sum()
+    scores = q @ k.transpose(0, 1, 3, 2) / np.sqrt(D // n_heads) + 0 * unusual.sum()
+    weights = softmax(scores)
+    return (weights @ v).transpose(0, 2, 1, 3).reshape(B, T, D) @ W_O
+
+
+def test_of_a_right_function_nothing_is_said():
+    assert line_of(right) is None
+
+
+def test_what_is_unusual_and_leads_back_is_not_accused():
+    def wrong(X, W_Q, W_K, W_V, W_O, n_heads):
+        shifted = X + 1.0
+        X = shifted - 1.0
+        output = right(X, W_Q, W_K, W_V, W_O, n_heads)
+        return 2 * output  # here
+
+    assert line_of(wrong).text.endswith("# here")
+
+
+def test_block_by_block_nothing_is_sure():
+    def wrong(X, W_Q, W_K, W_V, W_O, n_heads):
+        B, T, D = X.shape
+        q, k, v = ((X @ W).reshape(B, T, n_heads, -1).transpose(0, 2, 1, 3) for W in (W_Q, W_K, W_V))
+        total, context = 0.0, 0.0
+        for start in range(0, T, 2):
+            exponentials = np.exp(q @ k[:, :, start : start + 2].swapaxes(-1, -2) / q.shape[-1] ** 0.5)
+            total = total + exponentials.sum(-1, keepdims=True)
+            context = 0.9 * context + exponentials @ v[:, :, start : start + 2]
+        return (context / total).transpose(0, 2, 1, 3).reshape(B, T, D) @ W_O
+
+    assert line_of(wrong) is None
+
+
+def causal(X, W_Q, W_K, W_V, W_O, n_heads, below):
+    B, T, D = X.shape
+    q, k, v = ((X @ W).reshape(B, T, n_heads, -1).transpose(0, 2, 1, 3) for W in (W_Q, W_K, W_V))
+    scores = q @ k.transpose(0, 1, 3, 2) / np.sqrt(D // n_heads)
+    hidden = np.triu(np.ones((T, T)), k=below)
+    scores = scores + hidden * -1e9
+    weights = softmax(scores)
+    return (weights @ v).transpose(0, 2, 1, 3).reshape(B, T, D) @ W_O
+
+
+def test_a_wrong_mask_is_the_line_that_makes_it():
+    known = numbers_of(Input.of(**arguments(), is_causal=True))
+    assert line_of(causal, known, below=1) is None
+    assert line_of(causal, known, below=2).text.startswith("hidden = ")
+
+
+def test_the_line_that_writes_into_what_was_given():
+    def writes(rows):
+        rows = rows[:]
+        rows *= 2
+        return rows
+
+    line = first_written_line(writes, [np.ones((3, 4))], read=lambda value: value, written_in=writes)
+    assert line.text == "rows *= 2"
+
+
+def test_the_line_of_an_error_is_theirs():
+    def stops(rows):
+        return np.linalg.inv(rows)
+
+    with pytest.raises(np.linalg.LinAlgError) as raised:
+        stops(np.zeros((2, 2)))
+    assert line_of_error(raised.value, stops).text == "return np.linalg.inv(rows)"
+
+
+@pytest.mark.parametrize("makes_arrays", [True, False])
+def test_what_never_ends_is_given_up(makes_arrays, monkeypatch):
+    """The tracer counts for itself, on any thread: an exception from elsewhere would hang Python 3.11."""
+    monkeypatch.setattr(watched, "MAX_COMPARED", 20)
+
+    def endless(X, W_Q, W_K, W_V, W_O, n_heads):
+        while True:
+            X = X + makes_arrays if makes_arrays else X
+
+    found = []
+    thread = threading.Thread(target=lambda: found.append(line_of(endless)))
+    thread.start()
+    thread.join()
+    assert found == [None]
+
+
+class Clock:
+    """A clock by which every look takes a second."""
+
+    def __init__(self):
+        self.looks = itertools.count()
+
+    def monotonic(self):
+        return next(self.looks)
+
+    def __getattr__(self, name):
+        raise AssertionError(f"time.{name} was asked, and the machine may be busy")
+
+
+def test_how_busy_the_machine_is_changes_no_line(monkeypatch):
+    """Every look at the clock comes a second late, as beside many other processes: a line is found as ever."""
+    monkeypatch.setattr(mending, "time", Clock())
+    assert not hasattr(watched, "time")
+    assert line_of(FUNCTIONS[0]).text.endswith("# here")
+
+
+def test_a_function_that_makes_trials_wait_gets_no_line(monkeypatch):
+    monkeypatch.setattr(mending, "WAIT", -1)
+    assert line_of(FUNCTIONS[0]) is None
+
+
+def test_trials_are_counted_and_there_is_an_end_of_them(monkeypatch):
+    monkeypatch.setattr(mending, "MAX_TRIALS", 1)
+    assert line_of(FUNCTIONS[0]) is None
+    monkeypatch.undo()
+    monkeypatch.setattr(mending, "MAX_TRIED_EVENTS", 10)
+    assert line_of(FUNCTIONS[0]) is None

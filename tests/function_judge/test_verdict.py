@@ -1,0 +1,86 @@
+"""The judge by itself, on a task that is none of the course's."""
+
+import dataclasses
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+from function_judge.catalogue import Mistake
+from function_judge.task import Case, Task
+from function_judge.verdict import judge
+
+DOUBLED = Mistake("doubled", "It is twice what it should be.", (lambda row: 2 * np.sort(row),))
+CASES = (Case("a row", {"row": np.array([2.0, 1.0])}), Case("a longer one", {"row": np.array([3.0, 5.0, 4.0])}))
+SORTING = Task(reference=np.sort, outputs=("sorted",), cases=CASES, mistakes=(DOUBLED,), seconds=0.3)
+
+
+def endless(row):
+    while True:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("function", "status", "mistake", "trait"),
+    [
+        (lambda row: np.array(sorted(row)), "correct", None, None),
+        (lambda row: np.sort(row) + np.sort(row), "wrong", "doubled", "a row"),
+        (lambda row: row if len(row) > 2 else np.sort(row), "wrong", None, "a longer one"),
+        (endless, "wrong", "never-ends", "a row"),
+        (lambda row: row.sort() or row, "wrong", "input-changed", "a row"),
+        (lambda row: ..., "not attempted", None, None),
+        (None, "not attempted", None, None),
+        (np.ones(2), "wrong", None, None),
+    ],
+    ids=["right", "known", "unknown", "endless", "in place", "stub", "nothing", "no function"],
+)
+def test_a_verdict(function, status, mistake, trait):
+    verdict = judge(SORTING, function)
+    assert (verdict.status, verdict.mistake, verdict.case and verdict.case.trait) == (status, mistake, trait), verdict
+
+
+def test_the_same_question_gets_the_same_verdict():
+    task = dataclasses.replace(SORTING)
+    first, _, again = (judge(task, function) for function in (lambda row: row, endless, lambda row: row))
+    assert first == again
+
+
+def test_a_way_that_is_not_asked_for_is_wrong_although_the_numbers_are_right():
+    task = dataclasses.replace(SORTING, required_way=lambda function: ("by-hand", "Sort it by hand."))
+    assert judge(task, lambda row: np.sort(row)).mistake == "by-hand"
+
+
+def test_what_breaks_in_the_judge_is_blamed_on_nobody():
+    def broken(call, arguments, arrays):
+        raise KeyError("row")
+
+    verdict = judge(dataclasses.replace(SORTING, properties=(broken,)), lambda row: row)
+    assert verdict.undecided == "This check is broken"
+    assert verdict.status == "not attempted"
+
+
+def stops(row):
+    raise MemoryError
+
+
+@pytest.mark.parametrize("function", [np.sort, lambda row: row, stops], ids=["right", "wrong", "stopping"])
+def test_where_the_right_function_cannot_run_nobodys_is_judged(function):
+    verdict = judge(dataclasses.replace(SORTING, reference=stops), function)
+    assert verdict.undecided == "This check is broken"
+    assert "the course's own stops can't run here on a row, MemoryError" in verdict.message
+
+
+@pytest.mark.parametrize("function", [np.sort, lambda row: row, stops], ids=["right", "wrong", "stopping"])
+def test_where_no_time_limit_can_be_set_nobodys_function_is_judged(function, monkeypatch):
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+
+    task = dataclasses.replace(SORTING)
+    with monkeypatch.context() as patch:
+        patch.delattr(signal, "setitimer", raising=False)  # as on a platform that has neither signals nor threads
+        patch.setattr(threading.Thread, "start", refuse)
+        verdict = judge(task, function)
+    assert verdict.undecided == "This check is broken"
+    assert "can't start new thread" in verdict.message
+    assert not judge(task, function).undecided, "it is asked again once the platform can"
