@@ -19,6 +19,7 @@ from mha_helpers import (
     blockwise,
     circuits,
     decoding,
+    fused,
     gradients,
     grouped,
     masks,
@@ -149,15 +150,11 @@ monkeypatches.remember("mha_helpers")
 
 
 def __getattr__(name):
-    if name in _EXERCISES:
-        globals()[name] = _exercise(name)
-    elif name in _PREDICTIONS:
-        prediction = getattr(import_module(f"{__name__}.{_PREDICTIONS[name]}.predictions"), name)
-        # Evidence is computed once: some of it trains a model.
-        globals()[name] = replace(prediction, name=name, evidence=cache(prediction.evidence))
-    else:
+    if name not in _EXERCISES and name not in _PREDICTIONS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    monkeypatches.remember("mha_helpers")
+    with monkeypatches.undone():  # what is loaded now must find the functions as they were written
+        globals()[name] = _exercise(name) if name in _EXERCISES else _prediction(name)
+        monkeypatches.remember("mha_helpers")
     return globals()[name]
 
 
@@ -166,6 +163,12 @@ def _exercise(name):
     if repeated != name:
         return recall(globals().get(repeated) or __getattr__(repeated))
     return import_module(f"{__name__}.{_EXERCISES[name]}.{name}").exercise
+
+
+def _prediction(name):
+    prediction = getattr(import_module(f"{__name__}.{_PREDICTIONS[name]}.predictions"), name)
+    # Evidence is computed once: some of it trains a model.
+    return replace(prediction, name=name, evidence=cache(prediction.evidence))
 
 
 def __dir__():

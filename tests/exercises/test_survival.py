@@ -324,3 +324,21 @@ class HostileFunction(Hostile):
 def test_what_is_hostile_is_wrong_and_the_check_is_not_broken(answer):
     result = exercises.softmax.check(answer)
     assert (result.status, result.heading) == ("wrong", "")
+
+
+def test_a_function_that_was_replaced_before_its_exercise_was_loaded_is_put_back_for_it():
+    code = """
+from mha_helpers import attention, exercises
+right, attention.softmax = attention.softmax, lambda scores: 0 * scores
+print(exercises.softmax.check(right).status, exercises.softmax.check(attention.softmax).status)
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.splitlines()[-1] == "correct wrong"
+
+
+def test_what_right_answers_are_compared_with_is_loaded_before_anybody_can_replace_it():
+    code = "import sys, mha_helpers.exercises; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    references = {exercise.reference.__module__ for exercise in EXERCISES.values()}
+    own = {name for name in references if name.startswith("mha_helpers.exercises.")}  # nobody has a name for these
+    assert references - own <= set(loaded)

@@ -4,7 +4,7 @@ const [folder, data, code] = process.argv.slice(2);
 const {loadPyodide} = require(`${folder}/pyodide.js`);
 
 (async () => {
-  const pyodide = await loadPyodide({indexURL: folder, packages: ["numpy", "mha_helpers"], stdout: () => {}});
+  const pyodide = await loadPyodide({indexURL: folder, packages: ["numpy", "attention-doctor", "mha_helpers"], stdout: () => {}});
   const beside = "/lib/python3.12/site-packages/mha_helpers/data"; // in the page they are fetched
   pyodide.FS.mkdir(beside);
   pyodide.FS.mount(pyodide.FS.filesystems.NODEFS, {root: data}, beside);
