@@ -9,8 +9,11 @@ From the command line: `python -m mha_helpers.doctor FILE.py:NAME`.
 """
 
 from attention_doctor import CannotBeExaminedError, Finding, Report, assert_healthy, examine
+from function_judge.libraries import add_own
 
 __all__ = ["CannotBeExaminedError", "Finding", "Report", "assert_healthy", "examine"]
+
+add_own("mha_helpers")
 
 if __name__ == "__main__":
     from attention_doctor.__main__ import main

@@ -20,5 +20,8 @@ Importing this needs NumPy alone; a framework is imported only if what is examin
 from attention_doctor.api import assert_healthy, examine
 from attention_doctor.readers.signature import CannotBeExaminedError
 from attention_doctor.reports.report import Finding, Report
+from function_judge.libraries import add_own
 
 __all__ = ["CannotBeExaminedError", "Finding", "Report", "assert_healthy", "examine"]
+
+add_own("attention_doctor")

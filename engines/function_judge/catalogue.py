@@ -74,18 +74,18 @@ class Catalogue:
         return [place for place in among if self.outcome(place, case).error is not None]
 
     def _looked_up(self, case, given, output):
-        key = (case.trait, output)
-        if key not in self._shelves:
-            shelf = self._shelves[key] = {}
+        asked = (case.trait, output)
+        if asked not in self._shelves:
+            shelf = self._shelves[asked] = {}
             for place in range(len(self.programs)):
                 outcome = self.outcome(place, case)
                 shelf.setdefault(_kind(outcome, output), []).append((place, _fingerprint(outcome, output)[0]))
         kind = _kind(given, output)
-        if kind not in self._shelves[key]:  # of a huge result nothing is computed
+        if kind not in self._shelves[asked]:  # of a huge result nothing is computed
             return ()
         number, tolerance = _fingerprint(given, output)
         with np.errstate(invalid="ignore"):
-            return {place for place, other in self._shelves[key][kind] if not abs(other - number) > tolerance}
+            return {place for place, other in self._shelves[asked][kind] if not abs(other - number) > tolerance}
 
 
 def _kind(outcome, output):
@@ -129,8 +129,8 @@ def recognise(catalogue, trials, is_single, first_output=None):
     is_single : callable
         Whether a case has no batch axes.
     first_output : int, optional
-        The output that is computed first: an attention whose weights are made with a mistake may mix, or return, the
-        wrong thing as well.
+        The output that is computed first: where it is made with a mistake, the others may be wrong in a way of their
+        own as well.
     """
     trials = [trial for trial in trials if not (trial.case.error_is_fine and trial.given.error)]
     trials.sort(key=lambda trial: trial.is_right)  # a wrong answer tells most mistakes apart at the first comparison

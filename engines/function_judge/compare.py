@@ -117,8 +117,8 @@ def first_difference(name, got, wanted, different, *, of_shape=False):
     Examples
     --------
     >>> got, wanted = np.array([0.5, 0.25001]), np.array([0.5, 0.25])
-    >>> first_difference("weights", got, wanted, got != wanted)
-    'weights[1] should be 0.25000; yours is 0.25001.'
+    >>> first_difference("shares", got, wanted, got != wanted)
+    'shares[1] should be 0.25000; yours is 0.25001.'
     """
     cell = first_place(different)
     both = wanted[cell], got[cell]

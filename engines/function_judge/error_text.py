@@ -1,11 +1,13 @@
 """Turning what Python said of a function into one clear sentence, with the likely cause."""
 
+import functools
 import re
 import traceback
 from dataclasses import dataclass
 
 import numpy as np
 
+from function_judge.libraries import is_own
 from function_judge.source import last_line, shortened, source_of
 
 INNER_AXES = (
@@ -13,10 +15,10 @@ INNER_AXES = (
     "are swapped; in a batch only the last two may be."
 )
 BATCH_AXES = (
-    "@ multiplies the last two axes, and those in front must be equal, or 1. Are the batch and the heads in the same "
-    "places on both sides?"
+    "@ multiplies the last two axes, and those in front must be equal, or 1. Are the batch axes in the same places "
+    "on both sides?"
 )
-LINED_UP = "np.where(mask, a, b) needs shapes that line up from the right; one of them has another length."
+LINED_UP = "np.where(condition, a, b) needs shapes that line up from the right; one of them has another length."
 TRANSPOSED = (
     "transpose names more or fewer axes than there are (PyTorch's transpose(1, 2) is "
     "swapaxes(1, 2)); swapaxes(-1, -2) swaps the last two of any number."
@@ -25,9 +27,7 @@ CELL_BY_CELL = "`*`, `+` and `/` work cell by cell and need equal shapes; a matr
 TOO_FEW_AXES = "there are fewer axes than expected. Count from the end: shape[-1], axis=-1."
 ELLIPSIS = "something is still `...`: in this function, or in one that it calls."
 ONE_NUMBER = "a function for single numbers (math.exp, float) was given an array; use NumPy's."
-TWO_THINGS = (
-    "attention gives back two things, and they are passed on as one. Take them apart first: context, weights = ..."
-)
+TWO_THINGS = "a function gives back two things, and they are passed on as one. Take them apart first: a, b = ..."
 PYTORCHS_ARGUMENTS = ("dim", "keepdim", "diagonal", "unbiased")
 PYTORCHS = {
     "bmm": "a product of matrices, in a batch as well, is a @ b.",
@@ -42,14 +42,14 @@ PYTORCHS = {
 
 
 @dataclass(frozen=True)
-class Said:
+class PythonError:
     """What Python said, and where.
 
     Parameters
     ----------
     text : str
     asked : str
-        How the function is called: "softmax(scores)".
+        How the function is called: "ranked(row)".
     line, source : str
         Where it stopped, and the whole function; either may be "".
     inside : bool
@@ -72,7 +72,7 @@ class Cause:
     phrase : str
         What stands in what Python said; "" for anything.
     text : str or callable
-        The cause; or what takes the Said and returns the cause, or None where it is another.
+        The cause; or what takes the PythonError and returns the cause, or None where it is another.
     """
 
     phrase: str
@@ -84,19 +84,29 @@ class Cause:
         return self.text(said) if callable(self.text) else self.text
 
 
-def likely_cause(said):
+def likely_cause(said, known_causes=()):
     """Return what usually lies behind what Python said, or None.
 
     Parameters
     ----------
-    said : Said
+    said : PythonError
+    known_causes : tuple of Cause, optional
+        A subject's own: `Subject.causes`.
 
     Examples
     --------
-    >>> likely_cause(Said("name 'inf' is not defined", "softmax(scores)"))
+    >>> likely_cause(PythonError("name 'inf' is not defined", "ranked(row)"))
     'infinity is np.inf, and below every number is -np.inf.'
     """
-    return next(filter(None, (cause.of(said) for cause in CAUSES)), None)
+    return next(filter(None, (cause.of(said) for cause in _with(known_causes))), None)
+
+
+@functools.lru_cache
+def _with(known_causes):
+    """The causes in the order in which they are asked."""
+    by_phrase, phrases = {cause.phrase: cause for cause in known_causes}, {cause.phrase for cause in CAUSES}
+    first = [cause for cause in known_causes if cause.phrase not in phrases]
+    return (*first, *(by_phrase.get(cause.phrase, cause) for cause in CAUSES))
 
 
 def _transposed(said):
@@ -109,12 +119,6 @@ def _axis_too_far_back(said):
         f"that array has only {found[1]} {'axis' if found[1] == '1' else 'axes'}. Print its shape: which line should "
         "have given it more? (reshape returns a new array; keep it: X = X.reshape(...).)"
     )
-
-
-def _softmax_itself(said):
-    if said.asked.startswith("softmax("):
-        return "NumPy has no softmax: it is what you are writing. Take np.exp, and divide by each row's sum."
-    return None
 
 
 def _other_arguments(said):
@@ -161,12 +165,6 @@ def _not_given(said):
     return None
 
 
-def _n_heads_for_mask(said):
-    if re.search(r"attention\(.*\bn_heads\b", said.line):
-        return "n_heads stands in the place of the mask. It is for split_heads; the mask comes fourth here."
-    return None
-
-
 def _not_broadcast(said):
     if re.search(r"(sqrt\([^()]*|[*/+-] )\b\w+\.shape\b(?!\[)", said.line):
         return "`.shape` is all sizes at once, and `*`, `+` and `/` need equal shapes. Take one of them: shape[-1]."
@@ -204,8 +202,7 @@ def _unexpected(said):
     name = found[1]
     if name in PYTORCHS_ARGUMENTS:
         return " (NumPy says axis, keepdims, k and ddof where PyTorch says dim, keepdim, diagonal and unbiased.)"
-    own = " Is it one of your own, from an earlier notebook? It may have taken the name of an imported one."
-    return f" It has none called {name}.{own if name == 'mask' else ''}"
+    return f" It has none called {name}."
 
 
 def _list_added_to(line, source):
@@ -219,7 +216,6 @@ CAUSES = (
     Cause("view() takes", "NumPy's view is something else; PyTorch's view is NumPy's reshape."),
     Cause("out of bounds for array of dimension", _transposed),
     Cause("out of bounds for array of dimension", _axis_too_far_back),
-    Cause("has no attribute 'softmax'", _softmax_itself),
     Cause("positional argument", _other_arguments),
     Cause("unexpected keyword", _other_arguments),
     Cause("positional-only", _other_arguments),
@@ -228,7 +224,6 @@ CAUSES = (
     Cause("multiple values for argument 'axis'", _joined),
     Cause("NoneType", _changed_in_place),
     Cause("", _not_given),
-    Cause("the mask holds int", _n_heads_for_mask),
     Cause("remapped shapes", BATCH_AXES),
     Cause("could not be broadcast", _not_broadcast),
     Cause("name 'np' is not defined", "the set-up cell has not been run; run it, then this cell again."),
@@ -238,18 +233,10 @@ CAUSES = (
         "name 'torch' is not defined",
         "this course uses NumPy, where PyTorch's functions have the same or similar names: np.where, np.sqrt, np.tril.",
     ),
-    Cause("name 'd_k'", "the width of a head is not among the arguments; take it from one of them: queries.shape[-1]."),
-    Cause(
-        "name 'd_head'",
-        "the width of a head is not among the arguments; take it from one of them: queries.shape[-1], or "
-        "d_model // n_heads.",
-    ),
-    Cause("name 'd_model'", "the width of a token is not among the arguments; take it from one of them: X.shape[-1]."),
-    Cause("name 'seq_len'", "the number of tokens is not among the arguments; take it from one of them: X.shape[-2]."),
     Cause("is not defined", "a name is misspelt, or the cell that defines it has not been run."),
     Cause(
         "einstein sum",
-        "the subscripts name more or fewer axes than there are; begin each with `...`, as in '...qd,...kd->...qk'.",
+        "the subscripts name more or fewer axes than there are; begin each with `...`, as in '...ij,...kj->...ik'.",
     ),
     Cause("too many subscripts", "the subscripts name more axes than there are; begin each with `...`."),
     Cause("out of bounds for array of dimension", "an axis is counted from the front; the last axis is axis=-1."),
@@ -275,15 +262,15 @@ CAUSES = (
     Cause("one unknown dimension", "a new shape can leave only one size open with -1; give the others."),
     Cause(
         "'float' object cannot be interpreted as an integer",
-        "a size must be a whole number, and / gives a float even where nothing is left over: d_model // n_heads.",
+        "a size must be a whole number, and / gives a float even where nothing is left over: n // m.",
     ),
     Cause(
         "'list' object cannot be interpreted as an integer",
-        "a list stands where one size is due. A star takes it apart: reshape(*batch, seq_len, ...).",
+        "a list stands where one size is due. A star takes it apart: reshape(*batch, n, ...).",
     ),
     Cause(
         "slice indices must be integers",
-        "an index must be a whole number, and / gives a float even where nothing is left over: d_model // n_heads.",
+        "an index must be a whole number, and / gives a float even where nothing is left over: n // m.",
     ),
     Cause("cannot be read as an array", TWO_THINGS),
     Cause("'tuple' object has no attribute", TWO_THINGS),
@@ -296,16 +283,16 @@ CAUSES = (
     Cause(
         "cannot reshape",
         "the new shape has another number of entries than the array. Take its sizes from the array's own "
-        "shape, and keep whatever axes stand in front, as in `*batch, seq_len, d_model = X.shape`.",
+        "shape, and keep whatever axes stand in front, as in `*batch, n, d = X.shape`.",
     ),
     Cause(
         "boolean index",
-        "a mask in square brackets must have the array's own shape. np.where(mask, a, b) takes any "
-        "mask that broadcasts, and keeps the shape.",
+        "a boolean array in square brackets must have the array's own shape. np.where(condition, a, b) takes any "
+        "condition that broadcasts, and keeps the shape.",
     ),
     Cause(
         "both or neither",
-        "np.where(mask, a, b) takes three: the condition, what to take where it is True, and what elsewhere.",
+        "np.where(condition, a, b) takes three: the condition, what to take where it is True, and what elsewhere.",
     ),
     Cause(
         "not associated with a value",
@@ -324,12 +311,6 @@ CAUSES = (
         "an array was given where a size or an index was wanted: len(a), or a.shape[-1]; "
         "or take its entries one by one, in a loop.",
     ),
-    Cause(
-        "the mask has shape ()",
-        "the fourth argument of scaled_dot_product_attention is the mask, and that is an array. A "
-        "scale is passed by its name, scale=...; n_heads is for split_heads.",
-    ),
-    Cause("its axes must be (n_keys)", "softmax_jacobian takes one row of weights: call it for each row by itself."),
     Cause("invalid keyword argument for", "that is Python's own function. NumPy's knows an axis: np.sum(a, axis=-1)."),
     Cause(
         "to dtype('int",
@@ -338,21 +319,21 @@ CAUSES = (
     ),
     Cause(
         "for the concatenation axis",
-        "the arrays are joined along another axis than you mean. Name it: axis=-1 puts "
-        "features side by side, axis=-2 puts tokens below each other.",
+        "the arrays are joined along another axis than you mean. Name it: axis=-1 puts columns side by side, axis=-2 "
+        "puts rows below each other.",
     ),
     Cause(
         "same number of dimensions",
-        "of the arrays that are joined, one has more axes than the other. Bring both to the "
-        "same form first (both split into heads, say), then join them.",
+        "of the arrays that are joined, one has more axes than the other. Bring both to the same form first, then join "
+        "them.",
     ),
     Cause(
         "inhomogeneous",
-        "an array is built from parts of different shapes: rows of different lengths, or the two things "
-        "that attention gives back, taken for one (context, weights = ...).",
+        "an array is built from parts of different shapes: rows of different lengths, or two things that a function "
+        "gives back, taken for one (a, b = ...).",
     ),
     Cause("maximum recursion depth", "the function calls itself."),
-    Cause("math range error", "exp of a large score overflows; subtract the row's largest score first."),
+    Cause("math range error", "exp of a large number overflows; subtract the row's largest number first."),
     Cause(
         "invalid index to scalar",
         "a single number is indexed there. In a loop, `a = a[i] / ...` puts a row, and then a "
@@ -368,7 +349,7 @@ CAUSES = (
         "NumPy shares that array with another one and lets you only read it, as it does after "
         "np.diag(a), np.diagonal or np.broadcast_to. Write into a copy; into a diagonal with np.fill_diagonal(a, ...).",
     ),
-    Cause("division by zero", "a sum of weights is 0; for large scores, subtract the row's largest score before exp."),
+    Cause("division by zero", "what is divided by is 0; print it."),
     Cause(
         "truth value of an array",
         "`if`, `and`, `not`, or Python's own max or min was given a whole "
@@ -376,7 +357,7 @@ CAUSES = (
     ),
     Cause("only 0-dimensional arrays", ONE_NUMBER),
     Cause("only length-1 arrays", ONE_NUMBER),
-    Cause("'tuple' object is not callable", "a shape isn't a function; use square brackets: queries.shape[-1]."),
+    Cause("'tuple' object is not callable", "a shape isn't a function; use square brackets: a.shape[-1]."),
     Cause(
         "'int' object is not callable",
         "NumPy's .size and .ndim are numbers, not functions (PyTorch's size(-1) is "
@@ -391,22 +372,20 @@ CAUSES = (
     Cause(
         "'tuple'",
         "a shape, or two things that a function returned, was used like one number or array; take the one "
-        "you need: a.shape[-1], or context, weights = ...",
+        "you need: a.shape[-1], or first, second = ...",
     ),
     Cause("'ellipsis'", ELLIPSIS),
     Cause("type ellipsis", ELLIPSIS),
-    Cause("attribute 'masked_fill", "that is PyTorch's; NumPy chooses with np.where(mask, scores, -np.inf)."),
     Cause("attribute 'unsqueeze'", "that is PyTorch's; in NumPy an index None adds an axis: a[:, None]."),
     Cause("attribute 'permute'", "that is PyTorch's; NumPy's is transpose, with all axes, or swapaxes, with two."),
     Cause("attribute 'contiguous'", "that is PyTorch's; leave it out, as NumPy's reshape copies where it must."),
     Cause("attribute 'bool'", "that is PyTorch's; NumPy's is .astype(bool)."),
-    Cause("has no attribute 'softmax'", "NumPy has no softmax; call your own, softmax(scores)."),
     Cause("'list' object has no attribute", "a list is not an array; np.array(a) makes one of it."),
     Cause("has no attribute", _missing_attribute),
 )
 
 
-def describe_error(error, function, asked, *, cause=None, with_cause=True, in_batch=False):
+def describe_error(error, function, asked, *, cause=None, with_cause=True, in_batch=False, known_causes=()):
     """Return what Python said, where in the learner's code, and the likely cause.
 
     Parameters
@@ -415,13 +394,15 @@ def describe_error(error, function, asked, *, cause=None, with_cause=True, in_ba
     function : callable
         The learner's.
     asked : str
-        How the exercise calls it: "softmax(scores)".
+        How the exercise calls it: "ranked(row)".
     cause : str, optional
         The cause, where it is known.
     with_cause : bool, optional
         Whether to say what to do; without, the course's own errors say only what is wrong.
     in_batch : bool, optional
         Whether the cause is known to be the number of axes: what Python said of a product's shapes is then left out.
+    known_causes : tuple of Cause, optional
+        A subject's own.
     """
     try:
         said = str(error).strip()
@@ -430,14 +411,14 @@ def describe_error(error, function, asked, *, cause=None, with_cause=True, in_ba
     _, line = last_line(error, function)
     # NumPy describes a product by a formula for all products; the two sizes behind it say what is wrong with this one.
     first = re.sub(r", with gufunc signature \S+", "", said.partition("\n")[0])
-    if not with_cause and _is_the_courses(error):
+    if not with_cause and _is_ours(error):
         first = first.partition("; ")[0]
     text = f"Python said {type(error).__name__}" + (f": {shortened(first)}" if first else "")
     text += f", in the line `{shortened(line)}`." if line else "."
     # The check's own call is the outermost frame; where there is none below it, the arguments did not fit.
     inside = error.__traceback__.tb_next is not None
     if with_cause and not cause:
-        cause = likely_cause(Said(said, asked, line, source_of(function), inside))
+        cause = likely_cause(PythonError(said, asked, line, source_of(function), inside), known_causes)
     if in_batch and cause in (INNER_AXES, CELL_BY_CELL, None):
         return f"It stops in the line `{shortened(line)}`." if line else "It stops there."
     return f"{text} Likely cause: {cause}" if cause else text
@@ -450,10 +431,10 @@ def met_a_stub(error):
     )
 
 
-def _is_the_courses(error):
-    """Tell whether an error was raised by the course's own package."""
+def _is_ours(error):
+    """Tell whether an error was raised by the judge, or by a package that it was told of."""
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    return frame.f_globals.get("__name__", "").startswith("mha_helpers.")
+    return is_own(frame)
 
 
 def error_in_brief(error, function):

@@ -7,10 +7,11 @@ import numpy as np
 from function_judge import source_hints
 from function_judge.compare import close, first_difference
 from function_judge.error_text import describe_error, run_together
+from function_judge.lines import faulty_lines
 from function_judge.returned import describe_returned, one_row_repeated, safe_repr, shapes_of
 from function_judge.source import code_of, shortened
 from function_judge.statements import n_statements
-from function_judge.trace import faulty_lines
+from function_judge.subject import NO_SUBJECT
 
 RIGHT_FOR_MATRICES = (
     "It is right for one matrix, but goes wrong when there are more axes. A batch has another axis in front: `.T`, "
@@ -42,7 +43,13 @@ def what_happened(task, function, trial, *, is_named, is_batch=False, place=()):
     nothing = source_hints.no_return(function) if given.arrays is None else None
     if given.error is not None:
         described = describe_error(
-            given.error, function, task.call, cause=nothing, with_cause=not is_named, in_batch=is_batch
+            given.error,
+            function,
+            task.call,
+            cause=nothing,
+            with_cause=not is_named,
+            in_batch=is_batch,
+            known_causes=task.subject.causes,
         )
         return f"{tried} {described}"
     if wanted.error is not None and given.arrays is None:
@@ -54,7 +61,7 @@ def what_happened(task, function, trial, *, is_named, is_batch=False, place=()):
         return f"{tried} {nothing or describe_returned(given, outputs)}"
     if wanted.error is not None:
         return f"{tried} Got {', '.join(outputs)} of shape {given.arrays[0].shape}."
-    # Backwards: what is returned last (the weights) is computed first, and an error there explains the rest.
+    # Backwards: what is returned last is computed first, and an error there explains the rest.
     pairs = list(zip(outputs, given.arrays, wanted.arrays, strict=True))[::-1]
     wrong_shape = [(name, got, want) for name, got, want in pairs if got.shape != want.shape]
     if wrong_shape:
@@ -84,7 +91,7 @@ def what_happened(task, function, trial, *, is_named, is_batch=False, place=()):
     return f"{tried} {praise}{first_difference(name, got, want, different, of_shape=wanted.is_shapes)}"
 
 
-def at_this_line(function, case, known, is_right, *, brief=False):
+def at_this_line(function, case, known, is_right, *, subject=NO_SUBJECT, brief=False):
     """Return a sentence that points at the line where a wrong function leaves the equation, or None.
 
     Of a function of a single statement it would say nothing new.
@@ -98,6 +105,7 @@ def at_this_line(function, case, known, is_right, *, brief=False):
         The numbers that are right on the way.
     is_right : callable
         Whether what the function returns in the case is right.
+    subject : Subject, optional
     brief : bool, optional
         Whether there is room for one line only.
 
@@ -108,8 +116,8 @@ def at_this_line(function, case, known, is_right, *, brief=False):
     code = code_of(function)
     if code is None or n_statements(code) < 2:
         return None
-    if any(one.allowed is not None and not one.allowed.any(axis=-1).all() for one in known):
-        return None  # of a row that may attend to nothing, anything may be on the way
+    if any(stage.pattern is not None and not stage.pattern.any(axis=-1).all() for stage in known):
+        return None  # of a row in which nothing counts, anything may be on the way
     given = case.copy()
     lines = faulty_lines(
         function,
@@ -117,6 +125,7 @@ def at_this_line(function, case, known, is_right, *, brief=False):
         known,
         options={name: given[name] for name in case.options},
         is_right=is_right,
+        subject=subject,
     )
     if not lines or any(line.path != code.co_filename for line in lines):
         return None

@@ -1,6 +1,6 @@
 """A package's functions as they were written, whatever somebody has put in their places since.
 
-`attention.softmax = my_softmax` in a notebook changes what every other function of that module computes, the ones
+`module.function = my_function` in a notebook changes what every other function of that module computes, the ones
 that a check compares with too.
 """
 
@@ -16,7 +16,9 @@ def remember(package):
     """Remember every function of a package's modules that are loaded by now."""
     for name, module in list(sys.modules.items()):
         if name.startswith(f"{package}."):
-            functions = {key: value for key, value in vars(module).items() if isinstance(value, FunctionType)}
+            functions = {
+                attribute: value for attribute, value in vars(module).items() if isinstance(value, FunctionType)
+            }
             _AS_WRITTEN.setdefault(name, (vars(module), functions))
 
 
@@ -26,15 +28,15 @@ def undone():
 
     Examples
     --------
-    >>> from mha_helpers import attention
-    >>> remember("mha_helpers")
-    >>> kept, attention.softmax = attention.softmax, None
+    >>> from function_judge import compare
+    >>> remember("function_judge")
+    >>> written, compare.close = compare.close, None
     >>> with undone():
-    ...     print(attention.softmax([0.0, 0.0]))
-    [0.5 0.5]
-    >>> attention.softmax is None
+    ...     print(compare.close is written)
     True
-    >>> attention.softmax = kept
+    >>> compare.close is None
+    True
+    >>> compare.close = written
     """
     if _UNDOING:
         yield

@@ -11,14 +11,14 @@ ONE_LIST = (
 
 
 def shapes_of(arguments):
-    """Say what a function was called with: `queries (2, 3, 4), keys (2, 5, 4), heads=[0, 2], scale=0.3`."""
+    """Say what a function was called with: `rows (2, 3, 4), places=[0, 2], scale=0.3`."""
 
     def shown(value):
         if isinstance(value, tuple):
             return f" ({', '.join(str(array.shape) for array in value)})"
         if not isinstance(value, np.ndarray):
             return f"={value}"
-        # Of a few places, such as heads, which they are says more than how many.
+        # Of a few places, which they are says more than how many.
         return f"={value.tolist()}" if value.ndim == 1 and value.dtype.kind == "i" else f" {value.shape}"
 
     return ", ".join(f"{name}{shown(value)}" for name, value in arguments.items())

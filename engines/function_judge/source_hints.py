@@ -102,7 +102,7 @@ def zero_times_infinity(function):
                 if sides & _INFINITE and not any(re.fullmatch(r"[\d.]+|np\.ones.*", side) for side in sides):
                     return (
                         f"`{shortened(ast.unparse(product))}` holds NaN, because 0 * inf is NaN. Instead of "
-                        "multiplying, choose: np.where(mask, scores, -np.inf)."
+                        "multiplying, choose: np.where(condition, a, -np.inf)."
                     )
     return None
 

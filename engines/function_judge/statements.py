@@ -14,7 +14,7 @@ _MOVES = {"swapaxes", "transpose", "moveaxis", "reshape"}
 
 
 class Statement:
-    """A statement, or the head of one that holds others.
+    """A statement, or the first line of one that holds others.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Statement:
 
     @functools.cached_property
     def reads(self):
-        """The names, and attributes of them ("self.keys"), whose numbers it uses."""
+        """The names, and attributes of them ("self.table"), whose numbers it uses."""
         found = set()
         for part in self._parts:
             _read(part, found)
@@ -75,7 +75,7 @@ class Statement:
 
     @property
     def stores_a_constant(self):
-        """Whether it writes one number into a part of an array: `scores[i, i + 1 :] = -np.inf`."""
+        """Whether it writes one number into a part of an array: `row[i + 1 :] = 0`."""
         targets = getattr(self.node, "targets", [])
         is_part = bool(targets) and all(isinstance(one, ast.Subscript) for one in targets)
         names = {one.id for one in ast.walk(self.node.value) if isinstance(one, ast.Name)} if is_part else set()

@@ -1,11 +1,15 @@
 """What a function is asked to do: the inputs that it is tried on, what is right, and the mistakes that are known."""
 
 import inspect
+import textwrap
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 from function_judge.call import Outcome, agree, arrays_in, call, copied, same_shapes
 from function_judge.catalogue import Catalogue
+from function_judge.intermediates import numbers_inside
+from function_judge.source import source_of
+from function_judge.subject import NO_SUBJECT, Subject
 from function_judge.time_limit import SECONDS, TimedOut
 
 
@@ -20,14 +24,14 @@ class Case:
     arguments : dict of str to ndarray or int
         Passed by position.
     edge : bool, optional
-        Whether it lies at the edge (very large scores, what must be refused) and so tries more than the formula. A
+        Whether it lies at the edge (very large numbers, what must be refused) and so tries more than the formula. A
         mistake is looked for in all cases first, and then without these, so that two mistakes at once do not hide
         each other.
     options : dict of str to ndarray, tuple of ndarray or float, optional
         Passed by name.
     error_is_fine : bool, optional
         Whether an error is as good as an answer. Whole numbers are such a case: an answer that computes in place
-        (`scores /= 2`) is stopped by NumPy there, while one that fills `np.zeros_like(scores)` loses the fractions.
+        (`row /= 2`) is stopped by NumPy there, while one that fills `np.zeros_like(row)` loses the fractions.
     when_only_these_fail : tuple of (str, str), optional
         The slug of a mistake and what to say, where no other case (but those of the same slug) goes wrong.
     """
@@ -96,6 +100,8 @@ class Task:
         whatever else is wrong.
     seconds : float, optional
         How long one call may take.
+    subject : Subject, optional
+        What is known of the subject that the task belongs to.
     """
 
     reference: object
@@ -107,11 +113,12 @@ class Task:
     required_way: object = None
     first_output: int | None = None
     seconds: float = SECONDS
+    subject: Subject = NO_SUBJECT
     _known: dict = field(default_factory=dict, init=False, repr=False)
 
     @property
     def call(self):
-        """How the function is called: "softmax(scores)"."""
+        """How the function is called: "ranked(row)"."""
         tried = {name for case in self.cases for name in case.options}
         parameters = inspect.signature(self.reference).parameters.values()
         options = [f"{one.name}={one.default!r}" for one in parameters if one.name in tried]
@@ -128,10 +135,10 @@ class Task:
 
     def known(self, function, case):
         """Call one of the course's own functions, right or wrong, on a case: it ends, and always gives the same."""
-        key = (function, case.trait)
-        if key not in self._known:
-            self._known[key] = self._call(function, case, seconds=None)
-        return self._known[key]
+        called = (function, case.trait)
+        if called not in self._known:
+            self._known[called] = self._call(function, case, seconds=None)
+        return self._known[called]
 
     def _call(self, function, case, seconds):
         read = partial(arrays_in, n_outputs=len(self.outputs))
@@ -147,8 +154,12 @@ class Task:
         raise RuntimeError(f"{ours}, {type(outcome.error).__name__}: {outcome.error}") from outcome.error
 
     def on_the_way(self, case):
-        """Return the numbers that are right on the way to an answer, as a list of Known: none that are known."""
-        return []
+        """Return the numbers that are right on the way to an answer, as a list of Known: those of the reference."""
+        source = textwrap.dedent(source_of(self.reference))
+        if not source.startswith("def "):  # it is built in, or has no source here
+            return []
+        names = self.reference.__globals__
+        return numbers_inside(source, names, dict(case.arguments), dict(case.options), self.outputs)
 
     def is_right(self, returned, case):
         """Tell whether what came back from a case is right."""

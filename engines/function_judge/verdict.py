@@ -44,7 +44,7 @@ FRACTIONS_CUT_OFF = (
 )
 
 
-MOST_WATCHED = 2  # cases
+MAX_WATCHED = 2  # cases
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Verdict:
     undecided: str = ""
 
 
-def our_fault_if_it_stops(judging):
+def report_internal_errors(judging):
     """Let what returns a Verdict say of an error of its own that it is the course's, and nobody else's."""
 
     @functools.wraps(judging)
@@ -90,7 +90,7 @@ def our_fault_if_it_stops(judging):
     return judged
 
 
-@our_fault_if_it_stops
+@report_internal_errors
 def judge(task, function):
     """Judge a function.
 
@@ -188,10 +188,11 @@ class Answer:
             for trial in self.trials
             if not (trial.is_right or trial.given.error or trial.case.edge or trial.case.error_is_fine)
         ]
-        for trial in sorted(ordinary, key=_how_much_is_hidden)[:MOST_WATCHED]:
+        for trial in sorted(ordinary, key=_ambiguity)[:MAX_WATCHED]:
             if known := self.task.on_the_way(trial.case):
                 is_right = functools.partial(self.task.is_right, case=trial.case)
-                said.append(at_this_line(self.function, trial.case, known, is_right))
+                subject = self.task.subject
+                said.append(at_this_line(self.function, trial.case, known, is_right, subject=subject))
         said = {one for one in said if one is not None}
         return said.pop() if len(said) == 1 else None
 
@@ -208,8 +209,8 @@ class Answer:
         return self.wrong(mistake, *sentences, self.at_this_line, self.evidence(is_named=True))
 
 
-def _how_much_is_hidden(trial):
-    """How little a case tells: whether it has axes of length 1 or a single head, and how few different sizes."""
+def _ambiguity(trial):
+    """How little a case tells: whether it has axes of length 1, or counts that are 1, and how few different sizes."""
     given = list((trial.case.arguments | trial.case.options).values())
     sizes = {size for one in given for size in np.shape(one)}
     return any(1 in np.shape(one) or (np.shape(one) == () and one == 1) for one in given), -len(sizes)
@@ -385,7 +386,7 @@ def _rolled(case):
     """Return a case of other numbers in a known shape: an answer kept from an earlier call is wrong there.
 
     Each argument is rolled by its own number of places, as pairs that move together may change nothing;
-    rows move whole, so that weights still sum to 1.
+    rows move whole, so that what must hold of a row still holds.
     """
     rolled = {
         name: np.roll(value, places, axis=0) if isinstance(value, np.ndarray) else value

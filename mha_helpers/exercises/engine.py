@@ -15,18 +15,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from attention_doctor.equation.subject import ATTENTION
 from function_judge.call import call
+from function_judge.libraries import add_own
 from function_judge.source import same_code
+from function_judge.subject import Subject
 from function_judge.task import Case, Task
-from function_judge.verdict import Verdict, judge, our_fault_if_it_stops
+from function_judge.verdict import Verdict, judge, report_internal_errors
 from live_pictures.panel import Note, Panel, Shown
 from mha_helpers.exercises import on_the_way
+from mha_helpers.exercises.error_causes import CAUSES
 from mha_helpers.exercises.moved_numbers import moved_number
 from mha_helpers.learner import folder, kept_answers, originals, results, session
 from mha_helpers.learner.standalone import NotStandaloneError, is_courses
 from mha_helpers.learner.starting_over import start_over
 
 __all__ = ["Case", "Exercise", "Result", "recall", "source_of"]
+
+add_own("mha_helpers")
+SUBJECT = replace(ATTENTION, causes=CAUSES)
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,6 +99,7 @@ class Exercise(Task):
     model_answer: object = None
     broken_version: object = None
     called: str = ""
+    subject: Subject = SUBJECT
 
     @property
     def name(self):
@@ -202,7 +210,7 @@ class Exercise(Task):
             self._known[key] = known or on_the_way.numbers_of_solution(self, case)
         return self._known[key]
 
-    @our_fault_if_it_stops
+    @report_internal_errors
     def _judged(self, function):
         if not self.broken_version or not same_code(function, self.broken_version):
             return judge(self, function)

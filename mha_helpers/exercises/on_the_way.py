@@ -4,10 +4,9 @@ import inspect
 
 import numpy as np
 
-from attention_doctor.equation.on_the_way import numbers_of
+from attention_doctor.equation.on_the_way import known_stage, numbers_of
 from attention_doctor.equation.stages import OR_ZEROS, RIGHT, Form, Input, scaled_by
-from function_judge.inside import numbers_inside
-from function_judge.placing import Known
+from function_judge.intermediates import numbers_inside
 
 
 def scaled(factor, text):
@@ -106,7 +105,7 @@ def numbers_of_solution(exercise, case):
     if known and (more := BESIDE.get(exercise.reference.__name__)):
         with np.errstate(all="ignore"):
             beside = list(more(**case.copy()))
-        known += [Known(name, array, axes, rank=rank, exact=exact) for name, array, axes, rank, exact in beside]
+        known += [known_stage(name, array, axes, rank=rank, exact=exact) for name, array, axes, rank, exact in beside]
     return known
 
 

@@ -13,6 +13,7 @@ from function_judge.task import Case
 from function_judge.time_limit import SECONDS
 from function_judge.verdict import is_stub
 from mha_helpers.exercises import on_the_way
+from mha_helpers.exercises.engine import SUBJECT
 
 AGAIN = "See its check, then run this again."
 
@@ -154,5 +155,6 @@ def _at_this_line(function, reference, outputs, arguments, options):
         Case("a lab's", apart, options=options),
         known,
         lambda returned: agree(Outcome(returned, read(returned)), wanted),
+        subject=SUBJECT,
         brief=True,
     )

@@ -9,7 +9,7 @@ import pytest
 from answers import ANSWERS, EXERCISES
 from spelled import EACH_RIGHT, EACH_WRONG
 
-from function_judge.trace import first_wrong_line
+from function_judge.lines import first_wrong_line
 from mha_helpers.attention import multi_head_attention as ours
 from mha_helpers.attention import scaled_dot_product_attention, softmax, split_heads
 from mha_helpers.labs.shown import run_for_lab
@@ -105,5 +105,6 @@ def test_no_right_answer_is_accused(name):
             given = case.copy()
             options = {key: given.pop(key) for key in case.options}
             known, is_right = exercise.on_the_way(case), partial(exercise.is_right, case=case)
-            line = first_wrong_line(function, list(given.values()), known, options=options, is_right=is_right)
+            asked = {"options": options, "is_right": is_right, "subject": exercise.subject}
+            line = first_wrong_line(function, list(given.values()), known, **asked)
             assert line is None, (function, case.trait)

@@ -416,7 +416,7 @@ def test_a_long_error_is_cut_between_two_words():
         ("np.where(mask, scores)", "takes three"),
         ("np.where(mask, scores, -inf)", "np.inf"),  # of the notebook's names, `inf` is none
         ("np.where(not mask, -np.inf, scores)", "was given a whole array"),
-        ("mask[:1, :3] if scores[mask[:1, :3]] else 0", "np.where(mask, a, b)"),
+        ("mask[:1, :3] if scores[mask[:1, :3]] else 0", "np.where(condition, a, b)"),
         ("scores / np.sqrt(queries.size(-1))", "shape[-1]"),
         ("scores / np.sqrt(queries.shape(-1))", "queries.shape[-1]"),
         ("scores / np.sqrt(d_k)", "queries.shape[-1]"),
@@ -466,7 +466,7 @@ def test_shapes_that_np_where_cannot_line_up_are_not_told_of_plus_and_times():
         return weights @ values, weights
 
     message = exercises.masked_attention.check(masked_attention).message
-    assert "Likely cause: np.where(mask, a, b) needs shapes that line up from the right" in message
+    assert "Likely cause: np.where(condition, a, b) needs shapes that line up from the right" in message
 
 
 def test_arrays_to_be_joined_that_are_in_no_list_are_told_so():

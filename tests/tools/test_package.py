@@ -27,7 +27,8 @@ IMPORTS = {
     "exercises": {"attention_doctor", "figures", "function_judge", "functions", "learner", "live_pictures", "models"},
     "labs": {"exercises", "figures", "function_judge", "functions", "live_pictures", "models"},
     "course": {
-        "attention_doctor", "exercises", "figures", "functions", "labs", "learner", "live_pictures", "models", "update",
+        "attention_doctor", "exercises", "figures", "function_judge", "functions", "labs", "learner", "live_pictures",
+        "models", "update",
     },
 }  # fmt: skip
 

@@ -1,12 +1,17 @@
 """The numbers that right attention may hold on its way from the inputs to the output."""
 
+import functools
+
 import numpy as np
 
 from attention_doctor.equation.stages import RIGHT, STEPS, UNCOMPUTABLE
-from function_judge.placing import Known
+from function_judge.known_numbers import Known
 
-MOST = 40_000  # entries of what is seldom looked at
-MOST_OF_ALL = 200_000
+MAX_RARE_ENTRIES = 40_000  # of what is seldom looked at
+MAX_ENTRIES = 200_000
+
+# Merged into one axis, heads come before features; scores and weights are a grid of queries and keys.
+known_stage = functools.partial(Known, nested=("h", "d"), grid=("q", "k"))
 
 
 def numbers_of(given, *, right=RIGHT):
@@ -53,11 +58,12 @@ class _Collected:
         """Add what has these last axes; those in front of them are the batch's."""
         array = np.asarray(array, dtype=float)
         batch = array.ndim - len(axes)
-        if batch >= 0 and 0 < array.size <= MOST_OF_ALL:
-            self.known.append(Known(name, array, (*(f"b{i}" for i in range(batch)), *axes), **further))
+        if batch >= 0 and 0 < array.size <= MAX_ENTRIES:
+            axes = (*(f"b{i}" for i in range(batch)), *axes)
+            self.known.append(known_stage(name, array, axes, patterned="scores" in name, **further))
 
     def also(self, name, array, *axes):
-        if np.size(array) <= MOST:
+        if np.size(array) <= MAX_RARE_ENTRIES:
             self.add(name, array, *axes)
 
     def inputs(self):
@@ -106,18 +112,18 @@ class _Collected:
         if len(arrays) < 2 or any(one.ndim < len(axes) for one in arrays):
             return
         shape = np.max([one.shape for one in arrays], axis=0) if len({one.ndim for one in arrays}) == 1 else None
-        if shape is None or len(arrays) * np.prod(shape) > MOST_OF_ALL:
+        if shape is None or len(arrays) * np.prod(shape) > MAX_ENTRIES:
             return
         filled = np.full((len(arrays), *shape), np.nan)
         for i, one in enumerate(arrays):
             filled[(i, *map(slice, one.shape))] = one
         batch = filled.ndim - 1 - len(axes)
-        self.known.append(Known(name, filled, ("s", *(f"b{i}" for i in range(batch)), *axes)))
+        self.known.append(known_stage(name, filled, ("s", *(f"b{i}" for i in range(batch)), *axes)))
 
     def scores(self):
         raw, scaled, self.masked = (self.steps[step][0] for step in ("scores", "scale", "hide"))
         self.allowed = np.isfinite(self.masked)
-        hides = {"allowed": self.allowed} if not self.allowed.all() else {}
+        hides = {"pattern": self.allowed} if not self.allowed.all() else {}
         self.add("scores", raw, *_axes(raw, "q", "k"), rank=1, **hides)
         self.scaled = np.where(self.allowed, self.masked, scaled)  # a bias may be added where masks are
         if hides:
@@ -136,7 +142,7 @@ class _Collected:
                         if scale * sign != 1:
                             self.add(f"{name}, times a factor", sign * scale * array, *_axes(array))
         queries, keys = self.steps["place"][:2]
-        if queries.size * keys.shape[-2] <= MOST:
+        if queries.size * keys.shape[-2] <= MAX_RARE_ENTRIES:
             products = queries[..., :, None, :] * keys[..., None, :, :]
             for scale in {1.0, factor}:
                 self.also("products of queries and keys", scale * products, *_axes(raw, "q", "k"), "d")
@@ -157,7 +163,7 @@ class _Collected:
                 sums = exponentials.sum(-1, keepdims=True)
                 if top is not None:
                     self.add("largest scores", top, *_axes(top, "q", "k"))
-                    hides = {"allowed": self.allowed} if hidden else {}
+                    hides = {"pattern": self.allowed} if hidden else {}
                     self.add("scores less the largest", shifted, *_axes(shifted, "q", "k"), **hides)
                 self.add("exponentials", exponentials, *_axes(one, "q", "k"))
                 self.add("sums of exponentials", sums, *_axes(sums, "q", "k"))
@@ -166,7 +172,7 @@ class _Collected:
             if hidden and one is plain:
                 self.add("weights without the mask", exponentials / sums, *_axes(one, "q", "k"))
         self.add("logarithms of weights", np.log(weights), *_axes(weights, "q", "k"))
-        if weights.size * values.shape[-1] <= MOST:
+        if weights.size * values.shape[-1] <= MAX_RARE_ENTRIES:
             products = weights[..., None] * values[..., None, :, :]
             self.also("products of weights and values", products, *_axes(weights, "q", "k"), "d")
 

@@ -13,7 +13,7 @@ from attention_doctor.equation.stages import RIGHT
 from attention_doctor.questions.rotary import SPEAKS_OF_IT
 from attention_doctor.readers import positions
 from function_judge.compare import close
-from function_judge.trace import Line
+from function_judge.lines import Line
 
 TOKENS = 7  # equal ones, and no other axis is likely to have that many
 FRAMEWORKS = ("torch", "keras", "flax", "jax", "equinox")

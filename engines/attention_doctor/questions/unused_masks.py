@@ -7,7 +7,7 @@ from pathlib import Path
 
 from attention_doctor.equation.stages import RIGHT
 from attention_doctor.names import LEAK, NOTE
-from function_judge.trace import Line
+from function_judge.lines import Line
 
 TRIANGLE = r"[^\n;]*\b(?:triu|tril|tri)\("
 ATTRIBUTE = re.compile(rf"\bself\.(\w+)\s*=(?!=){TRIANGLE}|register_buffer\(\s*[\"'](\w+)[\"']\s*,{TRIANGLE}")

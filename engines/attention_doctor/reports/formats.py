@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 from attention_doctor.names import HEALTHY
-from function_judge.trace import from_here
+from function_judge.lines import from_here
 
 SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 

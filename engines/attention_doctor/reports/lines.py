@@ -12,12 +12,13 @@ import numpy as np
 
 from attention_doctor.equation.on_the_way import numbers_of
 from attention_doctor.equation.stages import OR_ZEROS, RIGHT, compute
+from attention_doctor.equation.tracing import furthest_wrong_line
 from attention_doctor.forms.masks import ALWAYS_CAUSAL
 from attention_doctor.questions.masks_compared import TRAITS, form_with
 from attention_doctor.readers.positions import cuts_windows
 from function_judge.compare import fits
+from function_judge.lines import Line, first_written_line, line_of_error
 from function_judge.statements import lines_that_set
-from function_judge.trace import Line, first_written_line, furthest_wrong_line, line_of_error
 
 MOST_CALLS, MOST_LAYOUTS = 4, 6
 MOST_TOKENS = 150

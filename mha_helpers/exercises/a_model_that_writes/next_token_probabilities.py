@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from function_judge.properties import negative_weights, not_finite
+from function_judge.properties import not_finite
 from mha_helpers import decoding
 from mha_helpers.exercises.a_model_that_writes.mistakes import next_token_probabilities as wrong
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, in_float32, whole_numbers
 from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.properties import negative_weights
 
 
 def _logits(seed, *shape):

@@ -3,14 +3,7 @@
 import numpy as np
 
 from function_judge.compare import first_place
-from function_judge.properties import (
-    batch_mixed,
-    context_is_not_the_mixture,
-    hidden_keys_have_weight,
-    negative_weights,
-    not_finite,
-    rows_do_not_sum_to_what_is_seen,
-)
+from function_judge.properties import batch_mixed, not_finite
 from mha_helpers import attention
 from mha_helpers.attention import attention_scores, softmax
 from mha_helpers.exercises.engine import Case, Exercise
@@ -18,6 +11,12 @@ from mha_helpers.exercises.inputs import WIDTH_CAPPED, attention_arguments, in_f
 from mha_helpers.exercises.masking.mistakes import masked_attention as wrong
 from mha_helpers.exercises.mistakes.catalogue import mistakes_in
 from mha_helpers.exercises.mistakes.steps import WEIGHTS
+from mha_helpers.exercises.properties import (
+    context_is_not_the_mixture,
+    hidden_keys_have_weight,
+    negative_weights,
+    rows_do_not_sum_to_what_is_seen,
+)
 from mha_helpers.masks import causal_mask, padding_mask
 
 

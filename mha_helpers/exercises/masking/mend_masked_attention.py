@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from function_judge.properties import context_is_not_the_mixture, hidden_keys_have_weight
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import attention_arguments, in_float32, whole_numbers
 from mha_helpers.exercises.masking.mistakes import mend_masked_attention as wrong
 from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.properties import context_is_not_the_mixture, hidden_keys_have_weight
 from mha_helpers.masks import causal_mask
 
 

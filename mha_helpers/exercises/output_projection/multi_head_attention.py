@@ -2,16 +2,7 @@
 
 import numpy as np
 
-from function_judge.properties import (
-    batch_mixed,
-    hidden_keys_have_weight,
-    moved,
-    moved_along,
-    negative_weights,
-    not_finite,
-    raised,
-    rows_do_not_sum_to_what_is_seen,
-)
+from function_judge.properties import batch_mixed, moved, moved_along, not_finite, raised
 from mha_helpers import attention
 from mha_helpers.attention import combine_heads, head_contributions, scaled_dot_product_attention, split_heads
 from mha_helpers.exercises.engine import Case, Exercise
@@ -19,6 +10,7 @@ from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, d
 from mha_helpers.exercises.mistakes.catalogue import mistakes_in
 from mha_helpers.exercises.mistakes.steps import WEIGHTS
 from mha_helpers.exercises.output_projection.mistakes import multi_head_attention as wrong
+from mha_helpers.exercises.properties import hidden_keys_have_weight, negative_weights, rows_do_not_sum_to_what_is_seen
 from mha_helpers.masks import causal_mask, padding_mask
 
 MATRICES = ("W_Q", "W_K", "W_V", "W_O")

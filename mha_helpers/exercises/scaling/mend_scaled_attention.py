@@ -1,11 +1,12 @@
 """The exercise `mend_scaled_attention`: a divisor with two faults, to be found and mended."""
 
-from function_judge.properties import batch_mixed, context_is_not_the_mixture, not_finite, rows_do_not_sum_to_one
+from function_judge.properties import batch_mixed, not_finite
 from mha_helpers.attention import softmax
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import attention_arguments, in_float32, whole_numbers
 from mha_helpers.exercises.mistakes.catalogue import mistakes_in
 from mha_helpers.exercises.mistakes.steps import WEIGHTS
+from mha_helpers.exercises.properties import context_is_not_the_mixture, rows_do_not_sum_to_one
 from mha_helpers.exercises.scaling.mistakes import mend_scaled_attention as wrong
 
 

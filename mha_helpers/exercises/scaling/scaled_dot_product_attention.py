@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from function_judge.properties import OF_ATTENTION
 from mha_helpers import attention
 from mha_helpers.attention import attention_scores, softmax
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, attention_arguments, attention_cases
 from mha_helpers.exercises.mistakes.catalogue import mistakes_in
 from mha_helpers.exercises.mistakes.steps import WEIGHTS, root
+from mha_helpers.exercises.properties import OF_ATTENTION
 from mha_helpers.exercises.scaling.mistakes import scaled_dot_product_attention as wrong
 
 

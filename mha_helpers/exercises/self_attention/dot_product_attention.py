@@ -1,11 +1,11 @@
 """The exercise `dot_product_attention`."""
 
-from function_judge.properties import OF_ATTENTION
 from mha_helpers.attention import dot_product_attention
 from mha_helpers.exercises.engine import Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, attention_cases
 from mha_helpers.exercises.mistakes.catalogue import mistakes_in
 from mha_helpers.exercises.mistakes.steps import WEIGHTS
+from mha_helpers.exercises.properties import OF_ATTENTION
 from mha_helpers.exercises.self_attention.mistakes import dot_product_attention as wrong
 
 exercise = Exercise(

@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from function_judge.properties import context_is_not_the_mixture, not_finite, rows_do_not_sum_to_one
+from function_judge.properties import not_finite
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import attention_arguments, in_float32, whole_numbers
 from mha_helpers.exercises.mistakes.catalogue import mistakes_in
 from mha_helpers.exercises.mistakes.steps import WEIGHTS
+from mha_helpers.exercises.properties import context_is_not_the_mixture, rows_do_not_sum_to_one
 from mha_helpers.exercises.self_attention.mistakes import mend_attention as wrong
 
 

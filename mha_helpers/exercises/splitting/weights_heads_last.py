@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from function_judge.properties import OF_WEIGHTS, batch_mixed, moves_others
+from function_judge.properties import batch_mixed, moves_others
 from mha_helpers.attention import softmax
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, draws, in_float32, whole_numbers
 from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.properties import OF_WEIGHTS
 from mha_helpers.exercises.splitting.mistakes import weights_heads_last as wrong
 
 

@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from function_judge.properties import batch_mixed, hidden_keys_have_weight, not_finite, rows_do_not_sum_to_one
+from function_judge.properties import batch_mixed, not_finite
 from mha_helpers.attention import scaled_dot_product_attention
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, in_float32, whole_numbers
 from mha_helpers.exercises.mistakes.catalogue import mistakes_in
+from mha_helpers.exercises.properties import hidden_keys_have_weight, rows_do_not_sum_to_one
 from mha_helpers.exercises.todays_heads.mistakes import grouped_attention as wrong
 from mha_helpers.grouped import grouped_attention as reference
 from mha_helpers.masks import causal_mask

@@ -6,37 +6,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from function_judge.known_masks import is_the_mask
-from function_judge.placing import FEWEST, TOLERANCE, is_in_order, of_scores
+from function_judge.known_numbers import MIN_ENTRIES, in_grid, is_in_order
+from function_judge.libraries import is_theirs
+from function_judge.patterns import is_the_pattern
 from function_judge.statements import statement_at
+from function_judge.subject import NO_SUBJECT
 
 # They are counted, and no clock is looked at: what is found doesn't depend on how busy the machine is.
 MAX_EVENTS = 30_000  # lines that run, and calls that return
 MAX_COMPARED = 600  # different arrays; a loop over rows, column by column, makes half of that
-MOST_ENTRIES = 200_000
-DEEPEST = 3  # of lists in lists
+MAX_ENTRIES = 200_000
+MAX_DEPTH = 3  # of lists in lists
 SEVERAL = " | "  # between the names of what is held together
 
-# What an array is: the output itself, another stage, what right code may hold beside them, none of these, or no number
-# of the equation at all.
-OUTPUT, STAGE, BESIDE, WRONG, NEITHER = "output", "stage", "beside", "wrong", "neither"
-RIGHT = (OUTPUT, STAGE, BESIDE)
-BY_RANK = {2: OUTPUT, 1: STAGE, 0: BESIDE}
-
-# Whose lines nobody wants to be shown.
-_LIBRARIES = {
-    "torch", "numpy", "jax", "jaxlib", "flax", "keras", "tensorflow", "einops", "scipy", "opt_einsum", "equinox",
-    "functorch", "numba", "llvmlite", "IPython", "importlib", "pytest", "_pytest", "jaxtyping", "beartype", "typeguard",
-    "mha_helpers", "attention_doctor", "function_judge", "live_pictures",
-}  # fmt: skip
-
-
-def is_theirs(frame, code):
-    """Whether a frame runs somebody's own code: not a library's, nor ours unless `code` is what is examined."""
-    if frame.f_code is code:
-        return True
-    top = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-    return top == "__main__" or not (top in _LIBRARIES or top in sys.stdlib_module_names)
+# What an array is: the output itself, another stage, what right code may hold beside them, other numbers, or what says
+# nothing: too little of it, or made of no data.
+OUTPUT, STAGE, AUXILIARY, WRONG, UNKNOWN = "output", "stage", "auxiliary", "wrong", "unknown"
+RIGHT = (OUTPUT, STAGE, AUXILIARY)
+BY_RANK = {2: OUTPUT, 1: STAGE, 0: AUXILIARY}
+PATTERN = "pattern"  # the name of an array that says where others count
 
 
 class Seen(NamedTuple):
@@ -45,19 +33,22 @@ class Seen(NamedTuple):
     Parameters
     ----------
     status : str
-        OUTPUT, STAGE, BESIDE, WRONG or NEITHER.
+        OUTPUT, STAGE, AUXILIARY, WRONG or UNKNOWN.
     name : str
-        Of the stage; "mask" for a mask.
+        Of the stage, or PATTERN.
     turned : bool
-        Whether it is scores with their queries along the last axis.
+        Whether it is a grid with its rows along the last axis.
     in_part : bool
-        Whether it is scores of some keys only.
+        Whether it is some columns only of a grid.
+    patterned : bool
+        Whether a pattern is laid over it.
     """
 
-    status: str = NEITHER
+    status: str = UNKNOWN
     name: str = ""
     turned: bool = False
     in_part: bool = False
+    patterned: bool = False
 
 
 @dataclass(eq=False)
@@ -90,8 +81,8 @@ class Node:
         return self.seen.status
 
     @property
-    def is_mask(self):
-        return self.seen.name == "mask"
+    def is_pattern(self):
+        return self.seen.name == PATTERN
 
 
 class Change(NamedTuple):
@@ -100,7 +91,7 @@ class Change(NamedTuple):
     Parameters
     ----------
     moment : int
-        The how manyth time it was that variables were looked at.
+        Step counter: how often variables have been looked at by then.
     place : (str, Statement, code object)
     frame : object
         The call that it happened in.
@@ -165,11 +156,12 @@ class Watch:
         From whatever a variable holds to an ndarray, or None.
     code : code object or None
         What is examined.
+    subject : Subject
     """
 
-    def __init__(self, known, read, code):
-        self.known, self.read, self.code = known, read, code
-        self.allowed = next((one.allowed for one in known if one.allowed is not None), None)
+    def __init__(self, known, read, code, subject=NO_SUBJECT):
+        self.known, self.read, self.code, self.subject = known, read, code, subject
+        self.pattern = next((stage.pattern for stage in known if stage.pattern is not None), None)
         self.all = []
         self.changes, self.moment = [], 0
         self.calls_itself = False
@@ -245,7 +237,7 @@ class Watch:
 
     def _end(self, watched, returned):
         caller = watched.caller
-        if caller is not None and "softmax" in watched.frame.f_code.co_name and self._is_a_softmax(watched, returned):
+        if caller is not None and self._is_a_step(watched, returned):
             return  # what is wrong is what it was given, or what for
         nodes = [self._node(part, marks, watched) for part, marks in self._parts(returned)]
         if caller is not None:
@@ -262,15 +254,12 @@ class Watch:
             return isinstance(value, (str, bool, slice)) or _is_number(value)
         return any(not one.array.ndim and abs(one.array - value) <= 1e-9 * abs(value) for one in self.known)
 
-    def _is_a_softmax(self, watched, returned):
-        """Whether a function has returned the softmax, along some axis, of the scores that it was given."""
-        weights = self.read(returned)
-        given = [self.read(value) for value in watched.given]
-        return any(
-            scores.shape == weights.shape and any(_agree(weights, scores, axis) for axis in range(scores.ndim))
-            for scores in given
-            if scores is not None and weights is not None
-        )
+    def _is_a_step(self, watched, returned):
+        """Whether the subject knows what the helper that has returned does, as it should, with what it was given."""
+        array = self.read(returned)
+        if array is None:
+            return False
+        return self.subject.is_step(watched.frame.f_code.co_name, [*map(self.read, watched.given)], array)
 
     def _settle(self, watched, has_run=True):
         """Note what the statement that has just run, or is running, has changed."""
@@ -314,21 +303,21 @@ class Watch:
         if known is not None and known[1] == marks:
             return known[2]
         found = [self._judge(*leaf) for leaf in self._leaves(value)]
-        ordered = (one for status in (WRONG, OUTPUT, STAGE, BESIDE) for one in found if one.status == status)
+        ordered = (one for status in (WRONG, OUTPUT, STAGE, AUXILIARY) for one in found if one.status == status)
         seen, before = next(ordered, Seen()), []
         if watched is None:
-            seen = seen._replace(status=STAGE) if seen.status in (WRONG, NEITHER) else seen  # what it was given
+            seen = seen._replace(status=STAGE) if seen.status in (WRONG, UNKNOWN) else seen  # what it was given
         else:
             before = [node for _, node in self._read_by(watched)]
             if known is not None and known[2] not in before:
                 before.append(known[2])
-            has_data = any(one.status != NEITHER and not one.is_mask for one in before)
-            if seen.status == WRONG and seen.name != "mask" and not has_data:
+            has_data = any(one.status != UNKNOWN and not one.is_pattern for one in before)
+            if seen.status == WRONG and seen.name != PATTERN and not has_data:
                 seen = Seen()  # it is made of no data: positions, frequencies
-            elif "scores" in seen.name and any(one.is_mask and one.status == WRONG for one in before):
+            elif seen.patterned and any(one.is_pattern and one.status == WRONG for one in before):
                 seen = Seen(WRONG)  # it may hide too little, and so nothing wrong
         place = watched and watched.place
-        has_data = any(one.status != NEITHER and not one.is_mask for one in before)
+        has_data = any(one.status != UNKNOWN and not one.is_pattern for one in before)
         is_plain = watched is None or (place is not None and place[1].makes_room)
         if not is_plain and place is not None and place[1].counts and not has_data:
             is_plain = all(_counts(leaf[1]) for leaf in self._leaves(value))
@@ -348,7 +337,7 @@ class Watch:
     def _are_in_order(self, parts):
         """Whether arrays held in a list are a stage together, one after another."""
         arrays = [array for _, array, _ in self._leaves(parts)]
-        if len({array.shape for array in arrays}) > 1 or arrays[0].size * len(arrays) > MOST_ENTRIES:
+        if len({array.shape for array in arrays}) > 1 or arrays[0].size * len(arrays) > MAX_ENTRIES:
             return False
         return self._look_at(np.stack(arrays)).status in RIGHT
 
@@ -356,19 +345,19 @@ class Watch:
 
     def _leaves(self, value, depth=0):
         """Yield every array in it: the object, its numbers and its mark."""
-        if isinstance(value, (list, tuple)) and depth < DEEPEST:
+        if isinstance(value, (list, tuple)) and depth < MAX_DEPTH:
             numbers = _of_numbers(value)
             if numbers is not None:
                 yield numbers, numbers, _mark(numbers)
                 return
             for part in list(value):
                 yield from self._leaves(part, depth + 1)
-        elif isinstance(value, dict) and depth < DEEPEST:
+        elif isinstance(value, dict) and depth < MAX_DEPTH:
             for part in list(value.values()):
                 yield from self._leaves(part, depth + 1)
         else:
             array = self.read(value)
-            if array is not None and array.size <= MOST_ENTRIES:
+            if array is not None and array.size <= MAX_ENTRIES:
                 yield value, array, _mark(array)
 
     def _marks(self, value):
@@ -395,14 +384,14 @@ class Watch:
 
     def _look_at(self, array, blank=None):
         is_exact = any(one.exact for one in self.known)
-        if array.dtype.kind not in ("fbiu" if is_exact else "fb") or (array.size < FEWEST and not is_exact):
+        if array.dtype.kind not in ("fbiu" if is_exact else "fb") or (array.size < MIN_ENTRIES and not is_exact):
             return Seen()
         blank = np.zeros(array.shape, bool) if blank is None else blank
         filled = array[~blank]
         if array.dtype.kind == "b" or (not np.isnan(filled).any() and np.unique(filled).size <= 2):
-            right = None if self.allowed is None or blank.any() else is_the_mask(array, self.allowed)
+            right = None if self.pattern is None or blank.any() else is_the_pattern(array, self.pattern)
             if right is not None:
-                return Seen(BESIDE if right else WRONG, "mask")
+                return Seen(AUXILIARY if right else WRONG, PATTERN)
             if not is_exact:
                 return Seen()
         known = [one for one in self.known if one.array.ndim] if array.ndim else []
@@ -410,8 +399,8 @@ class Watch:
             known = sorted(known, key=lambda one: one.array.size != array.size)
         for one in known:
             if is_in_order(array, one, blank):
-                return Seen(BY_RANK[one.rank], one.name, *of_scores(array, one, blank))
-        return Seen() if array.dtype.kind in "iu" or array.size < FEWEST else Seen(WRONG)
+                return Seen(BY_RANK[one.rank], one.name, *in_grid(array, one, blank), patterned=one.patterned)
+        return Seen() if array.dtype.kind in "iu" or array.size < MIN_ENTRIES else Seen(WRONG)
 
 
 def _variables(frame):
@@ -423,17 +412,9 @@ def _variables(frame):
         yield name, value
         if name == "self":
             kept = getattr(value, "__dict__", {})
-            for key, one in [*kept.items(), *kept.get("_buffers", {}).items()]:
-                if not key.startswith("_"):
-                    yield f"self.{key}", one
-
-
-def _agree(weights, scores, axis):
-    top = scores.max(axis=axis, keepdims=True)
-    exponentials = np.exp(scores - np.where(np.isfinite(top), top, 0))
-    with np.errstate(all="ignore"):
-        wanted = exponentials / exponentials.sum(axis=axis, keepdims=True)
-    return bool((np.abs(weights - wanted)[~np.isnan(wanted)] <= TOLERANCE).all())
+            for attribute, array in [*kept.items(), *kept.get("_buffers", {}).items()]:
+                if not attribute.startswith("_"):
+                    yield f"self.{attribute}", array
 
 
 def _is_number(value):
@@ -456,7 +437,7 @@ def _of_numbers(value):
     first = value
     while isinstance(first, (list, tuple)) and first:
         first = first[0]
-    if not isinstance(first, (float, np.floating)) and not (isinstance(first, np.ndarray) and first.size < FEWEST):
+    if not isinstance(first, (float, np.floating)) and not (isinstance(first, np.ndarray) and first.size < MIN_ENTRIES):
         return None
     try:
         array = np.array(value, dtype=float)

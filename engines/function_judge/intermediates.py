@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from function_judge.placing import Known
+from function_judge.known_numbers import Known
 
 MOST = 60  # different arrays
 MOST_ENTRIES = 20_000
@@ -84,7 +84,7 @@ def numbers_inside(source, namespace, arguments, options, outputs):
         (output, np.asarray(one), 2) for output, part in zip(outputs, parts, strict=True) for one in _arrays_in(part)
     ]
     given = {**arguments, **options}
-    named += [(key, np.asarray(one), 1) for key, value in given.items() for one in _arrays_in(value)]
+    named += [(name, np.asarray(one), 1) for name, value in given.items() for one in _arrays_in(value)]
     named += [
         (said, array, 1 if said in stored else 0) for said, array in sorted(found, key=lambda one: one[0] not in stored)
     ]

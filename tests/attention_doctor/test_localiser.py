@@ -10,8 +10,9 @@ from wrong_at_a_line import FUNCTIONS, softmax
 
 from attention_doctor.equation.on_the_way import numbers_of
 from attention_doctor.equation.stages import Input
-from function_judge import mending, watched
-from function_judge.trace import first_written_line, first_wrong_line, line_of_error
+from attention_doctor.equation.subject import ATTENTION
+from function_judge import localiser, watch
+from function_judge.lines import first_written_line, first_wrong_line, line_of_error
 
 BATCH, TOKENS, HEADS, WIDTH = 3, 5, 2, 8
 
@@ -27,7 +28,7 @@ KNOWN = numbers_of(Input.of(**arguments()))
 
 
 def line_of(function, known=KNOWN, **options):
-    return first_wrong_line(function, list(arguments().values()), known, options=options)
+    return first_wrong_line(function, list(arguments().values()), known, options=options, subject=ATTENTION)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
@@ -113,7 +114,7 @@ def test_the_line_of_an_error_is_theirs():
 @pytest.mark.parametrize("makes_arrays", [True, False])
 def test_what_never_ends_is_given_up(makes_arrays, monkeypatch):
     """The tracer counts for itself, on any thread: an exception from elsewhere would hang Python 3.11."""
-    monkeypatch.setattr(watched, "MAX_COMPARED", 20)
+    monkeypatch.setattr(watch, "MAX_COMPARED", 20)
 
     def endless(X, W_Q, W_K, W_V, W_O, n_heads):
         while True:
@@ -141,19 +142,19 @@ class Clock:
 
 def test_how_busy_the_machine_is_changes_no_line(monkeypatch):
     """Every look at the clock comes a second late, as beside many other processes: a line is found as ever."""
-    monkeypatch.setattr(mending, "time", Clock())
-    assert not hasattr(watched, "time")
+    monkeypatch.setattr(localiser, "time", Clock())
+    assert not hasattr(watch, "time")
     assert line_of(FUNCTIONS[0]).text.endswith("# here")
 
 
 def test_a_function_that_makes_trials_wait_gets_no_line(monkeypatch):
-    monkeypatch.setattr(mending, "WAIT", -1)
+    monkeypatch.setattr(localiser, "WAIT", -1)
     assert line_of(FUNCTIONS[0]) is None
 
 
 def test_trials_are_counted_and_there_is_an_end_of_them(monkeypatch):
-    monkeypatch.setattr(mending, "MAX_TRIALS", 1)
+    monkeypatch.setattr(localiser, "MAX_TRIALS", 1)
     assert line_of(FUNCTIONS[0]) is None
     monkeypatch.undo()
-    monkeypatch.setattr(mending, "MAX_TRIED_EVENTS", 10)
+    monkeypatch.setattr(localiser, "MAX_TRIED_EVENTS", 10)
     assert line_of(FUNCTIONS[0]) is None

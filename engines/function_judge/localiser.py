@@ -12,34 +12,23 @@ import re
 import time
 import warnings
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 import numpy as np
 
-from function_judge.placing import layouts_of
+from function_judge.known_numbers import layouts_of
 from function_judge.statements import statements_of
 from function_judge.time_limit import WAIT
-from function_judge.watched import BESIDE, NEITHER, OUTPUT, RIGHT, SEVERAL, STAGE, WRONG, TooMuchError, Watch
+from function_judge.watch import AUXILIARY, OUTPUT, RIGHT, SEVERAL, STAGE, UNKNOWN, WRONG, TooMuchError, Watch
 
-MOST_TRIALS = 32  # for a statement
+MAX_TRIALS_OF_ONE = 32  # for a statement
 MAX_TRIALS = 400  # in all: they are counted, so that what is found doesn't depend on how busy the machine is
 MAX_TRIED_EVENTS = 150_000  # lines that run in them, in all
-MOST_LAYOUTS = 6
-# What a variable holds by its name, where people agree.
-OF_NAMES = {
-    "queries": ("q", "qs", "query", "queries", "qh", "xq", "q_heads"),
-    "keys": ("k", "ks", "key", "keys", "kh", "xk", "k_heads"),
-    "values": ("v", "vs", "value", "values", "vh", "xv", "v_heads"),
-    "weights": ("weights", "w", "attn", "att", "attention", "probs", "p", "a", "weight", "alpha"),
-    "context": ("context", "ctx", "mixed"),
-    "exponentials": ("e", "ex", "exp", "exps", "exponentials", "exp_scores", "powers", "numerator", "num"),
-    "output": ("output",),
-}
-SOLID = ("exponentials", "largest scores", "sums of exponentials", "scores less the largest", "X", "cos(angles)")
+MAX_LAYOUTS = 6
 NUMBERS = (0.0, 1.0, -1.0)  # that are no result of anything
 LIKE_A_FACTOR = re.compile("scale|factor|root|sqrt|norm|temp|divi|denom")
-MEANT = {name: stage for stage, names in OF_NAMES.items() for name in names}
-# What computes with a part of the words, and so is their own stage.
-OF_MATRICES = {"W_Q": "queries", "W_K": "keys", "W_V": "values"}
+# Their results have names in every subject: a variable of this name holds "cos(...)".
+FUNCTIONS = ("cos", "sin")
 
 
 class Replay(Watch):
@@ -91,7 +80,7 @@ class _Suspect:
         return any(one.node is None or one.node.status not in RIGHT or _is_turned(one.node) for one in self.changes)
 
 
-def first_to_mend(watch, run, is_right):
+def faulty_places(watch, run, is_right):
     """Return the place of the statement that is at fault, or of two that have it between them.
 
     Parameters
@@ -108,12 +97,12 @@ def first_to_mend(watch, run, is_right):
     tuple of (str, Statement, code object)
         Empty where there is any doubt.
     """
-    return _Mending(watch, run, is_right).places
+    return _Localiser(watch, run, is_right).places
 
 
-class _Mending:
+class _Localiser:
     def __init__(self, watch, run, is_right):
-        self.watch, self.run, self.is_right = watch, run, is_right
+        self.watch, self.run, self.is_right, self.subject = watch, run, is_right, watch.subject
         self.trials = self.events = 0
         self.waits_until = time.monotonic() + WAIT  # what sleeps would keep everybody waiting, a trial at a time
         self.made = {node.seen.name for node in watch.all if node.status in RIGHT}
@@ -121,7 +110,7 @@ class _Mending:
     @property
     def places(self):
         try:
-            if self.is_mended({}):  # it is right: what was said of it was of something else
+            if self.passes_with({}):  # it is right: what was said of it was of something else
                 return ()
             if self.watch.calls_itself:  # the line that calls is not the one that is wrong
                 return ()
@@ -150,14 +139,14 @@ class _Mending:
         """
         meant = None
         for suspect in suspects:
-            repair = next((one for one in self.repairs(suspect) if self.is_mended(one)), None)
+            repair = next((one for one in self.repairs(suspect) if self.passes_with(one)), None)
             if repair is None:
                 continue
-            if not self.is_sure(suspect):
+            if not self.is_certain(suspect):
                 return ()
             if suspect.is_wrong() and not self.is_the_other_way(suspect):
                 return self.between(
-                    meant, suspect.place, is_mask=any(one.node.is_mask for one in suspect.changes if one.node)
+                    meant, suspect.place, is_pattern=any(one.node.is_pattern for one in suspect.changes if one.node)
                 )
             if self.is_named(suspect) and not self.is_returned(suspect):
                 return (suspect.place,)
@@ -168,20 +157,20 @@ class _Mending:
             return (meant.place, self.watch.ended)
         if meant is None and (early := self.ends_early()):
             return early
-        at_the_end = self.at_the_end()
-        if at_the_end is None or (meant is not None and meant.place == at_the_end):
+        last = self.statement_at_the_end()
+        if last is None or (meant is not None and meant.place == last):
             return ()
-        return self.between(meant, at_the_end)
+        return self.between(meant, last)
 
     def ends_early(self):
         """What gave a variable that comes back though it holds a stage on the way, and the statement that returns."""
         watch, read = self.watch, self.watch.read_last
         if watch.ended is None or not watch.ended[1].only_names or not read:
             return ()
-        if self.is_given_something_doubtful(watch.ended, read, watch.last_numbers):
+        if self.has_uncertain_input(watch.ended, read, watch.last_numbers):
             return ()
         on_the_way = [node for _, node in read if node.status != OUTPUT and node.place is not None]
-        if not on_the_way or not self.is_sure_but_for_what_was_given(watch.ended, float("inf")):
+        if not on_the_way or not self.is_certain_ignoring_inputs(watch.ended, float("inf")):
             return ()
         first = min(on_the_way, key=lambda node: node.order).place
         return (first, watch.ended) if first[2] is watch.ended[2] and first != watch.ended else (watch.ended,)
@@ -195,16 +184,16 @@ class _Mending:
         """Whether what comes back is a variable that holds too early a stage."""
         ended = self.watch.ended
         is_so = ended is not None and ended[1].only_names and any(one.name in ended[1].reads for one in meant.changes)
-        return is_so and self.is_sure(meant)
+        return is_so and self.is_certain(meant)
 
-    def between(self, meant, place, is_mask=False):
-        if is_mask:
+    def between(self, meant, place, is_pattern=False):
+        if is_pattern:
             return (place,)
         if meant is None:
-            return self.from_what_is_loose(place)
+            return self.widen_to_ambiguous_source(place)
         return (meant.place, place)
 
-    def from_what_is_loose(self, place):
+    def widen_to_ambiguous_source(self, place):
         """A statement, and before it the one from which on what it was given could have been meant otherwise."""
         given = [node for change in self.watch.changes if change.place == place for _, node in change.before]
         given += [node for _, node in self.watch.read_last] if place == self.watch.ended else []
@@ -212,7 +201,7 @@ class _Mending:
         reached, first = set(), None
         while given:
             node = given.pop()
-            if node in reached or node.place is None or not self.is_loose(node):
+            if node in reached or node.place is None or not self.is_ambiguous(node):
                 continue
             reached.add(node)
             if node.place[2] is place[2] and node.place != place and (first is None or node.order < first.order):
@@ -220,10 +209,14 @@ class _Mending:
             given += node.before
         return (place,) if first is None else (first.place, place)
 
-    def is_loose(self, node):
+    def is_ambiguous(self, node):
         """Whether it is right as a part of something else than what the equation or the solution gives a name."""
         name = node.seen.name
-        if node.status != BESIDE or name in SOLID or name.startswith("W") or node.is_mask:
+        if (
+            node.status != AUXILIARY
+            or node.is_pattern
+            or any(fnmatchcase(name, pattern) for pattern in self.subject.unambiguous)
+        ):
             return False
         return not any(one.name == name and one.rank for one in self.watch.known)
 
@@ -243,41 +236,37 @@ class _Mending:
         values = [one.value for one in suspect.changes if one.node is None and not isinstance(one.value, tuple)]
         return bool(values) and all(any(abs(one - f) <= 1e-6 * f for f in self.factors) for one in values)
 
-    def is_doubtful(self, name, node):
+    def is_uncertain(self, name, node):
         """Whether something that a statement was given may be wrong."""
-        if node.status == WRONG or (node.status == NEITHER and not node.is_plain):
+        if node.status == WRONG or (node.status == UNKNOWN and not node.is_plain):
             return True
         stages = [one.array.size for one in self.watch.known if one.name == node.seen.name and not one.exact]
-        if stages and np.prod(node.shape) > max(stages) and node.seen.name not in ("keys", "values"):
+        if stages and np.prod(node.shape) > max(stages) and node.seen.name not in self.subject.repeatable:
             return True  # repeated along an axis that should not be there
         if SEVERAL in node.seen.name and not node.is_given:  # several, and who knows in which order
             return True
         if node.place is not None and node.place[1].in_loop and node.seen.name in self.given_names:
             return True  # collected as it was
         hint, now = self.hint_of(name), node.seen.name.rstrip("'")
-        if hint in ("cos", "sin"):
+        if hint in FUNCTIONS:
             return not _fits(hint, now)
-        names = {one.name for one in self.watch.known if one.exact} | {
-            "queries",
-            "keys",
-            "values",
-            "weights",
-            "context",
-        }
+        names = {one.name for one in self.watch.known if one.exact} | set(self.subject.named_alike)
         return now != name and hint in names and now in names and now != hint
 
     def hint_of(self, name):
         """The stage that a variable should hold, by its name."""
-        if name in ("cos", "sin"):
+        if name in FUNCTIONS:
             return name
         known = {one.name: one for one in self.watch.known}
         if name in known and (known[name].rank == 2 or self.is_a_stage(known, name)):
             return name
-        hint = MEANT.get(name.lower())
+        hint = self.subject.stage_by_alias.get(name.lower())
         return hint if hint in known else None
 
     def is_a_stage(self, known, name):
-        return name != "scores" and known[name].exact and known[name].rank and name not in self.given_names
+        return (
+            name not in self.subject.vague and known[name].exact and known[name].rank and name not in self.given_names
+        )
 
     # ---- who --------------------------------------------------------------------------------
 
@@ -308,7 +297,7 @@ class _Mending:
 
     @functools.cached_property
     def goes_in_blocks(self):
-        """Whether a loop takes some keys at a time: then nothing is a stage before its end."""
+        """Whether a loop takes some columns at a time: then nothing is a stage before its end."""
         places = {change.place for change in self.watch.changes if change.node is not None}
         if any(place[1].adds_up and isinstance(place[1].node, ast.Assign) for place in places):
             return True
@@ -320,10 +309,10 @@ class _Mending:
 
     @functools.cached_property
     def factors(self):
-        """What right code may multiply or divide scores by, or their two sides."""
+        """What right code may multiply or divide by: what lies between two stages, or its root on both sides."""
         raw, scaled = (
-            next((one.array for one in self.watch.known if one.name == name), None)
-            for name in ("scores", "scaled scores")
+            next((stage.array for stage in self.watch.known if stage.name == name), None)
+            for name in self.subject.scaled or (None, None)
         )
         if raw is None or scaled is None or raw.shape != scaled.shape:
             inside = [float(one.array) for one in self.watch.known if not one.array.ndim]
@@ -343,7 +332,7 @@ class _Mending:
             return [one for one in self.factors if abs(value - one) > 1e-6 * one]
         return []
 
-    def is_sure(self, suspect):
+    def is_certain(self, suspect):
         """Whether all that the statement was given is right, and no single number could be wrong instead."""
         if suspect.place[1].in_loop and suspect.place[1].stores_a_constant:
             return False  # how many rounds there are may be wrong instead
@@ -352,11 +341,11 @@ class _Mending:
         for change in suspect.changes:
             own = change.node.before if change.node is not None and change.node.place == suspect.place else ()
             given = [*change.before, *(("", one) for one in own)]
-            if self.is_given_something_doubtful(suspect.place, given, change.frame.numbers, change.place[2]):
+            if self.has_uncertain_input(suspect.place, given, change.frame.numbers, change.place[2]):
                 return False
-        return self.is_sure_but_for_what_was_given(suspect.place, suspect.first)
+        return self.is_certain_ignoring_inputs(suspect.place, suspect.first)
 
-    def is_given_something_doubtful(self, place, given, numbers, code=None):
+    def has_uncertain_input(self, place, given, numbers, code=None):
         code = code or place[2]
         arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] + code.co_freevars
         aliases = set().union(*(one.stores for one in statements_of(code) if one.is_alias))
@@ -368,7 +357,7 @@ class _Mending:
             if node.place is not None and node.place[1].makes_room and not self.has_room(node):
                 return True
             is_alias = node.is_given and name and "." not in name and name not in arguments
-            if is_alias or self.is_doubtful(name, node):
+            if is_alias or self.is_uncertain(name, node):
                 return True
         read = [numbers[name] for name in place[1].reads if name in numbers and name not in arguments]
         return any(isinstance(one, (float, np.generic)) and not self.is_a_known_number(one) for one in read)
@@ -385,10 +374,10 @@ class _Mending:
         if isinstance(number, (np.integer, np.bool_)):
             return isinstance(number, np.integer)
         if not np.isfinite(number) or abs(number) > 1e30 or (number < -1e3 and np.log10(-number) % 1 == 0):
-            return True  # it hides scores
+            return True  # it stands for minus infinity
         return any(abs(number - one) <= 1e-6 * abs(one) for one in (*self.factors, *NUMBERS) if np.isfinite(one))
 
-    def is_sure_but_for_what_was_given(self, place, first):
+    def is_certain_ignoring_inputs(self, place, first):
         if self.is_idle_before(place[1].reads):
             return False
         return not (self.a_number_is_wrong(place, first) or self.sizes_are_mixed_up(first))
@@ -405,7 +394,7 @@ class _Mending:
         for moment, changes in together.items():
             values = [change.value for change in changes]
             for order in itertools.islice(itertools.permutations(values), 1, 24):
-                if self.is_mended({moment: dict(zip((one.name for one in changes), order, strict=True))}):
+                if self.passes_with({moment: dict(zip((one.name for one in changes), order, strict=True))}):
                     return True
         return False
 
@@ -428,11 +417,11 @@ class _Mending:
                 others = [size for size in sorted(sizes | {0, 1}) if size != change.value]
             else:
                 others = []
-            if any(self.is_mended({change.moment: {change.name: other}}) for other in others):
+            if any(self.passes_with({change.moment: {change.name: other}}) for other in others):
                 return True
         return False
 
-    def at_the_end(self):
+    def statement_at_the_end(self):
         """The statement that returns, if all that it was given is right."""
         watch = self.watch
         given = watch.read_last
@@ -441,9 +430,9 @@ class _Mending:
         added_up = set().union(*(one.stores for one in statements_of(watch.ended[2]) if one.adds_up))
         if any(name in added_up and node.status not in (OUTPUT, STAGE) for name, node in given):
             return None  # a round may be missing
-        if self.is_given_something_doubtful(watch.ended, given, watch.last_numbers):
+        if self.has_uncertain_input(watch.ended, given, watch.last_numbers):
             return None
-        return watch.ended if self.is_sure_but_for_what_was_given(watch.ended, float("inf")) else None
+        return watch.ended if self.is_certain_ignoring_inputs(watch.ended, float("inf")) else None
 
     # ---- what would be right ----------------------------------------------------------------
 
@@ -464,7 +453,7 @@ class _Mending:
         if not all(options):
             return
         tried = sorted(itertools.islice(itertools.product(*map(range, map(len, options))), 4096), key=sum)
-        for choice in tried[:MOST_TRIALS]:
+        for choice in tried[:MAX_TRIALS_OF_ONE]:
             repair = {}
             for option, chosen in zip(options, choice, strict=True):
                 for change, value in option[chosen] or ():
@@ -482,13 +471,12 @@ class _Mending:
         is_right = all(node.status in RIGHT for node in nodes)
         if is_right:
             yield None
-        if len(changes) == 1 and nodes[0].status in (WRONG, NEITHER):
-            for value in self.masks(changes[0].value):
+        if len(changes) == 1 and nodes[0].status in (WRONG, UNKNOWN):
+            for value in self.patterns(changes[0].value):
                 yield [(changes[0], value)]
         hint = self.hint_of(name)
         read = {one.seen.name for change in changes for _, one in change.before}
-        of_matrix = {OF_MATRICES[one] for one in read if one in OF_MATRICES}
-        near = read | of_matrix
+        near = read | {self.subject.made_of[name] for name in read if name in self.subject.made_of}
         now = nodes[-1].seen.name
 
         def nearness(known):
@@ -527,8 +515,8 @@ class _Mending:
         if shape is None or any(_is_uneven(one.value) or np.shape(one.value) != shape for one in changes):
             return
         n, array = len(changes), known.array
-        if known.allowed is not None:
-            array = np.where(known.allowed, array, -np.inf)
+        if known.pattern is not None:
+            array = np.where(known.pattern, array, -np.inf)
         parts = [[array] * n]
         if n > 1:
             parts += [list(np.moveaxis(array, axis, 0)) for axis in range(array.ndim) if array.shape[axis] == n]
@@ -544,13 +532,14 @@ class _Mending:
                 if any(np.array_equal(layout[0], one, equal_nan=True) for one in seen):
                     continue
                 seen.append(layout[0])
-                if len(seen) > MOST_LAYOUTS:
+                if len(seen) > MAX_LAYOUTS:
                     break
                 yield [_as(one, change.value) for one, change in zip(layout, changes, strict=True)]
 
-    def masks(self, value):
-        allowed = self.watch.allowed
-        if allowed is None or not isinstance(value, np.ndarray):
+    def patterns(self, value):
+        """Yield the right pattern in the form that an array of two values has: either of the two may stand for True."""
+        wanted = self.watch.pattern
+        if wanted is None or not isinstance(value, np.ndarray):
             return
         two = np.unique(value)
         if two.size != 2 and value.dtype != bool:
@@ -558,16 +547,16 @@ class _Mending:
         if two.size != 2:
             two = np.array([False, True])
         low, high = two
-        same = allowed.reshape(-1, *allowed.shape[-2:])
-        plain = [allowed, *([same[0]] if (same == same[0]).all() else [])]
-        for one in plain:
-            for layout in itertools.islice(layouts_of(one, value.shape), 2):
+        each = wanted.reshape(-1, *wanted.shape[-2:])
+        plain = [wanted, *([each[0]] if (each == each[0]).all() else [])]  # one may serve the whole batch
+        for pattern in plain:
+            for layout in itertools.islice(layouts_of(pattern, value.shape), 2):
                 yield np.where(layout, high, low).astype(value.dtype)
                 yield np.where(layout, low, high).astype(value.dtype)
 
     # ---- trying -----------------------------------------------------------------------------
 
-    def is_mended(self, exchanged):
+    def passes_with(self, exchanged):
         is_too_much = self.trials >= MAX_TRIALS or self.events > MAX_TRIED_EVENTS
         if is_too_much or time.monotonic() > self.waits_until:
             raise TooMuchError
@@ -591,7 +580,7 @@ def _is_turned(node):
 
 
 def _fits(hint, name):
-    return hint is not None and (hint == name.rstrip("'") or (hint in ("cos", "sin") and f"{hint}(" in name))
+    return hint is not None and (hint == name.rstrip("'") or (hint in FUNCTIONS and f"{hint}(" in name))
 
 
 def _layouts(array, shape, known):

@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 
 TOLERANCE, FINE = 2e-5, 1e-9  # of a number: wide enough for float32; for float64 alone
-TOLD = 0.3  # of the entries, so many at least must be told from all others
-FEWEST = 4  # entries; fewer are found among any numbers
+MIN_UNIQUE = 0.3  # of the entries, so many at least must be told from all others
+MIN_ENTRIES = 4  # fewer are found among any numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,21 +25,30 @@ class Known:
     name : str
     array : ndarray
     axes : tuple of str
-        What each axis is; of "h" and "d" merged into one, the first comes first.
-    allowed : ndarray of bool, optional
-        Of scores, which a mask leaves: the others may be anything very small.
+        What each axis is.
+    pattern : ndarray of bool, optional
+        Where its entries count: the others may be anything very small.
     rank : int, optional
-        2 for the output, 1 for another stage of the equation, 0 for what is beside them.
+        2 for the output, 1 for another stage on the way, 0 for what is beside them.
     exact : bool, optional
         Whether it counts in this layout alone; of a part of it any will do.
+    nested : tuple of (str, str), optional
+        Two axes of which the first, merged with the second into one, must be the outer one.
+    grid : tuple of (str, str), optional
+        Two axes that are rows and columns: somebody may turn them, or hold some columns only.
+    patterned : bool, optional
+        Whether a pattern is laid over it: with a wrong pattern it is wrong, too.
     """
 
     name: str
     array: np.ndarray
     axes: tuple
-    allowed: np.ndarray | None = None
+    pattern: np.ndarray | None = None
     rank: int = 0
     exact: bool = False
+    nested: tuple[str, str] | None = None
+    grid: tuple[str, str] | None = None
+    patterned: bool = False
 
     @cached_property
     def _sorted(self):
@@ -61,8 +70,8 @@ class Known:
         return max(np.median(sizes), 0.01 * sizes.max()) if sizes.size else 1e-9
 
     def hidden_in(self, array):
-        """Mark the entries of an array of scores that stand for hidden ones: far below all others."""
-        if self.allowed is None:
+        """Mark the entries of an array that stand outside the pattern: far below all others."""
+        if self.pattern is None:
             return np.zeros(array.shape, bool)
         return ~(array >= self._lowest)
 
@@ -100,26 +109,26 @@ def is_in_order(array, known, blank):
 
     Examples
     --------
-    >>> queries = np.arange(6.0).reshape(2, 3) ** 2
-    >>> stage = Known("queries", queries, ("t", "d"))
-    >>> for array in (queries.T, queries.reshape(3, 2), queries + 0.5):
+    >>> squares = np.arange(6.0).reshape(2, 3) ** 2
+    >>> stage = Known("squares", squares, ("row", "column"))
+    >>> for array in (squares.T, squares.reshape(3, 2), squares + 0.5):
     ...     print(is_in_order(array, stage, np.zeros(array.shape, bool)))
     True
     False
     None
     """
-    whole_only = array.size < FEWEST or array.dtype.kind != "f" or known.array.dtype.kind != "f"
+    whole_only = array.size < MIN_ENTRIES or array.dtype.kind != "f" or known.array.dtype.kind != "f"
     if known.exact and (array.size == known.array.size or whole_only):
         return is_the_same(array, known, blank) or None
     coordinates = _coordinates(array, known, blank | known.hidden_in(array))
     if coordinates is None:
         return None
     steps = [_steps(coordinates, axis) for axis in range(array.ndim)]
-    if any(one is None for one in steps) or not all(_is_ascending(one, known.axes) for one in steps):
+    if any(step is None for step in steps) or not all(_is_ascending(step, known) for step in steps):
         return False
-    if _is_diagonal(steps, known.axes):
+    if _is_diagonal(steps, known):
         return False
-    return _keeps_heads_together(steps, known.axes) and (known.allowed is None or _hides_no_other(array, known))
+    return _keeps_nested_together(steps, known) and (known.pattern is None or _hides_no_other(array, known))
 
 
 def is_the_same(array, known, blank):
@@ -130,7 +139,7 @@ def is_the_same(array, known, blank):
     if (array.dtype.kind == "b") != (numbers.dtype.kind == "b"):
         return False
     if numbers.dtype.kind == "b" and (array != numbers).all():
-        return not blank.any()  # a mask in the other convention
+        return not blank.any()  # a pattern with True and False exchanged
     if numbers.dtype.kind != "f":
         return bool((array == numbers)[~blank].all())
     with np.errstate(all="ignore"):
@@ -142,15 +151,15 @@ def _longer(shape):
     return [size for size in shape if size > 1]
 
 
-def of_scores(array, known, blank):
-    """Tell of an array of scores whether its queries are along the last axis, and whether it has some keys only."""
-    if known.axes[-2:] != ("q", "k"):
+def in_grid(array, known, blank):
+    """Tell of an array of a grid whether its rows are along the last axis, and whether it has some columns only."""
+    if known.grid is None or known.axes[-2:] != known.grid:
         return False, False
     coordinates = _coordinates(array, known, blank | known.hidden_in(array))
     last = _steps(coordinates, array.ndim - 1)
     is_turned = bool(np.nansum(np.abs(last[-2])) > 0 and np.nansum(np.abs(last[-1])) == 0)
-    keys = coordinates[-1][~np.isnan(coordinates[-1])]
-    return is_turned, np.unique(keys).size < known.array.shape[-1]
+    columns = coordinates[-1][~np.isnan(coordinates[-1])]
+    return is_turned, np.unique(columns).size < known.array.shape[-1]
 
 
 def _coordinates(array, known, blank):
@@ -169,10 +178,10 @@ def _coordinates(array, known, blank):
 
 def _found(entries, known, relative):
     """The entries' places, or None where some are other numbers, or too few can be told from all others."""
-    if not entries.size or (known.find(entries[:FEWEST], relative) == -2).any():
+    if not entries.size or (known.find(entries[:MIN_ENTRIES], relative) == -2).any():
         return None
     places = known.find(entries, relative)
-    return None if places.min() == -2 or (places >= 0).sum() < TOLD * np.count_nonzero(entries) else places
+    return None if places.min() == -2 or (places >= 0).sum() < MIN_UNIQUE * np.count_nonzero(entries) else places
 
 
 def _steps(coordinates, axis):
@@ -185,41 +194,55 @@ def _steps(coordinates, axis):
     return low if np.array_equal(low, high, equal_nan=True) else None
 
 
-def _is_ascending(steps, axes):
+def _is_ascending(steps, known):
     """Whether the stage's axes that one axis moves through are counted upwards, the last one fastest, in some order."""
     steps = steps[:, ~np.isnan(steps).any(axis=0)]
-    moving = [i for i in range(len(axes)) if steps[i].any()]
+    moving = [i for i in range(len(known.axes)) if steps[i].any()]
     if not moving:
         return True
     orders = (list(order) for order in itertools.permutations(moving))
-    return any(_heads_first(order, axes) and _in_this_order(steps[order]) for order in orders)
+    return any(_outer_first(order, known) and _in_this_order(steps[order]) for order in orders)
 
 
-def _keeps_heads_together(steps, axes):
-    """Whether an axis along which heads and features are counted together is at most followed by the features' rest.
+def _positions(known):
+    """Where the two nested axes stand, or None."""
+    if known.nested is None or not set(known.nested) <= set(known.axes):
+        return None
+    return tuple(map(known.axes.index, known.nested))
 
-    Every nth feature for a head counts so, too, where n divides a head's width; but the rest is somewhere else.
+
+def _keeps_nested_together(steps, known):
+    """Whether an axis along which both nested axes are counted is at most followed by the rest of the inner one.
+
+    Every nth entry of the inner axis for one of the outer counts so, too, where n divides it; but then the rest is
+    somewhere else.
     """
-    if not {"h", "d"} <= set(axes):
+    positions = _positions(known)
+    if positions is None:
         return True
-    h, d = axes.index("h"), axes.index("d")
-    moves = [(bool(np.nansum(np.abs(one[h]))), bool(np.nansum(np.abs(one[d])))) for one in steps if one.shape[1]]
+    outer, inner = positions
+    moves = [
+        (bool(np.nansum(np.abs(step[outer]))), bool(np.nansum(np.abs(step[inner])))) for step in steps if step.shape[1]
+    ]
     both = [i for i, moved in enumerate(moves) if all(moved)]
     others = [i for i, moved in enumerate(moves) if any(moved) and i not in both]
     return not both or all(i == both[0] + 1 for i in others)
 
 
-def _is_diagonal(steps, axes):
-    """Whether query i is looked at with key i alone along some axis."""
-    if not {"q", "k"} <= set(axes):
+def _is_diagonal(steps, known):
+    """Whether row i of a grid is looked at with column i alone along some axis."""
+    if known.grid is None or not set(known.grid) <= set(known.axes):
         return False
-    q, k = axes.index("q"), axes.index("k")
-    return any(((one[q] > 0) & (one[k] > 0)).any() for one in steps)
+    row, column = map(known.axes.index, known.grid)
+    return any(((step[row] > 0) & (step[column] > 0)).any() for step in steps)
 
 
-def _heads_first(order, axes):
-    names = [axes[i] for i in order]
-    return not ({"h", "d"} <= set(names)) or names.index("h") < names.index("d")
+def _outer_first(order, known):
+    positions = _positions(known)
+    if positions is None or not set(positions) <= set(order):
+        return True
+    outer, inner = positions
+    return order.index(outer) < order.index(inner)
 
 
 def _in_this_order(steps):
@@ -250,23 +273,23 @@ def _merges_to(sizes, wanted):
 
 
 def _hides_no_other(array, known):
-    """Whether what a mask has hidden is nothing that it leaves, in one of the layouts that the array may have."""
+    """Whether what was hidden is nothing that the pattern leaves, in one of the layouts that the array may have."""
     hidden = known.hidden_in(array)
     if not hidden.any():
         return True
-    rows = {known.array.shape[-2], *array.shape}  # of a later part of a sequence, its last queries
+    n_rows = {known.array.shape[-2], *array.shape}  # where only the last rows are computed, as with a cache
     layouts = [
         pair
-        for n in rows
+        for n in n_rows
         for pair in zip(
             layouts_of(known.array[..., -n:, :], array.shape),
-            layouts_of(known.allowed[..., -n:, :], array.shape),
+            layouts_of(known.pattern[..., -n:, :], array.shape),
             strict=True,
         )
     ]
     fitting = [
-        allowed
-        for numbers, allowed in layouts
+        pattern
+        for numbers, pattern in layouts
         if (np.abs(numbers - array) <= 2 * known.tolerance(numbers))[~hidden].all()
     ]
-    return not fitting or any(not allowed[hidden].any() for allowed in fitting)
+    return not fitting or any(not pattern[hidden].any() for pattern in fitting)

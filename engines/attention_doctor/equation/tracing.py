@@ -1,0 +1,96 @@
+"""Where a wrong function leaves the equation, traced back from what it returned.
+
+From the wrong output the trace goes back, from wrong array to wrong array, to the first statement whose result is wrong
+although what it was given was right. Unlike the judge's localiser it runs the function once: a module's call is dear.
+"""
+
+from attention_doctor.equation.subject import ATTENTION
+from function_judge.lines import line_at, watched_call
+from function_judge.watch import AUXILIARY, RIGHT, STAGE, WRONG
+
+
+def furthest_wrong_line(calls, *, read, written_in):
+    """Return the first wrong line in that call, of several, in which the function goes furthest without leaving.
+
+    Parameters
+    ----------
+    calls : list of list of (callable, list of Known)
+        Each calls, somewhere inside, what is examined. Where one of a group leaves doubt, the group counts for nothing.
+    read : callable
+        From whatever a variable holds to an ndarray, or None.
+    written_in : callable
+        What is examined: its lines count wherever it is defined.
+
+    Returns
+    -------
+    Line or None
+    """
+    sure = []
+    for group in calls:
+        seen = [watched_call(call, (), {}, known, read, written_in, ATTENTION) for call, known in group]
+        found = [*map(_first_wrong, seen)]
+        sure += [] if None in found else found
+    return max(sure, key=lambda place: place[0])[1] if sure else None
+
+
+def _first_wrong(seen):
+    """The first wrong statement's place in the order of all, and its Line; None where there is any doubt."""
+    watch, came_back = seen
+    if not came_back or not watch.outputs:
+        return None
+    wrong = [node for node in watch.outputs if node.status == WRONG]
+    if not wrong and all(node.status in (STAGE, AUXILIARY) for node in watch.outputs):
+        return _ends_too_early(watch)
+    first = _first_of(wrong, {WRONG})
+    if first is None or first.place is None:
+        return None
+    if first.place[1].adds_up or not (first.is_pattern or any(one.status in RIGHT for one in first.before)):
+        return None
+    if first.place[1].in_loop and any(one.seen.in_part for one in first.before):
+        return None  # block by block nothing is a stage before the end
+    first = _what_came_before(first, watch)
+    return first.order, line_at(first.place)
+
+
+def _first_of(nodes, statuses):
+    """Go back through nodes of these statuses, and return the earliest of those that none of them was made of."""
+    reached, first, nodes = set(), [], list(nodes)
+    while nodes:
+        node = nodes.pop()
+        if node in reached:
+            continue
+        reached.add(node)
+        earlier = [one for one in node.before if one.status in statuses]
+        nodes += earlier
+        if not earlier:
+            first.append(node)
+    return min(first, key=lambda one: one.order, default=None)
+
+
+def _ends_too_early(watch):
+    """What comes back should only be on the way."""
+    beside = [node for node in watch.outputs if node.status == AUXILIARY]
+    first = _first_of(beside, {AUXILIARY}) if len(beside) == len(watch.outputs) else None
+    if first is not None and first.place is not None:
+        return first.order, line_at(first.place)
+    return None if watch.ended is None else (len(watch.all), line_at(watch.ended))
+
+
+def _what_came_before(first, watch):
+    """The statement that the wrong one suffers from, where it is an earlier one that made a right number of a kind."""
+    for node in first.before:
+        unmasked = node.seen.name == "weights without the mask" and node.shape != first.shape
+        if node.place is not None and (unmasked or (node.seen.turned and node.seen.name != "weights")):
+            return node
+    return _projected_twice(first, watch) or first
+
+
+def _projected_twice(first, watch):
+    """The projection that should have made the one of queries, keys and values that is missing, and made another."""
+    made = [node for node in watch.all if node.order < first.order and any(one.seen.name == "X" for one in node.before)]
+    by_kind = {
+        kind: [node for node in made if node.seen.name.startswith(kind)] for kind in ("queries", "keys", "values")
+    }
+    missing = [kind for kind, nodes in by_kind.items() if not nodes]
+    twice = [nodes[-1] for nodes in by_kind.values() if len(nodes) > 1]
+    return twice[0] if len(missing) == 1 and len(twice) == 1 else None

@@ -1,0 +1,187 @@
+"""At which line a wrong function goes wrong.
+
+The function is run once more, and watched: every array that its variables hold is compared with the numbers that are
+right on the way. `localiser` then looks for the statement at fault.
+"""
+
+import contextlib
+import inspect
+import linecache
+import traceback
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from function_judge.call import copied
+from function_judge.libraries import is_theirs
+from function_judge.localiser import faulty_places
+from function_judge.subject import NO_SUBJECT
+from function_judge.watch import Watch
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of somebody's source.
+
+    Parameters
+    ----------
+    path : str
+        Of the file, or what Python calls a notebook's cell.
+    number : int
+        The first line is 1.
+    text : str
+        Without what stands before and after it.
+    """
+
+    path: str
+    number: int
+    text: str
+
+    @classmethod
+    def at(cls, path, number):
+        return cls(path, number, linecache.getline(path, number).strip())
+
+    @property
+    def place(self):
+        """Its file and number; a notebook's cell has a name of Python's making, which says nothing."""
+        return (
+            f"{from_here(self.path)}:{self.number}" if Path(self.path).is_file() else f"Line {self.number} of the cell"
+        )
+
+
+def from_here(path):
+    """Return a file's path from where one is, if it lies below."""
+    file = Path(path)
+    return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
+
+
+def first_wrong_line(function, arguments, known, *, options=None, is_right=None, subject=NO_SUBJECT):
+    """Return the line of the first statement whose result is wrong although what it was given was right.
+
+    Parameters
+    ----------
+    function : callable
+        That is known to be wrong with these arguments.
+    arguments : sequence
+        By position: what it is called with. It may write into them.
+    known : list of Known
+        The numbers that are right on the way: `intermediates.numbers_inside` reads them from a right function.
+    options : dict, optional
+        By name.
+    is_right : callable, optional
+        Whether what it returns is right. Unless given, it is right where it holds the numbers of the output.
+    subject : Subject, optional
+
+    Returns
+    -------
+    Line or None
+        None wherever there is any doubt.
+
+    Examples
+    --------
+    >>> from function_judge.known_numbers import Known
+    >>> row = np.array([1.0, 4.0, 2.0, 8.0])
+    >>> known = [Known("sorted", np.sort(row), ("i",), rank=2, exact=True)]
+    >>> print(first_wrong_line(np.sort, [row], known))
+    None
+    """
+    lines = faulty_lines(function, arguments, known, options=options, is_right=is_right, subject=subject)
+    return lines[-1] if lines else None
+
+
+def faulty_lines(function, arguments, known, *, options=None, is_right=None, subject=NO_SUBJECT):
+    """Return the line that is at fault, or the two that it is between: the first gives right numbers, the second not.
+
+    Parameters
+    ----------
+    function, arguments, known, options, is_right, subject
+        As for `first_wrong_line`.
+
+    Returns
+    -------
+    tuple of Line
+        Empty wherever there is any doubt.
+    """
+    options = options or {}
+
+    def run(watch):
+        return watch.run(function, [copied(one) for one in arguments], {k: copied(v) for k, v in options.items()})
+
+    watch = Watch(known, _numpy, _code_of(function), subject)
+    with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.suppress(Exception):
+        warnings.simplefilter("ignore")
+        run(watch)
+        return tuple(map(line_at, faulty_places(watch, run, is_right or watch.holds_the_output)))
+    return ()
+
+
+def first_written_line(function, arguments, *, read, written_in):
+    """Return the line of the first statement that writes into what the function was given, or None.
+
+    Parameters
+    ----------
+    function : callable
+    arguments : sequence
+    read, written_in : callable
+        `read` goes from whatever a variable holds to an ndarray, or None; the lines of `written_in` count wherever it
+        is defined.
+
+    Returns
+    -------
+    Line or None
+    """
+    place = watched_call(function, arguments, {}, [], read, written_in)[0].written_at
+    return None if place is None else line_at(place)
+
+
+def line_of_error(error, function):
+    """Return the last line of somebody's own code that an error came through, or None.
+
+    Parameters
+    ----------
+    error : BaseException
+    function : callable
+
+    Returns
+    -------
+    Line or None
+    """
+    code, last = _code_of(function), None
+    for frame, number in traceback.walk_tb(error.__traceback__):
+        if is_theirs(frame, code):
+            last = Line.at(frame.f_code.co_filename, number)
+    return last
+
+
+def watched_call(function, arguments, options, known, read, written_in, subject=NO_SUBJECT):
+    """What was seen, and whether the call came back."""
+    watch = Watch(known, read, _code_of(written_in), subject)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        with contextlib.suppress(Exception):  # their own, or ours where it takes too long: then nothing is said
+            watch.run(function, arguments, options)
+            return watch, True
+    return watch, False
+
+
+def _code_of(function):
+    return getattr(inspect.unwrap(getattr(function, "__func__", function)), "__code__", None)
+
+
+def _numpy(value):
+    if not isinstance(value, np.ndarray):
+        return None
+    if value.dtype != object:
+        return value
+    try:
+        return value.astype(float)
+    except (TypeError, ValueError):
+        return None
+
+
+def line_at(place):
+    path, statement, code = place
+    number = statement.number
+    return Line.at(path, max(number, code.co_firstlineno) if code.co_name == "<lambda>" else number)

@@ -1,0 +1,55 @@
+"""Telling whether an array of two values is a pattern that was asked for, whichever value stands for True."""
+
+import numpy as np
+
+from function_judge.known_numbers import layouts_of
+
+
+def is_the_pattern(array, wanted):
+    """Tell whether an array of two values is True where it should be.
+
+    Parameters
+    ----------
+    array : ndarray
+        True and False, ones and zeros, zeros and -inf, or any other two values.
+    wanted : ndarray of bool, shape (..., n_rows, n_columns)
+
+    Returns
+    -------
+    bool or None
+        None where it can't be told: part of the pattern, or something else.
+
+    Examples
+    --------
+    >>> triangle = np.tri(4, dtype=bool)
+    >>> is_the_pattern(np.where(triangle, 0.0, -np.inf), triangle), is_the_pattern(np.tri(4, k=1), triangle)
+    (True, False)
+    """
+    pattern = array == array.max()
+    if pattern.all() or array.ndim < 2:
+        return None
+    if pattern.size != wanted.size:
+        return _is_one_for_all(pattern, wanted)
+    layouts = list(layouts_of(wanted, pattern.shape))
+    if not layouts:
+        return None
+    return any((pattern == layout).all() or (pattern == ~layout).all() for layout in layouts)
+
+
+def _is_one_for_all(pattern, wanted):
+    """Of a square pattern that may serve a whole batch: None where the batch's own patterns differ."""
+    square = [size for size in pattern.shape if size > 1]
+    each = wanted.reshape(-1, *wanted.shape[-2:])
+    if len(square) != 2 or square[0] != square[1] or not (each == each[0]).all():
+        return None
+    wanted, pattern = each[0], pattern.reshape(square)
+    is_triangle = np.array_equal(wanted, np.tri(*wanted.shape, dtype=bool))
+    if len(pattern) > len(wanted) and is_triangle:
+        pattern = pattern[tuple(map(slice, wanted.shape))]  # a longer one is kept, of which a corner is used
+    if pattern.shape != wanted.shape:
+        return None
+    if (pattern == wanted).all() or (pattern == ~wanted).all():
+        return True
+    # Part of a pattern may be laid over the rest later; but nobody builds a triangle out of parts.
+    in_part = not is_triangle and any((side | ~wanted).all() for side in (pattern, ~pattern))
+    return None if in_part else False
