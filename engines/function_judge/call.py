@@ -62,7 +62,7 @@ class Outcome:
 def copied(value, copy=np.copy):
     """Return an argument as a new array, or as a tuple of new arrays; what can't be written into stays as it is."""
     if isinstance(value, tuple):
-        return tuple(copied(one, copy) for one in value)
+        return tuple(copied(item, copy) for item in value)
     return copy(value) if isinstance(value, np.ndarray) else value
 
 
@@ -122,7 +122,7 @@ def call(function, arguments, options=None, *, read, give=copied, to_array=None,
 
 def _unchanged(before, after, give, to_array):
     if isinstance(before, tuple):
-        return all(_unchanged(one, other, give, to_array) for one, other in zip(before, after, strict=True))
+        return all(_unchanged(node, other, give, to_array) for node, other in zip(before, after, strict=True))
     if not isinstance(before, np.ndarray):
         return True
     if to_array is not None:

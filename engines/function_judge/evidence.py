@@ -179,7 +179,7 @@ def broken_property(task, function, trial):
         """Call the function with some arguments changed; None where no such answer can be compared."""
         arguments = case.arguments | changed
         asked = replace(case, arguments=arguments)
-        arrays, right = (task.run(one, asked).arrays for one in (function, task.reference))
+        arrays, right = (task.run(item, asked).arrays for item in (function, task.reference))
         if arrays is None or right is None or [a.shape for a in arrays] != [a.shape for a in right]:
             return None
         return arrays

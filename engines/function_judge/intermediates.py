@@ -17,7 +17,7 @@ class _Recorded(ast.NodeTransformer):
 
     def visit(self, node):
         if isinstance(node, ast.FunctionDef):
-            node.body = [self.visit(one) for one in node.body]
+            node.body = [self.visit(item) for item in node.body]
             return node
         if isinstance(node, ast.JoinedStr):
             return node
@@ -26,7 +26,9 @@ class _Recorded(ast.NodeTransformer):
         said = ast.unparse(node) if isinstance(node, ast.expr) else ""
         node = self.generic_visit(node)
         is_value = isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
-        is_index = isinstance(node, ast.Tuple) and any(isinstance(one, (ast.Slice, ast.Starred)) for one in node.elts)
+        is_index = isinstance(node, ast.Tuple) and any(
+            isinstance(element, (ast.Slice, ast.Starred)) for element in node.elts
+        )
         if not is_value or is_index or isinstance(node, (ast.Slice, ast.Starred, ast.Constant, ast.GeneratorExp)):
             return node
         left = ast.Call(ast.Name("_left", ast.Load()), [ast.Constant(said), node], [])
@@ -81,20 +83,21 @@ def numbers_inside(source, namespace, arguments, options, outputs):
         return []
     parts = returned if len(outputs) > 1 else (returned,)
     named = [
-        (output, np.asarray(one), 2) for output, part in zip(outputs, parts, strict=True) for one in _arrays_in(part)
+        (output, np.asarray(item), 2) for output, part in zip(outputs, parts, strict=True) for item in _arrays_in(part)
     ]
     given = {**arguments, **options}
-    named += [(name, np.asarray(one), 1) for name, value in given.items() for one in _arrays_in(value)]
+    named += [(name, np.asarray(item), 1) for name, value in given.items() for item in _arrays_in(value)]
     named += [
-        (said, array, 1 if said in stored else 0) for said, array in sorted(found, key=lambda one: one[0] not in stored)
+        (said, array, 1 if said in stored else 0)
+        for said, array in sorted(found, key=lambda match: match[0] not in stored)
     ]
     kept = []
     for said, array, rank in named:
-        if not any(_same(array, one.array) for one in kept):
-            while any(one.name == said for one in kept):
+        if not any(_same(array, item.array) for item in kept):
+            while any(item.name == said for item in kept):
                 said += "'"
             kept.append(Known(said, array, tuple(f"a{i}" for i in range(array.ndim)), rank=rank, exact=True))
-    return sorted(kept[:MOST], key=lambda one: -one.rank)
+    return sorted(kept[:MOST], key=lambda item: -item.rank)
 
 
 def _arrays_in(value):

@@ -107,7 +107,9 @@ def faulty_lines(function, arguments, known, *, options=None, is_right=None, sub
     options = options or {}
 
     def run(watch):
-        return watch.run(function, [copied(one) for one in arguments], {k: copied(v) for k, v in options.items()})
+        return watch.run(
+            function, [copied(argument) for argument in arguments], {k: copied(v) for k, v in options.items()}
+        )
 
     watch = Watch(known, _numpy, _code_of(function), subject)
     with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.suppress(Exception):

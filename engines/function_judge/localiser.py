@@ -77,7 +77,9 @@ class _Suspect:
 
     def is_wrong(self):
         """Whether it gave something that is no stage at all."""
-        return any(one.node is None or one.node.status not in RIGHT or _is_turned(one.node) for one in self.changes)
+        return any(
+            change.node is None or change.node.status not in RIGHT or _is_turned(change.node) for change in self.changes
+        )
 
 
 def faulty_places(watch, run, is_right):
@@ -128,7 +130,7 @@ class _Localiser:
             warnings.simplefilter("ignore")
             returned = self.run(replay)
             if self.watch.ended is not None and isinstance(returned, tuple) and 1 < len(returned) < 4:
-                return any(self.is_right(one) for one in itertools.permutations(returned))
+                return any(self.is_right(item) for item in itertools.permutations(returned))
         return False
 
     def first_of(self, suspects):
@@ -139,14 +141,16 @@ class _Localiser:
         """
         meant = None
         for suspect in suspects:
-            repair = next((one for one in self.repairs(suspect) if self.passes_with(one)), None)
+            repair = next((item for item in self.repairs(suspect) if self.passes_with(item)), None)
             if repair is None:
                 continue
             if not self.is_certain(suspect):
                 return ()
             if suspect.is_wrong() and not self.is_the_other_way(suspect):
                 return self.between(
-                    meant, suspect.place, is_pattern=any(one.node.is_pattern for one in suspect.changes if one.node)
+                    meant,
+                    suspect.place,
+                    is_pattern=any(change.node.is_pattern for change in suspect.changes if change.node),
                 )
             if self.is_named(suspect) and not self.is_returned(suspect):
                 return (suspect.place,)
@@ -177,13 +181,15 @@ class _Localiser:
 
     def is_added_to(self, meant):
         """Whether a loop adds to what it gave, or would if it had a round."""
-        added_up = set().union(*(one.stores for one in statements_of(meant.place[2]) if one.adds_up))
-        return any(one.name in added_up for one in meant.changes)
+        added_up = set().union(*(item.stores for item in statements_of(meant.place[2]) if item.adds_up))
+        return any(change.name in added_up for change in meant.changes)
 
     def is_returned(self, meant):
         """Whether what comes back is a variable that holds too early a stage."""
         ended = self.watch.ended
-        is_so = ended is not None and ended[1].only_names and any(one.name in ended[1].reads for one in meant.changes)
+        is_so = (
+            ended is not None and ended[1].only_names and any(change.name in ended[1].reads for change in meant.changes)
+        )
         return is_so and self.is_certain(meant)
 
     def between(self, meant, place, is_pattern=False):
@@ -218,7 +224,7 @@ class _Localiser:
             or any(fnmatchcase(name, pattern) for pattern in self.subject.unambiguous)
         ):
             return False
-        return not any(one.name == name and one.rank for one in self.watch.known)
+        return not any(stage.name == name and stage.rank for stage in self.watch.known)
 
     def is_named(self, meant):
         """Whether a variable has the name of another stage than it holds, and gets no other value afterwards."""
@@ -226,21 +232,23 @@ class _Localiser:
             hint = self.hint_of(change.name)
             if change.node is None or hint is None or _fits(hint, change.node.seen.name):
                 continue
-            later = [one for one in statements_of(meant.place[2]) if one.number > meant.place[1].number]
-            if not any(change.name in one.stores for one in later):
+            later = [item for item in statements_of(meant.place[2]) if item.number > meant.place[1].number]
+            if not any(change.name in item.stores for item in later):
                 return True
         return False
 
     def is_the_other_way(self, suspect):
         """Whether it is a number that would be right if it were used otherwise: multiplied with, not divided by."""
-        values = [one.value for one in suspect.changes if one.node is None and not isinstance(one.value, tuple)]
-        return bool(values) and all(any(abs(one - f) <= 1e-6 * f for f in self.factors) for one in values)
+        values = [
+            change.value for change in suspect.changes if change.node is None and not isinstance(change.value, tuple)
+        ]
+        return bool(values) and all(any(abs(value - f) <= 1e-6 * f for f in self.factors) for value in values)
 
     def is_uncertain(self, name, node):
         """Whether something that a statement was given may be wrong."""
         if node.status == WRONG or (node.status == UNKNOWN and not node.is_plain):
             return True
-        stages = [one.array.size for one in self.watch.known if one.name == node.seen.name and not one.exact]
+        stages = [stage.array.size for stage in self.watch.known if stage.name == node.seen.name and not stage.exact]
         if stages and np.prod(node.shape) > max(stages) and node.seen.name not in self.subject.repeatable:
             return True  # repeated along an axis that should not be there
         if SEVERAL in node.seen.name and not node.is_given:  # several, and who knows in which order
@@ -250,14 +258,14 @@ class _Localiser:
         hint, now = self.hint_of(name), node.seen.name.rstrip("'")
         if hint in FUNCTIONS:
             return not _fits(hint, now)
-        names = {one.name for one in self.watch.known if one.exact} | set(self.subject.named_alike)
+        names = {stage.name for stage in self.watch.known if stage.exact} | set(self.subject.named_alike)
         return now != name and hint in names and now in names and now != hint
 
     def hint_of(self, name):
         """The stage that a variable should hold, by its name."""
         if name in FUNCTIONS:
             return name
-        known = {one.name: one for one in self.watch.known}
+        known = {stage.name: stage for stage in self.watch.known}
         if name in known and (known[name].rank == 2 or self.is_a_stage(known, name)):
             return name
         hint = self.subject.stage_by_alias.get(name.lower())
@@ -284,7 +292,7 @@ class _Localiser:
             born = change.node.place
             is_theirs = born is not None and born[2] is not place[2] and not _is_part(born[2])
             if is_theirs and change.node.status not in RIGHT and born not in self.right_places:  # it has made it wrong
-                if any(one.node is change.node for one in getattr(found.get(born), "changes", ())):
+                if any(item.node is change.node for item in getattr(found.get(born), "changes", ())):
                     continue
                 place = born
             found.setdefault(place, _Suspect(place)).changes.append(change)
@@ -315,11 +323,11 @@ class _Localiser:
             for name in self.subject.scaled or (None, None)
         )
         if raw is None or scaled is None or raw.shape != scaled.shape:
-            inside = [float(one.array) for one in self.watch.known if not one.array.ndim]
-            return tuple({one: None for number in inside if number for one in (number, 1 / number)})
+            inside = [float(stage.array) for stage in self.watch.known if not stage.array.ndim]
+            return tuple({item: None for number in inside if number for item in (number, 1 / number)})
         with np.errstate(all="ignore"):
             factor = np.nanmedian(scaled / raw)
-        return tuple({one: None for one in (factor, 1 / factor, factor**0.5, factor**-0.5) if np.isfinite(one)})
+        return tuple({item: None for item in (factor, 1 / factor, factor**0.5, factor**-0.5) if np.isfinite(item)})
 
     def numbers_of(self, change):
         """What a single number could be instead, or a shape."""
@@ -329,7 +337,7 @@ class _Localiser:
             others.pop(value)
             return list(others)
         if isinstance(value, (float, np.floating)) or LIKE_A_FACTOR.search(change.name.lower()):
-            return [one for one in self.factors if abs(value - one) > 1e-6 * one]
+            return [factor for factor in self.factors if abs(value - factor) > 1e-6 * factor]
         return []
 
     def is_certain(self, suspect):
@@ -340,7 +348,7 @@ class _Localiser:
             return False
         for change in suspect.changes:
             own = change.node.before if change.node is not None and change.node.place == suspect.place else ()
-            given = [*change.before, *(("", one) for one in own)]
+            given = [*change.before, *(("", item) for item in own)]
             if self.has_uncertain_input(suspect.place, given, change.frame.numbers, change.place[2]):
                 return False
         return self.is_certain_ignoring_inputs(suspect.place, suspect.first)
@@ -348,7 +356,7 @@ class _Localiser:
     def has_uncertain_input(self, place, given, numbers, code=None):
         code = code or place[2]
         arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] + code.co_freevars
-        aliases = set().union(*(one.stores for one in statements_of(code) if one.is_alias))
+        aliases = set().union(*(item.stores for item in statements_of(code) if item.is_alias))
         if aliases & place[1].reads:
             return True
         for name, node in given:
@@ -360,13 +368,13 @@ class _Localiser:
             if is_alias or self.is_uncertain(name, node):
                 return True
         read = [numbers[name] for name in place[1].reads if name in numbers and name not in arguments]
-        return any(isinstance(one, (float, np.generic)) and not self.is_a_known_number(one) for one in read)
+        return any(isinstance(item, (float, np.generic)) and not self.is_a_known_number(item) for item in read)
 
     def has_room(self, node):
         """Whether an array that is yet to be filled has the shape of a stage."""
-        shapes = [one.array.shape for one in self.watch.known]
+        shapes = [stage.array.shape for stage in self.watch.known]
         sizes = [[size for size in shape if size > 1] for shape in shapes]
-        if any(one.exact for one in self.watch.known):
+        if any(stage.exact for stage in self.watch.known):
             return [size for size in node.shape if size > 1] in sizes
         return np.prod(node.shape) in [np.prod(shape) for shape in shapes]
 
@@ -375,7 +383,9 @@ class _Localiser:
             return isinstance(number, np.integer)
         if not np.isfinite(number) or abs(number) > 1e30 or (number < -1e3 and np.log10(-number) % 1 == 0):
             return True  # it stands for minus infinity
-        return any(abs(number - one) <= 1e-6 * abs(one) for one in (*self.factors, *NUMBERS) if np.isfinite(one))
+        return any(
+            abs(number - factor) <= 1e-6 * abs(factor) for factor in (*self.factors, *NUMBERS) if np.isfinite(factor)
+        )
 
     def is_certain_ignoring_inputs(self, place, first):
         if self.is_idle_before(place[1].reads):
@@ -394,7 +404,7 @@ class _Localiser:
         for moment, changes in together.items():
             values = [change.value for change in changes]
             for order in itertools.islice(itertools.permutations(values), 1, 24):
-                if self.passes_with({moment: dict(zip((one.name for one in changes), order, strict=True))}):
+                if self.passes_with({moment: dict(zip((item.name for item in changes), order, strict=True))}):
                     return True
         return False
 
@@ -404,8 +414,8 @@ class _Localiser:
 
     def a_number_is_wrong(self, place, first):
         sizes = self.watch.sizes | {size for node in self.watch.all if node.is_given for size in node.shape}
-        sizes |= {one - other for one in sizes for other in sizes if one > other}
-        sizes |= {one // other for one in sizes for other in sizes if other and one > other}
+        sizes |= {size - other for size in sizes for other in sizes if size > other}
+        sizes |= {size // other for size in sizes for other in sizes if other and size > other}
         for change in self.watch.changes:
             if change.node is not None or change.moment >= first or change.place == place:
                 continue
@@ -427,7 +437,7 @@ class _Localiser:
         given = watch.read_last
         if watch.ended is None or not given or watch.ended[1].only_names:
             return None
-        added_up = set().union(*(one.stores for one in statements_of(watch.ended[2]) if one.adds_up))
+        added_up = set().union(*(item.stores for item in statements_of(watch.ended[2]) if item.adds_up))
         if any(name in added_up and node.status not in (OUTPUT, STAGE) for name, node in given):
             return None  # a round may be missing
         if self.has_uncertain_input(watch.ended, given, watch.last_numbers):
@@ -445,7 +455,7 @@ class _Localiser:
         for (_, name), changes in slots.items():
             node = suspect.place[1].node
             is_stored = not isinstance(node, ast.Assign) or any(
-                not isinstance(one, (ast.Name, ast.Tuple)) for one in node.targets
+                not isinstance(target, (ast.Name, ast.Tuple)) for target in node.targets
             )
             if len(changes) > 1 and (is_stored or suspect.place[1].adds_up):
                 changes = changes[-1:]
@@ -475,7 +485,7 @@ class _Localiser:
             for value in self.patterns(changes[0].value):
                 yield [(changes[0], value)]
         hint = self.hint_of(name)
-        read = {one.seen.name for change in changes for _, one in change.before}
+        read = {item.seen.name for change in changes for _, item in change.before}
         near = read | {self.subject.made_of[name] for name in read if name in self.subject.made_of}
         now = nodes[-1].seen.name
 
@@ -512,7 +522,7 @@ class _Localiser:
 
     def values_of(self, known, changes):
         shape = np.shape(changes[0].value) if not _is_uneven(changes[0].value) else None
-        if shape is None or any(_is_uneven(one.value) or np.shape(one.value) != shape for one in changes):
+        if shape is None or any(_is_uneven(change.value) or np.shape(change.value) != shape for change in changes):
             return
         n, array = len(changes), known.array
         if known.pattern is not None:
@@ -526,15 +536,15 @@ class _Localiser:
         for arrays in parts:
             if np.size(arrays[0]) != np.prod(shape):
                 continue
-            layouts = zip(*(itertools.islice(_layouts(one, shape, known), 24) for one in arrays), strict=True)
+            layouts = zip(*(itertools.islice(_layouts(item, shape, known), 24) for item in arrays), strict=True)
             seen = []
             for layout in layouts:
-                if any(np.array_equal(layout[0], one, equal_nan=True) for one in seen):
+                if any(np.array_equal(layout[0], item, equal_nan=True) for item in seen):
                     continue
                 seen.append(layout[0])
                 if len(seen) > MAX_LAYOUTS:
                     break
-                yield [_as(one, change.value) for one, change in zip(layout, changes, strict=True)]
+                yield [_as(item, change.value) for item, change in zip(layout, changes, strict=True)]
 
     def patterns(self, value):
         """Yield the right pattern in the form that an array of two values has: either of the two may stand for True."""
@@ -586,7 +596,7 @@ def _fits(hint, name):
 def _layouts(array, shape, known):
     if not known.exact:
         return layouts_of(array, shape)
-    longer = ([size for size in one if size > 1] for one in (array.shape, shape))
+    longer = ([size for size in item if size > 1] for item in (array.shape, shape))
     return iter([array.reshape(shape)] if next(longer) == next(longer) else [])
 
 
@@ -609,5 +619,5 @@ def _as(array, value):
     if isinstance(value, np.ndarray):
         return array.astype(value.dtype) if value.dtype.kind == "f" else array.copy()
     if isinstance(value, (list, tuple)):
-        return type(value)(_as(one, old) for one, old in zip(array, value, strict=True))
+        return type(value)(_as(item, old) for item, old in zip(array, value, strict=True))
     return array.item() if np.ndim(array) == 0 else array.copy()

@@ -139,15 +139,17 @@ def why_none(function):
 def _definitions(function):
     """Return the definitions of a learner's function, of those in it, and of those beside it that it calls."""
     functions = [function]
-    for one in functions:  # it grows on the way
-        names = global_names(code_of(one)) if code_of(one) else ()
-        beside = (one.__globals__.get(name) for name in names)
+    for item in functions:  # it grows on the way
+        names = global_names(code_of(item)) if code_of(item) else ()
+        beside = (item.__globals__.get(name) for name in names)
         functions += [
             other
             for other in beside
-            if isinstance(other, types.FunctionType) and other.__globals__ is one.__globals__ and other not in functions
+            if isinstance(other, types.FunctionType)
+            and other.__globals__ is item.__globals__
+            and other not in functions
         ]
-    return [node for one in functions for node in _defined_in(source_of(one))]
+    return [node for entry in functions for node in _defined_in(source_of(entry))]
 
 
 @functools.lru_cache(64)  # each hint asks for them

@@ -54,7 +54,7 @@ class Statement:
     def stores(self):
         """The names of the variables that it gives a value, or writes into."""
         targets = getattr(self.node, "targets", None) or [getattr(self.node, "target", None)]
-        parts = [part for one in targets if one is not None for part in ast.walk(one)]
+        parts = [part for target in targets if target is not None for part in ast.walk(target)]
         return {part.id for part in parts if isinstance(part, ast.Name)}
 
     @functools.cached_property
@@ -70,35 +70,37 @@ class Statement:
         """Whether it computes nothing."""
         value = getattr(self.node, "value", None)
         parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else [value]
-        names = [getattr(one, "id", None) for one in parts]
+        names = [getattr(part, "id", None) for part in parts]
         return None not in names and len(set(names)) == len(names)
 
     @property
     def stores_a_constant(self):
         """Whether it writes one number into a part of an array: `row[i + 1 :] = 0`."""
         targets = getattr(self.node, "targets", [])
-        is_part = bool(targets) and all(isinstance(one, ast.Subscript) for one in targets)
-        names = {one.id for one in ast.walk(self.node.value) if isinstance(one, ast.Name)} if is_part else set()
+        is_part = bool(targets) and all(isinstance(target, ast.Subscript) for target in targets)
+        names = {node.id for node in ast.walk(self.node.value) if isinstance(node, ast.Name)} if is_part else set()
         return is_part and names <= {"np", "math", "float"}
 
     @functools.cached_property
     def is_alias(self):
         """Whether it only gives another name to what has one."""
         is_plain = isinstance(self.node, ast.Assign) and isinstance(self.node.value, ast.Name)
-        return is_plain and all(isinstance(one, ast.Name) for one in self.node.targets)
+        return is_plain and all(isinstance(target, ast.Name) for target in self.node.targets)
 
     @functools.cached_property
     def unpacks_a_shape(self):
         """Whether it gives the sizes of an array their names: `B, T, D = X.shape`."""
         value, targets = getattr(self.node, "value", None), getattr(self.node, "targets", [])
         is_shape = isinstance(value, ast.Attribute) and value.attr == "shape"
-        return is_shape and all(isinstance(one, ast.Tuple) for one in targets)
+        return is_shape and all(isinstance(target, ast.Tuple) for target in targets)
 
     @functools.cached_property
     def unpacks_backwards(self):
         """Whether it takes the first of several sizes apart, and leaves the last together."""
         targets = getattr(self.node, "targets", [])
-        return self.unpacks_a_shape and any(isinstance(part, ast.Starred) for one in targets for part in one.elts[1:])
+        return self.unpacks_a_shape and any(
+            isinstance(part, ast.Starred) for target in targets for part in target.elts[1:]
+        )
 
     @functools.cached_property
     def counts(self):
@@ -129,7 +131,7 @@ class Statement:
         if isinstance(self.node, ast.AugAssign):
             return True
         targets = getattr(self.node, "targets", [])
-        names = {one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)}
+        names = {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
         return bool(names & self.reads) and not any(isinstance(target, ast.Subscript) for target in targets)
 
 
@@ -190,16 +192,18 @@ def lines_that_set(name, path, line):
     if line not in _statements(path, source):  # it can't be read
         return []
     classes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ClassDef)]
-    inside = [statement for one in classes if one.lineno <= line <= one.end_lineno for statement in ast.walk(one)]
-    targets = [target for one in inside if isinstance(one, ast.Assign) for target in one.targets]
-    return sorted({one.lineno for one in targets if isinstance(one, ast.Attribute) and one.attr == name})
+    inside = [
+        statement for class_ in classes if class_.lineno <= line <= class_.end_lineno for statement in ast.walk(class_)
+    ]
+    targets = [target for item in inside if isinstance(item, ast.Assign) for target in item.targets]
+    return sorted({target.lineno for target in targets if isinstance(target, ast.Attribute) and target.attr == name})
 
 
 def statements_of(code):
     """Return the statements of a function's code after its first line, in their order."""
     numbers = sorted({number for _, _, number in code.co_lines() if number and number > code.co_firstlineno})
     found = (statement_at(code.co_filename, number) for number in numbers)
-    return list(dict.fromkeys(one for one in found if one is not None))
+    return list(dict.fromkeys(match for match in found if match is not None))
 
 
 def n_statements(code):

@@ -121,7 +121,7 @@ class Task:
         """How the function is called: "ranked(row)"."""
         tried = {name for case in self.cases for name in case.options}
         parameters = inspect.signature(self.reference).parameters.values()
-        options = [f"{one.name}={one.default!r}" for one in parameters if one.name in tried]
+        options = [f"{parameter.name}={parameter.default!r}" for parameter in parameters if parameter.name in tried]
         return f"{self.reference.__name__}({', '.join([*self.cases[0].arguments, *options])})"
 
     @cached_property

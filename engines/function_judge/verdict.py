@@ -193,7 +193,7 @@ class Answer:
                 is_right = functools.partial(self.task.is_right, case=trial.case)
                 subject = self.task.subject
                 said.append(at_this_line(self.function, trial.case, known, is_right, subject=subject))
-        said = {one for one in said if one is not None}
+        said = {text for text in said if text is not None}
         return said.pop() if len(said) == 1 else None
 
     def evidence(self, **options):
@@ -212,8 +212,8 @@ class Answer:
 def _ambiguity(trial):
     """How little a case tells: whether it has axes of length 1, or counts that are 1, and how few different sizes."""
     given = list((trial.case.arguments | trial.case.options).values())
-    sizes = {size for one in given for size in np.shape(one)}
-    return any(1 in np.shape(one) or (np.shape(one) == () and one == 1) for one in given), -len(sizes)
+    sizes = {size for value in given for size in np.shape(value)}
+    return any(1 in np.shape(value) or (np.shape(value) == () and value == 1) for value in given), -len(sizes)
 
 
 def never_ends(answer):
@@ -242,7 +242,7 @@ def stopped(answer, trial):
 
 
 def held_as_objects(answer):
-    if holds_objects(answer.failing.given.returned) and all(same(one.given, one.wanted) for one in answer.trials):
+    if holds_objects(answer.failing.given.returned) and all(same(trial.given, trial.wanted) for trial in answer.trials):
         return answer.wrong("held-as-objects", HELD_AS_OBJECTS)
     return None
 

@@ -198,7 +198,7 @@ class Watch:
             self._frames[id(frame)] = _Frame(frame, self._current[-1] if self._current else None)
         watched = self._frames[id(frame)]
         is_function = not frame.f_code.co_name.startswith("<")
-        self.calls_itself |= is_function and any(one.frame.f_code is frame.f_code for one in self._current)
+        self.calls_itself |= is_function and any(item.frame.f_code is frame.f_code for item in self._current)
         self._current.append(watched)
         self._begin(watched)
         return self._inside
@@ -210,7 +210,7 @@ class Watch:
             self._settle(caller, has_run=False)
         watched.given = watched.given or list(watched.frame.f_locals.values())
         if caller is None:
-            self.sizes |= {one for one in watched.given if type(one) is int}
+            self.sizes |= {item for item in watched.given if type(item) is int}
         if caller is None and not self.known:  # there is nothing to compare with but what was given
             self._given = [(value, self._marks(value)) for value in watched.given]
         for name, value in _variables(watched.frame):
@@ -252,7 +252,7 @@ class Watch:
     def _is_a_known_number(self, value):
         if not isinstance(value, (float, np.floating)):
             return isinstance(value, (str, bool, slice)) or _is_number(value)
-        return any(not one.array.ndim and abs(one.array - value) <= 1e-9 * abs(value) for one in self.known)
+        return any(not stage.array.ndim and abs(stage.array - value) <= 1e-9 * abs(value) for stage in self.known)
 
     def _is_a_step(self, watched, returned):
         """Whether the subject knows what the helper that has returned does, as it should, with what it was given."""
@@ -303,7 +303,7 @@ class Watch:
         if known is not None and known[1] == marks:
             return known[2]
         found = [self._judge(*leaf) for leaf in self._leaves(value)]
-        ordered = (one for status in (WRONG, OUTPUT, STAGE, AUXILIARY) for one in found if one.status == status)
+        ordered = (match for status in (WRONG, OUTPUT, STAGE, AUXILIARY) for match in found if match.status == status)
         seen, before = next(ordered, Seen()), []
         if watched is None:
             seen = seen._replace(status=STAGE) if seen.status in (WRONG, UNKNOWN) else seen  # what it was given
@@ -311,18 +311,18 @@ class Watch:
             before = [node for _, node in self._read_by(watched)]
             if known is not None and known[2] not in before:
                 before.append(known[2])
-            has_data = any(one.status != UNKNOWN and not one.is_pattern for one in before)
+            has_data = any(item.status != UNKNOWN and not item.is_pattern for item in before)
             if seen.status == WRONG and seen.name != PATTERN and not has_data:
                 seen = Seen()  # it is made of no data: positions, frequencies
-            elif seen.patterned and any(one.is_pattern and one.status == WRONG for one in before):
+            elif seen.patterned and any(item.is_pattern and item.status == WRONG for item in before):
                 seen = Seen(WRONG)  # it may hide too little, and so nothing wrong
         place = watched and watched.place
-        has_data = any(one.status != UNKNOWN and not one.is_pattern for one in before)
+        has_data = any(item.status != UNKNOWN and not item.is_pattern for item in before)
         is_plain = watched is None or (place is not None and place[1].makes_room)
         if not is_plain and place is not None and place[1].counts and not has_data:
             is_plain = all(_counts(leaf[1]) for leaf in self._leaves(value))
-        if len({one.name for one in found}) > 1 or (len(found) > 1 and not self._are_in_order(value)):
-            seen = seen._replace(name=SEVERAL.join(one.name for one in found))
+        if len({match.name for match in found}) > 1 or (len(found) > 1 and not self._are_in_order(value)):
+            seen = seen._replace(name=SEVERAL.join(match.name for match in found))
         node = Node(seen, marks[0][0], len(self.all), place, before, is_plain, watched is None)
         self._nodes[id(value)] = (value, marks, node)
         self.all.append(node)
@@ -383,7 +383,7 @@ class Watch:
         return self._judged[mark]
 
     def _look_at(self, array, blank=None):
-        is_exact = any(one.exact for one in self.known)
+        is_exact = any(item.exact for item in self.known)
         if array.dtype.kind not in ("fbiu" if is_exact else "fb") or (array.size < MIN_ENTRIES and not is_exact):
             return Seen()
         blank = np.zeros(array.shape, bool) if blank is None else blank
@@ -394,12 +394,12 @@ class Watch:
                 return Seen(AUXILIARY if right else WRONG, PATTERN)
             if not is_exact:
                 return Seen()
-        known = [one for one in self.known if one.array.ndim] if array.ndim else []
+        known = [item for item in self.known if item.array.ndim] if array.ndim else []
         if is_exact:  # what is the whole of a stage is no part of another
-            known = sorted(known, key=lambda one: one.array.size != array.size)
-        for one in known:
-            if is_in_order(array, one, blank):
-                return Seen(BY_RANK[one.rank], one.name, *in_grid(array, one, blank), patterned=one.patterned)
+            known = sorted(known, key=lambda item: item.array.size != array.size)
+        for stage in known:
+            if is_in_order(array, stage, blank):
+                return Seen(BY_RANK[stage.rank], stage.name, *in_grid(array, stage, blank), patterned=stage.patterned)
         return Seen() if array.dtype.kind in "iu" or array.size < MIN_ENTRIES else Seen(WRONG)
 
 
@@ -420,7 +420,7 @@ def _variables(frame):
 def _is_number(value):
     """Whether it is a single number, or a shape."""
     if isinstance(value, tuple):
-        return 1 < len(value) < 6 and all(isinstance(one, (int, np.integer)) for one in value)
+        return 1 < len(value) < 6 and all(isinstance(item, (int, np.integer)) for item in value)
     return isinstance(value, (int, float, np.number, np.bool_))
 
 
