@@ -18,13 +18,14 @@ import numpy as np
 
 from function_judge.known_numbers import layouts_of
 from function_judge.statements import statements_of
-from function_judge.time_limit import WAIT
+from function_judge.time_limit import WAIT, has_processor_time, thread_time
 from function_judge.watch import AUXILIARY, OUTPUT, RIGHT, SEVERAL, STAGE, UNKNOWN, WRONG, TooMuchError, Watch
 
 MAX_TRIALS_OF_ONE = 32  # for a statement
 MAX_TRIALS = 400  # in all: they are counted, so that what is found doesn't depend on how busy the machine is
 MAX_TRIED_EVENTS = 150_000  # lines that run in them, in all
 MAX_LAYOUTS = 6
+BUSIEST = 50  # programs on a processor: a trial that gets less than its share of the time isn't computing, but waiting
 NUMBERS = (0.0, 1.0, -1.0)  # that are no result of anything
 LIKE_A_FACTOR = re.compile("scale|factor|root|sqrt|norm|temp|divi|denom")
 # Their results have names in every subject: a variable of this name holds "cos(...)".
@@ -106,7 +107,7 @@ class _Localiser:
     def __init__(self, watch, run, is_right):
         self.watch, self.run, self.is_right, self.subject = watch, run, is_right, watch.subject
         self.trials = self.events = 0
-        self.waits_until = time.monotonic() + WAIT  # what sleeps would keep everybody waiting, a trial at a time
+        self.waited = 0.0  # seconds: what sleeps would keep everybody waiting, a trial at a time
         self.made = {node.seen.name for node in watch.all if node.status in RIGHT}
 
     @property
@@ -567,10 +568,10 @@ class _Localiser:
     # ---- trying -----------------------------------------------------------------------------
 
     def passes_with(self, exchanged):
-        is_too_much = self.trials >= MAX_TRIALS or self.events > MAX_TRIED_EVENTS
-        if is_too_much or time.monotonic() > self.waits_until:
+        if self.trials >= MAX_TRIALS or self.events > MAX_TRIED_EVENTS or self.waited > WAIT:
             raise TooMuchError
         self.trials += 1
+        began, computed = time.monotonic(), thread_time()
         replay = Replay(self.watch.code, exchanged)
         with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.suppress(Exception):
             warnings.simplefilter("ignore")
@@ -578,6 +579,8 @@ class _Localiser:
                 return bool(self.is_right(self.run(replay)))
             finally:
                 self.events += replay.events
+                share = BUSIEST if has_processor_time() else 0
+                self.waited += max(time.monotonic() - began - share * (thread_time() - computed), 0.0)
         return False
 
 

@@ -1,6 +1,5 @@
 """Watching a call: which arrays the variables of somebody's code hold, and what each was made of."""
 
-import sys
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ from function_judge.libraries import is_theirs
 from function_judge.patterns import is_the_pattern
 from function_judge.statements import statement_at
 from function_judge.subject import NO_SUBJECT
+from function_judge.tracing import traced
 
 # They are counted, and no clock is looked at: what is found doesn't depend on how busy the machine is.
 MAX_EVENTS = 30_000  # lines that run, and calls that return
@@ -177,12 +177,8 @@ class Watch:
         self.events = self._compared = 0
 
     def run(self, function, arguments, options):
-        before = sys.gettrace()
-        sys.settrace(self._look)
-        try:
+        with traced(self._look):
             return function(*arguments, **options)
-        finally:
-            sys.settrace(before)
 
     def holds_the_output(self, returned):
         """Whether what comes back holds the output's numbers, and beside it at most other stages'."""

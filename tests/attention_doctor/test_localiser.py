@@ -1,8 +1,9 @@
 """The line at which wrong attention leaves the equation, and silence about right attention."""
 
+import gc
 import inspect
-import itertools
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -128,28 +129,48 @@ def test_what_never_ends_is_given_up(makes_arrays, monkeypatch):
 
 
 class Clock:
-    """A clock by which every look takes a second."""
+    """A clock by which everything takes so many times as long as it is computed."""
 
-    def __init__(self):
-        self.looks = itertools.count()
+    def __init__(self, slowed):
+        self.slowed = slowed
 
     def monotonic(self):
-        return next(self.looks)
+        return self.slowed * time.thread_time()
 
     def __getattr__(self, name):
         raise AssertionError(f"time.{name} was asked, and the machine may be busy")
 
 
-def test_how_busy_the_machine_is_changes_no_line(monkeypatch):
-    """Every look at the clock comes a second late, as beside many other processes: a line is found as ever."""
-    monkeypatch.setattr(localiser, "time", Clock())
+@pytest.mark.parametrize(("slowed", "is_found"), [(40, True), (10_000, False)])
+def test_a_line_is_found_on_a_busy_machine_and_not_where_trials_wait(slowed, is_found, monkeypatch):
+    """Beside many other programs the clock goes on while nothing is computed, as it does in `sleep`, but less so."""
+    monkeypatch.setattr(localiser, "time", Clock(slowed))
+    monkeypatch.setattr(localiser, "WAIT", 0.05)
     assert not hasattr(watch, "time")
-    assert line_of(FUNCTIONS[0]).text.endswith("# here")
+    found = line_of(FUNCTIONS[0])
+    assert found.text.endswith("# here") if is_found else found is None
 
 
-def test_a_function_that_makes_trials_wait_gets_no_line(monkeypatch):
-    monkeypatch.setattr(localiser, "WAIT", -1)
-    assert line_of(FUNCTIONS[0]) is None
+@pytest.fixture
+def collected():
+    """Garbage is collected at every step, and a library has asked to be told, as hypothesis does."""
+    told, before = [], gc.get_threshold()
+
+    def tell(phase, counts):
+        told.append(phase)
+
+    gc.callbacks.append(tell)
+    gc.set_threshold(1)
+    yield told
+    gc.set_threshold(*before)
+    gc.callbacks.remove(tell)
+
+
+def test_when_garbage_is_collected_changes_no_line(collected):
+    lines = [line_of(function) for function in FUNCTIONS[:4]]
+    assert collected
+    assert gc.isenabled()
+    assert [line is not None and line.text.endswith("# here") for line in lines] == 4 * [True]
 
 
 def test_trials_are_counted_and_there_is_an_end_of_them(monkeypatch):

@@ -1,10 +1,9 @@
 """The exercise `folded_attention`."""
 
-import sys
-
 import numpy as np
 
 from function_judge.properties import batch_mixed, moved_along, moves_others, not_finite
+from function_judge.tracing import traced
 from mha_helpers.attention import folded_attention, scaled_dot_product_attention
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, draws, in_float32, whole_numbers
@@ -90,12 +89,8 @@ def _shapes_on_the_way(call):
             shapes.update(part.shape for part in parts if isinstance(part, np.ndarray))
         return look
 
-    before = sys.gettrace()
-    sys.settrace(look)
-    try:
+    with traced(look):
         call()
-    finally:
-        sys.settrace(before)
     return shapes
 
 
