@@ -441,7 +441,9 @@ def test_an_arrow_key_moves_a_handle_where_it_points(phone, name, handle, key, a
     lab.locator(".mha-reset").click()
     slider = lab.get_by_role("slider", name=handle, exact=True)
     before = middle_of(slider)
+    answered = lab.locator("[data-answer]").get_attribute("data-answer")
     slider.press(key)
+    expect(lab.locator("[data-answer]")).not_to_have_attribute("data-answer", answered)  # what is carried moves then
     lab.evaluate(ARRIVED)
     assert (middle_of(slider)[axis] - before[axis]) * way > 10
     lab.locator(".mha-reset").click()
