@@ -168,7 +168,14 @@ def test_what_is_shown_is_what_python_draws(phone):
     assert lab.locator('[data-part^="weight "]').all_text_contents() == weights
 
 
-# Where a picture, or a part of it, is not what it would be if it were drawn anew, but for what the layer notes in it.
+# The picture and its state, as they are at one moment: what plays goes on while Python draws what is wanted.
+TAKEN = """lab => {
+    lab.taken = lab.querySelector(".mha-picture .widget-html-content").cloneNode(true);
+    return JSON.parse(lab.taken.querySelector("[data-state]").dataset.state);
+}"""
+
+# Where the picture that was taken, or a part of it, is not what it would be if it were drawn anew, but for what the
+# layer notes in it.
 UNLIKE = """(lab, [part, drawn]) => {
     const notes = ["answer", "kept", "ends", "state", "grip"].map(one => `data-${one}`), noted = one => {
         const given = () => [...one.attributes].filter(({name, value}) => !notes.includes(name) && value !== "");
@@ -177,7 +184,7 @@ UNLIKE = """(lab, [part, drawn]) => {
         one.setAttribute("class", classes);
         return one.nodeName + JSON.stringify(given().map(({name, value}) => [name, value]).sort());
     };
-    const picture = lab.querySelector(".mha-picture .widget-html-content"), svg = part !== null;
+    const picture = lab.taken, svg = part !== null;
     const now = (svg ? picture.querySelector(`[data-part="${part}"]`) : picture.firstChild).cloneNode(true);
     const range = document.createRange();
     range.selectNodeContents(svg ? picture.querySelector("svg") : picture);
@@ -204,9 +211,12 @@ def test_a_picture_that_becomes_another_is_as_if_drawn_anew(phone, name):
         if not control.count():
             continue  # it went with another's press
         control.focus()
+        answered = lab.locator("[data-answer]").get_attribute("data-answer")
         control.press("ArrowRight" if control.get_attribute("type") == "range" else " ")
+        if control.get_attribute("type") != "range" and control.get_attribute("aria-pressed") is None:
+            expect(lab.locator("[data-answer]")).not_to_have_attribute("data-answer", answered)  # it isn't at its end
         lab.evaluate(ARRIVED)
-        state = json.loads(lab.locator("[data-state]").get_attribute("data-state"))
+        state = lab.evaluate(TAKEN)
         seen.append(state)
         if drawn.pieces:
             known = drawn.first_state | state
