@@ -5,8 +5,10 @@ import dis
 import inspect
 import threading
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -33,8 +35,8 @@ class Outcome:
         The name of an argument that the call wrote into.
     """
 
-    returned: object = None
-    arrays: tuple | None = None
+    returned: Any = None
+    arrays: Any = None
     error: BaseException | None = None
     changed: str | None = None
 
@@ -59,14 +61,23 @@ class Outcome:
         return self.arrays is not None and all(np.asarray(part).dtype.kind in "iu" for part in self.parts)
 
 
-def copied(value, copy=np.copy):
+def copied(value: Any, copy: Callable = np.copy) -> Any:
     """Return an argument as a new array, or as a tuple of new arrays; what can't be written into stays as it is."""
     if isinstance(value, tuple):
         return tuple(copied(item, copy) for item in value)
     return copy(value) if isinstance(value, np.ndarray) else value
 
 
-def call(function, arguments, options=None, *, read, give=copied, to_array=None, seconds=SECONDS):
+def call(
+    function: Callable,
+    arguments: dict,
+    options: dict | None = None,
+    *,
+    read: Callable,
+    give: Callable = copied,
+    to_array: Callable | None = None,
+    seconds: float | None = SECONDS,
+) -> Outcome:
     """Call a function on copies of its arguments, and read what it returns.
 
     Parameters
@@ -130,7 +141,7 @@ def _unchanged(before, after, give, to_array):
     return np.array_equal(before, after, equal_nan=True)
 
 
-def arrays_in(returned, n_outputs=1):
+def arrays_in(returned: Any, n_outputs: int = 1) -> tuple | None:
     """Read what a function returned as arrays of numbers.
 
     Parameters
@@ -157,7 +168,7 @@ def arrays_in(returned, n_outputs=1):
     return None if any(array is None for array in arrays) else arrays
 
 
-def as_array(part, to_array=np.asarray, most=None):
+def as_array(part: Any, to_array: Callable = np.asarray, most: int | None = None) -> np.ndarray | None:
     """Read one thing as a new array of float64; None where it is no array of numbers.
 
     Parameters
@@ -182,26 +193,26 @@ def as_array(part, to_array=np.asarray, most=None):
         return None
 
 
-def same(one, other, output=None):
+def same(outcome: Outcome, other: Outcome, output: int | None = None) -> bool:
     """Tell whether two calls gave the same arrays (or the same one of them), or failed in the same way.
 
     Parameters
     ----------
-    one, other : Outcome
+    outcome, other : Outcome
     output : int, optional
         The place of the one array to compare.
     """
-    if one.error is not None or other.error is not None:
-        if type(one.error) is not type(other.error):
+    if outcome.error is not None or other.error is not None:
+        if type(outcome.error) is not type(other.error):
             return False
         # A ValueError's text holds the shapes that clashed; it tells one mistake from another.
-        return not isinstance(one.error, ValueError) or str(one.error) == str(other.error)
-    if one.arrays is None or other.arrays is None:
-        return _unreadable_alike(one.returned, other.returned)
-    if len(one.arrays) != len(other.arrays):
+        return not isinstance(outcome.error, ValueError) or str(outcome.error) == str(other.error)
+    if outcome.arrays is None or other.arrays is None:
+        return _unreadable_alike(outcome.returned, other.returned)
+    if len(outcome.arrays) != len(other.arrays):
         return False
     some = slice(None) if output is None else slice(output, output + 1)
-    return all(map(equal, one.arrays[some], other.arrays[some]))
+    return all(map(equal, outcome.arrays[some], other.arrays[some]))
 
 
 def _unreadable_alike(one, other):
@@ -212,12 +223,12 @@ def _unreadable_alike(one, other):
     return len(one) == len(other) and all(a is not None and b is not None and equal(a, b) for a, b in pairs)
 
 
-def same_shapes(one, other):
+def same_shapes(outcome: Outcome, other: Outcome) -> bool:
     """Tell whether two outcomes hold arrays of the same shapes."""
-    return [array.shape for array in one.arrays] == [array.shape for array in other.arrays]
+    return [array.shape for array in outcome.arrays] == [array.shape for array in other.arrays]
 
 
-def agree(given, wanted):
+def agree(given: Outcome, wanted: Outcome) -> bool:
     """Tell whether a call gave what the reference gave: the same numbers, and booleans where those were booleans.
 
     The sizes of a shape must be whole numbers. Where the reference refuses its input, any refusal will do, in whatever
@@ -234,7 +245,7 @@ def agree(given, wanted):
     return (given.boolean or not wanted.boolean) and (given.is_whole or not wanted.is_shapes)
 
 
-def is_refusal(error):
+def is_refusal(error: BaseException | None) -> bool:
     """Tell whether an error says of an input that it cannot be right.
 
     NumPy's own ValueErrors do, and so does whatever somebody raises on purpose: in a `raise` or an `assert`.

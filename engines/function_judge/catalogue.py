@@ -4,6 +4,7 @@ Every wrong program is run once on a case. A number made of what it gave, its fi
 them that they gave something else; those that are left are compared cell by cell.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +31,7 @@ class Mistake:
 
     slug: str
     message: str
-    implementations: tuple
+    implementations: tuple[Callable, ...]
 
 
 class Catalogue:
@@ -115,7 +116,9 @@ def _compared(outcome, output):
     return outcome.arrays if output is None else outcome.arrays[output : output + 1]
 
 
-def recognise(catalogue, trials, is_single, first_output=None):
+def recognise(
+    catalogue: Catalogue, trials: list, is_single: Callable[..., bool], first_output: int | None = None
+) -> Mistake | None:
     """Find the mistake that explains the answers, first as strictly as can be, then more loosely.
 
     The same answers in all cases; in all but those at the edges; the same wherever something came back;

@@ -6,7 +6,12 @@ import numpy as np
 RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE = 1e-4, 1e-5
 
 
-def close(got, wanted, relative=RELATIVE_TOLERANCE, absolute=ABSOLUTE_TOLERANCE):
+def close(
+    got: np.ndarray,
+    wanted: np.ndarray,
+    relative: float = RELATIVE_TOLERANCE,
+    absolute: float = ABSOLUTE_TOLERANCE,
+) -> np.ndarray:
     """Compare two arrays cell by cell; NaN equals NaN, and an infinity only itself.
 
     What ``numpy.isclose`` answers, in a third of its time: a check compares with many mistakes of its catalogue.
@@ -33,7 +38,7 @@ def close(got, wanted, relative=RELATIVE_TOLERANCE, absolute=ABSOLUTE_TOLERANCE)
         return near | (got == wanted) | ((got != got) & (wanted != wanted))
 
 
-def equal(got, wanted):
+def equal(got: np.ndarray, wanted: np.ndarray) -> bool:
     """Tell whether two arrays have one shape, and hold the same numbers to rounding.
 
     Parameters
@@ -84,7 +89,7 @@ def differing(given, predicted, tolerance=OF_THE_LARGEST):
     return ~(close(given, predicted, 0, tolerance * largest) | unknown)
 
 
-def first_place(marked):
+def first_place(marked: np.ndarray) -> tuple:
     """Return the index of the first cell that is marked, in the order in which rows are read.
 
     Parameters

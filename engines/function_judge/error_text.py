@@ -3,6 +3,7 @@
 import functools
 import re
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,18 +79,18 @@ class Cause:
     phrase: str
     text: object
 
-    def of(self, said):
-        if self.phrase not in said.text:
+    def of(self, error):
+        if self.phrase not in error.text:
             return None
-        return self.text(said) if callable(self.text) else self.text
+        return self.text(error) if callable(self.text) else self.text
 
 
-def likely_cause(said, known_causes=()):
+def likely_cause(error: PythonError, known_causes: tuple[Cause, ...] = ()) -> str | None:
     """Return what usually lies behind what Python said, or None.
 
     Parameters
     ----------
-    said : PythonError
+    error : PythonError
     known_causes : tuple of Cause, optional
         A subject's own: `Subject.causes`.
 
@@ -98,7 +99,7 @@ def likely_cause(said, known_causes=()):
     >>> likely_cause(PythonError("name 'inf' is not defined", "ranked(row)"))
     'infinity is np.inf, and below every number is -np.inf.'
     """
-    return next(filter(None, (cause.of(said) for cause in _with(known_causes))), None)
+    return next(filter(None, (cause.of(error) for cause in _with(known_causes))), None)
 
 
 @functools.lru_cache
@@ -109,26 +110,26 @@ def _with(known_causes):
     return (*first, *(by_phrase.get(cause.phrase, cause) for cause in CAUSES))
 
 
-def _transposed(said):
-    return TRANSPOSED if ".transpose(" in said.line else None
+def _transposed(error):
+    return TRANSPOSED if ".transpose(" in error.line else None
 
 
-def _axis_too_far_back(said):
-    found = re.search(r"axis -\d+ is out of bounds for array of dimension (\d+)", said.text)
+def _axis_too_far_back(error):
+    found = re.search(r"axis -\d+ is out of bounds for array of dimension (\d+)", error.text)
     return found and (
         f"that array has only {found[1]} {'axis' if found[1] == '1' else 'axes'}. Print its shape: which line should "
         "have given it more? (reshape returns a new array; keep it: X = X.reshape(...).)"
     )
 
 
-def _other_arguments(said):
-    if not said.inside:
-        return f"the function's first line takes other arguments than the exercise asks for: {said.asked}."
-    return f"a function in that line takes other arguments.{_unexpected(said.text)}"
+def _other_arguments(error):
+    if not error.inside:
+        return f"the function's first line takes other arguments than the exercise asks for: {error.asked}."
+    return f"a function in that line takes other arguments.{_unexpected(error.text)}"
 
 
-def _taken_apart(said):
-    if "shape" in said.line:
+def _taken_apart(error):
+    if "shape" in error.line:
         return None
     return (
         "the right side has more or fewer parts than there are names on the left. An array is taken apart along its "
@@ -136,52 +137,52 @@ def _taken_apart(said):
     )
 
 
-def _joined(said):
-    if re.search(r"(concatenate|stack)\(", said.line):
+def _joined(error):
+    if re.search(r"(concatenate|stack)\(", error.line):
         return "the arrays to be joined come as one list, before the axis: np.concatenate([a, b], axis=-2)."
     return None
 
 
-def _changed_in_place(said):
-    in_place = re.search(r"(?<!\bnp)\.(sort|append|extend|fill)\(", said.line)
-    assigned = re.search(r"(\w+) = \1\.", said.line)  # a = a.append(...), which goes wrong in the next round
-    if not in_place or not (assigned or "has no attribute" not in said.text):
+def _changed_in_place(error):
+    in_place = re.search(r"(?<!\bnp)\.(sort|append|extend|fill)\(", error.line)
+    assigned = re.search(r"(\w+) = \1\.", error.line)  # a = a.append(...), which goes wrong in the next round
+    if not in_place or not (assigned or "has no attribute" not in error.text):
         return None
     another = "np.sort(a) returns a new array" if in_place[1] == "sort" else "use it on a line of its own"
     return f"a.{in_place[1]}(...) changes a in place, and returns None; {another}."
 
 
-def _not_given(said):
+def _not_given(error):
     """Say how to ask whether an argument was given, where that was asked wrongly or not at all."""
-    for name in re.findall(r"(\w+)=None", said.asked):
+    for name in re.findall(r"(\w+)=None", error.asked):
         truth = rf"\b(if|elif|while|and|or|not|bool)[\s(]+{name}\b(?!\s*(is\b|[.\[(]))|\b{name}\s*[!=]=\s*None\b"
-        if "truth value of an array" in said.text and re.search(rf"{truth}|\b{name}\s+(and|or|if)\b", said.line):
+        if "truth value of an array" in error.text and re.search(rf"{truth}|\b{name}\s+(and|or|if)\b", error.line):
             return (
                 f"a whole array is neither true nor false. To ask whether a {name} was given, write `{name} is not "
                 f"None` (or `{name} is None`)."
             )
-        if "NoneType" in said.text and re.search(rf"\b{name}\b", said.line):
+        if "NoneType" in error.text and re.search(rf"\b{name}\b", error.line):
             return f"where no {name} is given, `{name}` is None. Ask first, `if {name} is not None:`."
     return None
 
 
-def _not_broadcast(said):
-    if re.search(r"(sqrt\([^()]*|[*/+-] )\b\w+\.shape\b(?!\[)", said.line):
+def _not_broadcast(error):
+    if re.search(r"(sqrt\([^()]*|[*/+-] )\b\w+\.shape\b(?!\[)", error.line):
         return "`.shape` is all sizes at once, and `*`, `+` and `/` need equal shapes. Take one of them: shape[-1]."
-    shapes = [shape.strip(",").split(",") for shape in re.findall(r"\(([\d,]+)\)", said.text)]
+    shapes = [shape.strip(",").split(",") for shape in re.findall(r"\(([\d,]+)\)", error.text)]
     longest = max(shapes, key=len, default=[])
     if any(longest[:axis] + longest[axis + 1 :] in shapes for axis in range(len(longest))):
-        if "squeeze" in said.source + said.line:
+        if "squeeze" in error.source + error.line:
             return "np.squeeze takes away every axis of length 1, also those that let shapes line up. Leave it out."
         return "a sum or a maximum has lost its axis; keepdims=True keeps it."
-    if name := _list_added_to(said.line, said.source):
+    if name := _list_added_to(error.line, error.source):
         return f"`+=` adds an array cell by cell, to a list as well. Put it at the list's end: {name}.append(...)."
-    return LINED_UP if re.search(r"\bwhere\(", said.line) else CELL_BY_CELL
+    return LINED_UP if re.search(r"\bwhere\(", error.line) else CELL_BY_CELL
 
 
-def _missing_attribute(said):
+def _missing_attribute(error):
     """Say what to write in place of something that NumPy or an array does not have."""
-    found = re.search(r"(module 'numpy'|'numpy.ndarray' object) has no attribute '(\w+)'", said.text)
+    found = re.search(r"(module 'numpy'|'numpy.ndarray' object) has no attribute '(\w+)'", error.text)
     if not found:
         return None
     owner, name = found.groups()
@@ -194,9 +195,9 @@ def _missing_attribute(said):
     return f"{'an array' if owner.endswith('object') else 'NumPy'} has no {name}; is it misspelt?"
 
 
-def _unexpected(said):
+def _unexpected(text):
     """Say more of an argument by a name that the function does not have."""
-    found = re.search(r"unexpected keyword argument '(\w+)'", said)
+    found = re.search(r"unexpected keyword argument '(\w+)'", text)
     if not found:
         return ""
     name = found[1]
@@ -385,7 +386,16 @@ CAUSES = (
 )
 
 
-def describe_error(error, function, asked, *, cause=None, with_cause=True, in_batch=False, known_causes=()):
+def describe_error(
+    error: BaseException,
+    function: Callable,
+    asked: str,
+    *,
+    cause: str | None = None,
+    with_cause: bool = True,
+    in_batch: bool = False,
+    known_causes: tuple[Cause, ...] = (),
+) -> str:
     """Return what Python said, where in the learner's code, and the likely cause.
 
     Parameters
@@ -405,26 +415,26 @@ def describe_error(error, function, asked, *, cause=None, with_cause=True, in_ba
         A subject's own.
     """
     try:
-        said = str(error).strip()
+        words = str(error).strip()
     except Exception:  # an exception's own text may fail too
-        said = ""
+        words = ""
     _, line = last_line(error, function)
     # NumPy describes a product by a formula for all products; the two sizes behind it say what is wrong with this one.
-    first = re.sub(r", with gufunc signature \S+", "", said.partition("\n")[0])
+    first = re.sub(r", with gufunc signature \S+", "", words.partition("\n")[0])
     if not with_cause and _is_ours(error):
         first = first.partition("; ")[0]
     text = f"Python said {type(error).__name__}" + (f": {shortened(first)}" if first else "")
     text += f", in the line `{shortened(line)}`." if line else "."
     # The check's own call is the outermost frame; where there is none below it, the arguments did not fit.
-    inside = error.__traceback__.tb_next is not None
+    inside = bool(error.__traceback__ and error.__traceback__.tb_next)
     if with_cause and not cause:
-        cause = likely_cause(PythonError(said, asked, line, source_of(function), inside), known_causes)
+        cause = likely_cause(PythonError(words, asked, line, source_of(function), inside), known_causes)
     if in_batch and cause in (INNER_AXES, CELL_BY_CELL, None):
         return f"It stops in the line `{shortened(line)}`." if line else "It stops there."
     return f"{text} Likely cause: {cause}" if cause else text
 
 
-def met_a_stub(error):
+def met_a_stub(error: BaseException | None) -> bool:
     """Tell whether an error comes of a `...` where a value belongs: then nothing else in the code is to blame."""
     return isinstance(error, TypeError) and any(
         cause.phrase in str(error) for cause in CAUSES if cause.text is ELLIPSIS
@@ -437,13 +447,13 @@ def _is_ours(error):
     return is_own(frame)
 
 
-def error_in_brief(error, function):
+def error_in_brief(error: BaseException, function: Callable) -> str:
     """Say which error it was and where, for a place beside which the check says the rest."""
     _, line = last_line(error, function)
     return type(error).__name__ + (f" in the line “{shortened(line, 50)}”" if line else "")
 
 
-def run_together(function):
+def run_together(function: Callable) -> str | None:
     """Say of rows that came out as one long row that a list took them apart; None where no list did."""
     source = source_of(function)
     for name in filter(None, (_list_added_to(line, source) for line in source.splitlines())):

@@ -1,17 +1,21 @@
 """Saying of a wrong answer what was tried, and the first thing that is not as it should be."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from function_judge import source_hints
 from function_judge.compare import close, first_difference
 from function_judge.error_text import describe_error, run_together
+from function_judge.known_numbers import Known
 from function_judge.lines import faulty_lines
 from function_judge.returned import describe_returned, one_row_repeated, safe_repr, shapes_of
 from function_judge.source import code_of, shortened
 from function_judge.statements import n_statements
-from function_judge.subject import NO_SUBJECT
+from function_judge.subject import NO_SUBJECT, Subject
+from function_judge.task import Case, Task, Trial
 
 RIGHT_FOR_MATRICES = (
     "It is right for one matrix, but goes wrong when there are more axes. A batch has another axis in front: `.T`, "
@@ -30,7 +34,15 @@ RIGHT_WITHOUT_BATCH = (
 )
 
 
-def what_happened(task, function, trial, *, is_named, is_batch=False, place=()):
+def what_happened(
+    task: Task,
+    function: Callable,
+    trial: Trial,
+    *,
+    is_named: bool,
+    is_batch: bool = False,
+    place: tuple = (),
+) -> str:
     """Say what was tried, and the first thing that is not as it should be.
 
     `is_named` says that a mistake has been recognised, and `is_batch` that the number of axes is what goes wrong. Where
@@ -91,7 +103,15 @@ def what_happened(task, function, trial, *, is_named, is_batch=False, place=()):
     return f"{tried} {praise}{first_difference(name, got, want, different, of_shape=wanted.is_shapes)}"
 
 
-def at_this_line(function, case, known, is_right, *, subject=NO_SUBJECT, brief=False):
+def at_this_line(
+    function: Callable,
+    case: Case,
+    known: list[Known],
+    is_right: Callable[[Any], bool],
+    *,
+    subject: Subject = NO_SUBJECT,
+    brief: bool = False,
+) -> str | None:
     """Return a sentence that points at the line where a wrong function leaves the equation, or None.
 
     Of a function of a single statement it would say nothing new.
@@ -156,7 +176,7 @@ def _as_returned(array, outcome, output):
     return array.astype({"b": bool, "i": int, "u": int}.get(kind, float))
 
 
-def where_right(task, trials):
+def where_right(task: Task, trials: list[Trial]) -> str | None:
     """Return a sentence on the cases where an answer is right, or None."""
     if all(trial.is_right for trial in trials if not trial.case.edge):
         return task.wrong_at_edges
@@ -198,7 +218,7 @@ def _never_filled(outputs, trial):
     return None
 
 
-def is_single(task, case):
+def is_single(task: Task, case: Case) -> bool:
     """Tell whether a case has no batch axes; the first case of a task has none."""
     return _n_axes(case) == _n_axes(task.cases[0])
 
@@ -207,7 +227,7 @@ def _n_axes(case):
     return max(np.ndim(value) for value in case.arguments.values())
 
 
-def holds_nan_or_zeros(task, trial):
+def holds_nan_or_zeros(task: Task, trial: Trial) -> bool:
     """Tell whether an answer holds NaN, or only 0, as np.nan_to_num leaves of rows of NaN."""
     if not trial.is_comparable:
         return False

@@ -35,7 +35,9 @@ class _Recorded(ast.NodeTransformer):
         return ast.copy_location(left, node)
 
 
-def numbers_inside(source, namespace, arguments, options, outputs):
+def numbers_inside(
+    source: str, namespace: dict, arguments: dict, options: dict, outputs: tuple[str, ...]
+) -> list[Known]:
     r"""Return the arrays that a right function makes, each in the layout that it has there.
 
     Parameters
@@ -91,7 +93,7 @@ def numbers_inside(source, namespace, arguments, options, outputs):
         (said, array, 1 if said in stored else 0)
         for said, array in sorted(found, key=lambda match: match[0] not in stored)
     ]
-    kept = []
+    kept: list[Known] = []
     for said, array, rank in named:
         if not any(_same(array, item.array) for item in kept):
             while any(item.name == said for item in kept):

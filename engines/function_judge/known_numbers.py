@@ -6,6 +6,7 @@ without its transpose has the same numbers, and is not.
 """
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -92,7 +93,7 @@ class Known:
         return np.where(np.abs(numbers[nearest] - entries) <= tolerance[nearest], found, -2)
 
 
-def is_in_order(array, known, blank):
+def is_in_order(array: np.ndarray, known: Known, blank: np.ndarray) -> bool | None:
     """Tell whether an array holds numbers of a stage, and in order.
 
     Parameters
@@ -131,7 +132,7 @@ def is_in_order(array, known, blank):
     return _keeps_nested_together(steps, known) and (known.pattern is None or _hides_no_other(array, known))
 
 
-def is_the_same(array, known, blank):
+def is_the_same(array: np.ndarray, known: Known, blank: np.ndarray) -> bool:
     """Tell whether an array is a stage in the stage's own layout, axes of length 1 apart."""
     if _longer(array.shape) != _longer(known.array.shape):
         return False
@@ -151,7 +152,7 @@ def _longer(shape):
     return [size for size in shape if size > 1]
 
 
-def in_grid(array, known, blank):
+def in_grid(array: np.ndarray, known: Known, blank: np.ndarray) -> tuple[bool, bool]:
     """Tell of an array of a grid whether its rows are along the last axis, and whether it has some columns only."""
     if known.grid is None or known.axes[-2:] != known.grid:
         return False, False
@@ -251,7 +252,7 @@ def _in_this_order(steps):
     return bool((steps[first, np.arange(steps.shape[1])] >= 0).all())
 
 
-def layouts_of(array, shape):
+def layouts_of(array: np.ndarray, shape: tuple) -> Iterator[np.ndarray]:
     """Yield an array in every order of its axes, with neighbours merged or axes of length 1 put in as a shape asks."""
     for order in itertools.permutations(range(array.ndim)):
         turned = array.transpose(order)

@@ -1,6 +1,7 @@
 """Packages whose lines nobody is shown, as they aren't what is judged."""
 
 import sys
+from types import CodeType, FrameType
 
 THIRD_PARTY = {
     "torch", "numpy", "jax", "jaxlib", "flax", "keras", "tensorflow", "einops", "scipy", "opt_einsum", "equinox",
@@ -9,7 +10,7 @@ THIRD_PARTY = {
 _own = {__name__.partition(".")[0]}
 
 
-def add_own(package):
+def add_own(package: str) -> None:
     """Say that a package is the course's: what goes wrong there is nobody's fault but its own.
 
     Parameters
@@ -20,12 +21,12 @@ def add_own(package):
     _own.add(package)
 
 
-def is_own(frame):
+def is_own(frame: FrameType) -> bool:
     """Whether a frame runs code of the judge, or of a package that was added."""
     return _top(frame) in _own
 
 
-def is_theirs(frame, code):
+def is_theirs(frame: FrameType, code: CodeType | None) -> bool:
     """Whether a frame runs somebody's own code: not a library's, nor ours unless `code` is what is examined."""
     if frame.f_code is code:
         return True

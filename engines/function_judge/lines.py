@@ -9,15 +9,18 @@ import inspect
 import linecache
 import traceback
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from function_judge.call import copied
+from function_judge.known_numbers import Known
 from function_judge.libraries import is_theirs
 from function_judge.localiser import faulty_places
-from function_judge.subject import NO_SUBJECT
+from function_judge.subject import NO_SUBJECT, Subject
 from function_judge.watch import Watch
 
 
@@ -51,13 +54,21 @@ class Line:
         )
 
 
-def from_here(path):
+def from_here(path: str) -> str:
     """Return a file's path from where one is, if it lies below."""
     file = Path(path)
     return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
 
 
-def first_wrong_line(function, arguments, known, *, options=None, is_right=None, subject=NO_SUBJECT):
+def first_wrong_line(
+    function: Callable,
+    arguments: Sequence,
+    known: list[Known],
+    *,
+    options: dict | None = None,
+    is_right: Callable[[Any], bool] | None = None,
+    subject: Subject = NO_SUBJECT,
+) -> Line | None:
     """Return the line of the first statement whose result is wrong although what it was given was right.
 
     Parameters
@@ -91,7 +102,15 @@ def first_wrong_line(function, arguments, known, *, options=None, is_right=None,
     return lines[-1] if lines else None
 
 
-def faulty_lines(function, arguments, known, *, options=None, is_right=None, subject=NO_SUBJECT):
+def faulty_lines(
+    function: Callable,
+    arguments: Sequence,
+    known: list[Known],
+    *,
+    options: dict | None = None,
+    is_right: Callable[[Any], bool] | None = None,
+    subject: Subject = NO_SUBJECT,
+) -> tuple[Line, ...]:
     """Return the line that is at fault, or the two that it is between: the first gives right numbers, the second not.
 
     Parameters
@@ -119,7 +138,7 @@ def faulty_lines(function, arguments, known, *, options=None, is_right=None, sub
     return ()
 
 
-def first_written_line(function, arguments, *, read, written_in):
+def first_written_line(function: Callable, arguments: Sequence, *, read: Callable, written_in: Callable) -> Line | None:
     """Return the line of the first statement that writes into what the function was given, or None.
 
     Parameters
@@ -138,7 +157,7 @@ def first_written_line(function, arguments, *, read, written_in):
     return None if place is None else line_at(place)
 
 
-def line_of_error(error, function):
+def line_of_error(error: BaseException, function: Callable) -> Line | None:
     """Return the last line of somebody's own code that an error came through, or None.
 
     Parameters
@@ -183,7 +202,7 @@ def _numpy(value):
         return None
 
 
-def line_at(place):
+def line_at(place: tuple) -> Line:
     path, statement, code = place
     number = statement.number
     return Line.at(path, max(number, code.co_firstlineno) if code.co_name == "<lambda>" else number)

@@ -11,8 +11,10 @@ import itertools
 import re
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import Any
 
 import numpy as np
 
@@ -83,7 +85,7 @@ class _Suspect:
         )
 
 
-def faulty_places(watch, run, is_right):
+def faulty_places(watch: Watch, run: Callable[[Watch], Any], is_right: Callable[[Any], bool]) -> tuple:
     """Return the place of the statement that is at fault, or of two that have it between them.
 
     Parameters

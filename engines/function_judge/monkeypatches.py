@@ -8,11 +8,12 @@ import contextlib
 import sys
 from types import FunctionType
 
-_AS_WRITTEN = {}  # by module: its functions
-_UNDOING = []  # holds something while they are in their places: a check asks for it, and then what it calls does
+_AS_WRITTEN: dict[str, tuple[dict, dict]] = {}  # by module: its functions
+# Holds something while they are in their places: a check asks for it, and then what it calls does.
+_UNDOING: list[None] = []
 
 
-def remember(package):
+def remember(package: str) -> None:
     """Remember every function of a package's modules that are loaded by now."""
     for name, module in list(sys.modules.items()):
         if name.startswith(f"{package}."):

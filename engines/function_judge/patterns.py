@@ -5,7 +5,7 @@ import numpy as np
 from function_judge.known_numbers import layouts_of
 
 
-def is_the_pattern(array, wanted):
+def is_the_pattern(array: np.ndarray, wanted: np.ndarray) -> bool | None:
     """Tell whether an array of two values is True where it should be.
 
     Parameters

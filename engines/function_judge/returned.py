@@ -1,8 +1,11 @@
 """Saying what a call was given and what it returned."""
 
 import types
+from typing import Any
 
 import numpy as np
+
+from function_judge.call import Outcome
 
 ONE_LIST = (
     "Several rows of your list are one and the same list: [[0] * n] * n repeats one row, and what is written into it "
@@ -10,7 +13,7 @@ ONE_LIST = (
 )
 
 
-def shapes_of(arguments):
+def shapes_of(arguments: dict) -> str:
     """Say what a function was called with: `rows (2, 3, 4), places=[0, 2], scale=0.3`."""
 
     def shown(value):
@@ -24,7 +27,7 @@ def shapes_of(arguments):
     return ", ".join(f"{name}{shown(value)}" for name, value in arguments.items())
 
 
-def safe_repr(value):
+def safe_repr(value: Any) -> str:
     """Show any object in at most 60 characters, also one whose own repr fails."""
     try:
         return repr(value)[:60]
@@ -32,7 +35,7 @@ def safe_repr(value):
         return f"an object of type {type(value).__name__}"
 
 
-def describe_returned(outcome, outputs):
+def describe_returned(outcome: Outcome, outputs: tuple[str, ...]) -> str:
     """Say of what cannot be read as the outputs what it is instead.
 
     Parameters
@@ -92,7 +95,7 @@ def _listed(words):
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def one_row_repeated(returned):
+def one_row_repeated(returned: Any) -> str | None:
     """Say of a list of rows that two of them are the same list; None where they are not."""
     rows = [row for row in returned if isinstance(row, list)] if isinstance(returned, list) else []
     if len({id(row) for row in rows}) == len(rows):
@@ -100,7 +103,7 @@ def one_row_repeated(returned):
     return ONE_LIST
 
 
-def holds_objects(returned):
+def holds_objects(returned: Any) -> bool:
     """Tell whether what a function returned, or a part of it, is an array of Python objects."""
     parts = returned if isinstance(returned, tuple) else (returned,)
     return any(isinstance(part, np.ndarray) and part.dtype.kind == "O" for part in parts)

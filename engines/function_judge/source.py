@@ -6,11 +6,12 @@ import inspect
 import linecache
 import traceback
 import types
+from collections.abc import Callable, Collection
 
 import numpy as np
 
 
-def source_of(function):
+def source_of(function: Callable) -> str:
     """Return the text of a function, where it can be had."""
     code = code_of(function)
     try:
@@ -25,19 +26,19 @@ def _text(code, filename):
     return inspect.getsource(code)
 
 
-def code_of(function):
+def code_of(function: Callable) -> types.CodeType | None:
     return function.__code__ if isinstance(function, types.FunctionType) else None
 
 
 @functools.lru_cache(256)
-def global_names(code):
+def global_names(code: types.CodeType) -> set[str]:
     """Return the names that a function's code, and what is defined in it, takes from its module."""
     names = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
     inner = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
     return names.union(*map(global_names, inner))
 
 
-def outside_arrays(function):
+def outside_arrays(function: Callable) -> list[str]:
     """Name the arrays that a function takes from around it and not from its arguments."""
     code = code_of(function)
     if code is None:
@@ -45,14 +46,14 @@ def outside_arrays(function):
     return sorted(name for name in global_names(code) if isinstance(function.__globals__.get(name), np.ndarray))
 
 
-def other_order(function, names):
+def other_order(function: Callable, names: Collection[str]) -> list[str]:
     """Return the names in the order of a function's first line, if it has all of them, and in another order."""
     code = code_of(function)
     theirs = list(code.co_varnames[: code.co_argcount]) if code else []
-    return theirs if set(names) <= set(theirs) and theirs[: len(names)] != list(names) else None
+    return theirs if set(names) <= set(theirs) and theirs[: len(names)] != list(names) else []
 
 
-def last_line(error, function):
+def last_line(error: BaseException, function: Callable) -> tuple[int, str]:
     """Return the number and the text of a function's last line that was reached: (0, "") where that is hidden.
 
     Parameters
@@ -69,7 +70,7 @@ def last_line(error, function):
     return number, line
 
 
-def does_nothing(function):
+def does_nothing(function: Callable) -> bool:
     """Tell whether a function's body is empty: it only returns a constant, or passes."""
     code = code_of(function)
     idle = {"RESUME", "NOP", "POP_TOP", "LOAD_CONST", "LOAD_SMALL_INT", "STORE_FAST", "RETURN_CONST", "RETURN_VALUE"}
@@ -82,7 +83,7 @@ _SAME = {"LOAD_METHOD": "LOAD_ATTR"}
 _OF_NO_MEANING = {"CACHE", "NOP", "PRECALL", "PUSH_NULL", "RESUME"}
 
 
-def same_code(function, other):
+def same_code(function: Callable, other: Callable) -> bool:
     """Tell whether two functions are the same but for comments, blanks and where they stand."""
 
     def steps(code):
@@ -96,7 +97,7 @@ def same_code(function, other):
     return None not in codes and list(steps(codes[0])) == list(steps(codes[1]))
 
 
-def shortened(text, longest=300):
+def shortened(text: str, longest: int = 300) -> str:
     """Cut a text that is too long after its last whole word."""
     if len(text) <= longest:
         return text

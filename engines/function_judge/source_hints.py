@@ -11,6 +11,7 @@ import itertools
 import re
 import textwrap
 import types
+from collections.abc import Callable
 
 import numpy as np
 
@@ -18,8 +19,9 @@ from function_judge.returned import ONE_LIST
 from function_judge.source import code_of, global_names, shortened, source_of
 
 # What returns a new array, or a view, and leaves the one that it is given as it was.
-_RETURN_ANOTHER = ("astype", "copy", "expand_dims", "moveaxis", "reshape", "squeeze", "swapaxes", "transpose")
-_RETURN_ANOTHER += ("tril", "triu")
+_RETURN_ANOTHER = {
+    "astype", "copy", "expand_dims", "moveaxis", "reshape", "squeeze", "swapaxes", "transpose", "tril", "triu",
+}  # fmt: skip
 # NumPy's functions that change something, and those with which somebody may only have had a look.
 _CHANGE = ("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask", "save", "seterr", "set_printoptions")
 _LOOK = ("all", "allclose", "any", "array_equal", "max", "mean", "min", "ndim", "shape", "size", "std", "sum", "var")
@@ -27,7 +29,7 @@ _INFINITE = {"np.inf", "math.inf", "float('inf')", "float('-inf')"}
 _NOT_KEPT = "its result isn't kept. Assign it to a name, or to a part of an array."
 
 
-def certain_cause(function):
+def certain_cause(function: Callable) -> tuple[str | None, str | None]:
     """Find what cannot be right, whatever else may be wrong.
 
     Parameters
@@ -45,7 +47,7 @@ def certain_cause(function):
     return next((pair for pair in found if pair[1]), (None, None))
 
 
-def thrown_away(function):
+def thrown_away(function: Callable) -> str | None:
     """Say of a line that computes something and doesn't keep it that it has no effect; None without such a line."""
     for definition in filter(_gives_something, _definitions(function)):  # elsewhere it is the `return` that is missing
         for line in _inside(definition):
@@ -55,7 +57,7 @@ def thrown_away(function):
     return None
 
 
-def overwritten(function):
+def overwritten(function: Callable) -> str | None:
     """Say of a line that it gives a name that stands for something already to something that nothing uses."""
     for definition in filter(_gives_something, _definitions(function)):
         for line in _unused(definition):
@@ -70,7 +72,7 @@ def overwritten(function):
     return None
 
 
-def never_used(function):
+def never_used(function: Callable) -> str | None:
     """Say of a line that computes more than a size that nothing uses it; None without such a line."""
     of_sizes = re.compile(r"\w+\.(shape|ndim|size)\b|\blen\(\w+\)|\b(np|math)\.\w+")
     for definition in filter(_gives_something, _definitions(function)):
@@ -85,7 +87,7 @@ def never_used(function):
     return None
 
 
-def return_in_loop(function):
+def return_in_loop(function: Callable) -> str | None:
     """Say of a loop that it returns in its first round; None where each goes on."""
     for node in (node for definition in _definitions(function) for node in ast.walk(definition)):
         if isinstance(node, ast.For | ast.While) and any(isinstance(line, ast.Return) for line in node.body):
@@ -93,7 +95,7 @@ def return_in_loop(function):
     return None
 
 
-def zero_times_infinity(function):
+def zero_times_infinity(function: Callable) -> str | None:
     """Say of a product with infinity that it is NaN where it meets a 0; None without such a product."""
     for product in (node for definition in _definitions(function) for node in ast.walk(definition)):
         match product:
@@ -107,7 +109,7 @@ def zero_times_infinity(function):
     return None
 
 
-def no_return(function):
+def no_return(function: Callable) -> str | None:
     """Say of a function of the learner's own that it has no `return`, though its result is used; None without one."""
     definitions = _definitions(function)
     for definition in definitions:
@@ -119,7 +121,7 @@ def no_return(function):
     return None
 
 
-def why_none(function):
+def why_none(function: Callable) -> str:
     """Ask what is wrong with the `return` of a function that returned None."""
     own = _definitions(function)[:1]
     for line in (line for definition in own for line in _inside(definition)):

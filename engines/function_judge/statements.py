@@ -3,6 +3,7 @@
 import ast
 import functools
 import linecache
+from types import CodeType
 
 # What a name is asked for without its numbers being used.
 _SIZES = {"shape", "size", "dtype", "device", "ndim", "dim", "type", "new_zeros", "new_ones", "new_full", "new_empty"}
@@ -181,32 +182,35 @@ def _statements(path, source):
     return found
 
 
-def statement_at(path, line):
+def statement_at(path: str, line: int) -> Statement | None:
     """Return the statement that a line of a file or cell belongs to, or None where its source can't be had."""
     return _statements(path, "".join(linecache.getlines(path))).get(line)
 
 
-def lines_that_set(name, path, line):
+def lines_that_set(name: str, path: str, line: int) -> list[int]:
     """Return the lines of a class, around one of its own, that set an attribute of `self`."""
     source = "".join(linecache.getlines(path))
     if line not in _statements(path, source):  # it can't be read
         return []
     classes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ClassDef)]
     inside = [
-        statement for class_ in classes if class_.lineno <= line <= class_.end_lineno for statement in ast.walk(class_)
+        statement
+        for class_ in classes
+        if class_.lineno <= line <= (class_.end_lineno or 0)
+        for statement in ast.walk(class_)
     ]
     targets = [target for item in inside if isinstance(item, ast.Assign) for target in item.targets]
     return sorted({target.lineno for target in targets if isinstance(target, ast.Attribute) and target.attr == name})
 
 
-def statements_of(code):
+def statements_of(code: CodeType) -> list[Statement]:
     """Return the statements of a function's code after its first line, in their order."""
     numbers = sorted({number for _, _, number in code.co_lines() if number and number > code.co_firstlineno})
     found = (statement_at(code.co_filename, number) for number in numbers)
     return list(dict.fromkeys(match for match in found if match is not None))
 
 
-def n_statements(code):
+def n_statements(code: CodeType) -> int:
     """Count the statements that a function's code was made of, those of functions inside it left out."""
     path = code.co_filename
     lines = {number for _, _, number in code.co_lines() if number and number > code.co_firstlineno}

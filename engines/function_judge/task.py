@@ -2,11 +2,12 @@
 
 import inspect
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 from function_judge.call import Outcome, agree, arrays_in, call, copied, same_shapes
-from function_judge.catalogue import Catalogue
+from function_judge.catalogue import Catalogue, Mistake
 from function_judge.intermediates import numbers_inside
 from function_judge.source import source_of
 from function_judge.subject import NO_SUBJECT, Subject
@@ -104,13 +105,13 @@ class Task:
         What is known of the subject that the task belongs to.
     """
 
-    reference: object
-    outputs: tuple
-    cases: tuple
-    mistakes: tuple
+    reference: Callable
+    outputs: tuple[str, ...]
+    cases: tuple[Case, ...]
+    mistakes: tuple[Mistake, ...]
     wrong_at_edges: str = ""
     properties: tuple = ()
-    required_way: object = None
+    required_way: Callable | None = None
     first_output: int | None = None
     seconds: float = SECONDS
     subject: Subject = NO_SUBJECT

@@ -93,12 +93,12 @@ def time_limit(seconds=SECONDS):
     return limit(seconds, limited)
 
 
-def has_processor_time():
+def has_processor_time() -> bool:
     """Tell whether what computes can be told from what waits: not in a browser."""
     return sys.platform != "emscripten"
 
 
-def in_words(seconds):
+def in_words(seconds: float) -> str:
     """Return the limit as a message says it.
 
     Examples

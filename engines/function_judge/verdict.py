@@ -8,13 +8,15 @@ import contextlib
 import functools
 import io
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from function_judge import source_hints
-from function_judge.call import same
+from function_judge.call import Outcome, same
 from function_judge.catalogue import recognise
 from function_judge.compare import close
 from function_judge.error_text import met_a_stub
@@ -31,7 +33,7 @@ from function_judge.evidence import (
 from function_judge.monkeypatches import undone
 from function_judge.returned import holds_objects, safe_repr, shapes_of
 from function_judge.source import does_nothing, last_line, other_order, outside_arrays
-from function_judge.task import Case
+from function_judge.task import Case, Task
 from function_judge.time_limit import WAIT, Waited, in_words
 
 HELD_AS_OBJECTS = (
@@ -91,7 +93,7 @@ def report_internal_errors(judging):
 
 
 @report_internal_errors
-def judge(task, function):
+def judge(task: Task, function: Any) -> Verdict:
     """Judge a function.
 
     Parameters
@@ -132,7 +134,7 @@ def judge(task, function):
         return next(filter(None, (explain(answer) for explain in explainers)))
 
 
-def is_stub(function, outcome):
+def is_stub(function: Callable, outcome: Outcome) -> bool:
     """Tell whether a call's outcome is that of a function nobody has begun."""
     if isinstance(outcome.error, NotImplementedError):
         return True
