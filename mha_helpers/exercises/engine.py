@@ -184,7 +184,7 @@ class Exercise(Task):
             why = f"writing it down stopped with {type(error).__name__}: {error}"
         else:
             return session.once(folder.ends_with_the_machine())
-        stays = f" Yours of {before.since} stays." if before else ""
+        stays = f" Your answer of {before.since} stays." if before else ""
         return f"This answer can't be kept for later notebooks, as {why}.{stays}"
 
     def _try_alone(self, answer):
@@ -230,8 +230,10 @@ class Exercise(Task):
             next_step, hints = "", ()
         return Result(verdict.status, verdict.message, verdict.mistake, next_step, hints, verdict.undecided)
 
-    def yours_or_ours(self, function):
-        """Choose what the cells below run on: the learner's function once it is right, else the course's own.
+    def working_version(self, function):
+        """Return the learner's function if it passes the check, otherwise the course's.
+
+        The cells below run on what it returns, so that they work whether or not the exercise is solved.
 
         Parameters
         ----------
@@ -246,26 +248,26 @@ class Exercise(Task):
         Examples
         --------
         >>> from mha_helpers import exercises
-        >>> softmax = exercises.softmax.yours_or_ours(...)
-        softmax: the course's own, as yours is not written yet
+        >>> softmax = exercises.softmax.working_version(...)
+        softmax: the course's version (yours is not written yet)
         """
         with contextlib.redirect_stdout(io.StringIO()):
             verdict = self._judged(function)
         status = "undecided" if verdict.undecided else verdict.status
-        theirs = status == "correct" and function is not self.reference
+        is_theirs = status == "correct" and function is not self.reference
         why = {
-            "not attempted": ", as yours is not written yet",
-            "wrong": ", as yours is not right yet",
+            "not attempted": " (yours is not written yet)",
+            "wrong": " (yours is not right yet)",
             "undecided": f". {verdict.message}",
         }.get(status, "")
         name = self.reference.__name__
-        print(f"{name}: yours" if theirs else f"{name}: the course's own{why}")
+        print(f"{name}: yours" if is_theirs else f"{name}: the course's version{why}")
         if status == "not attempted" and (answer := kept_answers.kept(self.name)):
-            print(f"Yours of {answer.since} is kept: exercises.{self.name}.bring_back() brings it back.")
-        return self._in_arrays(function) if theirs else self.reference
+            print(f"Your answer of {answer.since} is saved: exercises.{self.name}.bring_back() brings it back.")
+        return self._in_arrays(function) if is_theirs else self.reference
 
     def bring_back(self):
-        """Bring back the learner's last right answer, from whichever notebook, else the course's own.
+        """Return the learner's last correct answer, from whichever notebook, otherwise the course's function.
 
         Returns
         -------
@@ -276,11 +278,11 @@ class Exercise(Task):
         --------
         >>> from mha_helpers import exercises
         >>> softmax = exercises.softmax.bring_back()
-        softmax: the course's own, as no right answer of yours is kept yet
+        softmax: the course's version (no correct answer of yours is saved yet)
         """
         name, answer = self.reference.__name__, kept_answers.kept(self.name)
         if answer is None:
-            print(f"{name}: the course's own, as no right answer of yours is kept yet")
+            print(f"{name}: the course's version (no correct answer of yours is saved yet)")
             return self.reference
         try:
             function = answer.function()
@@ -294,8 +296,8 @@ class Exercise(Task):
                 brought = self._in_arrays(function)
                 brought.is_kept = True  # when it is checked, there is nothing to keep anew
                 return brought
-            why = f"can't be checked. {verdict.message}" if verdict.undecided else "is not right any more"
-        print(f"{name}: the course's own, as yours of {answer.since} {why}")
+            why = f"can't be checked: {verdict.message}" if verdict.undecided else "no longer passes"
+        print(f"{name}: the course's version (yours of {answer.since} {why})")
         return self.reference
 
     def _in_arrays(self, function):

@@ -46,8 +46,8 @@ def test_a_right_answer_comes_back_with_its_helpers_and_says_from_when(learner, 
     back = exercises.softmax.bring_back()
     assert capsys.readouterr().out == f"softmax: yours of {kept.since}\n"
     np.testing.assert_allclose(back(np.array([0.0, 0.0])), [0.5, 0.5])
-    exercises.softmax.yours_or_ours(...)
-    assert f"Yours of {kept.since} is kept: exercises.softmax.bring_back()" in capsys.readouterr().out
+    exercises.softmax.working_version(...)
+    assert f"Your answer of {kept.since} is saved: exercises.softmax.bring_back()" in capsys.readouterr().out
     assert exercises.softmax.check(back).note == ""
     assert kept_answers.kept("softmax") == kept
 
@@ -150,7 +150,7 @@ def test_what_cannot_run_by_itself_leaves_the_last_good_one_and_says_why(learner
     result = exercises.softmax.check(typed(source, "softmax"))
     assert (result.status, result.mistake) == ("correct", None)
     assert f"This answer can't be kept for later notebooks, as {why}" in result.note
-    assert result.note.endswith(f" Yours of {before.since} stays.")
+    assert result.note.endswith(f" Your answer of {before.since} stays.")
     assert result.note in repr(result)
     assert kept_answers.kept("softmax") == before
 
@@ -224,7 +224,7 @@ def test_the_last_right_answer_counts(learner):
 
 
 @pytest.mark.parametrize(("source", "said"), [
-    ("def softmax(scores):\n    return scores\n", "is not right any more"),
+    ("def softmax(scores):\n    return scores\n", "no longer passes"),
     ("import not_there\n", "stopped with ModuleNotFoundError: No module named 'not_there'"),
     ("", "stopped with KeyError: 'softmax'"),
 ])  # fmt: skip

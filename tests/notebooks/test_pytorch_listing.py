@@ -52,13 +52,13 @@ def test_the_listing_and_the_course_agree(seq_len):
 def test_the_notebook_compares_with_the_listing_where_torch_is(capsys):
     """The notebooks' own tests run the cell without PyTorch: here with it, on a right function and on a wrong one."""
     with_torch()
-    [compare] = [cell.source for cell in B.cells if "yours_or_ours(weights_from_torch)" in cell.source]
+    [compare] = [cell.source for cell in B.cells if "working_version(weights_from_torch)" in cell.source]
     names = {"importlib": importlib, "np": np, "exercises": exercises, "causal_mask": causal_mask}
     names |= {"weights_from_torch": weights_from_torch, "multi_head_attention": multi_head_attention}
     exec(compare, names)
     assert capsys.readouterr().out.endswith("\nlargest difference from PyTorch: 0.000\n")
     # No wrong function gets past its check: so one whose check is passed by.
-    wrong = SimpleNamespace(yours_or_ours=lambda function: lambda *arguments: (np.zeros((1, 3, 4)), None))
+    wrong = SimpleNamespace(working_version=lambda function: lambda *arguments: (np.zeros((1, 3, 4)), None))
     with pytest.raises(AssertionError, match="Not equal to tolerance"):
         exec(
             compare,

@@ -16,7 +16,7 @@ SENTENCE = "The cat sat on the mat because it was tired."
 def said():
     """Run notebook 06's comparison on a function, and return what it prints."""
     cells = read(NOTEBOOKS / "06_real_model.ipynb").cells
-    [source] = [cell.source for cell in cells if "yours_or_ours(multi_head_attention)" in cell.source]
+    [source] = [cell.source for cell in cells if "working_version(multi_head_attention)" in cell.source]
     model = encoder.load()
     known = {"np": np, "attention": attention, "exercises": exercises, "model": model, "tired": model.encode(SENTENCE)}
 

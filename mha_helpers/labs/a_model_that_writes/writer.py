@@ -257,7 +257,7 @@ def writer(function=None, attend=None):
         The learner's `next_token_probabilities(logits, *, temperature, top_k) -> probabilities`. While it is a stub
         the course's own is shown, and the lab says so.
     attend : callable, optional
-        The learner's `attend_with_cache`, once it is right: `exercises.attend_with_cache.yours_or_ours` tells.
+        The learner's `attend_with_cache`, once it is right: `exercises.attend_with_cache.working_version` tells.
 
     Returns
     -------
