@@ -1,10 +1,15 @@
 """How a mistake is written down: as the wrong program itself.
 
 A public function with a docstring, in the module of its exercise, is a mistake. Its name is the slug, its docstring is
-what the learner is told, and of two mistakes that explain the same answer the one that stands first is named.
+what the learner is told, and of two mistakes that explain the same answer the one that stands first is named. A mistake
+whose programs come out of a loop is a `Mistake` between these functions.
+
+Three things save repetition: `also` adds further spellings to a wrong function, `maker` puts a wrong step into a
+program, and `inside` takes over a mistake of an earlier exercise.
 """
 
 import functools
+import inspect
 import itertools
 from types import FunctionType
 
@@ -30,16 +35,24 @@ def also(*programs, **choices):
     """
 
     def add(function):
+        parameters = inspect.signature(function).parameters
+        defaults = {name: parameters[name].default for name in choices}
         chosen = [dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())]
-        variants = [functools.partial(function, **choice) for choice in chosen if choice]
+        # With its defaults it is the function itself, which is a spelling already.
+        variants = [functools.partial(function, **choice) for choice in chosen if choice != defaults]
         function.further = (*getattr(function, "further", ()), *variants, *programs)
         return function
 
     return add
 
 
-def maker(make):
-    """Let a function that puts a wrong step into a program stand as a decorator above the step.
+def maker(*makes):
+    """Return a decorator that puts the wrong step below it into a program.
+
+    Parameters
+    ----------
+    *makes : callable
+        From a step to the program that takes it. Of several, each makes spellings of its own.
 
     Examples
     --------
@@ -54,62 +67,19 @@ def maker(make):
     ('scores_for_weights', 'The softmax is missing.')
     """
 
-    @functools.wraps(make)
+    @functools.wraps(makes[0])
     def made_from(step):
-        return _made_of([make(one) for one in spellings(step)], step)
+        first, *further = [make(spelling) for make in makes for spelling in spellings(step)]
+
+        def program(*arguments, **options):
+            return first(*arguments, **options)
+
+        program.further = tuple(further)
+        for name in ("__name__", "__doc__", "__module__"):
+            setattr(program, name, getattr(step, name))
+        return program
 
     return made_from
-
-
-def pipeline(make):
-    """Let a function that makes a program of many steps also be a decorator above one of them.
-
-    Examples
-    --------
-    >>> @pipeline
-    ... def said(start=lambda: "attention", end=lambda: "."):
-    ...     return lambda: start() + end()
-    >>> @said("end")
-    ... def doubted():
-    ...     return "?"
-    >>> doubted()
-    'attention?'
-    """
-
-    @functools.wraps(make)
-    def made_from(place=None, **steps):
-        if place is None:
-            return make(**steps)
-        return maker(lambda step: make(**{place: step}, **steps))
-
-    return made_from
-
-
-def made_of(*programs):
-    """Take the programs of a mistake as they are made elsewhere; the function below gives its name and its message.
-
-    Examples
-    --------
-    >>> @made_of(abs, round)
-    ... def sign_lost():
-    ...     '''Your scores have lost their signs.'''
-    >>> sign_lost(-2), len(spellings(sign_lost))
-    (2, 2)
-    """
-    return lambda function: _made_of(programs, function)
-
-
-def _made_of(programs, function):
-    """Return the first program under a function's name and with its docstring, and with the others as further ones."""
-    first, *further = programs
-
-    def program(*given, **named):
-        return first(*given, **named)
-
-    program.further = tuple(further)
-    for name in ("__name__", "__doc__", "__module__"):
-        setattr(program, name, getattr(function, name))
-    return program
 
 
 def spellings(function):
@@ -135,7 +105,7 @@ def mistake_of(function):
 def mistakes_in(module, *slugs):
     """Return a module's mistakes in their order, or those of these names.
 
-    They are its functions, and the tuples of mistakes that stand between them.
+    They are its functions, and what stands between them: a Mistake, or a tuple of several.
 
     Examples
     --------
@@ -145,28 +115,24 @@ def mistakes_in(module, *slugs):
     """
     found = []
     for name, value in vars(module).items():
-        if isinstance(value, tuple) and value and all(isinstance(one, Mistake) for one in value):
+        if isinstance(value, Mistake):
+            found.append(value)
+        elif isinstance(value, tuple) and value and all(isinstance(entry, Mistake) for entry in value):
             found += value
         elif isinstance(value, FunctionType) and value.__module__ == module.__name__ and value.__doc__:
             found += [] if name.startswith("_") else [mistake_of(value)]
     return tuple(mistake for mistake in found if not slugs or mistake.slug in slugs)
 
 
-def put_into(make, *steps):
-    """Return the mistakes that wrong steps are in the programs that make puts them into.
+def inside(make, mistake, prefix=""):
+    """Return an earlier exercise's mistake as it is made inside another one.
 
-    Examples
-    --------
-    >>> def sign_lost(scores):
-    ...     '''Your scores have lost their signs.'''
-    ...     return abs(scores)
-    >>> [mistake] = put_into(maker(lambda step: lambda scores: step(scores) / 2), sign_lost)
-    >>> mistake.slug, mistake.implementations[0](-2)
-    ('sign-lost', 1.0)
+    Parameters
+    ----------
+    make : callable
+        From a wrong program of the earlier exercise to a wrong program of this one.
+    mistake : Mistake
+    prefix : str, optional
+        What its message begins with here.
     """
-    return tuple(mistake_of(make(step)) for step in steps)
-
-
-def inside(make, mistake, said=""):
-    """Return an earlier exercise's mistake as it is made inside another: its programs put into others by make."""
-    return Mistake(mistake.slug, said + mistake.message, tuple(map(make, mistake.implementations)))
+    return Mistake(mistake.slug, prefix + mistake.message, tuple(map(make, mistake.implementations)))

@@ -4,8 +4,9 @@ import functools
 
 import numpy as np
 
+from function_judge.catalogue import Mistake
 from mha_helpers.attention import attention_scores, combine_heads, scaled_dot_product_attention, softmax, split_heads
-from mha_helpers.exercises.mistakes.catalogue import also, made_of, maker, pipeline, spellings
+from mha_helpers.exercises.mistakes.catalogue import also, maker
 from mha_helpers.exercises.mistakes.steps import joined_straight, root, split_straight, swap
 
 
@@ -30,7 +31,6 @@ def _attend_by_hand(queries, keys, values, visible):
     return softmax(np.where(visible, queries @ swap(keys) * root(queries), -np.inf)) @ values
 
 
-@pipeline
 def _cached(
     split=split_heads,
     join=_behind,
@@ -52,12 +52,20 @@ def _cached(
     return wrong_attention
 
 
-def _masked_by(visible_of):
-    """Let the new tokens see visible_of(n_new, n_all, old_keys): by the course's attention, and by one's own."""
-    attends = (_attend_by_the_course, _attend_by_hand, functools.partial(_attend, low=-1e9))
-    return made_of(*(_cached(mask=one, attend=attend) for one in spellings(visible_of) for attend in attends))(
-        visible_of
-    )
+_joining = maker(lambda join: _cached(join=join))
+
+
+_keeping = maker(lambda keep: _cached(keep=keep))
+
+
+_masking = maker(lambda mask: _cached(mask=mask))
+
+
+# A mask of another shape, in the course's attention, and in a learner's own.
+_masking_otherwise = maker(
+    lambda mask: _cached(mask=mask, attend=_attend_by_the_course),
+    lambda mask: _cached(mask=mask, attend=_attend_by_hand),
+)
 
 
 @maker
@@ -71,55 +79,59 @@ def _given_the_cache(change):
     return wrong_attention
 
 
-@_cached("mask")
+@_masking
 def cache_mask_wrong_corner(n_new, n_all, old_keys):
     """The mask is aligned to the wrong corner: your new tokens see the *first* tokens, as if they stood at the
     beginning. They are the last rows of the whole mask: causal_mask(n_all)[n_all - n_new :]."""
     return np.tri(n_new, n_all, dtype=bool)
 
 
-@_cached("mask")
+@_masking
 def cache_mask_missing(n_new, n_all, old_keys):
     """There is no mask among the new tokens: where several come at once, each sees those after it, too."""
     return None
 
 
-@_cached("mask")
+@_masking
 def cache_mask_off_by_one(n_new, n_all, old_keys):
     """The mask is off by one: each new token also sees the one after it. It may see itself and everything before it:
     causal_mask(n_all)[n_all - n_new :]."""
     return np.tri(n_new, n_all, n_all - n_new + 1, dtype=bool)
 
 
-@_masked_by
+@maker(
+    lambda mask: _cached(mask=mask, attend=_attend_by_the_course),
+    lambda mask: _cached(mask=mask, attend=_attend_by_hand),
+    lambda mask: _cached(mask=mask, attend=functools.partial(_attend, low=-1e9)),
+)
 def cache_mask_hides_itself(n_new, n_all, old_keys):
     """You hide the diagonal, too, so a new token doesn't see itself. It must: the first token of all has nothing else
     to see. Each new token's row of the mask ends with that token: causal_mask(n_all)[n_all - n_new :]."""
     return np.tri(n_new, n_all, n_all - n_new - 1, dtype=bool)
 
 
-@_cached("mask")
+@_masking
 def cache_mask_hides_the_old(n_new, n_all, old_keys):
     """The new tokens do not see the old ones. Only tokens that come later are hidden; whatever is in the cache came
     earlier."""
     return _last_rows(n_new, n_all) & (np.arange(n_all) >= n_all - n_new)
 
 
-@_masked_by
+@_masking_otherwise
 def cache_mask_too_narrow(n_new, n_all, old_keys):
     """Your mask has columns for the new tokens alone, n_new by n_new. But each new token is compared with the old ones,
     too: it needs n_new rows and n_all columns, causal_mask(n_all)[n_all - n_new :]."""
     return np.tri(n_new, dtype=bool)
 
 
-@_masked_by
+@_masking_otherwise
 def cache_mask_too_tall(n_new, n_all, old_keys):
     """Your mask has a row for every token, n_all by n_all. Only the new tokens ask: take its last n_new rows,
     causal_mask(n_all)[n_all - n_new :]."""
     return np.tri(n_all, dtype=bool)
 
 
-@_masked_by
+@_masking_otherwise
 def cache_old_miscounted(n_new, n_all, old_keys):
     """You count the old tokens by len(old_keys), but the first axis is that of the heads, or of the batch: (...,
     n_heads, n_old, d_head). The tokens are the second axis from the end, old_keys.shape[-2]."""
@@ -146,14 +158,14 @@ def cache_not_used(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
     return _cached()(X_new, W_Q, W_K, W_V, W_O, n_heads)
 
 
-@_cached("keep")
+@_keeping
 def cache_overwritten(keys, values, new):
     """The output is right, but the cache is overwritten: it holds the new tokens alone, so that the next call has
     forgotten the old ones. Return the keys and values of all tokens."""
     return new
 
 
-@_cached("keep")
+@_keeping
 def cache_not_extended(keys, values, new):
     """The output is right, but the old cache is returned: the next call will miss these tokens. Return the keys and
     values of all tokens."""
@@ -193,23 +205,25 @@ def _projected_again_and_not_kept(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None
     return output, _cached()(X_new, W_Q, W_K, W_V, W_O, n_heads, cache)[1]
 
 
-@made_of(
-    _projected_again,
-    _projected_again_and_not_kept,
-    _given_the_cache(lambda cache, W_K, n_heads: (split_heads(combine_heads(cache[0]) @ W_K, n_heads), cache[1])),
+CACHE_PROJECTED_AGAIN = Mistake(
+    "cache-projected-again",
+    "The old keys and values are projected again. What is in the cache has been through W_K and W_V already: "
+    "project only the new tokens.",
+    (
+        _projected_again,
+        _projected_again_and_not_kept,
+        _given_the_cache(lambda cache, W_K, n_heads: (split_heads(combine_heads(cache[0]) @ W_K, n_heads), cache[1])),
+    ),
 )
-def cache_projected_again():
-    """The old keys and values are projected again. What is in the cache has been through W_K and W_V already: project
-    only the new tokens."""
 
 
-@_cached("join")
+@_joining
 def cache_new_first(old, new):
     """The new tokens stand before the old ones. They came later: np.concatenate([old_keys, keys], axis=-2)."""
     return _behind(new, old)
 
 
-@_cached("join")
+@_joining
 @also(axis=(-1, -3))
 def cache_wrong_axis(old, new, axis=1):
     """You put old and new together along the wrong axis. The keys are (..., n_heads, n_tokens, d_head): more tokens are
@@ -230,7 +244,8 @@ def cache_joined_before_split(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None, jo
     return combine_heads(heads) @ W_O, (keys, values) if keep_whole else tuple(split)
 
 
-@also(attend=(_attend_by_the_course, _attend_by_hand), is_split=((False, True), (True, False), (False, False)))
+@also(attend=(_attend_by_hand,))
+@also(is_split=((True, False),))
 def cache_one_not_split(
     X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None, attend=_attend_by_the_course, is_split=(False, True)
 ):
@@ -245,21 +260,21 @@ def cache_one_not_split(
     return combine_heads(heads) @ W_O, (keys, values)
 
 
-@_cached("split", combine=lambda heads: heads)
+@maker(lambda split: _cached(split=split, combine=lambda heads: heads))
 def cache_no_split(X, n_heads):
     """Nothing is split: that is one head over all d_model features, whatever n_heads is. Split queries, keys and values
     with split_heads, then join keys and values to the cache, which holds them split."""
     return X
 
 
-@_cached("join")
+@_joining
 def cache_added(old, new):
     """You add the old keys and values to the new ones, number by number, so that tokens are mixed. Put them one after
     the other: np.concatenate([old_keys, keys], axis=-2)."""
     return old + new
 
 
-@_cached("combine")
+@maker(lambda combine: _cached(combine=combine))
 def cache_heads_not_combined(heads):
     """The heads meet W_O one by one, each only d_head wide. Put them side by side first: combine_heads(heads) @ W_O."""
     return heads
@@ -282,14 +297,14 @@ def cache_queries_of_all(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
     return combine_heads(heads) @ W_O, (keys, values)
 
 
-@_cached("keep")
+@_keeping
 def cache_heads_combined(keys, values, new):
     """The cache holds the heads side by side. Keep keys and values as attention uses them, split: (..., n_heads,
     n_tokens, d_head)."""
     return combine_heads(keys), combine_heads(values)
 
 
-@_cached("attend")
+@maker(lambda attend: _cached(attend=attend))
 def cache_scale_missing(queries, keys, values, visible):
     """The scores are not divided by sqrt(d_head)."""
     return _attend(queries, keys, values, visible, factor=lambda queries: 1.0)
@@ -301,7 +316,7 @@ def cache_no_output_projection(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
 
 
 @also(_cached(combine=joined_straight), _cached(split=split_straight, combine=joined_straight))
-@_cached("split")
+@maker(lambda split: _cached(split=split))
 def cache_split_without_transpose(X, n_heads):
     """The heads are split, or combined, by a reshape alone, which mixes tokens. Split the features, then swap the two
     axes: notebook 04."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mha_helpers.attention import attention_scores, scaled_dot_product_attention, softmax
-from mha_helpers.exercises.mistakes.catalogue import also, made_of, pipeline, spellings
+from mha_helpers.exercises.mistakes.catalogue import also, maker
 from mha_helpers.exercises.mistakes.steps import root
 
 
@@ -19,7 +19,6 @@ def _hidden_by_a_number(scores, mask, block):
     return np.where(mask[..., block], scores, -1e9)
 
 
-@pipeline
 def _online(
     correct_total=lambda total, correction: total * correction,
     correct_context=lambda context, correction: context * correction,
@@ -56,22 +55,22 @@ def _divided(context, total):
 
 def _either_way(place, **steps):
     """Take a wrong step in attention that gives zeros to a query which sees nothing, and NaN."""
-
-    def finished(step):
-        ways = ({}, {"finish": _divided})
-        return made_of(*(_online(**{place: one}, **steps, **way) for way in ways for one in spellings(step)))(step)
-
-    return finished
+    return maker(
+        lambda step: _online(**{place: step}, **steps),
+        lambda step: _online(**{place: step}, **steps, finish=_divided),
+    )
 
 
 def _uncorrected(total, correction):
     return total
 
 
-def _softmax_in_each(combine):
-    """Finish in each block, with a mask or without, and combine the blocks' contexts and shares of the keys."""
+def _weighed_in_each(weigh):
+    """Return a make that finishes the softmax in each block by weigh(scores, mask, block)."""
 
-    def program(combine, weigh):
+    def make(combine):
+        """Combine the blocks' contexts and shares of the keys."""
+
         def wrong_attention(queries, keys, values, mask=None, *, block_size=128):
             contexts, widths = [], []
             for block in _blocks(keys.shape[-2], block_size):
@@ -82,14 +81,23 @@ def _softmax_in_each(combine):
 
         return wrong_attention
 
-    def masked(scores, mask, block):
-        return softmax(scores if mask is None else _cut_and_hidden(scores, mask, block))
+    return make
 
-    def finite(scores, mask, block):
-        return softmax(scores if mask is None else _hidden_by_a_number(scores, mask, block))
 
-    ways = (lambda *given: np.nan_to_num(masked(*given)), masked, finite, lambda scores, mask, block: softmax(scores))
-    return made_of(*(program(one, weigh) for weigh in ways for one in spellings(combine)))(combine)
+def _masked(scores, mask, block):
+    return softmax(scores if mask is None else _cut_and_hidden(scores, mask, block))
+
+
+def _masked_by_a_number(scores, mask, block):
+    return softmax(scores if mask is None else _hidden_by_a_number(scores, mask, block))
+
+
+_softmax_in_each = maker(
+    _weighed_in_each(lambda *given: np.nan_to_num(_masked(*given))),
+    _weighed_in_each(_masked),
+    _weighed_in_each(_masked_by_a_number),
+    _weighed_in_each(lambda scores, mask, block: softmax(scores)),
+)
 
 
 @_either_way("correct_total", correct_context=_uncorrected)
@@ -113,8 +121,8 @@ def blockwise_context_not_corrected(context, correction):
     return context
 
 
+@also(_online(correction=lambda top, new_top: np.exp(new_top - top)))
 @_either_way("correction")
-@also(lambda top, new_top: np.exp(new_top - top))
 def blockwise_correction_inverted(top, new_top):
     """The correction is upside down. The old sums were made with a lower top, and are too large: multiply by exp(old
     top - new top), which is at most 1."""
@@ -159,7 +167,7 @@ def blockwise_own_top_not_corrected(top, new_top):
     return new_top
 
 
-@_either_way("safe")
+@maker(lambda safe: _online(safe=safe))
 def blockwise_hidden_block_nan(top):
     """Right except for a row whose first block is hidden: there -inf minus the top so far, -inf, is NaN, and stays NaN.
     Subtract 0 while a row has seen nothing."""
@@ -199,12 +207,15 @@ def _sums_of_0(queries, values):
 
 @also(
     *(
-        _online(blocks=blocks, start=start, safe=safe, **finish)
-        for blocks in (_full_blocks, _full_blocks_or_one)
+        _online(blocks=_full_blocks, start=start, **finish, **safe)
         for start in (_sums_of_0, lambda queries, values: (_sums_of_0(queries, values)[0], 0.0))
         for finish in ({}, {"finish": _divided})
-        for safe in (lambda top: top, lambda top: np.where(np.isneginf(top), 0, top))
+        for safe in ({}, {"safe": lambda top: top})
     ),
+    # With one block at least, it makes no difference where the sums start.
+    _online(blocks=_full_blocks_or_one, start=_sums_of_0),
+    _online(blocks=_full_blocks_or_one, start=_sums_of_0, safe=lambda top: top),
+    _online(blocks=_full_blocks_or_one, start=_sums_of_0, finish=_divided),
 )
 @_either_way("blocks")
 @also(_full_blocks_or_one)
@@ -214,14 +225,14 @@ def blockwise_rest_dropped(n_keys, block_size):
     return _full_blocks(n_keys, block_size)
 
 
-@_online("finish")
+@maker(lambda finish: _online(finish=finish))
 def blockwise_sees_nothing_nan(context, total):
     """Right except for a query that may attend to nothing: its total is 0, and 0/0 is NaN. Such a query takes nothing
     from any value: give it zeros, for example with context / np.where(total == 0, 1, total)."""
     return context / total
 
 
-@_online("finish")
+@maker(lambda finish: _online(finish=finish))
 def blockwise_not_divided(context, total):
     """The division is missing: at the end the context is divided by the sum of the exponentials."""
     return context
@@ -249,20 +260,22 @@ def blockwise_scale_missing(queries):
     return 1.0
 
 
-@_either_way("hide")
+@maker(lambda hide: _online(hide=hide))
 def blockwise_mask_ignored(scores, mask, block):
     """The mask is not used."""
     return scores
 
 
+@also(
+    _online(hide=lambda scores, mask, block: _cut_and_hidden(scores, mask, slice(block.stop - block.start))),
+)
 @_either_way("hide")
-@also(lambda scores, mask, block: _cut_and_hidden(scores, mask, slice(block.stop - block.start)))
 def blockwise_mask_not_moved(scores, mask, block):
     """Every block is hidden by the mask's first columns. Cut the mask as you cut the keys: mask[..., block]."""
     return _cut_and_hidden(scores, mask, slice(scores.shape[-1]))
 
 
-@_either_way("hide")
+@maker(lambda hide: _online(hide=hide))
 @also(
     lambda scores, mask, block: scores + np.where(mask, 0, -np.inf),
     lambda scores, mask, block: np.where(~mask, -np.inf, scores),

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from function_judge.catalogue import Mistake
 from mha_helpers.attention import scaled_dot_product_attention, softmax, softmax_or_zeros
-from mha_helpers.exercises.mistakes.catalogue import also, made_of, maker, pipeline
+from mha_helpers.exercises.mistakes.catalogue import also, maker
 from mha_helpers.exercises.mistakes.steps import root, swap
 
 D_QUERIES, D_KEYS, D_VALUES = 0, 1, 2
@@ -17,7 +18,6 @@ def _weights(queries, keys, mask):
     return scaled_dot_product_attention(queries, keys, keys, mask)[1]
 
 
-@pipeline
 def _backwards(
     weigh=_weights,
     softmax_step=_through_softmax,
@@ -35,6 +35,9 @@ def _backwards(
         return d_queries(d_scores, keys), d_keys(d_scores, queries), d_values(weights, d_context)
 
     return wrong_gradients
+
+
+_through_softmax_by = maker(lambda softmax_step: _backwards(softmax_step=softmax_step))
 
 
 @maker
@@ -81,8 +84,9 @@ def gradients_mask_forgotten(queries, keys, values, d_context, mask=None):
     return _backwards()(queries, keys, values, d_context)
 
 
-@_backwards("weigh")
-@also(low=(-np.inf, -1e9), weigh=(softmax, softmax_or_zeros))
+@maker(lambda weigh: _backwards(weigh=weigh))
+@also(low=(-1e9,))
+@also(weigh=(softmax_or_zeros,))
 def gradients_mask_none(queries, keys, mask, low=-np.inf, weigh=softmax):
     """It goes wrong where no mask is given: `mask` is None then, and np.where(None, a, b) takes b everywhere, as if
     every key were hidden. Ask first whether there is one: `if mask is not None:`."""
@@ -90,7 +94,7 @@ def gradients_mask_none(queries, keys, mask, low=-np.inf, weigh=softmax):
 
 
 @also(_scaled(0, 1, 0), _scaled(1, 0, 0))
-@_backwards("factor")
+@maker(lambda factor: _backwards(factor=factor))
 def gradients_scale_missing(scale):
     """The scale is forgotten on the way back. The scores were multiplied by 1 / sqrt(d_head), and so is what comes back
     through them, to the queries and to the keys."""
@@ -98,27 +102,31 @@ def gradients_scale_missing(scale):
 
 
 @also(_scaled(2, 1, 0), _scaled(1, 2, 0))
-@_backwards("factor")
+@maker(lambda factor: _backwards(factor=factor))
 def gradients_scale_twice(scale):
     """The scale is in it twice: what comes back to the queries or keys is divided by d_head instead of its root.
     Forwards the scores were divided by sqrt(d_head) once; backwards it is once, too."""
     return scale**2
 
 
-@made_of(*(_scaled(*powers) for powers in ((-1, -1, 0), (-1, 1, 0), (1, -1, 0), (-1, 0, 0), (0, -1, 0), (-1, -1, -1))))
-def gradients_scale_divided():
-    """On the way back you multiply by sqrt(d_head), in d_queries, in d_keys or in both. (Dividing by 1 / sqrt(d_head),
-    does the same.) Divide by sqrt(d_head), the sqrt(d_k) of the formulas: a factor forwards is the same factor
-    backwards. d_values has no such factor."""
+GRADIENTS_SCALE_DIVIDED = Mistake(
+    "gradients-scale-divided",
+    "On the way back you multiply by sqrt(d_head), in d_queries, in d_keys or in both. (Dividing by 1 / "
+    "sqrt(d_head), does the same.) Divide by sqrt(d_head), the sqrt(d_k) of the formulas: a factor forwards is "
+    "the same factor backwards. d_values has no such factor.",
+    tuple(_scaled(*powers) for powers in ((-1, -1, 0), (-1, 1, 0), (1, -1, 0), (-1, 0, 0), (0, -1, 0), (-1, -1, -1))),
+)
 
 
-@made_of(_scaled(1, 1, 1))
-def gradients_scale_in_values():
-    """d_values has the scale in it. Only the scores are scaled, and the values are mixed after that: d_values is
-    weights^T @ d_context, with no factor. The scale belongs to d_queries and d_keys."""
+GRADIENTS_SCALE_IN_VALUES = Mistake(
+    "gradients-scale-in-values",
+    "d_values has the scale in it. Only the scores are scaled, and the values are mixed after that: d_values is "
+    "weights^T @ d_context, with no factor. The scale belongs to d_queries and d_keys.",
+    (_scaled(1, 1, 1),),
+)
 
 
-@_backwards("weigh")
+@maker(lambda weigh: _backwards(weigh=weigh))
 @also(power=(-1, 2))
 def gradients_forwards_scale(queries, keys, mask, power=0):
     """The weights are wrong already on the way forwards, and so is all that comes back. Divide the scores by
@@ -126,28 +134,28 @@ def gradients_forwards_scale(queries, keys, mask, power=0):
     return scaled_dot_product_attention(queries, keys, keys, mask, scale=root(queries) ** power)[1]
 
 
-@_backwards("softmax_step")
+@_through_softmax_by
 def gradients_outer_missing(p, d_p):
     """You have P * dP for the softmax, its Jacobian without -p p^T. The weights of a row compete: subtract the row's
     average of dP, weighted by P, before you multiply."""
     return p * d_p
 
 
-@_backwards("softmax_step")
+@_through_softmax_by
 def gradients_diagonal_only(p, d_p):
     """You multiply by p (1 - p), the diagonal of the softmax's Jacobian. Each weight depends on the other scores of its
     row, too: that is -p p^T."""
     return p * (1 - p) * d_p
 
 
-@_backwards("softmax_step")
+@_through_softmax_by
 @also(lambda p, d_p: -_through_softmax(p, d_p))
 def gradients_outer_added(p, d_p):
     """In the softmax's step a sign is wrong: the row's weighted mean is subtracted."""
     return p * (d_p + (p * d_p).sum(axis=-1, keepdims=True))
 
 
-@_backwards("softmax_step")
+@_through_softmax_by
 @also(lambda p, d_p: p * (d_p - d_p.mean(axis=-1, keepdims=True)))
 def gradients_plain_sum(p, d_p):
     """In the softmax's step you subtract the sum (or the plain mean) of dP. The average is a weighted one: each entry
@@ -155,14 +163,14 @@ def gradients_plain_sum(p, d_p):
     return p * (d_p - d_p.sum(axis=-1, keepdims=True))
 
 
-@_backwards("softmax_step")
+@_through_softmax_by
 def gradients_mean_of_products(p, d_p):
     """In the softmax's step you take the mean of P * dP, where their sum belongs. The weights of a row add up to 1
     already, so that this sum is the mean, each entry counted by its weight."""
     return p * (d_p - (p * d_p).mean(axis=-1, keepdims=True))
 
 
-@_backwards("softmax_step")
+@_through_softmax_by
 @also(lambda p, d_p: p * (d_p - p * d_p.sum(axis=-1, keepdims=True)))
 def gradients_brackets(p, d_p):
     """In the softmax's step brackets are missing. Multiply, then add up, then subtract, and multiply once more:
@@ -170,7 +178,7 @@ def gradients_brackets(p, d_p):
     return p * d_p - (p * d_p).sum(axis=-1, keepdims=True)
 
 
-@_backwards("softmax_step")
+@_through_softmax_by
 @also(lambda p, d_p: p * (d_p - (p * d_p).sum()))
 def gradients_over_queries(p, d_p):
     """In the softmax's step you add up over more than one query's row. Each query's weights share out 1 among the keys:
@@ -178,7 +186,7 @@ def gradients_over_queries(p, d_p):
     return p * (d_p - (p * d_p).sum(axis=-2, keepdims=True))
 
 
-@_backwards("softmax_step")
+@_through_softmax_by
 @also(lambda p, d_p: d_p - (p * d_p).sum(axis=-1, keepdims=True))
 def gradients_no_softmax(p, d_p):
     """You go from the weights straight to the scores, as if there were no softmax between them."""
@@ -230,16 +238,20 @@ def gradients_order(*gradients, order=(D_VALUES, D_KEYS, D_QUERIES)):
     _backwards(d_queries=lambda d_scores, keys: swap(d_scores) @ keys),
     _backwards(d_keys=lambda d_scores, queries: swap(queries) @ d_scores),
 )
-@_backwards("d_keys")
+@maker(lambda d_keys: _backwards(d_keys=d_keys))
 def gradients_transpose_missing(d_scores, queries):
     """A transpose is missing on the way back. For C = A @ B, d_A is d_C @ B^T and d_B is A^T @ d_C; with a batch, the
     transpose is swapaxes(-1, -2)."""
     return d_scores @ queries
 
 
+def _first_axis(gradient):
+    return 0
+
+
 @_right_but
-@also(combine=(np.sum, np.mean), axes_of=(lambda gradient: tuple(range(gradient.ndim - 2)), lambda gradient: 0))
-def gradients_summed_over_batch(*gradients, combine=np.sum, axes_of=lambda gradient: 0):
+@also(combine=(np.sum, np.mean), axes_of=(lambda gradient: tuple(range(gradient.ndim - 2)), _first_axis))
+def gradients_summed_over_batch(*gradients, combine=np.sum, axes_of=_first_axis):
     """You add up (or average) over the batch. That is right for matrices that all sequences share; each sequence has
     its own queries, keys and values, and so its own gradients."""
     return tuple(combine(each, axis=axes_of(each)) if each.ndim > 2 else each for each in gradients)

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from function_judge.catalogue import Mistake
 from mha_helpers import attention
 from mha_helpers.attention import scaled_dot_product_attention, softmax, softmax_or_zeros
-from mha_helpers.exercises.mistakes.catalogue import also, inside, made_of, maker, mistakes_in
+from mha_helpers.exercises.mistakes.catalogue import also, inside, maker, mistakes_in
 from mha_helpers.exercises.mistakes.steps import (
     WEIGHTS,
     added,
@@ -21,6 +22,8 @@ from mha_helpers.exercises.scaling.mistakes import scaled_dot_product_attention 
 from mha_helpers.exercises.self_attention.mistakes import attention_scores as wrong_scores
 from mha_helpers.exercises.self_attention.mistakes import softmax as wrong_softmax
 from mha_helpers.masks import apply_mask
+
+_hiding = maker(lambda hide: attention_with(hide=hide))
 
 LOWEST = np.finfo(np.float64).min
 
@@ -53,6 +56,9 @@ def _unhidden(scores, mask):
     return scores
 
 
+_after_softmax = maker(lambda clear: attention_with(clear=clear, hide=_unhidden))
+
+
 def _empty_rows_cleared(weights, mask):
     return weights * mask.any(axis=-1, keepdims=True)
 
@@ -61,7 +67,7 @@ def _past(queries, keys):
     return np.tri(queries.shape[-2], keys.shape[-2], dtype=bool)
 
 
-@attention_with("clear")
+@maker(lambda clear: attention_with(clear=clear))
 @also(lambda weights, mask: weights * mask.all(axis=-1, keepdims=True))
 def mask_rows_emptied(weights, mask):
     """Every row in which anything is hidden comes out as zeros. Only a row that sees *nothing* should: find it with
@@ -103,7 +109,7 @@ def mask_inverted(mask):
 
 
 @also(attention_with(hide=np.multiply, clear=zero_where_hidden))
-@attention_with("hide")
+@_hiding
 def mask_score_zero(scores, mask):
     """You set hidden scores to 0. But e^0 is 1, not 0: a hidden key still gets weight, often more than a visible one. A
     hidden score must be -inf, for e^-inf = 0."""
@@ -115,7 +121,7 @@ def mask_score_zero(scores, mask):
         hide=replaced_by(LOWEST), clear=lambda weights, mask: weights if mask.any() else np.zeros_like(weights)
     )
 )
-@attention_with("clear")
+@maker(lambda clear: attention_with(clear=clear))
 @also(
     lambda weights, mask: np.zeros_like(weights) if np.isnan(weights).any() else weights,
     lambda weights, mask: np.array(0) if np.isnan(weights).any() else weights,
@@ -141,7 +147,7 @@ def mask_full_row_nan(queries, keys, values, mask):
 
 
 @also(_cleared_too_late(attention_with(hide=replaced_by(LOWEST))))
-@attention_with("hide")
+@_hiding
 def mask_full_row_uniform(scores, mask):
     """Right except for a row in which everything is hidden: it shares out its attention evenly, because its scores are
     all equally low. Such a query attends to nothing: give it zeros, before the values are mixed. (Choose, don't
@@ -150,7 +156,7 @@ def mask_full_row_uniform(scores, mask):
 
 
 @also(_cleared_too_late(attention_with(hide=added(-1e9))))
-@attention_with("hide")
+@_hiding
 def mask_full_row_unmasked(scores, mask):
     """Right except for a row in which everything is hidden: it comes out as if nothing were hidden. Adding the same
     number to all its scores changes nothing, because softmax sees only their differences. Such a query attends to
@@ -159,34 +165,36 @@ def mask_full_row_unmasked(scores, mask):
     return scores + np.where(mask, 0, -1e9)
 
 
-@made_of(
-    *(
-        attention_with(hide=replaced_by(number), clear=clear)
-        for number in (-1e9, -1e4, -100.0)
-        for clear in (zero_where_hidden, _empty_rows_cleared)
+MASK_TINY_NUMBER = Mistake(
+    "mask-tiny-number",
+    "You hide with a finite number. -1e-9 is nearly 0 and hides nothing, and -1e4 or -1e9 hides only as long as "
+    "no visible score is lower still: then the hidden keys take all the weight. e^-inf is exactly 0.",
+    (
+        *(
+            attention_with(hide=replaced_by(number), clear=clear)
+            for number in (-1e9, -1e4, -100.0)
+            for clear in (zero_where_hidden, _empty_rows_cleared)
+        ),
+        *(attention_with(hide=hide(number)) for hide in (replaced_by, added) for number in (-100.0, -1e-9, 1e-9)),
     ),
-    *(attention_with(hide=hide(number)) for hide in (replaced_by, added) for number in (-100.0, -1e-9, 1e-9)),
 )
-def mask_tiny_number():
-    """You hide with a finite number. -1e-9 is nearly 0 and hides nothing, and -1e4 or -1e9 hides only as long as no
-    visible score is lower still: then the hidden keys take all the weight. e^-inf is exactly 0."""
 
 
-@attention_with("clear", hide=_unhidden)
+@_after_softmax
 def mask_after_softmax(weights, mask):
     """You hide weights after the softmax has shared everything out. What the hidden keys were given is lost, and the
     rows no longer sum to 1. Hide the scores, before the softmax."""
     return weights * mask
 
 
-@attention_with("clear", hide=_unhidden)
+@_after_softmax
 @also(low=(-1e9,))
 def mask_after_softmax_infinite(weights, mask, low=-np.inf):
     """You put -inf among the weights, after the softmax. It belongs among the scores, before it."""
     return np.where(mask, weights, low)
 
 
-@attention_with("clear", hide=_unhidden)
+@_after_softmax
 @also(lambda weights, mask: np.where(mask, softmax(np.where(mask, weights, -np.inf)), 0))
 def mask_softmax_again(weights, mask):
     """You mask the weights and take the softmax once more. Mask the scores, and take it once."""
@@ -204,7 +212,7 @@ def _powers(scores):
         clear=lambda powers, mask: powers * mask / np.maximum((powers * mask).sum(axis=-1, keepdims=True), 1e-300),
     )
 )
-@attention_with("clear", hide=_unhidden)
+@_after_softmax
 @also(lambda weights, mask: weights * mask / ((weights * mask).sum(axis=-1, keepdims=True) + 1e-12))
 def mask_renormalised(weights, mask):
     """You hide weights, or exponentials, and divide by the sum of the others. That gives the same numbers, until a row
@@ -214,14 +222,14 @@ def mask_renormalised(weights, mask):
 
 
 @also(attention_with(hide=np.add, clear=zero_where_hidden))
-@attention_with("hide")
+@_hiding
 def mask_added_boolean(scores, mask):
     """scores + mask adds 1 or 0, and hides nothing. Choose between two: np.where(mask, scores, -np.inf)."""
     return scores + mask
 
 
 @also(attention_with(hide=replaced_by(np.inf), clear=zero_where_hidden))
-@attention_with("hide")
+@_hiding
 @also(low=(1e9,))
 def mask_minus_minus_inf(scores, mask, low=np.inf):
     """Hidden scores become +inf (two minus signs cancel) or NaN, and then their whole row is NaN. Hide with -np.inf."""
@@ -229,7 +237,7 @@ def mask_minus_minus_inf(scores, mask, low=np.inf):
 
 
 @also(attention_with(hide=lambda scores, mask: scores + (1.0 - mask) * -np.inf, clear=zero_where_hidden))
-@attention_with("hide")
+@_hiding
 def mask_zero_times_inf(scores, mask):
     """Everything visible comes out as NaN, because 0 * inf is NaN. Instead of multiplying, choose: np.where(mask,
     scores, -np.inf). (You also get NaN if you hide everything: `mask is True` is False for any array.)"""
@@ -244,7 +252,7 @@ def mask_transposed(mask):
 
 
 @also(attention_with(hide=_unhidden, clear=lambda weights, mask: weights[mask]))
-@attention_with("hide", weigh=exp_shares)
+@maker(lambda hide: attention_with(hide=hide, weigh=exp_shares))
 def mask_as_index(scores, mask):
     """scores[mask] puts the visible scores into one long list, and you can no longer tell which row they came from.
     Keep the shape: np.where(mask, scores, -np.inf)."""
@@ -267,7 +275,7 @@ def _put(scores, mask):
 
 
 @also(*(attention_with(hide=hide, clear=zero_where_hidden) for hide in (_in_brackets, _in_last_brackets, _put)))
-@attention_with("hide")
+@_hiding
 @also(_in_last_brackets, _put, number=(-1e9,))
 def mask_in_brackets(scores, mask, number=-np.inf):
     """scores[~mask] = ... needs a mask of exactly the scores' shape, and so does np.putmask. But one row of a mask may
@@ -370,14 +378,8 @@ def _in_the_softmax(wrong):
 
 
 _COMPARING = {"keys-by-queries", "reversed-axes", "transpose-order", "no-transpose", "axes-from-front", "reshaped-keys"}
-# These show only where a `scale` is given, or are there already.
-_NO_DIVISORS = {"twice", "ignored", "on-top", "divides", "zero-as-none", "after-softmax"}
 EARLIER = (
-    *(
-        inside(_in_the_scale, mistake)
-        for mistake in mistakes_in(scaled)
-        if mistake.slug.startswith("scale-") and mistake.slug.removeprefix("scale-") not in _NO_DIVISORS
-    ),
+    *(inside(_in_the_scale, mistake) for mistake in scaled.without_scale()),
     *(
         inside(_in_the_scores, mistake, "Inside your attention: ")
         for mistake in mistakes_in(wrong_scores)

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from function_judge.catalogue import Mistake
 from mha_helpers.exercises.masking.mistakes import masked_attention
-from mha_helpers.exercises.mistakes.catalogue import also, made_of, mistakes_in
+from mha_helpers.exercises.mistakes.catalogue import also, maker, mistakes_in
 from mha_helpers.exercises.mistakes.steps import as_they_are, attention_with, normalised, replaced_by, zero_where_hidden
 
 
@@ -29,16 +30,18 @@ def mask_both_faults(queries, keys, values, mask):
     return mend_masked_attention(queries, keys, values, mask)
 
 
-@made_of(
-    _without_the_maximum(-np.inf, lambda weights, mask: np.nan_to_num(weights)),
-    _without_the_maximum(-np.inf, zero_where_hidden),
+SOFTMAX_NO_MAX = Mistake(
+    "softmax-no-max",
+    "A row that sees nothing gets zeros now. But you no longer subtract each row's largest score before exp, as "
+    "the given function did: for very low scores all powers are 0, and for very high ones they are infinite.",
+    (
+        _without_the_maximum(-np.inf, lambda weights, mask: np.nan_to_num(weights)),
+        _without_the_maximum(-np.inf, zero_where_hidden),
+    ),
 )
-def softmax_no_max():
-    """A row that sees nothing gets zeros now. But you no longer subtract each row's largest score before exp, as the
-    given function did: for very low scores all powers are 0, and for very high ones they are infinite."""
 
 
-@attention_with("hide", clear=zero_where_hidden)
+@maker(lambda hide: attention_with(hide=hide, clear=zero_where_hidden))
 @also(number=(-1e4, -1e9))
 def mask_tiny_number(scores, mask, number=-100):
     """A row that sees nothing gets zeros now. But scores can still lie below the number that you hide with, however low
@@ -46,7 +49,7 @@ def mask_tiny_number(scores, mask, number=-100):
     return np.where(mask, scores, number)
 
 
-@attention_with("hide")
+@maker(lambda hide: attention_with(hide=hide))
 @also(number=(-1e5,))
 def mask_lower_number(scores, mask, number=-1e3):
     """A lower number only moves the fault: there are scores below it, too. And a row that sees nothing must end up with

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 
+from function_judge.catalogue import Mistake
 from mha_helpers.attention import (
     combine_heads,
     masked_attention,
@@ -15,7 +16,7 @@ from mha_helpers.attention import (
 )
 from mha_helpers.exercises.masking.mistakes import masked_attention as in_notebook_03
 from mha_helpers.exercises.mistakes import in_each_head
-from mha_helpers.exercises.mistakes.catalogue import also, inside, made_of, maker, mistakes_in, pipeline, put_into
+from mha_helpers.exercises.mistakes.catalogue import also, inside, maker, mistake_of, mistakes_in
 from mha_helpers.exercises.mistakes.steps import (
     attention_with,
     every_nth,
@@ -34,7 +35,6 @@ def _product(array, W):
     return array @ W
 
 
-@pipeline
 def _layer(
     *,
     project=_product,
@@ -52,10 +52,21 @@ def _layer(
     return wrong_attention
 
 
-@pipeline
+_attending = maker(lambda attend: _layer(attend=attend))
+
+
+_combining = maker(lambda combine: _layer(combine=combine))
+
+
 def _in_each_head(**steps):
     """Return multi-head attention with a step of the attention in its heads done in another way."""
     return _layer(attend=attention_with(**{"weigh": softmax_or_zeros} | steps))
+
+
+_weighing = maker(lambda weigh: _in_each_head(weigh=weigh))
+
+
+_scaling = maker(lambda factor: _in_each_head(factor=factor))
 
 
 @maker
@@ -100,13 +111,13 @@ EACH = list(itertools.product((True, False), repeat=3))  # which of queries, key
 CHOICES = list(itertools.product(range(3), repeat=3))  # which of three matrices each of them gets
 
 
-@_layer("finish")
+@maker(lambda finish: _layer(finish=finish))
 def mha_no_output_projection(combined, W_O):
     """You don't use W_O. Side by side, each head only fills its own columns. Multiply the combined heads by W_O."""
     return combined
 
 
-@_layer("finish")
+@maker(lambda finish: _layer(finish=finish))
 def mha_output_projection_transposed(combined, W_O):
     """You multiply by W_O.T. With row vectors it is combined @ W_O. (PyTorch's Linear stores its matrix transposed;
     this course doesn't.)"""
@@ -136,7 +147,6 @@ def mha_split_input(X, W, n_heads, block=lambda i: (i, i)):
     lambda X, W, n_heads: split_heads(split_heads(X, n_heads) @ W, n_heads),
     lambda X, W, n_heads: swap(split_heads(X, n_heads) @ W),
     lambda X, W, n_heads: heads_not_moved(X, n_heads) @ W,
-    lambda X, W, n_heads: swap(heads_not_moved(X, n_heads) @ W),
 )
 def mha_width_mismatch(X, W, n_heads):
     """Something d_head wide meets a matrix with d_model rows. Did you split X itself? W_Q, W_K and W_V expect whole
@@ -171,7 +181,7 @@ def mha_full_width_heads(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
 
 
 @also(_layer(project=lambda X, W: X, finish=lambda combined, W_O: combined))
-@_layer("project")
+@maker(lambda project: _layer(project=project))
 def mha_no_projections(X, W):
     """You split X itself and don't use W_Q, W_K and W_V, so queries, keys and values are all the same. Split X @ W_Q, X
     @ W_K and X @ W_V."""
@@ -231,7 +241,7 @@ def mha_no_split(X, W_Q, W_K, W_V, W_O, n_heads, mask=None, weights_of=lambda we
     return context[..., 0, :, :] @ W_O, weights_of(weights, n_heads)
 
 
-@_layer("split")
+@maker(lambda split: _layer(split=split))
 def mha_split_without_transpose(X, n_heads):
     """Your heads are made by a reshape straight to (n_heads, seq_len, d_head), which mixes tokens. Use split_heads."""
     return split_straight(X, n_heads)
@@ -249,14 +259,14 @@ def mha_heads_not_moved(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     return _never_moved(X, W_Q, W_K, W_V, W_O, n_heads, mask)
 
 
-@_layer("combine")
+@_combining
 def mha_combine_without_transpose(heads):
     """Your heads are right, but you reshape them straight back to (seq_len, d_model), which mixes tokens. Use
     combine_heads."""
     return joined_straight(heads)
 
 
-@_layer("combine", split=split_straight)
+@maker(lambda combine: _layer(combine=combine, split=split_straight))
 def mha_both_without_transpose(heads):
     """You reshape straight to (n_heads, seq_len, d_head), and straight back. Every shape is right, but each head
     attends to pieces of mixed tokens. Use split_heads and combine_heads."""
@@ -264,21 +274,21 @@ def mha_both_without_transpose(heads):
 
 
 @also(_layer(split=every_nth, combine=joined_features_first))
-@_layer("split")
+@maker(lambda split: _layer(split=split))
 def mha_strided(X, n_heads):
     """Head i gets columns i, i + n_heads, and so on. Here a head's columns are neighbours, i * d_head to (i + 1) *
     d_head: use split_heads (and combine_heads)."""
     return every_nth(X, n_heads)
 
 
-@_layer("combine")
+@_combining
 def mha_combine_interleaved(heads):
     """The features of the heads are interleaved before W_O. Keep each head's together, as combine_heads does: the first
     d_head rows of W_O are head 0's."""
     return joined_features_first(heads)
 
 
-@_layer("combine")
+@_combining
 def mha_combine_reversed(heads):
     """The heads meet W_O in reverse order. The first d_head rows of W_O are head 0's."""
     return combine_heads(reversed_heads(heads))
@@ -312,31 +322,35 @@ def mha_block_diagonal(heads, W_O):
     return combine_heads(np.stack([heads[..., i, :, :] @ _block(W_O, n_heads, i, i) for i in range(n_heads)], axis=-3))
 
 
-@_in_each_head("factor")
+@_scaling
 def mha_scale_d_model(queries, keys, values):
     """You divide by sqrt(d_model). In a head each dot product adds up d_head terms only: divide by sqrt(d_head), the
     width of the split queries."""
     return (queries.shape[-3] * queries.shape[-1]) ** -0.5
 
 
-SCALES = put_into(
-    _in_each_head("factor"),
-    in_each_head.scale_missing,
-    in_each_head.scale_no_root,
-    in_each_head.scale_multiplied,
-    in_each_head.scale_n_keys,
-    in_each_head.scale_n_heads,
-    in_each_head.scale_precedence,
+SCALES = tuple(
+    mistake_of(_scaling(step))
+    for step in (
+        in_each_head.scale_missing,
+        in_each_head.scale_no_root,
+        in_each_head.scale_multiplied,
+        in_each_head.scale_n_keys,
+        in_each_head.scale_n_heads,
+        in_each_head.scale_precedence,
+    )
 )
-SOFTMAXES = put_into(
-    _in_each_head("weigh"),
-    in_each_head.mha_softmax_over_heads,
-    in_each_head.softmax_over_queries,
-    in_each_head.softmax_no_max,
+SOFTMAXES = tuple(
+    mistake_of(_weighing(step))
+    for step in (
+        in_each_head.mha_softmax_over_heads,
+        in_each_head.softmax_over_queries,
+        in_each_head.softmax_no_max,
+    )
 )
 
 
-@_in_each_head("weigh")
+@_weighing
 @also(axis=(1, 2))
 def softmax_axis_from_front(scores, axis=0):
     """Your softmax counts its axis from the front. How many batch axes there are decides what axis=1 or axis=2 means;
@@ -354,25 +368,27 @@ def _without_a_question(weigh):
     return attend
 
 
-@made_of(
-    _layer(attend=masked_attention),
-    *(
-        _layer(attend=_without_a_question(weigh))
-        for weigh in (
-            lambda scores, mask: softmax_or_zeros(np.where(mask, scores, -np.inf)),
-            lambda scores, mask: softmax(np.where(mask, scores, -np.inf)),
-            lambda scores, mask: softmax(np.where(mask, scores, -1e9)),
-            lambda scores, mask: np.where(mask, softmax(scores), 0),
-        )
+MHA_MASK_NONE = Mistake(
+    "mha-mask-none",
+    "It goes wrong where no mask is given: `mask` is None then. (np.where(None, a, b) takes b everywhere, so that"
+    " every key counts as hidden.) Ask first whether there is one, `if mask is not None:`; or call "
+    "scaled_dot_product_attention(queries, keys, values, mask), which takes None, too.",
+    (
+        _layer(attend=masked_attention),
+        *(
+            _layer(attend=_without_a_question(weigh))
+            for weigh in (
+                lambda scores, mask: softmax_or_zeros(np.where(mask, scores, -np.inf)),
+                lambda scores, mask: softmax(np.where(mask, scores, -np.inf)),
+                lambda scores, mask: softmax(np.where(mask, scores, -1e9)),
+                lambda scores, mask: np.where(mask, softmax(scores), 0),
+            )
+        ),
     ),
 )
-def mha_mask_none():
-    """It goes wrong where no mask is given: `mask` is None then. (np.where(None, a, b) takes b everywhere, so that
-    every key counts as hidden.) Ask first whether there is one, `if mask is not None:`; or call
-    scaled_dot_product_attention(queries, keys, values, mask), which takes None, too."""
 
 
-@_layer("attend")
+@_attending
 def mha_mask_as_scale(queries, keys, values, mask):
     """Where there is a mask, your scores are multiplied by it and by nothing else, as if it were the scale. Is it the
     fourth argument of your scaled_dot_product_attention from notebook 02? There, the fourth is `scale`. In the one that
@@ -383,7 +399,7 @@ def mha_mask_as_scale(queries, keys, values, mask):
     return weights @ values, weights
 
 
-@_layer("attend")
+@_attending
 def mha_mask_ignored(queries, keys, values, mask):
     """Hidden keys get weight like all the others: the mask does not reach your weights. Pass it on to the attention
     that you call, as its fourth argument or as mask=mask: scaled_dot_product_attention(queries, keys, values, mask). If
@@ -408,7 +424,7 @@ EARLIER = tuple(
 )
 
 
-@_layer("attend")
+@_attending
 @also(lambda queries, keys, values, mask: scaled_dot_product_attention(queries, keys, values, is_causal=True))
 def mha_always_causal(queries, keys, values, mask):
     """You hide the future, whether or not a mask says so. Hide what the mask hides, and without a mask, nothing."""
@@ -418,7 +434,7 @@ def mha_always_causal(queries, keys, values, mask):
 ALL = slice(None)
 
 
-@_layer("attend")
+@_attending
 @also(
     attend=(scaled_dot_product_attention, attention_with(weigh=softmax_or_zeros)),
     place=[(..., None, ALL, ALL), (None,), (None, None), (ALL, None), (ALL, None, None)],
@@ -432,7 +448,7 @@ def mha_mask_axis_added(
     return attend(queries, keys, values, mask if mask is None or mask.ndim <= only_beyond else mask[place])
 
 
-@_layer("attend")
+@_attending
 def mha_mask_in_a_loop(queries, keys, values, mask):
     """It is right as long as one mask serves all heads and sentences. But you loop over the heads, and the mask has an
     axis for them, too, so that it doesn't fit a single one. Attention takes all heads at once: give it queries, keys
@@ -442,14 +458,14 @@ def mha_mask_in_a_loop(queries, keys, values, mask):
     return tuple(np.stack(parts, axis=-3) for parts in found)
 
 
-@_layer("attend")
+@_attending
 def mha_mask_first_sentence(queries, keys, values, mask):
     """Every sentence gets the first one's mask. Pass the mask on as it is; it broadcasts by itself."""
     has_batch = mask is not None and mask.ndim > 3
     return scaled_dot_product_attention(queries, keys, values, mask[(0,) * (mask.ndim - 3)] if has_batch else mask)
 
 
-@_layer("attend")
+@_attending
 def mha_attention_taken_apart_swapped(queries, keys, values, mask):
     """You take what attention returns in the wrong order, so your heads are joined from its weights. It returns the
     context first and the weights second: heads, weights = scaled_dot_product_attention(...)."""
@@ -457,7 +473,7 @@ def mha_attention_taken_apart_swapped(queries, keys, values, mask):
     return weights, context
 
 
-@_layer("attend")
+@_attending
 def weights_transposed(queries, keys, values, mask):
     """Your weights are transposed before they meet the values. Use them as they are: weights @ values."""
     _, weights = scaled_dot_product_attention(queries, keys, values, mask)

@@ -5,7 +5,8 @@ import itertools
 
 import numpy as np
 
-from mha_helpers.exercises.mistakes.catalogue import also, made_of, maker
+from function_judge.catalogue import Mistake
+from mha_helpers.exercises.mistakes.catalogue import also, maker
 
 
 def _own(W_O, head, n_heads):
@@ -71,45 +72,64 @@ _ROWS = ((0, 0, 0, 0), (0, 0, 0, 1), (0, 0, 0, None), (0, 1, 1, 0), (1, 0, 1, 0)
 _OUTPUT_COLUMNS = ((1, 1, 1, 1), (None, None, None, 1))
 
 
-@made_of(*_along(*_ROWS), *_along(*_ROWS, leave_out=_sliced))
-def without_head_rows():
-    """You leave rows out of W_Q, W_K or W_V. Their rows belong to the features of X, which every head sees. A head's
-    queries, keys and values are made by its columns."""
+WITHOUT_HEAD_ROWS = Mistake(
+    "without-head-rows",
+    "You leave rows out of W_Q, W_K or W_V. Their rows belong to the features of X, which every head sees. A "
+    "head's queries, keys and values are made by its columns.",
+    (
+        *_along(*_ROWS),
+        *_along(*_ROWS, leave_out=_sliced),
+    ),
+)
 
 
-@made_of(*_along(*_OUTPUT_COLUMNS), *_along(*_OUTPUT_COLUMNS, leave_out=_sliced))
-def without_head_output_columns():
-    """You leave columns out of W_O. Its columns are the features of the output, and those must stay. The heads come in
-    through its rows, so that is where you leave out this head's block."""
+WITHOUT_HEAD_OUTPUT_COLUMNS = Mistake(
+    "without-head-output-columns",
+    "You leave columns out of W_O. Its columns are the features of the output, and those must stay. The heads "
+    "come in through its rows, so that is where you leave out this head's block.",
+    (
+        *_along(*_OUTPUT_COLUMNS),
+        *_along(*_OUTPUT_COLUMNS, leave_out=_sliced),
+    ),
+)
 
 
-@made_of(*_along((1, 1, 1, None)))
-def without_head_output_whole():
-    """W_O is still whole. The removed head's rows of W_O would now meet another head, or nothing: leave them out,
-    too."""
+WITHOUT_HEAD_OUTPUT_WHOLE = Mistake(
+    "without-head-output-whole",
+    "W_O is still whole. The removed head's rows of W_O would now meet another head, or nothing: leave them out, too.",
+    tuple(_along((1, 1, 1, None))),
+)
 
 
-@made_of(*_along(*((*axes, 0) for axes in itertools.product((None, 1), repeat=3) if None in axes)))
-def without_head_some_whole():
-    """At least one of W_Q, W_K and W_V is still whole. The head has columns in all three."""
+WITHOUT_HEAD_SOME_WHOLE = Mistake(
+    "without-head-some-whole",
+    "At least one of W_Q, W_K and W_V is still whole. The head has columns in all three.",
+    tuple(_along(*((*axes, 0) for axes in itertools.product((None, 1), repeat=3) if None in axes))),
+)
 
 
-@made_of(*_along(*((*axes, None) for axes in itertools.product((1, None), repeat=3) if None in axes)))
-def without_head_two_whole():
-    """W_O is still whole, and so is at least one of W_Q, W_K and W_V. The head has columns in these three, and rows in
-    W_O."""
+WITHOUT_HEAD_TWO_WHOLE = Mistake(
+    "without-head-two-whole",
+    "W_O is still whole, and so is at least one of W_Q, W_K and W_V. The head has columns in these three, and "
+    "rows in W_O.",
+    tuple(_along(*((*axes, None) for axes in itertools.product((1, None), repeat=3) if None in axes))),
+)
 
 
-@made_of(*_along((1, 1, 1, None), (None, None, None, 0), (None, None, None, None), leave_out=np.delete))
-def without_head_flattened():
-    """Without an axis, np.delete makes one long row of the matrix. Name the axis: axis=1 leaves out columns, and axis=0
-    rows."""
+WITHOUT_HEAD_FLATTENED = Mistake(
+    "without-head-flattened",
+    "Without an axis, np.delete makes one long row of the matrix. Name the axis: axis=1 leaves out columns, and "
+    "axis=0 rows.",
+    tuple(_along((1, 1, 1, None), (None, None, None, 0), (None, None, None, None), leave_out=np.delete)),
+)
 
 
-@made_of(*_along(RIGHT, (None, None, None, 0), (None, None, 1, None), (None, None, 1, 0), leave_out=_zeroed))
-def without_head_zeros():
-    """You fill the head with zeros. It then adds nothing, but the layer is as large and as slow as before. Leave its
-    columns and rows out altogether."""
+WITHOUT_HEAD_ZEROS = Mistake(
+    "without-head-zeros",
+    "You fill the head with zeros. It then adds nothing, but the layer is as large and as slow as before. Leave "
+    "its columns and rows out altogether.",
+    tuple(_along(RIGHT, (None, None, None, 0), (None, None, 1, None), (None, None, 1, 0), leave_out=_zeroed)),
+)
 
 
 def without_head_only_it(W_Q, W_K, W_V, W_O, head, n_heads):
@@ -125,7 +145,7 @@ def without_head_counted_from_one(W_O, head, n_heads):
     return _own(W_O, head - 1, n_heads)
 
 
-@also(*(functools.partial(_without, own=_block_after(1), leave_out=way) for way in (_deleted, _concatenated)))
+@also(functools.partial(_without, own=_block_after(1)))
 @_leaving_out
 @also(
     lambda W_O, head, n_heads: _own(W_O, n_heads - 1 - head, n_heads),

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
+from function_judge.catalogue import Mistake
 from mha_helpers.attention import softmax
-from mha_helpers.exercises.mistakes.catalogue import also, made_of
+from mha_helpers.exercises.mistakes.catalogue import also
 from mha_helpers.exercises.mistakes.steps import normalised, swap
 from mha_helpers.exercises.real_model.mistakes.measured_weights import one_head_of_all, only_so_many_axes, over_heads
 from mha_helpers.measures import head_entropy
@@ -210,15 +211,19 @@ def entropy_kept_axis(weights):
     return _rows(weights).mean(axis=-1, keepdims=True)
 
 
-@made_of(*over_heads(head_entropy))
-def entropy_heads_averaged():
-    """You average over heads as well, or add them up. Measure each head by itself: only the last two axes go, and all
-    those before them stay. .mean(axis=-1) leaves them alone."""
+ENTROPY_HEADS_AVERAGED = Mistake(
+    "entropy-heads-averaged",
+    "You average over heads as well, or add them up. Measure each head by itself: only the last two axes go, and "
+    "all those before them stay. .mean(axis=-1) leaves them alone.",
+    tuple(over_heads(head_entropy)),
+)
 
 
-@made_of(*one_head_of_all(head_entropy))
-def entropy_one_head():
-    """You measure only one head, the first or the last. There may be more, and each needs a number."""
+ENTROPY_ONE_HEAD = Mistake(
+    "entropy-one-head",
+    "You measure only one head, the first or the last. There may be more, and each needs a number.",
+    tuple(one_head_of_all(head_entropy)),
+)
 
 
 @also(
@@ -233,13 +238,15 @@ def entropy_first_axes(weights):
     return _terms(weights).sum(axis=1).mean(axis=0)
 
 
-@made_of(
-    *only_so_many_axes(head_entropy),
-    lambda weights: _terms(weights).sum(axis=2).mean(axis=1),
-    lambda weights: _terms(weights).sum(axis=3).mean(axis=2),
-    lambda weights: [[_rows(head).mean() for head in layer] for layer in weights],
-    lambda weights: [_rows(head).mean() for head in weights],
+ENTROPY_FIXED_AXES = Mistake(
+    "entropy-fixed-axes",
+    "It fits one number of axes only. There may be layers and heads in front, sentences too, or nothing: count "
+    "axes from the end, as in axis=-1.",
+    (
+        *only_so_many_axes(head_entropy),
+        lambda weights: _terms(weights).sum(axis=2).mean(axis=1),
+        lambda weights: _terms(weights).sum(axis=3).mean(axis=2),
+        lambda weights: [[_rows(head).mean() for head in layer] for layer in weights],
+        lambda weights: [_rows(head).mean() for head in weights],
+    ),
 )
-def entropy_fixed_axes():
-    """It fits one number of axes only. There may be layers and heads in front, sentences too, or nothing: count axes
-    from the end, as in axis=-1."""

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from mha_helpers.exercises.mistakes.catalogue import also, made_of
+from function_judge.catalogue import Mistake
+from mha_helpers.exercises.mistakes.catalogue import also
 from mha_helpers.exercises.real_model.mistakes.measured_weights import one_head_of_all, only_so_many_axes, over_heads
 from mha_helpers.measures import previous_token_score
 
@@ -126,9 +127,13 @@ def previous_how_often(weights):
     return _below(_is_largest(weights)).mean(axis=-1)
 
 
+def _mean_but_for_the_first(sums):
+    return sums[..., 1:].mean(axis=-1)
+
+
 @also(
     finish=(
-        lambda sums: sums[..., 1:].mean(axis=-1),
+        _mean_but_for_the_first,
         lambda sums: sums.mean(axis=-1),
         lambda sums: sums.sum(axis=-1),
         lambda sums: sums.mean(axis=-1) / sums.shape[-1],
@@ -137,7 +142,7 @@ def previous_how_often(weights):
     ),
     offset=(-1, 0),
 )
-def previous_all_before(weights, finish=lambda sums: sums[..., 1:].mean(axis=-1), offset=-1):
+def previous_all_before(weights, finish=_mean_but_for_the_first, offset=-1):
     """You take all tokens that come before, a triangle of the weights. Only the one *right* before counts, weights[...,
     i, i - 1]."""
     return finish(np.tril(weights, offset).sum(axis=-1))
@@ -228,16 +233,20 @@ def previous_kept_axis(weights):
     return _below(weights).mean(axis=-1, keepdims=True)
 
 
-@made_of(*over_heads(previous_token_score))
-def previous_heads_averaged():
-    """You average over heads as well, or add them up. Measure each head by itself: only the last two axes go, and all
-    those before them stay. .mean(axis=-1) leaves them alone."""
+PREVIOUS_HEADS_AVERAGED = Mistake(
+    "previous-heads-averaged",
+    "You average over heads as well, or add them up. Measure each head by itself: only the last two axes go, and "
+    "all those before them stay. .mean(axis=-1) leaves them alone.",
+    tuple(over_heads(previous_token_score)),
+)
 
 
-@made_of(*one_head_of_all(previous_token_score))
-def previous_one_head():
-    """You measure only one head, the first or the last. There may be more, and each needs a number. `...` in an index
-    stands for all the axes in front: weights[..., i, i - 1]."""
+PREVIOUS_ONE_HEAD = Mistake(
+    "previous-one-head",
+    "You measure only one head, the first or the last. There may be more, and each needs a number. `...` in an "
+    "index stands for all the axes in front: weights[..., i, i - 1].",
+    tuple(one_head_of_all(previous_token_score)),
+)
 
 
 @also(
@@ -258,17 +267,19 @@ def previous_first_axes(weights):
     return np.diagonal(weights, offset=-1).mean(axis=-1)
 
 
-@made_of(
-    *only_so_many_axes(previous_token_score),
-    lambda weights: np.diag(weights, k=-1).mean(),
-    lambda weights: np.diagonal(weights, -1, 1, 2).mean(axis=-1),
-    lambda weights: np.diagonal(weights, -1, 2, 3).mean(axis=-1),
-    lambda weights: np.mean([weights[:, i, i - 1] for i in range(1, weights.shape[-1])], axis=0),
-    lambda weights: np.mean([weights[:, :, i, i - 1] for i in range(1, weights.shape[-1])], axis=0),
-    lambda weights: weights[:, :, *_places(weights)].mean(axis=-1),
-    lambda weights: [[np.diag(head, k=-1).mean() for head in layer] for layer in weights],
-    lambda weights: [np.diag(head, k=-1).mean() for head in weights],
+PREVIOUS_FIXED_AXES = Mistake(
+    "previous-fixed-axes",
+    "It fits one number of axes only. There may be layers and heads in front, sentences too, or nothing: `...` "
+    "stands for all of them, as in weights[..., i, i - 1], and n_tokens is weights.shape[-1].",
+    (
+        *only_so_many_axes(previous_token_score),
+        lambda weights: np.diag(weights, k=-1).mean(),
+        lambda weights: np.diagonal(weights, -1, 1, 2).mean(axis=-1),
+        lambda weights: np.diagonal(weights, -1, 2, 3).mean(axis=-1),
+        lambda weights: np.mean([weights[:, i, i - 1] for i in range(1, weights.shape[-1])], axis=0),
+        lambda weights: np.mean([weights[:, :, i, i - 1] for i in range(1, weights.shape[-1])], axis=0),
+        lambda weights: weights[:, :, *_places(weights)].mean(axis=-1),
+        lambda weights: [[np.diag(head, k=-1).mean() for head in layer] for layer in weights],
+        lambda weights: [np.diag(head, k=-1).mean() for head in weights],
+    ),
 )
-def previous_fixed_axes():
-    """It fits one number of axes only. There may be layers and heads in front, sentences too, or nothing: `...` stands
-    for all of them, as in weights[..., i, i - 1], and n_tokens is weights.shape[-1]."""

@@ -1,11 +1,14 @@
 """The mistakes that people make in `scaled_dot_product_attention`."""
 
+import sys
+from dataclasses import replace
+
 import numpy as np
 
 from mha_helpers import attention
 from mha_helpers.attention import attention_scores, dot_product_attention, softmax
 from mha_helpers.exercises.mistakes import in_each_head
-from mha_helpers.exercises.mistakes.catalogue import also, inside, made_of, maker, mistakes_in, put_into, spellings
+from mha_helpers.exercises.mistakes.catalogue import also, inside, maker, mistake_of, mistakes_in
 from mha_helpers.exercises.mistakes.steps import root
 from mha_helpers.exercises.self_attention.mistakes import dot_product_attention as unscaled
 
@@ -21,17 +24,16 @@ def _scaled_by(factor):
     return wrong_attention
 
 
-def _by_default(factor):
-    """Take factor(queries, keys, values) where no scale is given, or whether or not one is."""
+def _unless_given(factor):
+    return _scaled_by(lambda *given: factor(*given[:3]) if given[3] is None else given[3])
 
-    def unless_given(factor):
-        return _scaled_by(lambda *given: factor(*given[:3]) if given[3] is None else given[3])
 
-    def always(factor):
-        return _scaled_by(lambda *given: factor(*given[:3]))
+def _always(factor):
+    return _scaled_by(lambda *given: factor(*given[:3]))
 
-    factors = spellings(factor)
-    return made_of(*map(unless_given, factors), *map(always, factors))(factor)
+
+# A factor(queries, keys, values) that takes the place of 1 / sqrt(d_head).
+_by_default = maker(_unless_given, _always)
 
 
 def _scale_of(queries, scale):
@@ -53,7 +55,7 @@ def scale_ignored(queries, keys, values, scale):
     return root(queries)
 
 
-MISSING = put_into(_by_default, in_each_head.scale_missing)
+MISSING = mistake_of(_by_default(in_each_head.scale_missing))
 
 
 @_by_default
@@ -72,7 +74,13 @@ def scale_twice(queries, keys, values, scale):
     return _scale_of(queries, scale) ** 2
 
 
-OTHER_POWERS = put_into(_by_default, in_each_head.scale_no_root, in_each_head.scale_multiplied)
+OTHER_POWERS = tuple(
+    mistake_of(_by_default(step))
+    for step in (
+        in_each_head.scale_no_root,
+        in_each_head.scale_multiplied,
+    )
+)
 
 
 @_by_default
@@ -112,7 +120,7 @@ def scale_constant(queries, keys, values, width=2):
     return width**-0.5
 
 
-PRECEDENCE = put_into(_by_default, in_each_head.scale_precedence)
+PRECEDENCE = mistake_of(_by_default(in_each_head.scale_precedence))
 
 
 @_scaled_by
@@ -166,3 +174,20 @@ EARLIER = tuple(
     for mistake in mistakes_in(unscaled)
     if not mistake.slug.startswith("scale-") and mistake.slug != "values-are-queries"
 )
+
+
+# These show only where a `scale` is given, or stand in the later exercises already.
+_NO_DIVISORS = {"twice", "ignored", "on-top", "divides", "zero-as-none", "after-softmax"}
+
+
+# The wrong divisors, for an exercise without `scale`: there the second half of the spellings, `_always`, gives what the
+# first half gives.
+def without_scale():
+    divisors = (
+        mistake
+        for mistake in mistakes_in(sys.modules[__name__])
+        if mistake.slug.startswith("scale-") and mistake.slug.removeprefix("scale-") not in _NO_DIVISORS
+    )
+    return tuple(
+        replace(each, implementations=each.implementations[: len(each.implementations) // 2]) for each in divisors
+    )

@@ -4,7 +4,7 @@ import itertools
 
 from mha_helpers.attention import combine_heads, folded_attention, scaled_dot_product_attention, softmax, split_heads
 from mha_helpers.exercises.mistakes import in_each_head
-from mha_helpers.exercises.mistakes.catalogue import also, pipeline, put_into
+from mha_helpers.exercises.mistakes.catalogue import also, maker, mistake_of
 from mha_helpers.exercises.mistakes.steps import (
     attention_with,
     every_nth,
@@ -22,7 +22,6 @@ def _attention(queries, keys, values):
     return scaled_dot_product_attention(queries, keys, values)[0]
 
 
-@pipeline
 def _in_heads(split=split_heads, attend=_attention, combine=combine_heads):
     """Return attention in heads in which one step is done in another way."""
 
@@ -32,10 +31,18 @@ def _in_heads(split=split_heads, attend=_attention, combine=combine_heads):
     return wrong_attention
 
 
-@pipeline
+_combining = maker(lambda combine: _in_heads(combine=combine))
+
+
 def _in_each_head(**steps):
     """Return attention in heads with a step of the attention in each head done in another way."""
     return _in_heads(attend=lambda queries, keys, values: attention_with(**steps)(queries, keys, values)[0])
+
+
+_weighing = maker(lambda weigh: _in_each_head(weigh=weigh))
+
+
+_scaling = maker(lambda factor: _in_each_head(factor=factor))
 
 
 def _batch_outside(heads):
@@ -60,21 +67,21 @@ def _folded_through(fold, unfold=_unfolded, attend=_attention):
     return wrong_attention
 
 
-@_in_heads("split")
+@maker(lambda split: _in_heads(split=split))
 def folded_split_without_transpose(X, n_heads):
     """You reshape straight to (batch * n_heads, seq_len, d_head), which mixes tokens, because reshape doesn't move any
     numbers. Call split_heads first; batch and heads are then side by side, and a reshape makes one axis of them."""
     return split_straight(X, n_heads)
 
 
-@_in_heads("combine")
+@_combining
 def folded_combine_without_transpose(heads):
     """On the way back you reshape straight to (batch, seq_len, d_model), and tokens are mixed. First (batch, n_heads,
     seq_len, d_head), then combine_heads."""
     return joined_straight(heads)
 
 
-@_in_heads("combine", split=split_straight)
+@maker(lambda combine: _in_heads(combine=combine, split=split_straight))
 def folded_both_without_transpose(heads):
     """You reshape straight to (batch * n_heads, seq_len, d_head), and straight back. Every shape is right, but each
     head attends to pieces of mixed tokens. Call split_heads before folding, and combine_heads after unfolding."""
@@ -102,7 +109,7 @@ def folded_not_unfolded(queries, keys, values, n_heads):
     return _attention(*(_batch_outside(split_heads(X, n_heads)) for X in (queries, keys, values)))
 
 
-@_in_heads("combine")
+@_combining
 @also(lambda heads: heads.swapaxes(-3, -2))
 def folded_not_combined(heads):
     """The heads are still on an axis of their own. combine_heads puts them side by side: (batch, seq_len, d_model)."""
@@ -134,41 +141,49 @@ def folded_no_split(queries, keys, values, n_heads):
 
 
 @also(_in_heads(split=every_nth))
-@_in_heads("split", combine=joined_features_first)
+@maker(lambda split: _in_heads(split=split, combine=joined_features_first))
 def folded_strided(X, n_heads):
     """Head i gets features i, i + n_heads, and so on. Heads are neighbouring features: reshape d_model to (n_heads,
     d_head), in this order, or call split_heads."""
     return every_nth(X, n_heads)
 
 
-@_in_heads("combine")
+@_combining
 def combine_interleaved(heads):
     """On the way back the features of the heads are interleaved. combine_heads keeps each head's together."""
     return joined_features_first(heads)
 
 
-@_in_heads("combine")
+@_combining
 def combine_reversed_heads(heads):
     """Your heads come back in reverse. Head 0 comes first."""
     return combine_heads(reversed_heads(heads))
 
 
-@_in_heads("combine")
+@_combining
 @also(lambda heads: heads.mean(axis=-3))
 def combine_sum(heads):
     """You add the heads up, or average them. Put them side by side: combine_heads."""
     return heads.sum(axis=-3)
 
 
-SCALES = put_into(
-    _in_each_head("factor"),
-    in_each_head.scale_missing,
-    in_each_head.scale_d_model,
-    in_each_head.scale_no_root,
-    in_each_head.scale_multiplied,
-    in_each_head.scale_n_keys,
+SCALES = tuple(
+    mistake_of(_scaling(step))
+    for step in (
+        in_each_head.scale_missing,
+        in_each_head.scale_d_model,
+        in_each_head.scale_no_root,
+        in_each_head.scale_multiplied,
+        in_each_head.scale_n_keys,
+    )
 )
-SOFTMAXES = put_into(_in_each_head("weigh"), in_each_head.softmax_over_queries, in_each_head.softmax_no_max)
+SOFTMAXES = tuple(
+    mistake_of(_weighing(step))
+    for step in (
+        in_each_head.softmax_over_queries,
+        in_each_head.softmax_no_max,
+    )
+)
 
 
 def _over_the_folded_axis(queries, keys, values):
@@ -176,7 +191,7 @@ def _over_the_folded_axis(queries, keys, values):
 
 
 @also(_folded_through(_batch_outside, attend=_over_the_folded_axis))
-@_in_each_head("weigh")
+@_weighing
 def softmax_over_heads(scores):
     """Your softmax runs over the folded axis, or over the heads: they would share out one query's attention among them.
     It runs over the keys, axis=-1."""
@@ -198,7 +213,7 @@ def folded_arguments_swapped(*given, choice=_MIXED_UP[0]):
     return folded_attention(*(given[place] for place in choice), given[3])
 
 
-@_in_each_head("weigh")
+@_weighing
 def weights_transposed(scores):
     """Your weights are transposed before they meet the values. Use them as they are: weights @ values."""
     return swap(softmax(scores))

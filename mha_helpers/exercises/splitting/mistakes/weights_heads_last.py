@@ -4,7 +4,7 @@ import numpy as np
 
 from mha_helpers.attention import softmax
 from mha_helpers.exercises.mistakes import in_each_head
-from mha_helpers.exercises.mistakes.catalogue import also, pipeline, put_into
+from mha_helpers.exercises.mistakes.catalogue import also, maker, mistake_of
 from mha_helpers.exercises.mistakes.steps import attention_with, exp_shares, root, swap
 
 
@@ -12,7 +12,6 @@ def _scores(queries, keys):
     return np.einsum("bqhd,bkhd->bhqk", queries, keys)
 
 
-@pipeline
 def _in_each_head(**steps):
     """Return the weights of attention that brings the heads in front, and does a step in another way."""
 
@@ -21,6 +20,12 @@ def _in_each_head(**steps):
         return attention_with(**steps)(queries, keys, keys)[1]
 
     return wrong_weights
+
+
+_scaling = maker(lambda factor: _in_each_head(factor=factor))
+
+
+_weighing = maker(lambda weigh: _in_each_head(weigh=weigh))
 
 
 def _right(queries, keys):
@@ -61,31 +66,39 @@ def scores_keys_by_queries(queries, keys):
     return _right(keys, queries)
 
 
-SOFTMAXES = put_into(_in_each_head("weigh"), in_each_head.softmax_over_queries, in_each_head.softmax_no_max)
+SOFTMAXES = tuple(
+    mistake_of(_weighing(step))
+    for step in (
+        in_each_head.softmax_over_queries,
+        in_each_head.softmax_no_max,
+    )
+)
 
 
 @also(lambda queries, keys: softmax(np.moveaxis(_scores(queries, keys), 1, -1) * root(queries)))
-@_in_each_head("weigh")
+@_weighing
 def mha_softmax_over_heads(scores):
     """Your weights sum to 1 over the heads. Each head shares out its own attention, over the keys: axis=-1."""
     return exp_shares(scores, -3)
 
 
-@_in_each_head("weigh")
+@_weighing
 @also(axis=(None,))
 def softmax_global(scores, axis=(-2, -1)):
     """You divide by one sum over several rows. Each row needs its own: axis=-1, keepdims=True."""
     return exp_shares(scores, axis)
 
 
-SCALES = put_into(
-    _in_each_head("factor"),
-    in_each_head.scale_missing,
-    in_each_head.scale_n_heads,
-    in_each_head.scale_d_model,
-    in_each_head.scale_n_keys,
-    in_each_head.scale_no_root,
-    in_each_head.scale_multiplied,
+SCALES = tuple(
+    mistake_of(_scaling(step))
+    for step in (
+        in_each_head.scale_missing,
+        in_each_head.scale_n_heads,
+        in_each_head.scale_d_model,
+        in_each_head.scale_n_keys,
+        in_each_head.scale_no_root,
+        in_each_head.scale_multiplied,
+    )
 )
 
 

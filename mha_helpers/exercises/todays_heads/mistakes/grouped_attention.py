@@ -5,7 +5,7 @@ import numpy as np
 from mha_helpers.attention import scaled_dot_product_attention
 from mha_helpers.exercises.masking.mistakes import masked_attention as in_notebook_03
 from mha_helpers.exercises.mistakes import in_each_head
-from mha_helpers.exercises.mistakes.catalogue import also, inside, maker, mistakes_in, pipeline, put_into
+from mha_helpers.exercises.mistakes.catalogue import also, inside, maker, mistake_of, mistakes_in
 from mha_helpers.exercises.mistakes.steps import attention_with, where_masked
 
 
@@ -51,10 +51,15 @@ def _attend(
     return wrong_attention
 
 
-@pipeline
 def _in_each_head(**steps):
     """Return grouped attention with a step of the attention in each head done in another way."""
     return _attend(attend=attention_with(**steps))
+
+
+_weighing = maker(lambda weigh: _in_each_head(weigh=weigh))
+
+
+_scaling = maker(lambda factor: _in_each_head(factor=factor))
 
 
 @maker
@@ -178,8 +183,14 @@ def grouped_reversed(queries, keys, values, mask=None):
     return _attend(*[lambda array, n: _repeated(array[..., ::-1, :, :], n)] * 2)(queries, keys, values, mask)
 
 
-SCALES = put_into(_in_each_head("factor"), in_each_head.scale_missing, in_each_head.scale_no_root)
-SOFTMAXES = put_into(_in_each_head("weigh"), in_each_head.softmax_over_queries)
+SCALES = tuple(
+    mistake_of(_scaling(step))
+    for step in (
+        in_each_head.scale_missing,
+        in_each_head.scale_no_root,
+    )
+)
+SOFTMAXES = mistake_of(_weighing(in_each_head.softmax_over_queries))
 
 
 @_scaled_by
@@ -195,7 +206,7 @@ def grouped_scale(queries, keys):
     return keys.shape[-3] ** -0.5
 
 
-@_in_each_head("weigh")
+@_weighing
 def grouped_softmax_over_heads(scores):
     """The softmax runs over the heads. Each head shares out its own attention over the keys, the last axis."""
     return in_each_head.over(scores, -3)
