@@ -14,10 +14,10 @@ The notebook's last cell is `course.progress("02_scaling")`: how far the learner
 import html
 import shutil
 import sys
-from importlib import import_module, metadata
+from importlib import import_module
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from live_pictures import style, svg
 from live_pictures.panel import Note, Panel, with_code
@@ -25,12 +25,19 @@ from live_pictures.shown import CourseFigure
 from mha_helpers import exercises
 from mha_helpers.course_data import data_path
 from mha_helpers.drawing.strip import strip
-from mha_helpers.exercises.prediction import Prediction
 from mha_helpers.learner import folder, kept_answers, not_yet_run, originals, starting_over
 from mha_helpers.learner import progress as kept
-from mha_helpers.take_home import take_home as take_home
-from mha_helpers.unpack import finish
-from mha_helpers.unpack import unpack as unpack
+
+if TYPE_CHECKING:
+    from mha_helpers.take_home import take_home as take_home
+    from mha_helpers.unpack import unpack as unpack
+
+
+def __getattr__(name):
+    """Load what travels between machines when it is asked for: most learners stay on theirs."""
+    if name in ("take_home", "unpack"):
+        return getattr(import_module(f"mha_helpers.{name}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class Notebook(NamedTuple):
@@ -231,7 +238,10 @@ def map(name):
     >>> map("03_masking")
     The course's map. You are in notebook 3 of 9, Masks: How do you keep a query from looking where it mustn't?
     """
-    finish(folder.notebooks())
+    if (folder.notebooks() / ".update/journal.json").exists():  # an `unpack` was killed half way
+        from mha_helpers.update import swap
+
+        swap.finish(folder.notebooks())
     notebook = _named(name)
     not_yet_run.watch(name)
     return Map(notebook)
@@ -261,6 +271,8 @@ def address(name):
     """Return where a notebook is found from another: beside it or, on Colab, which brings one file, on GitHub."""
     if "google.colab" not in sys.modules:
         return f"{name}.ipynb"
+    from importlib import metadata
+
     urls = dict(entry.split(", ", 1) for entry in metadata.metadata("mha_helpers").get_all("Project-URL"))
     repository = urls["Repository"].removeprefix("https://github.com/")
     return f"https://colab.research.google.com/github/{repository}/blob/main/notebooks/{name}.ipynb"
@@ -330,9 +342,7 @@ def asked(notebook):
     """
     if notebook.folder not in exercises.EXERCISES:
         return (), ()
-    module = import_module(f"mha_helpers.exercises.{notebook.folder}.predictions")
-    predictions = [name for name, found in vars(module).items() if isinstance(found, Prediction)]
-    both = exercises.EXERCISES[notebook.folder], predictions
+    both = exercises.EXERCISES[notebook.folder], exercises.PREDICTIONS.get(notebook.folder, ())
     return tuple(tuple(name for name in names if name not in IN_A_WORKSHOP) for names in both)
 
 

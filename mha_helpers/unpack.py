@@ -96,20 +96,6 @@ def unpack(file, folder=None):
     return arrival.note(file.name)
 
 
-def finish(folder):
-    """Finish what an `unpack` left undone that was killed half way, so that all of the files are new ones.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The notebooks'.
-    """
-    if (folder / ".update/journal.json").exists():
-        from mha_helpers.update import swap
-
-        swap.finish(folder)
-
-
 @contextlib.contextmanager
 def _opened(file):
     """Open a zip; a ValueError says what is wrong with it."""

@@ -28,7 +28,6 @@ from mha_helpers import (
     shapes,
 )
 from mha_helpers.exercises.engine import recall
-from mha_helpers.exercises.output_projection.exit_test import exit_test
 from mha_helpers.learner.results import keep_results, stop_keeping
 
 # The registry, by a notebook's folder: an exercise NAME is the `exercise` of the module NAME. A warm-up needs no
@@ -150,12 +149,20 @@ monkeypatches.remember("mha_helpers")
 
 
 def __getattr__(name):
-    if name not in _EXERCISES and name not in _PREDICTIONS:
+    load = _exercise if name in _EXERCISES else _prediction if name in _PREDICTIONS else _OTHERS.get(name)
+    if load is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     with monkeypatches.undone():  # what is loaded now must find the functions as they were written
-        globals()[name] = _exercise(name) if name in _EXERCISES else _prediction(name)
+        globals()[name] = load(name)
         monkeypatches.remember("mha_helpers")
     return globals()[name]
+
+
+def _exit_test(name):
+    return import_module(f"{__name__}.output_projection.exit_test").exit_test
+
+
+_OTHERS = {"exit_test": _exit_test}
 
 
 def _exercise(name):

@@ -23,7 +23,6 @@ from function_judge.subject import Subject
 from function_judge.task import Case, Task
 from function_judge.verdict import Verdict, judge, report_internal_errors
 from live_pictures.panel import Note, Panel, Shown
-from mha_helpers.exercises import on_the_way
 from mha_helpers.exercises.error_causes import CAUSES
 from mha_helpers.exercises.moved_numbers import moved_number
 from mha_helpers.learner import folder, kept_answers, originals, results, session
@@ -206,6 +205,8 @@ class Exercise(Task):
     def on_the_way(self, case):
         key = ("on the way", case.trait)
         if key not in self._known:
+            from mha_helpers.exercises import on_the_way  # loads the doctor, which a right answer never needs
+
             known = on_the_way.numbers(self.reference.__name__, case.arguments | case.options)
             self._known[key] = known or on_the_way.numbers_of_solution(self, case)
         return self._known[key]

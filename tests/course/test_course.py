@@ -107,6 +107,24 @@ for source in {first_cells!r}:
     assert [line for line in said if line.startswith("[")] == [f"{kinds} False"] * len(STORED)
 
 
+def test_the_first_set_up_cell_loads_no_exercise_no_lab_and_no_doctor():
+    """They come with their first use: what a learner waits for is what the notebook needs."""
+    first_cell = next(
+        cell.source for cell in read(NOTEBOOKS / "01_self_attention.ipynb").cells if cell.cell_type == "code"
+    )
+    code = f"""
+import sys
+exec({first_cell.replace("%pip", "# %pip").replace("    # %pip", "    pass  # %pip")!r})
+print(*sys.modules)
+"""
+    environment = os.environ | {"MHA_PROGRESS": "off"}
+    options = {"cwd": NOTEBOOKS, "env": environment, "capture_output": True, "text": True, "check": True}
+    loaded = subprocess.run([sys.executable, "-c", code], **options).stdout.split()
+    assert "mha_helpers.exercises.engine" in loaded
+    late = ("ipywidgets", "attention_doctor", "mha_helpers.update", "mha_helpers.exercises.self_attention")
+    assert not [module for module in loaded if module.startswith(late)]
+
+
 def test_an_unknown_notebook_is_refused_in_words():
     with pytest.raises(ValueError, match="the course has no notebook '2'; give one of 01_self_attention, 02_scaling"):
         course.map("2")
