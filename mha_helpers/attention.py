@@ -13,14 +13,18 @@ spreads to what was computed from it, and so stays visible (a hidden value, too:
 Vaswani et al. (2017), "Attention Is All You Need", https://arxiv.org/abs/1706.03762.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 import numpy as np
 
 from mha_helpers.masks import apply_mask, causal_mask, check_mask, hide
-from mha_helpers.shapes import checked
+from mha_helpers.shapes import Array, checked
 
 
 @checked(scores="... n_keys")
-def softmax(scores):
+def softmax(scores: Array) -> Array:
     """Turn each row of scores into positive weights that sum to 1.
 
     Parameters
@@ -49,7 +53,7 @@ def softmax(scores):
 
 
 @checked(scores="... n_keys")
-def softmax_or_zeros(scores):
+def softmax_or_zeros(scores: Array) -> Array:
     """Softmax in which a row of only -inf, with nothing to attend to, gets zeros.
 
     Parameters
@@ -84,7 +88,7 @@ def _into_weights(scores):
 
 
 @checked(queries="... n_queries d_head", keys="... n_keys d_head")
-def attention_scores(queries, keys):
+def attention_scores(queries: Array, keys: Array) -> Array:
     """Compare every query with every key: their dot products, unscaled.
 
     Parameters
@@ -112,7 +116,7 @@ def attention_scores(queries, keys):
 
 
 @checked(queries="... n_queries d_head", keys="... n_keys d_head", values="... n_keys d_value")
-def dot_product_attention(queries, keys, values):
+def dot_product_attention(queries: Array, keys: Array, values: Array) -> tuple[Array, Array]:
     """Mix the values, each query with its own weights; without the division by sqrt(d_head).
 
     Parameters
@@ -143,7 +147,15 @@ def dot_product_attention(queries, keys, values):
 
 
 @checked(queries="... n_queries d_head", keys="... n_keys d_head", values="... n_keys d_value", scale="number")
-def scaled_dot_product_attention(queries, keys, values, mask=None, *, is_causal=False, scale=None):
+def scaled_dot_product_attention(
+    queries: Array,
+    keys: Array,
+    values: Array,
+    mask: Array | None = None,
+    *,
+    is_causal: bool = False,
+    scale: float | None = None,
+) -> tuple[Array, Array]:
     """Dot-product attention with scores divided by sqrt(d_head), and with masks.
 
     Parameters
@@ -190,7 +202,7 @@ def scaled_dot_product_attention(queries, keys, values, mask=None, *, is_causal=
 
 
 @checked(queries="... n_queries d_head", keys="... n_keys d_head", values="... n_keys d_value")
-def masked_attention(queries, keys, values, mask):
+def masked_attention(queries: Array, keys: Array, values: Array, mask: Array) -> tuple[Array, Array]:
     """Scaled dot-product attention in which each query sees only the keys that its mask allows.
 
     Parameters
@@ -224,7 +236,7 @@ def masked_attention(queries, keys, values, mask):
 
 
 @checked(p="n_keys")
-def softmax_jacobian(p):
+def softmax_jacobian(p: Array) -> Array:
     """How each weight of one row moves when each score moves.
 
     Parameters
@@ -251,7 +263,7 @@ def softmax_jacobian(p):
 
 
 @checked(X="... seq_len d_model", n_heads="divides d_model")
-def split_heads(X, n_heads):
+def split_heads(X: Array, n_heads: int) -> Array:
     """Cut each token's features into heads, and put the heads before the tokens.
 
     Parameters
@@ -280,7 +292,7 @@ def split_heads(X, n_heads):
 
 
 @checked(heads="... n_heads seq_len d_head")
-def combine_heads(heads):
+def combine_heads(heads: Array) -> Array:
     """Put each token's heads side by side again: the inverse of `split_heads`.
 
     Parameters
@@ -308,7 +320,7 @@ def combine_heads(heads):
     values="batch seq_len d_model",
     n_heads="divides d_model",
 )
-def folded_attention(queries, keys, values, n_heads):
+def folded_attention(queries: Array, keys: Array, values: Array, n_heads: int) -> Array:
     """Attend in each head, with the heads folded into the batch axis.
 
     Parameters
@@ -356,8 +368,21 @@ def folded_attention(queries, keys, values, n_heads):
     n_heads="divides d_inner d_inner_values",
 )
 def multi_head_attention(
-    X, W_Q, W_K, W_V, W_O, n_heads, mask=None, *, is_causal=False, context_X=None, b_Q=0, b_K=0, b_V=0, b_O=0
-):
+    X: Array,
+    W_Q: Array,
+    W_K: Array,
+    W_V: Array,
+    W_O: Array,
+    n_heads: int,
+    mask: Array | None = None,
+    *,
+    is_causal: bool = False,
+    context_X: Array | None = None,
+    b_Q: Array | float = 0,
+    b_K: Array | float = 0,
+    b_V: Array | float = 0,
+    b_O: Array | float = 0,
+) -> tuple[Array, Array]:
     """Project, split into heads, attend in each, combine the heads and project once more.
 
     Parameters
@@ -408,7 +433,7 @@ def multi_head_attention(
 
 
 @checked(heads="... n_heads seq_len d_head", W_O="n_heads*d_head d_output")
-def head_contributions(heads, W_O):
+def head_contributions(heads: Array, W_O: Array) -> Array:
     """What each head adds to the output: the heads, each through its own rows of W_O.
 
     Parameters
@@ -440,7 +465,7 @@ def head_contributions(heads, W_O):
 
 
 @checked(W_O="d_inner d_model", n_heads="divides d_inner", heads="among n_heads")
-def knock_out(W_O, heads, n_heads):
+def knock_out(W_O: Array, heads: Sequence[int] | Array, n_heads: int) -> Array:
     """Switch heads off: a W_O through which they add nothing to the output.
 
     Parameters

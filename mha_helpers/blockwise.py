@@ -5,15 +5,25 @@ Staats (2021), "Self-attention Does Not Need O(n^2) Memory", https://arxiv.org/a
 "FlashAttention", https://arxiv.org/abs/2205.14135, make it fast on a GPU.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from mha_helpers.attention import attention_scores
 from mha_helpers.masks import check_mask, hide
-from mha_helpers.shapes import checked
+from mha_helpers.shapes import Array, checked
 
 
 @checked(queries="... n_queries d_head", keys="... n_keys d_head", values="... n_keys d_value", block_size="count")
-def blockwise_attention(queries, keys, values, mask=None, *, is_causal=False, block_size=128):
+def blockwise_attention(
+    queries: Array,
+    keys: Array,
+    values: Array,
+    mask: Array | None = None,
+    *,
+    is_causal: bool = False,
+    block_size: int = 128,
+) -> Array:
     """Scaled dot-product attention whose memory grows with the length, not with its square.
 
     Parameters

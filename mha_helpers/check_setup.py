@@ -7,6 +7,7 @@ a browser, in a cell: `from mha_helpers import check_setup; check_setup.main()`.
 """
 
 import ast
+import io
 import platform
 import re
 import sys
@@ -277,5 +278,6 @@ def main(checks=None):
 
 
 if __name__ == "__main__":
-    sys.stdout.reconfigure(errors="backslashreplace")  # a path may have letters that Windows' encoding lacks
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a path may have letters that Windows' encoding lacks
     sys.exit(main())

@@ -4,13 +4,15 @@ Elhage et al. (2021), "A Mathematical Framework for Transformer Circuits",
 https://transformer-circuits.pub/2021/framework/.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
-from mha_helpers.shapes import checked
+from mha_helpers.shapes import Array, checked
 
 
 @checked(E="n_tokens d_model", W_V="d_model d_head", W_O="d_head d_model", U="d_model n_outputs")
-def full_OV(E, W_V, W_O, U):
+def full_OV(E: Array, W_V: Array, W_O: Array, U: Array) -> Array:
     """Return what a head adds to each token's logit, for each token that it could attend to with a weight of 1.
 
     Parameters
@@ -50,7 +52,7 @@ def full_OV(E, W_V, W_O, U):
     W_Q1="d_model d_head",
     W_K1="d_model d_head",
 )
-def composed_QK(E, W_V0, W_O0, W_Q1, W_K1):
+def composed_QK(E: Array, W_V0: Array, W_O0: Array, W_Q1: Array, W_K1: Array) -> Array:
     """Return the scores of each token's query, in one layer, with the notes that a head of the layer below writes.
 
     Parameters

@@ -11,6 +11,8 @@ A notebook's set-up cell imports what the notebook needs and ends with the map, 
 The notebook's last cell is `course.progress("02_scaling")`: how far the learner is, here and on the map.
 """
 
+from __future__ import annotations
+
 import html
 import shutil
 import sys
@@ -64,7 +66,7 @@ class Notebook(NamedTuple):
     sections: tuple = ()
 
     @property
-    def number(self):
+    def number(self) -> str:
         return self.name.partition("_")[0]
 
 
@@ -198,12 +200,12 @@ WORKSHOPS = (
 class Map(CourseFigure):
     """The map, with links: an image cannot hold them. Its PNG is stored, so that a set-up cell loads no matplotlib."""
 
-    def __init__(self, here):
+    def __init__(self, here: Notebook) -> None:
         fragments, width, height = strip(here.number)
         super().__init__(width, height, fragments, _says(here))
         self.here = here
 
-    def html(self):
+    def html(self) -> str:
         """Return the map as an HTML image, and below it a link to each notebook."""
         shown = NOTEBOOKS if self.here in NOTEBOOKS else (*NOTEBOOKS, self.here)
         links = " · ".join(_link(notebook, self.here) for notebook in shown)
@@ -215,7 +217,7 @@ class Map(CourseFigure):
         return data_path(f"maps/{self.here.name}.png").read_bytes()
 
 
-def map(name):
+def map(name: str) -> Map:
     """Show where the reader is in the course: the last line of a notebook's set-up cell.
 
     Parameters
@@ -267,18 +269,18 @@ def _link(notebook, here):
     return f'<a href="{address(notebook.name)}">{name}</a>'
 
 
-def address(name):
+def address(name: str) -> str:
     """Return where a notebook is found from another: beside it or, on Colab, which brings one file, on GitHub."""
     if "google.colab" not in sys.modules:
         return f"{name}.ipynb"
     from importlib import metadata
 
-    urls = dict(entry.split(", ", 1) for entry in metadata.metadata("mha_helpers").get_all("Project-URL"))
+    urls = dict(entry.split(", ", 1) for entry in metadata.metadata("mha_helpers").get_all("Project-URL") or ())
     repository = urls["Repository"].removeprefix("https://github.com/")
     return f"https://colab.research.google.com/github/{repository}/blob/main/notebooks/{name}.ipynb"
 
 
-def start_over(name, place=None):
+def start_over(name: str, place: str | Path | None = None) -> Note:
     """Put a notebook back to what the course brings, without outputs; every other notebook stays as it is.
 
     One exercise starts over by `exercises.NAME.start_over()`, in its cell.
@@ -329,7 +331,7 @@ def start_over(name, place=None):
 IN_A_WORKSHOP = {"find_slip", "find_first_slip", "judge_step"}
 
 
-def asked(notebook):
+def asked(notebook: Notebook) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of a notebook's exercises, and of its predictions.
 
     Parameters
@@ -340,13 +342,14 @@ def asked(notebook):
     -------
     exercises, predictions : tuple of str
     """
-    if notebook.folder not in exercises.EXERCISES:
-        return (), ()
-    both = exercises.EXERCISES[notebook.folder], exercises.PREDICTIONS.get(notebook.folder, ())
-    return tuple(tuple(name for name in names if name not in IN_A_WORKSHOP) for names in both)
+    functions, predictions = (
+        tuple(name for name in registry.get(notebook.folder, ()) if name not in IN_A_WORKSHOP)
+        for registry in (exercises.EXERCISES, exercises.PREDICTIONS)
+    )
+    return functions, predictions
 
 
-def progress(name):
+def progress(name: str) -> Progress:
     """Show how far the learner is: in a notebook, as its last line, and on the map.
 
     Which exercises are right and which predictions are committed is kept on the learner's own disk, in the folder
@@ -374,7 +377,7 @@ def progress(name):
     return Progress(map(name).here)
 
 
-def forget_progress():
+def forget_progress() -> Note:
     """Delete what `progress` shows, and the answers that `bring_back` brings back, of this copy of the course.
 
     Returns
@@ -401,13 +404,13 @@ def forget_progress():
 class Progress:
     """How far the learner is, as a widget: what is stored in the notebook is one sentence, the same for everybody."""
 
-    def __init__(self, here):
+    def __init__(self, here: Notebook) -> None:
         self.here = here
 
     def __repr__(self):
         return "Run this cell to see how far you are."
 
-    def sentence(self):
+    def sentence(self) -> str:
         """Say how far the learner is in this notebook."""
         states = kept.read()
         functions, predictions = (
@@ -421,7 +424,7 @@ class Progress:
         said = ", ".join(parts)
         return f"{said[:1].upper()}{said[1:]}." if said else "This notebook has no exercises."
 
-    def html(self):
+    def html(self) -> str:
         """Return the sentence and the map, with a tick at each notebook whose exercises are all right."""
         states = kept.read()
         done = {

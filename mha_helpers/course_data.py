@@ -1,5 +1,7 @@
 """Finding the course's data, in the repository, in an installed package and in a browser alike."""
 
+from __future__ import annotations
+
 import json
 import os
 from pathlib import Path
@@ -9,7 +11,7 @@ URL = "MHA_DATA_URL"
 LIST = "files.json"  # there: the names of all of them
 
 
-def data_path(name):
+def data_path(name: str) -> Path:
     """Return the path of one of the course's data files.
 
     In the repository `data/` stands beside the package; in an installed wheel, inside it. In a browser the file is
@@ -44,7 +46,7 @@ def data_path(name):
     raise ValueError(f"no data file {name!r} beside or inside the package; {remedy}")
 
 
-def fetch_all():
+def fetch_all() -> None:
     """Have all data files here: in a browser, fetch those that nobody has asked for yet.
 
     Raises

@@ -8,10 +8,13 @@ Radford et al. (2019), "Language Models are Unsupervised Multitask Learners" (GP
 al. (2021), "Primer", https://arxiv.org/abs/2109.08668. `data/writer/train.py` trained the model.
 """
 
+from __future__ import annotations
+
 import functools
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +25,7 @@ from mha_helpers.masks import causal_mask
 from mha_helpers.model.data import ORIGIN, WEIGHTS, checked_content, read_safetensors
 from mha_helpers.model.layers import LayerNorm, call_attention, read_only
 from mha_helpers.products import HAS_BLAS, product
-from mha_helpers.shapes import check_count
+from mha_helpers.shapes import Array, check_count
 
 FOLDER, TEXT = "writer", "shakespeare.txt"
 NORM_EPSILON = np.float32(1e-5)  # PyTorch's own
@@ -39,7 +42,7 @@ class DecoderBlock(NamedTuple):
     widen: np.ndarray  # (d_model, 4 d_model)
     narrow: np.ndarray  # and back
 
-    def __call__(self, X, attend):
+    def __call__(self, X: Array, attend: Callable[..., Any]) -> tuple[Array, Array]:
         """Return the stream after this layer, and what `attend(X, *matrices)` returned beside its output."""
         output, kept = attend(self.attention_norm(X), *self.matrices)
         X = X + output
@@ -65,11 +68,11 @@ class Decoder:
         )
 
     @property
-    def context_length(self):
+    def context_length(self) -> int:
         """How many characters the model sees at once."""
         return len(self.positions)
 
-    def codes(self, text):
+    def codes(self, text: str) -> Array:
         """Return each character's place in the alphabet.
 
         Parameters
@@ -102,7 +105,7 @@ class Decoder:
             )
         return np.array([self.alphabet.index(character) for character in text])
 
-    def predict(self, text, attend=multi_head_attention):
+    def predict(self, text: str, attend: Callable[..., Any] = multi_head_attention) -> tuple[Array, Array]:
         """Run the model on a text, and see what it expects after each of its characters.
 
         Parameters
@@ -138,11 +141,11 @@ class Decoder:
                 f"the text has {len(codes)} characters, and the model sees {self.context_length} at once; give its "
                 f"last {self.context_length}, text[-{self.context_length}:], or fewer"
             )
-        weights = []
+        weights: list[Array] = []
         logits = self._run(codes, attend, weights.append)
         return logits, np.array(weights)
 
-    def loss(self, text, attend=multi_head_attention):
+    def loss(self, text: str, attend: Callable[..., Any] = multi_head_attention) -> float:
         """Measure how well the model foretells a text.
 
         Parameters
@@ -201,8 +204,16 @@ class Decoder:
         return self.norm(X) @ self.characters.T
 
     def stream(
-        self, prompt, *, temperature=1.0, top_k=None, seed=0, cached=True, attend=None, choose=next_token_probabilities
-    ):
+        self,
+        prompt: str,
+        *,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        seed: int = 0,
+        cached: bool = True,
+        attend: Callable[..., Any] | None = None,
+        choose: Callable[..., Any] = next_token_probabilities,
+    ) -> Iterator[str]:
         """Write on after a prompt, one character at a time and without end.
 
         Parameters
@@ -280,7 +291,7 @@ class Decoder:
             kept.append(cache)
         return self.norm(X) @ self.characters.T, kept
 
-    def write(self, prompt, n_characters=300, **options):
+    def write(self, prompt: str, n_characters: int = 300, **options: Any) -> str:
         """Write on after a prompt.
 
         Parameters
@@ -338,7 +349,7 @@ def _call_choose(choose, logits, temperature, top_k):
 
 
 @functools.cache
-def load():
+def load() -> Decoder:
     """Load the trained model; a second call returns the same one.
 
     Returns
@@ -359,18 +370,18 @@ def load():
     return assemble(load_tensors(), settings["alphabet"], settings["n_heads"])
 
 
-def load_tensors():
+def load_tensors() -> Any:
     """Read the model's arrays: float32, under PyTorch's names."""
     stored = read_safetensors(checked_content(WEIGHTS, FOLDER))
     return {name: array.astype(np.float32) for name, array in stored.items()}
 
 
-def load_settings():
+def load_settings() -> Any:
     """Read how the model was made: its alphabet, its sizes, and how it was trained."""
     return json.loads(data_path(f"{FOLDER}/{ORIGIN}").read_text(encoding="utf-8"))["settings"]
 
 
-def assemble(tensors, alphabet, n_heads):
+def assemble(tensors: Any, alphabet: str, n_heads: int) -> Decoder:
     """Give float32 arrays, which have the names that `data/writer/train.py` gave them, their places in a model."""
 
     def matrix(name):
@@ -380,7 +391,7 @@ def assemble(tensors, alphabet, n_heads):
     def norm(name):
         return LayerNorm(tensors[f"{name}.weight"], np.float32(0), NORM_EPSILON)
 
-    blocks = []
+    blocks: list[DecoderBlock] = []
     while f"blocks.{len(blocks)}.widen.weight" in tensors:
         block = f"blocks.{len(blocks)}"
         blocks.append(
@@ -398,7 +409,7 @@ def assemble(tensors, alphabet, n_heads):
 
 
 @functools.cache
-def held_out_text():
+def held_out_text() -> str:
     """Return the last tenth of the plays, which the model has not learned from.
 
     Returns
@@ -419,7 +430,7 @@ def held_out_text():
     return text[len(text) * 9 // 10 :]
 
 
-def text_to_measure():
+def text_to_measure() -> str:
     """Return a piece of `held_out_text`, about as hard as the whole, to measure a loss on.
 
     Where NumPy has no BLAS, in a browser, it is a quarter as long, and a printed sentence says so.

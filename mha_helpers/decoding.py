@@ -4,17 +4,19 @@
 Inference", https://arxiv.org/abs/2211.05102, tell what a cache saves and costs.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from mha_helpers.attention import combine_heads, scaled_dot_product_attention, softmax, split_heads
 from mha_helpers.masks import causal_mask
-from mha_helpers.shapes import as_float_array, check_count, checked
+from mha_helpers.shapes import Array, as_float_array, check_count, checked
 
 LEAST_ROOM = 256  # rows: half a megabyte for a model of the course's size
 
 
 @checked(logits="... n_tokens", temperature="number")
-def next_token_probabilities(logits, *, temperature=1.0, top_k=None):
+def next_token_probabilities(logits: Array, *, temperature: float = 1.0, top_k: int | None = None) -> Array:
     """Turn a model's scores for the next token into probabilities to draw from.
 
     Parameters
@@ -63,7 +65,7 @@ def next_token_probabilities(logits, *, temperature=1.0, top_k=None):
     return softmax(logits / temperature)
 
 
-def embed_new(codes, characters, positions, n_old=0):
+def embed_new(codes: Array, characters: Array, positions: Array, n_old: int = 0) -> Array:
     """Turn new tokens into vectors: what each one is, plus where it stands in the whole text.
 
     Parameters
@@ -106,7 +108,9 @@ def embed_new(codes, characters, positions, n_old=0):
     W_O="d_inner_values d_output",
     n_heads="divides d_inner d_inner_values",
 )
-def attend_with_cache(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+def attend_with_cache(
+    X_new: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, n_heads: int, cache: tuple[Array, Array] | None = None
+) -> tuple[Array, tuple[Array, Array]]:
     """Causal multi-head attention of new tokens to the old ones and to each other.
 
     Parameters
@@ -162,8 +166,10 @@ def attend_with_cache(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
 class _Room(np.ndarray):
     """Rows, with room for more behind them; those from `n_used` on are free."""
 
+    n_used: int
 
-def appended(old, new):
+
+def appended(old: Array, new: Array) -> Array:
     """Put new rows behind old ones, without copying the old ones where there is room behind them.
 
     Parameters

@@ -11,15 +11,20 @@ Devlin et al. (2019), "BERT", https://arxiv.org/abs/1810.04805. Reimers and Gure
 https://arxiv.org/abs/1908.10084. Wang et al. (2020), "MiniLM", https://arxiv.org/abs/2002.10957.
 """
 
+from __future__ import annotations
+
 import functools
 import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from mha_helpers.attention import knock_out, multi_head_attention
 from mha_helpers.model import data as encoder_data
 from mha_helpers.model.layers import N_HEADS, Block, Dense, LayerNorm, fold_bias, read_only
+from mha_helpers.shapes import Array
 
 INIT_SPREAD = np.float32(0.02)  # BERT's initializer_range
 
@@ -63,7 +68,7 @@ class Encoder:
         d_model = self.positions.shape[1]
         return f"Encoder({len(self.blocks)} layers of {N_HEADS} heads, {d_model=})"
 
-    def tokens(self, sentence):
+    def tokens(self, sentence: str) -> tuple[str, ...]:
         """Cut a sentence into the words and pieces of words that the model reads.
 
         Parameters
@@ -87,7 +92,14 @@ class Encoder:
         _, tokens, _ = self._read(sentence)
         return tokens
 
-    def encode(self, sentences, attend=multi_head_attention, *, without=(), knock_out=knock_out):
+    def encode(
+        self,
+        sentences: str | list[str],
+        attend: Callable[..., Any] = multi_head_attention,
+        *,
+        without: Sequence[tuple[int, int]] = (),
+        knock_out: Callable[..., Array] = knock_out,
+    ) -> Encoding | list[Encoding]:
         """Run the model on one sentence, or on several at once.
 
         Parameters
@@ -222,7 +234,7 @@ def _checked_heads(heads, n_layers):
 
 
 @functools.cache
-def load():
+def load() -> Encoder:
     """Load the trained model; a second call returns the same one.
 
     Returns
@@ -244,7 +256,7 @@ def load():
     return assemble(encoder_data.load_tokenizer(), encoder_data.load_tensors())
 
 
-def random_twin(seed=0):
+def random_twin(seed: int = 0) -> Encoder:
     """Make an untrained model of the same form, to hold the trained one against.
 
     Parameters
@@ -287,7 +299,7 @@ def random_twin(seed=0):
 class RandomTable:
     """A table of random rows, each made when it is asked for: the same every time, and none of them kept."""
 
-    def __init__(self, seed, width):
+    def __init__(self, seed: int, width: int) -> None:
         self.seed, self.width = seed, width
 
     def __getitem__(self, ids):
@@ -296,7 +308,7 @@ class RandomTable:
         return INIT_SPREAD * np.array(rows)[places.reshape(ids.shape)]
 
 
-def assemble(tokenizer, tensors):
+def assemble(tokenizer: Any, tensors: Any) -> Encoder:
     """Give arrays, which have the names of their source, their places in a model."""
 
     def layer_norm(prefix):
@@ -307,7 +319,7 @@ def assemble(tokenizer, tensors):
         return Dense(np.ascontiguousarray(tensors[f"{prefix}.weight"].T), tensors[f"{prefix}.bias"])
 
     norm = embedding_norm = layer_norm("embeddings.LayerNorm")
-    blocks = []
+    blocks: list[Block] = []
     while f"encoder.layer.{len(blocks)}.output.dense.weight" in tensors:
         layer = f"encoder.layer.{len(blocks)}"
         queries, keys, values = (dense(f"{layer}.attention.self.{part}") for part in ("query", "key", "value"))
@@ -316,13 +328,15 @@ def assemble(tokenizer, tensors):
         matrices = (*(fold_bias(W, b, norm) for W, b in (queries, keys, values)), W_O)
         norm = layer_norm(f"{layer}.output.LayerNorm")
         blocks.append(
-            Block(
-                *map(read_only, matrices),
-                b_O,
-                layer_norm(f"{layer}.attention.output.LayerNorm"),
-                dense(f"{layer}.intermediate.dense"),
-                dense(f"{layer}.output.dense"),
-                norm,
+            Block._make(
+                (
+                    *map(read_only, matrices),
+                    b_O,
+                    layer_norm(f"{layer}.attention.output.LayerNorm"),
+                    dense(f"{layer}.intermediate.dense"),
+                    dense(f"{layer}.output.dense"),
+                    norm,
+                )
             )
         )
     # The model knows two types of token, for tasks on pairs of sentences; in single sentences all are of the first.

@@ -1,11 +1,13 @@
 """Experiments that are too long for a notebook's cell."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mha_helpers.attention import attention_scores, softmax
-from mha_helpers.shapes import check_count, check_number
+from mha_helpers.shapes import Array, check_count, check_number
 
 N_ROWS, N_KEYS, D_VALUE = 1000, 8, 4
 
@@ -25,7 +27,9 @@ class Learned(NamedTuple):
     first_gradients: np.ndarray
 
 
-def learn_one_key(d_k, divisor, *, step_on="scores", n_steps=30, step=0.5):
+def learn_one_key(
+    d_k: int, divisor: float, *, step_on: str = "scores", n_steps: int = 30, step: float = 0.5
+) -> Learned:
     """Let queries learn, by gradient steps, to take over the value of one key.
 
     Each of 1000 queries has 8 keys of its own, all with independent normal entries, and its context is to become
@@ -71,7 +75,8 @@ def learn_one_key(d_k, divisor, *, step_on="scores", n_steps=30, step=0.5):
     queries = rng.normal(size=(N_ROWS, 1, d_k))
     keys, values = rng.normal(size=(N_ROWS, N_KEYS, d_k)), rng.normal(size=(N_ROWS, N_KEYS, D_VALUE))
     scores = attention_scores(queries, keys) / divisor  # (n_rows, 1, n_keys)
-    losses, first_gradients = [], None
+    losses: list[Any] = []
+    first_gradients: Any = None
     for _ in range(n_steps + 1):
         weights = softmax(scores)
         error = weights @ values - values[:, :1]
@@ -95,7 +100,7 @@ D_HEAD = D_MODEL // N_HEADS
 WAYS, TASKS = ("right", "wrong"), ("copy", "previous")
 
 
-def train_layer(*, split, merge, task, n_steps=1000, rate=0.01):
+def train_layer(*, split: str, merge: str, task: str, n_steps: int = 1000, rate: float = 0.01) -> Array:
     """Train one multi-head attention layer, with its transposes or without them, on a task about token contents.
 
     Each token is its position (one-hot, six features) beside ten random numbers, its content. The layer is to

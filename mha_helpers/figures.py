@@ -4,6 +4,11 @@ A figure is shown as an SVG together with a sentence computed from the data that
 screen reader gets and what nbval compares.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from live_pictures.shown import CourseFigure
@@ -20,6 +25,7 @@ from mha_helpers.drawing.gpt import gpt
 from mha_helpers.drawing.induction import JOBS, induction, repeats
 from mha_helpers.drawing.strip import PARTS
 from mha_helpers.drawing.tables import Matrix, attends, attention_map, matrices
+from mha_helpers.shapes import Array
 
 __all__ = [
     "HEADS",
@@ -44,7 +50,7 @@ __all__ = [
 ]
 
 
-def whole_block(row="it", *, notebook=None):
+def whole_block(row: str = "it", *, notebook: str | None = None) -> CourseFigure:
     """Draw the whole of multi-head attention on the running example, tensors to scale.
 
     Parameters
@@ -63,7 +69,8 @@ def whole_block(row="it", *, notebook=None):
     >>> str(whole_block())[:43]
     'Multi-head attention whole. X, 5 tokens by '
     """
-    stages, framed = example.stages(), example.TOKENS.index(row) if row else None
+    stages = example.stages()
+    framed: Any = example.TOKENS.index(row) if row else None
     looks = [
         # Without its number: notebook 01 shows this picture before there is a division, and 0.83 where this has 0.70.
         f"in head {head} “{example.TOKENS[framed]}” looks mostly at “{example.TOKENS[weights[framed].argmax()]}”"
@@ -80,7 +87,14 @@ def whole_block(row="it", *, notebook=None):
     return CourseFigure(block.WIDTH, block.HEIGHT, block.block(lit, row=framed), text)
 
 
-def arcs(weights, queries, keys=None, *, query=None, head=0):
+def arcs(
+    weights: Array,
+    queries: Sequence[str],
+    keys: Sequence[str] | None = None,
+    *,
+    query: str | int | None = None,
+    head: int = 0,
+) -> CourseFigure:
     """Draw attention over words: queries above, keys below, an arc as thick as each weight.
 
     Parameters
@@ -131,7 +145,15 @@ def _arcs_say(weights, queries, keys, query):
     return attends(queries[query], keys, row) + (f", then to {' and '.join(then)}" if then else "")
 
 
-def heads_apart(values, rows, *, n_heads=2, name="Q", heads=None, decimals=0):
+def heads_apart(
+    values: Array,
+    rows: Sequence[str],
+    *,
+    n_heads: int = 2,
+    name: str = "Q",
+    heads: Array | None = None,
+    decimals: int = 0,
+) -> CourseFigure:
     """Draw how a matrix falls into heads, in the heads' colours; a wrong split in the tokens', with the heads' bars.
 
     Parameters
@@ -187,7 +209,7 @@ def heads_apart(values, rows, *, n_heads=2, name="Q", heads=None, decimals=0):
     return matrices(part(name, values, tuple(range(n_heads)), places), "split", *apart)
 
 
-def layer_map(values, title, *, spread=False, decimals=2):
+def layer_map(values: Array, title: str, *, spread: bool = False, decimals: int = 2) -> CourseFigure:
     """Draw a number for each head of a model: a row for each layer, a column for each head.
 
     Parameters

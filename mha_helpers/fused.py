@@ -1,10 +1,12 @@
 """From a trained model's file to the course's matrices: PyTorch keeps them transposed, and often three in one."""
 
-from mha_helpers.shapes import checked
+from __future__ import annotations
+
+from mha_helpers.shapes import Array, checked
 
 
 @checked(weight="d_three d_model")
-def weights_from_torch(weight):
+def weights_from_torch(weight: Array) -> tuple[Array, Array, Array]:
     """Take a fused, transposed weight apart.
 
     Parameters

@@ -7,8 +7,10 @@ Vaswani et al. (2017), "Attention Is All You Need", https://arxiv.org/abs/1706.0
 Dao et al. (2022), "FlashAttention", https://arxiv.org/abs/2205.14135, appendix B.2.
 """
 
+from __future__ import annotations
+
 from mha_helpers.attention import attention_scores, scaled_dot_product_attention
-from mha_helpers.shapes import checked
+from mha_helpers.shapes import Array, checked
 
 
 @checked(
@@ -18,7 +20,16 @@ from mha_helpers.shapes import checked
     d_context="... n_queries d_value",
     scale="number",
 )
-def attention_gradients(queries, keys, values, d_context, mask=None, *, is_causal=False, scale=None):
+def attention_gradients(
+    queries: Array,
+    keys: Array,
+    values: Array,
+    d_context: Array,
+    mask: Array | None = None,
+    *,
+    is_causal: bool = False,
+    scale: float | None = None,
+) -> tuple[Array, Array, Array]:
     """Go backwards through scaled dot-product attention.
 
     Parameters
@@ -67,7 +78,7 @@ def attention_gradients(queries, keys, values, d_context, mask=None, *, is_causa
     return sum_to(d_queries, queries.shape), sum_to(d_keys, keys.shape), sum_to(d_values, values.shape)
 
 
-def sum_to(gradient, shape):
+def sum_to(gradient: Array, shape: tuple[int, ...]) -> Array:
     """Add up a gradient over the axes along which its array was repeated.
 
     Parameters

@@ -4,13 +4,15 @@ Shazeer (2019), "Fast Transformer Decoding", https://arxiv.org/abs/1911.02150: o
 Ainslie et al. (2023), "GQA", https://arxiv.org/abs/2305.13245: one for each group of query heads.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from mha_helpers.attention import scaled_dot_product_attention
-from mha_helpers.shapes import as_float_array
+from mha_helpers.shapes import Array, as_float_array
 
 
-def grouped_attention(queries, keys, values, mask=None):
+def grouped_attention(queries: Array, keys: Array, values: Array, mask: Array | None = None) -> tuple[Array, Array]:
     """Scaled dot-product attention with fewer heads of keys and values than of queries.
 
     Parameters

@@ -6,13 +6,15 @@ out: True hides there.) A float mask is added to the scores. Boolean masks combi
 `convert_mask` translates between these and the other conventions in use.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
-from mha_helpers.shapes import as_array, as_float_array, checked
+from mha_helpers.shapes import Array, as_array, as_float_array, checked
 
 
 @checked(n="count")
-def causal_mask(n):
+def causal_mask(n: int) -> Array:
     """Let each position attend to itself and to what came before it.
 
     Parameters
@@ -41,7 +43,7 @@ def causal_mask(n):
 
 
 @checked(attention_mask="batch n_keys of 1 (token) and 0 (padding)")
-def padding_mask(attention_mask):
+def padding_mask(attention_mask: Array) -> Array:
     """Hide padding keys from every query and every head.
 
     Parameters
@@ -69,7 +71,7 @@ def padding_mask(attention_mask):
 
 
 @checked(attention_mask="batch n_keys of 1 (token) and 0 (padding)", n_new="count")
-def sdpa_mask(attention_mask, n_new):
+def sdpa_mask(attention_mask: Array, n_new: int) -> Array:
     """Make the mask that PyTorch's `F.scaled_dot_product_attention` needs when a cache holds all but the newest tokens.
 
     Parameters
@@ -103,7 +105,7 @@ def sdpa_mask(attention_mask, n_new):
 
 
 @checked(text_numbers="seq_len")
-def packed_mask(text_numbers):
+def packed_mask(text_numbers: Array) -> Array:
     """Keep several texts apart that are packed into one sequence, each with its own past.
 
     Parameters
@@ -132,7 +134,7 @@ def packed_mask(text_numbers):
     return same_text & causal_mask(len(text_numbers))
 
 
-def apply_mask(scores, mask):
+def apply_mask(scores: Array, mask: Array) -> Array:
     """Hide scores from the softmax.
 
     Parameters
@@ -166,7 +168,7 @@ def apply_mask(scores, mask):
     return hide(scores.copy(), check_mask(mask, scores.shape))
 
 
-def hide(scores, mask):
+def hide(scores: Array, mask: Array) -> Array:
     """Hide scores where they stand, with a mask that fits them: -inf where it is False, or its numbers added."""
     if mask.dtype.kind == "f":
         with np.errstate(over="ignore"):  # float64's lowest number becomes float32's -inf: hidden all the same
@@ -176,7 +178,7 @@ def hide(scores, mask):
     return scores
 
 
-def check_mask(mask, shape):
+def check_mask(mask: Array, shape: tuple[int, ...]) -> Array:
     """Return a mask as an array, if it can be meant for scores of this shape."""
     mask = as_array("the mask", mask)
     if mask.dtype.kind not in "bf":
@@ -216,7 +218,7 @@ CONVENTIONS = {
 }
 
 
-def convert_mask(mask, *, given=None, wanted="may attend"):
+def convert_mask(mask: Array, *, given: str | None = None, wanted: str = "may attend") -> Array:
     """Translate a mask from one convention to another.
 
     Parameters

@@ -4,13 +4,15 @@ Each takes NumPy arrays and returns numbers; nothing is drawn. The questions com
 section 3.2.1 and its footnote 4, and those about a trained model's heads from Clark et al. (2019), section 3.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
-from mha_helpers.shapes import as_float_array, check_count, checked
+from mha_helpers.shapes import Array, as_float_array, check_count, checked
 
 
 @checked(queries="n_pairs d_head", keys="n_pairs d_head")
-def dot_product_variance(queries, keys):
+def dot_product_variance(queries: Array, keys: Array) -> np.floating:
     """Measure how far the scores of pairs spread: the variance of their dot products.
 
     Parameters
@@ -39,7 +41,7 @@ def dot_product_variance(queries, keys):
 
 
 @checked(weights="... n_queries n_keys")
-def attention_received(weights):
+def attention_received(weights: Array) -> Array:
     """Measure how much attention each key receives from all queries together.
 
     Parameters
@@ -66,7 +68,7 @@ def attention_received(weights):
 
 
 @checked(weights="... n_keys")
-def entropy(weights):
+def entropy(weights: Array) -> Array:
     """Measure how evenly each row of weights is spread.
 
     Parameters
@@ -99,7 +101,7 @@ def entropy(weights):
 
 
 @checked(weights="... n_queries n_keys")
-def head_entropy(weights):
+def head_entropy(weights: Array) -> Array:
     """Measure how evenly each head spreads its attention: the mean entropy of its rows of weights.
 
     Parameters
@@ -130,7 +132,7 @@ def head_entropy(weights):
 
 
 @checked(weights="... n_tokens n_tokens")
-def previous_token_score(weights):
+def previous_token_score(weights: Array) -> Array:
     """Measure how much each head looks one token back: the mean weight that a token gives to the one before it.
 
     Parameters
@@ -164,7 +166,7 @@ def previous_token_score(weights):
 
 
 @checked(weights="... n_keys")
-def jacobian_norm(weights):
+def jacobian_norm(weights: Array) -> Array:
     """Measure how much each row of weights can still be moved: the size of its softmax Jacobian.
 
     Parameters
@@ -199,7 +201,7 @@ def _check_positive(weights):
         raise ValueError(f"a weight is {weights.min()}; give weights as softmax returns them, 0 or more")
 
 
-def search_heads(shifts, n_searched):
+def search_heads(shifts: Array, n_searched: int) -> tuple[int, float, float]:
     """Choose the head with the largest mean on some sentences, and measure it on the others.
 
     Parameters

@@ -1,11 +1,13 @@
 """Telling a token where it stands."""
 
+from __future__ import annotations
+
 import numpy as np
 
-from mha_helpers.shapes import check_count
+from mha_helpers.shapes import Array, check_count
 
 
-def sinusoidal_positions(seq_len, d_model):
+def sinusoidal_positions(seq_len: int, d_model: int) -> Array:
     """Return the vectors that are added to the embeddings to mark their positions.
 
     Parameters

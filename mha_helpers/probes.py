@@ -4,12 +4,17 @@ Each takes a function and calls it; none looks inside. Wrap what you want to ask
 token vectors to outputs: `lambda X: masked_attention(X @ W_Q, X @ W_K, X @ W_V, mask)[0]`.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
-from mha_helpers.shapes import as_float_array
+from mha_helpers.shapes import Array, as_float_array
 
 
-def leaks(attend, X):
+def leaks(attend: Callable[..., Any], X: Array) -> Array:
     """Change one token at a time, always in the same way, and measure which outputs move.
 
     Parameters
@@ -49,7 +54,7 @@ def leaks(attend, X):
     return moved
 
 
-def permutation_gap(attend, X, order):
+def permutation_gap(attend: Callable[..., Any], X: Array, order: Sequence[int]) -> float:
     """Shuffle the tokens, and measure whether the outputs are only shuffled, too.
 
     Parameters
@@ -79,13 +84,14 @@ def permutation_gap(attend, X, order):
     (0.0, 5.0)
     """
     X = _one_sequence(X)
-    order = np.asarray(list(order))
-    if order.dtype.kind not in "iu" or sorted(order.tolist()) != list(range(len(X))):
-        raise ValueError(f"order={order.tolist()} is no permutation; give each of the positions 0 to {len(X) - 1} once")
-    return largest_gap(_outputs(attend, X[order]), _outputs(attend, X)[order])
+    places = np.asarray(list(order))
+    if places.dtype.kind not in "iu" or sorted(places.tolist()) != list(range(len(X))):
+        wanted = f"each of the positions 0 to {len(X) - 1} once"
+        raise ValueError(f"order={places.tolist()} is no permutation; give {wanted}")
+    return largest_gap(_outputs(attend, X[places]), _outputs(attend, X)[places])
 
 
-def largest_gap(one, other):
+def largest_gap(one: Any, other: Any) -> float:
     """Compare what two implementations returned.
 
     Parameters

@@ -3,14 +3,16 @@
 Su et al. (2021), "RoFormer", https://arxiv.org/abs/2104.09864.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
-from mha_helpers.shapes import as_float_array
+from mha_helpers.shapes import Array, as_float_array
 
 BASE = 10_000.0  # of the paper, section 3.2.2
 
 
-def rotate(X, start=0):
+def rotate(X: Array, start: int = 0) -> Array:
     """Turn each token's features by its position, pair by pair: features 0 and 1, 2 and 3, and so on.
 
     Parameters

@@ -10,12 +10,15 @@ of alive and thing, head 1's of happens and alive; W_O sends each of them to the
 heads found alive adds up. Notebooks 01 to 03 use head 0 alone: `first_head()`.
 """
 
+from __future__ import annotations
+
 import functools
 from typing import NamedTuple
 
 import numpy as np
 
 from mha_helpers import attention
+from mha_helpers.shapes import Array
 
 
 def _fixed(*rows):
@@ -41,7 +44,7 @@ ENDINGS = ("tired", "soft")
 ENDING_VECTORS = _fixed([2, 0, 0, 0], [-2, 1, 0, 0])
 
 
-def first_head():
+def first_head() -> tuple[Array, ...]:
     """Return head 0's own W_Q, W_K and W_V.
 
     Returns
@@ -92,7 +95,7 @@ class Stages(NamedTuple):
 
 
 @functools.cache
-def stages():
+def stages() -> Stages:
     """Compute the whole block on the running example, and keep everything on the way.
 
     Returns
@@ -110,7 +113,7 @@ def stages():
     scores = attention.attention_scores(heads[0], heads[1]) / np.sqrt(X.shape[1] // N_HEADS)
     contributions = attention.head_contributions(contexts, W_O)
     concat = attention.combine_heads(contexts)
-    found = Stages(X, *projected, *heads, scores, weights, contexts, concat, contributions, concat @ W_O)
+    found = Stages._make((X, *projected, *heads, scores, weights, contexts, concat, contributions, concat @ W_O))
     for array in found:
         array.setflags(write=False)
     return found

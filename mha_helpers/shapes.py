@@ -6,17 +6,27 @@ formula alone. An axis that occurs twice must have one size; `...` stands for an
 leading batch axes, which must broadcast together.
 """
 
+from __future__ import annotations
+
 import functools
 import inspect
 import math
 import numbers
 import operator
 import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
+
+# What a function takes and returns, in hints; the docstring says which axes it has. A list of rows, or whatever else
+# `np.asarray` reads, will do as well.
+Array = NDArray[Any]
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-def as_array(name, value):
+def as_array(name: str, value: Any) -> Array:
     """Read `value` as an array."""
     try:
         return np.asarray(value)
@@ -24,7 +34,7 @@ def as_array(name, value):
         raise ValueError(f"{name} cannot be read as an array: give rows of equal length") from None
 
 
-def as_float_array(name, value):
+def as_float_array(name: str, value: Any) -> Array:
     """Read `value` as an array of floating-point numbers; a floating-point type is kept."""
     array = as_array(name, value)
     if array.dtype.kind not in "fiub":
@@ -32,7 +42,7 @@ def as_float_array(name, value):
     return array if array.dtype.kind == "f" else array.astype(np.float64)
 
 
-def check_count(name, value):
+def check_count(name: str, value: Any) -> int:
     """Return `value` as an int if it can count something: a whole number of 1 or more."""
     try:
         count = operator.index(value)
@@ -45,7 +55,7 @@ def check_count(name, value):
     return count
 
 
-def check_n_heads(n_heads, axis, size):
+def check_n_heads(n_heads: Any, axis: str, size: int) -> int:
     """Return `n_heads` as an int if it divides the size of an axis."""
     n_heads = check_count("n_heads", n_heads)
     if size % n_heads:
@@ -57,7 +67,7 @@ def check_n_heads(n_heads, axis, size):
     return n_heads
 
 
-def check_heads(name, heads, n_heads):
+def check_heads(name: str, heads: Any, n_heads: int) -> Array:
     """Return `heads` as an array of ints if each is one of `n_heads`, counted from 0; there may be none."""
     array = as_array(name, heads)
     if array.ndim != 1:
@@ -71,7 +81,7 @@ def check_heads(name, heads, n_heads):
     return array.astype(int)
 
 
-def check_number(name, value):
+def check_number(name: str, value: Any) -> float:
     """Return `value` as a float, which leaves the type of the arrays it meets alone."""
     if not isinstance(value, numbers.Real):
         raise ValueError(f"{name}={value!r} is not a number; give a float")
@@ -90,7 +100,7 @@ class _Border(threading.local):
 _border = _Border()
 
 
-def checked(**specs):
+def checked(**specs: str) -> Callable[[F], F]:
     """Decorate a function whose array arguments have the given axes.
 
     Parameters

@@ -3,9 +3,12 @@
 `python -m data.small_runs.make` makes and measures them.
 """
 
+from __future__ import annotations
+
 import functools
 import json
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,7 +40,7 @@ class Outcome(NamedTuple):
     right_when_writing: float  # and when nothing comes after yet
 
 
-def untrained(name):
+def untrained(name: str) -> Training:
     """Return a training by its name, before its first step."""
     return Training(repeated_sequences(), seed=SEED, **OPTIONS[name])
 
@@ -47,7 +50,7 @@ def _origin():
     return json.loads(data_path(f"{FOLDER}/{ORIGIN}").read_text(encoding="utf-8"))
 
 
-def outcomes():
+def outcomes() -> dict[str, Outcome]:
     """Return what came of each training.
 
     Returns
@@ -72,7 +75,7 @@ class OfSeed(NamedTuple):
     hidden_from: dict[str, float]  # and where one part of layer 1 reads the rows without what layer 0 wrote
 
 
-def by_seed():
+def by_seed() -> dict[int, OfSeed]:
     """Return what came of the training with two heads, from several seeds.
 
     Returns
@@ -93,7 +96,7 @@ LONGER = 128  # tokens: four times as many as in training
 NEAR = "rotation, window of 32"  # no distance that training didn't have
 
 
-def shared():
+def shared() -> dict[str, list[float]]:
     """Return the shares of right answers on `tasks.two_before`, for five seeds of each way of sharing.
 
     Returns
@@ -108,7 +111,7 @@ def shared():
     return _origin()["shared"]
 
 
-def longer():
+def longer() -> dict[str, list[list[float]]]:
     """Return how models do on longer sequences than those they were trained on, by what tells them positions.
 
     Returns
@@ -126,7 +129,7 @@ def longer():
 
 
 @functools.cache
-def load(name="2 heads"):
+def load(name: str = "2 heads") -> Training:
     """Return a training that the course has made, with its losses and its moments.
 
     Parameters
@@ -162,7 +165,7 @@ def load(name="2 heads"):
     return training
 
 
-def train(training, *, see=None, every=1):
+def train(training: Training, *, see: Callable[..., Any] | None = None, every: int = 1) -> Training:
     """Take a training's 400 steps; in a browser, whose NumPy has no BLAS, take it from the store where it is there.
 
     Parameters

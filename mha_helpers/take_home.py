@@ -1,5 +1,7 @@
 """One file to take home: a learner's notebooks, what is kept for them, and the course to run it all, anywhere."""
 
+from __future__ import annotations
+
 import io
 import json
 import os
@@ -50,7 +52,7 @@ course.unpack("attention.zip") lays what is yours into that copy, and loses noth
 """
 
 
-def take_home(folder=None):
+def take_home(folder: str | Path | None = None) -> Note:
     """Write one zip with a learner's notebooks, what is kept for them, and the course itself.
 
     For who has worked on a hub, on Binder, in a browser or on somebody else's laptop. Unpacked on a machine of one's
@@ -105,7 +107,7 @@ def take_home(folder=None):
     return Note(Panel("info", f"Ready to take home: {path.name}", tuple(paragraphs)))
 
 
-def is_portable(name):
+def is_portable(name: str) -> bool:
     r"""Tell whether every system can have a file of this path, and has it below the folder that it is unpacked in.
 
     Examples

@@ -1,6 +1,9 @@
 """Small tasks for small models: sequences drawn so that each needs one thing of attention, or two."""
 
+from __future__ import annotations
+
 import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -33,11 +36,11 @@ class Task(NamedTuple):
     n_tokens: int  # how many different tokens there are
     n_questions: int  # how many of them are to be told at each place
     length: int
-    draw: object
+    draw: Callable[[np.random.Generator, int], Batch]
 
 
 @functools.cache  # the same task is one that compares equal
-def repeated_sequences(n_tokens=16, length=32):
+def repeated_sequences(n_tokens: int = 16, length: int = 32) -> Task:
     """Predict the next token of sequences that repeat, each after a number of tokens of its own.
 
     The first part holds different tokens in random order, and then comes again and again: what came before says what
@@ -81,7 +84,7 @@ def repeated_sequences(n_tokens=16, length=32):
     return Task(n_tokens, 1, length, draw)
 
 
-def two_before(n_tokens=6, length=12):
+def two_before(n_tokens: int = 6, length: int = 12) -> Task:
     """Tell, at each place of a random sequence, which token came one before, and which two before.
 
     Two questions at once, two things from the past. A head returns one average: of two tokens it can say which it gave

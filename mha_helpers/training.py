@@ -5,8 +5,11 @@ logits: no norms and no MLPs, as in Elhage et al. (2021), "A Mathematical Framew
 https://transformer-circuits.pub/2021/framework/.
 """
 
+from __future__ import annotations
+
 import copy
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +18,8 @@ from mha_helpers.gradients import attention_gradients
 from mha_helpers.masks import causal_mask
 from mha_helpers.measures import previous_token_score
 from mha_helpers.products import product
-from mha_helpers.shapes import check_count, check_n_heads
+from mha_helpers.shapes import Array, check_count, check_n_heads
+from mha_helpers.tasks import Batch, Task
 
 MATRICES = ("W_Q", "W_K", "W_V", "W_O")
 PARTS = ("queries", "keys", "values", "output")  # of a layer: what reads the rows that come into it
@@ -95,22 +99,22 @@ class Training:
 
     def __init__(
         self,
-        task,
+        task: Task,
         *,
-        n_layers=2,
-        n_heads=2,
-        d_model=32,
-        is_causal=True,
-        heads_start_equal=False,
-        seed=0,
-        batch=64,
-        rate=4e-3,
-        attend=masked_attention,
-        gradients=attention_gradients,
-        has_W_O=True,
-        n_kv_heads=None,
-        rotate=None,
-    ):
+        n_layers: int = 2,
+        n_heads: int = 2,
+        d_model: int = 32,
+        is_causal: bool = True,
+        heads_start_equal: bool = False,
+        seed: int = 0,
+        batch: int = 64,
+        rate: float = 4e-3,
+        attend: Callable[..., Any] = masked_attention,
+        gradients: Callable[..., Any] = attention_gradients,
+        has_W_O: bool = True,
+        n_kv_heads: int | None = None,
+        rotate: Callable[..., Array] | None = None,
+    ) -> None:
         d_model = check_count("d_model", d_model)
         self.task, self.n_layers, self.n_heads = (
             task,
@@ -129,7 +133,7 @@ class Training:
         shapes |= {"out": (d_model, task.n_questions * task.n_tokens)}
         # Equal heads are told apart by rounding alone; in float32 that can be enough for them to part within 250 steps.
         kind = np.float64 if heads_start_equal else np.float32
-        self.parameters = {
+        self.parameters: dict[str, Array] = {
             name: self.rng.normal(scale=d_model**-0.5, size=shape).astype(kind) for name, shape in shapes.items()
         }
         if rotate is not None:
@@ -138,7 +142,8 @@ class Training:
             self._repeat_first_head()
         if not has_W_O:
             self.parameters |= {f"W_O{i}": np.eye(d_model, dtype=kind) for i in range(self.n_layers)}
-        self.losses, self.moments = [], {0: self.parameters.copy()}
+        self.losses: list[float] = []
+        self.moments = {0: self.parameters.copy()}
         self._means, self._squares = (
             {name: np.zeros_like(array) for name, array in self.parameters.items()} for _ in range(2)
         )
@@ -151,7 +156,7 @@ class Training:
                 first = np.split(W, self.n_heads, axis=axis)[0]
                 self.parameters[f"{name}{i}"] = np.concatenate([first] * self.n_heads, axis=axis)
 
-    def run(self, n_steps, *, see=None, every=1):
+    def run(self, n_steps: int, *, see: Callable[..., Any] | None = None, every: int = 1) -> Training:
         """Take steps down the loss, each on new sequences.
 
         Parameters
@@ -180,7 +185,7 @@ class Training:
             print(f"interrupted after {len(self.losses)} steps; what was learned is kept")
         return self
 
-    def step(self):
+    def step(self) -> None:
         """Draw sequences, go forwards and backwards, and move every parameter a little."""
         drawn = self.task.draw(self.rng, self.batch)
         loss, gradients = self.loss_and_gradients(drawn)
@@ -217,7 +222,7 @@ class Training:
         logits = product(X, p["out"]).reshape(*tokens.shape, self.task.n_questions, self.task.n_tokens)
         return X, logits, kept
 
-    def loss_and_gradients(self, drawn):
+    def loss_and_gradients(self, drawn: Batch) -> tuple[float, dict[str, Array]]:
         """Go forwards and backwards once.
 
         Parameters
@@ -268,7 +273,14 @@ class Training:
             found[:2] = [mirror * self.rotate(mirror * d) for d in found[:2]]
         return found
 
-    def look(self, drawn=None, *, is_causal=None, without=(), reads=None):
+    def look(
+        self,
+        drawn: Batch | None = None,
+        *,
+        is_causal: bool | None = None,
+        without: Sequence[tuple[int, int]] = (),
+        reads: dict[str, Array] | None = None,
+    ) -> Seen:
         """Run the model without learning.
 
         Parameters
@@ -302,7 +314,9 @@ class Training:
         loss, accuracy, probabilities = _judge(logits, drawn)
         return Seen(loss, accuracy, np.array([weights for *_, weights in kept]), probabilities)
 
-    def rows(self, drawn=None, *, layer=None, without=()):
+    def rows(
+        self, drawn: Batch | None = None, *, layer: int | None = None, without: Sequence[tuple[int, int]] = ()
+    ) -> Array:
         """Return what comes into a layer: each token's row, with what the layers before have added.
 
         Parameters
@@ -330,7 +344,7 @@ class Training:
             for i in range(self.n_layers)
         ]
 
-    def at(self, step):
+    def at(self, step: int) -> Training:
         """Return the model as it was after a step.
 
         Parameters
@@ -347,7 +361,7 @@ class Training:
         then.parameters = self.moments[step]
         return then
 
-    def guesses_when_writing(self, tokens):
+    def guesses_when_writing(self, tokens: Array) -> Array:
         """Run the model as it is used: each guess is made from the tokens so far, when none comes after them yet.
 
         With a causal mask these are the guesses that training sees. Where something leaks from behind, they are not.
@@ -364,7 +378,7 @@ class Training:
         logits = [self._forwards(tokens[:, :n], self.mask[:n, :n])[1][:, -1] for n in starts]
         return np.stack(logits, axis=1).argmax(axis=-1)
 
-    def curve(self, every=10):
+    def curve(self, every: int = 10) -> tuple[list[int], list[float]]:
         """Return the losses with less of their noise: the mean of every ten steps, and of what is left over.
 
         Parameters
@@ -388,7 +402,7 @@ class Training:
             float(np.mean(part)) for part in parts
         ]
 
-    def held_out(self):
+    def held_out(self) -> Batch:
         """Return 256 sequences of the task, always the same."""
         return self.task.draw(np.random.default_rng(HELD_OUT_SEED), HELD_OUT)
 
@@ -410,7 +424,7 @@ def _over_tokens(X, d_Y):
     return product(X.reshape(-1, X.shape[-1]).T, d_Y.reshape(-1, d_Y.shape[-1]))
 
 
-def what_heads_look_at(weights, periods):
+def what_heads_look_at(weights: Sequence[Array], periods: Array) -> dict[str, dict[str, float]]:
     """Tell, for each head, how much of its attention the two jobs of an induction head get.
 
     Parameters
@@ -444,7 +458,7 @@ def what_heads_look_at(weights, periods):
     return found
 
 
-def induction_score(weights, periods):
+def induction_score(weights: Array, periods: Array) -> Array:
     """How much each head attends to what came after the same token, the times before.
 
     Parameters

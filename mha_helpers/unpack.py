@@ -6,6 +6,8 @@ The zip may come from anybody. So only what a learner makes is taken from it, no
 known kinds, and only into the notebooks' folder; the course's code stays what is installed.
 """
 
+from __future__ import annotations
+
 import contextlib
 import importlib.util
 import json
@@ -16,6 +18,7 @@ import sys
 import zipfile
 from itertools import count, pairwise
 from pathlib import Path
+from typing import Any
 
 from live_pictures.panel import Note, Panel
 from mha_helpers import course_data
@@ -33,7 +36,7 @@ KINDS = {
 READ_BY_JUPYTER = re.compile(r"(jupyter|ipython|ipykernel)\w*config\.(py|json)")  # when it starts in that folder
 
 
-def unpack(file, folder=None):
+def unpack(file: str | Path, folder: str | Path | None = None) -> Note:
     """Lay a zip of `take_home` into the notebooks' folder, and lose nothing of what is there.
 
     - A notebook that is on both sides is merged cell by cell; where both changed the same cell, the one that is here
@@ -69,11 +72,11 @@ def unpack(file, folder=None):
     named, folder = str(file), learners.notebooks() if folder is None else Path(folder)
     # A browser has a single process, and nothing to lock a file with.
     alone = contextlib.nullcontext() if sys.platform == "emscripten" else swap.alone(folder)
-    file = next((path for path in (Path(file), folder / file) if path.is_file()), None)
-    if file is None:
+    found = next((path for path in (Path(file), folder / file) if path.is_file()), None)
+    if found is None:
         raise ValueError(f"there is no file {named!r}; put the zip that take_home wrote beside your notebooks")
     try:
-        with _opened(file) as archive, alone:
+        with _opened(found) as archive, alone:
             swap.finish(folder)  # what an earlier call may have left undone
             arrival = _Arrival(archive, folder)
             if arrival.new:
@@ -93,7 +96,7 @@ def unpack(file, folder=None):
         raise ValueError(
             f"{str(where)!r} can't be read or replaced ({error.strerror}); make room, or {remedy}. {outcome}"
         ) from error
-    return arrival.note(file.name)
+    return arrival.note(found.name)
 
 
 @contextlib.contextmanager
@@ -304,7 +307,7 @@ def _is_importable(module):
         return True  # something of that name is there, and in a strange state
 
 
-def main(arguments=None):
+def main(arguments: Any = None) -> int:
     """Unpack the zip that the command line names, and say what was done."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if len(arguments) != 1:

@@ -6,6 +6,8 @@ the inputs (what is right), and from the numbers that the source itself printed 
 So a step that is wrong of itself is told apart from one that carries an earlier slip on.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,6 +18,7 @@ from mha_helpers.attention import attention_scores, combine_heads, scaled_dot_pr
 from mha_helpers.course_data import data_path
 from mha_helpers.masks import apply_mask, causal_mask, padding_mask
 from mha_helpers.positions import sinusoidal_positions
+from mha_helpers.shapes import Array
 
 _DATA = json.loads(data_path("worked_examples.json").read_text(encoding="utf-8"))
 EXAMPLES = tuple(_DATA)
@@ -116,7 +119,7 @@ class Row:
     follows: bool  # printed is `given`, to the printed digits
 
     @property
-    def verdict(self):
+    def verdict(self) -> str:
         """Either "agrees", or "carried" (wrong, but only because an earlier step was), or "wrong here".
 
         A row can agree without following: there a slip happens to undo an earlier one.
@@ -126,7 +129,7 @@ class Row:
         return "carried" if self.follows else "wrong here"
 
 
-def load(name):
+def load(name: str) -> Example:
     """Read a worked example from the course's data.
 
     Parameters
@@ -166,7 +169,7 @@ def load(name):
     )
 
 
-def right_values(example):
+def right_values(example: Example | str) -> dict[str, Array]:
     """Compute every step of an example from its inputs.
 
     Parameters
@@ -203,7 +206,7 @@ def right_values(example):
     return values
 
 
-def replay(example):
+def replay(example: Example | str) -> list[Row]:
     """Hold everything that a source prints of an example against its inputs, and against its own earlier steps.
 
     Parameters
@@ -260,7 +263,7 @@ def replay(example):
     return rows
 
 
-def slips(example):
+def slips(example: Example | str) -> list[Row]:
     """List the rows in which a source is wrong of itself, and not because an earlier step was.
 
     Parameters
@@ -286,7 +289,7 @@ def slips(example):
     return [row for row in replay(example) if row.verdict == "wrong here"]
 
 
-def table(rows):
+def table(rows: Iterable[Row] | Row) -> str:
     """Write rows of a replay as aligned plain text, computed numbers with at most four decimals.
 
     Parameters
@@ -315,7 +318,7 @@ def table(rows):
     for row in rows:
         if not isinstance(row, Row):
             raise ValueError(f"rows holds {row!r}; give the rows that replay or slips returns")
-    lines = [("example", "step", "row", "printed", "right", "from the step before", "verdict")]
+    lines: list[tuple[str, ...]] = [("example", "step", "row", "printed", "right", "from the step before", "verdict")]
     for row in rows:
         numbers = (" ".join(map(_text, entries)) for entries in (row.printed, row.right, row.given))
         by_luck = ", by luck" if row.agrees and not row.follows else ""
@@ -339,7 +342,7 @@ def _read_step(tokens, *, arguments, printed=(), labels=None, shape=(), **rest):
     )
 
 
-def _as_example(example):
+def _as_example(example: Example | str) -> Example:
     return example if isinstance(example, Example) else load(example)
 
 

@@ -1,5 +1,6 @@
 """Figures of matrices: a number in each cell, a colour for what it is."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -45,11 +46,11 @@ class Matrix(NamedTuple):
     title: str
     values: object
     role: str
-    rows: tuple
-    columns: tuple = ()
+    rows: Sequence[str]
+    columns: Sequence[str] | range = ()
     decimals: int = 2
     corner: str = "query \\ key"
-    heads: tuple = (0, 1)
+    heads: Sequence[int] = (0, 1)
     tokens: object = None
     hidden: object = None
 

@@ -86,3 +86,6 @@ from .todays_heads.rotate import exercise as rotate
 from .output_projection.exit_test import exit_test as exit_test
 from mha_helpers.learner.results import keep_results as keep_results
 from mha_helpers.learner.results import stop_keeping as stop_keeping
+
+EXERCISES: dict[str, tuple[str, ...]]
+PREDICTIONS: dict[str, tuple[str, ...]]

@@ -4,6 +4,8 @@ An exercise is a task for the judge (the inputs, the course's own function, the 
 learner asks of it: its check, its hints, its solution.
 """
 
+from __future__ import annotations
+
 import ast
 import contextlib
 import functools
@@ -11,7 +13,9 @@ import inspect
 import io
 import sys
 import textwrap
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -64,7 +68,7 @@ class Result(Shown):
     note: str = ""
 
     @property
-    def panel(self):
+    def panel(self) -> Panel:
         tone, heading = {
             "not attempted": ("neutral", "Not attempted yet"),
             "correct": ("good", "Correct"),
@@ -93,19 +97,20 @@ class Exercise(Task):
         What it is called in `mha_helpers.exercises`, where that is not the function's own name.
     """
 
-    hints: tuple
+    reference: Callable[..., Any]
+    hints: tuple[str, ...]
     on_success: str
-    model_answer: object = None
-    broken_version: object = None
+    model_answer: Callable[..., Any] | None = None
+    broken_version: Callable[..., Any] | None = None
     called: str = ""
     subject: Subject = SUBJECT
 
     @property
-    def name(self):
+    def name(self) -> str:
         """What it is called in `mha_helpers.exercises`."""
         return self.called or self.reference.__name__
 
-    def with_mistake(self, slug):
+    def with_mistake(self, slug: str) -> Callable[..., Any]:
         """Return the exercise's function with one of its catalogued mistakes in it.
 
         Parameters
@@ -134,7 +139,7 @@ class Exercise(Task):
         known = ", ".join(mistake.slug for mistake in self.mistakes)
         raise ValueError(f"{self.name} has no mistake called {slug!r}; choose one of {known}")
 
-    def check(self, function):
+    def check(self, function: Any) -> Result:
         """Compare a learner's function with the course's own.
 
         Parameters
@@ -197,12 +202,12 @@ class Exercise(Task):
         if verdict.status != "correct":
             raise NotStandaloneError("its text alone isn't right: does it depend on what other cells did?")
 
-    def diagnosis(self, function):
+    def diagnosis(self, function: Any) -> Result:
         """Return what `check` returns; nothing is kept, and nothing that the function prints is shown."""
         with contextlib.redirect_stdout(io.StringIO()):
             return self._result(self._judged(function))
 
-    def on_the_way(self, case):
+    def on_the_way(self, case: Case) -> list[Any]:
         key = ("on the way", case.trait)
         if key not in self._known:
             from mha_helpers.exercises import on_the_way  # loads the doctor, which a right answer never needs
@@ -231,7 +236,7 @@ class Exercise(Task):
             next_step, hints = "", ()
         return Result(verdict.status, verdict.message, verdict.mistake, next_step, hints, verdict.undecided)
 
-    def working_version(self, function):
+    def working_version(self, function: Any) -> Callable[..., Any]:
         """Return the learner's function if it passes the check, otherwise the course's.
 
         The cells below run on what it returns, so that they work whether or not the exercise is solved.
@@ -267,7 +272,7 @@ class Exercise(Task):
             print(f"Your answer of {answer.since} is saved: exercises.{self.name}.bring_back() brings it back.")
         return self._in_arrays(function) if is_theirs else self.reference
 
-    def bring_back(self):
+    def bring_back(self) -> Callable[..., Any]:
         """Return the learner's last correct answer, from whichever notebook, otherwise the course's function.
 
         Returns
@@ -310,7 +315,7 @@ class Exercise(Task):
 
         return in_arrays
 
-    def failing_case(self):
+    def failing_case(self) -> dict[str, Any]:
         """Return the arguments with which the last check went wrong, to try them by hand.
 
         Returns
@@ -336,7 +341,7 @@ class Exercise(Task):
             raise ValueError(f"the last check found nothing wrong, or there was none; run {asked}")
         return case.copy()
 
-    def hint(self):
+    def hint(self) -> Note:
         """Show the next hint; after the last one, the last again.
 
         Returns
@@ -345,12 +350,12 @@ class Exercise(Task):
         """
         shown = session.hints_shown[self.name] = min(session.hints_shown[self.name] + 1, len(self.hints))
         heading = f"Hint {shown} of {len(self.hints)}"
-        paragraphs = (self.hints[shown - 1],)
+        paragraphs: tuple[str, ...] = (self.hints[shown - 1],)
         if shown == len(self.hints):
             paragraphs += (f"That was the last hint; exercises.{self.name}.solution() shows one solution.",)
         return Note(Panel("info", heading, paragraphs))
 
-    def start_over(self):
+    def start_over(self) -> Note:
         """Put the exercise's original text into the cell that this is run in.
 
         What the cell held is shown below it, and kept in a file, too. Other cells stay as they are. Where the editor
@@ -370,7 +375,7 @@ class Exercise(Task):
         session.failing_cases.pop(self.name, None)
         return start_over(self.name, originals.stub(self.name))
 
-    def solution(self):
+    def solution(self) -> Note:
         """Show one right answer among many: the source of the course's own function.
 
         Returns
@@ -384,7 +389,7 @@ class Exercise(Task):
         return Note(Panel("info", f"One solution: {name} of mha_helpers", code=source_of(self.reference)))
 
 
-def recall(exercise):
+def recall(exercise: Exercise) -> Exercise:
     """Return an exercise once more, from memory or pasted in: the same check under a name of its own.
 
     Parameters
@@ -406,7 +411,7 @@ def recall(exercise):
 
 
 @contextlib.contextmanager
-def nothing_shown():
+def nothing_shown() -> Iterator[None]:
     """Show nothing of what the body prints or displays."""
     if "IPython" not in sys.modules:
         with contextlib.redirect_stdout(io.StringIO()):
@@ -418,10 +423,17 @@ def nothing_shown():
         yield
 
 
-def source_of(function):
-    """Return a function's source as a learner would type it: no decorator, no docstring."""
+def source_of(function: Any) -> str:
+    """Return a function's source as a learner would type it: no decorator, no type hints, no docstring."""
     lines = textwrap.dedent(inspect.getsource(inspect.unwrap(function))).splitlines()
     definition = ast.parse("\n".join(lines)).body[0]
+    assert isinstance(definition, ast.FunctionDef)
     first = definition.body[0]
     docstring = (first.lineno, first.end_lineno) if ast.get_docstring(definition) else (first.lineno, first.lineno - 1)
-    return "\n".join(lines[definition.lineno - 1 : docstring[0] - 1] + lines[docstring[1] :])
+    head = lines[definition.lineno - 1 : docstring[0] - 1]
+    if definition.returns:
+        parameters = [node for node in ast.walk(definition.args) if isinstance(node, ast.arg)]
+        for parameter in parameters:
+            parameter.annotation = None
+        head = [f"def {definition.name}({ast.unparse(definition.args)}):"]
+    return "\n".join(head + lines[docstring[1] :])

@@ -1,10 +1,13 @@
 """Questions that take a committed answer before they show the result."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from live_pictures.panel import Panel, Shown
 from mha_helpers.learner import results, session
+from mha_helpers.shapes import Array
 
 # What results call it: the words are those of the exercises.
 STATUSES = {"not answered": "not attempted", "right": "correct", "not quite": "wrong"}
@@ -56,7 +59,7 @@ class Prediction:
     shown_when_wrong: bool = True
     name: str = "(unnamed)"  # given by the registry
 
-    def commit(self, answer):
+    def commit(self, answer: str | None) -> Reply:
         """Show the evidence, once there is an answer, and speak to the answer.
 
         Parameters
@@ -103,7 +106,7 @@ class Prediction:
         evidence = self.evidence()
         return Evidence(evidence) if isinstance(evidence, str) else evidence
 
-    def markdown(self):
+    def markdown(self) -> str:
         """Return the right answer and its evidence, folded: for readers who have no kernel to commit in.
 
         Returns
@@ -125,7 +128,7 @@ class Prediction:
         )
 
 
-def written_row(values):
+def written_row(values: Array) -> str:
     """Write a row of numbers as evidence shows it.
 
     Parameters

@@ -17,3 +17,5 @@ from .self_attention.word_order import word_order as word_order
 from .splitting.shape_tracer import shape_tracer as shape_tracer
 from .splitting.split_lab import split_lab as split_lab
 from .todays_heads.cache_cost import cache_cost as cache_cost
+
+LABS: dict[str, tuple[str, ...]]

@@ -4,6 +4,8 @@
 are done is kept apart from that, for the learner alone: `progress`.)
 """
 
+from __future__ import annotations
+
 import json
 import os
 import time
@@ -17,7 +19,7 @@ SUFFIX = ".jsonl"  # one JSON value a line; a notebook, named by mistake, does n
 _keeper = None
 
 
-def keep_results(file="my_results.jsonl"):
+def keep_results(file: str | Path = "my_results.jsonl") -> Note:
     """Append the outcome of every check and every committed answer to a file, from here on.
 
     A line holds the exercise, its status, the mistake that the check named (or the wrong option that was
@@ -66,7 +68,7 @@ def keep_results(file="my_results.jsonl"):
     return Note(Panel("info", f"Your results are kept in {path} from now on", paragraphs))
 
 
-def stop_keeping():
+def stop_keeping() -> Note:
     """Keep no more results; the file stays as it is.
 
     Returns
@@ -87,7 +89,7 @@ def stop_keeping():
     return Note(Panel("info", "No results are kept", paragraphs))
 
 
-def keep(exercise, status, mistake):
+def keep(exercise: str, status: str, mistake: str | None) -> None:
     """Note the learner's progress, and append the outcome to their file if they asked for it.
 
     Every outcome of a check or a committed answer passes here, and nowhere else.

@@ -10,9 +10,16 @@ HEAD = "# Written by python -m tools refresh: where an editor finds what is load
 def written():
     """Return the text of each stub, by its path."""
     return {
-        _path(labs): HEAD + "\n" + "".join(sorted(_labs())),
-        _path(exercises): HEAD + "\n" + "".join([*sorted(_exercises()), *_others()]),
+        _path(labs): HEAD + "\n" + "".join(sorted(_labs())) + _registries("LABS"),
+        _path(exercises): HEAD
+        + "\n"
+        + "".join([*sorted(_exercises()), *_others()])
+        + _registries("EXERCISES", "PREDICTIONS"),
     }
+
+
+def _registries(*names):
+    return "\n" + "".join(f"{name}: dict[str, tuple[str, ...]]\n" for name in names)
 
 
 def _path(package):

@@ -1,7 +1,10 @@
 """The exit test of notebook 05: the whole function from memory, and three layers with a bug each, drawn by a seed."""
 
+from __future__ import annotations
+
 import random
 from dataclasses import dataclass, field
+from typing import Any
 
 from function_judge.evidence import what_happened
 from function_judge.source import same_code
@@ -59,7 +62,7 @@ class ExitTest:
     tries: dict = field(default_factory=lambda: dict.fromkeys(PARTS, 0))
     right: dict = field(default_factory=lambda: dict.fromkeys(PARTS, False))
 
-    def source(self, number):
+    def source(self, number: str | int) -> str:
         """Return the source of one of the three layers, with its bug.
 
         Parameters
@@ -73,7 +76,7 @@ class ExitTest:
         line, instead, _ = self.faults[self._part(number, PARTS[1:]) - 1]
         return RIGHT.replace(line, instead).replace("def layer(", f"def layer_{number}(")
 
-    def check(self, part, function, line=None):
+    def check(self, part: str | int, function: Any, line: int | None = None) -> Note:
         """Say whether a function is right. In a test nothing names the mistake.
 
         A layer is right once it is fixed *and* its faulty line is named: otherwise one right function would do for all.
@@ -144,7 +147,7 @@ class ExitTest:
         said = "It runs, and the shapes are right, but the numbers aren't yet. Run it on a small example of your own, "
         return said + "beside the formula, and look for the first step that differs."
 
-    def result(self):
+    def result(self) -> Note:
         """Sum up the test in a line that can be kept or handed in.
 
         Returns
@@ -161,7 +164,7 @@ class ExitTest:
             Panel("good" if count == 4 else "neutral", f"Exit test {self.seed}: {count} of 4 right", tuple(lines))
         )
 
-    def solution(self):
+    def solution(self) -> Note:
         """Show the three bugs: for the instructor, or for you when you have finished.
 
         Returns
@@ -207,7 +210,7 @@ def _compiled(source, name):
     return names[name]
 
 
-def exit_test(seed=1):
+def exit_test(seed: int = 1) -> ExitTest:
     """Draw an exit test: three bugs of the catalogue that the notebooks did not show in this form.
 
     Parameters
@@ -233,7 +236,7 @@ def exit_test(seed=1):
     if not isinstance(seed, int) or isinstance(seed, bool):
         raise ValueError(f"seed={seed!r} is not a whole number; give one, such as 1")
     draw = random.Random(seed)
-    lines = {}
+    lines: dict[str, list[tuple[str, str, str]]] = {}
     for fault in FAULTS:  # two bugs of the same line would look too much alike
         lines.setdefault(fault[0], []).append(fault)
     chosen = draw.sample(sorted(lines), 3)
