@@ -207,8 +207,8 @@ class Map(CourseFigure):
 
     def html(self) -> str:
         """Return the map as an HTML image, and below it a link to each notebook."""
-        shown = NOTEBOOKS if self.here in NOTEBOOKS else (*NOTEBOOKS, self.here)
-        links = " · ".join(_link(notebook, self.here) for notebook in shown)
+        notebooks = NOTEBOOKS if self.here in NOTEBOOKS else (*NOTEBOOKS, self.here)
+        links = " · ".join(_link(notebook, self.here) for notebook in notebooks)
         parts = " · ".join(f"{html.escape(title)} ({minutes} min)" for title, minutes in self.here.sections)
         inside = f"<br>In this notebook: {parts}" if parts else ""
         return f'<div class="mha-map">{super().html()}<br>{links}{inside}</div>'
@@ -417,12 +417,12 @@ class Progress:
             (sum(states.get(name) == "done" for name in names), len(names)) for names in asked(self.here)
         )
         parts = []
-        for (done, of), one, what in ((functions, "exercise", "right"), (predictions, "prediction", "committed")):
+        for (done, of), kind, what in ((functions, "exercise", "right"), (predictions, "prediction", "committed")):
             if of:
-                plural = one if of == 1 else f"{one}s"
-                parts.append(f"all {of} {plural} {what}" if done == of > 1 else f"{done} of {of} {plural} {what}")
-        said = ", ".join(parts)
-        return f"{said[:1].upper()}{said[1:]}." if said else "This notebook has no exercises."
+                counted = kind if of == 1 else f"{kind}s"
+                parts.append(f"all {of} {counted} {what}" if done == of > 1 else f"{done} of {of} {counted} {what}")
+        text = ", ".join(parts)
+        return f"{text[:1].upper()}{text[1:]}." if text else "This notebook has no exercises."
 
     def html(self) -> str:
         """Return the sentence and the map, with a tick at each notebook whose exercises are all right."""

@@ -201,8 +201,8 @@ def appended(old: Array, new: Array) -> Array:
 def _read_cache(cache, keys, values):
     """Return the cache's keys and values, if the new ones can be put behind them."""
     if not (isinstance(cache, tuple | list | np.ndarray) and len(cache) == 2):
-        given = f"an array of shape {cache.shape}" if isinstance(cache, np.ndarray) else type(cache).__name__
-        raise ValueError(f"the cache is {given}; give the pair (keys, values) that the last call returned")
+        kind = f"an array of shape {cache.shape}" if isinstance(cache, np.ndarray) else type(cache).__name__
+        raise ValueError(f"the cache is {kind}; give the pair (keys, values) that the last call returned")
     arrays = []
     for name, old, new in zip(("keys", "values"), cache, (keys, values), strict=True):
         old = as_float_array(f"the cache's {name}", old)

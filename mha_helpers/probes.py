@@ -91,12 +91,12 @@ def permutation_gap(attend: Callable[..., Any], X: Array, order: Sequence[int]) 
     return largest_gap(_outputs(attend, X[places]), _outputs(attend, X)[places])
 
 
-def largest_gap(one: Any, other: Any) -> float:
+def largest_gap(first: Any, second: Any) -> float:
     """Compare what two implementations returned.
 
     Parameters
     ----------
-    one, other : array_like, or tuples of array_like
+    first, second : array_like, or tuples of array_like
         Such as (context, weights); a list is read as one array.
 
     Returns
@@ -115,11 +115,11 @@ def largest_gap(one: Any, other: Any) -> float:
     >>> largest_gap(([1.0, 2.0], [0.5]), ([1.0, 2.5], [0.5]))
     0.5
     """
-    ones, others = (value if isinstance(value, tuple) else (value,) for value in (one, other))
-    if len(ones) != len(others) or not ones:
-        raise ValueError(f"one returned {len(ones)} arrays and the other {len(others)}; compare the same outputs")
+    firsts, seconds = (value if isinstance(value, tuple) else (value,) for value in (first, second))
+    if len(firsts) != len(seconds) or not firsts:
+        raise ValueError(f"one returned {len(firsts)} arrays and the other {len(seconds)}; compare the same outputs")
     gaps = []
-    for a, b in zip(ones, others, strict=True):
+    for a, b in zip(firsts, seconds, strict=True):
         a, b = as_float_array("one output", a), as_float_array("the other output", b)
         if a.shape != b.shape or not a.size:
             raise ValueError(f"one output has shape {a.shape} and the other {b.shape}; compare the same outputs")

@@ -214,7 +214,7 @@ class Training:
                 for part, name, n_heads in zip(PARTS, MATRICES, (self.n_heads, *[self.n_kv_heads] * 2), strict=False)
             )
             if self.rotate is not None:
-                queries, keys = (np.asarray(self.rotate(one), X.dtype) for one in (queries, keys))
+                queries, keys = (np.asarray(self.rotate(rows), X.dtype) for rows in (queries, keys))
             context, weights = self.attend(queries, keys, values, mask)
             combined = combine_heads(np.asarray(context, X.dtype))
             kept.append((X, queries, keys, values, combined, np.asarray(weights)))

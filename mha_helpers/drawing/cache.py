@@ -52,11 +52,11 @@ def cache(text="ROMEO:"):
         *_cell(LEFT + 360, below, "", old, False),
         svg.text(LEFT + 360 + step + 4, below + 18, "done before, not kept", size=12),
     ]
-    said = (
+    text = (
         f"When the last of {n} characters comes: without a cache, {n * (n + 1) // 2} scores, {n} keys and {n} values "
         f"are computed; with a cache, {n} scores, 1 key and 1 value, besides the {n - 1} of each that are kept."
     )
-    return CourseFigure(LEFT + APART + n * step + 60, below + CELL + 10, parts, said)
+    return CourseFigure(LEFT + APART + n * step + 60, below + CELL + 10, parts, text)
 
 
 def _cell(x, y, letter, colour, fresh, *, kept=False):

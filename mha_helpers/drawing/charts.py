@@ -45,11 +45,11 @@ def weight_bars(tokens, choices):
     parts = []
     for place, (name, values) in enumerate(choices.items()):
         parts += _upright(name, tokens, values, 8 + place * (width + 14), width, height, bar)
-    said = "; ".join(
+    text = "; ".join(
         f"{name}: " + ", ".join(f"{token} {number(value)}" for token, value in zip(tokens, values, strict=True))
         for name, values in choices.items()
     )
-    return CourseFigure(len(choices) * (width + 14) + 8, height + 74, parts, f"Bars. {said}.")
+    return CourseFigure(len(choices) * (width + 14) + 8, height + 74, parts, f"Bars. {text}.")
 
 
 def _upright(title, tokens, values, x, width, height, bar):
@@ -105,14 +105,14 @@ def row_bars(rows, *, largest=None, colours=None, lines=None, title="", decimals
     >>> row_bars({"it was tired": {"cat": 0.72, "mat": 0.10}, "it was soft": {"cat": 0.68, "mat": 0.10}})
     Bars. it was tired: cat 0.72, mat 0.10; it was soft: cat 0.68, mat 0.10.
     """
-    rows = {name: given if isinstance(given, dict) else {"": given} for name, given in rows.items()}
+    rows = {name: values if isinstance(values, dict) else {"": values} for name, values in rows.items()}
     if not rows or not all(rows.values()):
         raise ValueError("there is nothing to draw; give one row or more, each with a number")
-    series = list(dict.fromkeys(name for given in rows.values() for name in given))
+    series = list(dict.fromkeys(name for values in rows.values() for name in values))
     fills = dict(zip(series, itertools.cycle(BARS)))
     fills |= colours or {}
     # Rounded before anything is placed: processors differ in the last digits, and a notebook's picture is compared.
-    lengths = {(row, label): round(float(value), 3) for row, given in rows.items() for label, value in given.items()}
+    lengths = {(row, label): round(float(value), 3) for row, values in rows.items() for label, value in values.items()}
     lines = lines or {}
     low = min(0, *lengths.values())
     highest = max(0, *lengths.values(), *lines.values()) or 1
@@ -123,10 +123,10 @@ def row_bars(rows, *, largest=None, colours=None, lines=None, title="", decimals
     zero, top = left + named + below + (56 if low < 0 else 0), 32 if title else 10
     unit = (300 - below) / high  # pixels for 1
     bars, numbers, y = [], [], top
-    for name, given in rows.items():
-        height = 20 * len(given)
+    for name, values in rows.items():
+        height = 20 * len(values)
         bars.append(svg.text(left - 8, y + height / 2 + 4, name, anchor="end", size=TEXT))
-        for label, value in given.items():
+        for label, value in values.items():
             length = lengths[name, label]
             start, end = sorted((0, min(max(length, low), high)))
             bars.append(svg.text(left + named - 6, y + 14, label, anchor="end", size=TEXT, colour=style.QUIET))
@@ -149,11 +149,11 @@ def row_bars(rows, *, largest=None, colours=None, lines=None, title="", decimals
         numbers.append(svg.text(x, y + 12, f"{name} {number(value, decimals)}", anchor="middle", size=TEXT))
     heading = [svg.text(8, 18, title, bold=True, size=13)] if title else []
 
-    def listed(given):
-        return ", ".join(f"{label} {number(value, decimals)}".strip() for label, value in given.items())
+    def listed(values):
+        return ", ".join(f"{label} {number(value, decimals)}".strip() for label, value in values.items())
 
-    said = "; ".join(f"{name}: {listed(given)}" for name, given in rows.items())
+    lengths_told = "; ".join(f"{name}: {listed(values)}" for name, values in rows.items())
     compared = "".join(f" {name}: {number(value, decimals)}." for name, value in lines.items())
     height = y + (18 if lines else 0)
-    text = f"{title or 'Bars'}. {said}.{compared}"
+    text = f"{title or 'Bars'}. {lengths_told}.{compared}"
     return CourseFigure(zero + 360 - below, height, [*heading, *bars, *numbers], text)

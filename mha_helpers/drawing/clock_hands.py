@@ -44,12 +44,12 @@ def clock_hands(query=5, key=2, moved=6):
             *_face(x, QUERY + of_query * A_PLACE, KEY + of_key * A_PLACE),
             svg.text(x, MIDDLE + RADIUS + 42, below, anchor="middle", bold=True),
         ]
-    said = (
+    text = (
         f"A hand for the query and one for the key. Before they are turned, they stand {first} degrees apart. Each "
         f"turns by {A_PLACE} degrees a place: with the query at place {query} and the key at place {key} they stand "
         f"{between} degrees apart, and so they do when both are {moved} places further on."
     )
-    return CourseFigure(2 * LEFT + 2 * APART, MIDDLE + RADIUS + 56, parts, said)
+    return CourseFigure(2 * LEFT + 2 * APART, MIDDLE + RADIUS + 56, parts, text)
 
 
 def _face(x, query, key):

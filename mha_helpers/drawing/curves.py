@@ -57,15 +57,15 @@ def curves(x, panels, *, x_name, doubling=True):
     for place, (title, named) in enumerate(panels.items()):
         parts += _panel(title, x, named, values, x_name, doubling, PANEL[0] * (place % 2), PANEL[1] * (place // 2))
     width, height = PANEL[0] * min(len(panels), 2) + 8, PANEL[1] * -(-len(panels) // 2)
-    said = []
+    sentences = []
     # Where they span much, a small value must not be written as 0.
     written = (lambda value: f"{value:.3g}") if _is_wide(values) else number
     for title, named in panels.items():
         kept = slice(None) if len(x) <= 12 else [0, len(x) // 2, -1]
         listed = (f"{name} {', '.join(map(written, np.asarray(values)[kept]))}" for name, values in named.items())
-        said.append(f"{title}: {', '.join(listed)}")
+        sentences.append(f"{title}: {', '.join(listed)}")
     x_values = ", ".join(f"{value:g}" for value in np.asarray(x)[slice(None) if len(x) <= 12 else [0, len(x) // 2, -1]])
-    return CourseFigure(width, height, parts, f"Curves against {x_name} = {x_values}. {'; '.join(said)}.")
+    return CourseFigure(width, height, parts, f"Curves against {x_name} = {x_values}. {'; '.join(sentences)}.")
 
 
 def _is_wide(values):

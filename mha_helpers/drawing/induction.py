@@ -59,11 +59,11 @@ def repeats(tokens, targets, counts):
         ),
         svg.arrow(_middle(asking, step), sees + BOX + 2, _middle(asking, step), follows + 4, colour=style.INK, width=2),
     ]  # fmt: skip
-    said = (
+    text = (
         f"Sees {_listed(tokens)}, comes next {_listed(targets)}. The guesses count from place {period} on. Place "
         f"{asking} holds {tokens[asking]}; it last came at place {answer - 1}, and {tokens[answer]} followed."
     )
-    return CourseFigure(WIDTH, follows + 66, parts, said)
+    return CourseFigure(WIDTH, follows + 66, parts, text)
 
 
 def induction(tokens, counts):
@@ -90,8 +90,8 @@ def induction(tokens, counts):
     'Layer 0: each token looks at the one before and notes it; the note of 2 is 1'
     """
     _, asking, answer = _rounds(tokens, counts)
-    shown = tokens[: asking + 1]
-    step = (WIDTH - SIDE) / len(shown)
+    prefix = tokens[: asking + 1]
+    step = (WIDTH - SIDE) / len(prefix)
     above, notes = 8, 92
     before, follows = JOBS["the token before"], JOBS["what followed"]
     parts = [
@@ -100,13 +100,13 @@ def induction(tokens, counts):
         svg.text(8, notes + 20, "note: before me", bold=True, size=13, colour=style.role_text("queries")),
         svg.text(8, notes + 70, "layer 1", bold=True, size=13, colour=style.head_text(3)),
     ]
-    for place, token in enumerate(shown):
+    for place, token in enumerate(prefix):
         x = SIDE + place * step
         colour = ASKED if place in (answer - 1, asking) else ANSWER if place == answer else style.QUIET
         parts += _token(x, above, step, token, colour, strong=place == answer)
         if 0 < place < asking:
             strong = place == answer
-            parts += _token(x, notes, step, shown[place - 1], before, strong=strong)
+            parts += _token(x, notes, step, prefix[place - 1], before, strong=strong)
             parts.append(
                 svg.line(
                     _middle(place - 1, step), above + BOX + 1, _middle(place, step), notes - 1,
@@ -119,16 +119,16 @@ def induction(tokens, counts):
         *_bow(query, found, notes + BOX + 3, -62, follows),
         svg.text(
             (query + found) / 2, notes + BOX + 34,
-            f"whose note says {shown[asking]}? That of {shown[answer]}: so {shown[answer]} comes next",
+            f"whose note says {prefix[asking]}? That of {prefix[answer]}: so {prefix[answer]} comes next",
             anchor="middle", size=13, bold=True, colour=style.head_text(3),
         ),
     ]  # fmt: skip
-    said = (
-        f"Layer 0: each token looks at the one before and notes it; the note of {shown[answer]} is "
-        f"{shown[answer - 1]}. Layer 1: the last {shown[asking]} looks for a note that says {shown[asking]}, finds "
-        f"{shown[answer]}, and guesses {shown[answer]}."
+    text = (
+        f"Layer 0: each token looks at the one before and notes it; the note of {prefix[answer]} is "
+        f"{prefix[answer - 1]}. Layer 1: the last {prefix[asking]} looks for a note that says {prefix[asking]}, finds "
+        f"{prefix[answer]}, and guesses {prefix[answer]}."
     )
-    return CourseFigure(WIDTH, notes + BOX + 70, parts, said)
+    return CourseFigure(WIDTH, notes + BOX + 70, parts, text)
 
 
 def _rounds(tokens, counts):

@@ -55,12 +55,12 @@ class Matrix(NamedTuple):
     hidden: object = None
 
 
-def matrices(*shown):
+def matrices(*parts):
     """Draw matrices side by side, with a number in each cell.
 
     Parameters
     ----------
-    *shown : Matrix or str
+    *parts : Matrix or str
         A sign such as "×" or "=" may stand between two of them.
 
     Returns
@@ -77,14 +77,14 @@ def matrices(*shown):
     >>> matrices(Matrix("Q", [[0.8, -0.2]], "queries", ("I",)))
     Q: I (0.80, −0.20).
     """
-    shown = [one if isinstance(one, str) else _checked(one) for one in shown]
-    text = " ".join(_sentence(one) for one in shown if isinstance(one, Matrix))
+    checked = [part if isinstance(part, str) else _checked(part) for part in parts]
+    text = " ".join(_sentence(part) for part in checked if isinstance(part, Matrix))
     largest = {}  # the same shade says the same number, in all matrices of a kind
-    for one in shown:
-        if isinstance(one, Matrix):
-            highest = np.abs(one.values[np.isfinite(one.values)]).max(initial=0)
-            largest[_kind(one)] = max(largest.get(_kind(one), 0), highest)
-    drawn = [one if isinstance(one, str) else _grid(one, largest[_kind(one)]) for one in shown]
+    for part in checked:
+        if isinstance(part, Matrix):
+            highest = np.abs(part.values[np.isfinite(part.values)]).max(initial=0)
+            largest[_kind(part)] = max(largest.get(_kind(part), 0), highest)
+    drawn = [part if isinstance(part, str) else _grid(part, largest[_kind(part)]) for part in checked]
     return CourseFigure(*_arranged(drawn), text)
 
 

@@ -348,10 +348,10 @@ class Exercise(Task):
         -------
         Note
         """
-        shown = session.hints_shown[self.name] = min(session.hints_shown[self.name] + 1, len(self.hints))
-        heading = f"Hint {shown} of {len(self.hints)}"
-        paragraphs: tuple[str, ...] = (self.hints[shown - 1],)
-        if shown == len(self.hints):
+        number = session.hints_shown[self.name] = min(session.hints_shown[self.name] + 1, len(self.hints))
+        heading = f"Hint {number} of {len(self.hints)}"
+        paragraphs: tuple[str, ...] = (self.hints[number - 1],)
+        if number == len(self.hints):
             paragraphs += (f"That was the last hint; exercises.{self.name}.solution() shows one solution.",)
         return Note(Panel("info", heading, paragraphs))
 

@@ -136,4 +136,4 @@ def _farthest(quantity, right, wrong, rows, seen_where):
             if quantity.startswith(("score", "weight")):
                 place = f"the {quantity} of “{TOKENS[i]}” on “{TOKENS[j]}”"
             moved.append(Moved(place + seen_where, *map(float, pair)))
-    return max(moved, key=lambda one: one.shift)
+    return max(moved, key=lambda number: number.shift)

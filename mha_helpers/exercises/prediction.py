@@ -98,8 +98,8 @@ class Prediction:
         heading = f'{verdict}: you committed to "{answer}"'
         if answer != first:
             heading = f'{verdict}: "{answer}"; you first committed to "{first}"'
-        shown = self._shown() if is_right or self.shown_when_wrong else Evidence("")
-        panel = Panel("good" if is_right else "bad", heading, (self.reactions[answer],), *shown)
+        evidence = self._shown() if is_right or self.shown_when_wrong else Evidence("")
+        panel = Panel("good" if is_right else "bad", heading, (self.reactions[answer],), *evidence)
         return Reply("right", panel) if is_right else Reply("not quite", panel, mistake=answer)
 
     def _shown(self):
@@ -121,10 +121,10 @@ class Prediction:
         '<summary>Reading without running? The answer</summary>'
         """
         text, picture = self._shown()
-        shown = "\n".join(filter(None, (text, picture.text if picture else "")))
+        evidence = "\n".join(filter(None, (text, picture.text if picture else "")))
         return (
             "<details>\n<summary>Reading without running? The answer</summary>\n\n"
-            f"**{self.right}**: {self.reactions[self.right]}\n\n```text\n{shown}\n```\n\n</details>"
+            f"**{self.right}**: {self.reactions[self.right]}\n\n```text\n{evidence}\n```\n\n</details>"
         )
 
 

@@ -157,8 +157,8 @@ class _Text:
         if kind is np.ndarray and value.dtype.kind in "biufc" and value.size <= MAX_ENTRIES:
             return f"{make(np)}.array({make(value.tolist())}, {make(value.dtype)})"
         if kind is functools.partial:
-            given = [*map(make, value.args), *(f"{key}={make(entry)}" for key, entry in value.keywords.items())]
-            return f"{make(functools)}.partial({', '.join([make(value.func), *given])})"
+            arguments = [*map(make, value.args), *(f"{key}={make(entry)}" for key, entry in value.keywords.items())]
+            return f"{make(functools)}.partial({', '.join([make(value.func), *arguments])})"
         if kind is types.MethodType:
             return f"{make(value.__self__)}.{value.__name__}"
         own_name = str(getattr(value, "__name__", "")).rpartition(".")[2]
@@ -175,10 +175,10 @@ class _Text:
         return own_name
 
 
-def _are_same(one, other):
-    if one is other:
+def _are_same(first, second):
+    if first is second:
         return True
-    return type(one) is type(other) and type(one) in (*AS_WRITTEN, float) and repr(one) == repr(other)
+    return type(first) is type(second) and type(first) in (*AS_WRITTEN, float) and repr(first) == repr(second)
 
 
 # ---- where something comes from --------------------------------------------------------------

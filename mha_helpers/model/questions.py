@@ -177,8 +177,8 @@ def order_margins(model, without=(), knock_out=knock_out):
     texts = [text for phrases in PHRASES for text in phrases]
     found = model.encode(texts, without=without, knock_out=knock_out)
     vectors = np.array([encoding.vector for encoding in found]).reshape(len(PHRASES), 4, -1)
-    one, other, of_one, of_other = vectors.swapaxes(0, 1)
-    return ((one - other) * (of_one - of_other)).sum(axis=-1)
+    first, second, of_first, of_second = vectors.swapaxes(0, 1)
+    return ((first - second) * (of_first - of_second)).sum(axis=-1)
 
 
 def lean(model, frame, word, nouns):
@@ -206,9 +206,11 @@ def lean(model, frame, word, nouns):
     ((6, 12), '0.35')
     """
     found = model.encode(frame.format(word))
-    one, other = (found.weights[..., found.tokens.index(noun)] for noun in nouns)  # (n_layers, n_heads, n_queries)
+    to_first, to_second = (
+        found.weights[..., found.tokens.index(noun)] for noun in nouns
+    )  # (n_layers, n_heads, n_queries)
     it = found.tokens.index("it")
-    return (one - other)[..., it], np.delete(one - other, it, axis=-1).mean(axis=-1)
+    return (to_first - to_second)[..., it], np.delete(to_first - to_second, it, axis=-1).mean(axis=-1)
 
 
 def pronoun_shifts(model, sentences=PRONOUNS):
@@ -234,8 +236,8 @@ def pronoun_shifts(model, sentences=PRONOUNS):
     """
     found = []
     for frame, (first, word), (second, other_word) in sentences:
-        with_one, with_other = (lean(model, frame, last, (first, second)) for last in (word, other_word))
-        found.append([one - other for one, other in zip(with_one, with_other, strict=True)])
+        with_first, with_second = (lean(model, frame, last, (first, second)) for last in (word, other_word))
+        found.append([a - b for a, b in zip(with_first, with_second, strict=True)])
     of_it, of_others = np.array(found).swapaxes(0, 1)
     return of_it, of_others
 

@@ -85,7 +85,7 @@ class WordPiece:
         while start < len(word) <= self.longest:
             ends = range(len(word), start, -1)
             candidates = ((self.inside if start else "") + word[start:end] for end in ends)
-            piece = next((one for one in candidates if one in self.vocabulary), None)
+            piece = next((text for text in candidates if text in self.vocabulary), None)
             if piece is None:
                 return [self.unknown]
             pieces.append(piece)
@@ -95,11 +95,11 @@ class WordPiece:
 
 def _normalised(text):
     """Spaces for all that is blank, no signs of control, no accents, small letters."""
-    text = "".join(" " if one in "\t\n\r" or (one.isspace() and _category(one) != "Cc") else one for one in text)
-    text = "".join(one for one in text if _category(one) not in DROPPED and one != "\ufffd")
+    text = "".join(" " if sign in "\t\n\r" or (sign.isspace() and _category(sign) != "Cc") else sign for sign in text)
+    text = "".join(sign for sign in text if _category(sign) not in DROPPED and sign != "\ufffd")
     text = unicodedata.normalize("NFD", IDEOGRAPHS.sub(r" \1 ", text))
     # Letter by letter: a whole word's `lower` would write a last sigma in another way.
-    return "".join(one.lower() for one in text if _category(one) != "Mn")
+    return "".join(sign.lower() for sign in text if _category(sign) != "Mn")
 
 
 def _words(text):

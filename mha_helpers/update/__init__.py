@@ -70,26 +70,26 @@ def update(place=None, course=COURSE):
 
 
 def _update(place, course):
-    said = ["An update that was interrupted is finished."] if swap.finish(course) else []
+    messages = ["An update that was interrupted is finished."] if swap.finish(course) else []
     clone = git.is_clone(course)
     if clone:
         settled, ready = git.settle(course, merge_notebook)
-        said += settled
+        messages += settled
         if not ready:
-            return said
+            return messages
     place = place or source.default(course)
     try:
         if clone and source.is_git(place, course):
             commit, fork = source.fetched(place, course)
             if commit == fork:
-                said += [*_installed(course), "The course is up to date.", *_all_caught_up(course)]
-                return said if settled else [*said, *git.stashed(course)]
+                messages += [*_installed(course), "The course is up to date.", *_all_caught_up(course)]
+                return messages if settled else [*messages, *git.stashed(course)]
             change = _Change(course, source.archived(commit, course), fork)
             if fork:
                 change.follow(commit)
         else:
             change = _Change(course, source.tree(place, course), None)
-        return [*said, *change.made()]
+        return [*messages, *change.made()]
     finally:
         swap.clear(course / swap.AREA / "source")
         (course / swap.AREA / "source.zip").unlink(missing_ok=True)
@@ -110,7 +110,7 @@ class _Change:
         self.course, self.new, self.fork = course, new, fork
         self.names = source.files(new)
         self.known = self._known()
-        self.remove, self.commands, self.said = [], [], []
+        self.remove, self.commands, self.messages = [], [], []
         self.staged = swap.stage(course)
         self.in_the_way = []
         for name in self.names:
@@ -154,13 +154,13 @@ class _Change:
             # The new version says the same, so theirs stays, with what it shows.
             return mine if yours == parse(mine) else serialised(yours), []
         merged = merge_notebook(base, yours, new)
-        said = []
+        messages = []
         if written:
             cells = "1 cell" if len(written) == 1 else f"{len(written)} cells"
-            said.append(f"{Path(name).stem}: {cells} that you wrote or changed came along.")
+            messages.append(f"{Path(name).stem}: {cells} that you wrote or changed came along.")
         if END in _ids(merged) - _ids(yours):
-            said.append(f"{Path(name).stem}: what the new version has no place for stands at its end.")
-        return shipped if merged == new else serialised(merged), said
+            messages.append(f"{Path(name).stem}: what the new version has no place for stands at its end.")
+        return shipped if merged == new else serialised(merged), messages
 
     def _stage(self, name, content):
         path = self.staged / name
@@ -180,18 +180,18 @@ class _Change:
             aside = _free(path.with_suffix(".broken.ipynb"))
             self._stage(aside.relative_to(self.course).as_posix(), mine)
             self._stage(name, new)
-            self.said.append(
+            self.messages.append(
                 f"{name} can't be read ({error}): it is kept as {aside.name}, and the new one starts over."
             )
             return
         if merged is None:
             self.in_the_way.append(name)
             return
-        content, said = merged
+        content, messages = merged
         if content != mine:
             self._stage(name, content)
             self._stage(f"{BEFORE}/{path.name}", mine)
-            self.said += said
+            self.messages += messages
 
     def _file(self, name):
         new, path = (self.new / name).read_bytes(), self.course / name
@@ -224,7 +224,7 @@ class _Change:
             except ValueError:
                 written = True  # whatever it is
             if written:
-                self.said.append(f"{original.stem} is no longer part of the course; you wrote in it, so it stays.")
+                self.messages.append(f"{original.stem} is no longer part of the course; you wrote in it, so it stays.")
             else:
                 self.remove.append(name)
 
@@ -269,7 +269,7 @@ class _Change:
         kept = (f"{BEFORE}/{Path(name).name}" for name in self.names if NOTEBOOK.fullmatch(name))
         self.remove += [name for name in kept if (self.course / name).exists() and name not in staged]
         swap.swap(self.course, self.remove, self.commands)
-        lines = [f"The course is updated: {count} files are new or changed, {gone} are gone.", *self.said]
+        lines = [f"The course is updated: {count} files are new or changed, {gone} are gone.", *self.messages]
         if any(name.startswith(BEFORE) for name in staged):
             lines.append(f"The notebooks as they were are in {BEFORE} until the next update.")
         if self.known is None and count:

@@ -28,8 +28,8 @@ def git(folder, *arguments, text=True, content=None, **environment):
         env=os.environ | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"} | environment,
     )
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines() or ["it gave no reason"]
-        raise ValueError(f"git {arguments[0]} failed ({said[-1]})")
+        reasons = done.stderr.decode(errors="replace").strip().splitlines() or ["it gave no reason"]
+        raise ValueError(f"git {arguments[0]} failed ({reasons[-1]})")
     return done.stdout.decode().strip() if text else done.stdout
 
 
@@ -108,7 +108,7 @@ def settle(course, merge):
 
     Returns
     -------
-    said : list of str
+    messages : list of str
         What was done, and what is left to type.
     ready : bool
         Whether nothing has to be typed before an update can begin.
@@ -139,14 +139,14 @@ def settle(course, merge):
         else:
             (course / name).write_bytes(serialised(merge(*map(parse, (base or theirs, yours, theirs)))))
         git(course, *(("reset", "--quiet", "--", name) if doing == "stash" else ("add", "--", name)))
-    said = [f"What Git left in conflict is put together, with what you wrote: {', '.join(stuck)}."]
+    messages = [f"What Git left in conflict is put together, with what you wrote: {', '.join(stuck)}."]
     if doing == "rebase":
-        return [*said, "Go on with: git -c core.editor=true rebase --continue"], False
+        return [*messages, "Go on with: git -c core.editor=true rebase --continue"], False
     if doing == "merge":
         git(course, "commit", "--quiet", "--no-edit")
     else:
-        said.append("Your stash is still there, too. When you have looked at the notebooks: git stash drop")
-    return said, True
+        messages.append("Your stash is still there, too. When you have looked at the notebooks: git stash drop")
+    return messages, True
 
 
 def stashed(course):

@@ -151,7 +151,9 @@ def _recognised(base, mine, known):
     missing = [cell for cell in base if cell["id"] not in keys]
     for place, cell in enumerate(mine):  # cut and pasted, or saved without ids
         if keys[place] is None:
-            found = next((one for one in missing if source(one).strip() and _same(one, cell)), None)
+            found = next(
+                (base_cell for base_cell in missing if source(base_cell).strip() and _same(base_cell, cell)), None
+            )
             if found:
                 keys[place] = found["id"]
                 missing.remove(found)

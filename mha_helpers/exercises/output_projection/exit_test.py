@@ -98,8 +98,8 @@ class ExitTest:
         """
         part = self._part(part, PARTS)
         if part != "memory" and same_code(function, _compiled(self.source(part), f"layer_{part}")):
-            said = f"This is still layer {part} as given: find its bug, and fix it."
-            return Note(Panel("neutral", f"Exit test, {NAMES[part]}: not attempted yet", (said,)))
+            text = f"This is still layer {part} as given: find its bug, and fix it."
+            return Note(Panel("neutral", f"Exit test, {NAMES[part]}: not attempted yet", (text,)))
         judged = judge(exercise, function)
         status = judged.status
         if judged.undecided:
@@ -107,17 +107,17 @@ class ExitTest:
         if status == "not attempted":
             return Note(Panel("neutral", f"Exit test, {NAMES[part]}: not attempted yet"))
         if status == "correct" and part != "memory" and line is None:
-            said = (
+            text = (
                 f"This function is right. Which line of layer {part} was wrong? Count from its def, which is line 1, "
             )
-            said += f"and hand both in: `test.check({part}, layer_{part}, line=...)`."
-            return Note(Panel("neutral", f"Exit test, {NAMES[part]}: one thing is missing", (said,)))
+            text += f"and hand both in: `test.check({part}, layer_{part}, line=...)`."
+            return Note(Panel("neutral", f"Exit test, {NAMES[part]}: one thing is missing", (text,)))
         if not self.right[part]:
             self.tries[part] += 1
         if status == "correct" and part != "memory" and line != self._faulty_line(part):
             results.keep(f"exit_test {NAMES[part]}", "wrong", None)
-            said = f"The function is right, but line {line!r} of layer {part} as it was given has no bug. Where was it?"
-            return Note(Panel("bad", f"Exit test, {NAMES[part]}: not yet", (said,)))
+            text = f"The function is right, but line {line!r} of layer {part} as it was given has no bug. Where was it?"
+            return Note(Panel("bad", f"Exit test, {NAMES[part]}: not yet", (text,)))
         self.right[part] |= status == "correct"
         results.keep(f"exit_test {NAMES[part]}", status, None)
         if status == "correct":
@@ -144,8 +144,8 @@ class ExitTest:
             return what_happened(exercise, function, trial, is_named=False)
         if judged.mistake in EMPTY_ROWS:
             return "It is right wherever a row sees something. A row in which everything is hidden must give zeros."
-        said = "It runs, and the shapes are right, but the numbers aren't yet. Run it on a small example of your own, "
-        return said + "beside the formula, and look for the first step that differs."
+        text = "It runs, and the shapes are right, but the numbers aren't yet. Run it on a small example of your own, "
+        return text + "beside the formula, and look for the first step that differs."
 
     def result(self) -> Note:
         """Sum up the test in a line that can be kept or handed in.
@@ -188,14 +188,14 @@ class ExitTest:
         number = next((number for number in PARTS[1:] if not self.right[number]), None)
         if number is None:
             return Note(Panel("good", f"Exit test {self.seed}: all three layers are right"))
-        said = "This layer has one bug. Copy it into a cell of its own, fix it, and hand it in with "
-        said += (
+        text = "This layer has one bug. Copy it into a cell of its own, fix it, and hand it in with "
+        text += (
             f"`test.check({number}, layer_{number}, line=...)`, where the line is the one that was wrong, counted from "
             "the def. `softmax_or_zeros` is right: it is softmax, with zeros for a row "
         )
-        said += "in which everything is hidden."
+        text += "in which everything is hidden."
         title = f"Exit test {self.seed}: layer {number} of 3"
-        return Note(Panel("info", title, (said,), self.source(number)))
+        return Note(Panel("info", title, (text,), self.source(number)))
 
     def __repr__(self):
         return repr(self._note)

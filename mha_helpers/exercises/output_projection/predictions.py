@@ -124,8 +124,8 @@ def _the_notes_beside():
     lines = ["     the notes        right                   from the scores above"]
     for row in worked_examples.slips("cat_sat"):
         if row.step == FIRST_SLIP:
-            right, given = (" ".join(f"{value:.4f}" for value in values) for values in (row.right, row.given))
-            lines.append(f"{row.label}  {' '.join(row.printed)}   {right}    {given}")
+            right, from_above = (" ".join(f"{value:.4f}" for value in values) for values in (row.right, row.given))
+            lines.append(f"{row.label}  {' '.join(row.printed)}   {right}    {from_above}")
     return "\n".join(lines)
 
 

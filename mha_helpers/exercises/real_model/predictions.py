@@ -20,8 +20,8 @@ def _with_mistakes():
     lines = []
     for what, slug in SLUGS.items():
         found = model.encode(TIRED, attend=wrong[slug]).vector
-        said = "" if lines else "cosine with the right vector"
-        lines.append(f"{what + ':':29} {said:28} {found @ right:.4f}")
+        heading = "" if lines else "cosine with the right vector"
+        lines.append(f"{what + ':':29} {heading:28} {found @ right:.4f}")
     return "\n".join(lines)
 
 

@@ -25,8 +25,8 @@ def _right_guesses(model, text, **ways):
 def _without_attention():
     model, text = decoder.load(), decoder.held_out_text()[:201]
 
-    def alone(*given):
-        return attend_to_itself(*given[:-1])[0], np.eye(len(text))[None].repeat(given[5], axis=0)
+    def alone(*arguments):
+        return attend_to_itself(*arguments[:-1])[0], np.eye(len(text))[None].repeat(arguments[5], axis=0)
 
     written = (
         model.write("ROMEO:\n", 120, temperature=0.7, seed=0, attend=attend_to_itself).strip().replace("\n", " / ")

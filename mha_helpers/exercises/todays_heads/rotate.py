@@ -33,14 +33,14 @@ def _cases():
 def _length_changes(call, arguments, arrays):
     """A rotation leaves each pair as long as it was."""
     pairs, turned = (array.reshape(*array.shape[:-1], -1, 2) for array in (arguments["X"], arrays[0]))
-    one, other = np.linalg.norm(pairs, axis=-1), np.linalg.norm(turned, axis=-1)
-    if np.allclose(one, other, atol=1e-4):
+    before, after = np.linalg.norm(pairs, axis=-1), np.linalg.norm(turned, axis=-1)
+    if np.allclose(before, after, atol=1e-4):
         return None
-    place = tuple(int(i) for i in np.argwhere(~np.isclose(one, other, atol=1e-4))[0])
+    place = tuple(int(i) for i in np.argwhere(~np.isclose(before, after, atol=1e-4))[0])
     token, pair = place[-2:]
     return (
-        f"A rotation leaves lengths as they are, and pair {pair} of token {token} changes from {one[place]:.4f} to "
-        f"{other[place]:.4f}. (A pair is features 2i and 2i + 1.)"
+        f"A rotation leaves lengths as they are, and pair {pair} of token {token} changes from {before[place]:.4f} to "
+        f"{after[place]:.4f}. (A pair is features 2i and 2i + 1.)"
     )
 
 

@@ -93,7 +93,7 @@ def _masked_by_a_number(scores, mask, block):
 
 
 _softmax_in_each = maker(
-    _weighed_in_each(lambda *given: np.nan_to_num(_masked(*given))),
+    _weighed_in_each(lambda *arguments: np.nan_to_num(_masked(*arguments))),
     _weighed_in_each(_masked),
     _weighed_in_each(_masked_by_a_number),
     _weighed_in_each(lambda scores, mask, block: softmax(scores)),

@@ -311,22 +311,22 @@ def mask_context_unmasked(queries, keys, values, mask):
     return context, attention.masked_attention(queries, keys, values, mask)[1]
 
 
-@also(lambda *given: attention_with()(*given)[1])
+@also(lambda *arguments: attention_with()(*arguments)[1])
 @_right_but
-def returns_weights_only(context, weights, *given):
+def returns_weights_only(context, weights, *arguments):
     """You return only the weights. Return both: context, weights."""
     return weights
 
 
-@also(lambda *given: attention_with()(*given)[0])
+@also(lambda *arguments: attention_with()(*arguments)[0])
 @_right_but
-def returns_context_only(context, weights, *given):
+def returns_context_only(context, weights, *arguments):
     """You return only the context. Return both: context, weights."""
     return context
 
 
 @_right_but
-def returns_swapped(context, weights, *given):
+def returns_swapped(context, weights, *arguments):
     """Both are there, in the other order. Return context first, then weights."""
     return weights, context
 
@@ -350,8 +350,8 @@ def weights_transposed(context, weights, queries, keys, values):
 
 
 @_right_but
-@also(lambda context, weights, queries, *given: (context * root(queries), weights))
-def scale_after_softmax(context, weights, queries, *given):
+@also(lambda context, weights, queries, *arguments: (context * root(queries), weights))
+def scale_after_softmax(context, weights, queries, *arguments):
     """You divide the weights or the context, after the softmax. Divide the scores."""
     return context * root(queries), weights * root(queries)
 
@@ -385,5 +385,5 @@ EARLIER = (
         for mistake in mistakes_in(wrong_scores)
         if mistake.slug.removeprefix("scores-") in _COMPARING
     ),
-    *(inside(_in_the_softmax, one, "Inside your attention: ") for one in mistakes_in(wrong_softmax)),
+    *(inside(_in_the_softmax, mistake, "Inside your attention: ") for mistake in mistakes_in(wrong_softmax)),
 )

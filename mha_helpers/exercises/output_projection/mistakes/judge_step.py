@@ -38,7 +38,7 @@ _comparing = maker(
 
 @maker
 def _of_rows(change):
-    """Return judge_step that gives change(wrong, astray): which rows are wrong, and which don't follow."""
+    """Return judge_step that gives change(wrong, unexplained): which rows are wrong, and which don't follow."""
     return lambda printed, right, given, half_unit: change(
         _unlike(printed, right, half_unit), _unlike(printed, given, half_unit)
     )
@@ -46,7 +46,7 @@ def _of_rows(change):
 
 @maker
 def _of_numbers(change):
-    """Return judge_step that gives change(wrong, astray) of each number."""
+    """Return judge_step that gives change(wrong, unexplained) of each number."""
     return lambda printed, right, given, half_unit: change(
         _apart(printed, right, half_unit), _apart(printed, given, half_unit)
     )
@@ -54,7 +54,7 @@ def _of_numbers(change):
 
 @maker
 def _of_rows_and_inputs(change):
-    """Return judge_step that gives change(wrong, astray, moved): moved are the rows whose given is not right."""
+    """Return judge_step that gives change(wrong, unexplained, moved): moved are the rows whose given is not right."""
     return lambda printed, right, given, half_unit: change(
         _unlike(printed, right, half_unit), _unlike(printed, given, half_unit), _unlike(right, given, half_unit)
     )
@@ -84,75 +84,77 @@ def _from_there_on(rows):
 
 
 @_of_rows
-def slips_every_wrong_row(wrong, astray):
+def slips_every_wrong_row(wrong, unexplained):
     """You call every wrong row a slip, and `given` is not used. A row may be wrong only because the step before was:
     then it follows from what is given. A slip is wrong *and* farther from `given` than rounding explains."""
     return wrong, wrong
 
 
 @_of_rows
-def slips_given_alone(wrong, astray):
+def slips_given_alone(wrong, unexplained):
     """Your slips are all the rows that do not follow from the step before. Among them are some that agree with `right`,
     by luck: nothing is wrong there, so nothing slipped. Join the two: wrong & ..."""
-    return wrong, astray
+    return wrong, unexplained
 
 
 @_of_rows
-def slips_wrong_by_given(wrong, astray):
+def slips_wrong_by_given(wrong, unexplained):
     """You compare what is printed with `given` to find what is wrong. But `given` may carry an error itself: a row is
     wrong if it is too far from `right`."""
-    return astray, astray
+    return unexplained, unexplained
 
 
 @_of_rows
-def slips_either_is_wrong(wrong, astray):
+def slips_either_is_wrong(wrong, unexplained):
     """You call a row wrong that agrees with `right`, because it does not follow from the step before. A row that agrees
     with `right` is right, however it came about: for `wrong`, ignore `given`."""
-    return wrong | astray, wrong & astray
+    return wrong | unexplained, wrong & unexplained
 
 
 @_of_rows
-def slips_carried_called_right(wrong, astray):
+def slips_carried_called_right(wrong, unexplained):
     """You call only the slips wrong. A row that carries an earlier error on is wrong, too: for `wrong`, compare with
     `right` and ignore `given`."""
-    return wrong & astray, wrong & astray
+    return wrong & unexplained, wrong & unexplained
 
 
 @_of_rows
-@also(lambda wrong, astray: (wrong, ~astray))
-def slips_carried_instead(wrong, astray):
+@also(lambda wrong, unexplained: (wrong, ~unexplained))
+def slips_carried_instead(wrong, unexplained):
     """Your slips are the rows that do follow from the step before. These only carry an error on; a slip is wrong, and
     does *not* follow: some number is farther than half_unit from `given`."""
-    return wrong, wrong & ~astray
+    return wrong, wrong & ~unexplained
 
 
 @_of_rows
-def slips_slip_inverted(wrong, astray):
+def slips_slip_inverted(wrong, unexplained):
     """`wrong` is right, but `slip` is True where it should be False, and the other way round. Is there one ~ too
     many?"""
-    return wrong, ~(wrong & astray)
+    return wrong, ~(wrong & unexplained)
 
 
 @_of_rows
-def slips_swapped(wrong, astray):
+def slips_swapped(wrong, unexplained):
     """Both answers are right, but in the wrong order: `return wrong, slip`."""
-    return wrong & astray, wrong
+    return wrong & unexplained, wrong
 
 
-@also(_of_numbers(lambda wrong, astray: ((~wrong).any(axis=-1), (~wrong).any(axis=-1) & (~astray).any(axis=-1))))
+@also(
+    _of_numbers(lambda wrong, unexplained: ((~wrong).any(axis=-1), (~wrong).any(axis=-1) & (~unexplained).any(axis=-1)))
+)
 @_of_rows
-def slips_agreement(wrong, astray):
+def slips_agreement(wrong, unexplained):
     """Your `wrong` is True where a row agrees. It should be the opposite: True where some number is farther from
     `right` than half_unit."""
-    return ~wrong, wrong & astray
+    return ~wrong, wrong & unexplained
 
 
 @_of_rows
-@also(lambda wrong, astray: (wrong, wrong ^ astray))
-def slips_or(wrong, astray):
+@also(lambda wrong, unexplained: (wrong, wrong ^ unexplained))
+def slips_or(wrong, unexplained):
     """Your slips are joined with | or ^. Both must hold: the row is wrong, *and* it does not follow from the step
     before. That is &."""
-    return wrong, wrong | astray
+    return wrong, wrong | unexplained
 
 
 @_comparing
@@ -163,11 +165,11 @@ def slips_all(a, b, half_unit):
 
 
 @_of_numbers
-def slips_number_by_number(wrong, astray):
+def slips_number_by_number(wrong, unexplained):
     """You look for one number that is off both times. A row is judged as a whole: its first number may be wrong and
     follow, its second be right and not follow, and then the row is wrong and does not follow. Make each comparison a
     verdict on rows first, .any(axis=-1), and join these with &."""
-    return wrong.any(axis=-1), (wrong & astray).any(axis=-1)
+    return wrong.any(axis=-1), (wrong & unexplained).any(axis=-1)
 
 
 @_comparing
@@ -263,30 +265,30 @@ def slips_one_number(a, b, half_unit, column=0):
 
 @_of_numbers
 @also(
-    lambda wrong, astray: (wrong, wrong & astray.any(axis=-1, keepdims=True)),
-    lambda wrong, astray: (wrong, astray),
-    lambda wrong, astray: (wrong, wrong),
-    lambda wrong, astray: (wrong, wrong.any(axis=-1) & astray.any(axis=-1)),
-    lambda wrong, astray: (wrong.any(axis=-1), wrong & astray),
-    lambda wrong, astray: (wrong.any(axis=-1), wrong.any(axis=-1) & astray),
-    lambda wrong, astray: (wrong.any(axis=-1), wrong.any(axis=-1, keepdims=True) & astray),
-    lambda wrong, astray: (wrong.any(axis=-1), astray),
+    lambda wrong, unexplained: (wrong, wrong & unexplained.any(axis=-1, keepdims=True)),
+    lambda wrong, unexplained: (wrong, unexplained),
+    lambda wrong, unexplained: (wrong, wrong),
+    lambda wrong, unexplained: (wrong, wrong.any(axis=-1) & unexplained.any(axis=-1)),
+    lambda wrong, unexplained: (wrong.any(axis=-1), wrong & unexplained),
+    lambda wrong, unexplained: (wrong.any(axis=-1), wrong.any(axis=-1) & unexplained),
+    lambda wrong, unexplained: (wrong.any(axis=-1), wrong.any(axis=-1, keepdims=True) & unexplained),
+    lambda wrong, unexplained: (wrong.any(axis=-1), unexplained),
 )
-def slips_per_number(wrong, astray):
+def slips_per_number(wrong, unexplained):
     """You judge every number by itself. Give one verdict for each row: .any(axis=-1) tells whether any number of it is
     off."""
-    return wrong, wrong & astray
+    return wrong, wrong & unexplained
 
 
 @_of_rows
 @also(
-    lambda wrong, astray: (wrong[:, None], wrong & astray),
-    lambda wrong, astray: (wrong, (wrong & astray)[:, None]),
-    lambda wrong, astray: (wrong[:, None], wrong[:, None] & astray),
+    lambda wrong, unexplained: (wrong[:, None], wrong & unexplained),
+    lambda wrong, unexplained: (wrong, (wrong & unexplained)[:, None]),
+    lambda wrong, unexplained: (wrong[:, None], wrong[:, None] & unexplained),
 )
-def slips_keepdims(wrong, astray):
+def slips_keepdims(wrong, unexplained):
     """Your verdicts stand in a column, (n_rows, 1). Give (n_rows,): leave keepdims=True out."""
-    return wrong[:, None], (wrong & astray)[:, None]
+    return wrong[:, None], (wrong & unexplained)[:, None]
 
 
 @_comparing
@@ -305,49 +307,49 @@ def slips_one_verdict(a, b, half_unit):
 
 @_of_rows
 @also(
-    lambda wrong, astray: (wrong, _marked_first(wrong & astray)),
-    lambda wrong, astray: (wrong, _only_first(wrong)),
-    lambda wrong, astray: (wrong, _marked_first(wrong)),
-    lambda wrong, astray: (wrong, _only_first(wrong) & astray),
-    lambda wrong, astray: (_only_first(wrong), _only_first(wrong & astray)),
-    lambda wrong, astray: (_only_first(wrong), _only_first(wrong) & astray),
+    lambda wrong, unexplained: (wrong, _marked_first(wrong & unexplained)),
+    lambda wrong, unexplained: (wrong, _only_first(wrong)),
+    lambda wrong, unexplained: (wrong, _marked_first(wrong)),
+    lambda wrong, unexplained: (wrong, _only_first(wrong) & unexplained),
+    lambda wrong, unexplained: (_only_first(wrong), _only_first(wrong & unexplained)),
+    lambda wrong, unexplained: (_only_first(wrong), _only_first(wrong) & unexplained),
 )
-def slips_first_only(wrong, astray):
+def slips_first_only(wrong, unexplained):
     """You call only one row a slip, the first. The rows of a step do not build on each other: each can slip by
     itself."""
-    return wrong, _only_first(wrong & astray)
+    return wrong, _only_first(wrong & unexplained)
 
 
 @_of_rows
 @also(
-    lambda wrong, astray: (_from_there_on(wrong), _from_there_on(wrong) & astray),
-    lambda wrong, astray: (_from_there_on(wrong), wrong & astray),
-    lambda wrong, astray: (wrong, _from_there_on(wrong & astray)),
-    lambda wrong, astray: (wrong, wrong & _from_there_on(wrong & astray)),
-    lambda wrong, astray: (wrong | _from_there_on(wrong & astray), wrong & astray),
+    lambda wrong, unexplained: (_from_there_on(wrong), _from_there_on(wrong) & unexplained),
+    lambda wrong, unexplained: (_from_there_on(wrong), wrong & unexplained),
+    lambda wrong, unexplained: (wrong, _from_there_on(wrong & unexplained)),
+    lambda wrong, unexplained: (wrong, wrong & _from_there_on(wrong & unexplained)),
+    lambda wrong, unexplained: (wrong | _from_there_on(wrong & unexplained), wrong & unexplained),
 )
-def slips_from_there_on(wrong, astray):
+def slips_from_there_on(wrong, unexplained):
     """After the first wrong row, or the first slip, you judge the rows below by it. A row builds on the step before,
     not on the row above: judge each by itself."""
-    return _from_there_on(wrong), _from_there_on(wrong & astray)
+    return _from_there_on(wrong), _from_there_on(wrong & unexplained)
 
 
 @_of_rows_and_inputs
 @also(
-    lambda wrong, astray, moved: (wrong, moved),
-    lambda wrong, astray, moved: (moved, moved & astray),
-    lambda wrong, astray, moved: (moved, wrong & astray),
-    lambda wrong, astray, moved: (moved, astray),
+    lambda wrong, unexplained, moved: (wrong, moved),
+    lambda wrong, unexplained, moved: (moved, moved & unexplained),
+    lambda wrong, unexplained, moved: (moved, wrong & unexplained),
+    lambda wrong, unexplained, moved: (moved, unexplained),
 )
-def slips_printed_unused(wrong, astray, moved):
+def slips_printed_unused(wrong, unexplained, moved):
     """You compare `right` with `given`. That tells whether the step *before* was wrong. To judge this one, compare what
     is printed here with each of them."""
     return wrong, wrong & moved
 
 
 @_of_rows_and_inputs
-@also(lambda wrong, astray, moved: (wrong, ~moved))
-def slips_only_after_right(wrong, astray, moved):
+@also(lambda wrong, unexplained, moved: (wrong, ~moved))
+def slips_only_after_right(wrong, unexplained, moved):
     """You see a slip only where `given` is right, as if an error before excused this one. A row can carry an error on
     and slip as well: what counts is whether what is *printed* follows from `given`."""
     return wrong, wrong & ~moved
@@ -355,42 +357,42 @@ def slips_only_after_right(wrong, astray, moved):
 
 @_nearer
 @also(
-    lambda astray, far: (astray >= far).any(axis=-1),
-    lambda astray, far: (astray > far).all(axis=-1),
-    lambda astray, far: astray.max(axis=-1) > far.max(axis=-1),
-    lambda astray, far: astray.sum(axis=-1) > far.sum(axis=-1),
-    lambda astray, far: np.linalg.norm(astray, axis=-1) > np.linalg.norm(far, axis=-1),
+    lambda unexplained, far: (unexplained >= far).any(axis=-1),
+    lambda unexplained, far: (unexplained > far).all(axis=-1),
+    lambda unexplained, far: unexplained.max(axis=-1) > far.max(axis=-1),
+    lambda unexplained, far: unexplained.sum(axis=-1) > far.sum(axis=-1),
+    lambda unexplained, far: np.linalg.norm(unexplained, axis=-1) > np.linalg.norm(far, axis=-1),
 )
-def slips_nearer(astray, far):
+def slips_nearer(unexplained, far):
     """You ask which is nearer, `right` or `given`. A row follows from the step before only if rounding explains the
     rest: all its numbers are within half_unit of `given`."""
-    return (astray > far).any(axis=-1)
+    return (unexplained > far).any(axis=-1)
 
 
 @_of_rows
-def slips_numbers(wrong, astray):
+def slips_numbers(wrong, unexplained):
     """The verdicts are right, but written as the numbers 1 and 0. Give booleans: NumPy takes 1 and 0 in brackets for
     row numbers, and ~1 is -2. `.astype(bool)`, or the comparison as it is."""
-    return wrong.astype(int), (wrong & astray).astype(int)
+    return wrong.astype(int), (wrong & unexplained).astype(int)
 
 
 @_of_rows
 @also(
-    lambda wrong, astray: (wrong, np.flatnonzero(wrong & astray)),
-    lambda wrong, astray: (np.argwhere(wrong), np.argwhere(wrong & astray)),
-    lambda wrong, astray: (np.where(wrong), np.where(wrong & astray)),
+    lambda wrong, unexplained: (wrong, np.flatnonzero(wrong & unexplained)),
+    lambda wrong, unexplained: (np.argwhere(wrong), np.argwhere(wrong & unexplained)),
+    lambda wrong, unexplained: (np.where(wrong), np.where(wrong & unexplained)),
 )
-def slips_row_numbers(wrong, astray):
+def slips_row_numbers(wrong, unexplained):
     """You return which rows they are, by number. Give True or False for each row, (n_rows,): the booleans themselves,
     without np.where, np.flatnonzero or np.argwhere."""
-    return np.flatnonzero(wrong), np.flatnonzero(wrong & astray)
+    return np.flatnonzero(wrong), np.flatnonzero(wrong & unexplained)
 
 
 @_of_numbers
-@also(lambda wrong, astray: (wrong.any(axis=-1), wrong.any(axis=-1) * astray.sum(axis=-1)))
-def slips_counts(wrong, astray):
+@also(lambda wrong, unexplained: (wrong.any(axis=-1), wrong.any(axis=-1) * unexplained.sum(axis=-1)))
+def slips_counts(wrong, unexplained):
     """You count the numbers that are off. Say whether there is any: .any(axis=-1)."""
-    return wrong.sum(axis=-1), (wrong & astray).sum(axis=-1)
+    return wrong.sum(axis=-1), (wrong & unexplained).sum(axis=-1)
 
 
 def _largest_distances(printed, right, given, half_unit):
@@ -398,8 +400,8 @@ def _largest_distances(printed, right, given, half_unit):
 
 
 def _distances_where_wrong(printed, right, given, half_unit):
-    far, astray = _largest_distances(printed, right, given, half_unit)
-    return np.where(far > half_unit, far, 0), np.where((far > half_unit) & (astray > half_unit), astray, 0)
+    far, unexplained = _largest_distances(printed, right, given, half_unit)
+    return np.where(far > half_unit, far, 0), np.where((far > half_unit) & (unexplained > half_unit), unexplained, 0)
 
 
 @also(_largest_distances, _distances_where_wrong)
@@ -410,7 +412,7 @@ def slips_distances(printed, right, given, half_unit):
 
 
 @_of_rows
-def slips_pairs(wrong, astray):
+def slips_pairs(wrong, unexplained):
     """You return a pair of verdicts for each row. Give two arrays, one verdict for each row in both: `return wrong,
     slip`."""
-    return np.stack([wrong, wrong & astray], axis=-1)
+    return np.stack([wrong, wrong & unexplained], axis=-1)

@@ -229,7 +229,7 @@ def _never_split(X, W_Q, W_K, W_V, W_O, n_heads, mask=None, combine=lambda conte
 
 @also(
     _never_split,
-    lambda *given, mask=None: _never_split(*given, mask, combine=combine_heads),
+    lambda *arguments, mask=None: _never_split(*arguments, mask, combine=combine_heads),
     weights_of=(lambda weights, n_heads: np.repeat(weights, n_heads, -3), lambda weights, _: weights[..., 0, :, :]),
 )
 def mha_no_split(X, W_Q, W_K, W_V, W_O, n_heads, mask=None, weights_of=lambda weights, n_heads: weights):
@@ -252,7 +252,7 @@ def _never_moved(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     return heads.reshape(*X.shape[:-1], -1) @ W_O, weights
 
 
-@also(lambda *given, mask=None: _never_moved(*given))
+@also(lambda *arguments, mask=None: _never_moved(*arguments))
 def mha_heads_not_moved(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     """Your heads come after the tokens, (..., seq_len, n_heads, d_head), so the heads of one token attend to each
     other. Attention works on the last two axes: swap heads and tokens first, as split_heads does."""

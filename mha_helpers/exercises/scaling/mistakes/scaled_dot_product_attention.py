@@ -25,11 +25,11 @@ def _scaled_by(factor):
 
 
 def _unless_given(factor):
-    return _scaled_by(lambda *given: factor(*given[:3]) if given[3] is None else given[3])
+    return _scaled_by(lambda *arguments: factor(*arguments[:3]) if arguments[3] is None else arguments[3])
 
 
 def _always(factor):
-    return _scaled_by(lambda *given: factor(*given[:3]))
+    return _scaled_by(lambda *arguments: factor(*arguments[:3]))
 
 
 # A factor(queries, keys, values) that takes the place of 1 / sqrt(d_head).
@@ -107,10 +107,10 @@ def scale_values_width(queries, keys, values):
 
 @_by_default
 @also(axis=(1, 0), which=(0, 1))
-def scale_axis_from_front(*given, axis=1, which=0):
+def scale_axis_from_front(*arguments, axis=1, which=0):
     """You count axes from the front. shape[1] is d_head in a matrix and another axis in a batch, and shape[0] (or len)
     is d_head in neither. The last is always shape[-1]."""
-    return given[which].shape[axis] ** -0.5
+    return arguments[which].shape[axis] ** -0.5
 
 
 @_by_default

@@ -11,7 +11,7 @@ from mha_helpers.exercises.mistakes.steps import attention_with, root, swap
 from mha_helpers.exercises.self_attention.mistakes import attention_scores as wrong_scores
 from mha_helpers.exercises.self_attention.mistakes import softmax as wrong_softmax
 
-_attention_with = functools.partial(attention_with, factor=lambda *given: 1)
+_attention_with = functools.partial(attention_with, factor=lambda *arguments: 1)
 
 
 _scaling = maker(lambda factor: _attention_with(factor=factor))
@@ -65,7 +65,7 @@ def values_are_queries(weights, scores, queries, keys, values):
 
 
 @_mixing
-@also(lambda weights, scores, *given: weights * scores, lambda weights, scores, *given: weights @ swap(scores))
+@also(lambda weights, scores, *arguments: weights * scores, lambda weights, scores, *arguments: weights @ swap(scores))
 def values_are_scores(weights, scores, queries, keys, values):
     """You apply the weights to the scores. What gets mixed is the values: weights @ values."""
     return weights @ scores

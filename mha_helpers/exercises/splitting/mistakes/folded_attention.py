@@ -131,7 +131,7 @@ def folded_heads_as_tokens(queries, keys, values, n_heads):
 
 
 def _unscaled(queries, keys, values, n_heads):
-    return attention_with(factor=lambda *given: 1)(queries, keys, values)[0]
+    return attention_with(factor=lambda *arguments: 1)(queries, keys, values)[0]
 
 
 @also(_unscaled)
@@ -207,10 +207,10 @@ _MIXED_UP = [choice for choice in itertools.product(range(3), repeat=3) if choic
 
 
 @also(choice=_MIXED_UP)
-def folded_arguments_swapped(*given, choice=_MIXED_UP[0]):
+def folded_arguments_swapped(*arguments, choice=_MIXED_UP[0]):
     """You mixed up queries, keys and values, or use one of them twice. Pass them on in this order: queries, keys,
     values."""
-    return folded_attention(*(given[place] for place in choice), given[3])
+    return folded_attention(*(arguments[place] for place in choice), arguments[3])
 
 
 @_weighing
@@ -219,7 +219,7 @@ def weights_transposed(scores):
     return swap(softmax(scores))
 
 
-@also(lambda *given: _batch_outside(returns_weights_only(*given)))
+@also(lambda *arguments: _batch_outside(returns_weights_only(*arguments)))
 def returns_weights_only(queries, keys, values, n_heads):
     """You return the weights. Give the context: weights @ values, unfolded."""
     return scaled_dot_product_attention(*(split_heads(X, n_heads) for X in (queries, keys, values)))[1]

@@ -13,12 +13,12 @@ def _by_pairs(X):
     return X[..., 0::2], X[..., 1::2]
 
 
-def _interleaved(one, other):
-    return np.stack([one, other], axis=-1).reshape(*one.shape[:-1], -1)
+def _interleaved(first, second):
+    return np.stack([first, second], axis=-1).reshape(*first.shape[:-1], -1)
 
 
-def _side_by_side(one, other):
-    return np.concatenate([one, other], axis=-1)
+def _side_by_side(first, second):
+    return np.concatenate([first, second], axis=-1)
 
 
 def _halves(X):
