@@ -76,7 +76,7 @@ def softmax_or_zeros(scores: Array) -> Array:
 
 
 def _into_weights(scores):
-    """Turn scores into weights where they stand: in long sequences a new array for each step takes the most time."""
+    """Turn scores into weights in place: in long sequences, new arrays for each step would take most of the time."""
     top = scores.max(axis=-1, keepdims=True)  # (..., 1)
     top[np.isneginf(top)] = 0  # nothing to see: all of e^-inf is 0, and the weights stay so
     scores -= top

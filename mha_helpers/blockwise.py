@@ -1,4 +1,4 @@
-"""Attention a block of keys at a time: the same context, and never all the scores at once.
+"""Attention over one block of keys at a time: the same context, without all the scores in memory at once.
 
 Milakov and Gimelshein (2018), "Online normalizer calculation for softmax", https://arxiv.org/abs/1805.02867; Rabe and
 Staats (2021), "Self-attention Does Not Need O(n^2) Memory", https://arxiv.org/abs/2112.05682. Dao et al. (2022),
@@ -24,7 +24,7 @@ def blockwise_attention(
     is_causal: bool = False,
     block_size: int = 128,
 ) -> Array:
-    """Scaled dot-product attention whose memory grows with the length, not with its square.
+    """Scaled dot-product attention whose memory grows with the sequence length, not with its square.
 
     Parameters
     ----------

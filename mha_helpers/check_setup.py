@@ -108,7 +108,7 @@ def widgets():
 
 
 def storage():
-    """Does the browser keep what is written?"""
+    """Does the browser keep what is saved?"""
     from mha_helpers.learner import folder
 
     written = folder.BROWSERS_STORAGE / "check_setup.txt"
@@ -154,7 +154,7 @@ def _obeys(numbers, sign, bound):
 
 
 def data():
-    """Are the course's own data there, and whole?"""
+    """Is the course's data there, and complete?"""
     from mha_helpers import worked_examples
 
     counts = [len(worked_examples.load(name).steps) for name in worked_examples.EXAMPLES]
@@ -199,7 +199,7 @@ def pictures():
 
 
 def kernel():
-    """Does Jupyter start a kernel in this very environment, and does that answer?"""
+    """Does Jupyter start a kernel in this environment, and does the kernel answer?"""
     from jupyter_client.manager import run_kernel
 
     quiet = ["--log-level=ERROR"]  # without its warning that it listens on a local port
@@ -248,7 +248,7 @@ CHECKS_IN_A_BROWSER = (
 
 
 def main(checks=None):
-    """Run the checks, and tell.
+    """Run the checks, and report.
 
     Parameters
     ----------

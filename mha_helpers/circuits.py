@@ -53,7 +53,7 @@ def full_OV(E: Array, W_V: Array, W_O: Array, U: Array) -> Array:
     W_K1="d_model d_head",
 )
 def composed_QK(E: Array, W_V0: Array, W_O0: Array, W_Q1: Array, W_K1: Array) -> Array:
-    """Return the scores of each token's query, in one layer, with the notes that a head of the layer below writes.
+    """Return the scores between each token's query, in one layer, and the notes that a head in the layer below writes.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name):
-    """Load what travels between machines when it is asked for: most learners stay on theirs."""
+    """Load what moves work between machines at its first use: most learners stay on one."""
     if name in ("take_home", "unpack"):
         return getattr(import_module(f"mha_helpers.{name}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -270,7 +270,7 @@ def _link(notebook, here):
 
 
 def address(name: str) -> str:
-    """Return where a notebook is found from another: beside it or, on Colab, which brings one file, on GitHub."""
+    """Return a link to a notebook from another: beside it or, on Colab, which opens a single file, on GitHub."""
     if "google.colab" not in sys.modules:
         return f"{name}.ipynb"
     from importlib import metadata
@@ -281,7 +281,7 @@ def address(name: str) -> str:
 
 
 def start_over(name: str, place: str | Path | None = None) -> Note:
-    """Put a notebook back to what the course brings, without outputs; every other notebook stays as it is.
+    """Restore a notebook to the course's original, without outputs; every other notebook stays as it is.
 
     One exercise starts over by `exercises.NAME.start_over()`, in its cell.
 
@@ -326,7 +326,7 @@ def start_over(name: str, place: str | Path | None = None) -> Note:
     return Note(Panel("info", f"{name} starts over", paragraphs))
 
 
-# ---- how far the learner is ------------------------------------------------------------------
+# ---- progress ------------------------------------------------------------------
 
 IN_A_WORKSHOP = {"find_slip", "find_first_slip", "judge_step"}
 
@@ -350,7 +350,7 @@ def asked(notebook: Notebook) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def progress(name: str) -> Progress:
-    """Show how far the learner is: in a notebook, as its last line, and on the map.
+    """Show the learner's progress, in this notebook and on the map: the last line of a notebook.
 
     Which exercises are right and which predictions are committed is kept on the learner's own disk, in the folder
     `.course` beside the notebooks. `forget_progress()` deletes it, and the right answers that are kept there.
@@ -402,7 +402,7 @@ def forget_progress() -> Note:
 
 
 class Progress:
-    """How far the learner is, as a widget: what is stored in the notebook is one sentence, the same for everybody."""
+    """The learner's progress, as a widget: the notebook stores only a sentence that is the same for everybody."""
 
     def __init__(self, here: Notebook) -> None:
         self.here = here
@@ -411,7 +411,7 @@ class Progress:
         return "Run this cell to see how far you are."
 
     def sentence(self) -> str:
-        """Say how far the learner is in this notebook."""
+        """Describe the learner's progress in this notebook."""
         states = kept.read()
         functions, predictions = (
             (sum(states.get(name) == "done" for name in names), len(names)) for names in asked(self.here)

@@ -47,7 +47,7 @@ def data_path(name: str) -> Path:
 
 
 def fetch_all() -> None:
-    """Have all data files here: in a browser, fetch those that nobody has asked for yet.
+    """Make sure that all data files are here: in a browser, fetch those that nothing has needed yet.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def fetch_all() -> None:
 
 
 def _fetched(name, path):
-    """Fetch a file in the browser's worker, which may wait for an answer, and put it where the next ask looks."""
+    """Fetch a file in the browser's worker, which may block, and store it where the next call looks."""
     from js import XMLHttpRequest
     from pyodide.ffi import JsException
 

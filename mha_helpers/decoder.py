@@ -146,7 +146,7 @@ class Decoder:
         return logits, np.array(weights)
 
     def loss(self, text: str, attend: Callable[..., Any] = multi_head_attention) -> float:
-        """Measure how well the model foretells a text.
+        """Measure how well the model predicts a text.
 
         Parameters
         ----------
@@ -214,7 +214,7 @@ class Decoder:
         attend: Callable[..., Any] | None = None,
         choose: Callable[..., Any] = next_token_probabilities,
     ) -> Iterator[str]:
-        """Write on after a prompt, one character at a time and without end.
+        """Continue a prompt, one character at a time and without end.
 
         Parameters
         ----------
@@ -292,7 +292,7 @@ class Decoder:
         return self.norm(X) @ self.characters.T, kept
 
     def write(self, prompt: str, n_characters: int = 300, **options: Any) -> str:
-        """Write on after a prompt.
+        """Continue a prompt.
 
         Parameters
         ----------
@@ -324,7 +324,7 @@ class Decoder:
 
 
 def _call_new(attend, n_heads, cache, X, *matrices):
-    """Call attention with a cache, and hold its output to its shape; the cache is its own business."""
+    """Call attention with a cache, and check the shape of its output; what is in the cache is up to it."""
     call = (
         f"attention with a cache, called with X_new of shape {X.shape} and {'a' if cache is not None else 'no'} cache,"
     )
@@ -382,7 +382,7 @@ def load_settings() -> Any:
 
 
 def assemble(tensors: Any, alphabet: str, n_heads: int) -> Decoder:
-    """Give float32 arrays, which have the names that `data/writer/train.py` gave them, their places in a model."""
+    """Assemble a model from float32 arrays, under the names that `data/writer/train.py` gave them."""
 
     def matrix(name):
         # PyTorch keeps (n_outputs, n_inputs), and multiplies by the transpose.

@@ -170,7 +170,7 @@ class _Room(np.ndarray):
 
 
 def appended(old: Array, new: Array) -> Array:
-    """Put new rows behind old ones, without copying the old ones where there is room behind them.
+    """Append new rows to old ones, without copying the old ones where there is room behind them.
 
     Parameters
     ----------

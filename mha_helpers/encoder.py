@@ -31,7 +31,7 @@ INIT_SPREAD = np.float32(0.02)  # BERT's initializer_range
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """What the model makes of one sentence.
+    """What the model returns for one sentence.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class Encoder:
 
     @functools.cached_property
     def _unchanged(self):
-        """Return the function for hidden states and weights after so many layers, as the model is: each made once."""
+        """Return a function for the unchanged model's hidden states and weights after a layer, each computed once."""
 
         @functools.lru_cache(64)
         def unchanged(batch, depth):
@@ -257,7 +257,7 @@ def load() -> Encoder:
 
 
 def random_twin(seed: int = 0) -> Encoder:
-    """Make an untrained model of the same form, to hold the trained one against.
+    """Make an untrained model of the same form, to compare the trained one with.
 
     Parameters
     ----------
@@ -309,7 +309,7 @@ class RandomTable:
 
 
 def assemble(tokenizer: Any, tensors: Any) -> Encoder:
-    """Give arrays, which have the names of their source, their places in a model."""
+    """Assemble a model from arrays under the names of their source."""
 
     def layer_norm(prefix):
         return LayerNorm(tensors[f"{prefix}.weight"], tensors[f"{prefix}.bias"])

@@ -13,7 +13,7 @@ N_ROWS, N_KEYS, D_VALUE = 1000, 8, 4
 
 
 class Learned(NamedTuple):
-    """What came of learning to attend to one key.
+    """The outcome of learning to attend to one key.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Learned(NamedTuple):
 def learn_one_key(
     d_k: int, divisor: float, *, step_on: str = "scores", n_steps: int = 30, step: float = 0.5
 ) -> Learned:
-    """Let queries learn, by gradient steps, to take over the value of one key.
+    """Let queries learn, by gradient steps, to copy the value of one key.
 
     Each of 1000 queries has 8 keys of its own, all with independent normal entries, and its context is to become
     the value of key 0. The loss is the squared distance between the two.
@@ -170,7 +170,7 @@ def _merge(heads, way):
 
 
 def _error_and_gradients(X, wanted, weights, split, merge):
-    """Run the layer and come back through it: each way of splitting is undone by the merge of the same way."""
+    """Run the layer forwards and backwards: each way of splitting is undone by the merge of the same kind."""
     W_Q, W_K, W_V, W_O = weights
     queries, keys, values = (_split(X @ W, split) for W in (W_Q, W_K, W_V))
     shares = softmax(attention_scores(queries, keys) / D_HEAD**0.5)

@@ -1,4 +1,4 @@
-"""The notebooks' static figures, each with a text twin.
+"""The notebooks' static figures, each with a description in words.
 
 A figure is shown as an SVG together with a sentence computed from the data that it drew. The sentence is what a
 screen reader gets and what nbval compares.

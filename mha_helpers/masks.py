@@ -169,7 +169,7 @@ def apply_mask(scores: Array, mask: Array) -> Array:
 
 
 def hide(scores: Array, mask: Array) -> Array:
-    """Hide scores where they stand, with a mask that fits them: -inf where it is False, or its numbers added."""
+    """Hide scores in place, with a mask that fits them: -inf where it is False, or its numbers added."""
     if mask.dtype.kind == "f":
         with np.errstate(over="ignore"):  # float64's lowest number becomes float32's -inf: hidden all the same
             scores += mask.astype(scores.dtype)
@@ -179,7 +179,7 @@ def hide(scores: Array, mask: Array) -> Array:
 
 
 def check_mask(mask: Array, shape: tuple[int, ...]) -> Array:
-    """Return a mask as an array, if it can be meant for scores of this shape."""
+    """Return a mask as an array, if it fits scores of this shape."""
     mask = as_array("the mask", mask)
     if mask.dtype.kind not in "bf":
         raise ValueError(
@@ -280,7 +280,7 @@ def convert_mask(mask: Array, *, given: str | None = None, wanted: str = "may at
 
 
 def _only_reading(mask):
-    """Return the one convention that a mask can be in, or refuse."""
+    """Return the only convention that fits a mask, or raise ValueError."""
     if mask.dtype.kind == "f" and not np.isin(mask, (0, 1)).all():
         return "additive"
     could_be = {

@@ -1,4 +1,4 @@
-"""Probes: questions to put to any implementation of attention, which its shapes cannot answer.
+"""Probes: questions about any implementation of attention that its shapes cannot answer.
 
 Each takes a function and calls it; none looks inside. Wrap what you want to ask about, so that it maps
 token vectors to outputs: `lambda X: masked_attention(X @ W_Q, X @ W_K, X @ W_V, mask)[0]`.

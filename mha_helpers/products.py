@@ -1,4 +1,4 @@
-"""Products of many rows with one matrix, which take most of a model's time, also where NumPy has no BLAS."""
+"""Products of many rows with one matrix, which take most of a model's time, fast even where NumPy has no BLAS."""
 
 from __future__ import annotations
 

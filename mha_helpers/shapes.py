@@ -1,4 +1,4 @@
-"""Shape specifications: what a function takes, said once and checked on every call.
+"""Shape specifications: what a function takes, stated once and checked on every call.
 
 `@checked(queries="... n_queries d_head", keys="... n_keys d_head")` reads each argument as
 a floating-point array and holds it to the named axes, so that the body below it can be the
@@ -89,7 +89,7 @@ def check_number(name: str, value: Any) -> float:
 
 
 class _Border(threading.local):
-    """Whether this thread is inside a checked function: what that passes on to others has been checked already.
+    """Whether this thread is inside a checked function, whose arguments to others have been checked already.
 
     A model that writes calls these functions thousands of times a second, and most of it would go into checks.
     """
@@ -154,7 +154,7 @@ def checked(**specs: str) -> Callable[[F], F]:
 
 @functools.cache  # a model that writes asks for the same few thousands of times a second
 def _read_spec(spec):
-    """Take a specification apart: itself, its axes, what stands in for None, and what alone its entries may be."""
+    """Take a specification apart: itself, its axes, the stand-in for None, and the only values of its entries."""
     spec, _, stand_in = spec.partition(" or ")
     axes, _, entries = spec.partition(" of ")
     return spec, tuple(axes.split()), stand_in, entries

@@ -1,4 +1,4 @@
-"""Trainings of notebook 07's small model that the course has made: right ones, and ones with a mistake.
+"""Stored training runs of notebook 07's small model: right ones, and ones with a mistake.
 
 `python -m data.small_runs.make` makes and measures them.
 """
@@ -33,7 +33,7 @@ MOMENTS = (0, 40, 80, 120, 160, 200, 240, 280, 320, 400)
 
 
 class Outcome(NamedTuple):
-    """What came of a training."""
+    """The outcome of a training run."""
 
     loss: float  # on sequences that it has not learned from, in nats
     right: float  # the share of right guesses there, as training sees them
@@ -51,7 +51,7 @@ def _origin():
 
 
 def outcomes() -> dict[str, Outcome]:
-    """Return what came of each training.
+    """Return the outcome of each training run.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def outcomes() -> dict[str, Outcome]:
 
 
 class OfSeed(NamedTuple):
-    """What came of the same training from other first numbers."""
+    """The outcome of the same training with another seed."""
 
     right: float  # the share of right guesses, on sequences that it has not learned from
     before: tuple[float, float]  # for each head of layer 0: its mean weight on the token before, in the first half
@@ -76,7 +76,7 @@ class OfSeed(NamedTuple):
 
 
 def by_seed() -> dict[int, OfSeed]:
-    """Return what came of the training with two heads, from several seeds.
+    """Return the outcome of the training with two heads, for several seeds.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def longer() -> dict[str, list[list[float]]]:
 
 @functools.cache
 def load(name: str = "2 heads") -> Training:
-    """Return a training that the course has made, with its losses and its moments.
+    """Return a stored training run, with its losses and its moments.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def load(name: str = "2 heads") -> Training:
 
 
 def train(training: Training, *, see: Callable[..., Any] | None = None, every: int = 1) -> Training:
-    """Take a training's 400 steps; in a browser, whose NumPy has no BLAS, take it from the store where it is there.
+    """Take a training's 400 steps; in a browser, whose NumPy has no BLAS, load the stored run where there is one.
 
     Parameters
     ----------

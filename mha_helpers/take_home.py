@@ -1,4 +1,4 @@
-"""One file to take home: a learner's notebooks, what is kept for them, and the course to run it all, anywhere."""
+"""One file to take home: a learner's notebooks, what is saved for them, and the course to run it all, anywhere."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ course.unpack("attention.zip") lays what is yours into that copy, and loses noth
 
 
 def take_home(folder: str | Path | None = None) -> Note:
-    """Write one zip with a learner's notebooks, what is kept for them, and the course itself.
+    """Write one zip with a learner's notebooks, what is saved for them, and the course itself.
 
     For who has worked on a hub, on Binder, in a browser or on somebody else's laptop. Unpacked on a machine of one's
     own, it is a copy of the course, and `START.txt` in it says how it is opened; `unpack` lays it into a copy that is
@@ -108,7 +108,7 @@ def take_home(folder: str | Path | None = None) -> Note:
 
 
 def is_portable(name: str) -> bool:
-    r"""Tell whether every system can have a file of this path, and has it below the folder that it is unpacked in.
+    r"""Tell whether a path is valid on every system, and stays below the folder that it is unpacked in.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def _content(path):
         return path.read_bytes()
     except OSError as error:
         raise ValueError(
-            f"{str(path)!r} can't be read ({error.strerror}), so nothing was written; mend that, or move the file away"
+            f"{str(path)!r} can't be read ({error.strerror}), so nothing was written; fix that, or move the file away"
         ) from error
 
 
@@ -188,7 +188,7 @@ def _open_in_colab():
 
 
 def _course():
-    """Return the files that a copy of the course consists of but for its notebooks, by their names in it."""
+    """Return the files of a copy of the course without its notebooks, by their names in it."""
     course_data.fetch_all()
     data = course_data.data_path("worked_examples.json").parent
     found = {f"data/{name}": path for name, path in _below(data).items()}

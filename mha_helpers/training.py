@@ -1,4 +1,4 @@
-"""A small causal model that is trained in NumPy, forwards and backwards on attention that can be put in.
+"""A small causal model that is trained in NumPy, on whatever attention and gradients are passed in.
 
 Tokens and positions become vectors, layers of multi-head attention each add to them, and a matrix turns them into
 logits: no norms and no MLPs, as in Elhage et al. (2021), "A Mathematical Framework for Transformer Circuits",
@@ -28,7 +28,7 @@ KEPT = 20  # after so many steps a training keeps what the model was
 
 
 class Seen(NamedTuple):
-    """What a model makes of sequences.
+    """What a model returns for sequences.
 
     Parameters
     ----------
@@ -459,7 +459,7 @@ def what_heads_look_at(weights: Sequence[Array], periods: Array) -> dict[str, di
 
 
 def induction_score(weights: Array, periods: Array) -> Array:
-    """How much each head attends to what came after the same token, the times before.
+    """How much each head attends to what followed the same token earlier.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A zip of `take_home`, laid into a copy of the course that is there already.
+"""Unpacking a zip of `take_home` into an existing copy of the course.
 
 Usage: python -m mha_helpers.unpack ZIP
 
@@ -37,7 +37,7 @@ READ_BY_JUPYTER = re.compile(r"(jupyter|ipython|ipykernel)\w*config\.(py|json)")
 
 
 def unpack(file: str | Path, folder: str | Path | None = None) -> Note:
-    """Lay a zip of `take_home` into the notebooks' folder, and lose nothing of what is there.
+    """Unpack a zip of `take_home` into the notebooks' folder, without losing anything that is there.
 
     - A notebook that is on both sides is merged cell by cell; where both changed the same cell, the one that is here
       stays, and the other's text stands below it.
@@ -192,7 +192,7 @@ class _Arrival:
             self.new[name] = merged
 
     def _merged(self, name, here, content):
-        """Return a notebook's new content, None where it stays as it is, and what is to be said of it."""
+        """Return a notebook's new content, or None where it stays as it is, and what to tell the learner."""
         from mha_helpers.update.files import parse, serialised
 
         base = parse(course_data.data_path(f"originals/{name}").read_bytes())
@@ -248,7 +248,7 @@ class _Arrival:
 
 
 def _each_once(cells):
-    """Return cells without those that say the same as the one before: notes, where a zip is unpacked twice."""
+    """Return cells without those that repeat the one before: notes, where a zip is unpacked twice."""
     first, *others = cells
     repeated = (source(cell) == source(before) != "" for before, cell in pairwise(cells))
     return [first, *(cell for cell, again in zip(others, repeated, strict=True) if not again)]

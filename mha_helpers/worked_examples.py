@@ -3,7 +3,7 @@
 `data/worked_examples.json` holds each example's inputs and, step by step, what the source prints,
 as strings, because "1.30" promises more digits than "1.3". A replay computes every step twice: from
 the inputs (what is right), and from the numbers that the source itself printed for the step before.
-So a step that is wrong of itself is told apart from one that carries an earlier slip on.
+So a step with a slip of its own is told apart from one that carries an earlier slip on.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def right_values(example: Example | str) -> dict[str, Array]:
 
 
 def replay(example: Example | str) -> list[Row]:
-    """Hold everything that a source prints of an example against its inputs, and against its own earlier steps.
+    """Compare everything that a source prints for an example with its inputs, and with its own earlier steps.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def replay(example: Example | str) -> list[Row]:
 
 
 def slips(example: Example | str) -> list[Row]:
-    """List the rows in which a source is wrong of itself, and not because an earlier step was.
+    """List the rows in which a source makes an error of its own, and doesn't just carry an earlier one on.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ SHARE = 38  # of a number behind a key
 
 
 def shortened(word, longest=11):
-    """Cut a word for which there is no room."""
+    """Shorten a word that doesn't fit."""
     return word if len(word) <= longest else word[: longest - 1] + "…"
 
 
@@ -81,7 +81,7 @@ def arcs(weights, queries, keys, *, chosen=None, differs=(), head=0, width=344):
 
 
 def _lines(i, seen, left, right, *, faint):
-    """Draw one query's arcs; those of one look are one path, which a browser draws faster."""
+    """Draw one query's arcs; arcs that look alike are one path, which a browser draws faster."""
     start, bend, alike = f"{middle(i):.1f}", f"{(left + right) / 2:.1f}", defaultdict(str)
     for j, weight in seen.items():
         end, opacity = f"{middle(j):.1f}", 0.07 if faint else round(0.35 + 0.65 * weight, 2)

@@ -76,7 +76,7 @@ def _upright(title, tokens, values, x, width, height, bar):
 
 
 def row_bars(rows, *, largest=None, colours=None, lines=None, title="", decimals=2):
-    """Draw named numbers as bars that lie, a group for each row.
+    """Draw named numbers as horizontal bars, a group for each row.
 
     Parameters
     ----------

@@ -17,12 +17,12 @@ NOTHING = 1e-9
 
 
 def written(value):
-    """Write a number as short as it may be: whole ones without decimals, and so that it fits its cell."""
+    """Write a number as briefly as possible: whole ones without decimals, and so that it fits its cell."""
     return svg.short(value, 0 if float(value).is_integer() else 2)
 
 
 def is_nothing(value):
-    """Tell whether a number is so small that nobody would call it something; NaN is something."""
+    """Tell whether a number is negligible; NaN isn't."""
     return abs(value) < NOTHING
 
 
@@ -78,7 +78,7 @@ class Grid:
 
     @property
     def left(self):
-        """How far from its left edge the cells begin."""
+        """How far from the left edge the cells begin."""
         return self.label_width if self.rows else 0
 
     @property

@@ -180,7 +180,7 @@ def by_size(colour, largest):
 
 
 def _kind(matrix):
-    """Return what a matrix shares its shades with: its role, or all that is in heads' colours."""
+    """Return the kind of matrices that share a scale of shades: those of a role, or all in heads' colours."""
     kind = matrix.role.partition(" ")[0]
     return "heads" if kind in ("head", "heads") else matrix.role
 

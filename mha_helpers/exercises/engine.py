@@ -56,7 +56,7 @@ class Result(Shown):
     heading : str
         In place of what the status says.
     note : str
-        What is to be said of keeping the answer.
+        What to tell the learner about saving the answer.
     """
 
     status: str
@@ -81,7 +81,7 @@ class Result(Shown):
 
 @dataclass(frozen=True, kw_only=True)
 class Exercise(Task):
-    """A function for the learner to write: a task, with what helps on the way.
+    """A function for the learner to write: a task, with hints and a solution.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class Exercise(Task):
         raise ValueError(f"{self.name} has no mistake called {slug!r}; choose one of {known}")
 
     def check(self, function: Any) -> Result:
-        """Compare a learner's function with the course's own.
+        """Compare a learner's function with the course's.
 
         Parameters
         ----------
@@ -165,12 +165,12 @@ class Exercise(Task):
         return replace(result, note=self._keep(function)) if verdict.status == "correct" else result
 
     def _keep(self, function):
-        """Keep a right answer, once its text alone is found right, too; else the one before it stays.
+        """Save a correct answer if its text alone passes, too; otherwise the one before it stays.
 
         Returns
         -------
         str
-            What is to be said of it: mostly nothing.
+            What to tell the learner about it: mostly nothing.
         """
         if kept_answers.path() is None or getattr(function, "is_kept", False) or is_courses(function):
             return ""
@@ -192,7 +192,7 @@ class Exercise(Task):
         return f"This answer can't be kept for later notebooks, as {why}.{stays}"
 
     def _try_alone(self, answer):
-        """Run an answer's text where nothing else is, and check that; raise NotStandaloneError where it isn't right."""
+        """Run an answer's text in an empty namespace, and check it; raise NotStandaloneError if it doesn't pass."""
         with nothing_shown():
             made = call(answer.function, {}, read=lambda function: None, seconds=self.seconds)
             verdict = None if made.error else self._judged(made.returned)
@@ -309,7 +309,7 @@ class Exercise(Task):
     def _in_arrays(self, function):
         @functools.wraps(function)
         def in_arrays(*arguments, **options):
-            """What a check accepts may be rows in a list; the cells below count on arrays."""
+            """A check accepts rows in a list, too; the cells below rely on arrays."""
             returned = function(*arguments, **options)
             return np.asarray(returned) if len(self.outputs) == 1 else tuple(map(np.asarray, returned))
 
@@ -376,7 +376,7 @@ class Exercise(Task):
         return start_over(self.name, originals.stub(self.name))
 
     def solution(self) -> Note:
-        """Show one right answer among many: the source of the course's own function.
+        """Show one correct answer among many: the source of the course's function.
 
         Returns
         -------
@@ -390,7 +390,7 @@ class Exercise(Task):
 
 
 def recall(exercise: Exercise) -> Exercise:
-    """Return an exercise once more, from memory or pasted in: the same check under a name of its own.
+    """Return an exercise again, as a warm-up: the same check under a name of its own.
 
     Parameters
     ----------

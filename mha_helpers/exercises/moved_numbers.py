@@ -1,4 +1,4 @@
-"""The number of the running example by which a mistake is seen.
+"""The number of the running example that shows a mistake.
 
 A mistake that figures, labs, repairs and the instructor's guide talk about moves a number of the running example far
 enough to be seen, or none at all: then it takes a batch, or other scores, to show it.
@@ -21,7 +21,7 @@ IT = TOKENS.index("it")  # the word that the course follows
 
 
 class Moved(NamedTuple):
-    """The number by which a mistake is seen.
+    """The number that shows a mistake.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Moved(NamedTuple):
 
 @functools.cache
 def looked_at():
-    """Return by function what it is called with, and what is looked at in what it returns."""
+    """Return, for each function, what it is called with, and what to look at in what it returns."""
     queries, keys, values = (X @ W for W in first_head())
     one_head = {"queries": queries, "keys": keys, "values": values}
     projected = {name: X @ W for name, W in zip(one_head, (W_Q, W_K, W_V), strict=True)}
@@ -128,7 +128,7 @@ def moved_number(exercise, function):
 
 
 def _farthest(quantity, right, wrong, rows, seen_where):
-    """Return the number of some rows that is farthest from the right one."""
+    """Return the number in some rows that is farthest from the right one."""
     moved = []
     for i in rows:
         for j, pair in enumerate(zip(right[i], wrong[i], strict=True)):

@@ -15,7 +15,7 @@ STATUSES = {"not answered": "not attempted", "right": "correct", "not quite": "w
 
 @dataclass(frozen=True, repr=False)
 class Reply(Shown):
-    """What a committed answer is told."""
+    """What a learner is told about a committed answer."""
 
     status: str  # "not answered", "right" or "not quite"
     panel: Panel
@@ -23,7 +23,7 @@ class Reply(Shown):
 
 
 class Evidence(NamedTuple):
-    """What is to be seen once an answer is committed.
+    """What is shown once an answer is committed.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True)
 class Prediction:
-    """A question about what is not shown yet.
+    """A question to answer before the result is shown.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Prediction:
     name: str = "(unnamed)"  # given by the registry
 
     def commit(self, answer: str | None) -> Reply:
-        """Show the evidence, once there is an answer, and speak to the answer.
+        """Show the evidence, once there is an answer, and comment on the answer.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What is kept for a learner: results, progress and right answers of another day, on their own disk.
+"""What is saved for a learner, on their own disk: results, progress and correct answers.
 
 What they have met since the kernel started is kept as long as it runs.
 """

@@ -1,4 +1,4 @@
-"""The folder of a learner's notebooks, and in it `.course`, where what is kept for them stands.
+"""The folder of a learner's notebooks, and in it `.course`, where their work is saved.
 
 Two copies of the course on one account keep two records, and a folder that is moved takes its own along. While tests
 run, and where the environment variable MHA_PROGRESS is "off", nothing is kept.
@@ -51,7 +51,7 @@ def _holds_notebooks(folder):
 
 
 def kept():
-    """Return the folder in which things are kept, or None where nothing is.
+    """Return the folder in which things are saved, or None where nothing is.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def kept():
 
 
 def ends_with_the_machine():
-    """Return a sentence where all that is kept ends with the session, as the machine is somebody else's; else nothing.
+    """Return a warning where the machine is somebody else's and all that is saved ends with the session, or nothing.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def ends_with_the_machine():
 
 
 def cannot_be_written(error):
-    """Return a sentence on a folder in which nothing can be kept.
+    """Return a sentence about a folder in which nothing can be saved.
 
     Parameters
     ----------

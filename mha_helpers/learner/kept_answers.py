@@ -1,4 +1,4 @@
-"""A learner's last right answers, so that no later notebook asks to paste them.
+"""A learner's last correct answers, so that no later notebook asks for them to be pasted.
 
 One file in the course's folder holds, for each exercise, the text of the last right answer, what it calls the function,
 and the day. Nothing is sent anywhere. `course.forget_progress()` deletes it together with the progress.
@@ -37,7 +37,7 @@ class KeptAnswer(NamedTuple):
         return f"{self.day.day} {self.day:%B}"
 
     def function(self):
-        """Run the source, and return the function; whatever the source raises is raised here."""
+        """Run the source, and return the function; errors in the source are raised."""
         names, file = {"__name__": "__main__"}, f"<your {self.name} of {self.since}>"
         # Who reads a function's text, as the checks do, finds it there.
         linecache.cache[file] = len(self.source), None, self.source.splitlines(keepends=True), file
@@ -103,7 +103,7 @@ def kept(exercise):
 
 
 def answers(entries):
-    """Return the answers that a file holds, by exercise, without what is none.
+    """Return the valid answers in a file, by exercise.
 
     Parameters
     ----------

@@ -1,11 +1,11 @@
-"""A small file of a learner's own: names and what is kept of each, as JSON."""
+"""A small file of the learner's: names, and what is saved under each, as JSON."""
 
 import json
 import os
 
 
 def read(file):
-    """Return what a file keeps, by name; one that can't be read, or that is None, counts as empty."""
+    """Return a file's entries by name; one that can't be read, or that is None, counts as empty."""
     try:
         return parsed(file.read_bytes()) if file else {}
     except OSError:
@@ -13,7 +13,7 @@ def read(file):
 
 
 def parsed(content):
-    """Return what the content of such a file says; what is none counts as empty."""
+    """Parse the content of such a file; anything invalid counts as empty."""
     try:
         found = json.loads(content)
     except ValueError:
@@ -27,7 +27,7 @@ def serialised(entries):
 
 
 def add(file, entries):
-    """Write what a file keeps anew, with these entries, or raise OSError.
+    """Rewrite a file with these entries added, or raise OSError.
 
     A file that holds something else, which a crash or an editor may have left, is kept under another name.
     """

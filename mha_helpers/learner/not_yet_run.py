@@ -21,7 +21,7 @@ _notebook = None  # the file's name, once the set-up cell has said it
 
 
 def watch(notebook=None):
-    """Add the sentence to each NameError from here on; outside of a notebook this does nothing.
+    """Add the sentence to each NameError from now on; outside a notebook this does nothing.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def _advise(result):
 
 
 def _in_a_cell(error):
-    """Say whether it was raised in the learner's own code, not in some package's."""
+    """Tell whether an error was raised in the learner's code, not in some package's."""
     from IPython import get_ipython
 
     place = error.__traceback__

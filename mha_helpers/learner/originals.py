@@ -1,4 +1,4 @@
-"""The notebooks as the course brings them, without outputs: what an exercise, or a whole notebook, goes back to."""
+"""The notebooks as the course ships them, without outputs: what an exercise, or a whole notebook, is restored to."""
 
 import json
 
@@ -8,7 +8,7 @@ INDEX = "asked_in.json"  # in which notebook each exercise is asked first
 
 
 def original(name):
-    """Return a notebook as the course brings it.
+    """Return a notebook as the course ships it.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def original(name):
 
 
 def stub(exercise):
-    """Return the text of an exercise's cell as the course brings it.
+    """Return the text of an exercise's cell as the course ships it.
 
     Parameters
     ----------

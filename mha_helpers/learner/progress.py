@@ -1,4 +1,4 @@
-"""How far a learner is: which exercises are right and which predictions are committed, on their own disk.
+"""A learner's progress, saved on their disk: which exercises are right and which predictions are committed.
 
 One file in the course's folder holds names and states, `{"softmax": "correct"}`, and never an answer, a mistake, a name
 or a date: right answers have a file of their own (`kept_answers`). Nothing is sent anywhere.
@@ -28,12 +28,12 @@ def read():
 
 
 def states(entries):
-    """Return the states that a file holds, by exercise or prediction, without what is none."""
+    """Return the valid states in a file, by exercise or prediction."""
     return {name: state for name, state in entries.items() if state in STATES}
 
 
 def note(name, status):
-    """Keep that an exercise was tried or is right, or that a prediction was committed.
+    """Record that an exercise was tried or is right, or that a prediction was committed.
 
     A failure is printed once, beside the outcome of the check, which is shown all the same.
 

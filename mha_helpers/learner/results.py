@@ -69,7 +69,7 @@ def keep_results(file: str | Path = "my_results.jsonl") -> Note:
 
 
 def stop_keeping() -> Note:
-    """Keep no more results; the file stays as it is.
+    """Stop saving results; the file stays as it is.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a learner has met since the kernel started, by the name of an exercise or a prediction.
+"""What a learner has seen since the kernel started, by the name of an exercise or a prediction.
 
 None of it goes to disk: a new kernel begins with the first hint.
 """
@@ -12,7 +12,7 @@ _told = set()
 
 
 def once(sentence):
-    """Return a sentence the first time that it is to be said, and nothing from then on."""
+    """Return a sentence the first time, and nothing from then on."""
     if sentence in _told:
         return ""
     _told.add(sentence)

@@ -65,7 +65,7 @@ def standalone(function, name):
 
 
 def is_courses(function):
-    """Tell whether a function is the course's own, and no learner's."""
+    """Tell whether a function is the course's rather than a learner's."""
     function = _undecorated(function)
     return _is_in_course(function if hasattr(function, "__name__") else type(function))
 
@@ -75,7 +75,7 @@ def _is_in_course(value):
 
 
 def _undecorated(function):
-    """Return what a decorator was put on: the text of a decorated function brings its decorators along."""
+    """Return the function under the decorators: its text has the decorators in it."""
     while (inner := getattr(function, "__wrapped__", None)) is not None:
         code, wrapper = getattr(inner, "__code__", None), getattr(function, "__globals__", {})
         is_decorated = code is not None and getattr(_node(code), "decorator_list", None)
@@ -86,14 +86,14 @@ def _undecorated(function):
 
 
 class _Text:
-    """A text in the making: what each name in it stands for, and the statements in an order in which they run."""
+    """A text being written: what each name in it stands for, and the statements in an order that runs."""
 
     def __init__(self):
         self.imports, self.statements = [], []
         self._values = {}
 
     def bind(self, name, value):
-        """Write what makes a name stand for a value; once."""
+        """Write the statement that binds a name to a value, once."""
         if name in self._values:
             if not _are_same(self._values[name], value):
                 raise NotStandaloneError(f"it uses two different things that are called `{name}`")
@@ -138,7 +138,7 @@ class _Text:
         self.statements += [f"{name} = object.__new__({made})", f"vars({name}).update({attributes})"]
 
     def _expression(self, value, name):
-        """Return an expression that makes a value anew; what it needs is written before it."""
+        """Return an expression that recreates a value; what it needs is written before it."""
         make, kind = functools.partial(self._expression, name=name), type(value)
         if kind in AS_WRITTEN:
             return repr(value)

@@ -1,4 +1,4 @@
-"""Back to an exercise's original text, in the notebook's cell that asks for it; what stood there is kept."""
+"""Restore an exercise's original text in the notebook's cell that asks for it, and save what was there."""
 
 import datetime
 
@@ -20,7 +20,7 @@ def forget():
 
 
 def start_over(exercise, original):
-    """Let the cell that is running hold an exercise's original text from now on.
+    """Replace the running cell's text by an exercise's original.
 
     Parameters
     ----------

@@ -86,7 +86,7 @@ class CompactTable:
 
 
 def checked_content(name, folder=FOLDER):
-    """Return one of a model's files, if it is what the build wrote.
+    """Return the content of one of a model's files, if its checksum is right.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Attention with a mistake in it, forwards, and backwards as a framework would go: what a training then learns.
+"""Attention with a mistake in it, and its gradients as a framework would compute them: what training then learns.
 
 Each mistake is a pair of functions for `training.Training`: `attend` and the `gradients` that belong to it. Those are
 right for what is wrongly computed, as automatic differentiation's would be.

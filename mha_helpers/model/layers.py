@@ -69,7 +69,7 @@ def _without(heads, W_O, knock_out):
 
 
 def call_attention(attend, X, matrices, n_heads, mask):
-    """Call an attention function, and hold what it returns to its shapes."""
+    """Call an attention function, and check the shapes of what it returns."""
     call = (
         f"the attention function, called with X of shape {X.shape}, W_Q, W_K, W_V and W_O of shape "
         f"{matrices[0].shape}, {n_heads=} and {'no mask' if mask is None else f'a mask of shape {mask.shape}'},"
@@ -96,7 +96,7 @@ def call_attention(attend, X, matrices, n_heads, mask):
 
 
 def read_only(array):
-    """Return a view that cannot be written through: a function that changes its arguments would change the model."""
+    """Return a read-only view: a function that changes its arguments would change the model."""
     view = array.view()
     view.flags.writeable = False
     return view
@@ -137,7 +137,7 @@ def fold_bias(W, b, norm):
 
 
 def gelu(x):
-    """The bend in the feed-forward network: x times the share of the normal distribution that lies below x.
+    """The feed-forward network's activation: x times the share of the normal distribution that lies below x.
 
     Parameters
     ----------

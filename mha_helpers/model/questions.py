@@ -1,4 +1,4 @@
-"""Questions to put to the trained encoder, and the sentences to put them with.
+"""Questions to ask the trained encoder, and the sentences to ask them with.
 
 Each takes the model and says with numbers what a change of its attention does: a mistake put in, or heads knocked out.
 """

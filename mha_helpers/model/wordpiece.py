@@ -1,4 +1,4 @@
-"""WordPiece in plain Python, for where the package `tokenizers` is not to be had: in a browser.
+"""WordPiece in plain Python, for a browser, which has no package `tokenizers`.
 
 It reads the same `tokenizer.json`: BERT's normalisation (Devlin et al. 2019), cut at white space and punctuation, and
 then the longest piece of each word that the vocabulary has.
@@ -80,7 +80,7 @@ class WordPiece:
         return [piece for word in _words(_normalised(text)) for piece in self._pieces(word)]
 
     def _pieces(self, word):
-        """The longest piece that begins the word, then the longest that begins the rest; all of it, or none."""
+        """Return the longest piece that begins the word, then the longest that begins the rest; all of it, or none."""
         pieces, start = [], 0
         while start < len(word) <= self.longest:
             ends = range(len(word), start, -1)
@@ -94,7 +94,7 @@ class WordPiece:
 
 
 def _normalised(text):
-    """Spaces for all that is blank, no signs of control, no accents, small letters."""
+    """Normalise a text: white space to spaces, no control characters, no accents, lower case."""
     text = "".join(" " if sign in "\t\n\r" or (sign.isspace() and _category(sign) != "Cc") else sign for sign in text)
     text = "".join(sign for sign in text if _category(sign) not in DROPPED and sign != "\ufffd")
     text = unicodedata.normalize("NFD", IDEOGRAPHS.sub(r" \1 ", text))
@@ -103,7 +103,7 @@ def _normalised(text):
 
 
 def _words(text):
-    """Yield the words, and each sign of punctuation by itself."""
+    """Yield the words, and each punctuation mark by itself."""
     word = ""
     for character in text:
         if not character.isspace() and not _is_punctuation(character):

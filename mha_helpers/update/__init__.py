@@ -123,7 +123,7 @@ class _Change:
             )
 
     def _known(self):
-        """Return what the course's files are as it brought them: ids of contents, by path; None if nobody knows."""
+        """Return the ids of the course's files as it shipped them, by path; None where they are unknown."""
         head = git.asked(self.course, "rev-parse", "HEAD") if git.is_clone(self.course) else None
         file = self.course / FILES
         brought = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
@@ -132,7 +132,7 @@ class _Change:
         return git.blobs(self.course, self.fork or head) if head else None
 
     def _original(self, name):
-        """Return a notebook as the course brought it."""
+        """Return a notebook as the course shipped it."""
         stored = f"data/originals/{Path(name).name}"
         original = self.course / stored
         here = original.read_bytes() if original.exists() else None
@@ -142,7 +142,7 @@ class _Change:
         return here
 
     def _merged(self, name, mine):
-        """Return a notebook's new content, and what is to be said of it; None where nobody knows the original."""
+        """Return a notebook's new content, and what to tell the learner; None where the original is unknown."""
         original = self._original(name)
         if original is None:
             return None
@@ -284,7 +284,7 @@ def _caught_up(course, name, base, mine):
 
 
 def _all_caught_up(course):
-    """Give back their new text to notebooks that an open editor saved over; return what is to be said of it."""
+    """Restore the new text of notebooks that an open editor saved over; return what to tell the learner."""
     staged, lines = swap.stage(course), []
     for path in sorted((course / "notebooks").glob("*.ipynb")):
         original = course / f"data/originals/{path.name}"
@@ -311,7 +311,7 @@ def _ids(notebook):
 
 
 def _free(path):
-    """Return a path that no file has: with a number, if need be."""
+    """Return an unused path: with a number, if need be."""
     stem, number = path.stem, 2
     while path.exists():
         path, number = path.with_stem(f"{stem}-{number}"), number + 1

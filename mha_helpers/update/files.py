@@ -18,7 +18,7 @@ def serialised(notebook):
 
 
 def blob(content):
-    r"""Return what Git calls a content by; line ends are as the course stores them.
+    r"""Return Git's id of a content, with line ends as the course stores them.
 
     Examples
     --------

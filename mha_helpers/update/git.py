@@ -1,4 +1,4 @@
-"""What the update asks of Git, where the course is a clone."""
+"""What the update needs of Git, where the course is a clone."""
 
 import os
 import shutil
@@ -98,7 +98,7 @@ def unmerged(course):
 
 
 def settle(course, merge):
-    """Put together the notebooks that `git pull`, `git rebase` or `git stash pop` left in conflict.
+    """Merge the notebooks that `git pull`, `git rebase` or `git stash pop` left in conflict.
 
     Parameters
     ----------

@@ -129,7 +129,7 @@ def source(cell):
 
 
 def _said(cell):
-    """Return what makes a cell what it is; white space at the ends of lines, which editors trim, doesn't."""
+    """Return what identifies a cell's content: without white space at the ends of lines, which editors trim."""
     lines = [line.rstrip() for line in source(cell).rstrip().splitlines()]
     return cell["cell_type"], lines, cell.get("attachments") or {}
 

@@ -24,7 +24,7 @@ class Now:
     right: int = 0
     wrong: int = 0
     stuck: list = field(default_factory=list)  # (minutes, file) of those who have been at it for long
-    mistakes: Counter = field(default_factory=Counter)  # those that are not mended yet
+    mistakes: Counter = field(default_factory=Counter)  # those that are not repaired yet
 
     def add(self, results, file):
         """Count one learner's results for the exercise, in the order in which they were kept."""

@@ -328,7 +328,7 @@ def mount(room, learner):
 
 
 def mount_disk(disk, folder):
-    """Mount a disk, and mend it first where a power cut left it half written."""
+    """Mount a disk, and repair it first where a power cut left it half written."""
     folder.mkdir(parents=True, exist_ok=True)
     if os.path.ismount(folder):
         return

@@ -12,8 +12,8 @@ NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 def copy_notebooks(course, own):
     """Copy each notebook that is not there into a learner's own folder; what is there stays as it is.
 
-    Whatever is wrong with the folder, the learner's server must start: without it nobody can mend it. So a file of the
-    folder's name is moved aside, and where nothing more can be written the hub's log is told.
+    Whatever is wrong with the folder, the learner's server must start: without it nobody can repair it. So a file of
+    the folder's name is moved aside, and where nothing more can be written the hub's log is told.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The exercise `mend_embed_new`: writing with a cache in which the position is not moved on, to be mended."""
+"""The exercise `mend_embed_new`: writing with a cache in which the position is not moved on, to be repaired."""
 
 import numpy as np
 

@@ -88,7 +88,7 @@ def _masked_cases():
 
 
 def _an_empty_row_is_nan(call, arguments, arrays):
-    """Some such rows may have been thought of: say which one was not."""
+    """Some such rows may have been taken care of: say which one was not."""
     weights = arrays[-1]
     empty = ~np.broadcast_to(arguments["mask"], weights.shape).any(axis=-1)
     nan = np.isnan(weights).any(axis=-1)

@@ -1,4 +1,4 @@
-"""The exercise `mend_masked_attention`: hiding with a number that scores can undercut, to be found and mended."""
+"""The exercise `mend_masked_attention`: hiding with a number that scores can undercut, to find and repair."""
 
 import numpy as np
 

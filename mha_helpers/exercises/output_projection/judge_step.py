@@ -1,4 +1,4 @@
-"""The exercise `judge_step`: which rows of a calculation are wrong of themselves."""
+"""The exercise `judge_step`: which rows of a calculation contain an error of their own."""
 
 import itertools
 
@@ -15,7 +15,7 @@ MATRICES = ("printed", "right", "given")
 
 @checked(printed="n_rows n_columns", right="n_rows n_columns", given="n_rows n_columns", half_unit="number")
 def judge_step(printed, right, given, half_unit):
-    """Tell the rows of a step that are wrong of themselves from those that carry an earlier error on.
+    """Tell the rows of a step that contain an error of their own from those that carry an earlier one on.
 
     Parameters
     ----------

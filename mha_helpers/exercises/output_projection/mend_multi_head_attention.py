@@ -1,4 +1,4 @@
-"""The exercise `mend_multi_head_attention`: a layer with two faults, to be found and mended."""
+"""The exercise `mend_multi_head_attention`: a layer with two faults, to find and repair."""
 
 import dataclasses
 

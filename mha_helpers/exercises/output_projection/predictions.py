@@ -96,7 +96,7 @@ CANDIDATES = ("queries", "keys", "values", "scaled scores", "weights", "context"
 
 
 def _first_slip_reactions():
-    """Say of each step what is the matter with it, after the replay of the notes."""
+    """Say what is wrong with each step, according to the replay of the notes."""
     verdicts = {}
     for row in worked_examples.replay("cat_sat"):
         verdicts.setdefault(row.step, set()).add(row.verdict)

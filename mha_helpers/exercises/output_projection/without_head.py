@@ -35,7 +35,7 @@ def _cases():
 
 
 def _changed_matrices(call, arguments, arrays):
-    """Say which matrix already fails: what is left of each must be rows or columns of what was given."""
+    """Say which matrix already fails: what is left of each must be rows or columns of the original."""
     for name, array in zip(("W_Q", "W_K", "W_V", "W_O"), arrays, strict=True):
         if not np.isin(array, arguments[name]).all():
             return f"{name} holds numbers that were not in it. Nothing is computed here: rows or columns are left out."

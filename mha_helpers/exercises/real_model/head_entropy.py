@@ -23,7 +23,7 @@ def head_entropy(weights):
     return entropies.mean(axis=-1)
 
 
-# What the notebook gives to be mended, somebody's entropy: 0 times log 0 is NaN, and all heads become one.
+# What the notebook gives to be repaired, somebody's entropy: 0 times log 0 is NaN, and all heads become one.
 def _for_one_head(weights):
     terms = weights * np.log(weights)
     entropy_of_rows = -terms.sum(axis=-1)

@@ -37,7 +37,7 @@ def _knock_out_cases():
 
 
 def _first_wrong_row(call, arguments, arrays):
-    """Say of the first row that is not as it should be whose it is, and what is wrong with it."""
+    """Say whose row is the first that is wrong, and what is wrong with it."""
     W_O, heads, n_heads = arguments.values()
     off = rows_of(heads, len(W_O), n_heads)
     wrong = ~np.isclose(arrays[0], np.where(off[:, None], 0, W_O), atol=1e-5).all(axis=-1)

@@ -1,4 +1,4 @@
-"""The exercise `mend_scaled_attention`: a divisor with two faults, to be found and mended."""
+"""The exercise `mend_scaled_attention`: a divisor with two faults, to find and repair."""
 
 from function_judge.properties import batch_mixed, not_finite
 from mha_helpers.attention import softmax

@@ -1,4 +1,4 @@
-"""The exercise `mend_attention`: a softmax over the wrong axis, to be found and mended."""
+"""The exercise `mend_attention`: a softmax over the wrong axis, to find and repair."""
 
 import numpy as np
 

@@ -17,7 +17,7 @@ def attend_to_itself(X, W_Q, W_K, W_V, W_O, n_heads, cache=None):
 
 
 def _right_guesses(model, text, **ways):
-    """Count the letters that a model holds likeliest and that came."""
+    """Count the letters that a model guesses right."""
     logits, _ = model.predict(text, **ways)
     return int((logits.argmax(axis=-1)[:-1] == model.codes(text)[1:]).sum())
 

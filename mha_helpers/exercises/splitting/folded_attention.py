@@ -36,7 +36,7 @@ def _folded_cases():
     )
 
 
-# What the notebook gives to be mended, somebody's folded attention: a reshape alone deals out tokens.
+# What the notebook gives to be repaired, somebody's folded attention: a reshape alone deals out tokens.
 def _without_transposes(queries, keys, values, n_heads):
     batch, seq_len, d_model = queries.shape
     d_head = d_model // n_heads

@@ -1,4 +1,4 @@
-"""The function that `mend_embed_new` asks to mend, and the ways in which people mend it wrongly."""
+"""The function that `mend_embed_new` asks to repair, and the ways in which people repair it wrongly."""
 
 import numpy as np
 

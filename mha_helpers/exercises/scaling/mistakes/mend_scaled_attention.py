@@ -1,4 +1,4 @@
-"""The function that `mend_scaled_attention` asks to mend, and the ways in which people mend it wrongly."""
+"""The function that `mend_scaled_attention` asks to repair, and the ways in which people repair it wrongly."""
 
 from mha_helpers import attention
 from mha_helpers.attention import softmax

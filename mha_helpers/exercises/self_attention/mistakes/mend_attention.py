@@ -1,4 +1,4 @@
-"""The function that `mend_attention` asks to mend, and the ways in which people mend it wrongly."""
+"""The function that `mend_attention` asks to repair, and the ways in which people repair it wrongly."""
 
 import itertools
 
@@ -46,7 +46,7 @@ def softmax_over_queries(queries, keys, values):
 
 @_dividing
 def softmax_rows_by_keys(powers):
-    """Half of it is mended: you divide rows, as you should, but the loop still counts the keys. With more keys than
+    """Half of it is repaired: you divide rows, as you should, but the loop still counts the keys. With more keys than
     queries it runs past the last row, and with fewer it leaves rows out. There is a row for each query:
     range(len(queries))."""
     return _in_a_loop(powers, KEYS, ROW, ROW, ROW)
@@ -54,7 +54,7 @@ def softmax_rows_by_keys(powers):
 
 @_dividing
 def softmax_columns_by_queries(powers):
-    """Half of it is mended: the loop goes over the queries, as it should, but in it you still divide columns,
+    """Half of it is repaired: the loop goes over the queries, as it should, but in it you still divide columns,
     weights[:, j]. Divide rows: weights[i] = weights[i] / weights[i].sum()."""
     return _in_a_loop(powers, QUERIES, COLUMN, COLUMN, COLUMN)
 
@@ -70,7 +70,7 @@ def softmax_first_row_only(powers):
 @_dividing
 @also(over=(QUERIES, KEYS), places=[each for each in itertools.product((ROW, COLUMN), repeat=3) if len({*each}) > 1])
 def softmax_rows_and_columns(powers, over=QUERIES, places=(ROW, ROW, COLUMN)):
-    """Half of it is mended: inside the loop, rows and columns are mixed. weights[i] is row i, and weights[:, i] is
+    """Half of it is repaired: inside the loop, rows and columns are mixed. weights[i] is row i, and weights[:, i] is
     column i. It must be the row in all three places, weights[i] = weights[i] / weights[i].sum(), with i counting the
     queries."""
     return _in_a_loop(powers, over, *places)
