@@ -40,6 +40,10 @@ def run(code, **options):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, **options).stdout
 
 
+def test_every_room_has_its_tests_in_a_folder_of_its_name():
+    assert {*IMPORTS} <= {path.name for path in (ROOT / "tests").iterdir() if path.is_dir()}
+
+
 def test_importing_loads_no_widgets_and_no_tokenizer():
     modules = ("encoder", "exercises", "worked_examples", "doctor")
     names = ", ".join(["mha_helpers", *(f"mha_helpers.{module}" for module in modules)])
