@@ -118,6 +118,7 @@ BAD = {
     "counts out of order": (run_out_of_order, r"^cell 3 .*has execution count 3 where 2 is due"),
     "count skipped": (in_cell(7, execution_count=9), r"^cell 7 .*has execution count 9 where 6 is due"),
     "empty code cell": (code(" \n"), r"^cell 2 is empty; delete it"),
+    "long line of code": (code(f"x = {'1' * 102}"), r"^cell 2 .*has a line of 106 letters, where a cell shows 105"),
     "stderr": (
         output(v4.new_output("stream", name="stderr", text="RuntimeWarning")),
         "^cell 2 .*to stderr: 'RuntimeWarning'",

@@ -20,6 +20,7 @@ from tools.writing.pngs import svg_in
 from tools.writing.solve import stub
 
 REFRESH = "run python -m tools refresh"
+MAX_LINE = 105  # letters: with JupyterLab's file browser open, longer lines of code are cut off
 # What redraws an output after the fact: nbval sees the pieces in another order each time.
 REDRAWING = {"Output", "clear_output", "interact", "interact_manual", "interactive", "interactive_output"}
 REDRAWING |= {"display_id", "update_display"}
@@ -148,6 +149,8 @@ def _code(cell):
     if not cell.source.strip():
         yield "is empty; delete it"
         return
+    if (longest := max(map(len, cell.source.splitlines()))) > MAX_LINE:
+        yield f"has a line of {longest} letters, where a cell shows {MAX_LINE}; break it"
     yield from _matches(cell.source, ADDRESS, NBVAL_MARK)
     yield from (MESSAGES[NBVAL_MARK].format(tag) for tag in tags(cell) if tag.startswith("nbval"))
     source = plain_python(cell.source)
