@@ -1,6 +1,7 @@
-"""`python tests/attention_doctor/wild [NAME ...]`: examine the public implementations that are here, and say how often it is right.
+"""`python tests/attention_doctor/wild [NAME ...]`: examine the public implementations here, and say how often it errs.
 
-Seconds are those of processor, importing apart. tests/attention_doctor/wild/fetch.py brings what listed.toml has, for MHA_WILD.
+Seconds are those of processor, importing apart. MHA_WILD is where fetch.py, beside this, brings what listed.toml has,
+and pip the releases of early.txt.
 """
 
 import os
@@ -27,8 +28,9 @@ def main(names):
         print(f"{mark:6}{one.name:34}{one.verdict:9}{report.seconds:5.1f} s  {report.verdict}", flush=True)
     faults = sum(one.verdict == "sick" for one in here)
     print(
-        f"{len(here)} examined of {len(wanted)}: {right} verdicts right at first try, {alarms} false alarms; of {faults} "
-        f"faults {found} found, {named} named; seconds of processor: median {statistics.median(seconds):.1f}, worst {max(seconds):.1f}"
+        f"{len(here)} examined of {len(wanted)}: {right} verdicts right at first try, {alarms} false alarms; "
+        f"of {faults} faults {found} found, {named} named; "
+        f"seconds of processor: median {statistics.median(seconds):.1f}, worst {max(seconds):.1f}"
     )
 
 

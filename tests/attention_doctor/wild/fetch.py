@@ -40,5 +40,6 @@ if __name__ == "__main__":
 
     if ELSEWHERE not in os.environ:
         sys.exit(f"Set {ELSEWHERE} to the folder where they should lie.")
-    for repository, commit in dict.fromkeys((one.repository, one.at) for one in implementations() if one.path):
+    listed = (one for one in implementations() if not one.is_release)
+    for repository, commit in dict.fromkeys((one.repository, one.at) for one in listed):
         print(fetch(repository, commit, os.environ[ELSEWHERE]))

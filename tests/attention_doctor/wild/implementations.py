@@ -89,34 +89,35 @@ class Implementation:
     reason: str
     names: tuple = ()
     module: str = ""
-    vendored: str = ""
-    licence: str = ""
     path: str = ""
     remains: str = ""
 
     @property
+    def is_release(self):
+        """Whether a package of the registry has it; else it comes from its repository, at a commit."""
+        return "==" in self.at
+
+    @property
     def _folder(self):
-        return Path(os.environ.get(ELSEWHERE, "")) / self.repository.replace("/", "__") / self.at
+        inside = Path("early") if self.is_release else Path(self.repository.replace("/", "__"), self.at)
+        return Path(os.environ.get(ELSEWHERE, "")) / inside
 
     @property
     def target(self):
-        if self.vendored:
-            return str(FOLDER / self.vendored)
-        if self.module:
-            return self.module
-        return str(self._folder / self.path)
+        return self.module or str(self._folder / self.path)
 
     @property
     def missing(self):
         """What it needs and this machine doesn't have, or ""."""
-        if self.path:
+        if not self.is_release:
             return "" if Path(self.target).is_file() else f"{ELSEWHERE} has no {self.repository} at {self.at[:7]}"
-        package, version = ("torch", "") if self.vendored else self.at.split("==")
-        try:
-            installed = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            return f"{package} is not installed"
-        return "" if installed.partition("+")[0].startswith(version) else f"{package} is {installed}, not {version}"
+        package, version = self.at.split("==")
+        where, path = (f" in {ELSEWHERE}/early", [str(self._folder)]) if self.path else ("", sys.path)
+        found = next(importlib.metadata.distributions(name=package, path=path), None)
+        if found is None:
+            return f"{package} {version} is not installed{where}"
+        is_it = found.version.partition("+")[0].startswith(version)
+        return "" if is_it else f"{package} is {found.version}, not {version}"
 
     def examined(self):
         """Return the report of the first try: what a user gets who knows how the class is built, and no more."""
