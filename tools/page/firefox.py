@@ -1,4 +1,7 @@
-"""Drive an installed Firefox over WebDriver BiDi: Playwright drives none but its own.
+"""Drive an installed Firefox over WebDriver BiDi.
+
+Playwright 1.65 can be given one (channel "moz-firefox"), but opens no page in Debian's Firefox 153 ESR, which lacks the
+command `emulation.setMediaFeaturesOverride` that Playwright begins each page with; its own Firefox is in no registry.
 
     with open_firefox(folder) as firefox:
         firefox.goto(url)
