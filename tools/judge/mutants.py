@@ -9,6 +9,9 @@ A survivor is a line that no test asks about. Seeded: the same code has the same
     python -m tools mutants --again before.json   # the same mutants after a change: a fair comparison
 
 The tests are collected once; for each mutant a forked process takes the changed code in place of the old: POSIX only.
+
+It is here because mutmut changes no function that has a decorator, which most of the maths have, and cosmic-ray no `@`;
+cosmic-ray also starts pytest anew for each mutant, on the files themselves, where this needs half a second.
 """
 
 import argparse
