@@ -11,7 +11,7 @@ COMMANDS = {
     "solve": ("write solved copies for instructors, and fail unless every check agrees", "tools.writing.solve"),
     "site": ("write the course as web pages and slides that work offline", "tools.site.command"),
     "room": ("show what a class got wrong, from the files that learners handed in", "tools.teaching.command"),
-    "bench": ("print how long labs, imports, tests, checks and models take", "tools.bench.command"),
+    "bench": ("print how long labs, imports, checks and models take", "tools.bench.command"),
     "colab": ("run each notebook by itself, as Colab would", "tools.release.colab"),
     "stamp": ("write the repository's address wherever the course names it", "tools.release.stamp"),
     "oracle": ("say what checks and doctor judge otherwise than is stored", "tools.judge.oracle"),

@@ -1,25 +1,44 @@
 """Measure what the course promises to keep small, each beside something to compare it with.
 
-Medians of one run. Nothing is asserted: the numbers depend on the machine, the ratios less so.
+Nothing is asserted: the numbers depend on the machine, the ratios less so.
 """
 
 import argparse
+import functools
+import importlib.util
 import os
 import platform
+from pathlib import Path
 
-from tools.bench import beside_torch, course, doctor, in_a_tab, labs, touch
+import pytest
+
+from tools.bench import doctor, in_a_tab, labs, memory, touch
+
+TIMINGS = Path(__file__).with_name("timings.py")
+
+
+def timed(*functions):
+    """Let pytest-benchmark time functions of timings.py."""
+    if importlib.util.find_spec("pytest_benchmark") is None:
+        print(f"\n{', '.join(functions)}: not measured; pip install -r tools/bench/requirements.txt")
+        return
+    options = ["-o", "addopts=", "-o", "python_functions=bench_*", "--import-mode=importlib", "-q", "-p", "no:nbval"]
+    columns = ["--benchmark-columns=median,iqr,max,rounds", "--benchmark-sort=min"]
+    if code := pytest.main([*options, *columns, *(f"{TIMINGS}::{function}" for function in functions)]):
+        raise SystemExit(code)
+
 
 SECTIONS = {
     "labs": labs.labs,
     "touch": touch.touch,
-    "imports": course.imports,
-    "gate": course.gate,
-    "checks": course.checks,
-    "heads": course.heads,
-    "attention": beside_torch.attention,
-    "writing": beside_torch.writing,
-    "memory": course.memory,
-    "doctor": doctor.examinations,
+    "imports": functools.partial(timed, "bench_imports"),
+    "checks": functools.partial(timed, "bench_checks"),
+    "heads": functools.partial(timed, "bench_heads"),
+    "attention": functools.partial(timed, "bench_attention"),
+    "writing": functools.partial(timed, "bench_writing", "bench_next_character"),
+    "examinations": functools.partial(timed, "bench_examination"),
+    "memory": memory.memory,
+    "doctor": doctor.random_alterations,
     "tab": in_a_tab.in_a_tab,
 }
 

@@ -15,7 +15,6 @@ from attention_doctor.forms.masks import BUILT_IN, RULES, hiding
 from attention_doctor.questions.large_scores import FITS_FLOAT16
 from function_judge.compare import fits
 from mha_helpers import doctor
-from tools.table import print_table
 
 PATIENTS = 100
 # These need more than X and four matrices without biases, or change nothing there.
@@ -78,51 +77,6 @@ def judged(report, names):
     if any(not alike & names for alike in found):
         return "wrongly"
     return "fully" if all(any(name in alike for alike in found) for name in names) else "in part"
-
-
-def examinations():
-    """Examine modules of two sizes, and random alterations."""
-    sizes()
-    random_alterations()
-
-
-def sizes():
-    """How long the doctor takes for a faulty module of PyTorch's, by the module's size."""
-    try:
-        import torch
-        from torch import nn
-    except ImportError:
-        print("Sizes: PyTorch is not installed")
-        return
-
-    class Scaled(nn.Module):
-        """Divides by the square root of all features."""
-
-        def __init__(self, width, n_heads):
-            super().__init__()
-            self.n_heads, self.qkv, self.proj = n_heads, nn.Linear(width, 3 * width), nn.Linear(width, width)
-
-        def forward(self, x):
-            queries, keys, values = self.qkv(x).unflatten(-1, (3, self.n_heads, -1)).permute(2, 0, 3, 1, 4)
-            weights = torch.softmax(queries @ keys.mT / x.shape[-1] ** 0.5, dim=-1)
-            return self.proj((weights @ values).transpose(1, 2).flatten(-2))
-
-    class Unnamed(Scaled):
-        """Normalises its scores along both axes: the doctor searches to the end, and has no name for it."""
-
-        def forward(self, x):
-            queries, keys, values = self.qkv(x).unflatten(-1, (3, self.n_heads, -1)).permute(2, 0, 3, 1, 4)
-            scores = queries @ keys.mT / queries.shape[-1] ** 0.5
-            weights = torch.softmax(scores - scores.mean(-2, keepdim=True), dim=-1)
-            return self.proj((weights @ values).transpose(1, 2).flatten(-2))
-
-    rows = []
-    for width, n_heads in ((64, 4), (768, 12)):
-        for kind in (Scaled, Unnamed):
-            started = time.perf_counter()
-            report = doctor.examine(kind(width, n_heads))
-            rows.append([f"{width} features, {n_heads} heads", report.verdict, time.perf_counter() - started])
-    print_table("A module's examination", ["", "verdict", "seconds"], rows)
 
 
 def random_alterations():
