@@ -69,6 +69,17 @@ def multi_head_attention(
     return _arrays(_over_batch(attend, batch, _repeat(X, batch), _repeat(context_X, batch), mask))
 
 
+def next_token_probabilities(logits, temperature, top_k):
+    """The softmax of logits / temperature, over the top_k highest of each row and what ties with the last of them."""
+
+    def choose(row):
+        lowest = sorted(row, reverse=True)[: top_k or len(row)][-1]
+        return (_softmax_row([logit / temperature if logit >= lowest else -math.inf for logit in row]),)
+
+    [probabilities] = _over_batch(choose, np.shape(logits)[:-1], np.asarray(logits).tolist())
+    return np.array(probabilities)
+
+
 def _attend(queries, keys, values, mask, is_causal, scale):
     """Attention of one sequence: the mask is a matrix of booleans (True may attend) or of numbers to add."""
     if scale is None:

@@ -1,8 +1,15 @@
-import numpy as np
-import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+import itertools
 
-from mha_helpers.attention import multi_head_attention, softmax
+import hypothesis.strategies as st
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_allclose, assert_array_equal
+from strategies import GENERATORS, self_attention_inputs
+
+from mha_helpers.attention import softmax
 from mha_helpers.decoding import appended, attend_with_cache, embed_new, next_token_probabilities
 
 LOGITS = np.random.default_rng(0).normal(scale=3, size=(2, 3, 7))
@@ -11,13 +18,16 @@ LOGITS = np.random.default_rng(0).normal(scale=3, size=(2, 3, 7))
 # --- next_token_probabilities ---
 
 
-def test_alone_it_is_the_softmax():
-    assert_allclose(next_token_probabilities(LOGITS), softmax(LOGITS))
+# Quarters: some are equal, and others not too near each other to be told apart when divided.
+ROWS = hnp.arrays(
+    float, hnp.array_shapes(max_dims=3, max_side=5), elements=st.integers(-4000, 4000).map(lambda n: n / 4)
+)
 
 
-@pytest.mark.parametrize("temperature", [0.1, 0.7, 1, 2.5, np.float64(3)])
-def test_the_temperature_divides_the_logits(temperature):
-    assert_allclose(next_token_probabilities(LOGITS, temperature=temperature), softmax(LOGITS / temperature))
+@given(ROWS | ROWS.map(np.sign), st.floats(0.1, 5), st.none() | st.integers(1, 7))
+def test_probabilities_agree_with_the_loops(logits, temperature, top_k):
+    found = next_token_probabilities(logits, temperature=temperature, top_k=top_k)
+    assert_allclose(found, oracle.next_token_probabilities(logits, temperature, top_k), atol=1e-12)
 
 
 def test_the_lowest_temperatures_leave_the_likeliest():
@@ -27,29 +37,8 @@ def test_the_lowest_temperatures_leave_the_likeliest():
         assert_array_equal(found, LOGITS.max(axis=-1, keepdims=True) == LOGITS)
 
 
-def test_top_k_keeps_the_highest_and_they_share_all():
-    found = next_token_probabilities(LOGITS, top_k=3)
-    assert_array_equal((found > 0).sum(axis=-1), np.full((2, 3), 3))
-    kept = LOGITS[0, 0] >= np.sort(LOGITS[0, 0])[-3]
-    assert_allclose(found[0, 0, kept], softmax(LOGITS[0, 0, kept]))
-    assert_allclose(found.sum(axis=-1), 1)
-
-
-def test_top_k_and_temperature_together():
-    found = next_token_probabilities([1.0, 3.0, 2.0, 0.0], temperature=0.5, top_k=2)
-    assert_allclose(found, [0, *softmax([6.0, 4.0]), 0])
-
-
-def test_ties_with_the_last_that_is_kept_are_kept():
-    assert_allclose(next_token_probabilities([1.0, 0.0, 1.0, 1.0], top_k=1), [1 / 3, 0, 1 / 3, 1 / 3])
-
-
-def test_more_than_there_are_is_all():
-    assert_array_equal(next_token_probabilities(LOGITS, top_k=100), next_token_probabilities(LOGITS))
-
-
-def test_large_logits_do_not_overflow():
-    assert_allclose(next_token_probabilities([1000.0, 1000.0, -1000.0]), [0.5, 0.5, 0])
+def test_the_temperature_is_1_and_all_are_kept_where_nothing_is_said():
+    assert_allclose(next_token_probabilities(LOGITS), softmax(LOGITS))
 
 
 @pytest.mark.parametrize(
@@ -78,30 +67,22 @@ def tokens_and_matrices(*batch, seq_len=7, d_model=6, d_inner=8, dtype=np.float6
     return [array.astype(dtype) for array in (X, W_Q, W_K, W_V, rng.normal(size=(d_inner, d_model)))]
 
 
-@pytest.mark.parametrize("batch", [(), (3,), (2, 3)])
-@pytest.mark.parametrize("parts", [[7], [1] * 7, [3, 1, 1, 2], [1, 6]], ids=str)
-def test_in_parts_it_is_the_same_as_all_at_once(batch, parts):
-    X, *matrices = tokens_and_matrices(*batch)
-    wanted, _ = multi_head_attention(X, *matrices, 2, is_causal=True)
-    cache, outputs, start = None, [], 0
-    for n_new in parts:
-        output, cache = attend_with_cache(X[..., start : start + n_new, :], *matrices, 2, cache)
-        outputs.append(output)
-        start += n_new
-    assert_allclose(np.concatenate(outputs, axis=-2), wanted, rtol=1e-10, atol=1e-12)
-    assert [array.shape for array in cache] == [(*batch, 2, 7, 4)] * 2
-
-
-def test_an_old_cache_still_holds():
-    X, *matrices = tokens_and_matrices()
-    _, cache = attend_with_cache(X[:4], *matrices, 2)
-    kept = [array.copy() for array in cache]
-    one, _ = attend_with_cache(X[4:5], *matrices, 2, cache)
-    attend_with_cache(X[5:], *matrices, 2, cache)
-    again, _ = attend_with_cache(X[4:5], *matrices, 2, cache)
-    assert_array_equal(one, again)
-    assert_array_equal(cache[0], kept[0])
-    assert_array_equal(cache[1], kept[1])
+@given(self_attention_inputs(), st.integers(1, 8), st.sets(st.integers(1, 7)), st.booleans(), GENERATORS)
+def test_in_parts_it_is_the_same_as_all_at_once_and_an_old_cache_still_holds(inputs, n_all, cuts, other_first, random):
+    """Room behind the old keys is given away once: two texts that begin alike must not change each other."""
+    *batch, _, d_model = inputs.pop("X").shape
+    X, other = random.normal(size=(2, *batch, n_all, d_model))
+    wanted, _ = oracle.multi_head_attention(X, **inputs, is_causal=True)
+    caches = [None]
+    for start, stop in itertools.pairwise([0, *sorted(cut for cut in cuts if cut < n_all), n_all]):
+        parts = [rows[..., start:stop, :] for rows in ((other, X) if other_first else (X, other))]
+        found = [attend_with_cache(part, **inputs, cache=caches[-1]) for part in parts]
+        output, cache = found[1 if other_first else 0]
+        assert_allclose(output, wanted[..., start:stop, :], rtol=1e-10, atol=1e-12)
+        caches.append(cache)
+    for cache in caches[1:]:
+        for array, whole in zip(cache, caches[-1], strict=True):
+            assert_array_equal(array, whole[..., : array.shape[-2], :])
 
 
 def test_float32_stays_float32():
@@ -128,36 +109,17 @@ def test_a_cache_of_other_heads_is_refused():
 # --- embed_new ---
 
 
-def test_new_tokens_stand_behind_the_old_ones():
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=6), st.data())
+def test_new_tokens_stand_behind_the_old_ones(codes, data):
     characters, positions = np.arange(20.0).reshape(5, 4), np.arange(24.0).reshape(6, 4) / 100
-    codes = [3, 0, 4, 4, 1]
-    wanted = characters[codes] + positions[:5]
-    assert_array_equal(embed_new(codes, characters, positions), wanted)
-    assert_array_equal(embed_new(codes[2:], characters, positions, 2), wanted[2:])
+    n_old = data.draw(st.integers(0, 6 - len(codes)))
+    wanted = [characters[code] + positions[place] for place, code in enumerate(codes, n_old)]
+    assert_array_equal(embed_new(codes, characters, positions, n_old), wanted)
 
 
 def test_more_tokens_than_positions_are_refused():
     with pytest.raises(ValueError, match=r"^7 tokens have no place in 6 positions; drop the older ones"):
         embed_new([0, 1], np.zeros((5, 4)), np.zeros((6, 4)), 5)
-
-
-def test_a_cache_that_goes_on_in_two_ways_serves_both():
-    """Room behind the old keys is given away once: what the first way on put there, the second must not change."""
-    rng = np.random.default_rng(0)
-    X, *matrices = rng.normal(size=(5, 8, 8))
-    _, start = attend_with_cache(X[:3], *matrices, 2)
-    _, start = attend_with_cache(X[3:4], *matrices, 2, start)
-    kept = [array.copy() for array in start]
-    one, after_one = attend_with_cache(X[4:5], *matrices, 2, start)
-    other, after_other = attend_with_cache(X[5:6], *matrices, 2, start)
-    for row, output, cache in ((4, one, after_one), (5, other, after_other)):
-        whole, _ = multi_head_attention(X[[0, 1, 2, 3, row]], *matrices, 2, is_causal=True)
-        assert_allclose(output, whole[-1:])
-        again, _ = attend_with_cache(X[6:7], *matrices, 2, cache)
-        whole, _ = multi_head_attention(X[[0, 1, 2, 3, row, 6]], *matrices, 2, is_causal=True)
-        assert_allclose(again, whole[-1:])
-    for array, before in zip(start, kept, strict=True):
-        assert_array_equal(array, before)
 
 
 def test_rows_are_appended_beyond_any_room():
