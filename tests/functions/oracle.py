@@ -99,9 +99,9 @@ def _attend(queries, keys, values, mask, is_causal, scale):
 
 
 def _softmax_row(scores):
-    top = max(scores)
-    if top == -math.inf:
+    if all(score == -math.inf for score in scores):
         return [0.0] * len(scores)
+    top = max(scores)
     exponentials = [math.exp(score - top) for score in scores]
     total = math.fsum(exponentials)
     return [exponential / total for exponential in exponentials]

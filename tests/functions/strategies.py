@@ -4,6 +4,7 @@ import hypothesis.strategies as st
 import numpy as np
 
 BATCHES = st.sampled_from([(), (2,), (2, 3)])
+KINDS = ("none", "bool", "float")  # of masks
 GENERATORS = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 
 
@@ -12,9 +13,9 @@ def different_sizes(count, largest=6):
 
 
 @st.composite
-def masks(draw, shape):
+def masks(draw, shape, kinds=KINDS):
     """None, booleans or numbers to add, with all of the scores' axes or the last two; some rows see nothing."""
-    kind = draw(st.sampled_from(["none", "bool", "float"]))
+    kind = draw(st.sampled_from(kinds))
     random = draw(GENERATORS)
     if not draw(st.booleans()):
         shape = shape[-2:]
@@ -39,11 +40,11 @@ def attention_inputs(draw, batches_differ=False):
 
 
 @st.composite
-def masked_attention_inputs(draw, batches_differ=False):
+def masked_attention_inputs(draw, batches_differ=False, kinds=KINDS):
     inputs = draw(attention_inputs(batches_differ))
     queries, keys = inputs["queries"].shape, inputs["keys"].shape
     scores = (*np.broadcast_shapes(queries[:-2], keys[:-2]), queries[-2], keys[-2])
-    return inputs | {"mask": draw(masks(scores))}
+    return inputs | {"mask": draw(masks(scores, kinds))}
 
 
 @st.composite
