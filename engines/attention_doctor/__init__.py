@@ -18,7 +18,7 @@ Importing this needs NumPy alone; a framework is imported only if what is examin
 """
 
 from attention_doctor.api import assert_healthy, examine
-from attention_doctor.readers.signature import CannotBeExaminedError
+from attention_doctor.calls.errors import CannotBeExaminedError
 from attention_doctor.reports.report import Finding, Report
 from function_judge.libraries import add_own
 

@@ -10,10 +10,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from attention_doctor import api, loading
+from attention_doctor import api
 from attention_doctor.names import HEALTHY
 from attention_doctor.reports.formats import FORMATS
 from attention_doctor.reports.report import Report
+from attention_doctor.subjects import loading
 
 EXAMINED_BY_ITSELF = "--inside"
 # The doctor is a distribution of its own, too: there it is a command.

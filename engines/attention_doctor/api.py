@@ -2,13 +2,14 @@
 
 import inspect
 
-from attention_doctor import calling
+from attention_doctor.calls import calling
+from attention_doctor.calls.errors import CannotBeExaminedError, TimeLimitError
+from attention_doctor.calls.threads import one_thread
 from attention_doctor.examination import examined
-from attention_doctor.one_thread import one_thread
-from attention_doctor.questions import asking, black_box, other_designs, rotary
-from attention_doctor.readers import signature
+from attention_doctor.frameworks import adapter_for
+from attention_doctor.questions import black_box, rotary, session
+from attention_doctor.readers import other_designs, signature
 from attention_doctor.reports.report import Report
-from attention_doctor.subjects.frameworks import adapter_for
 from attention_doctor.subjects.function_subject import FunctionSubject
 from attention_doctor.subjects.module_subject import ModuleSubject
 from function_judge.time_limit import TimeLeft
@@ -41,20 +42,24 @@ def examine(attention, *, names=None, inputs=None, seconds=SECONDS):
 
     Examples
     --------
-    >>> from mha_helpers.attention import split_heads, combine_heads, softmax
+    >>> import numpy as np
+    >>> def softmax(scores):
+    ...     exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    ...     return exponentials / exponentials.sum(axis=-1, keepdims=True)
     >>> def attention(X, W_Q, W_K, W_V, W_O, n_heads):
-    ...     queries, keys, values = (split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
+    ...     shape = *X.shape[:-1], n_heads, -1
+    ...     queries, keys, values = ((X @ W).reshape(shape).swapaxes(1, 2) for W in (W_Q, W_K, W_V))
     ...     weights = softmax(queries @ keys.swapaxes(-1, -2) / X.shape[-1] ** 0.5)
-    ...     return combine_heads(weights @ values) @ W_O
+    ...     return (weights @ values).swapaxes(1, 2).reshape(X.shape) @ W_O
     >>> examine(attention).names
     ['mha-scale-d-model']
     """
     name = calling.name_of(attention)
     try:
         return calling.within(seconds, _examine, attention, names, inputs or {})
-    except signature.CannotBeExaminedError as error:
+    except CannotBeExaminedError as error:
         return Report(name, None, reason=str(error))
-    except calling.TimeLimitError as error:
+    except TimeLimitError as error:
         return Report(name, None, reason=f"It was not examined to the end: {error}")
     except Exception as error:  # a project's own tests must not stop with the doctor's mistakes
         return Report(name, None, reason=f"The doctor itself stopped, which is our fault: {calling.said(error)}")
@@ -64,14 +69,14 @@ def _examine(attention, names, inputs):
     try:
         hasattr(attention, "__wrapped__")
     except Exception as error:
-        raise signature.CannotBeExaminedError(
+        raise CannotBeExaminedError(
             f"its __getattr__ raises {calling.said(error)}, where Python asks for an AttributeError; "
             "mend that, or give a function that calls it"
         ) from error
     if not callable(attention) and not hasattr(attention, "forward"):
-        raise signature.CannotBeExaminedError(f"give a function, a module or a layer; this is {attention!r:.60}")
+        raise CannotBeExaminedError(f"give a function, a module or a layer; this is {attention!r:.60}")
     if inspect.isclass(attention):
-        raise signature.CannotBeExaminedError(
+        raise CannotBeExaminedError(
             f"{attention.__name__} is a class; give an instance of it, such as {attention.__name__}(...)"
         )
     with one_thread(), calling.quickly_compiled():
@@ -85,7 +90,7 @@ def _with_its_design(examine_module, adapter, *arguments):
     """Where there is no verdict, say what other design it may be."""
     try:
         report = examine_module(adapter, *arguments)
-    except signature.CannotBeExaminedError as error:
+    except CannotBeExaminedError as error:
         report = Report(adapter.name, None, reason=str(error))
     if report.healthy is None:
         design = other_designs.named_in(adapter)
@@ -99,7 +104,7 @@ def _module(adapter, names, inputs):
     roles = signature.read(adapter.signature_of, names, inputs, is_module=True, framework=adapter.framework)
     try:
         return examined(ModuleSubject(adapter, roles, inputs))
-    except signature.CannotBeExaminedError as error:
+    except CannotBeExaminedError as error:
         report = _from_outside(adapter, roles, adapter.framework, adapter.name)
         if report is None or report.healthy is None:
             return Report(adapter.name, None, reason=str(error))
@@ -121,7 +126,7 @@ def _function(attention, names, inputs, module=None):
         return turned
     roles = signature.read(attention, names, inputs)
     if not {"X", "queries"} & set(roles.values()):
-        raise signature.CannotBeExaminedError(
+        raise CannotBeExaminedError(
             "its arguments have no names; wrap it in a function of (queries, keys, values) or (X, W_Q, W_K, W_V, W_O, "
             "n_heads)"
         )
@@ -130,7 +135,7 @@ def _function(attention, names, inputs, module=None):
     numbers = {} if module is None else module.numbers()
     if "X" in roles.values() and not {"W_V", "W_Q"} & set(roles.values()):
         return _from_outside(attention, roles, framework, name)
-    time_left = TimeLeft(asking.SECONDS)
+    time_left = TimeLeft(session.SECONDS)
     report = examined(FunctionSubject(attention, roles, framework, name, numbers, inputs), time_left)
     if report.healthy is None and framework != "numpy":  # it may use a framework inside, and take NumPy's arrays
         again = examined(FunctionSubject(attention, roles, "numpy", name, numbers, inputs), time_left)
@@ -149,8 +154,12 @@ def assert_healthy(attention, **options):
 
     Examples
     --------
-    >>> from mha_helpers.attention import scaled_dot_product_attention
-    >>> assert_healthy(scaled_dot_product_attention)
+    >>> import numpy as np
+    >>> def attention(queries, keys, values):
+    ...     scores = queries @ keys.swapaxes(-1, -2) / queries.shape[-1] ** 0.5
+    ...     weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    ...     return weights / weights.sum(axis=-1, keepdims=True) @ values
+    >>> assert_healthy(attention)
     """
     report = examine(attention, **options)
     if not report.healthy:

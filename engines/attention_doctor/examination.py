@@ -2,19 +2,22 @@
 
 import time
 
-from attention_doctor import calling
+from attention_doctor.calls import calling
+from attention_doctor.calls.errors import CannotBeExaminedError, TimeLimitError
 from attention_doctor.questions import (
     cache,
     large_scores,
+    lines,
     masks,
+    of_functions,
+    of_modules,
     plain_calls,
     side_effects,
-    unheard_positions,
     unused_masks,
+    unused_rotation,
 )
-from attention_doctor.questions.asking import Asking, CannotTell, Note, Untested
-from attention_doctor.readers.signature import CannotBeExaminedError
-from attention_doctor.reports import lines
+from attention_doctor.questions.session import Asking
+from attention_doctor.reports.remarks import CannotTell, Note, Untested
 from attention_doctor.reports.report import Report
 
 
@@ -33,7 +36,7 @@ def examined(subject, time_left=None):
     examination = _Examination(subject, time_left)
     try:
         examination.send_everybody()
-    except (CannotBeExaminedError, calling.TimeLimitError):
+    except (CannotBeExaminedError, TimeLimitError):
         raise
     except Exception as error:  # what was found until then stands
         examination.stopped(f"The doctor itself stopped, which is our fault: {calling.said(error)}")
@@ -55,14 +58,14 @@ class _Examination:
         if known.named:
             settled = self.collect(masks.ask(asking))
             self.collect(unused_masks.ask(asking))
-            self.collect(unheard_positions.ask(asking))
+            self.collect(unused_rotation.ask(asking))
             asking.mask_forms = [one.how for one in settled[0].values()]
             self.collect(large_scores.ask(asking, settled))
             self.collect(cache.ask(asking))
         elif not self.report.findings or self.report.findings[0].name is None:
             self.note(Untested("masks and large scores, as the plain call isn't understood"))
         self.collect(side_effects.ask(asking))
-        self.collect(asking.subject.further(asking))
+        self.collect((of_modules if asking.subject.kind == "module" else of_functions).ask(asking))
         said = " ".join(self.report.untested)
         never = [name for name in asking.subject.given.never_varied if name not in said]
         if never:

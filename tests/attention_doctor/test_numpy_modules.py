@@ -6,9 +6,10 @@ import numpy as np
 import numpy_modules
 import pytest
 
-from attention_doctor import loading
+from attention_doctor.calls.errors import CannotBeExaminedError
 from attention_doctor.equation import trial_inputs as questions
 from attention_doctor.readers import signature
+from attention_doctor.subjects import loading
 from mha_helpers import attention, doctor
 
 
@@ -62,7 +63,7 @@ def test_arguments_are_read(arguments):
 
 @pytest.mark.parametrize("arguments", ["first, second", "x, W_Q, third", "one, two, three, four"])
 def test_arguments_that_cannot_be_read_are_asked_for(arguments):
-    with pytest.raises(signature.CannotBeExaminedError, match=r"names=\{"):
+    with pytest.raises(CannotBeExaminedError, match=r"names=\{"):
         signature.read(eval(f"lambda {arguments}: None"))
 
 

@@ -15,8 +15,8 @@ def page():
     lines = [
         "# What the doctor calls things",
         "",
-        "`python -m mha_helpers.doctor` and `doctor.examine` report mistakes by these names. The exercises' checks",
-        "use the same ones, but for those marked with a star, which no exercise can meet. This page is written from",
+        "`attention-doctor` and `attention_doctor.examine` report mistakes by these names. The checks of the course's",
+        "exercises use the same ones, but for those marked with a star, which no exercise can meet. It is written from",
         "`engines/attention_doctor/names` by `python -m tools refresh`.",
         "",
         "A name that is a link was given to the linked code as it was when its fault was reported: to a package of",

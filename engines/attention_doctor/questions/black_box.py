@@ -4,9 +4,9 @@ import time
 
 import numpy as np
 
-from attention_doctor import calling
+from attention_doctor.calls import calling
 from attention_doctor.names import LEAK, WORDS, WRONG
-from attention_doctor.questions import where_it_shows
+from attention_doctor.questions import unexplained
 from attention_doctor.reports.report import Finding, Report
 
 WIDTHS = (64, 32, 16, 8, 12, 24, 48, 128, 256, 512, 768, 6, 4, 10, 20, 100)
@@ -50,7 +50,7 @@ def examine(name, function, argument, framework):
         report.healthy = None
         report.reason = "It took no (batch, tokens, features) of any usual width, or returned nothing of that kind."
         return report
-    broken = where_it_shows.properties(lambda given: (X, ask(X)) if given is None else (given, ask(given)))
+    broken = unexplained.properties(lambda given: (X, ask(X)) if given is None else (given, ask(given)))
     for wrong, sentence in broken:
         if wrong in NAMED:
             word = WORDS[wrong]

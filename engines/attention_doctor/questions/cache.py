@@ -8,13 +8,13 @@ from functools import partial
 
 import numpy as np
 
-from attention_doctor import calling
+from attention_doctor.calls import calling
 from attention_doctor.equation.on_the_way import numbers_of
 from attention_doctor.equation.stages import compute
 from attention_doctor.equation.tracing import furthest_wrong_line
 from attention_doctor.forms.masks import ALWAYS_CAUSAL, NOT_CAUSAL
-from attention_doctor.questions.asking import Untested
-from attention_doctor.reports.lines import read
+from attention_doctor.questions.lines import read
+from attention_doctor.reports.remarks import Untested
 from function_judge.compare import fits
 
 TOKENS, FEW = 5, 2

@@ -3,7 +3,6 @@
 import numpy as np
 
 from attention_doctor.forms.masks import CAUSAL_IGNORED, CAUSAL_RULES, JOINS, RIGHT_RULE, hiding
-from attention_doctor.questions.asking import Untested
 from attention_doctor.questions.masks_compared import (
     LONG,
     TRAITS,
@@ -15,6 +14,7 @@ from attention_doctor.questions.masks_compared import (
     predicted,
     rule_findings,
 )
+from attention_doctor.reports.remarks import Untested
 from function_judge.compare import fits
 
 

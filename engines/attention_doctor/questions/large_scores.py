@@ -5,8 +5,8 @@ import numpy as np
 from attention_doctor.equation.stages import Form, compute, weighed_by
 from attention_doctor.forms.masks import RENORMALISED, RIGHT_RULE, RULES
 from attention_doctor.names import DESIGN, LIMIT, NOTE
-from attention_doctor.questions.asking import Note, Untested
 from attention_doctor.questions.masks_compared import form_with as _form
+from attention_doctor.reports.remarks import Note, Untested
 from function_judge.compare import fits
 
 # What X is multiplied by, for scores of about 1e2, 1e4 and 1e6.

@@ -17,7 +17,6 @@ from attention_doctor.forms.masks import (
 )
 from attention_doctor.names import NOTE
 from attention_doctor.questions import causal_flag
-from attention_doctor.questions.asking import Note, Untested
 from attention_doctor.questions.masks_compared import (
     LONG,
     TRAITS,
@@ -30,6 +29,7 @@ from attention_doctor.questions.masks_compared import (
 )
 from attention_doctor.readers import mask_formats
 from attention_doctor.readers.mask_formats import EXPANDED, MINIMAL, MaskFormat
+from attention_doctor.reports.remarks import Note, Untested
 from function_judge.compare import fits
 
 KINDS = {

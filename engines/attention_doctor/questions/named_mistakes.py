@@ -10,12 +10,12 @@ from attention_doctor.equation.stages import RIGHT, UNCOMPUTABLE, compute, cut, 
 from attention_doctor.forms import FORMS, TOGETHER
 from attention_doctor.forms.masks import ALWAYS_CAUSAL, BUILT_IN
 from attention_doctor.names import LEAK, WRONG
-from attention_doctor.questions import other_designs, where_it_shows
-from attention_doctor.questions.asking import CannotTell, Note, Untested
-from attention_doctor.questions.understood import FAILS_IN_MANY as LONG
-from attention_doctor.questions.understood import Understood, failures, settled
-from attention_doctor.readers import positions
+from attention_doctor.questions import unexplained
+from attention_doctor.questions.baseline import FAILS_IN_MANY as LONG
+from attention_doctor.questions.baseline import Understood, failures, settled
+from attention_doctor.readers import other_designs, positions
 from attention_doctor.readers.layouts import SWAPPED
+from attention_doctor.reports.remarks import CannotTell, Note, Untested
 from function_judge.compare import fits
 
 
@@ -232,7 +232,7 @@ class _Explaining:
         """Whether nothing is mixed where tokens come before samples: then that is how it takes them."""
         layout = self.with_tokens_first
         answer = self.asking.subject.answer_for
-        return layout is not None and not where_it_shows.properties(lambda X: answer(layout, X))
+        return layout is not None and not unexplained.properties(lambda X: answer(layout, X))
 
     def _unexplained(self, layout, plain):
         asking, finished = self.asking, not self.asking.search_time.is_over
@@ -252,7 +252,7 @@ class _Explaining:
                 "With many tokens it differs from attention, and it speaks of a window, by design perhaps."
             )
             return known
-        seen = where_it_shows.of(asking, known, bases[0])
+        seen = unexplained.of(asking, known, bases[0])
         certain = CERTAIN & set(seen.broken)
         # Whoever speaks of another design may mean it: that something differs is then no proof.
         trust = trust and not other_designs.spoken_of(asking.subject.source)

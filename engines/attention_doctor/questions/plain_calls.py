@@ -5,8 +5,8 @@ import numpy as np
 from attention_doctor.equation.stages import RIGHT, compute
 from attention_doctor.forms.masks import ALWAYS_CAUSAL
 from attention_doctor.questions import named_mistakes, side_effects
-from attention_doctor.questions.asking import CannotTell, Untested
-from attention_doctor.questions.understood import Understood, is_a_failure, settled
+from attention_doctor.questions.baseline import Understood, is_a_failure, settled
+from attention_doctor.reports.remarks import CannotTell, Untested
 from function_judge.compare import equal, fits
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention_doctor import calling
+from attention_doctor.calls import calling
 from attention_doctor.questions import rotations
 from attention_doctor.readers import signature
 from attention_doctor.readers.position_arguments import BASE, SHAPES, TABLES, Table

@@ -1,6 +1,6 @@
 """What one call does to another: what is written into, what is kept, and what is left to chance."""
 
-from attention_doctor import calling
+from attention_doctor.calls import calling
 from attention_doctor.equation.stages import compute
 from function_judge.compare import equal, fits
 

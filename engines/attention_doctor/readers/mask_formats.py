@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention_doctor import calling
+from attention_doctor.calls import calling
 
 # (may attend, hidden), as in `masks.CONVENTIONS`, and in the kinds of numbers that code takes.
 ENTRIES = {

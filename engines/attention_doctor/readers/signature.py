@@ -3,6 +3,8 @@
 import inspect
 import re
 
+from attention_doctor.calls.errors import CannotBeExaminedError
+
 # What an argument may be called, in lower case and without underscores.
 NAMES = {
     "X": "x xs input inputs inputsq hiddenstates hidden embeddings embedding embeds tokens src tgt emb feats features "
@@ -65,10 +67,6 @@ ORDERS = (
     ("queries", "keys", "values"),
     ("X",),
 )
-
-
-class CannotBeExaminedError(ValueError):
-    """What stands in the way, and what to do."""
 
 
 def parameters_of(function):

@@ -5,9 +5,10 @@ import re
 
 import numpy as np
 
-from attention_doctor import calling
+from attention_doctor.calls import calling
+from attention_doctor.calls.errors import CannotBeExaminedError
 from attention_doctor.equation import trial_inputs as questions
-from attention_doctor.equation.stages import RIGHT, Form, Input, compute, scaled_by
+from attention_doctor.equation.stages import RIGHT, Form, Input, scaled_by
 from attention_doctor.forms.masks import ALWAYS_CAUSAL
 from attention_doctor.readers import heads, mask_formats
 from attention_doctor.readers.layouts import (
@@ -20,10 +21,7 @@ from attention_doctor.readers.layouts import (
     item_of,
     unpacked,
 )
-from attention_doctor.readers.signature import CannotBeExaminedError
-from attention_doctor.subjects import shared_heads
 from attention_doctor.subjects.subject import Arguments, converter, with_masks
-from function_judge.compare import fits
 
 _OVER_BATCH = Layout("(tokens, batch, features)", SWAPPED, usual=False, finding="attention-over-batch")
 
@@ -136,16 +134,6 @@ class FunctionSubject:
         """Whether a difference from attention can only be the code's: the matrices are ours, and so are the heads."""
         several = not self.has_matrices or self.given.has("n_heads") or "n_heads" in self.fixed
         return several or not SEVERAL.search(self.source)
-
-    def further(self, asking):
-        """What only functions are asked: whether the output comes first, as is agreed on; and who shares a head."""
-        first = asking.known.plain[0] if asking.known.plain else None
-        if self.output_place and first and first.output is not None:
-            weights = compute(first.case, right=asking.right)[1]
-            if any(fits(array, weights) for array in first.reply.others[: self.output_place]):
-                yield asking.finding("returns-swapped")
-        if not self.has_tokens and asking.layout.heads and not asking.layout.joined:
-            yield from shared_heads.ask(asking, functools.partial(self.put, how=None))
 
     def attention_inside(self):
         """A function is examined as a whole."""

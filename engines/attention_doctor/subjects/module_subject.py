@@ -8,18 +8,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from attention_doctor import calling
+from attention_doctor.calls import calling
+from attention_doctor.calls.errors import CannotBeExaminedError
 from attention_doctor.equation import trial_inputs as questions
 from attention_doctor.equation.stages import RIGHT, Input
 from attention_doctor.forms.masks import ALWAYS_CAUSAL
 from attention_doctor.names import DESIGN
-from attention_doctor.questions.asking import Note, Untested
 from attention_doctor.readers import latent, mask_formats, norms_and_residuals, positions
 from attention_doctor.readers.heads import numbers_of_heads, widths_of_heads
 from attention_doctor.readers.layouts import SAME, SWAPPED, Layout, Lazily, Reply, item_of
 from attention_doctor.readers.parameter_orders import PRODUCT, parameter_orders
 from attention_doctor.readers.parameters import spare_units, units_of
-from attention_doctor.readers.signature import CannotBeExaminedError, not_known
+from attention_doctor.readers.signature import not_known
 from attention_doctor.subjects.subject import Arguments, converter, with_masks
 
 RELATIVE = re.compile(r"relative_att|relative_pos|position_bias")
@@ -45,7 +45,6 @@ AXES = {
 BATCH_FIRST = re.compile(
     r"^\s*(b|bs|bsz|batch|batch_size|n_batch|nb|nbatches)\s*,\s*\w+\s*(,\s*\w+\s*)?=\s*\w+\.(shape|size)", re.I | re.M
 )
-HINT = re.compile(r"\bis_causal\s*=\s*True")  # PyTorch's own layer takes it for a hint, and needs the mask beside it
 MOST_KEPT, MOST_CASES = 8, 40
 MOST_READINGS, MOST_TRIES, MOST_FILLINGS, MOST_WIDTHS = 400, 600, 24, 3
 TOKENS, MOST_TOKENS = 5, 256  # how many are tried first, and at most
@@ -644,30 +643,6 @@ class ModuleSubject:
     def trusts(self, layout, plain):
         """Whether a difference from attention can only be the code's: all parameters have a place, by their names."""
         return layout.usual and not self.unplaced and not positions.hints(self)
-
-    def further(self, asking):
-        """What only modules are asked: whether W_O is missing, or left to another module by design."""
-        layout = asking.layout
-        if self.set_to_zero:
-            yield Untested(f"{', '.join(self.set_to_zero)} (set to 0)")
-        if self.mixes_no_heads:
-            yield Untested(f"{', '.join(self.mixes_no_heads)} (set so that heads are not mixed)")
-        if self.unused:
-            yield Note(f"{', '.join(self.unused)}: no answer depends on it.")
-        if "dropout" in self.source.lower():
-            yield Untested("dropout in training")
-        told = hasattr(self.adapter, "with_gradients") and HINT.search(self.source)
-        if told and not layout.loops and asking.right["hide"] is RIGHT["hide"]:
-            question = self.plain_questions(layout)[0]
-            arguments = self.arguments(layout, question, self.case(layout, question), None)
-            answer = calling.call(self.adapter.with_gradients, arguments, self.to_framework)
-            if answer.error is not None and "is_causal" in str(answer.error):
-                seen = f"Without gradients every token sees all. With them it stops with {calling.said(answer.error)}"
-                yield asking.finding("causal-ignored", evidence=seen)
-        if layout.n_heads > 1 and asking.known.named and "O" not in self.matrices_of(layout):
-            whole = "add" in layout.right or asking.right["add"].text != RIGHT["add"].text
-            whole &= not any(unit.is_residual for unit in self.units)  # a layer of its own, such as AutoInt's
-            yield asking.finding("mha-no-output-projection", severity=None if whole else DESIGN)
 
     def fresh(self):
         """Something to call that has kept nothing."""

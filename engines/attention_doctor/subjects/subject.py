@@ -5,7 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
-from attention_doctor import calling
+from attention_doctor.calls import calling
 from attention_doctor.readers import mask_formats, position_arguments
 from attention_doctor.readers.signature import parameters_of
 
@@ -34,9 +34,6 @@ class Subject(Protocol):
 
     def designs(self):
         """Return what counts as right in each step where there is a choice, the plain form first: {step: forms}."""
-
-    def further(self, asking):
-        """Yield what only this kind of subject is asked about."""
 
 
 @dataclass(frozen=True)

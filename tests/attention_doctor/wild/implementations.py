@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
-from attention_doctor import loading
+from attention_doctor.subjects import loading
 from mha_helpers import doctor
 
 FOLDER = Path(__file__).parent

@@ -28,20 +28,6 @@ def _hides(way):
 
 
 @dataclass(frozen=True)
-class Note:
-    """Something that the report should say."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Untested:
-    """What was not asked, and why."""
-
-    text: str
-
-
-@dataclass(frozen=True)
 class Heard:
     """A question with its answer, and with the case as the equation has it, which is made when it is needed."""
 
@@ -65,13 +51,6 @@ class Answered:
     layout: object
     how: object
     heard: Heard
-
-
-@dataclass(frozen=True)
-class CannotTell:
-    """Why there is no verdict."""
-
-    text: str
 
 
 class Asking:

@@ -30,20 +30,20 @@ def adapter_for(thing):
     """Return the adapter of a module or layer, or None for a plain function."""
     origins = {base.__module__.partition(".")[0] for base in type(thing).__mro__}
     if "keras" in origins:  # first, as on PyTorch a layer is a module, too
-        from attention_doctor.subjects.frameworks.keras_layers import KerasLayer
+        from attention_doctor.frameworks.keras_layers import KerasLayer
 
         return KerasLayer(thing)
     if "torch" in origins:
-        from attention_doctor.subjects.frameworks.pytorch import TorchModule
+        from attention_doctor.frameworks.pytorch import TorchModule
 
         return TorchModule(getattr(thing, "_orig_mod", thing))  # the module inside of torch.compile's
     if "flax" in origins:
-        from attention_doctor.subjects.frameworks.flax_modules import FlaxModule
+        from attention_doctor.frameworks.flax_modules import FlaxModule
 
         return FlaxModule(thing)
     if isinstance(thing, type) or not hasattr(thing, "__dict__") or hasattr(thing, "__code__"):
         return None
-    from attention_doctor.subjects.frameworks.objects import PythonObject
+    from attention_doctor.frameworks.objects import PythonObject
 
     adapter = PythonObject(thing)
     return adapter if adapter.parameters() else None

@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 
-from attention_doctor import calling
-from attention_doctor.subjects.frameworks import Found
+from attention_doctor.calls import calling
+from attention_doctor.frameworks import Found
 
 DEEPEST = 4
 GRADIENTS = re.compile(r"(^|\.)(d_|_)?grad(s|ients?)?(\.|$)", re.I)

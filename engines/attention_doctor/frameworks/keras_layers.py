@@ -7,8 +7,9 @@ import re
 
 import numpy as np
 
-from attention_doctor.readers.signature import MASKS, CannotBeExaminedError, role_of
-from attention_doctor.subjects.frameworks import Found
+from attention_doctor.calls.errors import CannotBeExaminedError
+from attention_doctor.frameworks import Found
+from attention_doctor.readers.signature import MASKS, role_of
 
 NUMBERED = re.compile(r"(^|\.)(einsum_)?dense(_\d+)?\.\w+$")
 OWN_WIDTH = re.compile(r"^(input_|embed(ding)?_|model_|hidden_|token_)?(dim|size|width|channels)$")

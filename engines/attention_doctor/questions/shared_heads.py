@@ -4,7 +4,7 @@ import numpy as np
 
 from attention_doctor.equation.stages import compute
 from attention_doctor.equation.trial_inputs import Question
-from attention_doctor.questions.asking import Note
+from attention_doctor.reports.remarks import Note
 from function_judge.compare import fits
 
 N_KV_HEADS, GROUP = 2, 3  # 0, 0, 0, 1, 1, 1 is neither 0, 1, 0, 1, 0, 1 nor its own reverse

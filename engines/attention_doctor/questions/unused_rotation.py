@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attention_doctor import calling
+from attention_doctor.calls import calling
 from attention_doctor.equation.stages import RIGHT
 from attention_doctor.questions.rotary import SPEAKS_OF_IT
 from attention_doctor.readers import positions

@@ -8,8 +8,8 @@ import re
 
 import numpy as np
 
-from attention_doctor.readers.signature import CannotBeExaminedError
-from attention_doctor.subjects.frameworks import Found
+from attention_doctor.calls.errors import CannotBeExaminedError
+from attention_doctor.frameworks import Found
 
 NORMS = ("LayerNorm", "RMSNorm", "GroupNorm", "BatchNorm")
 

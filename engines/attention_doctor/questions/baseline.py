@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from attention_doctor.equation.stages import RIGHT, STEPS
 from attention_doctor.forms.masks import ALWAYS_CAUSAL
-from attention_doctor.questions.asking import Note, Untested
+from attention_doctor.reports.remarks import Note, Untested
 
 FAILS_IN_MANY = ("80 tokens", "150 tokens")  # a module may have a longest sequence
 

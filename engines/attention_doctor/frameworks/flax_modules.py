@@ -4,10 +4,10 @@ import inspect
 
 import numpy as np
 
+from attention_doctor.calls.errors import CannotBeExaminedError
+from attention_doctor.frameworks import Found
+from attention_doctor.frameworks.objects import PythonObject
 from attention_doctor.readers import signature
-from attention_doctor.readers.signature import CannotBeExaminedError
-from attention_doctor.subjects.frameworks import Found
-from attention_doctor.subjects.frameworks.objects import PythonObject
 
 WIDTH = 64  # of a token, where the module takes any
 N_TOKENS = 5

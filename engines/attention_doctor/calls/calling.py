@@ -7,14 +7,11 @@ import sys
 
 import numpy as np
 
+from attention_doctor.calls.errors import TimeLimitError
 from function_judge import call as judge
 from function_judge.time_limit import TimedOut, Waited, in_words, thread_time, time_limit
 
 LONG_CALL = 5.0  # seconds; what takes less is no endless loop
-
-
-class TimeLimitError(Exception):
-    """The examination did not come back."""
 
 
 class _CallTimedOutError(TimeLimitError):

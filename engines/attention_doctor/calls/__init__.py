@@ -1,0 +1,1 @@
+"""Calls of somebody else's code: in its own framework, within a limit of time, with seeded random numbers."""

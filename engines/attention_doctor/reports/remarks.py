@@ -1,0 +1,24 @@
+"""What a question can say beside a Finding: a note, what was not tested, and why there is no verdict."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that the report should say."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Untested:
+    """What was not tested, and why."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class CannotTell:
+    """Why there is no verdict."""
+
+    text: str
