@@ -17,11 +17,31 @@ from token vectors to outputs. `assert_healthy(thing)` is for a project's own te
 Importing this needs NumPy alone; a framework is imported only if what is examined comes from it.
 """
 
-from attention_doctor.api import assert_healthy, examine
-from attention_doctor.calls.errors import CannotBeExaminedError
-from attention_doctor.reports.report import Finding, Report
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from function_judge.libraries import add_own
+
+if TYPE_CHECKING:
+    from attention_doctor.api import assert_healthy, examine
+    from attention_doctor.calls.errors import CannotBeExaminedError
+    from attention_doctor.reports.report import Finding, Report
 
 __all__ = ["CannotBeExaminedError", "Finding", "Report", "assert_healthy", "examine"]
 
 add_own("attention_doctor")
+
+_PLACES = {
+    "CannotBeExaminedError": "calls.errors",
+    "Finding": "reports.report",
+    "Report": "reports.report",
+    "assert_healthy": "api",
+    "examine": "api",
+}
+
+
+def __getattr__(name):
+    """Load the examination at its first use: whoever needs the equation alone doesn't wait for sixty modules."""
+    if name in _PLACES:
+        return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

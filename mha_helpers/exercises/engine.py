@@ -210,7 +210,7 @@ class Exercise(Task):
     def on_the_way(self, case: Case) -> list[Any]:
         key = ("on the way", case.trait)
         if key not in self._known:
-            from mha_helpers.exercises import on_the_way  # loads the doctor, which a right answer never needs
+            from mha_helpers.exercises import on_the_way  # a right answer never needs them
 
             known = on_the_way.numbers(self.reference.__name__, case.arguments | case.options)
             self._known[key] = known or on_the_way.numbers_of_solution(self, case)

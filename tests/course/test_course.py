@@ -121,7 +121,7 @@ print(*sys.modules)
     options = {"cwd": NOTEBOOKS, "env": environment, "capture_output": True, "text": True, "check": True}
     loaded = subprocess.run([sys.executable, "-c", code], **options).stdout.split()
     assert "mha_helpers.exercises.engine" in loaded
-    late = ("ipywidgets", "attention_doctor", "mha_helpers.update", "mha_helpers.exercises.self_attention")
+    late = ("ipywidgets", "attention_doctor.api", "mha_helpers.update", "mha_helpers.exercises.self_attention")
     assert not [module for module in loaded if module.startswith(late)]
 
 
