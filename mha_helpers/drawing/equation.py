@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from live_pictures import style, svg
-from live_pictures.marks import mark
+from live_pictures import marks, style, svg
 
 CELL = (40, 20)
 TEXT = 12
@@ -168,7 +167,7 @@ def draw_grid(grid, x, y):
         label = grid.write(value)
         if label:
             cell += svg.text(centre, y + (i + 0.5) * height + 4, label, anchor="middle", size=size, colour=ink)
-        parts.append(mark(cell, tip=grid.tip(i, j)) if grid.tip else cell)
+        parts.append(marks.tip(cell, grid.tip(i, j)) if grid.tip else cell)
         if hidden:
             at = left + j * width + 1.5, y + i * height + 1.5
             parts.append(svg.box(*at, width - 4, height - 4, stroke=style.ALARM, stroke_width=3))

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from live_pictures.marks import mark
+from live_pictures import marks as touchable
 from mha_helpers import labs
 
 MARKED = [name for name in labs.__all__ if getattr(labs, name)().on_picture]
@@ -83,6 +83,6 @@ def test_a_mark_with_a_handle_says_where_it_goes(lab):
 
 
 def test_a_learners_words_stay_words_in_a_mark():
-    said = mark("<rect/>", choose={"query": '<b>"'}, tip="a < b")
-    assert said.count("<") == 1
-    assert json.loads(html.unescape(re.search(r'data-choose="([^"]*)"', said)[1])) == {"query": '<b>"'}
+    marked = touchable.radio("<rect/>", {"query": '<b>"'}, tip="a < b")
+    assert marked.count("<") == 1
+    assert json.loads(html.unescape(re.search(r'data-choose="([^"]*)"', marked)[1])) == {"query": '<b>"'}

@@ -6,10 +6,9 @@ from functools import lru_cache
 import ipywidgets
 import numpy as np
 
-from live_pictures import style, svg
+from live_pictures import marks, style, svg
 from live_pictures.card import EDGE, Picture
 from live_pictures.controls import NAMED, radio, whole_number
-from live_pictures.marks import mark
 from live_pictures.style import number
 from mha_helpers import attention, decoder, exercises
 from mha_helpers.decoding import embed_new
@@ -170,7 +169,7 @@ def _ruler(result):
     yield svg.text(0, y + 27, "loss", size=11, colour=style.QUIET)
     handle = svg.circle(*track[result.blocks], 11, fill=EXPECTED, stroke=style.PAPER)
     stops = [{"blocks": count} for count in range(N_BLOCKS + 1)]
-    yield mark(handle, scrub="blocks", stops=stops, track=track, part="blocks", tip="Drag: how many blocks have run.")
+    yield marks.track(handle, "blocks", stops=stops, points=track, part="blocks", tip="Drag: how many blocks have run.")
     yield svg.text(0, y + 47, "Upper row: the text. Lower row: what was guessed for it.", size=11, colour=style.QUIET)
 
 
@@ -190,7 +189,7 @@ def _text(result):
         if chosen:
             parts.append(svg.box(x + 1, y + 1, CELL - 2, 2 * CELL - 2, stroke=style.INK, stroke_width=3))
         cell = "".join(parts)
-        yield mark(cell, choose={"place": i}, glance=True, name=f"character {i}, {shown(character)}") if i else cell
+        yield marks.radio(cell, {"place": i}, glance=True, name=f"character {i}, {shown(character)}") if i else cell
         if i and differs[i - 1]:
             yield svg.difference(x, y + CELL, CELL, CELL)
     yield svg.box(1, HEIGHT - 14, 10, 10, fill=style.tint(RIGHT), stroke=style.INK)

@@ -5,10 +5,10 @@ from collections import defaultdict
 
 import numpy as np
 
-from live_pictures import style, svg
+from live_pictures import marks, style, svg
 from live_pictures.card import EDGE
 from live_pictures.chips import button, grip, player, tick_box
-from live_pictures.marks import each_part, mark
+from live_pictures.marks import each_part
 from live_pictures.style import number
 
 TINY, SMALL = 11, 12  # font sizes
@@ -91,23 +91,25 @@ def _text(result):
     yield f'<g class="mha-at-end" display="none">{at_end}</g>'  # a page shows it, where it can write no further
     text = "".join(svg.letters(placed, colour=style.INK, size=size) for size, placed in written.items())
     yield f'<g font-family="{FIXED}">{svg.boxes(filled, PITCH, LINE - 2)}{text}</g>'
-    yield mark(svg.box(0, PAGE, WIDTHS[0], LINE * MOST_LINES, fill="transparent"), grip="the letter that looks")
+    yield marks.grip(svg.box(0, PAGE, WIDTHS[0], LINE * MOST_LINES, fill="transparent"), "the letter that looks")
     x, y = track[stops.index({"back": len(result.text) - 1 - result.asked})]
     ring = svg.box(x - 5, y - LINE / 2, 10, LINE, stroke=style.INK, stroke_width=2)
-    yield mark(ring, scrub="the letter that looks", stops=stops, track=track, slots=True)
+    yield marks.track(ring, "the letter that looks", stops=stops, points=track, slots=True)
 
 
 def _buttons(result):
     """Draw what starts it writing, and how it writes."""
-    yield player(1, PRESSED, "Write on", play="One character", every=PACE, starts=LETTERS, tip="Write on, or stop.")
+    yield player(1, PRESSED, "Write on", press="One character", every=PACE, starts=LETTERS, tip="Write on, or stop.")
     yield svg.text(32, PRESSED + 18, "write on", bold=True, size=SMALL)
     again = svg.box(92, PRESSED, 26, 26, fill=style.PANEL, stroke=EDGE)
     again += svg.text(105, PRESSED + 18, "↺", anchor="middle", bold=True)
-    yield mark(again, sets={"text": result.start}, name="start again", tip="Go back to where many letters are likely.")
+    yield marks.button(
+        again, sets={"text": result.start}, name="start again", tip="Go back to where many letters are likely."
+    )
     yield button(122, PRESSED, 76, "1 letter", press="One character")
     yield button(202, PRESSED, 76, "time both", press="Time both")
     cache = tick_box(282, PRESSED, "cache", on=result.wants_cache)
-    yield mark(cache + svg.box(280, PRESSED, 60, 26, fill="transparent"), switch="cache")
+    yield marks.switch(cache + svg.box(280, PRESSED, 60, 26, fill="transparent"), "cache")
 
 
 def _heads(result):
@@ -121,9 +123,9 @@ def _heads(result):
             character, fill = result.text[result.looks_at[layer, head]], style.tint(style.head_colour(head), 0.25)
             cell = svg.box(x + 1, y + 1, wide - 2, high - 2, fill=fill, stroke=EDGE)
             sign = svg.text(x + wide / 2, y + 17, SIGNS.get(character, character), anchor="middle")
-            yield mark(
+            yield marks.radio(
                 cell + sign,
-                choose={"layer": layer, "head": head},
+                {"layer": layer, "head": head},
                 sweep="heads",
                 glance=True,
                 name=f"layer {layer}, head {head}",
@@ -152,7 +154,7 @@ def _temperature(result):
     yield grip("temperature", track)
     handle = svg.circle(*at, 11, fill=style.ROLES["output"], stroke=style.PAPER)
     stops = [{"temperature": value} for value in result.temperatures]
-    yield mark(handle, scrub="temperature", stops=stops, track=track, tip="Drag: hot is daring, cold is dull.")
+    yield marks.track(handle, "temperature", stops=stops, points=track, tip="Drag: hot is daring, cold is dull.")
 
 
 def _next(result):
@@ -177,7 +179,7 @@ def _next(result):
     yield grip("top-k", track)
     handle = svg.circle(*at, 12, fill=style.INK, stroke=style.PAPER)
     handle += svg.text(at[0], at[1] + 4, result.top_k, anchor="middle", size=TINY, bold=True, colour=style.PAPER)
-    yield mark(handle, scrub="top-k", stops=stops, track=track, tip="Drag: what lies below is never written.")
+    yield marks.track(handle, "top-k", stops=stops, points=track, tip="Drag: what lies below is never written.")
 
 
 def _drawable(probabilities):
@@ -207,7 +209,7 @@ def _bars(result, probabilities, title, colour, differs, x):
             ),
         ]  # fmt: skip
         name = f"write {CALLED.get(character, character)}"
-        yield "".join(bar) if x else mark("".join(bar), sets={"text": result.whole + character}, name=name)
+        yield "".join(bar) if x else marks.button("".join(bar), sets={"text": result.whole + character}, name=name)
 
 
 def _chart(result):

@@ -4,9 +4,8 @@ from collections import defaultdict
 
 import numpy as np
 
-from live_pictures import style, svg
+from live_pictures import marks, style, svg
 from live_pictures.chips import PART, grip
-from live_pictures.marks import mark
 from live_pictures.style import number
 
 TINY, SMALL = 11, 12  # font sizes
@@ -89,11 +88,11 @@ def _curve(result, moments):
     x, y = on_curve(result.step)
     parts += [svg.circle(*on_curve(step), 2.5, fill=style.INK) for step in moments]
     parts.append(grip("step", [on_curve(step) for step in moments]))
-    parts.append(mark(svg.line(x, top, x, top + height, colour=style.ROLES["keys"], width=2), part="time"))
+    parts.append(marks.part(svg.line(x, top, x, top + height, colour=style.ROLES["keys"], width=2), "time"))
     parts.append(
-        mark(
-            svg.circle(x, y, 9, fill=style.ROLES["keys"], stroke=style.INK), scrub="step", part="step",
-            stops=[{"step": step} for step in moments], track=[on_curve(step) for step in moments],
+        marks.track(
+            svg.circle(x, y, 9, fill=style.ROLES["keys"], stroke=style.INK), "step", part="step",
+            stops=[{"step": step} for step in moments], points=[on_curve(step) for step in moments],
             tip="Drag it along the loss.",
         )
     )  # fmt: skip
@@ -110,8 +109,8 @@ def _without(at, y, result):
     (x, up), (left, top, width, _) = at, CURVE
     side = -1 if x > left + width / 2 else 1
     said = f"without: {number(result.measured.loss)}{' ↑' if up <= top else ''}"
-    yield mark(svg.line(x, y, x, up, colour=style.ALARM, width=3), part="lost")
-    yield mark(svg.circle(x, up, 7, fill=style.PAPER, stroke=style.ALARM), part="without")
+    yield marks.part(svg.line(x, y, x, up, colour=style.ALARM, width=3), "lost")
+    yield marks.part(svg.circle(x, up, 7, fill=style.PAPER, stroke=style.ALARM), "without")
     between = (up + y) / 2 if y - up > 40 else up - 12  # clear of the curve
     yield svg.text(x + 9 * side, between, said, anchor="start" if side > 0 else "end", size=SMALL, bold=True)
 
@@ -134,7 +133,7 @@ def _notes(result):
     notes = ["maps: query ↓ key →"]
     if has_two_marks(result):
         notes += ["a row with two marks:", "its letter came twice before"]
-    if any(mark is None for mark in marks(result.letters, [letter for letter, _ in result.guesses])):
+    if any(verdict is None for verdict in verdicts(result.letters, [letter for letter, _ in result.guesses])):
         notes.append("dashed: nobody can know yet")
     return [*notes, "?: no answer yet"]
 
@@ -149,7 +148,7 @@ def has_two_marks(result):
     return False
 
 
-def marks(letters, guesses):
+def verdicts(letters, guesses):
     """Return what the sequence says of each guess of the next letter.
 
     Parameters
@@ -164,7 +163,7 @@ def marks(letters, guesses):
 
     Examples
     --------
-    >>> marks("ababa", "xaxaa")
+    >>> verdicts("ababa", "xaxaa")
     [None, '✓', '✗', '✓', '?']
     """
     found = []
@@ -218,7 +217,7 @@ def _to_knock_out(fragment, heads, result, knock_outs):
     [nothing, *_] = knock_outs
     name = next(name for name, off in knock_outs.items() if off == heads)
     tip = f"Bring back {name}." if result.off == heads else None
-    return mark(fragment, switch={"knock out": name}, off={"knock out": nothing}, name=f"knock out {name}", tip=tip)
+    return marks.switch(fragment, {"knock out": name}, {"knock out": nothing}, name=f"knock out {name}", tip=tip)
 
 
 def _map(weights, x, y, size, n, colours, is_causal):
@@ -266,7 +265,7 @@ def _strip(result, first):
         rows.append(("… when it writes", result.when_writing, ()))
     for words, guesses, probabilities in rows:
         name(words)
-        found = marks(letters, guesses)[shown]
+        found = verdicts(letters, guesses)[shown]
         for i, (x, guess, mark_) in enumerate(zip(lefts, guesses[shown], found, strict=True)):
             fill, edge = GUESSES[mark_]
             parts.append(svg.box(x + 2, y, step - 4, 20, fill=fill, stroke=edge, dashed=mark_ is None))

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from live_pictures import style, svg
+from live_pictures import marks, style, svg
 from live_pictures.card import Picture
 from live_pictures.controls import radio
-from live_pictures.marks import mark
 from live_pictures.motion import shakes
 from live_pictures.style import number
 from mha_helpers import attention, exercises, masks, probes, running_example
@@ -170,7 +169,7 @@ def _choices(names, result):
             y = 6 + N * SQUARE + 13 * (line + 1)
             size = style.LEAST if chosen else 11  # bold is wider
             drawn += svg.text(x + width / 2, y, words, anchor="middle", size=size, bold=chosen)
-        yield mark(drawn, choose={"mask": name}, name=f"mask: {name}")
+        yield marks.radio(drawn, {"mask": name}, name=f"mask: {name}")
 
 
 def _arcs(result):
@@ -238,13 +237,13 @@ def _token(result, i, middle):
     # What shakes is what is said to move: that of the token which is changed.
     moved = np.flatnonzero(result.moved[:, i] > NOTHING) if changed else ()
     shaken = [f"token {WORDS[i]}", *(f"output {WORDS[row]}" for row in moved)]
-    held = shakes(mark("".join(token), part=f"token {WORDS[i]}"))
+    held = shakes(marks.part("".join(token), f"token {WORDS[i]}"))
     by = 1 + 4 * amount / max(result.moved[:, result.token].max(), NOTHING)  # as far as it moves
     below = leaks_somewhere if result.leaks[:, i].any() else ""
     return (
-        mark(shakes("".join(output), by), part=f"output {WORDS[i]}")
+        marks.part(shakes("".join(output), by), f"output {WORDS[i]}")
         + below
-        + mark(held, choose={"token": WORDS[i]}, sweep="tokens", name=f"token {WORDS[i]}", lights=shaken)
+        + marks.radio(held, {"token": WORDS[i]}, sweep="tokens", name=f"token {WORDS[i]}", lights=shaken)
     )
 
 
@@ -268,7 +267,7 @@ def _table(result, height):
         column = svg.box(
             LABEL + j * CELL[0], svg.TITLE_HEIGHT, CELL[0], svg.HEADER_HEIGHT + N * CELL[1], fill="transparent"
         )
-        parts.append(mark(column, also={"token": word}))
+        parts.append(marks.alias(column, {"token": word}))
     y = top + N * CELL[1]
     parts += [
         svg.text(0, y + 18, "Row: output. Column: the token that is changed.", size=11, colour=style.QUIET),

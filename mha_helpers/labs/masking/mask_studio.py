@@ -6,10 +6,9 @@ import ipywidgets
 import numpy as np
 
 from function_judge.compare import close
-from live_pictures import style, svg
+from live_pictures import marks, style, svg
 from live_pictures.card import Picture
 from live_pictures.controls import check_box, dropdown, folded, radio, whole_number
-from live_pictures.marks import mark
 from live_pictures.style import number
 from mha_helpers import attention, exercises, masks, running_example
 from mha_helpers.labs.lab import Lab
@@ -198,12 +197,12 @@ def render(result):
     ]  # fmt: skip
     for i, j in np.ndindex(N, N):
         x, y = LABEL + j * CELL[0], GRID_TOP + i * CELL[1]
-        parts.append(mark(svg.box(x, y, *CELL), switch=entry(i, j), sweep="mask"))
+        parts.append(marks.switch(svg.box(x, y, *CELL), entry(i, j), sweep="mask"))
     for k, word in enumerate(WORDS):
         row = svg.box(0, GRID_TOP + k * CELL[1], LABEL - 2, CELL[1], fill="transparent")
         column = svg.box(LABEL + k * CELL[0], GRID_TOP - 26, CELL[0], 25, fill="transparent")
-        parts.append(mark(row, switch=line(True, queries=[k]), off=line(False, queries=[k]), name=f"{word} sees all"))
-        parts.append(mark(column, switch=line(True, keys=[k]), off=line(False, keys=[k]), name=f"all see {word}"))
+        parts.append(marks.switch(row, line(True, queries=[k]), line(False, queries=[k]), name=f"{word} sees all"))
+        parts.append(marks.switch(column, line(True, keys=[k]), line(False, keys=[k]), name=f"all see {word}"))
     below = GRID_TOP + N * CELL[1]
     parts.append(_edge(result, below))
     below += 28
@@ -226,7 +225,7 @@ def _keys(result, matrix):
         for j, word in enumerate(result.words)
     )
     stripes = (svg.box(left + j * width + 1, GRID_TOP - 4, width - 2, 3, fill=_fill(result, j)) for j in range(N))
-    return mark("".join([*words, *stripes]), part=f"keys of the {matrix}")
+    return marks.part("".join([*words, *stripes]), f"keys of the {matrix}")
 
 
 def _fill(result, key):
@@ -263,7 +262,7 @@ def _weights(result):
         parts.append(svg.text(right, y, number(value) if is_one else _sum(value), bold=not is_one, colour=colour))
         if not is_one:
             parts.append(svg.text(right, y + 15, "not 1", size=12, colour=colour, bold=True))
-        rows[f"weights {word}"] = mark("".join(parts), part=f"weights {word}")
+        rows[f"weights {word}"] = marks.part("".join(parts), f"weights {word}")
     return rows
 
 
@@ -276,11 +275,11 @@ def _edge(result, y):
     words = svg.text(x - 14, y + 22, said, anchor="end", size=11, colour=style.QUIET)
     if result.state["length"] < 2:  # there is no room on its left
         words = svg.text(x + 14, y + 22, "padding", size=11, colour=style.QUIET)
-    drawn = mark(
-        handle, scrub="tokens before the padding", stops=[{"length": length} for length in range(1, N + 1)],
-        track=track, part="edge of the padding", tip="Drag: what is right of it is padding.",
+    drawn = marks.track(
+        handle, "tokens before the padding", stops=[{"length": length} for length in range(1, N + 1)],
+        points=track, part="edge of the padding", tip="Drag: what is right of it is padding.",
     )  # fmt: skip
-    return mark(words + drawn, part="padding")
+    return marks.part(words + drawn, "padding")
 
 
 NOTES = ("Grey: hidden, gets no weight.", "Red frame: hidden, but still gets weight.")
@@ -322,7 +321,7 @@ def _shares(result):
             for j, (left, right) in enumerate(zip([SHARE_LABEL, *ends], ends, strict=False)):
                 piece = svg.box(left, y, right - left, tall, fill=_fill(result, j), stroke=style.INK)
                 if right - left > 1:
-                    parts.append(mark(piece, part=f"{word}: what {WORDS[j]} {kind} given"))
+                    parts.append(marks.part(piece, f"{word}: what {WORDS[j]} {kind} given"))
                 if kind == "is" and right - left > 8 * len(result.words[j]):
                     middle = (left + right) / 2
                     parts.append(svg.text(middle, y + 14, result.words[j], anchor="middle", size=12))
@@ -330,7 +329,7 @@ def _shares(result):
             parts.append(svg.text(SHARE_LABEL + 4, top + thin + 17, "not a number", size=12, colour=style.ALARM))
         elif result.sums[i] < 1 / length:
             parts.append(svg.text(SHARE_LABEL + 4, top + thin + 17, "to nobody", size=12))
-        drawn[f"shares {word}"] = mark("".join(parts), part=f"shares {word}")
+        drawn[f"shares {word}"] = marks.part("".join(parts), f"shares {word}")
     return drawn
 
 

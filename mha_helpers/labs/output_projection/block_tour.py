@@ -3,11 +3,10 @@
 import functools
 from dataclasses import dataclass
 
-from live_pictures import style, svg
+from live_pictures import marks, style, svg
 from live_pictures.card import EDGE, Picture
 from live_pictures.chips import chip, grip, player
 from live_pictures.controls import dropdown
-from live_pictures.marks import mark
 from mha_helpers import attention, exercises
 from mha_helpers import running_example as example
 from mha_helpers.drawing.block import CELL, HEIGHT, TENSORS, WIDTH, block, wire
@@ -177,7 +176,7 @@ def _traveller(step, tour, left, right):
     place = f'x="{middle[0] - RING[0] / 2:g}" y="{middle[1] - RING[1] / 2:g}" width="{RING[0]}" height="{RING[1]}"'
     ring = f'<rect {place} rx="{RING[1] / 2:g}" fill="none" stroke="{style.INK}" stroke-width="2.5"/>'
     way = [start, *wire(before, name), middle] if before != name else None
-    return mark(ring, part="traveller", way=way)
+    return marks.part(ring, "traveller", way=way)
 
 
 def _openings(tour, left, right):
@@ -188,19 +187,19 @@ def _openings(tour, left, right):
         opening = svg.box(x - 3, y - 3, columns * CELL[0] + 6, rows * CELL[1] + 6, fill="transparent")
         head = name.removeprefix("weights ")
         if head != name:
-            yield mark(opening, choose={"head": head}, name=f"head {head}", tip=f"Follow head {head}.")
+            yield marks.radio(opening, {"head": head}, name=f"head {head}", tip=f"Follow head {head}.")
             continue
         # The other head's own tensors are lit in no step of this one.
         first = next((k for k, step in enumerate(STEPS) if k and name in step.lit(tour.head)), None)
         if first is not None:
-            yield mark(opening, also={"step": NAMES[first]}, tip=STEPS[first].title)
+            yield marks.alias(opening, {"step": NAMES[first]}, tip=STEPS[first].title)
 
 
 def _track(result, y):
     """Draw the steps as a track, with a handle."""
     track, last = [(TRACK + k * STOP, y) for k in range(len(STEPS))], result.step == len(STEPS) - 1
     again = {"sets": {"step": NAMES[0]}} if last else {}
-    yield player(1, y - 13, "play the tour", play="Next", every=PACE, tip="Play.", **again)
+    yield player(1, y - 13, "play the tour", press="Next", every=PACE, tip="Play.", **again)
     yield svg.line(*track[0], *track[-1], colour=EDGE, width=3)
     for x, _ in track:
         yield svg.circle(x, y, 4, fill=style.PAPER, stroke=EDGE)
@@ -209,7 +208,7 @@ def _track(result, y):
     handle = svg.circle(x, y, 12, fill=style.ROLES["queries"], stroke=style.PAPER)
     handle += svg.text(x, y + 5, result.step + 1, anchor="middle", bold=True, colour=style.PAPER)
     stops = [{"step": name} for name in NAMES]
-    yield mark(handle, scrub="step", stops=stops, track=track, part="step", tip="Drag: from the words to the output.")
+    yield marks.track(handle, "step", stops=stops, points=track, part="step", tip="Drag: from the words to the output.")
 
 
 def _choices(tour, y):
@@ -223,7 +222,7 @@ def _choices(tour, y):
             chosen=i == tour.row,
             colour=style.ROLES["queries"],
         )
-        yield mark(drawn, choose={"query": token}, name=f"query {token}")
+        yield marks.radio(drawn, {"query": token}, name=f"query {token}")
 
 
 def block_tour(function=None):

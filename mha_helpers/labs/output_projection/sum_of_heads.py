@@ -5,11 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from function_judge.compare import close
-from live_pictures import style, svg
+from live_pictures import marks, style, svg
 from live_pictures.card import EDGE, Picture
 from live_pictures.chips import chip, tick_box
 from live_pictures.controls import check_box, radio
-from live_pictures.marks import mark
 from live_pictures.motion import arrive
 from live_pictures.style import number
 from mha_helpers import attention, exercises, running_example
@@ -196,7 +195,7 @@ def _tokens(result):
     """Draw the tokens, one of which is chosen."""
     for i, word in enumerate(WORDS):
         drawn = chip(1 + i * (CHIP + 3), 1, CHIP, word, chosen=i == result.token, colour=OUTPUT)
-        yield mark(drawn, choose={"token": word}, name=f"token {word}")
+        yield marks.radio(drawn, {"token": word}, name=f"token {word}")
 
 
 def _chart(result):
@@ -221,7 +220,7 @@ def _chart(result):
             bar = _lifted(head, sum_so_far, lifted, top) if is_lifted else _bar(head, sum_so_far, added, top)
             # Its twin, which the keyboard reaches, is the head's own switch beside the chart.
             does = f"Lift {NAMES[head]} off." if result.on[head] else f"Put {NAMES[head]} back."
-            parts.append(mark(bar, also={NAMES[head]: not result.on[head]}, tip=does, part=f"bar {head} {feature}"))
+            parts.append(marks.alias(bar, {NAMES[head]: not result.on[head]}, tip=does, part=f"bar {head} {feature}"))
             with np.errstate(all="ignore"):  # a learner's contributions may be anything
                 sum_so_far = sum_so_far + added
             if result.mark is not None and result.mark[place, feature]:
@@ -304,12 +303,12 @@ def _heads(result):
     for head, y in sorted(cards.items()):
         parts.append(_to_drag(result, head, y))
         switch = svg.box(4, y + 4, 90, 24, fill="transparent")
-        parts.append(mark(switch, switch=NAMES[head]))
+        parts.append(marks.switch(switch, NAMES[head]))
     y = FIRST + N_HEADS * CARD + 12
     parts.append(svg.text(2, y + 17, "rows of W_O", size=12))
     for x, width, choice, words in ((88, 56, STAY, "stay"), (148, 146, ALIKE, "go with their head")):
         button = chip(x, y, width, words, chosen=choice == result.rows)
-        parts.append(mark(button, choose={"rows of W_O": choice}, name=f"rows of W_O {words}"))
+        parts.append(marks.radio(button, {"rows of W_O": choice}, name=f"rows of W_O {words}"))
     return parts
 
 
@@ -317,11 +316,11 @@ def _to_drag(result, head, y):
     """Draw a head's card, which is dragged above or below the other by its grip."""
     x, top, width, height = GRIP
     grip = svg.box(x, top, width, height, fill=style.PANEL, stroke=EDGE)
-    grip = mark(grip, hold=True) + svg.text(x + width / 2, top + 18, "↕ drag", anchor="middle", bold=True, size=12)
+    grip = marks.hold(grip) + svg.text(x + width / 2, top + 18, "↕ drag", anchor="middle", bold=True, size=12)
     card = f'<g transform="translate(2 {y})">{_card(result, result.order.index(head))}{grip}</g>'
     track = [(2, FIRST + CARD * order.index(head)) for order in ORDERS.values()]
-    return mark(
-        f"<g>{card}</g>", scrub=f"place of {NAMES[head]}", stops=[{"order": order} for order in ORDERS], track=track,
+    return marks.track(
+        f"<g>{card}</g>", f"place of {NAMES[head]}", stops=[{"order": order} for order in ORDERS], points=track,
         carried=True, part=NAMES[head], tip="Drag it above or below the other head.",
     )  # fmt: skip
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 import ipywidgets
 import numpy as np
 
-from live_pictures import style, svg
+from live_pictures import marks, style, svg
 from live_pictures.card import Picture
 from live_pictures.chips import chip
 from live_pictures.controls import check_box, dropdown, radio
-from live_pictures.marks import mark
 from mha_helpers import attention, exercises
 from mha_helpers.labs.lab import Lab
 from mha_helpers.labs.output_projection import which_bug_patients as patients
@@ -235,7 +234,7 @@ def _chosen(result, names):
     if result.patient in names:
         frame = svg.box(_left(result.patient), 2, BED[0] - 4, BED[1], stroke=style.INK, stroke_width=3)
         drawn = frame + _face(result, result.patient)
-    return mark(drawn, part=f"chosen of {names[0]}")
+    return marks.part(drawn, f"chosen of {names[0]}")
 
 
 def _paid(result, name):
@@ -246,13 +245,13 @@ def _paid(result, name):
         svg.circle(middle + apart * (k - (n_coins - 1) / 2), 62, 3.5, fill=COIN, stroke="#7a5a00")
         for k in range(n_coins)
     )
-    return mark("".join(coins), part=f"paid for {name}")
+    return marks.part("".join(coins), f"paid for {name}")
 
 
 def _told(result, name):
     """Draw the face of a patient once more where the diagnosis is known: it is what counts, whatever was found."""
     is_known = result.marks[name] in MOUTHS and name in LETTERS
-    return mark(_face(result, name) if is_known else "", part=f"told of {name}")
+    return marks.part(_face(result, name) if is_known else "", f"told of {name}")
 
 
 def _face(result, name):
@@ -281,7 +280,7 @@ def _desk(result):
         asked = svg.text(0, 12, f"What ails {result.patient}? Stamp a diagnosis:", bold=True, size=12)
         bugs = [*BUGS]
         halves = [asked, *_stamps(bugs[:5])], _stamps(bugs[5:])
-    return {f"desk {k}": mark("".join(half), part=f"desk {k}") for k, half in enumerate(halves)}
+    return {f"desk {k}": marks.part("".join(half), f"desk {k}") for k, half in enumerate(halves)}
 
 
 def _coins(result):
@@ -289,7 +288,7 @@ def _coins(result):
     n_coins, right = len(result.readings), STRIP - 4
     coins = "".join(svg.circle(right - 6 - 15 * k, 8, 6, fill=COIN, stroke="#7a5a00") for k in range(n_coins))
     said = f"coins spent on {result.patient}: {n_coins}"
-    return {"coins": mark(svg.text(right - 15 * n_coins - 4, 12, said, anchor="end", size=12) + coins, part="coins")}
+    return {"coins": marks.part(svg.text(right - 15 * n_coins - 4, 12, said, anchor="end", size=12) + coins, "coins")}
 
 
 def _stamps(bugs):
@@ -299,7 +298,7 @@ def _stamps(bugs):
         if x + width > STRIP - 2:
             x, y = 1, y + 30
         drawn, named = chip(x, y, width, bug, chosen=False), f"diagnosis: {bug}"
-        yield mark(drawn, press="Commit", sets={"diagnosis": bug}, name=named)
+        yield marks.button(drawn, press="Commit", sets={"diagnosis": bug}, name=named)
         x += width + 4
 
 
@@ -326,14 +325,14 @@ def _patient(result, name):
         svg.text(middle, 55, short, anchor="middle", size=11, colour=colour, bold=known == "≠"),
     ]
     said = f"patient {name}: {known}"
-    return mark("".join(drawn), choose={"patient": name}, name=said, part=f"patient {name}")
+    return marks.radio("".join(drawn), {"patient": name}, name=said, part=f"patient {name}")
 
 
 def _to_ask(result, probe):
     """Draw a card that asks when it is pressed, and then stays open: its coin is spent."""
     reading = result.readings.get(probe)
-    asks = {} if reading else {"sets": {probe: True}, "name": f"ask {probe}"}
-    return mark(_card(probe, reading, 0, 0), **asks, part=f"card {probe}")
+    card, part = _card(probe, reading, 0, 0), f"card {probe}"
+    return marks.part(card, part) if reading else marks.button(card, sets={probe: True}, name=f"ask {probe}", part=part)
 
 
 def _card(probe, reading, x, y):

@@ -5,10 +5,10 @@ import textwrap
 
 import numpy as np
 
-from live_pictures import style, svg
+from live_pictures import marks, style, svg
 from live_pictures.card import NARROWEST
 from live_pictures.chips import PART, tick_box
-from live_pictures.marks import each_part, mark
+from live_pictures.marks import each_part
 from live_pictures.style import number
 from mha_helpers.drawing.arcs import ROW, SHARE, TOP, arcs, middle, shortened, width_of_words
 from mha_helpers.labs.real_model import head_browser_runs as runs
@@ -90,7 +90,7 @@ def _words(result):
     """Let the words be pressed that ask."""
     for i, token in enumerate(result.tokens):
         word = svg.box(0, TITLE + middle(i) - ROW / 2, width_of_words(result.tokens), ROW, fill="transparent")
-        yield mark(word, choose={"query": i}, name=f"query {i}: {token}")
+        yield marks.radio(word, {"query": i}, name=f"query {i}: {token}")
 
 
 def _notes(result, below):
@@ -109,7 +109,7 @@ def _beside(result):
     x = MAP_LEFT + result.head * MAP_CELL[0]
     y = MAP_TOP + result.layer * MAP_CELL[1]
     look = {"stroke": style.ALARM, "dashed": True} if result.knock_out else {"stroke": style.INK}  # it is cut, too
-    yield mark(svg.box(x, y, *MAP_CELL, stroke_width=3, **look), part="open head")
+    yield marks.part(svg.box(x, y, *MAP_CELL, stroke_width=3, **look), "open head")
     below = _knock_out(result) if result.knock_out else _means(result)
     yield f'<g transform="translate(0 {BELOW})">{"".join(below)}</g>'
 
@@ -133,7 +133,7 @@ def _labels(encoding):
             kind, x = runs.label(encoding.weights[layer, head]), MAP_LEFT + head * MAP_CELL[0]
             cell = svg.box(x, y, *MAP_CELL, fill="transparent")
             name = f"layer {layer}, head {head}: {kind}"
-            cells.append(mark(cell, choose={"layer": layer, "head": head}, sweep="heads", glance=True, name=name))
+            cells.append(marks.radio(cell, {"layer": layer, "head": head}, sweep="heads", glance=True, name=name))
             if kind != runs.UNCLEAR:
                 places.append((x, y, KIND_COLOURS[kind]))
                 short, colour = (kind[1], style.QUIET) if kind.startswith("[") else (kind, style.INK)
@@ -171,7 +171,7 @@ def _switches(result):
     for k, (name, on) in enumerate((("knock out", result.knock_out), ("random twin", result.twin is not None))):
         x = 108 * k
         drawn = tick_box(x, y, name, on=bool(on))
-        yield mark(drawn + svg.box(x, y + 1, 100, 24, fill="transparent"), switch=name)
+        yield marks.switch(drawn + svg.box(x, y + 1, 100, 24, fill="transparent"), name)
 
 
 def _means(result):

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import ipywidgets
 import numpy as np
 
-from live_pictures import style, svg
+from live_pictures import marks, style, svg
 from live_pictures.card import EDGE, Picture
 from live_pictures.chips import HEIGHT as CHIP
 from live_pictures.chips import chip, grip, tick_box
 from live_pictures.controls import folded, radio
-from live_pictures.marks import mark
 from live_pictures.style import number
 from mha_helpers import attention, exercises, measures
 from mha_helpers.labs.lab import Lab
@@ -204,7 +203,7 @@ def _d_k(result):
     at = track[D_KS.index(result.d_k)][0]
     handle = svg.circle(at, y, 11, fill=DIVIDED, stroke=style.PAPER)
     stops = [{"d_k": d_k} for d_k in D_KS]
-    yield mark(handle, scrub="d_k", stops=stops, track=track, part="d_k", tip="Drag: how many numbers a key has.")
+    yield marks.track(handle, "d_k", stops=stops, points=track, part="d_k", tip="Drag: how many numbers a key has.")
 
 
 def _divisors(result):
@@ -219,7 +218,7 @@ def _divisors(result):
             )
         else:
             drawn = chip(x, y, width, f"÷ {name}", chosen=on, colour=DIVIDED)
-        yield mark(drawn, switch={"divisor": name}, off={"divisor": UNSCALED}, name=f"divide by {name}")
+        yield marks.switch(drawn, {"divisor": name}, {"divisor": UNSCALED}, name=f"divide by {name}")
     yield svg.text(126, y + 18, "or", size=12, colour=style.QUIET)
 
 
@@ -235,7 +234,7 @@ def _line(result):
     parts = []
     for y, name, spread in lines if is_divided else lines[:1]:
         band = unit * min(spread, LIMIT)
-        parts.append(mark(svg.box(ZERO - band, y - 11, 2 * band, 22, fill=style.SEQUENTIAL[1]), part=f"band {name}"))
+        parts.append(marks.part(svg.box(ZERO - band, y - 11, 2 * band, 22, fill=style.SEQUENTIAL[1]), f"band {name}"))
         parts.append(svg.text(0, y - 15, name, size=12, bold=y == DIVIDED_Y))
     if not is_divided:
         parts.append(svg.text(0, DIVIDED_Y - 15, "÷ ?", size=12, colour=style.QUIET))
@@ -254,7 +253,7 @@ def _line(result):
         dot = f'<circle cx="{place:.1f}" cy="{y}" r="6" fill="{DIVIDED}" fill-opacity="0.75" stroke="{style.INK}"/>'
         pull = f'<path d="M{raw:.1f} {UNDIVIDED_Y + 6}L{place:.1f} {DIVIDED_Y - 6}" stroke="{GHOST}"/>'
         parts += [pull, f'{ring} stroke-width="2"/>'] if is_divided else []
-        parts.append(mark(dot, part=f"dot {j}"))
+        parts.append(marks.part(dot, f"dot {j}"))
     largest = result.raw.argmax()
     x = min(places(result.raw[largest]), ZERO + REACH - 8)  # its name stays in the picture
     parts.append(svg.text(x, UNDIVIDED_Y - 14, KEYS[largest], anchor="middle", size=11, bold=True))

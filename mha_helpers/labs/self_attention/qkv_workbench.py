@@ -6,10 +6,9 @@ from pathlib import Path
 import ipywidgets
 import numpy as np
 
-from live_pictures import style, svg
+from live_pictures import marks, style, svg
 from live_pictures.card import EDGE, Picture
 from live_pictures.controls import NAMED, folded, radio
-from live_pictures.marks import mark, part
 from live_pictures.motion import flash
 from live_pictures.style import number
 from mha_helpers import attention, exercises, running_example
@@ -290,19 +289,19 @@ def _plane(result, found):
         chip = svg.box(x, 1, width, CHIP_HEIGHT, fill=fill, stroke=edge, stroke_width=2 if is_asked else 1)
         name = svg.text(x + width / 2, 20, token, anchor="middle", bold=is_asked)
         x += width + CHIP_GAP
-        yield mark(chip + name, choose={"query": token}, brings={"key": MOST}, name=f"query {token}")
+        yield marks.radio(chip + name, {"query": token}, also_sets={"key": MOST}, name=f"query {token}")
     yield svg.box(*PLANE[:2], right - left, bottom - top, fill=style.PANEL)
     yield svg.line(left, middle[1], right, middle[1], colour=style.GRID)
     yield svg.line(middle[0], top, middle[0], bottom, colour=style.GRID)
-    yield mark(svg.box(*PLANE[:2], right - left, bottom - top, fill="transparent"), grip=ASKED[0])
+    yield marks.grip(svg.box(*PLANE[:2], right - left, bottom - top, fill="transparent"), ASKED[0])
     names = {}
     for j, token in enumerate(TOKENS):
         at = place(result.keys[j], pixels)
         names.setdefault(at, []).append(token)
         arrow = svg.segment(*middle, *at, colour=orange, width=2)
-        yield part(f"arrow {token}", found, arrow)
+        yield marks.computed_part(arrow, f"arrow {token}", found)
         dot = svg.circle(*at, 5, fill=orange, stroke=style.PAPER)
-        yield mark(dot, also={"key": token}, tip=_product(result, j), part=f"tip {token}")
+        yield marks.alias(dot, {"key": token}, tip=_product(result, j), part=f"tip {token}")
     for (x, y), tokens in names.items():
         anchor, aside = ("start", 9) if x >= middle[0] else ("end", -9)
         beside = y + (18 if y >= middle[1] else -8)
@@ -312,14 +311,14 @@ def _plane(result, found):
     for j, token in enumerate(TOKENS):
         at = place(result.values[j], pixels)
         names.setdefault(at, []).append(token)
-        yield part(f"pull {token}", found, svg.segment(*at, 0, 0, colour=style.ROLES["values"], width=1))
+        yield marks.computed_part(svg.segment(*at, 0, 0, colour=style.ROLES["values"], width=1), f"pull {token}", found)
         yield svg.box(at[0] - 4, at[1] - 4, 8, 8, fill=style.ROLES["values"], stroke=style.PAPER)
     for (x, y), tokens in names.items():  # where the keys' names are not
         anchor, aside = ("middle", 0) if x > middle[0] else ("end", -8)
         yield svg.text(x + aside, y - 8, ", ".join(tokens), anchor=anchor, size=11, colour=style.role_text("values"))
-    yield part("context", found, svg.circle(0, 0, 8, fill=pink, stroke=style.PAPER))
-    yield part(
-        "name of the context", found, svg.text(0, 0, "context", bold=True, size=12, colour=style.role_text("output"))
+    yield marks.computed_part(svg.circle(0, 0, 8, fill=pink, stroke=style.PAPER), "context", found)
+    yield marks.computed_part(
+        svg.text(0, 0, "context", bold=True, size=12, colour=style.role_text("output")), "name of the context", found
     )
     own = result.queries[result.query]
     x, y = place(own, pixels)
@@ -327,24 +326,26 @@ def _plane(result, found):
     back = svg.box(right - BACK, bottom - 30, BACK - 4, 26, fill=style.PAPER, stroke=EDGE)
     where = ", ".join(map(_plain, own))
     back += svg.text(right - 2 - BACK / 2, bottom - 12, f"↺ its own ({where})", anchor="middle", size=12)
-    yield mark(back, sets=dict(zip(ASKED, map(float, own), strict=True)), name=f"back to its own query of {word}")
+    yield marks.button(
+        back, sets=dict(zip(ASKED, map(float, own), strict=True)), name=f"back to its own query of {word}"
+    )
     x, y = place(result.asked, pixels)
-    yield part("query arrow", found, svg.segment(*middle, x, y, colour=blue, width=4))
+    yield marks.computed_part(svg.segment(*middle, x, y, colour=blue, width=4), "query arrow", found)
     reach = [pixels**-1 * half for half in (right - middle[0], bottom - middle[1])]
     step = 0.5
     reach = [float(np.floor(one / step) * step) for one in reach]
     edge = [middle[0] - reach[0] * pixels, middle[1] - reach[1] * pixels]
     edge += [middle[0] + reach[0] * pixels, middle[1] + reach[1] * pixels]
-    handle = part("query", found, svg.circle(x, y, 11, fill=blue, stroke=style.PAPER))
-    yield mark(
-        handle, drag=ASKED, brings={"key": MOST}, plane=[*edge, -reach[0], reach[0], -reach[1], reach[1], step],
+    handle = marks.computed_part(svg.circle(x, y, 11, fill=blue, stroke=style.PAPER), "query", found)
+    yield marks.plane(
+        handle, ASKED, also_sets={"key": MOST}, edges=[*edge, -reach[0], reach[0], -reach[1], reach[1], step],
         name=f"query of {word}", tip="Drag the query.",
     )  # fmt: skip
     for k, (what, role) in enumerate((("keys", "keys"), ("values", "values"))):
         yield svg.box(left + 6, bottom - 34 + 16 * k, 8, 8, fill=style.ROLES[role])
         yield svg.text(left + 19, bottom - 26 + 16 * k, what, size=11, colour=style.role_text(role))
-    yield part("name of the score", found, svg.text(left, bottom + 19, "", size=12, bold=True))
-    yield part("dot product", found, svg.text(left, bottom + 36, "", size=12))
+    yield marks.computed_part(svg.text(left, bottom + 19, "", size=12, bold=True), "name of the score", found)
+    yield marks.computed_part(svg.text(left, bottom + 36, "", size=12), "dot product", found)
 
 
 def _product(result, j):
@@ -361,7 +362,7 @@ def _keys(result, found, before):
     yield svg.text(0, 18, f"“{word}” asks with", bold=True, colour=style.role_text("queries"))
     for k in range(SHAPE[1]):
         yield svg.box(120 + 46 * k, 1, 46, ROW, fill=blue(0), stroke=style.PAPER)
-        yield part(f"query {k}", found, svg.text(143 + 46 * k, 18, "", anchor="middle", size=12))
+        yield marks.computed_part(svg.text(143 + 46 * k, 18, "", anchor="middle", size=12), f"query {k}", found)
     yield svg.box(120, 1, 92, ROW, stroke=style.ROLES["queries"], stroke_width=2)
     heads = ((NAME + 4, "key", "keys"), (SCORE, "score", None), (BAR, "weight", None), (VALUE, "value", "values"))
     for x, name, role in heads:
@@ -369,20 +370,20 @@ def _keys(result, found, before):
     lit = svg.box(
         0, 0, VALUE + 2 * HALF, ROW, fill=style.tint(style.ROLES["keys"], 0.12), stroke=style.INK, stroke_width=3
     )
-    yield part("lit row", found, lit)
+    yield marks.computed_part(lit, "lit row", found)
     for j, token in enumerate(TOKENS):
         y = ROW_TOP + j * ROW
         row = [
             svg.box(0, y, VALUE + 2 * HALF, ROW, fill="transparent"),
             svg.text(NAME - 2, y + 17, token, anchor="end", size=12),
             *_cells(result.keys[j], NAME + 2, y + 1, orange),
-            part(f"score {token}", found, svg.text(SCORE + 36, y + 17, "", anchor="end", size=12)),
-            part(f"bar {token}", found, svg.box(BAR, y + 4, 1, ROW - 8, fill=style.weight_colour(0.75))),
-            part(f"weight {token}", found, svg.text(0, y + 17, "", bold=True, size=12)),
+            marks.computed_part(svg.text(SCORE + 36, y + 17, "", anchor="end", size=12), f"score {token}", found),
+            marks.computed_part(svg.box(BAR, y + 4, 1, ROW - 8, fill=style.weight_colour(0.75)), f"bar {token}", found),
+            marks.computed_part(svg.text(0, y + 17, "", bold=True, size=12), f"weight {token}", found),
             *_cells(result.values[j], VALUE, y + 1, green),
         ]
-        yield mark(
-            "".join(row), choose={"key": token}, name=f"key {token}", tip=_product(result, j), part=f"row {token}",
+        yield marks.radio(
+            "".join(row), {"key": token}, name=f"key {token}", tip=_product(result, j), part=f"row {token}",
             lights=(f"arrow {token}", "query arrow"),
         )  # fmt: skip
         if before is not None:
@@ -393,10 +394,10 @@ def _keys(result, found, before):
     yield svg.text(0, y + 17, "context", bold=True, colour=style.role_text("output"))
     for k in range(SHAPE[1]):
         yield svg.box(64 + 46 * k, y, 46, ROW, fill=pink(0), stroke=style.PAPER)
-        yield part(f"context {k}", found, svg.text(87 + 46 * k, y + 17, "", anchor="middle", size=12))
+        yield marks.computed_part(svg.text(87 + 46 * k, y + 17, "", anchor="middle", size=12), f"context {k}", found)
     yield svg.box(64, y, 92, ROW, stroke=style.ROLES["output"], stroke_width=2)
     colour = style.INK if _mixture(result).startswith("=") else style.ALARM
-    yield part("mixture", found, svg.text(64, y + ROW + 15, "", size=12, colour=colour))
+    yield marks.computed_part(svg.text(64, y + ROW + 15, "", size=12, colour=colour), "mixture", found)
 
 
 def _all_queries(result, found, before):
@@ -426,7 +427,7 @@ def _all_queries(result, found, before):
             says, both = _asks(result, i, j), {"query": query, "key": key}
             its_part = f"asks {key}" if i == result.query else None
             over = svg.box(labels + j * cell[0], y, *cell, fill="transparent")
-            shown.append(mark(over, also=both, tip=says, part=its_part))
+            shown.append(marks.alias(over, both, tip=says, part=its_part))
         if before is not None:
             if _moved(result.weights[i], before.weights[i]):
                 shown.append(flash(labels, y, 5 * cell[0], cell[1]))
@@ -440,12 +441,14 @@ def _moving_row(result, found, labels, left, y, cell):
     middle = y + cell[1] / 2 + 5
     for j, key in enumerate(TOKENS):
         x = labels + j * cell[0]
-        yield part(f"cell {key}", found, svg.box(x, y, *cell, fill="none", stroke=style.PAPER))
-        yield part(f"in cell {key}", found, svg.text(x + cell[0] / 2, middle, "", anchor="middle", size=11))
+        yield marks.computed_part(svg.box(x, y, *cell, fill="none", stroke=style.PAPER), f"cell {key}", found)
+        yield marks.computed_part(
+            svg.text(x + cell[0] / 2, middle, "", anchor="middle", size=11), f"in cell {key}", found
+        )
     for k in range(SHAPE[1]):
         x = left + 42 * k
         yield svg.box(x, y, 42, cell[1], fill=style.role_colours("output")(0), stroke=style.PAPER)
-        yield part(f"its context {k}", found, svg.text(x + 21, middle, "", anchor="middle", size=11))
+        yield marks.computed_part(svg.text(x + 21, middle, "", anchor="middle", size=11), f"its context {k}", found)
     for x, wide in ((labels, len(TOKENS) * cell[0]), (left, SHAPE[1] * 42)):
         yield svg.box(x, y, wide, cell[1], stroke=style.INK, stroke_width=3)
 

@@ -6,10 +6,9 @@ from pathlib import Path
 import ipywidgets
 import numpy as np
 
-from live_pictures import chips, style, svg
+from live_pictures import chips, marks, style, svg
 from live_pictures.card import EDGE, Picture
 from live_pictures.controls import NAMED
-from live_pictures.marks import mark, part
 from live_pictures.style import number
 from mha_helpers import attention
 from mha_helpers.labs.lab import Lab
@@ -124,23 +123,23 @@ def _plane(result, found):
     yield chips.button(left, bottom + 27, 132, "put them back", sets=back, name="put them back")
     for near in SENTENCES:
         pull = svg.segment(0, 0, 0, 0, colour=style.tint(style.HEADS[0], 0.35), width=9)
-        yield part(f"pull {near}", found, pull)
+        yield marks.computed_part(pull, f"pull {near}", found)
     for word in reversed(START):
         colour = style.ROLES[_role(word)]
-        yield part(f"arrow {word}", found, svg.segment(left, bottom, 0, 0, colour=colour, width=2.5))
+        yield marks.computed_part(svg.segment(left, bottom, 0, 0, colour=colour, width=2.5), f"arrow {word}", found)
     for near in SENTENCES:
         new = svg.circle(0, 0, 6, fill=style.ROLES["output"], stroke=style.PAPER)
-        yield part(f"new {near}", found, new)
+        yield marks.computed_part(new, f"new {near}", found)
         called = svg.text(0, 0, f"by {near}", anchor="middle", size=11, bold=True, colour=style.role_text("output"))
-        yield part(f"called {near}", found, called)
+        yield marks.computed_part(called, f"called {near}", found)
     for word in reversed(START):
         name = svg.text(0, 0, word, anchor="middle", bold=True, colour=style.role_text(_role(word)))
-        yield part(f"name {word}", found, name)
+        yield marks.computed_part(name, f"name {word}", found)
     for word in START:
         dot = svg.circle(0, 0, 10, fill=style.ROLES[_role(word)], stroke=style.PAPER)
-        yield mark(
-            part(f"dot {word}", found, dot), drag=[entry(word, feature) for feature in FEATURES],
-            plane=[left, top, right, bottom, 0, HIGHEST, 0, HIGHEST, STEP], name=word,
+        yield marks.plane(
+            marks.computed_part(dot, f"dot {word}", found), [entry(word, feature) for feature in FEATURES],
+            edges=[left, top, right, bottom, 0, HIGHEST, 0, HIGHEST, STEP], name=word,
         )  # fmt: skip
 
 
@@ -154,14 +153,14 @@ def _sentences(found):
             yield svg.box(x, y, width, 28, fill=fill, stroke=edge)
             yield svg.text(x + width / 2, y + 19, word, anchor="middle", bold=counts)
             x += width + 4
-        yield part(f"scores {near}", found, svg.text(LEFT, y + 50, "", size=12, colour=style.QUIET))
+        yield marks.computed_part(svg.text(LEFT, y + 50, "", size=12, colour=style.QUIET), f"scores {near}", found)
         blue, orange = (style.tint(style.ROLES[role], 0.55) for role in ("queries", "keys"))
-        yield part(f"own {near}", found, svg.box(LEFT, y + 60, 0, 24, fill=blue))
-        yield part(f"its {near}", found, svg.box(0, y + 60, 0, 24, fill=orange))
+        yield marks.computed_part(svg.box(LEFT, y + 60, 0, 24, fill=blue), f"own {near}", found)
+        yield marks.computed_part(svg.box(0, y + 60, 0, 24, fill=orange), f"its {near}", found)
         yield svg.box(LEFT, y + 60, BAR, 24, stroke=style.INK)
         yield svg.circle(LEFT + 6, y + 101, 6, fill=style.ROLES["output"])
         becomes = svg.text(LEFT + 18, y + 106, "", bold=True, colour=style.role_text("output"))
-        yield part(f"becomes {near}", found, becomes)
+        yield marks.computed_part(becomes, f"becomes {near}", found)
 
 
 def two_banks():

@@ -5,10 +5,9 @@ import html
 import re
 from dataclasses import dataclass
 
-from live_pictures import style, svg
+from live_pictures import marks, style, svg
 from live_pictures.card import EDGE, Picture
 from live_pictures.controls import check_box, radio
-from live_pictures.marks import mark
 from live_pictures.motion import write
 from mha_helpers import decoder
 from mha_helpers.course_data import data_path
@@ -110,7 +109,7 @@ def _switch(result):
     track = f'<rect x="1" y="30" width="82" height="38" rx="19" fill="{fill}" stroke="{edge}" stroke-width="2"/>'
     handle = svg.circle(knob + 1, 49, 14, fill=style.PAPER if result.attends else EDGE, stroke=edge)
     yield svg.text(0, 16, "Attention", bold=True)
-    yield mark(track + mark(handle, part="knob"), switch="attention", brings={"both": True}, name="attention")
+    yield marks.switch(track + marks.part(handle, "knob"), "attention", also_sets={"both": True}, name="attention")
     yield svg.text(94, 54, "on" if result.attends else "off", bold=True, size=16)
     with_it, without = ("each letter reads all", "the letters before it"), ("each letter reads", "itself alone")
     for i, line in enumerate(with_it if result.attends else without):
@@ -121,7 +120,7 @@ def _switch(result):
         width, chosen = 16 + 8 * len(speaker), speaker == result.speaker
         chip = svg.box(x, 140, width, 28, fill=style.tint(purple) if chosen else style.PANEL, stroke=EDGE)
         name = svg.text(x + width / 2, 159, speaker, anchor="middle", bold=chosen, size=12)
-        yield mark(chip + name, choose={"speaker": speaker})
+        yield marks.radio(chip + name, {"speaker": speaker})
         x += width + 6
     yield svg.text(0, 202, "Words found in the plays", bold=True, size=12)
     for i, (way, text) in enumerate(result.texts.items()):

@@ -5,11 +5,10 @@ from itertools import permutations
 
 import numpy as np
 
-from live_pictures import style, svg
+from live_pictures import marks, style, svg
 from live_pictures.card import Picture
 from live_pictures.chips import chip, tick_box
 from live_pictures.controls import check_box, radio
-from live_pictures.marks import mark
 from live_pictures.style import number
 from mha_helpers import attention, exercises
 from mha_helpers.exercises.self_attention.predictions import PROJECTIONS, WORD_VECTORS, WORDS
@@ -131,26 +130,26 @@ def _rows(result):
         row = svg.box(RIGHT, new, EDGE, 52, fill=style.PAPER)  # nothing is seen through what is dragged
         row += _row(result, i, colour, result.context[place], RIGHT, place, result.differs)
         row += _verdict(result.differences[i], RIGHT + TOKEN, new + 47)
-        rows.append(_to_drag(row, result, i) if i < len(WORDS) else mark(row, part="copy"))
+        rows.append(_to_drag(row, result, i) if i < len(WORDS) else marks.part(row, "copy"))
     yield from rows
     y = TOP + 4 * ROW + 6
     yield svg.text(LEFT, y + 18, "a word twice", size=12)
     copied = result.words[-1] if len(result.words) > len(WORDS) else NO_COPY
     for k, word in enumerate((NO_COPY, *WORDS)):
         drawn = chip(90 + k * 63, y, 60, word, chosen=word == copied)
-        yield mark(drawn, choose={"copy": word}, name=f"{word} twice")
+        yield marks.radio(drawn, {"copy": word}, name=f"{word} twice")
     switch = tick_box(LEFT, y + 28, "positions are added", on=result.positions)
-    yield mark(switch + svg.box(LEFT, y + 29, 180, 25, fill="transparent"), switch="positions")
+    yield marks.switch(switch + svg.box(LEFT, y + 29, 180, 25, fill="transparent"), "positions")
 
 
 def _to_drag(row, result, i):
     """Let a word be dragged to another place: the others make room."""
     others = [word for word in result.order if word < len(WORDS) and word != i]
     orders = [[*others[:place], i, *others[place:]] for place in range(len(WORDS))]
-    return mark(
-        row, scrub=f"place of {WORDS[i]}", part=f"row of {WORDS[i]}", carried=True,
+    return marks.track(
+        row, f"place of {WORDS[i]}", part=f"row of {WORDS[i]}", carried=True,
         stops=[{"order": " ".join(WORDS[word] for word in order)} for order in orders],
-        track=[(RIGHT + EDGE / 2, TOP + place * ROW + 25) for place in range(len(WORDS))],
+        points=[(RIGHT + EDGE / 2, TOP + place * ROW + 25) for place in range(len(WORDS))],
     )  # fmt: skip
 
 

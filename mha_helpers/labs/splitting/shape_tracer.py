@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import ipywidgets
 import numpy as np
 
-from live_pictures import style, svg
+from live_pictures import marks, style, svg
 from live_pictures.card import EDGE, Picture
 from live_pictures.chips import button
 from live_pictures.controls import dropdown
-from live_pictures.marks import each_part, mark
+from live_pictures.marks import each_part
 from mha_helpers import attention
 from mha_helpers.labs.lab import Lab
 
@@ -457,7 +457,7 @@ def _array(result, i):
             across = 0 if is_turned else head * (d_head * cell + GAP * is_cut)
             down = head * (S * cell + GAP) if is_turned else 0
             fill = style.tint(whole or style.head_colour(head), 0.85 if STAGES[i][0] == "weights" else 0.5)
-            yield mark(_slab(left + across, down, S, columns, cell, fill), part=f"slab {sequence} {head}")
+            yield marks.part(_slab(left + across, down, S, columns, cell, fill), f"slab {sequence} {head}")
 
 
 def _met(result, name, role):
@@ -510,8 +510,8 @@ def _chips(result):
         drawn = svg.box(at[0] - width / 2, at[1] - CHIP / 2, width, CHIP, fill=COLOURS[letter], stroke=style.INK)
         drawn += svg.text(at[0], at[1] + 5, letter, anchor="middle", bold=True)
         stops = [{"shape": ", ".join(order) or EMPTY} for order in orders]
-        yield mark(
-            drawn, scrub=chip, stops=stops, brings={"marked": ""}, track=[home, *slots], carried=True, slots=True,
+        yield marks.track(
+            drawn, chip, stops=stops, also_sets={"marked": ""}, points=[home, *slots], carried=True, slots=True,
             enter="Check", part=f"chip {chip}",
         )  # fmt: skip
 

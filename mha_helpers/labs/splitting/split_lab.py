@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from function_judge.compare import close
-from live_pictures import style, svg
+from live_pictures import marks, style, svg
 from live_pictures.card import EDGE, NARROWEST, Picture
 from live_pictures.chips import PART, grip, player
 from live_pictures.controls import dropdown, radio, whole_number
-from live_pictures.marks import mark
 from live_pictures.style import number
 from mha_helpers import attention, exercises
 from mha_helpers.labs.lab import Lab
@@ -217,7 +216,7 @@ def _track(result):
     """Draw the steps as a track, with a handle."""
     track, last = [(58 + k * 84, 22) for k in range(len(STEPS))], result.step == STEPS[-1]
     again = {"sets": {"step": START}} if last or result.step == SPLIT else {}  # all of it, also from where it opens
-    yield player(1, 9, "play the split", play="Next", every=PACE, tip="Play.", **again)
+    yield player(1, 9, "play the split", press="Next", every=PACE, tip="Play.", **again)
     yield svg.line(*track[0], *track[-1], colour=EDGE, width=3)
     for step, (x, y) in zip(STEPS, track, strict=True):
         here = step == result.step
@@ -230,7 +229,7 @@ def _track(result):
     x, y = track[STEPS.index(result.step)]
     handle = svg.circle(x, y, 12, fill=style.ROLES["queries"], stroke=style.PAPER)
     stops = [{"step": step} for step in STEPS]
-    yield mark(handle, scrub="step", stops=stops, track=track, part="step", tip="Drag: from X to the heads and back.")
+    yield marks.track(handle, "step", stops=stops, points=track, part="step", tip="Drag: from X to the heads and back.")
 
 
 def fill(head):
@@ -298,8 +297,8 @@ def _to_follow(cell, value, way, result):
     entry = {"token": token, "feature": feature}
     if way == "right":
         name = f"{TOKENS[token]}, feature {feature}: entry {value:.0f}"
-        return mark(cell, choose=entry, name=name, part=f"{way} {value:.0f}")
-    return mark(cell, also=entry, part=f"{way} {value:.0f}")
+        return marks.radio(cell, entry, name=name, part=f"{way} {value:.0f}")
+    return marks.alias(cell, entry, part=f"{way} {value:.0f}")
 
 
 def _width(result):

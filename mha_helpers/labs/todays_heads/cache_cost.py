@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from function_judge.error_text import error_in_brief
-from live_pictures import style, svg
+from live_pictures import marks, style, svg
 from live_pictures.card import EDGE, Picture
 from live_pictures.chips import chip, tick_box
 from live_pictures.controls import radio
-from live_pictures.marks import mark
 from live_pictures.style import number
 from mha_helpers import decoder, exercises
 from mha_helpers.attention import combine_heads, split_heads
@@ -302,7 +301,7 @@ def _block(result):
         if y > last + 11 or n_tokens == result.n_tokens:
             yield svg.text(left + wide - 4, min(y + 4, bottom - 4), f"{n_tokens:,}", anchor="end", size=11)
             last = y
-    yield mark(svg.box(left, top, across, down, fill=style.tint(CACHE, 0.6), stroke=CACHE), part="kept")
+    yield marks.part(svg.box(left, top, across, down, fill=style.tint(CACHE, 0.6), stroke=CACHE), "kept")
     at = max(top + 12, top + down)  # not above the block
     yield svg.text(left - 6, at, f"{result.n_kept:,}", anchor="end", size=12, bold=True)
     yield svg.text(left - 6, at + 14, "tokens", anchor="end", size=11)
@@ -320,15 +319,15 @@ def _edges(result):
     right = _edge(x - REACH, top + 14, 2 * REACH, max(tall - 28, 40), (x, top, x, top + tall), "↔")
     lower = _edge(left + 14, y - REACH, max(wide - 28, 40), 2 * REACH, (left, y, left + wide, y), "↕")
     stops = [left + _across(result, numbers(result.model, sharing)) for sharing in SHARINGS]
-    yield mark(
-        right, scrub="sharing", name="heads of keys and values", stops=[{"sharing": sharing} for sharing in SHARINGS],
-        track=[(stop, top) for stop in stops], carried=True, part="right edge",
+    yield marks.track(
+        right, "sharing", name="heads of keys and values", stops=[{"sharing": sharing} for sharing in SHARINGS],
+        points=[(stop, top) for stop in stops], carried=True, part="right edge",
         tip="Drag: how many heads have keys and values.",
     )  # fmt: skip
     stops = [top + _down(result, width(result.model, window) or result.n_tokens) for window in WINDOWS]
-    yield mark(
-        lower, scrub="window", stops=[{"window": window} for window in WINDOWS],
-        track=[(left, stop) for stop in stops], carried=True, part="lower edge",
+    yield marks.track(
+        lower, "window", stops=[{"window": window} for window in WINDOWS],
+        points=[(left, stop) for stop in stops], carried=True, part="lower edge",
         tip="Drag: how many tokens each attends to, and so are kept.",
     )  # fmt: skip
 
@@ -346,18 +345,18 @@ def _choices(result):
     yield svg.text(0, 132, "Whose cache?", bold=True)
     for k, name in enumerate(MODELS):
         drawn = chip(1 + 146 * (k % 2), 140 + 31 * (k // 2), 140, name, chosen=name == result.name, colour=CACHE)
-        yield mark(drawn, choose={"model": name}, brings=_opened(name), name=name)
+        yield marks.radio(drawn, {"model": name}, also_sets=_opened(name), name=name)
     yield svg.text(0, 224, "Tokens of text", bold=True)
     for k, (length, n) in enumerate(zip(LENGTHS, result.model.lengths, strict=True)):
         drawn = chip(1 + 97 * k, 232, 92, f"{n:,}", chosen=length == result.length)
-        yield mark(drawn, choose={"length": length}, name=f"{length} text")
+        yield marks.radio(drawn, {"length": length}, name=f"{length} text")
     short = tick_box(0, 264, "a short vector instead of heads", on=result.sharing == SHORT)
-    yield mark(
-        short + svg.box(0, 264, 230, 26, fill="transparent"), switch={"sharing": SHORT}, off={"sharing": MANY},
+    yield marks.switch(
+        short + svg.box(0, 264, 230, 26, fill="transparent"), {"sharing": SHORT}, {"sharing": MANY},
         name="a short vector instead of heads",
     )  # fmt: skip
     is_built = {"sharing": result.sharing, "window": result.window} == result.model.built
-    yield mark(chip(1, 291, 140, "as it was built", chosen=is_built), press="As it was built")
+    yield marks.button(chip(1, 291, 140, "as it was built", chosen=is_built), press="As it was built")
 
 
 def _opened(name):
@@ -399,7 +398,7 @@ def _loss(result):
     goal = place(GOAL)
     yield svg.line(goal, y - 17, goal, y + 7, colour=style.role_text("values"), width=2)
     yield svg.text(goal + 5, y - 10, f"goal: below {GOAL}", size=11, bold=True, colour=style.role_text("values"))
-    yield mark(svg.circle(place(result.loss), y, 8, fill=colour, stroke=style.PAPER), part="loss")
+    yield marks.part(svg.circle(place(result.loss), y, 8, fill=colour, stroke=style.PAPER), "loss")
 
 
 def cache_cost(function=None):
