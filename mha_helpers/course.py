@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from live_pictures import style, svg
+from live_pictures.figure import Figure
 from live_pictures.panel import Note, Panel, with_code
-from live_pictures.shown import CourseFigure
 from mha_helpers import exercises
 from mha_helpers.course_data import data_path
 from mha_helpers.drawing.strip import strip
@@ -197,7 +197,7 @@ WORKSHOPS = (
 )
 
 
-class Map(CourseFigure):
+class Map(Figure):
     """The map, with links: an image cannot hold them. Its PNG is stored, so that a set-up cell loads no matplotlib."""
 
     def __init__(self, here: Notebook) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from live_pictures.shown import CourseFigure
+from live_pictures.figure import Figure
 from live_pictures.style import number
 from mha_helpers import running_example as example
 from mha_helpers.drawing import arcs as over_words
@@ -30,7 +30,7 @@ from mha_helpers.shapes import Array
 __all__ = [
     "HEADS",
     "JOBS",
-    "CourseFigure",
+    "Figure",
     "Matrix",
     "arcs",
     "attention_map",
@@ -62,7 +62,7 @@ def whole_block(row: str = "it", *, notebook: str | None = None) -> CourseFigure
 
     Returns
     -------
-    CourseFigure
+    Figure
 
     Examples
     --------
@@ -84,7 +84,7 @@ def whole_block(row: str = "it", *, notebook: str | None = None) -> CourseFigure
         f"{'; '.join(looks).capitalize()}{'.' if row else ''}"
     ).strip()
     lit = PARTS[notebook][0] if notebook else block.EVERYTHING
-    return CourseFigure(block.WIDTH, block.HEIGHT, block.block(lit, row=framed), text)
+    return Figure(block.WIDTH, block.HEIGHT, block.block(lit, row=framed), text)
 
 
 def arcs(
@@ -110,7 +110,7 @@ def arcs(
 
     Returns
     -------
-    CourseFigure
+    Figure
 
     Raises
     ------
@@ -133,7 +133,7 @@ def arcs(
             raise ValueError(f"there is no query {query!r}; give one of {', '.join(queries)}")
         query = list(queries).index(query)
     drawn, height = over_words.arcs(weights, queries, keys, chosen=query, head=head)
-    return CourseFigure(344, height, [drawn], f"Attention arcs: {_arcs_say(weights, queries, keys, query)}.")
+    return Figure(344, height, [drawn], f"Attention arcs: {_arcs_say(weights, queries, keys, query)}.")
 
 
 def _arcs_say(weights, queries, keys, query):
@@ -170,7 +170,7 @@ def heads_apart(
 
     Returns
     -------
-    CourseFigure
+    Figure
 
     Raises
     ------
@@ -223,7 +223,7 @@ def layer_map(values: Array, title: str, *, spread: bool = False, decimals: int 
 
     Returns
     -------
-    CourseFigure
+    Figure
 
     Raises
     ------

@@ -77,18 +77,18 @@ STYLE_SHEET = f"""<style>
 </style>"""
 
 
-def heading(title, task):
+def heading(title: str, task: str) -> str:
     """Write what a lab is, and the one thing to try."""
     return f"<div><b>Lab: {html.escape(title)}.</b> {html.escape(task)}</div>"
 
 
-def header(title, task):
+def header(title: str, task: str) -> str:
     """Write a lab's heading, with the card's style."""
     return STYLE_SHEET + heading(title, task)
 
 
-def readout(sentence, *, role):
-    """Write what is to be seen, for eyes and for screen readers.
+def readout(sentence: str, *, role: str) -> str:
+    """Write what the picture shows, for eyes and for screen readers.
 
     The first is a "status". A later one takes its place whole, because ipywidgets replaces what it shows; a
     "status" that comes with its text is not always announced, while an "alert" is. (No screen reader was tried.)
@@ -106,7 +106,7 @@ class Picture:
         One picture, or several that stand side by side where there is room and stack where there is none. None
         is wider than NARROWEST: they are never shrunk, so that numbers keep their size.
     sentence : str
-        What is to be seen, in words: the read-out.
+        What the picture shows, in words: the read-out.
     notice : str
         Whose function was run, if any. "≠" in it says that what is shown is marked as not right.
     """
@@ -116,22 +116,23 @@ class Picture:
     notice: str
 
     @property
-    def is_wrong(self):
-        """Whether the learner's function was run and is not right."""
+    def is_wrong(self) -> bool:
+        """Whether the reader's function was run and is not right."""
         return "≠" in self.notice
 
-    def html(self):
+    def html(self) -> str:
         wrong = ' class="mha-wrong"' if self.is_wrong else ""
         colour = style.INK if wrong else style.QUIET
         notice = f'<p{wrong} style="margin:2px 0 4px; font-size:13px; color:{colour}">{html.escape(self.notice)}</p>'
         return f'<div class="mha-notice">{notice if self.notice else ""}</div><div class="mha-parts">{self.svg}</div>'
 
 
-TO_LIFE = "Run all cells above, then this one, for the live lab."
-RUN = f'<div style="font-size:13px; color:{style.QUIET}">Still picture. {TO_LIFE}</div>'
+def still_note(how_to_run: str) -> str:
+    """Write that a picture is still, and how it comes to life."""
+    return f'<div style="font-size:13px; color:{style.QUIET}">Still picture. {how_to_run}</div>'
 
 
-def still(title, task, picture, *, note=RUN):
+def still(title: str, task: str, picture: Picture, *, note: str) -> str:
     """Write a lab without its controls, as a page shows it that does not run: a note, and all that can be seen."""
     return (
         f'<div class="mha-lab">{note}{header(title, task)}<div class="mha-picture">{picture.html()}</div>'

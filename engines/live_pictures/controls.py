@@ -4,12 +4,16 @@ There is no slider: ipywidgets cannot name one. A choice is a row of radio butto
 quantity is a number field.
 """
 
+from collections.abc import Iterable
+
 import ipywidgets
+
+from live_pictures.marks import Value
 
 NAMED = {"description_width": "initial"}
 
 
-def radio(name, options, value=None):
+def radio(name: str, options: Iterable[Value], value: Value | None = None) -> ipywidgets.RadioButtons:
     """Let one of a few be chosen: a row of radio buttons, which the arrow keys move through."""
     options = list(options)
     return ipywidgets.RadioButtons(
@@ -18,7 +22,9 @@ def radio(name, options, value=None):
     )  # fmt: skip
 
 
-def dropdown(name, options, value=None, *, width="auto"):
+def dropdown(
+    name: str, options: Iterable[Value], value: Value | None = None, *, width: str = "auto"
+) -> ipywidgets.Dropdown:
     """Let one of many be chosen."""
     options = list(options)
     return ipywidgets.Dropdown(
@@ -27,24 +33,26 @@ def dropdown(name, options, value=None, *, width="auto"):
     )  # fmt: skip
 
 
-def whole_number(name, value, lowest, highest, *, width="130px"):
+def whole_number(
+    name: str, value: int, lowest: int, highest: int, *, width: str = "130px"
+) -> ipywidgets.BoundedIntText:
     """Let a whole number be chosen."""
     return ipywidgets.BoundedIntText(
         value=value, min=lowest, max=highest, description=name, style=NAMED, layout={"width": width}
     )
 
 
-def check_box(name, value=False):
+def check_box(name: str, value: bool = False) -> ipywidgets.Checkbox:
     """Let something be switched on and off."""
     return ipywidgets.Checkbox(value=value, description=name, indent=False, layout={"width": "auto"})
 
 
-def in_a_row(controls):
+def in_a_row(controls: Iterable[ipywidgets.Widget]) -> ipywidgets.HBox:
     """Arrange controls in a row that wraps where the page is narrow."""
     return ipywidgets.HBox([*controls], layout={"flex_flow": "row wrap"})
 
 
-def folded(name, *content):
+def folded(name: str, *content: ipywidgets.Widget) -> tuple[ipywidgets.Checkbox, ipywidgets.VBox]:
     """Arrange controls that few need behind a check box: core ipywidgets' own folds cannot be opened by keyboard.
 
     Returns

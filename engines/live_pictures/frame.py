@@ -1,18 +1,17 @@
 """The frame that all labs share: one white card with controls, one picture, a read-out and Reset.
 
-A lab is a pure `compute(state)` and a pure `render(result)`; the frame turns the controls' values into
-the state and shows what `render` returns. Callbacks may run on a thread of their own, so nothing here
-touches the learner's variables.
+A lab is a pure `compute(state)` and a pure `render(result)`; the frame turns the controls' values into the state and
+shows what `render` returns. Callbacks may run on a thread of their own, so nothing here touches the reader's variables.
 
-The picture is touched where `render` marks it (`live_pictures.marks`): `touch.js` lays native inputs over the
-marks, and hides the controls that they stand for. It asks through a hidden text field, and the lab answers with a new
-picture. Where no script runs, the controls are there, and do the same. `README.md` beside this file is for who makes a
-lab.
+The picture is touched where `render` marks it (`live_pictures.marks`): `touch.js` lays native inputs over the marks,
+and hides the controls that they stand for. It asks through a hidden text field, and the lab answers with a new picture.
+Where no script runs, the controls are there, and do the same. `README.md` beside this file is for lab authors.
 """
 
 import html
 import json
 from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cache, cached_property, partial
@@ -22,9 +21,12 @@ import ipywidgets
 from traitlets import Unicode
 
 from live_pictures import card
+from live_pictures.card import Picture
 from live_pictures.controls import in_a_row
+from live_pictures.figure import image
 from live_pictures.live import show_live
-from live_pictures.shown import image
+from live_pictures.marks import Values
+from live_pictures.options import Form, Script, State, StaticPage
 
 # The layer's code comes with the lab's widgets, and is in no notebook; what is stored there only sets it off.
 LOADER = """<script type="module">
@@ -43,32 +45,32 @@ if (!window.mhaLoader) {
 
 
 @cache
-def code(name):
-    """Return what stands in one of the files beside this one: "touch.js", for example."""
+def code(name: str | Path) -> str:
+    """Return what a file holds; "touch.js", for example, is one of those beside this module."""
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
-def layer(*more):
+def layer(*more: str) -> str:
     """Return the layer's code, after that of other files."""
     return "".join(map(code, (*more, "pointing.js", "playing.js", "touch.js")))
 
 
-def modules(live, given):
+def modules(script: Script | None, style_sheet: Path | None) -> str:
     """Return the layer's style and code, and a lab's own code: scripts that a widget holds are not run there."""
-    style = f"<style>{code('touch.css')}</style>"
-    return f'{style}<script type="text/plain">{layer()}</script>{own_module(live, given)}'
+    style = f"<style>{code('touch.css')}{code(style_sheet) if style_sheet else ''}</style>"
+    return f'{style}<script type="text/plain">{layer()}</script>{own_module(script)}'
 
 
-def own_module(live, given):
+def own_module(script: Script | None) -> str:
     """Return a lab's own code, if it has any, as a script that nothing runs until the layer does."""
-    if not live:
+    if not script:
         return ""
-    known, own = html.escape(json.dumps(given, ensure_ascii=False)), live.read_text(encoding="utf-8")
-    return f'<script type="text/plain" data-live="{live.stem}" data-given="{known}">{own}</script>'
+    data, own = html.escape(json.dumps(script.data, ensure_ascii=False)), code(script.file)
+    return f'<script type="text/plain" data-live="{script.file.stem}" data-given="{data}">{own}</script>'
 
 
-class _Wish(ipywidgets.Text):
-    """A text field of which the page is not told what it has just said: that would go before the picture."""
+class _MessageField(ipywidgets.Text):
+    """A text field that does not echo to the page what the page has just sent: that would go before the picture."""
 
     value = Unicode().tag(sync=True, echo_update=False)
 
@@ -76,58 +78,38 @@ class _Wish(ipywidgets.Text):
 class Lab:
     """Controls, a picture, a read-out, and Reset.
 
+    A subclass may say how a lab is brought to life, name a mistake in the reader's function, and find a stored picture.
+
     Parameters
     ----------
     name : str
         What a page knows it by.
     title, task : str
-        What it is, and the one thing to try.
-    further : str, optional
+        What it is, and what to try first.
+    extra_task : str, optional
         What to try then, with controls that a page without a kernel has not.
-    only_there : str, optional
-        What such a page cannot set, as it says there.
     controls : dict of str to ipywidgets.Widget
         Widgets with a `value`; together their values are the state.
     compute : callable
-        From a state and the learner's function (or None) to a result. Pure.
+        From a state and the reader's function (or None) to a result. Pure.
     render : callable
-        From a result to a Picture. Pure. Where `moves` is set it is also given the result before, or None.
-    function : callable or None
-        The learner's function.
-    exercise : Exercise, optional
-        Its check names the learner's mistake, as the panel does.
+        From a result to a Picture. Pure. With `shows_changes` it also takes the result before, or None.
+    function : callable, optional
+        The reader's function.
     actions : dict of str to callable, optional
         A button each: from the state to the values that change, or to several such steps, each of which is shown.
-    layout : sequence of sequence of ipywidgets.Widget, optional
-        The rows of controls above the picture, with `Lab.BUTTONS` where the buttons are to stand; all in one row
-        unless given.
-    on_picture : collection of str, optional
-        The controls and buttons that the picture's marks stand for: they leave the form while it can be touched.
-    offers : dict of str to sequence, optional
-        By a control's name: the values that a page without a kernel can show, in every combination, or what returns
-        them. Those of the controls in `on_picture` unless given.
-    goes : dict of str to callable, optional
-        By a button's label: what it sets on such a page, from the state, where its own action would do more.
-    live : pathlib.Path, optional
-        The lab's file of JavaScript that computes what moves while something is dragged.
-    given : dict, optional
-        What it needs to know beside the state.
-    parts : callable, optional
-        What it computes, in Python: from a result to attributes and texts, by part.
-    pieces : dict of tuple to callable, optional
-        Where the picture has too many states for a page: the controls on which a piece of it depends, and what draws
-        it, from a result to its parts' SVG, by name, and a sentence. On those of the first depends what buttons do.
-    below : sequence of ipywidgets.Widget, optional
-        Controls that stand below the picture: what few need.
-    follows : dict of str to callable, optional
-        By a control's name: what sets other controls when this one changes, before anything is drawn. It is given
-        the change.
-    turns : dict of str to collection of str, optional
-        By a control's name: what a page without a kernel keeps for each of its values apart, and shows again; at first
-        what is offered first.
-    still : dict, optional
+    form : Form, optional
+        Where the controls stand, and which of them the picture's marks stand for.
+    on_change : dict of str to callable, optional
+        By a control's name: what sets other controls when this one changes, before anything is drawn. It takes the
+        change.
+    page : StaticPage, optional
+        What a page without a kernel shows.
+    script : Script, optional
+        What the page computes while something is dragged.
+    thumbnail_state : dict, optional
         What is set in the stored picture, where the first state shows too little by itself.
-    moves : bool, optional
+    shows_changes : bool, optional
         Whether the picture shows what has changed, and so needs the result before.
 
     Attributes
@@ -140,58 +122,79 @@ class Lab:
     """
 
     BUTTONS = object()
+    how_to_run = "Run this cell for the live lab."  # what is written beside a still picture
+    style_sheet: Path | None = None  # further rules of CSS, for all labs of a class
 
     def __init__(
-        self, *, name, title, task, controls, compute, render, function, exercise=None, actions=None, layout=None,
-        on_picture=(), offers=None, goes=None, live=None, given=None, parts=None, pieces=None, below=(),
-        follows=None, still=None, moves=False, further="", turns=None, only_there="",
-    ):  # fmt: skip
-        self.name, self.title, self.task, self.task_on_page = name, title, f"{task} {further}".strip(), task
-        self.controls, self.compute, self.render, self.function = controls, compute, render, function
-        self.exercise, self.follows, self.moves = exercise, follows or {}, moves
-        self.on_picture, self.offers, self._goes = on_picture, offers, goes or {}
-        self.live, self.given, self.parts, self.pieces = live, given, parts, pieces or {}
-        self.turns, self.only_there = turns or {}, only_there
+        self,
+        *,
+        name: str,
+        title: str,
+        task: str,
+        controls: Mapping[str, ipywidgets.Widget],
+        compute: Callable,
+        render: Callable[..., Picture],
+        function: Callable | None = None,
+        actions: Mapping[str, Callable[[State], Values | Sequence[Values]]] | None = None,
+        form: Form | None = None,
+        on_change: Mapping[str, Callable[[dict], object]] | None = None,
+        page: StaticPage | None = None,
+        script: Script | None = None,
+        thumbnail_state: Values | None = None,
+        shows_changes: bool = False,
+        extra_task: str = "",
+    ) -> None:
+        self.name, self.title, self.task, self.task_on_page = name, title, f"{task} {extra_task}".strip(), task
+        self.controls, self.compute, self.render, self.function = dict(controls), compute, render, function
+        self.form, self.page, self.script = form or Form(), page or StaticPage(), script
+        self.on_change, self.shows_changes = on_change or {}, shows_changes
         self._n_asked = 0  # the last question's number
         self.first_state = self.state
-        self.still_state = self.first_state | (still or {})
+        self.thumbnail_state = self.first_state | dict(thumbnail_state or {})
         self._n_settings = 0  # how many calls of `set` are under way: an observer may call it again
-        self._before = None
+        self._before: object = None
         self.picture, self.readout = ipywidgets.HTML(), ipywidgets.HTML()
         self.picture.add_class("mha-picture")
         self.readout.add_class("mha-readout")
-        self.buttons, self._changes = {}, (actions or {}) | {"Reset": lambda state: self.first_state}
-        for label, change in self._changes.items():
+        self.buttons: dict[str, ipywidgets.Button] = {}
+        self._actions = dict(actions or {}) | {"Reset": lambda state: self.first_state}
+        for label, action in self._actions.items():
             button = ipywidgets.Button(description=label, layout={"width": "auto"})
-            button.on_click(lambda _, change=change: self._take(change(self.state)))
+            button.on_click(lambda _, action=action: self._take(action(self.state)))
             self.buttons[label] = button
-        for name, control in controls.items():
-            control.observe(partial(self._changed, self.follows.get(name)), "value")
-        buttons = in_a_row(self.buttons.values())
-        rows = layout or [[*controls.values(), Lab.BUTTONS]]
-        arranged = [in_a_row(buttons if one is Lab.BUTTONS else one for one in row) for row in rows]
-        header = ipywidgets.HTML(card.header(title, self.task))
-        for one in on_picture:
-            (self.controls | self.buttons)[one].add_class("mha-on-picture")
-        self._wish = _Wish(description="what was touched")
-        self._wish.add_class("mha-wish")
-        self._wish.observe(self._asked, "value")
-        scripts = ipywidgets.HTML(modules(live, given))
-        scripts.add_class("mha-modules")
-        shown = [header, *arranged, self.picture, self.readout, *below, self._wish, scripts]
-        self.widget = ipywidgets.VBox(shown)
+        for name, control in self.controls.items():
+            control.observe(partial(self._changed, self.on_change.get(name)), "value")
+        self._message = _MessageField(description="what was touched")
+        self._message.add_class("mha-message")
+        self._message.observe(self._asked, "value")
+        self.widget = ipywidgets.VBox([*self._top(), self.picture, self.readout, *self._bottom()])
         self.widget.add_class("mha-lab")
         self.update(role="status")
 
+    def _top(self) -> list[ipywidgets.Widget]:
+        """Return what stands above the picture: the heading, and rows of controls."""
+        for name in self.form.on_picture:
+            (self.controls | self.buttons)[name].add_class("mha-on-picture")
+        buttons = in_a_row(self.buttons.values())
+        rows = self.form.rows or [[*self.controls.values(), Lab.BUTTONS]]
+        arranged = [in_a_row(buttons if widget is Lab.BUTTONS else widget for widget in row) for row in rows]
+        return [ipywidgets.HTML(card.header(self.title, self.task)), *arranged]
+
+    def _bottom(self) -> list[ipywidgets.Widget]:
+        """Return what stands below the read-out, seen and unseen."""
+        scripts = ipywidgets.HTML(modules(self.script, self.style_sheet))
+        scripts.add_class("mha-modules")
+        return [*self.form.below, self._message, scripts]
+
     @property
-    def state(self):
+    def state(self) -> State:
         return {name: control.value for name, control in self.controls.items()}
 
-    def _take(self, changes):
-        for values in [changes] if isinstance(changes, dict) else changes:
+    def _take(self, changes: Values | Sequence[Values]) -> None:
+        for values in _steps(changes):
             self.set(**values)
 
-    def _asked(self, change):
+    def _asked(self, change: dict) -> None:
         """Answer what was touched in the picture: every answer is a new picture, so that none is waited for in vain."""
         question = json.loads(change["new"])
         with self.held():
@@ -200,27 +203,26 @@ class Lab:
             if "press" in question:
                 self.buttons[question["press"]].click()
 
-    def after(self, label, state):
+    def after(self, label: str, state: State) -> State:
         """Return what a button sets on a page without a kernel, at the end of its steps."""
-        changes = (self._changes | self._goes)[label](state)
-        steps = [changes] if isinstance(changes, dict) else changes
-        return {name: value for step in steps for name, value in step.items()}
+        changes = (self._actions | dict(self.page.actions))[label](state)
+        return {name: value for step in _steps(changes) for name, value in step.items()}
 
-    def _changed(self, follow, change):
-        if not follow:
+    def _changed(self, on_change: Callable | None, change: dict) -> None:
+        if not on_change:
             self.update()
             return
         with self.held():
-            follow(change)
+            on_change(change)
 
-    def set(self, **values):
+    def set(self, **values) -> None:
         """Set several controls, and draw once, when the last one is set."""
         with self.held():
             for name, value in values.items():
                 self.controls[name].value = value
 
     @contextmanager
-    def held(self):
+    def held(self) -> Iterator[None]:
         """Draw nothing while several things change, and then once: the page gets the picture before the controls."""
         self._n_settings += 1
         with ExitStack() as until_drawn:
@@ -232,22 +234,25 @@ class Lab:
                 self._n_settings -= 1
             self.update()
 
-    def draw(self, state, function, before=None):
+    def draw(self, state: State, function: Callable | None, before: object = None) -> Picture:
         """Return the picture of a state."""
         return self._drawn(self.compute(state, function), before)
 
-    def _drawn(self, result, before):
-        picture = self.render(result, before) if self.moves else self.render(result)
+    def _drawn(self, result: object, before: object) -> Picture:
+        picture = self.render(result, before) if self.shows_changes else self.render(result)
         if picture.is_wrong and self._mistake:
             return replace(picture, notice=f"Not yet: {self._mistake}. {picture.notice}")
         return picture
 
     @cached_property
-    def _mistake(self):
-        """What the check calls the learner's mistake, if it knows it. Asked once: it takes a hundred calls."""
-        return self.exercise and self.exercise.diagnosis(self.function).mistake
+    def _mistake(self) -> str | None:
+        return self.mistake()
 
-    def update(self, role="alert"):
+    def mistake(self) -> str | None:
+        """Return what a mistake in the reader's function is called, if it is known; this is asked once."""
+        return None
+
+    def update(self, role: str = "alert") -> None:
         """Show the present state."""
         if self._n_settings:
             return
@@ -263,36 +268,44 @@ class Lab:
             )
             raise
 
-    def shown(self, picture, state=None):
+    def shown(self, picture: Picture, state: State | None = None) -> str:
         """Return a picture's HTML, with what `touch.js` is to know of it."""
-        state = html.escape(json.dumps(state or self.state, ensure_ascii=False))
-        # What the page computes is the course's own: where a mistake is to be seen, it computes nothing.
-        live = f' data-live="{self.live.stem}"' if self.live and not picture.is_wrong else ""
-        about = f'data-picture-of="{self.name}" data-answer="{self._n_asked}"{live} data-state="{state}"'
+        state_text = html.escape(json.dumps(state or self.state, ensure_ascii=False))
+        # What the page computes is right: where a mistake of the reader's is to be seen, it computes nothing.
+        live = f' data-live="{self.script.file.stem}"' if self.script and not picture.is_wrong else ""
+        about = f'data-picture-of="{self.name}" data-answer="{self._n_asked}"{live} data-state="{state_text}"'
         return f"<div {about}>{picture.html()}</div>"
 
-    @property
-    def still_picture(self):
-        """The picture on the course's own function that is stored."""
-        return self.draw(self.still_state, None)
+    def page_picture(self) -> Picture:
+        """Return the picture of what is set, as a page without a kernel shows it."""
+        return self.draw(self.state, self.function)
 
     @property
-    def still(self):
+    def still_picture(self) -> Picture:
+        """The picture that is stored: without a function of the reader's."""
+        return self.draw(self.thumbnail_state, None)
+
+    @property
+    def still(self) -> str:
         """The lab as it is stored, as HTML."""
-        return card.still(self.title, self.task, self.still_picture)
+        return card.still(self.title, self.task, self.still_picture, note=card.still_note(self.how_to_run))
 
     @property
-    def description(self):
+    def description(self) -> str:
         """The lab in plain text: what nbval compares and a screen reader gets where the lab is not run."""
-        return f"Lab: {self.title}. {self.still_picture.sentence} {card.TO_LIFE}"
+        return f"Lab: {self.title}. {self.still_picture.sentence} {self.how_to_run}"
 
-    def stored_picture(self):
+    def stored_picture(self) -> bytes | None:
         """Return the PNG that stands in the lab's place where it isn't run, or None."""
         return None
 
-    def _ipython_display_(self):
+    def _ipython_display_(self) -> None:
         picture, still = self.stored_picture(), {"text/html": LOADER, "text/plain": self.description}
         if picture:
             shown = image("image/png", picture, card.STILL_WIDTH, self.description)
             still |= {"text/html": shown + LOADER, "image/png": b64encode(picture).decode()}
         show_live(self.widget, still, metadata={"image/png": {"width": card.STILL_WIDTH}})
+
+
+def _steps(changes: Values | Sequence[Values]) -> Sequence[Values]:
+    return [changes] if isinstance(changes, Mapping) else changes

@@ -7,7 +7,10 @@ started in any way. Where a page takes no style sheet from an output (an untrust
 such a page shows no widget, and of the view its plain text, which is empty.
 """
 
+from collections.abc import Mapping
+
 from IPython.display import display
+from ipywidgets import DOMWidget
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 # What holds one output: in JupyterLab, Notebook 7 and nbconvert's pages; in VS Code; in Colab.
@@ -18,7 +21,7 @@ STYLE = f"""<style>
 </style>"""
 
 
-def show_live(widget, still, metadata=None):
+def show_live(widget: DOMWidget, still: Mapping[str, str], metadata: Mapping | None = None) -> None:
     """Display a widget, and what a page shows in its place that does not run.
 
     Parameters
@@ -32,6 +35,6 @@ def show_live(widget, still, metadata=None):
     widget.add_class("mha-live")
     page = f'{STYLE}<div class="mha-still">{still["text/html"]}</div>'
     # Raw: ipywidgets 7 has no `_repr_mimebundle_`, and 8 no `_ipython_display_`.
-    display(still | {"text/html": page}, metadata=metadata, raw=True)
+    display(dict(still) | {"text/html": page}, metadata=metadata, raw=True)
     view = {"model_id": widget.model_id, "version_major": 2, "version_minor": 0}
     display({VIEW: view, "text/plain": ""}, raw=True)

@@ -273,10 +273,10 @@ def computed_part(fragment: str, name: str, computed: Mapping[str, Mapping[str, 
     '<rect data-part="bar" width="7" height="24"/>'
     """
     for attribute, value in computed[name].items():
-        pattern, shown = (r">[^<]*<", f">{html.escape(value)}<") if attribute == "text" else (
-            rf' {attribute}="[^"]*"', f' {attribute}="{value}"'
-        )  # fmt: skip
-        fragment = re.sub(pattern, lambda _, shown=shown: shown, fragment, count=1)
+        is_text = attribute == "text"
+        old = r">[^<]*<" if is_text else rf' {attribute}="[^"]*"'
+        new = f">{html.escape(value)}<" if is_text else f' {attribute}="{value}"'
+        fragment = re.sub(old, new.replace("\\", r"\\"), fragment, count=1)
     return part(fragment, name)
 
 

@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 
 from live_pictures import style
+from live_pictures.figure import Figure
 
 # The heading says the same in words: colour is never the only carrier.
 BORDERS = {
@@ -30,7 +31,7 @@ class Panel:
     paragraphs : tuple of str
     code : str, optional
         Shown as it stands, after the paragraphs.
-    picture : CourseFigure, optional
+    picture : Figure, optional
         After the code.
     folds : tuple of (str, str), optional
         Titles and what a click on them opens, last of all; in HTML only.
@@ -38,16 +39,16 @@ class Panel:
 
     tone: str
     heading: str
-    paragraphs: tuple = ()
+    paragraphs: tuple[str, ...] = ()
     code: str = ""
-    picture: object = None
-    folds: tuple = ()
+    picture: Figure | None = None
+    folds: tuple[tuple[str, str], ...] = ()
 
-    def text(self):
+    def text(self) -> str:
         seen = self.picture.text if self.picture else ""
         return "\n".join(part for part in (self.heading, *self.paragraphs, self.code, seen) if part)
 
-    def html(self):
+    def html(self) -> str:
         body = "".join(map(_paragraph, self.paragraphs))
         if self.code:
             # Wrapped, not cut off: what stands beyond the edge of a box is overlooked.
@@ -67,11 +68,11 @@ class Panel:
         )
 
 
-def _paragraph(text):
+def _paragraph(text: str) -> str:
     return f'<div style="margin-top:4px; white-space:pre-wrap">{with_code(text)}</div>'
 
 
-def with_code(text):
+def with_code(text: str) -> str:
     """Escape text; what stands between backticks becomes code."""
     return re.sub(r"`([^`]+)`", rf'<code style="background:#f2f2f2; color:{style.INK}">\1</code>', html.escape(text))
 
@@ -96,6 +97,6 @@ class Note(Shown):
     panel: Panel
 
     @property
-    def source(self):
-        """The code in it, as a learner would type it."""
+    def source(self) -> str:
+        """The code in it, as its reader would type it."""
         return self.panel.code

@@ -1,4 +1,4 @@
-"""A PNG beside each of the course's SVG pictures, for viewers that show no SVG.
+"""A PNG beside each SVG picture, for viewers that show no SVG.
 
 JupyterLab and Colab show the SVG. GitHub's viewer has shown none, or a broken one, again and again (in 2022 of every
 notebook: https://github.com/xflr6/graphviz/issues/182, in 2025 still with black boxes:
@@ -6,7 +6,7 @@ https://github.com/jupyter/nbviewer/issues/1037); slides want a PNG, too.
 
 What draws it knows what `svg` writes (boxes, lines, circles, text, groups that are moved and scaled) and no more. It
 draws on matplotlib's Agg without a figure, in a tenth of a figure's time, and touches neither pyplot nor rcParams: they
-are the learner's. Importing this module loads matplotlib, which takes a second: `shown` does so for the first figure.
+are the reader's. Importing this module loads matplotlib, which takes a second: `figure` does so for the first one.
 """
 
 import io
@@ -39,7 +39,7 @@ COMMAND = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 BEFORE = {"start": 0, "middle": 0.5, "end": 1}  # by a text's anchor: how much of it stands left of its place
 
 
-def png(picture, description):
+def png(picture: str, description: str) -> bytes:
     """Draw an SVG picture as a PNG of twice its size.
 
     Parameters
@@ -59,7 +59,7 @@ def png(picture, description):
         If the picture holds something that is not drawn here.
     """
     root = ElementTree.fromstring(picture)
-    width, height = (int(SHARPNESS * float(root.get(side))) for side in ("width", "height"))
+    width, height = (int(SHARPNESS * float(root.attrib[side])) for side in ("width", "height"))
     canvas = RendererAgg(width, height, SHARPNESS * 72)  # there are 72 points to an inch, and a pixel is to be a point
     _fill(canvas, width, height, style.PAPER)
     for node in root:
@@ -136,9 +136,10 @@ def _circle(node):
 OUTLINES = {"rect": _box, "path": lambda node: path(node.get("d")), "circle": _circle}
 
 
-def path(drawn):
+def path(drawn: str) -> Path:
     """Read an SVG path of lines and curves as a matplotlib path."""
-    points, codes, at = [], [], (0.0, 0.0)
+    points: list[tuple[float, float]] = []
+    codes, at = [], (0.0, 0.0)
     for letter, numbers in COMMAND.findall(drawn):
         values = [float(number) for number in NUMBER.findall(numbers)]
         upper, relative = letter.upper(), letter.islower()

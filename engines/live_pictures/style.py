@@ -1,4 +1,4 @@
-"""The course's one visual language: colours, sizes and number formats of figures, labs and messages.
+"""One visual language: colours, sizes and number formats of figures, labs and messages.
 
 How to use it. A colour has one meaning everywhere, and never carries it alone: its letter, name or number stands by.
 
@@ -20,6 +20,7 @@ Role colours are Okabe and Ito's, output a darker one, which colour-blind reader
 
 import functools
 import math
+from collections.abc import Callable, Sequence
 
 ROLES = {
     "X": "#4d4d4d",
@@ -57,7 +58,7 @@ FONT_SIZE = 13
 LEAST = 11  # pixels; no number is smaller on the screen
 
 
-def tint(colour, share=TINT):
+def tint(colour: str, share: float = TINT) -> str:
     """Return a colour's pale form, to stand behind black numbers.
 
     Parameters
@@ -75,32 +76,32 @@ def tint(colour, share=TINT):
     return blend((PAPER, colour), share)
 
 
-def head_colour(head):
+def head_colour(head: int) -> str:
     """Return a head's colour, for lines and frames; after the last colour they begin again."""
     return HEADS[head % len(HEADS)]
 
 
-def head_text(head):
+def head_text(head: int) -> str:
     """Return a head's colour, dark enough for its name on PAPER."""
     return blend((head_colour(head), INK), 0.28)
 
 
-def head_fill(head):
+def head_fill(head: int) -> str:
     """Return the fill of a head's cells, pale enough for black numbers."""
     return tint(head_colour(head), 0.36)
 
 
-def head_weight_colours(head):
+def head_weight_colours(head: int) -> Callable[[float], str]:
     """Return a function that colours a head's weights, from 0 (pale) to 1 (dark)."""
     return _head_ramp(head % len(HEADS))
 
 
-def token_fill(token):
+def token_fill(token: int) -> str:
     """Return the fill of a token's cells, pale enough for black numbers; after the last they begin again."""
     return TOKENS[token % len(TOKENS)]
 
 
-def role_text(role):
+def role_text(role: str) -> str:
     """Return a role's colour, darkened until text in it is easy to read on PAPER (4.5 to 1 at least).
 
     Parameters
@@ -116,8 +117,8 @@ def role_text(role):
     return blend((ROLES[role], INK), 0.28)
 
 
-def number(value, decimals=2):
-    """Write a number as every picture of the course does.
+def number(value: float, decimals: int = 2) -> str:
+    """Write a number as every picture does.
 
     Parameters
     ----------
@@ -141,7 +142,7 @@ def number(value, decimals=2):
     return text.replace("-", "−").replace("nan", "NaN")
 
 
-def blend(anchors, position):
+def blend(anchors: Sequence[str], position: float) -> str:
     """Return the colour at `position` (0 to 1, clipped) along evenly spaced anchor colours.
 
     Parameters
@@ -169,7 +170,7 @@ def _blended(anchors, position):
 
 
 @functools.cache
-def text_colour(background):
+def text_colour(background: str) -> str:
     """Return black or white, whichever is easier to read on `background` (4.5 to 1 at least, by WCAG 2).
 
     Parameters
@@ -185,22 +186,22 @@ def text_colour(background):
     return max(("#000000", "#ffffff"), key=lambda ink: contrast(ink, background))
 
 
-def weight_colour(value):
+def weight_colour(value: float) -> str:
     """Return a weight's colour: 0 pale, 1 dark; NaN is left white."""
     return blend(SEQUENTIAL, value) if math.isfinite(value) else PAPER
 
 
-def spread_colour(value):
+def spread_colour(value: float) -> str:
     """Return the colour of how widely attention is spread: 0, all on one token, is dark, and 1, all alike, pale."""
     return blend(SPREAD, value) if math.isfinite(value) else PAPER
 
 
-def score_colours(largest):
+def score_colours(largest: float) -> Callable[[float], str]:
     """Return a function that colours scores: `largest` or more in size is darkest, either side of 0."""
     return lambda value: blend(DIVERGING, 0.5 + 0.5 * value / largest) if math.isfinite(value) else PAPER
 
 
-def role_colours(role):
+def role_colours(role: str) -> Callable[[float], str]:
     """Return a function that gives every cell the pale form of a role's colour."""
     pale = tint(ROLES[role], _TINTS.get(role, TINT))
     return lambda value: pale
@@ -217,14 +218,14 @@ def _head_ramp(head):
     return lambda value: blend(anchors, value) if math.isfinite(value) else PAPER
 
 
-def contrast(one, other):
+def contrast(colour: str, other: str) -> float:
     """Return how well two colours can be told apart by their lightness, from 1 (not at all) to 21.
 
     Text needs 4.5 on its background, lines and frames 3 (WCAG 2.2, success criteria 1.4.3 and 1.4.11).
 
     Parameters
     ----------
-    one, other : str
+    colour, other : str
         `"#rrggbb"`.
 
     Examples
@@ -232,7 +233,7 @@ def contrast(one, other):
     >>> contrast("#000000", "#ffffff")
     21.0
     """
-    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
+    lighter, darker = sorted((_luminance(colour), _luminance(other)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
 

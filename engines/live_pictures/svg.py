@@ -1,12 +1,13 @@
 """SVG pictures for figures and labs, as strings: no drawing library, and half a millisecond each.
 
 Every function returns a fragment placed at (x, y); `document` puts fragments together. Whatever
-comes from a learner is escaped. There are no ids, so that a picture can be shown twice on a page.
+comes from a reader is escaped. There are no ids, so that a picture can be shown twice on a page.
 """
 
 import html
 import math
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -17,7 +18,17 @@ CELL = CELL_WIDTH, CELL_HEIGHT
 TITLE_HEIGHT, HEADER_HEIGHT, CAPTION_HEIGHT = 27, 20, 20
 
 
-def text(x, y, content, *, anchor="start", bold=False, colour=style.INK, size=FONT_SIZE, rising=0):
+def text(
+    x: float,
+    y: float,
+    content: object,
+    *,
+    anchor: str = "start",
+    bold: bool = False,
+    colour: str = style.INK,
+    size: float = FONT_SIZE,
+    rising: float = 0,
+) -> str:
     """Write one line of text; y is its baseline, and `rising` the degrees by which it rises to the right."""
     weight = ' font-weight="bold"' if bold else ""
     turned = f' transform="rotate({-rising} {x:g} {y:g})"' if rising else ""
@@ -27,7 +38,13 @@ def text(x, y, content, *, anchor="start", bold=False, colour=style.INK, size=FO
     )
 
 
-def letters(placed, *, bold=False, colour=style.INK, size=FONT_SIZE):
+def letters(
+    placed: Iterable[tuple[float, float, str]],
+    *,
+    bold: bool = False,
+    colour: str = style.INK,
+    size: float = FONT_SIZE,
+) -> str:
     """Write characters that each have a place of their own, in one text: a browser draws it faster than as many texts.
 
     Parameters
@@ -51,14 +68,24 @@ def letters(placed, *, bold=False, colour=style.INK, size=FONT_SIZE):
     )
 
 
-def box(x, y, width, height, *, fill="none", stroke="none", stroke_width=1, dashed=False):
+def box(
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    *,
+    fill: str = "none",
+    stroke: str = "none",
+    stroke_width: float = 1,
+    dashed: bool = False,
+) -> str:
     """Draw a rectangle."""
     dashes = ' stroke-dasharray="5 3"' if dashed else ""
     outline = "" if stroke == "none" else f' stroke="{stroke}" stroke-width="{stroke_width}"{dashes}'
     return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{fill}"{outline}/>'
 
 
-def boxes(places, width, height):
+def boxes(places: Iterable[tuple[float, float, str]], width: float, height: float) -> str:
     """Draw boxes of one size, each place and its fill: all of a colour at once, which a browser draws faster.
 
     Parameters
@@ -73,31 +100,33 @@ def boxes(places, width, height):
     return "".join(f'<path d="{"".join(path)}" fill="{fill}"/>' for fill, path in paths.items())
 
 
-def matrix_size(n_rows, n_columns, *, label_width=0, headed=False, cell=CELL):
+def matrix_size(
+    n_rows: int, n_columns: int, *, label_width: float = 0, headed: bool = False, cell: tuple[float, float] = CELL
+) -> tuple[float, float]:
     """Return the width and height that `matrix` needs."""
     header = HEADER_HEIGHT if headed else 0
     return label_width + n_columns * cell[0], TITLE_HEIGHT + header + n_rows * cell[1] + CAPTION_HEIGHT
 
 
 def matrix(
-    values,
-    x,
-    y,
+    values: np.ndarray,
+    x: float,
+    y: float,
     *,
-    title,
-    colours,
-    row_labels=(),
-    column_labels=None,
-    label_width=0,
-    caption="",
-    title_colour=style.INK,
-    decimals=2,
-    row=None,
-    column=None,
-    differs=None,
-    cell=CELL,
-    hidden=None,
-):
+    title: str,
+    colours: Callable[[float], str],
+    row_labels: Sequence[object] = (),
+    column_labels: Sequence[object] | None = None,
+    label_width: float = 0,
+    caption: str = "",
+    title_colour: str = style.INK,
+    decimals: int = 2,
+    row: int | None = None,
+    column: int | None = None,
+    differs: np.ndarray | None = None,
+    cell: tuple[float, float] = CELL,
+    hidden: np.ndarray | None = None,
+) -> str:
     """Draw a matrix with a number in each cell.
 
     Parameters
@@ -122,7 +151,7 @@ def matrix(
     differs : ndarray of bool, shape (n_rows, n_columns), optional
         Cells to mark as different, each by a dashed frame and a sign.
     cell : tuple of int, optional
-        A cell's width and height: smaller than the course's where a matrix is large.
+        A cell's width and height: smaller than usual where a matrix is large.
     hidden : ndarray of bool, shape (n_rows, n_columns), optional
         Cells that are masked: grey with a faint diagonal, without a number.
     """
@@ -153,7 +182,7 @@ def matrix(
     return "".join(parts)
 
 
-def short(value, decimals):
+def short(value: float, decimals: int) -> str:
     """Write a number so that it fits a cell."""
     label = number(value, decimals)
     while len(label) > 6 and decimals > 0:
@@ -162,7 +191,7 @@ def short(value, decimals):
     return label if len(label) <= 6 else f"{value:.0e}".replace("-", "−")
 
 
-def hidden_cell(x, y, width, height):
+def hidden_cell(x: float, y: float, width: float, height: float) -> str:
     """Draw a masked cell: its diagonal tells it from a number's colour where colours cannot."""
     frame = box(x, y, width, height, fill=style.HIDDEN, stroke=style.PAPER)
     return frame + line(x + 2, y + height - 2, x + width - 2, y + 2, colour=style.tint(style.QUIET, 0.4))
@@ -176,7 +205,7 @@ def _cell(x, y, cell, label, colour):
     return box(x, y, width, height, fill=colour, stroke=style.PAPER) + number
 
 
-def difference(x, y, width, height):
+def difference(x: float, y: float, width: float, height: float) -> str:
     """Mark a cell as different, by a dashed frame and a sign in its corner, beside the number and not on it."""
     frame = box(x + 1, y + 1, width - 2, height - 2, stroke=style.ALARM, stroke_width=2, dashed=True)
     if width < 30:  # there is no room for the sign: a corner, with the same meaning
@@ -190,7 +219,7 @@ def difference(x, y, width, height):
     )
 
 
-def document(width, height, fragments, *, label):
+def document(width: float, height: float, fragments: Iterable[str], *, label: str) -> str:
     """Put fragments together into one picture that a screen reader calls `label`."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
@@ -200,17 +229,19 @@ def document(width, height, fragments, *, label):
     )
 
 
-def line(x0, y0, x1, y1, *, colour, width=1):
+def line(x0: float, y0: float, x1: float, y1: float, *, colour: str, width: float = 1) -> str:
     """Draw a straight line."""
     return f'<path d="M{x0:g} {y0:g}L{x1:g} {y1:g}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>'
 
 
-def segment(x0, y0, x1, y1, *, colour, width=1):
+def segment(x0: float, y0: float, x1: float, y1: float, *, colour: str, width: float = 1) -> str:
     """Draw a straight line whose ends are attributes of their own, so that they can be moved."""
     return f'<line x1="{x0:g}" y1="{y0:g}" x2="{x1:g}" y2="{y1:g}" stroke="{colour}" stroke-width="{width:g}"/>'
 
 
-def polyline(points, *, colour, width=2, dashes="", name=""):
+def polyline(
+    points: Iterable[tuple[float, float]], *, colour: str, width: float = 2, dashes: str = "", name: str = ""
+) -> str:
     """Draw a line through points, with a name that shows where the pointer rests."""
     path = "L".join(f"{x:g} {y:g}" for x, y in points)
     dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
@@ -218,12 +249,12 @@ def polyline(points, *, colour, width=2, dashes="", name=""):
     return f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"{dashed}>{title}</path>'
 
 
-def circle(x, y, radius, *, fill, stroke="none"):
+def circle(x: float, y: float, radius: float, *, fill: str, stroke: str = "none") -> str:
     """Draw a circle."""
     return f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" fill="{fill}" stroke="{stroke}"/>'
 
 
-def arrow(x0, y0, x1, y1, *, colour, width=2.5):
+def arrow(x0: float, y0: float, x1: float, y1: float, *, colour: str, width: float = 2.5) -> str:
     """Draw a straight arrow whose point stops short of (x1, y1), where something stands."""
     length = math.hypot(x1 - x0, y1 - y0) or 1
     along, across = ((x1 - x0) / length, (y1 - y0) / length), (-(y1 - y0) / length, (x1 - x0) / length)

@@ -395,12 +395,12 @@ function attach(card, answerer) {
 /* ---- who answers ---- */
 
 function ofKernel(card) { // ipywidgets keeps, of the questions that wait, only the last: each holds all that is unanswered
-  const wish = card.querySelector(".mha-wish input");
-  return wish && {
+  const message = card.querySelector(".mha-message input");
+  return message && {
     knows: () => true,
     ask(question) {
-      wish.value = JSON.stringify(question);
-      wish.dispatchEvent(new Event("input", { bubbles: true }));
+      message.value = JSON.stringify(question);
+      message.dispatchEvent(new Event("input", { bubbles: true }));
     },
   };
 }

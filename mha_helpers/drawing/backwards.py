@@ -1,7 +1,7 @@
 """Attention forwards and backwards on one picture: each array above its gradient, each step above its way back."""
 
 from live_pictures import style, svg
-from live_pictures.shown import CourseFigure
+from live_pictures.figure import Figure
 
 WIDTH, HEIGHT = 748, 250
 FORWARDS, BACKWARDS = 62, 190  # the middle of either row
@@ -17,7 +17,7 @@ def backwards():
 
     Returns
     -------
-    CourseFigure
+    Figure
 
     Examples
     --------
@@ -65,7 +65,7 @@ def backwards():
         "given dC: step 1 gives dP = dC Vᵀ and dV = Pᵀ dC; steps 2 and 3 are yours: back through the "
         "softmax, which turns dP into dS, and from dS to dQ and dK."
     )
-    return CourseFigure(WIDTH, HEIGHT, parts, text)
+    return Figure(WIDTH, HEIGHT, parts, text)
 
 
 def _array(x, middle, height, name, colour):

@@ -1,7 +1,7 @@
 """What a new token costs without a cache of keys and values, and with one."""
 
 from live_pictures import style, svg
-from live_pictures.shown import CourseFigure
+from live_pictures.figure import Figure
 
 CELL, GAP = 26, 3
 LEFT, TOP, APART = 92, 96, 330  # of the first triangle, and from one to the other
@@ -16,7 +16,7 @@ def cache(text="ROMEO:"):
 
     Returns
     -------
-    CourseFigure
+    Figure
 
     Examples
     --------
@@ -56,7 +56,7 @@ def cache(text="ROMEO:"):
         f"When the last of {n} characters comes: without a cache, {n * (n + 1) // 2} scores, {n} keys and {n} values "
         f"are computed; with a cache, {n} scores, 1 key and 1 value, besides the {n - 1} of each that are kept."
     )
-    return CourseFigure(LEFT + APART + n * step + 60, below + CELL + 10, parts, text)
+    return Figure(LEFT + APART + n * step + 60, below + CELL + 10, parts, text)
 
 
 def _cell(x, y, letter, colour, fresh, *, kept=False):

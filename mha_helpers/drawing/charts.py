@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from live_pictures import style, svg
-from live_pictures.shown import CourseFigure
+from live_pictures.figure import Figure
 from live_pictures.style import number
 
 TEXT = 12
@@ -24,7 +24,7 @@ def weight_bars(tokens, choices):
 
     Returns
     -------
-    CourseFigure
+    Figure
 
     Raises
     ------
@@ -49,7 +49,7 @@ def weight_bars(tokens, choices):
         f"{name}: " + ", ".join(f"{token} {number(value)}" for token, value in zip(tokens, values, strict=True))
         for name, values in choices.items()
     )
-    return CourseFigure(len(choices) * (width + 14) + 8, height + 74, parts, f"Bars. {text}.")
+    return Figure(len(choices) * (width + 14) + 8, height + 74, parts, f"Bars. {text}.")
 
 
 def _upright(title, tokens, values, x, width, height, bar):
@@ -93,7 +93,7 @@ def row_bars(rows, *, largest=None, colours=None, lines=None, title="", decimals
 
     Returns
     -------
-    CourseFigure
+    Figure
 
     Raises
     ------
@@ -156,4 +156,4 @@ def row_bars(rows, *, largest=None, colours=None, lines=None, title="", decimals
     compared = "".join(f" {name}: {number(value, decimals)}." for name, value in lines.items())
     height = y + (18 if lines else 0)
     text = f"{title or 'Bars'}. {lengths_told}.{compared}"
-    return CourseFigure(zero + 360 - below, height, [*heading, *bars, *numbers], text)
+    return Figure(zero + 360 - below, height, [*heading, *bars, *numbers], text)

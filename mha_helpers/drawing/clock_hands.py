@@ -3,7 +3,7 @@
 import math
 
 from live_pictures import style, svg
-from live_pictures.shown import CourseFigure
+from live_pictures.figure import Figure
 
 A_PLACE = 20  # degrees by which this pair of features turns from one place to the next
 QUERY, KEY = 105, 65  # degrees at which the hands stand before anything is turned
@@ -22,7 +22,7 @@ def clock_hands(query=5, key=2, moved=6):
 
     Returns
     -------
-    CourseFigure
+    Figure
 
     Examples
     --------
@@ -49,7 +49,7 @@ def clock_hands(query=5, key=2, moved=6):
         f"turns by {A_PLACE} degrees a place: with the query at place {query} and the key at place {key} they stand "
         f"{between} degrees apart, and so they do when both are {moved} places further on."
     )
-    return CourseFigure(2 * LEFT + 2 * APART, MIDDLE + RADIUS + 56, parts, text)
+    return Figure(2 * LEFT + 2 * APART, MIDDLE + RADIUS + 56, parts, text)
 
 
 def _face(x, query, key):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from live_pictures import style, svg
-from live_pictures.shown import CourseFigure
+from live_pictures.figure import Figure
 from live_pictures.style import number
 
 # Two curves differ in their marks and dashes, too.
@@ -30,7 +30,7 @@ def curves(x, panels, *, x_name, doubling=True):
 
     Returns
     -------
-    CourseFigure
+    Figure
 
     Raises
     ------
@@ -65,7 +65,7 @@ def curves(x, panels, *, x_name, doubling=True):
         listed = (f"{name} {', '.join(map(written, np.asarray(values)[kept]))}" for name, values in named.items())
         sentences.append(f"{title}: {', '.join(listed)}")
     x_values = ", ".join(f"{value:g}" for value in np.asarray(x)[slice(None) if len(x) <= 12 else [0, len(x) // 2, -1]])
-    return CourseFigure(width, height, parts, f"Curves against {x_name} = {x_values}. {'; '.join(sentences)}.")
+    return Figure(width, height, parts, f"Curves against {x_name} = {x_values}. {'; '.join(sentences)}.")
 
 
 def _is_wide(values):

@@ -1,7 +1,7 @@
 """The whole of a GPT on one picture: the residual stream, what reads from it, and what adds to it."""
 
 from live_pictures import style, svg
-from live_pictures.shown import CourseFigure
+from live_pictures.figure import Figure
 from live_pictures.style import number
 
 WIDTH, HEIGHT, STREAM = 880, 270, 176
@@ -21,7 +21,7 @@ def gpt(n_blocks=4):
 
     Returns
     -------
-    CourseFigure
+    Figure
 
     Examples
     --------
@@ -68,7 +68,7 @@ def gpt(n_blocks=4):
         "last row becomes 65 logits, one score for each character that could come next. As probabilities: "
         f"{', '.join(f'“{character}” {number(probability)}' for character, probability in NEXT)}."
     )
-    return CourseFigure(WIDTH, HEIGHT, parts, text)
+    return Figure(WIDTH, HEIGHT, parts, text)
 
 
 def _branch(x, name, remark, colour):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from live_pictures import style, svg
-from live_pictures.shown import CourseFigure
+from live_pictures.figure import Figure
 
 WIDTH, SIDE, GAP = 748, 118, 4
 BOX = 30  # the height of a token
@@ -23,7 +23,7 @@ def repeats(tokens, targets, counts):
 
     Returns
     -------
-    CourseFigure
+    Figure
 
     Raises
     ------
@@ -63,7 +63,7 @@ def repeats(tokens, targets, counts):
         f"Sees {_listed(tokens)}, comes next {_listed(targets)}. The guesses count from place {period} on. Place "
         f"{asking} holds {tokens[asking]}; it last came at place {answer - 1}, and {tokens[answer]} followed."
     )
-    return CourseFigure(WIDTH, follows + 66, parts, text)
+    return Figure(WIDTH, follows + 66, parts, text)
 
 
 def induction(tokens, counts):
@@ -77,7 +77,7 @@ def induction(tokens, counts):
 
     Returns
     -------
-    CourseFigure
+    Figure
 
     Raises
     ------
@@ -128,7 +128,7 @@ def induction(tokens, counts):
         f"{prefix[answer - 1]}. Layer 1: the last {prefix[asking]} looks for a note that says {prefix[asking]}, finds "
         f"{prefix[answer]}, and guesses {prefix[answer]}."
     )
-    return CourseFigure(WIDTH, notes + BOX + 70, parts, text)
+    return Figure(WIDTH, notes + BOX + 70, parts, text)
 
 
 def _rounds(tokens, counts):

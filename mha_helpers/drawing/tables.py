@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from live_pictures import style, svg
-from live_pictures.shown import CourseFigure
+from live_pictures.figure import Figure
 from live_pictures.style import number
 from mha_helpers.drawing.equation import HEADER, TITLE, Grid, draw_grid, is_nothing, sign, sign_width
 
@@ -65,7 +65,7 @@ def matrices(*parts):
 
     Returns
     -------
-    CourseFigure
+    Figure
 
     Raises
     ------
@@ -85,7 +85,7 @@ def matrices(*parts):
             highest = np.abs(part.values[np.isfinite(part.values)]).max(initial=0)
             largest[_kind(part)] = max(largest.get(_kind(part), 0), highest)
     drawn = [part if isinstance(part, str) else _grid(part, largest[_kind(part)]) for part in checked]
-    return CourseFigure(*_arranged(drawn), text)
+    return Figure(*_arranged(drawn), text)
 
 
 def attention_map(weights, queries, keys=None, *, head=0):
@@ -103,7 +103,7 @@ def attention_map(weights, queries, keys=None, *, head=0):
 
     Returns
     -------
-    CourseFigure
+    Figure
 
     Raises
     ------
@@ -119,7 +119,7 @@ def attention_map(weights, queries, keys=None, *, head=0):
     matrix = _checked(Matrix("weights", weights, f"weights {head}", tuple(queries), tuple(keys)))
     most = ", ".join(attends(query, keys, row) for query, row in zip(queries, matrix.values, strict=True))
     text = f"Attention weights, {len(queries)} queries by {len(keys)} keys: {most}."
-    return CourseFigure(*_arranged([_grid(matrix, 1)]), text)
+    return Figure(*_arranged([_grid(matrix, 1)]), text)
 
 
 def attends(query, keys, row):

@@ -29,7 +29,7 @@ class Evidence(NamedTuple):
     ----------
     text : str
         The numbers, or a small table.
-    picture : CourseFigure, optional
+    picture : Figure, optional
     """
 
     text: str

@@ -12,7 +12,7 @@ from spelled import EACH_RIGHT, EACH_WRONG
 from function_judge.lines import first_wrong_line
 from mha_helpers.attention import multi_head_attention as ours
 from mha_helpers.attention import scaled_dot_product_attention, softmax, split_heads
-from mha_helpers.labs.shown import run_for_lab
+from mha_helpers.labs.learner_function import run_for_lab
 
 TOLD = ("It goes wrong in line ", "Every number is right up to line ")
 

@@ -18,7 +18,7 @@ from nbformat import v4
 from function_judge import time_limit
 from mha_helpers import attention, exercises
 from mha_helpers.exercises.output_projection import exit_test
-from mha_helpers.labs.shown import call_safely
+from mha_helpers.labs.learner_function import call_safely
 
 SOON = dataclasses.replace(exercises.softmax, seconds=0.3)
 

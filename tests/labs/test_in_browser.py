@@ -228,7 +228,7 @@ def test_what_the_page_computes_is_asked_for_once_when_the_hand_rests(lab_of):
     n_asked, name, at = handle.evaluate("""handle => {
         const lab = handle.closest(".mha-lab");
         lab.nAsked = 0;
-        lab.querySelector(".mha-wish input").addEventListener("input", () => lab.nAsked++);
+        lab.querySelector(".mha-message input").addEventListener("input", () => lab.nAsked++);
         for (let i = 0; i < 8; i++) {
             handle.stepUp();
             handle.dispatchEvent(new Event("input", {bubbles: true}));

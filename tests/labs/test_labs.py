@@ -259,7 +259,7 @@ def test_an_exception_in_a_callback_is_shown_in_the_lab(make_lab, monkeypatch):
 
 
 def test_text_from_a_learner_is_escaped():
-    assert "<script>" not in card.still("<script>", "<script>", Picture("", "<script>", "<script>"))
+    assert "<script>" not in card.still("<script>", "<script>", Picture("", "<script>", "<script>"), note="")
 
 
 def test_a_still_says_that_it_is_one_in_a_line_that_can_be_read(make_lab):

@@ -10,7 +10,7 @@ import pytest
 from mha_helpers import labs
 
 N_STATES = 200
-LIVE = [name for name in labs.__all__ if getattr(labs, name)().live]
+LIVE = [name for name in labs.__all__ if getattr(labs, name)().script]
 
 
 @pytest.fixture(params=LIVE)
@@ -21,10 +21,10 @@ def lab(request):
 @pytest.fixture
 def computed(browser, lab):
     page = browser.new_page()
-    page.add_script_tag(path=lab.live)
+    page.add_script_tag(path=lab.script.file)
     yield lambda states: page.evaluate(
         "([name, states, given]) => states.map(state => mhaLive[name](state, given))",
-        [lab.live.stem, states, lab.given],
+        [lab.script.file.stem, states, lab.script.data],
     )
     page.close()
 
@@ -32,7 +32,7 @@ def computed(browser, lab):
 def random_state(lab, rng):
     """Return a state that the planes of a lab offer, from one that its other marks offer."""
     lab.buttons["Reset"].click()
-    for name in lab.on_picture:
+    for name in lab.form.on_picture:
         options = getattr(lab.controls[name], "options", ())
         if options:
             lab.controls[name].value = str(rng.choice(options))
@@ -52,16 +52,16 @@ def test_the_page_computes_what_python_draws(lab, computed):
     states = [random_state(lab, rng) for _ in range(N_STATES)]
     assert len({json.dumps(state) for state in states}) > N_STATES / 2
     for state, answer in zip(states, computed(states), strict=True):
-        assert answer["parts"] == lab.parts(lab.compute(state, None)), state
+        assert answer["parts"] == lab.script.parts(lab.compute(state, None)), state
         assert answer["said"] in lab.draw(state, None).sentence
 
 
 def test_a_learners_mistake_is_not_drawn_over(lab):
-    assert f'data-live="{lab.live.stem}"' in lab.picture.value
+    assert f'data-live="{lab.script.file.stem}"' in lab.picture.value
     wrong = lab.draw(lab.state, None)
     object.__setattr__(wrong, "notice", "marked ≠")
     assert "data-live" not in lab.shown(wrong)
 
 
 def test_every_part_that_is_computed_is_in_the_picture(lab):
-    assert {*lab.parts(lab.compute(lab.state, None))} <= {*re.findall(r'data-part="([^"]*)"', lab.picture.value)}
+    assert {*lab.script.parts(lab.compute(lab.state, None))} <= {*re.findall(r'data-part="([^"]*)"', lab.picture.value)}

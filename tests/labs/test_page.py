@@ -11,11 +11,13 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from live_pictures import page as lab_page
+from live_pictures.options import StaticPage
 from mha_helpers import labs
+from mha_helpers.labs.lab import page_layer
 
 bugs = import_module("mha_helpers.labs.output_projection.which_bug")
 
-TOUCHED = [name for name in labs.__all__ if getattr(labs, name)().on_picture]
+TOUCHED = [name for name in labs.__all__ if getattr(labs, name)().form.on_picture]
 PHONE = {"width": 390, "height": 844}
 HEAVIEST = 1_300_000  # bytes: of all labs' pictures
 SMALLEST = 10.5  # pixels: of a text in a picture
@@ -24,7 +26,7 @@ SMALLEST = 10.5  # pixels: of a text in a picture
 def test_a_frame_is_what_the_lab_draws():
     (drawn,) = lab_page.frames(labs.qkv_workbench())
     lab = labs.qkv_workbench()
-    for number, (query, key) in enumerate((q, k) for q in lab.offers["query"] for k in lab.offers["key"]):
+    for number, (query, key) in enumerate((q, k) for q in lab.page.offers["query"] for k in lab.page.offers["key"]):
         lab.set(query=query, key=key)
         assert drawn[number][1] == lab.draw(lab.state, None).sentence
         picture = lab.draw(lab.state, None)
@@ -43,7 +45,7 @@ def test_a_piece_of_a_frame_is_in_the_labs_own_picture(name, state):
     lab, drawn = getattr(labs, name)(), lab_page.frames(getattr(labs, name)())
     lab.set(**state)
     offers = lab_page.offered(lab)
-    for names, frames in zip(lab.pieces, drawn, strict=True):
+    for names, frames in zip(lab.page.pieces, drawn, strict=True):
         states = [*itertools.product(*(offers[one] for one in names))]
         assert len(frames) == len(states)
         parts, _, _ = frames[states.index(tuple(lab.state[one] for one in names))]
@@ -52,7 +54,7 @@ def test_a_piece_of_a_frame_is_in_the_labs_own_picture(name, state):
 
 def test_too_many_states_are_refused():
     lab = labs.qkv_workbench()
-    lab.offers = {"query": range(40), "key": range(40)}
+    lab.page = StaticPage(offers={"query": range(40), "key": range(40)})
     with pytest.raises(ValueError, match="1600 states are offered"):
         lab_page.frames(lab)
 
@@ -60,23 +62,23 @@ def test_too_many_states_are_refused():
 def test_a_page_says_where_the_controls_are_that_it_has_not():
     for name in TOUCHED:
         lab = getattr(labs, name)()
-        lacks = {*lab.controls} - {*lab_page.offered(lab), *lab.on_picture}
-        assert bool(lab.only_there) == bool(lacks), name
-        assert f" Only there: {lab.only_there}." in lab_page.on_page(lab, "") or not lacks
+        lacks = {*lab.controls} - {*lab_page.offered(lab), *lab.form.on_picture}
+        assert bool(lab.page.kernel_only) == bool(lacks), name
+        assert f" Only there: {lab.page.kernel_only}." in lab.on_page("") or not lacks
 
 
 def test_all_labs_together_weigh_no_more_than_a_page_may():
-    weights = {name: len(lab_page.on_page(getattr(labs, name)(), "").encode()) for name in TOUCHED}
+    weights = {name: len(getattr(labs, name)().on_page("").encode()) for name in TOUCHED}
     assert sum(weights.values()) <= HEAVIEST, weights
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    shown = "".join(lab_page.on_page(getattr(labs, name)(), "") for name in TOUCHED)
+    shown = "".join(getattr(labs, name)().on_page("") for name in TOUCHED)
     file = tmp_path_factory.mktemp("page") / "labs.html"
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Labs</title>'
     file.write_text(
-        f'<!doctype html><html lang="en"><head>{head}{lab_page.layer()}</head><body style="margin:16px">'
+        f'<!doctype html><html lang="en"><head>{head}{page_layer()}</head><body style="margin:16px">'
         f"<main><h1>Labs</h1>{shown}</main></body></html>",
         encoding="utf-8",
     )
@@ -203,7 +205,7 @@ def test_a_picture_that_becomes_another_is_as_if_drawn_anew(phone, name):
     lab.locator(".mha-reset").click()
     pressed = lab.locator(".mha-over :is(input[type=radio]:not(:checked), input[type=checkbox], button)")
     dragged = lab.locator(".mha-over input[type=range]:not([data-mark*=across])")
-    kinds = [pressed] if drawn.live else [pressed, dragged]  # or the page computes it
+    kinds = [pressed] if drawn.script else [pressed, dragged]  # or the page computes it
     marks = [mark for some in kinds for mark in some.evaluate_all("all => all.map(one => one.dataset.mark)")]
     seen = []
     for mark in marks[:: max(1, len(marks) // 6)]:
@@ -218,13 +220,13 @@ def test_a_picture_that_becomes_another_is_as_if_drawn_anew(phone, name):
         lab.evaluate(ARRIVED)
         state = lab.evaluate(TAKEN)
         seen.append(state)
-        if drawn.pieces:
+        if drawn.page.pieces:
             known = drawn.first_state | state
             result = drawn.compute(known, drawn.function)
-            parts = [part for draw in drawn.pieces.values() for part in draw(result)[0].items()]
+            parts = [part for draw in drawn.page.pieces.values() for part in draw(result)[0].items()]
         else:
             drawn.set(**{one: value for one, value in state.items() if one in drawn.controls})
-            parts = [(None, drawn.shown(lab_page._picture(drawn)))]
+            parts = [(None, drawn.shown(drawn.page_picture()))]
         for part in parts:
             assert lab.evaluate(UNLIKE, part) == [], mark
     assert seen[0] != seen[-1]
@@ -735,6 +737,6 @@ def test_nothing_glides_where_less_motion_is_wanted(browser, written):
 
 def test_the_packed_states_are_all_there_are():
     lab = labs.sum_of_heads()
-    html = lab_page.on_page(lab, "")
+    html = lab.on_page("")
     known = json.loads(re.search(r'class="mha-frames">(.*?)</script>', html)[1])
     assert {name for names in known["pieces"] for name in names} == {*known["offers"]} <= {*lab.controls}

@@ -223,7 +223,7 @@ def test_x_is_still_seen_with_its_cuts_where_heads_are_cut(n_heads, d_model):
 def test_it_opens_on_the_question_and_plays_all_of_it():
     lab = splitting.split_lab()
     assert FIRST["step"] == START
-    assert lab.still_state["step"] == SPLIT
+    assert lab.thumbnail_state["step"] == SPLIT
     assert splitting.split_lab(split_heads).first_state["step"] == SPLIT, "what one's own makes is seen at once"
     lab.set(step=SPLIT)
     play = html.unescape(re.search(r'data-sets="([^"]*)"[^>]*data-play="Next"', lab.picture.value)[1])

@@ -9,7 +9,7 @@ import pytest
 from live_pictures import marks as touchable
 from mha_helpers import labs
 
-MARKED = [name for name in labs.__all__ if getattr(labs, name)().on_picture]
+MARKED = [name for name in labs.__all__ if getattr(labs, name)().form.on_picture]
 
 
 @pytest.fixture(params=MARKED)
@@ -33,7 +33,7 @@ def ways_to_set(lab):
 
 def ask(lab, number, changes, **more):
     """Do as the layer does."""
-    lab._wish.value = json.dumps({"n": number, "set": changes, **more})
+    lab._message.value = json.dumps({"n": number, "set": changes, **more})
 
 
 def test_a_touch_sets_the_labs_own_controls_and_is_answered(lab):
@@ -67,7 +67,7 @@ def test_what_leaves_the_form_is_in_the_picture(lab):
     for changes in ways_to_set(lab):  # a patient that is diagnosed has no stamps
         lab.set(**changes)
         found |= touched(lab)
-    assert found >= {*lab.on_picture}
+    assert found >= {*lab.form.on_picture}
 
 
 def test_a_mark_with_a_handle_says_where_it_goes(lab):

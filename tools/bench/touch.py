@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import ipywidgets
 from nbformat import v4
 
-from live_pictures import page as lab_page
 from mha_helpers import labs
+from mha_helpers.labs.lab import page_layer
 from tools.page.browser import lab_server, open_browser, open_notebook, open_page, press_latency, rest, run_all
 from tools.table import print_table
 from tools.writing.notebooks import KERNELSPEC, write
@@ -131,14 +131,14 @@ def touch():
                 print_table(f"{where}: touch to painted picture", header, [*_rows(page)])
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "labs.html")
-            cards = "".join(lab_page.on_page(getattr(labs, name)(), "") for name in labs.__all__)
-            file.write_text(f"<!doctype html><title>Labs</title>{lab_page.layer()}{cards}", encoding="utf-8")
+            cards = "".join(getattr(labs, name)().on_page("") for name in labs.__all__)
+            file.write_text(f"<!doctype html><title>Labs</title>{page_layer()}{cards}", encoding="utf-8")
             page = browser.new_page(viewport={"width": 1100, "height": 900})
             page.goto(file.as_uri())
             page.wait_for_function(_ALL_TOUCHED, arg=len(labs.__all__))
             print_table("A page without a kernel: touch to painted picture", header, [*_rows(page)])
             page.close()
-    sizes = [len(lab_page.on_page(getattr(labs, name)(), "")) / 1000 for name in labs.__all__]
+    sizes = [len(getattr(labs, name)().on_page("")) / 1000 for name in labs.__all__]
     print_table("Frames", ["", "kB"], [*map(list, zip(labs.__all__, sizes, strict=True)), ["all", sum(sizes)]])
 
 

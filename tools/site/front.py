@@ -6,10 +6,10 @@ from pathlib import Path
 
 from jinja2 import Environment
 
-from live_pictures import page as lab_page
-from live_pictures.shown import CourseFigure
+from live_pictures.figure import Figure
 from mha_helpers import course
 from mha_helpers.drawing.strip import strip
+from mha_helpers.labs.lab import page_layer
 from tools.page.pictures import doctor_page
 from tools.release import launch
 from tools.site.lite import patient
@@ -82,9 +82,9 @@ def front(paths, lite=""):
             stops=numbered,
             parts=_parts(stops),
             patient=lite and f"{lite}{patient.NAME}",
-            map=CourseFigure(width, height, fragments, "The course's map.").html(),
+            map=Figure(width, height, fragments, "The course's map.").html(),
             doctor=doctor_page(),
-            layer=lab_page.layer(),
+            layer=page_layer(),
             style=_file("front.css"),
             film=_file("front.js"),
         )

@@ -10,8 +10,8 @@ from jinja2 import pass_context
 from nbconvert import HTMLExporter
 from nbformat import v4
 
-from live_pictures import page as lab_page
 from mha_helpers import course, labs
+from mha_helpers.labs.lab import page_layer
 from tools.site.formulas import rendered
 from tools.site.thumbnails import address_of_icon
 from tools.writing.notebooks import NotebookError, label, shown
@@ -85,7 +85,7 @@ def export(notebook, name, lite=""):
     resources = {"metadata": {"name": title(notebook, name)}, "navigation": navigation(name, lite)}
     resources["description"] = html.escape(known[name].question) if name in known else ""
     resources["icon"] = address_of_icon()
-    resources["layer"] = lab_page.layer() if has_labs else ""
+    resources["layer"] = page_layer() if has_labs else ""
     page, _ = PageExporter().from_notebook_node(notebook, resources)
     page = page.replace("<main>", f"<main {SEARCHED}>", 1)
     page = NOTEBOOK_LINK.sub(r"\1.html", page)  # in the course's map, too, which is an output
@@ -120,7 +120,7 @@ def with_labs(notebook, lite=""):
 def lab_on_page(name, runs):
     """Return a lab's HTML, or None where nothing in its picture can be touched."""
     lab = getattr(labs, name)()
-    return lab_page.on_page(lab, runs) if lab.on_picture else None
+    return lab.on_page(runs) if lab.form.on_picture else None
 
 
 def documents():

@@ -9,13 +9,14 @@ import numpy as np
 from live_pictures import marks, style, svg
 from live_pictures.card import EDGE, Picture
 from live_pictures.controls import NAMED, radio, whole_number
+from live_pictures.options import Form, StaticPage
 from live_pictures.style import number
 from mha_helpers import attention, decoder, exercises
 from mha_helpers.decoding import embed_new
 from mha_helpers.labs.a_model_that_writes.writer import shown
 from mha_helpers.labs.a_model_that_writes.writer_picture import FIXED
 from mha_helpers.labs.lab import Lab
-from mha_helpers.labs.shown import run_for_lab, visibly_different
+from mha_helpers.labs.learner_function import run_for_lab, visibly_different
 from mha_helpers.masks import causal_mask
 from mha_helpers.model.layers import call_attention
 
@@ -259,13 +260,17 @@ def logit_lens(function=None):
         name="logit_lens",
         title="logit lens",
         task="Drag the knob from 4 blocks back to 0: which guesses go first? Press a character to see its likeliest.",
-        only_there="a text of your own",
         controls={"text": text, "blocks": blocks, "place": place},
-        layout=([blocks, place], [text, Lab.BUTTONS]),
-        on_picture=("blocks", "place"),
-        offers={"blocks": range(N_BLOCKS + 1), "place": range(1, len(TEXT))},
+        form=Form(
+            rows=([blocks, place], [text, Lab.BUTTONS]),
+            on_picture=("blocks", "place"),
+        ),
         compute=compute,
         render=render,
         function=function,
         exercise=exercises.multi_head_attention,
+        page=StaticPage(
+            kernel_only="a text of your own",
+            offers={"blocks": range(N_BLOCKS + 1), "place": range(1, len(TEXT))},
+        ),
     )

@@ -11,6 +11,7 @@ import numpy as np
 from live_pictures.card import Picture
 from live_pictures.controls import NAMED, check_box, dropdown, radio, whole_number
 from live_pictures.marks import each_part
+from live_pictures.options import Form, StaticPage
 from live_pictures.style import number
 from mha_helpers import attention, decoder, exercises
 from mha_helpers.decoding import next_token_probabilities
@@ -19,7 +20,7 @@ from mha_helpers.labs.a_model_that_writes import writer_picture
 from mha_helpers.labs.a_model_that_writes.writer_pace import Pace, window
 from mha_helpers.labs.a_model_that_writes.writer_picture import DRAWN, LETTERS
 from mha_helpers.labs.lab import Lab
-from mha_helpers.labs.shown import run_for_lab
+from mha_helpers.labs.learner_function import run_for_lab
 
 PROMPT = "ROMEO:\nIs the day so young?\n\nJULIET:\n"  # a fork: ten letters are likely
 NONE, ALL = "none", "all"
@@ -306,30 +307,51 @@ def writer(function=None, attend=None):
         name="writer",
         title="writer",
         task="It shows you a few words, and begins again. Now you: press a bar to write its letter. What may follow?",
-        only_there=(
-            "a text of your own, earlier letters that look, models with a mistake, and the time that a letter takes"
-        ),
-        further="Press a head: what does it look at? Drag the temperature; put a mistake in.",
+        extra_task="Press a head: what does it look at? Drag the temperature; put a mistake in.",
         controls={
-            "text": text, "temperature": temperature, "top-k": top_k, "layer": layer, "head": head, "twin": twin,
-            "cache": cache, "draw": draw, "back": back,
+            "text": text,
+            "temperature": temperature,
+            "top-k": top_k,
+            "layer": layer,
+            "head": head,
+            "twin": twin,
+            "cache": cache,
+            "draw": draw,
+            "back": back,
         },
-        layout=([text, temperature, top_k, layer, head, twin, draw, back, cache, Lab.BUTTONS],),
-        on_picture=("temperature", "top-k", "layer", "head", "back", "cache", "One character", "Write on", "Time both"),
-        offers={"text": written_beforehand},
-        goes={"One character": _on} | dict.fromkeys(("Write on", "Time both"), lambda state: {}),
-        pieces=PIECES,
-        follows={"text": lambda change: lab.set(back=0)},
-        compute=lambda state, function=None: compute(state, function, pace),
-        render=render,
-        function=function,
-        exercise=exercises.next_token_probabilities,
         actions={
             "One character": lambda state: write(state, 1),
             "Write on": lambda state: write(state, LONGEST_LINE),
             "Time both": lambda state: pace.time_both() or {},
         },
-    )  # fmt: skip
+        form=Form(
+            rows=([text, temperature, top_k, layer, head, twin, draw, back, cache, Lab.BUTTONS],),
+            on_picture=(
+                "temperature",
+                "top-k",
+                "layer",
+                "head",
+                "back",
+                "cache",
+                "One character",
+                "Write on",
+                "Time both",
+            ),
+        ),
+        compute=lambda state, function=None: compute(state, function, pace),
+        render=render,
+        function=function,
+        exercise=exercises.next_token_probabilities,
+        on_change={"text": lambda change: lab.set(back=0)},
+        page=StaticPage(
+            kernel_only=(
+                "a text of your own, earlier letters that look, models with a mistake, and the time that a letter takes"
+            ),
+            offers={"text": written_beforehand},
+            actions={"One character": _on} | dict.fromkeys(("Write on", "Time both"), lambda state: {}),
+            pieces=PIECES,
+        ),
+    )
 
     def forget(_):
         pace.forget()

@@ -9,6 +9,7 @@ import numpy as np
 
 from live_pictures.card import Picture
 from live_pictures.controls import NAMED, dropdown
+from live_pictures.options import Form, StaticPage
 from live_pictures.style import number
 from mha_helpers import small_runs
 from mha_helpers.labs.heads_that_learn import training_run_picture as run_picture
@@ -252,14 +253,18 @@ def training_run(training=None):
         name="training_run",
         title="training run",
         task="Drag the knob along the loss: when do the guesses come right? Knock out heads, one at a time: press one.",
-        only_there="a sequence of your own",
         controls={"run": run, "step": step, "knock out": off, "letters": letters},
-        layout=([step, off], [run, letters, Lab.BUTTONS]),
-        on_picture=("step", "knock out", "Earlier", "Later"),
-        offers={"run": [runs[0]], "step": steps, "knock out": list(knock_outs(first))},
+        actions={"Earlier": lambda state: moved(state, -1), "Later": lambda state: moved(state, 1)},
+        form=Form(
+            rows=([step, off], [run, letters, Lab.BUTTONS]),
+            on_picture=("step", "knock out", "Earlier", "Later"),
+        ),
         compute=compute,
         render=render,
         function=training,
-        actions={"Earlier": lambda state: moved(state, -1), "Later": lambda state: moved(state, 1)},
-        follows={"run": offer},
+        on_change={"run": offer},
+        page=StaticPage(
+            kernel_only="a sequence of your own",
+            offers={"run": [runs[0]], "step": steps, "knock out": list(knock_outs(first))},
+        ),
     )

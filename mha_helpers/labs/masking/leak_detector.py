@@ -9,10 +9,11 @@ from live_pictures import marks, style, svg
 from live_pictures.card import Picture
 from live_pictures.controls import radio
 from live_pictures.motion import shakes
+from live_pictures.options import Form
 from live_pictures.style import number
 from mha_helpers import attention, exercises, masks, probes, running_example
 from mha_helpers.labs.lab import Lab
-from mha_helpers.labs.shown import AGAIN, run_for_lab
+from mha_helpers.labs.learner_function import AGAIN, run_for_lab
 
 WORDS = running_example.TOKENS
 N, D = len(WORDS), 4
@@ -309,8 +310,10 @@ def leak_detector(function=None):
         title="leak detector",
         task="Take hold of a token: which outputs shake with it? Then change the mask: which one lets the future leak?",
         controls=controls,
-        layout=([controls["token"], Lab.BUTTONS], [controls["mask"]]),
-        on_picture=("token", "mask"),
+        form=Form(
+            rows=([controls["token"], Lab.BUTTONS], [controls["mask"]]),
+            on_picture=("token", "mask"),
+        ),
         compute=compute,
         render=render,
         function=function,

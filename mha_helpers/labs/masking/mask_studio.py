@@ -9,11 +9,12 @@ from function_judge.compare import close
 from live_pictures import marks, style, svg
 from live_pictures.card import Picture
 from live_pictures.controls import check_box, dropdown, folded, radio, whole_number
+from live_pictures.options import Form, StaticPage
 from live_pictures.style import number
 from mha_helpers import attention, exercises, masks, running_example
 from mha_helpers.labs.lab import Lab
-from mha_helpers.labs.shown import run_for_lab
-from mha_helpers.labs.wording import listed
+from mha_helpers.labs.learner_function import run_for_lab
+from mha_helpers.labs.number_ranges import listed
 
 WORDS = running_example.TOKENS
 N, D_HEAD = len(WORDS), 8
@@ -424,17 +425,21 @@ def mask_studio(function=None):
         name="mask_studio",
         title="mask studio",
         task="Sweep over cells to hide keys, or press a word: where does the weight go?",
-        only_there="other ways to hide, and ready-made masks",
-        further="Then find a setting in which a hidden key gets weight.",
+        extra_task="Then find a setting in which a hidden key gets weight.",
         controls={"mask": preset} | grid | options,
-        layout=([preset, Lab.BUTTONS, fold],),
-        on_picture=(*grid, "length"),
-        pieces={("length",): _of_length} | {(*(entry(i, j) for j in range(N)), "length"): row(i) for i in range(N)},
-        below=(boxes, others),
+        form=Form(
+            rows=([preset, Lab.BUTTONS, fold],),
+            on_picture=(*grid, "length"),
+            below=(boxes, others),
+        ),
         compute=compute,
         render=render,
         function=function,
         exercise=exercises.masked_attention,
-        follows={"mask": lambda change: lab.set(**PRESETS[change["new"]])},
+        on_change={"mask": lambda change: lab.set(**PRESETS[change["new"]])},
+        page=StaticPage(
+            kernel_only="other ways to hide, and ready-made masks",
+            pieces={("length",): _of_length} | {(*(entry(i, j) for j in range(N)), "length"): row(i) for i in range(N)},
+        ),
     )
     return lab

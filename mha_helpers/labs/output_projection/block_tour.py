@@ -7,13 +7,14 @@ from live_pictures import marks, style, svg
 from live_pictures.card import EDGE, Picture
 from live_pictures.chips import chip, grip, player
 from live_pictures.controls import dropdown
+from live_pictures.options import Form
 from mha_helpers import attention, exercises
 from mha_helpers import running_example as example
 from mha_helpers.drawing.block import CELL, HEIGHT, TENSORS, WIDTH, block, wire
 from mha_helpers.drawing.equation import equation, formula, width_of
 from mha_helpers.labs.lab import Lab
+from mha_helpers.labs.learner_function import run_for_lab
 from mha_helpers.labs.output_projection.block_tour_steps import STEPS, Tour, differing
-from mha_helpers.labs.shown import run_for_lab
 
 NAMES = tuple(f"{i + 1}. {step.title}" for i, step in enumerate(STEPS))
 ARGUMENTS = {"X": example.X, "W_Q": example.W_Q, "W_K": example.W_K, "W_V": example.W_V, "W_O": example.W_O}
@@ -257,13 +258,15 @@ def block_tour(function=None):
         title="the whole block",
         task="Let it play, or drag the handle. Then press another word: which numbers are its own?",
         controls={"step": step, "query": query, "head": head},
-        layout=([step, query, head], [Lab.BUTTONS]),
-        on_picture=("step", "query", "head", "Back", "Next"),
+        actions={"Back": lambda state: _moved(state, -1), "Next": lambda state: _moved(state, 1)},
+        form=Form(
+            rows=([step, query, head], [Lab.BUTTONS]),
+            on_picture=("step", "query", "head", "Back", "Next"),
+        ),
         compute=lambda state, function: compute(state, function, causes),
         render=render,
         function=function,
         exercise=exercises.multi_head_attention,
-        actions={"Back": lambda state: _moved(state, -1), "Next": lambda state: _moved(state, 1)},
     )
 
 

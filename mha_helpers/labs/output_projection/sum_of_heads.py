@@ -10,11 +10,12 @@ from live_pictures.card import EDGE, Picture
 from live_pictures.chips import chip, tick_box
 from live_pictures.controls import check_box, radio
 from live_pictures.motion import arrive
+from live_pictures.options import Form, StaticPage
 from live_pictures.style import number
 from mha_helpers import attention, exercises, running_example
 from mha_helpers.labs.lab import Lab
-from mha_helpers.labs.shown import run_for_lab, visibly_different
-from mha_helpers.labs.wording import listed
+from mha_helpers.labs.learner_function import run_for_lab, visibly_different
+from mha_helpers.labs.number_ranges import listed
 
 WORDS, N_HEADS, W_O = running_example.TOKENS, running_example.N_HEADS, running_example.W_O
 N, D_MODEL = running_example.X.shape
@@ -393,11 +394,15 @@ def sum_of_heads(function=None):
         title="sum of heads",
         task="Press a bar to lift its head out of the sum: what remains? Then drag one head above the other.",
         controls=heads | others,
-        layout=([token, *heads.values()], [instead, Lab.BUTTONS], [order, rows]),
-        on_picture=("token", *NAMES, "order", "rows of W_O"),
-        offers={name: control.options for name, control in others.items()} | dict.fromkeys(NAMES, (True, False)),
+        form=Form(
+            rows=([token, *heads.values()], [instead, Lab.BUTTONS], [order, rows]),
+            on_picture=("token", *NAMES, "order", "rows of W_O"),
+        ),
         compute=compute,
         render=render,
         function=function,
         exercise=exercises.head_contributions,
+        page=StaticPage(
+            offers={name: control.options for name, control in others.items()} | dict.fromkeys(NAMES, (True, False))
+        ),
     )

@@ -11,11 +11,12 @@ from live_pictures import marks, style, svg
 from live_pictures.card import Picture
 from live_pictures.chips import chip
 from live_pictures.controls import check_box, dropdown, radio
+from live_pictures.options import Form, StaticPage
 from mha_helpers import attention, exercises
 from mha_helpers.labs.lab import Lab
+from mha_helpers.labs.learner_function import run_for_lab
 from mha_helpers.labs.output_projection import which_bug_patients as patients
 from mha_helpers.labs.output_projection.which_bug_patients import BUGS, HEALTHY, PROBES
-from mha_helpers.labs.shown import run_for_lab
 
 YOURS, DEMO = "yours", "demo"
 LETTERS = tuple("ABCDEFGHIJ")
@@ -501,24 +502,28 @@ def which_bug(function=None):
         name="which_bug",
         title="which bug is it",
         task="Nine of A to J are ill. Press a patient, press the probes you need, then stamp your diagnosis.",
-        only_there="new patients, and a function of yours",
         controls={"patient": patient} | probes | {"diagnosis": diagnosis} | hidden,
         actions={"Commit": commit, "New patients": admit},
-        layout=([patient], probes.values(), [diagnosis, Lab.BUTTONS]),
-        on_picture=("patient", *PROBES, "diagnosis", "Commit"),
-        offers={
-            "record": [
-                "{}",
-                *(_stamped({"patient": one, "diagnosis": bug})["record"] for one in BEDS[1:] for bug in BUGS),
-            ]
-        },
-        goes={"Commit": _stamped},
-        pieces=PIECES,
-        turns={"patient": (*PROBES, "record")},
+        form=Form(
+            rows=([patient], probes.values(), [diagnosis, Lab.BUTTONS]),
+            on_picture=("patient", *PROBES, "diagnosis", "Commit"),
+        ),
         compute=compute,
         render=render,
         function=function,
         exercise=exercises.multi_head_attention,
-        follows={"patient": remember} | dict.fromkeys(probes, keep),
+        on_change={"patient": remember} | dict.fromkeys(probes, keep),
+        page=StaticPage(
+            kernel_only="new patients, and a function of yours",
+            offers={
+                "record": [
+                    "{}",
+                    *(_stamped({"patient": one, "diagnosis": bug})["record"] for one in BEDS[1:] for bug in BUGS),
+                ]
+            },
+            actions={"Commit": _stamped},
+            pieces=PIECES,
+            remember_per_value={"patient": (*PROBES, "record")},
+        ),
     )
     return lab

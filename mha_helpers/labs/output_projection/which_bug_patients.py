@@ -11,8 +11,8 @@ import numpy as np
 
 from function_judge.compare import close
 from mha_helpers import attention, exercises, masks, measures, probes
-from mha_helpers.labs.shown import call_safely
-from mha_helpers.labs.wording import listed
+from mha_helpers.labs.learner_function import call_safely
+from mha_helpers.labs.number_ranges import listed
 
 N, D_MODEL, N_HEADS = 6, 16, 4
 D_HEAD = D_MODEL // N_HEADS

@@ -9,16 +9,17 @@ import numpy as np
 from live_pictures.card import Picture
 from live_pictures.controls import NAMED, check_box, dropdown
 from live_pictures.marks import each_part
+from live_pictures.options import Form, StaticPage
 from live_pictures.style import number
 from live_pictures.svg import short
 from mha_helpers import exercises, running_example
 from mha_helpers.encoder import Encoding
 from mha_helpers.labs.lab import Lab
+from mha_helpers.labs.learner_function import AGAIN
 from mha_helpers.labs.real_model import head_browser_picture as browser_picture
 from mha_helpers.labs.real_model import head_browser_runs as runs
 from mha_helpers.labs.real_model.head_browser_picture import DRAWN
 from mha_helpers.labs.real_model.head_browser_runs import OURS, TWINS, KnockOut, Runs
-from mha_helpers.labs.shown import AGAIN
 
 SENTENCE = running_example.SENTENCE
 # Heads worth seeing first: what they look at, with their layer and head.
@@ -280,17 +281,21 @@ def head_browser(function=None):
         name="head_browser",
         title="head browser",
         task="Glide over the map of heads, or press one: what does “it” attend to? Knock it out.",
-        only_there="a sentence of your own",
-        further="Then type your own sentence, and press Enter.",
+        extra_task="Then type your own sentence, and press Enter.",
         controls={"sentence": text, "layer": layer, "head": head, "query": query} | switches,
-        layout=([layer, head, query, *switches.values()], [text, preset, Lab.BUTTONS]),
-        on_picture=("layer", "head", "query", *switches),
-        pieces=PIECES,
+        form=Form(
+            rows=([layer, head, query, *switches.values()], [text, preset, Lab.BUTTONS]),
+            on_picture=("layer", "head", "query", *switches),
+        ),
         compute=lambda state, function=None: compute(state, function, theirs),
         render=render,
         function=function,
         exercise=exercises.multi_head_attention,
-        follows={"sentence": offer_words},
+        on_change={"sentence": offer_words},
+        page=StaticPage(
+            kernel_only="a sentence of your own",
+            pieces=PIECES,
+        ),
     )
 
     preset.observe(lambda change: lab.set(**dict(zip(("layer", "head"), PRESETS[change["new"]], strict=True))), "value")

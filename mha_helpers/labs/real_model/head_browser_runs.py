@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from mha_helpers import attention, encoder
-from mha_helpers.labs.shown import run_for_lab
+from mha_helpers.labs.learner_function import run_for_lab
 
 MAX_TOKENS = 24  # more could not be read in a picture
 N_LAYERS, N_HEADS = 6, encoder.N_HEADS

@@ -12,10 +12,11 @@ from live_pictures.card import EDGE, Picture
 from live_pictures.chips import HEIGHT as CHIP
 from live_pictures.chips import chip, grip, tick_box
 from live_pictures.controls import folded, radio
+from live_pictures.options import Form, StaticPage
 from live_pictures.style import number
 from mha_helpers import attention, exercises, measures
 from mha_helpers.labs.lab import Lab
-from mha_helpers.labs.shown import run_for_lab
+from mha_helpers.labs.learner_function import run_for_lab
 
 N_KEYS, N_SEQUENCES, N_DRAWS = 8, 25, 30
 N_ROWS = N_SEQUENCES * N_KEYS  # a row of scores for each query
@@ -385,14 +386,16 @@ def softmax_scaling(function=None):
         name="softmax_scaling",
         title="softmax and sqrt(d_k)",
         task="Drag d_k up: what happens to the scores, and to the weights? Then divide by sqrt(d_k).",
-        only_there="another query, and a number added to every score",
         controls=controls,
         actions={"Another query": lambda state: {"draw": state["draw"] % N_DRAWS + 1}},
-        layout=([controls["d_k"]], [controls["divisor"], Lab.BUTTONS, fold]),
-        on_picture=("d_k", "divisor"),
-        below=(large,),
+        form=Form(
+            rows=([controls["d_k"]], [controls["divisor"], Lab.BUTTONS, fold]),
+            on_picture=("d_k", "divisor"),
+            below=(large,),
+        ),
         compute=compute,
         render=render,
         function=function,
         exercise=exercises.softmax,
+        page=StaticPage(kernel_only="another query, and a number added to every score"),
     )

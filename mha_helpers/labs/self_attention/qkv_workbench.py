@@ -10,10 +10,11 @@ from live_pictures import marks, style, svg
 from live_pictures.card import EDGE, Picture
 from live_pictures.controls import NAMED, folded, radio
 from live_pictures.motion import flash
+from live_pictures.options import Form, Script, StaticPage
 from live_pictures.style import number
 from mha_helpers import attention, exercises, running_example
 from mha_helpers.labs.lab import Lab
-from mha_helpers.labs.shown import run_for_lab
+from mha_helpers.labs.learner_function import run_for_lab
 
 TOKENS, X = running_example.TOKENS, running_example.X
 MOST = "most"  # of the keys: the one that has the largest weight
@@ -552,32 +553,38 @@ def qkv_workbench(function=None):
         name="qkv_workbench",
         title="Q, K, V workbench",
         task="Drag the query: which value pulls the context to itself?",
-        only_there="the matrices",
-        further="Then change W_V: what doesn't change?",
+        extra_task="Then change W_V: what doesn't change?",
         controls=controls,
         actions={"Swap W_Q and W_K": _swap, "Tie W_K = W_Q": _tie, "W_V = identity": _identity},
-        layout=([controls["query"], controls["key"]], [*(controls[name] for name in ASKED)], [Lab.BUTTONS, fold]),
-        on_picture=("query", "key", *ASKED),
-        offers={"query": TOKENS, "key": (MOST, *TOKENS)},
-        live=Path(__file__).with_suffix(".js"),
-        given={
-            "tokens": TOKENS,
-            "X": X.tolist(),
-            "middle": [sum(PLANE[::2]) / 2, sum(PLANE[1::2]) / 2],
-            "unit": UNIT,
-            "farthest": FARTHEST,
-            "longest": LONGEST,
-            "bar": BAR,
-            "rows": (ROW_TOP, ROW),
-            "shades": SHADES,
-        },
-        parts=parts,
-        below=(matrices,),
+        form=Form(
+            rows=([controls["query"], controls["key"]], [*(controls[name] for name in ASKED)], [Lab.BUTTONS, fold]),
+            on_picture=("query", "key", *ASKED),
+            below=(matrices,),
+        ),
         compute=compute,
         render=render,
         function=function,
         exercise=exercises.dot_product_attention,
-        follows=dict.fromkeys(("query", *entries("W_Q", START["W_Q"])), ask_with_its_own),
-        moves=True,
+        on_change=dict.fromkeys(("query", *entries("W_Q", START["W_Q"])), ask_with_its_own),
+        page=StaticPage(
+            kernel_only="the matrices",
+            offers={"query": TOKENS, "key": (MOST, *TOKENS)},
+        ),
+        script=Script(
+            file=Path(__file__).with_suffix(".js"),
+            data={
+                "tokens": TOKENS,
+                "X": X.tolist(),
+                "middle": [sum(PLANE[::2]) / 2, sum(PLANE[1::2]) / 2],
+                "unit": UNIT,
+                "farthest": FARTHEST,
+                "longest": LONGEST,
+                "bar": BAR,
+                "rows": (ROW_TOP, ROW),
+                "shades": SHADES,
+            },
+            parts=parts,
+        ),
+        shows_changes=True,
     )
     return lab

@@ -9,6 +9,7 @@ import numpy as np
 from live_pictures import chips, marks, style, svg
 from live_pictures.card import EDGE, Picture
 from live_pictures.controls import NAMED
+from live_pictures.options import Form, Script, StaticPage
 from live_pictures.style import number
 from mha_helpers import attention
 from mha_helpers.labs.lab import Lab
@@ -191,12 +192,14 @@ def two_banks():
         title="two banks",
         task="Drag “river” farther out: what does “bank” become beside it? Then drag “bank” itself.",
         controls=controls,
-        on_picture=(*controls,),
-        offers={},
-        live=Path(__file__).with_suffix(".js"),
-        given={"words": [*START], "near": [*SENTENCES], "plane": PLANE, "unit": UNIT, "left": LEFT, "bar": BAR},
-        parts=parts,
+        form=Form(on_picture=(*controls,)),
         compute=compute,
         render=render,
         function=None,
+        page=StaticPage(offers={}),
+        script=Script(
+            file=Path(__file__).with_suffix(".js"),
+            data={"words": [*START], "near": [*SENTENCES], "plane": PLANE, "unit": UNIT, "left": LEFT, "bar": BAR},
+            parts=parts,
+        ),
     )

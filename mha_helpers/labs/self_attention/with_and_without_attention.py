@@ -9,6 +9,7 @@ from live_pictures import marks, style, svg
 from live_pictures.card import EDGE, Picture
 from live_pictures.controls import check_box, radio
 from live_pictures.motion import write
+from live_pictures.options import Form, StaticPage
 from mha_helpers import decoder
 from mha_helpers.course_data import data_path
 from mha_helpers.exercises.self_attention.predictions import attend_to_itself
@@ -206,11 +207,13 @@ def with_and_without_attention():
         title="with and without attention",
         task="Switch attention off. Which part of what it had learned is gone?",
         controls=controls,
-        layout=([switch, speaker, Lab.BUTTONS],),
-        on_picture=("attention", "speaker"),
-        offers=dict.fromkeys(controls),
+        form=Form(
+            rows=([switch, speaker, Lab.BUTTONS],),
+            on_picture=("attention", "speaker"),
+        ),
         compute=compute,
         render=render,
         function=None,
-        still={"attention": False, "both": True},
+        page=StaticPage(offers=dict.fromkeys(controls)),
+        thumbnail_state={"attention": False, "both": True},
     )

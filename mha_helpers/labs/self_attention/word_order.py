@@ -9,11 +9,12 @@ from live_pictures import marks, style, svg
 from live_pictures.card import Picture
 from live_pictures.chips import chip, tick_box
 from live_pictures.controls import check_box, radio
+from live_pictures.options import Form
 from live_pictures.style import number
 from mha_helpers import attention, exercises
 from mha_helpers.exercises.self_attention.predictions import PROJECTIONS, WORD_VECTORS, WORDS
 from mha_helpers.labs.lab import Lab
-from mha_helpers.labs.shown import run_for_lab
+from mha_helpers.labs.learner_function import run_for_lab
 from mha_helpers.positions import sinusoidal_positions
 
 ORDERS = {" ".join(WORDS[i] for i in order): order for order in permutations(range(len(WORDS)))}
@@ -225,11 +226,13 @@ def word_order(function=None):
         title="word order",
         task="Drag a word up or down. The rows move, but do their numbers change? Then add positions.",
         controls=controls,
-        layout=([controls["order"]], [controls["positions"], controls["copy"], Lab.BUTTONS]),
-        on_picture=("order", "positions", "copy"),
+        form=Form(
+            rows=([controls["order"]], [controls["positions"], controls["copy"], Lab.BUTTONS]),
+            on_picture=("order", "positions", "copy"),
+        ),
         compute=compute,
         render=render,
         function=function,
         exercise=exercises.dot_product_attention,
-        still={"order": "man bites dog"},
+        thumbnail_state={"order": "man bites dog"},
     )

@@ -14,6 +14,7 @@ from live_pictures.card import EDGE, Picture
 from live_pictures.chips import button
 from live_pictures.controls import dropdown
 from live_pictures.marks import each_part
+from live_pictures.options import Form, StaticPage
 from mha_helpers import attention
 from mha_helpers.labs.lab import Lab
 
@@ -593,20 +594,24 @@ def shape_tracer():
         name="shape_tracer",
         title="shape tracer",
         task="Which shape comes next? Drag or press axes into the slots, see the blocks they make, then Check.",
-        only_there="other sizes",
         controls=sizes | {"shape": shape} | hidden,
         actions=actions,
-        layout=([*sizes.values(), shape, Lab.BUTTONS],),
-        on_picture=("shape", *actions),
-        offers={
-            "record": ["", *("; ".join(walk[:k]) for k in range(2, len(walk) + 1))],
-            "wrong": tried,
-            "marked": tried,
-        },
-        goes={label: functools.partial(_uncounted, action) for label, action in actions.items()},
-        pieces=PIECES,
+        form=Form(
+            rows=([*sizes.values(), shape, Lab.BUTTONS],),
+            on_picture=("shape", *actions),
+        ),
         compute=compute,
         render=render,
         function=None,
-        still={"record": f"{walk[0]}; 0; 0; 0"},  # to the heads: a still of questions shows nothing
+        page=StaticPage(
+            kernel_only="other sizes",
+            offers={
+                "record": ["", *("; ".join(walk[:k]) for k in range(2, len(walk) + 1))],
+                "wrong": tried,
+                "marked": tried,
+            },
+            actions={label: functools.partial(_uncounted, action) for label, action in actions.items()},
+            pieces=PIECES,
+        ),
+        thumbnail_state={"record": f"{walk[0]}; 0; 0; 0"},  # to the heads: a still of questions shows nothing
     )

@@ -11,10 +11,11 @@ from live_pictures import marks, style, svg
 from live_pictures.card import EDGE, NARROWEST, Picture
 from live_pictures.chips import PART, grip, player
 from live_pictures.controls import dropdown, radio, whole_number
+from live_pictures.options import Form, StaticPage
 from live_pictures.style import number
 from mha_helpers import attention, exercises
 from mha_helpers.labs.lab import Lab
-from mha_helpers.labs.shown import run_for_lab, visibly_different
+from mha_helpers.labs.learner_function import run_for_lab, visibly_different
 from mha_helpers.running_example import TOKENS
 
 START, RESHAPE, SPLIT, MERGE = STEPS = ("1 X", "2 reshape", "3 transpose: split", "4 merge back")
@@ -459,15 +460,17 @@ def split_lab(function=None):
         name="split_lab",
         title="split, right beside wrong",
         task="Let it play, or drag the handle. Press a number to follow it: which head does it belong to?",
-        only_there="other sizes",
         controls=controls,
-        layout=([step, controls["token"], controls["feature"]], [*sizes, Lab.BUTTONS]),
-        on_picture=("step", "token", "feature", "Next"),
         actions={"Next": lambda state: {"step": STEPS[min(STEPS.index(state["step"]) + 1, len(STEPS) - 1)]}},
+        form=Form(
+            rows=([step, controls["token"], controls["feature"]], [*sizes, Lab.BUTTONS]),
+            on_picture=("step", "token", "feature", "Next"),
+        ),
         compute=compute,
         render=render,
         function=function,
         exercise=exercises.split_heads,
-        still={"step": SPLIT},  # a still of the question shows nothing
-        follows={"tokens": end(controls["token"]), "d_model": end(controls["feature"])},
+        on_change={"tokens": end(controls["token"]), "d_model": end(controls["feature"])},
+        page=StaticPage(kernel_only="other sizes"),
+        thumbnail_state={"step": SPLIT},  # a still of the question shows nothing
     )

@@ -11,6 +11,7 @@ from live_pictures import marks, style, svg
 from live_pictures.card import EDGE, Picture
 from live_pictures.chips import chip, tick_box
 from live_pictures.controls import radio
+from live_pictures.options import Form
 from live_pictures.style import number
 from mha_helpers import decoder, exercises
 from mha_helpers.attention import combine_heads, split_heads
@@ -18,7 +19,7 @@ from mha_helpers.course_data import data_path
 from mha_helpers.exercises.todays_heads.predictions import TRIED
 from mha_helpers.grouped import grouped_attention
 from mha_helpers.labs.lab import Lab
-from mha_helpers.labs.shown import AGAIN, run_for_lab
+from mha_helpers.labs.learner_function import AGAIN, run_for_lab
 from mha_helpers.masks import causal_mask
 
 OWN, SOME, MANY, ONE, SHORT = "each its own", "some share", "many share", "one for all", "a short vector"
@@ -437,13 +438,15 @@ def cache_cost(function=None):
         title="what a cache costs",
         task=f"Drag the block's edges: how small can the writer's cache be while its loss stays below {GOAL}?",
         controls=controls,
-        layout=([controls["model"]], [controls["sharing"]], [controls["window"], controls["length"]], [Lab.BUTTONS]),
-        on_picture=(*controls, "As it was built"),
+        actions={"As it was built": lambda state: MODELS[state["model"]].built},
+        form=Form(
+            rows=([controls["model"]], [controls["sharing"]], [controls["window"], controls["length"]], [Lab.BUTTONS]),
+            on_picture=(*controls, "As it was built"),
+        ),
         compute=functools.partial(compute, losses=functools.lru_cache(64)(loss)),
         render=render,
         function=function,
         exercise=exercises.grouped_attention,
-        actions={"As it was built": lambda state: MODELS[state["model"]].built},
-        follows={"model": open_as_built},
+        on_change={"model": open_as_built},
     )
     return lab

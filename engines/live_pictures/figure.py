@@ -3,11 +3,12 @@
 import html
 import sys
 from base64 import b64encode
+from collections.abc import Iterable
 
 from live_pictures import svg
 
 
-def image(mime, data, width, text):
+def image(mime: str, data: bytes, width: float, text: str) -> str:
     """Return a picture as an HTML image with alternative text, which JupyterLab gives to no PNG that stands alone.
 
     Parameters
@@ -25,7 +26,7 @@ def image(mime, data, width, text):
     )
 
 
-class CourseFigure:
+class Figure:
     """A picture and the sentence that says what it shows.
 
     It is shown as an HTML image of the SVG, which is sharp at every size, has the sentence as its alternative text
@@ -41,15 +42,15 @@ class CourseFigure:
     text : str
     """
 
-    def __init__(self, width, height, fragments, text):
+    def __init__(self, width: float, height: float, fragments: Iterable[str], text: str) -> None:
         self.width, self.text = width, text
         self.svg = svg.document(width, height, fragments, label=text)
 
-    def html(self):
+    def html(self) -> str:
         """Return the picture as an HTML image."""
         return image("image/svg+xml", self.svg.encode(), self.width, self.text)
 
-    def png(self, description=None):
+    def png(self, description: str | None = None) -> bytes | None:
         """Return the picture as a PNG of twice its size, with its description, or None in a browser's tab.
 
         Parameters
