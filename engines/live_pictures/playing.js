@@ -1,6 +1,6 @@
 /* What goes on by itself: a button of the lab is pressed again and again, until the lab is touched or nothing changes.
    A part of the layer (`touch.js`), which says what is set and presses the button. */
-const MOST_BEATS = 80; // it comes to an end by itself
+const MAX_BEATS = 80; // it comes to an end by itself
 const LOOK_AT_IT = 2000; // milliseconds: so long what has played by itself is left to be read
 
 function playing(card, place, { now, set, changed }) {
@@ -18,7 +18,7 @@ function playing(card, place, { now, set, changed }) {
   function beat() {
     if (!played) return;
     const state = JSON.stringify(now()), { play: press, every } = played;
-    if (state === last || ++beats > (opening ? played.starts : MOST_BEATS)) { // it has come to its end
+    if (state === last || ++beats > (opening ? played.starts : MAX_BEATS)) { // it has come to its end
       if (!opening) return play(null);
       clearTimeout(timer);
       timer = setTimeout(goBack, LOOK_AT_IT);

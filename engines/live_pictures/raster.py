@@ -81,36 +81,36 @@ def _fill(canvas, width, height, colour):
 
 def _draw(canvas, node, inherited):
     kind = node.tag.rpartition("}")[2]
-    given = {**inherited, **node.attrib}
-    given["opacity"] = float(inherited.get("opacity", 1)) * float(node.get("opacity", 1))
+    attributes = {**inherited, **node.attrib}
+    attributes["opacity"] = float(inherited.get("opacity", 1)) * float(node.get("opacity", 1))
     if kind in ("g", "a"):
         if "transform" in node.attrib:
-            given["place"] = tuple(map(float, PLACED.fullmatch(given.pop("transform")).groups()))
+            attributes["place"] = tuple(map(float, PLACED.fullmatch(attributes.pop("transform")).groups()))
         for child in node:
-            _draw(canvas, child, given)
+            _draw(canvas, child, attributes)
     elif kind in OUTLINES:
-        _outline(canvas, OUTLINES[kind](node), given, rounded="rx" in node.attrib)
+        _outline(canvas, OUTLINES[kind](node), attributes, rounded="rx" in node.attrib)
     elif kind == "text":
-        _text(canvas, node, given)
+        _text(canvas, node, attributes)
     elif kind not in ("title", "desc", "style", "animate"):
         raise ValueError(f"the picture holds a <{kind}>, which has no PNG; draw with g, a, rect, path, circle or text")
 
 
-def _pen(canvas, colour, given, opacity=1.0):
+def _pen(canvas, colour, attributes, opacity=1.0):
     pen = canvas.new_gc()
-    pen.set_alpha(given["opacity"] * opacity)
+    pen.set_alpha(attributes["opacity"] * opacity)
     pen.set_foreground(colour)
     return pen
 
 
-def _outline(canvas, outline, given, *, rounded):
-    if given.get("class") == "mha-flow":  # only where it moves
+def _outline(canvas, outline, attributes, *, rounded):
+    if attributes.get("class") == "mha-flow":  # only where it moves
         return
-    x, y, scale = given.get("place", (0, 0, 1))
-    fill, stroke = given.get("fill", style.INK), given.get("stroke", "none")
-    pen = _pen(canvas, stroke, given, float(given.get("stroke-opacity", 1)))
-    pen.set_linewidth(0 if stroke == "none" else scale * float(given.get("stroke-width", 1)))
-    dashes = [scale * float(part) for part in NUMBER.findall(given.get("stroke-dasharray", ""))]
+    x, y, scale = attributes.get("place", (0, 0, 1))
+    fill, stroke = attributes.get("fill", style.INK), attributes.get("stroke", "none")
+    pen = _pen(canvas, stroke, attributes, float(attributes.get("stroke-opacity", 1)))
+    pen.set_linewidth(0 if stroke == "none" else scale * float(attributes.get("stroke-width", 1)))
+    dashes = [scale * float(part) for part in NUMBER.findall(attributes.get("stroke-dasharray", ""))]
     pen.set_dashes(0, dashes or None)
     pen.set_capstyle("butt")
     pen.set_joinstyle("round" if rounded else "miter")
@@ -181,14 +181,14 @@ def _font(size, weight):
     return FontProperties(family="DejaVu Sans", size=size, weight=weight)  # matplotlib brings it along
 
 
-def _text(canvas, node, given):
-    left, top, scale = given.get("place", (0, 0, 1))
+def _text(canvas, node, attributes):
+    left, top, scale = attributes.get("place", (0, 0, 1))
     places = [[float(place) for place in node.get(axis, "0").split()] for axis in "xy"]
     written = [node.text or ""] if len(places[0]) == 1 else node.text  # with many places, each character has one
-    rising = -float(NUMBER.search(given["transform"])[0]) if "transform" in given else 0
-    font = _font(scale * float(given.get("font-size", style.FONT_SIZE)), given.get("font-weight", "normal"))
-    before = BEFORE[given.get("text-anchor", "start")]
-    pen = _pen(canvas, given.get("fill", style.INK), given)
+    rising = -float(NUMBER.search(attributes["transform"])[0]) if "transform" in attributes else 0
+    font = _font(scale * float(attributes.get("font-size", style.FONT_SIZE)), attributes.get("font-weight", "normal"))
+    before = BEFORE[attributes.get("text-anchor", "start")]
+    pen = _pen(canvas, attributes.get("fill", style.INK), attributes)
     for x, y, text in zip(*places, written, strict=True):
         back = before and before * canvas.get_text_width_height_descent(text, font, False)[0]
         x = SHARPNESS * (left + scale * x) - back * math.cos(math.radians(rising))

@@ -1,5 +1,6 @@
 """Running a lab on the learner's own function."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -18,7 +19,9 @@ from mha_helpers.exercises.engine import SUBJECT
 AGAIN = "See its check, then run this again."
 
 
-def call_safely(function, arguments, n_outputs, options=None, seconds=SECONDS):
+def call_safely(
+    function: Callable, arguments: dict, n_outputs: int, options: dict | None = None, seconds: float | None = SECONDS
+) -> Outcome:
     """Call a learner's function on copies of its arguments, and read so many arrays from what it returns."""
     return call(function, arguments, options, read=partial(arrays_in, n_outputs=n_outputs), seconds=seconds)
 
@@ -41,19 +44,19 @@ class LabRun:
         Whether True and False stand where they are asked for, and not numbers.
     """
 
-    arrays: tuple
-    right: tuple
+    arrays: tuple[np.ndarray, ...]
+    right: tuple[np.ndarray, ...]
     notice: str
-    differs: dict
+    differs: dict[str, np.ndarray]
     boolean: bool = True
 
     @property
-    def is_theirs(self):
+    def is_theirs(self) -> bool:
         """Whether what is shown is the learner's."""
         return self.arrays is not self.right
 
 
-def visibly_different(got, want, decimals=2):
+def visibly_different(got: np.ndarray, want: np.ndarray, decimals: int = 2) -> np.ndarray:
     """Mark the cells of the learner's array that look different from the right one.
 
     Parameters
@@ -78,7 +81,13 @@ def visibly_different(got, want, decimals=2):
     return seen if seen.any() else wrong
 
 
-def run_for_lab(function, reference, arguments, outputs, options=None):
+def run_for_lab(
+    function: Callable | None,
+    reference: Callable,
+    arguments: dict,
+    outputs: tuple[str, ...],
+    options: dict | None = None,
+) -> LabRun:
     """Call the learner's function, or the course's own where it cannot be shown.
 
     Parameters
@@ -109,31 +118,31 @@ def run_for_lab(function, reference, arguments, outputs, options=None):
         return ours(not_written)
     if not callable(function):
         return ours(f"what was given is not a function but {type(function).__name__}; give {name} itself.")
-    given = call_safely(function, arguments, len(outputs), options)
-    if is_stub(function, given):
+    theirs = call_safely(function, arguments, len(outputs), options)
+    if is_stub(function, theirs):
         return ours(not_written)
-    if given.error is not None:
-        return ours(f"yours stopped with {error_in_brief(given.error, function)}. {AGAIN}")
-    if given.arrays is None or len(given.arrays) != len(outputs) or not same_shapes(given, right):
+    if theirs.error is not None:
+        return ours(f"yours stopped with {error_in_brief(theirs.error, function)}. {AGAIN}")
+    if theirs.arrays is None or len(theirs.arrays) != len(outputs) or not same_shapes(theirs, right):
         return ours(f"yours does not return ({', '.join(outputs)}) in the right shapes. {AGAIN}")
-    boolean = given.boolean or not right.boolean
+    boolean = theirs.boolean or not right.boolean
     differs = {
         output: visibly_different(got, want)
-        for output, got, want in zip(outputs, given.arrays, right.arrays, strict=True)
+        for output, got, want in zip(outputs, theirs.arrays, right.arrays, strict=True)
         if not close(got, want).all()
     }
     if differs:
         # What is returned last (the weights) is computed first: an error there explains the rest.
         output = list(differs)[-1]
         place = outputs.index(output)
-        got, want = given.arrays[place], right.arrays[place]
+        got, want = theirs.arrays[place], right.arrays[place]
         shown = first_difference(output, got, want, ~close(got, want))
         line = _at_this_line(function, reference, outputs, arguments, options or {})
         # The line says more than the number, and a notice has room for one of them.
         notice = f"Your {name} is not right yet (marked ≠): {line or f'{shown} {AGAIN}'}"
     else:
         notice = f"Running on your {name}."
-    return LabRun(given.arrays, right.arrays, notice, differs, boolean)
+    return LabRun(theirs.arrays, right.arrays, notice, differs, boolean)
 
 
 def _at_this_line(function, reference, outputs, arguments, options):

@@ -1,7 +1,9 @@
-"""Words that several labs' sentences share."""
+"""Whole numbers in a sentence: "1, 3 to 5 and 8"."""
+
+from collections.abc import Iterable
 
 
-def listed(numbers):
+def listed(numbers: Iterable[int]) -> str:
     """Write whole numbers as a sentence does.
 
     Parameters
@@ -19,11 +21,11 @@ def listed(numbers):
     ('2 and 3', '1, 3 to 5 and 8')
     """
     runs = []
-    for one in numbers:
-        if runs and one == runs[-1][-1] + 1:
-            runs[-1].append(one)
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
         else:
-            runs.append([one])
+            runs.append([number])
     texts = []
     for run in runs:
         texts += [f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run)

@@ -14,10 +14,10 @@ class ProgressBar:
         How many steps there will be.
     """
 
-    def __init__(self, n_steps):
+    def __init__(self, n_steps: int) -> None:
         self.bar = ipywidgets.IntProgress(max=n_steps, description="training")
-        self.said = ipywidgets.Label()
-        whole = ipywidgets.HBox([self.bar, self.said])
+        self.label = ipywidgets.Label()
+        whole = ipywidgets.HBox([self.bar, self.label])
         # Where it doesn't run, the same at every run: that is what is stored, and compared.
         plain = f"Training, {n_steps} steps."
         show_live(whole, {"text/html": plain, "text/plain": plain})
@@ -26,4 +26,4 @@ class ProgressBar:
         """Show where a training is now."""
         step = len(training.losses)
         self.bar.value = step
-        self.said.value = f"step {step} of {self.bar.max}, loss {training.losses[-1]:.2f}"
+        self.label.value = f"step {step} of {self.bar.max}, loss {training.losses[-1]:.2f}"

@@ -17,10 +17,12 @@ def press_each_kind():
     def press(page, lab):
         picture = lab.locator(".mha-picture .widget-html-content").element_handle()
         for kind, keys in KINDS:
-            for one in lab.locator(f".mha-over [type={kind}").all()[:1]:  # which may take the others with it
+            for control in lab.locator(f".mha-over [type={kind}").all()[:1]:  # which may take the others with it
                 before = picture.inner_html()
-                stands = one.evaluate("one => one.type === 'range' && one.value === one.max")  # its track ends there
-                one.focus()
+                stands = control.evaluate(
+                    "one => one.type === 'range' && one.value === one.max"
+                )  # its track ends there
+                control.focus()
                 page.keyboard.press(keys[-1] if stands else keys[0])
                 page.wait_for_function("([picture, before]) => picture.innerHTML !== before", arg=[picture, before])
                 assert lab.evaluate("lab => lab.contains(document.activeElement)"), kind

@@ -45,7 +45,9 @@ def test_every_step_shows_its_numbers_in_words_large_enough(state):
     assert min(map(float, re.findall(r'font-size="([\d.]+)"', picture.svg))) >= style.LEAST
     sizes = [(float(width), float(height)) for width, height in PARTS.findall(picture.svg)]
     assert max(width for width, _ in sizes) <= tour.WIDEST, "a phone shrinks it to 344 pixels"
-    assert [one + next_one for (one, _), (next_one, _) in zip(sizes[::2], sizes[1::2], strict=True)] == [tour.WIDTH] * 3
+    assert [width + next_one for (width, _), (next_one, _) in zip(sizes[::2], sizes[1::2], strict=True)] == [
+        tour.WIDTH
+    ] * 3
     assert sum(height for _, height in sizes[::2]) <= 430, "with its controls it must fit 590 pixels"
 
 
@@ -61,13 +63,13 @@ def test_its_last_numbers_are_the_layers_own():
 def test_the_number_that_is_written_out_is_right(step):
     """What stands left of the last "=" is what Python makes of it."""
     for row, head in product(range(5), range(2)):
-        said = step.number(steps.Tour(example.stages(), example.stages(), head, row))
-        assert example.TOKENS[row] in said or "row" in said or "next to" in said
-        match = re.search(r"= ([^=]*) = (−?[\d.]+)$", said)
+        readout = step.number(steps.Tour(example.stages(), example.stages(), head, row))
+        assert example.TOKENS[row] in readout or "row" in readout or "next to" in readout
+        match = re.search(r"= ([^=]*) = (−?[\d.]+)$", readout)
         if match is None:
             continue
         terms = match[1].replace("×", "*").replace("−", "-").replace("√2", "np.sqrt(2)").replace("exp", "np.exp")
-        assert eval(terms) == pytest.approx(float(match[2].replace("−", "-")), abs=0.06), said
+        assert eval(terms) == pytest.approx(float(match[2].replace("−", "-")), abs=0.06), readout
 
 
 def test_next_and_back_go_through_it_and_stop_at_its_ends():

@@ -76,7 +76,7 @@ def test_a_model_opens_as_it_was_built_and_the_writers_cache_stays(name):
     lab = cache_cost()
     lab.set(model=name)
     brings = re.search(rf'data-brings="([^"]*)" data-name="{name}"', lab.picture.value)[1]
-    assert {one: lab.state[one] for one in ("sharing", "window")} == MODELS[name].built
+    assert {name: lab.state[name] for name in ("sharing", "window")} == MODELS[name].built
     assert json.loads(html.unescape(brings)) == MODELS[name].built
     lab.set(sharing=ONE)
     lab.set(model=WRITER)
@@ -117,7 +117,7 @@ def test_it_goes_back_to_how_it_was_built(name):
 
 
 def test_a_model_that_is_not_run_has_no_loss():
-    lab = cache_cost(lambda *given, **named: 1 / 0)
+    lab = cache_cost(lambda *arguments, **named: 1 / 0)
     assert "ZeroDivisionError" in lab.picture.value
     lab.set(model="Llama 2 70B")
     assert "ZeroDivisionError" not in lab.picture.value

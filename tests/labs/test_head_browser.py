@@ -30,7 +30,7 @@ def computed(function=None, **state):
     return browser.compute(FIRST | {name.replace("_", " "): value for name, value in state.items()}, function)
 
 
-def said(function=None, **state):
+def readout(function=None, **state):
     return browser.sentence(computed(function, **state))
 
 
@@ -126,8 +126,10 @@ def test_a_preset_looks_at_nouns():
 @pytest.mark.parametrize(("layer", "head"), [(0, 0), (2, 6), (4, 11), (5, 11)])
 def test_knocking_out_is_what_the_encoder_does(layer, head):
     model = encoder.load()
-    whole, *fixed = (one.vector for one in model.encode([SENTENCE, *FIXED]))
-    without, *fixed_without = (one.vector for one in model.encode([SENTENCE, *FIXED], without=[(layer, head)]))
+    whole, *fixed = (encoding.vector for encoding in model.encode([SENTENCE, *FIXED]))
+    without, *fixed_without = (
+        encoding.vector for encoding in model.encode([SENTENCE, *FIXED], without=[(layer, head)])
+    )
     found = computed(layer=layer, head=head, knock_out=True).knock_out
     assert found.cosine == pytest.approx(whole @ without, abs=1e-5)
     np.testing.assert_allclose(found.before, np.stack(fixed) @ whole, atol=1e-5)
@@ -135,7 +137,7 @@ def test_knocking_out_is_what_the_encoder_does(layer, head):
     page = drawn(computed(layer=layer, head=head, knock_out=True))
     for before, after in zip(found.before, found.after, strict=True):
         assert f"{before:.2f} → {after:.2f}".replace("-", "−") in texts(page)
-    assert f"cosine {found.cosine:.4f}" in said(layer=layer, head=head, knock_out=True)
+    assert f"cosine {found.cosine:.4f}" in readout(layer=layer, head=head, knock_out=True)
 
 
 def test_knocking_out_cuts_the_ribbons_and_the_frame_in_the_map():
@@ -170,7 +172,7 @@ def test_the_first_sentence():
         "Lab: head browser. Layer 0, head 2: “it” (token 8) attends most to “because” (1.00). Label: prev; on average "
         "1.00 of the weight goes to the token before. Run all cells above, then this one, for the live lab."
     )
-    assert said(layer=5, head=11) == (
+    assert readout(layer=5, head=11) == (
         "Layer 5, head 11: “it” (token 8) attends most to “cat” (0.72), then to “mat” (0.10) and “[CLS]” (0.08). "
         "Label: unclear; no kind of key gets 0.50 on average."
     )
@@ -254,12 +256,12 @@ def test_tokens_are_escaped():
 
 
 def test_text_from_right_to_left_turns_nothing_else_round():
-    assert "“\u2066ש\u2069” (0." in said(sentence="שלום", layer=5, head=11, query=1)
+    assert "“\u2066ש\u2069” (0." in readout(sentence="שלום", layer=5, head=11, query=1)
 
 
 def test_no_label_where_one_key_is_of_several_kinds():
     for typed in ("", "a"):
-        assert "it takes 4 tokens to tell one kind of key from another" in said(sentence=typed)
+        assert "it takes 4 tokens to tell one kind of key from another" in readout(sentence=typed)
         assert not {*texts(drawn(computed(sentence=typed)))} & {"prev", "next", "self", "CLS"}
 
 
@@ -357,8 +359,8 @@ def test_a_function_that_goes_wrong_later_is_noticed():
 @pytest.mark.parametrize(
     ("instead", "why"),
     [
-        pytest.param(lambda *given: 1 / 0, "raised ZeroDivisionError: division by zero", id="raises"),
-        pytest.param(lambda *given: ..., "returned ellipsis", id="stub"),
+        pytest.param(lambda *arguments: 1 / 0, "raised ZeroDivisionError: division by zero", id="raises"),
+        pytest.param(lambda *arguments: ..., "returned ellipsis", id="stub"),
         pytest.param(lambda X, *others: (X, X), "returned weights of shape (1, 13, 384)", id="shape"),
     ],
 )
@@ -373,8 +375,8 @@ def test_a_function_that_stops_later_is_replaced(instead, why):
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, -5, 1e30, 1.234])
 @pytest.mark.parametrize("typed", [SENTENCE, "The cat sat."])
 def test_numbers_of_any_kind_are_drawn(bad, typed):
-    def function(*given):
-        output, weights = right(*given)
+    def function(*arguments):
+        output, weights = right(*arguments)
         return np.full_like(output, bad), np.full_like(weights, bad)
 
     result = computed(function, sentence=typed, knock_out=True, random_twin=True)
@@ -399,7 +401,7 @@ def test_a_right_function_cannot_change_the_model():
 
 def test_a_slider_that_moves_runs_nothing_again():
     calls = []
-    lab = head_browser(lambda *given: calls.append(1) or right(*given))
+    lab = head_browser(lambda *arguments: calls.append(1) or right(*arguments))
     once = len(calls)
     lab.set(layer=2, head=3, query=4)
     lab.controls["head"].value = 7

@@ -156,10 +156,10 @@ def test_every_lab_fits_its_page_with_numbers_that_can_be_read(seen, width):
     })""")
     seen.page.locator(".mha-lab").evaluate_all("all => all.forEach(one => one.style.width = null)")
     assert len(sizes) == len(labs.__all__)
-    assert width < 692 or [one for one in sizes if one["height"] > HIGHEST] == []
-    assert [one for one in sizes if one["overflow"] > 0] == []
-    assert [one for one in sizes if one["cut"]] == []
-    assert [one for one in sizes if one["smallest"] < style.LEAST - 0.01] == []
+    assert width < 692 or [card for card in sizes if card["height"] > HIGHEST] == []
+    assert [card for card in sizes if card["overflow"] > 0] == []
+    assert [card for card in sizes if card["cut"]] == []
+    assert [card for card in sizes if card["smallest"] < style.LEAST - 0.01] == []
 
 
 def test_one_white_card_in_the_dark(seen):
@@ -269,7 +269,7 @@ def test_word_order_shows_the_numbers_that_numpy_gives(seen, lab_of):
             now.remove(word)
             now.insert(place, word)
             lab.get_by_role("slider", name=f"place of {order.WORDS[word]}").fill(str(place))
-            words = " ".join(order.WORDS[one] for one in now)
+            words = " ".join(order.WORDS[word] for word in now)
             state = lab.locator("[data-state]")
             expect(state).to_have_attribute("data-state", re.compile(f'"order": "{words}"'))
         expect(lab.locator(".mha-readout")).to_contain_text("both orders equal" if places == (0, 1, 2) else f"“{name}”")

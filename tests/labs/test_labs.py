@@ -148,7 +148,7 @@ def another_value(control):
 
 def children(widget):
     """Return a widget and all that stands in it, in the order of the page."""
-    inner = (one for child in getattr(widget, "children", ()) for one in children(child))
+    inner = (inner for child in getattr(widget, "children", ()) for inner in children(child))
     return [widget, *inner]
 
 
@@ -182,7 +182,7 @@ def test_what_cannot_be_named_is_not_a_control(make_lab):
 
 def test_a_right_function_is_run(make_learners_lab):
     right = LEARNERS[make_learners_lab.__name__].right
-    lab = make_learners_lab(lambda *given, **named: right(*given, **named))
+    lab = make_learners_lab(lambda *arguments, **named: right(*arguments, **named))
     assert f"Running on your {right.__name__}." in lab.picture.value
     assert "≠" not in lab.picture.value
 
@@ -202,10 +202,10 @@ def test_a_wrong_function_is_run_and_marked(make_learners_lab):
     ("function", "notice"),
     [
         pytest.param(None, html.escape("Shown with the course's own"), id="none"),
-        pytest.param(lambda *given, **named: ..., "yours is not written yet", id="stub"),
-        pytest.param(lambda *given, **named: 1 / 0, "yours stopped with ZeroDivisionError", id="raises"),
-        pytest.param(lambda *given, **named: np.zeros(1), "in the right shapes", id="shapes"),
-        pytest.param(lambda *given, **named: "right", "in the right shapes", id="text"),
+        pytest.param(lambda *arguments, **named: ..., "yours is not written yet", id="stub"),
+        pytest.param(lambda *arguments, **named: 1 / 0, "yours stopped with ZeroDivisionError", id="raises"),
+        pytest.param(lambda *arguments, **named: np.zeros(1), "in the right shapes", id="shapes"),
+        pytest.param(lambda *arguments, **named: "right", "in the right shapes", id="text"),
         pytest.param(3, "what was given is not a function but int", id="no function"),
     ],
 )
@@ -236,13 +236,16 @@ def test_a_learners_function_cannot_change_the_lab():
             array[:] = 99
         return context, weights
 
-    lab, own = labs.qkv_workbench(destroys), labs.qkv_workbench(lambda *given: attention.dot_product_attention(*given))
+    lab, own = (
+        labs.qkv_workbench(destroys),
+        labs.qkv_workbench(lambda *arguments: attention.dot_product_attention(*arguments)),
+    )
     assert lab.picture.value == own.picture.value
 
 
 def test_a_notice_on_a_function_that_is_not_right_takes_two_lines(make_learners_lab):
-    def stops(*given, **named):
-        return "a line of yours may be as long as this one is", sum(given, start="and what Python says, too")
+    def stops(*arguments, **named):
+        return "a line of yours may be as long as this one is", sum(arguments, start="and what Python says, too")
 
     for function in (stops, LEARNERS[make_learners_lab.__name__].wrong):
         lab = make_learners_lab(function)
@@ -471,7 +474,7 @@ def test_the_map_of_heads_shows_where_the_chosen_word_goes():
 
 def test_a_number_of_the_block_says_how_it_came_about():
     lab = labs.block_tour()
-    lab.controls["step"].value = next(one for one in lab.controls["step"].options if one.startswith("7."))
+    lab.controls["step"].value = next(option for option in lab.controls["step"].options if option.startswith("7."))
     assert 'data-tip="score(because, sat) = (0 × 3 + 1 × −1) / √2 = −0.71"' in lab.picture.value
 
 

@@ -30,7 +30,7 @@ def state(mask=CAUSAL, token="because"):
     return {"mask": mask, "token": token}
 
 
-def said(mask=CAUSAL, token="because", function=None):
+def readout(mask=CAUSAL, token="because", function=None):
     return detector.sentence(detector.compute(state(mask, token), function))
 
 
@@ -153,12 +153,12 @@ def test_every_state_is_drawn_with_its_marks(name, token):
     ],
 )
 def test_each_variations_verdict(name, expected):
-    assert said(name) == expected
+    assert readout(name) == expected
 
 
 def test_the_ends_are_said_too():
-    assert said("diagonal hidden", "it").startswith("Changing “it” moves no output. Blind: output “it” does")
-    assert said(CAUSAL, "it").startswith("No leak: changing “it” moves only output “it”.")
+    assert readout("diagonal hidden", "it").startswith("Changing “it” moves no output. Blind: output “it” does")
+    assert readout(CAUSAL, "it").startswith("No leak: changing “it” moves only output “it”.")
 
 
 def test_the_first_state_spoils_nothing():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mha_helpers import attention, decoder, labs
-from mha_helpers.labs.a_model_that_writes.logit_lens import MOST, TEXT, compute, logit_lens, sentence
+from mha_helpers.labs.a_model_that_writes.logit_lens import MAX_CHARACTERS, TEXT, compute, logit_lens, sentence
 
 FIRST = logit_lens().first_state
 
@@ -38,22 +38,22 @@ def test_what_the_notebook_says_of_it():
 
 
 @pytest.mark.parametrize(
-    ("typed", "read", "said"),
+    ("typed", "read", "readout"),
     [
         ("To be", "To be", ""),
         ("naïve Ω", "nave ", "What the model has never seen is left out."),
         ("x", TEXT, "There is nothing to guess"),
-        ("a" * 99, "a" * MOST, f"Of 99 characters the last {MOST} are read."),
+        ("a" * 99, "a" * MAX_CHARACTERS, f"Of 99 characters the last {MAX_CHARACTERS} are read."),
     ],
 )
-def test_what_is_typed_is_read_as_far_as_it_can_be(typed, read, said):
+def test_what_is_typed_is_read_as_far_as_it_can_be(typed, read, readout):
     shown = result(text=typed)
     assert shown.text == read
-    assert said in shown.notice
+    assert readout in shown.notice
 
 
 def test_a_place_after_the_end_is_the_last():
-    assert result(text="To be", place=MOST - 1).place == 4
+    assert result(text="To be", place=MAX_CHARACTERS - 1).place == 4
 
 
 def test_a_wrong_function_shows_where_its_losses_part():

@@ -36,7 +36,7 @@ def state(mask=EVERYTHING, **changes):
     return FIRST | studio.cells(mask) | {name.replace("_", " "): value for name, value in changes.items()}
 
 
-def said(mask=EVERYTHING, function=None, **changes):
+def readout(mask=EVERYTHING, function=None, **changes):
     return studio.sentence(studio.compute(state(mask, **changes), function))
 
 
@@ -92,8 +92,8 @@ def test_every_setting_gives_the_numbers_that_numpy_gives(mask, when, hiding):
         sums, sees = expected.sum(axis=1), (~visible if turned else visible).any(axis=1)
         off = (np.abs(sums - 1) > 1e-3) & (sees | (np.abs(sums) > 1e-3))
         assert len(alarms_in(page)) == off.sum(), "an alarm on the rows that do not sum to 1, though they see something"
-        astray = np.where(visible, 0, expected).sum(axis=1)[(~visible if turned else visible).any(axis=1)]
-        assert ("Hidden keys get" in page) == (astray.max(initial=0) > 1e-9)
+        misplaced = np.where(visible, 0, expected).sum(axis=1)[(~visible if turned else visible).any(axis=1)]
+        assert ("Hidden keys get" in page) == (misplaced.max(initial=0) > 1e-9)
         assert ("wrong way round" in page) == turned
 
 
@@ -112,7 +112,7 @@ def test_the_numbers_are_the_running_examples():
 
 def test_the_first_state_is_causal():
     assert studio.sentence(studio.compute(FIRST)) == "10 of 25 cells hidden. Each row still sums to 1."
-    assert said() == "0 of 25 cells hidden. Each row sums to 1."
+    assert readout() == "0 of 25 cells hidden. Each row sums to 1."
     np.testing.assert_array_equal(studio.compute(FIRST).mask, CAUSAL)
 
 
@@ -201,19 +201,19 @@ def test_reset_brings_back_the_first_picture():
     ],
 )
 def test_what_becomes_of_an_empty_row_is_said(changes, expected):
-    assert expected in said(ROW_3_EMPTY, **changes)
+    assert expected in readout(ROW_3_EMPTY, **changes)
 
 
 def test_several_empty_rows_are_said_together():
     mask = CAUSAL.copy()
     mask[[0, 2, 3, 4]] = False
-    assert "Rows 0 and 2 to 4 see nothing: zero weights" in said(mask)
-    assert "Every row sees nothing: zero weights" in said(~EVERYTHING)
+    assert "Rows 0 and 2 to 4 see nothing: zero weights" in readout(mask)
+    assert "Every row sees nothing: zero weights" in readout(~EVERYTHING)
 
 
 def test_hiding_after_the_softmax_is_said():
     sums = np.tril(softmax(studio.compute(FIRST).scores)).sum(axis=1)[:4]
-    assert said(CAUSAL, when=AFTER) == (
+    assert readout(CAUSAL, when=AFTER) == (
         f"10 of 25 cells hidden. Rows 0 to 3 sum to {sums.min():.2f}–{sums.max():.2f}, not 1: "
         "weights were hidden after the softmax."
     )
@@ -225,19 +225,19 @@ def test_a_sum_near_1_is_written_so_that_it_does_not_look_like_1():
 
 @pytest.mark.parametrize("hiding", ["−1e4", "0", "−1e-9"])
 def test_a_finite_number_is_outrun(hiding):
-    text = said(CAUSAL, hiding_value=hiding, added_to_all_scores="−15000")
+    text = readout(CAUSAL, hiding_value=hiding, added_to_all_scores="−15000")
     assert f"Hidden keys get up to 1.00 of a row's weight (row 0 “cat”): {hiding} is outrun" in text
 
 
 def test_a_large_enough_number_is_not_outrun():
     for constant in CONSTANTS:
-        assert "Hidden keys" not in said(CAUSAL, hiding_value="−1e9", added_to_all_scores=constant)
-    assert "Hidden keys" not in said(CAUSAL, hiding_value="−1e4")
+        assert "Hidden keys" not in readout(CAUSAL, hiding_value="−1e9", added_to_all_scores=constant)
+    assert "Hidden keys" not in readout(CAUSAL, hiding_value="−1e4")
 
 
 @pytest.mark.parametrize("hiding", ["0", "−1e-9"])
 def test_zero_hides_nothing(hiding):
-    assert f"exp({hiding}) is 1.00, not 0." in said(CAUSAL, hiding_value=hiding)
+    assert f"exp({hiding}) is 1.00, not 0." in readout(CAUSAL, hiding_value=hiding)
 
 
 @pytest.mark.parametrize("convention", WRITTEN_AS)
@@ -415,12 +415,12 @@ def test_what_is_shared_out_to_nobody_is_said():
     drawn = studio._shares(studio.compute(state(ROW_3_EMPTY)))
     assert ["to nobody" in drawn[f"shares {word}"] for word in studio.WORDS] == [False, False, False, True, False]
     nan = studio._shares(studio.compute(state(ROW_3_EMPTY), lambda q, k, v, mask: (v, np.full((N, N), np.nan))))
-    assert all("not a number" in one for one in nan.values())
+    assert all("not a number" in row for row in nan.values())
 
 
 def test_padding_is_explained_where_there_is_some():
-    assert "“pad” is no word" in said(CAUSAL, length=3)
-    assert "pad" not in said(CAUSAL)
+    assert "“pad” is no word" in readout(CAUSAL, length=3)
+    assert "pad" not in readout(CAUSAL)
 
 
 def test_after_the_softmax_no_score_is_hidden():

@@ -82,7 +82,7 @@ def test_heads_that_do_not_divide_are_refused_by_numpy_and_the_course():
 
 
 @pytest.mark.parametrize(
-    ("guess", "n_blocks", "said"),
+    ("guess", "n_blocks", "readout"),
     [
         ("B S d_model", 2, "2 × 5 × 12 = 120 numbers"),
         ("B S h d_head", 6, "2 × 5 × 3 × 4 = 120 numbers"),
@@ -91,12 +91,12 @@ def test_heads_that_do_not_divide_are_refused_by_numpy_and_the_course():
         ("", 0, ""),
     ],
 )
-def test_the_chips_cut_blocks(guess, n_blocks, said):
+def test_the_chips_cut_blocks(guess, n_blocks, readout):
     lab = from_the_start()
     if guess:
         fill(lab, *guess.split())
     assert lab.picture.value.count('data-part="block ') == n_blocks
-    assert f"Your shape: {said}<" in lab.picture.value or not said
+    assert f"Your shape: {readout}<" in lab.picture.value or not readout
 
 
 # ---- the walk --------------------------------------------------------------------------------
@@ -105,8 +105,8 @@ def test_the_chips_cut_blocks(guess, n_blocks, said):
 def test_it_opens_with_one_stage_done():
     lab = tracer.shape_tracer()
     assert "Q is (2, 5, 12): a product changes the last axis only. Stage 2 of 9:" in lab.readout.value
-    said = check(lab, *RIGHT[1])
-    assert "So far 1 of 1 right at the first try." in said, "what was given is not counted"
+    readout = check(lab, *RIGHT[1])
+    assert "So far 1 of 1 right at the first try." in readout, "what was given is not counted"
 
 
 def test_the_start_asks_and_tells_nothing():
@@ -119,13 +119,13 @@ def test_the_start_asks_and_tells_nothing():
 def test_a_walk_without_a_mistake():
     lab = from_the_start()
     for stage, (guess, shape) in enumerate(zip(RIGHT, SHAPES, strict=True), 1):
-        said = check(lab, *guess)
+        readout = check(lab, *guess)
         name = STAGES[stage][0]
-        assert said.startswith(f"Right: {name} is {shape}: ")
+        assert readout.startswith(f"Right: {name} is {shape}: ")
         if stage < 9:
-            assert f"Stage {stage + 1} of 9: what is the shape of {STAGES[stage + 1][0]}?" in said
-            assert f"So far {stage} of {stage} right at the first try." in said
-    assert "The end: 9 of 9 right at the first try. Follow an axis" in said
+            assert f"Stage {stage + 1} of 9: what is the shape of {STAGES[stage + 1][0]}?" in readout
+            assert f"So far {stage} of {stage} right at the first try." in readout
+    assert "The end: 9 of 9 right at the first try. Follow an axis" in readout
     assert lab.picture.value.count("✓ first try") == 9
 
 
@@ -136,10 +136,10 @@ def test_the_score_counts_first_tries_only():
     check(lab, *RIGHT[1])  # at the second try
     lab.buttons["Show"].click()
     for guess in RIGHT[3:]:
-        said = check(lab, *guess)
+        readout = check(lab, *guess)
     result = tracer.compute(lab.state)
     assert result.tries == (1, 2, 0, 1, 1, 1, 1, 1, 1)
-    assert "The end: 7 of 9 right at the first try." in said
+    assert "The end: 7 of 9 right at the first try." in readout
     page = lab.picture.value
     assert (page.count("✓ first try"), page.count("✓ try 2"), page.count(">shown<")) == (7, 1, 1)
 
@@ -147,10 +147,10 @@ def test_the_score_counts_first_tries_only():
 def test_show_gives_the_answer_and_goes_on():
     lab = from_the_start()
     lab.buttons["Show"].click()
-    said = tracer.compute(lab.state), tracer.sentence(tracer.compute(lab.state))
-    assert said[0].tries == (0,)
-    assert said[1].startswith("Shown: Q is (2, 5, 12): a product changes the last axis only. Stage 2 of 9:")
-    assert "So far 0 of 1 right at the first try." in said[1]
+    readout = tracer.compute(lab.state), tracer.sentence(tracer.compute(lab.state))
+    assert readout[0].tries == (0,)
+    assert readout[1].startswith("Shown: Q is (2, 5, 12): a product changes the last axis only. Stage 2 of 9:")
+    assert "So far 0 of 1 right at the first try." in readout[1]
 
 
 def test_show_after_a_mistake_is_not_a_try():
@@ -196,11 +196,11 @@ def test_the_wrong_axis_is_named(before, guess, why):
     lab = from_the_start()
     for right in RIGHT[:before]:
         check(lab, *right)
-    said = check(lab, *guess.split())
-    assert why in said
-    assert "Stage" not in said, "the stage is not left"
+    readout = check(lab, *guess.split())
+    assert why in readout
+    assert "Stage" not in readout, "the stage is not left"
     assert tracer.compute(lab.state).stage == before + 1
-    assert str(SHAPES[before]) not in said, "the answer is not given away"
+    assert str(SHAPES[before]) not in readout, "the answer is not given away"
     assert "≠" in lab.picture.value, "it is marked where it stands"
 
 
@@ -210,9 +210,9 @@ def test_nothing_is_no_answer():
 
 def test_an_axis_of_the_same_size_is_another_axis():
     lab = sized(B=3, h=3)
-    said = check(lab, "h", "S", "d_model")
-    assert "Axis 0 of Q is not h: it counts sequences in the batch" in said
-    assert said.count("Here both are 3, but with other sizes they need not be.") == 1
+    readout = check(lab, "h", "S", "d_model")
+    assert "Axis 0 of Q is not h: it counts sequences in the batch" in readout
+    assert readout.count("Here both are 3, but with other sizes they need not be.") == 1
 
 
 def test_that_it_fails_is_wrong_where_there_is_a_shape():
@@ -245,12 +245,14 @@ def test_an_error_is_an_answer():
     lab = sized(h=5)
     check(lab, *RIGHT[0])
     assert "cannot reshape" not in lab.picture.value
-    said = check(lab, *RIGHT[1])
-    assert said.startswith("Not (B, S, h, d_head). There is no such array: the features cannot be cut into this many")
+    readout = check(lab, *RIGHT[1])
+    assert readout.startswith(
+        "Not (B, S, h, d_head). There is no such array: the features cannot be cut into this many"
+    )
     lab.buttons["It fails"].click()
-    said = tracer.sentence(tracer.compute(lab.state))
+    readout = tracer.sentence(tracer.compute(lab.state))
     numpys = "ValueError: cannot reshape array of size 120 into shape (2,5,5,2)"
-    assert said == (
+    assert readout == (
         f"Right: NumPy refuses: {numpys}. The end: 1 of 2 right at the first try. There is no further stage."
     )
     drawn = " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", lab.picture.value))
@@ -371,10 +373,10 @@ def test_what_is_drawn_of_every_walk_has_room():
 
 def test_each_right_answer_changes_the_array_on_the_desk():
     records = ["; ".join(["2x5x12x3", *"1" * n]) for n in range(len(STAGES) - 1)]
-    shown = ["".join(tracer._beside(tracer.compute(FIRST | {"record": one}))) for one in records]
-    arrays = [re.findall(r'data-part="slab [^"]*"><rect[^>]*>', one) for one in shown]
-    assert all(one != other for one, other in pairwise(arrays))
-    assert ["@ W_" in one for one in shown] == [n in (0, 8) for n in range(len(shown))]
+    shown = ["".join(tracer._beside(tracer.compute(FIRST | {"record": record}))) for record in records]
+    arrays = [re.findall(r'data-part="slab [^"]*"><rect[^>]*>', picture) for picture in shown]
+    assert all(array != other for array, other in pairwise(arrays))
+    assert ["@ W_" in picture for picture in shown] == [n in (0, 8) for n in range(len(shown))]
 
 
 def test_what_is_cut_and_turned_keeps_its_size_and_so_glides():

@@ -196,8 +196,8 @@ def test_a_constant_changes_no_weight(added):
 
 
 def test_with_d_model_features_a_head_both_roots_are_one():
-    one, other = (result(d_k=512, divisor=divisor) for divisor in ("sqrt(d_k)", "sqrt(d_model)"))
-    np.testing.assert_array_equal(one.weights, other.weights)
+    by_d_k, other = (result(d_k=512, divisor=divisor) for divisor in ("sqrt(d_k)", "sqrt(d_model)"))
+    np.testing.assert_array_equal(by_d_k.weights, other.weights)
 
 
 # ---- what is said ----------------------------------------------------------------------------
@@ -206,9 +206,9 @@ def test_with_d_model_features_a_head_both_roots_are_one():
 @pytest.mark.parametrize("d_k", D_K)
 def test_unscaled_is_not_called_worse_at_a_small_d_k(d_k):
     for draw in range(1, 31):
-        said = sentence(result(d_k=d_k, draw=draw))
-        assert (f"At d_k = {d_k} a divisor hardly matters" in said) == (d_k <= 4), draw
-        assert d_k > 4 or "hardly any gradient" not in said, draw
+        readout = sentence(result(d_k=d_k, draw=draw))
+        assert (f"At d_k = {d_k} a divisor hardly matters" in readout) == (d_k <= 4), draw
+        assert d_k > 4 or "hardly any gradient" not in readout, draw
 
 
 @pytest.mark.parametrize(("added", "why"), [(1000, "inf; inf / inf is NaN"), (-1000, "0; 0 / 0 is NaN")])

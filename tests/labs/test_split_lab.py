@@ -52,7 +52,7 @@ def at(function=None, **changed):
     return splitting.compute(AT_SPLIT | changed, function)
 
 
-def said(function=None, **changed):
+def readout(function=None, **changed):
     return splitting.sentence(at(function, **changed))
 
 
@@ -128,19 +128,19 @@ def test_any_wrong_head_is_described(head, text):
 
 
 def test_the_sentences():
-    assert said() == (
+    assert readout() == (
         "Wrong: head 0 holds cat, sat, mat only. Entry 102 (“sat”, feature 2) is in head 1 when right, in head 0 when "
         "wrong."
     )
-    assert "head 0 holds “cat” and compares it only with itself" in said(heads=4, tokens=4)
-    assert "Entry 203 (“mat”, feature 3) is in head 1 either way." in said(token=2, feature=3, tokens=4)
-    assert said(step=START).endswith("where does entry 102 (“sat”, feature 2) go?")
-    assert said(step=RESHAPE).startswith("Right: each token's row is cut into a block of its own, ")
-    assert said(step=MERGE) == (
+    assert "head 0 holds “cat” and compares it only with itself" in readout(heads=4, tokens=4)
+    assert "Entry 203 (“mat”, feature 3) is in head 1 either way." in readout(token=2, feature=3, tokens=4)
+    assert readout(step=START).endswith("where does entry 102 (“sat”, feature 2) go?")
+    assert readout(step=RESHAPE).startswith("Right: each token's row is cut into a block of its own, ")
+    assert readout(step=MERGE) == (
         "combine_heads gives X back from the right heads, with all shapes right. A wrong split and a merge without "
         "swapaxes give X back, too: two mistakes hide each other."
     )
-    assert "right and wrong are the same" in said(heads=1)
+    assert "right and wrong are the same" in readout(heads=1)
 
 
 def test_the_followed_entry_is_where_the_sentence_says():
@@ -303,9 +303,9 @@ def test_yours_is_what_it_returns_from_the_second_step_on(step):
 
 
 def test_where_the_learner_has_the_entry_is_said():
-    assert said(strided).endswith("in head 0 when wrong. Yours has it in head 0.")
-    assert said(lambda X, n_heads: np.zeros((2, 5, 2))).endswith("Yours does not hold it.")
-    assert said(by_loops, step=MERGE).startswith("combine_heads gives X back from the right and yours heads")
+    assert readout(strided).endswith("in head 0 when wrong. Yours has it in head 0.")
+    assert readout(lambda X, n_heads: np.zeros((2, 5, 2))).endswith("Yours does not hold it.")
+    assert readout(by_loops, step=MERGE).startswith("combine_heads gives X back from the right and yours heads")
 
 
 @pytest.mark.parametrize("strange", [np.nan, np.inf, -np.inf, -3, 1e9, 0.25, 1e300])

@@ -42,7 +42,7 @@ def computed(function=None, off=(), **state):
     return lab_heads.compute(FIRST | {NAMES[h]: False for h in off} | state, function)
 
 
-def said(**state):
+def readout(**state):
     return lab_heads.sentence(computed(**state))
 
 
@@ -116,7 +116,7 @@ def test_a_head_switched_off_takes_exactly_its_contribution_away(head):
     result = computed(off=[head])
     np.testing.assert_allclose(result.missing, HEADS[head, result.token] @ BLOCKS[head], atol=1e-12)
     assert "exactly what that head adds." in lab_heads.sentence(result)
-    assert "exactly" not in said(off=[head], **{"heads off": OTHERS})
+    assert "exactly" not in readout(off=[head], **{"heads off": OTHERS})
 
 
 def test_the_mean_takes_the_tokens_apart_from_each_other_no_more():
@@ -126,8 +126,8 @@ def test_the_mean_takes_the_tokens_apart_from_each_other_no_more():
 
 
 def test_switched_off_heads_of_zero_can_be_permuted_freely():
-    assert "changes nothing" in said(off=[0, 1], order=EXCHANGED)
-    assert "Heads 0 and 1 are off (zero)." in said(off=[0, 1])
+    assert "changes nothing" in readout(off=[0, 1], order=EXCHANGED)
+    assert "Heads 0 and 1 are off (zero)." in readout(off=[0, 1])
 
 
 # ---- sentence and picture --------------------------------------------------------------------
@@ -159,8 +159,8 @@ def test_weight_and_contribution_are_compared_as_they_are():
 
 
 def test_both_verdicts_occur():
-    assert "doesn't have to mean a large contribution" in said(token="sat")
-    assert "and adds most, too" in said(token="it")
+    assert "doesn't have to mean a large contribution" in readout(token="sat")
+    assert "and adds most, too" in readout(token="it")
 
 
 def test_every_state_is_drawn_without_a_warning():

@@ -24,10 +24,10 @@ def marks(lab, kind):
 
 def ways_to_set(lab):
     """Return every set of values that a touch of the picture can bring about, but for those of a plane."""
-    chosen = [json.loads(one) for kind in ("choose", "also") for one in marks(lab, kind)]
+    chosen = [json.loads(marked) for kind in ("choose", "also") for marked in marks(lab, kind)]
     switched = [{name: not lab.state[name]} for name in marks(lab, "switch") if not name.startswith("{")]
-    chosen += [json.loads(one) for one in marks(lab, "switch") if one.startswith("{")]
-    chosen += [json.loads(one) for one in marks(lab, "sets")]
+    chosen += [json.loads(marked) for marked in marks(lab, "switch") if marked.startswith("{")]
+    chosen += [json.loads(marked) for marked in marks(lab, "sets")]
     return chosen + switched + [stop for stops in marks(lab, "stops") for stop in json.loads(stops)]
 
 

@@ -161,7 +161,7 @@ def test_a_run_before_its_first_step_is_shown():
     assert "step 0" in lab.readout.value
 
 
-@pytest.mark.parametrize("given", [..., 3, Training(tasks.two_before())])
-def test_what_is_no_such_training_is_refused(given):
+@pytest.mark.parametrize("training", [..., 3, Training(tasks.two_before())])
+def test_what_is_no_such_training_is_refused(training):
     with pytest.raises(ValueError, match=r"needs a training\.Training on tasks\.repeated_sequences"):
-        training_run(given)
+        training_run(training)

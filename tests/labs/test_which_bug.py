@@ -86,8 +86,8 @@ def test_each_patient_has_its_bug_and_no_other(bug, mask):
 def test_healthy_is_the_courses_own_and_the_loop(mask):
     wanted = attention.multi_head_attention(**INPUTS, n_heads=N_HEADS, mask=mask)
     for found in (patients.patient(HEALTHY)(mask=mask), patients.loop_form(**INPUTS, n_heads=N_HEADS, mask=mask)):
-        for one, other in zip(found, wanted, strict=True):
-            np.testing.assert_allclose(one, other, atol=1e-12)
+        for got, other in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(got, other, atol=1e-12)
 
 
 @pytest.mark.parametrize("bug", BUGS)
@@ -137,7 +137,10 @@ def test_every_reading_is_that_of_numpy(bug):
     np.testing.assert_allclose(reading(bug, "entropy").numbers, -(weights * np.log(weights)).sum(-1).mean(-1))
 
     gaps = [
-        [np.abs(one - other).max() for one, other in zip(run(mask=mask), written_out(HEALTHY, mask=mask), strict=True)]
+        [
+            np.abs(output - other).max()
+            for output, other in zip(run(mask=mask), written_out(HEALTHY, mask=mask), strict=True)
+        ]
         for mask in (None, CAUSAL)
     ]
     np.testing.assert_allclose(reading(bug, "parity").numbers, gaps, atol=1e-12)
@@ -147,8 +150,8 @@ WORDS = {bug: tuple(reading(bug, probe).words for probe in PROBES) for bug in BU
 
 
 def test_no_two_patients_read_alike():
-    for one, other in itertools.combinations(BUGS, 2):
-        assert WORDS[one] != WORDS[other], (one, other)
+    for bug, other in itertools.combinations(BUGS, 2):
+        assert WORDS[bug] != WORDS[other], (bug, other)
 
 
 @pytest.mark.parametrize("bug", BUGS)
@@ -162,7 +165,9 @@ def test_the_probes_named_tell_a_bug_from_every_other(bug):
 @pytest.mark.parametrize("bug", BUGS)
 def test_fewer_probes_would_not_do(bug):
     for fewer in itertools.combinations(PROBES, len(WHY[bug][0]) - 1):
-        alike = [other for other in BUGS if all(reading(bug, one).words == reading(other, one).words for one in fewer)]
+        alike = [
+            other for other in BUGS if all(reading(bug, probe).words == reading(other, probe).words for probe in fewer)
+        ]
         assert len(alike) > 1
 
 
@@ -175,7 +180,7 @@ def test_every_probe_is_of_use(probe):
 def test_without_one_probe_the_others_still_tell(probe):
     """No more than two patients are mixed up."""
     kept = [other for other in PROBES if other != probe]
-    readings = [tuple(reading(bug, one).words for one in kept) for bug in BUGS]
+    readings = [tuple(reading(bug, probe).words for probe in kept) for bug in BUGS]
     assert len(set(readings)) >= len(BUGS) - 1
 
 
@@ -229,20 +234,20 @@ def test_a_ward_has_every_bug_once_in_an_order_of_its_own(number):
 
 
 def test_every_diagnosis_of_every_patient_is_judged():
-    for bug, said in itertools.product(BUGS, repeat=2):
-        state = FIRST | ALL | {"patient": LETTER[bug], "diagnosis": said}
+    for bug, readout in itertools.product(BUGS, repeat=2):
+        state = FIRST | ALL | {"patient": LETTER[bug], "diagnosis": readout}
         result = diagnosis.compute(state | diagnosis.commit(state))
-        right = bug == said
-        assert (result.right, result.tried, result.used) == (int(right), 1, len(PROBES)), (bug, said)
-        assert result.marks[LETTER[bug]] == ("right" if right else "wrong"), (bug, said)
+        right = bug == readout
+        assert (result.right, result.tried, result.used) == (int(right), 1, len(PROBES)), (bug, readout)
+        assert result.marks[LETTER[bug]] == ("right" if right else "wrong"), (bug, readout)
         sentence = diagnosis.sentence(result)
-        assert WHY[bug][1] in sentence, (bug, said)
+        assert WHY[bug][1] in sentence, (bug, readout)
         if right:
-            assert f"Committed: {said}. Right. Told by {' with '.join(WHY[bug][0])}: " in sentence, (bug, said)
+            assert f"Committed: {readout}. Right. Told by {' with '.join(WHY[bug][0])}: " in sentence, (bug, readout)
         else:
-            assert f"Committed: {said}. Wrong: patient {LETTER[bug]} is “{bug}”." in sentence, (bug, said)
+            assert f"Committed: {readout}. Wrong: patient {LETTER[bug]} is “{bug}”." in sentence, (bug, readout)
             probe = re.search(r"On ([\w -]+), “", sentence)[1]
-            assert reading(bug, probe).words != reading(said, probe).words, (bug, said)
+            assert reading(bug, probe).words != reading(readout, probe).words, (bug, readout)
 
 
 def test_a_game_is_scored():
@@ -516,11 +521,11 @@ def test_whatever_a_function_does_the_lab_goes_on(function, why):
 @pytest.mark.parametrize(
     ("function", "notice"),
     [
-        pytest.param(lambda *given: ..., "yours is not written yet", id="stub"),
-        pytest.param(lambda *given: 1 / 0, "yours stopped with ZeroDivisionError", id="raises"),
+        pytest.param(lambda *arguments: ..., "yours is not written yet", id="stub"),
+        pytest.param(lambda *arguments: 1 / 0, "yours stopped with ZeroDivisionError", id="raises"),
         pytest.param(lambda X: X, "yours stopped with TypeError", id="other arguments"),
-        pytest.param(lambda *given: given[0], "in the right shapes", id="shape"),
-        pytest.param(lambda *given: "right", "in the right shapes", id="text"),
+        pytest.param(lambda *arguments: arguments[0], "in the right shapes", id="shape"),
+        pytest.param(lambda *arguments: "right", "in the right shapes", id="text"),
         pytest.param(3, "what was given is not a function but int", id="no function"),
     ],
 )

@@ -82,7 +82,7 @@ def test_the_letter_that_looks_and_the_head_are_chosen():
     _, weights = MODEL.predict("To be,")
     np.testing.assert_array_equal(result.weights, weights[1, 2, 3])
     np.testing.assert_array_equal(result.looks_at, weights[:, :, 3].argmax(axis=-1))
-    assert computed(text="O\n" * 100, back=255).asked == 200 - 2 * writer_picture.MOST_LINES, "what is seen looks"
+    assert computed(text="O\n" * 100, back=255).asked == 200 - 2 * writer_picture.MAX_LINES, "what is seen looks"
 
 
 def test_a_pressed_bar_writes_its_letter_and_the_last_letter_looks_again():
@@ -126,8 +126,8 @@ def test_a_page_never_writes_what_its_knobs_exclude():
 
 @pytest.mark.parametrize("letter", lab_of.FORK)
 def test_two_words_come_of_each_letter_at_the_fork(letter):
-    said = _told(30, text=FIRST["text"] + letter, **{"top-k": "1"})
-    assert len(said.split()) >= 2, said
+    readout = _told(30, text=FIRST["text"] + letter, **{"top-k": "1"})
+    assert len(readout.split()) >= 2, readout
 
 
 def test_all_along_the_likeliest_letter_can_be_pressed_on_a_page():
@@ -291,8 +291,8 @@ def test_the_cache_box_says_how_the_next_character_is_written():
     for cached in (False, True):
         lab.set(cache=cached)
         lab.buttons["One character"].click()
-    for said in (">without<", ">next: with the cache<"):
-        assert said in lab.picture.value
+    for readout in (">without<", ">next: with the cache<"):
+        assert readout in lab.picture.value
 
 
 def test_without_the_model_there_is_a_message(monkeypatch):

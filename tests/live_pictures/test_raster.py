@@ -29,7 +29,7 @@ def run(code):
 
 def test_matplotlib_is_loaded_with_the_first_figure_and_is_the_learners():
     """Neither a backend is chosen nor pyplot loaded, and nothing that they set is changed."""
-    said = run("""
+    printed = run("""
 import sys
 from mha_helpers import course, figures, labs
 course.map("01_self_attention")._repr_mimebundle_()
@@ -41,7 +41,7 @@ before = settings()
 figures.attention_map([[1.0]], ["cat"])._repr_mimebundle_()
 print(before == settings(), "matplotlib.pyplot" in sys.modules, "matplotlib.figure" in sys.modules)
 """)
-    assert said.split() == ["False", "True", "False", "False"]
+    assert printed.split() == ["False", "True", "False", "False"]
 
 
 def test_no_notice_stands_in_the_cell_of_the_first_figure(tmp_path, monkeypatch):

@@ -42,8 +42,8 @@ def test_colours_of_a_family_can_be_told_apart(eye):
 
 
 def test_neighbouring_tokens_stay_apart_in_greyscale():
-    for one, other in itertools.pairwise(style.TOKENS):
-        assert abs(seen(one)[0] - seen(other)[0]) >= 15, f"{one} and {other} are equally light"
+    for colour, other in itertools.pairwise(style.TOKENS):
+        assert abs(seen(colour)[0] - seen(other)[0]) >= 15, f"{colour} and {other} are equally light"
 
 
 def test_lines_and_frames_stand_out_from_the_page():

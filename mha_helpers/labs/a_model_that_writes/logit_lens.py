@@ -1,5 +1,6 @@
 """Logit lens: what the writer would guess if it stopped after some of its blocks."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -21,8 +22,8 @@ from mha_helpers.masks import causal_mask
 from mha_helpers.model.layers import call_attention
 
 TEXT = "ROMEO:\nMy lord, I will not speak of him."
-PER_LINE, MOST_LINES = 14, 3
-MOST = PER_LINE * MOST_LINES  # characters: more could not be touched on a phone
+PER_LINE, MAX_LINES = 14, 3
+MAX_CHARACTERS = PER_LINE * MAX_LINES  # characters: more could not be touched on a phone
 N_BLOCKS = 4
 N_LIKELIEST = 5
 
@@ -76,14 +77,14 @@ def lens(model, codes, attend):
 
 def readable(typed, alphabet):
     """Return as much of a text as can be shown, and what is to be said about the rest."""
-    said, known = [], "".join(character for character in typed if character in alphabet)
+    remarks, known = [], "".join(character for character in typed if character in alphabet)
     if len(known) < len(typed):
-        said.append("What the model has never seen is left out.")
+        remarks.append("What the model has never seen is left out.")
     if len(known) < 2:
-        return TEXT, " ".join([*said, "There is nothing to guess, so here is the first text again."])
-    if len(known) > MOST:
-        said.append(f"Of {len(known)} characters the last {MOST} are read.")
-    return known[-MOST:], " ".join(said)
+        return TEXT, " ".join([*remarks, "There is nothing to guess, so here is the first text again."])
+    if len(known) > MAX_CHARACTERS:
+        remarks.append(f"Of {len(known)} characters the last {MAX_CHARACTERS} are read.")
+    return known[-MAX_CHARACTERS:], " ".join(remarks)
 
 
 @lru_cache(maxsize=8)
@@ -115,23 +116,23 @@ def blocks_in_words(count):
 
 
 def sentence(result):
-    """Say what is to be seen."""
+    """Describe the picture."""
     right = int((result.guesses[result.blocks] == result.came).sum())
     when = blocks_in_words(result.blocks)
-    said = (
+    readout = (
         f"{when.capitalize()}, {right} of {len(result.came)} guesses are right, and the loss is "
         f"{number(result.losses[result.blocks])} nats a character (guessing: {number(np.log(len(result.alphabet)))})."
     )
     row = result.probabilities[result.blocks, result.place - 1]
     before = "".join(map(shown, result.text[max(0, result.place - 8) : result.place]))
     if not np.isfinite(row).all():
-        return f"{said} After “{before}” there are NaN or infinite numbers."
+        return f"{readout} After “{before}” there are NaN or infinite numbers."
     likeliest = int(row.argmax())
     came = result.came[result.place - 1]
-    said += f" After “{before}” it expects “{shown(result.alphabet[likeliest])}” most ({number(row[likeliest])})"
+    readout += f" After “{before}” it expects “{shown(result.alphabet[likeliest])}” most ({number(row[likeliest])})"
     if likeliest == came:
-        return f"{said}, which came."
-    return f"{said}; “{shown(result.alphabet[came])}” came ({number(row[came])})."
+        return f"{readout}, which came."
+    return f"{readout}; “{shown(result.alphabet[came])}” came ({number(row[came])})."
 
 
 WIDTHS, HEIGHT = (344, 296), 282  # of the two pictures
@@ -145,10 +146,10 @@ RIGHT, EXPECTED = style.ROLES["values"], style.ROLES["output"]
 
 def render(result):
     """Draw the blocks and the text, with what is guessed under each character; and one character's likeliest."""
-    said = sentence(result)
-    text = svg.document(WIDTHS[0], HEIGHT, [*_ruler(result), *_text(result)], label=said)
+    readout = sentence(result)
+    text = svg.document(WIDTHS[0], HEIGHT, [*_ruler(result), *_text(result)], label=readout)
     likeliest = svg.document(WIDTHS[1], HEIGHT, _likeliest(result), label="What is likeliest after each block.")
-    return Picture(text + likeliest, said, result.notice)
+    return Picture(text + likeliest, readout, result.notice)
 
 
 def _ruler(result):
@@ -231,7 +232,7 @@ def _likeliest(result):
     yield svg.text(0, y + 32, chances, size=12, bold=True)
 
 
-def logit_lens(function=None):
+def logit_lens(function: Callable | None = None) -> Lab:
     """Show the logit lens: what the writer would guess if it stopped after 0, 1, 2, 3 or all 4 of its blocks.
 
     Parameters
@@ -255,7 +256,7 @@ def logit_lens(function=None):
     text = ipywidgets.Textarea(
         TEXT, description="text", continuous_update=False, rows=2, style=NAMED, layout={"width": "420px"}
     )
-    blocks, place = radio("blocks", range(N_BLOCKS + 1), N_BLOCKS), whole_number("place", 11, 1, MOST - 1)
+    blocks, place = radio("blocks", range(N_BLOCKS + 1), N_BLOCKS), whole_number("place", 11, 1, MAX_CHARACTERS - 1)
     return Lab(
         name="logit_lens",
         title="logit lens",

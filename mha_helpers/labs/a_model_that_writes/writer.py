@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -115,11 +116,11 @@ def compute(state, function=None, pace=None):
     else:
         twins_logits, weights = _seen(text, twin)
         beside = next_token_probabilities(twins_logits, **options)
-    said = [found.notice, pace.problem if pace else ""]
+    remarks = [found.notice, pace.problem if pace else ""]
     if len(text) < len(state["text"]):
-        said.append(f"Of {len(state['text'])} characters the model sees the last {len(text)}.")
+        remarks.append(f"Of {len(state['text'])} characters the model sees the last {len(text)}.")
     if state["cache"] and twin != NONE:
-        said.append("A twin writes without the cache.")
+        remarks.append("A twin writes without the cache.")
     asked = len(text) - 1 - min(state["back"], _most_back(text))
     rows = np.nan_to_num(weights[..., asked, :])
     return Result(
@@ -127,14 +128,14 @@ def compute(state, function=None, pace=None):
         state["temperature"], state["top-k"], beside, twin, state["layer"], state["head"],
         asked, weights[state["layer"], state["head"], asked], rows.argmax(axis=-1),
         state["cache"], state["cache"] and twin == NONE, pace.times_of() if pace else {},
-        " ".join(filter(None, said)),
+        " ".join(filter(None, remarks)),
     )  # fmt: skip
 
 
 def _most_back(text):
     """Return how far the letter that looks may stand before the last one: what is above the page has no place."""
     lines = [line for line, _ in writer_picture.placed(text)]
-    return sum(line > lines[-1] - writer_picture.MOST_LINES for line in lines) - 1
+    return sum(line > lines[-1] - writer_picture.MAX_LINES for line in lines) - 1
 
 
 @functools.cache
@@ -151,7 +152,7 @@ def path(temperature, top_k="10"):
 def written_beforehand():
     """Return the prompt, and what may become of it letter by letter: what a page without a kernel writes."""
     paths = [*map(path, PATHS), path(*HOTTEST[0].values())]
-    texts = dict.fromkeys(text for one in paths for text in itertools.accumulate(one, initial=PROMPT))
+    texts = dict.fromkeys(text for path in paths for text in itertools.accumulate(path, initial=PROMPT))
     along = [PROMPT + path(0.8)[:n] for n in range(LETTERS)]
     # At the fork all letters can be pressed, and two words come of each; later the likeliest alone, to its word's end.
     for text in (PROMPT + letter for letter in FORK):
@@ -203,21 +204,21 @@ def shown(character):
 
 
 def sentence(result):
-    """Say what is to be seen."""
+    """Describe the picture."""
     if isinstance(result, Stopped):
         return f"Nothing was written, and your text is still there: {result.why}."
-    said = [_expected(result)]
+    readout = [_expected(result)]
     if result.twin != NONE:
-        said.append(f"The twin, {result.twin}, expects {_likeliest(result, result.beside)}, and it writes.")
+        readout.append(f"The twin, {result.twin}, expects {_likeliest(result, result.beside)}, and it writes.")
     if np.isfinite(result.weights).all():
-        said.append(_looked_at(result))
+        readout.append(_looked_at(result))
     took = [
         f"{median(ms for _, ms in times):.1f} ms {'with the cache' if cached else 'without'}"
         for cached, times in result.times.items()
     ]
     if took:
-        said.append(f"One more character took {' and '.join(took)} (median).")
-    return " ".join(said)
+        readout.append(f"One more character took {' and '.join(took)} (median).")
+    return " ".join(readout)
 
 
 def _expected(result):
@@ -243,13 +244,13 @@ def _likeliest(result, probabilities):
 
 def render(result):
     """Draw a result."""
-    said = sentence(result)
+    readout = sentence(result)
     if isinstance(result, Stopped):
-        return Picture(writer_picture.draw_message(said), said, "Change the text, or press Reset.")
-    return Picture(writer_picture.draw(result, said), said, result.notice)
+        return Picture(writer_picture.draw_message(readout), readout, "Change the text, or press Reset.")
+    return Picture(writer_picture.draw(result, readout), readout, result.notice)
 
 
-def writer(function=None, attend=None):
+def writer(function: Callable | None = None, attend: Callable | None = None) -> Lab:
     """Show the writer: what the model expects after a text, and how it writes on.
 
     Parameters

@@ -4,7 +4,7 @@ import time
 
 from mha_helpers import decoder
 
-MOST_TIMES = 400  # of each kind: more dots would hide each other
+MAX_TIMES = 400  # of each kind: more dots would hide each other
 PLACES = range(16, 250, 8)  # at which both ways of writing are timed
 
 
@@ -56,7 +56,7 @@ class Pace:
     def times_of(self):
         """Return (place, milliseconds) of each character written with the cache (True) and without."""
         found = {cached: [(n, ms) for n, ms, kind in self.times if kind == cached] for cached in (True, False)}
-        return {cached: times[-MOST_TIMES:] for cached, times in found.items() if times}
+        return {cached: times[-MAX_TIMES:] for cached, times in found.items() if times}
 
     def next(self, text, options, *, cached, attend, choose, draw):
         """Write one character.

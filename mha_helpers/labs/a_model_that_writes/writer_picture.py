@@ -13,7 +13,7 @@ from live_pictures.style import number
 
 TINY, SMALL = 11, 12  # font sizes
 WIDTHS, HEIGHT, ASIDE = (340, 304), 376, 14  # of the two pictures: what is written, and what may come next
-PITCH, LINE, PER_LINE, MOST_LINES = 8, 19, 41, 8  # a character's width and height, and how many stand in a line
+PITCH, LINE, PER_LINE, MAX_LINES = 8, 19, 41, 8  # a character's width and height, and how many stand in a line
 FIXED = "DejaVu Sans Mono, Menlo, Consolas, monospace"  # for the text: each character has its own cell
 PAGE, PRESSED, HEADS = 22, 184, 248  # where the text begins, the buttons stand, and the map of heads
 MAP_CELL = (28, 24)
@@ -31,12 +31,12 @@ PACE = 130  # milliseconds from letter to letter
 LETTERS = 36  # so many it writes by itself when it is opened, and then it rests where it began
 
 
-def draw(result, said):
+def draw(result, readout):
     """Draw what the writer shows; `said` is its sentence."""
     drawn = each_part(DRAWN, result, *DRAWN)
     written = [drawn["text"], *_buttons(result), drawn["heads"], drawn["head"], *_chart(result)]
     comes = [f'<g transform="translate({ASIDE} 0)">', drawn["temperature"], drawn["next"], "</g>"]
-    left = svg.document(WIDTHS[0], HEIGHT, written, label=said)
+    left = svg.document(WIDTHS[0], HEIGHT, written, label=readout)
     return left + svg.document(WIDTHS[1], HEIGHT, comes, label="What may come next.")
 
 
@@ -65,12 +65,12 @@ def _text(result):
     weights = np.nan_to_num(np.asarray(result.weights, float), nan=0, posinf=0, neginf=0).clip(0)
     largest, colours = weights.max() or 1, style.head_weight_colours(result.head)
     looking, places = SIGNS.get(result.text[result.asked], result.text[result.asked]), placed(result.text)
-    first = max(0, places[-1][0] - MOST_LINES + 1)
+    first = max(0, places[-1][0] - MAX_LINES + 1)
     yield svg.text(0, 14, f"What “{looking}” looks at", bold=True)
     yield svg.text(
         WIDTHS[0], 14, f"the darkest has weight {number(largest)}", anchor="end", size=TINY, colour=style.QUIET
     )
-    yield svg.box(0, PAGE, WIDTHS[0], LINE * MOST_LINES, fill=style.PANEL)
+    yield svg.box(0, PAGE, WIDTHS[0], LINE * MAX_LINES, fill=style.PANEL)
     filled, written, stops, track = [], defaultdict(list), [], []
     for i, (character, weight, (line, column)) in enumerate(
         zip(result.text, weights.round(2).tolist(), places, strict=True)
@@ -85,13 +85,13 @@ def _text(result):
         if character != " " or weight >= LEAST_SEEN:
             written[TINY if character in SIGNS else 13].append((x + PITCH / 2, y + 13, SIGNS.get(character, character)))
     at_end = svg.text(
-        WIDTHS[0] - 4, PAGE + LINE * MOST_LINES - 6, "The stored text ends here. ↺: again", anchor="end",
+        WIDTHS[0] - 4, PAGE + LINE * MAX_LINES - 6, "The stored text ends here. ↺: again", anchor="end",
         size=TINY, colour=style.QUIET,
     )  # fmt: skip
     yield f'<g class="mha-at-end" display="none">{at_end}</g>'  # a page shows it, where it can write no further
     text = "".join(svg.letters(placed, colour=style.INK, size=size) for size, placed in written.items())
     yield f'<g font-family="{FIXED}">{svg.boxes(filled, PITCH, LINE - 2)}{text}</g>'
-    yield marks.grip(svg.box(0, PAGE, WIDTHS[0], LINE * MOST_LINES, fill="transparent"), "the letter that looks")
+    yield marks.grip(svg.box(0, PAGE, WIDTHS[0], LINE * MAX_LINES, fill="transparent"), "the letter that looks")
     x, y = track[stops.index({"back": len(result.text) - 1 - result.asked})]
     ring = svg.box(x - 5, y - LINE / 2, 10, LINE, stroke=style.INK, stroke_width=2)
     yield marks.track(ring, "the letter that looks", stops=stops, points=track, slots=True)

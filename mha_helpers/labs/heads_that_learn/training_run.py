@@ -19,7 +19,7 @@ from mha_helpers.tasks import Batch
 from mha_helpers.training import HELD_OUT_SEED, Training, induction_score
 
 YOURS, FIRST = "yours", "2 heads"
-SEQUENCE, MOST = "cabincabinca", 12  # more letters could not be read on a map
+SEQUENCE, MAX_LETTERS = "cabincabinca", 12  # more letters could not be read on a map
 NOTHING = "nothing"
 N_SEQUENCES, N_WRITTEN = 64, 16  # to measure on: as training sees them, and token by token
 LOOKS = 0.25  # of its weight, on average: from there on the read-out says where a head looks
@@ -92,12 +92,12 @@ def _leaks(model, drawn):
     some = Batch(*(array[:1] for array in drawn))
     other = some.tokens.copy()
     other[:, -1] = (other[:, -1] + 1) % model.task.n_tokens
-    before, after = (model.look(one).probabilities[:, :-1] for one in (some, some._replace(tokens=other)))
+    before, after = (model.look(batch).probabilities[:, :-1] for batch in (some, some._replace(tokens=other)))
     return not np.allclose(before, after, atol=1e-5)
 
 
 def compute(state, training=None):
-    """From the controls' values to what is to be seen of one step.
+    """From the controls' values to what is shown of one step.
 
     Parameters
     ----------
@@ -140,14 +140,14 @@ def read(typed, n_tokens):
     known = string.ascii_lowercase[:n_tokens]
     letters = "".join(letter for letter in typed.lower() if letter in known)
     unknown = sorted({letter for letter in typed.lower() if letter not in known and not letter.isspace()})
-    said = []
+    remarks = []
     if unknown:
-        said.append(f"The model knows the letters a to {known[-1]}; {', '.join(unknown[:5])} left out.")
+        remarks.append(f"The model knows the letters a to {known[-1]}; {', '.join(unknown[:5])} left out.")
     if not letters:
-        return SEQUENCE, " ".join([*said, f"There is nothing to read, so here is {SEQUENCE} again."])
-    if len(letters) > MOST:
-        said.append(f"Of {len(letters)} letters the last {MOST} are shown.")
-    return letters[-MOST:], " ".join(said)
+        return SEQUENCE, " ".join([*remarks, f"There is nothing to read, so here is {SEQUENCE} again."])
+    if len(letters) > MAX_LETTERS:
+        remarks.append(f"Of {len(letters)} letters the last {MAX_LETTERS} are shown.")
+    return letters[-MAX_LETTERS:], " ".join(remarks)
 
 
 def _batch_of(tokens):
@@ -160,37 +160,39 @@ def percent(share):
 
 
 def sentence(result):
-    """Say what is to be seen."""
+    """Describe the picture."""
     measured = result.measured
     without = "" if result.off_name == NOTHING else f" without {result.off_name}"
-    said = [
+    readout = [
         f"“{result.run}”, step {result.step}{without}: loss {number(measured.loss)}; {percent(measured.right)} of the "
         "guesses on new sequences are right."
     ]
     if measured.leaks:
-        said.append(f"When nothing comes after yet, only {percent(measured.right_when_writing)} are: it can't write.")
+        readout.append(
+            f"When nothing comes after yet, only {percent(measured.right_when_writing)} are: it can't write."
+        )
     found = []
     for scores, what in ((measured.before, "the token before"), (measured.followed, "what followed")):
         layer, head = np.unravel_index(scores.argmax(), scores.shape)
         if scores[layer, head] > LOOKS and (layer, head) not in result.off:
             found.append(f"layer {layer}, head {head} at {what} ({number(scores[layer, head])})")
     if found:
-        said.append(f"Who looks where: {'; '.join(found)}.")
+        readout.append(f"Who looks where: {'; '.join(found)}.")
     letter, probability = result.guesses[-1]
     if measured.leaks:
-        said.append(f"To go on after “{result.letters}” it guesses “{result.when_writing[-1]}”.")
+        readout.append(f"To go on after “{result.letters}” it guesses “{result.when_writing[-1]}”.")
     else:
-        said.append(f"After “{result.letters}” it guesses “{letter}” ({number(probability)}).")
-    return " ".join(said)
+        readout.append(f"After “{result.letters}” it guesses “{letter}” ({number(probability)}).")
+    return " ".join(readout)
 
 
 def render(result):
     """Draw a result."""
-    said = sentence(result)
-    return Picture(run_picture.draw(result, said, result.moments, result.knock_outs), said, result.notice)
+    readout = sentence(result)
+    return Picture(run_picture.draw(result, readout, result.moments, result.knock_outs), readout, result.notice)
 
 
-def training_run(training=None):
+def training_run(training: Training | None = None) -> Lab:
     """Show the training run: the loss, the heads and the guesses at each of a training's steps.
 
     Parameters
@@ -240,7 +242,7 @@ def training_run(training=None):
         """Offer the run's own steps and heads; the step stays where it has that one, too."""
         shown = of.get(change["new"]) or small_runs.load(change["new"])
         steps, names = sorted(shown.moments), list(knock_outs(shown))
-        at = max((one for one in steps if one <= step.value), default=steps[0])
+        at = max((offered for offered in steps if offered <= step.value), default=steps[0])
         if list(step.options) != steps:
             step.options = steps
             step.value = at

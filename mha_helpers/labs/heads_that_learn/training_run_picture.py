@@ -28,7 +28,7 @@ STEP_MEAN = 10  # steps of which the curve shows the mean
 GUESSING = np.log(16)
 
 
-def draw(result, said, moments, knock_outs):
+def draw(result, readout, moments, knock_outs):
     """Draw what the training run shows.
 
     Parameters
@@ -54,7 +54,7 @@ def draw(result, said, moments, knock_outs):
     shown = ""
     for first in range(0, len(result.letters), HALF):  # above the knob: on a phone, too, both are seen
         strip, width, high = _strip(result, first)
-        shown += svg.document(width, high, strip, label="The guesses go on." if first else said)
+        shown += svg.document(width, high, strip, label="The guesses go on." if first else readout)
     curve = [*_curve(result, moments), *measured, *about]
     shown += svg.document(WIDTHS[0], height, curve, label="The loss of each step.")
     return shown + svg.document(WIDTHS[1], height, maps, label="A map of each head.")
@@ -108,11 +108,11 @@ def _without(at, y, result):
     """Draw where the loss is without what is knocked out, above where training left it; off the scale, at its end."""
     (x, up), (left, top, width, _) = at, CURVE
     side = -1 if x > left + width / 2 else 1
-    said = f"without: {number(result.measured.loss)}{' ↑' if up <= top else ''}"
+    readout = f"without: {number(result.measured.loss)}{' ↑' if up <= top else ''}"
     yield marks.part(svg.line(x, y, x, up, colour=style.ALARM, width=3), "lost")
     yield marks.part(svg.circle(x, up, 7, fill=style.PAPER, stroke=style.ALARM), "without")
     between = (up + y) / 2 if y - up > 40 else up - 12  # clear of the curve
-    yield svg.text(x + 9 * side, between, said, anchor="start" if side > 0 else "end", size=SMALL, bold=True)
+    yield svg.text(x + 9 * side, between, readout, anchor="start" if side > 0 else "end", size=SMALL, bold=True)
 
 
 def _measured(result):
@@ -189,7 +189,7 @@ def _maps(result, knock_outs):
         name = svg.box(0, y + side / 2 - 34, 22, 68, fill=style.PANEL, stroke=style.QUIET)
         name += svg.text(15, y + side / 2 + 24, f"layer {layer}", bold=True, size=SMALL, rising=90)
         parts.append(_to_knock_out(name, [(layer, head) for head in range(n_heads)], result, knock_outs))
-        down = ((MAPS - 12, round(y + (i + 0.5) * side / n + 4, 1), one) for i, one in enumerate(result.letters))
+        down = ((MAPS - 12, round(y + (i + 0.5) * side / n + 4, 1), letter) for i, letter in enumerate(result.letters))
         parts.append(svg.letters(down, size=TINY))
         for head in range(n_heads):
             x, is_off = MAPS + head * pitch, (layer, head) in result.off
@@ -205,7 +205,7 @@ def _maps(result, knock_outs):
             parts.append(_to_knock_out(title, [(layer, head)], result, knock_outs))
             parts.append(svg.text(x + 50 if is_wide else x, top if is_wide else top + 13, first, size=TINY))
             parts.append(svg.text(x, top + (13 if is_wide else 25), second, size=TINY))
-            across = ((round(x + (j + 0.5) * wide / n, 1), y - 4, one) for j, one in enumerate(result.letters))
+            across = ((round(x + (j + 0.5) * wide / n, 1), y - 4, letter) for j, letter in enumerate(result.letters))
             parts.append(svg.letters(across, size=TINY))
             shown = None if is_off else result.weights[layer, head]
             parts.append(_map(shown, x, y, (wide, side), n, style.head_weight_colours(head), is_causal))

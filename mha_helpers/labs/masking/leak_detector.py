@@ -1,6 +1,7 @@
 """Leak detector: change one token, and see which outputs notice."""
 
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,19 +89,19 @@ def compute(state, function=None):
 
 def _learners_mask(function):
     found = run_for_lab(function, masks.causal_mask, {"n": N}, ("mask",))
-    (given,), (right,) = found.arrays, found.right
-    strange = given[~np.isin(given, (0, 1))]
+    (theirs,), (right,) = found.arrays, found.right
+    strange = theirs[~np.isin(theirs, (0, 1))]
     if strange.size:
         why = f"yours holds {number(strange[0])} where True or False is asked for. {AGAIN}"
         return right.astype(bool), f"Shown with the course's own causal_mask: {why}", {}
     notice = found.notice
     if not (found.boolean or found.differs):
         notice += " It holds numbers where True and False are asked for; here they are read as booleans."
-    return given.astype(bool), notice, found.differs
+    return theirs.astype(bool), notice, found.differs
 
 
 def sentence(result):
-    """Say what is to be seen."""
+    """Describe the picture."""
     token, name = result.token, f"“{WORDS[result.token]}”"
     moves = np.flatnonzero(result.moved[:, token] > NOTHING)
     early, missing = (np.flatnonzero(cells[:, token]) for cells in (result.leaks, result.blind))
@@ -144,13 +145,13 @@ DARK = style.role_text("values")
 
 def render(result):
     """Draw a result: the masks, who hears of the changed token, and the same for all tokens."""
-    said, height = sentence(result), 318
+    readout, height = sentence(result), 318
     masks_to_choose = [
         svg.document(4 * CHOICE[0] + 1, CHOICE[1] + 6, _choices(four, result), label="Masks to choose from.")
         for four in ((CAUSAL, *VARIATIONS)[:4], (CAUSAL, *VARIATIONS)[4:])
     ]
-    drawn = svg.document(N * PITCH + 5, height, _arcs(result), label=said)
-    return Picture("".join([*masks_to_choose, drawn, _table(result, height)]), said, result.notice)
+    drawn = svg.document(N * PITCH + 5, height, _arcs(result), label=readout)
+    return Picture("".join([*masks_to_choose, drawn, _table(result, height)]), readout, result.notice)
 
 
 def _choices(names, result):
@@ -217,14 +218,14 @@ def _token(result, i, middle):
     edge = {"stroke": style.INK, "dashed": bool(blind)}
     if moves:
         edge = {"stroke": style.ALARM if leaks else MOVES, "stroke_width": 3}
-    said = ["blind"] if blind else ["moved", number(amount)] if moves else ["still"]
+    readout = ["blind"] if blind else ["moved", number(amount)] if moves else ["still"]
     x = middle - TOKEN / 2
     output = [
         svg.box(x, OUTPUT_Y, TOKEN, OUTPUT_HEIGHT, fill=fill, **edge),
         svg.text(middle, OUTPUT_Y + 17, WORDS[i], anchor="middle", bold=moves),
         *(
             svg.text(middle, OUTPUT_Y + 33 + 14 * k, line, anchor="middle", size=12, bold=bool(leaks or blind))
-            for k, line in enumerate(said)
+            for k, line in enumerate(readout)
         ),
     ]
     leaks_somewhere = svg.text(middle, INPUT_Y + 43, "leaks", anchor="middle", bold=True, colour=style.ALARM, size=12)
@@ -283,7 +284,7 @@ def _table(result, height):
     return svg.document(282, height, parts, label="How far each output moves when each token is changed.")
 
 
-def leak_detector(function=None):
+def leak_detector(function: Callable | None = None) -> Lab:
     """Show the leak detector: which outputs move when one token is changed.
 
     Parameters

@@ -1,5 +1,6 @@
 """Mask studio: click a mask together, and see what each way of applying it makes of the weights."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import ipywidgets
@@ -53,7 +54,7 @@ class Result:
     scores: np.ndarray  # before anything is hidden
     weights: np.ndarray
     sums: np.ndarray  # of each row of weights
-    astray: np.ndarray  # how much of it is on keys that should be hidden
+    misplaced: np.ndarray  # how much of it is on keys that should be hidden
     notice: str
     differs: dict
 
@@ -102,12 +103,12 @@ def compute(state, function=None):
         weights, notice, differs = found.arrays[1], found.notice, found.differs
     with np.errstate(invalid="ignore"):  # a learner's weights may be infinite
         sums = weights.sum(axis=-1)
-    astray = np.where(~intended & np.isfinite(weights), weights, 0).sum(axis=-1)
-    return Result(state, words_shown(state), intended, mask, scores, weights, sums, astray, notice, differs)
+    misplaced = np.where(~intended & np.isfinite(weights), weights, 0).sum(axis=-1)
+    return Result(state, words_shown(state), intended, mask, scores, weights, sums, misplaced, notice, differs)
 
 
 def sentence(result):
-    """Say what is to be seen."""
+    """Describe the picture."""
     state, empty = result.state, ~result.mask.any(axis=-1)
     parts = [f"{(~result.mask).sum()} of {N * N} cells hidden.", *_padding(result)]
     if (result.mask != result.intended).any():
@@ -133,10 +134,10 @@ def sentence(result):
     if close(result.sums, 1).all():
         parts.append(f"Each row {'sums' if result.mask.all() else 'still sums'} to 1.")
 
-    astray = np.where(empty, 0, result.astray)
-    if astray.max() > NOTHING:
-        row = close(astray, astray.max()).argmax()
-        most = number(astray[row]) if astray[row] >= 0.005 else "less than 0.01"
+    misplaced = np.where(empty, 0, result.misplaced)
+    if misplaced.max() > NOTHING:
+        row = close(misplaced, misplaced.max()).argmax()
+        most = number(misplaced[row]) if misplaced[row] >= 0.005 else "less than 0.01"
         where = f"row {row} “{result.words[row]}”"
         parts.append(f"Hidden keys get up to {most} of a row's weight ({where}){_reason(result)}.")
     return " ".join(parts)
@@ -185,7 +186,7 @@ SCORE, SCORE_LABEL = (44, 26), 60
 
 def render(result):
     """Draw a result: one grid of weights, which the check boxes lie on, and the scores that the softmax gets."""
-    said, before = sentence(result), result.state["when"] == BEFORE
+    readout, before = sentence(result), result.state["when"] == BEFORE
     right = LABEL + N * CELL[0] + 8
     heading = f"Weights{': press and sweep' if before else ', hidden after the softmax'}"
     parts = [
@@ -209,8 +210,8 @@ def render(result):
     below += 28
     if "context" in result.differs and "weights" not in result.differs:
         parts.append(svg.text(0, below + 14, "≠ The weights are right, and the context is not.", size=12))
-    drawn = svg.document(right + 34, below + 18, parts, label=said)
-    return Picture(drawn + _beside(result), said, result.notice)
+    drawn = svg.document(right + 34, below + 18, parts, label=readout)
+    return Picture(drawn + _beside(result), readout, result.notice)
 
 
 def line(visible, queries=range(N), keys=range(N)):
@@ -234,25 +235,26 @@ def _fill(result, key):
     return style.token_fill(key) if key < result.state["length"] else style.HIDDEN
 
 
-def _is_astray(result):
+def _is_misplaced(result):
     """Return where weight is, or NaN, and none should be."""
     return ~result.intended & ~(np.abs(result.weights) < NOTHING)
 
 
 def _weights(result):
     """Draw each row of the grid of weights, with its sum."""
-    astray = _is_astray(result)
+    misplaced = _is_misplaced(result)
     differs, right, rows = result.differs.get("weights"), LABEL + N * CELL[0] + 8, {}
     for i, word in enumerate(WORDS):
         top = GRID_TOP + i * CELL[1]
         parts = [
             svg.matrix(
                 result.weights[i : i + 1], 0, top - svg.TITLE_HEIGHT, title="", colours=style.weight_colour,
-                row_labels=result.words[i : i + 1], label_width=LABEL, hidden=(~result.intended & ~astray)[i : i + 1],
-                cell=CELL, differs=None if differs is None else differs[i : i + 1],
+                row_labels=result.words[i : i + 1], label_width=LABEL, cell=CELL,
+                hidden=(~result.intended & ~misplaced)[i : i + 1],
+                differs=None if differs is None else differs[i : i + 1],
             )
         ]  # fmt: skip
-        for j in np.flatnonzero(astray[i]):
+        for j in np.flatnonzero(misplaced[i]):
             x, ink = LABEL + j * CELL[0], style.text_colour(style.weight_colour(result.weights[i, j]))
             parts.append(svg.box(x + 3, top + 3, CELL[0] - 6, CELL[1] - 6, stroke=style.ALARM, stroke_width=3))
             hidden = svg.text(x + CELL[0] / 2, top + 16, "hidden", anchor="middle", size=11, bold=True, colour=ink)
@@ -272,8 +274,8 @@ def _edge(result, y):
     track = [(LABEL + length * CELL[0], y + 16) for length in range(1, N + 1)]
     x, _ = track[result.state["length"] - 1]
     handle = f'<path d="M{x} {y + 2}l9 12v12h-18v-12z" fill="{style.PANEL}" stroke="{style.INK}" stroke-width="2"/>'
-    said = "padding from here:" if result.state["length"] < N else "← drag left for padding"
-    words = svg.text(x - 14, y + 22, said, anchor="end", size=11, colour=style.QUIET)
+    readout = "padding from here:" if result.state["length"] < N else "← drag left for padding"
+    words = svg.text(x - 14, y + 22, readout, anchor="end", size=11, colour=style.QUIET)
     if result.state["length"] < 2:  # there is no room on its left
         words = svg.text(x + 14, y + 22, "padding", size=11, colour=style.QUIET)
     drawn = marks.track(
@@ -300,7 +302,7 @@ def _beside(result):
         notes = [f"grey: hidden, {result.state['hiding value']} instead" if before else "nothing is hidden yet"]
         notes += [f"{added} is added to every score,", "which changes no softmax"] if CONSTANTS[added] else []
         parts, y = [_keys(result, "scores"), *_score_rows(result)], GRID_TOP + N * SCORE[1] + 20
-    notes += NOTES[: 1 + _is_astray(result).any()]
+    notes += NOTES[: 1 + _is_misplaced(result).any()]
     parts.append(svg.text(SHARE_LABEL, 14, title, bold=True))
     parts += [svg.text(8, y + 19 * i, note, size=12, colour=style.QUIET) for i, note in enumerate(notes)]
     return svg.document(SHARE_LABEL + SHARE[0] + 8, y + 19 * len(notes), parts, label="How the weights come about.")
@@ -359,8 +361,8 @@ def row(i):
 
     def draw(result):
         drawn = _weights(result) | _shares(result)
-        said = _given_most(result, i) if i < result.state["length"] else ""  # what padding asks helps nobody
-        return {part: drawn[part] for part in (f"weights {WORDS[i]}", f"shares {WORDS[i]}")}, said
+        readout = _given_most(result, i) if i < result.state["length"] else ""  # what padding asks helps nobody
+        return {part: drawn[part] for part in (f"weights {WORDS[i]}", f"shares {WORDS[i]}")}, readout
 
     return draw
 
@@ -388,7 +390,7 @@ PRESETS = {
 }
 
 
-def mask_studio(function=None):
+def mask_studio(function: Callable | None = None) -> Lab:
     """Show the mask studio: a mask to click, and the weights that it leaves.
 
     Parameters

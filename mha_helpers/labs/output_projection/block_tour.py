@@ -1,6 +1,7 @@
 """Block tour: multi-head attention whole, one operation after another, with the learner's function inside."""
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from live_pictures import marks, style, svg
@@ -76,7 +77,7 @@ def made_at(mistake):
 
 
 def sentence(result):
-    """Say what is to be seen."""
+    """Describe the picture."""
     step, tour = STEPS[result.step], result.tour
     marked = sorted(result.wrong & step.lit(tour.head))
     differs = f" Yours is not right here: {', '.join(marked)}." if marked else ""
@@ -95,19 +96,19 @@ CHIP = 67  # a token's width
 def render(result):
     """Draw a result: the block, the step's equation below it, and what is touched."""
     step, tour = STEPS[result.step], result.tour
-    said, last = sentence(result), WIDTH - 292
+    readout, last = sentence(result), WIDTH - 292
     halves = [
         *(((left, right), HEIGHT, _half(result, left, right)) for left, right in ((0, CUT), (CUT, WIDTH))),
         *((span, PANEL, drawn) for span, drawn in _panel(step, tour)),
         ((0, WIDTH - last), 38, _track(result, 20)),
         ((0, last), 38, _choices(tour, 7)),
     ]
-    labels = said, "The block goes on.", "The step in numbers.", "The numbers go on.", "The steps.", "The queries."
+    labels = readout, "The block goes on.", "The step in numbers.", "The numbers go on.", "The steps.", "The queries."
     drawn = (
         svg.document(right - left, height, [f'<g transform="translate({-left:g} 0)">{"".join(parts)}</g>'], label=label)
         for ((left, right), height, parts), label in zip(halves, labels, strict=True)
     )
-    return Picture("".join(drawn), said, result.notice)
+    return Picture("".join(drawn), readout, result.notice)
 
 
 def _half(result, left, right):
@@ -226,7 +227,7 @@ def _choices(tour, y):
         yield marks.radio(drawn, {"query": token}, name=f"query {token}")
 
 
-def block_tour(function=None):
+def block_tour(function: Callable | None = None) -> Lab:
     """Show the block tour: multi-head attention from the words to the output, step by step, in numbers.
 
     Parameters

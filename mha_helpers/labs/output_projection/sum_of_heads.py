@@ -1,5 +1,6 @@
 """Sum of heads: the output is what each head adds to it, and no head knows of the others."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -120,12 +121,12 @@ def _long(vector):
 
 
 def sentence(result):
-    """Say what is to be seen."""
-    said = [_who_is_on(result)]
+    """Describe the picture."""
+    readout = [_who_is_on(result)]
     if not np.isfinite(result.contributions).all():
-        return f"{said[0]} The contributions hold NaN or infinity, so they cannot be added up."
+        return f"{readout[0]} The contributions hold NaN or infinity, so they cannot be added up."
     same = "the same" if result.gap < 1e-5 else "something else"
-    said.append(
+    readout.append(
         f"The contributions to “{WORDS[result.token]}” sum to a vector of length {_long(result.output)}; "
         f"concat @ W_O is {same}."
     )
@@ -134,12 +135,12 @@ def sentence(result):
         changes = f"changes the output by up to {number(result.moved)}"
         if result.moved < 1e-9:
             changes = "changes nothing"
-        said.append(f"Exchanging the heads {alike} {changes}.")
+        readout.append(f"Exchanging the heads {alike} {changes}.")
     if np.abs(result.missing).max() > 1e-9:
-        said.append(_missing(result))
+        readout.append(_missing(result))
     if result.on.any():
-        said.append(_weight_and_contribution(result))
-    return " ".join(said)
+        readout.append(_weight_and_contribution(result))
+    return " ".join(readout)
 
 
 def _who_is_on(result):
@@ -185,11 +186,11 @@ OUTPUT = style.ROLES["output"]
 
 def render(result):
     """Draw a result: the heads' contributions end to end, by feature; and where each comes from."""
-    said = sentence(result)
+    readout = sentence(result)
     height = FIRST + N_HEADS * CARD + 40
-    chart = svg.document(WIDTHS[0], height, [*_tokens(result), *_chart(result)], label=said)
+    chart = svg.document(WIDTHS[0], height, [*_tokens(result), *_chart(result)], label=readout)
     label = "Each head's attention, and the rows of W_O that it meets."
-    return Picture(chart + svg.document(WIDTHS[1], height, _heads(result), label=label), said, result.notice)
+    return Picture(chart + svg.document(WIDTHS[1], height, _heads(result), label=label), readout, result.notice)
 
 
 def _tokens(result):
@@ -360,7 +361,7 @@ def _card(result, place):
     return "".join(parts)
 
 
-def sum_of_heads(function=None):
+def sum_of_heads(function: Callable | None = None) -> Lab:
     """Show the sum of heads lab: switch heads off, permute them, and see what each adds.
 
     Parameters

@@ -2,6 +2,7 @@
 
 import functools
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import ipywidgets
@@ -125,14 +126,16 @@ def compute(state, function=None):
         notice, truth = NOTICE + (OF_OURS if function is None else OF_YOURS), bugs.get(name, DEMO_BUG)
         committed = truth if name == DEMO else committed
         readings = {probe: patients.reading(truth, probe) for probe in shown}
-    said = {letter: record[letter]["diagnosis"] for letter in LETTERS if "diagnosis" in record.get(letter, {})}
-    rights = {letter: diagnosis == bugs[letter] for letter, diagnosis in said.items()}
+    readout = {letter: record[letter]["diagnosis"] for letter in LETTERS if "diagnosis" in record.get(letter, {})}
+    rights = {letter: diagnosis == bugs[letter] for letter, diagnosis in readout.items()}
     marks = {letter: _mark(record.get(letter, {}).get("asked"), rights.get(letter)) for letter in LETTERS}
     marks[DEMO] = "explained"
     found = {letter: record.get(letter, {}).get("asked", ()) for letter in LETTERS}
     asked = found | ({name: shown} if name == YOURS else {})
     ill = {
-        letter for letter in LETTERS if any(patients.reading(bugs[letter], one).is_abnormal for one in found[letter])
+        letter
+        for letter in LETTERS
+        if any(patients.reading(bugs[letter], probe).is_abnormal for probe in found[letter])
     }
     ill |= {name} if any(reading.is_abnormal for reading in readings.values()) else set()
     if committed and name == YOURS:
@@ -186,18 +189,18 @@ def _words(bug, probe):
 
 
 def sentence(result):
-    """Say what is to be seen."""
-    said = [] if result.readings else [f"Patient {result.patient}: no probe is shown yet."]
+    """Describe the picture."""
+    readout = [] if result.readings else [f"Patient {result.patient}: no probe is shown yet."]
     abnormal = [f"{probe}: {reading.words}" for probe, reading in result.readings.items() if reading.is_abnormal]
     if result.readings and not result.verdict:
         normal = len(result.readings) - len(abnormal)
-        said += [f"Patient {result.patient}:", *(abnormal or ["nothing abnormal so far."])]
-        said += [f"{normal} normal."] if abnormal and normal else []
+        readout += [f"Patient {result.patient}:", *(abnormal or ["nothing abnormal so far."])]
+        readout += [f"{normal} normal."] if abnormal and normal else []
     if result.verdict:
-        said.append(result.verdict)
+        readout.append(result.verdict)
     if result.patient == YOURS:
-        said.append("Yours is not scored.")
-    return " ".join([*said, result.score])
+        readout.append("Yours is not scored.")
+    return " ".join([*readout, result.score])
 
 
 CARD, BED = (322, 90), (53, 68)  # pixels: a probe's card, and a patient
@@ -212,16 +215,16 @@ MOUTHS = {"right": 5, "explained": 5, "wrong": -5, "≠": -5}  # how far the cor
 
 def render(result):
     """Draw a result: the waiting room, and the patient's chart, a card a probe."""
-    said = sentence(result)
+    readout = sentence(result)
     rooms = [
         svg.document(STRIP, BED[1] + 6, _room(result, six), label=label)
-        for six, label in zip(ROOMS, (said, "More patients."), strict=True)
+        for six, label in zip(ROOMS, (readout, "More patients."), strict=True)
     ]
     cards = [svg.document(*CARD, [_to_ask(result, probe)], label=f"Probe: {probe}.") for probe in PROBES]
     diagnosis, score = _desk(result).values()
     desk = ([diagnosis], "The diagnosis."), ([score, *_coins(result).values()], "The score.")
     below = [svg.document(STRIP, DESK, drawn, label=label) for drawn, label in desk]
-    return Picture("".join([*rooms, *cards, *below]), said, result.notice)
+    return Picture("".join([*rooms, *cards, *below]), readout, result.notice)
 
 
 def _room(result, names):
@@ -288,8 +291,10 @@ def _coins(result):
     """Draw a coin for each probe that was paid for to see this patient's chart."""
     n_coins, right = len(result.readings), STRIP - 4
     coins = "".join(svg.circle(right - 6 - 15 * k, 8, 6, fill=COIN, stroke="#7a5a00") for k in range(n_coins))
-    said = f"coins spent on {result.patient}: {n_coins}"
-    return {"coins": marks.part(svg.text(right - 15 * n_coins - 4, 12, said, anchor="end", size=12) + coins, "coins")}
+    readout = f"coins spent on {result.patient}: {n_coins}"
+    return {
+        "coins": marks.part(svg.text(right - 15 * n_coins - 4, 12, readout, anchor="end", size=12) + coins, "coins")
+    }
 
 
 def _stamps(bugs):
@@ -325,8 +330,8 @@ def _patient(result, name):
         svg.text(middle, 40, name, anchor="middle", bold=True, size=12),
         svg.text(middle, 55, short, anchor="middle", size=11, colour=colour, bold=known == "≠"),
     ]
-    said = f"patient {name}: {known}"
-    return marks.radio("".join(drawn), {"patient": name}, name=said, part=f"patient {name}")
+    readout = f"patient {name}: {known}"
+    return marks.radio("".join(drawn), {"patient": name}, name=readout, part=f"patient {name}")
 
 
 def _to_ask(result, probe):
@@ -409,8 +414,8 @@ def _lines(words, longest=17):
 def _stamp(diagnosis, verdict, y):
     """Stamp the chart with a diagnosis, and whether it is right."""
     colour, width = STAMPS.get(verdict, style.INK), STRIP
-    said = f"diagnosis: {diagnosis}" if verdict == "explained" else f"{diagnosis}: {verdict}"
-    text = svg.text(width / 2, y + 21, said.upper(), anchor="middle", bold=True, colour=colour, size=14)
+    readout = f"diagnosis: {diagnosis}" if verdict == "explained" else f"{diagnosis}: {verdict}"
+    text = svg.text(width / 2, y + 21, readout.upper(), anchor="middle", bold=True, colour=colour, size=14)
     frame = svg.box(6, y, width - 12, 31, fill=style.PAPER, stroke=colour, stroke_width=4)
     return f'<g transform="rotate(-1.5 {width / 2} {y + 16})">{frame}{text}</g>'
 
@@ -454,7 +459,7 @@ PIECES = {
 }
 
 
-def which_bug(function=None):
+def which_bug(function: Callable | None = None) -> Lab:
     """Show the diagnosis lab: ten multi-head attentions, nine of them ill, and six probes.
 
     Parameters
@@ -518,7 +523,7 @@ def which_bug(function=None):
             offers={
                 "record": [
                     "{}",
-                    *(_stamped({"patient": one, "diagnosis": bug})["record"] for one in BEDS[1:] for bug in BUGS),
+                    *(_stamped({"patient": bed, "diagnosis": bug})["record"] for bed in BEDS[1:] for bug in BUGS),
                 ]
             },
             actions={"Commit": _stamped},

@@ -92,14 +92,14 @@ def learners(function):
     def call(mask, changed):
         arguments = INPUTS | changed | {"n_heads": N_HEADS} | ({} if mask is None else {"mask": mask})
         outcome = call_safely(function, arguments, 2)
-        given = "without a mask" if mask is None else "with the causal mask"
+        called = "without a mask" if mask is None else "with the causal mask"
         if outcome.error is not None:
-            raise UnmeasurableError(f"{given} it stopped with {type(outcome.error).__name__}")
+            raise UnmeasurableError(f"{called} it stopped with {type(outcome.error).__name__}")
         shapes = [array.shape for array in outcome.arrays or ()]
         if shapes != [(N, D_MODEL), (N_HEADS, N, N)]:
-            raise UnmeasurableError(f"{given} it returned other shapes")
+            raise UnmeasurableError(f"{called} it returned other shapes")
         if not all(np.isfinite(array).all() for array in outcome.arrays):
-            raise UnmeasurableError(f"{given} it returned NaN or infinity")
+            raise UnmeasurableError(f"{called} it returned NaN or infinity")
         return outcome.arrays
 
     return run
@@ -197,7 +197,7 @@ def entropy(run):
     weights = run()[1]
     if (weights < 0).any():
         raise UnmeasurableError("a weight is negative")
-    found = np.stack([measures.entropy(one).mean(axis=-1) for one in (weights, known(None)[0][1])])
+    found = np.stack([measures.entropy(rows).mean(axis=-1) for rows in (weights, known(None)[0][1])])
     higher, lower = found[0] > found[1] + NOTHING, found[0] < found[1] - NOTHING
     if not (higher | lower).any():
         words = "As even as a healthy one's."
@@ -219,7 +219,7 @@ def parity(run):
     """Compare with the loop over heads, without and with the causal mask."""
     gaps = []
     for mask, wanted in zip((None, CAUSAL), known(None), strict=True):
-        gaps.append([probes.largest_gap(one, other) for one, other in zip(run(mask=mask), wanted, strict=True)])
+        gaps.append([probes.largest_gap(found, other) for found, other in zip(run(mask=mask), wanted, strict=True)])
     gaps = np.array(gaps)
     free, masked = gaps.max(axis=1) > NOTHING
     outputs, weights = gaps.max(axis=0) > NOTHING
@@ -272,6 +272,6 @@ def same_bug(run):
         return None
     for bug in BUGS:
         pairs = zip(sum(found, ()), sum(known(bug), ()), strict=True)
-        if all(close(one, other).all() for one, other in pairs):
+        if all(close(array, other).all() for array, other in pairs):
             return bug
     return None

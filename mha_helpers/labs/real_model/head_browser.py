@@ -1,5 +1,6 @@
 """Head browser: the heads of a trained model, on any sentence that someone types."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -76,7 +77,7 @@ class Result:
 
 
 def compute(state, function=None, theirs=None):
-    """From the controls' values to what is to be seen of one head.
+    """From the controls' values to what is shown of one head.
 
     Parameters
     ----------
@@ -124,23 +125,25 @@ def _seen(state, shown, found):
     )  # fmt: skip
 
 
-def _apart(one, other):
-    return ~np.isclose(one, other, rtol=0, atol=APART)
+def _apart(first, other):
+    return ~np.isclose(first, other, rtol=0, atol=APART)
 
 
-def _alike(one, other):
-    return one is other or not (_apart(one.weights, other.weights).any() or _apart(one.vector, other.vector).any())
+def _alike(first, other):
+    return first is other or not (
+        _apart(first.weights, other.weights).any() or _apart(first.vector, other.vector).any()
+    )
 
 
 def _first_difference(encoding, ours, layer, head):
     """Return the wrong cells of the open head's weights, if there are any, and what is to be said."""
-    given, right = encoding.weights[layer, head], ours.weights[layer, head]
-    wrong = _apart(given, right)
+    theirs, right = encoding.weights[layer, head], ours.weights[layer, head]
+    wrong = _apart(theirs, right)
     if not wrong.any():
         return None, "This head's weights are right; the difference is elsewhere."
     query, key = map(int, np.argwhere(wrong)[0])
     cell = f"query {query} {quoted(encoding, query)}, key {key} {quoted(encoding, key)}"
-    return wrong, f"{cell}: {short(given[query, key], 4)}, and should be {short(right[query, key], 4)}"
+    return wrong, f"{cell}: {short(theirs[query, key], 4)}, and should be {short(right[query, key], 4)}"
 
 
 def quoted(encoding, place):
@@ -156,16 +159,16 @@ def _about_the_sentence(encoding):
 
 
 def sentence(result):
-    """Say what is to be seen."""
+    """Describe the picture."""
     if isinstance(result, Unavailable):
         return f"The trained model could not be loaded: {result.why}"
-    said = [_row(result)]
+    readout = [_row(result)]
     if result.cosine is None:  # else there is enough to be said
-        said.append(_label(result))
-    said += filter(None, [_of_twin(result), _moved(result)])
+        readout.append(_label(result))
+    readout += filter(None, [_of_twin(result), _moved(result)])
     if result.cosine is not None:
-        said.append(f"The sentence's vector has cosine {number(result.cosine, 4)} with the right one.")
-    return " ".join(said)
+        readout.append(f"The sentence's vector has cosine {number(result.cosine, 4)} with the right one.")
+    return " ".join(readout)
 
 
 def _of_twin(result):
@@ -207,10 +210,10 @@ def _label(result):
 
 def render(result):
     """Draw a result."""
-    said = sentence(result)
+    readout = sentence(result)
     if isinstance(result, Unavailable):
-        return Picture(browser_picture.draw_message(said), said, "Nothing can be shown yet.")
-    return Picture(browser_picture.draw(result, said), said, result.notice)
+        return Picture(browser_picture.draw_message(readout), readout, "Nothing can be shown yet.")
+    return Picture(browser_picture.draw(result, readout), readout, result.notice)
 
 
 # On a page: on what its pieces depend.
@@ -235,7 +238,7 @@ def words_of(sentence):
     return [(f"{token} (token {place})", place) for place, token in enumerate(tokens)]
 
 
-def head_browser(function=None):
+def head_browser(function: Callable | None = None) -> Lab:
     """Show the head browser: type a sentence, open a head, choose a query.
 
     Parameters

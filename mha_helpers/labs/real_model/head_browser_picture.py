@@ -21,17 +21,17 @@ MAP_CELL, MAP_LEFT, MAP_TOP = (27, 24), 16, 46
 BELOW, PARTS = 196, 168  # what stands under the map: how far down, and how high
 PITCH = 18  # from bar to bar
 TWIN = 40  # of the random twin's weights, behind the others
-TURNS, BESIDE, MOST_CHANGE = (4, 122), 152, 0.1  # of a head knocked out: where the vectors begin, and what is like them
+TURNS, BESIDE, MAX_CHANGE = (4, 122), 152, 0.1  # of a head knocked out: where the vectors begin, and what is like them
 FOUND = 0.2  # of its weight: what a word attends to, on the map
 MARKS = {"##": "continues the word before it", "[UNK]": "stands for what is not in the model's vocabulary"}
 
 
-def draw(result, said):
+def draw(result, readout):
     """Draw what the head browser shows, in parts; `said` is its sentence."""
     n, label = len(result.tokens), "What each head rests on, and where the open head's weight goes."
     notes = _notes(result, TITLE + TOP + n * ROW + 2)
     words = [*each_part(DRAWN, result, "arcs", "cut", "twin").values(), *_words(result), *notes]
-    left = svg.document(WORDS, TITLE + TOP + n * ROW + 6 + 16 * len(notes), words, label=said)
+    left = svg.document(WORDS, TITLE + TOP + n * ROW + 6 + 16 * len(notes), words, label=readout)
     right = [_labels(result.encoding), *each_part(DRAWN, result, "finds", "beside", "switches").values()]
     return left + svg.document(PART, BELOW + PARTS, right, label=label)
 
@@ -199,7 +199,7 @@ def _means(result):
 
 
 def _knock_out(result):
-    """Draw what becomes of the sentence's vector without the head: how far it turns, and whom it is like then."""
+    """Draw what becomes of the sentence's vector without the head: its rotation and nearest neighbour."""
     found, purple = result.knock_out, style.HEADS[0]
     angle = float(np.degrees(np.arccos(np.nan_to_num(np.clip(found.cosine, -1, 1), nan=1))))
     turned, (x, y), long = np.radians(round(angle, 1)), TURNS, min(118, 62 / max(np.sin(np.radians(angle)), 0.1))
@@ -218,7 +218,7 @@ def _knock_out(result):
     zero = PART - 52
     for i, (sentence, before, after) in enumerate(zip(runs.FIXED, found.before, found.after, strict=True)):
         y, change = 46 + 33 * i, float(np.nan_to_num(after - before, nan=0))
-        wide = round(50 * min(abs(change) / MOST_CHANGE, 1), 1)
+        wide = round(50 * min(abs(change) / MAX_CHANGE, 1), 1)
         fill = style.ROLES["values"] if change > 0 else style.ROLES["keys"]
         yield svg.text(BESIDE, y, sentence, size=TINY)
         yield svg.text(BESIDE, y + 14, f"{number(before)} → {number(after)}", size=SMALL, bold=True)

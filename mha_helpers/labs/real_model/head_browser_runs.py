@@ -139,7 +139,7 @@ class Runs:
         KnockOut
         """
         vector, fixed = self.encode(sentence).vector, np.stack([self.encode(other).vector for other in FIXED])
-        [without], fixed_without = (self.vectors_without(given, layer, head) for given in ((sentence,), FIXED))
+        [without], fixed_without = (self.vectors_without(sentences, layer, head) for sentences in ((sentence,), FIXED))
         with _quietly():
             return KnockOut(float(vector @ without), fixed @ vector, fixed_without @ without)
 

@@ -2,6 +2,7 @@
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import ipywidgets
@@ -110,23 +111,23 @@ def compute(state, function=None):
 
 
 def sentence(result):
-    """Say what is to be seen."""
+    """Describe the picture."""
     spread = number(result.spread)
     if result.divided_by == UNSCALED:
-        said = [f"Not divided, at d_k = {result.d_k}, the scores spread by {spread} (sqrt(d_k) = {_root(result)});"]
+        readout = [f"Not divided, at d_k = {result.d_k}, the scores spread by {spread} (sqrt(d_k) = {_root(result)});"]
     else:
         now = number(result.spread / result.divisor)
-        said = [
+        readout = [
             f"Divided by {_divisor(result)}, at d_k = {result.d_k}, the scores spread by {now} instead of {spread};"
         ]
-    said.append(_weights_in_words(result))
+    readout.append(_weights_in_words(result))
     if result.divided_by == UNSCALED and result.usual[-1] > HARDLY_WORSE * result.scaled_norm:
-        said.append(f"At d_k = {result.d_k} a divisor hardly matters.")
+        readout.append(f"At d_k = {result.d_k} a divisor hardly matters.")
     if result.added and result.moved < 1e-9:
-        said.append(f"Adding {number(result.added, 0)} to every score has changed no weight.")
+        readout.append(f"Adding {number(result.added, 0)} to every score has changed no weight.")
     if not np.isfinite(result.naive).all():
-        said.append("Naive exp(s) / sum gives NaN.")
-    return " ".join(said)
+        readout.append("Naive exp(s) / sum gives NaN.")
+    return " ".join(readout)
 
 
 def _divisor(result):
@@ -174,19 +175,19 @@ UNDIVIDED_Y, DIVIDED_Y = 120, 178  # the two lines
 FLOOR, TALLEST, COLUMN = 168, 110, 34  # the bars' floor, their height for 1, and their pitch
 DIVIDED, GHOST = style.SEQUENTIAL[4], "#77777c"
 LEAST_GHOST = 0.02  # an undivided weight below this would be a smudge on the floor
-MOST_RATIO = 999  # of two weights, as a number
+MAX_RATIO = 999  # of two weights, as a number
 TICKS = (-40, -20, 0, 20, 40)
 CHIPS = {"sqrt(d_k)": (0, 120), "d_k": (146, 56), "sqrt(d_model)": (206, 122)}  # left, and width
 
 
 def render(result):
     """Draw a result: dots and bars as they are divided, before ghosts of what they were undivided."""
-    said = sentence(result)
-    drawn = svg.document(WIDTHS[0], HEIGHT - 58, [*_d_k(result), *_line(result), *_divisors(result)], label=said)
+    readout = sentence(result)
+    drawn = svg.document(WIDTHS[0], HEIGHT - 58, [*_d_k(result), *_line(result), *_divisors(result)], label=readout)
     drawn += svg.document(WIDTHS[1], HEIGHT, [*_bars(result), *_table(result, FLOOR + 58)], label="The weights.")
     if result.added:
         drawn += svg.document(490, 130, _two_ways(result, 4), label="Softmax in two ways.")
-    return Picture(drawn, said, result.notice)
+    return Picture(drawn, readout, result.notice)
 
 
 def _d_k(result):
@@ -244,8 +245,8 @@ def _line(result):
         colour = style.QUIET if is_divided or y == UNDIVIDED_Y else style.GRID
         parts.append(f'<path d="M{ZERO - REACH} {y}h{2 * REACH}{axis}" stroke="{colour}"/>')
     for tick in TICKS:
-        said = f"{tick}".replace("-", "−")
-        parts.append(svg.text(ZERO + unit * tick, DIVIDED_Y + 25, said, anchor="middle", size=11))
+        readout = f"{tick}".replace("-", "−")
+        parts.append(svg.text(ZERO + unit * tick, DIVIDED_Y + 25, readout, anchor="middle", size=11))
     parts.append(svg.box(0, DIVIDED_Y + 33, 10, 10, fill=style.SEQUENTIAL[1]))
     parts.append(svg.text(14, DIVIDED_Y + 42, "± spread, over many queries", size=11, colour=style.QUIET))
     y = DIVIDED_Y if is_divided else UNDIVIDED_Y
@@ -315,9 +316,9 @@ def _table(result, y):
     parts = [svg.text(268, y, _by(result), anchor="end", size=12, bold=True, colour=style.head_text(0))]
     if not alone:
         parts.append(svg.text(184, y, "undivided", anchor="end", size=12, colour=style.QUIET))
-    for i, (row, said) in enumerate(rows.items()):
+    for i, (row, readout) in enumerate(rows.items()):
         top = y + 26 + 29 * i
-        was, now = said(result.undivided, result.undivided_measured), said(result.weights, result.measured)
+        was, now = readout(result.undivided, result.undivided_measured), readout(result.weights, result.measured)
         parts += [
             svg.text(0, top, row, size=12),
             svg.text(268, top, now, anchor="end", size=20, bold=True, colour=style.head_text(0)),
@@ -335,8 +336,8 @@ def _ratio(weights):
     least, most = weights.min(), weights.max()
     if not (np.isfinite(weights).all() and least >= 0 and most > 0):
         return "–"
-    if most / MOST_RATIO > least:
-        return f"> {MOST_RATIO}"
+    if most / MAX_RATIO > least:
+        return f"> {MAX_RATIO}"
     return number(most / least, 1 if most / 10 < least else 0)
 
 
@@ -353,7 +354,7 @@ def _two_ways(result, top):
     ]  # fmt: skip
 
 
-def softmax_scaling(function=None):
+def softmax_scaling(function: Callable | None = None) -> Lab:
     """Show the softmax and sqrt(d_k) lab: why attention divides its scores, and by what.
 
     Parameters

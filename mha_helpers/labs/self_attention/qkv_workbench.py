@@ -1,5 +1,6 @@
 """The Q, K, V workbench: one query meets every key, and mixes their values; all of it on one page."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,7 +104,7 @@ def compute(state, function=None):
         found = run_for_lab(function, attention.dot_product_attention, asking, ("context", "weights"))
     context, weights = found.arrays
     key = _most_weighed(weights[query]) if state["key"] == MOST else TOKENS.index(state["key"])
-    scores = (attention.attention_scores(given["queries"], projected["keys"]) for given in (projected, asking))
+    scores = (attention.attention_scores(inputs["queries"], projected["keys"]) for inputs in (projected, asking))
     own, asked_scores = scores
     return Result(
         query, key, **projected, scores=own, weights=weights, context=context, asked=asked,
@@ -118,7 +119,7 @@ def _most_weighed(weights):
 
 
 def sentence(result):
-    """Say what is to be seen."""
+    """Describe the picture."""
     row = result.asked_weights
     who = f"“{TOKENS[result.query]}”"
     if result.is_dragged:
@@ -158,10 +159,10 @@ def _most(weights):
 def _both_ways(result):
     """Say what two tokens score with each other: those that are chosen, unless they do score the same."""
     pair, asymmetry = (result.query, result.key), _asymmetry(result)
-    one, other = pair if asymmetry[pair] > 0.005 else np.unravel_index(asymmetry.argmax(), asymmetry.shape)
-    given, returned = _plain(result.scores[one, other]), _plain(result.scores[other, one])
-    asks, is_asked = f"“{TOKENS[one]}”", f"“{TOKENS[other]}”"
-    return f"{asks} gives {is_asked} a score of {given}, but {is_asked} gives {asks} {returned}"
+    first, other = pair if asymmetry[pair] > 0.005 else np.unravel_index(asymmetry.argmax(), asymmetry.shape)
+    score, score_back = _plain(result.scores[first, other]), _plain(result.scores[other, first])
+    asks, is_asked = f"“{TOKENS[first]}”", f"“{TOKENS[other]}”"
+    return f"{asks} gives {is_asked} a score of {score}, but {is_asked} gives {asks} {score_back}"
 
 
 def _dot_product(result):
@@ -211,13 +212,13 @@ LONGEST = 72  # a bar's pixels, for a weight of 1
 
 def render(result, before=None):
     """Draw a result; what differs from the one before flashes."""
-    said, found = sentence(result), parts(result)
+    readout, found = sentence(result), parts(result)
     beside = [*_keys(result, found, before), *_all_queries(result, found, before)]
     drawn = [
-        svg.document(WIDTHS[0], 336, _plane(result, found), label=said),
+        svg.document(WIDTHS[0], 336, _plane(result, found), label=readout),
         svg.document(WIDTHS[1], 376, [f'<g transform="translate({ASIDE} 0)">', *beside, "</g>"], label="The numbers."),
     ]
-    return Picture("".join(drawn), said, result.notice)
+    return Picture("".join(drawn), readout, result.notice)
 
 
 def scale(result):
@@ -334,7 +335,7 @@ def _plane(result, found):
     yield marks.computed_part(svg.segment(*middle, x, y, colour=blue, width=4), "query arrow", found)
     reach = [pixels**-1 * half for half in (right - middle[0], bottom - middle[1])]
     step = 0.5
-    reach = [float(np.floor(one / step) * step) for one in reach]
+    reach = [float(np.floor(limit / step) * step) for limit in reach]
     edge = [middle[0] - reach[0] * pixels, middle[1] - reach[1] * pixels]
     edge += [middle[0] + reach[0] * pixels, middle[1] + reach[1] * pixels]
     handle = marks.computed_part(svg.circle(x, y, 11, fill=blue, stroke=style.PAPER), "query", found)
@@ -510,7 +511,7 @@ def _fields(controls):
     return folded("Matrices", chosen, *grids.values())
 
 
-def qkv_workbench(function=None):
+def qkv_workbench(function: Callable | None = None) -> Lab:
     """Show the Q, K, V workbench.
 
     Parameters

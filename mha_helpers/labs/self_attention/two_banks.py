@@ -46,12 +46,12 @@ def compute(state, function=None):
 
 
 def sentence(result):
-    """Say what is to be seen."""
-    said = []
+    """Describe the picture."""
+    readout = []
     for near, (_, share) in result.weights.items():
         place = ", ".join(map(number, result.contexts[near]))
-        said.append(f"With “{near}”, “bank” becomes ({place}): {percent(share)} of it is “{near}”.")
-    return " ".join(said).replace("<", "less than").replace(">", "more than")
+        readout.append(f"With “{near}”, “bank” becomes ({place}): {percent(share)} of it is “{near}”.")
+    return " ".join(readout).replace("<", "less than").replace(">", "more than")
 
 
 def percent(share):
@@ -102,9 +102,9 @@ def parts(result):
 
 def render(result):
     """Draw a result: the words in a plane, and the two sentences."""
-    found, said = parts(result), sentence(result)
-    plane = svg.document(308, 356, _plane(result, found), label=said)
-    return Picture(plane + svg.document(336, 262, _sentences(found), label="The two sentences."), said, "")
+    found, readout = parts(result), sentence(result)
+    plane = svg.document(308, 356, _plane(result, found), label=readout)
+    return Picture(plane + svg.document(336, 262, _sentences(found), label="The two sentences."), readout, "")
 
 
 def _role(word):
@@ -164,7 +164,7 @@ def _sentences(found):
         yield marks.computed_part(becomes, f"becomes {near}", found)
 
 
-def two_banks():
+def two_banks() -> Lab:
     """Show two sentences with "bank", and let their words' vectors be dragged.
 
     Returns

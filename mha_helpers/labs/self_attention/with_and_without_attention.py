@@ -66,7 +66,7 @@ def compute(state, function=None):
 def read(speaker, attends):
     """Look at what the model writes as a reader does: what there is room for, and which words there are."""
     text = written(speaker, attends)
-    every = [line for line in lines(text.strip(), MOST[attends]) if line]
+    every = [line for line in lines(text.strip(), LINE_WIDTH[attends]) if line]
     shown = every[: ROWS[attends] * COLUMNS[attends]]
     words = list(WORD.finditer("\n".join(shown)))
     if shown == every:
@@ -81,26 +81,26 @@ def _is_known(word):
 
 
 def sentence(result):
-    """Say what is to be seen."""
+    """Describe the picture."""
     ways = [way for way in (result.attends, not result.attends) if result.texts[way]]
     first, *others = [f"{WAYS[way].lower()}, {result.texts[way]}" for way in ways]
-    said = f"{first} that it writes stand somewhere in the plays"
-    return f"{said[0].upper()}{said[1:]}{''.join(f'; {other}' for other in others)}."
+    readout = f"{first} that it writes stand somewhere in the plays"
+    return f"{readout[0].upper()}{readout[1:]}{''.join(f'; {other}' for other in others)}."
 
 
 WIDTHS, HEIGHTS, LINE = (216, 344), (274, 324), 19
 WAYS = {True: "With attention", False: "Without attention"}
-MOST, COLUMNS = {True: 36, False: 21}, {True: 1, False: 2}  # letters of a line; without attention lines are short
+LINE_WIDTH, COLUMNS = {True: 36, False: 21}, {True: 1, False: 2}  # letters of a line; without attention lines are short
 ROWS, TOPS = {True: 5, False: 8}, {True: 1, False: 137}
 
 
 def render(result):
     """Draw the switch, and the texts with what is no word underlined: what it writes now, and faintly the other."""
-    said = sentence(result)
-    control = svg.document(WIDTHS[0], HEIGHTS[0], _switch(result), label=said)
+    readout = sentence(result)
+    control = svg.document(WIDTHS[0], HEIGHTS[0], _switch(result), label=readout)
     texts = [part for way in WAYS for part in _text(result, way)]
     return Picture(
-        control + svg.document(WIDTHS[1], HEIGHTS[1], texts, label=result.texts[result.attends].whole), said, ""
+        control + svg.document(WIDTHS[1], HEIGHTS[1], texts, label=result.texts[result.attends].whole), readout, ""
     )
 
 
@@ -181,7 +181,7 @@ def _text(result, attends):
         n_letters += len(line)
 
 
-def with_and_without_attention():
+def with_and_without_attention() -> Lab:
     """Show a model that writes, with a switch that takes its attention out.
 
     Returns

@@ -1,5 +1,6 @@
 """Word order: without positions, attention cannot tell one order from another."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -79,25 +80,25 @@ def _attend(X, use_positions, function):
 
 
 def sentence(result):
-    """Say what is to be seen."""
+    """Describe the picture."""
     switch = "on" if result.positions else "off"
     order = " ".join(result.words[i] for i in result.order)
     largest = number(result.differences.max(), 4)
     if not np.isfinite(result.differences).all():
         return f"Positions {switch}: a context holds NaN or infinity, so the orders cannot be compared."
     if np.array_equal(result.order, np.arange(len(result.order))):
-        said = f"Positions {switch}, both orders equal: drag a word."
+        readout = f"Positions {switch}, both orders equal: drag a word."
     elif result.differences.max() < 1e-9:
-        said = (
+        readout = (
             f"Positions {switch}, “{order}”: each token gets the same context in either order "
             f"(largest difference {largest})."
         )
     else:
-        said = f"Positions {switch}, “{order}”: the order now matters; a context differs by up to {largest}."
+        readout = f"Positions {switch}, “{order}”: the order now matters; a context differs by up to {largest}."
     if result.copy_difference is not None:
         alike = "the same context" if result.copy_difference < 1e-9 else "different contexts"
-        said += f" The two tokens “{result.words[-1]}” get {alike} (difference {number(result.copy_difference, 4)})."
-    return said
+        readout += f" The two tokens “{result.words[-1]}” get {alike} (difference {number(result.copy_difference, 4)})."
+    return readout
 
 
 TOKEN, NUMBER, ROW = 51, 45, 54  # widths of a token and of a number of its context, and the height of a row
@@ -110,10 +111,10 @@ DASHES = ("", "", ' stroke-dasharray="9 6"')  # of the lines: the first word's a
 
 def render(result):
     """Draw a result: a row for each token that can be dragged, and a line to it from its old place."""
-    said = sentence(result)
-    rows = svg.document(WIDTHS[0], TOP + 4 * ROW + 62, _rows(result), label=said)
+    readout = sentence(result)
+    rows = svg.document(WIDTHS[0], TOP + 4 * ROW + 62, _rows(result), label=readout)
     weights = svg.document(WIDTHS[1], TOP + 4 * ROW + 62, _weights(result), label="The weights in both orders.")
-    return Picture(rows + weights, said, result.notice)
+    return Picture(rows + weights, readout, result.notice)
 
 
 def _rows(result):
@@ -195,7 +196,7 @@ def _verdict(difference, x, y):
     return svg.text(x, y, f"≠ off by {svg.short(difference, 2)}", size=11, bold=True, colour=style.ALARM)
 
 
-def word_order(function=None):
+def word_order(function: Callable | None = None) -> Lab:
     """Show the word order lab: attention's order blindness, and what positions do about it.
 
     Parameters

@@ -19,7 +19,7 @@ from mha_helpers import attention
 from mha_helpers.labs.lab import Lab
 
 SIZES = ("B", "S", "d_model", "h")
-MOST_AXES = 4
+MAX_AXES = 4
 EMPTY = "–"  # of a shape: nothing is said of it
 CHIPS = ("B", "S", "S again", "h", "d_model", "d_head")  # what an axis can be; tokens may meet tokens
 # What each axis counts, and its colour (Paul Tol's light scheme); S stands twice where tokens meet tokens.
@@ -75,7 +75,7 @@ class Result:
     @property
     def score(self):
         """Say how many stages were right at once; nothing where tries are not counted."""
-        counted = [one for one in self.tries if one != FOUND]
+        counted = [count for count in self.tries if count != FOUND]
         return f"{counted.count(1)} of {len(counted)} right at the first try" if counted else ""
 
     @property
@@ -135,12 +135,12 @@ def compute(state, function=None):
     sizes = tuple(state[name] for name in SIZES)
     recorded, *tries = state["record"].split("; ")
     anew = recorded not in ("", _written(sizes))
-    tries = () if anew else tuple(one if one == FOUND else int(one) for one in tries)
+    tries = () if anew else tuple(tried if tried == FOUND else int(tried) for tried in tries)
     shapes, errors = trace(*sizes)
     wrong, marked, stage = (), (), len(tries) + 1
     if stage < len(shapes) and not anew:
         marked = _axes_of(state["marked"])
-        tried = (_axes_of(one) for one in state["wrong"].split("; ") if one)
+        tried = (_axes_of(guess) for guess in state["wrong"].split("; ") if guess)
         wrong = tuple(axes for axes in tried if axes != _right(shapes, stage))
     return Result(sizes, shapes, errors, _axes_of(state["shape"]), tries, wrong, marked, anew)
 
@@ -205,37 +205,37 @@ def why_wrong(result, stage, guess):
     letters, counts = _letters(stage), dict(zip(SIZES, result.sizes, strict=True))
     counts["d_head"] = counts["d_model"] // counts["h"]
     axis = next(i for i, (got, wanted) in enumerate(zip(guess, letters, strict=True)) if got != wanted)
-    said = f"Axis {axis} of {name} is not {guess[axis]}: it counts {COUNTS[axes[axis]]}; {why}."
+    readout = f"Axis {axis} of {name} is not {guess[axis]}: it counts {COUNTS[axes[axis]]}; {why}."
     if sorted(guess) == sorted(letters):
-        return f"{said} Your axes are right, their order is not."
+        return f"{readout} Your axes are right, their order is not."
     size = math.prod(counts[letter] for letter in guess)
     if "reshape" in STAGES[stage][1] and size != math.prod(shape):
-        said += f" A reshape keeps all {math.prod(shape)} numbers; yours has {size}."
+        readout += f" A reshape keeps all {math.prod(shape)} numbers; yours has {size}."
     if counts[guess[axis]] == shape[axis]:
-        said += f" Here both are {shape[axis]}, but with other sizes they need not be."
-    return said
+        readout += f" Here both are {shape[axis]}, but with other sizes they need not be."
+    return readout
 
 
 def sentence(result):
-    """Say what is to be seen."""
-    said, stage = [], len(result.tries)
+    """Describe the picture."""
+    readout, stage = [], len(result.tries)
     if result.anew:
-        said.append("The sizes have changed: the walk starts anew.")
+        readout.append("The sizes have changed: the walk starts anew.")
     if result.wrong:
-        said.append(_mistake(result))
+        readout.append(_mistake(result))
     elif stage:
         name, shape, why = STAGES[stage][0], result.shapes[stage], STAGES[stage][3]
         is_it = f"{name} is {shape}: {why}." if shape else f"NumPy refuses: {result.errors[0]}."
-        said.append(f"{ {0: 'Shown: ', FOUND: ''}.get(result.tries[-1], 'Right: ') }{is_it}")
+        readout.append(f"{ {0: 'Shown: ', FOUND: ''}.get(result.tries[-1], 'Right: ') }{is_it}")
     if result.is_over:
-        said.append(f"The end{result.score and ': '}{result.score}.")
-        said.append("There is no further stage." if result.errors else FOLLOWED)
-        return " ".join(said)
+        readout.append(f"The end{result.score and ': '}{result.score}.")
+        readout.append("There is no further stage." if result.errors else FOLLOWED)
+        return " ".join(readout)
     if not result.wrong:
-        said.append(f"Stage {result.stage} of {result.asked}: what is the shape of {STAGES[result.stage][0]}?")
+        readout.append(f"Stage {result.stage} of {result.asked}: what is the shape of {STAGES[result.stage][0]}?")
     if stage and result.score:
-        said.append(f"So far {result.score}.")
-    return " ".join(said)
+        readout.append(f"So far {result.score}.")
+    return " ".join(readout)
 
 
 def _mistake(result):
@@ -306,10 +306,10 @@ def _ribbon(start, width, left, wide, y, colour):
 
 def render(result):
     """Draw a result: the walk with the shapes so far, and the desk with the array, the slots and the chips."""
-    said = sentence(result)
+    readout = sentence(result)
     walk, *desk = each_part(PARTS, result, *PARTS).values()
-    walk = svg.document(WIDTHS[0], HEIGHT, [walk], label=said)
-    return Picture(walk + svg.document(WIDTHS[1], HEIGHT, desk, label=_now(result)), said, NOTICE)
+    walk = svg.document(WIDTHS[0], HEIGHT, [walk], label=readout)
+    return Picture(walk + svg.document(WIDTHS[1], HEIGHT, desk, label=_now(result)), readout, NOTICE)
 
 
 def _walk(result):
@@ -488,7 +488,7 @@ def _slots(result):
     if result.is_over:
         return
     wrong = _wrong_axes(result.marked, result.stage, result) if result.marked else ()
-    for k in range(MOST_AXES):
+    for k in range(MAX_AXES):
         x = 1 + k * SLOT[1]
         yield svg.box(x, SLOT_TOP, SLOT[0], 36, fill=style.PANEL, stroke=EDGE, dashed=True)
         yield svg.text(x + SLOT[0] / 2, SLOT_TOP + 50, f"axis {k}", anchor="middle", size=11, colour=style.QUIET)
@@ -502,9 +502,9 @@ def _chips(result):
     for chip in () if result.is_over else CHIPS:
         letter = _letter(chip)
         width = 33 if len(letter) == 1 else 66
-        home, others = (x + width / 2, TRAY + CHIP / 2), [one for one in result.guess if one != chip]
+        home, others = (x + width / 2, TRAY + CHIP / 2), [axis for axis in result.guess if axis != chip]
         x += width + 5
-        n_places = len(others) + 1 if len(others) < MOST_AXES else 0
+        n_places = len(others) + 1 if len(others) < MAX_AXES else 0
         orders = [others, *([*others[:k], chip, *others[k:]] for k in range(n_places))]
         slots = [(1 + k * SLOT[1] + SLOT[0] / 2, SLOT_TOP + 18) for k in range(n_places)]
         at = slots[result.guess.index(chip)] if chip in result.guess else home
@@ -554,7 +554,7 @@ def _uncounted(action, state):
     return after | {"record": record, "wrong": after["wrong"].rpartition("; ")[2]}
 
 
-def shape_tracer():
+def shape_tracer() -> Lab:
     """Show the shape tracer: fill in the shape of each stage of multi-head attention.
 
     Returns
@@ -576,7 +576,7 @@ def shape_tracer():
         "d_model": dropdown("d_model", (4, 6, 8, 12), 12, width="120px"),
         "h": dropdown("h, heads", range(1, 7), 3, width="120px"),
     }
-    guesses = [", ".join(axes) for n in range(1, MOST_AXES + 1) for axes in itertools.permutations(CHIPS, n)]
+    guesses = [", ".join(axes) for n in range(1, MAX_AXES + 1) for axes in itertools.permutations(CHIPS, n)]
     shape = dropdown("shape", [EMPTY, *guesses], width="260px")
     # Controls that are not shown: how each stage was answered, with which sizes, and what was wrong at this one.
     walk = [_written((2, 5, 12, 3)), *[FOUND] * (len(STAGES) - 1)]

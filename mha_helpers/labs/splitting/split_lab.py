@@ -2,6 +2,7 @@
 
 import re
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -156,7 +157,7 @@ def _mixed(head, X, n_heads):
 
 
 def sentence(result):
-    """Say what is to be seen."""
+    """Describe the picture."""
     token, feature = result.followed
     followed = f"ntry {number(result.entry, 0)} (“{TOKENS[token]}”, feature {feature})"  # after E or e
     if result.error:
@@ -175,19 +176,19 @@ def sentence(result):
         )
     if result.step == MERGE:
         back = [way for way, shown in result.columns.items() if shown.is_good]
-        said = f"combine_heads gives X back from the {' and '.join(back)} heads" if back else "None gives X back"
+        readout = f"combine_heads gives X back from the {' and '.join(back)} heads" if back else "None gives X back"
         straight = "wrong split and a merge without swapaxes give X back, too: two mistakes hide each other."
-        return f"{said}, with all shapes right. A {straight}"
+        return f"{readout}, with all shapes right. A {straight}"
     places = {way: _place(heads, result.entry) for way, heads in result.heads.items()}
     right, wrong = places["right"][0], places["wrong"][0]
-    first = [TOKENS[int(one)] for one in np.unique(result.heads["wrong"][0] // 100)]
+    first = [TOKENS[int(value)] for value in np.unique(result.heads["wrong"][0] // 100)]
     only = f"“{first[0]}” and compares it only with itself" if len(first) == 1 else f"{', '.join(first)} only"
-    said = f"Wrong: head 0 holds {only}. E{followed} is in head {right} "
-    said += "either way." if right == wrong else f"when right, in head {wrong} when wrong."
+    readout = f"Wrong: head 0 holds {only}. E{followed} is in head {right} "
+    readout += "either way." if right == wrong else f"when right, in head {wrong} when wrong."
     if "yours" in places:
         mine = places["yours"]
-        said += f" Yours has it in head {mine[0]}." if mine else " Yours does not hold it."
-    return said
+        readout += f" Yours has it in head {mine[0]}." if mine else " Yours does not hold it."
+    return readout
 
 
 def _place(heads, entry):
@@ -201,16 +202,16 @@ MARKS = {"right": ("✓", style.ROLES["values"]), "wrong": ("✗", style.ALARM),
 
 def render(result):
     """Draw a result; its cells are named, so that each travels from where it was."""
-    said = sentence(result)
+    readout = sentence(result)
     if result.error:
         lines = textwrap.wrap(result.error, 44)
         parts = [svg.text(0, 20 + LINE * k, line, bold=True, colour=style.ALARM) for k, line in enumerate(lines)]
-        return Picture(svg.document(PART, 30 + LINE * len(lines), parts, label=said), said, result.notice)
+        return Picture(svg.document(PART, 30 + LINE * len(lines), parts, label=readout), readout, result.notice)
     drawn = [_column(way, shown, result) for way, shown in result.columns.items()]
-    parts = [svg.document(width, height, parts, label=said) for parts, width, height in drawn]
+    parts = [svg.document(width, height, parts, label=readout) for parts, width, height in drawn]
     parts.append(svg.document(PART - 4, 66, _track(result), label="The steps."))
     parts.append(svg.document(NARROWEST - PART, 66, _legend(result), label="What fills, frames and numbers mean."))
-    return Picture("".join(parts), said, result.notice)
+    return Picture("".join(parts), readout, result.notice)
 
 
 def _track(result):
@@ -294,7 +295,7 @@ def _to_follow(cell, value, way, result):
     """Let an entry be followed: by a button in the first way, which the keyboard reaches, and by a press in others."""
     if value not in result.X:
         return cell
-    token, feature = (int(one) for one in divmod(value, 100))
+    token, feature = (int(digit) for digit in divmod(value, 100))
     entry = {"token": token, "feature": feature}
     if way == "right":
         name = f"{TOKENS[token]}, feature {feature}: entry {value:.0f}"
@@ -420,7 +421,7 @@ def _cell(value, x, y, cell, result, followed):
     return drawn + svg.text(x + cell / 2, y + 14, label, anchor="middle", size=11, bold=followed)
 
 
-def split_lab(function=None):
+def split_lab(function: Callable | None = None) -> Lab:
     """Show the split lab: heads cut out with a transpose, and without.
 
     Parameters

@@ -2,6 +2,7 @@
 
 import functools
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -203,7 +204,7 @@ def compute(state, function=None, losses=loss):
     -------
     Result
     """
-    name, sharing, window, length = (state[one] for one in ("model", "sharing", "window", "length"))
+    name, sharing, window, length = (state[control] for control in ("model", "sharing", "window", "length"))
     model, found_loss, right, notice = MODELS[name], None, None, "Sizes alone: this model isn't run here."
     if name == WRITER:
         n_tokens = model.lengths[LENGTHS.index(length)]
@@ -234,20 +235,20 @@ def in_units(size):
 
 
 def sentence(result):
-    """Say what is to be seen."""
+    """Describe the picture."""
     model, kept = result.model, f"{result.n_kept:,} of {result.n_tokens:,} tokens"
-    said = [
+    readout = [
         f"{result.name[0].upper()}{result.name[1:]} keeps {result.numbers:,} numbers for each of {kept}, in "
         f"{model.n_layers} layers: {in_units(result.size)}, {_percent(result.share)} of the whole."
     ]
     if {"sharing": result.sharing, "window": result.window} == model.built:
-        said.append("That is how it was built.")
+        readout.append("That is how it was built.")
     if result.loss is None:
-        said.append("What its loss would be with another cache, only training could tell.")
+        readout.append("What its loss would be with another cache, only training could tell.")
     else:
         whole = our_loss(OWN, ALL, result.n_tokens)
-        said.append(f"Its loss is {number(result.loss)} nats, with everything kept {number(whole)}.")
-    return " ".join(said)
+        readout.append(f"Its loss is {number(result.loss)} nats, with everything kept {number(whole)}.")
+    return " ".join(readout)
 
 
 def _percent(share):
@@ -263,10 +264,10 @@ CACHE, KNOB = style.ROLES["keys"], style.ROLES["queries"]
 
 def render(result):
     """Draw the cache as a block of tokens by numbers, whose edges are dragged; the loss on a line; and the choices."""
-    said = sentence(result)
-    block = svg.document(WIDTHS[0], HEIGHT, [*_block(result), *_edges(result)], label=said)
+    readout = sentence(result)
+    block = svg.document(WIDTHS[0], HEIGHT, [*_block(result), *_edges(result)], label=readout)
     beside = svg.document(WIDTHS[1], HEIGHT, [*_loss(result), *_choices(result)], label="The loss, and whose cache.")
-    return Picture(block + beside, said, result.notice)
+    return Picture(block + beside, readout, result.notice)
 
 
 def _across(result, n_numbers):
@@ -296,7 +297,7 @@ def _block(result):
         x = left + _across(result, n_numbers)
         yield svg.line(x, bottom, x, bottom + 5, colour=EDGE)
     last = 0
-    for n_tokens in sorted({result.n_tokens, *(one for one in model.windows if one)}):
+    for n_tokens in sorted({result.n_tokens, *(window for window in model.windows if window)}):
         y = top + _down(result, n_tokens)
         yield svg.line(left + wide, y, left + wide + 5, y, colour=EDGE)
         if y > last + 11 or n_tokens == result.n_tokens:
@@ -402,7 +403,7 @@ def _loss(result):
     yield marks.part(svg.circle(place(result.loss), y, 8, fill=colour, stroke=style.PAPER), "loss")
 
 
-def cache_cost(function=None):
+def cache_cost(function: Callable | None = None) -> Lab:
     """Show what a cache costs: its bytes in four models, and the writer's loss when less is kept.
 
     Parameters
