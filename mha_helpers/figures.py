@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 
-def whole_block(row: str = "it", *, notebook: str | None = None) -> CourseFigure:
+def whole_block(row: str = "it", *, notebook: str | None = None) -> Figure:
     """Draw the whole of multi-head attention on the running example, tensors to scale.
 
     Parameters
@@ -94,7 +94,7 @@ def arcs(
     *,
     query: str | int | None = None,
     head: int = 0,
-) -> CourseFigure:
+) -> Figure:
     """Draw attention over words: queries above, keys below, an arc as thick as each weight.
 
     Parameters
@@ -153,7 +153,7 @@ def heads_apart(
     name: str = "Q",
     heads: Array | None = None,
     decimals: int = 0,
-) -> CourseFigure:
+) -> Figure:
     """Draw how a matrix falls into heads, in the heads' colours; a wrong split in the tokens', with the heads' bars.
 
     Parameters
@@ -209,7 +209,7 @@ def heads_apart(
     return matrices(part(name, values, tuple(range(n_heads)), places), "split", *apart)
 
 
-def layer_map(values: Array, title: str, *, spread: bool = False, decimals: int = 2) -> CourseFigure:
+def layer_map(values: Array, title: str, *, spread: bool = False, decimals: int = 2) -> Figure:
     """Draw a number for each head of a model: a row for each layer, a column for each head.
 
     Parameters

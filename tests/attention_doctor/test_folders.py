@@ -52,7 +52,7 @@ def test_the_doctor_knows_nothing_of_the_course():
         assert "mha_helpers" not in path.read_text(encoding="utf-8"), path
     packages = {name.partition(".")[0] for path in PACKAGE.rglob("*.py") for name in imported(path)}
     assert {"mha_helpers", "tools", "tests"}.isdisjoint(packages)
-    assert ENGINES <= packages
+    assert packages >= ENGINES
 
 
 def test_the_readme_says_where_things_are():
