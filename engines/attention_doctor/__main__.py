@@ -38,11 +38,11 @@ def main(arguments=None):
     given = list(arguments if arguments is not None else sys.argv[1:])
     results = [_outside(target, options, given) for target in options.targets]
     results = [_without(result, accepted) for result in results]
-    said = FORMATS["json" if options.json else options.format](results)
-    if said:
+    text = FORMATS["json" if options.json else options.format](results)
+    if text:
         # What the terminal's encoding lacks (Windows' has no √) is shown by its number.
         encoding = sys.stdout.encoding or "utf-8"
-        print(said.encode(encoding, "backslashreplace").decode(encoding))
+        print(text.encode(encoding, "backslashreplace").decode(encoding))
     return max(_code(result, options.strict) for result in results)
 
 
@@ -73,7 +73,7 @@ def _parser():
 
 def _outside(target, options, given):
     """Examine in a process of its own, which can be ended; it writes its report into a file of its own, too."""
-    others = [one for one in given if one not in options.targets]
+    others = [value for value in given if value not in options.targets]
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / "report.json"
         command = [sys.executable, "-m", "attention_doctor", *others, EXAMINED_BY_ITSELF, str(written), target]

@@ -99,7 +99,9 @@ def _with_its_design(examine_module, adapter, *arguments):
 
 
 def _module(adapter, names, inputs):
-    if not any(one.kind == "matrix" for one in adapter.parameters()):  # queries, keys and values are given to it
+    if not any(
+        parameter.kind == "matrix" for parameter in adapter.parameters()
+    ):  # queries, keys and values are given to it
         return _function(adapter.signature_of, names, inputs, adapter)
     roles = signature.read(adapter.signature_of, names, inputs, is_module=True, framework=adapter.framework)
     try:

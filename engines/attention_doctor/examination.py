@@ -1,4 +1,4 @@
-"""The examination: which askers are sent in which order. It alone collects what they say, and writes the report."""
+"""The examination: which questions are asked in which order. It alone collects the answers, and writes the report."""
 
 import time
 
@@ -16,7 +16,7 @@ from attention_doctor.questions import (
     unused_masks,
     unused_rotation,
 )
-from attention_doctor.questions.session import Asking
+from attention_doctor.questions.session import ExamSession
 from attention_doctor.reports.remarks import CannotTell, Note, Untested
 from attention_doctor.reports.report import Report
 
@@ -35,7 +35,7 @@ def examined(subject, time_left=None):
     """
     examination = _Examination(subject, time_left)
     try:
-        examination.send_everybody()
+        examination.run_all_questions()
     except (CannotBeExaminedError, TimeLimitError):
         raise
     except Exception as error:  # what was found until then stands
@@ -46,36 +46,36 @@ def examined(subject, time_left=None):
 class _Examination:
     def __init__(self, subject, time_left):
         self.started = time.monotonic()
-        self.asking = Asking(subject, time_left)
+        self.session = ExamSession(subject, time_left)
         self.report = Report(subject.name)
 
-    def send_everybody(self):
-        asking = self.asking
-        known = self.collect(plain_calls.ask(asking))
+    def run_all_questions(self):
+        session = self.session
+        known = self.collect(plain_calls.ask(session))
         if known is None:
             return
-        asking.known = known
+        session.known = known
         if known.named:
-            settled = self.collect(masks.ask(asking))
-            self.collect(unused_masks.ask(asking))
-            self.collect(unused_rotation.ask(asking))
-            asking.mask_forms = [one.how for one in settled[0].values()]
-            self.collect(large_scores.ask(asking, settled))
-            self.collect(cache.ask(asking))
+            confirmed = self.collect(masks.ask(session))
+            self.collect(unused_masks.ask(session))
+            self.collect(unused_rotation.ask(session))
+            session.mask_forms = [value.how for value in confirmed[0].values()]
+            self.collect(large_scores.ask(session, confirmed))
+            self.collect(cache.ask(session))
         elif not self.report.findings or self.report.findings[0].name is None:
             self.note(Untested("masks and large scores, as the plain call isn't understood"))
-        self.collect(side_effects.ask(asking))
-        self.collect((of_modules if asking.subject.kind == "module" else of_functions).ask(asking))
-        said = " ".join(self.report.untested)
-        never = [name for name in asking.subject.given.never_varied if name not in said]
+        self.collect(side_effects.ask(session))
+        self.collect((of_modules if session.subject.kind == "module" else of_functions).ask(session))
+        text = " ".join(self.report.untested)
+        never = [name for name in session.subject.given.never_varied if name not in text]
         if never:
             self.note(Untested(f"{', '.join(never)} (the same in every call)"))
 
-    def collect(self, said):
-        """Write down what an asker yields, and return what it returns."""
+    def collect(self, text):
+        """Write down what a question yields, and return what it returns."""
         while True:
             try:
-                self.note(next(said))
+                self.note(next(text))
             except StopIteration as end:
                 return end.value
 
@@ -90,7 +90,7 @@ class _Examination:
                 report.notes.append(one.text)
         elif one.name is None or one.name not in [finding.name for finding in report.findings]:
             report.findings.append(one)  # the first of a name stands
-        self.asking.found = tuple(report.findings)
+        self.session.found = tuple(report.findings)
 
     def stopped(self, why):
         if any(finding.is_sick for finding in self.report.findings):
@@ -100,12 +100,12 @@ class _Examination:
 
     def finished(self):
         report = self.report
-        report.asked = self.asking.calls
+        report.asked = self.session.calls
         report.seconds = time.monotonic() - self.started
         report.findings.sort(key=lambda finding: (not finding.is_sick, finding.name is None))
         if report.healthy is not None:
             report.healthy = not any(finding.is_sick for finding in report.findings)
-        if self.asking.known is not None:
-            report.layout = self.asking.known.layout.name
-        report.findings = [lines.pointed(self.asking, one) for one in report.findings]
+        if self.session.known is not None:
+            report.layout = self.session.known.layout.name
+        report.findings = [lines.pointed(self.session, finding) for finding in report.findings]
         return report

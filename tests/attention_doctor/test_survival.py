@@ -97,7 +97,7 @@ def test_a_function_with_a_part_given_is_still_one():
 
 
 def test_its_own_mistake_is_said_to_be_its_own(monkeypatch):
-    def stops(asking, masks):
+    def stops(session, masks):
         raise RuntimeError("a slip")
 
     monkeypatch.setattr("attention_doctor.questions.large_scores.ask", stops)

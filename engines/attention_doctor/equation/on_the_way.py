@@ -47,7 +47,7 @@ def numbers_of(given, *, right=RIGHT):
         collected.scores()
         collected.weights()
         collected.outputs()
-    return sorted(collected.known, key=lambda one: -one.rank)  # what is likelier is looked at first
+    return sorted(collected.known, key=lambda stage: -stage.rank)  # what is likelier is looked at first
 
 
 class _Collected:
@@ -88,35 +88,37 @@ class _Collected:
     def heads(self):
         given, plain, placed = self.given, self.steps["split"], self.steps["place"]
         groups = 1 if given.heads is not None else given.n_heads // given.n_kv_heads
-        self.plain = [plain[0], *(one[..., ::groups, :, :] for one in plain[1:])] if groups > 1 else list(plain)
-        self.placed = [placed[0], *(one[..., ::groups, :, :] for one in placed[1:])] if groups > 1 else list(placed)
+        self.plain = [plain[0], *(element[..., ::groups, :, :] for element in plain[1:])] if groups > 1 else list(plain)
+        self.placed = (
+            [placed[0], *(element[..., ::groups, :, :] for element in placed[1:])] if groups > 1 else list(placed)
+        )
         names = ("queries", "keys", "values")
-        for name, one in zip(names, self.plain, strict=True):
-            self.add(name, one, *_axes(one), rank=1)
-        for name, one, before in zip(names, self.placed, self.plain, strict=True):
-            if not np.array_equal(one, before):
-                self.add(f"{name} with positions", one, *_axes(one), rank=1)
+        for name, item in zip(names, self.plain, strict=True):
+            self.add(name, item, *_axes(item), rank=1)
+        for name, entry, before in zip(names, self.placed, self.plain, strict=True):
+            if not np.array_equal(entry, before):
+                self.add(f"{name} with positions", entry, *_axes(entry), rank=1)
         self._together("queries, keys and values", self.plain, "h", "t", "d")
         self._together("queries, keys and values with positions", self.placed, "h", "t", "d")
         if any(f"b_{letter}" in given.matrices for letter in "QKV"):
             without = given.changed(matrices={k: v for k, v in given.matrices.items() if not k.startswith("b_")})
             rows = RIGHT["project"].run(without, None)
             counts = (given.n_heads, given.n_kv_heads, given.n_kv_heads)
-            rows = [_in_heads(one, n) for one, n in zip(rows, counts, strict=True)]
-            for name, one in zip(names, rows, strict=True):
-                self.add(f"{name} without bias", one, "t", "h", "d")
+            rows = [_in_heads(element, n) for element, n in zip(rows, counts, strict=True)]
+            for name, row in zip(names, rows, strict=True):
+                self.add(f"{name} without bias", row, "t", "h", "d")
             self._together("queries, keys and values without bias", rows, "t", "h", "d")
 
     def _together(self, name, arrays, *axes):
         """One array of several: they may be computed by a single product."""
-        if len(arrays) < 2 or any(one.ndim < len(axes) for one in arrays):
+        if len(arrays) < 2 or any(item.ndim < len(axes) for item in arrays):
             return
-        shape = np.max([one.shape for one in arrays], axis=0) if len({one.ndim for one in arrays}) == 1 else None
+        shape = np.max([item.shape for item in arrays], axis=0) if len({item.ndim for item in arrays}) == 1 else None
         if shape is None or len(arrays) * np.prod(shape) > MAX_ENTRIES:
             return
         filled = np.full((len(arrays), *shape), np.nan)
-        for i, one in enumerate(arrays):
-            filled[(i, *map(slice, one.shape))] = one
+        for i, array in enumerate(arrays):
+            filled[(i, *map(slice, array.shape))] = array
         batch = filled.ndim - 1 - len(axes)
         self.known.append(known_stage(name, filled, ("s", *(f"b{i}" for i in range(batch)), *axes)))
 
@@ -134,10 +136,10 @@ class _Collected:
         factor = np.nanmedian(scaled / raw)
         if not np.allclose(scaled, factor * raw, rtol=1e-6):
             factor = 1.0
-        for part, (one, plain) in enumerate(zip(self.placed[:2], self.plain[:2], strict=True)):
+        for part, (item, plain) in enumerate(zip(self.placed[:2], self.plain[:2], strict=True)):
             name = ("queries", "keys")[part]
             for scale in {1.0, factor, abs(factor) ** 0.5}:
-                for array in (one, plain) if one is not plain else (one,):
+                for array in (item, plain) if item is not plain else (item,):
                     for sign in (1, -1):
                         if scale * sign != 1:
                             self.add(f"{name}, times a factor", sign * scale * array, *_axes(array))
@@ -153,24 +155,24 @@ class _Collected:
         values = self.steps["place"][2]
         masked, plain = self.masked, self.scaled
         hidden = not self.allowed.all()
-        for one in (masked, plain) if hidden else (plain,):
+        for item in (masked, plain) if hidden else (plain,):
             tops = {0: None}
             for top in (masked, plain) if hidden else (plain,):
                 tops[len(tops)] = top.max(-1, keepdims=True)
             for top in tops.values():
-                shifted = one if top is None else one - np.where(np.isfinite(top), top, 0)
+                shifted = item if top is None else item - np.where(np.isfinite(top), top, 0)
                 exponentials = np.exp(shifted)
                 sums = exponentials.sum(-1, keepdims=True)
                 if top is not None:
                     self.add("largest scores", top, *_axes(top, "q", "k"))
                     hides = {"pattern": self.allowed} if hidden else {}
                     self.add("scores less the largest", shifted, *_axes(shifted, "q", "k"), **hides)
-                self.add("exponentials", exponentials, *_axes(one, "q", "k"))
+                self.add("exponentials", exponentials, *_axes(item, "q", "k"))
                 self.add("sums of exponentials", sums, *_axes(sums, "q", "k"))
                 self.add("logarithms of sums", np.log(sums), *_axes(sums, "q", "k"))
                 self.also("context before it is divided", exponentials @ values, *_axes(values, "q", "d"))
-            if hidden and one is plain:
-                self.add("weights without the mask", exponentials / sums, *_axes(one, "q", "k"))
+            if hidden and item is plain:
+                self.add("weights without the mask", exponentials / sums, *_axes(item, "q", "k"))
         self.add("logarithms of weights", np.log(weights), *_axes(weights, "q", "k"))
         if weights.size * values.shape[-1] <= MAX_RARE_ENTRIES:
             products = weights[..., None] * values[..., None, :, :]

@@ -50,7 +50,11 @@ def explanations(case, target, forms, *, right=RIGHT, confirm=(), time, plan):
         found = []
         for combination in candidates:
             equivalents = itertools.product(*(alike[form] for form in combination))
-            found += [one for one in itertools.islice(equivalents, ALIKE_AT_MOST) if _confirmed(one, right, answers)]
+            found += [
+                equivalent
+                for equivalent in itertools.islice(equivalents, ALIKE_AT_MOST)
+                if _confirmed(equivalent, right, answers)
+            ]
         if found or time.is_over:
             return found
     return []
@@ -130,7 +134,7 @@ def _alike(case, forms, right):
         alike.setdefault(leader, []).append(form)
         if leader is form:
             alone.append((form, end, given))
-    return alike, sorted(alone, key=lambda one: -STEPS.index(one[0].step))
+    return alike, sorted(alone, key=lambda item: -STEPS.index(item[0].step))
 
 
 def _each_alone(case, forms, right):

@@ -44,9 +44,9 @@ def _first_wrong(seen):
     first = _first_of(wrong, {WRONG})
     if first is None or first.place is None:
         return None
-    if first.place[1].adds_up or not (first.is_pattern or any(one.status in RIGHT for one in first.before)):
+    if first.place[1].adds_up or not (first.is_pattern or any(node.status in RIGHT for node in first.before)):
         return None
-    if first.place[1].in_loop and any(one.seen.in_part for one in first.before):
+    if first.place[1].in_loop and any(node.seen.in_part for node in first.before):
         return None  # block by block nothing is a stage before the end
     first = _what_came_before(first, watch)
     return first.order, line_at(first.place)
@@ -60,11 +60,11 @@ def _first_of(nodes, statuses):
         if node in reached:
             continue
         reached.add(node)
-        earlier = [one for one in node.before if one.status in statuses]
+        earlier = [item for item in node.before if item.status in statuses]
         nodes += earlier
         if not earlier:
             first.append(node)
-    return min(first, key=lambda one: one.order, default=None)
+    return min(first, key=lambda item: item.order, default=None)
 
 
 def _ends_too_early(watch):
@@ -87,7 +87,9 @@ def _what_came_before(first, watch):
 
 def _projected_twice(first, watch):
     """The projection that should have made the one of queries, keys and values that is missing, and made another."""
-    made = [node for node in watch.all if node.order < first.order and any(one.seen.name == "X" for one in node.before)]
+    made = [
+        node for node in watch.all if node.order < first.order and any(item.seen.name == "X" for item in node.before)
+    ]
     by_kind = {
         kind: [node for node in made if node.seen.name.startswith(kind)] for kind in ("queries", "keys", "values")
     }

@@ -220,8 +220,8 @@ RULES = [
     *(Rule(slug, text, _unchanged, apply) for slug, text, apply in APPLICATIONS),
 ]
 DOUBLE_RULES = [
-    Rule(f"{one}+{other}" if one != other else one, f"{text}; {more}", change, apply)
-    for one, text, change in CHANGES
+    Rule(f"{item}+{other}" if item != other else item, f"{text}; {more}", change, apply)
+    for item, text, change in CHANGES
     for other, more, apply in APPLICATIONS
 ]
 
@@ -243,8 +243,8 @@ CAUSAL_RULES = [
     *(Rule(slug, text, _for_triangle(change), _hide) for slug, text, change in CAUSAL_CHANGES),
     *(Rule(slug, f"{text} (causal)", _unchanged, apply) for slug, text, apply in APPLICATIONS),
     *(
-        Rule(f"{one}+{other}", f"{text}; {more}", _for_triangle(change), apply)
-        for one, text, change in CAUSAL_CHANGES[:4]
+        Rule(f"{item}+{other}", f"{text}; {more}", _for_triangle(change), apply)
+        for item, text, change in CAUSAL_CHANGES[:4]
         for other, more, apply in APPLICATIONS
         if other in ("mask-score-zero", "mask-after-softmax")
     ),
@@ -293,8 +293,8 @@ def hiding(mask=RIGHT_RULE, flag=RIGHT_RULE, *, always=None, join=None, slug=Non
 
 def _one_after_another(changes):
     def change(weights):
-        for one in changes:
-            weights = one(weights)
+        for change in changes:
+            weights = change(weights)
         return weights
 
     return change

@@ -48,7 +48,7 @@ def _without(letters):
     def run(case, _):
         plain, whole = _each(lambda case, letter, source: source)(case, _), right_project(case, None)
         return tuple(
-            one if letter in letters else there for letter, one, there in zip(LETTERS, plain, whole, strict=True)
+            item if letter in letters else there for letter, item, there in zip(LETTERS, plain, whole, strict=True)
         )
 
     return run
@@ -84,7 +84,7 @@ def _slices(block):
 def _some(letters, change, make):
     """Some of what make(case) gives is changed."""
     return lambda case, _: tuple(
-        change(case, one) if letter in letters else one for letter, one in zip(LETTERS, make(case), strict=True)
+        change(case, item) if letter in letters else item for letter, item in zip(LETTERS, make(case), strict=True)
     )
 
 
@@ -96,7 +96,7 @@ def _first_head_for_all(letters):
 
 
 def _activated(letters):
-    return _some(letters, lambda case, one: np.maximum(one, 0), lambda case: right_project(case, None))
+    return _some(letters, lambda case, item: np.maximum(item, 0), lambda case: right_project(case, None))
 
 
 @only_without_heads

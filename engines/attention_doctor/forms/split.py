@@ -44,11 +44,11 @@ def _cut_some(how, letters):
         if qkv[0].ndim == 4:
             raise DoesNotFitError
         heads = []
-        for letter, one in zip(LETTERS, qkv, strict=True):
+        for letter, item in zip(LETTERS, qkv, strict=True):
             n_heads = case.n_heads if letter == "Q" else case.n_kv_heads
-            if one.shape[-1] % n_heads:
+            if item.shape[-1] % n_heads:
                 raise DoesNotFitError
-            heads.append(shared((how if letter in letters else cut)(one, n_heads), case.n_heads))
+            heads.append(shared((how if letter in letters else cut)(item, n_heads), case.n_heads))
         return tuple(heads)
 
     return run
@@ -56,20 +56,22 @@ def _cut_some(how, letters):
 
 @only_without_heads
 def _whole(case, qkv):
-    return tuple(one[:, None] for one in qkv)
+    return tuple(item[:, None] for item in qkv)
 
 
 @only_without_heads
 def _count_for_width(case, qkv):
     if case.n_kv_heads != case.n_heads:
         raise DoesNotFitError
-    return tuple(cut(one, qkv[0].shape[-1] // case.n_heads) for one in qkv)
+    return tuple(cut(item, qkv[0].shape[-1] // case.n_heads) for item in qkv)
 
 
 def _tiled(case, qkv):
     times = case.n_heads // case.n_kv_heads
     queries, keys, values = qkv
-    return cut(queries, case.n_heads), *(np.tile(cut(one, case.n_kv_heads), (1, times, 1, 1)) for one in (keys, values))
+    return cut(queries, case.n_heads), *(
+        np.tile(cut(item, case.n_kv_heads), (1, times, 1, 1)) for item in (keys, values)
+    )
 
 
 def _which(some):

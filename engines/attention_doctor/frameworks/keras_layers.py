@@ -68,7 +68,7 @@ class KerasLayer:
         if not NUMBERED.search(path):
             return path
         for name in (*vars(self.layer), *getattr(self.layer, "_modules", ())):  # on PyTorch layers are among these
-            if any(weight is one for one in getattr(getattr(self.layer, name), "weights", ())):
+            if any(weight is item for item in getattr(getattr(self.layer, name), "weights", ())):
                 return f"{name}.{weight.name}"
         return path
 

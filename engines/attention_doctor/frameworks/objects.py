@@ -75,16 +75,16 @@ class PythonObject:
         for path, value in values.items():
             owner, key, before = self.places[path]
             after = _like(before, value)
-            for one, name in ((owner, key), *self.also_in.get(path, ())):
-                if isinstance(one, (dict, list)):
-                    one[name] = after
+            for item, name in ((owner, key), *self.also_in.get(path, ())):
+                if isinstance(item, (dict, list)):
+                    item[name] = after
                 else:
-                    object.__setattr__(one, name, after)
+                    object.__setattr__(item, name, after)
             self.places[path] = (owner, key, after)
 
     def numbers(self):
         found = {}
-        of_class = [one for kind in reversed(type(self.thing).__mro__) for one in vars(kind).items()]
+        of_class = [item for kind in reversed(type(self.thing).__mro__) for item in vars(kind).items()]
         for name, value in [*of_class, *_attributes(self.thing)]:
             if name.startswith("__"):
                 continue

@@ -31,7 +31,9 @@ class TorchModule:
             self.module = module
         self.module.eval()
         self.module.float()
-        if any(isinstance(one, torch.nn.parameter.UninitializedParameter) for one in self.module.parameters()):
+        if any(
+            isinstance(parameter, torch.nn.parameter.UninitializedParameter) for parameter in self.module.parameters()
+        ):
             self._settle_widths()
 
     def _settle_widths(self):
@@ -162,7 +164,7 @@ class TorchModule:
 
     def inside(self):
         """Paths of the modules inside that have parameters."""
-        return [path for path, one in self.module.named_modules() if path and any(True for _ in one.parameters())]
+        return [path for path, item in self.module.named_modules() if path and any(True for _ in item.parameters())]
 
     def frequencies(self):
         """Buffers that may hold the angles of rotary positions."""

@@ -10,7 +10,7 @@ FAILS_IN_MANY = ("80 tokens", "150 tokens")  # a module may have a longest seque
 
 
 @dataclass(frozen=True)
-class Understood:
+class Baseline:
     """What the plain calls compute.
 
     Parameters
@@ -18,7 +18,7 @@ class Understood:
     layout : Layout
     right : dict of str to Form
         By step, mistakes included: what later answers are compared with.
-    plain : list of Heard
+    plain : list of Response
     forms : tuple of Form
         The mistakes among them.
     named : bool
@@ -32,12 +32,12 @@ class Understood:
     named: bool = True
 
 
-def settled(asking, known):
+def confirmed(session, known):
     """Say how it was read, and what was taken for its design."""
     for text in known.layout.notes:
         yield Note(text)
     if known.layout.finding:
-        yield asking.finding(known.layout.finding)
+        yield session.finding(known.layout.finding)
     if known.right["hide"] is ALWAYS_CAUSAL:
         yield Note("It is causal in every call.")
     designs = [
@@ -47,21 +47,21 @@ def settled(asking, known):
     ]
     if designs:
         yield Note(f"Taken for its design: {'; '.join(designs)}.")
-    for heard in known.plain:
-        if heard.output is None and not is_a_failure(heard):
-            yield Untested(f"{heard.question.trait} ({said(heard.reply)})")
+    for response in known.plain:
+        if response.output is None and not is_a_failure(response):
+            yield Untested(f"{response.question.trait} ({said(response.reply)})")
     return known
 
 
-def is_a_failure(heard):
+def is_a_failure(response):
     """An answer of the wrong shape, or none at all, where others get one."""
-    return heard.output is None and heard.question.trait not in FAILS_IN_MANY and not heard.question.is_cross
+    return response.output is None and response.question.trait not in FAILS_IN_MANY and not response.question.is_cross
 
 
-def failures(asking, plain):
-    for heard in plain:
-        if is_a_failure(heard):
-            yield asking.unnamed(f"With {heard.question.trait} it {said(heard.reply)}.")
+def failures(session, plain):
+    for response in plain:
+        if is_a_failure(response):
+            yield session.unnamed(f"With {response.question.trait} it {said(response.reply)}.")
 
 
 def said(reply):

@@ -20,48 +20,48 @@ from function_judge.compare import fits
 TOKENS, FEW = 5, 2
 
 
-def ask(asking):
+def ask(session):
     """Run the first tokens, then the others with what was kept of the first, and compare with one run."""
-    given, layout = asking.subject.given, asking.layout
+    given, layout = session.subject.given, session.layout
     role = next((role for role in ("past", "use_cache", "start_pos") if given.has(role)), None)
     if role is None:
         return
     name = given.name_of[role]
-    question = asking.subject.mask_question(layout, None).but("a cache", n_queries=TOKENS)
-    case = asking.subject.case(layout, question)
+    question = session.subject.mask_question(layout, None).but("a cache", n_queries=TOKENS)
+    case = session.subject.case(layout, question)
     if layout.loops or case.X is None or case.context is not case.X:
         yield Untested(f"the cache {name}")
         return
-    causal = compute(case, right=asking.right | {"hide": ALWAYS_CAUSAL})[0]
+    causal = compute(case, right=session.right | {"hide": ALWAYS_CAUSAL})[0]
     wanted = [causal]
-    if asking.right["hide"] is not ALWAYS_CAUSAL:  # new tokens may also see each other
-        wanted.append(compute(case, right=asking.right)[0])
+    if session.right["hide"] is not ALWAYS_CAUSAL:  # new tokens may also see each other
+        wanted.append(compute(case, right=session.right)[0])
     for first in (TOKENS - 1, FEW):
-        output = _in_parts(asking, role, question, case, first)
+        output = _in_parts(session, role, question, case, first)
         if output is None:
             yield Untested(f"the cache {name} (no cache came back, or it was not taken)")
             return
-        if any(fits(output, one[:, first:]) for one in wanted):
+        if any(fits(output, item[:, first:]) for item in wanted):
             continue
-        if role != "past" and _nothing_was_kept(asking, case, first, output):
+        if role != "past" and _nothing_was_kept(session, case, first, output):
             yield Untested(f"the cache {name} (nothing was kept from one call to the next)")
             return
-        corner = compute(_from_the_corner(case, first), right=asking.right | {"hide": NOT_CAUSAL})[0][:, first:]
+        corner = compute(_from_the_corner(case, first), right=session.right | {"hide": NOT_CAUSAL})[0][:, first:]
         where = ((f"{TOKENS - first} new token{'s' * (TOKENS - first > 1)} after {first} in the cache",), ("one run",))
         seen = (
             "It is what comes out where the causal mask starts in the upper left corner, so that new tokens don't see "
         )
         seen += "all of the old ones."
-        line = _in_parts(asking, role, question, case, FEW, last=partial(_line_of, asking, case))
-        finding = asking.finding("cache-differs", where=where, evidence=seen if fits(output, corner) else "")
+        line = _in_parts(session, role, question, case, FEW, last=partial(_line_of, session, case))
+        finding = session.finding("cache-differs", where=where, evidence=seen if fits(output, corner) else "")
         yield replace(finding, line=line)
         return
 
 
-def _nothing_was_kept(asking, case, first, output):
+def _nothing_was_kept(session, case, first, output):
     """Whether the later tokens' output is what they give alone."""
     X = case.X[:, first:]
-    return fits(output, compute(case.changed(X=X, context=X), right=asking.right)[0])
+    return fits(output, compute(case.changed(X=X, context=X), right=session.right)[0])
 
 
 def _from_the_corner(case, first):
@@ -71,18 +71,18 @@ def _from_the_corner(case, first):
     return case.changed(allowed=allowed[None, None], is_causal=False)
 
 
-def _line_of(asking, case, call):
+def _line_of(session, case, call):
     """The line at which the later tokens' call leaves the whole run's equation."""
-    numbers = numbers_of(case, right=asking.right | {"hide": ALWAYS_CAUSAL})
-    return furthest_wrong_line([[(call, numbers)]], read=read, written_in=asking.subject.function)
+    numbers = numbers_of(case, right=session.right | {"hide": ALWAYS_CAUSAL})
+    return furthest_wrong_line([[(call, numbers)]], read=read, written_in=session.subject.function)
 
 
-def _in_parts(asking, role, question, case, first, last=None):
+def _in_parts(session, role, question, case, first, last=None):
     """The outputs of the later tokens, or None. What was kept is handed on, or is in the module itself.
 
     If `last` is given, it is what it returns of the later tokens' call.
     """
-    subject, layout = asking.subject, asking.layout
+    subject, layout = session.subject, session.layout
     settings = {subject.given.name_of["use_cache"]: True} if subject.given.has("use_cache") else {}
     function, kept = subject.fresh(), _empty(subject) if role == "past" else None
     keeps_itself = kept is not None
@@ -92,7 +92,7 @@ def _in_parts(asking, role, question, case, first, last=None):
         arguments = subject.arguments(layout, tokens, case.changed(X=X, context=X), None) | settings
         if role == "past":
             arguments[subject.given.name_of["past"]] = kept
-        asking.calls += 1
+        session.calls += 1
         subject.given.note(arguments)
         call = partial(calling.call, function, arguments, subject.to_framework)
         if last is not None and part.stop is None:

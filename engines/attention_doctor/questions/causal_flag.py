@@ -18,7 +18,7 @@ from attention_doctor.reports.remarks import Untested
 from function_judge.compare import fits
 
 
-def ask(asking, settled):
+def ask(session, confirmed):
     """Ask with the flag, in a short and in a long sequence, and together with a mask that is understood.
 
     Returns
@@ -26,27 +26,27 @@ def ask(asking, settled):
     bool
         Whether the flag is understood.
     """
-    subject, layout = asking.subject, asking.layout
+    subject, layout = session.subject, session.layout
     question = subject.mask_question(layout, None).but("the causal flag", is_causal=True)
-    heard = asking.hear(layout, question)
+    response = session.ask(layout, question)
     name = subject.given.name_of["is_causal"]
-    if heard.output is None:
-        yield Untested(f"the flag {name} without a mask (it stops with {type(heard.reply.error).__name__})")
+    if response.output is None:
+        yield Untested(f"the flag {name} without a mask (it stops with {type(response.reply.error).__name__})")
         return True
     flag = RIGHT_RULE
-    long = asking.hear(layout, subject.fitted(question.but(f"the flag and {LONG} tokens", batch=1, n_queries=LONG)))
-    together = [heard] if long.output is None else [heard, long]
-    if not all(fits(one.output, predicted(asking, one, form_with(asking))) for one in together):
+    long = session.ask(layout, subject.fitted(question.but(f"the flag and {LONG} tokens", batch=1, n_queries=LONG)))
+    together = [response] if long.output is None else [response, long]
+    if not all(fits(item.output, predicted(session, item, form_with(session))) for item in together):
         found = []
         for rule in (CAUSAL_IGNORED, *CAUSAL_RULES):
-            hidden = [predicted(asking, one, form_with(asking, flag=rule)) for one in together]
-            if all(fits(one.output, wanted) for one, wanted in zip(together, hidden, strict=True)):
+            hidden = [predicted(session, item, form_with(session, flag=rule)) for item in together]
+            if all(fits(item.output, wanted) for item, wanted in zip(together, hidden, strict=True)):
                 found.append((sum(int(np.isnan(wanted).sum()) for wanted in hidden), rule))
         if not found:
-            yield asking.unnamed(
+            yield session.unnamed(
                 "With the causal flag it differs from attention, and no mistake that the doctor knows explains it.",
                 next(
-                    filter(None, (first_difference(asking, one, name, "True") for one in together)),
+                    filter(None, (first_difference(session, item, name, "True") for item in together)),
                     "",
                 ),
             )
@@ -55,31 +55,31 @@ def ask(asking, settled):
         flag = rules[0]
         names = list(dict.fromkeys(rule.slug for rule in rules))
         where = (("the causal flag",), ("a call without it",))
-        yield from rule_findings(asking, names, form_with(asking, flag=flag), where)
-    if settled is None:
+        yield from rule_findings(session, names, form_with(session, flag=flag), where)
+    if confirmed is None:
         return True
-    kinds = [kind for kind in ("padding", "pairs") if kind in settled.kinds] or settled.kinds[:1]
+    kinds = [kind for kind in ("padding", "pairs") if kind in confirmed.kinds] or confirmed.kinds[:1]
     for kind in kinds:
-        if not (yield from _mask_and_flag(asking, settled, flag, kind)):
+        if not (yield from _mask_and_flag(session, confirmed, flag, kind)):
             break
     return True
 
 
-def _mask_and_flag(asking, settled, flag, kind):
+def _mask_and_flag(session, confirmed, flag, kind):
     """Ask with both; whether another kind of mask is worth asking for."""
-    subject, layout = asking.subject, asking.layout
+    subject, layout = session.subject, session.layout
     both = subject.mask_question(layout, kind).but("a mask and the causal flag", is_causal=True)
-    heard = asking.hear(layout, both, settled.how)
-    if heard.output is None:
+    response = session.ask(layout, both, confirmed.how)
+    if response.output is None:
         yield Untested(f"{TRAITS[kind]}, together with the causal flag (refused)")
         return True
-    wanted = predicted(asking, heard, form_with(asking, settled.rule, flag))
-    if fits(heard.output, wanted) or fits_but_for_padding(heard, wanted):
+    wanted = predicted(session, response, form_with(session, confirmed.rule, flag))
+    if fits(response.output, wanted) or fits_but_for_padding(response, wanted):
         return True
     for slug, text, join in JOINS:
-        form = hiding(settled.rule, flag, always=always(asking), join=join, slug=slug, text=text)
-        if fits(heard.output, predicted(asking, heard, form)):
-            yield asking.finding(slug, form, where=(("a mask and the causal flag",), ("either alone",)))
+        form = hiding(confirmed.rule, flag, always=always(session), join=join, slug=slug, text=text)
+        if fits(response.output, predicted(session, response, form)):
+            yield session.finding(slug, form, where=(("a mask and the causal flag",), ("either alone",)))
             return False
-    yield asking.unnamed("With a mask and the causal flag together it differs from attention.", "")
+    yield session.unnamed("With a mask and the causal flag together it differs from attention.", "")
     return False

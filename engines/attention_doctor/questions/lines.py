@@ -20,9 +20,9 @@ from function_judge.compare import fits
 from function_judge.lines import Line, first_written_line, line_of_error
 from function_judge.statements import lines_that_set
 
-MOST_CALLS, MOST_LAYOUTS = 4, 6
-MOST_TOKENS = 150
-BY_CHANCE = ("not-repeatable", "dropout-always-on")  # no two calls give the same
+MAX_CALLS, MAX_LAYOUTS = 4, 6
+MAX_TOKENS = 150
+NONDETERMINISTIC = ("not-repeatable", "dropout-always-on")  # no two calls give the same
 NAN = ("mask-full-row-nan", "mask-outer-nan")
 STOPS = "it stops with"
 # It is scaled where it should be, by a number that is wrong.
@@ -30,40 +30,41 @@ OTHER_NUMBER = ("mha-scale-d-model", "scale-no-root", "scale-n-heads", "scale-co
 ITS_NUMBER = re.compile(r"\bself\.(\w*(?:scal|factor|temp|sqrt|divisor)\w*)", re.I)
 
 
-def pointed(asking, finding):
+def pointed(session, finding):
     """Return the finding with its line, where that is certain, and with numbers that prove it, if it has none yet.
 
     Parameters
     ----------
-    asking : Asking
+    session : ExamSession
     finding : Finding
 
     Returns
     -------
     Finding
     """
-    if asking.known is None or finding.line is not None:
+    if session.known is None or finding.line is not None:
         return finding
-    shown = _shown_in(asking, finding)
+    evidence = _shown_in(session, finding)
     if STOPS in finding.sentence:
-        errors = [one.heard.reply.error for one in shown if one.heard.reply.error is not None]
-        return replace(finding, line=line_of_error(errors[0], asking.subject.function) if errors else None)
-    shown = [one for one in shown if one.heard.output is not None]
+        errors = [entry.response.reply.error for entry in evidence if entry.response.reply.error is not None]
+        return replace(finding, line=line_of_error(errors[0], session.subject.function) if errors else None)
+    evidence = [entry for entry in evidence if entry.response.output is not None]
     if finding.name == "input-changed":
-        subject = asking.subject
+        subject = session.subject
         lines = (
-            first_written_line(_again(asking, one), (), read=read, written_in=subject.function) for one in shown[:1]
+            first_written_line(_again(session, entry), (), read=read, written_in=subject.function)
+            for entry in evidence[:1]
         )
         return replace(finding, line=next(lines, None))
-    if finding.name is None and not asking.known.named:
-        calls = _in_every_layout(asking) or list(_wrong_calls(asking, finding, shown))[:1]
-        return replace(finding, line=_line(asking, calls))
+    if finding.name is None and not session.known.named:
+        calls = _in_every_layout(session) or list(_wrong_calls(session, finding, evidence))[:1]
+        return replace(finding, line=_line(session, calls))
     line, proof = None, finding.evidence
-    for one, meant in _wrong_calls(asking, finding, shown):
-        proof = proof or _proof(one, meant[0], asking)
-        if cuts_windows(asking.known.right):
+    for item, meant in _wrong_calls(session, finding, evidence):
+        proof = proof or _proof(item, meant[0], session)
+        if cuts_windows(session.known.right):
             break
-        line = _line(asking, [(one, meant)])
+        line = _line(session, [(item, meant)])
         if line is not None:
             break
     return replace(finding, line=_where_set(line) if line and finding.name in OTHER_NUMBER else line, evidence=proof)
@@ -76,50 +77,50 @@ def _where_set(line):
     return Line.at(line.path, numbers[0]) if len(names) == len(numbers) == 1 else line
 
 
-def _line(asking, calls):
+def _line(session, calls):
     """The line in that of several calls in which the code goes furthest; each has the equations that may be meant."""
     watched = []
-    for one, meant in calls:
-        again, case = _again(asking, one), one.heard.case
+    for item, meant in calls:
+        again, case = _again(session, item), item.response.case
         watched.append([(again, numbers) for right in meant if (numbers := numbers_of(case, right=right))])
-    return furthest_wrong_line(list(filter(None, watched)), read=read, written_in=asking.subject.function)
+    return furthest_wrong_line(list(filter(None, watched)), read=read, written_in=session.subject.function)
 
 
-def _in_every_layout(asking):
+def _in_every_layout(session):
     """A call in each layout that has been tried; none where one of them is right there, and so the code's own."""
-    layouts = {one.layout.name: one.layout for one in asking.answers if one.heard.output is not None}
+    layouts = {answer.layout.name: answer.layout for answer in session.answers if answer.response.output is not None}
     calls = []
-    for layout in list(layouts.values())[:MOST_LAYOUTS]:
-        [one], meant = _of_other_sizes(asking, layout), asking.right_forms(layout)[:2]
-        if any(fits(one.heard.output, compute(one.heard.case, right=right)[0]) for right in meant):
+    for layout in list(layouts.values())[:MAX_LAYOUTS]:
+        [one], meant = _of_other_sizes(session, layout), session.right_forms(layout)[:2]
+        if any(fits(one.response.output, compute(one.response.case, right=right)[0]) for right in meant):
             return []
-        if one.heard.output is not None:
+        if one.response.output is not None:
             calls.append((one, meant))
     return calls
 
 
-def _wrong_calls(asking, finding, shown):
+def _wrong_calls(session, finding, evidence):
     """Yield some calls in which it shows, each with the equations of which one should hold there."""
-    equations = _equations(asking, finding)
-    is_plain = bool(shown) and not (shown[0].heard.question.mask or shown[0].heard.question.is_causal)
-    for one in (_of_other_sizes(asking, asking.layout) if is_plain else []) + shown[:MOST_CALLS]:
-        question, case = one.heard.question, one.heard.case
-        if question.precision is not None or one.heard.output is None:
+    equations = _equations(session, finding)
+    is_plain = bool(evidence) and not (evidence[0].response.question.mask or evidence[0].response.question.is_causal)
+    for size in (_of_other_sizes(session, session.layout) if is_plain else []) + evidence[:MAX_CALLS]:
+        question, case = size.response.question, size.response.case
+        if question.precision is not None or size.response.output is None:
             continue
-        hide = {"hide": form_with(asking)} if question.mask is not None or question.is_causal else {}
+        hide = {"hide": form_with(session)} if question.mask is not None or question.is_causal else {}
         meant = [right | hide for right in equations]
         wanted = [compute(case, right=right)[0] for right in meant]
-        if any(one is None or np.isnan(one).any() for one in wanted):
+        if any(item is None or np.isnan(item).any() for item in wanted):
             continue  # of a row that may attend to nothing, anything is right
-        is_right = any(fits(one.heard.output, output) for output in wanted)
-        if finding.name in BY_CHANCE or not is_right:
-            yield one, meant
+        is_right = any(fits(size.response.output, output) for output in wanted)
+        if finding.name in NONDETERMINISTIC or not is_right:
+            yield size, meant
 
 
-def _proof(one, right, asking):
+def _proof(one, right, session):
     """The first entry that differs, and what was given; where there is more to mend, what this alone would give."""
-    heard = one.heard
-    got, wanted = heard.output, compute(heard.case, right=right)[0]
+    response = one.response
+    got, wanted = response.output, compute(response.case, right=right)[0]
     if wanted is None or wanted.shape != got.shape:
         return ""
     with np.errstate(all="ignore"):
@@ -127,85 +128,85 @@ def _proof(one, right, asking):
     if not differs.any():
         return ""
     place = tuple(int(i) for i in np.argwhere(differs)[0])
-    given, entry = _in_words(heard), f"output{list(place)}"
-    mended_for_it = {step: form for step, form in right.items() if form is not asking.known.right.get(step)}
-    whole = compute(heard.case, right=_mended(asking) | mended_for_it)[0]
+    given, entry = _in_words(response), f"output{list(place)}"
+    mended_for_it = {step: form for step, form in right.items() if form is not session.known.right.get(step)}
+    whole = compute(response.case, right=_mended(session) | mended_for_it)[0]
     is_all = whole is None or np.isclose(whole[place], wanted[place], rtol=1e-3, atol=1e-4)
     would = "where attention gives {:.4f}" if is_all else "and would be {:.4f} with this alone mended"
     return f"With {given}, {entry} is {got[place]:.4f}, {would.format(wanted[place])}."
 
 
-def _in_words(heard):
+def _in_words(response):
     """What a call was given."""
-    question, case = heard.question, heard.case
+    question, case = response.question, response.case
     sizes = ((question.batch, "sample"), (question.n_queries, "token"), (case.n_heads, "head"))
     words = ", ".join(f"{number} {noun}{'s' * (number != 1)}" for number, noun in sizes)
     words += f", {TRAITS[question.mask]}" if question.mask in TRAITS else ""
     return words + (", the causal flag" if question.is_causal else "")
 
 
-def _again(asking, one):
+def _again(session, one):
     """The same call once more, under another name each time, as what was asked before is answered from memory."""
-    question, times = one.heard.question, itertools.count()
-    return lambda: asking.subject.ask(one.layout, question.but(f"{question.trait}, again {next(times)}"), one.how)
+    question, times = one.response.question, itertools.count()
+    return lambda: session.subject.ask(one.layout, question.but(f"{question.trait}, again {next(times)}"), one.how)
 
 
-def _shown_in(asking, finding):
+def _shown_in(session, finding):
     """The calls in which it was seen, those of few tokens."""
-    said = " ".join((finding.sentence, finding.evidence, *finding.shows))
+    text = " ".join((finding.sentence, finding.evidence, *finding.shows))
     possible = [
-        one
-        for one in asking.answers
-        if one.layout is asking.layout
-        and one.heard.question.n_queries <= MOST_TOKENS
-        and _has_a_known_mask(asking, finding, one)
+        answer
+        for answer in session.answers
+        if answer.layout is session.layout
+        and answer.response.question.n_queries <= MAX_TOKENS
+        and _has_a_known_mask(session, finding, answer)
     ]
-    shown = []
-    for one in possible:
-        question = one.heard.question
+    evidence = []
+    for item in possible:
+        question = item.response.question
         words = {question.trait, TRAITS.get(question.mask, question.trait)}
-        if any(trait in said for trait in words):
-            shown.append(one)
-    return sorted(shown or possible, key=lambda one: one.heard.question.n_queries)
+        if any(trait in text for trait in words):
+            evidence.append(item)
+    return sorted(evidence or possible, key=lambda entry: entry.response.question.n_queries)
 
 
-def _has_a_known_mask(asking, finding, one):
+def _has_a_known_mask(session, finding, one):
     """Whether its mask, if it has one, was given in a form that turned out to be the code's own."""
-    if one.how is None or one.how in asking.mask_forms or f"given as {one.how[1]}:" in finding.evidence:
+    if one.how is None or one.how in session.mask_forms or f"given as {one.how[1]}:" in finding.evidence:
         return True
     name, form = one.how
-    added = [known for known in asking.mask_forms if known[1].entries.startswith("added")]
+    added = [known for known in session.mask_forms if known[1].entries.startswith("added")]
     return form.entries.startswith("added") and (name, form.shape) in [(known, how.shape) for known, how in added]
 
 
-def _of_other_sizes(asking, layout):
+def _of_other_sizes(session, layout):
     """A call in which batch, heads, tokens and features differ, so that nothing hides in sizes that coincide."""
-    subject = asking.subject
+    subject = session.subject
     question = subject.mask_question(layout, None) if subject.kind == "module" else subject.plain_questions(layout)[0]
-    asking.hear(layout, question)
-    return asking.answers[-1:]
+    session.ask(layout, question)
+    return session.answers[-1:]
 
 
-def _mended(asking, steps=None):
+def _mended(session, steps=None):
     """What the plain calls compute, with these of the steps that were found to be wrong mended, or with all of them."""
-    known = asking.known
-    plain = RIGHT | known.layout.right | {step: forms[0] for step, forms in asking.subject.designs().items()}
+    known = session.known
+    plain = RIGHT | known.layout.right | {step: forms[0] for step, forms in session.subject.designs().items()}
     return known.right | {form.step: plain[form.step] for form in known.forms if steps is None or form.step in steps}
 
 
-def _equations(asking, finding):
+def _equations(session, finding):
     """What is right but for everything else that was found; several equations where it isn't known which is."""
-    known, subject = asking.known, asking.subject
+    known, subject = session.known, session.subject
     if not known.named:
-        return asking.right_forms(known.layout)[:2]
+        return session.right_forms(known.layout)[:2]
     steps = {altered[0] for altered in finding.altered}
-    mended = _mended(asking, steps)
+    mended = _mended(session, steps)
     if finding.name in NAN:
         return [mended | {"softmax": OR_ZEROS}]
     if any(form.step == "hide" for form in known.forms) and "hide" in steps:
         return [mended | {"hide": ALWAYS_CAUSAL}]  # what is built in was meant to be causal
     if "place" in steps and len(places := subject.designs().get("place", ())) > 1:
-        return [mended | {"place": one} for one in places[1:]]
+        return [mended | {"place": place} for place in places[1:]]
     return [mended]
 
 

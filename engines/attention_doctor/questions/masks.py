@@ -40,40 +40,40 @@ KINDS = {
 }
 
 
-def ask(asking):
+def ask(session):
     """Ask about each mask that the subject takes, about its causal flag, and about both together.
 
     Returns
     -------
-    settled : dict of str to Settled
+    confirmed : dict of str to Confirmed
         By role.
     flag_is_understood : bool
     """
-    subject = asking.subject
-    settled, flag_is_understood = {}, True
+    subject = session.subject
+    confirmed, flag_is_understood = {}, True
     for role in ("mask", "padding", "lengths", "bias"):
         if not subject.given.has(role):
             continue
-        if asking.time.is_over:
+        if session.time.is_over:
             yield Untested(f"the argument {subject.given.name_of[role]}, for want of time")
             continue
-        found = yield from _one_mask(asking, role)
+        found = yield from _one_mask(session, role)
         if found is not None:
-            settled[role] = found
-            yield from _other_sizes(asking, role, found)
+            confirmed[role] = found
+            yield from _other_sizes(session, role, found)
     if not any(subject.given.has(role) for role in KINDS):
         yield Untested("masks (it takes none)")
     if subject.given.has("is_causal"):
         flag_is_understood = yield from causal_flag.ask(
-            asking, settled.get("mask") or next(iter(settled.values()), None)
+            session, confirmed.get("mask") or next(iter(confirmed.values()), None)
         )
-    for role, found in settled.items():
-        yield from _rows_that_see_nothing(asking, role, found)
-    return settled, flag_is_understood
+    for role, found in confirmed.items():
+        yield from _rows_that_see_nothing(session, role, found)
+    return confirmed, flag_is_understood
 
 
 @dataclass(frozen=True)
-class Settled:
+class Confirmed:
     """How a mask is handed over, and the rule by which it is used."""
 
     how: tuple
@@ -81,52 +81,53 @@ class Settled:
     kinds: tuple
 
 
-def _is_right(asking, heard):
-    for rule in RIGHT_RULES if asking.known.forms else RIGHT_RULES[:1]:
-        wanted = predicted(asking, heard, form_with(asking, rule))
-        if fits(heard.output, wanted):
+def _is_right(session, response):
+    for rule in RIGHT_RULES if session.known.forms else RIGHT_RULES[:1]:
+        wanted = predicted(session, response, form_with(session, rule))
+        if fits(response.output, wanted):
             return True
-    return fits_but_for_padding(heard, wanted)
+    return fits_but_for_padding(response, wanted)
 
 
-def _one_mask(asking, role):
-    subject, layout = asking.subject, asking.layout
+def _one_mask(session, role):
+    subject, layout = session.subject, session.layout
     name = subject.given.name_of[role]
     kinds = [kind for kind in KINDS[role] if kind != "heads" or subject.n_heads_in(layout) > 1]
     meanings = subject.meanings_of(role)
-    heard, refused = _heard(asking, role, kinds, meanings)
-    if not heard and subject.kind == "function" and role == "mask":
-        heard, refused = _heard(asking, role, kinds, mask_formats.AGREED_IN_NUMBERS)
-    if not heard:
+    response, refused = _responses(session, role, kinds, meanings)
+    if not response and subject.kind == "function" and role == "mask":
+        response, refused = _responses(session, role, kinds, mask_formats.AGREED_IN_NUMBERS)
+    if not response:
         yield Untested(f"the argument {name} ({refused or 'no form of a mask was taken'})")
         return None
-    right = {key: one for key, one in heard.items() if _is_right(asking, one)}
-    if not right and asking.right["hide"] is ALWAYS_CAUSAL:
-        replacing = {key: one for key, one in heard.items() if _is_used(asking, one, REPLACING)}
+    right = {key: item for key, item in response.items() if _is_right(session, item)}
+    if not right and session.right["hide"] is ALWAYS_CAUSAL:
+        replacing = {key: item for key, item in response.items() if _is_used(session, item, REPLACING)}
         meanings = [how.entries for _, how in replacing]
-        if meanings and all(key in replacing for key in heard if key[1].entries == meanings[0]):
+        if meanings and all(key in replacing for key in response if key[1].entries == meanings[0]):
             how = next(how for _, how in replacing)
-            yield asking.finding("causal-lost-with-mask", severity=NOTE, evidence=f"`{name}` is read as {how}.")
-            return Settled((name, how), REPLACING, tuple({kind for kind, one in replacing if one == how}))
+            yield session.finding("causal-lost-with-mask", severity=NOTE, evidence=f"`{name}` is read as {how}.")
+            return Confirmed((name, how), REPLACING, tuple({kind for kind, item in replacing if item == how}))
     by_meaning = defaultdict(set)
     for kind, how in right:
         by_meaning[how.entries].add(kind)
     if by_meaning:
         # The meaning under which most kinds of masks are right; among equals the most usual one.
         meaning = max(
-            by_meaning, key=lambda one: (len(by_meaning[one]), -list(mask_formats.ENTRIES | {"lengths": 0}).index(one))
+            by_meaning,
+            key=lambda item: (len(by_meaning[item]), -list(mask_formats.ENTRIES | {"lengths": 0}).index(item)),
         )
         shapes = {how.shape for _, how in right if how.entries == meaning}
         wrong = {
-            key: one
-            for key, one in heard.items()
+            key: item
+            for key, item in response.items()
             if key[1].entries == meaning and key[1].shape in shapes and key not in right
         }
         covered = by_meaning[meaning]
-        wrong = {key: one for key, one in wrong.items() if key[0] not in covered}
+        wrong = {key: item for key, item in wrong.items() if key[0] not in covered}
         how = next(how for _, how in right if how.entries == meaning)
         if not wrong:
-            yield from _dropped(asking, role, heard, meaning, covered)
+            yield from _dropped(session, role, response, meaning, covered)
             missing = [TRAITS[kind] for kind in kinds if kind not in covered]
             if missing:
                 yield Untested(f"{' and '.join(missing)} ({name} does not take it)")
@@ -136,29 +137,29 @@ def _one_mask(asking, role):
                 or how.shape != "(batch, heads, queries, keys)"
             ):
                 yield Note(f"`{name}` is read as {how}.")
-            return Settled((name, how), RIGHT_RULE, tuple(covered))
+            return Confirmed((name, how), RIGHT_RULE, tuple(covered))
         suspects = wrong
     else:
-        suspects = heard
-    return (yield from _explain(asking, role, suspects, right))
+        suspects = response
+    return (yield from _explain(session, role, suspects, right))
 
 
-def _dropped(asking, role, heard, meaning, covered):
+def _dropped(session, role, response, meaning, covered):
     """A mask of four axes that is taken without a word and not used, where one of fewer axes is used."""
-    four = {key[0]: one for key, one in heard.items() if key[1].entries == meaning and key[1].shape == MINIMAL}
+    four = {key[0]: item for key, item in response.items() if key[1].entries == meaning and key[1].shape == MINIMAL}
     if role != "mask" or not four or "pairs" not in four:
         return
-    if all(fits(one.output, predicted(asking, one, form_with(asking, IGNORED))) for one in four.values()):
-        name = asking.subject.given.name_of[role]
+    if all(fits(value.output, predicted(session, value, form_with(session, IGNORED))) for value in four.values()):
+        name = session.subject.given.name_of[role]
         seen = f"`{name}` of four axes, (batch, heads, queries, keys), is taken and not used; one of fewer axes is."
         where = (tuple(TRAITS[kind] for kind in four), ("masks of fewer axes",))
-        yield asking.finding("mask-ignored", form_with(asking, IGNORED), where=where, evidence=seen)
+        yield session.finding("mask-ignored", form_with(session, IGNORED), where=where, evidence=seen)
 
 
-def _other_sizes(asking, role, settled):
+def _other_sizes(session, role, confirmed):
     """Where sizes coincide, a mask may broadcast along the wrong axis; and there may be more keys than in a block."""
-    subject, layout = asking.subject, asking.layout
-    if layout.loops or asking.found:
+    subject, layout = session.subject, session.layout
+    if layout.loops or session.found:
         return
     heads = subject.n_heads_in(layout)
     for kind in ("padding", "pairs"):
@@ -168,39 +169,39 @@ def _other_sizes(asking, role, settled):
             sizes.insert(0, (heads, question.n_queries, "as many samples as heads"))
         if role in ("padding", "lengths") and kind == "pairs":
             continue
-        if role == "bias" and kind not in settled.kinds:  # it may be the same for all samples, and differ by head
+        if role == "bias" and kind not in confirmed.kinds:  # it may be the same for all samples, and differ by head
             continue
         for batch, tokens, words in sizes:
             asked = subject.fitted(question.but(f"{TRAITS[kind]}, {words}", batch=batch, n_queries=tokens))
-            heard = asking.hear(layout, asked, settled.how)
-            if heard.output is None or _is_used(asking, heard, settled.rule):
+            response = session.ask(layout, asked, confirmed.how)
+            if response.output is None or _is_used(session, response, confirmed.rule):
                 continue
-            _, rules = rules_for(asking, COINCIDING, [heard])
+            _, rules = rules_for(session, COINCIDING, [response])
             if rules:
-                yield asking.finding(
+                yield session.finding(
                     rules[0].slug,
-                    form_with(asking, rules[0]),
+                    form_with(session, rules[0]),
                     where=((asked.trait,), ("other numbers of samples",)),
                 )
             else:
-                yield asking.unnamed(
+                yield session.unnamed(
                     f"With {asked.trait}, it differs from attention, and no known mistake explains it.",
-                    first_difference(asking, heard, subject.given.name_of[role], settled.how[1]),
+                    first_difference(session, response, subject.given.name_of[role], confirmed.how[1]),
                 )
             return
 
 
-def _is_used(asking, heard, rule):
+def _is_used(session, response, rule):
     """Whether the mask is used by this rule."""
     if rule is RIGHT_RULE:
-        return _is_right(asking, heard)
-    return fits(heard.output, predicted(asking, heard, form_with(asking, rule)))
+        return _is_right(session, response)
+    return fits(response.output, predicted(session, response, form_with(session, rule)))
 
 
-def _heard(asking, role, kinds, meanings):
-    """Every kind of mask in every form that is taken: {(kind, format): Heard}."""
-    subject, layout = asking.subject, asking.layout
-    name, heard, refused = subject.given.name_of[role], {}, ""
+def _responses(session, role, kinds, meanings):
+    """Every kind of mask in every form that is taken: {(kind, format): Response}."""
+    subject, layout = session.subject, session.layout
+    name, response, refused = subject.given.name_of[role], {}, ""
     meaning, right, refusals = None, set(), Counter()
     for how in mask_formats.formats(role, meanings):
         if how.entries != meaning:
@@ -212,73 +213,73 @@ def _heard(asking, role, kinds, meanings):
         if refusals[how.shape] > 4:
             continue  # refused as booleans, as whole numbers and as floats: it is the shape that isn't taken
         for kind in kinds:
-            if how.shape in EXPANDED and (kind, MaskFormat(MINIMAL, how.entries)) in heard:
+            if how.shape in EXPANDED and (kind, MaskFormat(MINIMAL, how.entries)) in response:
                 continue  # it broadcasts by itself
             if kind in right and role == "mask" and how.shape != "(batch, heads, queries, keys)":
                 continue
-            if asking.time.is_over:
-                return heard, refused
+            if session.time.is_over:
+                return response, refused
             question = subject.mask_question(layout, kind)
             case = subject.case(layout, question)
             batch = 1 if layout.loops else question.batch
             sample = case.allowed[:1] if layout.loops else case.allowed
             if how.of(sample, (batch, case.n_heads, question.n_queries, question.keys)) is None:
                 continue
-            one = asking.hear(layout, question, (name, how))
+            one = session.ask(layout, question, (name, how))
             if one.output is not None:
-                heard[kind, how] = one
-                if _is_right(asking, one):
+                response[kind, how] = one
+                if _is_right(session, one):
                     right.add(kind)
             elif one.reply.error is not None:
                 refusals[how.shape] += 1 / len(kinds)
                 refused = refused or f"it stops with {type(one.reply.error).__name__}"
-    return heard, refused
+    return response, refused
 
 
-def _explain(asking, role, suspects, right):
+def _explain(session, role, suspects, right):
     """Find the rule that explains every kind of mask in one mask_formats."""
-    subject = asking.subject
+    subject = session.subject
     by_how = defaultdict(list)
-    for (_, how), one in suspects.items():
-        by_how[how].append(one)
+    for (_, how), suspect in suspects.items():
+        by_how[how].append(suspect)
     right_here = defaultdict(list)
-    for key, one in (right or {}).items():
-        right_here[key[1]].append(one)
+    for key, item in (right or {}).items():
+        right_here[key[1]].append(item)
     if subject.kind == "function" and any(how.shape == MINIMAL for how in by_how):  # the agreed shape says what it does
         by_how = {how: ones for how, ones in by_how.items() if how.shape == MINIMAL}
     order = sorted(by_how, key=lambda how: (subject.unusual_meaning(role, how), -len(by_how[how])))
     for rules in (RULES, DOUBLE_RULES):
         explained = []
         for how in order:
-            share, found = rules_for(asking, rules, by_how[how] + right_here[how])
+            share, found = rules_for(session, rules, by_how[how] + right_here[how])
             if found:
                 explained.append((share, how, found))
-            if asking.time.is_over:
+            if session.time.is_over:
                 break
         if explained:
             least = min(share for share, _, _ in explained)
-            for _, how, found in [one for one in explained if one[0] == least][:1]:
-                kinds = tuple(one.question.mask for one in by_how[how])
+            for _, how, found in [entry for entry in explained if entry[0] == least][:1]:
+                kinds = tuple(entry.question.mask for entry in by_how[how])
                 names = list(dict.fromkeys(_slug(rule, role, how, kinds) for rule in found))
                 where = (tuple(TRAITS[kind] for kind in kinds), ("a call without a mask",))
-                yield from rule_findings(asking, names, form_with(asking, found[0]), where)
-                return Settled((subject.given.name_of[role], how), found[0], kinds)
+                yield from rule_findings(session, names, form_with(session, found[0]), where)
+                return Confirmed((subject.given.name_of[role], how), found[0], kinds)
     how = order[0]
     one = by_how[how][0]
     name = subject.given.name_of[role]
-    if any(_hides_what_it_should(asking, name, how) for how in order):
+    if any(_hides_what_it_should(session, name, how) for how in order):
         yield Untested(f"{name} in full (what it hides isn't heard, but the numbers are not those of the equation)")
         return None
-    yield asking.unnamed(
+    yield session.unnamed(
         f"With {TRAITS[one.question.mask]} it differs from attention, and no known mistake explains it.",
-        first_difference(asking, one, name, how),
+        first_difference(session, one, name, how),
     )
     return None
 
 
-def _hides_what_it_should(asking, name, how):
+def _hides_what_it_should(session, name, how):
     """Whether no output changes with a token that a padding mask hides, and some do with the others."""
-    subject, layout = asking.subject, asking.layout
+    subject, layout = session.subject, session.layout
     question = subject.mask_question(layout, "padding")
     case = subject.case(layout, question)
     if case.X is None or how.of(case.allowed[:1], (1, case.n_heads, question.n_queries, question.keys)) is None:
@@ -305,13 +306,13 @@ def _slug(rule, role, how, kinds):
 # ---- rows that see nothing -------------------------------------------------------------------
 
 
-def _rows_that_see_nothing(asking, role, settled):
-    subject, layout = asking.subject, asking.layout
-    if settled.rule is not RIGHT_RULE:
+def _rows_that_see_nothing(session, role, confirmed):
+    subject, layout = session.subject, session.layout
+    if confirmed.rule is not RIGHT_RULE:
         return
-    kinds = ["empty padding"] if settled.kinds == ("padding",) else ["empty row", "empty padding"]
+    kinds = ["empty padding"] if confirmed.kinds == ("padding",) else ["empty row", "empty padding"]
     for kind in kinds:
-        how, finite = settled.how, settled.how[1].entries == "added, -inf hides"
+        how, finite = confirmed.how, confirmed.how[1].entries == "added, -inf hides"
         if finite:  # whoever adds -inf everywhere has asked for NaN
             how = (how[0], mask_formats.MaskFormat(how[1].shape, "added, -1e9 hides"))
         question = subject.mask_question(layout, kind)
@@ -319,20 +320,20 @@ def _rows_that_see_nothing(asking, role, settled):
         full = (1 if layout.loops else question.batch, case.n_heads, question.n_queries, question.keys)
         if how[1].of(case.allowed[:1] if layout.loops else case.allowed, full) is None:
             continue
-        heard = asking.hear(layout, question, how)
-        if heard.output is None:
+        response = session.ask(layout, question, how)
+        if response.output is None:
             yield Untested(f"{TRAITS[kind]} (refused)")
             continue
-        wanted = predicted(asking, heard, form_with(asking, settled.rule))
+        wanted = predicted(session, response, form_with(session, confirmed.rule))
         if wanted is None:
             continue
-        empty, broken = np.isnan(wanted), np.isnan(heard.output)
+        empty, broken = np.isnan(wanted), np.isnan(response.output)
         if (broken & ~empty).any():
-            yield asking.finding("mask-outer-nan")
+            yield session.finding("mask-outer-nan")
             return
         if broken.any():
-            yield asking.finding("mask-full-row-nan", where=((TRAITS[kind],), ()))
+            yield session.finding("mask-full-row-nan", where=((TRAITS[kind],), ()))
             return
-        if not finite and not fits(heard.output, wanted) and not _is_right(asking, heard):
-            yield asking.unnamed(f"With {TRAITS[kind]} other rows change, too.", "")
+        if not finite and not fits(response.output, wanted) and not _is_right(session, response):
+            yield session.unnamed(f"With {TRAITS[kind]} other rows change, too.", "")
             return

@@ -21,15 +21,15 @@ TRAITS = {
 }
 
 
-def always(asking):
-    hide = asking.right["hide"]
+def always(session):
+    hide = session.right["hide"]
     return RIGHT_RULE if hide is ALWAYS_CAUSAL else None
 
 
-def form_with(asking, mask=RIGHT_RULE, flag=RIGHT_RULE, join=None):
+def form_with(session, mask=RIGHT_RULE, flag=RIGHT_RULE, join=None):
     """The step `hide` with these rules, on top of what the plain call does there."""
-    form = hiding(mask, flag, always=None if mask.replaces else always(asking), join=join)
-    design = asking.right["hide"]
+    form = hiding(mask, flag, always=None if mask.replaces else always(session), join=join)
+    design = session.right["hide"]
     if design in (RIGHT["hide"], ALWAYS_CAUSAL) or mask.replaces:
         return form
     return replace(form, run=lambda case, given: _both(design, form, case, given))
@@ -47,33 +47,33 @@ def _followed_by(first, then):
     return lambda weights: then(first(weights))
 
 
-def predicted(asking, heard, form):
-    return compute(heard.case, [form], right=asking.right)[0]
+def predicted(session, response, form):
+    return compute(response.case, [form], right=session.right)[0]
 
 
-def first_difference(asking, heard, name, how):
-    wanted = predicted(asking, heard, form_with(asking))
-    if wanted is None or wanted.shape != heard.output.shape:
+def first_difference(session, response, name, how):
+    wanted = predicted(session, response, form_with(session))
+    if wanted is None or wanted.shape != response.output.shape:
         return ""
-    differs = compare.differing(heard.output, wanted)
+    differs = compare.differing(response.output, wanted)
     if not differs.any():
         return ""
-    return f"`{name}` given as {how}: {compare.first_difference('output', heard.output, wanted, differs)}"
+    return f"`{name}` given as {how}: {compare.first_difference('output', response.output, wanted, differs)}"
 
 
-def rules_for(asking, rules, together):
+def rules_for(session, rules, together):
     """The rules that explain all of these answers and leave least open, and the share of entries that they do."""
     found = []
     for rule in rules:
-        form, unknown = form_with(asking, rule), 0
-        for heard in together:
-            wanted = predicted(asking, heard, form)
-            if not fits(heard.output, wanted):
+        form, unknown = form_with(session, rule), 0
+        for response in together:
+            wanted = predicted(session, response, form)
+            if not fits(response.output, wanted):
                 break
             unknown += np.isnan(wanted).sum()
         else:
             found.append((int(unknown), rule))
-    entries = sum(heard.output.size for heard in together)
+    entries = sum(response.output.size for response in together)
     return min((unknown for unknown, _ in found), default=0) / max(entries, 1), least_open(found)
 
 
@@ -89,18 +89,18 @@ def least_open(found):
     return ignored + [rule for rule in rules if rule.slug in MEANT_TO_HIDE] if ignored else rules
 
 
-def fits_but_for_padding(heard, wanted):
+def fits_but_for_padding(response, wanted):
     """Whether the output is right where it isn't padding's: that is nobody's concern, and some set it to 0."""
-    if wanted is None or wanted.ndim != 3 or heard.question.is_cross:
+    if wanted is None or wanted.ndim != 3 or response.question.is_cross:
         return False
-    if heard.question.mask not in ("padding", "empty padding"):
+    if response.question.mask not in ("padding", "empty padding"):
         return False
-    seen = np.broadcast_to(heard.case.allowed, (len(wanted), 1, 1, wanted.shape[1]))[:, 0, 0]
-    return fits(heard.output, np.where(seen[..., None], wanted, np.nan))
+    seen = np.broadcast_to(response.case.allowed, (len(wanted), 1, 1, wanted.shape[1]))[:, 0, 0]
+    return fits(response.output, np.where(seen[..., None], wanted, np.nan))
 
 
-def rule_findings(asking, names, form, where):
+def rule_findings(session, names, form, where):
     """A finding for each part of the first name; the other names explain what was seen as well."""
     also = tuple(name for name in names[1:] if "+" not in name)
     for part, name in enumerate(names[0].split("+")):
-        yield asking.finding(name, form, also=() if part else also, where=where)
+        yield session.finding(name, form, also=() if part else also, where=where)

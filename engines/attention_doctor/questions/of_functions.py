@@ -7,13 +7,13 @@ from attention_doctor.questions import shared_heads
 from function_judge.compare import fits
 
 
-def ask(asking):
+def ask(session):
     """Ask for the place of the output among what comes back, and for fewer heads of keys and values."""
-    subject, plain = asking.subject, asking.known.plain
+    subject, plain = session.subject, session.known.plain
     first = plain[0] if plain else None
     if subject.output_place and first and first.output is not None:
-        weights = compute(first.case, right=asking.right)[1]
+        weights = compute(first.case, right=session.right)[1]
         if any(fits(array, weights) for array in first.reply.others[: subject.output_place]):
-            yield asking.finding("returns-swapped")
-    if not subject.has_tokens and asking.layout.heads and not asking.layout.joined:
-        yield from shared_heads.ask(asking, functools.partial(subject.put, how=None))
+            yield session.finding("returns-swapped")
+    if not subject.has_tokens and session.layout.heads and not session.layout.joined:
+        yield from shared_heads.ask(session, functools.partial(subject.put, how=None))

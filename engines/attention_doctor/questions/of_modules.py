@@ -10,9 +10,9 @@ from attention_doctor.reports.remarks import Note, Untested
 HINT = re.compile(r"\bis_causal\s*=\s*True")  # PyTorch's own layer takes it for a hint, and needs the mask beside it
 
 
-def ask(asking):
+def ask(session):
     """Say what was left out of the comparison, and ask what the plain calls can't show."""
-    subject, layout = asking.subject, asking.layout
+    subject, layout = session.subject, session.layout
     if subject.set_to_zero:
         yield Untested(f"{', '.join(subject.set_to_zero)} (set to 0)")
     if subject.mixes_no_heads:
@@ -21,22 +21,22 @@ def ask(asking):
         yield Note(f"{', '.join(subject.unused)}: no answer depends on it.")
     if "dropout" in subject.source.lower():
         yield Untested("dropout in training")
-    yield from _causal_with_gradients(asking)
-    if layout.n_heads > 1 and asking.known.named and "O" not in subject.matrices_of(layout):
-        whole = "add" in layout.right or asking.right["add"].text != RIGHT["add"].text
+    yield from _causal_with_gradients(session)
+    if layout.n_heads > 1 and session.known.named and "O" not in subject.matrices_of(layout):
+        whole = "add" in layout.right or session.right["add"].text != RIGHT["add"].text
         whole &= not any(unit.is_residual for unit in subject.units)  # a layer of its own, such as AutoInt's
-        yield asking.finding("mha-no-output-projection", severity=None if whole else DESIGN)
+        yield session.finding("mha-no-output-projection", severity=None if whole else DESIGN)
 
 
-def _causal_with_gradients(asking):
+def _causal_with_gradients(session):
     """Whether PyTorch's own layer, told `is_causal` without a mask, refuses the call that a training makes."""
-    subject, layout = asking.subject, asking.layout
+    subject, layout = session.subject, session.layout
     is_told = hasattr(subject.adapter, "with_gradients") and HINT.search(subject.source)
-    if not is_told or layout.loops or asking.right["hide"] is not RIGHT["hide"]:
+    if not is_told or layout.loops or session.right["hide"] is not RIGHT["hide"]:
         return
     question = subject.plain_questions(layout)[0]
     arguments = subject.arguments(layout, question, subject.case(layout, question), None)
     outcome = calling.call(subject.adapter.with_gradients, arguments, subject.to_framework)
     if outcome.error is not None and "is_causal" in str(outcome.error):
         seen = f"Without gradients every token sees all. With them it stops with {calling.said(outcome.error)}"
-        yield asking.finding("causal-ignored", evidence=seen)
+        yield session.finding("causal-ignored", evidence=seen)

@@ -53,13 +53,13 @@ TOKENS_FIRST = tuple(Layout(("batch", "tokens", "heads", "features")[first:]) fo
 
 
 @dataclass(frozen=True)
-class Heard:
+class Response:
     """What is said of the function in one layout, with one form of its tables and positions."""
 
     layout: Layout
     width: int
     given: tuple
-    said: rotations.Said
+    said: rotations.RotationFindings
 
     @property
     def tables(self):
@@ -89,16 +89,16 @@ def examine(function):
         return None
     started = time.monotonic()
     subject = _Rotary(function, roles)
-    heard = subject.heard()
-    if heard is None or (heard.said.mixes_tokens and not SPEAKS_OF_IT.search(name)):
+    response = subject.response()
+    if response is None or (response.said.mixes_tokens and not SPEAKS_OF_IT.search(name)):
         return None
-    said = heard.said
+    text = response.said
     if subject.changed:
-        said.name("input-changed", f"It writes into `{subject.changed}`.")
-    report = Report(name, heard.n_faults == 0, said.findings, notes=said.notes)
-    convention = f", {said.convention}" if said.convention else ""
-    report.layout = f"features turned by positions, {heard.layout}{convention}{heard.tables}"
-    if heard.layout in TOKENS_FIRST:
+        text.name("input-changed", f"It writes into `{subject.changed}`.")
+    report = Report(name, response.n_faults == 0, text.findings, notes=text.notes)
+    convention = f", {text.convention}" if text.convention else ""
+    report.layout = f"features turned by positions, {response.layout}{convention}{response.tables}"
+    if response.layout in TOKENS_FIRST:
         report.notes.append("Positions are counted along the axis before the heads'. Do your tokens stand there?")
     if not set(roles.values()) & set(PLACES):
         report.untested.append("a start, as it takes none")
@@ -141,19 +141,21 @@ class _Rotary:
     def __init__(self, function, roles):
         self.function, self.roles, self.calls, self.changed = function, roles, 0, None
         self.convert = calling.to_framework(calling.framework_of(function))
-        defaults = [one.default for one in signature.parameters_of(function) if _role(one.name) == "base"]
-        self.bases = (BASE, *(float(one) for one in defaults if isinstance(one, int | float)))
+        defaults = [
+            parameter.default for parameter in signature.parameters_of(function) if _role(parameter.name) == "base"
+        ]
+        self.bases = (BASE, *(float(default) for default in defaults if isinstance(default, int | float)))
 
-    def heard(self):
+    def response(self):
         """What it does in the layout that fits best; None where it answers in none."""
-        last = [one for one in map(self.in_layout, TOKENS_LAST) if one]
+        last = [item for item in map(self.in_layout, TOKENS_LAST) if item]
         # Who takes (tokens, features) counts along the last axis but one; others may have heads after the tokens.
-        if not (last and last[0].layout is TOKENS_LAST[0]) and (not last or any(one.n_faults for one in last)):
-            first = [one for one in map(self.in_layout, TOKENS_FIRST) if one]
-            if first and (not last or not any(one.n_faults for one in first)):
+        if not (last and last[0].layout is TOKENS_LAST[0]) and (not last or any(item.n_faults for item in last)):
+            first = [item for item in map(self.in_layout, TOKENS_FIRST) if item]
+            if first and (not last or not any(item.n_faults for item in first)):
                 last = first
         # The first one that is wrong has the fewest axes, and is the easiest to read.
-        return next((one for one in last if one.n_faults), last[-1] if last else None)
+        return next((item for item in last if item.n_faults), last[-1] if last else None)
 
     def in_layout(self, layout):
         """The form of the tables in which it is right; where in none, that with the fewest faults."""
@@ -162,7 +164,7 @@ class _Rotary:
             if best and (best.n_faults == 0 or best.width != width):
                 break
             try:
-                one = Heard(layout, width, given, self.judged(layout, width, given))
+                one = Response(layout, width, given, self.judged(layout, width, given))
             except _NoAnswerError:
                 continue
             best = one if best is None or one.n_faults < best.n_faults else best
@@ -205,20 +207,20 @@ class _Rotary:
             raise _NoAnswerError
         return arrays
 
-    def compare_widths(self, heard):
+    def compare_widths(self, response):
         """A mistake in the exponent looks like another base, and like yet another one in another width."""
-        other = self.judged(heard.layout, OTHER_WIDTH, heard.given)
-        bases = {heard.width: heard.said.base, OTHER_WIDTH: other.base}
+        other = self.judged(response.layout, OTHER_WIDTH, response.given)
+        bases = {response.width: response.said.base, OTHER_WIDTH: other.base}
         if None not in bases.values() and not np.isclose(*bases.values(), rtol=0.02):
-            said = " and ".join(f"{base:.4g} with {width} features" for width, base in bases.items())
-            heard.said.name("rope-wrong-frequencies", f"Its base would be {said}.")
+            text = " and ".join(f"{base:.4g} with {width} features" for width, base in bases.items())
+            response.said.name("rope-wrong-frequencies", f"Its base would be {text}.")
 
-    def compare_sides(self, heard):
+    def compare_sides(self, response):
         """Queries and keys must be turned alike; here both are the same vectors."""
         if "keys" not in self.roles.values():
             return
-        X = np.random.default_rng(8).normal(size=heard.layout.shape(heard.width))
-        queries, keys, *_ = [*self.answer(heard.layout, heard.given, X, 0), None]
+        X = np.random.default_rng(8).normal(size=response.layout.shape(response.width))
+        queries, keys, *_ = [*self.answer(response.layout, response.given, X, 0), None]
         if keys is None or not equal(keys, queries):
             one_side = keys is None or equal(keys, X)
-            heard.said.name("rope-one-side" if one_side else "rope-conventions-mixed", "")
+            response.said.name("rope-one-side" if one_side else "rope-conventions-mixed", "")

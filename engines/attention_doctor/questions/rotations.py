@@ -17,7 +17,7 @@ MISTAKEN_BASES = (100.0, 1e8)
 
 
 @dataclass
-class Said:
+class RotationFindings:
     """What is found, what is worth knowing, and the convention that is followed."""
 
     findings: list = field(default_factory=list)
@@ -54,25 +54,25 @@ def judge(ask, shape, position_axis, start, bases):
     -------
     Said
     """
-    said = Said()
+    text = RotationFindings()
     X = np.random.default_rng(8).normal(size=shape)
     matrices, later = (_measured(ask, shape, first) for first in (0, start))
-    if not _is_linear(said, ask, X, matrices):
-        return said
+    if not _is_linear(text, ask, X, matrices):
+        return text
     varying = {axis for axis in range(len(shape) - 1) if not close(matrices, matrices.take([0], axis)).all()}
     varying |= {axis for axis in range(len(shape) - 1) if not close(later, later.take([0], axis)).all()}
     if not varying:
-        _equal_everywhere(said, matrices, later, start)
+        _equal_everywhere(text, matrices, later, start)
     elif varying != {position_axis}:
         counted = ", ".join(map(str, sorted(varying)))
-        said.name(
+        text.name(
             "rope-wrong-axis",
             f"With X of shape {shape} the angles change along axis {counted}; the tokens are axis {position_axis}.",
         )
     else:
         at = tuple(slice(None) if axis == position_axis else 0 for axis in range(len(shape) - 1))
-        _judge_matrices(said, matrices[at], later[at], start, bases)
-    return said
+        _judge_matrices(text, matrices[at], later[at], start, bases)
+    return text
 
 
 def _measured(ask, shape, start):
@@ -81,14 +81,14 @@ def _measured(ask, shape, start):
     return np.stack([ask(np.broadcast_to(unit, shape).copy(), start) for unit in units], axis=-1)
 
 
-def _is_linear(said, ask, X, matrices):
+def _is_linear(text, ask, X, matrices):
     zeros, got = ask(np.zeros_like(X), 0), ask(X, 0)
     if not (np.isfinite(zeros).all() and np.isfinite(got).all()):
-        said.describe("The result holds NaN or infinity.", "")
+        text.describe("The result holds NaN or infinity.", "")
         return False
     if not close(zeros, 0.0).all():
         place = first_place(~close(zeros, 0.0))
-        said.describe(
+        text.describe(
             "Something is added to the features; a rotation only multiplies them.",
             f"Where X is zero everywhere, result[{_of(place)}] is {zeros[place]:.4f}.",
         )
@@ -99,70 +99,70 @@ def _is_linear(said, ask, X, matrices):
     nudged[(0,) * (X.ndim - 1)] += 1.0
     others = np.ones(X.shape[:-1], bool)
     others[(0,) * (X.ndim - 1)] = False
-    said.mixes_tokens = not close(ask(nudged, 0), got)[others].all()
-    said.describe(
+    text.mixes_tokens = not close(ask(nudged, 0), got)[others].all()
+    text.describe(
         "A token's result depends on other tokens; each one is to be turned by itself."
-        if said.mixes_tokens
+        if text.mixes_tokens
         else "The result isn't X times a matrix of the position: a rotation is.",
         "",
     )
     return False
 
 
-def _equal_everywhere(said, matrices, later, start):
+def _equal_everywhere(text, matrices, later, start):
     size = matrices.shape[-1]
     if close(later, np.eye(size)).all():
-        said.describe("Nothing is turned: X comes back as it was.", "")
+        text.describe("Nothing is turned: X comes back as it was.", "")
     else:
-        said.name("rope-one-position", f"With start={start} all tokens are turned alike.")
+        text.name("rope-one-position", f"With start={start} all tokens are turned alike.")
 
 
-def _judge_matrices(said, matrices, later, start, bases):
+def _judge_matrices(text, matrices, later, start, bases):
     """Judge the matrices at positions 0, 1, 2, ... and at those from `start` on."""
     size = matrices.shape[-1]
-    if not _lengths_kept(said, matrices):
+    if not _lengths_kept(text, matrices):
         return
     first = matrices[0]
-    if not close(first, np.eye(size)).all() and not _order_of_features(said, first):
+    if not close(first, np.eye(size)).all() and not _order_of_features(text, first):
         step = matrices[1] @ first.T
         if not (close(step, first).all() or close(step, first.T).all()):
-            _position_0_turned(said, first)
+            _position_0_turned(text, first)
             return
-        said.name("rope-counts-from-one", "Position 0 is turned as far as one step turns.")
+        text.name("rope-counts-from-one", "Position 0 is turned as far as one step turns.")
     matrices, later = first.T @ matrices, first.T @ later
-    if not _distances_count(said, matrices):
+    if not _distances_count(text, matrices):
         return
-    _start_counts(said, matrices, later, start)
-    _angles(said, matrices[1], bases)
+    _start_counts(text, matrices, later, start)
+    _angles(text, matrices[1], bases)
 
 
-def _order_of_features(said, first):
+def _order_of_features(text, first):
     is_order = close(first, np.eye(len(first))[first.argmax(axis=1)]).all()
     if is_order:
         order = _of(first.argmax(axis=1))
-        said.notes.append(f"Features come back in another order, {order}: scores need queries and keys to do so.")
+        text.notes.append(f"Features come back in another order, {order}: scores need queries and keys to do so.")
     return is_order
 
 
-def _position_0_turned(said, first):
+def _position_0_turned(text, first):
     flipped = np.flatnonzero(close(first.diagonal(), -1.0))
     if len(flipped) and close(abs(first), np.eye(len(first))).all():
-        said.name("rope-not-a-rotation", f"At position 0 feature {flipped[0]} changes its sign: it is mirrored.")
+        text.name("rope-not-a-rotation", f"At position 0 feature {flipped[0]} changes its sign: it is mirrored.")
         return
     cell = to, taken = first_place(~close(first, np.eye(len(first))))
-    said.describe(
+    text.describe(
         "Position 0 is turned, where the angle is 0 and nothing may change.",
         f"There feature {to} should hold {float(to == taken):.4f} of feature {taken}, and holds {first[cell]:.4f}.",
     )
 
 
-def _lengths_kept(said, matrices):
+def _lengths_kept(text, matrices):
     products = matrices.swapaxes(-1, -2) @ matrices
     wrong = ~close(products, np.eye(len(products[0])))
     if wrong.any():
         position, one, other = first_place(wrong)
         value = products[position, one, other]
-        said.name(
+        text.name(
             "rope-not-a-rotation",
             f"At position {position} feature {one} alone, of length 1, gets the length {value**0.5:.4f}."
             if one == other
@@ -173,14 +173,14 @@ def _lengths_kept(said, matrices):
     return True
 
 
-def _distances_count(said, matrices):
+def _distances_count(text, matrices):
     query, key = np.random.default_rng(9).normal(size=(2, matrices.shape[-1]))
     scores = (matrices @ query) @ (matrices @ key).T
     for distance in range(len(scores)):
         along = scores.diagonal(distance)
         if not close(along, along[0]).all():
             place = int((~close(along, along[0])).argmax())
-            said.describe(
+            text.describe(
                 "Scores depend on more than how far apart two tokens stand.",
                 f"One query and one key have a score of {along[0]:.4f} at positions 0 and {distance}, and of "
                 f"{along[place]:.4f} at positions {place} and {place + distance}.",
@@ -189,22 +189,22 @@ def _distances_count(said, matrices):
     return True
 
 
-def _start_counts(said, matrices, later, start):
+def _start_counts(text, matrices, later, start):
     wanted = np.linalg.matrix_power(matrices[1], start) @ matrices
     if close(later, wanted).all():
         return
     if close(later, matrices).all():
-        said.name("rope-start-forgotten", f"With start={start} the result is that of start=0.")
+        text.name("rope-start-forgotten", f"With start={start} the result is that of start=0.")
         return
     place = first_place(~close(later, wanted))
-    said.describe(
+    text.describe(
         "`start` isn't where it goes on: the first token should be turned by the position `start`.",
         f"With start={start}, feature {place[1]} of token {place[0]} should hold {wanted[place]:.4f} of feature "
         f"{place[2]}, and holds {later[place]:.4f}.",
     )
 
 
-def _angles(said, step, bases):
+def _angles(text, step, bases):
     """Say which features are a pair, and how fast each pair turns."""
     turned = np.flatnonzero(~close(step, np.eye(len(step)), 0, 1e-30).all(axis=1))
     width = int(turned.max()) // 2 * 2 + 2
@@ -217,40 +217,40 @@ def _angles(said, step, bases):
         if not close(rest, 0.0).all():
             continue
         angles = np.arctan2(step[other, one], step[one, one])
-        said.convention = convention
+        text.convention = convention
         if width < len(step):
-            said.notes.append(f"Only the first {width} of {len(step)} features are turned.")
-        _speeds(said, angles, bases)
+            text.notes.append(f"Only the first {width} of {len(step)} features are turned.")
+        _speeds(text, angles, bases)
         return
-    said.describe(
+    text.describe(
         "The features that turn together are neither neighbours nor half the features apart.",
         f"Position 1 mixes feature {turned[0]} with {_of(np.flatnonzero(abs(step[turned[0]]) > 1e-6))}.",
         IMPORTED,
     )
 
 
-def _speeds(said, angles, bases):
+def _speeds(text, angles, bases):
     half = len(angles)
     usual = {base: base ** (-np.arange(half) / half) for base in bases}
     for base, wanted in usual.items():
         if close(angles, wanted, 1e-3, 1e-7).all():
-            said.base = base
+            text.base = base
             return
     wanted = usual[bases[0]]
     evidence = f"One step turns the pairs by {_numbers(angles)}; {_numbers(wanted)} are usual."
-    if any(close(-angles, one, 1e-3, 1e-7).all() for one in usual.values()):
-        said.name("rope-other-way", evidence)
+    if any(close(-angles, value, 1e-3, 1e-7).all() for value in usual.values()):
+        text.name("rope-other-way", evidence)
         return
     if half > 1 and angles[1] > 0:
         base = float((angles[0] / angles[1]) ** half)
         is_geometric = close(angles, base ** (-np.arange(half) / half), 1e-3, 1e-7).all()
         if is_geometric and base > 1.01 and not close(np.array(MISTAKEN_BASES), base, 1e-2, 0).any():
-            said.base = base
-            said.notes.append(
+            text.base = base
+            text.notes.append(
                 f"Its base is {base:,.0f}; {bases[0]:,.0f} is usual. Weights need the one of their model."
             )
             return
-    said.name("rope-wrong-frequencies", evidence)
+    text.name("rope-wrong-frequencies", evidence)
 
 
 def _numbers(values):

@@ -1,6 +1,6 @@
-"""What an asker works with: the subject, what is known of it so far, and the words in which an asker answers.
+"""What a question works with: the subject, what is known of it so far, and the words in which it is answered.
 
-An asker is a function of an `Asking` that yields `Finding`, `Note`, `Untested` and `CannotTell`; what later ones
+A question is a function of an `ExamSession` that yields `Finding`, `Note`, `Untested` and `CannotTell`; what later ones
 need to know it returns. It writes nothing down: the examination does.
 """
 
@@ -28,7 +28,7 @@ def _hides(way):
 
 
 @dataclass(frozen=True)
-class Heard:
+class Response:
     """A question with its answer, and with the case as the equation has it, which is made when it is needed."""
 
     question: object
@@ -45,15 +45,15 @@ class Heard:
 
 
 @dataclass(frozen=True)
-class Answered:
-    """What was heard, and how it was asked."""
+class Exchange:
+    """A response, and how it was asked for."""
 
     layout: object
     how: object
-    heard: Heard
+    response: Response
 
 
-class Asking:
+class ExamSession:
     """Puts questions to one subject, and keeps count; `known` is what the plain calls have told."""
 
     def __init__(self, subject, time=None):
@@ -75,40 +75,42 @@ class Asking:
     def right(self):
         return self.known.right
 
-    def hear(self, layout, question, how=None):
+    def ask(self, layout, question, how=None):
         self.calls += 1
         reply = self.subject.ask(layout, question, how)
         if reply.changed and self.known and layout is self.known.layout:
             self.changed_by.append(question.trait)
-        heard = Heard(question, functools.partial(self.subject.case, layout, question), reply)
-        self.answers.append(Answered(layout, how, heard))
-        return heard
+        response = Response(question, functools.partial(self.subject.case, layout, question), reply)
+        self.answers.append(Exchange(layout, how, response))
+        return response
 
-    def hear_again(self, layout, question):
+    def ask_again(self, layout, question):
         self.calls += 1
         make_case = functools.partial(self.subject.case, layout, question)
-        return Heard(question, make_case, self.subject.ask_again(layout, question))
+        return Response(question, make_case, self.subject.ask_again(layout, question))
 
     def right_forms(self, layout):
         """What counts as right with one design at a time: for attention to all, and to what came before alone."""
         designs = self.subject.designs()
         plain = RIGHT | layout.right | {step: forms[0] for step, forms in designs.items()}
-        ways = [plain] + [plain | {step: one} for step, forms in designs.items() if step != "hide" for one in forms[1:]]
-        ways += [plain | {"hide": one} for one in designs["hide"] if one not in (RIGHT["hide"], ALWAYS_CAUSAL)]
+        ways = [plain] + [
+            plain | {step: form} for step, forms in designs.items() if step != "hide" for form in forms[1:]
+        ]
+        ways += [plain | {"hide": design} for design in designs["hide"] if design not in (RIGHT["hide"], ALWAYS_CAUSAL)]
         return [way | hide for way in ways for hide in _WITHOUT_AND_WITH_CAUSALITY if not (hide and _hides(way))]
 
-    def right_for(self, heard, layout):
+    def right_for(self, response, layout):
         """The designs, any of them together, with which an answer is right, those with fewest first."""
         designs = {step: forms if layout.usual else forms[:FEW] for step, forms in self.subject.designs().items()}
         right = RIGHT | layout.right
         if self.subject.kind == "module" and not layout.usual and len(designs["project"]) == 1:
-            quick = self.subject.quick_case(layout, heard.question)
-            if quick is not None and not search.designs_that_fit(quick, heard.output, designs, right):
+            quick = self.subject.quick_case(layout, response.question)
+            if quick is not None and not search.designs_that_fit(quick, response.output, designs, right):
                 return []
-        return search.designs_that_fit(heard.case, heard.output, designs, right)
+        return search.designs_that_fit(response.case, response.output, designs, right)
 
-    def hear_all(self, layout, first):
-        rest = [self.hear(layout, question) for question in self.subject.plain_questions(layout)[1:]]
+    def ask_plain(self, layout, first):
+        rest = [self.ask(layout, question) for question in self.subject.plain_questions(layout)[1:]]
         return [first, *rest]
 
     # ---- the words of a finding --------------------------------------------------------------
@@ -126,8 +128,8 @@ class Asking:
         return Finding(name, severity, word.sentence, altered, word.repair, also, *where, seen_in, evidence=evidence)
 
     @staticmethod
-    def unnamed(sentence, shown="", severity=WRONG):
-        return Finding(None, severity, sentence, evidence=shown)
+    def unnamed(sentence, evidence="", severity=WRONG):
+        return Finding(None, severity, sentence, evidence=evidence)
 
     def found_in(self, step):
         return [finding for finding in self.found if step in {altered[0] for altered in finding.altered}]
@@ -136,8 +138,8 @@ class Asking:
 def _where(forms, right, plain):
     """On which of the plain inputs a mistake alone shows, and on which it hides."""
     shows, hides = [], []
-    for heard in plain:
-        altered = compute(heard.case, forms, right=right)[0]
-        same = altered is not None and fits(altered, compute(heard.case, right=right)[0])
-        (hides if same or altered is None else shows).append(heard.question.trait)
+    for response in plain:
+        altered = compute(response.case, forms, right=right)[0]
+        same = altered is not None and fits(altered, compute(response.case, right=right)[0])
+        (hides if same or altered is None else shows).append(response.question.trait)
     return tuple(shows), tuple(hides)

@@ -5,34 +5,34 @@ from attention_doctor.equation.stages import compute
 from function_judge.compare import equal, fits
 
 
-def ask(asking):
+def ask(session):
     """Whether a call writes into what it is given, and whether the same call gives the same again."""
-    known = asking.known
-    writing = [heard.question.trait for heard in known.plain if heard.reply.changed] + asking.changed_by
+    known = session.known
+    writing = [response.question.trait for response in known.plain if response.reply.changed] + session.changed_by
     if writing:
-        yield asking.finding("input-changed", where=(tuple(dict.fromkeys(writing)), ()))
+        yield session.finding("input-changed", where=(tuple(dict.fromkeys(writing)), ()))
     if len(known.plain) > 1:
-        yield from _repeats(asking, known.plain[0])
+        yield from _repeats(session, known.plain[0])
 
 
-def _repeats(asking, first):
+def _repeats(session, first):
     """The same call once more, after one with other numbers of the same shape."""
-    layout, question = asking.layout, first.question
-    other = asking.hear(layout, question.but("other numbers of the same shape", seed=question.seed + 50))
-    again = asking.hear_again(layout, question)
+    layout, question = session.layout, first.question
+    other = session.ask(layout, question.but("other numbers of the same shape", seed=question.seed + 50))
+    again = session.ask_again(layout, question)
     if again.output is not None and not equal(first.output, again.output):
-        yield not_repeatable(asking, layout, question)
-    elif asking.known.named and other.output is not None:
-        wanted = compute(other.case, right=asking.right)[0]
+        yield not_repeatable(session, layout, question)
+    elif session.known.named and other.output is not None:
+        wanted = compute(other.case, right=session.right)[0]
         if not fits(other.output, wanted):
-            yield asking.unnamed(f"With {other.question.trait} it gives something else than before.")
+            yield session.unnamed(f"With {other.question.trait} it gives something else than before.")
 
 
-def not_repeatable(asking, layout, question):
+def not_repeatable(session, layout, question):
     """Chance, or something kept from call to call: with the same seed, chance repeats itself."""
-    again, third = (asking.hear_again(layout, question).output for _ in range(2))
+    again, third = (session.ask_again(layout, question).output for _ in range(2))
     seeded = []
     for _ in range(2):
         with calling.seeded():
-            seeded.append(asking.hear_again(layout, question).output)
-    return asking.finding("dropout-always-on" if not equal(again, third) and equal(*seeded) else "not-repeatable")
+            seeded.append(session.ask_again(layout, question).output)
+    return session.finding("dropout-always-on" if not equal(again, third) and equal(*seeded) else "not-repeatable")

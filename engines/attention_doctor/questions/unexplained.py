@@ -12,7 +12,7 @@ from attention_doctor.equation.trial_inputs import MAIN
 from function_judge.compare import differing, equal, first_difference, fits
 from function_judge.properties import batch_mixed, not_finite
 
-NOTHING = 1e-4  # what rounding may move, as a share of the largest number
+NEGLIGIBLE = 1e-4  # what rounding may move, as a share of the largest number
 SMALLEST = ((1, 1, 1), (1, 2, 1), (1, 1, 2), (1, 2, 2), (2, 2, 1), (2, 2, 2), (2, 3, 2))  # batch, tokens, heads
 
 
@@ -24,32 +24,37 @@ class Shown:
     properties: str = ""  # what is said of them
 
 
-def of(asking, known, right):
+def of(session, known, right):
     """The smallest input on which it shows, the first entry that differs, and the properties that fail."""
-    subject, layout = asking.subject, known.layout
+    subject, layout = session.subject, known.layout
     small = (
-        asking.hear(
+        session.ask(
             layout,
             replace(MAIN, trait="small", batch=batch, n_queries=tokens, n_heads=heads, d_head=2 if heads > 1 else 3),
         )
         for batch, tokens, heads in SMALLEST
         if heads == 1 or layout.heads
     )
-    text = next(filter(None, (_difference(heard, right) for one in (small, known.plain) for heard in one)), "")
+    text = next(filter(None, (_difference(response, right) for item in (small, known.plain) for response in item)), "")
     broken = properties(lambda X: subject.answer_for(layout, X))
-    names, said = (tuple(part) for part in zip(*broken, strict=True)) if broken else ((), ())
+    names, message = (tuple(part) for part in zip(*broken, strict=True)) if broken else ((), ())
     leaks = bool({"batch-mixed", "partly-causal"} & set(names))
-    return Shown(" ".join(filter(None, (text, *said))), names, leaks, " ".join(said))
+    return Shown(" ".join(filter(None, (text, *message))), names, leaks, " ".join(message))
 
 
-def _difference(heard, right):
+def _difference(response, right):
     """The first entry in which an answer differs from the equation's, if it does."""
-    wanted = compute(heard.case, right=right)[0]
-    if heard.output is None or wanted is None or wanted.shape != heard.output.shape or fits(heard.output, wanted):
+    wanted = compute(response.case, right=right)[0]
+    if (
+        response.output is None
+        or wanted is None
+        or wanted.shape != response.output.shape
+        or fits(response.output, wanted)
+    ):
         return ""
-    sizes = (heard.question.batch, "sample"), (heard.question.n_queries, "token"), (heard.case.n_heads, "head")
+    sizes = (response.question.batch, "sample"), (response.question.n_queries, "token"), (response.case.n_heads, "head")
     listed = ", ".join(f"{size} {noun}{'s' * (size != 1)}" for size, noun in sizes)
-    seen = first_difference("output", heard.output, wanted, differing(heard.output, wanted))
+    seen = first_difference("output", response.output, wanted, differing(response.output, wanted))
     return f"Smallest input that shows it: {listed}. {seen}"
 
 
@@ -82,13 +87,13 @@ def properties(attend):
         return [("not-repeatable", "The same call gives other numbers the second time.")]
     mixed = batch_mixed("X")(call, {"X": X}, (before,))
     found = [("batch-mixed", mixed)] if mixed else []
-    hears = _who_hears_whom(attend, X, before)
-    if hears is None or len(hears) < 3 or hears.all():
+    sees = _influence(attend, X, before)
+    if sees is None or len(sees) < 3 or sees.all():
         return found
-    i, j = np.argwhere(~hears)[0]
-    ahead = hears[np.triu_indices_from(hears, 1)]
+    i, j = np.argwhere(~sees)[0]
+    ahead = sees[np.triu_indices_from(sees, 1)]
     if not ahead.any():
-        if not np.diag(hears).all():
+        if not np.diag(sees).all():
             found.append(("deaf", "A token's output does not change with the token itself."))
     elif not ahead.all():
         found.append(("partly-causal", f"Output {i} never hears of token {j}, though others look ahead."))
@@ -97,16 +102,16 @@ def properties(attend):
     return found
 
 
-def _who_hears_whom(attend, X, before):
+def _influence(attend, X, before):
     """Which output (row) changes with which token (column), or None where that can't be told."""
     rng = np.random.default_rng(5)
-    hears = np.zeros((X.shape[1], X.shape[1]), bool)
-    room = NOTHING * max(np.abs(before).max(), 1e-3)
+    sees = np.zeros((X.shape[1], X.shape[1]), bool)
+    room = NEGLIGIBLE * max(np.abs(before).max(), 1e-3)
     for token in range(X.shape[1]):
         changed = X.copy()
         changed[:, token] += rng.uniform(0.5, 1.5, X.shape[2])
         after = attend(changed)[1]
         if after is None or after.shape[:2] != X.shape[:2]:
             return None
-        hears[:, token] = np.abs(after - before).max(axis=(0, 2)) > room
-    return hears
+        sees[:, token] = np.abs(after - before).max(axis=(0, 2)) > room
+    return sees

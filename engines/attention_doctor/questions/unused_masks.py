@@ -15,16 +15,16 @@ VARIABLE = re.compile(rf"(?m)^\s+(\w*mask\w*)\s*=(?!=){TRIANGLE}")
 MEANT = re.compile(r"mask|causal|decod|gpt|autoregress", re.I)
 
 
-def ask(asking):
+def ask(session):
     """Where attention looks ahead: whether a triangle is built and nobody reads it."""
-    subject, known = asking.subject, asking.known
+    subject, known = session.subject, session.known
     if known.right["hide"] is not RIGHT["hide"] or subject.given.has("is_causal") or subject.given.has("mask"):
         return
     code = re.sub(r"(?m)#.*$", "", subject.source)
     for found in [*ATTRIBUTE.finditer(code), *VARIABLE.finditer(code)]:
         name = next(filter(None, found.groups()))
         if len(re.findall(rf"\b{name}\b", code)) == 1:
-            finding = asking.finding("causal-ignored", severity=LEAK if MEANT.search(subject.name) else NOTE)
+            finding = session.finding("causal-ignored", severity=LEAK if MEANT.search(subject.name) else NOTE)
             sentence = "A causal mask is built and never used: every token sees what comes after it."
             seen = f"`{name}` is not read anywhere."
             yield replace(finding, sentence=sentence, evidence=seen, line=_line(subject, found[0]))

@@ -20,10 +20,10 @@ FRAMEWORKS = ("torch", "keras", "flax", "jax", "equinox")
 PART_OF_IT = re.compile(r"rotate_?(half|every|pairs)", re.I)  # swaps features, and knows no position
 
 
-def ask(asking):
+def ask(session):
     """Where attention is explained without positions, and its code turns features: whether they depend on the token."""
-    subject, layout = asking.subject, asking.layout
-    if subject.kind != "module" or asking.known.right["place"] is not RIGHT["place"] or not positions.hints(subject):
+    subject, layout = session.subject, session.layout
+    if subject.kind != "module" or session.known.right["place"] is not RIGHT["place"] or not positions.hints(subject):
         return
     X = np.repeat(np.random.default_rng(9).normal(size=(1, 1, subject.d_model)), TOKENS, axis=1)
     with _turned(type(subject.adapter.original)) as turned:
@@ -34,10 +34,10 @@ def ask(asking):
         axes = [axis for axis, size in enumerate(before.shape[:-1]) if size == TOKENS]
         if len(axes) != 1 or close(before, after).all():
             continue
-        if all(close(one, one.take([0], axes[0])).all() for one in (before, after)):
+        if all(close(item, item.take([0], axes[0])).all() for item in (before, after)):
             slug = "rope-wrong-axis" if _differs_by_place(before, after) else "rope-one-position"
             seen = f"`{name}` gets shape {before.shape} and turns all {TOKENS} tokens alike; no output hears of it."
-            yield replace(asking.finding(slug, evidence=seen), line=line)
+            yield replace(session.finding(slug, evidence=seen), line=line)
             return
 
 
@@ -54,10 +54,10 @@ def _turned(whole):
             return
         if event == "call":
             names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
-            read = [calling.read(frame.f_locals[one]) for one in names if one in frame.f_locals]
+            read = [calling.read(frame.f_locals[item]) for item in names if item in frame.f_locals]
             given[frame] = next(order), read
             return
-        back = [calling.read(one) for one in (returned if isinstance(returned, tuple | list) else [returned])]
+        back = [calling.read(item) for item in (returned if isinstance(returned, tuple | list) else [returned])]
         number, read = given.pop(frame, (0, ()))
         for before in read:
             found.extend(

@@ -22,7 +22,7 @@ def widths_of_heads(numbers):
 
 def numbers_of_heads(numbers, units):
     """What attributes or shapes say; and what else is possible: one, and every divisor."""
-    said = [
+    text = [
         int(n)
         for name, n in numbers.items()
         if HEADS.search(name) and not KV_HEADS.search(name) and n >= 1 and n == int(n)
@@ -34,7 +34,7 @@ def numbers_of_heads(numbers, units):
     by_width = [width // dim for width in sorted(widths) for dim in dims if width % dim == 0 and width > dim]
     divisors = [n for n in range(1, 17) if any(width % n == 0 for width in widths)]
     sizes = [int(n) for name, n in numbers.items() if re.search(r"head_?size$", name)]  # some mean their number by it
-    likely = list(dict.fromkeys([*lists, *said] or [*three, *by_width, *sizes]))[:2]
+    likely = list(dict.fromkeys([*lists, *text] or [*three, *by_width, *sizes]))[:2]
     if not likely:  # an attribute under another name may be it
         own = {int(n) for name, n in numbers.items() if "." not in name and n == int(n) and 1 < n <= 64}
         likely = [1, *sorted(n for n in own if all(width % n == 0 for width in widths))][:4]
@@ -43,9 +43,9 @@ def numbers_of_heads(numbers, units):
 
 def _words(code):
     """The names and the texts in a function's code, nested functions included."""
-    inner = [one for one in code.co_consts if hasattr(one, "co_names")]
-    texts = [one for one in code.co_consts if isinstance(one, str)]
-    return list(dict.fromkeys([*code.co_names, *texts, *(word for one in inner for word in _words(one))]))
+    inner = [const for const in code.co_consts if hasattr(const, "co_names")]
+    texts = [const for const in code.co_consts if isinstance(const, str)]
+    return list(dict.fromkeys([*code.co_names, *texts, *(word for item in inner for word in _words(item))]))
 
 
 def fixed_in(function):

@@ -28,9 +28,9 @@ NAMES = {
 DOWN, UP = ("kv down", "q down"), ("kv up", "k up", "v up", "q up")
 KEYS_AND_VALUES = {
     "keys and values of each head together": lambda up, n_heads, width: _each(cut(up, n_heads), width),
-    "all keys, then all values": lambda up, n_heads, width: [cut(one, n_heads) for one in np.split(up, 2, axis=-1)],
+    "all keys, then all values": lambda up, n_heads, width: [cut(part, n_heads) for part in np.split(up, 2, axis=-1)],
 }
-MOST, EPSILON = 24, 1e-6  # ways to read them, and that of a norm that doesn't tell its own
+MAX_READINGS, EPSILON = 24, 1e-6  # ways to read them, and that of a norm that doesn't tell its own
 
 
 def _each(heads, width):
@@ -63,14 +63,14 @@ def projections(subject):
                 run = functools.partial(_project, _Reading(subject, pieces, norms), order, turn, base)
                 text = f"latent attention (MLA): {order and f'{order}, '}rotary {words}"
                 forms.append(Form("", "project", lambda case, _, run=run: run(case), text))
-    return forms[:MOST]
+    return forms[:MAX_READINGS]
 
 
 def _vectors(subject):
     """Norms whose weights are the module's own, without a module for them: RMS norms, as those of DeepSeek are."""
-    for one in subject.found:
-        if one.kind != "norm" and one.value.ndim == 1 and "norm" in one.path.lower():
-            yield norms_and_residuals.Norm(one.path, one.value.astype(float), 0.0, EPSILON, True)
+    for match in subject.found:
+        if match.kind != "norm" and match.value.ndim == 1 and "norm" in match.path.lower():
+            yield norms_and_residuals.Norm(match.path, match.value.astype(float), 0.0, EPSILON, True)
 
 
 class _Reading:

@@ -171,8 +171,8 @@ SAYS_BOOLEAN = re.compile(r"\bbool|\btrue\b|\bones?\b|\b1s?\b", re.I)
 
 def documented(function):
     """What a docstring says of the mask, where it says that it is not True for "may attend"; or else the source."""
-    said = getattr(function, "__doc__", None) or ""
-    text = " ".join(said.lower().split())
+    message = getattr(function, "__doc__", None) or ""
+    text = " ".join(message.lower().split())
     meanings = []
     if re.search(
         r"additive|added to the (attention )?(scores|logits)|-inf|−inf|float mask|0 (for|where)[^.]{0,60}-", text
@@ -195,8 +195,8 @@ def _code_and_comments(function):
 
 def _source_hides_ones(function):
     """Whether the code takes 1 for hidden, and nothing that is written beside it says otherwise."""
-    code, said = _code_and_comments(function)
-    return bool(HIDES_ONES.search(code)) and not any(map(SHOWS_ONES.search, said))
+    code, text = _code_and_comments(function)
+    return bool(HIDES_ONES.search(code)) and not any(map(SHOWS_ONES.search, text))
 
 
 def source_with_helpers(function):
@@ -204,10 +204,10 @@ def source_with_helpers(function):
     function = inspect.unwrap(getattr(function, "__func__", function))
     code, names = getattr(function, "__code__", None), getattr(function, "__globals__", {})
     called = [names.get(name) for name in sorted(calling.names_in(code) or ())]
-    called = [inspect.unwrap(one) for one in called if callable(one)]  # as of what JAX compiles
-    own = [one for one in called if inspect.isfunction(one) and one.__module__ == function.__module__]
+    called = [inspect.unwrap(entry) for entry in called if callable(entry)]  # as of what JAX compiles
+    own = [entry for entry in called if inspect.isfunction(entry) and entry.__module__ == function.__module__]
     sources = []
-    for one in (function, *own):
+    for item in (function, *own):
         with contextlib.suppress(OSError, TypeError):
-            sources.append(inspect.getsource(one))
+            sources.append(inspect.getsource(item))
     return "\n".join(sources)

@@ -39,14 +39,14 @@ class Norm:
 def norms_of(subject):
     """Every norm among its parameters."""
     by_owner = {}
-    for one in subject.found:
-        if one.kind == "norm":
-            by_owner.setdefault(one.path.rpartition(".")[0], []).append(one)
+    for match in subject.found:
+        if match.kind == "norm":
+            by_owner.setdefault(match.path.rpartition(".")[0], []).append(match)
     numbers = subject.adapter.numbers()
     norms = []
     for path, parts in by_owner.items():
-        weights = [one for one in parts if not one.path.endswith(("bias", "beta", "b"))]
-        biases = [one for one in parts if one not in weights]
+        weights = [part for part in parts if not part.path.endswith(("bias", "beta", "b"))]
+        biases = [part for part in parts if part not in weights]
         if not weights:
             continue
         weight = weights[0].value.astype(float)
@@ -97,7 +97,7 @@ def _mean_square(X):
 def queries_and_keys(subject, norms):
     """Pairs of functions that may normalise the heads of queries and of keys."""
     inner = [norm for norm in norms if norm.width != subject.d_model or len(norms) > 1]
-    pairs = [(one, one) for one in inner] if len(inner) == 1 else list(itertools.permutations(inner, 2))[:MOST_PAIRS]
+    pairs = [(item, item) for item in inner] if len(inner) == 1 else list(itertools.permutations(inner, 2))[:MAX_PAIRS]
     named = [pair for pair in pairs if _letter(pair[0]) in "q" and _letter(pair[1]) in "k"]
     pairs = named or pairs
     if NORMALISES.search(subject.source):
@@ -127,7 +127,7 @@ RESIDUAL = _added(lambda X, output: X + output, "+ X")
 UNSCALED = Form(
     "", "scale", scaled_by(lambda case, queries, values: 1.0), "not divided, as queries and keys are normed"
 )
-MOST_PAIRS = 6
+MAX_PAIRS = 6
 
 
 def of(subject, rotations=()):

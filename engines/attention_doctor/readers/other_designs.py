@@ -34,7 +34,7 @@ SOFTMAX = re.compile(r"softmax|\bexp2?\(|\bexp_|scaled_dot|sdpa|flash|attention\
 
 def named_in(adapter):
     """Return a sentence on the designs that a module's source, parameters or settings speak of, or ""."""
-    names = [*(one.path for one in adapter.parameters()), *adapter.numbers(), *adapter.buffers()]
+    names = [*(parameter.path for parameter in adapter.parameters()), *adapter.numbers(), *adapter.buffers()]
     return spoken_of(adapter.source(), names)
 
 

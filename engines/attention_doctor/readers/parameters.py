@@ -114,19 +114,23 @@ def _as_matrix(value, orientation):
 
 def units_of(found):
     """Group parameters into matrices with their biases, heads' lists together."""
-    matrices = [one for one in found if one.kind == "matrix"]
-    biases = {one.path: one for one in found if one.kind == "bias"}
+    matrices = [match for match in found if match.kind == "matrix"]
+    biases = {match.path: match for match in found if match.kind == "bias"}
     groups = {}
     roles = {}
-    for one in matrices:
-        roles[one.path] = role_of(one.path)
-        numbered = re.sub(NUMBER, "*", one.path)
-        key = numbered if roles[one.path] and "*" in numbered and _is_a_list(one, matrices, numbered) else one.path
-        groups.setdefault(key, []).append(one)
+    for matrix in matrices:
+        roles[matrix.path] = role_of(matrix.path)
+        numbered = re.sub(NUMBER, "*", matrix.path)
+        key = (
+            numbered
+            if roles[matrix.path] and "*" in numbered and _is_a_list(matrix, matrices, numbered)
+            else matrix.path
+        )
+        groups.setdefault(key, []).append(matrix)
     units = []
     for group in groups.values():
-        names = [one.path for one in group]
-        own = [_bias_of(one, biases) for one in group]
+        names = [item.path for item in group]
+        own = [_bias_of(item, biases) for item in group]
         units.append(
             Unit(
                 roles[names[0]],

@@ -48,7 +48,7 @@ def _placed(rotations, text, slug=""):
     def run(case, qkv):
         if qkv[0].shape[-1] % 2:
             raise DoesNotFitError
-        return tuple(turn(one) if turn else one for turn, one in zip(rotations, qkv, strict=True))
+        return tuple(turn(item) if turn else item for turn, item in zip(rotations, qkv, strict=True))
 
     return Form(slug, "place", run, text)
 
@@ -72,7 +72,7 @@ def _alibi(distance, text):
 SCALES = re.compile(r"\bscale\s*=\s*(0?\.\d+)\b")  # a number in the source
 SHARE = re.compile(r"partial_rotary_factor$|rot\w*_(percent\w*|pct)$|rope_percent\w*$", re.I)
 SOFT_CAP, SINKS = re.compile(r"soft_?cap", re.I), re.compile(r"(^|\.)sinks?$")
-NOTHING = 1e-6  # what rounding may move, where nothing is heard
+NEGLIGIBLE = 1e-6  # what rounding may move, where a token has no influence
 WINDOWS = re.compile(r"window|local|band|slid", re.I)
 AGAIN = "at the ends the same ones again"
 
@@ -135,8 +135,8 @@ def bases(subject):
     if subject.given.filling.table is not None:
         return [position_arguments.BASE]
     numbers = subject.adapter.numbers()
-    said = [n for name, n in numbers.items() if re.search(r"(theta|base)$", name, re.I) and n > 1][:1] or [10000.0]
-    return said + list(subject.adapter.frequencies().values())[:2]
+    text = [n for name, n in numbers.items() if re.search(r"(theta|base)$", name, re.I) and n > 1][:1] or [10000.0]
+    return text + list(subject.adapter.frequencies().values())[:2]
 
 
 def _part(rotate, width):
@@ -152,14 +152,14 @@ def _part(rotate, width):
 
 def rotated_parts(numbers):
     """What attributes say of how many of a head's features are rotated, where not all are."""
-    said = {
+    text = {
         name: n
         for name, n in numbers.items()
         if re.search(r"(rot|rope)\w*(dims?|size)$|(^|\.)d_rope$", name, re.I) and n >= 2
     }
     shares = [n for name, n in numbers.items() if SHARE.search(name) and 0 < n < 1]
     widths = [n for name, n in numbers.items() if re.search(r"head_?(dim|size)$", name, re.I)]
-    return list(dict.fromkeys([*map(int, said.values()), *(int(width * n) for width in widths for n in shares)]))
+    return list(dict.fromkeys([*map(int, text.values()), *(int(width * n) for width in widths for n in shares)]))
 
 
 def rotations(subject):
@@ -187,7 +187,7 @@ LONG = (150, 80, 40, 20)  # tokens: of a sequence that it takes, and that is lon
 
 
 @functools.lru_cache(1)  # the one that is examined
-def heard_window(subject):
+def visible_window(subject):
     """How many tokens back and ahead an output hears, of one that speaks of a window; None where it hears them all."""
     if not says_window(subject) or subject.always_cross:
         return None
@@ -195,13 +195,15 @@ def heard_window(subject):
     for n_tokens in LONG:
         X, other = rng.normal(size=(2, 1, n_tokens, subject.d_model))
         ends = [np.where((np.arange(n_tokens) == end)[:, None], other, X) for end in (0, n_tokens - 1)]
-        output, *changed = (subject.answer_for(layout, one)[1] for one in (X, *ends))
-        if output is None or any(one is None for one in changed):
+        output, *changed = (subject.answer_for(layout, end)[1] for end in (X, *ends))
+        if output is None or any(item is None for item in changed):
             continue
-        hear_first, hear_last = (np.flatnonzero(np.abs(one - output).max(axis=(0, 2)) > NOTHING) for one in changed)
-        if not hear_first.size or not hear_last.size:
+        first_seen, last_seen = (
+            np.flatnonzero(np.abs(item - output).max(axis=(0, 2)) > NEGLIGIBLE) for item in changed
+        )
+        if not first_seen.size or not last_seen.size:
             return None
-        back, ahead = int(hear_first[-1]), n_tokens - 1 - int(hear_last[0])
+        back, ahead = int(first_seen[-1]), n_tokens - 1 - int(last_seen[0])
         return (back, ahead) if back < n_tokens - 1 else None
     return None
 
@@ -210,21 +212,23 @@ def of(subject):
     """Return what else may count as right: forms of the steps `hide` and `scale`, and every one of `softmax`."""
     numbers = subject.adapter.numbers()
     hide, scale = [], []
-    if window := heard_window(subject):
+    if window := visible_window(subject):
         hide = [_window(*window), _window_of_repeats(*window)]
     for distance in (lambda q, k: -np.abs(q - k), lambda q, k: k - q):
         scale.append(_alibi(distance, "/ √d_head − slope × distance (ALiBi)"))
     for number in SCALES.findall(subject.source):
         scale.append(Form("", "scale", scaled_by(lambda case, q, v, number=float(number): number), f"× {number}"))
     scale += [_capped(number) for name, number in numbers.items() if SOFT_CAP.search(name) and number > 0]
-    sinks = [subject.values[one.path] for one in subject.found if SINKS.search(one.path) and one.value.ndim == 1]
+    sinks = [
+        subject.values[match.path] for match in subject.found if SINKS.search(match.path) and match.value.ndim == 1
+    ]
     return {"hide": hide, "scale": scale, "softmax": [RIGHT["softmax"], *map(_with_sinks, sinks)]}
 
 
 def mistakes(subject):
     """Mistakes of the step `place` where anything speaks of rotary positions, and of `scale` in a window."""
     forms = []
-    if window := heard_window(subject):
+    if window := visible_window(subject):
         n_keys = sum(window) + 1
         forms.append(
             Form("scale-n-keys", "scale", scaled_by(lambda case, q, v: n_keys**-0.5), "/ √n_keys of a window", True)

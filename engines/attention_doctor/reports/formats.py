@@ -29,9 +29,9 @@ def github(results):
     for result in results:
         for finding in result["findings"]:
             kind = "notice" if finding["severity"] in HEALTHY else "error"
-            said = f"{result['subject']}: {_message(finding)}"
+            text = f"{result['subject']}: {_message(finding)}"
             lines.append(
-                f"::{kind} {_place(result, finding)}title={finding['name'] or 'no name for it'}::{_escaped(said)}"
+                f"::{kind} {_place(result, finding)}title={finding['name'] or 'no name for it'}::{_escaped(text)}"
             )
         if result["healthy"] is None:
             lines.append(f"::warning {_place(result)}title=could not be examined::{_escaped(result['reason'])}")
@@ -50,10 +50,10 @@ def _where(result, finding):
     return result["file"], result["line"]
 
 
-def _escaped(said, more=""):
+def _escaped(text, more=""):
     for character in "%\r\n" + more:
-        said = said.replace(character, f"%{ord(character):02X}")
-    return said
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
 
 
 def sarif(results):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from attention_doctor.names import HEALTHY
 
 WIDTH = 100
-MOST_LINES = 21  # before what is left out is named: less than 25 altogether
+MAX_LINES = 21  # before what is left out is named: less than 25 altogether
 
 
 @dataclass(frozen=True)
@@ -133,12 +133,12 @@ class Report:
         if self.untested:
             end += _wrapped("Not tested: " + "; ".join(self.untested) + ".", "", limit=2)
         told = [["", *_finding_lines(finding, in_brief=len(self.findings) > 1)] for finding in self.findings]
-        room, shown = MOST_LINES - len(lines) - len(end), 0
-        while shown < len(told) and (shown == 0 or room >= len(told[shown])):
-            lines += told[shown]
-            room, shown = room - len(told[shown]), shown + 1
-        if shown < len(told):
-            rest = ", ".join(finding.name or "unnamed" for finding in self.findings[shown:])
+        room, evidence = MAX_LINES - len(lines) - len(end), 0
+        while evidence < len(told) and (evidence == 0 or room >= len(told[evidence])):
+            lines += told[evidence]
+            room, evidence = room - len(told[evidence]), evidence + 1
+        if evidence < len(told):
+            rest = ", ".join(finding.name or "unnamed" for finding in self.findings[evidence:])
             lines += ["", *_wrapped(f"And: {rest} (all of it with --format json)", "", limit=2)]
         lines += end
         return "\n".join(lines)

@@ -45,9 +45,9 @@ AXES = {
 BATCH_FIRST = re.compile(
     r"^\s*(b|bs|bsz|batch|batch_size|n_batch|nb|nbatches)\s*,\s*\w+\s*(,\s*\w+\s*)?=\s*\w+\.(shape|size)", re.I | re.M
 )
-MOST_KEPT, MOST_CASES = 8, 40
-MOST_READINGS, MOST_TRIES, MOST_FILLINGS, MOST_WIDTHS = 400, 600, 24, 3
-TOKENS, MOST_TOKENS = 5, 256  # how many are tried first, and at most
+MAX_CACHED, MAX_CASES = 8, 40
+MAX_READINGS, MAX_TRIES, MAX_FILLINGS, MAX_WIDTHS = 400, 600, 24, 3
+TOKENS, MAX_TOKENS = 5, 256  # how many are tried first, and at most
 
 
 def _lengths_in(errors):
@@ -55,7 +55,7 @@ def _lengths_in(errors):
     for error in errors:
         found = [int(number) for number in re.findall(r"\d+", str(error))]
         if TOKENS in found:
-            yield from (number for number in found if 1 < number <= MOST_TOKENS and number != TOKENS)
+            yield from (number for number in found if 1 < number <= MAX_TOKENS and number != TOKENS)
 
 
 def _is_a_gate(one):
@@ -63,7 +63,7 @@ def _is_a_gate(one):
     return one.value.size == 1 or one.value.ndim > 2
 
 
-def _kept(store, key, make, most=MOST_KEPT):
+def _kept(store, key, make, most=MAX_CACHED):
     """What was made for a key; the last few are kept, as they may be large."""
     if key not in store:
         if len(store) >= most:
@@ -91,10 +91,10 @@ class ModuleSubject:
         self.latent = latent.pieces_of(self.units)
         self.other_widths = self.values_width = None  # of keys and values, where they are not that of queries
         self.tokens = None  # where only one number of tokens is taken
-        self.heard = {}
+        self.response = {}
         self.set_to_zero = []  # learnt positions
         self.mixes_no_heads, self.unused = [], []  # what is set so, and what its answer doesn't depend on
-        self.spreads = {one.path: float(one.value.std()) for one in self.found if one.kind == "matrix"}
+        self.spreads = {match.path: float(match.value.std()) for match in self.found if match.kind == "matrix"}
         self._designs, self._matrices, self._cases, self._rows, self._halves = {}, {}, {}, {}, {}
         self._orders = {}
         self.d_model = self._find_width()
@@ -114,7 +114,7 @@ class ModuleSubject:
         lengths = {
             int(n): "window" in name.lower()
             for name, n in numbers.items()
-            if LENGTHS.search(name) and 1 < n <= MOST_TOKENS
+            if LENGTHS.search(name) and 1 < n <= MAX_TOKENS
         }
         squares = [n * n for n, is_window in lengths.items() if is_window and n <= 16]  # a window's side
         tokens = list(dict.fromkeys((TOKENS, *lengths, *squares)))
@@ -123,14 +123,14 @@ class ModuleSubject:
 
         def told():
             numbers = [n for n in dict.fromkeys(_lengths_in(errors)) if n not in tokens]
-            yield from itertools.product(numbers[:MOST_WIDTHS], self._fillings[:1], counted, widths)
+            yield from itertools.product(numbers[:MAX_WIDTHS], self._fillings[:1], counted, widths)
 
         ways = itertools.chain(
             itertools.product(tokens[:1], self._fillings[:1], counted, widths[:1]),
-            itertools.islice(itertools.product(tokens, self._fillings[:1], counted, widths), MOST_TRIES),
+            itertools.islice(itertools.product(tokens, self._fillings[:1], counted, widths), MAX_TRIES),
             told(),
-            itertools.islice(itertools.product(tokens, self._fillings, counted, widths), MOST_TRIES),
-            itertools.islice(itertools.product(tokens, self._fillings_with_more, counted, widths), MOST_TRIES),
+            itertools.islice(itertools.product(tokens, self._fillings, counted, widths), MAX_TRIES),
+            itertools.islice(itertools.product(tokens, self._fillings_with_more, counted, widths), MAX_TRIES),
         )
         for count, self.given.filling, width, self.other_widths in ways:
             for values in (None, *counted) if self.other_widths and self.given.has("values") else (None,):
@@ -165,7 +165,7 @@ class ModuleSubject:
             *widths_of_heads(numbers),
             *(size // n for size in sorted(sizes) for n in heads if n > 1),
         ]
-        return self.given.fillings(self.meanings_of, list(dict.fromkeys(widths))[:MOST_WIDTHS], optional)
+        return self.given.fillings(self.meanings_of, list(dict.fromkeys(widths))[:MAX_WIDTHS], optional)
 
     @functools.cached_property
     def fillings(self):
@@ -179,7 +179,7 @@ class ModuleSubject:
             if reply.error is None and all(np.isfinite(array).all() for array in reply.others):
                 run.append(filling)
         self.given.filling = used
-        return run[:MOST_FILLINGS]
+        return run[:MAX_FILLINGS]
 
     def _try(self, width, count):
         first = None
@@ -202,32 +202,34 @@ class ModuleSubject:
         ] or self.units
         self.units = [unit for unit in self.units if not self._mixes_heads(unit)] or self.units
         values, placed = {}, {path for unit in self.units for path in (*unit.paths, *unit.biases)}
-        for one in self.found:
-            if one.path in self.mixes_no_heads:
-                identity = np.eye(len(one.value)) if one.value.ndim > 1 else np.zeros(len(one.value))
-                values[one.path] = identity.reshape(one.value.shape)
-            elif one.path in placed and one.kind == "matrix":
-                values[one.path] = rng.normal(size=one.value.shape) * 1.25 / self.d_model**0.5
-            elif one.path in placed:
-                values[one.path] = 0.5 * rng.normal(size=one.value.shape)
-            elif one.kind == "norm":
+        for match in self.found:
+            if match.path in self.mixes_no_heads:
+                identity = np.eye(len(match.value)) if match.value.ndim > 1 else np.zeros(len(match.value))
+                values[match.path] = identity.reshape(match.value.shape)
+            elif match.path in placed and match.kind == "matrix":
+                values[match.path] = rng.normal(size=match.value.shape) * 1.25 / self.d_model**0.5
+            elif match.path in placed:
+                values[match.path] = 0.5 * rng.normal(size=match.value.shape)
+            elif match.kind == "norm":
                 centre = (
-                    1 if "weight" in one.path.rpartition(".")[2] or "scale" in one.path or "gamma" in one.path else 0
+                    1
+                    if "weight" in match.path.rpartition(".")[2] or "scale" in match.path or "gamma" in match.path
+                    else 0
                 )
-                values[one.path] = centre + 0.3 * rng.normal(size=one.value.shape)
-            elif positions.SINKS.search(one.path):
-                values[one.path] = rng.normal(size=one.value.shape)
-            elif not one.value.any() and one.value.size == max(one.value.shape, default=1) and _is_a_gate(one):
-                values[one.path] = np.ones_like(one.value)  # a gate that is shut lets nothing be seen
-            elif POSITIONS.search(one.path) or ADAPTERS.search(one.path):
-                values[one.path] = np.zeros_like(one.value)  # what is left is attention without it
-                self.set_to_zero.append(one.path)
+                values[match.path] = centre + 0.3 * rng.normal(size=match.value.shape)
+            elif positions.SINKS.search(match.path):
+                values[match.path] = rng.normal(size=match.value.shape)
+            elif not match.value.any() and match.value.size == max(match.value.shape, default=1) and _is_a_gate(match):
+                values[match.path] = np.ones_like(match.value)  # a gate that is shut lets nothing be seen
+            elif POSITIONS.search(match.path) or ADAPTERS.search(match.path):
+                values[match.path] = np.zeros_like(match.value)  # what is left is attention without it
+                self.set_to_zero.append(match.path)
         self.adapter.set(values)
         self.found = self.adapter.parameters()
         self.units = [replace(unit, biases=()) if self._is_unused(unit.biases) else unit for unit in self.units]
         self._leave_out_unused()
         # Stored so that a matrix of a layer, turned to inputs by outputs, is read row after row.
-        self.values = {one.path: one.value.astype(np.float64, order="F") for one in self.found}
+        self.values = {item.path: item.value.astype(np.float64, order="F") for item in self.found}
         self.placed = placed
 
     def _mixes_heads(self, unit):
@@ -255,7 +257,7 @@ class ModuleSubject:
 
     def _changes_nothing(self, paths):
         question = self.fitted(questions.Question("a batch", 2, 5))
-        before = {one.path: one.value for one in self.found if one.path in paths}
+        before = {match.path: match.value for match in self.found if match.path in paths}
         answers = []
         for factor in (1, 3):
             self.adapter.set({path: factor * value for path, value in before.items()})
@@ -272,11 +274,11 @@ class ModuleSubject:
         """Parameters that are none of attention's four matrices; a norm's may stand anywhere around it."""
         spare = set() if self.latent else {path for unit in spare_units(self.units) for path in unit.paths}
         return [
-            one
-            for one in self.found
-            if (one.path not in self.placed or one.path in spare)
-            and not (self.latent and "norm" in one.path.lower())
-            and one.path not in (*self.set_to_zero, *self.mixes_no_heads, *self.unused)
+            match
+            for match in self.found
+            if (match.path not in self.placed or match.path in spare)
+            and not (self.latent and "norm" in match.path.lower())
+            and match.path not in (*self.set_to_zero, *self.mixes_no_heads, *self.unused)
         ]
 
     def attention_inside(self):
@@ -289,9 +291,9 @@ class ModuleSubject:
 
     @functools.cached_property
     def layouts(self):
-        found = Lazily(itertools.islice(self._make_layouts(), MOST_READINGS))
+        found = Lazily(itertools.islice(self._make_layouts(), MAX_READINGS))
         if next(iter(found), None) is None:
-            paths = ", ".join(one.path for one in self.found[:8])
+            paths = ", ".join(match.path for match in self.found[:8])
             raise CannotBeExaminedError(f"{self.name}'s parameters ({paths}) cannot be read as those of attention")
         return found
 
@@ -361,10 +363,10 @@ class ModuleSubject:
             transform, loops = AXES[axes]
             question = self.fitted(questions.Question("a batch", 2, 5))
             layout = Layout(axes, transform, loops)
-            reply = self.heard.get((id(transform), loops, question, None)) or self._answer(
+            reply = self.response.get((id(transform), loops, question, None)) or self._answer(
                 layout, question, self._plain_case(question), None
             )
-            self.heard[id(transform), loops, question, None] = reply
+            self.response[id(transform), loops, question, None] = reply
             if reply.error is None:
                 return axes
         return order[0]
@@ -455,7 +457,7 @@ class ModuleSubject:
                 allowed=questions.allowed(question, layout.n_heads), is_causal=question.is_causal,
             )  # fmt: skip
 
-        return _kept(self._cases, (layout.matrices, question), make, MOST_CASES)
+        return _kept(self._cases, (layout.matrices, question), make, MAX_CASES)
 
     def quick_case(self, layout, question):
         """The question with what queries, keys and values are cut from projected already, where that can be done.
@@ -464,7 +466,7 @@ class ModuleSubject:
         """
         units = [unit for unit in self.units if unit.role != "O"]
         is_known = all(unit.role and unit.input_width == self.d_model for unit in units)
-        if question.is_cross or self.always_cross or not is_known or len({one.role for one in units}) < len(units):
+        if question.is_cross or self.always_cross or not is_known or len({item.role for item in units}) < len(units):
             return None
         if PRODUCT in layout.name:  # its keys are the tokens themselves
             return None
@@ -485,10 +487,10 @@ class ModuleSubject:
     def ask(self, layout, question, how=None):
         """The same call has the same answer in every reading of the parameters: it is made once."""
         key = (id(layout.axes), layout.loops, question, how, self.given.filling)
-        if question.mask is None and key in self.heard:
-            return self._in_shape(layout, question, self.heard[key])
+        if question.mask is None and key in self.response:
+            return self._in_shape(layout, question, self.response[key])
         reply = self._put(layout, question, self.case(layout, question), how)
-        self.heard[key] = reply
+        self.response[key] = reply
         return self._in_shape(layout, question, reply)
 
     def ask_again(self, layout, question):
