@@ -136,6 +136,17 @@ def _counts(notebook):
             yield number, cell, f"has execution count {cell.execution_count} where {wanted} is due; {REFRESH}"
 
 
+def long_lines(notebook):
+    """Say which cells of a notebook have lines of code that a cell cuts off.
+
+    A solved copy may have some: an exercise's solution is a function of the package, whose lines are longer.
+    """
+    for number, cell in enumerate(notebook.cells, 1):
+        longest = max(map(len, cell.source.splitlines()), default=0)
+        if cell.cell_type == "code" and longest > MAX_LINE:
+            yield f"{label(number, cell)} has a line of {longest} letters, where a cell shows {MAX_LINE}; break it"
+
+
 def _headings(notebook):
     for number, cell in enumerate(notebook.cells, 1):
         titles = _rendered(cell).titles if cell.cell_type == "markdown" else 0
@@ -149,8 +160,6 @@ def _code(cell):
     if not cell.source.strip():
         yield "is empty; delete it"
         return
-    if (longest := max(map(len, cell.source.splitlines()))) > MAX_LINE:
-        yield f"has a line of {longest} letters, where a cell shows {MAX_LINE}; break it"
     yield from _matches(cell.source, ADDRESS, NBVAL_MARK)
     yield from (MESSAGES[NBVAL_MARK].format(tag) for tag in tags(cell) if tag.startswith("nbval"))
     source = plain_python(cell.source)

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from tools.writing.hygiene import problems
+from tools.writing.hygiene import long_lines, problems
 from tools.writing.measure import table
 from tools.writing.notebooks import add_notebooks, read
 
@@ -12,6 +12,10 @@ def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m tools lint", description=__doc__)
     add_notebooks(parser)
     notebooks = {path: read(path) for path in parser.parse_args(argv).notebooks}
-    found = [f"{path.name}: {it}" for path, notebook in notebooks.items() for it in problems(notebook)]
+    found = [
+        f"{path.name}: {it}"
+        for path, notebook in notebooks.items()
+        for it in [*problems(notebook), *long_lines(notebook)]
+    ]
     print(*table(notebooks), "", *(found or ["nothing to report"]), sep="\n")
     sys.exit(1 if found else 0)
