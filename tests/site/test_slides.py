@@ -299,6 +299,13 @@ def test_printing_gives_every_slide_a_page_with_its_fragments(opened):
     assert len(re.findall(rb"/Type\s*/Page\b", pages)) == count
 
 
+def test_links_lead_to_the_pages_beside_and_other_links_stay():
+    links = ["02_scaling.ipynb", "02_scaling.ipynb#Why", "../README.md#start", "https://mybinder.org/a.ipynb"]
+    page = page_of(notebook_of(cell("# Title\n\n" + " ".join(f"[one]({link})" for link in links), "slide")))
+    found = [link["href"] for link in page.select("p a")]
+    assert found == ["../02_scaling.html", "../02_scaling.html#Why", "../index.html", links[3]]
+
+
 def test_what_cannot_be_shown_is_said():
     with pytest.raises(NotebookError, match="has the formula"):
         slides.slides(notebook_of(cell(r"# Title $\frac$", "slide")))

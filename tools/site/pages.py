@@ -39,7 +39,7 @@ EVERYWHERE = {  # what every page leads to
     "Exercises": "reference/exercises.html",
     "Search": "search.html",
 }
-NOTEBOOK_LINK = re.compile(r'(<a href="[^":]*)\.ipynb(?=["#])')  # a colon is only in a link elsewhere
+NOTEBOOK_LINK = re.compile(r'(<a href=")([^":]*)\.ipynb(?=["#])')  # a colon is only in a link elsewhere
 
 
 class PageExporter(HTMLExporter):
@@ -88,10 +88,15 @@ def export(notebook, name, lite=""):
     resources["layer"] = page_layer() if has_labs else ""
     page, _ = PageExporter().from_notebook_node(notebook, resources)
     page = page.replace("<main>", f"<main {SEARCHED}>", 1)
-    page = NOTEBOOK_LINK.sub(r"\1.html", page)  # in the course's map, too, which is an output
+    return with_links(page)  # in the course's map, too, which is an output
+
+
+def with_links(page, up=""):
+    """Return a page whose links to notebooks and to the README lead to pages of the site; `up` leads to its folder."""
+    page = NOTEBOOK_LINK.sub(rf"\1{up}\2.html", page)
     # The front page has the README's list of notebooks, and leads to all the rest of it.
-    return page.replace('href="../README.md#the-notebooks"', 'href="index.html#notebooks"').replace(
-        'href="../README.md#start"', 'href="index.html"'
+    return page.replace('href="../README.md#the-notebooks"', f'href="{up}index.html#notebooks"').replace(
+        'href="../README.md#start"', f'href="{up}index.html"'
     )
 
 

@@ -17,6 +17,7 @@ from nbformat.v4 import new_markdown_cell
 from traitlets import default
 
 from tools.site.formulas import rendered
+from tools.site.pages import with_links
 from tools.site.thumbnails import address_of_icon
 from tools.writing.answers import MARK
 from tools.writing.notebooks import NotebookError, shown, slide_type, tags
@@ -59,7 +60,7 @@ def slides(notebook):
     Returns
     -------
     str
-        A page of HTML that loads nothing.
+        A page of HTML that loads nothing, for a folder beside the pages, to which its links lead.
 
     Raises
     ------
@@ -68,7 +69,8 @@ def slides(notebook):
     """
     if not has_slides(notebook):
         raise NotebookError('has no slides; give its cells slide types (JupyterLab: property inspector, "Slide Type")')
-    return _Page().from_notebook_node(cut(notebook), {"icon": address_of_icon()})[0]
+    page, _ = _Page().from_notebook_node(cut(notebook), {"icon": address_of_icon()})
+    return with_links(page, up="../")
 
 
 def cut(notebook):
