@@ -16,12 +16,15 @@ KINDS = {
     "predict": "Predict, then look",
 }
 MINUTES = re.compile(r"\((?:about )?(\d+) minutes\)")
+NAME = re.compile(r"[a-z]+|\w+_\w+")  # of a function, and no sentence
 CALL = re.compile(r"exercises\.(\w+)\.(?:check|commit)\(")
 HEAD = """\
 # Exercises, by minutes and kind
 
 Each is checked by the course: a wrong answer is told by the name of its mistake. The minutes are those of the heading
-above it; a prediction takes one or two. This page is written from the notebooks by `python -m tools refresh`.
+above it; a prediction takes one or two.
+
+<!-- written by python -m tools refresh, from the notebooks -->
 """
 
 
@@ -48,7 +51,7 @@ def rows():
                 text = heading.text.removesuffix("¶")
                 minutes = MINUTES.search(text)
                 what = re.sub("^(Exercise|Predict|Warm-up): ", "", MINUTES.sub("", text).strip())
-                shown = f"`{what}`" if what == name else what[0].upper() + what[1:]
+                shown = f"`{what}`" if NAME.fullmatch(what) else what[0].upper() + what[1:]
                 link = f"[{shown}](<../notebooks/{path.name}#{heading['id']}>)"
                 found.append((kind(name, text), int(minutes[1]) if minutes else 0, link, path.stem.partition("_")[0]))
     return found

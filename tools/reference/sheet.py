@@ -38,8 +38,9 @@ HEAD = """\
 # Shapes, formulas and mistakes on one page
 
 `...` stands for any axes in front, such as a batch. Rows are tokens, a mask is True where a query **may** attend, and
-$d_{head}$ is what papers call $d_k$. Each mistake has the name by which the course's checks tell you. This page is
-written by `python -m tools refresh`, from the functions of `mha_helpers` and from the instructor's guide.
+$d_{head}$ is what papers call $d_k$. Each mistake has the name by which the course's checks tell you.
+
+<!-- written by python -m tools refresh, from the functions of mha_helpers and from the instructor's guide -->
 
 | step | shapes | mistakes that are easily made |
 |---|---|---|
