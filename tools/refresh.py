@@ -74,7 +74,9 @@ def asked_first():
     """Return as JSON which notebook asks for each exercise first."""
     names = [name for folder in EXERCISES.values() for name in folder]
     cells = [(path.stem, cell) for path in course_notebooks() for cell in read(path).cells]
-    first = {name: next(stem for stem, cell in cells if originals.asks(cell, name)) for name in names}
+    first = {name: next((stem for stem, cell in cells if originals.asks(cell, name)), None) for name in names}
+    if missing := [name for name, stem in first.items() if stem is None]:
+        raise NotebookError(f"in no notebook: {', '.join(missing)}; add a cell, tagged `exercise`, that checks it")
     return json.dumps(first, indent=1, sort_keys=True) + "\n"
 
 

@@ -109,7 +109,7 @@ def test_reset_brings_back_the_first_picture(make_lab):
 def test_every_other_lab_runs_on_a_learners_function():
     """Or on a training that ran on it, or before there is one."""
     without = {"shape_tracer", "training_run", "two_banks", "with_and_without_attention"}
-    assert set(labs.__all__) - set(LEARNERS) == without
+    assert set(labs.__all__) - set(LEARNERS) == without, "a lab that runs on no function is named in `without`"
 
 
 def test_several_controls_are_drawn_once(make_lab, monkeypatch):

@@ -33,7 +33,7 @@ def test_the_session_in_its_readme_is_what_the_command_says(tmp_path):
     command, _, said = marked("session").partition("\n")
     assert command == "$ attention-doctor model.py:attention"
     ended = run(sys.executable, "-m", "attention_doctor", "model.py:attention", folder=tmp_path, site=FOLDER)
-    assert ended.stdout == said
+    assert ended.stdout == said, "write what it says now into engines/README.md"
     assert ended.returncode == 1
     assert said.count("\n") < 25
 
