@@ -9,7 +9,7 @@ from live_pictures.panel import Panel, Shown
 from mha_helpers.learner import results, session
 from mha_helpers.shapes import Array
 
-# What results call it: the words are those of the exercises.
+# From a reply's status to the one that is saved, in the words that exercises use.
 STATUSES = {"not answered": "not attempted", "right": "correct", "not quite": "wrong"}
 
 
@@ -19,7 +19,7 @@ class Reply(Shown):
 
     status: str  # "not answered", "right" or "not quite"
     panel: Panel
-    mistake: str | None = None  # the wrong option
+    mistake: str | None = None  # the wrong option that was chosen
 
 
 class Evidence(NamedTuple):
@@ -47,10 +47,10 @@ class Prediction:
     reactions : dict of str to str
         What to say to each option.
     evidence : callable
-        Computes what tells the right option, as a str or as Evidence. It is called only once an answer is
-        committed, and nothing that it shows may stand in the notebook before.
+        Computes the numbers that decide between the options, as a str or as Evidence. It is called only once an
+        answer is committed; the notebook must not show them earlier.
     shown_when_wrong : bool, optional
-        Whether a wrong answer sees the evidence too. Not where it may try again.
+        Whether the evidence is shown after a wrong answer, too. False where the learner is to try again.
     """
 
     right: str
@@ -85,12 +85,12 @@ class Prediction:
         *most, last = [f'"{option}"' for option in self.reactions]
         options = f"{', '.join(most)} or {last}"
         if answer is None or answer is ...:
-            wish = f"Set answer to {options} and run this cell again. The result stays hidden until you commit."
-            return Reply("not answered", Panel("neutral", "Not answered yet", (wish,)))
+            instruction = f"Set answer to {options} and run this cell again. The result stays hidden until you commit."
+            return Reply("not answered", Panel("neutral", "Not answered yet", (instruction,)))
         known = {option.casefold(): option for option in self.reactions}
         if not isinstance(answer, str) or answer.strip().casefold() not in known:
-            wish = f"{answer!r} is not one of the options; set answer to {options}."
-            return Reply("not answered", Panel("neutral", "Not answered yet", (wish,)))
+            instruction = f"{answer!r} is not one of the options; set answer to {options}."
+            return Reply("not answered", Panel("neutral", "Not answered yet", (instruction,)))
         answer = known[answer.strip().casefold()]
         first = session.first_answers.setdefault(self.name, answer)
         is_right = answer == self.right
@@ -98,16 +98,16 @@ class Prediction:
         heading = f'{verdict}: you committed to "{answer}"'
         if answer != first:
             heading = f'{verdict}: "{answer}"; you first committed to "{first}"'
-        evidence = self._shown() if is_right or self.shown_when_wrong else Evidence("")
+        evidence = self._computed_evidence() if is_right or self.shown_when_wrong else Evidence("")
         panel = Panel("good" if is_right else "bad", heading, (self.reactions[answer],), *evidence)
         return Reply("right", panel) if is_right else Reply("not quite", panel, mistake=answer)
 
-    def _shown(self):
+    def _computed_evidence(self):
         evidence = self.evidence()
         return Evidence(evidence) if isinstance(evidence, str) else evidence
 
     def markdown(self) -> str:
-        """Return the right answer and its evidence, folded: for readers who have no kernel to commit in.
+        """Return the right answer and its evidence in a folded block, for those who read without a kernel.
 
         Returns
         -------
@@ -120,7 +120,7 @@ class Prediction:
         >>> exercises.predict_constant.markdown().splitlines()[1]
         '<summary>Reading without running? The answer</summary>'
         """
-        text, picture = self._shown()
+        text, picture = self._computed_evidence()
         evidence = "\n".join(filter(None, (text, picture.text if picture else "")))
         return (
             "<details>\n<summary>Reading without running? The answer</summary>\n\n"

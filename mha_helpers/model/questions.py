@@ -1,6 +1,6 @@
 """Questions to ask the trained encoder, and the sentences to ask them with.
 
-Each takes the model and says with numbers what a change of its attention does: a mistake put in, or heads knocked out.
+Each takes the model and measures its attention, or what changes when a mistake is put in or heads are knocked out.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ SENTENCES = (
     "Please close the window.",
 )
 
-# Eight sentences, and each in other words.
+# Eight sentences, each with its paraphrase.
 SAYINGS = {
     "A man plays the guitar outside.": "Someone makes music in the street.",
     "The cat sleeps on the sofa.": "A kitten naps on the couch.",
@@ -44,10 +44,11 @@ PHRASES = (
     ("a kitchen knife", "a knife kitchen", "a sharp tool", "a room with blades"),
 )
 
-# The heads without which the model loses most of its margin on PHRASES, of all 72, the worst loss first.
+# The five of all 72 heads that cost the model most of its margin on PHRASES when knocked out, the costliest first.
 MOST_MISSED = ((3, 1), (1, 8), (0, 2), (2, 8), (5, 8))
 
-# A sentence whose last word decides which of two nouns "it" is; the trophy is from Levesque et al. (2012).
+# Sentences whose last word decides which of two nouns "it" stands for: (frame, (noun, last word), (noun, last word)).
+# The trophy is from Levesque et al. (2012).
 PRONOUNS = (
     ("The cat sat on the mat because it was {}.", ("cat", "tired"), ("mat", "soft")),
     ("The trophy does not fit in the suitcase because it is too {}.", ("trophy", "big"), ("suitcase", "small")),
@@ -55,8 +56,8 @@ PRONOUNS = (
     ("The animal did not eat the apple because it was {}.", ("animal", "full"), ("apple", "rotten")),
 )
 
-# More of the same kind, each written before the model had read it, and all of them kept: to measure on what was found
-# on PRONOUNS.
+# More of the same kind, to test what was found on PRONOUNS. All were written before the model read any, and none was
+# dropped.
 HELD_OUT_PRONOUNS = (
     ("The girl fed the duck near the pond until it was {}.", ("duck", "full"), ("pond", "frozen")),
     ("The mouse left the hole because it was {}.", ("mouse", "brave"), ("hole", "flooded")),
@@ -111,7 +112,7 @@ def agreement(model, **options):
     Returns
     -------
     float
-        The mean cosine over SENTENCES, each encoded alone: 1 is the same.
+        The mean cosine over SENTENCES, each encoded alone: 1 if nothing changes.
 
     Examples
     --------
@@ -138,7 +139,7 @@ def paraphrases(model, without=(), knock_out=knock_out):
     gap : float
         How much larger the mean cosine of the pairs is than that of all other combinations.
     nearest : int
-        How many of the eight are nearest to their own.
+        How many of the eight are nearest to their own paraphrase.
 
     Examples
     --------
@@ -166,7 +167,8 @@ def order_margins(model, without=(), knock_out=knock_out):
     Returns
     -------
     ndarray, shape (10,)
-        For each of PHRASES, how much nearer both are to their own meaning than to the other's: above 0 is right.
+        For each of PHRASES, how much nearer its two orders are, together, to their own meanings than to each other's.
+        Above 0, the model tells them apart.
 
     Examples
     --------
@@ -214,7 +216,7 @@ def lean(model, frame, word, nouns):
 
 
 def pronoun_shifts(model, sentences=PRONOUNS):
-    """Measure how far each head's attention moves to the noun that is meant, when another last word changes it.
+    """Measure how far each head's attention follows "it" from one noun to the other when the last word changes.
 
     Parameters
     ----------
@@ -225,7 +227,7 @@ def pronoun_shifts(model, sentences=PRONOUNS):
     Returns
     -------
     of_it, of_others : ndarray, shape (n_sentences, n_layers, n_heads)
-        Above 0: towards the noun that is meant. For the query "it", and for the mean of all other queries.
+        Above 0: towards the noun that "it" stands for. For the query "it", and for the mean of all other queries.
 
     Examples
     --------
@@ -252,7 +254,7 @@ def bank_vectors(model):
     Returns
     -------
     ndarray, shape (8, n_layers + 1, d_model)
-        Before the first layer and after each; first those of MONEY.
+        The sentences of MONEY come first. The second axis: before the first layer, and after each layer.
 
     Examples
     --------
@@ -286,6 +288,6 @@ def bank_cosines(model):
     vectors = bank_vectors(model)
     money, river = np.split(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True), 2)
     different = ~np.eye(len(MONEY), dtype=bool)
-    within = [np.einsum("ald,bld->lab", these, these)[:, different].mean(axis=-1) for these in (money, river)]
+    within = [np.einsum("ald,bld->lab", group, group)[:, different].mean(axis=-1) for group in (money, river)]
     across = np.einsum("ald,bld->lab", money, river).mean(axis=(1, 2))
     return np.mean(within, axis=0), across

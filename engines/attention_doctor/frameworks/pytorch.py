@@ -15,7 +15,7 @@ NORMS = ("LayerNorm", "RMSNorm", "GroupNorm", "BatchNorm")
 
 
 class TorchModule:
-    """How a torch.nn.Module is found, changed and run."""
+    """Reads, sets and runs a copy of a torch.nn.Module."""
 
     framework = "torch"
 
@@ -25,19 +25,17 @@ class TorchModule:
         self.original = module
         try:
             self.module = copy.deepcopy(module)
-        except (
-            Exception
-        ):  # some modules hold what cannot be copied; then it is examined itself, and put back afterwards
+        except Exception:  # it holds something that cannot be copied, so it is examined itself
             self.module = module
         self.module.eval()
         self.module.float()
         if any(
             isinstance(parameter, torch.nn.parameter.UninitializedParameter) for parameter in self.module.parameters()
         ):
-            self._settle_widths()
+            self._find_lazy_widths()
 
-    def _settle_widths(self):
-        """Lazy modules learn their widths from a first call."""
+    def _find_lazy_widths(self):
+        """Call a lazy module once, which gives its parameters their shapes; try widths until one works."""
         import torch
 
         names = [p.name for p in inspect.signature(self.module.forward).parameters.values() if p.default is p.empty]
@@ -52,7 +50,7 @@ class TorchModule:
                 continue
             self.module = attempt
             return
-        raise CannotBeExaminedError(f"{self.name} has lazy parameters; call it once, then give it: {error}")
+        raise CannotBeExaminedError(f"{self.name} has lazy parameters; call it once before it is examined: {error}")
 
     @property
     def name(self):
@@ -69,18 +67,18 @@ class TorchModule:
             return self.module(**arguments)
 
     def with_gradients(self, **arguments):
-        """Call it as a training does."""
+        """Call it with gradients switched on, as training does."""
         return self.module(**arguments)
 
     def parameters(self):
         found, seen = [], set()
         for path, owner in self.module.named_modules():
             for name, value in owner.named_parameters(recurse=False):
-                if id(value) in seen or not value.is_floating_point():  # a mask may be kept as a parameter, too
+                if id(value) in seen or not value.is_floating_point():  # a mask may be a parameter, too
                     continue
                 seen.add(id(value))
-                full = f"{path}.{name}" if path else name
-                found.append(self._found(full, name, owner, value.detach().cpu().numpy()))
+                full_path = f"{path}.{name}" if path else name
+                found.append(self._found(full_path, name, owner, value.detach().cpu().numpy()))
         return found
 
     @staticmethod
@@ -106,7 +104,7 @@ class TorchModule:
             return Found(path, value, "outputs by inputs", "matrix", kind)
         if "bias" in name or re.match(r"b_?[qkvo]", name, re.I):
             return Found(path, value, "", "bias", kind)
-        is_matrix = value.ndim in (2, 3) and value.shape[1:] != (1, 1)  # (heads, 1, 1): a number a head
+        is_matrix = value.ndim in (2, 3) and value.shape[1:] != (1, 1)  # (heads, 1, 1) is one number per head
         return Found(path, value, "", "matrix" if is_matrix else "bias" if value.ndim == 1 else "other", kind)
 
     def set(self, values):
@@ -119,7 +117,7 @@ class TorchModule:
                 getattr(owners[owner], name).copy_(torch.from_numpy(np.array(value, np.float32)))
 
     def numbers(self):
-        """Whole numbers among the attributes, its own and those of modules and settings inside."""
+        """Return the numbers among the attributes of the module, of those inside it, and of their settings, by path."""
         found = {}
         for path, owner in self.module.named_modules():
             for name, value in vars(owner).items():
@@ -153,21 +151,21 @@ class TorchModule:
 
         width = sum(value.shape[-1] for value in itertools.islice(module.parameters(), 1))
         for way in (run, run_by_channels):
-            with contextlib.suppress(Exception):  # a module that is called otherwise
+            with contextlib.suppress(Exception):  # it takes other arguments, or the features elsewhere
                 if way(np.ones((1, 2, width))).shape == (1, 2, width):
                     return way
         return None
 
     def flags(self):
-        """True and False among its attributes."""
+        """Return its attributes that are True or False."""
         return {name: value for name, value in vars(self.module).items() if isinstance(value, bool)}
 
     def inside(self):
-        """Paths of the modules inside that have parameters."""
+        """Return the paths of the modules inside it that have parameters."""
         return [path for path, item in self.module.named_modules() if path and any(True for _ in item.parameters())]
 
     def frequencies(self):
-        """Buffers that may hold the angles of rotary positions."""
+        """Return the buffers that may hold the angles of rotary positions, by name."""
         return {
             name: value.cpu().double().numpy()
             for name, value in self.module.named_buffers()
@@ -188,7 +186,7 @@ class TorchModule:
         return "\n".join(sources)
 
     def in_precision(self, precision):
-        """Return the same in half precision, as something to call."""
+        """Return a function that calls a copy of the module in this precision, "float16" or "bfloat16"."""
         import torch
 
         half = copy.deepcopy(self.module).to(getattr(torch, precision))

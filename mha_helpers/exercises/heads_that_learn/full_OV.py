@@ -13,7 +13,7 @@ def _case(trait, seed, n_tokens, d_model, d_head, n_outputs=None, dtype=float):
     return Case(trait, {name: array.astype(dtype) for name, array in drawn.items()})
 
 
-# What the exercise asks, without the refusals of the course's own.
+# As the exercise wants it: the course's own also refuses arguments that don't fit together.
 def full_OV(E, W_V, W_O, U):
     return E @ W_V @ W_O @ U
 

@@ -59,7 +59,7 @@ _tokens_mixed = moves_others(
 )
 
 
-def _other_rows(call, arguments, arrays):
+def _wrong_rows_of_W_O(call, arguments, arrays):
     d_head = arguments["heads"].shape[-1]
     heads = moved_along(-3, call, arguments, arrays, W_O=(slice(0, d_head),))
     if heads in (None, [0]):
@@ -86,7 +86,7 @@ exercise = Exercise(
         batch_mixed("heads", n_axes=3),
         _tokens_mixed,
         _heads_mixed,
-        _other_rows,
+        _wrong_rows_of_W_O,
         _do_not_sum_to_the_output,
     ),
     hints=(

@@ -1,4 +1,4 @@
-"""Two banks: words to be dragged, and what "bank" takes from its neighbour in each of two sentences."""
+"""Two banks: the reader drags words' vectors, and sees what "bank" becomes in each of two sentences."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,47 +15,48 @@ from mha_helpers import attention
 from mha_helpers.labs.lab import Lab
 
 START = {"bank": (1.0, 1.0), "river": (3.0, 0.0), "money": (0.0, 3.0)}
-FEATURES = ("water", "money")  # of every vector: across and up
-SENTENCES = {"river": "the bank of the river", "money": "the bank lends money"}  # by the neighbour that counts
+FEATURES = ("water", "money")  # what a vector's two numbers stand for: across, and up
+# By the neighbour, the one word that "bank" attends to besides itself.
+SENTENCES = {"river": "the bank of the river", "money": "the bank lends money"}
 
 
 @dataclass(frozen=True)
 class Result:
     """What becomes of "bank" in each sentence."""
 
-    vectors: dict  # of each word, (2,)
-    scores: dict  # by neighbour: what "bank" scores with itself and with the neighbour
-    weights: dict
-    contexts: dict  # (2,)
+    vectors: dict  # by word, of shape (2,)
+    scores: dict  # by neighbour, as all that follow: of "bank" with itself, and with the neighbour
+    weights: dict  # in the same order
+    contexts: dict  # of shape (2,)
 
 
 def entry(word, feature):
-    """Name the control of one number."""
+    """Return the name of the control for one number of a word's vector."""
     return f"{word}: {feature}"
 
 
 def compute(state, function=None):
-    """From the words' vectors to what "bank" becomes."""
+    """Compute what "bank" becomes from the words' vectors."""
     vectors = {word: np.array([state[entry(word, feature)] for feature in FEATURES]) for word in START}
     scores, weights, contexts = {}, {}, {}
-    for near in SENTENCES:
-        X = np.stack([vectors["bank"], vectors[near]])
+    for neighbour in SENTENCES:
+        X = np.stack([vectors["bank"], vectors[neighbour]])
         context, rows = attention.dot_product_attention(X, X, X)
-        scores[near], weights[near], contexts[near] = (X @ X.T)[0], rows[0], context[0]
+        scores[neighbour], weights[neighbour], contexts[neighbour] = (X @ X.T)[0], rows[0], context[0]
     return Result(vectors, scores, weights, contexts)
 
 
 def sentence(result):
     """Describe the picture."""
     readout = []
-    for near, (_, share) in result.weights.items():
-        place = ", ".join(map(number, result.contexts[near]))
-        readout.append(f"With “{near}”, “bank” becomes ({place}): {percent(share)} of it is “{near}”.")
+    for neighbour, (_, share) in result.weights.items():
+        context = ", ".join(map(number, result.contexts[neighbour]))
+        readout.append(f"With “{neighbour}”, “bank” becomes ({context}): {percent(share)} of it is “{neighbour}”.")
     return " ".join(readout).replace("<", "less than").replace(">", "more than")
 
 
 def percent(share):
-    """Write a weight: the softmax makes none 0 or 1, so that none is written so.
+    """Write a weight, never as 0 % or 100 %: the softmax makes no weight 0 or 1.
 
     Examples
     --------
@@ -68,7 +69,7 @@ def percent(share):
 PLANE = (22, 30, 294, 302)  # left, top, right, bottom, in pixels
 HIGHEST, STEP = 4, 0.1  # a vector's numbers go from 0 to 4
 UNIT = (PLANE[2] - PLANE[0]) / HIGHEST
-LEFT, BAR = 18, 300  # of the sentences: where they begin, and how long a bar is that stands for all of a vector
+LEFT, BAR = 18, 300  # of the sentences: their left edge, and the length of the bar that two weights share
 
 
 def place(vector):
@@ -78,40 +79,43 @@ def place(vector):
 
 
 def parts(result):
-    """Return what changes while a word is dragged, by part and attribute: `two_banks.js` computes it, too."""
-    found, (x0, y0) = {}, place(result.vectors["bank"])
+    """Return the SVG attributes that change while a word is dragged, by part; `two_banks.js` computes the same."""
+    changes, (x0, y0) = {}, place(result.vectors["bank"])
     for word, vector in result.vectors.items():
         x, y = place(vector)
-        found[f"dot {word}"] = {"cx": f"{x:g}", "cy": f"{y:g}"}
-        found[f"arrow {word}"] = {"x2": f"{x:g}", "y2": f"{y:g}"}
-        found[f"name {word}"] = {"x": f"{min(max(x, 26), 284):g}", "y": f"{round(y - 16, 1):g}"}  # inside the picture
-    for near in SENTENCES:
-        (own, its), (to_itself, to_it) = result.weights[near], result.scores[near]
-        x, y = place(result.contexts[near])
-        found[f"new {near}"] = {"cx": f"{x:g}", "cy": f"{y:g}"}
-        found[f"called {near}"] = {"x": f"{min(max(x, 46), 270):g}", "y": f"{round(y + 19, 1):g}"}
-        found[f"pull {near}"] = {"x1": f"{x0:g}", "y1": f"{y0:g}", "x2": f"{x:g}", "y2": f"{y:g}"}
-        found[f"own {near}"] = {"width": f"{round(BAR * own, 1):g}"}
-        found[f"its {near}"] = {"x": f"{round(LEFT + BAR * own, 1):g}", "width": f"{round(BAR * its, 1):g}"}
-        scores = f"bank · bank = {number(to_itself)},  bank · {near} = {number(to_it)}"
-        becomes = ", ".join(map(number, result.contexts[near]))
-        found[f"scores {near}"] = {"text": scores}
-        found[f"becomes {near}"] = {"text": f"{percent(own)} bank + {percent(its)} {near} = ({becomes})"}
-    return found
+        changes[f"dot {word}"] = {"cx": f"{x:g}", "cy": f"{y:g}"}
+        changes[f"arrow {word}"] = {"x2": f"{x:g}", "y2": f"{y:g}"}
+        inside = min(max(x, 26), 284)  # so that no name is cut off at the picture's edge
+        changes[f"name {word}"] = {"x": f"{inside:g}", "y": f"{round(y - 16, 1):g}"}
+    for neighbour in SENTENCES:
+        (own_weight, weight), (own_score, score) = result.weights[neighbour], result.scores[neighbour]
+        x, y = place(result.contexts[neighbour])
+        changes[f"new {neighbour}"] = {"cx": f"{x:g}", "cy": f"{y:g}"}
+        changes[f"called {neighbour}"] = {"x": f"{min(max(x, 46), 270):g}", "y": f"{round(y + 19, 1):g}"}
+        changes[f"pull {neighbour}"] = {"x1": f"{x0:g}", "y1": f"{y0:g}", "x2": f"{x:g}", "y2": f"{y:g}"}
+        changes[f"own {neighbour}"] = {"width": f"{round(BAR * own_weight, 1):g}"}
+        boundary = round(LEFT + BAR * own_weight, 1)
+        changes[f"its {neighbour}"] = {"x": f"{boundary:g}", "width": f"{round(BAR * weight, 1):g}"}
+        scores = f"bank · bank = {number(own_score)},  bank · {neighbour} = {number(score)}"
+        context = ", ".join(map(number, result.contexts[neighbour]))
+        becomes = f"{percent(own_weight)} bank + {percent(weight)} {neighbour} = ({context})"
+        changes[f"scores {neighbour}"] = {"text": scores}
+        changes[f"becomes {neighbour}"] = {"text": becomes}
+    return changes
 
 
 def render(result):
     """Draw a result: the words in a plane, and the two sentences."""
-    found, readout = parts(result), sentence(result)
-    plane = svg.document(308, 356, _plane(result, found), label=readout)
-    return Picture(plane + svg.document(336, 262, _sentences(found), label="The two sentences."), readout, "")
+    changes, readout = parts(result), sentence(result)
+    plane = svg.document(308, 356, _plane(result, changes), label=readout)
+    return Picture(plane + svg.document(336, 262, _sentences(changes), label="The two sentences."), readout, "")
 
 
 def _role(word):
     return "queries" if word == "bank" else "keys"
 
 
-def _plane(result, found):
+def _plane(result, changes):
     left, top, right, bottom = PLANE
     for i in range(HIGHEST + 1):
         x, y = left + UNIT * i, bottom - UNIT * i
@@ -122,50 +126,52 @@ def _plane(result, found):
     yield svg.text(left + 22, top - 16, "↑ money", size=12, colour=style.QUIET)
     back = {entry(word, feature): value for word in START for feature, value in zip(FEATURES, START[word], strict=True)}
     yield chips.button(left, bottom + 27, 132, "put them back", sets=back, name="put them back")
-    for near in SENTENCES:
+    for neighbour in SENTENCES:
         pull = svg.segment(0, 0, 0, 0, colour=style.tint(style.HEADS[0], 0.35), width=9)
-        yield marks.computed_part(pull, f"pull {near}", found)
+        yield marks.computed_part(pull, f"pull {neighbour}", changes)
     for word in reversed(START):
         colour = style.ROLES[_role(word)]
-        yield marks.computed_part(svg.segment(left, bottom, 0, 0, colour=colour, width=2.5), f"arrow {word}", found)
-    for near in SENTENCES:
+        yield marks.computed_part(svg.segment(left, bottom, 0, 0, colour=colour, width=2.5), f"arrow {word}", changes)
+    for neighbour in SENTENCES:
         new = svg.circle(0, 0, 6, fill=style.ROLES["output"], stroke=style.PAPER)
-        yield marks.computed_part(new, f"new {near}", found)
-        called = svg.text(0, 0, f"by {near}", anchor="middle", size=11, bold=True, colour=style.role_text("output"))
-        yield marks.computed_part(called, f"called {near}", found)
+        yield marks.computed_part(new, f"new {neighbour}", changes)
+        label = svg.text(0, 0, f"by {neighbour}", anchor="middle", size=11, bold=True, colour=style.role_text("output"))
+        yield marks.computed_part(label, f"called {neighbour}", changes)
     for word in reversed(START):
         name = svg.text(0, 0, word, anchor="middle", bold=True, colour=style.role_text(_role(word)))
-        yield marks.computed_part(name, f"name {word}", found)
+        yield marks.computed_part(name, f"name {word}", changes)
     for word in START:
         dot = svg.circle(0, 0, 10, fill=style.ROLES[_role(word)], stroke=style.PAPER)
         yield marks.plane(
-            marks.computed_part(dot, f"dot {word}", found), [entry(word, feature) for feature in FEATURES],
+            marks.computed_part(dot, f"dot {word}", changes), [entry(word, feature) for feature in FEATURES],
             edges=[left, top, right, bottom, 0, HIGHEST, 0, HIGHEST, STEP], name=word,
         )  # fmt: skip
 
 
-def _sentences(found):
-    for i, (near, words) in enumerate(SENTENCES.items()):
+def _sentences(changes):
+    for i, (neighbour, words) in enumerate(SENTENCES.items()):
         y, x = 16 + 132 * i, LEFT
         for word in words.split():
-            width, counts = 15 + 8.4 * len(word), word in ("bank", near)
+            width, counts = 15 + 8.4 * len(word), word in ("bank", neighbour)
             colour = style.ROLES[_role(word)]
             fill, edge = (style.tint(colour), colour) if counts else (style.PANEL, EDGE)
             yield svg.box(x, y, width, 28, fill=fill, stroke=edge)
             yield svg.text(x + width / 2, y + 19, word, anchor="middle", bold=counts)
             x += width + 4
-        yield marks.computed_part(svg.text(LEFT, y + 50, "", size=12, colour=style.QUIET), f"scores {near}", found)
+        yield marks.computed_part(
+            svg.text(LEFT, y + 50, "", size=12, colour=style.QUIET), f"scores {neighbour}", changes
+        )
         blue, orange = (style.tint(style.ROLES[role], 0.55) for role in ("queries", "keys"))
-        yield marks.computed_part(svg.box(LEFT, y + 60, 0, 24, fill=blue), f"own {near}", found)
-        yield marks.computed_part(svg.box(0, y + 60, 0, 24, fill=orange), f"its {near}", found)
+        yield marks.computed_part(svg.box(LEFT, y + 60, 0, 24, fill=blue), f"own {neighbour}", changes)
+        yield marks.computed_part(svg.box(0, y + 60, 0, 24, fill=orange), f"its {neighbour}", changes)
         yield svg.box(LEFT, y + 60, BAR, 24, stroke=style.INK)
         yield svg.circle(LEFT + 6, y + 101, 6, fill=style.ROLES["output"])
         becomes = svg.text(LEFT + 18, y + 106, "", bold=True, colour=style.role_text("output"))
-        yield marks.computed_part(becomes, f"becomes {near}", found)
+        yield marks.computed_part(becomes, f"becomes {neighbour}", changes)
 
 
 def two_banks() -> Lab:
-    """Show two sentences with "bank", and let their words' vectors be dragged.
+    """Show two sentences with "bank", and what it becomes in each while the words' vectors are dragged.
 
     Returns
     -------
