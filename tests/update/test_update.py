@@ -48,9 +48,8 @@ def version(folder, one, **others):
         write(folder, {f"{place}/{name}.ipynb": notebook(cells) for place in ("notebooks", "data/originals")})
     address = '[project]\nurls.Repository = "https://github.com/OWNER/attention"\n'
     write(folder, {"requirements.txt": "pytest\n--editable .\n", "pyproject.toml": address} | others)
-    write(
-        folder, {".gitignore": ".update/\nnotebooks/before_update/\n", ".gitattributes": "notebooks/*.ipynb -merge\n"}
-    )
+    ignored = "__pycache__/\n.update/\nnotebooks/before_update/\n"  # as in the course's own
+    write(folder, {".gitignore": ignored, ".gitattributes": "notebooks/*.ipynb -merge\n"})
     return folder
 
 
