@@ -92,6 +92,9 @@ def _with_its_design(examine_module, adapter, *arguments):
         report = examine_module(adapter, *arguments)
     except CannotBeExaminedError as error:
         report = Report(adapter.name, None, reason=str(error))
+    finally:
+        if hasattr(adapter, "restore"):  # what was examined itself, and not as a copy
+            adapter.restore()
     if report.healthy is None:
         design = other_designs.named_in(adapter)
         report.reason = f"{report.reason.rstrip('. ')}. {design}" if design else report.reason
@@ -111,9 +114,6 @@ def _module(adapter, names, inputs):
         if report is None or report.healthy is None:
             return Report(adapter.name, None, reason=str(error))
         return report
-    finally:
-        if hasattr(adapter, "restore"):
-            adapter.restore()
 
 
 def _from_outside(function, roles, framework, name):

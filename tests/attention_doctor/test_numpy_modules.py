@@ -1,6 +1,7 @@
 """What is said of modules over NumPy, and of what stands before an examination: quick, and without PyTorch."""
 
 import inspect
+import threading
 
 import numpy as np
 import numpy_modules
@@ -24,6 +25,18 @@ def test_it_is_said(kind, names, words):
         assert report.healthy is None
     else:
         assert report.healthy == (not any(finding.is_sick for finding in report.findings)), report
+
+
+def test_an_object_that_cannot_be_copied_is_put_back_as_it_was():
+    module = numpy_modules.Plain()
+    module.lock = threading.Lock()
+    arrays = {name: value for name, value in vars(module).items() if isinstance(value, np.ndarray)}
+    numbers = {name: value.copy() for name, value in arrays.items()}
+    assert len(arrays) >= 4
+    assert doctor.examine(module).healthy
+    for name, value in arrays.items():
+        assert getattr(module, name) is value
+        assert np.array_equal(value, numbers[name])
 
 
 def test_a_context_that_must_be_given_is():

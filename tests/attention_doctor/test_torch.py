@@ -1,5 +1,7 @@
 """PyTorch's modules: right ones in well-known styles are healthy, and their bugs get their names."""
 
+import threading
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -36,6 +38,28 @@ def test_a_module_stays_as_it_was():
     doctor.examine(module)
     assert module.training
     assert all(torch.equal(before[name], value) for name, value in module.state_dict().items())
+
+
+class Uncopyable(torch_styles.NanoGPT):
+    """It holds something that no copy can be made of, and numbers of several types."""
+
+    def __init__(self):
+        super().__init__()
+        self.lock = threading.Lock()
+        self.register_buffer("steps", torch.arange(3, dtype=torch.float64))
+        self.double()
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_module_that_cannot_be_copied_is_put_back_as_it_was(training):
+    module = Uncopyable().train(training)
+    before = {name: (id(value), value.dtype, value.clone()) for name, value in module.named_parameters()}
+    before |= {name: (id(value), value.dtype, value.clone()) for name, value in module.named_buffers()}
+    assert doctor.examine(module).healthy
+    assert all(owner.training is training for owner in module.modules())
+    for name, value in [*module.named_parameters(), *module.named_buffers()]:
+        assert (id(value), value.dtype) == before[name][:2], name
+        assert torch.equal(value, before[name][2]), name
 
 
 class Changed(torch_styles.Timm):

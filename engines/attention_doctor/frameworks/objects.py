@@ -20,7 +20,7 @@ class PythonObject:
         self.original = thing
         try:
             self.thing = copy.deepcopy(thing)
-        except Exception:  # then it is examined itself
+        except Exception:  # then it is examined itself, and put back afterwards
             self.thing = thing
         self.places, self.also_in = {}, {}  # of an array that is held twice, the first place counts, and all are set
         first = {}
@@ -32,6 +32,7 @@ class PythonObject:
                 self.places[path] = place
             else:
                 self.also_in.setdefault(known, []).append(place[:2])
+        self.before = dict(self.places)
         self.states = _states(self.places)
         kinds = {type(value).__module__.partition(".")[0] for _, _, value in self.places.values()}
         self.framework = "jax" if kinds & {"jax", "jaxlib"} else "torch" if "torch" in kinds else "numpy"
@@ -73,14 +74,21 @@ class PythonObject:
 
     def set(self, values):
         for path, value in values.items():
-            owner, key, before = self.places[path]
-            after = _like(before, value)
-            for item, name in ((owner, key), *self.also_in.get(path, ())):
-                if isinstance(item, (dict, list)):
-                    item[name] = after
-                else:
-                    object.__setattr__(item, name, after)
-            self.places[path] = (owner, key, after)
+            self._put(path, _like(self.places[path][2], value))
+
+    def restore(self):
+        """Give an object that could not be copied its own arrays back; a copy is thrown away anyway."""
+        for path, (_, _, value) in self.before.items():
+            self._put(path, value)
+
+    def _put(self, path, value):
+        owner, key, _ = self.places[path]
+        for item, name in ((owner, key), *self.also_in.get(path, ())):
+            if isinstance(item, (dict, list)):
+                item[name] = value
+            else:
+                object.__setattr__(item, name, value)
+        self.places[path] = (owner, key, value)
 
     def numbers(self):
         found = {}

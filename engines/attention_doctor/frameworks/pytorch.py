@@ -18,15 +18,19 @@ class TorchModule:
     """Reads, sets and runs a copy of a torch.nn.Module."""
 
     framework = "torch"
+    precisions = ("float16", "bfloat16")
 
     def __init__(self, module):
         import torch
 
         self.original = module
+        self._training, self._tensors = [], []
         try:
             self.module = copy.deepcopy(module)
-        except Exception:  # it holds something that cannot be copied, so it is examined itself
+        except Exception:  # it holds something that cannot be copied, so it is examined itself, and put back afterwards
             self.module = module
+            self.precisions = ()  # another precision is tried on a copy
+            self._remember()
         self.module.eval()
         self.module.float()
         if any(
@@ -51,6 +55,25 @@ class TorchModule:
             self.module = attempt
             return
         raise CannotBeExaminedError(f"{self.name} has lazy parameters; call it once before it is examined: {error}")
+
+    def _remember(self):
+        from torch.nn.parameter import is_lazy
+
+        for owner in self.module.modules():
+            self._training.append((owner, owner.training))
+            for tensors in (owner._parameters, owner._buffers):
+                for name, tensor in tensors.items():
+                    if tensor is not None and not is_lazy(tensor):
+                        self._tensors.append((tensors, name, tensor, tensor.data, tensor.detach().clone()))
+
+    def restore(self):
+        """Put a module that could not be copied back as it was: its mode, its types and its numbers."""
+        for owner, training in self._training:
+            owner.training = training
+        for tensors, name, tensor, data, numbers in self._tensors:
+            data.copy_(numbers)
+            tensor.data = data  # `float()` may have given it other data
+            tensors[name] = tensor  # and a buffer a tensor of its own
 
     @property
     def name(self):

@@ -237,7 +237,7 @@ def _responses(session, role, kinds, meanings):
 
 
 def _explain(session, role, suspects, right):
-    """Find the rule that explains every kind of mask in one mask_formats."""
+    """Find the rule that explains every kind of mask in one form."""
     subject = session.subject
     by_how = defaultdict(list)
     for (_, how), suspect in suspects.items():

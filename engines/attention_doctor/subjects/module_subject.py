@@ -566,7 +566,7 @@ class ModuleSubject:
 
     @property
     def precisions(self):
-        return ("float16", "bfloat16") if hasattr(self.adapter, "in_precision") else ()
+        return getattr(self.adapter, "precisions", ())
 
     def _in_shape(self, layout, question, reply):
         """Pick the output from all arrays that came back."""
@@ -647,8 +647,11 @@ class ModuleSubject:
         return layout.usual and not self.unplaced and not positions.hints(self)
 
     def fresh(self):
-        """Something to call that has kept nothing."""
-        return copy.deepcopy(self.adapter)
+        """Something to call that has kept nothing, where a copy can be made."""
+        try:
+            return copy.deepcopy(self.adapter)
+        except Exception:  # somebody's own: a lock, an open file
+            return self.adapter
 
     def answer_for(self, layout, X):
         if self.always_cross:
