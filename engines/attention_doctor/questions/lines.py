@@ -118,7 +118,7 @@ def _wrong_calls(session, finding, evidence):
 
 
 def _proof(one, right, session):
-    """The first entry that differs, and what was given; where there is more to mend, what this alone would give."""
+    """The first entry that differs, and what was given; where more is wrong, what repairing this alone would give."""
     response = one.response
     got, wanted = response.output, compute(response.case, right=right)[0]
     if wanted is None or wanted.shape != got.shape:
@@ -129,8 +129,8 @@ def _proof(one, right, session):
         return ""
     place = tuple(int(i) for i in np.argwhere(differs)[0])
     given, entry = _in_words(response), f"output{list(place)}"
-    mended_for_it = {step: form for step, form in right.items() if form is not session.known.right.get(step)}
-    whole = compute(response.case, right=_mended(session) | mended_for_it)[0]
+    right_here = {step: form for step, form in right.items() if form is not session.known.right.get(step)}
+    whole = compute(response.case, right=_right_steps(session) | right_here)[0]
     is_all = whole is None or np.isclose(whole[place], wanted[place], rtol=1e-3, atol=1e-4)
     would = "where attention gives {:.4f}" if is_all else "and would be {:.4f} with this alone mended"
     return f"With {given}, {entry} is {got[place]:.4f}, {would.format(wanted[place])}."
@@ -187,8 +187,8 @@ def _of_other_sizes(session, layout):
     return session.answers[-1:]
 
 
-def _mended(session, steps=None):
-    """What the plain calls compute, with these of the steps that were found to be wrong mended, or with all of them."""
+def _right_steps(session, steps=None):
+    """What the plain calls compute, with these of the steps that were found to be wrong repaired, or all of them."""
     known = session.known
     plain = RIGHT | known.layout.right | {step: forms[0] for step, forms in session.subject.designs().items()}
     return known.right | {form.step: plain[form.step] for form in known.forms if steps is None or form.step in steps}
@@ -200,14 +200,14 @@ def _equations(session, finding):
     if not known.named:
         return session.right_forms(known.layout)[:2]
     steps = {altered[0] for altered in finding.altered}
-    mended = _mended(session, steps)
+    right = _right_steps(session, steps)
     if finding.name in NAN:
-        return [mended | {"softmax": OR_ZEROS}]
+        return [right | {"softmax": OR_ZEROS}]
     if any(form.step == "hide" for form in known.forms) and "hide" in steps:
-        return [mended | {"hide": ALWAYS_CAUSAL}]  # what is built in was meant to be causal
+        return [right | {"hide": ALWAYS_CAUSAL}]  # what is built in was meant to be causal
     if "place" in steps and len(places := subject.designs().get("place", ())) > 1:
-        return [mended | {"place": place} for place in places[1:]]
-    return [mended]
+        return [right | {"place": place} for place in places[1:]]
+    return [right]
 
 
 def read(value):

@@ -148,7 +148,7 @@ def read(function, given=None, inputs=(), *, is_module=False, framework=""):
     if len(masks) == 2 and "padding" not in roles.values() and len(set(map(_how_likely_padding, masks))) == 2:
         roles[masks[1]] = "padding"  # of two masks one is of tokens
     required = [parameter.name for parameter in parameters if parameter.default is inspect.Parameter.empty]
-    _mend(roles, required, is_module)
+    _correct_roles(roles, required, is_module)
     unknown = [name for name in required if not roles[name]]
     if not given and (unknown or ("X" not in roles.values() and "queries" not in roles.values())):
         _by_position(roles, required, is_module)
@@ -209,7 +209,7 @@ def _by_part(plain):
     return ""
 
 
-def _mend(roles, required, is_module):
+def _correct_roles(roles, required, is_module):
     """Correct what a name says where the others say better."""
     by_role = {}
     for name, role in roles.items():
