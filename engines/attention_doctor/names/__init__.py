@@ -1,4 +1,4 @@
-"""What can be wrong with attention, by name: what the code does, how bad that is, how it is repaired, where it was seen.
+"""What can be wrong with attention, by name: what the code does, how bad that is, its repair, where it was seen.
 
 A mistake of an exercise has the same name here, and in its exercise a message to whoever made it in that task: two
 texts, since they have different readers. The message says "you", names what this task gives and asks for, with the
