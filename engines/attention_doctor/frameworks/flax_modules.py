@@ -64,6 +64,10 @@ class FlaxModule(PythonObject):
     def signature_of(self):
         return type(self.original).__call__.__get__(self.original) if self.is_linen else super().signature_of
 
+    def restore(self):
+        if not self.is_linen:  # a linen module holds no arrays
+            super().restore()
+
     def __call__(self, **arguments):
         if not self.is_linen:
             return super().__call__(**arguments)

@@ -32,7 +32,7 @@ class PythonObject:
                 self.places[path] = place
             else:
                 self.also_in.setdefault(known, []).append(place[:2])
-        self.before = dict(self.places)
+        self.replaced = {}  # by path: the array that came with it
         self.states = _states(self.places)
         kinds = {type(value).__module__.partition(".")[0] for _, _, value in self.places.values()}
         self.framework = "jax" if kinds & {"jax", "jaxlib"} else "torch" if "torch" in kinds else "numpy"
@@ -74,11 +74,13 @@ class PythonObject:
 
     def set(self, values):
         for path, value in values.items():
-            self._put(path, _like(self.places[path][2], value))
+            held = self.places[path][2]
+            self.replaced.setdefault(path, held)
+            self._put(path, _like(held, value))
 
     def restore(self):
         """Give an object that could not be copied its own arrays back; a copy is thrown away anyway."""
-        for path, (_, _, value) in self.before.items():
+        for path, value in self.replaced.items():
             self._put(path, value)
 
     def _put(self, path, value):
