@@ -49,6 +49,7 @@ function pointing(place, content, over, { boxOf, isHeld, now, set, holds }) {
   });
   over.addEventListener("keydown", ({ target, key }) => {
     if (key.startsWith("Arrow")) pressed = called(target);
+    if (key === " ") glanced = null; // a key keeps it, too: it is checked already, and no change comes
     point(key === "Escape" ? null : target);
   });
   over.addEventListener("focusin", ({ target }) => {

@@ -101,6 +101,12 @@ def lab_of(page, name):
     return page.locator(f'[data-lab="{name}"]')
 
 
+def start_over(lab):
+    """Press Reset, and take the mouse off the lab: a scroll would bring it over a mark that is chosen at a glance."""
+    lab.locator(".mha-reset").click()
+    lab.page.mouse.move(0, 0)
+
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
@@ -202,7 +208,7 @@ UNLIKE = """(lab, [part, drawn]) => {
 @pytest.mark.parametrize("name", [name for name in TOUCHED if name != "two_banks"])  # all of that the page computes
 def test_a_picture_that_becomes_another_is_as_if_drawn_anew(phone, name):
     lab, drawn = lab_of(phone, name), getattr(labs, name)()
-    lab.locator(".mha-reset").click()
+    start_over(lab)
     pressed = lab.locator(".mha-over :is(input[type=radio]:not(:checked), input[type=checkbox], button)")
     dragged = lab.locator(".mha-over input[type=range]:not([data-mark*=across])")
     kinds = [pressed] if drawn.script else [pressed, dragged]  # or the page computes it
@@ -233,7 +239,7 @@ def test_a_picture_that_becomes_another_is_as_if_drawn_anew(phone, name):
         for part in parts:
             assert lab.evaluate(UNLIKE, part) == [], mark
     assert seen[0] != seen[-1]
-    lab.locator(".mha-reset").click()  # the other tests begin here
+    start_over(lab)  # the other tests begin here
 
 
 def test_a_query_stays_where_it_was_dragged_while_keys_are_chosen(phone):
@@ -453,7 +459,7 @@ def test_what_is_carried_stays_under_the_pointer_and_glides_to_its_place(phone, 
 )
 def test_an_arrow_key_moves_a_handle_where_it_points(phone, name, handle, key, axis, way):
     lab = lab_of(phone, name)
-    lab.locator(".mha-reset").click()
+    start_over(lab)
     slider = lab.get_by_role("slider", name=handle, exact=True)
     before = middle_of(slider)
     answered = lab.locator("[data-answer]").get_attribute("data-answer")
@@ -461,7 +467,7 @@ def test_an_arrow_key_moves_a_handle_where_it_points(phone, name, handle, key, a
     expect(lab.locator("[data-answer]")).not_to_have_attribute("data-answer", answered)  # what is carried moves then
     lab.evaluate(ARRIVED)
     assert (middle_of(slider)[axis] - before[axis]) * way > 10
-    lab.locator(".mha-reset").click()
+    start_over(lab)
 
 
 def test_a_tap_on_a_track_brings_the_handle(phone):
@@ -497,6 +503,12 @@ def test_a_head_is_shown_at_a_glance_and_kept_by_a_press(phone):
     phone.mouse.move(0, 0)
     expect(lab.get_by_role("status")).to_contain_text("Layer 5, head 11")
     expect(third).to_be_checked()
+    phone.mouse.move(*middle_of(other))
+    expect(title).to_contain_text("Layer 2, head 7:")
+    other.press(" ")  # a key keeps it, too
+    phone.mouse.move(0, 0)
+    expect(title).to_contain_text("Layer 2, head 7:")
+    expect(other).to_be_checked()
 
 
 def middle_of(mark):
