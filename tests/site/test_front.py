@@ -55,6 +55,13 @@ def test_who_has_a_function_of_their_own_can_have_it_examined(text):
     assert [link["href"] for link in page.select("#doctor .ways a")] == [f"{LITE}{patient.NAME}"]
 
 
+def test_the_start_is_the_readmes(text):
+    readme = launch.README.read_text(encoding="utf-8")
+    commands = [command.text for command in BeautifulSoup(text, "html.parser").select("#start pre")]
+    assert len(commands) == 2
+    assert all("01_self_attention.ipynb" in command and command in readme for command in commands)
+
+
 def test_it_says_how_long_the_course_takes(text):
     times = re.findall(r"(\d+) minutes, (\d+):(\d\d) h in all", text)
     sums = [sum(int(minutes) for minutes, _, _ in times[: i + 1]) for i in range(len(times))]

@@ -15,6 +15,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.browser]
 QUESTIONS = {
     "why divide by the square root of d_k": "02_scaling.html",
     "causal mask": "03_masking.html",
+    "softmax axis": "03_masking.html",
+    "padding mask": "03_masking.html",
     "how do I find a leak?": "03_masking.html",
     "do more heads need more parameters": "04_splitting_heads.html",
     "What does W_O do?": "05_output_projection.html",

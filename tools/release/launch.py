@@ -113,7 +113,7 @@ def blocks(repository):
         "badges": "\n".join(badges) + "\n",
         "get": f"\n```sh\ngit clone --depth 1 {address} && cd {folder}\n```\n\n",
         "without": "\n" + WITHOUT_INSTALLING.read_text(encoding="utf-8") + "\n",
-        "ask": "\n" + "\n".join([*forms, f"- [A question, or anything else]({address}/issues/new)"]) + "\n\n",
+        "ask": "\n" + "\n".join([*forms, f"- [A question, or anything else]({address}/discussions)"]) + "\n\n",
     }
 
 

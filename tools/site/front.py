@@ -81,6 +81,7 @@ def front(paths, lite=""):
             writer=_lab("with_and_without_attention", paths),
             stops=numbered,
             parts=_parts(stops),
+            start=_start(),
             patient=lite and f"{lite}{patient.NAME}",
             map=Figure(width, height, fragments, "The course's map.").html(),
             doctor=doctor_page(),
@@ -89,6 +90,13 @@ def front(paths, lite=""):
             film=_file("front.js"),
         )
     )
+
+
+def _start():
+    """Return the README's commands that start the course, by where they are typed."""
+    text = launch.README.read_text(encoding="utf-8")
+    [unix, windows] = (re.search(rf"```{shell}\n(.*? lab .*)\n```", text)[1] for shell in ("sh", "bat"))
+    return {"": unix, "On Windows, in the Command Prompt": windows}
 
 
 def _who():

@@ -32,6 +32,8 @@ DOCUMENTS = (
     "workshop/hub/README.md",
 )
 SEARCHED = "data-pagefind-body"  # marks the element that the site's search looks through
+# Lists that name every topic in each line: in a search they come after the lessons.
+LISTS = {"NAMES": 0.2}
 EVERYWHERE = {  # what every page leads to
     "The course": "index.html",
     "Words": "reference/words.html",
@@ -96,7 +98,7 @@ def with_links(page, up=""):
     page = NOTEBOOK_LINK.sub(rf"\1{up}\2.html", page)
     # The front page has the README's list of notebooks, and leads to all the rest of it.
     return page.replace('href="../README.md#the-notebooks"', f'href="{up}index.html#notebooks"').replace(
-        'href="../README.md#start"', f'href="{up}index.html"'
+        'href="../README.md#start"', f'href="{up}index.html#start"'
     )
 
 
@@ -144,6 +146,8 @@ def _document(path):
     page = re.sub(r'(<h\d id="|href="#)([^"]*)', lambda found: found[1] + anchor(found[2]), page)
     page = re.sub(r'(<a href="[^":]*)\.md(?=["#])', r"\1.html", page)
     page = page.replace(f'href="{up}notebooks/', f'href="{up}')
+    if path.stem in LISTS:
+        page = page.replace(SEARCHED, f'{SEARCHED} data-pagefind-weight="{LISTS[path.stem]}"', 1)
     page = page.replace('href="index.html', f'href="{up}index.html')
     if path.is_relative_to(ROOT / "workshop"):  # who learns and searches is not looking for the instructor's notes
         page = page.replace(f" {SEARCHED}>", ">", 1)
