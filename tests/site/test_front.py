@@ -205,6 +205,18 @@ def test_what_was_moved_can_be_put_back(page):
 
 @pytest.mark.slow
 @pytest.mark.browser
+@pytest.mark.parametrize(
+    "page", [CALM | {"viewport": {"width": width, "height": 800}} for width in (1280, 1366, 1440, 1920)], indirect=True
+)
+def test_the_first_lab_and_what_it_says_are_above_the_fold(page):
+    plane, sentences = (part.bounding_box() for part in page.locator(".hero .mha-parts > svg").all())
+    assert sentences["y"] == plane["y"], "side by side"
+    says = page.locator(".hero [role=status]").bounding_box()
+    assert says["y"] + says["height"] <= 800
+
+
+@pytest.mark.slow
+@pytest.mark.browser
 @pytest.mark.parametrize("page", [CALM | PHONE], indirect=True)
 def test_on_a_phone_the_hand_and_all_that_it_moves_are_on_the_first_screen(page):
     for shown in page.locator(".hero .mha-parts > svg").all():
