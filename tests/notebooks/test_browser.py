@@ -122,6 +122,20 @@ def test_the_solved_notebook_is_all_correct(seen):
     assert hygiene.problems(verified(normalised(read(seen.file)))) == []
 
 
+@pytest.mark.parametrize("seen", [case("jupyterlab", COURSE[0])], indirect=True)
+def test_an_exercises_prompt_has_room_for_its_pencil_after_a_hundred_runs(seen):
+    exercises = seen.page.locator(".jp-CodeCell:has(.mha-good) .jp-InputPrompt")
+    assert exercises.count() > 3
+    cut = """all => all.filter(prompt => {
+        const number = prompt.textContent;
+        prompt.textContent = "[100]:";
+        const isCut = prompt.scrollWidth > prompt.clientWidth;
+        prompt.textContent = number;
+        return isCut;
+    }).length"""
+    assert exercises.evaluate_all(cut) == 0
+
+
 @pytest.mark.parametrize("seen", [case("notebook", "mask_studio")], indirect=True)
 def test_a_lab_is_clicked_in_notebook_7(seen):
     """What else the labs do, tests/labs looks at, in JupyterLab."""
