@@ -17,11 +17,11 @@ STILL_WIDTH = 700  # pixels: of a stored picture, the narrowest card's, so that 
 STYLE_SHEET = f"""<style>
 .mha-lab {{
   color-scheme: light; background: {style.PAPER}; color: {style.INK}; font: 14px/1.4 {style.FONT};
-  border: 1px solid #c9c9c9; border-top: 4px solid {style.ROLES["queries"]}; box-sizing: border-box;
+  border: 1px solid #c9c9c9; border-top: 4px solid {style.ACCENT}; box-sizing: border-box;
   padding: 6px 6px 8px; margin: 2px 0; width: 100%; max-width: 790px; overflow: hidden;
   --jp-widgets-color: {style.INK}; --jp-widgets-label-color: {style.INK}; --jp-widgets-readout-color: {style.INK};
   --jp-widgets-input-color: {style.INK}; --jp-widgets-input-background-color: {style.PAPER};
-  --jp-widgets-input-border-color: {EDGE}; --jp-widgets-input-focus-border-color: {style.ROLES["queries"]};
+  --jp-widgets-input-border-color: {EDGE}; --jp-widgets-input-focus-border-color: {style.ACCENT};
   --jp-widgets-font-size: 13px; --jp-ui-font-color0: {style.INK}; --jp-ui-font-color1: {style.INK};
   --jp-layout-color0: {style.PAPER}; --jp-layout-color1: {style.PAPER}; --jp-layout-color2: #f2f2f2;
   --jp-layout-color3: #dcdcdc; --jp-border-color1: {EDGE}; --jp-content-font-color1: {style.INK};

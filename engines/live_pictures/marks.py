@@ -306,8 +306,8 @@ def each_part(draw: Mapping[str, Callable[[Result], Iterable[str]]], result: Res
 def _marked(fragment: str, **data: object) -> str:
     """Write what `touch.js` reads into a fragment's tag, or round it if it has several elements."""
     attributes = "".join(
-        f' data-{key}="{html.escape(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))}"'
-        for key, value in data.items()
+        f' data-{name}="{html.escape(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))}"'
+        for name, value in data.items()
         if value is not None
     )
     if not _ONE_ELEMENT.match(fragment):

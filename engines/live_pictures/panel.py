@@ -9,13 +9,13 @@ from live_pictures.figure import Figure
 
 # The heading says the same in words: colour is never the only carrier.
 BORDERS = {
-    "neutral": style.HEADS[0],
-    "good": style.ROLES["values"],
+    "neutral": style.PALETTE[0],
+    "good": style.GOOD,
     "bad": style.ALARM,
-    "info": style.ROLES["queries"],
+    "info": style.ACCENT,
 }
 # What is still to be done stands out where a page is read that nobody has run.
-GROUNDS = {"neutral": style.tint(style.HEADS[0], 0.1)}
+GROUNDS = {"neutral": style.tint(style.PALETTE[0], 0.1)}
 SIGNS = {"neutral": "✎", "good": "✓", "bad": "✗", "info": "ℹ"}
 
 

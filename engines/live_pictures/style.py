@@ -1,49 +1,25 @@
-"""One visual language: colours, sizes and number formats of figures, labs and messages.
+"""The neutral part of a visual language: colours, sizes and number formats.
 
-How to use it. A colour has one meaning everywhere, and never carries it alone: its letter, name or number stands by.
+What a colour means beyond that, a package that draws says itself; PALETTE is for kinds that only differ.
 
-- **Roles** say what a tensor is: X, queries, keys, values, and output (contexts, too: they are on their way there).
-  `ROLES[role]` is for lines and frames, `role_text(role)` for its name, `role_colours(role)` fills its cells, pale
-  enough for black numbers.
-- **Heads** have colours of their own: `head_colour(i)` for lines and frames, `head_text(i)` for its name,
-  `head_fill(i)` behind numbers, `head_weight_colours(i)` for its weights.
-- **Tokens**, where it matters which token a cell comes from: `token_fill(i)` behind numbers. Neighbours differ in
-  lightness, so that they stay apart in greyscale.
-- **Weights** run from 0 (pale) to 1 (dark): `weight_colour`. It is head 0's ramp, since the notebooks before heads
-  run on head 0. **Scores** diverge from 0: `score_colours(largest)`. What a mask hides is `HIDDEN`, without a number.
-- Anything else is INK, QUIET (captions), GRID (hairlines), PANEL (quiet areas), ALARM (what differs) on PAPER.
-- Cells are CELL_WIDTH by CELL_HEIGHT, numbers FONT_SIZE; text is never smaller than LEAST on the screen.
+- INK is for text and lines, QUIET for captions, GRID for hairlines, PANEL for quiet areas, all on PAPER; HIDDEN fills
+  a cell whose number is not shown.
+- ACCENT is the card's own colour, HIGHLIGHT flashes, GOOD and ALARM say what is right and what is not. No colour says
+  it alone: a sign or a word stands by.
+- Cells are CELL_WIDTH by CELL_HEIGHT, numbers FONT_SIZE; text is never smaller than MIN_SIZE on the screen.
 
-Role colours are Okabe and Ito's, output a darker one, which colour-blind readers can tell apart
-(https://jfly.uni-koeln.de/color/).
+Most of these colours are Okabe and Ito's, which colour-blind readers can tell apart (https://jfly.uni-koeln.de/color/).
 """
 
 import functools
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-ROLES = {
-    "X": "#4d4d4d",
-    "queries": "#0072b2",
-    "keys": "#d55e00",
-    "values": "#009e73",
-    "output": "#c2569b",
-}
-
-HEADS = ("#6a4fb3", "#a87900", "#0f8b8d", "#b5344c")
-
-# Dark and light by turns: tokens 0 and 1 stay apart in greyscale.
-TOKENS = ("#74a5dc", "#f5e48f", "#e8835f", "#c3e7f7", "#4fb896", "#fbcdd8")
-
-# Weights run from 0 (pale) to 1 (dark); scores diverge from 0 (pale) to either side.
-SEQUENTIAL = ("#fbfaff", "#e3def5", "#bfb3e6", "#9482d0", "#6a4fb3", "#33196f")
-DIVERGING = ("#8c510a", "#cf9a4e", "#eed9ac", "#f7f7f7", "#a9dbd3", "#4ba59b", "#01665e")
-
-# How widely a head looks: dark where it looks at one token.
-SPREAD = ("#0b4a4b", "#0f8b8d", "#5cb8b2", "#abdcd2", "#f2f7e9")
-
+PALETTE = ("#6a4fb3", "#a87900", "#0f8b8d", "#b5344c")
+ACCENT = "#0072b2"
+HIGHLIGHT = "#d55e00"
+GOOD = "#009e73"
+ALARM = "#b00020"
 TINT = 0.3  # how much colour there is behind black numbers: paler, and colour-blind readers see only greys
-_TINTS = {"X": 0.12, "output": 0.4}  # lighter and darker, so that they stay apart without the colours, too
 
 INK = "#1a1a1a"  # text on PAPER: contrast 17 to 1
 PAPER = "#ffffff"
@@ -51,11 +27,10 @@ PANEL = "#f5f5f7"
 GRID = "#d0d0d5"
 QUIET = "#5c5c5c"  # captions: contrast 6.6 to 1
 HIDDEN = "#dcdce0"
-ALARM = "#b00020"
 FONT = "DejaVu Sans, Verdana, sans-serif"
 CELL_WIDTH, CELL_HEIGHT = 52, 32  # of a matrix, in pixels
 FONT_SIZE = 13
-LEAST = 11  # pixels; no number is smaller on the screen
+MIN_SIZE = 11  # pixels; no text is smaller on the screen
 
 
 def tint(colour: str, share: float = TINT) -> str:
@@ -74,47 +49,6 @@ def tint(colour: str, share: float = TINT) -> str:
     '#808080'
     """
     return blend((PAPER, colour), share)
-
-
-def head_colour(head: int) -> str:
-    """Return a head's colour, for lines and frames; after the last colour they begin again."""
-    return HEADS[head % len(HEADS)]
-
-
-def head_text(head: int) -> str:
-    """Return a head's colour, dark enough for its name on PAPER."""
-    return blend((head_colour(head), INK), 0.28)
-
-
-def head_fill(head: int) -> str:
-    """Return the fill of a head's cells, pale enough for black numbers."""
-    return tint(head_colour(head), 0.36)
-
-
-def head_weight_colours(head: int) -> Callable[[float], str]:
-    """Return a function that colours a head's weights, from 0 (pale) to 1 (dark)."""
-    return _head_ramp(head % len(HEADS))
-
-
-def token_fill(token: int) -> str:
-    """Return the fill of a token's cells, pale enough for black numbers; after the last they begin again."""
-    return TOKENS[token % len(TOKENS)]
-
-
-def role_text(role: str) -> str:
-    """Return a role's colour, darkened until text in it is easy to read on PAPER (4.5 to 1 at least).
-
-    Parameters
-    ----------
-    role : str
-        A key of ROLES.
-
-    Examples
-    --------
-    >>> role_text("output")
-    '#934577'
-    """
-    return blend((ROLES[role], INK), 0.28)
 
 
 def number(value: float, decimals: int = 2) -> str:
@@ -184,38 +118,6 @@ def text_colour(background: str) -> str:
     ('#000000', '#ffffff')
     """
     return max(("#000000", "#ffffff"), key=lambda ink: contrast(ink, background))
-
-
-def weight_colour(value: float) -> str:
-    """Return a weight's colour: 0 pale, 1 dark; NaN is left white."""
-    return blend(SEQUENTIAL, value) if math.isfinite(value) else PAPER
-
-
-def spread_colour(value: float) -> str:
-    """Return the colour of how widely attention is spread: 0, all on one token, is dark, and 1, all alike, pale."""
-    return blend(SPREAD, value) if math.isfinite(value) else PAPER
-
-
-def score_colours(largest: float) -> Callable[[float], str]:
-    """Return a function that colours scores: `largest` or more in size is darkest, either side of 0."""
-    return lambda value: blend(DIVERGING, 0.5 + 0.5 * value / largest) if math.isfinite(value) else PAPER
-
-
-def role_colours(role: str) -> Callable[[float], str]:
-    """Return a function that gives every cell the pale form of a role's colour."""
-    pale = tint(ROLES[role], _TINTS.get(role, TINT))
-    return lambda value: pale
-
-
-@functools.cache
-def _head_ramp(head):
-    """Return a ramp of a head's colour that is as pale and as dark as that of weights."""
-    if head == 0:
-        return weight_colour
-    colour = HEADS[head]
-    anchors = (tint(colour, 0.03), tint(colour, 0.2), tint(colour, 0.45), tint(colour, 0.72), colour)
-    anchors += (blend((colour, "#000000"), 0.58),)
-    return lambda value: blend(anchors, value) if math.isfinite(value) else PAPER
 
 
 def contrast(colour: str, other: str) -> float:

@@ -136,7 +136,7 @@ def matrix(
         Its top left corner.
     title : str
     colours : callable
-        From a value to the cell's colour, such as `style.weight_colour`.
+        From a value to the cell's colour.
     row_labels : sequence of str, optional
     column_labels : sequence of str, optional
     label_width : float, optional
@@ -153,7 +153,7 @@ def matrix(
     cell : tuple of int, optional
         A cell's width and height: smaller than usual where a matrix is large.
     hidden : ndarray of bool, shape (n_rows, n_columns), optional
-        Cells that are masked: grey with a faint diagonal, without a number.
+        Cells without their numbers: grey with a faint diagonal.
     """
     n_rows, n_columns = values.shape
     width, height = cell
@@ -192,7 +192,7 @@ def short(value: float, decimals: int) -> str:
 
 
 def hidden_cell(x: float, y: float, width: float, height: float) -> str:
-    """Draw a masked cell: its diagonal tells it from a number's colour where colours cannot."""
+    """Draw a cell whose number is not shown: its diagonal tells it from a number's colour where colours cannot."""
     frame = box(x, y, width, height, fill=style.HIDDEN, stroke=style.PAPER)
     return frame + line(x + 2, y + height - 2, x + width - 2, y + 2, colour=style.tint(style.QUIET, 0.4))
 
@@ -262,7 +262,7 @@ def arrow(x0: float, y0: float, x1: float, y1: float, *, colour: str, width: flo
     barbs = [
         (tip[0] - 9 * along[0] + side * 5 * across[0], tip[1] - 9 * along[1] + side * 5 * across[1]) for side in (1, -1)
     ]
-    head = "L".join(f"{x:.1f} {y:.1f}" for x, y in (barbs[0], tip, barbs[1]))
+    point = "L".join(f"{x:.1f} {y:.1f}" for x, y in (barbs[0], tip, barbs[1]))
     return line(x0, y0, round(tip[0], 1), round(tip[1], 1), colour=colour, width=width) + (
-        f'<path d="M{head}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>'
+        f'<path d="M{point}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>'
     )

@@ -7,6 +7,7 @@ import numpy as np
 
 from live_pictures import style, svg
 from live_pictures.style import number
+from mha_helpers.drawing import palette
 
 LEAST = 0.02  # a thinner arc is not seen
 TOP, ROW = 18, 24  # pixels: above the first word, and from word to word
@@ -65,7 +66,7 @@ def arcs(weights, queries, keys, *, chosen=None, differs=(), head=0, width=344):
         title = f"<title>{html.escape(f'{word} to {listed}')}</title>" if seen else ""
         written = _word(word, "queries", 0, i, box, strong=i == chosen)
         groups.append(
-            f'<g class="mha-word">{title}<g fill="none" stroke="{style.head_colour(head)}">{lines}</g>{written}</g>'
+            f'<g class="mha-word">{title}<g fill="none" stroke="{palette.head_colour(head)}">{lines}</g>{written}</g>'
         )
     shares = np.zeros(len(keys)) if chosen is None else np.nan_to_num(weights[chosen])
     for j, (word, share) in enumerate(zip(keys, shares.tolist(), strict=True)):
@@ -92,7 +93,7 @@ def _lines(i, seen, left, right, *, faint):
 
 def _word(word, role, x, i, box, *, strong):
     frame = svg.box(
-        x, middle(i) - 11, box, 22, fill=style.tint(style.ROLES[role], 0.3 if strong else 0.1),
-        stroke=style.ROLES[role], stroke_width=2 if strong else 1,
+        x, middle(i) - 11, box, 22, fill=style.tint(palette.ROLES[role], 0.3 if strong else 0.1),
+        stroke=palette.ROLES[role], stroke_width=2 if strong else 1,
     )  # fmt: skip
     return frame + svg.text(x + box / 2, middle(i) + 4, shortened(word), anchor="middle", size=12, bold=strong)

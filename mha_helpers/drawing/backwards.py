@@ -2,12 +2,13 @@
 
 from live_pictures import style, svg
 from live_pictures.figure import Figure
+from mha_helpers.drawing import palette
 
 WIDTH, HEIGHT = 748, 250
 FORWARDS, BACKWARDS = 62, 190  # the middle of either row
 TALL, WIDE = 44, 64
 COLUMNS = {"S": 224, "P": 426, "C": 668}
-COLOURS = {"S": style.DIVERGING[-2], "P": style.HEADS[0], "C": style.ROLES["output"]}  # as everywhere
+COLOURS = {"S": palette.DIVERGING[-2], "P": palette.HEADS[0], "C": palette.ROLES["output"]}  # as everywhere
 SIDE = 24  # the left edge of queries and keys
 VALUES = 556  # and of the values, between the rows
 
@@ -24,19 +25,19 @@ def backwards():
     >>> str(backwards())[:63]
     'Attention forwards and backwards. Forwards: S = Q Kᵀ / √d, P = '
     """
-    ahead, back = style.INK, style.role_text("keys")
+    ahead, back = style.INK, palette.role_text("keys")
     parts = [
         svg.text(SIDE, 18, "forwards", bold=True),
         svg.text(SIDE, HEIGHT - 10, "backwards", bold=True, colour=back),
     ]
     for sign, y, colour in (("", FORWARDS, ahead), ("d", BACKWARDS, back)):
-        parts += _array(SIDE, y - 15, 26, sign + "Q", style.ROLES["queries"]) + _array(
-            SIDE, y + 15, 26, sign + "K", style.ROLES["keys"]
+        parts += _array(SIDE, y - 15, 26, sign + "Q", palette.ROLES["queries"]) + _array(
+            SIDE, y + 15, 26, sign + "K", palette.ROLES["keys"]
         )
         for name, x in COLUMNS.items():
             colour_of = COLOURS[name]
             parts += _array(x, y, TALL, sign + name, colour_of)
-        parts += _array(VALUES, y + (38 if not sign else -38), 26, sign + "V", style.ROLES["values"])
+        parts += _array(VALUES, y + (38 if not sign else -38), 26, sign + "V", palette.ROLES["values"])
         ends = (SIDE, COLUMNS["S"]), (COLUMNS["S"], COLUMNS["P"]), (COLUMNS["P"], COLUMNS["C"])
         for left, right in ends:
             here, there = left + WIDE + 4, right + 3

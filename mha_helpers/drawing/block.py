@@ -9,6 +9,7 @@ import math
 
 from live_pictures import style, svg
 from mha_helpers import running_example as example
+from mha_helpers.drawing import palette
 
 CELL = (11, 8)  # of every tensor, so that their sizes can be compared
 WIDTH, HEIGHT = 644, 194
@@ -109,7 +110,7 @@ def colour_of(name, row, column):
     role = TENSORS[name][3]
     if role is None:
         role = (row if name == "W_O" else column) // D_HEAD
-    return style.head_colour(role) if isinstance(role, int) else style.ROLES[role]
+    return palette.head_colour(role) if isinstance(role, int) else palette.ROLES[role]
 
 
 def fill(name, value, row, column, largest):
@@ -117,7 +118,7 @@ def fill(name, value, row, column, largest):
     if not math.isfinite(value):
         return style.HIDDEN
     if name.startswith("weights"):
-        return style.head_weight_colours(TENSORS[name][3])(value)
+        return palette.head_weight_colours(TENSORS[name][3])(value)
     return style.tint(colour_of(name, row, column), 0.13 + 0.55 * min(abs(value) / largest, 1))
 
 
@@ -132,7 +133,7 @@ def _tensor(name, values, *, lit, row, wrong, named):
         )
     part = name.partition(" ")[0]
     if named:
-        colour = style.head_text(role) if isinstance(role, int) else style.role_text(role) if role else style.INK
+        colour = palette.head_text(role) if isinstance(role, int) else palette.role_text(role) if role else style.INK
         called = name if part == "weights" else part
         left, baseline = NAMES.get(name, (x - 1, y - 5))
         parts.append(svg.text(left, baseline, called, bold=lit, size=11, colour=colour if lit else style.QUIET))
@@ -161,7 +162,7 @@ def _cells(name, values):
     if name in "QKV":  # whose columns are whose
         for head in range(HEADS):
             left = x + head * width / 2
-            cells += svg.box(left, y + height + 1, width / 2 - 1, 3, fill=style.head_colour(head))
+            cells += svg.box(left, y + height + 1, width / 2 - 1, 3, fill=palette.head_colour(head))
     return cells
 
 
@@ -174,7 +175,7 @@ def _lines(lit, moving):
     for name, pieces in LINES.items():
         whose = name.partition(" ")[2]
         role = {"Q": "queries", "K": "keys", "V": "values"}.get(whose)
-        colour = style.ROLES[role] if role else style.head_colour(int(whose))
+        colour = palette.ROLES[role] if role else palette.head_colour(int(whose))
         for start, end in pieces:
             path = _below(start, end) if start[0] == "V" else _curve(_right(start), _left(end))
             parts.append(_line(path, colour, lit=name in lit, moving=moving))
@@ -244,7 +245,7 @@ def _words(lit, row, named):
         chosen = row == i
         if named:
             parts.append(svg.text(50, word, token, anchor="end", size=11, bold=chosen))
-        stroke = style.INK if chosen else style.ROLES["X"]
+        stroke = style.INK if chosen else palette.ROLES["X"]
         parts.append(_line(_curve((52, word - 4), (x - 3, middle)), stroke, lit="tokens" in lit, moving=False))
     return parts
 
@@ -260,5 +261,5 @@ def _product(lit):
         )
     right = TENSORS["output"][0] + D * CELL[0] + 3
     arrow = f"M{right:g} {middle:g}h20m-6 -5l6 5l-6 5"
-    parts.append(_line(arrow, style.ROLES["output"], lit="on" in lit, moving=False))
+    parts.append(_line(arrow, palette.ROLES["output"], lit="on" in lit, moving=False))
     return parts

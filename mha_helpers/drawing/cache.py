@@ -2,6 +2,7 @@
 
 from live_pictures import style, svg
 from live_pictures.figure import Figure
+from mha_helpers.drawing import palette
 
 CELL, GAP = 26, 3
 LEFT, TOP, APART = 92, 96, 330  # of the first triangle, and from one to the other
@@ -24,7 +25,7 @@ def cache(text="ROMEO:"):
     'When the last of 3 characters comes: without a cache, 6 scor'
     """
     n, step = len(text), CELL + GAP
-    new, old = style.HEADS[0], style.QUIET
+    new, old = palette.HEADS[0], style.QUIET
     parts = [svg.text(8, TOP + (i + 0.7) * step, f"query {letter}", size=12) for i, letter in enumerate(text)]
     titles = {"without a cache: everything again": False, "with a cache: one row": True}
     for place, (title, cached) in enumerate(titles.items()):
@@ -32,9 +33,9 @@ def cache(text="ROMEO:"):
         parts.append(svg.text(x0, 18, title, bold=True))
         for row, (name, role) in enumerate((("keys", "keys"), ("values", "values"))):
             y = 30 + row * 29
-            parts.append(svg.text(x0 + n * step + 6, y + 18, name, size=12, colour=style.role_text(role), bold=True))
+            parts.append(svg.text(x0 + n * step + 6, y + 18, name, size=12, colour=palette.role_text(role), bold=True))
             for j, letter in enumerate(text):
-                parts += _cell(x0 + j * step, y, letter, style.ROLES[role], not cached or j == n - 1, kept=True)
+                parts += _cell(x0 + j * step, y, letter, palette.ROLES[role], not cached or j == n - 1, kept=True)
         for i in range(n):
             fresh = not cached or i == n - 1
             for j in range(i + 1):
@@ -46,8 +47,8 @@ def cache(text="ROMEO:"):
     parts += [
         *_cell(LEFT, below, "", new, True),
         svg.text(LEFT + step + 4, below + 18, "computed now", size=12),
-        *_cell(LEFT + 150, below, "", style.ROLES["keys"], False, kept=True),
-        *_cell(LEFT + 150 + step, below, "", style.ROLES["values"], False, kept=True),
+        *_cell(LEFT + 150, below, "", palette.ROLES["keys"], False, kept=True),
+        *_cell(LEFT + 150 + step, below, "", palette.ROLES["values"], False, kept=True),
         svg.text(LEFT + 150 + 2 * step + 4, below + 18, "kept, and read again", size=12),
         *_cell(LEFT + 360, below, "", old, False),
         svg.text(LEFT + 360 + step + 4, below + 18, "done before, not kept", size=12),

@@ -7,10 +7,11 @@ import numpy as np
 from live_pictures import style, svg
 from live_pictures.figure import Figure
 from live_pictures.style import number
+from mha_helpers.drawing import palette
 
 TEXT = 12
-BARS = (style.weight_colour(0.6), "#c8c8d0", style.QUIET)  # dark, pale and darker: told apart in greyscale, too
-HEADS = {f"head {head}": colour for head, colour in enumerate(style.HEADS)}
+BARS = (palette.weight_colour(0.6), "#c8c8d0", style.QUIET)  # dark, pale and darker: told apart in greyscale, too
+HEADS = {f"head {head}": colour for head, colour in enumerate(palette.HEADS)}
 
 
 def weight_bars(tokens, choices):
@@ -56,7 +57,7 @@ def _upright(title, tokens, values, x, width, height, bar):
     low, high = min(values.min(), 0), max(values.max(), 1 if values.min() >= 0 else 0)
     top, left, room = 44, x + 38, height - 10
     below = 15 if low < 0 else 0  # where a bar hangs down, its number stands between it and its token
-    colours = style.score_colours(max(high, -low)) if low < 0 else lambda value: style.weight_colour(0.6)
+    colours = palette.score_colours(max(high, -low)) if low < 0 else lambda value: palette.weight_colour(0.6)
 
     def level(value):
         return round(top + room * (high - value) / (high - low), 1)

@@ -4,6 +4,7 @@ import math
 
 from live_pictures import style, svg
 from live_pictures.figure import Figure
+from mha_helpers.drawing import palette
 
 A_PLACE = 20  # degrees by which this pair of features turns from one place to the next
 QUERY, KEY = 105, 65  # degrees at which the hands stand before anything is turned
@@ -59,7 +60,7 @@ def _face(x, query, key):
         svg.polyline([_point(x, angle, 26) for angle in range(key, query + 1, 5)], colour=style.INK),
     ]
     for name, role, angle in (("query", "queries", query), ("key", "keys", key)):
-        colour = style.role_text(role)
+        colour = palette.role_text(role)
         beside = _point(x, angle, RADIUS + 28)[0], _point(x, angle, RADIUS + 16)[1] + 5  # a word is wider than tall
         parts.append(svg.arrow(x, MIDDLE, *_point(x, angle, RADIUS + 4), colour=colour, width=3))
         parts.append(svg.text(*beside, name, anchor="middle", bold=True, size=12, colour=colour))

@@ -7,10 +7,11 @@ import numpy as np
 from live_pictures import style, svg
 from live_pictures.figure import Figure
 from live_pictures.style import number
+from mha_helpers.drawing import palette
 
 # Two curves differ in their marks and dashes, too.
-LOOKS = (("#1a1a1a", "", "circle"), (style.HEADS[0], "7 4", "box"), (style.ROLES["keys"], "2 3", "circle"),
-         (style.ROLES["values"], "10 3 2 3", "box"))  # fmt: skip
+LOOKS = (("#1a1a1a", "", "circle"), (palette.HEADS[0], "7 4", "box"), (palette.ROLES["keys"], "2 3", "circle"),
+         (palette.ROLES["values"], "10 3 2 3", "box"))  # fmt: skip
 WIDE = 100  # from this factor between its values on, a panel has a logarithmic scale
 PANEL = (370, 236)
 LEFT, TOP, ROOM = 52, 34, (296, 140)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from live_pictures import marks, style, svg
+from mha_helpers.drawing import palette
 
 CELL = (40, 20)
 TEXT = 12
@@ -144,7 +145,7 @@ def _arrow(start, end, y):
 def draw_grid(grid, x, y):
     """Draw a grid whose cells begin at height y; title and labels stand above and beside them."""
     (width, height), left = grid.cell, x + grid.left
-    size = TEXT if width >= CELL[0] - 2 else style.LEAST
+    size = TEXT if width >= CELL[0] - 2 else style.MIN_SIZE
     parts = []
     if grid.title:
         above = y - 5 - (HEADER if grid.columns else 0)
@@ -216,7 +217,9 @@ def formula(x, y, content, *, size=13, head=None):
     spans = []
     for piece in re.split(r"(\bW_[QKVO]\b|\b[XQKV](?=ᵀ|\b)|\boutput\b|\bhead \d\b)", content):
         role = NAMES.get(piece.removeprefix("W_"))
-        colour = style.role_text(role) if role else style.head_text(head) if piece.startswith("head ") else style.INK
+        colour = (
+            palette.role_text(role) if role else palette.head_text(head) if piece.startswith("head ") else style.INK
+        )
         bold = ' font-weight="bold"' if role or piece.startswith(("W_", "head ")) else ""
         spans.append(f'<tspan fill="{colour}"{bold}>{piece}</tspan>')
     return f'<text x="{x:g}" y="{y:g}" font-size="{size}" xml:space="preserve">{"".join(spans)}</text>'

@@ -3,6 +3,7 @@
 from live_pictures import style, svg
 from live_pictures.figure import Figure
 from live_pictures.style import number
+from mha_helpers.drawing import palette
 
 WIDTH, HEIGHT, STREAM = 880, 270, 176
 CHARACTERS = "To be"
@@ -43,7 +44,7 @@ def gpt(n_blocks=4):
         svg.box(176, 30, 420, STREAM + 14, stroke=style.QUIET, dashed=True),
         svg.text(186, 48, f"block (there are {n_blocks})", bold=True),
     ]
-    attention, mlp = style.ROLES["queries"], style.ROLES["values"]
+    attention, mlp = palette.ROLES["queries"], palette.ROLES["values"]
     parts += _branch(196, "multi-head attention", "yours: notebooks 01 to 05", attention)
     parts += _branch(396, "MLP", "each character by itself", mlp)
     parts += [
@@ -57,7 +58,7 @@ def gpt(n_blocks=4):
     for i, (character, probability) in enumerate(NEXT):
         y = STREAM - 54 + 24 * i
         parts += [
-            svg.box(756, y, 84 * probability, 16, fill=style.tint(style.ROLES["output"], 0.55)),
+            svg.box(756, y, 84 * probability, 16, fill=style.tint(palette.ROLES["output"], 0.55)),
             svg.text(748, y + 13, character, anchor="end"),
             svg.text(762 + 84 * probability, y + 13, number(probability), size=12),
         ]

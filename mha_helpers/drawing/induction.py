@@ -4,12 +4,13 @@ import numpy as np
 
 from live_pictures import style, svg
 from live_pictures.figure import Figure
+from mha_helpers.drawing import palette
 
 WIDTH, SIDE, GAP = 748, 118, 4
 BOX = 30  # the height of a token
-ASKED, ANSWER = style.ROLES["keys"], style.ROLES["values"]
+ASKED, ANSWER = palette.ROLES["keys"], palette.ROLES["values"]
 # What heads do here, in colours that are no head's of this model.
-JOBS = {"the token before": style.ROLES["queries"], "what followed": style.HEADS[3]}
+JOBS = {"the token before": palette.ROLES["queries"], "what followed": palette.HEADS[3]}
 
 
 def repeats(tokens, targets, counts):
@@ -52,10 +53,10 @@ def repeats(tokens, targets, counts):
     parts += _token(SIDE + answer * step, sees, step, tokens[answer], ANSWER, strong=True)
     parts += _token(SIDE + asking * step, follows, step, targets[asking], ANSWER, strong=True)
     parts += [
-        *_bow(_middle(asking, step), _middle(answer - 1, step), sees - 3, 58, style.role_text("keys")),
+        *_bow(_middle(asking, step), _middle(answer - 1, step), sees - 3, 58, palette.role_text("keys")),
         svg.text(
             (_middle(asking, step) + _middle(answer, step)) / 2, sees - 22, f"where did {tokens[asking]} last stand?",
-            anchor="middle", size=13, bold=True, colour=style.role_text("keys"),
+            anchor="middle", size=13, bold=True, colour=palette.role_text("keys"),
         ),
         svg.arrow(_middle(asking, step), sees + BOX + 2, _middle(asking, step), follows + 4, colour=style.INK, width=2),
     ]  # fmt: skip
@@ -96,9 +97,9 @@ def induction(tokens, counts):
     before, follows = JOBS["the token before"], JOBS["what followed"]
     parts = [
         svg.text(8, above + 20, "tokens", bold=True, size=13),
-        svg.text(8, notes - 16, "layer 0", bold=True, size=13, colour=style.role_text("queries")),
-        svg.text(8, notes + 20, "note: before me", bold=True, size=13, colour=style.role_text("queries")),
-        svg.text(8, notes + 70, "layer 1", bold=True, size=13, colour=style.head_text(3)),
+        svg.text(8, notes - 16, "layer 0", bold=True, size=13, colour=palette.role_text("queries")),
+        svg.text(8, notes + 20, "note: before me", bold=True, size=13, colour=palette.role_text("queries")),
+        svg.text(8, notes + 70, "layer 1", bold=True, size=13, colour=palette.head_text(3)),
     ]
     for place, token in enumerate(prefix):
         x = SIDE + place * step
@@ -120,7 +121,7 @@ def induction(tokens, counts):
         svg.text(
             (query + found) / 2, notes + BOX + 34,
             f"whose note says {prefix[asking]}? That of {prefix[answer]}: so {prefix[answer]} comes next",
-            anchor="middle", size=13, bold=True, colour=style.head_text(3),
+            anchor="middle", size=13, bold=True, colour=palette.head_text(3),
         ),
     ]  # fmt: skip
     text = (

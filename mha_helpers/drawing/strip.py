@@ -1,6 +1,7 @@
 """The course's map: the whole block, small, with the part that a notebook is about lit, and what follows the block."""
 
 from live_pictures import style, svg
+from mha_helpers.drawing import palette
 from mha_helpers.drawing.block import EVERYTHING, HEIGHT, WIDTH, block
 
 SCALE = 0.6
@@ -51,7 +52,7 @@ def strip(here, *, done=()):
         parts.append(svg.text(round(x + aside, 1), round(y - 15, 1), word, anchor=anchor, size=11, bold=number == here))
     x = (WIDTH - LEFT) * SCALE + 4
     if here in BESIDE:
-        parts.append(svg.box(2, 2, x - 8, HEIGHT * SCALE + TOP - 3, stroke=style.HEADS[0], stroke_width=2.5))
+        parts.append(svg.box(2, 2, x - 8, HEIGHT * SCALE + TOP - 3, stroke=palette.HEADS[0], stroke_width=2.5))
         parts.append(_badge(here, x - 22, 17, here, False))
     below = HEIGHT * SCALE + TOP + (14 if here in BESIDE else -4)
     if here in BESIDE:
@@ -59,7 +60,7 @@ def strip(here, *, done=()):
     top = (HEIGHT * SCALE - BOX[1]) / 2 + TOP
     for (number, title), draw in zip(AFTER.items(), (_layers, _loss, _writes, _shares), strict=True):
         parts.append(_box(x, top, lit=number == here))
-        parts.append(draw(x - 7, top, style.HEADS[0] if number == here else style.QUIET))
+        parts.append(draw(x - 7, top, palette.HEADS[0] if number == here else style.QUIET))
         parts.append(_badge(number, x + BOX[0] / 2, top, here, number in done))
         parts.append(svg.text(x + BOX[0] / 2, top + BOX[1] - 6, title, anchor="middle", size=11, bold=number == here))
         if number != "09":
@@ -77,7 +78,7 @@ def _badge(number, x, y, here, done):
         round(x, 1), round(y + 4, 1), number.lstrip("0"), anchor="middle", size=12, bold=True, colour=ink
     )
     if done:
-        badge += svg.circle(round(x + 11, 1), round(y - 7, 1), 7, fill=style.role_text("values"))
+        badge += svg.circle(round(x + 11, 1), round(y - 7, 1), 7, fill=palette.role_text("values"))
         badge += svg.text(
             round(x + 11, 1), round(y - 3, 1), "✓", anchor="middle", size=11, bold=True, colour=style.PAPER
         )
@@ -85,9 +86,9 @@ def _badge(number, x, y, here, done):
 
 
 def _box(x, y, *, lit):
-    stroke = style.HEADS[0] if lit else style.GRID
+    stroke = palette.HEADS[0] if lit else style.GRID
     return svg.box(
-        x, y, *BOX, fill=style.tint(style.HEADS[0], 0.16) if lit else style.PANEL, stroke=stroke,
+        x, y, *BOX, fill=style.tint(palette.HEADS[0], 0.16) if lit else style.PANEL, stroke=stroke,
         stroke_width=2.5 if lit else 1,
     )  # fmt: skip
 

@@ -8,6 +8,7 @@ import numpy as np
 from live_pictures import style, svg
 from live_pictures.figure import Figure
 from live_pictures.style import number
+from mha_helpers.drawing import palette
 from mha_helpers.drawing.equation import HEADER, TITLE, Grid, draw_grid, is_nothing, sign, sign_width
 
 WIDEST = 760  # pixels: where matrices side by side would be wider, they go on below
@@ -156,8 +157,8 @@ def _checked(matrix):
         )
     matrix = matrix._replace(hidden=hidden)
     kind, _, which = matrix.role.partition(" ")
-    if matrix.role not in (*style.ROLES, *OWN_ROLES) and not (kind in ("head", "weights") and which.isdigit()):
-        roles = ", ".join([*style.ROLES, *OWN_ROLES, "weights 1", "head 0"])
+    if matrix.role not in (*palette.ROLES, *OWN_ROLES) and not (kind in ("head", "weights") and which.isdigit()):
+        roles = ", ".join([*palette.ROLES, *OWN_ROLES, "weights 1", "head 0"])
         raise ValueError(f"{matrix.title!r} has the role {matrix.role!r}; give one of {roles}")
     return matrix
 
@@ -191,24 +192,24 @@ def _colours(matrix, largest):
     head = int(which) if which.isdigit() else 0
     values, ink = matrix.values, style.INK
     if kind == "weights":
-        ramp, ink = style.head_weight_colours(head), style.head_text(head) if which else style.INK
+        ramp, ink = palette.head_weight_colours(head), palette.head_text(head) if which else style.INK
     elif kind == "scores":
-        ramp = style.score_colours(max(1.0, largest))
+        ramp = palette.score_colours(max(1.0, largest))
     elif kind == "spread":
-        ramp = style.spread_colour
+        ramp = palette.spread_colour
     elif kind == "head":
-        ramp, ink = by_size(style.head_colour(head), largest), style.head_text(head)
+        ramp, ink = by_size(palette.head_colour(head), largest), palette.head_text(head)
     elif kind == "heads":
-        shades = [by_size(style.head_colour(head), largest) for head in matrix.heads]
+        shades = [by_size(palette.head_colour(head), largest) for head in matrix.heads]
         by_row = bool(which)
         width = -(-values.shape[0 if by_row else 1] // len(shades))
         return (lambda value, i, j: shades[(i if by_row else j) // width](value)), ink
     elif kind == "tokens":
         tokens = np.arange(len(values))[:, None] if matrix.tokens is None else np.asarray(matrix.tokens)
         tokens = np.broadcast_to(tokens, values.shape)
-        return (lambda value, i, j: style.token_fill(int(tokens[i, j]))), ink
+        return (lambda value, i, j: palette.token_fill(int(tokens[i, j]))), ink
     else:
-        ramp, ink = by_size(style.ROLES[matrix.role], largest), style.role_text(matrix.role)
+        ramp, ink = by_size(palette.ROLES[matrix.role], largest), palette.role_text(matrix.role)
     return (lambda value, i, j: ramp(round(value, 2) if kind != "scores" else value)), ink
 
 
@@ -231,7 +232,7 @@ def _grid(matrix, largest):
     bars = ()
     if matrix.role == "tokens":
         width = matrix.values.shape[1] // max(len(matrix.heads), 1)
-        bars = tuple((style.head_colour(head), width) for head in matrix.heads)
+        bars = tuple((palette.head_colour(head), width) for head in matrix.heads)
     return Grid(
         matrix.values, matrix.title, colours, ink, matrix.rows, matrix.columns, bars=bars, cell=_cell(matrix),
         label_width=12 + 7.0 * max(map(len, labels), default=0), corner=matrix.corner if matrix.columns else "",

@@ -13,6 +13,7 @@ from PIL import Image
 from live_pictures import style
 from mha_helpers import decoder, figures
 from mha_helpers.attention import softmax
+from mha_helpers.drawing import palette
 from mha_helpers.drawing.gpt import CHARACTERS, NEXT
 from mha_helpers.figures import Matrix
 
@@ -90,7 +91,7 @@ def test_a_stored_png_is_twice_as_large_and_carries_its_sentence(figure):
 
 
 def test_numbers_and_words_are_never_too_small(figure):
-    assert min(float(node.get("font-size")) for node in nodes(figure, "text")) >= style.LEAST
+    assert min(float(node.get("font-size")) for node in nodes(figure, "text")) >= style.MIN_SIZE
 
 
 def test_everything_stands_inside_the_picture(figure):
@@ -124,11 +125,11 @@ def test_a_stored_figure_is_the_same_on_every_machine():
 def test_an_attention_map_draws_every_weight_with_its_colour():
     drawn = figures.attention_map(WEIGHTS, TOKENS)
     assert [style.number(weight) for weight in WEIGHTS.flat] == texts(drawn)[-9:]
-    assert fills(drawn) == [style.weight_colour(weight) for weight in WEIGHTS.flat]
+    assert fills(drawn) == [palette.weight_colour(weight) for weight in WEIGHTS.flat]
     assert [*TOKENS, *TOKENS] == [text for text in texts(drawn) if text in TOKENS]
     assert "query \\ key" in texts(drawn), "the labels must say which are queries and which keys"
     gold = figures.attention_map(WEIGHTS, TOKENS, head=1)
-    assert fills(gold) == [style.head_weight_colours(1)(weight) for weight in WEIGHTS.flat]
+    assert fills(gold) == [palette.head_weight_colours(1)(weight) for weight in WEIGHTS.flat]
 
 
 def test_an_attention_map_says_who_attends_to_whom():
@@ -144,8 +145,8 @@ def test_an_attention_map_says_who_attends_to_whom():
 
 
 def test_weights_are_coloured_from_0_to_1_whatever_they_are():
-    assert fills(figures.attention_map([[0.0]], ["a"])) == [style.SEQUENTIAL[0]]
-    assert fills(figures.attention_map([[1.0]], ["a"])) == [style.SEQUENTIAL[-1]]
+    assert fills(figures.attention_map([[0.0]], ["a"])) == [palette.SEQUENTIAL[0]]
+    assert fills(figures.attention_map([[1.0]], ["a"])) == [palette.SEQUENTIAL[-1]]
 
 
 def test_many_weights_of_nearly_zero_are_left_blank():
@@ -180,8 +181,8 @@ def test_heads_colour_their_columns_or_their_rows():
 def test_a_wrong_split_is_seen_by_its_tokens():
     Q = np.array([[0, 1, 2, 3], [100, 101, 102, 103], [200, 201, 202, 203]])
     wrong = figures.heads_apart(Q, TOKENS, heads=Q.reshape(2, 3, 2))
-    cat, mat, _ = map(style.token_fill, (0, 1, 2))
-    cells = [fill for fill in fills(wrong) if fill in style.TOKENS][12:18]
+    cat, mat, _ = map(palette.token_fill, (0, 1, 2))
+    cells = [fill for fill in fills(wrong) if fill in palette.TOKENS][12:18]
     assert cells == [cat, cat, cat, cat, mat, mat]
 
 

@@ -159,7 +159,7 @@ def test_every_lab_fits_its_page_with_numbers_that_can_be_read(seen, width):
     assert width < 692 or [card for card in sizes if card["height"] > HIGHEST] == []
     assert [card for card in sizes if card["overflow"] > 0] == []
     assert [card for card in sizes if card["cut"]] == []
-    assert [card for card in sizes if card["smallest"] < style.LEAST - 0.01] == []
+    assert [card for card in sizes if card["smallest"] < style.MIN_SIZE - 0.01] == []
 
 
 def test_one_white_card_in_the_dark(seen):

@@ -168,7 +168,7 @@ def test_no_picture_is_wider_than_the_narrowest_card(make_lab):
 
 
 def test_no_text_is_smaller_than_can_be_read(make_lab):
-    assert min(float(size) for size in re.findall(r'font-size="([\d.]+)"', make_lab().picture.value)) >= style.LEAST
+    assert min(float(size) for size in re.findall(r'font-size="([\d.]+)"', make_lab().picture.value)) >= style.MIN_SIZE
 
 
 def test_what_cannot_be_named_is_not_a_control(make_lab):

@@ -12,6 +12,7 @@ import pytest
 from live_pictures import style
 from mha_helpers import attention, decoder
 from mha_helpers.decoding import attend_with_cache, next_token_probabilities
+from mha_helpers.drawing import palette
 from mha_helpers.labs import writer
 from mha_helpers.labs.a_model_that_writes import writer_picture
 from mha_helpers.labs.a_model_that_writes.writer_pace import Pace, window
@@ -67,7 +68,7 @@ def test_bars_are_the_models_probabilities(temperature, top_k):
 def test_both_panels_bars_have_one_scale(temperature):
     result = computed(temperature=temperature)
     picture = writer_picture.draw(result, "")
-    for probabilities, colour in ((result.probabilities, style.ROLES["output"]), (result.beside, style.QUIET)):
+    for probabilities, colour in ((result.probabilities, palette.ROLES["output"]), (result.beside, style.QUIET)):
         lengths = [
             float(width) for width in re.findall(rf'width="([\d.]+)" height="16"[^>]* stroke="{colour}"', picture)
         ]

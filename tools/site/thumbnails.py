@@ -4,6 +4,7 @@ import base64
 import math
 
 from live_pictures import style, svg
+from mha_helpers.drawing import palette
 
 WIDTH, HEIGHT = 240, 120
 
@@ -32,14 +33,14 @@ def _attends():
     middles = [left + width / 2 for left, width in zip(lefts, widths, strict=True)]
     for to, strength in ((0, 2), (1, 9), (2, 2.5), (4, 1.5)):
         high = 82 - 0.62 * abs(middles[3] - middles[to])
-        colour = style.HEADS[0] if to == 1 else style.tint(style.HEADS[0], 0.45)
+        colour = palette.HEADS[0] if to == 1 else style.tint(palette.HEADS[0], 0.45)
         yield (
             f'<path d="M{middles[3]:g} 82C{middles[3]:g} {high:g} {middles[to]:g} {high:g} {middles[to]:g} 82" '
             f'fill="none" stroke="{colour}" stroke-width="{strength}"/>'
         )
     for word, left, width in zip(words, lefts, widths, strict=True):
         role = {"it": "queries", "cat": "keys"}.get(word, "X")
-        yield svg.box(left, 82, width, 24, fill=style.tint(style.ROLES[role]), stroke=style.ROLES[role])
+        yield svg.box(left, 82, width, 24, fill=style.tint(palette.ROLES[role]), stroke=palette.ROLES[role])
         yield svg.text(left + width / 2, 99, word, anchor="middle", bold=word in ("it", "cat"))
 
 
@@ -47,7 +48,7 @@ def _divided():
     for left, shares, name in ((12, (2, 3, 88, 2, 5), "q · k"), (132, (18, 22, 52, 16, 26), "q · k / √d")):
         for i, share in enumerate(shares):
             yield svg.box(
-                left + 19 * i, 92 - 0.85 * share, 15, 0.85 * share, fill=style.weight_colour(0.25 + share / 120)
+                left + 19 * i, 92 - 0.85 * share, 15, 0.85 * share, fill=palette.weight_colour(0.25 + share / 120)
             )
         yield svg.line(left - 4, 92, left + 98, 92, colour=style.INK)
         yield svg.text(left + 46, 111, name, anchor="middle")
@@ -61,27 +62,27 @@ def _masked():
             if j > i:
                 yield svg.hidden_cell(x, y, 20, 20)
             else:
-                yield svg.box(x, y, 20, 20, fill=style.weight_colour(1 / (i + 1) if j else 0.7 / (i + 1)))
+                yield svg.box(x, y, 20, 20, fill=palette.weight_colour(1 / (i + 1) if j else 0.7 / (i + 1)))
 
 
 def _split():
     for i in range(3):
         for j in range(4):
-            yield svg.box(18 + 22 * j, 30 + 22 * i, 20, 20, fill=style.head_fill(j // 2))
+            yield svg.box(18 + 22 * j, 30 + 22 * i, 20, 20, fill=palette.head_fill(j // 2))
             x, y = (136 + 22 * (j % 2), 30 + 22 * i) if j < 2 else (188 + 22 * (j % 2), 30 + 22 * i)
-            yield svg.box(x, y, 20, 20, fill=style.head_fill(j // 2))
+            yield svg.box(x, y, 20, 20, fill=palette.head_fill(j // 2))
     yield svg.arrow(108, 61, 138, 61, colour=style.QUIET)
     for x, head in ((157, 0), (209, 1)):
-        yield svg.text(x, 22, f"head {head}", anchor="middle", size=12, colour=style.head_text(head))
+        yield svg.text(x, 22, f"head {head}", anchor="middle", size=12, colour=palette.head_text(head))
 
 
 def _fused():
     for head, y in enumerate((16, 78)):
         for j in range(3):
-            yield svg.box(14 + 24 * j, y, 22, 26, fill=style.head_fill(head))
-        yield svg.arrow(92, y + 13, 152, 56 + 8 * head, colour=style.head_colour(head))
+            yield svg.box(14 + 24 * j, y, 22, 26, fill=palette.head_fill(head))
+        yield svg.arrow(92, y + 13, 152, 56 + 8 * head, colour=palette.head_colour(head))
     for j in range(3):
-        yield svg.box(150 + 24 * j, 47, 22, 26, fill=style.tint(style.ROLES["output"], 0.4))
+        yield svg.box(150 + 24 * j, 47, 22, 26, fill=style.tint(palette.ROLES["output"], 0.4))
     yield svg.text(112, 64, "W", anchor="middle", bold=True, size=16)
     yield svg.text(120, 69, "O", bold=True, size=11)
 
@@ -91,42 +92,42 @@ def _browsed():
         for head in range(12):
             # No data: a map of 72 heads, most of which look widely.
             wide = 0.5 + 0.5 * math.sin(2.1 * layer + 1.3 * head * (layer + 1))
-            yield svg.box(24 + 16 * head, 10 + 17 * layer, 14, 15, fill=style.spread_colour(wide))
+            yield svg.box(24 + 16 * head, 10 + 17 * layer, 14, 15, fill=palette.spread_colour(wide))
     yield svg.box(24 + 16 - 2, 10 + 17 * 3 - 2, 18, 19, stroke=style.INK, stroke_width=3)
 
 
 def _learned():
     yield svg.line(14, 106, 110, 106, colour=style.INK) + svg.line(14, 12, 14, 106, colour=style.INK)
     points = [(14 + 96 * i / 30, 18 + 80 * (1 - math.exp(-4 * max(0, i - 6) / 24)) * (i > 6)) for i in range(31)]
-    yield svg.polyline([(x, min(y, 98)) for x, y in points], colour=style.HEADS[2], width=4)
+    yield svg.polyline([(x, min(y, 98)) for x, y in points], colour=palette.HEADS[2], width=4)
     for i in range(8):
         for j in range(8):
             weight = 0.95 if j == i - 4 else 0.06
-            yield svg.box(134 + 12 * j, 10 + 12 * i, 11, 11, fill=style.weight_colour(weight if j <= i else 0))
+            yield svg.box(134 + 12 * j, 10 + 12 * i, 11, 11, fill=palette.weight_colour(weight if j <= i else 0))
 
 
 def _writes():
     yield svg.text(14, 28, "ROMEO:", bold=True, size=14)
     yield svg.text(14, 50, "It is the state in m", size=14)
-    yield svg.box(157, 38, 8, 16, fill=style.ROLES["output"])
+    yield svg.box(157, 38, 8, 16, fill=palette.ROLES["output"])
     for i, (letter, share) in enumerate((("e", 0.71), ("y", 0.21), ("a", 0.05))):
         y = 62 + 18 * i
         yield svg.text(20, y + 12, letter, bold=True)
-        yield svg.box(36, y, 180 * share, 14, fill=style.tint(style.ROLES["output"], 0.8))
+        yield svg.box(36, y, 180 * share, 14, fill=style.tint(palette.ROLES["output"], 0.8))
 
 
 def _shared():
     for head in range(4):
         group, x = head // 2, 34 + 46 * head
         yield svg.line(x + 17, 42, 68 + 92 * group + 6, 84, colour=style.QUIET, width=2)
-        yield svg.box(x, 16, 34, 26, fill=style.tint(style.ROLES["queries"]))
-        yield svg.text(x + 17, 34, "q", anchor="middle", colour=style.role_text("queries"), bold=True)
+        yield svg.box(x, 16, 34, 26, fill=style.tint(palette.ROLES["queries"]))
+        yield svg.text(x + 17, 34, "q", anchor="middle", colour=palette.role_text("queries"), bold=True)
     for group in range(2):
         x = 46 + 92 * group
-        yield svg.box(x, 82, 28, 26, fill=style.tint(style.ROLES["keys"]))
-        yield svg.box(x + 28, 82, 28, 26, fill=style.tint(style.ROLES["values"]))
-        yield svg.text(x + 14, 100, "k", anchor="middle", colour=style.role_text("keys"), bold=True)
-        yield svg.text(x + 42, 100, "v", anchor="middle", colour=style.role_text("values"), bold=True)
+        yield svg.box(x, 82, 28, 26, fill=style.tint(palette.ROLES["keys"]))
+        yield svg.box(x + 28, 82, 28, 26, fill=style.tint(palette.ROLES["values"]))
+        yield svg.text(x + 14, 100, "k", anchor="middle", colour=palette.role_text("keys"), bold=True)
+        yield svg.text(x + 42, 100, "v", anchor="middle", colour=palette.role_text("values"), bold=True)
 
 
 def _audited():
@@ -136,7 +137,7 @@ def _audited():
         y = 20 + 32 * i
         yield svg.box(24, y, 150, 25, fill=style.PANEL, stroke=style.ALARM if wrong else style.GRID)
         yield svg.text(99, y + 17, row, anchor="middle")
-        sign, colour = ("≠", style.ALARM) if wrong else ("✓", style.role_text("values"))
+        sign, colour = ("≠", style.ALARM) if wrong else ("✓", palette.role_text("values"))
         yield svg.text(196, y + 18, sign, anchor="middle", bold=True, size=17, colour=colour)
 
 
@@ -166,7 +167,7 @@ DRAWN = {
 
 def icon():
     """Draw the site's icon: one token, and the two that it attends to."""
-    purple, blue, orange = style.HEADS[0], style.ROLES["queries"], style.ROLES["keys"]
+    purple, blue, orange = palette.HEADS[0], palette.ROLES["queries"], palette.ROLES["keys"]
     arcs = (
         f'<path d="M26 24C26 8 6 8 6 24" fill="none" stroke="{purple}" stroke-width="4"/>'
         f'<path d="M26 24C26 15 16 15 16 24" fill="none" stroke="{purple}" stroke-width="2"/>'

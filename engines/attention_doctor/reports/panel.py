@@ -6,7 +6,7 @@ from attention_doctor.equation.stages import RIGHT, STEPS
 from live_pictures import style
 
 # The heading says the same in words: colour is never the only carrier.
-BORDERS = {True: style.ROLES["values"], False: style.ALARM, None: style.QUIET}
+BORDERS = {True: style.GOOD, False: style.ALARM, None: style.QUIET}
 SHOWN = tuple(step for step in STEPS if step not in ("place", "add"))
 NAMES = {
     "project": "project", "split": "split", "place": "positions", "scores": "scores", "scale": "scale", "hide": "mask",

@@ -14,6 +14,7 @@ from live_pictures.options import Form, StaticPage
 from live_pictures.style import number
 from mha_helpers import attention, decoder, exercises
 from mha_helpers.decoding import embed_new
+from mha_helpers.drawing import palette
 from mha_helpers.labs.a_model_that_writes.writer import shown
 from mha_helpers.labs.a_model_that_writes.writer_picture import FIXED
 from mha_helpers.labs.lab import Lab
@@ -141,7 +142,7 @@ CELL, GAP = 24, 8  # a character's side, and what is between two lines of text
 FIRST_LINE = 102  # where the text begins
 ROW, LIKELY = 40, 42  # of the likeliest: a block's row, and a character's column
 LABEL = 66
-RIGHT, EXPECTED = style.ROLES["values"], style.ROLES["output"]
+RIGHT, EXPECTED = palette.ROLES["values"], palette.ROLES["output"]
 
 
 def render(result):

@@ -10,6 +10,7 @@ from live_pictures.card import EDGE
 from live_pictures.chips import button, grip, player, tick_box
 from live_pictures.marks import each_part
 from live_pictures.style import number
+from mha_helpers.drawing import palette
 
 TINY, SMALL = 11, 12  # font sizes
 WIDTHS, HEIGHT, ASIDE = (340, 304), 376, 14  # of the two pictures: what is written, and what may come next
@@ -22,7 +23,7 @@ N_BARS, BAR, LONGEST = 10, 24, 48  # how many bars at most, from bar to bar, and
 LEAST_LIKELY = 0.005  # of a bar: it would be written as 0.00
 COLUMNS, KNOB, BARS = (0, 154), 30, 74  # the left edges of the bars, and where the temperature and the bars stand
 CUT = 278  # where the handle of top-k stands
-LOOKS = {True: ("with the cache", style.ROLES["queries"]), False: ("without", style.ROLES["keys"])}
+LOOKS = {True: ("with the cache", palette.ROLES["queries"]), False: ("without", palette.ROLES["keys"])}
 SIGNS = {" ": "␣", "\n": "↵"}
 CALLED = {" ": "a space", "\n": "a new line"}
 SHADES, DARKEST = 8, 0.6  # of the text: a page without a kernel keeps them all, and black letters can be read on each
@@ -63,7 +64,7 @@ def placed(text):
 def _text(result):
     """Draw the end of the text, each character shaded by its weight, with a handle on the one that looks."""
     weights = np.nan_to_num(np.asarray(result.weights, float), nan=0, posinf=0, neginf=0).clip(0)
-    largest, colours = weights.max() or 1, style.head_weight_colours(result.head)
+    largest, colours = weights.max() or 1, palette.head_weight_colours(result.head)
     looking, places = SIGNS.get(result.text[result.asked], result.text[result.asked]), placed(result.text)
     first = max(0, places[-1][0] - MAX_LINES + 1)
     yield svg.text(0, 14, f"What “{looking}” looks at", bold=True)
@@ -120,7 +121,7 @@ def _heads(result):
     for layer in range(n_layers):
         for head in range(n_heads):
             x, y = 20 + wide * head, HEADS + high * layer
-            character, fill = result.text[result.looks_at[layer, head]], style.tint(style.head_colour(head), 0.25)
+            character, fill = result.text[result.looks_at[layer, head]], style.tint(palette.head_colour(head), 0.25)
             cell = svg.box(x + 1, y + 1, wide - 2, high - 2, fill=fill, stroke=EDGE)
             sign = svg.text(x + wide / 2, y + 17, SIGNS.get(character, character), anchor="middle")
             yield marks.radio(
@@ -152,7 +153,7 @@ def _temperature(result):
         yield svg.circle(x, y, 4, fill=style.PAPER, stroke=EDGE)
         yield svg.text(x, y + 25, f"{value:g}", anchor="middle", size=TINY, bold=value == result.temperature)
     yield grip("temperature", track)
-    handle = svg.circle(*at, 11, fill=style.ROLES["output"], stroke=style.PAPER)
+    handle = svg.circle(*at, 11, fill=palette.ROLES["output"], stroke=style.PAPER)
     stops = [{"temperature": value} for value in result.temperatures]
     yield marks.track(handle, "temperature", stops=stops, points=track, tip="Drag: hot is daring, cold is dull.")
 
@@ -161,7 +162,7 @@ def _next(result):
     """Draw the likeliest characters, which are pressed to be written, beside those of the twin or of temperature 1."""
     beside = "temperature 1" if result.twin == "none" else result.twin
     panels = (
-        (result.probabilities, "press: write it", style.ROLES["output"], result.differs),
+        (result.probabilities, "press: write it", palette.ROLES["output"], result.differs),
         (result.beside, beside, style.QUIET, None),
     )
     for x, panel in zip(COLUMNS, panels, strict=True):

@@ -7,6 +7,7 @@ import numpy as np
 from live_pictures import marks, style, svg
 from live_pictures.chips import PART, grip
 from live_pictures.style import number
+from mha_helpers.drawing import palette
 
 TINY, SMALL = 11, 12  # font sizes
 WIDTHS = (292, PART)  # of the two pictures above
@@ -18,9 +19,9 @@ HEADLINES = {True: 42, False: 54}  # above each map, if it is wide: its title in
 STRIP, HALF = 106, 6  # where the letters begin, and how many stand in one picture
 # What a guess is, with its fill and edge.
 GUESSES = {
-    "✓": (style.tint(style.ROLES["values"]), style.INK),
+    "✓": (style.tint(palette.ROLES["values"]), style.INK),
     "✗": (style.PAPER, style.ALARM),
-    "?": (style.PAPER, style.ROLES["X"]),
+    "?": (style.PAPER, palette.ROLES["X"]),
     None: (style.PAPER, style.QUIET),
 }
 LOOKED_AT = {"before": ("on the", "token before"), "followed": ("on what", "followed")}  # one line, or two
@@ -88,10 +89,10 @@ def _curve(result, moments):
     x, y = on_curve(result.step)
     parts += [svg.circle(*on_curve(step), 2.5, fill=style.INK) for step in moments]
     parts.append(grip("step", [on_curve(step) for step in moments]))
-    parts.append(marks.part(svg.line(x, top, x, top + height, colour=style.ROLES["keys"], width=2), "time"))
+    parts.append(marks.part(svg.line(x, top, x, top + height, colour=palette.ROLES["keys"], width=2), "time"))
     parts.append(
         marks.track(
-            svg.circle(x, y, 9, fill=style.ROLES["keys"], stroke=style.INK), "step", part="step",
+            svg.circle(x, y, 9, fill=palette.ROLES["keys"], stroke=style.INK), "step", part="step",
             stops=[{"step": step} for step in moments], points=[on_curve(step) for step in moments],
             tip="Drag it along the loss.",
         )
@@ -200,7 +201,7 @@ def _maps(result, knock_outs):
             if not is_wide and not is_off:
                 first, second = f"{most}:", number(scores[most])
             top = y - headline + 12
-            title = svg.text(x, top, f"head {head}", bold=True, size=SMALL, colour=style.head_text(head))
+            title = svg.text(x, top, f"head {head}", bold=True, size=SMALL, colour=palette.head_text(head))
             title += svg.box(x, y - headline, wide, headline + side, fill="transparent")  # and its map
             parts.append(_to_knock_out(title, [(layer, head)], result, knock_outs))
             parts.append(svg.text(x + 50 if is_wide else x, top if is_wide else top + 13, first, size=TINY))
@@ -208,7 +209,7 @@ def _maps(result, knock_outs):
             across = ((round(x + (j + 0.5) * wide / n, 1), y - 4, letter) for j, letter in enumerate(result.letters))
             parts.append(svg.letters(across, size=TINY))
             shown = None if is_off else result.weights[layer, head]
-            parts.append(_map(shown, x, y, (wide, side), n, style.head_weight_colours(head), is_causal))
+            parts.append(_map(shown, x, y, (wide, side), n, palette.head_weight_colours(head), is_causal))
     return parts, n_layers * row
 
 
@@ -254,7 +255,9 @@ def _strip(result, first):
             parts.append(svg.text(STRIP - 8, y + 15, words, anchor="end", size=SMALL))
 
     name("it sees")
-    parts += [svg.box(x + 2, y, step - 4, 20, fill=style.role_colours("X")(0), stroke=style.ROLES["X"]) for x in lefts]
+    parts += [
+        svg.box(x + 2, y, step - 4, 20, fill=palette.role_colours("X")(0), stroke=palette.ROLES["X"]) for x in lefts
+    ]
     written = defaultdict(list)  # by whether it is bold, and its colour
     written[True, style.INK] += (
         (x + step / 2, y + 15, letter) for x, letter in zip(lefts, letters[shown], strict=True)

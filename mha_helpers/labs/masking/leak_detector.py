@@ -13,6 +13,7 @@ from live_pictures.motion import shakes
 from live_pictures.options import Form
 from live_pictures.style import number
 from mha_helpers import attention, exercises, masks, probes, running_example
+from mha_helpers.drawing import palette
 from mha_helpers.labs.lab import Lab
 from mha_helpers.labs.learner_function import AGAIN, run_for_lab
 
@@ -138,9 +139,9 @@ def _outputs(rows):
 TOKEN, PITCH, INPUT_Y, OUTPUT_Y = 65, 69, 264, 38  # a token's width, from one to the next, and where they stand
 OUTPUT_HEIGHT = 54
 CELL, LABEL = (44, 34), 58
-MOVES = style.ROLES["values"]
+MOVES = palette.ROLES["values"]
 SQUARE, CHOICE = 6, (80, 66)  # a cell of a mask that can be chosen, and from one to the next
-DARK = style.role_text("values")
+DARK = palette.role_text("values")
 
 
 def render(result):
@@ -169,7 +170,7 @@ def _choices(names, result):
         drawn = svg.box(x, 1, width, CHOICE[1], **edge) + svg.boxes(cells, SQUARE, SQUARE)
         for line, words in enumerate(textwrap.wrap(name, 12)):
             y = 6 + N * SQUARE + 13 * (line + 1)
-            size = style.LEAST if chosen else 11  # bold is wider
+            size = style.MIN_SIZE if chosen else 11  # bold is wider
             drawn += svg.text(x + width / 2, y, words, anchor="middle", size=size, bold=chosen)
         yield marks.radio(drawn, {"mask": name}, name=f"mask: {name}")
 
@@ -231,7 +232,7 @@ def _token(result, i, middle):
     leaks_somewhere = svg.text(middle, INPUT_Y + 43, "leaks", anchor="middle", bold=True, colour=style.ALARM, size=12)
     token = [
         svg.box(
-            x, INPUT_Y, TOKEN, 28, fill=style.tint(style.ROLES["keys"], 0.5) if changed else style.PANEL,
+            x, INPUT_Y, TOKEN, 28, fill=style.tint(palette.ROLES["keys"], 0.5) if changed else style.PANEL,
             stroke=style.INK, stroke_width=3 if changed else 1,
         ),
         svg.text(middle, INPUT_Y + 19, WORDS[i], anchor="middle", bold=changed),
@@ -255,7 +256,7 @@ def _table(result, height):
     parts = [
         svg.matrix(
             result.moved, 0, 0, title="Every token changed in turn", row_labels=WORDS, column_labels=WORDS,
-            colours=style.score_colours(largest), label_width=LABEL, cell=CELL,
+            colours=palette.score_colours(largest), label_width=LABEL, cell=CELL,
             column=result.token, hidden=~MUST_MOVE & ~result.leaks,
         )
     ]  # fmt: skip

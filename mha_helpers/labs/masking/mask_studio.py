@@ -13,6 +13,7 @@ from live_pictures.controls import check_box, dropdown, folded, radio, whole_num
 from live_pictures.options import Form, StaticPage
 from live_pictures.style import number
 from mha_helpers import attention, exercises, masks, running_example
+from mha_helpers.drawing import palette
 from mha_helpers.labs.lab import Lab
 from mha_helpers.labs.learner_function import run_for_lab
 from mha_helpers.labs.number_ranges import listed
@@ -232,7 +233,7 @@ def _keys(result, matrix):
 
 def _fill(result, key):
     """Return a key's colour; padding is no word and has none."""
-    return style.token_fill(key) if key < result.state["length"] else style.HIDDEN
+    return palette.token_fill(key) if key < result.state["length"] else style.HIDDEN
 
 
 def _is_misplaced(result):
@@ -248,14 +249,14 @@ def _weights(result):
         top = GRID_TOP + i * CELL[1]
         parts = [
             svg.matrix(
-                result.weights[i : i + 1], 0, top - svg.TITLE_HEIGHT, title="", colours=style.weight_colour,
+                result.weights[i : i + 1], 0, top - svg.TITLE_HEIGHT, title="", colours=palette.weight_colour,
                 row_labels=result.words[i : i + 1], label_width=LABEL, cell=CELL,
                 hidden=(~result.intended & ~misplaced)[i : i + 1],
                 differs=None if differs is None else differs[i : i + 1],
             )
         ]  # fmt: skip
         for j in np.flatnonzero(misplaced[i]):
-            x, ink = LABEL + j * CELL[0], style.text_colour(style.weight_colour(result.weights[i, j]))
+            x, ink = LABEL + j * CELL[0], style.text_colour(palette.weight_colour(result.weights[i, j]))
             parts.append(svg.box(x + 3, top + 3, CELL[0] - 6, CELL[1] - 6, stroke=style.ALARM, stroke_width=3))
             hidden = svg.text(x + CELL[0] / 2, top + 16, "hidden", anchor="middle", size=11, bold=True, colour=ink)
             parts.append(hidden)
@@ -339,7 +340,7 @@ def _shares(result):
 def _score_rows(result):
     """Draw each row of the scores."""
     constant, before = CONSTANTS[result.state["added to all scores"]], result.state["when"] == BEFORE
-    around_zero = style.score_colours(max(np.abs(result.scores - constant).max(), 1.0))
+    around_zero = palette.score_colours(max(np.abs(result.scores - constant).max(), 1.0))
     return [
         svg.matrix(
             result.scores[i : i + 1], 0, GRID_TOP - svg.TITLE_HEIGHT + i * SCORE[1], title="",

@@ -11,6 +11,7 @@ from live_pictures.controls import dropdown
 from live_pictures.options import Form
 from mha_helpers import attention, exercises
 from mha_helpers import running_example as example
+from mha_helpers.drawing import palette
 from mha_helpers.drawing.block import CELL, HEIGHT, TENSORS, WIDTH, block, wire
 from mha_helpers.drawing.equation import equation, formula, width_of
 from mha_helpers.labs.lab import Lab
@@ -207,7 +208,7 @@ def _track(result, y):
         yield svg.circle(x, y, 4, fill=style.PAPER, stroke=EDGE)
     yield grip("step", track)
     x, _ = track[result.step]
-    handle = svg.circle(x, y, 12, fill=style.ROLES["queries"], stroke=style.PAPER)
+    handle = svg.circle(x, y, 12, fill=palette.ROLES["queries"], stroke=style.PAPER)
     handle += svg.text(x, y + 5, result.step + 1, anchor="middle", bold=True, colour=style.PAPER)
     stops = [{"step": name} for name in NAMES]
     yield marks.track(handle, "step", stops=stops, points=track, part="step", tip="Drag: from the words to the output.")
@@ -222,7 +223,7 @@ def _choices(tour, y):
             CHIP,
             token,
             chosen=i == tour.row,
-            colour=style.ROLES["queries"],
+            colour=palette.ROLES["queries"],
         )
         yield marks.radio(drawn, {"query": token}, name=f"query {token}")
 

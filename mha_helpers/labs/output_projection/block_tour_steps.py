@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from live_pictures import style
 from mha_helpers import running_example as example
+from mha_helpers.drawing import palette
 from mha_helpers.drawing.block import EVERYTHING
 from mha_helpers.drawing.equation import Grid, written
 from mha_helpers.drawing.tables import by_size
@@ -86,29 +86,29 @@ def _shaded(colour, values):
 
 
 def _of(role, values, title, **more):
-    return Grid(values, title, _shaded(style.ROLES[role], values), style.role_text(role), **more)
+    return Grid(values, title, _shaded(palette.ROLES[role], values), palette.role_text(role), **more)
 
 
 def _of_head(head, values, title, **more):
-    return Grid(values, title, _shaded(style.head_colour(head), values), style.head_text(head), **more)
+    return Grid(values, title, _shaded(palette.head_colour(head), values), palette.head_text(head), **more)
 
 
 def _in_head_colours(values, title, *, by_row=False, **more):
-    shades = [_shaded(style.head_colour(head), values) for head in range(example.N_HEADS)]
+    shades = [_shaded(palette.head_colour(head), values) for head in range(example.N_HEADS)]
     return Grid(values, title, lambda value, i, j: shades[(i if by_row else j) // D_HEAD](value, i, j), **more)
 
 
 def _scores(tour, **more):
     scores = tour.stages.scores[tour.head]
-    colour = style.score_colours(max(4, np.abs(scores).max()))
+    colour = palette.score_colours(max(4, np.abs(scores).max()))
     return Grid(scores, "scores", lambda value, i, j: colour(value), columns=example.TOKENS, **more)
 
 
 def _weights(tour, **more):
     weights, right = tour.stages.weights[tour.head], tour.right.weights[tour.head]
-    colour = style.head_weight_colours(tour.head)
+    colour = palette.head_weight_colours(tour.head)
     return Grid(
-        weights, f"weights, head {tour.head}", lambda value, i, j: colour(value), style.head_text(tour.head),
+        weights, f"weights, head {tour.head}", lambda value, i, j: colour(value), palette.head_text(tour.head),
         columns=example.TOKENS, wrong=differing(weights, right), **more,
     )  # fmt: skip
 
@@ -124,7 +124,7 @@ def _output(tour, **more):
     return _of("output", output, "output", wrong=differing(output, tour.right.output), **more)
 
 
-HEAD_BARS = tuple((style.head_colour(head), D_HEAD) for head in range(example.N_HEADS))
+HEAD_BARS = tuple((palette.head_colour(head), D_HEAD) for head in range(example.N_HEADS))
 TOKENS = {"rows": example.TOKENS}
 
 

@@ -14,6 +14,7 @@ from live_pictures.motion import arrive
 from live_pictures.options import Form, StaticPage
 from live_pictures.style import number
 from mha_helpers import attention, exercises, running_example
+from mha_helpers.drawing import palette
 from mha_helpers.labs.lab import Lab
 from mha_helpers.labs.learner_function import run_for_lab, visibly_different
 from mha_helpers.labs.number_ranges import listed
@@ -181,7 +182,7 @@ ROW, TOP, UNIT, ZERO, BAR = 62, 82, 50, 118, 19  # pixels: a feature's rows, and
 CHIP, WIDTHS = 65, (344, 296)  # the widths of a token to choose, and of the two pictures
 LOWEST, HIGHEST = -1, 5  # no right sum lies outside
 CELL = (38, 26)
-OUTPUT = style.ROLES["output"]
+OUTPUT = palette.ROLES["output"]
 
 
 def render(result):
@@ -216,7 +217,9 @@ def _chart(result):
         for place, head in enumerate(result.order):
             added = result.contributions[place, feature]
             top = y + place * BAR
-            parts.append(svg.text(ZERO - 6, top + 13, NAMES[head], anchor="end", size=11, colour=style.head_text(head)))
+            parts.append(
+                svg.text(ZERO - 6, top + 13, NAMES[head], anchor="end", size=11, colour=palette.head_text(head))
+            )
             is_lifted = not result.on[head] and result.ablation == "zero"
             lifted = _contributions()[head, result.token, feature]
             bar = _lifted(head, sum_so_far, lifted, top) if is_lifted else _bar(head, sum_so_far, added, top)
@@ -238,7 +241,7 @@ def _at(value):
 
 def _bar(head, start, added, y):
     left, right = sorted((_at(start), _at(start + added if np.isfinite(added) else start)))
-    drawn = svg.box(left, y, right - left, BAR - 2, fill=style.head_fill(head), stroke=style.head_colour(head))
+    drawn = svg.box(left, y, right - left, BAR - 2, fill=palette.head_fill(head), stroke=palette.head_colour(head))
     if not np.isfinite(added) or abs(added) >= 0.005:
         return drawn + _written(left, right, y, _short(added), bold=True)
     return drawn
@@ -255,9 +258,9 @@ def _written(left, right, y, number, **look):
 def _lifted(head, start, would_add, y):
     """Draw a head that is off where it would be, lifted out of the sum: pressed, it comes back."""
     left, right = sorted((_at(start), _at(start + would_add)))
-    ghost = svg.box(left, y - 3, right - left, BAR - 2, fill=style.PAPER, stroke=style.head_colour(head), dashed=True)
+    ghost = svg.box(left, y - 3, right - left, BAR - 2, fill=style.PAPER, stroke=palette.head_colour(head), dashed=True)
     if abs(would_add) >= 0.005:
-        ghost += _written(left, right, y - 3, _short(would_add), colour=style.head_text(head))
+        ghost += _written(left, right, y - 3, _short(would_add), colour=palette.head_text(head))
     return arrive(ghost, 0, 3)
 
 
@@ -272,7 +275,7 @@ def _sum(result, feature, y):
     parts = [
         _paper(start, bottom + 1, written),
         f'<path d="M{x:.1f} {y - 2}V{bottom + 2}" stroke="{OUTPUT}" stroke-width="3"/>',
-        svg.text(start, bottom + 11, written, size=12, bold=True, colour=style.role_text("output")),
+        svg.text(start, bottom + 11, written, size=12, bold=True, colour=palette.role_text("output")),
     ]
     if note:
         after = start + 3 + 8 * len(written)
@@ -330,19 +333,19 @@ def _to_drag(result, head, y):
 def _card(result, place):
     """Draw one head's card, its corner at (0, 0)."""
     head, block = result.order[place], result.blocks[place]
-    on, colour = result.on[head], style.head_text(head)
+    on, colour = result.on[head], palette.head_text(head)
     state = "" if on else f"off: {result.ablation}"
     parts = [
-        svg.box(0, 0, WIDTHS[1] - 4, CARD - 8, fill=style.PAPER, stroke=style.head_colour(head), stroke_width=2),
+        svg.box(0, 0, WIDTHS[1] - 4, CARD - 8, fill=style.PAPER, stroke=palette.head_colour(head), stroke_width=2),
         tick_box(6, 4, NAMES[head], on=on, colour=colour),
         svg.text(96, 21, state, size=11, colour=colour),
     ]
     for j, weight in enumerate(result.weights[place]):
-        x, fill = 6 + j * 57, style.head_weight_colours(head)(weight) if on else style.HIDDEN
+        x, fill = 6 + j * 57, palette.head_weight_colours(head)(weight) if on else style.HIDDEN
         ink = style.text_colour(fill)
         parts += [
             svg.text(x + 27, 44, WORDS[j], anchor="middle", size=11),
-            svg.box(x, 48, 55, 22, fill=fill, stroke=style.head_colour(head)),
+            svg.box(x, 48, 55, 22, fill=fill, stroke=palette.head_colour(head)),
             svg.text(x + 27, 64, number(weight) if on else "", anchor="middle", size=12, colour=ink),
         ]
     context = ", ".join(number(value) for value in result.heads[place, result.token])
@@ -351,7 +354,7 @@ def _card(result, place):
     rows = f"rows {2 * block} and {2 * block + 1} of W_O"
     parts += [
         svg.text(6, 88, f"context [{context}]  ×", size=12),
-        svg.box(6, 93, 150, 19, fill=style.head_fill(block), stroke=style.head_colour(block)),
+        svg.box(6, 93, 150, 19, fill=palette.head_fill(block), stroke=palette.head_colour(block)),
         svg.text(12, 107, rows, size=12),
         svg.text(6, 128, f"= [{written}]", size=12),
         svg.text(WIDTHS[1] - 10, 128, f"length {_long(product)}", anchor="end", size=12),

@@ -14,6 +14,7 @@ from live_pictures.chips import chip
 from live_pictures.controls import check_box, dropdown, radio
 from live_pictures.options import Form, StaticPage
 from mha_helpers import attention, exercises
+from mha_helpers.drawing import palette
 from mha_helpers.labs.lab import Lab
 from mha_helpers.labs.learner_function import run_for_lab
 from mha_helpers.labs.output_projection import which_bug_patients as patients
@@ -207,7 +208,7 @@ CARD, BED = (322, 90), (53, 68)  # pixels: a probe's card, and a patient
 TABLE = 176  # of a probe's numbers, beside which stand its words
 STRIP, DESK = 322, 76  # half the width of all, and how high it is below the cards
 COIN = "#f0c23c"
-STAMPS = {"right": style.ROLES["values"], "wrong": style.ALARM, "explained": style.ROLES["queries"]}
+STAMPS = {"right": palette.ROLES["values"], "wrong": style.ALARM, "explained": palette.ROLES["queries"]}
 BEDS = (DEMO, *LETTERS, YOURS)
 ROOMS = BEDS[:6], BEDS[6:]
 MOUTHS = {"right": 5, "explained": 5, "wrong": -5, "≠": -5}  # how far the corners are up, in pixels
@@ -346,7 +347,7 @@ def _card(probe, reading, x, y):
     _, question, _ = PROBES[probe]
     width, height = CARD[0] - 4, CARD[1] - 4
     abnormal = reading is not None and reading.is_abnormal
-    edge = style.ALARM if abnormal else style.ROLES["values"] if reading else style.GRID
+    edge = style.ALARM if abnormal else palette.ROLES["values"] if reading else style.GRID
     parts = [
         svg.box(x, y, width, height, fill=style.PAPER if reading else style.PANEL, stroke=style.GRID),
         svg.box(x, y, 6, height, fill=edge),
@@ -385,7 +386,7 @@ def _numbers(reading, x, y, width):
         for j, value in enumerate(reading.numbers[i]):
             left, bad = x + labels + j * step, reading.abnormal[i, j]
             share = 0.08 + 0.27 * min(abs(value) / largest, 1)
-            fill = style.tint(style.ALARM, 0.45) if bad else style.tint(style.ROLES["values"], share)
+            fill = style.tint(style.ALARM, 0.45) if bad else style.tint(palette.ROLES["values"], share)
             parts.append(svg.box(left + 1, top, step - 2, 17, fill=fill))
             written = svg.short(value, 1 if dense else 2)  # two decimals of neighbours would touch
             written = {"0.00": "0", "0.0": "0", "1.00": "1", "1.0": "1"}.get(written, written)

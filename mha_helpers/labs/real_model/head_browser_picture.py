@@ -10,6 +10,7 @@ from live_pictures.card import NARROWEST
 from live_pictures.chips import PART, tick_box
 from live_pictures.marks import each_part
 from live_pictures.style import number
+from mha_helpers.drawing import palette
 from mha_helpers.drawing.arcs import ROW, SHARE, TOP, arcs, middle, shortened, width_of_words
 from mha_helpers.labs.real_model import head_browser_runs as runs
 
@@ -158,7 +159,7 @@ def _finds(result):
         if runs.label(result.encoding.weights[layer, head]) != runs.UNCLEAR or not is_word or weight < FOUND:
             continue
         x, y = MAP_LEFT + head * MAP_CELL[0], MAP_TOP + layer * MAP_CELL[1]
-        fill = style.tint(style.HEADS[0], weight)
+        fill = style.tint(palette.HEADS[0], weight)
         yield svg.box(x + 1, y + 1, MAP_CELL[0] - 2, MAP_CELL[1] - 2, fill=fill)
         yield svg.text(
             x + MAP_CELL[0] / 2, y + 16, tokens[key][:3], anchor="middle", size=TINY, colour=style.text_colour(fill)
@@ -200,13 +201,13 @@ def _means(result):
 
 def _knock_out(result):
     """Draw what becomes of the sentence's vector without the head: its rotation and nearest neighbour."""
-    found, purple = result.knock_out, style.HEADS[0]
+    found, purple = result.knock_out, palette.HEADS[0]
     angle = float(np.degrees(np.arccos(np.nan_to_num(np.clip(found.cosine, -1, 1), nan=1))))
     turned, (x, y), long = np.radians(round(angle, 1)), TURNS, min(118, 62 / max(np.sin(np.radians(angle)), 0.1))
     tip = round(float(x + long * np.cos(turned)), 1), round(float(y - long * np.sin(turned)), 1)
     yield svg.text(0, 13, "Without this head", bold=True, size=SMALL)
     yield svg.text(0, 28, "the vector turns by", size=SMALL)
-    yield svg.text(0, 52, f"{angle:.0f}°", bold=True, size=20, colour=style.head_text(0))
+    yield svg.text(0, 52, f"{angle:.0f}°", bold=True, size=20, colour=palette.head_text(0))
     wedge = f"M{x} {y}L{x + 0.5 * long:.1f} {y}A{0.5 * long:.1f} {0.5 * long:.1f} 0 0 0"
     middle_of_it = f"{(x + tip[0]) / 2:.1f} {(y + tip[1]) / 2:.1f}"
     yield f'<path d="{wedge} {middle_of_it}z" fill="{style.tint(purple, 0.3)}"/>'
@@ -219,7 +220,7 @@ def _knock_out(result):
     for i, (sentence, before, after) in enumerate(zip(runs.FIXED, found.before, found.after, strict=True)):
         y, change = 46 + 33 * i, float(np.nan_to_num(after - before, nan=0))
         wide = round(50 * min(abs(change) / MAX_CHANGE, 1), 1)
-        fill = style.ROLES["values"] if change > 0 else style.ROLES["keys"]
+        fill = palette.ROLES["values"] if change > 0 else palette.ROLES["keys"]
         yield svg.text(BESIDE, y, sentence, size=TINY)
         yield svg.text(BESIDE, y + 14, f"{number(before)} → {number(after)}", size=SMALL, bold=True)
         yield svg.box(zero - wide * (change < 0), y + 4, wide, 14, fill=fill)

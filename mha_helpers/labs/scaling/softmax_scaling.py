@@ -16,6 +16,7 @@ from live_pictures.controls import folded, radio
 from live_pictures.options import Form, StaticPage
 from live_pictures.style import number
 from mha_helpers import attention, exercises, measures
+from mha_helpers.drawing import palette
 from mha_helpers.labs.lab import Lab
 from mha_helpers.labs.learner_function import run_for_lab
 
@@ -173,7 +174,7 @@ ZERO, REACH = 166, 150  # where the lines of scores have 0, and how far they go 
 LIMIT = 40  # the score at their ends, for every d_k: what is further out stands there
 UNDIVIDED_Y, DIVIDED_Y = 120, 178  # the two lines
 FLOOR, TALLEST, COLUMN = 168, 110, 34  # the bars' floor, their height for 1, and their pitch
-DIVIDED, GHOST = style.SEQUENTIAL[4], "#77777c"
+DIVIDED, GHOST = palette.SEQUENTIAL[4], "#77777c"
 LEAST_GHOST = 0.02  # an undivided weight below this would be a smudge on the floor
 MAX_RATIO = 999  # of two weights, as a number
 TICKS = (-40, -20, 0, 20, 40)
@@ -236,7 +237,7 @@ def _line(result):
     parts = []
     for y, name, spread in lines if is_divided else lines[:1]:
         band = unit * min(spread, LIMIT)
-        parts.append(marks.part(svg.box(ZERO - band, y - 11, 2 * band, 22, fill=style.SEQUENTIAL[1]), f"band {name}"))
+        parts.append(marks.part(svg.box(ZERO - band, y - 11, 2 * band, 22, fill=palette.SEQUENTIAL[1]), f"band {name}"))
         parts.append(svg.text(0, y - 15, name, size=12, bold=y == DIVIDED_Y))
     if not is_divided:
         parts.append(svg.text(0, DIVIDED_Y - 15, "÷ ?", size=12, colour=style.QUIET))
@@ -247,7 +248,7 @@ def _line(result):
     for tick in TICKS:
         readout = f"{tick}".replace("-", "−")
         parts.append(svg.text(ZERO + unit * tick, DIVIDED_Y + 25, readout, anchor="middle", size=11))
-    parts.append(svg.box(0, DIVIDED_Y + 33, 10, 10, fill=style.SEQUENTIAL[1]))
+    parts.append(svg.box(0, DIVIDED_Y + 33, 10, 10, fill=palette.SEQUENTIAL[1]))
     parts.append(svg.text(14, DIVIDED_Y + 42, "± spread, over many queries", size=11, colour=style.QUIET))
     y = DIVIDED_Y if is_divided else UNDIVIDED_Y
     for j, (raw, place) in enumerate(zip(places(result.raw), places(scores), strict=True)):
@@ -313,7 +314,7 @@ def _table(result, y):
         "moved by a nudge": lambda weights, measured: svg.short(measured[2], 2),
     }
     alone = result.divided_by == UNSCALED  # then there is nothing to compare
-    parts = [svg.text(268, y, _by(result), anchor="end", size=12, bold=True, colour=style.head_text(0))]
+    parts = [svg.text(268, y, _by(result), anchor="end", size=12, bold=True, colour=palette.head_text(0))]
     if not alone:
         parts.append(svg.text(184, y, "undivided", anchor="end", size=12, colour=style.QUIET))
     for i, (row, readout) in enumerate(rows.items()):
@@ -321,7 +322,7 @@ def _table(result, y):
         was, now = readout(result.undivided, result.undivided_measured), readout(result.weights, result.measured)
         parts += [
             svg.text(0, top, row, size=12),
-            svg.text(268, top, now, anchor="end", size=20, bold=True, colour=style.head_text(0)),
+            svg.text(268, top, now, anchor="end", size=20, bold=True, colour=palette.head_text(0)),
         ]
         if not alone:
             parts += [
@@ -347,7 +348,7 @@ def _two_ways(result, top):
         svg.matrix(
             np.stack([result.exponentials, result.naive, result.stable]), 0, top,
             title=f"{number(result.added, 0)} added to every score: exp(s) / sum, and exp(s − max) / sum",
-            colours=style.role_colours("X"), row_labels=("exp(s)", "naive", "stable"), label_width=54,
+            colours=palette.role_colours("X"), row_labels=("exp(s)", "naive", "stable"), label_width=54,
             cell=(54, 24),
         ),
         svg.text(54, top + svg.TITLE_HEIGHT + 3 * 24 + 15, _naive_in_words(result), size=12),

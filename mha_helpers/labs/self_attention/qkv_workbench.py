@@ -14,6 +14,7 @@ from live_pictures.motion import flash
 from live_pictures.options import Form, Script, StaticPage
 from live_pictures.style import number
 from mha_helpers import attention, exercises, running_example
+from mha_helpers.drawing import palette
 from mha_helpers.labs.lab import Lab
 from mha_helpers.labs.learner_function import run_for_lab
 
@@ -206,7 +207,7 @@ UNIT, FARTHEST = 32, (4.5, 4)  # of the plane: a 1's pixels, and how far it reac
 ROW_TOP, ROW = 56, 26  # of a key
 NAME, SCORE, BAR, VALUE = 60, 110, 152, 272  # where a key's row has its parts
 HALF = 25  # a number of a vector
-SHADES = [(fill, style.text_colour(fill)) for fill in map(style.weight_colour, np.linspace(0, 1, 21))]  # of weights
+SHADES = [(fill, style.text_colour(fill)) for fill in map(palette.weight_colour, np.linspace(0, 1, 21))]  # of weights
 LONGEST = 72  # a bar's pixels, for a weight of 1
 
 
@@ -283,7 +284,7 @@ def _plane(result, found):
     word, pixels = TOKENS[result.query], scale(result)
     left, top, right, bottom = PLANE
     middle = (left + right) / 2, (top + bottom) / 2
-    blue, orange = style.ROLES["queries"], style.ROLES["keys"]
+    blue, orange = palette.ROLES["queries"], palette.ROLES["keys"]
     x = 1
     for token in TOKENS:
         is_asked, width = token == word, 22 + 8 * len(token)
@@ -308,19 +309,21 @@ def _plane(result, found):
         anchor, aside = ("start", 9) if x >= middle[0] else ("end", -9)
         beside = y + (18 if y >= middle[1] else -8)
         name = ", ".join(tokens)
-        yield svg.text(x + aside, beside, name, anchor=anchor, bold=True, colour=style.role_text("keys"))
-    pink, names = style.ROLES["output"], {}
+        yield svg.text(x + aside, beside, name, anchor=anchor, bold=True, colour=palette.role_text("keys"))
+    pink, names = palette.ROLES["output"], {}
     for j, token in enumerate(TOKENS):
         at = place(result.values[j], pixels)
         names.setdefault(at, []).append(token)
-        yield marks.computed_part(svg.segment(*at, 0, 0, colour=style.ROLES["values"], width=1), f"pull {token}", found)
-        yield svg.box(at[0] - 4, at[1] - 4, 8, 8, fill=style.ROLES["values"], stroke=style.PAPER)
+        yield marks.computed_part(
+            svg.segment(*at, 0, 0, colour=palette.ROLES["values"], width=1), f"pull {token}", found
+        )
+        yield svg.box(at[0] - 4, at[1] - 4, 8, 8, fill=palette.ROLES["values"], stroke=style.PAPER)
     for (x, y), tokens in names.items():  # where the keys' names are not
         anchor, aside = ("middle", 0) if x > middle[0] else ("end", -8)
-        yield svg.text(x + aside, y - 8, ", ".join(tokens), anchor=anchor, size=11, colour=style.role_text("values"))
+        yield svg.text(x + aside, y - 8, ", ".join(tokens), anchor=anchor, size=11, colour=palette.role_text("values"))
     yield marks.computed_part(svg.circle(0, 0, 8, fill=pink, stroke=style.PAPER), "context", found)
     yield marks.computed_part(
-        svg.text(0, 0, "context", bold=True, size=12, colour=style.role_text("output")), "name of the context", found
+        svg.text(0, 0, "context", bold=True, size=12, colour=palette.role_text("output")), "name of the context", found
     )
     own = result.queries[result.query]
     x, y = place(own, pixels)
@@ -344,8 +347,8 @@ def _plane(result, found):
         name=f"query of {word}", tip="Drag the query.",
     )  # fmt: skip
     for k, (what, role) in enumerate((("keys", "keys"), ("values", "values"))):
-        yield svg.box(left + 6, bottom - 34 + 16 * k, 8, 8, fill=style.ROLES[role])
-        yield svg.text(left + 19, bottom - 26 + 16 * k, what, size=11, colour=style.role_text(role))
+        yield svg.box(left + 6, bottom - 34 + 16 * k, 8, 8, fill=palette.ROLES[role])
+        yield svg.text(left + 19, bottom - 26 + 16 * k, what, size=11, colour=palette.role_text(role))
     yield marks.computed_part(svg.text(left, bottom + 19, "", size=12, bold=True), "name of the score", found)
     yield marks.computed_part(svg.text(left, bottom + 36, "", size=12), "dot product", found)
 
@@ -359,18 +362,18 @@ def _product(result, j):
 def _keys(result, found, before):
     """Draw the query, a row for each key with its score, weight and value, and the context."""
     word = TOKENS[result.query]
-    blue, orange, green = (style.role_colours(role) for role in ("queries", "keys", "values"))
-    pink = style.role_colours("output")
-    yield svg.text(0, 18, f"“{word}” asks with", bold=True, colour=style.role_text("queries"))
+    blue, orange, green = (palette.role_colours(role) for role in ("queries", "keys", "values"))
+    pink = palette.role_colours("output")
+    yield svg.text(0, 18, f"“{word}” asks with", bold=True, colour=palette.role_text("queries"))
     for k in range(SHAPE[1]):
         yield svg.box(120 + 46 * k, 1, 46, ROW, fill=blue(0), stroke=style.PAPER)
         yield marks.computed_part(svg.text(143 + 46 * k, 18, "", anchor="middle", size=12), f"query {k}", found)
-    yield svg.box(120, 1, 92, ROW, stroke=style.ROLES["queries"], stroke_width=2)
+    yield svg.box(120, 1, 92, ROW, stroke=palette.ROLES["queries"], stroke_width=2)
     heads = ((NAME + 4, "key", "keys"), (SCORE, "score", None), (BAR, "weight", None), (VALUE, "value", "values"))
     for x, name, role in heads:
-        yield svg.text(x, ROW_TOP - 8, name, size=12, bold=True, colour=style.role_text(role) if role else style.INK)
+        yield svg.text(x, ROW_TOP - 8, name, size=12, bold=True, colour=palette.role_text(role) if role else style.INK)
     lit = svg.box(
-        0, 0, VALUE + 2 * HALF, ROW, fill=style.tint(style.ROLES["keys"], 0.12), stroke=style.INK, stroke_width=3
+        0, 0, VALUE + 2 * HALF, ROW, fill=style.tint(palette.ROLES["keys"], 0.12), stroke=style.INK, stroke_width=3
     )
     yield marks.computed_part(lit, "lit row", found)
     for j, token in enumerate(TOKENS):
@@ -380,7 +383,9 @@ def _keys(result, found, before):
             svg.text(NAME - 2, y + 17, token, anchor="end", size=12),
             *_cells(result.keys[j], NAME + 2, y + 1, orange),
             marks.computed_part(svg.text(SCORE + 36, y + 17, "", anchor="end", size=12), f"score {token}", found),
-            marks.computed_part(svg.box(BAR, y + 4, 1, ROW - 8, fill=style.weight_colour(0.75)), f"bar {token}", found),
+            marks.computed_part(
+                svg.box(BAR, y + 4, 1, ROW - 8, fill=palette.weight_colour(0.75)), f"bar {token}", found
+            ),
             marks.computed_part(svg.text(0, y + 17, "", bold=True, size=12), f"weight {token}", found),
             *_cells(result.values[j], VALUE, y + 1, green),
         ]
@@ -393,11 +398,11 @@ def _keys(result, found, before):
                 if _moved(getattr(result, name)[j], getattr(before, name)[j]):
                     yield flash(x, y + 1, 2 * HALF, ROW - 2)
     y = ROW_TOP + len(TOKENS) * ROW + 6
-    yield svg.text(0, y + 17, "context", bold=True, colour=style.role_text("output"))
+    yield svg.text(0, y + 17, "context", bold=True, colour=palette.role_text("output"))
     for k in range(SHAPE[1]):
         yield svg.box(64 + 46 * k, y, 46, ROW, fill=pink(0), stroke=style.PAPER)
         yield marks.computed_part(svg.text(87 + 46 * k, y + 17, "", anchor="middle", size=12), f"context {k}", found)
-    yield svg.box(64, y, 92, ROW, stroke=style.ROLES["output"], stroke_width=2)
+    yield svg.box(64, y, 92, ROW, stroke=palette.ROLES["output"], stroke_width=2)
     colour = style.INK if _mixture(result).startswith("=") else style.ALARM
     yield marks.computed_part(svg.text(64, y + ROW + 15, "", size=12, colour=colour), "mixture", found)
 
@@ -411,13 +416,14 @@ def _all_queries(result, found, before):
     left = right + 30
     shown = [
         svg.matrix(
-            result.weights, 0, top, title="All queries", colours=style.weight_colour,
+            result.weights, 0, top, title="All queries", colours=palette.weight_colour,
             differs=result.differs.get("weights"), label_width=labels, cell=cell, **about,
         ),
         svg.text(right - 3, first_row - 6, "sum", size=12),
         svg.matrix(
-            result.context, left, top, title="contexts", colours=style.role_colours("output"),
-            title_colour=style.role_text("output"), differs=result.differs.get("context"), cell=(42, cell[1]), **about,
+            result.context, left, top, title="contexts", colours=palette.role_colours("output"),
+            title_colour=palette.role_text("output"), differs=result.differs.get("context"), cell=(42, cell[1]),
+            **about,
         ),
     ]  # fmt: skip
     if not result.differs:  # else nothing moves without the learner's function, and the marks are to be seen
@@ -449,7 +455,7 @@ def _moving_row(result, found, labels, left, y, cell):
         )
     for k in range(SHAPE[1]):
         x = left + 42 * k
-        yield svg.box(x, y, 42, cell[1], fill=style.role_colours("output")(0), stroke=style.PAPER)
+        yield svg.box(x, y, 42, cell[1], fill=palette.role_colours("output")(0), stroke=style.PAPER)
         yield marks.computed_part(svg.text(x + 21, middle, "", anchor="middle", size=11), f"its context {k}", found)
     for x, wide in ((labels, len(TOKENS) * cell[0]), (left, SHAPE[1] * 42)):
         yield svg.box(x, y, wide, cell[1], stroke=style.INK, stroke_width=3)

@@ -12,6 +12,7 @@ from live_pictures.controls import NAMED
 from live_pictures.options import Form, Script, StaticPage
 from live_pictures.style import number
 from mha_helpers import attention
+from mha_helpers.drawing import palette
 from mha_helpers.labs.lab import Lab
 
 START = {"bank": (1.0, 1.0), "river": (3.0, 0.0), "money": (0.0, 3.0)}
@@ -127,21 +128,23 @@ def _plane(result, changes):
     back = {entry(word, feature): value for word in START for feature, value in zip(FEATURES, START[word], strict=True)}
     yield chips.button(left, bottom + 27, 132, "put them back", sets=back, name="put them back")
     for neighbour in SENTENCES:
-        pull = svg.segment(0, 0, 0, 0, colour=style.tint(style.HEADS[0], 0.35), width=9)
+        pull = svg.segment(0, 0, 0, 0, colour=style.tint(palette.HEADS[0], 0.35), width=9)
         yield marks.computed_part(pull, f"pull {neighbour}", changes)
     for word in reversed(START):
-        colour = style.ROLES[_role(word)]
+        colour = palette.ROLES[_role(word)]
         yield marks.computed_part(svg.segment(left, bottom, 0, 0, colour=colour, width=2.5), f"arrow {word}", changes)
     for neighbour in SENTENCES:
-        new = svg.circle(0, 0, 6, fill=style.ROLES["output"], stroke=style.PAPER)
+        new = svg.circle(0, 0, 6, fill=palette.ROLES["output"], stroke=style.PAPER)
         yield marks.computed_part(new, f"new {neighbour}", changes)
-        label = svg.text(0, 0, f"by {neighbour}", anchor="middle", size=11, bold=True, colour=style.role_text("output"))
+        label = svg.text(
+            0, 0, f"by {neighbour}", anchor="middle", size=11, bold=True, colour=palette.role_text("output")
+        )
         yield marks.computed_part(label, f"called {neighbour}", changes)
     for word in reversed(START):
-        name = svg.text(0, 0, word, anchor="middle", bold=True, colour=style.role_text(_role(word)))
+        name = svg.text(0, 0, word, anchor="middle", bold=True, colour=palette.role_text(_role(word)))
         yield marks.computed_part(name, f"name {word}", changes)
     for word in START:
-        dot = svg.circle(0, 0, 10, fill=style.ROLES[_role(word)], stroke=style.PAPER)
+        dot = svg.circle(0, 0, 10, fill=palette.ROLES[_role(word)], stroke=style.PAPER)
         yield marks.plane(
             marks.computed_part(dot, f"dot {word}", changes), [entry(word, feature) for feature in FEATURES],
             edges=[left, top, right, bottom, 0, HIGHEST, 0, HIGHEST, STEP], name=word,
@@ -153,7 +156,7 @@ def _sentences(changes):
         y, x = 16 + 132 * i, LEFT
         for word in words.split():
             width, counts = 15 + 8.4 * len(word), word in ("bank", neighbour)
-            colour = style.ROLES[_role(word)]
+            colour = palette.ROLES[_role(word)]
             fill, edge = (style.tint(colour), colour) if counts else (style.PANEL, EDGE)
             yield svg.box(x, y, width, 28, fill=fill, stroke=edge)
             yield svg.text(x + width / 2, y + 19, word, anchor="middle", bold=counts)
@@ -161,12 +164,12 @@ def _sentences(changes):
         yield marks.computed_part(
             svg.text(LEFT, y + 50, "", size=12, colour=style.QUIET), f"scores {neighbour}", changes
         )
-        blue, orange = (style.tint(style.ROLES[role], 0.55) for role in ("queries", "keys"))
+        blue, orange = (style.tint(palette.ROLES[role], 0.55) for role in ("queries", "keys"))
         yield marks.computed_part(svg.box(LEFT, y + 60, 0, 24, fill=blue), f"own {neighbour}", changes)
         yield marks.computed_part(svg.box(0, y + 60, 0, 24, fill=orange), f"its {neighbour}", changes)
         yield svg.box(LEFT, y + 60, BAR, 24, stroke=style.INK)
-        yield svg.circle(LEFT + 6, y + 101, 6, fill=style.ROLES["output"])
-        becomes = svg.text(LEFT + 18, y + 106, "", bold=True, colour=style.role_text("output"))
+        yield svg.circle(LEFT + 6, y + 101, 6, fill=palette.ROLES["output"])
+        becomes = svg.text(LEFT + 18, y + 106, "", bold=True, colour=palette.role_text("output"))
         yield marks.computed_part(becomes, f"becomes {neighbour}", changes)
 
 

@@ -12,6 +12,7 @@ from live_pictures.motion import write
 from live_pictures.options import Form, StaticPage
 from mha_helpers import decoder
 from mha_helpers.course_data import data_path
+from mha_helpers.drawing import palette
 from mha_helpers.exercises.self_attention.predictions import attend_to_itself
 from mha_helpers.labs.lab import Lab
 
@@ -105,7 +106,7 @@ def render(result):
 
 
 def _switch(result):
-    purple = style.HEADS[0]
+    purple = palette.HEADS[0]
     fill, edge, knob = (purple, purple, 62) if result.attends else (style.PAPER, EDGE, 20)
     track = f'<rect x="1" y="30" width="82" height="38" rx="19" fill="{fill}" stroke="{edge}" stroke-width="2"/>'
     handle = svg.circle(knob + 1, 49, 14, fill=style.PAPER if result.attends else EDGE, stroke=edge)
@@ -154,7 +155,7 @@ def _text(result, attends):
     """Draw what it writes one way, in a box of its own."""
     text, now, y = result.texts[attends], attends == result.attends, TOPS[attends]
     colour, quiet = (style.INK, style.QUIET) if now else (style.QUIET, EDGE)
-    edge, wide = (style.HEADS[0], 2) if now else (style.GRID, 1)
+    edge, wide = (palette.HEADS[0], 2) if now else (style.GRID, 1)
     fill = style.PANEL if now else style.PAPER
     yield svg.box(12.5, y, WIDTHS[1] - 14, LINE * (ROWS[attends] + 1) + 15, fill=fill, stroke=edge, stroke_width=wide)
     yield svg.text(WIDTHS[1] - 10, y + 18, WAYS[attends], anchor="end", size=11, colour=style.QUIET, bold=now)

@@ -13,6 +13,7 @@ from live_pictures.controls import check_box, radio
 from live_pictures.options import Form
 from live_pictures.style import number
 from mha_helpers import attention, exercises
+from mha_helpers.drawing import palette
 from mha_helpers.exercises.self_attention.predictions import PROJECTIONS, WORD_VECTORS, WORDS
 from mha_helpers.labs.lab import Lab
 from mha_helpers.labs.learner_function import run_for_lab
@@ -124,7 +125,7 @@ def _rows(result):
     for i, place in enumerate(np.argsort(result.order)):
         old, new = TOP + i * ROW, TOP + place * ROW
         word = WORDS.index(result.words[i])
-        colour = style.token_fill(word)
+        colour = palette.token_fill(word)
         bend = f"M{LEFT + EDGE} {old + 17}C{LEFT + EDGE + 34} {old + 17} {RIGHT - 34} {new + 17} {RIGHT} {new + 17}"
         yield f'<path d="{bend}" fill="none" stroke="{colour}" stroke-width="7"{DASHES[word]}/>'
         yield f'<path d="{bend}" fill="none" stroke="{style.INK}" stroke-width="1"/>'
@@ -165,7 +166,7 @@ def _weights(result):
     ):
         _, height = svg.matrix_size(n, n, headed=True, cell=SMALL)
         yield svg.matrix(
-            weights, 14, k * (height - svg.CAPTION_HEIGHT + 8), title=title, colours=style.weight_colour,
+            weights, 14, k * (height - svg.CAPTION_HEIGHT + 8), title=title, colours=palette.weight_colour,
             row_labels=words, column_labels=words, label_width=48, cell=SMALL, differs=differs.get("weights"),
         )  # fmt: skip
 
@@ -178,8 +179,8 @@ def _row(result, i, colour, context, x, place, differs):
         svg.text(x + TOKEN / 2, y + (16 if result.positions else 22), result.words[i], anchor="middle", bold=True),
     ]
     if result.positions:
-        parts.append(svg.text(x + TOKEN / 2, y + 30, f"place {place}", anchor="middle", size=style.LEAST))
-    fill = style.role_colours("output")
+        parts.append(svg.text(x + TOKEN / 2, y + 30, f"place {place}", anchor="middle", size=style.MIN_SIZE))
+    fill = palette.role_colours("output")
     for k, value in enumerate(context):
         left = x + TOKEN + k * NUMBER
         parts.append(svg.box(left, y, NUMBER, 34, fill=fill(value), stroke=style.INK))
@@ -192,7 +193,7 @@ def _row(result, i, colour, context, x, place, differs):
 def _verdict(difference, x, y):
     """Say whether a token's context is the same as in the first order."""
     if difference < 1e-9:
-        return svg.text(x, y, "= the same", size=11, bold=True, colour=style.role_text("values"))
+        return svg.text(x, y, "= the same", size=11, bold=True, colour=palette.role_text("values"))
     return svg.text(x, y, f"≠ off by {svg.short(difference, 2)}", size=11, bold=True, colour=style.ALARM)
 
 

@@ -16,6 +16,7 @@ from live_pictures.controls import dropdown
 from live_pictures.marks import each_part
 from live_pictures.options import Form, StaticPage
 from mha_helpers import attention
+from mha_helpers.drawing import palette
 from mha_helpers.labs.lab import Lab
 
 SIZES = ("B", "S", "d_model", "h")
@@ -403,7 +404,7 @@ def _yours(result):
     fill = style.tint(COLOURS[_letter(result.guess[-1])], 0.7)
     # Where heads lie apart they have their colours, as in the array above.
     is_head = [is_cut or result.guess[0] == "h", result.guess[1:2] == ("h",)]
-    heads = [style.tint(style.head_colour(k), 0.5) for k in range(counts["h"])]
+    heads = [style.tint(palette.head_colour(k), 0.5) for k in range(counts["h"])]
     fills = [
         f' fill="{heads[(i if is_head[0] else j) % counts["h"]]}"' if any(is_head) and len(shape) > 2 else ""
         for i in range(across)
@@ -451,13 +452,13 @@ def _array(result, i):
     names = _letters(i)
     is_turned, is_cut = names[:2] == ("B", "h"), "h" in names
     columns = S if names[2:] == ("S", "S") else d_head
-    whole = style.ROLES[COMES.get(i, "X")] if i in (0, *COMES) else None
+    whole = palette.ROLES[COMES.get(i, "X")] if i in (0, *COMES) else None
     for sequence in range(B):
         left = 1 + sequence * (wide * cell + (n_heads - 1) * GAP + APART)
         for head in range(n_heads):
             across = 0 if is_turned else head * (d_head * cell + GAP * is_cut)
             down = head * (S * cell + GAP) if is_turned else 0
-            fill = style.tint(whole or style.head_colour(head), 0.85 if STAGES[i][0] == "weights" else 0.5)
+            fill = style.tint(whole or palette.head_colour(head), 0.85 if STAGES[i][0] == "weights" else 0.5)
             yield marks.part(_slab(left + across, down, S, columns, cell, fill), f"slab {sequence} {head}")
 
 
@@ -469,8 +470,8 @@ def _met(result, name, role):
     if x + 48 + d_model * CELL > ROOM[0]:
         x, y = 1, 22 + S * CELL + 6
     cell = math.floor(10 * min(CELL, (ROOM[1] + 22 - y) / d_model)) / 10
-    yield svg.text(x, y + 20, f"@ {name}", bold=True, size=12, colour=style.role_text(role))
-    yield _slab(x + 48, y, d_model, d_model, cell, style.tint(style.ROLES[role], 0.15))
+    yield svg.text(x, y + 20, f"@ {name}", bold=True, size=12, colour=palette.role_text(role))
+    yield _slab(x + 48, y, d_model, d_model, cell, style.tint(palette.ROLES[role], 0.15))
 
 
 def _slab(x, y, rows, columns, cell, fill):

@@ -15,6 +15,7 @@ from live_pictures.controls import dropdown, radio, whole_number
 from live_pictures.options import Form, StaticPage
 from live_pictures.style import number
 from mha_helpers import attention, exercises
+from mha_helpers.drawing import palette
 from mha_helpers.labs.lab import Lab
 from mha_helpers.labs.learner_function import run_for_lab, visibly_different
 from mha_helpers.running_example import TOKENS
@@ -197,7 +198,7 @@ def _place(heads, entry):
 
 
 PACE = 1600  # milliseconds from step to step, when they follow each other
-MARKS = {"right": ("✓", style.ROLES["values"]), "wrong": ("✗", style.ALARM), "yours": ("", style.INK)}
+MARKS = {"right": ("✓", palette.ROLES["values"]), "wrong": ("✗", style.ALARM), "yours": ("", style.INK)}
 
 
 def render(result):
@@ -229,14 +230,14 @@ def _track(result):
             yield svg.text(at, y + 26 + 14 * k, line, anchor=anchor, size=12, bold=here)
     yield grip("step", track)
     x, y = track[STEPS.index(result.step)]
-    handle = svg.circle(x, y, 12, fill=style.ROLES["queries"], stroke=style.PAPER)
+    handle = svg.circle(x, y, 12, fill=palette.ROLES["queries"], stroke=style.PAPER)
     stops = [{"step": step} for step in STEPS]
     yield marks.track(handle, "step", stops=stops, points=track, part="step", tip="Drag: from X to the heads and back.")
 
 
 def fill(head):
     """Return the fill of a head's cells, dark and light by turns: neighbours stay apart in greyscale."""
-    return style.tint(style.head_colour(head), 0.25 if head % 2 else 0.6)
+    return style.tint(palette.head_colour(head), 0.25 if head % 2 else 0.6)
 
 
 def _legend(result):
@@ -245,7 +246,7 @@ def _legend(result):
     yield svg.box(0, 21, 14, 14, fill=fill(0))
     yield svg.text(20, 32, "fill: the head it belongs to", size=11, colour=style.QUIET)
     if any(block.head is not None for shown in result.columns.values() for block in shown.blocks):
-        yield svg.box(1, 41, 12, 12, stroke=style.head_colour(0), stroke_width=3)
+        yield svg.box(1, 41, 12, 12, stroke=palette.head_colour(0), stroke_width=3)
         yield svg.text(20, 51, "frame: the head it ends up in", size=11, colour=style.QUIET)
 
 
@@ -283,7 +284,7 @@ def _column(way, shown, result):
         over.append(_cuts(way, result, places[0][2], places[0][1], CELL_HEIGHT))
     below = HEADING + height + 21
     if shown.verdict:
-        tone = {True: style.ROLES["values"], False: style.ALARM, None: style.INK}[shown.is_good]
+        tone = {True: palette.ROLES["values"], False: style.ALARM, None: style.INK}[shown.is_good]
         lines = textwrap.wrap(shown.verdict, width // 7)
         for k, line in enumerate(lines):
             text_colour = style.blend((tone, style.INK), 0.3)
@@ -357,10 +358,10 @@ def _frame(block, x, y, cell):
     """Draw a block's name and frame."""
     rows, columns = block.values.shape
     width, height = columns * cell, rows * CELL_HEIGHT
-    colour = style.INK if block.head is None else style.head_text(block.head)
+    colour = style.INK if block.head is None else palette.head_text(block.head)
     parts = [svg.text(x, y - 7, _name(block, width), size=12, bold=True, colour=colour)]
     if block.head is not None:
-        edge = style.head_colour(block.head)
+        edge = palette.head_colour(block.head)
         parts.append(svg.box(x - 3, y - 3, width + 6, height + 6, stroke=edge, stroke_width=3))
     return parts
 

@@ -17,6 +17,7 @@ from live_pictures.style import number
 from mha_helpers import decoder, exercises
 from mha_helpers.attention import combine_heads, split_heads
 from mha_helpers.course_data import data_path
+from mha_helpers.drawing import palette
 from mha_helpers.exercises.todays_heads.predictions import TRIED
 from mha_helpers.grouped import grouped_attention
 from mha_helpers.labs.lab import Lab
@@ -259,7 +260,7 @@ WIDTHS, HEIGHT = (344, 296), 318  # of the two pictures
 BLOCK = (62, 92, 262, 160)  # of the whole cache: left, top, width and height
 REACH, LEAST = 12, 54  # of an edge: how far from it a pointer takes it, and how long it is at least
 LOSS = (20, 52, 256, 1.0, 5.2)  # of the line of losses: left, y, width, and where it begins and ends
-CACHE, KNOB = style.ROLES["keys"], style.ROLES["queries"]
+CACHE, KNOB = palette.ROLES["keys"], palette.ROLES["queries"]
 
 
 def render(result):
@@ -284,7 +285,7 @@ def _block(result):
     model, bottom = result.model, top + high
     across, down = _across(result, result.numbers), _down(result, result.n_kept)
     whole = result.size / result.share
-    yield svg.text(0, 30, _times(1 / result.share), bold=True, size=32, colour=style.role_text("keys"))
+    yield svg.text(0, 30, _times(1 / result.share), bold=True, size=32, colour=palette.role_text("keys"))
     yield svg.text(0, 52, f"{in_units(result.size)} instead of {in_units(whole)}", bold=True)
     if result.sharing == SHORT:
         kept = "a short vector"
@@ -387,7 +388,7 @@ def _loss(result):
     ink = style.ALARM if differs else style.INK
     mark_wrong = f" ≠ {number(result.right)}" if differs else ""
     is_met = result.loss < GOAL  # no NaN is
-    judged, colour = ("✓ goal met", style.role_text("values")) if is_met else ("✗ goal missed", style.ALARM)
+    judged, colour = ("✓ goal met", palette.role_text("values")) if is_met else ("✗ goal missed", style.ALARM)
     yield svg.text(0, y - 26, f"Loss {number(result.loss)}{mark_wrong}", bold=True, size=18, colour=ink)
     yield svg.text(WIDTHS[1] - 12, y - 26, judged, anchor="end", bold=True, colour=colour)
     yield svg.text(0, y + 40, "nats a character; it is not trained again", size=11, colour=style.QUIET)
@@ -398,8 +399,8 @@ def _loss(result):
         yield svg.line(at, y - 7, at, y + 7, colour=style.INK, width=2)
         yield svg.text(at, y + 24, name, anchor="middle", size=11)
     goal = place(GOAL)
-    yield svg.line(goal, y - 17, goal, y + 7, colour=style.role_text("values"), width=2)
-    yield svg.text(goal + 5, y - 10, f"goal: below {GOAL}", size=11, bold=True, colour=style.role_text("values"))
+    yield svg.line(goal, y - 17, goal, y + 7, colour=palette.role_text("values"), width=2)
+    yield svg.text(goal + 5, y - 10, f"goal: below {GOAL}", size=11, bold=True, colour=palette.role_text("values"))
     yield marks.part(svg.circle(place(result.loss), y, 8, fill=colour, stroke=style.PAPER), "loss")
 
 
