@@ -349,7 +349,6 @@ def test_weights_do_not_depend_on_values():
     after = workbench.compute(lab.state)
     np.testing.assert_array_equal(before.weights, after.weights)
     assert after.moved["context"] > 0.5
-    assert "the weights do not depend on W_V" in lab.readout.value
 
 
 def test_swapping_turns_the_scores_over_their_diagonal():
@@ -382,13 +381,6 @@ def test_a_context_that_is_not_the_mixture_of_its_values_is_not_said_to_be():
     texts = re.findall(r">([^<]+)</text>", labs.qkv_workbench(backwards).picture.value)
     start = texts.index("context", texts.index("context") + 1)  # after its name in the plane
     assert texts[start : start + 4] == ["context", "0.92", "0.52", "≠ 0.83 × [1, 2] + 0.11 × [1, 0] + …"]
-
-
-def test_what_two_tokens_score_with_each_other_is_said():
-    lab = labs.qkv_workbench()
-    assert "not symmetric: “it” gives “cat” a score of 2, but “cat” gives “it” 0." in lab.readout.value
-    lab.controls["key"].value = "it"  # with itself every token scores the same both ways: another pair is shown
-    assert "not symmetric: “cat” gives “it” a score of 0, but “it” gives “cat” 2." in lab.readout.value
 
 
 def test_what_has_changed_flashes():
@@ -438,16 +430,10 @@ def test_with_positions_the_order_matters(words):
     result = order.compute({"order": words, "copy": "dog", "positions": True})
     assert result.differences.max() > 0.1
     assert result.copy_difference > 0.01
-    assert "the order now matters" in order.sentence(result)
 
 
 def test_words_that_are_alike_in_greyscale_have_unlike_lines():
     assert labs.word_order().picture.value.count("stroke-dasharray") == 1
-
-
-def test_equal_orders_are_said_to_be_equal():
-    result = order.compute({"order": "dog bites man", "copy": order.NO_COPY, "positions": True})
-    assert "both orders equal" in order.sentence(result)
 
 
 def test_a_position_dependent_function_is_noticed():

@@ -98,69 +98,6 @@ def test_every_state_is_drawn_with_its_marks(name, token):
     assert table.count("stroke-dasharray") == result.blind.sum() + legend
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        (
-            CAUSAL,
-            "No leak: changing “because” moves only outputs “because” and “it”. Over all tokens: no leaks and no "
-            "blind cells.",
-        ),
-        (
-            "one too far",
-            "Changing “because” moves outputs “mat”, “because” and “it”. A leak: output “mat” comes before it. "
-            "Over all tokens: 4 leaks and no blind cells.",
-        ),
-        (
-            "diagonal hidden",
-            "Changing “because” moves output “it”. Blind: output “because” does not move when its own token "
-            "changes. Over all "
-            "tokens: no leaks and 5 blind cells.",
-        ),
-        (
-            "upside down",
-            "Changing “because” moves outputs “cat”, “sat”, “mat” and “because”. A leak: outputs “cat”, “sat” "
-            "and “mat” come "
-            "before it. Blind: output “it” does not move when a token that it should see changes. Over all tokens: "
-            "10 leaks and 10 blind cells.",
-        ),
-        (
-            "inverted",
-            "Changing “because” moves outputs “cat”, “sat” and “mat”. A leak: outputs “cat”, “sat” and “mat” "
-            "come before "
-            "it. Blind: outputs “because” and “it” do not move when a token that they should see changes. Over all "
-            "tokens: 10 leaks and 15 blind cells.",
-        ),
-        (
-            AFTER,
-            "Changing “because” moves outputs “cat”, “sat”, “mat”, “because” and “it”. A leak: outputs “cat”, "
-            "“sat” and “mat” "
-            "come before it. Over all tokens: 10 leaks and no blind cells. Hidden after the softmax, the future still "
-            "counts in its denominator.",
-        ),
-        (
-            RESCALED,
-            "No leak: changing “because” moves only outputs “because” and “it”. Over all tokens: no leaks and no "
-            "blind cells. "
-            "Dividing each row by its sum takes the future out of the denominator again.",
-        ),
-        (
-            "no mask",
-            "Changing “because” moves outputs “cat”, “sat”, “mat”, “because” and “it”. A leak: outputs “cat”, "
-            "“sat” and “mat” "
-            "come before it. Over all tokens: 10 leaks and no blind cells.",
-        ),
-    ],
-)
-def test_each_variations_verdict(name, expected):
-    assert readout(name) == expected
-
-
-def test_the_ends_are_said_too():
-    assert readout("diagonal hidden", "it").startswith("Changing “it” moves no output. Blind: output “it” does")
-    assert readout(CAUSAL, "it").startswith("No leak: changing “it” moves only output “it”.")
-
-
 def test_the_first_state_spoils_nothing():
     assert state(CAUSAL) == FIRST
     page = detector.leak_detector().picture.value
@@ -207,12 +144,10 @@ def test_a_right_function_is_run(function):
 def test_a_wrong_mask_is_used_and_marked(function):
     result = detector.compute(FIRST, function)
     np.testing.assert_array_equal(result.mask, function(N))
-    assert "is not right yet (marked ≠)" in result.notice
     wrong = function(N) != np.tri(N)
     np.testing.assert_array_equal(result.differs["mask"], wrong)
     assert detector.render(result).svg.count("≠") == wrong.sum()
     np.testing.assert_array_equal(result.moved > 1e-9, function(N))
-    assert "No leak: changing" not in detector.sentence(result)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mha_helpers import attention, decoder, labs
-from mha_helpers.labs.a_model_that_writes.logit_lens import MAX_CHARACTERS, TEXT, compute, logit_lens, sentence
+from mha_helpers.labs.a_model_that_writes.logit_lens import MAX_CHARACTERS, TEXT, compute, logit_lens
 
 FIRST = logit_lens().first_state
 
@@ -65,11 +65,3 @@ def test_a_wrong_function_shows_where_its_losses_part():
     assert "16.22<" in drawn, "before the first block nothing has gone wrong yet"
     assert drawn.count(" ≠</text>") == 4, "and after each block it has"
     assert result(without_W_O).losses[-1] > 4
-
-
-def test_numbers_that_are_none_are_said():
-    def nothing(X, *matrices):
-        output, weights = attention.multi_head_attention(X, *matrices)
-        return output * np.nan, weights
-
-    assert "NaN or infinite numbers" in sentence(result(nothing))

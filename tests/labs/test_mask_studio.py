@@ -111,8 +111,6 @@ def test_the_numbers_are_the_running_examples():
 
 
 def test_the_first_state_is_causal():
-    assert studio.sentence(studio.compute(FIRST)) == "10 of 25 cells hidden. Each row still sums to 1."
-    assert readout() == "0 of 25 cells hidden. Each row sums to 1."
     np.testing.assert_array_equal(studio.compute(FIRST).mask, CAUSAL)
 
 
@@ -163,16 +161,13 @@ def test_a_click_hides_one_cell():
     expected = CAUSAL.copy()
     expected[4, 2] = False
     np.testing.assert_array_equal(studio.compute(lab.state).mask, expected)
-    assert "11 of 25 cells hidden." in lab.readout.value
     assert studio.compute(lab.state).weights[4, 2] == 0
 
 
 def test_cells_are_switches():
-    """Each cell of the grid is marked where it is drawn, with the name of its check box."""
-    (width, height), drawn = studio.CELL, studio.mask_studio().picture.value
-    for i, j in np.ndindex(N, N):
-        place = f'x="{studio.LABEL + j * width}" y="{studio.GRID_TOP + i * height}" width="{width}" height="{height}"'
-        assert f'<rect data-switch="{entry(i, j)}" data-sweep="mask" {place}' in drawn
+    """Each cell of the grid is marked with the name of its check box, row after row."""
+    switches = re.findall(r'<rect data-switch="([^"]*)" data-sweep="mask"', studio.mask_studio().picture.value)
+    assert [name for name in switches if name in FIRST] == [entry(i, j) for i, j in np.ndindex(N, N)]
 
 
 def test_reset_brings_back_the_first_picture():
@@ -189,55 +184,8 @@ def test_reset_brings_back_the_first_picture():
 # ---- the read-out ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        ({}, "Row 3 “because” sees nothing: zero weights, where a plain softmax gives NaN."),
-        ({"hiding_value": "−1e9"}, "Row 3 “because” sees nothing: uniform weights, 0.200 for each hidden key."),
-        ({"hiding_value": "−1e4"}, "Row 3 “because” sees nothing: uniform weights, 0.200 for each hidden key."),
-        ({"hiding_value": "0"}, "Row 3 “because” sees nothing: uniform weights, 0.200 for each hidden key."),
-        ({"hiding_value": "−1e-9"}, "Row 3 “because” sees nothing: uniform weights, 0.200 for each hidden key."),
-        ({"when": AFTER}, "Row 3 “because” sees nothing: zero weights."),
-    ],
-)
-def test_what_becomes_of_an_empty_row_is_said(changes, expected):
-    assert expected in readout(ROW_3_EMPTY, **changes)
-
-
-def test_several_empty_rows_are_said_together():
-    mask = CAUSAL.copy()
-    mask[[0, 2, 3, 4]] = False
-    assert "Rows 0 and 2 to 4 see nothing: zero weights" in readout(mask)
-    assert "Every row sees nothing: zero weights" in readout(~EVERYTHING)
-
-
-def test_hiding_after_the_softmax_is_said():
-    sums = np.tril(softmax(studio.compute(FIRST).scores)).sum(axis=1)[:4]
-    assert readout(CAUSAL, when=AFTER) == (
-        f"10 of 25 cells hidden. Rows 0 to 3 sum to {sums.min():.2f}–{sums.max():.2f}, not 1: "
-        "weights were hidden after the softmax."
-    )
-
-
 def test_a_sum_near_1_is_written_so_that_it_does_not_look_like_1():
     assert studio._sum(0.9961) == "0.9961"
-
-
-@pytest.mark.parametrize("hiding", ["−1e4", "0", "−1e-9"])
-def test_a_finite_number_is_outrun(hiding):
-    text = readout(CAUSAL, hiding_value=hiding, added_to_all_scores="−15000")
-    assert f"Hidden keys get up to 1.00 of a row's weight (row 0 “cat”): {hiding} is outrun" in text
-
-
-def test_a_large_enough_number_is_not_outrun():
-    for constant in CONSTANTS:
-        assert "Hidden keys" not in readout(CAUSAL, hiding_value="−1e9", added_to_all_scores=constant)
-    assert "Hidden keys" not in readout(CAUSAL, hiding_value="−1e4")
-
-
-@pytest.mark.parametrize("hiding", ["0", "−1e-9"])
-def test_zero_hides_nothing(hiding):
-    assert f"exp({hiding}) is 1.00, not 0." in readout(CAUSAL, hiding_value=hiding)
 
 
 @pytest.mark.parametrize("convention", WRITTEN_AS)
@@ -245,7 +193,6 @@ def test_a_mask_handed_over_as_it_is_may_be_read_the_wrong_way_round(convention)
     result = studio.compute(state(CAUSAL, convention=convention, handed_over=AS_IT_IS))
     turned = convention in ("True hides", "add 0 or −inf")
     np.testing.assert_array_equal(result.mask, ~CAUSAL if turned else CAUSAL)
-    assert ("wrong way round" if turned else "happens to be read rightly") in studio.sentence(result)
     np.testing.assert_array_equal(studio.compute(state(CAUSAL, convention=convention)).mask, CAUSAL)
 
 
@@ -317,7 +264,6 @@ def test_a_wrong_function_is_marked_where_it_visibly_differs(function):
         warnings.simplefilter("error")
         result = studio.compute(now, function)
         page = studio.render(result).html()
-    assert "is not right yet (marked ≠)" in result.notice
     assert page.count("≠") == 1 + result.differs.get("weights", np.ones(1)).sum()
     if function is not only_context_wrong:
         with np.errstate(all="ignore"):
@@ -327,7 +273,6 @@ def test_a_wrong_function_is_marked_where_it_visibly_differs(function):
 
 def test_nan_of_a_learners_function_is_said_and_raises_the_alarm():
     result = studio.compute(state(ROW_3_EMPTY), plain)
-    assert "Row 3 “because” sees nothing: NaN." in studio.sentence(result)
     assert alarms_in(studio.render(result).svg) == ["NaN"]
 
 
@@ -335,7 +280,6 @@ def test_minus_1e4_in_a_learners_function_shows_only_when_it_is_outrun():
     assert studio.compute(state(CAUSAL), with_minus_1e4).notice == RUNNING
     outrun = studio.compute(state(CAUSAL, added_to_all_scores="−15000"), with_minus_1e4)
     assert "weights" in outrun.differs
-    assert "Hidden keys get up to 1.00 of a row's weight (row 0 “cat”)." in studio.sentence(outrun)
 
 
 @pytest.mark.parametrize(
@@ -416,11 +360,6 @@ def test_what_is_shared_out_to_nobody_is_said():
     assert ["to nobody" in drawn[f"shares {word}"] for word in studio.WORDS] == [False, False, False, True, False]
     nan = studio._shares(studio.compute(state(ROW_3_EMPTY), lambda q, k, v, mask: (v, np.full((N, N), np.nan))))
     assert all("not a number" in row for row in nan.values())
-
-
-def test_padding_is_explained_where_there_is_some():
-    assert "“pad” is no word" in readout(CAUSAL, length=3)
-    assert "pad" not in readout(CAUSAL)
 
 
 def test_after_the_softmax_no_score_is_hidden():

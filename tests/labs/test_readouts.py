@@ -517,18 +517,23 @@ def test_mask_studio():
     )
 
 
-def test_mask_studio_of_a_plain_softmax():
-    def plain(queries, keys, values, mask):
-        scores = np.where(mask, queries @ keys.T / np.sqrt(queries.shape[-1]), -np.inf)
-        exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
-        return weights @ values, weights
+def test_mask_studio_of_wrong_functions():
+    def hiding(value):
+        def masked_attention(queries, keys, values, mask):
+            scores = np.where(mask, queries @ keys.T / np.sqrt(queries.shape[-1]), value)
+            exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+            weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
+            return weights @ values, weights
+
+        return masked_attention
 
     row_3_empty = np.tri(studio.N, dtype=bool)
     row_3_empty[3] = False
+    states = {"row 3 sees nothing": studio.cells(row_3_empty), "outrun": {"added to all scores": "−15000"}}
     with np.errstate(invalid="ignore"):
-        found = readouts(labs.mask_studio, {"row 3 sees nothing": studio.cells(row_3_empty)}, plain)
-    assert found == snapshot({"row 3 sees nothing": ["14 of 25 cells hidden.", "Row 3 “because” sees nothing: NaN."]})
+        found = {value: readouts(labs.mask_studio, states, hiding(value)) for value in (-np.inf, -1e4)}
+    found = {str(value): said for value, said in found.items()}
+    assert found == snapshot({'-inf': {'row 3 sees nothing': ['14 of 25 cells hidden.', 'Row 3 “because” sees nothing: NaN.'], 'outrun': ['10 of 25 cells hidden.', 'Each row still sums to 1.']}, '-10000.0': {'row 3 sees nothing': ['14 of 25 cells hidden.', 'Row 3 “because” sees nothing: uniform weights, 0.200 for each hidden key.', 'Each row still sums to 1.'], 'outrun': ['10 of 25 cells hidden.', 'Each row still sums to 1.', "Hidden keys get up to 1.00 of a row's weight (row 0 “cat”)."]}})
 
 
 def test_qkv_workbench():

@@ -52,7 +52,6 @@ def marks(page):
 
 def test_it_starts_saturated_and_unscaled():
     assert FIRST == {"d_k": 64, "divisor": "none", "add": 0, "draw": 1}
-    assert "a nudge moves hardly anything" in sentence(result())
 
 
 @pytest.mark.parametrize("added", CONSTANTS)
@@ -192,7 +191,6 @@ def test_unscaled_gradients_vanish_as_d_k_grows_and_scaled_ones_do_not():
 @pytest.mark.parametrize("added", CONSTANTS)
 def test_a_constant_changes_no_weight(added):
     np.testing.assert_allclose(result(add=added).weights, result().weights, atol=1e-12)
-    assert ("has changed no weight" in sentence(result(add=added))) == (added != 0)
 
 
 def test_with_d_model_features_a_head_both_roots_are_one():
@@ -215,7 +213,6 @@ def test_unscaled_is_not_called_worse_at_a_small_d_k(d_k):
 def test_overflow_and_underflow_are_said(added, why):
     shown = result(add=added)
     assert np.isnan(shown.naive).all()
-    assert "Naive exp(s) / sum gives NaN." in sentence(shown)
     drawn = render(shown).svg
     assert why in drawn
     assert drawn.count(">NaN</text>") == 8
@@ -228,10 +225,6 @@ def test_where_nothing_overflows_both_ways_agree(added):
     np.testing.assert_allclose(shown.naive, shown.stable)
     assert ("Both ways agree" in render(shown).svg) == (added != 0), "large scores are a matter of their own"
     assert "NaN" not in render(shown).html()
-
-
-def test_nearly_equal_weights_are_said_to_be():
-    assert "no key stands out" in sentence(result(divisor="d_k", d_k=256))
 
 
 # ---- the learner's softmax -------------------------------------------------------------------
@@ -256,14 +249,10 @@ def test_a_softmax_that_overflows_is_marked_where_it_does():
     assert not result(naive_softmax, add=100).differs
     shown = result(naive_softmax, add=1000)
     assert shown.differs["weights"].all()
-    assert "the weights hold NaN or infinity, so they cannot be measured" in sentence(shown)
-    assert "has changed no weight" not in sentence(shown)
 
 
 def test_what_does_not_sum_to_1_is_not_measured_in_words():
-    assert "their sum is 8." in sentence(result(softmax_over_rows))
     negative = result(lambda scores: 1.5 * np.eye(1, 8) - 0.5 * np.eye(1, 8, 1))
-    assert "these are no weights" in sentence(negative)
     assert np.isnan(negative.measured).all()
 
 

@@ -115,8 +115,6 @@ def test_permuting_changes_nothing_only_together_with_the_rows(order, rows):
 def test_a_head_switched_off_takes_exactly_its_contribution_away(head):
     result = computed(off=[head])
     np.testing.assert_allclose(result.missing, HEADS[head, result.token] @ BLOCKS[head], atol=1e-12)
-    assert "exactly what that head adds." in lab_heads.sentence(result)
-    assert "exactly" not in readout(off=[head], **{"heads off": OTHERS})
 
 
 def test_the_mean_takes_the_tokens_apart_from_each_other_no_more():
@@ -127,18 +125,9 @@ def test_the_mean_takes_the_tokens_apart_from_each_other_no_more():
 
 def test_switched_off_heads_of_zero_can_be_permuted_freely():
     assert "changes nothing" in readout(off=[0, 1], order=EXCHANGED)
-    assert "Heads 0 and 1 are off (zero)." in readout(off=[0, 1])
 
 
 # ---- sentence and picture --------------------------------------------------------------------
-
-
-def test_the_first_sentence():
-    assert lab_heads.sum_of_heads().description == (
-        "Lab: sum of heads. All heads are on. The contributions to “it” sum to a vector of length 3.05; "
-        "concat @ W_O is the same. Head 1 has the largest weight (0.89, on “sat”) and adds most, too (length 2.10). "
-        "Run all cells above, then this one, for the live lab."
-    )
 
 
 def test_weight_and_contribution_are_compared_as_they_are():
@@ -156,11 +145,6 @@ def test_weight_and_contribution_are_compared_as_they_are():
         assert ("adds most, too" in sentence) == (looks == adds)
         if looks != adds:
             assert f"head {result.order[adds]} adds most" in sentence
-
-
-def test_both_verdicts_occur():
-    assert "doesn't have to mean a large contribution" in readout(token="sat")
-    assert "and adds most, too" in readout(token="it")
 
 
 def test_every_state_is_drawn_without_a_warning():
@@ -257,7 +241,6 @@ def last_token_wrong(heads, W_O):
 def test_a_right_function_is_run(function):
     result = computed(function)
     assert (result.notice, result.mark) == ("Running on your head_contributions.", None)
-    assert "concat @ W_O is the same" in lab_heads.sentence(result)
 
 
 @pytest.mark.parametrize("function", [same_block, columns])
@@ -266,9 +249,7 @@ def test_a_wrong_function_is_run_and_marked(function):
     wanted = computed().contributions
     np.testing.assert_array_equal(result.contributions, function(HEADS, W_O)[:, result.token])
     np.testing.assert_array_equal(result.mark, result.contributions.round(2) != wanted.round(2))
-    assert "is not right yet (marked ≠)" in result.notice
     assert lab_heads.render(result).svg.count("≠") == result.mark.sum()
-    assert "concat @ W_O is something else" in lab_heads.sentence(result)
 
 
 def test_a_cell_of_another_token_is_not_marked_here():

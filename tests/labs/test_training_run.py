@@ -42,14 +42,6 @@ def short():
     return Training(tasks.repeated_sequences()).run(40)
 
 
-def test_the_first_sentence():
-    assert training_run().description == (
-        "Lab: training run. “2 heads”, step 400: loss 0.00; 100 % of the guesses on new sequences are right. Who looks "
-        "where: layer 0, head 0 at the token before (0.75); layer 1, head 0 at what followed (0.97). After "
-        "“cabincabinca” it guesses “b” (1.00). Run all cells above, then this one, for the live lab."
-    )
-
-
 def test_what_is_stored_does_not_depend_on_the_machine():
     result = computed()
     shown = [result.measured.before.max(), result.measured.followed.max(), *(p for _, p in result.guesses)]

@@ -24,12 +24,6 @@ def test_bank_becomes_what_attention_makes_of_it(near):
     assert f"{banks.percent(weights[0, 1])} {near}" in drawn[f"becomes {near}"]["text"]
 
 
-def test_a_long_vector_listens_to_itself():
-    lab = labs.two_banks()
-    lab.set(**{"bank: water": 4.0, "bank: money": 4.0})
-    assert lab.readout.value.count(": less than 1 % of it is") == 2
-
-
 def test_no_name_is_cut_off():
     lab = labs.two_banks()
     for x, y in ((0.0, 0.0), (0.0, 4.0), (4.0, 0.0), (4.0, 4.0)):

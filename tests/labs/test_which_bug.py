@@ -349,7 +349,6 @@ def test_it_opens_on_the_worked_example_and_the_others_are_untouched():
     assert lab.state["patient"] == diagnosis.DEMO
     assert lab.picture.value.count("Press to ask") == 4
     assert lab.picture.value.count(">ABNORMAL</text>") == 1
-    assert "The answer is “no scale”. Told by entropy" in lab.readout.value
     lab.set(patient="A")
     assert lab.picture.value.count("Press to ask") == 6
 
@@ -454,7 +453,6 @@ def test_a_wrong_diagnosis_of_ones_own_is_wrong():
     state = FIRST | {"diagnosis": "no scale"}
     result = diagnosis.compute(state | diagnosis.commit(state), as_learner("no W_O"))
     assert result.marks[YOURS] == "wrong"
-    assert "Wrong: your function is “no W_O”." in diagnosis.sentence(result)
 
 
 def test_a_bug_outside_the_list_gets_no_verdict():
@@ -464,7 +462,6 @@ def test_a_bug_outside_the_list_gets_no_verdict():
     state = FIRST | ALL
     result = diagnosis.compute(state | diagnosis.commit(state), transposed)
     assert result.marks[YOURS] == "no verdict"
-    assert "your function is none of the 10" in diagnosis.sentence(result)
 
 
 def needs_a_mask(X, W_Q, W_K, W_V, W_O, n_heads, mask):

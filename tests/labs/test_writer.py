@@ -36,13 +36,6 @@ def texts(result):
     return [element.text for picture in drawn(result) for element in picture.iter(f"{SVG}text")]
 
 
-def test_the_first_sentence():
-    assert writer().description == (
-        "Lab: writer. After “young?↵↵JULIET:↵” comes most likely “I” (0.21), “W” (0.17), “T” (0.14). Layer 3, head 1: "
-        "“↵” looks most at “?” (10 back, 0.92). Run all cells above, then this one, for the live lab."
-    )
-
-
 def test_what_is_stored_does_not_depend_on_the_machine():
     result = computed()
     for shown in (np.sort(result.probabilities), np.sort(result.beside)):
