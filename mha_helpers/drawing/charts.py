@@ -1,6 +1,7 @@
 """Figures of quantities: bars, curves, and vectors in the plane."""
 
 import itertools
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from live_pictures.style import number
 from mha_helpers.drawing import palette
 
 TEXT = 12
+BAR_ROOM = 300  # pixels: the length of all bars together, left and right of zero
 BARS = (palette.weight_colour(0.6), "#c8c8d0", style.QUIET)  # dark, pale and darker: told apart in greyscale, too
 HEADS = {f"head {head}": colour for head, colour in enumerate(palette.HEADS)}
 
@@ -106,55 +108,88 @@ def row_bars(rows, *, largest=None, colours=None, lines=None, title="", decimals
     >>> row_bars({"it was tired": {"cat": 0.72, "mat": 0.10}, "it was soft": {"cat": 0.68, "mat": 0.10}})
     Bars. it was tired: cat 0.72, mat 0.10; it was soft: cat 0.68, mat 0.10.
     """
-    rows = {name: values if isinstance(values, dict) else {"": values} for name, values in rows.items()}
+    rows, lines = _named(rows), lines or {}
     if not rows or not all(rows.values()):
         raise ValueError("there is nothing to draw; give one row or more, each with a number")
     series = list(dict.fromkeys(name for values in rows.values() for name in values))
-    fills = dict(zip(series, itertools.cycle(BARS)))
-    fills |= colours or {}
+    fills = dict(zip(series, itertools.cycle(BARS))) | (colours or {})
     # Rounded before anything is placed: processors differ in the last digits, and a notebook's picture is compared.
-    lengths = {(row, label): round(float(value), 3) for row, values in rows.items() for label, value in values.items()}
-    lines = lines or {}
-    low = min(0, *lengths.values())
-    highest = max(0, *lengths.values(), *lines.values()) or 1
-    high = largest or highest
-    left = 22 + 7.2 * max(map(len, rows))
-    named = 8 + 7.2 * max(map(len, series))
-    below = 300 * -low / (highest - low)  # of the bars' 300 pixels, what is left of zero
-    zero, top = left + named + below + (56 if low < 0 else 0), 32 if title else 10
-    unit = (300 - below) / high  # pixels for 1
+    lengths = {name: _rounded(values) for name, values in rows.items()}
+    axis = _row_axis(lengths, series, lines, largest)
+    top = 32 if title else 10
     bars, numbers, y = [], [], top
     for name, values in rows.items():
-        height = 20 * len(values)
-        bars.append(svg.text(left - 8, y + height / 2 + 4, name, anchor="end", size=TEXT))
-        for label, value in values.items():
-            length = lengths[name, label]
-            start, end = sorted((0, min(max(length, low), high)))
-            bars.append(svg.text(left + named - 6, y + 14, label, anchor="end", size=TEXT, colour=style.QUIET))
-            bars.append(
-                svg.box(
-                    zero + start * unit, y + 3, max((end - start) * unit, 1), 14, fill=fills[label], stroke=style.QUIET
-                )
-            )
-            beside = zero + (end * unit + 6 if length >= 0 else start * unit - 6)
-            anchor, written = "start" if length >= 0 else "end", number(value, decimals)
-            if lines:  # one may pass behind the number
-                numbers.append(svg.box(beside - 2, y + 3, 8 * len(written), 14, fill=style.PAPER))
-            numbers.append(svg.text(beside, y + 14, written, anchor=anchor, size=TEXT, bold=True))
+        bars.append(svg.text(axis.left - 8, y + 10 * len(values) + 4, name, anchor="end", size=TEXT))
+        for label, length in lengths[name].items():
+            bars += _bar(axis, label, length, y, fills[label])
+            numbers += _bar_number(axis, length, y, number(values[label], decimals), on_paper=bool(lines))
             y += 20
         y += 8
-    bars.append(svg.line(zero, top, zero, y - 6, colour=style.INK))
+    bars.append(svg.line(axis.zero, top, axis.zero, y - 6, colour=style.INK))
     for name, value in lines.items():
-        x = round(zero + value * unit, 1)
+        x = round(axis.zero + value * axis.unit, 1)
         bars.append(svg.polyline([(x, top), (x, y - 2)], colour=style.INK, width=1.5, dashes="5 4"))
         numbers.append(svg.text(x, y + 12, f"{name} {number(value, decimals)}", anchor="middle", size=TEXT))
+    width, height = axis.zero + 360 - axis.below, y + (18 if lines else 0)
     heading = [svg.text(8, 18, title, bold=True, size=13)] if title else []
+    text = f"{title or 'Bars'}. {_rows_in_words(rows, lines, decimals)}"
+    return Figure(width, height, [*heading, *bars, *numbers], text)
 
+
+class _RowAxis(NamedTuple):
+    """Where the rows' names end, their bars' names end, and bars begin; how long a bar of 1 is."""
+
+    left: float
+    labels: float
+    zero: float
+    below: float  # what bars may take left of zero
+    unit: float
+    low: float
+    high: float
+
+    def ends(self, length):
+        """Return between which pixels a bar lies, counted from zero: it is cut off where the axis ends."""
+        return tuple(end * self.unit for end in sorted((0, min(max(length, self.low), self.high))))
+
+
+def _row_axis(lengths, series, lines, largest):
+    values = [value for row in lengths.values() for value in row.values()]
+    low = min(0, *values)
+    highest = max(0, *values, *lines.values()) or 1
+    high = largest or highest
+    left = 22 + 7.2 * max(map(len, lengths))
+    labels = left + 8 + 7.2 * max(map(len, series))
+    below = BAR_ROOM * -low / (highest - low)
+    zero = labels + below + (56 if low < 0 else 0)
+    return _RowAxis(left, labels, zero, below, (BAR_ROOM - below) / high, low, high)
+
+
+def _named(rows):
+    return {name: values if isinstance(values, dict) else {"": values} for name, values in rows.items()}
+
+
+def _rounded(values):
+    return {label: round(float(value), 3) for label, value in values.items()}
+
+
+def _bar(axis, label, length, y, fill):
+    start, end = axis.ends(length)
+    yield svg.text(axis.labels - 6, y + 14, label, anchor="end", size=TEXT, colour=style.QUIET)
+    yield svg.box(axis.zero + start, y + 3, max(end - start, 1), 14, fill=fill, stroke=style.QUIET)
+
+
+def _bar_number(axis, length, y, written, *, on_paper):
+    """Write a bar's number beyond its end, and on paper where a line may pass behind it."""
+    start, end = axis.ends(length)
+    x, anchor = (axis.zero + end + 6, "start") if length >= 0 else (axis.zero + start - 6, "end")
+    if on_paper:
+        yield svg.box(x - 2, y + 3, 8 * len(written), 14, fill=style.PAPER)
+    yield svg.text(x, y + 14, written, anchor=anchor, size=TEXT, bold=True)
+
+
+def _rows_in_words(rows, lines, decimals):
     def listed(values):
         return ", ".join(f"{label} {number(value, decimals)}".strip() for label, value in values.items())
 
-    lengths_told = "; ".join(f"{name}: {listed(values)}" for name, values in rows.items())
     compared = "".join(f" {name}: {number(value, decimals)}." for name, value in lines.items())
-    height = y + (18 if lines else 0)
-    text = f"{title or 'Bars'}. {lengths_told}.{compared}"
-    return Figure(zero + 360 - below, height, [*heading, *bars, *numbers], text)
+    return "; ".join(f"{name}: {listed(values)}" for name, values in rows.items()) + f".{compared}"

@@ -44,6 +44,24 @@ def curves(x, panels, *, x_name, doubling=True):
     >>> curves([1, 2], {"variance": {"measured": [1.0, 2.1]}}, x_name="d_k")
     Curves against d_k = 1, 2. variance: measured 1.00, 2.10.
     """
+    _check(x, panels, x_name, doubling)
+    values = [value for named in panels.values() for curve in named.values() for value in curve]
+    parts = []
+    for place, (title, named) in enumerate(panels.items()):
+        parts += _panel(title, x, named, values, x_name, doubling, PANEL[0] * (place % 2), PANEL[1] * (place // 2))
+    width, height = PANEL[0] * min(len(panels), 2) + 8, PANEL[1] * -(-len(panels) // 2)
+    # Where they span much, a small value must not be written as 0.
+    written = (lambda value: f"{value:.3g}") if _is_wide(values) else number
+    kept = slice(None) if len(x) <= 12 else [0, len(x) // 2, -1]
+    sentences = []
+    for title, named in panels.items():
+        listed = (f"{name} {', '.join(map(written, np.asarray(curve)[kept]))}" for name, curve in named.items())
+        sentences.append(f"{title}: {', '.join(listed)}")
+    x_values = ", ".join(f"{value:g}" for value in np.asarray(x)[kept])
+    return Figure(width, height, parts, f"Curves against {x_name} = {x_values}. {'; '.join(sentences)}.")
+
+
+def _check(x, panels, x_name, doubling):
     if not panels or not len(x) or (doubling and min(x) <= 0):
         raise ValueError(f"there are {len(panels)} panels against {list(x)}; give one or more, and every x above 0")
     for title, named in panels.items():
@@ -54,19 +72,6 @@ def curves(x, panels, *, x_name, doubling=True):
                 raise ValueError(
                     f"curve {name!r} has {len(values)} values for {len(x)} values of {x_name}; give one for each"
                 )
-    parts, values = [], [value for named in panels.values() for curve in named.values() for value in curve]
-    for place, (title, named) in enumerate(panels.items()):
-        parts += _panel(title, x, named, values, x_name, doubling, PANEL[0] * (place % 2), PANEL[1] * (place // 2))
-    width, height = PANEL[0] * min(len(panels), 2) + 8, PANEL[1] * -(-len(panels) // 2)
-    sentences = []
-    # Where they span much, a small value must not be written as 0.
-    written = (lambda value: f"{value:.3g}") if _is_wide(values) else number
-    for title, named in panels.items():
-        kept = slice(None) if len(x) <= 12 else [0, len(x) // 2, -1]
-        listed = (f"{name} {', '.join(map(written, np.asarray(values)[kept]))}" for name, values in named.items())
-        sentences.append(f"{title}: {', '.join(listed)}")
-    x_values = ", ".join(f"{value:g}" for value in np.asarray(x)[slice(None) if len(x) <= 12 else [0, len(x) // 2, -1]])
-    return Figure(width, height, parts, f"Curves against {x_name} = {x_values}. {'; '.join(sentences)}.")
 
 
 def _is_wide(values):
@@ -100,40 +105,50 @@ def _panel(title, x, named, values, x_name, doubling, left, top):
     x0, y0 = left + LEFT, top + TOP
     across = _scale(x[0], x[-1], x0 + 8, x0 + ROOM[0] - 8, logarithmic=doubling)
     up = _scale(low, high, y0 + ROOM[1], y0, logarithmic=wide)
-    parts = [svg.text(left + 8, top + 17, f"{title} (log scale)" if wide else title, bold=True, size=13)]
-    if wide:
-        marks = [10.0**power for power in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)]
-    else:
-        marks = _ticks(low, high)
-    for tick in marks:
-        parts.append(svg.line(x0, up(tick), x0 + ROOM[0], up(tick), colour=style.GRID))
-        written = f"{tick:g}".replace("-", "−")
-        parts.append(svg.text(x0 - 7, up(tick) + 4, written, anchor="end", size=11, colour=style.QUIET))
     below = y0 + ROOM[1]
+    looks = list(zip(named.items(), LOOKS, strict=False))
+    parts = [
+        svg.text(left + 8, top + 17, f"{title} (log scale)" if wide else title, bold=True, size=13),
+        *_upright_axis(low, high, wide, up, x0),
+        *_level_axis(x, across, f"{x_name}, doubling" if doubling else x_name, x0, below),
+    ]
+    for (name, curve), (colour, dashes, mark) in reversed(looks):  # the first lies on top
+        points = [(across(a), up(b)) for a, b in zip(x, curve, strict=True)]
+        parts.append(svg.polyline(points, colour=colour, dashes=dashes, name=name))
+        parts += [_mark(mark, *point, colour) for point in points if len(points) <= 20]
+    return [*parts, *(_legend(looks, x0 + 8, below) if len(named) > 1 else ())]
+
+
+def _upright_axis(low, high, wide, up, x0):
+    """Draw a line and a number at each tick: at powers of ten, if the scale is wide."""
+    if wide:
+        ticks = [10.0**power for power in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)]
+    else:
+        ticks = _ticks(low, high)
+    for tick in ticks:
+        yield svg.line(x0, up(tick), x0 + ROOM[0], up(tick), colour=style.GRID)
+        written = f"{tick:g}".replace("-", "−")
+        yield svg.text(x0 - 7, up(tick) + 4, written, anchor="end", size=11, colour=style.QUIET)
+
+
+def _level_axis(x, across, name, x0, below):
+    """Draw the line, as many numbers as have room, and what they count."""
     free = 0  # where the next number may begin
     for tick in x if len(x) <= 10 else _ticks(x[0], x[-1]):
         half = 3.6 * len(f"{tick:g}")
         if across(tick) - half >= free:
-            parts.append(svg.text(across(tick), below + 16, f"{tick:g}", anchor="middle", size=11, colour=style.QUIET))
+            yield svg.text(across(tick), below + 16, f"{tick:g}", anchor="middle", size=11, colour=style.QUIET)
             free = across(tick) + half + 6
-    counted = f"{x_name}, doubling" if doubling else x_name
-    parts.append(svg.text(x0 + ROOM[0] - 8, below + 32, counted, anchor="end", size=12))
-    parts.append(svg.line(x0, below, x0 + ROOM[0], below, colour=style.INK))
-    looks = list(zip(named.items(), LOOKS, strict=False))
-    for (name, curve), (colour, dashes, mark) in reversed(looks):  # the first lies on top
-        points = [(across(a), up(b)) for a, b in zip(x, curve, strict=True)]
-        parts.append(svg.polyline(points, colour=colour, dashes=dashes, name=name))
-        for px, py in points if len(points) <= 20 else ():
-            parts.append(_mark(mark, px, py, colour))
-    at = x0 + 8
-    for name, (colour, dashes, mark) in ((name, look) for (name, _), look in looks):
-        if len(named) > 1:
-            parts += [
-                svg.polyline([(at, below + 46), (at + 24, below + 46)], colour=colour, dashes=dashes),
-                _mark(mark, at + 12, below + 46, colour), svg.text(at + 30, below + 50, name, size=11),
-            ]  # fmt: skip
-            at += 44 + 6.6 * len(name)
-    return parts
+    yield svg.text(x0 + ROOM[0] - 8, below + 32, name, anchor="end", size=12)
+    yield svg.line(x0, below, x0 + ROOM[0], below, colour=style.INK)
+
+
+def _legend(looks, x, below):
+    for (name, _), (colour, dashes, mark) in looks:
+        yield svg.polyline([(x, below + 46), (x + 24, below + 46)], colour=colour, dashes=dashes)
+        yield _mark(mark, x + 12, below + 46, colour)
+        yield svg.text(x + 30, below + 50, name, size=11)
+        x += 44 + 6.6 * len(name)
 
 
 def _mark(mark, x, y, colour):

@@ -146,17 +146,7 @@ def draw_grid(grid, x, y):
     """Draw a grid whose cells begin at height y; title and labels stand above and beside them."""
     (width, height), left = grid.cell, x + grid.left
     size = TEXT if width >= CELL[0] - 2 else style.MIN_SIZE
-    parts = []
-    if grid.title:
-        above = y - 5 - (HEADER if grid.columns else 0)
-        parts.append(svg.text(left, above, grid.title, bold=True, size=TEXT, colour=grid.colour))
-    if grid.corner and grid.columns:
-        parts.append(svg.text(left - 5, y - 4, grid.corner, anchor="end", size=11, colour=style.QUIET))
-    for j, label in enumerate(grid.columns):
-        parts.append(svg.text(left + (j + 0.5) * width, y - 4, label, anchor="middle", size=11))
-    for i, label in enumerate(grid.rows):
-        chosen = any(row == i for row, _ in grid.marked)
-        parts.append(svg.text(left - 5, y + (i + 0.5) * height + 4, label, anchor="end", size=11, bold=chosen))
+    parts = [*_labels(grid, left, y)]
     for (i, j), value in np.ndenumerate(grid.values):
         hidden = grid.hidden is not None and grid.hidden[i, j]
         if hidden and is_nothing(value):
@@ -178,6 +168,21 @@ def draw_grid(grid, x, y):
         parts.append(svg.box(at, y + grid.height + 1, columns * width - 1, 4, fill=colour))
         at += columns * width
     return "".join(parts)
+
+
+def _labels(grid, left, y):
+    """Write a grid's title, its corner, and the names of its columns and rows."""
+    width, height = grid.cell
+    if grid.title:
+        above = y - 5 - (HEADER if grid.columns else 0)
+        yield svg.text(left, above, grid.title, bold=True, size=TEXT, colour=grid.colour)
+    if grid.corner and grid.columns:
+        yield svg.text(left - 5, y - 4, grid.corner, anchor="end", size=11, colour=style.QUIET)
+    for j, label in enumerate(grid.columns):
+        yield svg.text(left + (j + 0.5) * width, y - 4, label, anchor="middle", size=11)
+    for i, label in enumerate(grid.rows):
+        chosen = any(row == i for row, _ in grid.marked)
+        yield svg.text(left - 5, y + (i + 0.5) * height + 4, label, anchor="end", size=11, bold=chosen)
 
 
 def _frame(grid, left, y):

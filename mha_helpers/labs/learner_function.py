@@ -123,7 +123,7 @@ def run_for_lab(
         return ours(not_written)
     if theirs.error is not None:
         return ours(f"yours stopped with {error_in_brief(theirs.error, function)}. {AGAIN}")
-    if theirs.arrays is None or len(theirs.arrays) != len(outputs) or not same_shapes(theirs, right):
+    if theirs.arrays is None or not same_shapes(theirs, right):
         return ours(f"yours does not return ({', '.join(outputs)}) in the right shapes. {AGAIN}")
     boolean = theirs.boolean or not right.boolean
     differs = {
@@ -131,18 +131,15 @@ def run_for_lab(
         for output, got, want in zip(outputs, theirs.arrays, right.arrays, strict=True)
         if not close(got, want).all()
     }
-    if differs:
-        # What is returned last (the weights) is computed first: an error there explains the rest.
-        output = list(differs)[-1]
-        place = outputs.index(output)
-        got, want = theirs.arrays[place], right.arrays[place]
-        shown = first_difference(output, got, want, ~close(got, want))
-        line = _at_this_line(function, reference, outputs, arguments, options or {})
-        # The line says more than the number, and a notice has room for one of them.
-        notice = f"Your {name} is not right yet (marked ≠): {line or f'{shown} {AGAIN}'}"
-    else:
-        notice = f"Running on your {name}."
-    return LabRun(theirs.arrays, right.arrays, notice, differs, boolean)
+    if not differs:
+        return LabRun(theirs.arrays, right.arrays, f"Running on your {name}.", differs, boolean)
+    # What is returned last (the weights) is computed first: an error there explains the rest.
+    place = outputs.index(list(differs)[-1])
+    got, want = theirs.arrays[place], right.arrays[place]
+    shown = first_difference(outputs[place], got, want, ~close(got, want))
+    # The line says more than the number, and a notice has room for one of them.
+    more = _at_this_line(function, reference, outputs, arguments, options or {}) or f"{shown} {AGAIN}"
+    return LabRun(theirs.arrays, right.arrays, f"Your {name} is not right yet (marked ≠): {more}", differs, boolean)
 
 
 def _at_this_line(function, reference, outputs, arguments, options):

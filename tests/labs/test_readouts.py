@@ -533,7 +533,26 @@ def test_mask_studio_of_wrong_functions():
     with np.errstate(invalid="ignore"):
         found = {value: readouts(labs.mask_studio, states, hiding(value)) for value in (-np.inf, -1e4)}
     found = {str(value): said for value, said in found.items()}
-    assert found == snapshot({'-inf': {'row 3 sees nothing': ['14 of 25 cells hidden.', 'Row 3 “because” sees nothing: NaN.'], 'outrun': ['10 of 25 cells hidden.', 'Each row still sums to 1.']}, '-10000.0': {'row 3 sees nothing': ['14 of 25 cells hidden.', 'Row 3 “because” sees nothing: uniform weights, 0.200 for each hidden key.', 'Each row still sums to 1.'], 'outrun': ['10 of 25 cells hidden.', 'Each row still sums to 1.', "Hidden keys get up to 1.00 of a row's weight (row 0 “cat”)."]}})
+    assert found == snapshot(
+        {
+            "-inf": {
+                "row 3 sees nothing": ["14 of 25 cells hidden.", "Row 3 “because” sees nothing: NaN."],
+                "outrun": ["10 of 25 cells hidden.", "Each row still sums to 1."],
+            },
+            "-10000.0": {
+                "row 3 sees nothing": [
+                    "14 of 25 cells hidden.",
+                    "Row 3 “because” sees nothing: uniform weights, 0.200 for each hidden key.",
+                    "Each row still sums to 1.",
+                ],
+                "outrun": [
+                    "10 of 25 cells hidden.",
+                    "Each row still sums to 1.",
+                    "Hidden keys get up to 1.00 of a row's weight (row 0 “cat”).",
+                ],
+            },
+        }
+    )
 
 
 def test_qkv_workbench():

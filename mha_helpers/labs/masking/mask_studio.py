@@ -117,21 +117,7 @@ def sentence(result):
     elif state["handed over"] == AS_IT_IS:
         parts.append("Handed over as it is, the mask happens to be read rightly.")
 
-    rows_of = {}
-    for row in np.flatnonzero(empty):
-        rows_of.setdefault(_nothing_seen(result.weights[row]), []).append(row)
-    for kind, rows in rows_of.items():
-        by_course = kind == ZEROS and state["when"] == BEFORE and not result.differs
-        why = ", where a plain softmax gives NaN" if by_course else ""
-        parts.append(f"{_rows(result, rows)} {'see' if rows[1:] and len(rows) < N else 'sees'} nothing: {kind}{why}.")
-
-    wrong = np.flatnonzero(~close(result.sums, 1) & ~empty)
-    if wrong.size:
-        ends = dict.fromkeys(_sum(end) for end in (result.sums[wrong].min(), result.sums[wrong].max()))
-        why = ": weights were hidden after the softmax" if state["when"] == AFTER else ""
-        verb = "sum" if 1 < wrong.size < N else "sums"
-        parts.append(f"{_rows(result, wrong)} {verb} to {'–'.join(ends)}, not 1{why}.")
-
+    parts += [*_empty_rows(result, empty), *_wrong_sums(result, empty)]
     if close(result.sums, 1).all():
         parts.append(f"Each row {'sums' if result.mask.all() else 'still sums'} to 1.")
 
@@ -142,6 +128,27 @@ def sentence(result):
         where = f"row {row} “{result.words[row]}”"
         parts.append(f"Hidden keys get up to {most} of a row's weight ({where}){_reason(result)}.")
     return " ".join(parts)
+
+
+def _empty_rows(result, empty):
+    """Say what becomes of rows that see nothing."""
+    rows_of = {}
+    for row in np.flatnonzero(empty):
+        rows_of.setdefault(_nothing_seen(result.weights[row]), []).append(row)
+    for kind, rows in rows_of.items():
+        by_course = kind == ZEROS and result.state["when"] == BEFORE and not result.differs
+        why = ", where a plain softmax gives NaN" if by_course else ""
+        yield f"{_rows(result, rows)} {'see' if rows[1:] and len(rows) < N else 'sees'} nothing: {kind}{why}."
+
+
+def _wrong_sums(result, empty):
+    """Say which other rows do not sum to 1."""
+    wrong = np.flatnonzero(~close(result.sums, 1) & ~empty)
+    if wrong.size:
+        ends = dict.fromkeys(_sum(end) for end in (result.sums[wrong].min(), result.sums[wrong].max()))
+        why = ": weights were hidden after the softmax" if result.state["when"] == AFTER else ""
+        verb = "sum" if 1 < wrong.size < N else "sums"
+        yield f"{_rows(result, wrong)} {verb} to {'–'.join(ends)}, not 1{why}."
 
 
 def _padding(result):

@@ -4,6 +4,7 @@ import functools
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import ipywidgets
 import numpy as np
@@ -81,6 +82,15 @@ class Result:
         return f"Score: {self.right} of {self.tried} right{probes}."
 
 
+class Examined(NamedTuple):
+    """What the probes read of a patient, which bug it has, and the notice."""
+
+    readings: dict
+    truth: str | None  # None where it is none of the bugs
+    notice: str
+    differs: dict
+
+
 @functools.cache
 def ward(number):
     """Return the bug of each letter: one bug each, in another order for every number."""
@@ -117,51 +127,62 @@ def compute(state, function=None):
     """From the controls' values to readings, verdict and score."""
     name, record, bugs = state["patient"], recorded(state), ward(state["ward"])
     shown = [probe for probe in PROBES if state[probe]]
-    committed = record[name].get("diagnosis")
-    differs = {}
+    committed = DEMO_BUG if name == DEMO else record[name].get("diagnosis")
     if name == YOURS:
-        run, notice, differs = _yours(function)
-        readings = {probe: patients.read(run, probe) if run else patients.reading(HEALTHY, probe) for probe in shown}
-        truth = HEALTHY if run is None else committed and patients.same_bug(run)
+        examined = _examine_learners(function, shown, committed)
     else:
-        notice, truth = NOTICE + (OF_OURS if function is None else OF_YOURS), bugs.get(name, DEMO_BUG)
-        committed = truth if name == DEMO else committed
-        readings = {probe: patients.reading(truth, probe) for probe in shown}
-    readout = {letter: record[letter]["diagnosis"] for letter in LETTERS if "diagnosis" in record.get(letter, {})}
-    rights = {letter: diagnosis == bugs[letter] for letter, diagnosis in readout.items()}
-    marks = {letter: _mark(record.get(letter, {}).get("asked"), rights.get(letter)) for letter in LETTERS}
-    marks[DEMO] = "explained"
-    found = {letter: record.get(letter, {}).get("asked", ()) for letter in LETTERS}
-    asked = found | ({name: shown} if name == YOURS else {})
-    ill = {
-        letter
-        for letter in LETTERS
-        if any(patients.reading(bugs[letter], probe).is_abnormal for probe in found[letter])
-    }
-    ill |= {name} if any(reading.is_abnormal for reading in readings.values()) else set()
-    if committed and name == YOURS:
-        marks[YOURS] = "right" if committed == truth else "no verdict" if truth is None else "wrong"
-    else:
-        marks[YOURS] = "≠" if differs else "not scored"
+        examined = _examine(bugs.get(name, DEMO_BUG), shown, NOTICE + (OF_OURS if function is None else OF_YOURS))
+    record = {letter: record.get(letter, {}) for letter in LETTERS}
+    asked = {letter: entry.get("asked", ()) for letter, entry in record.items()}
+    rights = _judged(record, bugs)
+    ill = {letter for letter, bug in bugs.items() if _is_found_ill(_examine(bug, asked[letter], ""))}
+    ill |= {name} if _is_found_ill(examined) else set()
+    marks = {letter: _mark(asked[letter], rights.get(letter)) for letter in LETTERS}
+    marks |= {DEMO: "explained", YOURS: _mark_of_yours(committed if name == YOURS else None, examined)}
     return Result(
-        name, readings, state["diagnosis"], committed, truth, _verdict(name, committed, truth, shown), marks, asked,
-        ill, right=sum(rights.values()), tried=len(rights),
-        used=sum(len(entry["asked"]) for letter, entry in record.items() if letter in LETTERS), notice=notice,
-        differs=differs,
+        name, examined.readings, state["diagnosis"], committed, examined.truth,
+        _verdict(name, committed, examined.truth, shown), marks, asked | ({name: shown} if name == YOURS else {}), ill,
+        right=sum(rights.values()), tried=len(rights), used=sum(map(len, asked.values())), notice=examined.notice,
+        differs=examined.differs,
     )  # fmt: skip
 
 
-def _yours(function):
-    """Return the learner's function as the probes run it, or None where it cannot be shown; and what is said of it."""
+def _examine(bug, shown, notice):
+    return Examined({probe: patients.reading(bug, probe) for probe in shown}, bug, notice, {})
+
+
+def _examine_learners(function, shown, committed):
+    """Put the probes to the learner's function, or to the course's own where theirs cannot be shown."""
     arguments = patients.INPUTS | {"n_heads": patients.N_HEADS, "mask": patients.CAUSAL}
     found = run_for_lab(function, attention.multi_head_attention, arguments, ("output", "weights"))
-    return (patients.learners(function) if found.is_theirs else None), found.notice, found.differs
+    if not found.is_theirs:
+        return _examine(HEALTHY, shown, found.notice)
+    run = patients.learners(function)
+    truth = committed and patients.same_bug(run)  # which takes long
+    return Examined({probe: patients.read(run, probe) for probe in shown}, truth, found.notice, found.differs)
+
+
+def _judged(record, bugs):
+    """Return, of each patient with a diagnosis, whether it is right."""
+    return {letter: entry["diagnosis"] == bugs[letter] for letter, entry in record.items() if "diagnosis" in entry}
+
+
+def _is_found_ill(examined):
+    return any(reading.is_abnormal for reading in examined.readings.values())
 
 
 def _mark(asked, right):
     if right is not None:
         return "right" if right else "wrong"
     return f"{len(asked)} asked" if asked else "–"
+
+
+def _mark_of_yours(committed, examined):
+    if not committed:
+        return "≠" if examined.differs else "not scored"
+    if examined.truth is None:
+        return "no verdict"
+    return "right" if committed == examined.truth else "wrong"
 
 
 def _verdict(name, committed, truth, shown):

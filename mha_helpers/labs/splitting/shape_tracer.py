@@ -379,16 +379,16 @@ def _beside(result):
 
 def _yours(result):
     """Draw an array of the shape that the slots say: it is recut with every chip."""
-    counts = dict(zip(SIZES, result.sizes, strict=True))
-    counts["d_head"] = counts["d_model"] // counts["h"]
-    shape = [counts[_letter(chip)] for chip in result.guess]
     if result.is_over:
         return
-    if not shape:
+    if not result.guess:
         frame = svg.box(1, YOURS + 8, WIDTHS[1] - 2, HEIGHT - YOURS - 10, stroke=style.GRID, dashed=True)
         hint = svg.text(WIDTHS[1] / 2, YOURS + 56, "Drop an axis: its array is drawn here.", anchor="middle", size=12)
         yield frame + hint
         return
+    counts = dict(zip(SIZES, result.sizes, strict=True))
+    counts["d_head"] = counts["d_model"] // counts["h"]
+    shape = [counts[_letter(chip)] for chip in result.guess]
     product = " × ".join(map(str, shape))
     total = f" = {math.prod(shape)}" if len(shape) > 1 else ""
     yield svg.text(0, YOURS, f"Your shape: {product}{total} numbers", bold=True, size=12)
@@ -400,22 +400,31 @@ def _yours(result):
     cell = min(LARGE, (room[0] - (across - 1) * gap) / (across * columns), (room[1] - (down - 1) * gap) / (down * rows))
     cell = math.floor(2 * cell) / 2 or 0.5  # few sizes: a page has hundreds of these
     width, height = columns * cell, rows * cell
-    places = [(i * (width + gap), j * (height + gap)) for i in range(across) for j in range(down)]
-    fill = style.tint(COLOURS[_letter(result.guess[-1])], 0.7)
-    # Where heads lie apart they have their colours, as in the array above.
-    is_head = [is_cut or result.guess[0] == "h", result.guess[1:2] == ("h",)]
-    heads = [style.tint(palette.head_colour(k), 0.5) for k in range(counts["h"])]
-    fills = [
-        f' fill="{heads[(i if is_head[0] else j) % counts["h"]]}"' if any(is_head) and len(shape) > 2 else ""
-        for i in range(across)
-        for j in range(down)
-    ]
+    indices = [(i, j) for i in range(across) for j in range(down)]
+    places = [(i * (width + gap), j * (height + gap)) for i, j in indices]
+    fills = _head_fills(result, is_cut, indices, counts["h"])
     blocks = "".join(
         f'<rect data-part="block {k}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"{own}/>'
         for k, ((x, y), own) in enumerate(zip(places, fills, strict=True))
     )
+    fill = style.tint(COLOURS[_letter(result.guess[-1])], 0.7)
     yield f'<g transform="translate(1 {YOURS + 8})" fill="{fill}" stroke="{style.INK}">{blocks}'
-    # The grid is dashed lines as wide as a block: one element each way.
+    yield from _grid_lines(places, columns, rows, cell)
+    yield "</g>"
+
+
+def _head_fills(result, is_cut, indices, n_heads):
+    """Return each block's own fill: where heads lie apart they have their colours, as in the array above."""
+    first, second = is_cut or result.guess[0] == "h", result.guess[1:2] == ("h",)
+    if len(result.guess) < 3 or not (first or second):
+        return [""] * len(indices)
+    heads = [style.tint(palette.head_colour(k), 0.5) for k in range(n_heads)]
+    return [f' fill="{heads[(i if first else j) % n_heads]}"' for i, j in indices]
+
+
+def _grid_lines(places, columns, rows, cell):
+    """Cut blocks into cells by dashed lines as wide as a block: one element each way."""
+    width, height = columns * cell, rows * cell
     for n, line, shift, wide in (
         (columns, f"h{width:g}", (0, height / 2), height),
         (rows, f"v{height:g}", (width / 2, 0), width),
@@ -424,7 +433,6 @@ def _yours(result):
             lines = "".join(f"M{x + shift[0]:g} {y + shift[1]:g}{line}" for x, y in places)
             dashes = f'stroke-width="{wide:g}" stroke-dasharray="0.8 {cell - 0.8:g}" stroke-dashoffset="0.4"'
             yield f'<path d="{lines}" fill="none" stroke="{style.PAPER}" {dashes}/>'
-    yield "</g>"
 
 
 def _buttons(result):
