@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from live_pictures import style
 
 EDGE = "#767676"  # of controls: 4.5 to 1 on white, where 3 to 1 is asked for
-NARROWEST = 644  # pixels: no picture is wider, so that a lab fits a card of 658, JupyterLab's at 1280 x 720 and 150 %
+MAX_WIDTH = 644  # pixels: no picture is wider, so that a lab fits a card of 658, JupyterLab's at 1280 x 720 and 150 %
 STILL_WIDTH = 700  # pixels: of a stored picture, the narrowest card's, so that it is not shrunk much anywhere
 
 # It stands in the page once, and not in each picture: a new style sheet makes the browser look at the whole page again.
@@ -104,7 +104,7 @@ class Picture:
     ----------
     svg : str
         One picture, or several that stand side by side where there is room and stack where there is none. None
-        is wider than NARROWEST: they are never shrunk, so that numbers keep their size.
+        is wider than MAX_WIDTH: they are never shrunk, so that numbers keep their size.
     sentence : str
         What the picture shows, in words: the read-out.
     notice : str

@@ -34,7 +34,7 @@ globalThis.mhaFrames = card => {
   if (!packed) return null;
   const { offers, pieces, pressed, turns, n_bytes, frames: inBase85 } = JSON.parse(packed.textContent);
   const unpack = async () => {
-    const words = inBase85.match(/.{5}/g).map(five => Array.from(five).reduce((n, one) => 85 * n + BASE85.indexOf(one), 0));
+    const words = inBase85.match(/.{5}/g).map(five => Array.from(five).reduce((n, digit) => 85 * n + BASE85.indexOf(digit), 0));
     const bytes = new DataView(new ArrayBuffer(4 * words.length));
     words.forEach((word, i) => bytes.setUint32(4 * i, word));
     const plain = new Blob([bytes.buffer.slice(0, n_bytes)]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -44,7 +44,7 @@ globalThis.mhaFrames = card => {
   const sentence = card.querySelector(".mha-readout .widget-html-content");
   const numberOf = (names, now) => names.reduce((at, name) => at * offers[name].length + offers[name].indexOf(now[name]), 0);
   const first = [content.innerHTML, sentence.innerHTML], among = (others, set) =>
-    Object.fromEntries(others.map(one => [one, set?.[one] ?? offers[one][0]]));
+    Object.fromEntries(others.map(name => [name, set?.[name] ?? offers[name][0]]));
   let frames = null, newest = 0, before, apart; // `apart`: by what is turned to, what was set there
   function begin() {
     [before, apart] = [read(content.querySelector("[data-state]").dataset.state), {}];
@@ -63,9 +63,9 @@ globalThis.mhaFrames = card => {
       newest = n;
       if (!press && !Object.keys(set).some(name => name in offers)) return; // it is computed in the page
       const [tags, all] = await (frames ??= unpack());
-      const whole = letters => Array.from(letters, one => tags[one.charCodeAt() - FIRST_LETTER]).join("");
+      const whole = letters => Array.from(letters, letter => tags[letter.charCodeAt() - FIRST_LETTER]).join("");
       if (n !== newest) return;
-      const goes = { ...(press && all[0][numberOf(pieces[0], state)][2][press]) }, said = [];
+      const goes = { ...(press && all[0][numberOf(pieces[0], state)][2][press]) }, sentences = [];
       for (const [name, others] of Object.entries(turns)) { // the page has no record of its own
         const there = state[name];
         if (there !== before[name]) Object.assign(goes, among(others, apart[there]));
@@ -75,7 +75,7 @@ globalThis.mhaFrames = card => {
       content.querySelector(".mha-drop")?.remove(); // what is in the hand is taken up again
       pieces.forEach((names, k) => {
         const [shows, says] = all[k][numberOf(names, now)];
-        said.push(whole(says));
+        sentences.push(whole(says));
         if (!names.some(name => name in set || name in goes)) return;
         if (typeof shows === "string") haveChildren(content, parsed(whole(shows), content));
         else for (const [part, fragment] of Object.entries(shows)) {
@@ -94,7 +94,8 @@ globalThis.mhaFrames = card => {
         shown.dataset.state = JSON.stringify({ ...pictured, ...Object.fromEntries(kept.map(name => [name, state[name]])) });
       shown.dataset.answer = n;
       drawn();
-      if (said.some(Boolean) && !kept.length) sentence.textContent = `What you see: ${said.filter(Boolean).join(" ")}`;
+      const spoken = sentences.filter(Boolean).join(" ");
+      if (spoken && !kept.length) sentence.textContent = `What you see: ${spoken}`;
     },
   };
 };

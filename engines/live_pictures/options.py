@@ -39,7 +39,7 @@ class Script:
     ----------
     file : pathlib.Path
         The lab's JavaScript. It sets `mhaLive.NAME`, where NAME is the file's: from a state and `data` to `parts`, and
-        to the sentence that is `said`.
+        to the `sentence`.
     parts : callable
         The same in Python: from a result to attributes and texts, by part.
     data : dict, optional

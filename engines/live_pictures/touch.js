@@ -29,7 +29,7 @@ let nLabs = 0;
 function attach(card, answerer) {
   const place = card.querySelector(".mha-picture"), content = place.querySelector(".widget-html-content");
   const readout = card.querySelector(".mha-readout"), sentence = readout.querySelector(".widget-html-content");
-  const given = read(card.querySelector(".mha-modules script[data-live]")?.dataset.given);
+  const data = read(card.querySelector(".mha-modules script[data-live]")?.dataset.given);
   const id = `mha${++nLabs}`, inputs = new Map(), groups = new Map(); // both by what they set
   const over = make("div", { className: "mha-over" }), status = make("p", { className: "mha-status", role: "status" });
   const drop = document.createElementNS("http://www.w3.org/2000/svg", "rect");
@@ -51,7 +51,7 @@ function attach(card, answerer) {
     const late = Number(shown.dataset.answer) < asked; // an older question's answer: what is set here is newer
     if (!late) [state, unanswered] = [inPicture, {}];
     const computes = globalThis.mhaLive?.[shown.dataset.live];
-    live = computes && (now => computes(now, given));
+    live = computes && (now => computes(now, data));
     parts = new Map([...content.querySelectorAll("[data-part]")].map(node => [node.dataset.part, node]));
     lay([...content.querySelectorAll(MARKS)]);
     if (live && (late ? isDragged : shown.dataset.kept)) {
@@ -67,7 +67,7 @@ function attach(card, answerer) {
     for (const [name, now] of places) {
       const old = before.get(name), part = parts.get(name), isBlock = part.tagName === "rect";
       if (!old || part === held?.input.mark || part.getAttribute("fill") === "transparent") continue;
-      const [dx, dy, wider, higher] = ["x", "y", "width", "height"].map(one => old[one] - now[one]);
+      const [dx, dy, wider, higher] = ["x", "y", "width", "height"].map(side => old[side] - now[side]);
       const isSame = Math.abs(wider) + Math.abs(higher) < 2; // and not redrawn; but a block grows and shrinks
       if (!(isBlock || isSame) || (isSame && Math.abs(dx) + Math.abs(dy) <= 1)) continue;
       const way = (read(part.dataset.way) ?? []).map(([x, y], _, all) => [x - all.at(-1)[0], y - all.at(-1)[1]]);
@@ -81,7 +81,7 @@ function attach(card, answerer) {
     }
   }
   function compute() { // what the page knows by itself while the answer is awaited
-    const { parts: changed, said } = live(state);
+    const { parts: changed, sentence: spoken } = live(state);
     for (const [name, attributes] of Object.entries(changed)) {
       const part = parts.get(name);
       for (const [attribute, value] of Object.entries(attributes))
@@ -90,7 +90,7 @@ function attach(card, answerer) {
         } else if (part.getAttribute(attribute) !== value) part.setAttribute(attribute, value);
     }
     places.clear();
-    say(`What you see: ${said}`);
+    say(`What you see: ${spoken}`);
   }
   let waiting = 0, last = 0, next = "";
   function say(text) {
@@ -138,7 +138,7 @@ function attach(card, answerer) {
     for (const [key, input] of inputs) if (!kept.has(key)) { input.remove(); inputs.delete(key); }
     for (const [name, group] of groups) if (!homes.has(group)) { group.remove(); groups.delete(name); }
     for (const [home, children] of homes) arrange(home, children);
-    gliding.forEach(one => one.cancel()); // where it is going is measured, not where it is
+    gliding.forEach(animation => animation.cancel()); // where it is going is measured, not where it is
     const before = places; // all is measured before anything is moved, or the page is laid out for each
     places = new Map([...parts].map(([name, node]) => [name, placeOf(node)]));
     for (const { mark, type } of inputs.values()) if (type === "range" && !live && !mark.dataset.carried) places.delete(mark.dataset.part);
@@ -155,7 +155,7 @@ function attach(card, answerer) {
   }
   function heir({ type, at }) { // of the focus, where what had it is gone: what lies nearest, if it is pressed like it
     const far = input => Math.hypot(input.at.x - at.x, input.at.y - at.y);
-    const alike = [...inputs.values()].filter(input => input.type === type).sort((one, other) => far(one) - far(other));
+    const alike = [...inputs.values()].filter(input => input.type === type).sort((a, b) => far(a) - far(b));
     return alike[0] ?? over.querySelector(":checked, button, [type=range]");
   }
   function groupOf(name) {
@@ -165,10 +165,10 @@ function attach(card, answerer) {
   const holds = (sets, now = state) => Object.entries(sets).every(([control, value]) => now[control] === value);
   const stopOf = (stops, now = state) => Math.max(stops.findIndex(sets => holds(sets, now)), 0);
   function* inputsOf(mark) {
-    const { name, press, play, scrub, ...given } = mark.dataset;
+    const { name, press, play, scrub, ...data } = mark.dataset;
     const [choose, off, sets, stops, track, drag, plane] = ["choose", "off", "sets", "stops", "track", "drag", "plane"]
-      .map(kind => read(given[kind]));
-    const on = given.switch && (off ? read(given.switch) : { [given.switch]: true });
+      .map(kind => read(data[kind]));
+    const on = data.switch && (off ? read(data.switch) : { [data.switch]: true });
     const all = [choose, on, sets, ...(stops ?? [])].filter(Boolean);
     const isIdle = !answerer.knows(all, press ?? play) && !(live && (drag || sets)); // these the page computes itself
     mark.classList.toggle("mha-idle", isIdle); // paler: it takes a kernel
@@ -181,8 +181,8 @@ function attach(card, answerer) {
       yield { key: `${group}=${value}`, mark, type: "radio", ariaLabel: name ?? value, group, sets: choose,
         name: `${id} ${group}`, value };
     } else if (on) {
-      const key = off ? name : given.switch;
-      yield { key, mark, type: "checkbox", ariaLabel: name ?? key, sets: on, off: off ?? { [given.switch]: false } };
+      const key = off ? name : data.switch;
+      yield { key, mark, type: "checkbox", ariaLabel: name ?? key, sets: on, off: off ?? { [data.switch]: false } };
     } else if (scrub) {
       yield { key: scrub, mark, type: "range", ariaLabel: name ?? scrub, sets: stops, track,
         min: "0", max: String(stops.length - 1), step: "1" };
@@ -232,7 +232,7 @@ function attach(card, answerer) {
     }
   }
   function follow(input) { // its mark, which is not measured: that would have the page laid out twice for each move
-    const [dx, dy] = standsAt(input).map((one, i) => input.scale * (one - input.stood[i]));
+    const [dx, dy] = standsAt(input).map((at, i) => input.scale * (at - input.stood[i]));
     input.style.translate = `${dx}px ${dy}px`;
   }
 
@@ -320,7 +320,7 @@ function attach(card, answerer) {
     if (!held) return;
     if (held.input.type === "range") return pull(event);
     for (const { clientX, clientY } of event.getCoalescedEvents?.() ?? [event]) {
-      const under = document.elementsFromPoint(clientX, clientY).find(one => one.dataset.sweep && over.contains(one));
+      const under = document.elementsFromPoint(clientX, clientY).find(node => node.dataset.sweep && over.contains(node));
       if (under) cross(under);
     }
   });
@@ -360,7 +360,7 @@ function attach(card, answerer) {
     show(input);
     put([input]);
   }
-  const spans = ({ track }) => [0, 1].map(i => track.map(one => one[i])).map(all => [Math.min(...all), Math.max(...all)]);
+  const spans = ({ track }) => [0, 1].map(i => track.map(point => point[i])).map(all => [Math.min(...all), Math.max(...all)]);
   function onTrack(input, { x, y }) { // a straight one is not left
     const between = spans(input), isStraight = between.some(([low, high]) => low === high);
     return isStraight ? [x, y].map((at, i) => Math.min(Math.max(at, between[i][0]), between[i][1])) : [x, y];
@@ -386,7 +386,7 @@ function attach(card, answerer) {
   new MutationObserver(drawn).observe(content, { childList: true });
   new MutationObserver(() => say(sentence.textContent)).observe(sentence, { childList: true });
   new ResizeObserver(async () => { // what glides is measured when it has arrived
-    await Promise.allSettled(gliding.map(one => one.finished));
+    await Promise.allSettled(gliding.map(animation => animation.finished));
     put(inputs.values());
   }).observe(place);
   drawn();

@@ -9,7 +9,7 @@ from live_pictures import style, svg
 from live_pictures.style import number
 from mha_helpers.drawing import palette
 
-LEAST = 0.02  # a thinner arc is not seen
+MIN_WEIGHT = 0.02  # a thinner arc is not seen
 TOP, ROW = 18, 24  # pixels: above the first word, and from word to word
 SHARE = 38  # of a number behind a key
 
@@ -60,7 +60,7 @@ def arcs(weights, queries, keys, *, chosen=None, differs=(), head=0, width=344):
         svg.text(right, TOP - 6, "keys", size=12, colour=style.QUIET),
     ]
     for i, (word, row) in enumerate(zip(queries, np.asarray(weights, float).round(3).tolist(), strict=True)):
-        seen = {j: weight for j, weight in enumerate(row) if weight >= LEAST}  # no NaN
+        seen = {j: weight for j, weight in enumerate(row) if weight >= MIN_WEIGHT}  # no NaN
         lines = _lines(i, seen, left + 2, right - 2, faint=chosen not in (None, i))
         listed = ", ".join(f"{keys[j]}: {number(seen[j])}" for j in sorted(seen, key=seen.get, reverse=True))
         title = f"<title>{html.escape(f'{word} to {listed}')}</title>" if seen else ""

@@ -72,8 +72,8 @@ def _upright(title, tokens, values, x, width, height, bar):
     for i, (token, value) in enumerate(zip(tokens, values, strict=True)):
         at, ends = left + 6 + i * bar, sorted((level(value), level(0)))
         parts.append(svg.box(at, ends[0], bar - 12, max(ends[1] - ends[0], 1), fill=colours(value)))
-        beside = ends[0] - 5 if value >= 0 else ends[1] + 14
-        parts.append(svg.text(at + bar / 2 - 6, beside, number(value), anchor="middle", size=TEXT, bold=True))
+        number_y = ends[0] - 5 if value >= 0 else ends[1] + 14
+        parts.append(svg.text(at + bar / 2 - 6, number_y, number(value), anchor="middle", size=TEXT, bold=True))
         parts.append(svg.text(at + bar / 2 - 6, top + room + 17 + below, token, anchor="middle", size=TEXT))
     return [*parts, svg.line(left - 4, level(0), x + width, level(0), colour=style.INK)]
 

@@ -61,9 +61,9 @@ def _face(x, query, key):
     ]
     for name, role, angle in (("query", "queries", query), ("key", "keys", key)):
         colour = palette.role_text(role)
-        beside = _point(x, angle, RADIUS + 28)[0], _point(x, angle, RADIUS + 16)[1] + 5  # a word is wider than tall
+        label_at = _point(x, angle, RADIUS + 28)[0], _point(x, angle, RADIUS + 16)[1] + 5  # a word is wider than tall
         parts.append(svg.arrow(x, MIDDLE, *_point(x, angle, RADIUS + 4), colour=colour, width=3))
-        parts.append(svg.text(*beside, name, anchor="middle", bold=True, size=12, colour=colour))
+        parts.append(svg.text(*label_at, name, anchor="middle", bold=True, size=12, colour=colour))
     return [*parts, svg.circle(x, MIDDLE, 4, fill=style.INK)]
 
 

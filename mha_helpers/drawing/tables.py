@@ -11,7 +11,7 @@ from live_pictures.style import number
 from mha_helpers.drawing import palette
 from mha_helpers.drawing.equation import HEADER, TITLE, Grid, draw_grid, is_nothing, sign, sign_width
 
-WIDEST = 760  # pixels: where matrices side by side would be wider, they go on below
+MAX_WIDTH = 760  # pixels: where matrices side by side would be wider, they go on below
 GAP, MARGIN = 22, 6
 MANY = 60  # cells: from here on what is nearly zero is left blank, so that the rest can be seen
 OWN_ROLES = ("scores", "weights", "heads", "heads in rows", "tokens", "spread")
@@ -246,7 +246,7 @@ def _arranged(parts):
     lines = [[]]
     for part in parts:
         taken = sum(map(_width, lines[-1])) + _width(part)
-        if lines[-1] and isinstance(part, Grid) and taken > WIDEST and not isinstance(lines[-1][-1], str):
+        if lines[-1] and isinstance(part, Grid) and taken > MAX_WIDTH and not isinstance(lines[-1][-1], str):
             lines.append([])
         lines[-1].append(part)
     fragments, y, width = [], MARGIN, 0
@@ -276,12 +276,12 @@ def _width(part):
 
 
 def _sentence(matrix):
-    def said(value, hidden):
+    def in_words(value, hidden):
         written = number(value, matrix.decimals)
         return written if not hidden else "hidden" if is_nothing(value) else f"{written} though hidden"
 
     rows = ", ".join(
-        f"{label} ({', '.join(map(said, row, hidden))})".strip()
+        f"{label} ({', '.join(map(in_words, row, hidden))})".strip()
         for label, row, hidden in zip(matrix.rows, matrix.values, matrix.hidden, strict=True)
     )
     return f"{matrix.title}: {rows}."

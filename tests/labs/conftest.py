@@ -20,7 +20,7 @@ def press_each_kind():
             for control in lab.locator(f".mha-over [type={kind}").all()[:1]:  # which may take the others with it
                 before = picture.inner_html()
                 stands = control.evaluate(
-                    "one => one.type === 'range' && one.value === one.max"
+                    "input => input.type === 'range' && input.value === input.max"
                 )  # its track ends there
                 control.focus()
                 page.keyboard.press(keys[-1] if stands else keys[0])

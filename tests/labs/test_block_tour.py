@@ -44,10 +44,8 @@ def test_every_step_shows_its_numbers_in_words_large_enough(state):
         assert {steps.written(value) for value in grid.values.flat} <= set(shown)
     assert min(map(float, re.findall(r'font-size="([\d.]+)"', picture.svg))) >= style.MIN_SIZE
     sizes = [(float(width), float(height)) for width, height in PARTS.findall(picture.svg)]
-    assert max(width for width, _ in sizes) <= tour.WIDEST, "a phone shrinks it to 344 pixels"
-    assert [width + next_one for (width, _), (next_one, _) in zip(sizes[::2], sizes[1::2], strict=True)] == [
-        tour.WIDTH
-    ] * 3
+    assert max(width for width, _ in sizes) <= tour.MAX_HALF, "a phone shrinks it to 344 pixels"
+    assert [left + right for (left, _), (right, _) in zip(sizes[::2], sizes[1::2], strict=True)] == [tour.WIDTH] * 3
     assert sum(height for _, height in sizes[::2]) <= 430, "with its controls it must fit 590 pixels"
 
 

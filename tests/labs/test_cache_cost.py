@@ -93,8 +93,8 @@ def test_what_the_notebook_says_of_it():
         if (found := result(sharing=sharing, window=window)).loss < 1.6
     ]
     assert min(small) == best.size
-    some, many, one = (result(sharing=sharing).loss for sharing in (SOME, MANY, ONE))
-    assert some < many < np.log(65) < one
+    some, many, shared = (result(sharing=sharing).loss for sharing in (SOME, MANY, ONE))
+    assert some < many < np.log(65) < shared
     assert round(built("DeepSeek-V2").size / GIB, 1) == 8.4
 
 

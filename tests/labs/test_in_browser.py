@@ -30,7 +30,7 @@ planted.add_class("planted")
 planted"""
 # Of a card: in JupyterLab at 1280 x 720 and 200 %, and 150 %, at 100 % with its side bars, and at most.
 WIDTHS = (500, 658, 692, 790)
-HIGHEST = 590  # what JupyterLab leaves of 1280 x 720 at 100 %
+MAX_HEIGHT = 590  # what JupyterLab leaves of 1280 x 720 at 100 %
 TAB_STOPS = {"mask_studio": 40}
 RULES = ("aria-input-field-name", "button-name", "label", "select-name", "aria-command-name", "aria-toggle-field-name",
          "link-name", "svg-img-alt", "color-contrast", "duplicate-id-aria", "nested-interactive")  # fmt: skip
@@ -120,9 +120,10 @@ def test_a_control_without_a_name_would_be_found(seen):
 def test_few_tab_stops(lab_of, name):
     stops = lab_of(name).evaluate("""node => {
         const seen = [...node.querySelectorAll("button, input, select, textarea, [tabindex]")]
-            .filter(one => one.tabIndex >= 0 && one.offsetParent !== null);
-        const groups = new Set(seen.filter(one => one.type === "radio").map(one => one.closest(".widget-radio-box")));
-        return seen.filter(one => one.type !== "radio").length + groups.size;
+            .filter(node => node.tabIndex >= 0 && node.offsetParent !== null);
+        const radios = seen.filter(node => node.type === "radio");
+        const groups = new Set(radios.map(radio => radio.closest(".widget-radio-box")));
+        return seen.length - radios.length + groups.size;
     }""")
     assert stops <= TAB_STOPS.get(name, 25)
 
@@ -131,7 +132,7 @@ def test_few_tab_stops(lab_of, name):
 def test_every_lab_fits_its_page_with_numbers_that_can_be_read(seen, width):
     seen.page.locator(".mha-lab").evaluate_all(
         """async (all, width) => {
-            all.forEach(one => one.style.width = `${width}px`);
+            all.forEach(lab => lab.style.width = `${width}px`);
             // the layers over the pictures follow at the end of the next frame: a second one begins after it
             for (const _ of "12") await new Promise(requestAnimationFrame);
         }""",
@@ -154,9 +155,9 @@ def test_every_lab_fits_its_page_with_numbers_that_can_be_read(seen, width):
             })),
         };
     })""")
-    seen.page.locator(".mha-lab").evaluate_all("all => all.forEach(one => one.style.width = null)")
+    seen.page.locator(".mha-lab").evaluate_all("all => all.forEach(lab => lab.style.width = null)")
     assert len(sizes) == len(labs.__all__)
-    assert width < 692 or [card for card in sizes if card["height"] > HIGHEST] == []
+    assert width < 692 or [card for card in sizes if card["height"] > MAX_HEIGHT] == []
     assert [card for card in sizes if card["overflow"] > 0] == []
     assert [card for card in sizes if card["cut"]] == []
     assert [card for card in sizes if card["smallest"] < style.MIN_SIZE - 0.01] == []
@@ -165,9 +166,9 @@ def test_every_lab_fits_its_page_with_numbers_that_can_be_read(seen, width):
 def test_one_white_card_in_the_dark(seen):
     set_theme(seen.page)
     colours = seen.page.locator(".mha-lab").evaluate_all("""all => all.flatMap(node =>
-        [node, ...node.querySelectorAll("div:not(.mha-tip)")].map(one => getComputedStyle(one).backgroundColor))""")
+        [node, ...node.querySelectorAll("div:not(.mha-tip)")].map(node => getComputedStyle(node).backgroundColor))""")
     inputs = seen.page.locator(".mha-lab input[type=number], .mha-lab select").evaluate_all(
-        "all => all.map(one => [getComputedStyle(one).backgroundColor, getComputedStyle(one).color])"
+        "all => all.map(node => [getComputedStyle(node).backgroundColor, getComputedStyle(node).color])"
     )
     set_theme(seen.page, "JupyterLab Light")
     assert set(colours) <= {"rgb(255, 255, 255)", "rgba(0, 0, 0, 0)"}
@@ -185,7 +186,7 @@ def test_motion_ends_at_once_where_it_is_not_wanted(browser, seen, lab_of):
         page = browser.new_page(reduced_motion=motion)
         page.set_content(shown)
         arriving = page.locator(".mha-arrive").evaluate_all(
-            "all => all.map(one => getComputedStyle(one).animationName)"
+            "all => all.map(node => getComputedStyle(node).animationName)"
         )
         running[motion] = set(arriving)
         page.close()

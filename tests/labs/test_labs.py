@@ -13,7 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from PIL import Image
 
 from live_pictures import card, style
-from live_pictures.card import NARROWEST, Picture
+from live_pictures.card import MAX_WIDTH, Picture
 from mha_helpers import attention, exercises, labs, masks, running_example
 from tools.page.pictures import fingerprint, stored_picture
 
@@ -164,7 +164,7 @@ def test_a_lab_is_one_card_with_everything_in_it(make_lab):
 
 def test_no_picture_is_wider_than_the_narrowest_card(make_lab):
     for width in re.findall(r'<svg [^>]*?width="([\d.]+)"', make_lab().picture.value):
-        assert float(width) <= NARROWEST
+        assert float(width) <= MAX_WIDTH
 
 
 def test_no_text_is_smaller_than_can_be_read(make_lab):
@@ -303,8 +303,8 @@ def test_it_is_shown_as_its_picture_and_alive(make_learners_lab, monkeypatch):
     assert set(bundle) == {"text/html", "image/png", "text/plain"}
     assert f'<div class="mha-still"><img alt="{html.escape(bundle["text/plain"])}"' in bundle["text/html"]
     assert bundle["image/png"] in bundle["text/html"]
-    beside = bundle["text/html"].replace(bundle["image/png"], "").replace(html.escape(bundle["text/plain"]), "")
-    assert len(beside) < 1200, "the layer's code comes with the widgets, and is stored in no notebook"
+    more = bundle["text/html"].replace(bundle["image/png"], "").replace(html.escape(bundle["text/plain"]), "")
+    assert len(more) < 1200, "the layer's code comes with the widgets, and is stored in no notebook"
     assert view["application/vnd.jupyter.widget-view+json"]["model_id"] == lab.widget.model_id
     assert view["text/plain"] == "", "what is stored of it, and shown where no widget is"
     assert bundle["text/plain"] == make_learners_lab().description, "what nbval compares must not depend on the learner"

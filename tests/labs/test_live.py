@@ -23,7 +23,7 @@ def computed(browser, lab):
     page = browser.new_page()
     page.add_script_tag(path=lab.script.file)
     yield lambda states: page.evaluate(
-        "([name, states, given]) => states.map(state => mhaLive[name](state, given))",
+        "([name, states, data]) => states.map(state => mhaLive[name](state, data))",
         [lab.script.file.stem, states, lab.script.data],
     )
     page.close()
@@ -53,7 +53,7 @@ def test_the_page_computes_what_python_draws(lab, computed):
     assert len({json.dumps(state) for state in states}) > N_STATES / 2
     for state, answer in zip(states, computed(states), strict=True):
         assert answer["parts"] == lab.script.parts(lab.compute(state, None)), state
-        assert answer["said"] in lab.draw(state, None).sentence
+        assert answer["sentence"] in lab.draw(state, None).sentence
 
 
 def test_a_learners_mistake_is_not_drawn_over(lab):

@@ -19,8 +19,8 @@ bugs = import_module("mha_helpers.labs.output_projection.which_bug")
 
 TOUCHED = [name for name in labs.__all__ if getattr(labs, name)().form.on_picture]
 PHONE = {"width": 390, "height": 844}
-HEAVIEST = 1_300_000  # bytes: of all labs' pictures
-SMALLEST = 10.5  # pixels: of a text in a picture
+MAX_BYTES = 1_300_000  # bytes: of all labs' pictures
+MIN_TEXT = 10.5  # pixels: of a text in a picture
 
 
 def test_a_frame_is_what_the_lab_draws():
@@ -46,9 +46,9 @@ def test_a_piece_of_a_frame_is_in_the_labs_own_picture(name, state):
     lab.set(**state)
     offers = lab_page.offered(lab)
     for names, frames in zip(lab.page.pieces, drawn, strict=True):
-        states = [*itertools.product(*(offers[one] for one in names))]
+        states = [*itertools.product(*(offers[control] for control in names))]
         assert len(frames) == len(states)
-        parts, _, _ = frames[states.index(tuple(lab.state[one] for one in names))]
+        parts, _, _ = frames[states.index(tuple(lab.state[control] for control in names))]
         assert [part for part, fragment in parts.items() if fragment not in lab.picture.value] == []
 
 
@@ -69,7 +69,7 @@ def test_a_page_says_where_the_controls_are_that_it_has_not():
 
 def test_all_labs_together_weigh_no_more_than_a_page_may():
     weights = {name: len(getattr(labs, name)().on_page("").encode()) for name in TOUCHED}
-    assert sum(weights.values()) <= HEAVIEST, weights
+    assert sum(weights.values()) <= MAX_BYTES, weights
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,7 @@ def test_nothing_scrolls_sideways_and_all_can_be_read(phone):
         return [lab.dataset.lab, picture.scrollWidth - picture.clientWidth, Math.min(...sizes)];
     })""")
     assert [name for name, over, _ in seen if over > 0] == []
-    assert [name for name, _, smallest in seen if smallest < SMALLEST] == []
+    assert [name for name, _, smallest in seen if smallest < MIN_TEXT] == []
 
 
 @pytest.mark.parametrize("name", TOUCHED)
@@ -147,8 +147,8 @@ STRAY = """lab => {
 
 # When what glides has arrived, and two pictures more are painted.
 ARRIVED = """async lab => {
-    const gliding = lab.getAnimations({subtree: true}).filter(one => !(one instanceof CSSAnimation));
-    await Promise.allSettled(gliding.map(one => one.finished));
+    const gliding = lab.getAnimations({subtree: true}).filter(animation => !(animation instanceof CSSAnimation));
+    await Promise.allSettled(gliding.map(animation => animation.finished));
     for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
 }"""
 
@@ -157,7 +157,7 @@ ARRIVED = """async lab => {
 def test_what_is_touched_lies_where_it_is_seen_also_when_lines_come_and_parts_glide(phone, name):
     lab = lab_of(phone, name)
     unchosen = lab.locator(".mha-over input[type=radio]:not(:checked)")
-    others = unchosen.evaluate_all("all => all.map(one => one.dataset.mark)")
+    others = unchosen.evaluate_all("all => all.map(input => input.dataset.mark)")
     for other in others[:: max(1, len(others) // 4)]:
         before = lab.locator("[data-state]").get_attribute("data-state")
         lab.locator(f'[data-mark="{other}"]').click()
@@ -185,23 +185,23 @@ TAKEN = """lab => {
 # Where the picture that was taken, or a part of it, is not what it would be if it were drawn anew, but for what the
 # layer notes in it.
 UNLIKE = """(lab, [part, drawn]) => {
-    const notes = ["answer", "kept", "ends", "state", "grip"].map(one => `data-${one}`), noted = one => {
-        const given = () => [...one.attributes].filter(({name, value}) => !notes.includes(name) && value !== "");
-        const classes = (one.getAttribute("class") ?? "").replace(/mha-(idle|lit|wet)/g, "").trim();
-        one.style.translate = "";
-        one.setAttribute("class", classes);
-        return one.nodeName + JSON.stringify(given().map(({name, value}) => [name, value]).sort());
+    const notes = ["answer", "kept", "ends", "state", "grip"].map(name => `data-${name}`), noted = node => {
+        const attributes = () => [...node.attributes].filter(({name, value}) => !notes.includes(name) && value !== "");
+        const classes = (node.getAttribute("class") ?? "").replace(/mha-(idle|lit|wet)/g, "").trim();
+        node.style.translate = "";
+        node.setAttribute("class", classes);
+        return node.nodeName + JSON.stringify(attributes().map(({name, value}) => [name, value]).sort());
     };
     const picture = lab.taken, svg = part !== null;
     const now = (svg ? picture.querySelector(`[data-part="${part}"]`) : picture.firstChild).cloneNode(true);
     const range = document.createRange();
     range.selectNodeContents(svg ? picture.querySelector("svg") : picture);
     const anew = range.createContextualFragment(drawn).firstChild;
-    const lines = root => [root, ...root.querySelectorAll("*")].map(one =>
-        noted(one) + [...one.childNodes].filter(child => child.nodeType === Node.TEXT_NODE).map(child => child.data));
+    const lines = root => [root, ...root.querySelectorAll("*")].map(node =>
+        noted(node) + [...node.childNodes].filter(child => child.nodeType === Node.TEXT_NODE).map(child => child.data));
     const [shown, wanted] = [lines(now), lines(anew)];
     return Array.from({length: Math.max(shown.length, wanted.length)}, (_, i) => [shown[i], wanted[i]])
-        .filter(([one, other]) => one !== other);
+        .filter(([line, other]) => line !== other);
 }"""
 
 
@@ -234,7 +234,7 @@ def test_a_picture_that_becomes_another_is_as_if_drawn_anew(phone, name):
             result = drawn.compute(known, drawn.function)
             parts = [part for draw in drawn.page.pieces.values() for part in draw(result)[0].items()]
         else:
-            drawn.set(**{one: value for one, value in state.items() if one in drawn.controls})
+            drawn.set(**{name: value for name, value in state.items() if name in drawn.controls})
             parts = [(None, drawn.shown(drawn.page_picture()))]
         for part in parts:
             assert lab.evaluate(UNLIKE, part) == [], mark
@@ -360,14 +360,14 @@ def test_a_page_begins_anew(phone):
     picture, cell = lab.locator(".mha-picture .widget-html-content"), lab.get_by_role("checkbox", name="cat sees mat")
     reset, status = lab.get_by_role("button", name="Reset"), lab.get_by_role("status")
     reset.click()
-    said = "What you see: 10 of 25 cells hidden. Each row still sums to 1."
-    expect(status).to_have_text(said)  # it speaks no more often than three times a second
+    readout = "What you see: 10 of 25 cells hidden. Each row still sums to 1."
+    expect(status).to_have_text(readout)  # it speaks no more often than three times a second
     first = picture.inner_html()
     cell.check()
     expect(status).to_have_text(re.compile("“cat” gives .* to cat"))
     reset.click()
     expect(cell).not_to_be_checked()
-    expect(status).to_have_text(said)
+    expect(status).to_have_text(readout)
     assert re.sub('data-answer="[^"]*"', "", picture.inner_html()) == re.sub('data-answer="[^"]*"', "", first)
     cell.check()
     expect(status).to_have_text(re.compile("“cat” gives .* to cat"))  # and goes on answering
@@ -443,7 +443,7 @@ def test_what_is_carried_stays_under_the_pointer_and_glides_to_its_place(phone, 
     expect(drop).to_have_count(1)
     phone.mouse.up()
     expect(drop).to_have_count(0)
-    moving = "input => input.mark.getAnimations().map(one => one.effect.getKeyframes()[0].translate)"
+    moving = "input => input.mark.getAnimations().map(animation => animation.effect.getKeyframes()[0].translate)"
     assert handle.evaluate(moving) not in ([], ["0px"])
     expect(handle).to_be_focused()
 
@@ -490,7 +490,7 @@ def test_a_press_that_moves_goes_from_head_to_head(phone):
 def test_a_head_is_shown_at_a_glance_and_kept_by_a_press(phone):
     lab = lab_of(phone, "head_browser")
     heads = "0, 2", "2, 7", "5, 11"
-    first, other, third = (lab.locator(f'.mha-over [data-mark="layer and head={one}"]') for one in heads)
+    first, other, third = (lab.locator(f'.mha-over [data-mark="layer and head={head}"]') for head in heads)
     first.check()
     title = lab.locator('[data-part="arcs"]')
     phone.mouse.move(*middle_of(other))
@@ -522,7 +522,7 @@ def test_a_tip_does_not_lie_over_what_is_dragged(phone):
     tip, handle = lab.locator(".mha-tip"), lab.get_by_role("slider", name="d_k")
     handle.press("End")  # wherever a test before left it, it can go to the left
     expect(lab.locator("[data-state]")).to_have_attribute("data-state", re.compile('"d_k": 512'))
-    lab.evaluate("lab => Promise.all(lab.getAnimations({subtree: true}).map(one => one.finished))")
+    lab.evaluate("lab => Promise.all(lab.getAnimations({subtree: true}).map(animation => animation.finished))")
     x, y = middle_of(handle)
     phone.mouse.move(x, y)
     expect(tip).to_be_visible()
@@ -680,8 +680,8 @@ def test_arrows_go_through_a_group_whatever_is_drawn_last(phone):
         phone.keyboard.press("ArrowRight")
         now = phone.evaluate("document.activeElement.dataset.mark")
         token, feature = now.rpartition("=")[2].split(", ")
-        said = rf'"token": ?"?{token}"?,.*"feature": ?"?{feature}"?[,}}]'
-        expect(lab.locator("[data-state]")).to_have_attribute("data-state", re.compile(said))
+        wanted = rf'"token": ?"?{token}"?,.*"feature": ?"?{feature}"?[,}}]'
+        expect(lab.locator("[data-state]")).to_have_attribute("data-state", re.compile(wanted))
         walked.add(now)
     assert len(walked) == cells.count() > 10
 
@@ -701,7 +701,7 @@ def test_what_is_chosen_and_has_the_focus_is_seen_in_forced_colours(phone):
     chosen.check()
     phone.locator("h1").click()  # so that no pointer is on it
     outline = "input => getComputedStyle(input).outlineStyle"
-    assert [one.evaluate(outline) for one in (chosen, other)] == ["solid", "none"]
+    assert [radio.evaluate(outline) for radio in (chosen, other)] == ["solid", "none"]
     chosen.press("Shift")
     assert (
         chosen.evaluate("input => input.matches(':focus-visible') && getComputedStyle(input).outlineStyle") == "solid"
@@ -713,8 +713,8 @@ def test_what_is_chosen_and_has_the_focus_is_seen_in_forced_colours(phone):
 def test_at_twice_the_size_nothing_scrolls_sideways_and_inputs_lie_on_their_marks(phone, name):
     lab = lab_of(phone, name)
     lab.evaluate("""lab => Promise.all(lab.getAnimations({subtree: true})
-        .filter(one => one.effect.getComputedTiming().endTime < Infinity) // not what shakes
-        .map(one => one.finished))""")
+        .filter(animation => animation.effect.getComputedTiming().endTime < Infinity) // not what shakes
+        .map(animation => animation.finished))""")
     phone.set_viewport_size({"width": 640, "height": 450})  # of 1280 by 900 pixels
     found = lab.evaluate("""async lab => {
         await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))); // the layer follows

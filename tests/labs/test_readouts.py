@@ -532,7 +532,7 @@ def test_mask_studio_of_wrong_functions():
     states = {"row 3 sees nothing": studio.cells(row_3_empty), "outrun": {"added to all scores": "−15000"}}
     with np.errstate(invalid="ignore"):
         found = {value: readouts(labs.mask_studio, states, hiding(value)) for value in (-np.inf, -1e4)}
-    found = {str(value): said for value, said in found.items()}
+    found = {str(value): sentences for value, sentences in found.items()}
     assert found == snapshot(
         {
             "-inf": {

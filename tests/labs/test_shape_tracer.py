@@ -333,7 +333,7 @@ def test_what_is_drawn_of_every_walk_has_room():
 
 def test_each_right_answer_changes_the_array_on_the_desk():
     records = ["; ".join(["2x5x12x3", *"1" * n]) for n in range(len(STAGES) - 1)]
-    shown = ["".join(tracer._beside(tracer.compute(FIRST | {"record": record}))) for record in records]
+    shown = ["".join(tracer._desk(tracer.compute(FIRST | {"record": record}))) for record in records]
     arrays = [re.findall(r'data-part="slab [^"]*"><rect[^>]*>', picture) for picture in shown]
     assert all(array != other for array, other in pairwise(arrays))
     assert ["@ W_" in picture for picture in shown] == [n in (0, 8) for n in range(len(shown))]

@@ -140,8 +140,8 @@ def test_ghosts_stand_where_the_undivided_scores_and_weights_are():
     for score in shown.raw:
         assert f'<circle cx="{scaling.ZERO + unit * score:.1f}" cy="{scaling.UNDIVIDED_Y}"' in drawn
         assert f' cx="{scaling.ZERO + unit * score / 8:.1f}" cy="{scaling.DIVIDED_Y}"' in drawn
-    heights = [f'height="{scaling.TALLEST * weight:g}" fill="none"' in drawn for weight in shown.undivided]
-    assert heights == (shown.undivided >= scaling.LEAST_GHOST).tolist()
+    heights = [f'height="{scaling.MAX_BAR * weight:g}" fill="none"' in drawn for weight in shown.undivided]
+    assert heights == (shown.undivided >= scaling.MIN_GHOST).tolist()
     assert True in heights
     assert False in heights
 
@@ -152,13 +152,13 @@ def test_each_number_stands_on_its_own_bar():
         drawn = render(shown).svg
         for j, weight in enumerate(shown.weights):
             middle = j * scaling.COLUMN + 17
-            y = scaling.FLOOR - scaling.TALLEST * weight - 5
+            y = scaling.FLOOR - scaling.MAX_BAR * weight - 5
             assert f'<text x="{middle}" y="{y:g}" text-anchor="middle" fill="#1a1a1a" font-size="12" ' in drawn
         largest = shown.undivided.argmax()
         [(x, y)] = re.findall(r'<text x="(\d+)" y="([\d.]+)"[^>]*font-size="11">undivided</text>', drawn)
         assert abs(int(x) - largest * scaling.COLUMN - 17) <= 13, "moved by as much as the picture's edges ask for"
         assert float(y) - 12 > 18, "the two lines stay below the title"
-        assert float(y) < scaling.FLOOR - scaling.TALLEST * shown.weights[largest] - 18, "and above the bar's number"
+        assert float(y) < scaling.FLOOR - scaling.MAX_BAR * shown.weights[largest] - 18, "and above the bar's number"
 
 
 @pytest.mark.parametrize("divisor", ["none", "sqrt(d_k)"])
@@ -263,7 +263,7 @@ def test_any_weights_can_be_drawn(value):
         page = render(result(filled(value))).html()
     assert marks(page) >= 1
     drawn = [float(height) for height in re.findall(r'<rect [^>]*height="([^"]*)"', page)]
-    assert 0 <= min(drawn) <= max(drawn) <= scaling.TALLEST, "a bar stays on its axis"
+    assert 0 <= min(drawn) <= max(drawn) <= scaling.MAX_BAR, "a bar stays on its axis"
 
 
 # ---- the controls ----------------------------------------------------------------------------

@@ -38,7 +38,7 @@ def texts(result):
 
 def test_what_is_stored_does_not_depend_on_the_machine():
     result = computed()
-    for shown in (np.sort(result.probabilities), np.sort(result.beside)):
+    for shown in (np.sort(result.probabilities), np.sort(result.comparison)):
         assert abs(100 * np.float64(shown[-10:]) % 1 - 0.5).min() > 2e-3
         assert np.diff(shown[-11:]).min() > 1e-4, "the bars keep their order"
 
@@ -49,7 +49,7 @@ def test_bars_are_the_models_probabilities(temperature, top_k):
     logits, weights = MODEL.predict(FIRST["text"])
     wanted = next_token_probabilities(logits[-1], temperature=temperature, top_k=None if top_k == "all" else int(top_k))
     np.testing.assert_allclose(result.probabilities, wanted)
-    np.testing.assert_allclose(result.beside, next_token_probabilities(logits[-1]))
+    np.testing.assert_allclose(result.comparison, next_token_probabilities(logits[-1]))
     np.testing.assert_array_equal(result.weights, weights[3, 1, -1])
     shown = texts(result)
     for probability in np.sort(wanted)[-10:]:
@@ -61,12 +61,12 @@ def test_bars_are_the_models_probabilities(temperature, top_k):
 def test_both_panels_bars_have_one_scale(temperature):
     result = computed(temperature=temperature)
     picture = writer_picture.draw(result, "")
-    for probabilities, colour in ((result.probabilities, palette.ROLES["output"]), (result.beside, style.QUIET)):
+    for probabilities, colour in ((result.probabilities, palette.ROLES["output"]), (result.comparison, style.QUIET)):
         lengths = [
             float(width) for width in re.findall(rf'width="([\d.]+)" height="16"[^>]* stroke="{colour}"', picture)
         ]
         wanted = np.sort(probabilities)[:-11:-1]
-        wanted = writer_picture.LONGEST * wanted[wanted >= 0.005]
+        wanted = writer_picture.MAX_BAR * wanted[wanted >= 0.005]
         np.testing.assert_allclose(np.float64(lengths), wanted, atol=0.051)
 
 
@@ -139,7 +139,7 @@ def test_the_twin_is_a_model_with_that_mistake_and_writes():
     wrong = lab_of.TWINS["W_O left out"]
     wanted = next_token_probabilities(MODEL.predict(FIRST["text"], wrong)[0][-1], temperature=0.8, top_k=10)
     result = computed(twin="W_O left out")
-    np.testing.assert_allclose(result.beside, wanted)
+    np.testing.assert_allclose(result.comparison, wanted)
     lab.buttons["Write on"].click()
     written = lab.controls["text"].value[len(FIRST["text"]) :]
     assert written == MODEL.write(
@@ -154,7 +154,7 @@ def test_a_line_comes_character_by_character_and_goes_on_with_the_next():
     lab.buttons["Write on"].click()
     first = lab.controls["text"].value
     assert [len(text) for text in seen] == list(range(len(FIRST["text"]) + 1, len(first) + 1))
-    assert first.endswith("\n") or len(first) == len(FIRST["text"]) + lab_of.LONGEST_LINE
+    assert first.endswith("\n") or len(first) == len(FIRST["text"]) + lab_of.MAX_LINE
     lab.buttons["One character"].click()
     written = lab.controls["text"].value[len(FIRST["text"]) :]
     assert written == MODEL.write(FIRST["text"], len(written), temperature=0.8, top_k=10, seed=[1, len(FIRST["text"])])

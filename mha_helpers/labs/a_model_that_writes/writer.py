@@ -26,7 +26,7 @@ from mha_helpers.labs.learner_function import run_for_lab
 PROMPT = "ROMEO:\nIs the day so young?\n\nJULIET:\n"  # a fork: ten letters are likely
 NONE, ALL = "none", "all"
 TEMPERATURES, TOP_KS = (0.1, 0.5, 0.8, 1.0, 1.5), (ALL, "1", "3", "10")
-LONGEST_LINE = 60
+MAX_LINE = 60
 GO_ON = 23  # letters: what branches off later ends there, on a page
 # What a page without a kernel can write: at each temperature so many letters, as they are drawn here with top-k 10; and
 # a draw without it at the hottest, where words fall apart.
@@ -62,7 +62,7 @@ class Result:
     differs: np.ndarray | None  # where the learner's are not right
     temperature: float
     top_k: str
-    beside: np.ndarray  # those of the twin, or those at temperature 1 without top-k
+    comparison: np.ndarray  # those of the twin, or those at temperature 1 without top-k
     twin: str
     layer: int
     head: int
@@ -112,10 +112,10 @@ def compute(state, function=None, pace=None):
     options, twin = options_of(state), state["twin"]
     found = run_for_lab(function, next_token_probabilities, {"logits": logits}, ("probabilities",), options)
     if twin == NONE:
-        beside = attention.softmax(logits)
+        comparison = attention.softmax(logits)
     else:
         twins_logits, weights = _seen(text, twin)
-        beside = next_token_probabilities(twins_logits, **options)
+        comparison = next_token_probabilities(twins_logits, **options)
     remarks = [found.notice, pace.problem if pace else ""]
     if len(text) < len(state["text"]):
         remarks.append(f"Of {len(state['text'])} characters the model sees the last {len(text)}.")
@@ -125,7 +125,7 @@ def compute(state, function=None, pace=None):
     rows = np.nan_to_num(weights[..., asked, :])
     return Result(
         state["text"], text, decoder.load().alphabet, found.arrays[0], found.differs.get("probabilities"),
-        state["temperature"], state["top-k"], beside, twin, state["layer"], state["head"],
+        state["temperature"], state["top-k"], comparison, twin, state["layer"], state["head"],
         asked, weights[state["layer"], state["head"], asked], rows.argmax(axis=-1),
         state["cache"], state["cache"] and twin == NONE, pace.times_of() if pace else {},
         " ".join(filter(None, remarks)),
@@ -209,7 +209,7 @@ def sentence(result):
         return f"Nothing was written, and your text is still there: {result.why}."
     readout = [_expected(result)]
     if result.twin != NONE:
-        readout.append(f"The twin, {result.twin}, expects {_likeliest(result, result.beside)}, and it writes.")
+        readout.append(f"The twin, {result.twin}, expects {_likeliest(result, result.comparison)}, and it writes.")
     if np.isfinite(result.weights).all():
         readout.append(_looked_at(result))
     took = [
@@ -322,7 +322,7 @@ def writer(function: Callable | None = None, attend: Callable | None = None) -> 
         },
         actions={
             "One character": lambda state: write(state, 1),
-            "Write on": lambda state: write(state, LONGEST_LINE),
+            "Write on": lambda state: write(state, MAX_LINE),
             "Time both": lambda state: pace.time_both() or {},
         },
         form=Form(

@@ -19,21 +19,21 @@ FIXED = "DejaVu Sans Mono, Menlo, Consolas, monospace"  # for the text: each cha
 PAGE, PRESSED, HEADS = 22, 184, 248  # where the text begins, the buttons stand, and the map of heads
 MAP_CELL = (28, 24)
 CHART = (226, 84)  # its left edge, and its height
-N_BARS, BAR, LONGEST = 10, 24, 48  # how many bars at most, from bar to bar, and how long one of probability 1 is
-LEAST_LIKELY = 0.005  # of a bar: it would be written as 0.00
+N_BARS, BAR, MAX_BAR = 10, 24, 48  # how many bars at most, from bar to bar, and how long one of probability 1 is
+MIN_PROBABILITY = 0.005  # of a bar: it would be written as 0.00
 COLUMNS, KNOB, BARS = (0, 154), 30, 74  # the left edges of the bars, and where the temperature and the bars stand
 CUT = 278  # where the handle of top-k stands
 LOOKS = {True: ("with the cache", palette.ROLES["queries"]), False: ("without", palette.ROLES["keys"])}
 SIGNS = {" ": "␣", "\n": "↵"}
 CALLED = {" ": "a space", "\n": "a new line"}
 SHADES, DARKEST = 8, 0.6  # of the text: a page without a kernel keeps them all, and black letters can be read on each
-LEAST_SEEN = 0.05  # of a letter's weight: less would hardly be seen
+MIN_SEEN = 0.05  # of a letter's weight: less would hardly be seen
 PACE = 130  # milliseconds from letter to letter
 LETTERS = 36  # so many it writes by itself when it is opened, and then it rests where it began
 
 
 def draw(result, readout):
-    """Draw what the writer shows; `said` is its sentence."""
+    """Draw what the writer shows; `readout` is its sentence."""
     drawn = each_part(DRAWN, result, *DRAWN)
     written = [drawn["text"], *_buttons(result), drawn["heads"], drawn["head"], *_chart(result)]
     comes = [f'<g transform="translate({ASIDE} 0)">', drawn["temperature"], drawn["next"], "</g>"]
@@ -81,9 +81,9 @@ def _text(result):
         x, y = PITCH * column + 3, PAGE + LINE * (line - first)
         stops.append({"back": len(result.text) - 1 - i})
         track.append((x + PITCH / 2, y + LINE / 2 - 1))
-        if weight >= LEAST_SEEN:
+        if weight >= MIN_SEEN:
             filled.append((x, y, colours(DARKEST * math.ceil(SHADES * weight / largest) / SHADES)))
-        if character != " " or weight >= LEAST_SEEN:
+        if character != " " or weight >= MIN_SEEN:
             written[TINY if character in SIGNS else 13].append((x + PITCH / 2, y + 13, SIGNS.get(character, character)))
     at_end = svg.text(
         WIDTHS[0] - 4, PAGE + LINE * MAX_LINES - 6, "The stored text ends here. ↺: again", anchor="end",
@@ -160,10 +160,10 @@ def _temperature(result):
 
 def _next(result):
     """Draw the likeliest characters, which are pressed to be written, beside those of the twin or of temperature 1."""
-    beside = "temperature 1" if result.twin == "none" else result.twin
+    compared_with = "temperature 1" if result.twin == "none" else result.twin
     panels = (
         (result.probabilities, "press: write it", palette.ROLES["output"], result.differs),
-        (result.beside, beside, style.QUIET, None),
+        (result.comparison, compared_with, style.QUIET, None),
     )
     for x, panel in zip(COLUMNS, panels, strict=True):
         yield from _bars(result, *panel, x)
@@ -192,10 +192,10 @@ def _bars(result, probabilities, title, colour, differs, x):
     """Draw the likeliest characters; those at the left write what is pressed."""
     order = np.argsort(-np.nan_to_num(probabilities, nan=-1), kind="stable")[:N_BARS]
     if differs is None:  # what is hardly ever written is no choice
-        order = [code for code in order if probabilities[code] >= LEAST_LIKELY]
-    lengths = LONGEST * _drawable(probabilities)
+        order = [code for code in order if probabilities[code] >= MIN_PROBABILITY]
+    lengths = MAX_BAR * _drawable(probabilities)
     yield svg.text(x + 4, BARS - 4, title, bold=x == 0, size=SMALL)
-    yield svg.boxes([(x + 30, BARS + BAR * row + 4, style.HIDDEN) for row in range(len(order))], LONGEST, BAR - 8)
+    yield svg.boxes([(x + 30, BARS + BAR * row + 4, style.HIDDEN) for row in range(len(order))], MAX_BAR, BAR - 8)
     for row, code in enumerate(order):
         y, probability = BARS + BAR * row, probabilities[code]
         character, wide = result.alphabet[code], round(float(lengths[code]), 1)
@@ -205,7 +205,7 @@ def _bars(result, probabilities, title, colour, differs, x):
             svg.text(x + 14, y + 17, SIGNS.get(character, character), anchor="middle", size=SMALL, bold=True),
             svg.box(x + 30, y + 4, wide, BAR - 8, fill=style.tint(colour, 0.6), stroke=colour),
             svg.text(
-                x + 36 + LONGEST, y + 17, svg.short(probability, 2) + (" ≠" if is_wrong else ""), size=SMALL,
+                x + 36 + MAX_BAR, y + 17, svg.short(probability, 2) + (" ≠" if is_wrong else ""), size=SMALL,
                 colour=style.ALARM if is_wrong else style.INK, bold=is_wrong,
             ),
         ]  # fmt: skip

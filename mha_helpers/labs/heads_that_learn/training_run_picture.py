@@ -14,7 +14,7 @@ WIDTHS = (292, PART)  # of the two pictures above
 CURVE = (24, 26, 250, 112)  # left, top, width and height of the loss's panel
 MAPS, GAP = 40, 12  # where the maps begin, and what is between two of them
 ROWS = {False: 166, True: 156}  # from one layer's maps to the next's: less where what it writes takes another line
-WIDEST = 180  # of a map
+MAX_MAP = 180  # of a map
 HEADLINES = {True: 42, False: 54}  # above each map, if it is wide: its title in two lines or in three, and the letters
 STRIP, HALF = 106, 6  # where the letters begin, and how many stand in one picture
 # What a guess is, with its fill and edge.
@@ -35,7 +35,7 @@ def draw(result, readout, moments, knock_outs):
     Parameters
     ----------
     result : Result
-    said : str
+    readout : str
         Its sentence.
     moments : sequence of int
         The steps that can be shown.
@@ -178,7 +178,7 @@ def _maps(result, knock_outs):
     """Draw a map of each head on the typed sequence; return the fragments and where they end."""
     n_layers, n_heads, n, _ = result.weights.shape
     pitch = (WIDTHS[1] - MAPS + GAP) / n_heads
-    wide = min(pitch - GAP, WIDEST)
+    wide = min(pitch - GAP, MAX_MAP)
     is_wide = wide > 100
     headline = HEADLINES[is_wide]
     row = ROWS[result.measured.leaks]

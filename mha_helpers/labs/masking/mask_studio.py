@@ -219,7 +219,7 @@ def render(result):
     if "context" in result.differs and "weights" not in result.differs:
         parts.append(svg.text(0, below + 14, "≠ The weights are right, and the context is not.", size=12))
     drawn = svg.document(right + 34, below + 18, parts, label=readout)
-    return Picture(drawn + _beside(result), readout, result.notice)
+    return Picture(drawn + _right_half(result), readout, result.notice)
 
 
 def line(visible, queries=range(N), keys=range(N)):
@@ -268,10 +268,10 @@ def _weights(result):
             hidden = svg.text(x + CELL[0] / 2, top + 16, "hidden", anchor="middle", size=11, bold=True, colour=ink)
             parts.append(hidden)
         sees_nothing = not result.mask[i].any() and close(result.sums[i], 0)
-        value, is_one = result.sums[i], close(result.sums[i], 1) or sees_nothing
-        colour, y = style.INK if is_one else style.ALARM, top + CELL[1] / 2 + 5
-        parts.append(svg.text(right, y, number(value) if is_one else _sum(value), bold=not is_one, colour=colour))
-        if not is_one:
+        value, is_whole = result.sums[i], close(result.sums[i], 1) or sees_nothing
+        colour, y = style.INK if is_whole else style.ALARM, top + CELL[1] / 2 + 5
+        parts.append(svg.text(right, y, number(value) if is_whole else _sum(value), bold=not is_whole, colour=colour))
+        if not is_whole:
             parts.append(svg.text(right, y + 15, "not 1", size=12, colour=colour, bold=True))
         rows[f"weights {word}"] = marks.part("".join(parts), f"weights {word}")
     return rows
@@ -298,7 +298,7 @@ SHARE = (230, 18, 6)  # of a row's bar: its length, its height, and that of the 
 SHARE_LABEL = 60
 
 
-def _beside(result):
+def _right_half(result):
     """Draw what each row's weight is shared out to; or what goes into the softmax, where that is not as usual."""
     if all(result.state[name] == usual for name, usual in USUAL.items()):
         title, notes = "Each row shares out 1.00", []
@@ -369,13 +369,13 @@ def row(i):
 
     def draw(result):
         drawn = _weights(result) | _shares(result)
-        readout = _given_most(result, i) if i < result.state["length"] else ""  # what padding asks helps nobody
+        readout = _most_attended(result, i) if i < result.state["length"] else ""  # what padding asks helps nobody
         return {part: drawn[part] for part in (f"weights {WORDS[i]}", f"shares {WORDS[i]}")}, readout
 
     return draw
 
 
-def _given_most(result, i):
+def _most_attended(result, i):
     """Say where most of a row's weight goes."""
     word, weights = result.words[i], result.weights[i]
     if not result.mask[i].any():

@@ -86,7 +86,7 @@ def sentence(result):
 
 
 CUT = 352  # on a phone the block's halves stand one below the other, and so do those of an equation
-WIDEST = 360  # pixels: of a half, which a phone shrinks to 344
+MAX_HALF = 360  # pixels: of a half, which a phone shrinks to 344
 SEAM = 2  # pixels left free on both sides of the cut, so that it clips no frame
 PANEL, ROOM = 190, 140  # the height of what is below the block, and of the equation in it
 TRACK, STOP = 46, 21  # of the steps: where the first stands, and from one to the next
@@ -138,11 +138,11 @@ def _panel(step, tour):
     """Draw the step's formula and its equation, in two halves; yield from where to where each is, and its parts."""
     parts, head = step.parts(tour), formula(14, 42, step.formula.format(h=tour.head), head=tour.head)
     widths = [width_of(part) for part in parts]
-    n = next(n for n in range(1, len(parts) + 1) if sum(widths[n:]) <= WIDEST)
+    n = next(n for n in range(1, len(parts) + 1) if sum(widths[n:]) <= MAX_HALF)
     taken, after = sum(widths[:n]) + SEAM, sum(widths[n:]) + SEAM
     middle = (WIDTH - taken - after) / 2 + taken
     words = max(20 + 7.5 * len(step.formula), 20 + 7.8 * len(step.title))
-    cut = min(max(middle, taken, WIDTH - WIDEST, words), WIDEST, WIDTH - after)
+    cut = min(max(middle, taken, WIDTH - MAX_HALF, words), MAX_HALF, WIDTH - after)
     drawn = [
         *equation(parts, cut - taken, 48, ROOM)[:n],
         *equation(parts, cut - taken + 2 * SEAM, 48, ROOM)[n:],

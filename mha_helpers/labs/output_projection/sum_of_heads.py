@@ -180,7 +180,7 @@ def _weight_and_contribution(result):
 
 ROW, TOP, UNIT, ZERO, BAR = 62, 82, 50, 118, 19  # pixels: a feature's rows, and the chart's length 1, its 0, and bars
 CHIP, WIDTHS = 65, (344, 296)  # the widths of a token to choose, and of the two pictures
-LOWEST, HIGHEST = -1, 5  # no right sum lies outside
+MIN_SUM, MAX_SUM = -1, 5  # no right sum lies outside
 CELL = (38, 26)
 OUTPUT = palette.ROLES["output"]
 
@@ -236,7 +236,7 @@ def _chart(result):
 
 def _at(value):
     """Return where a number stands on the axis; what does not fit stands at its end."""
-    return ZERO + UNIT * float(np.clip(np.nan_to_num(value, nan=0), LOWEST, HIGHEST))
+    return ZERO + UNIT * float(np.clip(np.nan_to_num(value, nan=0), MIN_SUM, MAX_SUM))
 
 
 def _bar(head, start, added, y):

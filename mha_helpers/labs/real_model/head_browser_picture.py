@@ -6,7 +6,7 @@ import textwrap
 import numpy as np
 
 from live_pictures import marks, style, svg
-from live_pictures.card import NARROWEST
+from live_pictures.card import MAX_WIDTH
 from live_pictures.chips import PART, tick_box
 from live_pictures.marks import each_part
 from live_pictures.style import number
@@ -15,7 +15,7 @@ from mha_helpers.drawing.arcs import ROW, SHARE, TOP, arcs, middle, shortened, w
 from mha_helpers.labs.real_model import head_browser_runs as runs
 
 SMALL, TINY = 12, 11  # font sizes
-WORDS, TITLE = NARROWEST - PART, 34  # how wide the arcs with their words are, and how high the lines above them
+WORDS, TITLE = MAX_WIDTH - PART, 34  # how wide the arcs with their words are, and how high the lines above them
 # The kinds of key that a head may rest on, in colours that say nothing but that they are different.
 KIND_COLOURS = dict(zip(runs.KINDS, ("#77aadd", "#ee8866", "#eedd88", "#d7d7dc", "#bbbbc2"), strict=True))
 MAP_CELL, MAP_LEFT, MAP_TOP = (27, 24), 16, 46
@@ -40,7 +40,7 @@ def draw(result, readout):
 def draw_message(message):
     """Draw that there is nothing to be drawn."""
     text = svg.text(0, 24, "The trained model could not be loaded.", bold=True)
-    return svg.document(NARROWEST, 40, [text], label=message)
+    return svg.document(MAX_WIDTH, 40, [text], label=message)
 
 
 def _rounded(weights):
@@ -105,7 +105,7 @@ def _notes(result, below):
     ]
 
 
-def _beside(result):
+def _open_head(result):
     """Draw a frame round the open head in the map, and below it where its weight goes."""
     x = MAP_LEFT + result.head * MAP_CELL[0]
     y = MAP_TOP + result.layer * MAP_CELL[1]
@@ -227,4 +227,4 @@ def _knock_out(result):
         yield svg.line(zero, y + 2, zero, y + 20, colour=style.INK)
 
 
-DRAWN = {"arcs": _arcs, "cut": _cut, "twin": _twin, "finds": _finds, "beside": _beside, "switches": _switches}
+DRAWN = {"arcs": _arcs, "cut": _cut, "twin": _twin, "finds": _finds, "beside": _open_head, "switches": _switches}

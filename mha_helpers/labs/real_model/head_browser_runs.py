@@ -47,8 +47,8 @@ def mean_weights(weights):
     >>> mean_weights(np.eye(4, k=-1))
     array([1.  , 0.  , 0.  , 0.25, 0.  ])
     """
-    beside = [np.diagonal(weights, offset, -2, -1) for offset in (-1, 1, 0)]
-    return np.stack([found.mean(axis=-1) for found in (*beside, weights[..., 0], weights[..., -1])], axis=-1)
+    diagonals = [np.diagonal(weights, offset, -2, -1) for offset in (-1, 1, 0)]
+    return np.stack([found.mean(axis=-1) for found in (*diagonals, weights[..., 0], weights[..., -1])], axis=-1)
 
 
 def label(weights):

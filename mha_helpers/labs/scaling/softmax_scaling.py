@@ -173,9 +173,9 @@ TRACK, STOP = (46, 48), 30  # of d_k: where its first value stands, and from one
 ZERO, REACH = 166, 150  # where the lines of scores have 0, and how far they go either way
 LIMIT = 40  # the score at their ends, for every d_k: what is further out stands there
 UNDIVIDED_Y, DIVIDED_Y = 120, 178  # the two lines
-FLOOR, TALLEST, COLUMN = 168, 110, 34  # the bars' floor, their height for 1, and their pitch
+FLOOR, MAX_BAR, COLUMN = 168, 110, 34  # the bars' floor, their height for 1, and their pitch
 DIVIDED, GHOST = palette.SEQUENTIAL[4], "#77777c"
-LEAST_GHOST = 0.02  # an undivided weight below this would be a smudge on the floor
+MIN_GHOST = 0.02  # an undivided weight below this would be a smudge on the floor
 MAX_RATIO = 999  # of two weights, as a number
 TICKS = (-40, -20, 0, 20, 40)
 CHIPS = {"sqrt(d_k)": (0, 120), "d_k": (146, 56), "sqrt(d_model)": (206, 122)}  # left, and width
@@ -271,20 +271,20 @@ def _bars(result):
     """Draw the weights as bars; once divided, behind ghosts of the weights of the undivided scores."""
     parts = [svg.text(0, 14, "Weights = softmax(scores)", bold=True)]
     for level in (0, 0.5, 1):
-        y = FLOOR - TALLEST * level
+        y = FLOOR - MAX_BAR * level
         parts.append(f'<path d="M0 {y:g}h{N_KEYS * COLUMN}" stroke="{style.GRID}"/>')
         parts.append(svg.text(N_KEYS * COLUMN + 3, y + 4, number(level, 1), size=11, colour=style.QUIET))
     parts.append(svg.text(N_KEYS * COLUMN + 3, FLOOR + 33, "score", size=11, colour=style.QUIET))
-    equal = FLOOR - TALLEST / N_KEYS  # where no key stands out
+    equal = FLOOR - MAX_BAR / N_KEYS  # where no key stands out
     parts.append(f'<path d="M0 {equal:g}h{N_KEYS * COLUMN}" stroke="{style.INK}" stroke-dasharray="2 3"/>')
     parts.append(svg.text(N_KEYS * COLUMN + 3, equal, f"1/{N_KEYS}", size=11))
     scores = result.raw / result.divisor
     # A learner's weight may be anything: its bar ends at 0 or 1, the number on it says what it is.
-    tall = TALLEST * np.nan_to_num(result.weights, nan=0, posinf=1, neginf=0).clip(0, 1)
+    tall = MAX_BAR * np.nan_to_num(result.weights, nan=0, posinf=1, neginf=0).clip(0, 1)
     for j, weight in enumerate(result.weights):
-        x, ghost = j * COLUMN, TALLEST * result.undivided[j]
+        x, ghost = j * COLUMN, MAX_BAR * result.undivided[j]
         parts.append(svg.box(x + 7, FLOOR - tall[j], 20, tall[j], fill=DIVIDED, stroke=style.INK))
-        if result.divided_by != UNSCALED and result.undivided[j] >= LEAST_GHOST:
+        if result.divided_by != UNSCALED and result.undivided[j] >= MIN_GHOST:
             parts.append(svg.box(x + 2, FLOOR - ghost, 30, ghost, stroke=GHOST, stroke_width=2, dashed=True))
         parts += [
             svg.box(x + 2, FLOOR - tall[j] - 16, 30, 13, fill=style.PAPER),  # no line shall cross the number
@@ -293,10 +293,10 @@ def _bars(result):
             svg.text(x + 17, FLOOR + 33, number(scores[j], 1), anchor="middle", size=11, colour=style.QUIET),
         ]
         if "weights" in result.differs and result.differs["weights"][0, j]:
-            parts.append(svg.difference(x, FLOOR - TALLEST, COLUMN, TALLEST))
+            parts.append(svg.difference(x, FLOOR - MAX_BAR, COLUMN, MAX_BAR))
     if result.divided_by != UNSCALED:  # the tallest ghost says what they all are
         j = int(result.undivided.argmax())
-        above = FLOOR - max(TALLEST * result.undivided[j] + 5, tall[j] + 20)
+        above = FLOOR - max(MAX_BAR * result.undivided[j] + 5, tall[j] + 20)
         for line, up in ((number(result.undivided[j]), 12), ("undivided", 0)):
             parts.append(
                 svg.text(

@@ -1,7 +1,7 @@
 /* `qkv_workbench.parts` in the page, for the time that the query is dragged: a test holds the two against each other. */
-(globalThis.mhaLive ??= {}).qkv_workbench = (state, given) => {
-  const { tokens, X, middle, unit, farthest, longest, bar, shades } = given;
-  const dot = (a, b) => a.reduce((sum, one, i) => sum + one * b[i], 0);
+(globalThis.mhaLive ??= {}).qkv_workbench = (state, data) => {
+  const { tokens, X, middle, unit, farthest, longest, bar, shades } = data;
+  const dot = (a, b) => a.reduce((sum, number, i) => sum + number * b[i], 0);
   const projected = matrix => X.map(x => [0, 1].map(k => dot(x, x.map((_, i) => state[`${matrix}[${i},${k}]`]))));
   const fixed = (value, decimals) => value.toFixed(decimals).replace(/^-(?=[0.]+$)/, "").replace("-", "−");
   const short = (value, decimals) => {
@@ -23,8 +23,8 @@
   const times = Math.max(1, ...[...keys, ...values, own].map(([x, y]) => Math.ceil(Math.max(Math.abs(x) / farthest[0], Math.abs(y) / farthest[1]))));
   const place = ([across, up]) => [middle[0] + (unit / times) * across, middle[1] - (unit / times) * up].map(pixel);
   const [[x, y], [at, up]] = [place(q), place(context)];
-  const product = j => `${q.map((one, k) => `${signed(one)} × ${signed(keys[j][k])}`).join(" + ")} = ${plain(scores[j])}`;
-  const highestWeight = Math.max(...weights), first = weights.findIndex(one => highestWeight - one < 1e-6);
+  const product = j => `${q.map((number, k) => `${signed(number)} × ${signed(keys[j][k])}`).join(" + ")} = ${plain(scores[j])}`;
+  const highestWeight = Math.max(...weights), first = weights.findIndex(weight => highestWeight - weight < 1e-6);
   const key = tokens.includes(state.key) ? tokens.indexOf(state.key) : first;
   let mixture = "";
   for (const j of tokens.map((_, j) => j).sort((a, b) => weights[b] - weights[a])) {
@@ -39,7 +39,7 @@
     "name of the context": { x: pixel(Number(at) + 12), y: pixel(Number(up) + 4) },
     "dot product": { text: `= ${product(key)}` },
     "name of the score": { text: `score(${state.query}, ${tokens[key]})` },
-    "lit row": { y: pixel(given.rows[0] + key * given.rows[1]) },
+    "lit row": { y: pixel(data.rows[0] + key * data.rows[1]) },
     mixture: { text: `= ${mixture}…` },
   };
   for (const k of [0, 1]) {
@@ -61,9 +61,9 @@
   const share = fixed(highestWeight, 2);
   const most = tokens.filter((_, j) => highestWeight - weights[j] < 1e-6);
   const whom = most.length === tokens.length ? `to all alike (${share})` :
-    `most to ${most.map(one => `“${one}”`).join(" and ")} (${share}${most.length > 1 ? " each" : ""})`;
-  const told = of => `(${of.map(plain).join(", ")})`, isOwn = own.every((one, k) => one === q[k]);
+    `most to ${most.map(token => `“${token}”`).join(" and ")} (${share}${most.length > 1 ? " each" : ""})`;
+  const told = of => `(${of.map(plain).join(", ")})`, isOwn = own.every((number, k) => number === q[k]);
   const who = isOwn ? `“${state.query}”` : `Dragged to ${told(q)}, the query of “${state.query}”`;
-  const said = `${who} attends ${whom}.` + (isOwn ? "" : ` Its own is ${told(own)}.`);
-  return { parts, said };
+  const sentence = `${who} attends ${whom}.` + (isOwn ? "" : ` Its own is ${told(own)}.`);
+  return { parts, sentence };
 };

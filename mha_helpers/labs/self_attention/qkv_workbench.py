@@ -208,16 +208,16 @@ ROW_TOP, ROW = 56, 26  # of a key
 NAME, SCORE, BAR, VALUE = 60, 110, 152, 272  # where a key's row has its parts
 HALF = 25  # a number of a vector
 SHADES = [(fill, style.text_colour(fill)) for fill in map(palette.weight_colour, np.linspace(0, 1, 21))]  # of weights
-LONGEST = 72  # a bar's pixels, for a weight of 1
+MAX_BAR = 72  # a bar's pixels, for a weight of 1
 
 
 def render(result, before=None):
     """Draw a result; what differs from the one before flashes."""
     readout, found = sentence(result), parts(result)
-    beside = [*_keys(result, found, before), *_all_queries(result, found, before)]
+    numbers = [*_keys(result, found, before), *_all_queries(result, found, before)]
     drawn = [
         svg.document(WIDTHS[0], 336, _plane(result, found), label=readout),
-        svg.document(WIDTHS[1], 376, [f'<g transform="translate({ASIDE} 0)">', *beside, "</g>"], label="The numbers."),
+        svg.document(WIDTHS[1], 376, [f'<g transform="translate({ASIDE} 0)">', *numbers, "</g>"], label="The numbers."),
     ]
     return Picture("".join(drawn), readout, result.notice)
 
@@ -269,8 +269,8 @@ def parts(result):
         found[f"arrow {token}"] = {"stroke-width": f"{round(2 + 6 * share, 1):g}"}
         found[f"pull {token}"] = {"x2": f"{at:g}", "y2": f"{up:g}", "stroke-width": f"{round(6 * share, 1):g}"}
         found[f"score {token}"] = {"text": _plain(result.asked_scores[j])}
-        found[f"bar {token}"] = {"width": f"{round(LONGEST * share, 1):g}"}
-        found[f"weight {token}"] = {"text": svg.short(weight, 2), "x": f"{round(BAR + 4 + LONGEST * share, 1):g}"}
+        found[f"bar {token}"] = {"width": f"{round(MAX_BAR * share, 1):g}"}
+        found[f"weight {token}"] = {"text": svg.short(weight, 2), "x": f"{round(BAR + 4 + MAX_BAR * share, 1):g}"}
         fill, ink = SHADES[int(share * (len(SHADES) - 1) + 0.5)]
         found[f"cell {token}"] = {"fill": fill}
         found[f"asks {token}"] = {"data-tip": _asks(result, result.query, j)}
@@ -307,9 +307,9 @@ def _plane(result, found):
         yield marks.alias(dot, {"key": token}, tip=_product(result, j), part=f"tip {token}")
     for (x, y), tokens in names.items():
         anchor, aside = ("start", 9) if x >= middle[0] else ("end", -9)
-        beside = y + (18 if y >= middle[1] else -8)
+        baseline = y + (18 if y >= middle[1] else -8)
         name = ", ".join(tokens)
-        yield svg.text(x + aside, beside, name, anchor=anchor, bold=True, colour=palette.role_text("keys"))
+        yield svg.text(x + aside, baseline, name, anchor=anchor, bold=True, colour=palette.role_text("keys"))
     pink, names = palette.ROLES["output"], {}
     for j, token in enumerate(TOKENS):
         at = place(result.values[j], pixels)
@@ -585,7 +585,7 @@ def qkv_workbench(function: Callable | None = None) -> Lab:
                 "middle": [sum(PLANE[::2]) / 2, sum(PLANE[1::2]) / 2],
                 "unit": UNIT,
                 "farthest": FARTHEST,
-                "longest": LONGEST,
+                "longest": MAX_BAR,
                 "bar": BAR,
                 "rows": (ROW_TOP, ROW),
                 "shades": SHADES,

@@ -4,7 +4,7 @@
   const percent = value => value < 0.005 ? "< 1 %" : value > 0.995 ? "> 99 %" : `${Math.round(100 * value)} %`, dot = (a, b) => a[0] * b[0] + a[1] * b[1];
   const vector = word => [state[`${word}: water`], state[`${word}: money`]];
   const place = ([x, y]) => [plane[0] + unit * x, plane[3] - unit * y].map(pixel);
-  const parts = {}, said = [], bank = vector("bank"), [x1, y1] = place(bank);
+  const parts = {}, sentences = [], bank = vector("bank"), [x1, y1] = place(bank);
   for (const word of words) {
     const [x, y] = place(vector(word));
     parts[`dot ${word}`] = { cx: x, cy: y };
@@ -22,7 +22,7 @@
     parts[`its ${near}`] = { x: pixel(left + bar * (1 - its)), width: pixel(bar * its) };
     parts[`scores ${near}`] = { text: `bank · bank = ${two(scores[0])},  bank · ${near} = ${two(scores[1])}` };
     parts[`becomes ${near}`] = { text: `${percent(1 - its)} bank + ${percent(its)} ${near} = ${becomes}` };
-    said.push(`With “${near}”, “bank” becomes ${becomes}: ${percent(its)} of it is “${near}”.`);
+    sentences.push(`With “${near}”, “bank” becomes ${becomes}: ${percent(its)} of it is “${near}”.`);
   }
-  return { parts, said: said.join(" ").replaceAll("<", "less than").replaceAll(">", "more than") };
+  return { parts, sentence: sentences.join(" ").replaceAll("<", "less than").replaceAll(">", "more than") };
 };

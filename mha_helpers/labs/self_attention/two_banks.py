@@ -68,8 +68,8 @@ def percent(share):
 
 
 PLANE = (22, 30, 294, 302)  # left, top, right, bottom, in pixels
-HIGHEST, STEP = 4, 0.1  # a vector's numbers go from 0 to 4
-UNIT = (PLANE[2] - PLANE[0]) / HIGHEST
+MAX_VALUE, STEP = 4, 0.1  # a vector's numbers go from 0 to 4
+UNIT = (PLANE[2] - PLANE[0]) / MAX_VALUE
 LEFT, BAR = 18, 300  # of the sentences: their left edge, and the length of the bar that two weights share
 
 
@@ -118,7 +118,7 @@ def _role(word):
 
 def _plane(result, changes):
     left, top, right, bottom = PLANE
-    for i in range(HIGHEST + 1):
+    for i in range(MAX_VALUE + 1):
         x, y = left + UNIT * i, bottom - UNIT * i
         yield svg.line(x, top, x, bottom, colour=style.GRID) + svg.line(left, y, right, y, colour=style.GRID)
         yield svg.text(x, bottom + 23, i, anchor="middle", size=11, colour=style.QUIET)
@@ -147,7 +147,7 @@ def _plane(result, changes):
         dot = svg.circle(0, 0, 10, fill=palette.ROLES[_role(word)], stroke=style.PAPER)
         yield marks.plane(
             marks.computed_part(dot, f"dot {word}", changes), [entry(word, feature) for feature in FEATURES],
-            edges=[left, top, right, bottom, 0, HIGHEST, 0, HIGHEST, STEP], name=word,
+            edges=[left, top, right, bottom, 0, MAX_VALUE, 0, MAX_VALUE, STEP], name=word,
         )  # fmt: skip
 
 
@@ -190,7 +190,7 @@ def two_banks() -> Lab:
     """
     controls = {
         entry(word, feature): ipywidgets.BoundedFloatText(
-            value=value, min=0, max=HIGHEST, step=STEP, description=entry(word, feature), style=NAMED,
+            value=value, min=0, max=MAX_VALUE, step=STEP, description=entry(word, feature), style=NAMED,
             layout={"width": "180px"},
         )
         for word, vector in START.items()

@@ -356,7 +356,7 @@ TRAY, CHIP, BUTTONS = 210, 28, 245  # where the chips lie, how high one is, and 
 YOURS, ASKED = 290, "#fff4c9"  # where the array of the learner's shape begins; of what is asked for
 
 
-def _beside(result):
+def _desk(result):
     """Draw the array that there is, and what is asked of the next one."""
     i = max(i for i in range(min(result.stage, result.asked + 1)) if result.shapes[i])
     yield svg.text(0, 13, _now(result), size=12)
@@ -543,7 +543,7 @@ def _mark(result, stage):
 
 
 PARTS = {
-    "walk": _walk, "beside": _beside, "slots": _slots, "yours": _yours, "chips": _chips, "buttons": _buttons
+    "walk": _walk, "beside": _desk, "slots": _slots, "yours": _yours, "chips": _chips, "buttons": _buttons
 }  # fmt: skip
 # On a page: on what its pieces depend. What a button does depends on the first, of which nothing is seen.
 PIECES = {

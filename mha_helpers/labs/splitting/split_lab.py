@@ -9,7 +9,7 @@ import numpy as np
 
 from function_judge.compare import close
 from live_pictures import marks, style, svg
-from live_pictures.card import EDGE, NARROWEST, Picture
+from live_pictures.card import EDGE, MAX_WIDTH, Picture
 from live_pictures.chips import PART, grip, player
 from live_pictures.controls import dropdown, radio, whole_number
 from live_pictures.options import Form, StaticPage
@@ -211,7 +211,7 @@ def render(result):
     drawn = [_column(way, shown, result) for way, shown in result.columns.items()]
     parts = [svg.document(width, height, parts, label=readout) for parts, width, height in drawn]
     parts.append(svg.document(PART - 4, 66, _track(result), label="The steps."))
-    parts.append(svg.document(NARROWEST - PART, 66, _legend(result), label="What fills, frames and numbers mean."))
+    parts.append(svg.document(MAX_WIDTH - PART, 66, _legend(result), label="What fills, frames and numbers mean."))
     return Picture("".join(parts), readout, result.notice)
 
 
@@ -308,7 +308,7 @@ def _width(result):
     """Return a column's width: as many stand side by side as there is room for."""
     n_heads, d_model = result.n_heads, result.X.shape[1]
     needed = NAMES + d_model * NARROW + (n_heads - 1) * BESIDE + 4
-    return max(needed, (NARROWEST - 16 * (len(result.columns) - 1)) // len(result.columns) if needed < 330 else needed)
+    return max(needed, (MAX_WIDTH - 16 * (len(result.columns) - 1)) // len(result.columns) if needed < 330 else needed)
 
 
 def _places(shown, width, result):

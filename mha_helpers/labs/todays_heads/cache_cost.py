@@ -258,7 +258,7 @@ def _percent(share):
 
 WIDTHS, HEIGHT = (344, 296), 318  # of the two pictures
 BLOCK = (62, 92, 262, 160)  # of the whole cache: left, top, width and height
-REACH, LEAST = 12, 54  # of an edge: how far from it a pointer takes it, and how long it is at least
+REACH, MIN_EDGE = 12, 54  # of an edge: how far from it a pointer takes it, and how long it is at least
 LOSS = (20, 52, 256, 1.0, 5.2)  # of the line of losses: left, y, width, and where it begins and ends
 CACHE, KNOB = palette.ROLES["keys"], palette.ROLES["queries"]
 
@@ -267,8 +267,8 @@ def render(result):
     """Draw the cache as a block of tokens by numbers, whose edges are dragged; the loss on a line; and the choices."""
     readout = sentence(result)
     block = svg.document(WIDTHS[0], HEIGHT, [*_block(result), *_edges(result)], label=readout)
-    beside = svg.document(WIDTHS[1], HEIGHT, [*_loss(result), *_choices(result)], label="The loss, and whose cache.")
-    return Picture(block + beside, readout, result.notice)
+    choices = svg.document(WIDTHS[1], HEIGHT, [*_loss(result), *_choices(result)], label="The loss, and whose cache.")
+    return Picture(block + choices, readout, result.notice)
 
 
 def _across(result, n_numbers):
@@ -318,7 +318,7 @@ def _edges(result):
     """Draw the block's right and lower edge, each with a knob: they are dragged."""
     left, top, _, _ = BLOCK
     across, down = _across(result, result.numbers), _down(result, result.n_kept)
-    x, y, tall, wide = left + across, top + down, max(down, LEAST), max(across, LEAST)
+    x, y, tall, wide = left + across, top + down, max(down, MIN_EDGE), max(across, MIN_EDGE)
     right = _edge(x - REACH, top + 14, 2 * REACH, max(tall - 28, 40), (x, top, x, top + tall), "↔")
     lower = _edge(left + 14, y - REACH, max(wide - 28, 40), 2 * REACH, (left, y, left + wide, y), "↕")
     stops = [left + _across(result, numbers(result.model, sharing)) for sharing in SHARINGS]
