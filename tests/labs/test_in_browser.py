@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from live_pictures import style
 from mha_helpers import encoder, labs, running_example
 from mha_helpers.exercises.self_attention.predictions import PROJECTIONS, WORD_VECTORS
-from tools.page.browser import lab_server, open_notebook, open_page, press_latency, run_all, set_theme, text_of
+from tools.page.browser import lab_server, open_notebook, open_page, press_latency, run_all, set_theme
 from tools.writing.notebooks import KERNELSPEC, write
 
 diagnosis = import_module("mha_helpers.labs.output_projection.which_bug")
@@ -74,12 +74,25 @@ def lab_of(seen):
     yield find
     for reset in seen.page.locator(".mha-lab").get_by_role("button", name="Reset", exact=True).all():
         reset.click()
+    answered(seen.page)
 
 
-def shows(lab, *rows, decimals=2):
-    """Say whether a lab's picture has these numbers, a row's one after the other."""
-    texts = "|".join(lab.locator(".mha-picture svg text").all_text_contents())
-    return all("|".join(style.number(value, decimals) for value in row) in texts for row in rows)
+def answered(page):
+    """Wait until the kernel has answered what was asked, and the page shows it: it answers one after the other."""
+    page.evaluate("""async () => {
+        await mhaPanel.sessionContext.session.kernel.requestKernelInfo();
+        for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
+    }""")
+
+
+def expect_numbers(lab, *rows, decimals=2):
+    """Wait until a lab's picture has these numbers, a row's in their order."""
+    wanted = ["|".join(style.number(value, decimals) for value in row) for row in rows]
+    shown = """([lab, rows]) => {
+        const texts = [...lab.querySelectorAll(".mha-picture svg text")].map(text => text.textContent).join("|");
+        return rows.every(row => texts.includes(row));
+    }"""
+    lab.page.wait_for_function(shown, arg=[lab.element_handle(), wanted])
 
 
 def softmax(scores):
@@ -248,16 +261,16 @@ def test_the_workbench_shows_the_numbers_that_numpy_gives(seen, lab_of):
     lab, X = lab_of("qkv_workbench"), running_example.X
     W_Q, W_K, W_V = running_example.first_head()
     weights = weights_of(X, W_Q, W_K)
-    assert shows(lab, *weights, *(weights @ X @ W_V))
+    expect_numbers(lab, *weights, *(weights @ X @ W_V))
     asked = lab.get_by_role("radiogroup", name="query").get_by_role("radio", name="query it")
     press_latency(seen.page, asked, lab.locator(".mha-picture"), "ArrowLeft", 1)
     expect(lab.get_by_role("status")).to_contain_text("“because” attends")
-    assert shows(lab, *weights)
+    expect_numbers(lab, *weights)
     lab.get_by_role("checkbox", name="Matrices").check()
     lab.get_by_role("radio", name="W_V").check()
     press_latency(seen.page, lab.get_by_label("W_V 0,0"), lab.locator(".mha-picture"), "ArrowUp", 2)  # a half each
     changed = W_V + np.array([[1.0, 0], [0, 0], [0, 0], [0, 0]])
-    assert shows(lab, *weights, *(weights @ X @ changed))
+    expect_numbers(lab, *weights, *(weights @ X @ changed))
     lab.get_by_role("checkbox", name="Matrices").uncheck()
 
 
@@ -276,7 +289,7 @@ def test_word_order_shows_the_numbers_that_numpy_gives(seen, lab_of):
         expect(lab.locator(".mha-readout")).to_contain_text("both orders equal" if places == (0, 1, 2) else f"“{name}”")
         for X in WORD_VECTORS, WORD_VECTORS[list(places)]:
             weights = softmax(X @ PROJECTIONS["queries"] @ (X @ PROJECTIONS["keys"]).T)
-            assert shows(lab, *weights, *(weights @ X @ PROJECTIONS["values"]))
+            expect_numbers(lab, *weights, *(weights @ X @ PROJECTIONS["values"]))
     lab.get_by_role("checkbox", name="positions", exact=True).check()
     expect(lab.locator(".mha-readout")).to_contain_text("the order now matters")
 
@@ -304,7 +317,7 @@ def test_the_mask_studio_is_clicked_and_typed(seen, lab_of):
         weights = softmax(np.where(mask, scores, -np.inf))
         return [row[visible] for row, visible in zip(weights, mask, strict=True)]
 
-    assert shows(lab, *as_drawn())
+    expect_numbers(lab, *as_drawn())
     box = lab.get_by_role("checkbox", name="it sees cat", exact=True)
     box.click()  # refused where anything lies over it
     expect(lab.locator(".mha-readout")).to_contain_text("11 of 25 cells hidden")
@@ -312,12 +325,12 @@ def test_the_mask_studio_is_clicked_and_typed(seen, lab_of):
     assert picture["x"] <= place["x"] <= picture["x"] + picture["width"], "it lies on the picture"
     assert picture["y"] <= place["y"] <= picture["y"] + picture["height"]
     mask[4, 0] = False
-    assert shows(lab, *as_drawn())
+    expect_numbers(lab, *as_drawn())
     press_latency(
         seen.page, lab.get_by_role("checkbox", name="sat sees mat", exact=True), lab.locator(".mha-picture"), " ", 1
     )
     mask[1, 2] = True
-    assert shows(lab, *as_drawn())
+    expect_numbers(lab, *as_drawn())
 
 
 def test_the_leak_detector_shows_what_moves(lab_of):
@@ -357,11 +370,11 @@ def test_the_shape_tracer_grades_a_shape(lab_of):
 def test_the_sum_of_heads_shows_what_each_head_adds(lab_of):
     lab = lab_of("sum_of_heads")
     for value in heads.FULL[running_example.TOKENS.index("it")]:
-        assert f"= {value:.2f}" in text_of(lab)
+        expect(lab).to_contain_text(f"= {value:.2f}")
     lab.get_by_role("checkbox", name="head 1").uncheck()
     expect(lab.locator(".mha-readout")).to_contain_text("Head 1 is off (zero).")
     for value in heads.HEADS[0, running_example.TOKENS.index("it")] @ heads.W_O[:2]:
-        assert f"= {value:.2f}" in text_of(lab)
+        expect(lab).to_contain_text(f"= {value:.2f}")
 
 
 def test_which_bug_takes_a_diagnosis_by_keyboard(seen, lab_of):
@@ -385,7 +398,8 @@ def test_the_head_browser_shows_the_weights_of_a_typed_sentence(seen, lab_of):
     expect(lab.locator(".mha-readout")).to_contain_text(f"“it” (token {query})")
     expect(lab.get_by_role("radio", name=f"query {query}: it")).to_be_checked()
     for weight in encoding.weights[0, 2, query]:
-        assert weight < 0.05 or style.number(weight, 2) in text_of(lab)
+        if weight >= 0.05:
+            expect(lab).to_contain_text(style.number(weight, 2))
     lab.get_by_role("checkbox", name="knock out").check()
     moved = encoder.load().encode("<b>Rain</b> 🙂 fell on it", without=[(0, 2)]).vector @ encoding.vector
     expect(lab.locator(".mha-picture")).to_contain_text(style.number(moved, 4))

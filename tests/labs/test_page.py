@@ -107,6 +107,13 @@ def start_over(lab):
     lab.page.mouse.move(0, 0)
 
 
+def expect_state(lab, **values):
+    """Wait until a picture of these values is shown."""
+    for name, value in values.items():
+        known = re.escape(json.dumps(value, ensure_ascii=False))
+        expect(lab.locator("[data-state]")).to_have_attribute("data-state", re.compile(rf'"{name}": ?{known}[,}}]'))
+
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
@@ -245,6 +252,7 @@ def test_a_picture_that_becomes_another_is_as_if_drawn_anew(phone, name):
 def test_a_query_stays_where_it_was_dragged_while_keys_are_chosen(phone):
     lab = lab_of(phone, "qkv_workbench")
     lab.get_by_role("radio", name="query it", exact=True).check()
+    expect_state(lab, query="it")
     across, back = (lab.get_by_role("slider", name="query of it, across"), lab.get_by_role("button", name="back to"))
     across.press("ArrowLeft")
     weights = lab.locator('[data-part^="weight "]').all_text_contents()
@@ -255,6 +263,7 @@ def test_a_query_stays_where_it_was_dragged_while_keys_are_chosen(phone):
     lab.get_by_role("radio", name="query cat", exact=True).check()  # which has the same number across
     expect(lab.locator("[data-kept]")).to_have_attribute("data-kept", "")
     lab.get_by_role("radio", name="query it", exact=True).check()
+    expect_state(lab, query="it")
     across.press("ArrowLeft")
     back.click()
     expect(across).to_have_value("1")
@@ -288,13 +297,16 @@ def test_chips_are_checked_and_the_walk_goes_on(phone):
     lab = lab_of(phone, "shape_tracer")
     status = lab.get_by_role("status")
     lab.get_by_role("button", name="Start over").click()
-    for chip in ("B", "S", "h"):
+    expect_state(lab, record="")
+    for chip, shape in (("B", "B"), ("S", "B, S"), ("h", "B, S, h")):  # each picture says where the next chip may go
         lab.get_by_role("slider", name=chip, exact=True).press(" ")
+        expect_state(lab, shape=shape)
     lab.get_by_role("slider", name="h", exact=True).press("Enter")
     expect(status).to_contain_text("Not (B, S, h). Axis 2 of Q is not h: it counts a token's features")
     expect(lab.locator('[data-part="slots"]')).to_contain_text("≠")
-    lab.get_by_role("slider", name="h", exact=True).press(" ")
-    lab.get_by_role("slider", name="d_model", exact=True).press(" ")
+    for chip, shape in (("h", "B, S"), ("d_model", "B, S, d_model")):
+        lab.get_by_role("slider", name=chip, exact=True).press(" ")
+        expect_state(lab, shape=shape)
     lab.get_by_role("button", name="Check").click()
     expect(status).to_contain_text("Q is (2, 5, 12): a product changes the last axis only. Stage 2 of 9")
     expect(lab.locator('[data-part="slots"]')).not_to_contain_text("≠")
@@ -349,7 +361,7 @@ def test_a_switch_pulls_the_scores_back(phone):
         wide.append(dots.evaluate_all(far))
     assert wide[1] > 10 * wide[0]
     switch.check()
-    expect(lab.get_by_role("status")).to_contain_text("Divided by sqrt(d_k)")
+    expect_state(lab, divisor="sqrt(d_k)")
     assert dots.evaluate_all(far) < 0.2 * wide[1]
     switch.uncheck()
     expect(lab.get_by_role("status")).to_contain_text("Not divided")
@@ -377,6 +389,7 @@ def test_what_a_page_cannot_do_says_so(phone):
     lab = lab_of(phone, "writer")
     lab.get_by_role("button", name="Reset").click()
     lab.get_by_role("button", name="write T").click()
+    expect_state(lab, text=labs.writer().first_state["text"] + "T")
     lab.locator("[data-sets].mha-idle").first.tap()
     expect(lab.locator(".mha-tip")).to_have_text("Only in the notebook.")
 
@@ -385,7 +398,9 @@ def test_a_letter_is_written_at_the_temperature_that_is_set(phone):
     lab = lab_of(phone, "writer")
     knob, bars = lab.get_by_role("slider", name="temperature"), lab.locator('[data-part="next"]')
     lab.get_by_role("button", name="start again").click()  # it may have written to its end while other labs were tested
+    expect_state(lab, text=labs.writer().first_state["text"])
     knob.press("End")
+    expect_state(lab, temperature=1.5)
     hot = bars.text_content()
     knob.press("Home")
     expect(bars).not_to_have_text(hot)
@@ -402,7 +417,7 @@ def test_knocking_out_and_the_twin(phone):
     lab.get_by_role("checkbox", name="knock out").check()
     expect(lab.get_by_role("status")).to_contain_text("Without this head the sentence's vector has cosine")
     expect(lab.locator('[data-part="cut"]')).to_contain_text("cut")
-    assert lab.locator('[data-part="cut"] [stroke-dasharray]').count() == 1
+    expect(lab.locator('[data-part="cut"] [stroke-dasharray]')).to_have_count(1)
     lab.get_by_role("checkbox", name="random twin").check()
     expect(lab.locator('[data-part="twin"]')).to_contain_text("twin")
 
@@ -414,9 +429,21 @@ def test_a_finger_drags_and_the_page_stays_where_it_is(phone):
     box, at = handle.bounding_box(), lab.bounding_box()["y"]
     start = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     finger(phone, [(start[0] + 4 * i, start[1] - 8 * i) for i in range(12)])
+    expect(handle).to_have_value(re.compile(r"^(2\.\d|[34])"))
+    expect(lab.locator('[data-part="scores river"]')).not_to_contain_text("bank · bank = 2.00")
     assert lab.bounding_box()["y"] == pytest.approx(at, abs=1)
-    assert float(handle.input_value()) > 2
-    assert "bank · bank = 2.00" not in lab.locator('[data-part="scores river"]').text_content()
+
+
+# Keeps which handles begin to glide, and from where: under load a glide may have ended before a test looks.
+NOTE_GLIDES = """() => {
+    const {animate} = Element.prototype;
+    window.glides = [];
+    Element.prototype.animate = function (frames, ...how) {
+        window.glides.push([this.dataset.scrub, frames[0].translate]);
+        return animate.call(this, frames, ...how);
+    };
+    window.noMoreNotes = () => { Element.prototype.animate = animate; };
+}"""
 
 
 @pytest.mark.parametrize(
@@ -441,10 +468,11 @@ def test_what_is_carried_stays_under_the_pointer_and_glides_to_its_place(phone, 
         phone.evaluate("() => new Promise(requestAnimationFrame)")
         assert handle.evaluate(place) == pytest.approx(at, abs=1)
     expect(drop).to_have_count(1)
+    phone.evaluate(NOTE_GLIDES)
     phone.mouse.up()
     expect(drop).to_have_count(0)
-    moving = "input => input.mark.getAnimations().map(animation => animation.effect.getKeyframes()[0].translate)"
-    assert handle.evaluate(moving) not in ([], ["0px"])
+    phone.wait_for_function("handle => glides.some(([name, way]) => name === handle && way !== '0px 0px')", arg=carried)
+    phone.evaluate("noMoreNotes()")
     expect(handle).to_be_focused()
 
 
@@ -586,8 +614,8 @@ def test_the_writer_writes_when_it_is_seen_and_rests_where_it_began(browser, wri
     expect(state).to_have_attribute("data-state", more)
     expect(button).to_have_attribute("aria-pressed", "false")
     expect(state).to_have_attribute("data-state", rests)
-    assert lab.get_by_role("button", name=re.compile("^write ")).count() == 10, "all that are likely"
-    assert lab.locator('[data-name^="write "]').count() == 10
+    expect(lab.get_by_role("button", name=re.compile("^write "))).to_have_count(10)  # all that are likely
+    expect(lab.locator('[data-name^="write "]')).to_have_count(10)
     button.click()
     expect(state).to_have_attribute("data-state", more)
     expect(button).to_have_attribute("aria-pressed", "true")
@@ -640,7 +668,8 @@ def test_keys_reach_what_a_pointer_does(phone):
     across.focus()
     for key in ["ArrowRight"] * 12 + ["ArrowDown"] * 8:
         phone.keyboard.press(key)
-    assert (across.input_value(), up.input_value()) == ("1.2", "2.2")
+    expect(across).to_have_value("1.2")
+    expect(up).to_have_value("2.2")
     expect(up).to_be_focused()
     expect(lab.locator('[data-part="dot money"]')).to_have_attribute("cx", "103.6")
     assert lab.evaluate(STRAY) == [], "an input follows its mark"
