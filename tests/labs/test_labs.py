@@ -4,9 +4,11 @@ import html
 import io
 import re
 from importlib import import_module
+from pathlib import Path
 from typing import NamedTuple
 
 import ipywidgets
+import nbformat
 import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -20,6 +22,7 @@ from tools.page.pictures import fingerprint, stored_picture
 order = import_module("mha_helpers.labs.self_attention.word_order")
 workbench = import_module("mha_helpers.labs.self_attention.qkv_workbench")
 
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 OUTPUTS = ("context", "weights")
 
 
@@ -110,6 +113,13 @@ def test_every_other_lab_runs_on_a_learners_function():
     """Or on a training that ran on it, or before there is one."""
     without = {"shape_tracer", "training_run", "two_banks", "with_and_without_attention"}
     assert set(labs.__all__) - set(LEARNERS) == without, "a lab that runs on no function is named in `without`"
+
+
+@pytest.mark.parametrize(("folder", "names"), labs.LABS.items())
+def test_every_lab_stands_in_the_notebook_of_its_folder_and_in_no_other(folder, names):
+    [notebook] = NOTEBOOKS.glob(f"[0-9][0-9]_{folder}*.ipynb")
+    code = "\n".join(cell.source for cell in nbformat.read(notebook, 4).cells if cell.cell_type == "code")
+    assert sorted(re.findall(r"\blabs\.(\w+)\(", code)) == sorted(names)
 
 
 def test_several_controls_are_drawn_once(make_lab, monkeypatch):
