@@ -293,6 +293,12 @@ def test_the_sentence_is_the_readout_and_the_pictures_name(make_lab):
     assert f'aria-label="{sentence}"' in lab.picture.value
 
 
+def test_in_plain_text_it_is_its_still_pictures_sentence(make_lab):
+    lab = make_lab()
+    words = f"Lab: {lab.title}. {lab.still_picture.sentence} Run all cells above, then this one, for the live lab."
+    assert lab.description == words
+
+
 def test_a_change_is_announced(make_lab):
     lab = make_lab()
     assert 'role="status"' in lab.readout.value

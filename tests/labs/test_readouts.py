@@ -229,6 +229,7 @@ def test_leak_detector():
     lab = labs.leak_detector()
     states = {f"{mask}, {lab.state['token']}": {"mask": mask} for mask in lab.controls["mask"].options}
     states |= {f"{mask}, it": {"mask": mask, "token": "it"} for mask in ("causal", "diagonal hidden")}
+    states["no leak here"] = {"mask": "one too far", "token": "cat"}
     assert readouts(labs.leak_detector, states) == snapshot(
         {
             "causal, because": [
@@ -295,6 +296,12 @@ def test_leak_detector():
                 "Changing “it” moves no output.",
                 "Blind: output “it” does not move when its own token changes.",
                 "Over all tokens: no leaks and 5 blind cells.",
+                "Shown is a variation of the lab's own.",
+                "Your causal_mask runs with the mask “causal”.",
+            ],
+            "no leak here": [
+                "No leak here: changing “cat” moves only outputs “cat”, “sat”, “mat”, “because” and “it”.",
+                "Over all tokens: 4 leaks and no blind cells.",
                 "Shown is a variation of the lab's own.",
                 "Your causal_mask runs with the mask “causal”.",
             ],
