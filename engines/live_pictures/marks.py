@@ -232,6 +232,19 @@ def tip(fragment: str, text: str) -> str:
     return _marked(fragment, tip=text)
 
 
+def trail(fragment: str, of: str) -> str:
+    """Leave dots where a part has been since the lab was last reset: a path without a line, which they are drawn with.
+
+    Parameters
+    ----------
+    fragment : str
+        A `<path>` with an empty `d`; its stroke is what the dots look like.
+    of : str
+        The part, a circle that a lab's script moves.
+    """
+    return _marked(fragment, trail=of)
+
+
 def part(fragment: str, name: str, *, way: Sequence[tuple[float, float]] | None = None) -> str:
     """Give a fragment a name: it glides from its place in one picture to that in the next, and can light up.
 

@@ -36,6 +36,8 @@ function attach(card, answerer) {
   let state = {}, inPicture = {}, asked = 0, unanswered = {}; // what is set here, and in the picture that is shown
   let live = null, parts = new Map(), places = new Map(), held = null, isDragged = false;
   let gliding = []; // what is on its way to its place
+  let answered = null; // the last question that was
+  const trails = new Map(); // by part: where it has been
   let resting = 0; // until what is dragged is asked for
   const pointed = pointing(place, content, over, {
     boxOf, isHeld: () => !!held, now: () => state, holds: sets => holds(sets), set });
@@ -48,7 +50,10 @@ function attach(card, answerer) {
     if (!shown) return lay([]); // the lab stopped, and says so
     card.dataset.lab = shown.dataset.pictureOf;
     inPicture = read(shown.dataset.state);
-    const late = Number(shown.dataset.answer) < asked; // an older question's answer: what is set here is newer
+    const answer = Number(shown.dataset.answer);
+    const late = answer < asked; // an older question's answer: what is set here is newer
+    if (answer === answered || answer === Infinity) trails.clear(); // nobody has asked here: it is reset
+    answered = answer;
     if (!late) [state, unanswered] = [inPicture, {}];
     const computes = globalThis.mhaLive?.[shown.dataset.live];
     live = computes && (now => computes(now, data));
@@ -57,7 +62,7 @@ function attach(card, answerer) {
     if (live && (late ? isDragged : shown.dataset.kept)) {
       compute();
       put(handles());
-    }
+    } else leaveTrails();
     pointed.again();
     if (!late) played.beat();
   }
@@ -90,7 +95,16 @@ function attach(card, answerer) {
         } else if (part.getAttribute(attribute) !== value) part.setAttribute(attribute, value);
     }
     places.clear();
+    leaveTrails();
     say(`What you see: ${spoken}`);
+  }
+  function leaveTrails() { // pictures come and go, and these stay
+    for (const path of content.querySelectorAll("[data-trail]")) {
+      const { trail } = path.dataset, part = parts.get(trail), been = trails.get(trail) ?? new Set();
+      const [x, y] = ["cx", "cy"].map(name => Math.round(part.getAttribute(name)));
+      trails.set(trail, been.add(`M${x} ${y}h0`));
+      path.setAttribute("d", [...been].join(""));
+    }
   }
   let waiting = 0, last = 0, next = "";
   function say(text) {

@@ -193,7 +193,8 @@ TAKEN = """lab => {
 # layer notes in it.
 UNLIKE = """(lab, [part, drawn]) => {
     const notes = ["answer", "kept", "ends", "state", "grip"].map(name => `data-${name}`), noted = node => {
-        const attributes = () => [...node.attributes].filter(({name, value}) => !notes.includes(name) && value !== "");
+        const attributes = () => [...node.attributes].filter(({name, value}) =>
+            !notes.includes(name) && value !== "" && !(name === "d" && "trail" in node.dataset));
         const classes = (node.getAttribute("class") ?? "").replace(/mha-(idle|lit|wet)/g, "").trim();
         node.style.translate = "";
         node.setAttribute("class", classes);
