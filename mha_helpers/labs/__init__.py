@@ -20,6 +20,7 @@ LABS = {
         "leak_detector",
     ),
     "splitting": (
+        "be_the_head",
         "split_lab",
         "shape_tracer",
     ),

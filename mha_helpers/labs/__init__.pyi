@@ -14,6 +14,7 @@ from .self_attention.qkv_workbench import qkv_workbench as qkv_workbench
 from .self_attention.two_banks import two_banks as two_banks
 from .self_attention.with_and_without_attention import with_and_without_attention as with_and_without_attention
 from .self_attention.word_order import word_order as word_order
+from .splitting.be_the_head import be_the_head as be_the_head
 from .splitting.shape_tracer import shape_tracer as shape_tracer
 from .splitting.split_lab import split_lab as split_lab
 from .todays_heads.cache_cost import cache_cost as cache_cost

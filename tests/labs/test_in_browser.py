@@ -254,6 +254,18 @@ def test_what_the_page_computes_is_asked_for_once_when_the_hand_rests(lab_of):
     assert lab.evaluate("lab => lab.nAsked") == 1
 
 
+def test_a_trail_outlives_the_kernels_pictures_until_reset(lab_of):
+    lab = lab_of("be_the_head")
+    handle, trail = lab.get_by_role("slider", name="query of head 0, across"), lab.locator("[data-trail]")
+    for step in range(1, 4):
+        handle.press("ArrowLeft")
+        state = re.compile(f'"query 0 across": {1 - step / 10:g}[,}}]')
+        expect(lab.locator("[data-state]")).to_have_attribute("data-state", state)
+        expect(trail).to_have_attribute("d", re.compile(rf"^(M[0-9]+ [0-9]+h0){{{step + 1}}}$"))
+    lab.get_by_role("button", name="Reset").click()
+    expect(trail).to_have_attribute("d", re.compile("^M[0-9]+ [0-9]+h0$"))
+
+
 # ---- numbers ---------------------------------------------------------------------------------
 
 
