@@ -13,7 +13,7 @@ from tools.release import launch
 from tools.site import front, pages, thumbnails
 from tools.site.lite import patient
 from tools.writing.hygiene import REMOTE
-from tools.writing.notebooks import course_notebooks
+from tools.writing.notebooks import course_notebooks, read
 
 COURSE = course_notebooks()
 LITE = "lite/notebooks/index.html?path="
@@ -48,6 +48,16 @@ def test_the_maps_stops_have_words_minutes_and_both_links(text):
     for path, stop in zip(COURSE, stops, strict=False):
         assert [link["href"] for link in stop("a")] == [f"{path.stem}.html", f"{LITE}{path.name}"]
         assert re.match(r"\d\. [A-Z].* \d+ min · run$", stop.text)
+
+
+def test_each_lab_leads_to_the_notebook_that_has_it(text):
+    shown = BeautifulSoup(text, "html.parser").select("section.mha-lab")
+    leads = {lab["aria-label"].removeprefix("Lab: "): lab.select_one(".mha-live-at a")["href"] for lab in shown}
+    assert list(leads)[:2] == ["two banks", "be the head"]
+    for title, page in leads.items():
+        call = f"labs.{title.replace(' ', '_')}("
+        [path] = (path for path in COURSE if f"{path.stem}.html" == page)
+        assert any(call in cell.source for cell in read(path).cells), title
 
 
 def test_who_has_a_function_of_their_own_can_have_it_examined(text):

@@ -1,6 +1,5 @@
-"""The front page: two labs that are alive, the course's notebooks, and the ways in."""
+"""The front page: three labs that are alive, the course's notebooks, and the ways in."""
 
-import html
 import re
 from pathlib import Path
 
@@ -77,8 +76,9 @@ def front(paths, lite=""):
             guide="workshop/README.html",
             everywhere=EVERYWHERE,
             lite=lite,
-            hero=_lab("two_banks", paths),
-            writer=_lab("with_and_without_attention", paths),
+            hero=_lab("two_banks", "01_self_attention"),
+            head=_lab("be_the_head", "04_splitting_heads"),
+            writer=_lab("with_and_without_attention", "01_self_attention"),
             stops=numbered,
             parts=_parts(stops),
             start=_start(),
@@ -110,8 +110,8 @@ def _file(name):
     return (HERE / name).read_text(encoding="utf-8")
 
 
-def _lab(name, paths):
-    return lab_on_page(name, f'<a href="{html.escape(paths[0].stem)}.html">Open notebook 01</a>')
+def _lab(name, notebook):
+    return lab_on_page(name, f'<a href="{notebook}.html">Open notebook {notebook[:2]}</a>')
 
 
 def _parts(stops):
