@@ -13,6 +13,7 @@ from live_pictures.controls import NAMED, radio
 from live_pictures.options import Form, Script, StaticPage
 from live_pictures.style import number
 from mha_helpers import attention, exercises, running_example
+from mha_helpers.drawing import palette
 from mha_helpers.labs.lab import Lab
 from mha_helpers.labs.learner_function import run_for_lab
 
@@ -153,16 +154,16 @@ def render(result):
 
 def _head(head, changes):
     """Draw a head's keys, as thick as their weights, and its query."""
-    top, colour = TOPS[head], style.head_colour(head)
+    top, colour = TOPS[head], palette.head_colour(head)
     right, bottom = LEFT + UNIT * (HIGH[0] - LOW[0]), top + UNIT * (HIGH[1] - LOW[1])
     (x0, y0), handle = place(head, (0, 0)), entry(head, "across")
-    yield svg.text(LEFT - AROUND, top - 18, f"Head {head}", bold=True, colour=style.head_text(head))
+    yield svg.text(LEFT - AROUND, top - 18, f"Head {head}", bold=True, colour=palette.head_text(head))
     yield svg.text(LEFT + 44, top - 18, "its keys, and its query", size=11, colour=style.QUIET)
     panel = svg.box(LEFT - AROUND, top - AROUND, right - LEFT + 2 * AROUND, bottom - top + 2 * AROUND, fill=style.PANEL)
     yield marks.grip(panel, handle)
     yield svg.line(LEFT - AROUND, y0, right + AROUND, y0, colour=style.GRID)
     yield svg.line(x0, top - AROUND, x0, bottom + AROUND, colour=style.GRID)
-    orange = style.ROLES["keys"]
+    orange = palette.ROLES["keys"]
     for token, key in zip(TOKENS, KEYS[head], strict=True):
         x, y = place(head, key)
         line = svg.segment(x0, y0, x, y, colour=style.tint(orange, 0.6))
@@ -193,7 +194,7 @@ def _bars(result, changes):
         yield svg.text(0, y + 16, token, bold=True)
         yield svg.box(BAR_LEFT, y + 2, end - BAR_LEFT, 18, fill=style.PANEL)
         for head in range(n_heads):
-            bar = svg.box(0, y + 2, 0, 18, fill=style.head_fill(head), stroke=style.head_colour(head))
+            bar = svg.box(0, y + 2, 0, 18, fill=palette.head_fill(head), stroke=palette.head_colour(head))
             yield marks.computed_part(bar, f"bar {head} {token}", changes)
         yield svg.line(goal, y - 1, goal, y + 23, colour=style.INK, width=2)
         yield marks.computed_part(svg.text(end + 10, y + 16, "", bold=True), f"total {token}", changes)
@@ -207,7 +208,7 @@ def _shares(n_heads, changes):
     yield svg.text(0, 16, "↑ how much of “sat”", size=12, colour=style.QUIET)
     yield svg.text(right, y0 + 34, "how much of “cat” →", anchor="end", size=12, colour=style.QUIET)
     yield svg.box(x0, top, right - x0, y0 - top, fill=style.PANEL)
-    pink = style.ROLES["output"]
+    pink = palette.ROLES["output"]
     yield svg.box(goal[0], top, right - goal[0], goal[1] - top, fill=style.tint(pink, 0.15))
     yield svg.polyline([(goal[0], top), goal, (right, goal[1])], colour=pink, dashes="4 4")
     for tick in (0, ENOUGH, 1, FARTHEST):
@@ -218,7 +219,7 @@ def _shares(n_heads, changes):
             words, look = number(tick), {"bold": True, "size": 11}
         yield svg.text(x, y0 + 16, words, anchor="middle", **look)
         yield svg.text(x0 - 6, y + 4, words, anchor="end", **look)
-    points = {f"point {head}": style.head_colour(head) for head in range(n_heads)}
+    points = {f"point {head}": palette.head_colour(head) for head in range(n_heads)}
     if n_heads == 2:
         yield svg.polyline([spot((0, 1)), spot((1, 0))], colour=style.QUIET, width=1.5, dashes="3 4")
         points["together"] = pink
@@ -231,7 +232,7 @@ def _shares(n_heads, changes):
     yield marks.computed_part(label, "goal", changes)
     if n_heads == 2:  # what one head gives, and then the other, in either order: a parallelogram
         for head in range(n_heads):
-            way = svg.segment(0, 0, 0, 0, colour=style.head_colour(1 - head), width=2)
+            way = svg.segment(0, 0, 0, 0, colour=palette.head_colour(1 - head), width=2)
             yield marks.computed_part(way, f"from {head}", changes)
     for head in range(n_heads):
         yield from _disc(9, points[f"point {head}"], head, f"point {head}", f"number {head}", changes)
