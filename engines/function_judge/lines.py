@@ -20,6 +20,7 @@ from function_judge.call import copied
 from function_judge.known_numbers import Known
 from function_judge.libraries import is_theirs
 from function_judge.localiser import faulty_places
+from function_judge.statements import Place
 from function_judge.subject import NO_SUBJECT, Subject
 from function_judge.watch import Watch
 
@@ -202,7 +203,7 @@ def _numpy(value):
         return None
 
 
-def line_at(place: tuple) -> Line:
-    path, statement, code = place
-    number = statement.number
-    return Line.at(path, max(number, code.co_firstlineno) if code.co_name == "<lambda>" else number)
+def line_at(place: Place) -> Line:
+    """Return the line of a statement; a lambda that begins below its statement's first line has one of its own."""
+    number = place.statement.number
+    return Line.at(place.path, max(number, place.code.co_firstlineno) if place.code.co_name == "<lambda>" else number)

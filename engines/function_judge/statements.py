@@ -4,6 +4,7 @@ import ast
 import functools
 import linecache
 from types import CodeType
+from typing import NamedTuple
 
 # What a name is asked for without its numbers being used.
 _SIZES = {"shape", "size", "dtype", "device", "ndim", "dim", "type", "new_zeros", "new_ones", "new_full", "new_empty"}
@@ -134,6 +135,23 @@ class Statement:
         targets = getattr(self.node, "targets", [])
         names = {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
         return bool(names & self.reads) and not any(isinstance(target, ast.Subscript) for target in targets)
+
+
+class Place(NamedTuple):
+    """Where something happened.
+
+    Parameters
+    ----------
+    path : str
+        Of the file, or what Python calls a notebook's cell.
+    statement : Statement
+    code : code object
+        Of the function that the statement belongs to.
+    """
+
+    path: str
+    statement: Statement
+    code: CodeType
 
 
 def _read(node, found, stored=False):

@@ -12,7 +12,7 @@ from wrong_at_a_line import FUNCTIONS, softmax
 from attention_doctor.equation.on_the_way import numbers_of
 from attention_doctor.equation.stages import Input
 from attention_doctor.equation.subject import ATTENTION
-from function_judge import localiser, watch
+from function_judge import recognition, trials, watch
 from function_judge.lines import first_written_line, first_wrong_line, line_of_error
 
 BATCH, TOKENS, HEADS, WIDTH = 3, 5, 2, 8
@@ -115,7 +115,7 @@ def test_the_line_of_an_error_is_theirs():
 @pytest.mark.parametrize("makes_arrays", [True, False])
 def test_what_never_ends_is_given_up(makes_arrays, monkeypatch):
     """The tracer counts for itself, on any thread: an exception from elsewhere would hang Python 3.11."""
-    monkeypatch.setattr(watch, "MAX_COMPARED", 20)
+    monkeypatch.setattr(recognition, "MAX_COMPARED", 20)
 
     def endless(X, W_Q, W_K, W_V, W_O, n_heads):
         while True:
@@ -144,8 +144,8 @@ class Clock:
 @pytest.mark.parametrize(("slowed", "is_found"), [(40, True), (10_000, False)])
 def test_a_line_is_found_on_a_busy_machine_and_not_where_trials_wait(slowed, is_found, monkeypatch):
     """Beside many other programs the clock goes on while nothing is computed, as it does in `sleep`, but less so."""
-    monkeypatch.setattr(localiser, "time", Clock(slowed))
-    monkeypatch.setattr(localiser, "WAIT", 0.05)
+    monkeypatch.setattr(trials, "time", Clock(slowed))
+    monkeypatch.setattr(trials, "WAIT", 0.05)
     assert not hasattr(watch, "time")
     found = line_of(FUNCTIONS[0])
     assert found.text.endswith("# here") if is_found else found is None
@@ -174,8 +174,8 @@ def test_when_garbage_is_collected_changes_no_line(collected):
 
 
 def test_trials_are_counted_and_there_is_an_end_of_them(monkeypatch):
-    monkeypatch.setattr(localiser, "MAX_TRIALS", 1)
+    monkeypatch.setattr(trials, "MAX_TRIALS", 1)
     assert line_of(FUNCTIONS[0]) is None
     monkeypatch.undo()
-    monkeypatch.setattr(localiser, "MAX_TRIED_EVENTS", 10)
+    monkeypatch.setattr(trials, "MAX_TRIED_EVENTS", 10)
     assert line_of(FUNCTIONS[0]) is None

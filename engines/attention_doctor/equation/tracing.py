@@ -6,7 +6,7 @@ although what it was given was right. Unlike the judge's localiser it runs the f
 
 from attention_doctor.equation.subject import ATTENTION
 from function_judge.lines import line_at, watched_call
-from function_judge.watch import AUXILIARY, RIGHT, STAGE, WRONG
+from function_judge.recognition import AUXILIARY, RIGHT, STAGE, WRONG
 
 
 def furthest_wrong_line(calls, *, read, written_in):
