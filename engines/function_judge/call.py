@@ -119,16 +119,24 @@ def call(
             with contextlib.nullcontext() if seconds is None else time_limit(seconds):
                 is_running = True
                 returned = function(*given, **named)
-            arrays = None if inspect.iscoroutine(returned) else read(returned)
+            arrays = _read(returned, read)
         except BaseException as error:
-            is_users = isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
-            if is_users or not is_running:
+            if _is_interrupted_by_user(error) or not is_running:
                 raise
             return Outcome(error=error)
-        if inspect.iscoroutine(returned):
-            returned.close()  # an `async def` that nobody awaits would complain when it is thrown away
     changed = (name for name in before if not _unchanged(before[name], after[name], give, to_array))
     return Outcome(returned, arrays, changed=next(changed, None))
+
+
+def _read(returned, read):
+    if inspect.iscoroutine(returned):
+        returned.close()  # an `async def` that nobody awaits would complain when it is thrown away
+        return None
+    return read(returned)
+
+
+def _is_interrupted_by_user(error):
+    return isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
 
 
 def _unchanged(before, after, give, to_array):

@@ -75,16 +75,23 @@ class Clues:
 
         Where the subject names no such stages, these are the reference's own single numbers.
         """
+        factor = self._scale
+        if factor is not None:
+            possible = [factor, 1 / factor, factor**0.5, factor**-0.5]
+        else:
+            numbers = [float(stage.array) for stage in self.watch.known if not stage.array.ndim]
+            possible = [item for number in numbers if number for item in (number, 1 / number)]
+        return tuple(dict.fromkeys(item for item in possible if np.isfinite(item)))
+
+    @property
+    def _scale(self):
+        """The factor between the two stages that the subject names; None without them."""
         by_name = {stage.name: stage.array for stage in reversed(self.watch.known)}
         before, after = (by_name.get(name) for name in self.watch.subject.scaled or ("", ""))
         if before is None or after is None or before.shape != after.shape:
-            numbers = [float(stage.array) for stage in self.watch.known if not stage.array.ndim]
-            possible = [item for number in numbers if number for item in (number, 1 / number)]
-        else:
-            with np.errstate(all="ignore"):
-                factor = np.nanmedian(after / before)
-            possible = [factor, 1 / factor, factor**0.5, factor**-0.5]
-        return tuple(dict.fromkeys(item for item in possible if np.isfinite(item)))
+            return None
+        with np.errstate(all="ignore"):
+            return np.nanmedian(after / before)
 
     def is_a_factor(self, number: float, *, besides: tuple[float, ...] = ()) -> bool:
         """Tell whether right code may multiply or divide by a number, or by one of those named besides."""

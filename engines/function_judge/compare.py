@@ -126,14 +126,17 @@ def first_difference(name, got, wanted, different, *, of_shape=False):
     'shares[1] should be 0.25000; yours is 0.25001.'
     """
     cell = first_place(different)
-    both = wanted[cell], got[cell]
-    if isinstance(both[0], np.integer) or any(isinstance(value, np.bool) for value in both):
-        exact = np.bool | np.integer
-        ours, yours = (str(value) if isinstance(value, exact) else f"{value + 0.0:.10g}" for value in both)
-    else:
-        ours, yours = (float(value) + 0.0 for value in both)  # + 0.0 takes the sign off -0.0
-        digits = next((d for d in range(4, 12) if f"{ours:.{d}f}" != f"{yours:.{d}f}"), 12)
-        ours, yours = (f"{value:.4g}" if abs(value) >= 1e6 else f"{value:.{digits}f}" for value in (ours, yours))
+    ours, yours = _told_apart(wanted[cell], got[cell])
     place = f"{name}[{', '.join(map(str, cell))}]" if cell else name
     place = f"Axis {cell[0]} of {name}" if of_shape else place
     return f"{place} should be {ours}; yours is {yours}."
+
+
+def _told_apart(*numbers):
+    """Write two numbers so that they differ: with as many decimals as it takes."""
+    if isinstance(numbers[0], np.integer) or any(isinstance(number, np.bool) for number in numbers):
+        exact = np.bool | np.integer
+        return [str(number) if isinstance(number, exact) else f"{number + 0.0:.10g}" for number in numbers]
+    ours, yours = (float(number) + 0.0 for number in numbers)  # + 0.0 takes the sign off -0.0
+    digits = next((d for d in range(4, 12) if f"{ours:.{d}f}" != f"{yours:.{d}f}"), 12)
+    return [f"{number:.4g}" if abs(number) >= 1e6 else f"{number:.{digits}f}" for number in (ours, yours)]

@@ -83,15 +83,10 @@ class Doubts:
         reads = place.statement.reads
         if _aliases(code) & reads:
             return True  # of two names for one array, the wrong one may have been read
-        arguments = (*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount], *code.co_freevars)
-        for name, node in read:
-            if node.place == place:
-                continue
-            if self._is_room_of_no_stage(node) or _is_renamed_argument(name, node, arguments):
-                return True
-            if self._may_be_wrong(name, node):
-                return True
-        computed = [numbers[name] for name in reads if name in numbers and name not in arguments]
+        arguments = {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount], *code.co_freevars}
+        if any(self._may_be_wrong(name, node, arguments) for name, node in read if node.place != place):
+            return True
+        computed = [numbers[name] for name in reads - arguments if name in numbers]
         return any(isinstance(item, (float, np.generic)) and not self.clues.is_harmless(item) for item in computed)
 
     def _is_room_of_no_stage(self, node):
@@ -103,11 +98,14 @@ class Doubts:
             return _without_ones(node.shape) not in [_without_ones(stage.shape) for stage in stages]
         return np.prod(node.shape) not in [stage.size for stage in stages]
 
-    def _may_be_wrong(self, name, node):
+    def _may_be_wrong(self, name, node, arguments):
+        """Whether what a variable holds is not certainly what it should hold."""
         if node.status == WRONG or (node.status == UNKNOWN and not node.is_plain):
             return True
         return (
-            self._is_repeated(node)
+            self._is_room_of_no_stage(node)
+            or _is_renamed_argument(name, node, arguments)
+            or self._is_repeated(node)
             or (SEVERAL in node.seen.name and not node.is_given)  # several stages, and who knows in which order
             or self._is_collected_as_it_was(node)
             or self._is_another_than_named(name, node)

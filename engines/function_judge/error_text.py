@@ -414,24 +414,33 @@ def describe_error(
     known_causes : tuple of Cause, optional
         A subject's own.
     """
-    try:
-        words = str(error).strip()
-    except Exception:  # an exception's own text may fail too
-        words = ""
+    words = _words_of(error)
     _, line = last_line(error, function)
+    if with_cause and not cause:
+        # The check's own call is the outermost frame; where there is none below it, the arguments did not fit.
+        inside = bool(error.__traceback__ and error.__traceback__.tb_next)
+        cause = likely_cause(PythonError(words, asked, line, source_of(function), inside), known_causes)
+    if in_batch and cause in (INNER_AXES, CELL_BY_CELL, None):
+        return f"It stops in the line `{shortened(line)}`." if line else "It stops there."
+    place = f", in the line `{shortened(line)}`" if line else ""
+    text = f"{_first_sentence(error, words, with_cause)}{place}."
+    return f"{text} Likely cause: {cause}" if cause else text
+
+
+def _words_of(error):
+    try:
+        return str(error).strip()
+    except Exception:  # an exception's own text may fail too
+        return ""
+
+
+def _first_sentence(error, words, with_cause):
+    """Say what Python said, in its first line."""
     # NumPy describes a product by a formula for all products; the two sizes behind it say what is wrong with this one.
     first = re.sub(r", with gufunc signature \S+", "", words.partition("\n")[0])
     if not with_cause and _is_ours(error):
         first = first.partition("; ")[0]
-    text = f"Python said {type(error).__name__}" + (f": {shortened(first)}" if first else "")
-    text += f", in the line `{shortened(line)}`." if line else "."
-    # The check's own call is the outermost frame; where there is none below it, the arguments did not fit.
-    inside = bool(error.__traceback__ and error.__traceback__.tb_next)
-    if with_cause and not cause:
-        cause = likely_cause(PythonError(words, asked, line, source_of(function), inside), known_causes)
-    if in_batch and cause in (INNER_AXES, CELL_BY_CELL, None):
-        return f"It stops in the line `{shortened(line)}`." if line else "It stops there."
-    return f"{text} Likely cause: {cause}" if cause else text
+    return f"Python said {type(error).__name__}" + (f": {shortened(first)}" if first else "")
 
 
 def met_a_stub(error: BaseException | None) -> bool:

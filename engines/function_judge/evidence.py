@@ -45,62 +45,112 @@ def what_happened(
 ) -> str:
     """Say what was tried, and the first thing that is not as it should be.
 
-    `is_named` says that a mistake has been recognised, and `is_batch` that the number of axes is what goes wrong. Where
-    a cell or a row is being talked of, `place` is its index, so that no other cell is shown.
+    Parameters
+    ----------
+    task : Task
+    function : callable
+    trial : Trial
+        That went wrong.
+    is_named : bool
+        Whether a mistake has been recognised.
+    is_batch : bool, optional
+        Whether the number of axes is what goes wrong.
+    place : tuple of int, optional
+        The index of the cell or row that is being talked of: then no other cell is shown.
+
+    Returns
+    -------
+    str
     """
-    case, given, wanted = trial.case, trial.given, trial.wanted
-    tried = f"Tried {case.trait}: {shapes_of(case.arguments | case.options)}."
-    if wanted.error is not None:
+    tried = f"Tried {trial.case.trait}: {shapes_of(trial.case.arguments | trial.case.options)}."
+    if trial.wanted.error is not None:
         tried += " Expected a ValueError, as this cannot be done."
-    nothing = source_hints.no_return(function) if given.arrays is None else None
-    if given.error is not None:
-        described = describe_error(
-            given.error,
-            function,
-            task.call,
-            cause=nothing,
-            with_cause=not is_named,
-            in_batch=is_batch,
-            known_causes=task.subject.causes,
+    if trial.given.error is not None:
+        happened = _described_error(task, function, trial, is_named, is_batch)
+    else:
+        happened = (
+            _unreadable(task, function, trial)
+            or _not_refused(task, trial)
+            or _wrong_shape(task, function, trial)
+            or _wrong_type(trial)
+            or _wrong_number(task, trial, place)
         )
-        return f"{tried} {described}"
-    if wanted.error is not None and given.arrays is None:
-        return f"{tried} It returned {safe_repr(given.returned)}."
-    if given.returned is None:
-        return f"{tried} It returned None: {nothing or source_hints.why_none(function)}"
-    outputs = task.outputs
-    if given.arrays is None or len(given.arrays) != len(outputs):
-        return f"{tried} {nothing or describe_returned(given, outputs)}"
-    if wanted.error is not None:
-        return f"{tried} Got {', '.join(outputs)} of shape {given.arrays[0].shape}."
-    # Backwards: what is returned last is computed first, and an error there explains the rest.
-    pairs = list(zip(outputs, given.arrays, wanted.arrays, strict=True))[::-1]
-    wrong_shape = [(name, got, want) for name, got, want in pairs if got.shape != want.shape]
-    if wrong_shape:
-        name, got, want = wrong_shape[0]
-        if wanted.is_shapes and got.ndim > 1:
-            return f"{tried} {name} should be a shape; yours is an array of shape {got.shape}. Return its `.shape`."
-        if wanted.is_shapes:
-            return f"{tried} {name} should have {want.size} axes; yours has {got.size}."
-        if isinstance(wanted.parts[outputs.index(name)], tuple):  # read as one array, and meant as several
-            return (
-                f"{tried} {name} should hold {len(want)} arrays of shape {want.shape[1:]}; yours: {_each_shape(got)}."
-            )
-        single = ", a single number" if want.shape == () else ""
-        apart = run_together(function) if got.size == want.size and got.ndim < want.ndim else None
-        return " ".join(
-            filter(None, (f"{tried} Expected {name} of shape {want.shape}{single}; got {got.shape}.", apart))
-        )
-    right = [name for name, got, want in pairs if close(got, want).all()]
-    if len(right) == len(pairs) and wanted.is_shapes:
-        return f"{tried} The sizes are right, but not all of them are whole numbers: {safe_repr(given.returned)}."
-    if len(right) == len(pairs):
-        return f"{tried} The entries are right, but they are numbers; give booleans, True and False: `.astype(bool)`."
-    name, got, want = next(pair for pair in pairs if pair[0] not in right)
+    return f"{tried} {happened}"
+
+
+def _described_error(task, function, trial, is_named, is_batch):
+    return describe_error(
+        trial.given.error,
+        function,
+        task.call,
+        cause=source_hints.no_return(function),
+        with_cause=not is_named,
+        in_batch=is_batch,
+        known_causes=task.subject.causes,
+    )
+
+
+def _unreadable(task, function, trial):
+    """Say of something that can't be read as the outputs what it is instead."""
+    actual = trial.given
+    if actual.arrays is not None and len(actual.arrays) == len(task.outputs):
+        return None
+    if trial.wanted.error is not None and actual.arrays is None:
+        return f"It returned {safe_repr(actual.returned)}."
+    # An inner function without `return` explains what cannot be read at all.
+    forgotten = source_hints.no_return(function) if actual.arrays is None else None
+    if actual.returned is None:
+        return f"It returned None: {forgotten or source_hints.why_none(function)}"
+    return forgotten or describe_returned(actual, task.outputs)
+
+
+def _not_refused(task, trial):
+    if trial.wanted.error is None:
+        return None
+    return f"Got {', '.join(task.outputs)} of shape {trial.given.arrays[0].shape}."
+
+
+def _outputs_backwards(task, trial):
+    """Return name, actual and expected array of each output: what is returned last is computed first.
+
+    An error there explains the rest.
+    """
+    return list(zip(task.outputs, trial.given.arrays, trial.wanted.arrays, strict=True))[::-1]
+
+
+def _wrong_shape(task, function, trial):
+    outputs = _outputs_backwards(task, trial)
+    name, got, want = next((output for output in outputs if output[1].shape != output[2].shape), (None, None, None))
+    if name is None:
+        return None
+    if trial.wanted.is_shapes and got.ndim > 1:
+        return f"{name} should be a shape; yours is an array of shape {got.shape}. Return its `.shape`."
+    if trial.wanted.is_shapes:
+        return f"{name} should have {want.size} axes; yours has {got.size}."
+    if isinstance(trial.wanted.parts[task.outputs.index(name)], tuple):  # several arrays, that were read as one
+        return f"{name} should hold {len(want)} arrays of shape {want.shape[1:]}; yours: {_each_shape(got)}."
+    single = ", a single number" if want.shape == () else ""
+    joined = run_together(function) if got.size == want.size and got.ndim < want.ndim else None
+    return " ".join(filter(None, (f"Expected {name} of shape {want.shape}{single}; got {got.shape}.", joined)))
+
+
+def _wrong_type(trial):
+    """Say of numbers that are all right what their type should be."""
+    if not all(close(got, want).all() for got, want in zip(trial.given.arrays, trial.wanted.arrays, strict=True)):
+        return None
+    if trial.wanted.is_shapes:
+        return f"The sizes are right, but not all of them are whole numbers: {safe_repr(trial.given.returned)}."
+    return "The entries are right, but they are numbers; give booleans, True and False: `.astype(bool)`."
+
+
+def _wrong_number(task, trial, place):
+    outputs = _outputs_backwards(task, trial)
+    right = [name for name, got, want in outputs if close(got, want).all()]
+    name, got, want = next(output for output in outputs if output[0] not in right)
     praise = f"Right: {' and '.join(right)}. " if right else ""
-    different, output = _within(~close(got, want), place), outputs.index(name)
-    got, want = (_as_returned(array, outcome, output) for array, outcome in ((got, given), (want, wanted)))
-    return f"{tried} {praise}{first_difference(name, got, want, different, of_shape=wanted.is_shapes)}"
+    different, i = _within(~close(got, want), place), task.outputs.index(name)
+    got, want = _as_returned(got, trial.given, i), _as_returned(want, trial.wanted, i)
+    return f"{praise}{first_difference(name, got, want, different, of_shape=trial.wanted.is_shapes)}"
 
 
 def at_this_line(
@@ -138,24 +188,28 @@ def at_this_line(
         return None
     if any(stage.pattern is not None and not stage.pattern.any(axis=-1).all() for stage in known):
         return None  # of a row in which nothing counts, anything may be on the way
-    given = case.copy()
+    arguments = case.copy()
     lines = faulty_lines(
         function,
-        [given[name] for name in case.arguments],
+        [arguments[name] for name in case.arguments],
         known,
-        options={name: given[name] for name in case.options},
+        options={name: arguments[name] for name in case.options},
         is_right=is_right,
         subject=subject,
     )
     if not lines or any(line.path != code.co_filename for line in lines):
         return None
-    longest = 80 if not brief else 60 // len(lines)
-    first, last = (f"line {line.number}, `{shortened(line.text, longest)}`" for line in (lines[0], lines[-1]))
-    if first == last:
-        return f"It goes wrong in {first}{'.' if brief else ': up to there every number is right.'}"
+    return _pointing_at(lines, brief)
+
+
+def _pointing_at(lines, brief):
+    longest = 60 // len(lines) if brief else 80
+    start, end = (f"line {line.number}, `{shortened(line.text, longest)}`" for line in (lines[0], lines[-1]))
+    if start == end:
+        return f"It goes wrong in {start}{'.' if brief else ': up to there every number is right.'}"
     if brief:
-        return f"The mistake is in {first}, in {last}, or between."
-    return f"Every number is right up to {first}, and wrong from {last}: the mistake is in one of them, or between."
+        return f"The mistake is in {start}, in {end}, or between."
+    return f"Every number is right up to {start}, and wrong from {end}: the mistake is in one of them, or between."
 
 
 def _within(different, place):
@@ -178,17 +232,22 @@ def _as_returned(array, outcome, output):
 
 def where_right(task: Task, trials: list[Trial]) -> str | None:
     """Return a sentence on the cases where an answer is right, or None."""
-    if all(trial.is_right for trial in trials if not trial.case.edge):
+    failing = [trial.case for trial in trials if not trial.is_right]
+    if all(case.edge for case in failing):
         return task.wrong_at_edges
-    failing = {trial.case.trait for trial in trials if not trial.is_right}
-    if len(failing) == 1 and len(trials) > 1:
-        return f"It is right on the other cases, but goes wrong with {failing.pop()}."
-    if all(trial.is_right for trial in trials if not trial.case.edge and is_single(task, trial.case)):
-        if _n_axes(task.cases[0]) != 2:
-            return RIGHT_WITHOUT_BATCH
-        one_row = any(_n_axes(trial.case) < 2 for trial in trials if not trial.is_right)
-        return RIGHT_BUT_FOR_ONE_ROW if one_row else RIGHT_FOR_MATRICES
-    return None
+    traits = {case.trait for case in failing}
+    if len(traits) == 1 and len(trials) > 1:
+        return f"It is right on the other cases, but goes wrong with {traits.pop()}."
+    if any(is_single(task, case) and not case.edge for case in failing):
+        return None
+    return _wrong_number_of_axes(task, failing)
+
+
+def _wrong_number_of_axes(task, failing):
+    """Say that it is right for as many axes as the first case has."""
+    if _n_axes(task.cases[0]) != 2:
+        return RIGHT_WITHOUT_BATCH
+    return RIGHT_BUT_FOR_ONE_ROW if any(_n_axes(case) < 2 for case in failing) else RIGHT_FOR_MATRICES
 
 
 def broken_property(task, function, trial):

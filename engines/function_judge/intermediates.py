@@ -8,12 +8,13 @@ import numpy as np
 
 from function_judge.known_numbers import Known
 
-MOST = 60  # different arrays
-MOST_ENTRIES = 20_000
+MAX_KNOWN = 60  # different arrays
+MAX_ENTRIES = 20_000
+RECORD = "_record"  # the name under which the changed source finds the function that takes a value down
 
 
 class _Recorded(ast.NodeTransformer):
-    """Each expression hands on its value, and leaves it behind."""
+    """Makes each expression hand its value to `_record`, with its own text."""
 
     def visit(self, node):
         if isinstance(node, ast.FunctionDef):
@@ -23,16 +24,21 @@ class _Recorded(ast.NodeTransformer):
             return node
         if isinstance(node, ast.Attribute) and node.attr in ("empty", "empty_like"):
             node.attr = node.attr.replace("empty", "zeros")  # what it holds must not depend on what ran before
-        said = ast.unparse(node) if isinstance(node, ast.expr) else ""
+        text = ast.unparse(node) if isinstance(node, ast.expr) else ""
         node = self.generic_visit(node)
-        is_value = isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
-        is_index = isinstance(node, ast.Tuple) and any(
-            isinstance(element, (ast.Slice, ast.Starred)) for element in node.elts
-        )
-        if not is_value or is_index or isinstance(node, (ast.Slice, ast.Starred, ast.Constant, ast.GeneratorExp)):
+        if not _has_a_value(node):
             return node
-        left = ast.Call(ast.Name("_left", ast.Load()), [ast.Constant(said), node], [])
-        return ast.copy_location(left, node)
+        call = ast.Call(ast.Name(RECORD, ast.Load()), [ast.Constant(text), node], [])
+        return ast.copy_location(call, node)
+
+
+def _has_a_value(node):
+    """Whether a node is an expression whose value is worth recording, and stands where a call may stand."""
+    if not isinstance(node, ast.expr) or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+        return False
+    if isinstance(node, ast.Tuple) and any(isinstance(part, (ast.Slice, ast.Starred)) for part in node.elts):
+        return False  # an index
+    return not isinstance(node, (ast.Slice, ast.Starred, ast.Constant, ast.GeneratorExp))
 
 
 def numbers_inside(
@@ -59,23 +65,20 @@ def numbers_inside(
     --------
     >>> source = "def halved(row):\n    half = row / 2\n    return half - half.mean()"
     >>> found = numbers_inside(source, {}, {"row": np.array([1.0, 2.0, 4.0, 9.0])}, {}, ("centred",))
-    >>> [(one.name, one.rank) for one in found]
+    >>> [(stage.name, stage.rank) for stage in found]
     [('centred', 2), ('row', 1), ('half', 1), ('half.mean()', 0)]
     """
     tree = ast.parse(source)
     [name] = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
-    stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    found = []
+    variables = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    recorded: list[tuple[str, np.ndarray]] = []
 
-    def left(said, value):
-        for part in value if isinstance(value, tuple) else (value,):
-            is_array = isinstance(part, np.ndarray) and part.ndim and 0 < part.size <= MOST_ENTRIES
-            if (is_array and part.dtype.kind in "fbiu") or isinstance(part, (float, np.floating)):
-                found.append((said, np.array(part)))
+    def record(text, value):
+        recorded.extend((text, np.array(part)) for part in _parts_of(value) if _is_worth_knowing(part))
         return value
 
     tree = ast.fix_missing_locations(_Recorded().visit(tree))
-    namespace = namespace | {"_left": left, "np": np}
+    namespace = namespace | {RECORD: record, "np": np}
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -83,23 +86,41 @@ def numbers_inside(
             returned = namespace[name](*arguments.values(), **options)
     except Exception:
         return []
-    parts = returned if len(outputs) > 1 else (returned,)
-    named = [
-        (output, np.asarray(item), 2) for output, part in zip(outputs, parts, strict=True) for item in _arrays_in(part)
+    returned_by_name = dict(zip(outputs, returned if len(outputs) > 1 else (returned,), strict=True))
+    on_the_way = [(text, array, 1 if text in variables else 0) for text, array in recorded]
+    found = [
+        *_ranked(returned_by_name, 2),
+        *_ranked(arguments | options, 1),
+        *sorted(on_the_way, key=lambda match: -match[2]),
     ]
-    given = {**arguments, **options}
-    named += [(name, np.asarray(item), 1) for name, value in given.items() for item in _arrays_in(value)]
-    named += [
-        (said, array, 1 if said in stored else 0)
-        for said, array in sorted(found, key=lambda match: match[0] not in stored)
-    ]
+    return sorted(_different(found)[:MAX_KNOWN], key=lambda stage: -stage.rank)
+
+
+def _parts_of(value):
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _is_worth_knowing(part):
+    if isinstance(part, (float, np.floating)):
+        return True
+    return isinstance(part, np.ndarray) and part.ndim and 0 < part.size <= MAX_ENTRIES and part.dtype.kind in "fbiu"
+
+
+def _ranked(values, rank):
+    """Return name, array and rank of each array in some values."""
+    return [(name, np.asarray(item), rank) for name, value in values.items() for item in _arrays_in(value)]
+
+
+def _different(found):
+    """Return the stages of which no earlier one has the same numbers; marks tell those of one name apart."""
     kept: list[Known] = []
-    for said, array, rank in named:
-        if not any(_same(array, item.array) for item in kept):
-            while any(item.name == said for item in kept):
-                said += "'"
-            kept.append(Known(said, array, tuple(f"a{i}" for i in range(array.ndim)), rank=rank, exact=True))
-    return sorted(kept[:MOST], key=lambda item: -item.rank)
+    for name, array, rank in found:
+        if not any(_same(array, stage.array) for stage in kept):
+            names = {stage.name for stage in kept}
+            while name in names:
+                name += "'"
+            kept.append(Known(name, array, tuple(f"a{i}" for i in range(array.ndim)), rank=rank, exact=True))
+    return kept
 
 
 def _arrays_in(value):

@@ -124,12 +124,15 @@ def is_in_order(array: np.ndarray, known: Known, blank: np.ndarray) -> bool | No
     coordinates = _coordinates(array, known, blank | known.hidden_in(array))
     if coordinates is None:
         return None
-    steps = [_steps(coordinates, axis) for axis in range(array.ndim)]
-    if any(step is None for step in steps) or not all(_is_ascending(step, known) for step in steps):
+    return _moves_evenly(coordinates, known) and _hides_no_other(array, known)
+
+
+def _moves_evenly(coordinates, known):
+    """Whether each axis of an array moves through the stage as a slice, or axes turned or merged, do."""
+    steps = [_steps(coordinates, axis) for axis in range(coordinates.ndim - 1)]
+    if any(step is None or not _is_ascending(step, known) for step in steps):
         return False
-    if _is_diagonal(steps, known):
-        return False
-    return _keeps_nested_together(steps, known) and (known.pattern is None or _hides_no_other(array, known))
+    return not _is_diagonal(steps, known) and _keeps_nested_together(steps, known)
 
 
 def is_the_same(array: np.ndarray, known: Known, blank: np.ndarray) -> bool:

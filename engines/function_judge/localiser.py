@@ -168,13 +168,11 @@ class _Localiser:
         What the reference computes only on the side, such as `row.max()`, is right as a part of it; but the learner may
         have been after something else.
         """
-        nodes = [node for change in self.watch.changes if change.place == place for _, node in change.before]
-        nodes += [node for _, node in self.watch.read_last] if place == self.watch.ended else []
-        nodes = [node for node in nodes if node.place != place]
+        nodes = [node for node in self.read_at(place) if node.place != place]
         reached, sources = set(), []
         while nodes:
             node = nodes.pop()
-            if node in reached or node.place is None or not self.is_ambiguous(node):
+            if node in reached or not self.is_ambiguous(node):
                 continue
             reached.add(node)
             nodes += node.before
@@ -182,10 +180,15 @@ class _Localiser:
                 sources.append(node)
         return min(sources, key=lambda node: node.order).place if sources else None
 
+    def read_at(self, place):
+        """Return the nodes that a statement read."""
+        read = [node for change in self.watch.changes if change.place == place for _, node in change.before]
+        return read + [node for _, node in self.watch.read_last] if place == self.watch.ended else read
+
     def is_ambiguous(self, node: Node) -> bool:
         """Whether an array is right only as a part of something else than what the reference gives a name."""
         name, subject = node.seen.name, self.watch.subject
-        if node.status != AUXILIARY or node.is_pattern:
+        if node.place is None or node.status != AUXILIARY or node.is_pattern:
             return False
         if any(fnmatchcase(name, pattern) for pattern in subject.unambiguous):
             return False

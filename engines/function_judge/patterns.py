@@ -33,13 +33,13 @@ def is_the_pattern(array: np.ndarray, wanted: np.ndarray) -> bool | None:
     layouts = list(layouts_of(wanted, pattern.shape))
     if not layouts:
         return None
-    return any((pattern == layout).all() or (pattern == ~layout).all() for layout in layouts)
+    return any(_are_the_same(pattern, layout) for layout in layouts)
 
 
 def _is_one_for_all(pattern, wanted):
-    """Of a square pattern that may serve a whole batch: None where the batch's own patterns differ."""
-    square = [size for size in pattern.shape if size > 1]
+    """Tell whether a square pattern is the one that all items of a batch share; None where it may be part of theirs."""
     each = wanted.reshape(-1, *wanted.shape[-2:])
+    square = [size for size in pattern.shape if size > 1]
     if len(square) != 2 or square[0] != square[1] or not (each == each[0]).all():
         return None
     wanted, pattern = each[0], pattern.reshape(square)
@@ -48,8 +48,16 @@ def _is_one_for_all(pattern, wanted):
         pattern = pattern[tuple(map(slice, wanted.shape))]  # a longer one is kept, of which a corner is used
     if pattern.shape != wanted.shape:
         return None
-    if (pattern == wanted).all() or (pattern == ~wanted).all():
+    if _are_the_same(pattern, wanted):
         return True
     # Part of a pattern may be laid over the rest later; but nobody builds a triangle out of parts.
-    in_part = not is_triangle and any((side | ~wanted).all() for side in (pattern, ~pattern))
-    return None if in_part else False
+    return None if not is_triangle and _leaves_out_no_place(pattern, wanted) else False
+
+
+def _are_the_same(pattern, wanted):
+    """Whether two patterns are equal, whichever of the two values stands for True."""
+    return bool((pattern == wanted).all() or (pattern == ~wanted).all())
+
+
+def _leaves_out_no_place(pattern, wanted):
+    return any((side | ~wanted).all() for side in (pattern, ~pattern))

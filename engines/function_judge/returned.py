@@ -44,30 +44,59 @@ def describe_returned(outcome: Outcome, outputs: tuple[str, ...]) -> str:
         Of a call that returned something, but not one array of numbers for each output.
     outputs : tuple of str
     """
-    expected, returned = ", ".join(outputs), outcome.returned
-    if isinstance(returned, tuple | list) and len(returned) == len(outputs) > 1:
-        unwritten = [name for name, part in zip(outputs, returned, strict=True) if _is_unwritten(part)]
-        if unwritten:
-            return f"Part of it is there; still to compute: {_listed(unwritten)}."
-    matrices = isinstance(returned, list) and any(isinstance(part, np.ndarray) and part.ndim > 1 for part in returned)
-    if matrices and len(returned) != len(outputs) > 1:
-        return f"Expected {len(outputs)}, `return {expected}`; got a list of {len(returned)}."
+    returned, asked = outcome.returned, f"`return {', '.join(outputs)}`"
+    return (
+        _unfinished(returned, outputs)
+        or _another_number_of_arrays(outcome, outputs, asked)
+        or _no_array(returned, asked)
+        or _uneven(returned, outputs)
+        or f"It returned {_type_of(returned)}, which cannot be read as numbers; {asked}."
+    )
+
+
+def _unfinished(returned, outputs):
+    """Say which outputs are still `...` or None, where the others are there."""
+    if not isinstance(returned, tuple | list) or not len(returned) == len(outputs) > 1:
+        return None
+    unwritten = [name for name, part in zip(outputs, returned, strict=True) if _is_unwritten(part)]
+    return f"Part of it is there; still to compute: {_listed(unwritten)}." if unwritten else None
+
+
+def _another_number_of_arrays(outcome, outputs, asked):
+    returned = outcome.returned
+    if _is_list_of_matrices(returned) and len(returned) != len(outputs) > 1:
+        return f"Expected {len(outputs)}, {asked}; got a list of {len(returned)}."
     if outcome.arrays is not None:
         got = "one array" if len(outcome.arrays) == 1 else f"{len(outcome.arrays)} arrays"
-        return f"Expected {len(outputs)}, `return {expected}`; got {got}."
+        return f"Expected {len(outputs)}, {asked}; got {got}."
     if isinstance(returned, tuple) and len(outputs) == 1:
-        return f"It returned {len(returned)} things; `return {expected}` and nothing else."
+        return f"It returned {len(returned)} things; {asked} and nothing else."
+    return None
+
+
+def _is_list_of_matrices(returned):
+    return isinstance(returned, list) and any(isinstance(part, np.ndarray) and part.ndim > 1 for part in returned)
+
+
+def _no_array(returned, asked):
     if isinstance(returned, types.GeneratorType):
-        return f"It returned a generator, as a function with `yield` does; collect the parts and `return {expected}`."
+        return f"It returned a generator, as a function with `yield` does; collect the parts and {asked}."
     if callable(returned):
         return "It returned a function; are the brackets missing that call it?"
-    kind = type(returned).__name__
-    kind = f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
-    if isinstance(returned, np.ndarray):
-        kind = f"an array of {returned.dtype}"
+    return None
+
+
+def _uneven(returned, outputs):
     parts = [returned] if len(outputs) == 1 else returned
-    ragged = map(_ragged, outputs, parts if isinstance(parts, tuple | list) else ())
-    return next(filter(None, ragged), f"It returned {kind}, which cannot be read as numbers; `return {expected}`.")
+    described = map(_ragged, outputs, parts if isinstance(parts, tuple | list) else ())
+    return next(filter(None, described), None)
+
+
+def _type_of(returned):
+    if isinstance(returned, np.ndarray):
+        return f"an array of {returned.dtype}"
+    kind = type(returned).__name__
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
 def _ragged(name, rows):

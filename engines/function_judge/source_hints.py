@@ -99,8 +99,8 @@ def zero_times_infinity(function: Callable) -> str | None:
     """Say of a product with infinity that it is NaN where it meets a 0; None without such a product."""
     for product in (node for definition in _definitions(function) for node in ast.walk(definition)):
         match product:
-            case ast.BinOp(one, ast.Mult(), other):
-                sides = {ast.unparse(side).lstrip("-") for side in (one, other)}
+            case ast.BinOp(left, ast.Mult(), right):
+                sides = {ast.unparse(side).lstrip("-") for side in (left, right)}
                 if sides & _INFINITE and not any(re.fullmatch(r"[\d.]+|np\.ones.*", side) for side in sides):
                     return (
                         f"`{shortened(ast.unparse(product))}` holds NaN, because 0 * inf is NaN. Instead of "
@@ -204,17 +204,13 @@ def _gives_none(owner, name):
 def _used_where_none(definition):
     """Say of an argument that it is used only where it is None."""
     nodes = list(ast.walk(definition))
+    arguments = _parameters(definition) - {name.id for name in _names(nodes, ast.Store)}
     for node in (node for node in nodes if isinstance(node, ast.If | ast.IfExp)):
-        match node.test:
-            case ast.Compare(ast.Name() as asked, [ast.Is() | ast.IsNot() as how], [ast.Constant(None)]):
-                there = node.body if isinstance(how, ast.Is) else node.orelse
-            case _:
-                continue
-        steps = there if isinstance(there, list) else [there]
-        where_none = {part for step in steps for part in ast.walk(step)}
+        asked, steps = _taken_where_none(node)
+        if asked is None or asked.id not in arguments:
+            continue
         uses = {name for name in _names(nodes) if name.id == asked.id} - {asked}
-        is_argument = asked.id in _parameters(definition) - {name.id for name in _names(nodes, ast.Store)}
-        if is_argument and uses and uses <= where_none:
+        if uses and uses <= set(itertools.chain.from_iterable(map(ast.walk, steps))):
             return (
                 f"You use `{asked.id}` only where it is None, so one that is given changes nothing. Turn the condition "
                 f"`{ast.unparse(node.test)}` round."
@@ -222,26 +218,44 @@ def _used_where_none(definition):
     return None
 
 
+def _taken_where_none(condition):
+    """Return the name that a condition compares with None, and what runs where it is None; None and () otherwise."""
+    match condition.test:
+        case ast.Compare(ast.Name() as asked, [ast.Is() | ast.IsNot() as how], [ast.Constant(None)]):
+            steps = condition.body if isinstance(how, ast.Is) else condition.orelse
+            return asked, steps if isinstance(steps, list) else [steps]
+    return None, ()
+
+
 def _one_list(definition):
     """Say of rows that are written into that they are one and the same list."""
     nodes = list(ast.walk(definition))
     rows = {ast.unparse(part) for part in _written_into(nodes)}
     cells = {ast.unparse(part.value) for part in _written_into(nodes) if isinstance(part, ast.Subscript)}
-    for node in nodes:
-        match node:
-            case ast.Assign([ast.Name(name)], ast.BinOp(ast.List(), ast.Mult()) | ast.BinOp(_, ast.Mult(), ast.List())):
-                if name in cells - rows:
-                    return ONE_LIST
-            case ast.For() | ast.While():
-                within = list(ast.walk(node))
-                changed = {part.id for part in _written_into(within) if isinstance(part, ast.Name)}
-                changed -= {name.id for name in _names(within, ast.Store)}  # those are new in each round
-                if row := next((row for row in map(_appended, within) if row in changed), None):
-                    return (
-                        f"Each round appends one and the same `{row}`, so all rows end up alike. Make a new one in "
-                        f"each round, or append {row}.copy()."
-                    )
+    hints = (_multiplied_rows(node, cells - rows) or _appended_each_round(node) for node in nodes)
+    return next(filter(None, hints), None)
+
+
+def _multiplied_rows(node, written):
+    """Say of `[[0] * n] * n`, if single cells are written into, that it is one row."""
+    match node:
+        case ast.Assign([ast.Name(name)], ast.BinOp(ast.List(), ast.Mult()) | ast.BinOp(_, ast.Mult(), ast.List())):
+            return ONE_LIST if name in written else None
     return None
+
+
+def _appended_each_round(node):
+    """Say of a loop that it appends a row that it writes into, and never makes a new one."""
+    if not isinstance(node, ast.For | ast.While):
+        return None
+    nodes = list(ast.walk(node))
+    changed = {part.id for part in _written_into(nodes) if isinstance(part, ast.Name)}
+    changed -= {name.id for name in _names(nodes, ast.Store)}  # those are new in each round
+    row = next((row for row in map(_appended, nodes) if row in changed), None)
+    return row and (
+        f"Each round appends one and the same `{row}`, so all rows end up alike. Make a new one in each round, or "
+        f"append {row}.copy()."
+    )
 
 
 def _appended(node):
@@ -302,13 +316,21 @@ def _only_returns(name, function):
     known = [helper for helper in _definitions(function) if helper.name == name]
     if isinstance(imported := function.__globals__.get(name), types.FunctionType):
         known += _defined_in(source_of(inspect.unwrap(imported)))[:1]
-    if not known or not _gives_something(known[0]):
-        return False
-    nodes = list(ast.walk(known[0]))
+    return bool(known) and _gives_something(known[0]) and not _has_an_effect(known[0])
+
+
+def _has_an_effect(definition):
+    """Tell whether a call may be wanted for something else than its result: it changes something, or refuses."""
+    nodes = list(ast.walk(definition))
     updated = {ast.unparse(node.target) for node in nodes if isinstance(node, ast.AugAssign)}
-    changes = updated & _parameters(known[0]) or {"out"} & {node.arg for node in nodes if isinstance(node, ast.keyword)}
-    refuses = any(isinstance(node, ast.Raise | ast.Assert) for node in nodes)
-    return not (changes or refuses or _written_into(nodes) or any(map(_is_call_alone, nodes)))
+    if updated & _parameters(definition) or _written_into(nodes):
+        return True
+    return any(
+        isinstance(node, ast.Raise | ast.Assert)
+        or (isinstance(node, ast.keyword) and node.arg == "out")
+        or _is_call_alone(node)
+        for node in nodes
+    )
 
 
 def _unused(definition):
@@ -339,14 +361,23 @@ def _is_used(line, definition):
     """Tell whether anything that may run after an assignment reads the name."""
     [target] = line.targets
     nodes = set(ast.walk(definition)) - set(ast.walk(line))
-    reads = {*_names(nodes), *(node.target for node in nodes if isinstance(node, ast.AugAssign))}
     if any(isinstance(node, ast.Global | ast.Nonlocal) and target.id in node.names for node in nodes):
         return True
-    inner = {node for node in nodes if isinstance(node, ast.FunctionDef | ast.Lambda)} - {definition}
-    again = itertools.takewhile(lambda loop: not _binds(loop, target.id), _loops_around(line, definition))
-    later = {node for step in (*inner, *again) for node in ast.walk(step)}
-    named = (name for name in reads if isinstance(name, ast.Name) and name.id == target.id)
-    return any(name in later or _place(name) > _place(target) for name in named)
+    updated = (node.target for node in nodes if isinstance(node, ast.AugAssign))
+    reads = {*_names(nodes), *(name for name in updated if isinstance(name, ast.Name))}
+    later = _may_run_later(line, definition, target.id)
+    return any(read in later or _place(read) > _place(target) for read in reads if read.id == target.id)
+
+
+def _may_run_later(line, definition, name):
+    """Return what may run after a line although it stands above: inner functions, and the loops around the line.
+
+    Only the loops that don't set the name anew in each round.
+    """
+    inner = {node for node in ast.walk(definition) if isinstance(node, ast.FunctionDef | ast.Lambda)}
+    inner -= {definition, *ast.walk(line)}
+    again = itertools.takewhile(lambda loop: not _binds(loop, name), _loops_around(line, definition))
+    return {node for part in (*inner, *again) for node in ast.walk(part)}
 
 
 def _place(node):

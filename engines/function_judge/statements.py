@@ -211,14 +211,14 @@ def lines_that_set(name: str, path: str, line: int) -> list[int]:
     if line not in _statements(path, source):  # it can't be read
         return []
     classes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ClassDef)]
-    inside = [
-        statement
-        for class_ in classes
-        if class_.lineno <= line <= (class_.end_lineno or 0)
-        for statement in ast.walk(class_)
-    ]
-    targets = [target for item in inside if isinstance(item, ast.Assign) for target in item.targets]
+    around = [node for node in classes if node.lineno <= line <= (node.end_lineno or 0)]
+    targets = (target for node in around for target in _assigned_in(node))
     return sorted({target.lineno for target in targets if isinstance(target, ast.Attribute) and target.attr == name})
+
+
+def _assigned_in(tree):
+    assignments = (node for node in ast.walk(tree) if isinstance(node, ast.Assign))
+    return [target for assignment in assignments for target in assignment.targets]
 
 
 def statements_of(code: CodeType) -> list[Statement]:
@@ -232,4 +232,4 @@ def n_statements(code: CodeType) -> int:
     """Count the statements that a function's code was made of, those of functions inside it left out."""
     path = code.co_filename
     lines = {number for _, _, number in code.co_lines() if number and number > code.co_firstlineno}
-    return len({id(one) for number in lines if (one := statement_at(path, number)) is not None})
+    return len({statement_at(path, number) for number in lines} - {None})
