@@ -5,6 +5,7 @@ import numpy as np
 from function_judge.catalogue import Mistake
 from function_judge.subject import Subject
 from function_judge.task import Case, Task
+from function_judge.watch import Watch
 
 
 def standardized(table):
@@ -53,3 +54,25 @@ TASK = Task(
     ),
     subject=Subject(aliases={"centred": ("c", "diff"), "spread": ("std", "sigma")}),
 )
+
+CASE = TASK.cases[0]
+KNOWN = TASK.on_the_way(CASE)
+
+
+def as_array(value):
+    return value if isinstance(value, np.ndarray) else None
+
+
+def watched(function):
+    """Return what is seen of a function's call on the first case."""
+    watch = Watch(KNOWN, as_array, function.__code__, TASK.subject)
+    watch.run(function, [CASE.copy()["table"]], {})
+    return watch
+
+
+def run(function):
+    """Return what calls a function on the first case under a Watch, and what tells whether it is right."""
+    return (
+        lambda watch: watch.run(function, [CASE.copy()["table"]], {}),
+        lambda returned: TASK.is_right(returned, CASE),
+    )

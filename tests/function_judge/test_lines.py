@@ -1,0 +1,86 @@
+"""The line at which a wrong function goes wrong, writes into its argument, or stops."""
+
+import inspect
+
+import numpy as np
+import pytest
+import tables
+
+from function_judge.lines import Line, faulty_lines, first_written_line, first_wrong_line, from_here, line_of_error
+
+
+def line_of(function, **options):
+    asked = {"is_right": tables.run(function)[1], "subject": tables.TASK.subject, **options}
+    return first_wrong_line(function, [tables.CASE.copy()["table"]], tables.KNOWN, **asked)
+
+
+def test_it_is_the_faulty_line_of_the_file():
+    line = line_of(tables.spread_of_what_is_not_centred)
+    first = inspect.getsourcelines(tables.spread_of_what_is_not_centred)[1]
+    assert line.text == "spread = np.sqrt((table**2).mean(axis=0))"
+    assert (line.path, line.number) == (tables.__file__, first + 2)
+    assert line.place.endswith(f"tables.py:{first + 2}")
+
+
+def test_without_another_test_it_is_right_where_it_holds_the_output():
+    assert line_of(tables.spread_of_what_is_not_centred, is_right=None).text.startswith("spread = ")
+    assert line_of(tables.standardized, is_right=None) is None
+
+
+def test_of_a_right_function_nothing_is_said():
+    assert line_of(tables.standardized) is None
+
+
+def test_what_stops_has_no_wrong_line():
+    def stops(table):
+        raise ValueError
+
+    assert line_of(stops) is None
+
+
+def test_it_may_be_between_two_lines():
+    def forgets_to_divide(table):
+        centred = table - table.mean(axis=0)
+        return centred
+
+    lines = faulty_lines(
+        forgets_to_divide,
+        [tables.CASE.copy()["table"]],
+        tables.KNOWN,
+        is_right=tables.run(forgets_to_divide)[1],
+        subject=tables.TASK.subject,
+    )
+    assert [line.text for line in lines] == ["centred = table - table.mean(axis=0)", "return centred"]
+
+
+def test_the_line_that_writes_into_an_argument():
+    def in_place(table):
+        table = table[:]
+        centred = table - table.mean(axis=0)
+        table -= table.mean(axis=0)
+        return centred / table.std(axis=0)
+
+    def asked(function):
+        return first_written_line(function, [np.eye(3)], read=tables.as_array, written_in=function)
+
+    assert asked(in_place).text == "table -= table.mean(axis=0)"
+    assert asked(tables.standardized) is None
+
+
+def test_the_line_of_an_error_is_the_last_of_their_own():
+    def stops(table):
+        return np.linalg.inv(table)
+
+    with pytest.raises(np.linalg.LinAlgError) as raised:
+        stops(np.zeros((2, 2)))
+    assert line_of_error(raised.value, stops).text == "return np.linalg.inv(table)"
+
+
+def test_a_line_of_a_cell_is_named_by_its_number():
+    assert Line("<cell>", 3, "row = 1").place == "Line 3 of the cell"
+
+
+def test_a_path_is_told_from_where_one_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert from_here(str(tmp_path / "homework.py")) == "homework.py"
+    assert from_here("/elsewhere/homework.py") == "/elsewhere/homework.py"

@@ -1,0 +1,75 @@
+"""Which statement is at fault, or between which two it goes wrong."""
+
+import ast
+
+import numpy as np
+import pytest
+import tables
+
+from function_judge.localiser import faulty_places
+
+
+def at_fault(function):
+    places = faulty_places(tables.watched(function), *tables.run(function))
+    return [ast.unparse(place.statement.node) for place in places]
+
+
+def test_the_statement_whose_right_result_makes_it_right():
+    assert at_fault(tables.spread_of_what_is_not_centred) == ["spread = np.sqrt((table ** 2).mean(axis=0))"]
+
+
+def test_nothing_is_said_of_a_right_function():
+    assert at_fault(tables.standardized) == []
+
+
+def test_the_statement_that_returns_may_be_the_one():
+    def multiplies(table):
+        centred = table - table.mean(axis=0)
+        spread = np.sqrt((centred**2).mean(axis=0))
+        return centred * spread
+
+    assert at_fault(multiplies) == ["return centred * spread"]
+
+
+def test_what_is_missing_is_between_two_statements():
+    def forgets_to_divide(table):
+        centred = table - table.mean(axis=0)
+        return centred
+
+    assert at_fault(forgets_to_divide) == ["centred = table - table.mean(axis=0)", "return centred"]
+
+
+def test_a_stage_under_another_ones_name_is_at_fault():
+    def squares_forgotten(table):
+        centred = table - table.mean(axis=0)
+        sigma = centred
+        return centred / sigma
+
+    assert at_fault(squares_forgotten) == ["sigma = centred"]
+
+
+def test_what_was_computed_on_the_side_may_have_been_meant_otherwise():
+    def summed(table):
+        centred = table - table.mean(axis=0)
+        squares = centred**2
+        variance = squares.sum(axis=0)
+        return centred / np.sqrt(variance)
+
+    assert at_fault(summed) == ["squares = centred ** 2", "variance = squares.sum(axis=0)"]
+
+
+def by_recursion(table):
+    if table.shape[1] == 1:
+        return (table - table.mean(axis=0)) / (table.std(axis=0) + 1)
+    return np.concatenate([by_recursion(table[:, :1]), by_recursion(table[:, 1:])], axis=1)
+
+
+def two_mistakes(table):
+    centred = table - np.median(table, axis=0)
+    spread = np.sqrt((table**2).mean(axis=0))
+    return centred / spread
+
+
+@pytest.mark.parametrize("function", [by_recursion, two_mistakes])
+def test_in_any_doubt_nothing_is_said(function):
+    assert at_fault(function) == []

@@ -1,0 +1,94 @@
+"""What computes for too long is stopped, and what imports or has come back is not."""
+
+import contextlib
+import signal
+import threading
+
+import pytest
+
+from function_judge import time_limit as module
+from function_judge.time_limit import SECONDS, STEPS, TimedOut, TimeLeft, Waited, in_words, time_limit
+
+
+def endless():
+    while True:
+        pass
+
+
+def catches_everything():
+    while True:
+        with contextlib.suppress(Exception):
+            endless()
+
+
+@pytest.mark.parametrize("body", [endless, catches_everything])
+def test_what_computes_for_too_long_is_stopped(body):
+    with pytest.raises(TimedOut) as raised, time_limit(0.02):
+        body()
+    assert not isinstance(raised.value, Waited)
+
+
+def test_it_is_stopped_in_another_thread_as_well():
+    raised = []
+
+    def limited():
+        with pytest.raises(TimedOut), time_limit(0.02):
+            endless()
+        raised.append(True)
+
+    thread = threading.Thread(target=limited)
+    thread.start()
+    thread.join()
+    assert raised == [True]
+
+
+def test_what_waits_is_told_from_what_computes(monkeypatch):
+    monkeypatch.setattr(module, "WAIT", 0.02)
+    with pytest.raises(Waited), time_limit(0.01):
+        threading.Event().wait()
+
+
+def test_what_comes_back_in_time_is_left_alone():
+    with time_limit(60):
+        total = sum(range(10))
+    assert total == 45
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no such timer")
+def test_somebody_elses_alarm_goes_on():
+    def ring(number, frame):
+        raise AssertionError("an hour is over")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 3600)
+    try:
+        with time_limit(1):
+            pass
+        assert signal.getsignal(signal.SIGALRM) is ring
+        assert signal.getitimer(signal.ITIMER_REAL)[0] > 0
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_budget_ends_with_the_one_that_it_is_part_of(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(module, "thread_time", lambda: now[0])
+    whole = TimeLeft(10)
+    part = TimeLeft(100, within=whole)
+    now[0] = 9.0
+    assert not part.is_over
+    now[0] = 10.0
+    assert whole.is_over
+    assert part.is_over
+
+
+def test_no_except_exception_catches_it():
+    assert not issubclass(TimedOut, Exception)
+    assert issubclass(Waited, TimedOut)
+
+
+def test_the_limit_in_words(monkeypatch):
+    assert in_words(SECONDS) == "5 seconds of computing"
+    monkeypatch.setattr(module, "has_processor_time", lambda: False)
+    assert in_words(2) == f"{2 * STEPS:,} calls and rounds of loops"
