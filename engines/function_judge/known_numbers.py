@@ -12,8 +12,11 @@ from functools import cached_property
 
 import numpy as np
 
-TOLERANCE, FINE = 2e-5, 1e-9  # of a number: wide enough for float32; for float64 alone
-MIN_UNIQUE = 0.3  # of the entries, so many at least must be told from all others
+TOLERANCE = 2e-5  # of a number: wide enough for float32
+FINE = 1e-9  # for float64, where numbers are told apart that float32 would confuse
+# The share of an array's entries that must be found in one place only. A grid with a pattern over it has many zeros,
+# which are found in many; an array of nothing but such entries would be in any order.
+MIN_UNIQUE = 0.3
 MIN_ENTRIES = 4  # fewer are found among any numbers
 
 
@@ -67,6 +70,7 @@ class Known:
 
     @cached_property
     def _usual(self):
+        """The size of most numbers: one that is nearly 0 is rounded as the numbers are that it was summed from."""
         sizes = np.abs(self.array[np.isfinite(self.array) & (self.array != 0)])
         return max(np.median(sizes), 0.01 * sizes.max()) if sizes.size else 1e-9
 
@@ -118,6 +122,7 @@ def is_in_order(array: np.ndarray, known: Known, blank: np.ndarray) -> bool | No
     False
     None
     """
+    # Few entries, whole numbers and booleans are in many places: only the whole of such a stage can be recognised.
     whole_only = array.size < MIN_ENTRIES or array.dtype.kind != "f" or known.array.dtype.kind != "f"
     if known.exact and (array.size == known.array.size or whole_only):
         return is_the_same(array, known, blank) or None
@@ -143,7 +148,7 @@ def is_the_same(array: np.ndarray, known: Known, blank: np.ndarray) -> bool:
     if (array.dtype.kind == "b") != (numbers.dtype.kind == "b"):
         return False
     if numbers.dtype.kind == "b" and (array != numbers).all():
-        return not blank.any()  # a pattern with True and False exchanged
+        return not blank.any()  # with True and False exchanged, as some say which are hidden, it is right as well
     if numbers.dtype.kind != "f":
         return bool((array == numbers)[~blank].all())
     with np.errstate(all="ignore"):
@@ -218,8 +223,8 @@ def _positions(known):
 def _keeps_nested_together(steps, known):
     """Whether an axis along which both nested axes are counted is at most followed by the rest of the inner one.
 
-    Every nth entry of the inner axis for one of the outer counts so, too, where n divides it; but then the rest is
-    somewhere else.
+    Somebody may give every nth column to a block in place of n columns that stand together. Where n divides the width
+    that counts evenly as well; but then the rest of the inner axis is somewhere else.
     """
     positions = _positions(known)
     if positions is None:
@@ -234,7 +239,10 @@ def _keeps_nested_together(steps, known):
 
 
 def _is_diagonal(steps, known):
-    """Whether row i of a grid is looked at with column i alone along some axis."""
+    """Whether row i of a grid is looked at with column i alone along some axis.
+
+    A diagonal moves evenly, too, but leaves out most of the grid: a sum over an axis that should have been kept does.
+    """
     if known.grid is None or not set(known.grid) <= set(known.axes):
         return False
     row, column = map(known.axes.index, known.grid)
@@ -242,6 +250,7 @@ def _is_diagonal(steps, known):
 
 
 def _outer_first(order, known):
+    """Whether the outer of two nested axes is counted more slowly; the other way round, blocks are interleaved."""
     positions = _positions(known)
     if positions is None or not set(positions) <= set(order):
         return True
@@ -277,7 +286,10 @@ def _merges_to(sizes, wanted):
 
 
 def _hides_no_other(array, known):
-    """Whether what was hidden is nothing that the pattern leaves, in one of the layouts that the array may have."""
+    """Whether what was hidden is nothing that the pattern leaves, in one of the layouts that the array may have.
+
+    The visible numbers alone don't tell a pattern that hides too much from the right one.
+    """
     hidden = known.hidden_in(array)
     if not hidden.any():
         return True

@@ -32,12 +32,15 @@ def is_the_pattern(array: np.ndarray, wanted: np.ndarray) -> bool | None:
         return _is_one_for_all(pattern, wanted)
     layouts = list(layouts_of(wanted, pattern.shape))
     if not layouts:
-        return None
+        return None  # as many entries in other axes: it is laid over something else
     return any(_are_the_same(pattern, layout) for layout in layouts)
 
 
 def _is_one_for_all(pattern, wanted):
-    """Tell whether a square pattern is the one that all items of a batch share; None where it may be part of theirs."""
+    """Tell whether a square pattern is the one that all items of a batch share; None where it may be part of theirs.
+
+    Most people make one triangle, (n, n), and let it broadcast; without this it could not be told from any other array.
+    """
     each = wanted.reshape(-1, *wanted.shape[-2:])
     square = [size for size in pattern.shape if size > 1]
     if len(square) != 2 or square[0] != square[1] or not (each == each[0]).all():
@@ -45,7 +48,8 @@ def _is_one_for_all(pattern, wanted):
     wanted, pattern = each[0], pattern.reshape(square)
     is_triangle = np.array_equal(wanted, np.tri(*wanted.shape, dtype=bool))
     if len(pattern) > len(wanted) and is_triangle:
-        pattern = pattern[tuple(map(slice, wanted.shape))]  # a longer one is kept, of which a corner is used
+        # Modules make one for the longest input, and use its corner.
+        pattern = pattern[tuple(map(slice, wanted.shape))]
     if pattern.shape != wanted.shape:
         return None
     if _are_the_same(pattern, wanted):
@@ -55,7 +59,7 @@ def _is_one_for_all(pattern, wanted):
 
 
 def _are_the_same(pattern, wanted):
-    """Whether two patterns are equal, whichever of the two values stands for True."""
+    """Whether two patterns are equal, or opposite: some say which places count, others which are hidden."""
     return bool((pattern == wanted).all() or (pattern == ~wanted).all())
 
 

@@ -6,12 +6,14 @@ import linecache
 from types import CodeType
 from typing import NamedTuple
 
-# What a name is asked for without its numbers being used.
+# What a name is asked for without its numbers being used: a wrong table is no reason to doubt `np.zeros_like(table)`.
 _SIZES = {"shape", "size", "dtype", "device", "ndim", "dim", "type", "new_zeros", "new_ones", "new_full", "new_empty"}
 _OF_SIZES = {"len", "zeros_like", "ones_like", "empty_like", "full_like", "isinstance"}
 
+# What makes an array that is filled later, and holds no result before.
 _ROOM = {"empty", "empty_like", "zeros", "zeros_like", "ones", "ones_like", "full", "full_like"}
 
+# What people write to turn an array, and what leaves it as it was with the wrong axes, or a transpose forgotten.
 _MOVES = {"swapaxes", "transpose", "moveaxis", "reshape"}
 
 
@@ -26,7 +28,7 @@ class Statement:
         Whether it runs in some rounds of a loop only.
     """
 
-    def __init__(self, node, in_loop, in_if=False):
+    def __init__(self, node: ast.stmt, in_loop: bool, in_if: bool = False) -> None:
         self.node, self.in_loop, self.in_if = node, in_loop, in_if
         self.number = node.lineno
 
@@ -61,7 +63,10 @@ class Statement:
 
     @functools.cached_property
     def turns(self):
-        """The names of what it should turn into something else: itself with its axes moved, or itself alone."""
+        """The names of what it should turn into something else: itself with its axes moved, or itself alone.
+
+        Where such a statement leaves a variable as it was (`x = x.swapaxes(1, 1)`), something else was meant.
+        """
         value = getattr(self.node, "value", None)
         if isinstance(value, ast.Call) and getattr(value.func, "attr", "") in _MOVES:
             return self.stores & self.reads
@@ -77,7 +82,10 @@ class Statement:
 
     @property
     def stores_a_constant(self):
-        """Whether it writes one number into a part of an array: `row[i + 1 :] = 0`."""
+        """Whether it writes one number into a part of an array: `row[i + 1 :] = 0`.
+
+        In a loop any such line can be repaired by the last round's array, also where a round is missing.
+        """
         targets = getattr(self.node, "targets", [])
         is_part = bool(targets) and all(isinstance(target, ast.Subscript) for target in targets)
         names = {node.id for node in ast.walk(self.node.value) if isinstance(node, ast.Name)} if is_part else set()
@@ -85,20 +93,26 @@ class Statement:
 
     @functools.cached_property
     def is_alias(self):
-        """Whether it only gives another name to what has one."""
+        """Whether it only gives another name to what has one.
+
+        What is written into one of them shows in both, so that either may be what went wrong.
+        """
         is_plain = isinstance(self.node, ast.Assign) and isinstance(self.node.value, ast.Name)
         return is_plain and all(isinstance(target, ast.Name) for target in self.node.targets)
 
     @functools.cached_property
     def unpacks_a_shape(self):
-        """Whether it gives the sizes of an array their names: `B, T, D = X.shape`."""
+        """Whether it gives the sizes of an array their names, `B, T, D = X.shape`: easily in the wrong order."""
         value, targets = getattr(self.node, "value", None), getattr(self.node, "targets", [])
         is_shape = isinstance(value, ast.Attribute) and value.attr == "shape"
         return is_shape and all(isinstance(target, ast.Tuple) for target in targets)
 
     @functools.cached_property
     def unpacks_backwards(self):
-        """Whether it takes the first of several sizes apart, and leaves the last together."""
+        """Whether it takes the first of several sizes apart, and leaves the last together: `n, *rest = X.shape`.
+
+        With a batch in front that is another size, and no order of the names would help.
+        """
         targets = getattr(self.node, "targets", [])
         return self.unpacks_a_shape and any(
             isinstance(part, ast.Starred) for target in targets for part in target.elts[1:]
@@ -106,7 +120,7 @@ class Statement:
 
     @functools.cached_property
     def counts(self):
-        """Whether it only counts: `np.arange(n)[:, None]`."""
+        """Whether it only counts, `np.arange(n)[:, None]`: positions are no stage, and nothing is wrong with them."""
         value = getattr(self.node, "value", None)
         while isinstance(value, ast.Subscript) or (
             isinstance(value, ast.Call) and getattr(value.func, "attr", "") in ("reshape", "ravel")
@@ -127,7 +141,10 @@ class Statement:
 
     @functools.cached_property
     def adds_up(self):
-        """Whether it adds to what an earlier round of a loop has left, or computes on with it."""
+        """Whether it adds to what an earlier round of a loop has left, or computes on with it.
+
+        Then no single round is right or wrong by itself.
+        """
         if not self.in_loop:
             return False
         if isinstance(self.node, ast.AugAssign):
@@ -155,6 +172,7 @@ class Place(NamedTuple):
 
 
 def _read(node, found, stored=False):
+    """Add to `found` the names whose numbers a node uses, and not only their sizes."""
     if isinstance(node, ast.Attribute):
         if node.attr in _SIZES:
             return
@@ -168,7 +186,7 @@ def _read(node, found, stored=False):
         if stored or isinstance(node.ctx, ast.Load):
             found.add(node.id)
         return
-    if isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)) and not isinstance(node, ast.Lambda):
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return
     for child in ast.iter_child_nodes(node):
         _read(child, found, stored)
@@ -176,7 +194,7 @@ def _read(node, found, stored=False):
 
 @functools.lru_cache(maxsize=64)
 def _statements(path, source):
-    """By line: the innermost statement that it belongs to."""
+    """Return by line the innermost statement that it belongs to."""
     found = {}
 
     def visit(node, in_loop, in_if=False):
@@ -188,7 +206,7 @@ def _statements(path, source):
                 found[line] = statement
         inside = in_loop or isinstance(node, (ast.For, ast.While))
         asked = inside and (in_if or isinstance(node, ast.If))
-        if isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+        if isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):  # its rounds are calls of its own
             inside = asked = False
         for child in ast.iter_child_nodes(node):
             visit(child, inside, asked)
