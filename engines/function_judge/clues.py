@@ -1,7 +1,6 @@
 """What the names of variables say, and which numbers right code computes with."""
 
 import functools
-import itertools
 import re
 from typing import Any
 
@@ -12,8 +11,6 @@ from function_judge.watch import Change, Watch
 
 NUMBERS = (0.0, 1.0, -1.0)  # that are no result of anything
 LIKE_A_FACTOR = re.compile("scale|factor|root|sqrt|norm|temp|divi|denom")
-# Their results have names in every subject: a variable of this name holds "cos(...)".
-FUNCTIONS = ("cos", "sin")
 
 
 def fits(hint: str | None, name: str) -> bool:
@@ -26,7 +23,7 @@ def fits(hint: str | None, name: str) -> bool:
     name : str
         Of the stage; marks at its end tell stages of one name apart.
     """
-    return hint is not None and (hint == name.rstrip("'") or (hint in FUNCTIONS and f"{hint}(" in name))
+    return hint == name.rstrip("'")
 
 
 class Clues:
@@ -46,28 +43,17 @@ class Clues:
         """The names of the stages that the function has made; it needs no statement for them."""
         return {node.seen.name for node in self.watch.all if node.status in RIGHT}
 
-    @functools.cached_property
-    def arguments(self) -> set[str]:
-        """What the arguments are, by the names of stages."""
-        return {node.seen.name for node in self.watch.all if node.is_given}
-
     def hint_of(self, name: str) -> str | None:
         """Return the stage that a variable should hold, by its name; None where that says nothing.
 
         Some statements give a right number, only of another stage than is due: of `weights = scores` nothing but the
         name says that it is wrong.
         """
-        if name in FUNCTIONS:
-            return name
-        if name in self._stages and (self._stages[name].rank == 2 or self._is_telling(name)):
+        stage = self._stages.get(name)
+        if stage is not None and (stage.rank == 2 or (stage.exact and stage.rank)):
             return name
         hint = self.watch.subject.stage_by_alias.get(name.lower())
         return hint if hint in self._stages else None
-
-    def _is_telling(self, name):
-        """Whether the reference has a variable of this name, which is no argument that may be reassigned."""
-        stage = self._stages[name]
-        return name not in self.watch.subject.vague and stage.exact and stage.rank and name not in self.arguments
 
     @functools.cached_property
     def factors(self) -> tuple[float, ...]:
@@ -102,20 +88,18 @@ class Clues:
         if isinstance(number, (np.integer, np.bool_)):
             return isinstance(number, np.integer)
         if not np.isfinite(number) or abs(number) > 1e30 or (number < -1e3 and np.log10(-number) % 1 == 0):
-            return True  # such as -1e9, with which scores are hidden
+            return True  # such as -1e9, in place of minus infinity
         return self.is_a_factor(number, besides=NUMBERS)
 
     def other_numbers(self, change: Change) -> list:
-        """Return what a single number could be instead, or a shape: its sizes in another order.
+        """Return what a single number could be instead.
 
-        Whole numbers are sizes and flags, and are left to `Doubts`; only one with the name of a factor is one.
+        Whole numbers are sizes and flags, and are left to `Doubts`; but in `root = table.shape[-1]` the root is
+        forgotten, and only the name says that no size is meant.
         """
         value: Any = change.value
-        if isinstance(value, tuple):
-            others = dict.fromkeys(itertools.permutations(value))
-            others.pop(value)
-            return list(others)
-        if isinstance(value, (float, np.floating)) or LIKE_A_FACTOR.search(change.name.lower()):
+        is_fraction = isinstance(value, (float, np.floating))
+        if is_fraction or (not isinstance(value, tuple) and LIKE_A_FACTOR.search(change.name.lower())):
             return [factor for factor in self.factors if not _equal(value, factor)]
         return []
 

@@ -3,7 +3,6 @@
 A wrong accusation costs a learner more than silence, so that any doubt is enough.
 """
 
-import ast
 import functools
 import itertools
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from function_judge.clues import FUNCTIONS, Clues, fits
+from function_judge.clues import Clues
 from function_judge.recognition import SEVERAL, UNKNOWN, WRONG
 from function_judge.statements import Place, statements_of
 from function_judge.suspects import Suspect
@@ -49,18 +48,7 @@ class Doubts:
 
         There may be too few rounds, or a condition may leave out the wrong ones.
         """
-        if statement.adds_up or statement.in_if:
-            return True
-        return statement.in_loop and (statement.stores_a_constant or self._goes_in_blocks)
-
-    @functools.cached_property
-    def _goes_in_blocks(self):
-        """Whether a loop takes some columns at a time: then nothing is a stage before its end."""
-        made = [change.place.statement for change in self.watch.changes if change.node is not None]
-        if any(statement.adds_up and isinstance(statement.node, ast.Assign) for statement in made):
-            return True
-        in_part = [node for node in self.watch.all if node.seen.in_part and node.place is not None]
-        return any(node.place.statement.in_loop for node in in_part)
+        return statement.adds_up or statement.in_if or (statement.in_loop and statement.stores_a_constant)
 
     # ---- what it reads -----------------------------------------------------------------------
 
@@ -105,26 +93,13 @@ class Doubts:
         return (
             self._is_room_of_no_stage(node)
             or _is_renamed_argument(name, node, arguments)
-            or self._is_repeated(node)
             or (SEVERAL in node.seen.name and not node.is_given)  # several stages, and who knows in which order
-            or self._is_collected_as_it_was(node)
             or self._is_another_than_named(name, node)
         )
 
-    def _is_repeated(self, node):
-        """Whether a stage is repeated along an axis that it should not have."""
-        sizes = [stage.array.size for stage in self.watch.known if stage.name == node.seen.name and not stage.exact]
-        return bool(sizes) and np.prod(node.shape) > max(sizes) and node.seen.name not in self.subject.repeatable
-
-    def _is_collected_as_it_was(self, node):
-        """Whether a loop hands on an argument, part by part: it may have been meant to compute something of it."""
-        return node.place is not None and node.place.statement.in_loop and node.seen.name in self.clues.arguments
-
     def _is_another_than_named(self, name, node):
-        """Whether a variable has the name of another stage than it holds: `cos` for the sines."""
+        """Whether a variable has the name of another stage than it holds."""
         hint, held = self.clues.hint_of(name), node.seen.name.rstrip("'")
-        if hint in FUNCTIONS:
-            return not fits(hint, held)
         names = {stage.name for stage in self.watch.known if stage.exact} | set(self.subject.named_alike)
         return held != name and hint in names and held in names and held != hint
 

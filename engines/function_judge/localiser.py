@@ -76,8 +76,6 @@ class _Localiser:
             if not self.doubts.is_certain(suspect):
                 return ()
             if suspect.is_wrong and not self.is_used_the_other_way(suspect):
-                if any(node.is_pattern for node in suspect.nodes):
-                    return (suspect.place,)  # a wrong pattern is wrong whatever it is laid over
                 return self.between(too_early, suspect.place)
             if self.has_another_stages_name(suspect) and not self.is_returned(suspect):
                 return (suspect.place,)
@@ -86,12 +84,9 @@ class _Localiser:
 
     def at_the_end(self, too_early):
         """Return where it goes wrong although no statement before the end made other numbers than a stage's."""
-        if too_early is not None:
-            if self.is_added_to(too_early):
-                return ()
-            if self.is_returned(too_early):
-                return (too_early.place, self.watch.ended)
-        elif early := self.returns_too_early():
+        if too_early is not None and self.is_returned(too_early):
+            return (too_early.place, self.watch.ended)
+        if too_early is None and (early := self.returns_too_early()):
             return early
         last = self.last_statement()
         if last is None or (too_early is not None and too_early.place == last):
@@ -123,11 +118,6 @@ class _Localiser:
             return None
         return end if self.doubts.is_certain_given_its_input(end, END) else None
 
-    def is_added_to(self, suspect):
-        """Whether a loop adds to what a statement gave, or would if it had a round."""
-        sums = _added_up_in(suspect.place.code)
-        return any(change.name in sums for change in suspect.changes)
-
     def is_returned(self, suspect):
         """Whether what comes back is a variable that holds too early a stage."""
         end = self.watch.ended
@@ -148,11 +138,10 @@ class _Localiser:
     def is_used_the_other_way(self, suspect):
         """Whether it is a number that would be right if it were used otherwise: multiplied with, not divided by.
 
-        Then the statement that uses it is at fault just as well.
+        Then the statement that uses it is at fault just as well: of `root = n**0.5`, by which something is divided
+        twice, the square root of it passes, but nothing is wrong with that line.
         """
-        numbers = [
-            change.value for change in suspect.changes if change.node is None and not isinstance(change.value, tuple)
-        ]
+        numbers = [change.value for change in suspect.changes if change.node is None]
         return bool(numbers) and all(map(self.clues.is_a_factor, numbers))
 
     def between(self, too_early, place):
@@ -190,9 +179,7 @@ class _Localiser:
         name, subject = node.seen.name, self.watch.subject
         if node.place is None or node.status != AUXILIARY or node.is_pattern:
             return False
-        if any(fnmatchcase(name, pattern) for pattern in subject.unambiguous):
-            return False
-        return not any(stage.name == name and stage.rank for stage in self.watch.known)
+        return not any(fnmatchcase(name, pattern) for pattern in subject.unambiguous)
 
 
 def _added_up_in(code):

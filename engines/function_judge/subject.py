@@ -23,14 +23,10 @@ class Subject:
         others are asked first.
     aliases : dict of str to tuple of str
         By stage: what people call a variable that holds it, in lower case.
-    vague : tuple of str
-        Stages whose name says too little: people give it to variables that hold another one, too.
     named_alike : tuple of str
         Stages of which a variable with another one's name is suspicious.
     unambiguous : tuple of str
         Auxiliary numbers that are right for one purpose only: their names, with * for any ending.
-    repeatable : tuple of str
-        Stages that right code may repeat along an axis.
     made_of : dict of str to str
         By something that is given: the stage that is made of it.
     scaled : tuple of (str, str) or None
@@ -42,10 +38,8 @@ class Subject:
 
     causes: tuple[Cause, ...] = ()
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    vague: tuple[str, ...] = ()
     named_alike: tuple[str, ...] = ()
     unambiguous: tuple[str, ...] = ()
-    repeatable: tuple[str, ...] = ()
     made_of: Mapping[str, str] = field(default_factory=dict)
     scaled: tuple[str, str] | None = None
     is_step: Callable[[str, list, np.ndarray], bool] = _no_step

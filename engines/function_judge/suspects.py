@@ -55,13 +55,11 @@ def suspects_of(watch: Watch, clues: Clues) -> list[Suspect]:
     clues : Clues
     """
     found: dict[Place, Suspect] = {}
-    # With right input they would be right again: what they made wrong, something else had made wrong before.
-    right_places = {node.place for node in watch.all if node.status in RIGHT}
     for change in watch.changes:
         if not _can_be_at_fault(change, clues):
             continue
         place, maker = change.place, _helper_that_made(change)
-        if maker is not None and maker not in right_places:
+        if maker is not None:
             if any(item.node is change.node for item in getattr(found.get(maker), "changes", ())):
                 continue
             place = maker

@@ -1,7 +1,5 @@
 """What the names of variables say, and which numbers right code computes with."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import tables
@@ -27,24 +25,17 @@ def clues(*known, function=tables.standardized, subject=tables.TASK.subject):
         ("diff", "centred"),
         ("SIGMA", "spread"),
         ("scores", "scores"),
-        ("table", None),
+        ("table", "table"),
         ("something", None),
-        ("cos", "cos"),
     ],
-    ids=["its own name", "alias", "in capitals", "output", "argument", "unknown", "function"],
+    ids=["its own name", "alias", "in capitals", "output", "argument", "unknown"],
 )
 def test_what_a_variable_should_hold_by_its_name(name, stage):
     assert clues().hint_of(name) == stage
 
 
-def test_a_name_may_say_too_little():
-    vague = replace(tables.TASK.subject, vague=("centred",))
-    assert clues(subject=vague).hint_of("centred") is None
-
-
-def test_a_stage_fits_its_name_with_marks_and_functions_their_results():
+def test_a_stage_fits_its_name_with_marks():
     assert fits("centred", "centred'")
-    assert fits("cos", "np.cos(angles)")
     assert not fits("centred", "spread")
     assert not fits(None, "spread")
 
@@ -52,7 +43,6 @@ def test_a_stage_fits_its_name_with_marks_and_functions_their_results():
 def test_what_the_function_has_made():
     assert {"scores", "centred", "spread"} <= clues().made
     assert "spread" not in clues(function=lambda table: table - table.mean(axis=0)).made
-    assert clues().arguments == {"table"}
 
 
 def test_factors_are_the_references_own_numbers():
@@ -93,4 +83,4 @@ def test_what_a_number_could_be_instead():
 
     found = clues(STEP, function=with_numbers)
     others = {change.name: found.other_numbers(change) for change in found.watch.changes if change.node is None}
-    assert others == {"step": [0.5, 2.0], "n": [], "root": [0.5, 2.0], "shape": [(3, 5)]}
+    assert others == {"step": [0.5, 2.0], "n": [], "root": [0.5, 2.0], "shape": []}

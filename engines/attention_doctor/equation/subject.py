@@ -32,15 +32,11 @@ ATTENTION = Subject(
         "exponentials": ("e", "ex", "exp", "exps", "exponentials", "exp_scores", "powers", "numerator", "num"),
         "output": ("output",),
     },
-    # A variable called `scores` holds them scaled, hidden, less the largest, or as they came from the product.
-    vague=("scores",),
     named_alike=("queries", "keys", "values", "weights", "context"),
     # Nobody computes these for anything but the softmax, the projections or the rotation.
     unambiguous=(
         "exponentials", "largest scores", "sums of exponentials", "scores less the largest", "X", "cos(angles)", "W*",
     ),
-    # Grouped heads and broadcasting repeat these.
-    repeatable=("keys", "values"),
     made_of={"W_Q": "queries", "W_K": "keys", "W_V": "values"},
     scaled=("scores", "scaled scores"),
     is_step=_is_softmax,
