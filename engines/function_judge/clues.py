@@ -9,7 +9,7 @@ import numpy as np
 from function_judge.recognition import RIGHT
 from function_judge.watch import Change, Watch
 
-NUMBERS = (0.0, 1.0, -1.0)  # that are no result of anything
+NUMBERS = (0.0, 1.0, -1.0)  # which people write, and don't compute
 LIKE_A_FACTOR = re.compile("scale|factor|root|sqrt|norm|temp|divi|denom")
 
 
@@ -40,7 +40,7 @@ class Clues:
 
     @functools.cached_property
     def made(self) -> set[str]:
-        """The names of the stages that the function has made; it needs no statement for them."""
+        """The names of the stages that the function has made: none of its other variables needs to hold them."""
         return {node.seen.name for node in self.watch.all if node.status in RIGHT}
 
     def hint_of(self, name: str) -> str | None:
@@ -59,7 +59,8 @@ class Clues:
     def factors(self) -> tuple[float, ...]:
         """What right code may multiply or divide by: what lies between two stages, or its root on both sides.
 
-        Where the subject names no such stages, these are the reference's own single numbers.
+        Where the subject names no such stages, these are the reference's own single numbers. Some divide both sides of
+        a product by the root of the factor.
         """
         factor = self._scale
         if factor is not None:

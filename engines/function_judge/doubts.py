@@ -46,7 +46,8 @@ class Doubts:
     def _depends_on_rounds(self, statement):
         """Whether what a statement in a loop gives is right or wrong only together with the other rounds.
 
-        There may be too few rounds, or a condition may leave out the wrong ones.
+        The last round's result can be exchanged for all that is right, also where a round is missing before it, or a
+        condition leaves out the wrong ones.
         """
         return statement.adds_up or statement.in_if or (statement.in_loop and statement.stores_a_constant)
 
@@ -70,10 +71,11 @@ class Doubts:
         code = code or place.code
         reads = place.statement.reads
         if _aliases(code) & reads:
-            return True  # of two names for one array, the wrong one may have been read
+            return True  # what is written into an array shows under its other name, too
         arguments = {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount], *code.co_freevars}
         if any(self._may_be_wrong(name, node, arguments) for name, node in read if node.place != place):
             return True
+        # A number that was computed, such as the sum of a whole table, may be what is wrong.
         computed = [numbers[name] for name in reads - arguments if name in numbers]
         return any(isinstance(item, (float, np.generic)) and not self.clues.is_harmless(item) for item in computed)
 
@@ -93,12 +95,12 @@ class Doubts:
         return (
             self._is_room_of_no_stage(node)
             or _is_renamed_argument(name, node, arguments)
-            or (SEVERAL in node.seen.name and not node.is_given)  # several stages, and who knows in which order
+            or (SEVERAL in node.seen.name and not node.is_given)  # several arrays, perhaps collected in a wrong order
             or self._is_another_than_named(name, node)
         )
 
     def _is_another_than_named(self, name, node):
-        """Whether a variable has the name of another stage than it holds."""
+        """Whether a variable has the name of another stage than it holds: a step between the two may be missing."""
         hint, held = self.clues.hint_of(name), node.seen.name.rstrip("'")
         names = {stage.name for stage in self.watch.known if stage.exact} | set(self.subject.named_alike)
         return held != name and hint in names and held in names and held != hint
@@ -115,11 +117,14 @@ class Doubts:
             The step at which it ran first.
         """
         if any(idle.statement.stores & place.statement.reads for idle in self.watch.idle):
-            return False  # `x = x.swapaxes(0, 1)` has left x as it was, and other axes may be meant
+            return False  # that statement may be what is wrong: it should have turned the variable into something
         return not (self._another_number_passes(place, first) or self._other_sizes_pass(first))
 
     def _another_number_passes(self, place, first):
-        """Whether the function would be right with another size or flag: then that is the line to look at."""
+        """Whether the function would be right with another size or flag: then the fault may be where that is set.
+
+        With `n = 4` for 5 rows, a mean that divides by n can be repaired where it divides just as well.
+        """
         return any(
             self.trials.passes_with({change.step: {change.name: other}})
             for change in self._numbers_before(place, first)

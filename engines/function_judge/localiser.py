@@ -52,12 +52,14 @@ class _Localiser:
         self.doubts = Doubts(watch, self.clues, self.trials)
 
     def places(self):
-        if self.trials.passes_with({}):  # it is right: what was said of it was of something else
+        if self.trials.passes_with({}):  # it is right in this case, or differs from call to call
             return ()
-        if self.watch.calls_itself:  # the line that calls is not the one that is wrong
+        # Of a recursion only the outermost call's numbers are known: repairing the line that calls repairs everything,
+        # and it would be accused of what the base case does.
+        if self.watch.calls_itself:
             return ()
         found, end = self.search(), self.watch.ended
-        # `return weights, context` may hold right numbers under wrong names: a line that is found before says more.
+        # Two outputs may be exchanged in `return`, with nothing else wrong; a line that is found before says more.
         is_found = len(found) == 1 and found[0] != end
         if end is not None and not is_found and self.trials.passes_in_another_order():
             return (end,)
@@ -94,7 +96,10 @@ class _Localiser:
         return self.between(too_early, last)
 
     def returns_too_early(self):
-        """Return where a variable was made that comes back though it holds a stage on the way, and where it ends."""
+        """Return where a variable was made that comes back though it holds a stage on the way, and where it ends.
+
+        So it is with a function whose last step is missing.
+        """
         end, read = self.watch.ended, self.watch.read_last
         if end is None or not end.statement.only_names or not read:
             return ()
@@ -107,13 +112,16 @@ class _Localiser:
         return (first, end) if first.code is end.code and first != end else (end,)
 
     def last_statement(self):
-        """Return the statement that returns, if it computes and all that it reads is right."""
+        """Return the statement that returns, if it computes and all that it reads is right.
+
+        It sets no variable that could be repaired, so it is at fault where nothing else can be.
+        """
         end, read = self.watch.ended, self.watch.read_last
         if end is None or not read or end.statement.only_names:
             return None
         sums = _added_up_in(end.code)
         if any(name in sums and node.status not in (OUTPUT, STAGE) for name, node in read):
-            return None  # a round may be missing
+            return None  # a sum over too few rounds is no stage; what is missing is no statement's fault
         if self.doubts.has_uncertain_input(end, read, self.watch.last_numbers):
             return None
         return end if self.doubts.is_certain_given_its_input(end, END) else None
@@ -126,7 +134,10 @@ class _Localiser:
         return any(change.name in end.statement.reads for change in suspect.changes) and self.doubts.is_certain(suspect)
 
     def has_another_stages_name(self, suspect):
-        """Whether a variable has the name of another stage than it holds, and gets no other value afterwards."""
+        """Whether a variable has the name of another stage than it holds, and gets no other value afterwards.
+
+        `first, second = f(b), f(a)` makes right numbers only, under each other's names.
+        """
         later = [item for item in statements_of(suspect.place.code) if item.number > suspect.place.statement.number]
         set_later = set().union(*(item.stores for item in later))
         hints = [(change, self.clues.hint_of(change.name)) for change in suspect.changes if change.node is not None]
@@ -154,8 +165,8 @@ class _Localiser:
     def earliest_ambiguous_source(self, place):
         """Return the first statement, of the same function, from which on another way may have been meant.
 
-        What the reference computes only on the side, such as `row.max()`, is right as a part of it; but the learner may
-        have been after something else.
+        What the reference computes only on the side, such as `row - row.max()`, is right as a part of it; but whoever
+        goes on in another way, with logarithms, may have made the mistake there.
         """
         nodes = [node for node in self.read_at(place) if node.place != place]
         reached, sources = set(), []

@@ -70,8 +70,8 @@ def suspects_of(watch: Watch, clues: Clues) -> list[Suspect]:
 def _can_be_at_fault(change, clues):
     """Whether there is anything in a statement that could be exchanged.
 
-    A comprehension's round is part of a statement, a loop's first line hands on what it goes through, and np.zeros
-    holds nothing yet.
+    A comprehension's round is part of a statement, and a loop's first line only hands on what it goes through. With a
+    whole stage in place of np.zeros, a loop that fills too little of it would pass, and that line be accused.
     """
     statement = change.place.statement
     if is_part(change.place.code) or isinstance(statement.node, (ast.For, ast.While)) or statement.makes_room:
@@ -80,7 +80,10 @@ def _can_be_at_fault(change, clues):
 
 
 def _helper_that_made(change):
-    """Return the place, in another function, where a wrong array was made that this statement only takes over."""
+    """Return the place, in another function, where a wrong array was made that this statement only takes over.
+
+    Repairing the call would help as well, but the line to look at is the helper's own.
+    """
     node = change.node
     if node is None or node.place is None or node.status in RIGHT:
         return None
