@@ -16,7 +16,7 @@ from function_judge.compare import equal
 from function_judge.time_limit import SECONDS, TimedOut, time_limit
 
 # A result of more entries than this is far too large for anything that is asked, and would take minutes to compare.
-MOST_ENTRIES = 1_000_000
+MAX_ENTRIES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def call(
     options = options or {}
     before = arguments | options
     after = {name: give(value) for name, value in before.items()}
-    given, named = [after[name] for name in arguments], {name: after[name] for name in options}
+    positional, named = [after[name] for name in arguments], {name: after[name] for name in options}
     # What NumPy would warn of (an overflow, NaN) is for the judge to say.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -118,7 +118,7 @@ def call(
         try:
             with contextlib.nullcontext() if seconds is None else time_limit(seconds):
                 is_running = True
-                returned = function(*given, **named)
+                returned = function(*positional, **named)
             arrays = _read(returned, read)
         except BaseException as error:
             if _is_interrupted_by_user(error) or not is_running:
@@ -172,11 +172,11 @@ def arrays_in(returned: Any, n_outputs: int = 1) -> tuple | None:
     several = n_outputs > 1 and (
         isinstance(returned, tuple) or (isinstance(returned, list) and len(returned) == n_outputs)
     )
-    arrays = tuple(as_array(part, most=MOST_ENTRIES) for part in (returned if several else (returned,)))
+    arrays = tuple(as_array(part, max_entries=MAX_ENTRIES) for part in (returned if several else (returned,)))
     return None if any(array is None for array in arrays) else arrays
 
 
-def as_array(part: Any, to_array: Callable = np.asarray, most: int | None = None) -> np.ndarray | None:
+def as_array(part: Any, to_array: Callable = np.asarray, max_entries: int | None = None) -> np.ndarray | None:
     """Read one thing as a new array of float64; None where it is no array of numbers.
 
     Parameters
@@ -184,14 +184,14 @@ def as_array(part: Any, to_array: Callable = np.asarray, most: int | None = None
     part : object
     to_array : callable, optional
         From a framework's array, or whatever else, to NumPy's.
-    most : int, optional
-        Of so many entries only the shape is kept.
+    max_entries : int, optional
+        Of an array of more entries only the shape is kept.
     """
     try:
         array = to_array(part)
         if array.dtype.kind not in "fiubO":
             return None
-        if most is not None and array.size > most:
+        if max_entries is not None and array.size > max_entries:
             return np.broadcast_to(np.nan, array.shape)  # its shape says enough
         # Objects may be Fractions, but not text; and None would be read as NaN.
         if array.dtype.kind == "O" and any(isinstance(entry, str | None) for entry in array.flat):
@@ -223,12 +223,12 @@ def same(outcome: Outcome, other: Outcome, output: int | None = None) -> bool:
     return all(map(equal, outcome.arrays[some], other.arrays[some]))
 
 
-def _unreadable_alike(one, other):
+def _unreadable_alike(first, second):
     """Tell whether neither call returned anything, or both a list of the same arrays, which fit in no single one."""
-    if not isinstance(one, list) or not isinstance(other, list):
-        return one is None and other is None
-    pairs = [tuple(map(as_array, pair)) for pair in zip(one, other, strict=False)]
-    return len(one) == len(other) and all(a is not None and b is not None and equal(a, b) for a, b in pairs)
+    if not isinstance(first, list) or not isinstance(second, list):
+        return first is None and second is None
+    pairs = [tuple(map(as_array, pair)) for pair in zip(first, second, strict=False)]
+    return len(first) == len(second) and all(a is not None and b is not None and equal(a, b) for a, b in pairs)
 
 
 def same_shapes(outcome: Outcome, other: Outcome) -> bool:
@@ -236,7 +236,7 @@ def same_shapes(outcome: Outcome, other: Outcome) -> bool:
     return [array.shape for array in outcome.arrays] == [array.shape for array in other.arrays]
 
 
-def agree(given: Outcome, wanted: Outcome) -> bool:
+def agree(actual: Outcome, expected: Outcome) -> bool:
     """Tell whether a call gave what the reference gave: the same numbers, and booleans where those were booleans.
 
     The sizes of a shape must be whole numbers. Where the reference refuses its input, any refusal will do, in whatever
@@ -244,13 +244,13 @@ def agree(given: Outcome, wanted: Outcome) -> bool:
 
     Parameters
     ----------
-    given, wanted : Outcome
+    actual, expected : Outcome
     """
-    if wanted.error is not None:
-        return is_refusal(given.error)
-    if not same(given, wanted):
+    if expected.error is not None:
+        return is_refusal(actual.error)
+    if not same(actual, expected):
         return False
-    return (given.boolean or not wanted.boolean) and (given.is_whole or not wanted.is_shapes)
+    return (actual.boolean or not expected.boolean) and (actual.is_whole or not expected.is_shapes)
 
 
 def is_refusal(error: BaseException | None) -> bool:

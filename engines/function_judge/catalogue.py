@@ -12,7 +12,7 @@ import numpy as np
 from function_judge.call import same
 from function_judge.compare import ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE
 
-FEW = 8  # so many programs are compared sooner than all are run
+MAX_COMPARED = 8  # programs: so few are compared sooner than all are run
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,38 +53,38 @@ class Catalogue:
     def outcome(self, place, case):
         return self._outcome(self.programs[place][1], case)
 
-    def alike(self, case, given, among, output=None):
+    def alike(self, case, actual, among, output=None):
         """Return which programs gave the same in a case.
 
         Parameters
         ----------
         case : Case
-        given : Outcome
+        actual : Outcome
         among : list of int
             The places of the programs to look at.
         output : int, optional
             The one output to compare.
         """
-        if len(among) > FEW:
-            possible = self._looked_up(case, given, output)
+        if len(among) > MAX_COMPARED:
+            possible = self._looked_up(case, actual, output)
             among = [place for place in among if place in possible]
-        return [place for place in among if same(self.outcome(place, case), given, output)]
+        return [place for place in among if same(self.outcome(place, case), actual, output)]
 
     def failing(self, case, among):
         """Return which programs stop with an error in a case."""
         return [place for place in among if self.outcome(place, case).error is not None]
 
-    def _looked_up(self, case, given, output):
+    def _looked_up(self, case, actual, output):
         asked = (case.trait, output)
         if asked not in self._shelves:
             shelf = self._shelves[asked] = {}
             for place in range(len(self.programs)):
                 outcome = self.outcome(place, case)
                 shelf.setdefault(_kind(outcome, output), []).append((place, _fingerprint(outcome, output)[0]))
-        kind = _kind(given, output)
+        kind = _kind(actual, output)
         if kind not in self._shelves[asked]:  # of a huge result nothing is computed
             return ()
-        number, tolerance = _fingerprint(given, output)
+        number, tolerance = _fingerprint(actual, output)
         with np.errstate(invalid="ignore"):
             return {place for place, other in self._shelves[asked][kind] if not abs(other - number) > tolerance}
 
@@ -135,7 +135,7 @@ def recognise(
         The output that is computed first: where it is made with a mistake, the others may be wrong in a way of their
         own as well.
     """
-    trials = [trial for trial in trials if not (trial.case.error_is_fine and trial.given.error)]
+    trials = [trial for trial in trials if not (trial.case.error_is_fine and trial.actual.error)]
     trials.sort(key=lambda trial: trial.is_right)  # a wrong answer tells most mistakes apart at the first comparison
     plain = [trial for trial in trials if not trial.case.edge]
     single = [trial for trial in plain if is_single(trial.case)]
@@ -144,14 +144,14 @@ def recognise(
     def in_every_case(view):
         among = [] if all(trial.is_right for trial in view) else every
         for trial in view:
-            among = among and catalogue.alike(trial.case, trial.given, among)
+            among = among and catalogue.alike(trial.case, trial.actual, among)
         return among
 
     def in_what_came_back(view, output=None):
         among = every
         for trial in view:
-            found = catalogue.alike(trial.case, trial.given, among, output)
-            if trial.given.error is not None:  # both fail, each in its own words
+            found = catalogue.alike(trial.case, trial.actual, among, output)
+            if trial.actual.error is not None:  # both fail, each in its own words
                 found = sorted({*found, *catalogue.failing(trial.case, among)})
             among = found
         return [place for place in among if shows(place, view, output)]
@@ -159,9 +159,9 @@ def recognise(
     def shows(place, view, output):
         """Tell whether anything that both gave is wrong."""
         return any(
-            not same(trial.given, trial.wanted, output)
+            not same(trial.actual, trial.expected, output)
             for trial in view
-            if trial.given.error is None or catalogue.outcome(place, trial.case).error is None
+            if trial.actual.error is None or catalogue.outcome(place, trial.case).error is None
         )
 
     def in_first_output(view):

@@ -56,7 +56,13 @@ def equal(got: np.ndarray, wanted: np.ndarray) -> bool:
 OF_THE_LARGEST = 1e-4  # wide enough for float32 where large numbers cancel, far narrower than any mistake
 
 
-def fits(given, predicted, tolerance=OF_THE_LARGEST, *, vacuous=False):
+def fits(
+    actual: np.ndarray | None,
+    predicted: np.ndarray | None,
+    tolerance: float = OF_THE_LARGEST,
+    *,
+    vacuous: bool = False,
+) -> bool:
     """Tell whether an output is what an equation predicts, to rounding.
 
     A row for which the equation has nothing to attend to is predicted as NaN, and may hold anything: zeros, an average
@@ -64,7 +70,7 @@ def fits(given, predicted, tolerance=OF_THE_LARGEST, *, vacuous=False):
 
     Parameters
     ----------
-    given, predicted : ndarray or None
+    actual, predicted : ndarray or None
     tolerance : float, optional
         As a share of the largest number that is predicted.
     vacuous : bool, optional
@@ -74,19 +80,19 @@ def fits(given, predicted, tolerance=OF_THE_LARGEST, *, vacuous=False):
     >>> fits(np.array([[1.0, 0.0], [7.0, 8.0]]), np.array([[1.0, 0.0], [np.nan, np.nan]]))
     True
     """
-    if predicted is None or given is None or given.shape != predicted.shape:
+    if predicted is None or actual is None or actual.shape != predicted.shape:
         return False
     unknown = np.isnan(predicted)
-    if unknown.mean() > 0.6 and not vacuous and not np.array_equal(np.isnan(given), unknown):
+    if unknown.mean() > 0.6 and not vacuous and not np.array_equal(np.isnan(actual), unknown):
         return False
-    return not differing(given, predicted, tolerance).any()
+    return not differing(actual, predicted, tolerance).any()
 
 
-def differing(given, predicted, tolerance=OF_THE_LARGEST):
+def differing(actual: np.ndarray, predicted: np.ndarray, tolerance: float = OF_THE_LARGEST) -> np.ndarray:
     """Mark the cells of an output that are not what an equation predicts; none where it predicts NaN."""
     unknown = np.isnan(predicted)
     largest = np.abs(predicted[np.isfinite(predicted)]).max(initial=1e-3)
-    return ~(close(given, predicted, 0, tolerance * largest) | unknown)
+    return ~(close(actual, predicted, 0, tolerance * largest) | unknown)
 
 
 def first_place(marked: np.ndarray) -> tuple:
@@ -105,7 +111,9 @@ def first_place(marked: np.ndarray) -> tuple:
     return tuple(int(i) for i in np.argwhere(marked)[0])
 
 
-def first_difference(name, got, wanted, different, *, of_shape=False):
+def first_difference(
+    name: str, got: np.ndarray, wanted: np.ndarray, different: np.ndarray, *, of_shape: bool = False
+) -> str:
     """Say of two arrays which cell is the first that differs, with as many decimals as show it.
 
     Parameters

@@ -63,9 +63,9 @@ def what_happened(
     str
     """
     tried = f"Tried {trial.case.trait}: {shapes_of(trial.case.arguments | trial.case.options)}."
-    if trial.wanted.error is not None:
+    if trial.expected.error is not None:
         tried += " Expected a ValueError, as this cannot be done."
-    if trial.given.error is not None:
+    if trial.actual.error is not None:
         happened = _described_error(task, function, trial, is_named, is_batch)
     else:
         happened = (
@@ -80,7 +80,7 @@ def what_happened(
 
 def _described_error(task, function, trial, is_named, is_batch):
     return describe_error(
-        trial.given.error,
+        trial.actual.error,
         function,
         task.call,
         cause=source_hints.no_return(function),
@@ -92,10 +92,10 @@ def _described_error(task, function, trial, is_named, is_batch):
 
 def _unreadable(task, function, trial):
     """Say of something that can't be read as the outputs what it is instead."""
-    actual = trial.given
+    actual = trial.actual
     if actual.arrays is not None and len(actual.arrays) == len(task.outputs):
         return None
-    if trial.wanted.error is not None and actual.arrays is None:
+    if trial.expected.error is not None and actual.arrays is None:
         return f"It returned {safe_repr(actual.returned)}."
     # An inner function without `return` explains what cannot be read at all.
     forgotten = source_hints.no_return(function) if actual.arrays is None else None
@@ -105,9 +105,9 @@ def _unreadable(task, function, trial):
 
 
 def _not_refused(task, trial):
-    if trial.wanted.error is None:
+    if trial.expected.error is None:
         return None
-    return f"Got {', '.join(task.outputs)} of shape {trial.given.arrays[0].shape}."
+    return f"Got {', '.join(task.outputs)} of shape {trial.actual.arrays[0].shape}."
 
 
 def _outputs_backwards(task, trial):
@@ -115,7 +115,7 @@ def _outputs_backwards(task, trial):
 
     An error there explains the rest.
     """
-    return list(zip(task.outputs, trial.given.arrays, trial.wanted.arrays, strict=True))[::-1]
+    return list(zip(task.outputs, trial.actual.arrays, trial.expected.arrays, strict=True))[::-1]
 
 
 def _wrong_shape(task, function, trial):
@@ -123,11 +123,11 @@ def _wrong_shape(task, function, trial):
     name, got, want = next((output for output in outputs if output[1].shape != output[2].shape), (None, None, None))
     if name is None:
         return None
-    if trial.wanted.is_shapes and got.ndim > 1:
+    if trial.expected.is_shapes and got.ndim > 1:
         return f"{name} should be a shape; yours is an array of shape {got.shape}. Return its `.shape`."
-    if trial.wanted.is_shapes:
+    if trial.expected.is_shapes:
         return f"{name} should have {want.size} axes; yours has {got.size}."
-    if isinstance(trial.wanted.parts[task.outputs.index(name)], tuple):  # several arrays, that were read as one
+    if isinstance(trial.expected.parts[task.outputs.index(name)], tuple):  # several arrays, that were read as one
         return f"{name} should hold {len(want)} arrays of shape {want.shape[1:]}; yours: {_each_shape(got)}."
     single = ", a single number" if want.shape == () else ""
     joined = run_together(function) if got.size == want.size and got.ndim < want.ndim else None
@@ -136,10 +136,10 @@ def _wrong_shape(task, function, trial):
 
 def _wrong_type(trial):
     """Say of numbers that are all right what their type should be."""
-    if not all(close(got, want).all() for got, want in zip(trial.given.arrays, trial.wanted.arrays, strict=True)):
+    if not all(close(got, want).all() for got, want in zip(trial.actual.arrays, trial.expected.arrays, strict=True)):
         return None
-    if trial.wanted.is_shapes:
-        return f"The sizes are right, but not all of them are whole numbers: {safe_repr(trial.given.returned)}."
+    if trial.expected.is_shapes:
+        return f"The sizes are right, but not all of them are whole numbers: {safe_repr(trial.actual.returned)}."
     return "The entries are right, but they are numbers; give booleans, True and False: `.astype(bool)`."
 
 
@@ -149,8 +149,8 @@ def _wrong_number(task, trial, place):
     name, got, want = next(output for output in outputs if output[0] not in right)
     praise = f"Right: {' and '.join(right)}. " if right else ""
     different, i = _within(~close(got, want), place), task.outputs.index(name)
-    got, want = _as_returned(got, trial.given, i), _as_returned(want, trial.wanted, i)
-    return f"{praise}{first_difference(name, got, want, different, of_shape=trial.wanted.is_shapes)}"
+    got, want = _as_returned(got, trial.actual, i), _as_returned(want, trial.expected, i)
+    return f"{praise}{first_difference(name, got, want, different, of_shape=trial.expected.is_shapes)}"
 
 
 def at_this_line(
@@ -264,15 +264,17 @@ def broken_property(task, function, trial):
         return arrays
 
     tried = case.arguments | case.options
-    unfilled = one_row_repeated(trial.given.returned) or _never_filled(task.outputs, trial)
-    found = (broken(call, tried, trial.given.arrays) for broken in task.properties)
+    unfilled = one_row_repeated(trial.actual.returned) or _never_filled(task.outputs, trial)
+    found = (broken(call, tried, trial.actual.arrays) for broken in task.properties)
     broken = unfilled or next(filter(None, found), None)
     return broken if isinstance(broken, tuple) else (broken, ())
 
 
 def _never_filled(outputs, trial):
-    for name, got, want in zip(outputs, trial.given.arrays, trial.wanted.arrays, strict=True):
-        if want.ndim and want.any() and not got.any() and not trial.wanted.boolean:  # a single number is stored nowhere
+    for name, got, want in zip(outputs, trial.actual.arrays, trial.expected.arrays, strict=True):
+        if (
+            want.ndim and want.any() and not got.any() and not trial.expected.boolean
+        ):  # a single number is stored nowhere
             return f"Every entry of your {name} is 0. Does your function store in it what it computes?"
     return None
 
@@ -290,4 +292,4 @@ def holds_nan_or_zeros(task: Task, trial: Trial) -> bool:
     """Tell whether an answer holds NaN, or only 0, as np.nan_to_num leaves of rows of NaN."""
     if not trial.is_comparable:
         return False
-    return any(np.isnan(array).any() for array in trial.given.arrays) or bool(_never_filled(task.outputs, trial))
+    return any(np.isnan(array).any() for array in trial.actual.arrays) or bool(_never_filled(task.outputs, trial))

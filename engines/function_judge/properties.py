@@ -39,8 +39,8 @@ def batch_mixed(*batched, n_axes=2):
 
 def not_the_same_numbers(what):
     def property_that_must_hold(call, arguments, arrays):
-        given = next(iter(arguments.values()))
-        if np.allclose(np.sort(arrays[0], axis=None), np.sort(given, axis=None), atol=1e-4):
+        first = next(iter(arguments.values()))
+        if np.allclose(np.sort(arrays[0], axis=None), np.sort(first, axis=None), atol=1e-4):
             return None
         return f"Your result holds other numbers than {what}. Nothing is to be computed here: each number only moves."
 
@@ -54,9 +54,9 @@ def raised(array, index):
     return changed
 
 
-def moved(one, other):
+def moved(array, other):
     """Where two arrays differ."""
-    return ~np.isclose(one, other, atol=1e-6, equal_nan=True)
+    return ~np.isclose(array, other, atol=1e-6, equal_nan=True)
 
 
 def moved_along(axis, call, arguments, arrays, *, output=0, **index):
@@ -83,15 +83,15 @@ def moved_along(axis, call, arguments, arrays, *, output=0, **index):
     return np.unique(np.argwhere(moved(changed[output], arrays[output]))[:, axis]).tolist()
 
 
-def moves_others(said, axis, **index):
+def moves_others(sentence, axis, **index):
     """Return the property that what belongs to the first place of an axis changes nothing at the others.
 
-    `said` has a {} for the first other place that changes, and `index` is as for `moved_along`.
+    `sentence` has a {} for the first other place that changes, and `index` is as for `moved_along`.
     """
 
-    def property_that_must_hold(*given):
-        others = [place for place in moved_along(axis, *given, **index) or () if place]
-        return said.format(others[0]) if others else None
+    def property_that_must_hold(call, arguments, arrays):
+        others = [place for place in moved_along(axis, call, arguments, arrays, **index) or () if place]
+        return sentence.format(others[0]) if others else None
 
     return property_that_must_hold
 

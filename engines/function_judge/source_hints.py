@@ -143,10 +143,10 @@ def _definitions(function):
     functions = [function]
     for item in functions:  # it grows on the way
         names = global_names(code_of(item)) if code_of(item) else ()
-        beside = (item.__globals__.get(name) for name in names)
+        called = (item.__globals__.get(name) for name in names)
         functions += [
             other
-            for other in beside
+            for other in called
             if isinstance(other, types.FunctionType)
             and other.__globals__ is item.__globals__
             and other not in functions
@@ -303,12 +303,12 @@ def _not_kept(value, function):
 
 def _may_change(name, call):
     """Tell whether a call of one of NumPy's functions may change what it is given."""
-    function, given = getattr(np, name, None), {argument.arg for argument in call.keywords}
+    function, arguments = getattr(np, name, None), {argument.arg for argument in call.keywords}
     if isinstance(function, np.ufunc):
-        return len(call.args) > function.nin or "out" in given
+        return len(call.args) > function.nin or "out" in arguments
     with contextlib.suppress(TypeError, ValueError):  # of what is written in C
-        given |= {*inspect.signature(function).bind_partial(*call.args).arguments}
-    return function is None or name in _CHANGE or bool(given & {"out", "copy"})
+        arguments |= {*inspect.signature(function).bind_partial(*call.args).arguments}
+    return function is None or name in _CHANGE or bool(arguments & {"out", "copy"})
 
 
 def _only_returns(name, function):

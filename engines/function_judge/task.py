@@ -51,26 +51,26 @@ class Case:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A case, what somebody's function gave for it, and what was wanted."""
+    """A case, what somebody's function gave for it, and what the reference gives."""
 
     case: Case
-    given: Outcome
-    wanted: Outcome
+    actual: Outcome
+    expected: Outcome
 
     @property
     def timed_out(self):
-        return isinstance(self.given.error, TimedOut)
+        return isinstance(self.actual.error, TimedOut)
 
     @cached_property
     def is_right(self):
-        if self.case.error_is_fine and self.given.error is not None and not self.timed_out:
+        if self.case.error_is_fine and self.actual.error is not None and not self.timed_out:
             return True
-        return agree(self.given, self.wanted)
+        return agree(self.actual, self.expected)
 
     @property
     def is_comparable(self):
         """Whether an answer has the shapes that it should have."""
-        return bool(self.given.arrays and self.wanted.arrays) and same_shapes(self.given, self.wanted)
+        return bool(self.actual.arrays and self.expected.arrays) and same_shapes(self.actual, self.expected)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +145,7 @@ class Task:
         read = partial(arrays_in, n_outputs=len(self.outputs))
         return call(function, case.arguments, case.options, read=read, seconds=seconds)
 
-    def wanted(self, case):
+    def expected(self, case):
         """Return what is right for a case; where the course's own function can't run, nobody else's can be judged."""
         outcome = self.known(self.reference, case)
         if outcome.error is None or isinstance(outcome.error, ValueError):
@@ -164,8 +164,7 @@ class Task:
 
     def is_right(self, returned, case):
         """Tell whether what came back from a case is right."""
-        given = Outcome(returned, arrays_in(returned, n_outputs=len(self.outputs)))
-        return agree(given, self.wanted(case))
+        return agree(Outcome(returned, arrays_in(returned, n_outputs=len(self.outputs))), self.expected(case))
 
     def trial(self, function, case):
-        return Trial(case, self.run(function, case), self.wanted(case))
+        return Trial(case, self.run(function, case), self.expected(case))

@@ -76,11 +76,11 @@ def report_internal_errors(judging):
     """Let what returns a Verdict say of an error of its own that it is the course's, and nobody else's."""
 
     @functools.wraps(judging)
-    def judged(*given):
+    def judged(*arguments):
         try:
             # Whatever a learner has set NumPy to do, and has put in the place of the package's functions.
             with np.errstate(all="ignore"), undone():
-                return judging(*given)
+                return judging(*arguments)
         except Exception as error:  # only ours: what a learner's function raises is caught where it is called
             *_, place = traceback.extract_tb(error.__traceback__)
             message = (
@@ -117,11 +117,11 @@ def judge(task: Task, function: Any) -> Verdict:
     if function is None or function is ...:
         return Verdict("not attempted", f"Write {task.call} first.")
     if not callable(function):
-        given = f"an array of shape {function.shape}" if isinstance(function, np.ndarray) else safe_repr(function)
+        actual = f"an array of shape {function.shape}" if isinstance(function, np.ndarray) else safe_repr(function)
         asked = f"check({task.reference.__name__})"
-        return Verdict("wrong", f"check wants the function itself, {asked}; it was given {given}.")
+        return Verdict("wrong", f"check wants the function itself, {asked}; it was given {actual}.")
     first = task.trial(function, task.cases[0])
-    if is_stub(function, first.given):
+    if is_stub(function, first.actual):
         return Verdict("not attempted", f"Fill in {task.call}, then run this cell again.")
     with contextlib.redirect_stdout(io.StringIO()):  # what it prints for the first case is enough
         trials = [first]
@@ -175,7 +175,7 @@ class Answer:
         """A slug and a sentence for a line that does nothing, or less than it seems; either may be None."""
         if thrown_away := source_hints.thrown_away(self.function):
             return "result-thrown-away", thrown_away
-        if self.failing.given.error is not None:  # nothing is used that comes after it
+        if self.failing.actual.error is not None:  # nothing is used that comes after it
             return None, None
         if first_round := source_hints.return_in_loop(self.function):
             return "return-in-loop", first_round
@@ -184,19 +184,19 @@ class Answer:
     @cached_property
     def at_this_line(self):
         """The sentence that points at the line, in ordinary cases in which it shows; None in any doubt."""
-        said = []
+        sentences = []
         ordinary = [
             trial
             for trial in self.trials
-            if not (trial.is_right or trial.given.error or trial.case.edge or trial.case.error_is_fine)
+            if not (trial.is_right or trial.actual.error or trial.case.edge or trial.case.error_is_fine)
         ]
         for trial in sorted(ordinary, key=_ambiguity)[:MAX_WATCHED]:
             if known := self.task.on_the_way(trial.case):
                 is_right = functools.partial(self.task.is_right, case=trial.case)
                 subject = self.task.subject
-                said.append(at_this_line(self.function, trial.case, known, is_right, subject=subject))
-        said = {text for text in said if text is not None}
-        return said.pop() if len(said) == 1 else None
+                sentences.append(at_this_line(self.function, trial.case, known, is_right, subject=subject))
+        different = set(filter(None, sentences))
+        return different.pop() if len(different) == 1 else None
 
     def evidence(self, **options):
         """Say what was tried, and what is not as it should be."""
@@ -213,9 +213,9 @@ class Answer:
 
 def _ambiguity(trial):
     """How little a case tells: whether it has axes of length 1, or counts that are 1, and how few different sizes."""
-    given = list((trial.case.arguments | trial.case.options).values())
-    sizes = {size for value in given for size in np.shape(value)}
-    return any(1 in np.shape(value) or (np.shape(value) == () and value == 1) for value in given), -len(sizes)
+    values = list((trial.case.arguments | trial.case.options).values())
+    sizes = {size for value in values for size in np.shape(value)}
+    return any(1 in np.shape(value) or (np.shape(value) == () and value == 1) for value in values), -len(sizes)
 
 
 def never_ends(answer):
@@ -227,24 +227,26 @@ def stopped(answer, trial):
     if not trial.timed_out:
         return None
     tried = f"Tried {trial.case.trait}: {shapes_of(trial.case.arguments | trial.case.options)}."
-    number, line = last_line(trial.given.error, answer.function)
+    number, line = last_line(trial.actual.error, answer.function)
     place = f" It is in line {number} of the cell: `{line}`." if line else ""
-    if isinstance(trial.given.error, Waited):
-        said = (
+    if isinstance(trial.actual.error, Waited):
+        sentence = (
             f"{tried} Your function has not come back after {WAIT:g} seconds, in which it computed little, and was "
             f"stopped.{place} Does it sleep there, or wait for something? On a very busy machine, check once more. "
             "This says nothing about whether it is right."
         )
-        return Verdict("not attempted", said, undecided="No verdict")
-    said = (
+        return Verdict("not attempted", sentence, undecided="No verdict")
+    sentence = (
         f"{tried} Your function has not come back after {in_words(answer.task.seconds)}, and was stopped.{place} "
         "Does a loop or a recursion there ever reach its end?"
     )
-    return answer.wrong("never-ends", said, source_hints.thrown_away(answer.function), case=trial.case)
+    return answer.wrong("never-ends", sentence, source_hints.thrown_away(answer.function), case=trial.case)
 
 
 def held_as_objects(answer):
-    if holds_objects(answer.failing.given.returned) and all(same(trial.given, trial.wanted) for trial in answer.trials):
+    if holds_objects(answer.failing.actual.returned) and all(
+        same(trial.actual, trial.expected) for trial in answer.trials
+    ):
         return answer.wrong("held-as-objects", HELD_AS_OBJECTS)
     return None
 
@@ -275,13 +277,13 @@ def fractions_cut_off(answer):
     failing = answer.failing
     if failing.case.edge or not failing.is_comparable:
         return None
-    if any(map(is_cut_off, failing.given.parts, failing.given.arrays, failing.wanted.arrays)):
+    if any(map(is_cut_off, failing.actual.parts, failing.actual.arrays, failing.expected.arrays)):
         return answer.named("fractions-lost", FRACTIONS_CUT_OFF)
     return None
 
 
 def known_mistake(answer):
-    if met_a_stub(answer.failing.given.error):
+    if met_a_stub(answer.failing.actual.error):
         return None
     task = answer.task
     mistake = recognise(task.catalogue, answer.trials, lambda case: is_single(task, case), task.first_output)
@@ -310,11 +312,11 @@ def takes_from_outside(answer):
     names = ", ".join(f"`{name}`" for name in outside_arrays(answer.function))
     if not names:
         return None
-    said = (
+    sentence = (
         f"Your function uses {names} from the notebook around it. Inside the function use only its "
         f"arguments: {', '.join(answer.failing.case.arguments)}."
     )
-    return answer.wrong("outside-array", said, answer.evidence(is_named=False))
+    return answer.wrong("outside-array", sentence, answer.evidence(is_named=False))
 
 
 def no_name(answer):
@@ -344,25 +346,25 @@ EXPLAINERS_OF_WRONG = (
 
 
 def writes_into_an_argument(answer):
-    changing = next((trial for trial in answer.trials if trial.given.changed), None)
+    changing = next((trial for trial in answer.trials if trial.actual.changed), None)
     if not changing:
         return None
-    argument = changing.given.changed
-    said = (
+    argument = changing.actual.changed
+    sentence = (
         f"The numbers are right, but your function writes into its argument `{argument}`, so the caller's array is no "
         "longer what it was. `a -= b`, `a[i] = b` and np.exp(a, out=a) change a in place: `a = a - b` makes a new "
         f"array, and so does `{argument}.copy()`. A slice ({argument}[:]), a reshape, a transpose and np.asarray "
         "usually don't: they are views of the same numbers."
     )
-    return answer.wrong("input-changed", said, source_hints.thrown_away(answer.function), case=changing.case)
+    return answer.wrong("input-changed", sentence, source_hints.thrown_away(answer.function), case=changing.case)
 
 
 def keeps_something_between_calls(answer):
     again = answer.task.trial(answer.function, _rolled(answer.task.cases[0]))
     if again.is_right or again.timed_out:
         return stopped(answer, again)
-    said = "Called once more, with other numbers, it is wrong: does it keep something between calls?"
-    return answer.wrong("not-repeatable", said, case=again.case)
+    sentence = "Called once more, with other numbers, it is wrong: does it keep something between calls?"
+    return answer.wrong("not-repeatable", sentence, case=again.case)
 
 
 def not_the_way_that_is_asked_for(answer):
@@ -371,7 +373,7 @@ def not_the_way_that_is_asked_for(answer):
 
 
 def right(answer):
-    traits = [trial.case.trait for trial in answer.trials if trial.given.error is None or trial.wanted.error]
+    traits = [trial.case.trait for trial in answer.trials if trial.actual.error is None or trial.expected.error]
     name = answer.task.reference.__name__
     return Verdict("correct", f"{name} is right on {len(traits)} cases: {', '.join(traits)}.")
 

@@ -115,7 +115,7 @@ def moved_number(exercise, function):
     if not looks:
         return None
     case = Case("the course's sentence", arguments)
-    right, wrong = exercise.wanted(case).arrays, exercise.run(function, case).arrays
+    right, wrong = exercise.expected(case).arrays, exercise.run(function, case).arrays
     if wrong is None or [array.shape for array in wrong] != [array.shape for array in right]:
         return None
     found = [

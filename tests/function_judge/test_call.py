@@ -59,7 +59,7 @@ def test_what_is_no_array_of_numbers_is_not_read(part):
 
 
 def test_of_too_many_entries_only_the_shape_is_kept():
-    array = as_array(np.zeros((3, 4)), most=10)
+    array = as_array(np.zeros((3, 4)), max_entries=10)
     assert array.shape == (3, 4)
     assert np.isnan(array).all()
 

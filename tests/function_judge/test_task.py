@@ -72,14 +72,14 @@ def test_the_courses_own_functions_run_once_for_each_case():
         return row
 
     asked = task(counted)
-    assert asked.wanted(asked.cases[0]) is asked.wanted(asked.cases[0])
+    assert asked.expected(asked.cases[0]) is asked.expected(asked.cases[0])
     assert len(calls) == 1
 
 
 def test_a_reference_may_refuse_but_not_fail():
-    assert isinstance(task(refuses).wanted(task().cases[0]).error, ValueError)
+    assert isinstance(task(refuses).expected(task().cases[0]).error, ValueError)
     with pytest.raises(RuntimeError, match="the course's own <lambda> can't run here on a row, IndexError"):
-        task(lambda row: row[9]).wanted(task().cases[0])
+        task(lambda row: row[9]).expected(task().cases[0])
 
 
 def test_numbers_on_the_way_are_read_from_the_references_source():

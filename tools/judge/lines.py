@@ -139,9 +139,9 @@ def judged(exercise, program):
                 trials.append(exercise.trial(program, case))
                 if trials[-1].timed_out:
                     return "beside", ""
-        if not any(not one.is_right and one.given.error is None and one.given.arrays is not None for one in trials):
+        if not any(not one.is_right and one.actual.error is None and one.actual.arrays is not None for one in trials):
             return "beside", ""
-        if any(one.given.error is not None for one in trials[:1]):
+        if any(one.actual.error is not None for one in trials[:1]):
             return "beside", ""
         result = exercise.diagnosis(program)
     if result.status != "wrong":

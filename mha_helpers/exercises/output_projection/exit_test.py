@@ -140,7 +140,7 @@ class ExitTest:
         if judged.case is None or judged.mistake in NOT_A_BUG_OF_THE_TEST + AT_THE_EDGES:
             return judged.message
         trial = exercise.trial(function, judged.case)
-        if trial.given.error is not None or not trial.is_comparable:
+        if trial.actual.error is not None or not trial.is_comparable:
             return what_happened(exercise, function, trial, is_named=False)
         if judged.mistake in EMPTY_ROWS:
             return "It is right wherever a row sees something. A row in which everything is hidden must give zeros."
