@@ -11,8 +11,9 @@ ENGINES = ("attention_doctor", "function_judge", "live_pictures")
 TOGETHER = {
     "functions": (
         "The functions that the course is about, and what is measured of them",
-        "attention blockwise circuits course_data decoding experiments fused gradients grouped masks measures "
-        "positions probes products rotary running_example shapes tasks torch_listing training worked_examples",
+        "attention blockwise circuits course_data cross decoding experiments fused gradients grouped latent masks "
+        "measures positions probes products rotary rounding running_example shapes tasks torch_listing "
+        "training worked_examples",
     ),
     "models": ("The trained models, which run on a learner's attention", "decoder encoder model small_runs"),
     "figures": ("The notebooks' figures", "drawing figures"),

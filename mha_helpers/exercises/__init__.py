@@ -18,13 +18,16 @@ from mha_helpers import (
     attention,
     blockwise,
     circuits,
+    cross,
     decoding,
     fused,
     gradients,
     grouped,
+    latent,
     masks,
     measures,
     rotary,
+    rounding,
     shapes,
 )
 from mha_helpers.exercises.engine import recall
@@ -82,6 +85,7 @@ EXERCISES = {
         "blockwise_attention",
     ),
     "todays_heads": ("grouped_attention", "rotate", "mend_rotary_attention"),
+    "what_a_cache_keeps": ("recall_grouped_attention", "cross_attention", "latent_attention", "round_to_bits"),
     "pytorch": ("weights_from_torch", "sdpa_mask"),
 }
 # A prediction NAME stands in the folder's module `predictions`.
@@ -138,6 +142,10 @@ PREDICTIONS = {
         "predict_shared",
         "predict_moved",
         "predict_window",
+    ),
+    "what_a_cache_keeps": (
+        "predict_source",
+        "predict_bits",
     ),
     "pytorch": ("predict_corner",),
 }

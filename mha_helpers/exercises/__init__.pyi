@@ -78,11 +78,17 @@ from .splitting.split_heads import exercise as recall_split_heads
 from .splitting.split_heads import exercise as split_heads
 from .splitting.weights_heads_last import exercise as weights_heads_last
 from .todays_heads.grouped_attention import exercise as grouped_attention
+from .todays_heads.grouped_attention import exercise as recall_grouped_attention
 from .todays_heads.mend_rotary_attention import exercise as mend_rotary_attention
 from .todays_heads.predictions import predict_moved as predict_moved
 from .todays_heads.predictions import predict_shared as predict_shared
 from .todays_heads.predictions import predict_window as predict_window
 from .todays_heads.rotate import exercise as rotate
+from .what_a_cache_keeps.cross_attention import exercise as cross_attention
+from .what_a_cache_keeps.latent_attention import exercise as latent_attention
+from .what_a_cache_keeps.predictions import predict_bits as predict_bits
+from .what_a_cache_keeps.predictions import predict_source as predict_source
+from .what_a_cache_keeps.round_to_bits import exercise as round_to_bits
 from .output_projection.exit_test import exit_test as exit_test
 from mha_helpers.learner.results import keep_results as keep_results
 from mha_helpers.learner.results import stop_keeping as stop_keeping

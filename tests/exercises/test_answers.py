@@ -66,8 +66,15 @@ def test_the_solution_is_correct(name):
     namespace = {"np": np}
     for each in EXERCISES.values():  # a learner has the earlier exercises' functions at hand
         exec(each.solution().source, namespace)
-    takes_a_mask = ("multi_head_attention", "attention_gradients", "grouped_attention", "mend_rotary_attention")
-    if name in takes_a_mask:  # notebooks 05, 07 and 09 import one that does
+    takes_a_mask = (
+        "multi_head_attention",
+        "attention_gradients",
+        "grouped_attention",
+        "mend_rotary_attention",
+        "cross_attention",
+        "latent_attention",
+    )
+    if name in takes_a_mask:  # notebooks 05, 07, 09 and 10 import one that does
         namespace["scaled_dot_product_attention"] = attention.scaled_dot_product_attention
     result = EXERCISES[name].check(namespace[name])
     assert result.status == "correct", result

@@ -142,6 +142,18 @@ def test_the_results_about_the_trained_model_are_the_ones_that_the_answers_claim
     assert without == "without any head:  8 of 8 pass, mean lead in cosine 0.256"
 
 
+def test_the_results_about_caches_are_the_ones_that_the_answers_claim():
+    _, *lines = evidence_of("predict_source").splitlines()
+    own, of_source = zip(
+        *([int(n) for n in re.findall(r"(\d+) (?:vectors|of the source)", line)] for line in lines), strict=True
+    )
+    assert list(own) == sorted(set(own))
+    assert len(set(of_source)) == 1
+    trained, eight, four, three, two = numbers_in(evidence_of("predict_bits"))
+    assert max(eight, four, three) - trained < 0.01
+    assert two - trained > 0.4
+
+
 # Folded, where nobody commits: here, since the evidence is at hand.
 
 

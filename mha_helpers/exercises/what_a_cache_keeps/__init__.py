@@ -1,0 +1,1 @@
+"""Notebook 10: its exercises, one file each, and its predictions."""
