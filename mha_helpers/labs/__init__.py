@@ -35,7 +35,7 @@ LABS = {
         "writer",
         "logit_lens",
     ),
-    "todays_heads": ("cache_cost",),
+    "what_a_cache_keeps": ("cache_cost",),
 }
 _FOLDERS = {name: folder for folder, names in LABS.items() for name in names}
 __all__ = sorted(_FOLDERS)

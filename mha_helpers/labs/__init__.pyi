@@ -17,6 +17,6 @@ from .self_attention.word_order import word_order as word_order
 from .splitting.be_the_head import be_the_head as be_the_head
 from .splitting.shape_tracer import shape_tracer as shape_tracer
 from .splitting.split_lab import split_lab as split_lab
-from .todays_heads.cache_cost import cache_cost as cache_cost
+from .what_a_cache_keeps.cache_cost import cache_cost as cache_cost
 
 LABS: dict[str, tuple[str, ...]]

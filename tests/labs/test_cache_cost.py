@@ -11,9 +11,20 @@ import pytest
 
 from mha_helpers import decoder, exercises, labs
 from mha_helpers.exercises.todays_heads.predictions import TRIED, windowed
-from mha_helpers.labs.todays_heads.cache_cost import LENGTHS, MODELS, SHARINGS, WINDOWS, WRITER, cache_cost, compute
+from mha_helpers.exercises.what_a_cache_keeps.predictions import rounded
+from mha_helpers.labs.what_a_cache_keeps.cache_cost import (
+    BITS,
+    FULL,
+    LENGTHS,
+    MODELS,
+    SHARINGS,
+    WINDOWS,
+    WRITER,
+    cache_cost,
+    compute,
+)
 
-cost = import_module("mha_helpers.labs.todays_heads.cache_cost")
+cost = import_module("mha_helpers.labs.what_a_cache_keeps.cache_cost")
 
 OWN, SOME, MANY, ONE, SHORT = SHARINGS
 ALL, WIDE, MIDDLE, NARROW = WINDOWS
@@ -35,6 +46,19 @@ def test_a_window_costs_what_it_costs_the_model(window):
     assert result(sharing=OWN, window=window).loss == pytest.approx(decoder.load().loss(text, attend), abs=1e-4)
 
 
+@pytest.mark.parametrize("bits", BITS[1:])
+def test_bits_cost_what_they_cost_the_model(bits):
+    text = decoder.held_out_text()[TRIED]
+    assert result(sharing=OWN, bits=bits).loss == pytest.approx(decoder.load().loss(text, rounded(bits)), abs=1e-4)
+
+
+def test_rounded_numbers_keep_a_scale_for_each_head_and_token():
+    whole = 4 * 256 * 384 * 2
+    assert result(sharing=OWN).size == whole
+    assert result(sharing=OWN, bits=4).size == whole / 4 + 4 * 256 * 12 * 2
+    assert result(sharing=SHORT, bits=4).size == 4 * 256 * (128 / 2 + 2)
+
+
 def test_the_sizes_are_those_that_the_models_have():
     """Of the notebook's first table, and of what the papers say."""
     assert built(WRITER).size == 2 * 4 * 6 * 32 * 256 * 2
@@ -48,10 +72,16 @@ def test_the_sizes_are_those_that_the_models_have():
     assert built("DeepSeek-V2", sharing=OWN).numbers == 32768
 
 
+def test_sizes_and_shares_are_not_rounded_away():
+    lab = cache_cost()
+    lab.set(model="Llama 2 70B")
+    assert "1.25 GiB, 12.5 % of the whole" in lab.readout.value
+
+
 @pytest.mark.parametrize(("sharing", "n_tokens"), [(SOME, 256), (ONE, 64), (SHORT, 128)])
 def test_what_is_stored_is_what_the_writer_loses(sharing, n_tokens):
-    measured = cost.loss(cost.grouped_attention, sharing, MIDDLE, n_tokens)
-    assert cost.our_loss(sharing, MIDDLE, n_tokens) == pytest.approx(measured, abs=1e-4)
+    measured = cost.loss(cost.grouped_attention, sharing, MIDDLE, 4, n_tokens)
+    assert cost.our_loss(sharing, MIDDLE, 4, n_tokens) == pytest.approx(measured, abs=1e-4)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -76,7 +106,7 @@ def test_a_model_opens_as_it_was_built_and_the_writers_cache_stays(name):
     lab = cache_cost()
     lab.set(model=name)
     brings = re.search(rf'data-brings="([^"]*)" data-name="{name}"', lab.picture.value)[1]
-    assert {name: lab.state[name] for name in ("sharing", "window")} == MODELS[name].built
+    assert {name: lab.state[name] for name in ("sharing", "window", "bits")} == MODELS[name].built
     assert json.loads(html.unescape(brings)) == MODELS[name].built
     lab.set(sharing=ONE)
     lab.set(model=WRITER)
@@ -84,18 +114,20 @@ def test_a_model_opens_as_it_was_built_and_the_writers_cache_stays(name):
 
 
 def test_what_the_notebook_says_of_it():
-    best, other = result(sharing=SHORT, window=WIDE), result(sharing=OWN, window=MIDDLE)
-    assert (round(best.loss, 2), best.size, round(1 / best.share)) == (1.56, 64 * 2**10, 12)
-    assert (round(other.loss, 2), other.size / best.size) == (1.59, 1.5)
-    small = [
-        found.size
-        for sharing, window in itertools.product(SHARINGS, WINDOWS)
-        if (found := result(sharing=sharing, window=window)).loss < 1.6
-    ]
-    assert min(small) == best.size
+    caches = {
+        cache: result(sharing=cache[0], window=cache[1], bits=cache[2])
+        for cache in itertools.product(SHARINGS, WINDOWS, BITS)
+    }
+    small = {cache: found.size for cache, found in caches.items() if found.loss < 1.6}
+    best, second, *_ = sorted(small, key=small.get)
+    assert (best, round(caches[best].loss, 2)) == ((SHORT, WIDE, 4), 1.57)
+    assert (caches[best].size, round(1 / caches[best].share)) == (16.5 * 2**10, 47)
+    assert (second, round(caches[second].loss, 2), caches[second].size) == ((OWN, MIDDLE, 4), 1.6, 27 * 2**10)
+    own, short = ([round(caches[sharing, ALL, bits].loss, 2) for bits in (FULL, 3)] for sharing in (OWN, SHORT))
+    assert (own, short) == ([1.5, 1.5], [1.52, 1.69])
     some, many, shared = (result(sharing=sharing).loss for sharing in (SOME, MANY, ONE))
     assert some < many < np.log(65) < shared
-    assert round(built("DeepSeek-V2").size / GIB, 1) == 8.4
+    assert round(built("DeepSeek-V2").size / GIB, 2) == 8.44
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -110,7 +142,7 @@ def test_a_smaller_knob_never_makes_a_larger_cache(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_it_goes_back_to_how_it_was_built(name):
     lab = cache_cost()
-    lab.set(model=name, sharing=ONE, window=MIDDLE)
+    lab.set(model=name, sharing=ONE, window=MIDDLE, bits=4)
     assert "That is how it was built." not in lab.readout.value
     lab.buttons["As it was built"].click()
     assert "That is how it was built." in lab.readout.value

@@ -23,13 +23,15 @@ from mha_helpers.grouped import grouped_attention
 from mha_helpers.labs.lab import Lab
 from mha_helpers.labs.learner_function import AGAIN, run_for_lab
 from mha_helpers.masks import causal_mask
+from mha_helpers.rounding import round_to_bits
 
 OWN, SOME, MANY, ONE, SHORT = "each its own", "some share", "many share", "one for all", "a short vector"
 SHARINGS = (OWN, SOME, MANY, ONE, SHORT)
 ALL, WIDE, MIDDLE, NARROW = "all", "wide", "middle", "narrow"
 WINDOWS = (ALL, WIDE, MIDDLE, NARROW)
 LENGTHS = ("short", "middle", "whole")
-BYTES = 2  # of a number
+FULL, *_ = BITS = (16, 4, 3, 2)  # of a number that is kept
+SCALE = 16  # bits of what a token's rounded numbers are multiplied by
 GOAL = 1.6  # nats: below it the writer's loss is to stay
 
 
@@ -44,26 +46,31 @@ class Model:
     short: int  # how many numbers a short vector has
     windows: tuple  # tokens that are attended to, in each of WINDOWS but the first
     lengths: tuple  # tokens of a text; the last is the longest that the model reads
-    built: dict  # the controls' values
+    built: dict  # the controls' values, with every number whole
 
 
 WRITER = "the writer"
 # A short vector has 4 d_head numbers, and d_head / 2 for a rotated key beside it, as in DeepSeek-V2; the writer rotates
 # nothing.
 MODELS = {
-    WRITER: Model(4, 6, 32, (6, 3, 2, 1), 128, (64, 32, 8), (64, 128, 256), {"sharing": OWN, "window": ALL}),
+    WRITER: Model(
+        4, 6, 32, (6, 3, 2, 1), 128, (64, 32, 8), (64, 128, 256),
+        {"sharing": OWN, "window": ALL, "bits": FULL},
+    ),
     # Touvron et al. (2023), https://arxiv.org/abs/2307.09288, and the sizes that its weights come with, params.json.
     "Llama 2 70B": Model(
-        80, 64, 128, (64, 32, 8, 1), 576, (2048, 1024, 256), (1024, 2048, 4096), {"sharing": MANY, "window": ALL}
+        80, 64, 128, (64, 32, 8, 1), 576, (2048, 1024, 256), (1024, 2048, 4096),
+        {"sharing": MANY, "window": ALL, "bits": FULL},
     ),
     # Jiang et al. (2023), https://arxiv.org/abs/2310.06825, table 1.
     "Mistral 7B": Model(
-        32, 32, 128, (32, 16, 8, 1), 576, (4096, 1024, 256), (2048, 4096, 8192), {"sharing": MANY, "window": WIDE}
+        32, 32, 128, (32, 16, 8, 1), 576, (4096, 1024, 256), (2048, 4096, 8192),
+        {"sharing": MANY, "window": WIDE, "bits": FULL},
     ),
     # DeepSeek-AI (2024), https://arxiv.org/abs/2405.04434, section 3.1.2.
     "DeepSeek-V2": Model(
         60, 128, 128, (128, 32, 8, 1), 576, (16384, 4096, 1024), (4096, 32768, 131072),
-        {"sharing": SHORT, "window": ALL},
+        {"sharing": SHORT, "window": ALL, "bits": FULL},
     ),
 }  # fmt: skip
 
@@ -76,6 +83,7 @@ class Result:
     model: Model
     sharing: str
     window: str
+    bits: int
     length: str
     loss: float | None
     right: float | None  # the loss on the course's own attention
@@ -107,14 +115,22 @@ class Result:
         return numbers(self.model, OWN)
 
     @property
+    def bits_of_token(self):
+        """How many bits a token has in each layer: its numbers, and their scales if they are rounded."""
+        if self.bits == FULL:
+            return FULL * self.numbers
+        n_scales = 1 if self.sharing == SHORT else self.numbers // self.model.d_head
+        return self.bits * self.numbers + SCALE * n_scales
+
+    @property
     def size(self):
         """In bytes."""
-        return self.model.n_layers * self.numbers * self.n_kept * BYTES
+        return self.model.n_layers * self.bits_of_token * self.n_kept / 8
 
     @property
     def share(self):
-        """Of what the same text takes where nothing is shared and all tokens are kept."""
-        return self.numbers * self.n_kept / (self.whole * self.n_tokens)
+        """Of what the same text takes where nothing is shared, rounded or thrown away."""
+        return self.bits_of_token * self.n_kept / (FULL * self.whole * self.n_tokens)
 
 
 def numbers(model, sharing):
@@ -128,7 +144,7 @@ def width(model, window):
     return None if window == ALL else model.windows[WINDOWS.index(window) - 1]
 
 
-def attend_with(attend, sharing, window):
+def attend_with(attend, sharing, window, bits):
     """Return attention for the writer whose cache would hold no more than is asked for. Nothing is trained again."""
     n_kv_heads = MODELS[WRITER].kv_heads[0 if sharing == SHORT else SHARINGS.index(sharing)]
     seen = width(MODELS[WRITER], window)
@@ -136,12 +152,20 @@ def attend_with(attend, sharing, window):
     def attention(X, W_Q, W_K, W_V, W_O, n_heads, mask):
         if seen:
             mask = mask & ~np.tri(X.shape[-2], k=-seen, dtype=bool)
-        keys, values = squeezed(X, W_K, W_V) if sharing == SHORT else averaged(X, W_K, W_V, n_heads, n_kv_heads)
-        queries = split_heads(X @ W_Q, n_heads)
-        context, weights = attend(queries, split_heads(keys, n_kv_heads), split_heads(values, n_kv_heads), mask)
+        if sharing == SHORT:
+            keys, values = (split_heads(part, n_kv_heads) for part in squeezed(X, W_K, W_V, bits))
+        else:
+            heads = (split_heads(part, n_kv_heads) for part in averaged(X, W_K, W_V, n_heads, n_kv_heads))
+            keys, values = (kept(part, bits) for part in heads)
+        context, weights = attend(split_heads(X @ W_Q, n_heads), keys, values, mask)
         return combine_heads(context) @ W_O, weights
 
     return attention
+
+
+def kept(numbers, bits):
+    """Return what is read from a cache in which each number has so many bits."""
+    return numbers if bits == FULL else round_to_bits(numbers, bits)
 
 
 def averaged(X, W_K, W_V, n_heads, n_kv_heads):
@@ -151,22 +175,22 @@ def averaged(X, W_K, W_V, n_heads, n_kv_heads):
         yield X @ heads.mean(axis=2).reshape(len(W), -1)
 
 
-def squeezed(X, W_K, W_V):
+def squeezed(X, W_K, W_V, bits):
     """Return all keys and values, made from a short vector: the best of its length for these matrices."""
     U, S, V = np.linalg.svd(np.hstack([W_K, W_V]), full_matrices=False)
     rank = MODELS[WRITER].short
-    return np.split(X @ (U[:, :rank] * S[:rank]) @ V[:rank], 2, axis=-1)
+    return np.split(kept(X @ (U[:, :rank] * S[:rank]), bits) @ V[:rank], 2, axis=-1)
 
 
-def loss(attend, sharing, window, n_tokens):
+def loss(attend, sharing, window, bits, n_tokens):
     """Return the writer's loss on a thousand characters that it has not read, in pieces of one length."""
     model, text = decoder.load(), decoder.held_out_text()[TRIED]
     pieces = [text[i : i + n_tokens + 1] for i in range(0, len(text) - 1, n_tokens)]
-    return float(np.mean([model.loss(piece, attend_with(attend, sharing, window)) for piece in pieces]))
+    return float(np.mean([model.loss(piece, attend_with(attend, sharing, window, bits)) for piece in pieces]))
 
 
 def called(*cache):
-    """Return what a cache is called where its loss is stored: how it is shared, its window and its length."""
+    """Return what a cache is called where its loss is stored: how it is shared, its window, bits and length."""
     return ", ".join(map(str, cache))
 
 
@@ -205,20 +229,20 @@ def compute(state, function=None, losses=loss):
     -------
     Result
     """
-    name, sharing, window, length = (state[control] for control in ("model", "sharing", "window", "length"))
+    name, sharing, window, bits, length = map(state.get, ("model", "sharing", "window", "bits", "length"))
     model, found_loss, right, notice = MODELS[name], None, None, "Sizes alone: this model isn't run here."
     if name == WRITER:
         n_tokens = model.lengths[LENGTHS.index(length)]
         found = run_for_lab(function, grouped_attention, _arguments(), ("context", "weights"), {"mask": causal_mask(6)})
-        found_loss = right = our_loss(sharing, window, n_tokens)
+        found_loss = right = our_loss(sharing, window, bits, n_tokens)
         notice = found.notice
         if found.is_theirs:
             try:
-                found_loss = losses(function, sharing, window, n_tokens)
+                found_loss = losses(function, sharing, window, bits, n_tokens)
             except ValueError as error:  # where windows or other heads are asked for
                 why = error_in_brief(error.__cause__ or error, function)
                 notice = f"Shown with the course's own grouped_attention: yours stopped with {why}. {AGAIN}"
-    return Result(name, model, sharing, window, length, found_loss, right, notice)
+    return Result(name, model, sharing, window, bits, length, found_loss, right, notice)
 
 
 def in_units(size):
@@ -226,38 +250,47 @@ def in_units(size):
 
     Examples
     --------
-    >>> in_units(786432), in_units(10 * 2**30)
-    ('0.75 MiB', '10.0 GiB')
+    >>> in_units(786432), in_units(1.25 * 2**30)
+    ('0.75 MiB', '1.25 GiB')
     """
     for unit, of in (("GiB", 2**30), ("MiB", 2**20)):
         if size >= of:
-            return f"{size / of:.1f} {unit}"
-    return f"{size / 2**20:.2f} MiB" if size >= 2**17 else f"{size / 2**10:.0f} KiB"
+            return f"{_short(size / of)} {unit}"
+    return f"{_short(size / 2**20)} MiB" if size >= 2**17 else f"{_short(size / 2**10)} KiB"
+
+
+def _short(value):
+    """Write a number with two decimals at most."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def sentence(result):
     """Describe the picture."""
-    model, kept = result.model, f"{result.n_kept:,} of {result.n_tokens:,} tokens"
+    model, tokens = result.model, f"{result.n_kept:,} of {result.n_tokens:,} tokens"
     readout = [
-        f"{result.name[0].upper()}{result.name[1:]} keeps {result.numbers:,} numbers for each of {kept}, in "
-        f"{model.n_layers} layers: {in_units(result.size)}, {_percent(result.share)} of the whole."
+        f"{result.name[0].upper()}{result.name[1:]} keeps {result.numbers:,} numbers of {result.bits} bits for each of "
+        f"{tokens}, in {model.n_layers} layers: {in_units(result.size)}, {_percent(result.share)} of the whole."
     ]
-    if {"sharing": result.sharing, "window": result.window} == model.built:
+    if is_built(result):
         readout.append("That is how it was built.")
     if result.loss is None:
         readout.append("What its loss would be with another cache, only training could tell.")
     else:
-        whole = our_loss(OWN, ALL, result.n_tokens)
+        whole = our_loss(OWN, ALL, FULL, result.n_tokens)
         readout.append(f"Its loss is {number(result.loss)} nats, with everything kept {number(whole)}.")
     return " ".join(readout)
 
 
+def is_built(result):
+    return {name: getattr(result, name) for name in result.model.built} == result.model.built
+
+
 def _percent(share):
-    return f"{100 * share:.0f} %" if share >= 0.01 else f"{100 * share:.2g} %"
+    return f"{100 * share:.3g} %"
 
 
-WIDTHS, HEIGHT = (344, 296), 318  # of the two pictures
-BLOCK = (62, 92, 262, 160)  # of the whole cache: left, top, width and height
+WIDTHS, HEIGHT = (344, 296), 378  # of the two pictures
+BLOCK = (62, 92, 262, 220)  # of the whole cache: left, top, width and height
 REACH, MIN_EDGE = 12, 54  # of an edge: how far from it a pointer takes it, and how long it is at least
 LOSS = (20, 52, 256, 1.0, 5.2)  # of the line of losses: left, y, width, and where it begins and ends
 CACHE, KNOB = palette.ROLES["keys"], palette.ROLES["queries"]
@@ -288,11 +321,11 @@ def _block(result):
     yield svg.text(0, 30, _times(1 / result.share), bold=True, size=32, colour=palette.role_text("keys"))
     yield svg.text(0, 52, f"{in_units(result.size)} instead of {in_units(whole)}", bold=True)
     if result.sharing == SHORT:
-        kept = "a short vector"
+        what = "a short vector"
     else:
         n_heads = model.kv_heads[SHARINGS.index(result.sharing)]
-        kept = f"keys and values of {n_heads} {'head' if n_heads == 1 else 'heads'} (of {model.n_heads})"
-    yield svg.text(0, top - 10, f"{result.numbers:,} numbers: {kept}", size=11)
+        what = f"keys and values of {n_heads} {'head' if n_heads == 1 else 'heads'} (of {model.n_heads})"
+    yield svg.text(0, top - 10, f"{result.numbers:,} numbers: {what}", size=11)
     yield svg.box(left, top, wide, high, stroke=EDGE, dashed=True)
     for n_numbers in {numbers(model, sharing) for sharing in SHARINGS}:
         x = left + _across(result, n_numbers)
@@ -304,14 +337,16 @@ def _block(result):
         if y > last + 11 or n_tokens == result.n_tokens:
             yield svg.text(left + wide - 4, min(y + 4, bottom - 4), f"{n_tokens:,}", anchor="end", size=11)
             last = y
-    yield marks.part(svg.box(left, top, across, down, fill=style.tint(CACHE, 0.6), stroke=CACHE), "kept")
+    yield marks.part(svg.box(left, top, across, down, fill=style.tint(CACHE, 0.15), stroke=CACHE), "kept")
+    filled = result.bits_of_token / (FULL * result.numbers)  # the bits that are left of each number
+    yield marks.part(svg.box(left, top, across * filled, down, fill=style.tint(CACHE, 0.6)), "bits")
     at = max(top + 12, top + down)  # not above the block
     yield svg.text(left - 6, at, f"{result.n_kept:,}", anchor="end", size=12, bold=True)
     yield svg.text(left - 6, at + 14, "tokens", anchor="end", size=11)
     seen = f"to {result.width:,} tokens at most" if width(model, result.window) else "to all tokens before it"
     yield svg.text(left, bottom + 22, f"Each token attends {seen}", size=11)
-    yield svg.text(left, bottom + 38, "dashed: where every head has keys and", size=11, colour=style.QUIET)
-    yield svg.text(left, bottom + 53, "values of its own, and all are kept", size=11, colour=style.QUIET)
+    yield svg.text(left, bottom + 38, "dashed: every token, and 16 bits for each", size=11, colour=style.QUIET)
+    yield svg.text(left, bottom + 53, "number of each head's own keys and values", size=11, colour=style.QUIET)
 
 
 def _edges(result):
@@ -358,8 +393,11 @@ def _choices(result):
         short + svg.box(0, 264, 230, 26, fill="transparent"), {"sharing": SHORT}, {"sharing": MANY},
         name="a short vector instead of heads",
     )  # fmt: skip
-    is_built = {"sharing": result.sharing, "window": result.window} == result.model.built
-    yield marks.button(chip(1, 291, 140, "as it was built", chosen=is_built), press="As it was built")
+    yield svg.text(0, 312, "Bits of a number", bold=True)
+    for k, bits in enumerate(BITS):
+        drawn = chip(1 + 73 * k, 320, 68, str(bits), chosen=bits == result.bits, colour=CACHE)
+        yield marks.radio(drawn, {"bits": bits}, name=f"{bits} bits")
+    yield marks.button(chip(1, 351, 140, "as it was built", chosen=is_built(result)), press="As it was built")
 
 
 def _opened(name):
@@ -383,7 +421,7 @@ def _loss(result):
     def place(value):
         return left + wide * (min(max(np.nan_to_num(value, nan=most), least), most) - least) / (most - least)
 
-    whole, guessing = our_loss(OWN, ALL, result.n_tokens), np.log(len(decoder.load().alphabet))
+    whole, guessing = our_loss(OWN, ALL, FULL, result.n_tokens), np.log(len(decoder.load().alphabet))
     differs = abs(result.loss - result.right) > 0.005 or not np.isfinite(result.loss)
     ink = style.ALARM if differs else style.INK
     mark_wrong = f" ≠ {number(result.right)}" if differs else ""
@@ -422,13 +460,14 @@ def cache_cost(function: Callable | None = None) -> Lab:
     --------
     >>> lab = cache_cost()
     >>> lab.set(model="Llama 2 70B", sharing="each its own")
-    >>> "4,096 tokens, in 80 layers: 10.0 GiB" in lab.readout.value
+    >>> "4,096 tokens, in 80 layers: 10 GiB" in lab.readout.value
     True
     """
     controls = {
         "model": radio("model", MODELS),
         "sharing": radio("keys and values", SHARINGS, MANY),
         "window": radio("window", WINDOWS),
+        "bits": radio("bits", BITS),
         "length": radio("text", LENGTHS, LENGTHS[-1]),
     }
 
@@ -442,7 +481,13 @@ def cache_cost(function: Callable | None = None) -> Lab:
         controls=controls,
         actions={"As it was built": lambda state: MODELS[state["model"]].built},
         form=Form(
-            rows=([controls["model"]], [controls["sharing"]], [controls["window"], controls["length"]], [Lab.BUTTONS]),
+            rows=(
+                [controls["model"]],
+                [controls["sharing"]],
+                [controls["window"], controls["length"]],
+                [controls["bits"]],
+                [Lab.BUTTONS],
+            ),
             on_picture=(*controls, "As it was built"),
         ),
         compute=functools.partial(compute, losses=functools.lru_cache(64)(loss)),

@@ -1,1 +1,0 @@
-"""Labs of notebook 09."""
