@@ -180,9 +180,21 @@ NOTEBOOKS = (
         "todays_heads",
         (
             ("What a cache costs", 5),
-            ("Shared keys and values", 16),
+            ("Shared keys and values", 13),
             ("Positions as angles", 17),
-            ("A window that slides", 13),
+            ("A window that slides", 10),
+        ),
+    ),
+    Notebook(
+        "10_what_a_cache_keeps",
+        "Caches",
+        "What must a cache keep, and whose keys are they?",
+        "what_a_cache_keeps",
+        (
+            ("Whose keys?", 15),
+            ("Short vectors that stay short", 14),
+            ("Fewer bits", 10),
+            ("Who keeps a row in check?", 8),
         ),
     ),
 )
@@ -238,7 +250,7 @@ def map(name: str) -> Map:
     Examples
     --------
     >>> map("03_masking")
-    The course's map. You are in notebook 3 of 9, Masks: How do you keep a query from looking where it mustn't?
+    The course's map. You are in notebook 3 of 10, Masks: How do you keep a query from looking where it mustn't?
     """
     if (folder.notebooks() / ".update/journal.json").exists():  # an `unpack` was killed half way
         from mha_helpers.update import swap

@@ -146,6 +146,7 @@ PREDICTIONS = {
     "what_a_cache_keeps": (
         "predict_source",
         "predict_bits",
+        "predict_merge",
     ),
     "pytorch": ("predict_corner",),
 }

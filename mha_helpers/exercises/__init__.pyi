@@ -87,6 +87,7 @@ from .todays_heads.rotate import exercise as rotate
 from .what_a_cache_keeps.cross_attention import exercise as cross_attention
 from .what_a_cache_keeps.latent_attention import exercise as latent_attention
 from .what_a_cache_keeps.predictions import predict_bits as predict_bits
+from .what_a_cache_keeps.predictions import predict_merge as predict_merge
 from .what_a_cache_keeps.predictions import predict_source as predict_source
 from .what_a_cache_keeps.round_to_bits import exercise as round_to_bits
 from .output_projection.exit_test import exit_test as exit_test

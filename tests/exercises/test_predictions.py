@@ -152,6 +152,9 @@ def test_the_results_about_caches_are_the_ones_that_the_answers_claim():
     trained, eight, four, three, two = numbers_in(evidence_of("predict_bits"))
     assert max(eight, four, three) - trained < 0.01
     assert two - trained > 0.4
+    whole, mean, weighted = (numbers_in(line) for line in evidence_of("predict_merge").splitlines())
+    assert whole == weighted
+    assert whole != mean
 
 
 # Folded, where nobody commits: here, since the evidence is at hand.

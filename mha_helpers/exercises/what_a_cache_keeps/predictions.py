@@ -1,7 +1,9 @@
 """Notebook 10's questions that ask for an answer before they run anything."""
 
+import numpy as np
+
 from mha_helpers import decoder
-from mha_helpers.attention import combine_heads, scaled_dot_product_attention, split_heads
+from mha_helpers.attention import combine_heads, scaled_dot_product_attention, softmax, split_heads
 from mha_helpers.exercises.prediction import Prediction
 from mha_helpers.rounding import round_to_bits
 
@@ -49,11 +51,37 @@ def _bits():
 
 
 predict_bits = Prediction(
-    right="c",
+    right="a",
     reactions={
-        "a": "Eight bits are common, and safe. But this model loses nothing with half of them, or even fewer.",
+        "a": "Even seven levels are enough for this model. With three, which is what two bits leave, the loss jumps.",
         "b": "Four bits leave fifteen levels, and this model isn't harmed by them. It isn't harmed by three, either.",
-        "c": "Even seven levels are enough for this model. With three, which is what two bits leave, the loss jumps.",
+        "c": "Eight bits are common, and safe. But this model loses nothing with half of them, or even fewer.",
     },
     evidence=_bits,
+)
+
+
+def _merge():
+    rng = np.random.default_rng(0)
+    query, (keys, values) = rng.normal(size=(1, 4)), rng.normal(size=(2, 1000, 4))
+    whole, _ = scaled_dot_product_attention(query, keys, values)
+    blocks = (slice(0, 300), slice(300, 800), slice(800, 1000))
+    contexts = np.concatenate([scaled_dot_product_attention(query, keys[b], values[b])[0] for b in blocks])
+    came_to = np.array([np.log(np.exp(query @ keys[b].T / 2).sum()) for b in blocks])
+    lines = [f"{name}: {np.round(row, 4) + 0.0}" for name, row in (
+        ("all keys at once", whole[0]), ("mean of three blocks", contexts.mean(axis=0)),
+        ("weighted mean of them", softmax(came_to) @ contexts),
+    )]  # fmt: skip
+    return "\n".join(lines)
+
+
+predict_merge = Prediction(
+    right="b",
+    reactions={
+        "a": "The blocks have different lengths and different scores, so they don't count the same.",
+        "b": "A softmax is exponentials over their sum. If each block says what its own exponentials came to, their "
+        "sums can be put together, and nothing is lost.",
+        "c": "It needs their sum, and sums can be put together from parts: notebook 08 did it one block after another.",
+    },
+    evidence=_merge,
 )
