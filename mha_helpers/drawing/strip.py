@@ -5,7 +5,7 @@ from mha_helpers.drawing import palette
 from mha_helpers.drawing.block import EVERYTHING, HEIGHT, WIDTH, block
 
 SCALE = 0.6
-BOX, GAP = (78, 94), 8
+BOX, GAP = (72, 94), 6
 TOP = 25  # room for the words above the numbers
 LEFT = 24  # the block's words are left out: so much of it is empty
 
@@ -25,7 +25,7 @@ PARTS = {
     ),
 }
 BESIDE = {"A": "A  worked examples, checked", "B": "B  the same in PyTorch"}
-AFTER = {"06": "a real model", "07": "learning", "08": "writing", "09": "today"}
+AFTER = {"06": "real model", "07": "learning", "08": "writing", "09": "today", "10": "caches"}
 
 
 def strip(here, *, done=()):
@@ -58,12 +58,12 @@ def strip(here, *, done=()):
     if here in BESIDE:
         parts.append(svg.text(4, below, BESIDE[here], size=11, bold=True))
     top = (HEIGHT * SCALE - BOX[1]) / 2 + TOP
-    for (number, title), draw in zip(AFTER.items(), (_layers, _loss, _writes, _shares), strict=True):
+    for (number, title), draw in zip(AFTER.items(), (_layers, _loss, _writes, _shares, _keeps), strict=True):
         parts.append(_box(x, top, lit=number == here))
-        parts.append(draw(x - 7, top, palette.HEADS[0] if number == here else style.QUIET))
+        parts.append(draw(x - 10, top, palette.HEADS[0] if number == here else style.QUIET))
         parts.append(_badge(number, x + BOX[0] / 2, top, here, number in done))
         parts.append(svg.text(x + BOX[0] / 2, top + BOX[1] - 6, title, anchor="middle", size=11, bold=number == here))
-        if number != "09":
+        if number != "10":
             middle = top + BOX[1] / 2
             parts.append(svg.arrow(x + BOX[0], middle, x + BOX[0] + GAP + 6, middle, colour=style.QUIET, width=1.5))
         x += BOX[0] + GAP
@@ -74,9 +74,9 @@ def _badge(number, x, y, here, done):
     lit = number == here
     fill, ink = (style.INK, style.PAPER) if lit else (style.PAPER, style.INK)
     circle = svg.circle(round(x, 1), round(y, 1), 11 if lit else 9, fill=fill, stroke=style.INK)
-    badge = circle + svg.text(
-        round(x, 1), round(y + 4, 1), number.lstrip("0"), anchor="middle", size=12, bold=True, colour=ink
-    )
+    name = number.lstrip("0")
+    size = 12 if len(name) == 1 else 11
+    badge = circle + svg.text(round(x, 1), round(y + 4, 1), name, anchor="middle", size=size, bold=True, colour=ink)
     if done:
         badge += svg.circle(round(x + 11, 1), round(y - 7, 1), 7, fill=palette.role_text("values"))
         badge += svg.text(
@@ -126,3 +126,12 @@ def _shares(x, y, colour):
         drawn += svg.circle(left + 4, y + 28, 5, fill=style.tint(colour, 0.5))
         drawn += svg.box(shared - 3, y + 56, 14, 10, fill=colour)
     return drawn
+
+
+def _keeps(x, y, colour):
+    """Draw a text of another length, and the short vectors that are kept of it."""
+    drawn = ""
+    for i in range(5):
+        drawn += svg.box(x + 18, y + 22 + 10 * i, 34, 6, fill=style.tint(colour, 0.25))
+        drawn += svg.box(x + 62, y + 22 + 10 * i, 12, 6, fill=colour)
+    return drawn + svg.line(x + 54, y + 45, x + 60, y + 45, colour=style.QUIET, width=1)

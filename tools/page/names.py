@@ -5,7 +5,7 @@ from mha_helpers import exercises
 
 OF_EVERY_EXERCISE = {"input-changed", "not-repeatable"}
 # Where a notebook teaches what a name is about, and nothing in the name says which.
-TAUGHT = {"kv-heads-": "09_todays_heads", "rope-": "09_todays_heads", "cross-": "09_todays_heads"}
+TAUGHT = {"kv-heads-": "09_todays_heads", "rope-": "09_todays_heads", "cross-": "10_what_a_cache_keeps"}
 
 
 def page():

@@ -27,7 +27,7 @@ PARTS = {
     ("Write it", "The equation, line by line. At the end of notebook 5 you write all of it from memory."): (
         *("01", "02", "03", "04", "05"),
     ),
-    ("See what it does", "Your function in models that read, learn and write."): ("06", "07", "08", "09"),
+    ("See what it does", "Your function in models that read, learn and write."): ("06", "07", "08", "09", "10"),
     ("Optional", "Two workshops, for whenever you like after notebook 5."): ("A", "B", ""),
 }
 SEEN = {  # where the two mistakes of the doctor's example were found

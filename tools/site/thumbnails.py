@@ -130,6 +130,15 @@ def _shared():
         yield svg.text(x + 42, 100, "v", anchor="middle", colour=palette.role_text("values"), bold=True)
 
 
+def _kept():
+    for i in range(4):
+        y = 8 + 23 * i
+        yield svg.box(20, y, 92, 18, fill=style.tint(style.ROLES["keys"]))
+        yield svg.arrow(118, y + 9, 150, y + 9, colour=style.QUIET)
+        yield svg.box(158, y, 30, 18, fill=style.ROLES["keys"])
+    yield svg.text(104, 114, "q · (c U) = (q Uᵀ) · c", anchor="middle", size=12, bold=True)
+
+
 def _audited():
     for i, (row, wrong) in enumerate(
         (("0.31  0.44  0.25", False), ("0.12  0.93  0.06", True), ("0.50  0.20  0.30", False))
@@ -160,6 +169,7 @@ DRAWN = {
     "07": _learned,
     "08": _writes,
     "09": _shared,
+    "10": _kept,
     "A": _audited,
     "B": _translated,
 }
