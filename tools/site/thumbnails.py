@@ -133,9 +133,9 @@ def _shared():
 def _kept():
     for i in range(4):
         y = 8 + 23 * i
-        yield svg.box(20, y, 92, 18, fill=style.tint(style.ROLES["keys"]))
+        yield svg.box(20, y, 92, 18, fill=style.tint(palette.ROLES["keys"]))
         yield svg.arrow(118, y + 9, 150, y + 9, colour=style.QUIET)
-        yield svg.box(158, y, 30, 18, fill=style.ROLES["keys"])
+        yield svg.box(158, y, 30, 18, fill=palette.ROLES["keys"])
     yield svg.text(104, 114, "q · (c U) = (q Uᵀ) · c", anchor="middle", size=12, bold=True)
 
 
