@@ -49,6 +49,8 @@ class Prediction:
     evidence : callable
         Computes the numbers that decide between the options, as a str or as Evidence. It is called only once an
         answer is committed; the notebook must not show them earlier.
+    explanation : str, optional
+        What the notebook would go on with if it didn't give the answer away: said to every committed answer.
     shown_when_wrong : bool, optional
         Whether the evidence is shown after a wrong answer, too. False where the learner is to try again.
     """
@@ -56,6 +58,7 @@ class Prediction:
     right: str
     reactions: dict
     evidence: object
+    explanation: str = ""
     shown_when_wrong: bool = True
     name: str = "(unnamed)"  # given by the registry
 
@@ -99,8 +102,11 @@ class Prediction:
         if answer != first:
             heading = f'{verdict}: "{answer}"; you first committed to "{first}"'
         evidence = self._computed_evidence() if is_right or self.shown_when_wrong else Evidence("")
-        panel = Panel("good" if is_right else "bad", heading, (self.reactions[answer],), *evidence)
+        panel = Panel("good" if is_right else "bad", heading, self._paragraphs(answer), *evidence)
         return Reply("right", panel) if is_right else Reply("not quite", panel, mistake=answer)
+
+    def _paragraphs(self, answer):
+        return tuple(filter(None, (self.reactions[answer], self.explanation)))
 
     def _computed_evidence(self):
         evidence = self.evidence()
@@ -121,10 +127,11 @@ class Prediction:
         '<summary>Reading without running? The answer</summary>'
         """
         text, picture = self._computed_evidence()
-        evidence = "\n".join(filter(None, (text, picture.text if picture else "")))
+        said = "\n\n".join(self._paragraphs(self.right))
+        seen = f"{picture.text}\n\n" if picture else ""  # not in the block, whose lines don't wrap
         return (
             "<details>\n<summary>Reading without running? The answer</summary>\n\n"
-            f"**{self.right}**: {self.reactions[self.right]}\n\n```text\n{evidence}\n```\n\n</details>"
+            f"**{self.right}**: {said}\n\n```text\n{text}\n```\n\n{seen}</details>"
         )
 
 

@@ -17,7 +17,7 @@ COMMIT = re.compile(r"exercises\.(predict_\w+)\.commit\(")
 # What tells: numbers with decimals, and NaN. Whole numbers may stand in the question; 0 and 1 stand everywhere.
 TELLING = re.compile(r"(?<![\w.])(?:\d+\.\d{2,}|nan\b)", re.IGNORECASE)
 HEADING = re.compile(r"^#+ ", re.MULTILINE)
-EVIDENCE = re.compile(r"^```text\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
+EVIDENCE = re.compile(r"^```text\n(.*?)\n</details>$", re.MULTILINE | re.DOTALL)
 
 
 def shown_by(cell):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mha_helpers import attention
-from mha_helpers.exercises.prediction import Prediction, written_row
+from mha_helpers import attention, masks, running_example
+from mha_helpers.exercises.prediction import Evidence, Prediction, written_row
 
 SCORES = np.array([-1.2, -0.4, 0.7])
 HIDDEN = 2  # the key that must not be seen
@@ -47,13 +47,26 @@ predict_after = Prediction(
         "now a shrunken average.",
         "c": "The ratio of the two visible weights is right, but their sum isn't: the third key's share is lost.",
     },
+    explanation="You could divide the row by what is left, and most of the time that gives the right weights. But if "
+    "the hidden score is very high, it takes everything, and then nothing is left to divide by. So it's better not to "
+    "give the share away in the first place.",
     evidence=_after,
 )
 
 
 def _empty():
+    from mha_helpers import figures  # only when it is asked for: drawing is slow to load
+
+    words, is_word = ["(pad)", "(pad)", "cat", "sat"], np.array([False, False, True, True])
+    see = masks.causal_mask(4) & is_word
+    X = np.vstack([np.zeros((2, 4)), running_example.X[:2]])  # a filler's vector: zeros
+    queries, keys, _ = (X @ W for W in running_example.first_head())
+    scores = np.where(see, attention.attention_scores(queries, keys) / np.sqrt(2), -np.inf)
     with np.errstate(invalid="ignore"):
-        return f"softmax([-inf, -inf, -inf]) = {attention.softmax(np.full(3, -np.inf))}"
+        text = f"softmax([-inf, -inf, -inf]) = {attention.softmax(np.full(3, -np.inf))}"
+        weights = attention.softmax(scores)
+    shown = figures.Matrix("the fillers' rows, with −inf alone", weights, "weights", words, words, hidden=~see)
+    return Evidence(text, figures.matrices(shown))
 
 
 predict_empty = Prediction(
@@ -66,5 +79,8 @@ predict_empty = Prediction(
         "c": "Equal scores do get equal shares, as long as they are numbers: three scores of -1e9 would. But here "
         "every e^score is 0, and 0 divided by their sum, 0, is not a number.",
     },
+    explanation="NaN, “not a number”, is honest, since there really is no average of nothing. But it spreads: whatever "
+    "you add to it or multiply by it becomes NaN as well, even 0 × NaN. Leaving that row out of the loss doesn't help, "
+    "as it only multiplies its NaN by 0. A single row like it is enough to ruin a whole model in one step.",
     evidence=_empty,
 )

@@ -3,15 +3,24 @@
 import numpy as np
 
 from mha_helpers import attention, experiments, measures
-from mha_helpers.exercises.prediction import Prediction, written_row
+from mha_helpers.exercises.prediction import Evidence, Prediction, written_row
+
+WIDTHS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
+
+
+def _curves(x, panels, **options):
+    from mha_helpers import figures  # only when it is asked for: drawing is slow to load
+
+    return figures.curves(x, panels, **options)
 
 
 def _stuck():
-    lines = []
+    lines, curves, steps = [], {}, range(0, 31, 3)
     for width in (4, 512):
         losses = experiments.learn_one_key(width, divisor=1, step_on="queries").losses.mean(axis=1)
         lines.append(f"width {width:3}: loss {losses[0]:.2f} before the first step, {losses[-1]:.2f} after the last")
-    return "\n".join(lines)
+        curves[f"width {width}"] = losses[steps]
+    return Evidence("\n".join(lines), _curves(steps, {"loss": curves}, x_name="steps", doubling=False))
 
 
 predict_stuck = Prediction(
@@ -23,17 +32,18 @@ predict_stuck = Prediction(
         "holds it there.",
         "c": "A score is a single number, that's true. But how large it is depends on how many products were added up.",
     },
+    explanation="The narrow head's loss keeps falling. The wide one's falls for a moment and then stays where it is, "
+    "although its queries take just as many steps. So what is different about a dot product of 512 numbers?",
     evidence=_stuck,
 )
 
 
 def _spread():
     rng = np.random.default_rng(0)
-    lines = []
-    for d_k in (8, 512):
-        queries, keys = rng.normal(size=(2, 20_000, d_k))
-        lines.append(f"d_k = {d_k:3}: spread {measures.dot_product_variance(queries, keys) ** 0.5:5.2f}")
-    return "\n".join(lines)
+    spreads = {d_k: measures.dot_product_variance(*rng.normal(size=(2, 20_000, d_k))) ** 0.5 for d_k in WIDTHS}
+    text = "\n".join(f"d_k = {d_k:3}: spread {spreads[d_k]:5.2f}" for d_k in (8, 512))
+    panel = {"spread of the scores": {"measured": list(spreads.values()), "sqrt(d_k)": np.sqrt(WIDTHS)}}
+    return Evidence(text, _curves(WIDTHS, panel, x_name="d_k", doubling=False))
 
 
 predict_spread = Prediction(
@@ -45,19 +55,24 @@ predict_spread = Prediction(
         "and what is left grows like the root of the number of products.",
         "c": "They cancel only in part. What is left grows like the root of the number of products.",
     },
+    explanation="It's like a walk in which you toss a coin before each step, and go one step up or one step down. "
+    "After 64 steps you haven't gone 64 steps up, since most of them cancel, but you aren't back at the start either. "
+    "You're typically about 8 steps away, which is the root of 64. A score is such a walk, and d_k is the number of "
+    "its steps. The two curves, measured on 20,000 random pairs for each width, can't be told apart.",
     evidence=_spread,
 )
 
 
 def _gradient():
-    rng = np.random.default_rng(512)  # the rows that the notebook measures
-    queries, keys = rng.normal(size=(1000, 1, 512)), rng.normal(size=(1000, 16, 512))
-    scores = attention.attention_scores(queries, keys)
-    lines = []
-    for name, divisor in (("not divided", 1), ("divided by sqrt(512)", 512**0.5)):
-        sizes = measures.jacobian_norm(attention.softmax(scores / divisor))
-        lines.append(f"{name:20}: median size of the Jacobian {np.median(sizes):.4f}")
-    return "\n".join(lines)
+    medians = {"not divided": [], "divided by sqrt(d_k)": []}
+    for d_k in WIDTHS:
+        rng = np.random.default_rng(d_k)  # the rows that the notebook measures
+        queries, keys = rng.normal(size=(1000, 1, d_k)), rng.normal(size=(1000, 16, d_k))
+        scores = attention.attention_scores(queries, keys)
+        for sizes, divisor in zip(medians.values(), (1, d_k**0.5), strict=True):
+            sizes.append(np.median(measures.jacobian_norm(attention.softmax(scores / divisor))).round(4))
+    lines = [f"{name:20}: median size of the Jacobian {sizes[-1]:.4f}" for name, sizes in medians.items()]
+    return Evidence("\n".join(lines), _curves(WIDTHS, {"size of the Jacobian, median": medians}, x_name="d_k"))
 
 
 predict_gradient = Prediction(
@@ -70,6 +85,8 @@ predict_gradient = Prediction(
         "c": "They do sum to 1 either way. But in a typical undivided row, one weight is almost 1 and the others are "
         "almost 0, and such weights hardly move when a score moves.",
     },
+    explanation="The picture shows the median size for each width. Each grey line is ten times the one below it. (The "
+    "nudge is made after the division. One made before it would arrive sqrt(d_k) times smaller.)",
     evidence=_gradient,
 )
 

@@ -48,6 +48,7 @@ predict_alone = Prediction(
         "c": "It still knows what often follows a letter, such as a colon after a capital. But the last letter is all "
         "that it has to go by, so words fall apart. (In the text below, / is a new line.)",
     },
+    explanation="Attention is the only way in this model for information to get from one letter to another.",
     evidence=_without_attention,
 )
 
@@ -74,6 +75,8 @@ predict_constant = Prediction(
         "c": "The largest score is still ahead of the others by the same amount, and that's all that matters: the "
         "factor exp(5) cancels.",
     },
+    explanation="So you may add any number to the scores of a row, and a different one to each row. The next exercise "
+    "needs that.",
     evidence=_add_constant,
 )
 
@@ -128,6 +131,8 @@ predict_order = Prediction(
         "is the same.",
         "c": "It's the same sum of the same weighted values, only written in another order.",
     },
+    explanation="That's a serious flaw in something that is meant to read, so models are told where each word "
+    "stands.",
     evidence=_reorder,
 )
 

@@ -50,6 +50,8 @@ predict_reshape = Prediction(
         "c": "3 x 4 and 2 x 3 x 2 are equally many numbers, so the reshape runs. But all it does is read them row "
         "by row.",
     },
+    explanation="A reshape only moves the brackets, so it can't make heads on its own. In memory, two numbers of head "
+    "0 are followed by two of head 1, then by the next token's two of head 0, and so on. Somebody has to sort them.",
     evidence=_reshaped,
 )
 
@@ -68,6 +70,7 @@ predict_round_trip = Prediction(
         "between, when attention runs on the wrong rows.",
         "c": "All shapes are right: that is what makes this bug so hard to see.",
     },
+    explanation="So the usual test for a split, going there and back, doesn't find this mistake.",
     evidence=_round_trip,
 )
 
@@ -91,5 +94,6 @@ predict_weights = Prediction(
         "c": "Each head is an eighth as wide, but that doesn't change how many weights it has: one for each pair of "
         "tokens, in every head.",
     },
+    explanation="What grows with the number of heads is the number of weights, and with it the work of the softmax.",
     evidence=_counted,
 )

@@ -206,7 +206,7 @@ def with_and_without_attention() -> Lab:
     return Lab(
         name="with_and_without_attention",
         title="with and without attention",
-        task="Switch attention off. Which part of what it had learned is gone?",
+        task="Switch attention off and on. What changes in what it writes, and what doesn't?",
         controls=controls,
         form=Form(
             rows=([switch, speaker, Lab.BUTTONS],),
@@ -216,5 +216,4 @@ def with_and_without_attention() -> Lab:
         render=render,
         function=None,
         page=StaticPage(offers=dict.fromkeys(controls)),
-        thumbnail_state={"attention": False, "both": True},
     )

@@ -236,5 +236,4 @@ def word_order(function: Callable | None = None) -> Lab:
         render=render,
         function=function,
         exercise=exercises.dot_product_attention,
-        thumbnail_state={"order": "man bites dog"},
     )
