@@ -82,9 +82,9 @@ def numbers_in(text):
 
 
 def test_the_results_about_scaling_are_the_ones_that_the_answers_claim():
-    narrow, wide = (numbers_in(line)[0] for line in evidence_of("predict_spread").splitlines())
+    narrow, wide = (numbers_in(line)[0] for line in said_by("predict_spread").splitlines())
     assert wide / narrow == pytest.approx(8, rel=0.03)
-    saturated, scaled = (numbers_in(line) for line in evidence_of("predict_gradient").splitlines())
+    saturated, scaled = (numbers_in(line) for line in said_by("predict_gradient").splitlines())
     assert saturated[0] < 0.001 < 0.3 < scaled[0]
     after, first, twice = (numbers_in(line) for line in evidence_of("predict_queries_first").splitlines())
     assert after == first != twice

@@ -131,8 +131,7 @@ predict_order = Prediction(
         "is the same.",
         "c": "It's the same sum of the same weighted values, only written in another order.",
     },
-    explanation="That's a serious flaw in something that is meant to read, so models are told where each word "
-    "stands.",
+    explanation="That's a serious flaw in something that is meant to read, so models are told where each word stands.",
     evidence=_reorder,
 )
 
