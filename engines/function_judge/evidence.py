@@ -207,9 +207,9 @@ def _pointing_at(lines, brief):
     start, end = (f"line {line.number}, `{shortened(line.text, longest)}`" for line in (lines[0], lines[-1]))
     if start == end:
         return f"It goes wrong in {start}{'.' if brief else ': up to there every number is right.'}"
-    if brief:
-        return f"The mistake is in {start}, in {end}, or between."
-    return f"Every number is right up to {start}, and wrong from {end}: the mistake is in one of them, or between."
+    are_apart = lines[-1].number - lines[0].number > 1
+    told = f"The mistake is in {start}, {f'in {end}, or between' if are_apart else f'or in {end}'}."
+    return told if brief else f"{told} Line {lines[-1].number} makes the first wrong number."
 
 
 def _within(different, place):

@@ -7,6 +7,7 @@ import html
 from dataclasses import dataclass
 
 from live_pictures import style
+from live_pictures.panel import with_code
 
 EDGE = "#767676"  # of controls: 4.5 to 1 on white, where 3 to 1 is asked for
 MAX_WIDTH = 644  # pixels: no picture is wider, so that a lab fits a card of 658, JupyterLab's at 1280 x 720 and 150 %
@@ -123,7 +124,7 @@ class Picture:
     def html(self) -> str:
         wrong = ' class="mha-wrong"' if self.is_wrong else ""
         colour = style.INK if wrong else style.QUIET
-        notice = f'<p{wrong} style="margin:2px 0 4px; font-size:13px; color:{colour}">{html.escape(self.notice)}</p>'
+        notice = f'<p{wrong} style="margin:2px 0 4px; font-size:13px; color:{colour}">{with_code(self.notice)}</p>'
         return f'<div class="mha-notice">{notice if self.notice else ""}</div><div class="mha-parts">{self.svg}</div>'
 
 

@@ -33,11 +33,18 @@ def _n_heads_for_mask(error):
     return None
 
 
+def _numpys(error):
+    """One of NumPy's functions, without the np that it belongs to."""
+    name = re.search(r"name '(arange|einsum|exp|matmul|ones|sqrt|tril?|where|zeros)' is not defined", error.text)
+    return f"{name[1]} is NumPy's, and here NumPy is called np: np.{name[1]}(...)." if name else None
+
+
 CAUSES = (
     Cause("has no attribute 'softmax'", _softmax_itself),
     Cause("has no attribute 'softmax'", "NumPy has no softmax; call your own, softmax(scores)."),
     Cause("unexpected keyword argument 'mask'", _own_function_in_its_place),
     Cause("the mask holds int", _n_heads_for_mask),
+    Cause("' is not defined", _numpys),
     Cause("name 'd_k'", f"{_NO_WIDTH}."),
     Cause("name 'd_head'", f"{_NO_WIDTH}, or d_model // n_heads."),
     Cause("name 'd_model'", "the width of a token is not among the arguments; take it from one of them: X.shape[-1]."),

@@ -136,7 +136,10 @@ def run_for_lab(
     # What is returned last (the weights) is computed first: an error there explains the rest.
     place = outputs.index(list(differs)[-1])
     got, want = theirs.arrays[place], right.arrays[place]
-    shown = first_difference(outputs[place], got, want, ~close(got, want))
+    different = ~close(got, want)
+    if right.boolean:
+        got, want = got.astype(bool) if theirs.boolean else got, want.astype(bool)
+    shown = first_difference(outputs[place], got, want, different)
     # The line says more than the number, and a notice has room for one of them.
     more = _at_this_line(function, reference, outputs, arguments, options or {}) or f"{shown} {AGAIN}"
     return LabRun(theirs.arrays, right.arrays, f"Your {name} is not right yet (marked ≠): {more}", differs, boolean)

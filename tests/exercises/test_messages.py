@@ -53,6 +53,37 @@ def test_an_exception_becomes_a_sentence_with_the_line_and_the_likely_cause():
     assert "in the line `return exponentials / exponentials.sum(axis=-1)[:, :, None]`" in message
 
 
+def test_a_function_of_numpys_without_np_is_said_to_be_numpys():
+    def softmax(scores):
+        exponentials = exp(scores)  # noqa: F821
+        return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+    assert "exp is NumPy's, and here NumPy is called np: np.exp(...)." in exercises.softmax.check(softmax).message
+
+
+def test_pythons_own_sum_is_told_from_numpys():
+    def softmax(scores):
+        exponentials = np.exp(scores)
+        return exponentials / sum(exponentials)
+
+    result = exercises.softmax.check(softmax)
+    assert result.mistake == "softmax-over-queries"
+    assert "Python's own `sum` adds up the rows" in result.message
+
+
+def test_of_two_lines_the_one_that_makes_the_first_wrong_number_is_named():
+    def masked_attention(queries, keys, values, mask):
+        scores = queries @ keys.swapaxes(-1, -2)
+        weights = softmax(np.where(mask, scores, -np.inf))
+        weights = np.where(mask, weights, 0)
+        return weights @ values, weights
+
+    message = exercises.masked_attention.check(masked_attention).message
+    first, last = map(int, re.search(r"The mistake is in line (\d+), `.*, or in line (\d+), `", message).groups())
+    assert last == first + 1
+    assert f"Line {last} makes the first wrong number." in message
+
+
 def test_a_forgotten_return_is_said():
     def softmax(scores):
         exercises.softmax.reference(scores)

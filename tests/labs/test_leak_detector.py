@@ -144,6 +144,7 @@ def test_a_right_function_is_run(function):
 def test_a_wrong_mask_is_used_and_marked(function):
     result = detector.compute(FIRST, function)
     np.testing.assert_array_equal(result.mask, function(N))
+    assert re.search(r"should be (True; yours is False|False; yours is True)\.", result.notice)
     wrong = function(N) != np.tri(N)
     np.testing.assert_array_equal(result.differs["mask"], wrong)
     assert detector.render(result).svg.count("≠") == wrong.sum()
