@@ -22,7 +22,7 @@ import numpy as np
 from attention_doctor.equation.subject import ATTENTION
 from function_judge.call import call
 from function_judge.libraries import add_own
-from function_judge.source import same_code
+from function_judge.source import code_of, global_names, same_code
 from function_judge.subject import Subject
 from function_judge.task import Case, Task
 from function_judge.verdict import Verdict, judge, report_internal_errors
@@ -219,7 +219,8 @@ class Exercise(Task):
     @report_internal_errors
     def _judged(self, function):
         if not self.broken_version or not same_code(function, self.broken_version):
-            return judge(self, function)
+            verdict = judge(self, function)
+            return _of_pythons_sum(verdict) if _sums_as_python(function) else verdict
         message = "This is still the function as given: find what is wrong with it, and fix it."
         if moved := moved_number(self, function):
             message += f" In the course's sentence, {moved}."
@@ -387,6 +388,19 @@ class Exercise(Task):
             return Note(Panel("info", "One solution", code=source_of(self.model_answer)))
         name = self.reference.__name__
         return Note(Panel("info", f"One solution: {name} of mha_helpers", code=source_of(self.reference)))
+
+
+def _sums_as_python(function):
+    code = code_of(function)
+    return code is not None and "sum" in global_names(code) - function.__globals__.keys()
+
+
+def _of_pythons_sum(verdict):
+    """Say what Python's own sum does where the sum goes the wrong way."""
+    if verdict.mistake != "softmax-over-queries":
+        return verdict
+    why = "Python's own `sum` adds up rows, and takes no axis. NumPy's does: `exponentials.sum(axis=-1)`."
+    return replace(verdict, message=f"{verdict.message}\n{why}")
 
 
 def recall(exercise: Exercise) -> Exercise:

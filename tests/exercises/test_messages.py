@@ -68,7 +68,8 @@ def test_pythons_own_sum_is_told_from_numpys():
 
     result = exercises.softmax.check(softmax)
     assert result.mistake == "softmax-over-queries"
-    assert "Python's own `sum` adds up the rows" in result.message
+    assert "Python's own `sum` adds up rows" in result.message
+    assert "Python's" not in exercises.softmax.check(exercises.softmax.with_mistake(result.mistake)).message
 
 
 def test_of_two_lines_the_one_that_makes_the_first_wrong_number_is_named():

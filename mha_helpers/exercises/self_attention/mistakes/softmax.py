@@ -24,7 +24,7 @@ def _loop_without_max(scores):
 @also(lambda scores: normalised(_powers(scores), -2))
 def softmax_over_queries(scores):
     """Your columns sum to 1, not your rows. Each query shares out its own attention, so every row must sum to 1: sum
-    over the keys, axis=-1. (Python's own `sum` adds up the rows and takes no axis. NumPy's does: `a.sum(axis=-1)`.)"""
+    over the keys, axis=-1."""
     return exp_shares(scores, -2)
 
 
