@@ -487,3 +487,9 @@ def test_how_much_keys_are_told_apart_tells_one_divisor_from_another():
     assert ">17</text>" in lab.picture.value
     lab.controls["divisor"].value = "d_k"
     assert ">1.4</text>" in lab.picture.value
+
+
+def test_code_in_a_notice_looks_like_code():
+    html = Picture("", "", "It goes wrong in line 2, `scores * 2 < 1`.").html()
+    assert ">scores * 2 &lt; 1</code>." in html
+    assert "`" not in html

@@ -144,7 +144,7 @@ def test_a_right_function_is_run(function):
 def test_a_wrong_mask_is_used_and_marked(function):
     result = detector.compute(FIRST, function)
     np.testing.assert_array_equal(result.mask, function(N))
-    assert re.search(r"should be (True; yours is False|False; yours is True)\.", result.notice)
+    assert "is not right yet (marked ≠)" in result.notice
     wrong = function(N) != np.tri(N)
     np.testing.assert_array_equal(result.differs["mask"], wrong)
     assert detector.render(result).svg.count("≠") == wrong.sum()
@@ -220,3 +220,9 @@ def test_reset_brings_back_the_first_picture():
     assert lab.picture.value != first
     lab.buttons["Reset"].click()
     assert lab.picture.value == first
+
+
+def test_a_mask_s_entries_are_said_as_booleans():
+    assert "mask[0, 1] should be False; yours is True." in detector.compute(FIRST, off_by_one).notice
+    of_numbers = detector.compute(FIRST, lambda n: np.tri(n, k=1)).notice
+    assert "mask[0, 1] should be False; yours is 1." in of_numbers
