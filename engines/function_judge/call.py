@@ -41,22 +41,22 @@ class Outcome:
     changed: str | None = None
 
     @property
-    def parts(self):
+    def parts(self) -> Any:
         """What was returned, one part for each array that was read from it."""
         return (self.returned,) if len(self.arrays) == 1 else self.returned
 
     @cached_property
-    def boolean(self):
+    def boolean(self) -> bool:
         """Whether it is True and False throughout; held as objects they are not: `~` turns True into -2 there."""
         return bool(self.arrays) and all(np.asarray(part).dtype.kind == "b" for part in self.parts)
 
     @property
-    def is_shapes(self):
+    def is_shapes(self) -> bool:
         """Whether it is shapes, as a reference that gives shapes returns them: tuples."""
         return self.arrays is not None and all(isinstance(part, tuple) for part in self.parts)
 
     @property
-    def is_whole(self):
+    def is_whole(self) -> bool:
         """Whether it is whole numbers throughout, of an integer type."""
         return self.arrays is not None and all(np.asarray(part).dtype.kind in "iu" for part in self.parts)
 

@@ -4,12 +4,13 @@ Every wrong program is run once on a case. A number made of what it gave, its fi
 them that they gave something else; those that are left are compared cell by cell.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from function_judge.call import same
+from function_judge.call import Outcome, same
 from function_judge.compare import ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE
 
 MAX_COMPARED = 8  # programs: so few are compared sooner than all are run
@@ -45,15 +46,15 @@ class Catalogue:
         From a program and a case to its Outcome; remembers what it was asked before.
     """
 
-    def __init__(self, mistakes, outcome):
+    def __init__(self, mistakes: tuple[Mistake, ...], outcome: Callable[..., Outcome]) -> None:
         self.programs = [(mistake, program) for mistake in mistakes for program in mistake.implementations]
         self._outcome = outcome
-        self._shelves = {}  # by trait of a case and output: what all programs gave, by its kind
+        self._shelves: dict[tuple, dict] = {}  # by trait of a case and output: what all programs gave, by its kind
 
-    def outcome(self, place, case):
+    def outcome(self, place: int, case: Any) -> Outcome:
         return self._outcome(self.programs[place][1], case)
 
-    def alike(self, case, actual, among, output=None):
+    def alike(self, case: Any, actual: Outcome, among: Sequence[int], output: int | None = None) -> list[int]:
         """Return which programs gave the same in a case.
 
         Parameters
@@ -70,7 +71,7 @@ class Catalogue:
             among = [place for place in among if place in possible]
         return [place for place in among if same(self.outcome(place, case), actual, output)]
 
-    def failing(self, case, among):
+    def failing(self, case: Any, among: Sequence[int]) -> list[int]:
         """Return which programs stop with an error in a case."""
         return [place for place in among if self.outcome(place, case).error is not None]
 

@@ -77,9 +77,9 @@ class Cause:
     """
 
     phrase: str
-    text: object
+    text: str | Callable[[PythonError], str | None]
 
-    def of(self, error):
+    def of(self, error: PythonError) -> str | None:
         if self.phrase not in error.text:
             return None
         return self.text(error) if callable(self.text) else self.text

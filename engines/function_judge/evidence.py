@@ -250,7 +250,7 @@ def _wrong_number_of_axes(task, failing):
     return RIGHT_BUT_FOR_ONE_ROW if any(_n_axes(case) < 2 for case in failing) else RIGHT_FOR_MATRICES
 
 
-def broken_property(task, function, trial):
+def broken_property(task: Task, function: Callable, trial: Trial) -> tuple[str | None, tuple]:
     """Return what must hold and doesn't, or None, and the index of where it doesn't, () for no place of its own."""
     case = trial.case
 

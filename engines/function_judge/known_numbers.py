@@ -64,7 +64,7 @@ class Known:
         apart = np.diff(numbers, prepend=-np.inf, append=np.inf)
         return numbers, order, np.minimum(apart[:-1], apart[1:]), self.tolerance(numbers)
 
-    def tolerance(self, numbers):
+    def tolerance(self, numbers: np.ndarray) -> np.ndarray:
         """How far rounding may move each: they may be of very different sizes."""
         return TOLERANCE * np.maximum(np.abs(numbers), self._usual)
 
@@ -74,7 +74,7 @@ class Known:
         sizes = np.abs(self.array[np.isfinite(self.array) & (self.array != 0)])
         return max(np.median(sizes), 0.01 * sizes.max()) if sizes.size else 1e-9
 
-    def hidden_in(self, array):
+    def hidden_in(self, array: np.ndarray) -> np.ndarray:
         """Mark the entries of an array that stand outside the pattern: far below all others."""
         if self.pattern is None:
             return np.zeros(array.shape, bool)
@@ -84,7 +84,7 @@ class Known:
     def _lowest(self):
         return self.array[np.isfinite(self.array)].min(initial=0) - 1.0
 
-    def find(self, entries, relative=TOLERANCE):
+    def find(self, entries: np.ndarray, relative: float = TOLERANCE) -> np.ndarray:
         """Look entries up: their places in the flat stage, -1 where several are possible, and -2 where none is."""
         numbers, order, apart, tolerance = self._sorted
         tolerance = tolerance * (relative / TOLERANCE)

@@ -44,11 +44,12 @@ class Line:
     text: str
 
     @classmethod
-    def at(cls, path, number):
+    def at(cls, path: str, number: int) -> "Line":
+        """Return a line of a file or cell."""
         return cls(path, number, linecache.getline(path, number).strip())
 
     @property
-    def place(self):
+    def place(self) -> str:
         """Its file and number; a notebook's cell has a name of Python's making, which says nothing."""
         return (
             f"{from_here(self.path)}:{self.number}" if Path(self.path).is_file() else f"Line {self.number} of the cell"
@@ -177,8 +178,16 @@ def line_of_error(error: BaseException, function: Callable) -> Line | None:
     return last
 
 
-def watched_call(function, arguments, options, known, read, written_in, subject=NO_SUBJECT):
-    """What was seen, and whether the call came back."""
+def watched_call(
+    function: Callable,
+    arguments: Sequence,
+    options: dict,
+    known: list[Known],
+    read: Callable,
+    written_in: Callable,
+    subject: Subject = NO_SUBJECT,
+) -> tuple[Watch, bool]:
+    """Return what was seen of a call, and whether it came back."""
     watch = Watch(known, read, _code_of(written_in), subject)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")

@@ -6,6 +6,7 @@ that a check compares with too.
 
 import contextlib
 import sys
+from collections.abc import Iterator
 from types import FunctionType
 
 _AS_WRITTEN: dict[str, tuple[dict, dict]] = {}  # by module: its functions
@@ -24,7 +25,7 @@ def remember(package: str) -> None:
 
 
 @contextlib.contextmanager
-def undone():
+def undone() -> Iterator[None]:
     """Put the remembered functions back in their places, for as long as the body runs.
 
     Examples

@@ -4,7 +4,7 @@ import ast
 import functools
 import linecache
 from types import CodeType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 # What a name is asked for without its numbers being used: a wrong table is no reason to doubt `np.zeros_like(table)`.
 _SIZES = {"shape", "size", "dtype", "device", "ndim", "dim", "type", "new_zeros", "new_ones", "new_full", "new_empty"}
@@ -29,7 +29,8 @@ class Statement:
     """
 
     def __init__(self, node: ast.stmt, in_loop: bool, in_if: bool = False) -> None:
-        self.node, self.in_loop, self.in_if = node, in_loop, in_if
+        self.node: Any = node  # of whichever kind
+        self.in_loop, self.in_if = in_loop, in_if
         self.number = node.lineno
 
     @functools.cached_property
@@ -45,9 +46,9 @@ class Statement:
         return [self.node]
 
     @functools.cached_property
-    def reads(self):
+    def reads(self) -> set[str]:
         """The names, and attributes of them ("self.table"), whose numbers it uses."""
-        found = set()
+        found: set[str] = set()
         for part in self._parts:
             _read(part, found)
         if isinstance(self.node, ast.AugAssign):
@@ -55,14 +56,14 @@ class Statement:
         return found
 
     @functools.cached_property
-    def stores(self):
+    def stores(self) -> set[str]:
         """The names of the variables that it gives a value, or writes into."""
         targets = getattr(self.node, "targets", None) or [getattr(self.node, "target", None)]
         parts = [part for target in targets if target is not None for part in ast.walk(target)]
         return {part.id for part in parts if isinstance(part, ast.Name)}
 
     @functools.cached_property
-    def turns(self):
+    def turns(self) -> set[str]:
         """The names of what it should turn into something else: itself with its axes moved, or itself alone.
 
         Where such a statement leaves a variable as it was (`x = x.swapaxes(1, 1)`), something else was meant.
@@ -73,7 +74,7 @@ class Statement:
         return self.stores & self.reads if isinstance(value, (ast.Name, ast.BinOp)) else set()
 
     @functools.cached_property
-    def only_names(self):
+    def only_names(self) -> bool:
         """Whether it computes nothing."""
         value = getattr(self.node, "value", None)
         parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else [value]
@@ -81,7 +82,7 @@ class Statement:
         return None not in names and len(set(names)) == len(names)
 
     @property
-    def stores_a_constant(self):
+    def stores_a_constant(self) -> bool:
         """Whether it writes one number into a part of an array: `row[i + 1 :] = 0`.
 
         In a loop any such line can be repaired by the last round's array, also where a round is missing.
@@ -92,7 +93,7 @@ class Statement:
         return is_part and names <= {"np", "math", "float"}
 
     @functools.cached_property
-    def is_alias(self):
+    def is_alias(self) -> bool:
         """Whether it only gives another name to what has one.
 
         What is written into one of them shows in both, so that either may be what went wrong.
@@ -101,14 +102,14 @@ class Statement:
         return is_plain and all(isinstance(target, ast.Name) for target in self.node.targets)
 
     @functools.cached_property
-    def unpacks_a_shape(self):
+    def unpacks_a_shape(self) -> bool:
         """Whether it gives the sizes of an array their names, `B, T, D = X.shape`: easily in the wrong order."""
         value, targets = getattr(self.node, "value", None), getattr(self.node, "targets", [])
         is_shape = isinstance(value, ast.Attribute) and value.attr == "shape"
         return is_shape and all(isinstance(target, ast.Tuple) for target in targets)
 
     @functools.cached_property
-    def unpacks_backwards(self):
+    def unpacks_backwards(self) -> bool:
         """Whether it takes the first of several sizes apart, and leaves the last together: `n, *rest = X.shape`.
 
         With a batch in front that is another size, and no order of the names would help.
@@ -119,28 +120,26 @@ class Statement:
         )
 
     @functools.cached_property
-    def counts(self):
+    def counts(self) -> bool:
         """Whether it only counts, `np.arange(n)[:, None]`: positions are no stage, and nothing is wrong with them."""
         value = getattr(self.node, "value", None)
-        while isinstance(value, ast.Subscript) or (
-            isinstance(value, ast.Call) and getattr(value.func, "attr", "") in ("reshape", "ravel")
-        ):
-            value = value.value if isinstance(value, ast.Subscript) else value.func.value
+        while (inner := _reshaped(value)) is not None:
+            value = inner
         return isinstance(value, ast.Call) and getattr(value.func, "attr", "") == "arange" and len(value.args) == 1
 
     @property
-    def leaves_garbage(self):
+    def leaves_garbage(self) -> bool:
         """Whether what the array holds that it makes is whatever the memory held."""
         return self.makes_room and self.node.value.func.attr in ("empty", "empty_like")
 
     @functools.cached_property
-    def makes_room(self):
+    def makes_room(self) -> bool:
         """Whether it makes an array that is filled later."""
         made = getattr(self.node, "value", None)
         return isinstance(made, ast.Call) and getattr(made.func, "attr", "") in _ROOM
 
     @functools.cached_property
-    def adds_up(self):
+    def adds_up(self) -> bool:
         """Whether it adds to what an earlier round of a loop has left, or computes on with it.
 
         Then no single round is right or wrong by itself.
@@ -169,6 +168,14 @@ class Place(NamedTuple):
     path: str
     statement: Statement
     code: CodeType
+
+
+def _reshaped(value):
+    """Return what an index, or a call of reshape, is applied to; None for anything else."""
+    if isinstance(value, ast.Subscript):
+        return value.value
+    is_call = isinstance(value, ast.Call) and getattr(value.func, "attr", "") in ("reshape", "ravel")
+    return value.func.value if is_call else None
 
 
 def _read(node, found, stored=False):

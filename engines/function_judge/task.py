@@ -5,10 +5,12 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import Any
 
 from function_judge.call import Outcome, agree, arrays_in, call, copied, same_shapes
 from function_judge.catalogue import Catalogue, Mistake
 from function_judge.intermediates import numbers_inside
+from function_judge.known_numbers import Known
 from function_judge.source import source_of
 from function_judge.subject import NO_SUBJECT, Subject
 from function_judge.time_limit import SECONDS, TimedOut
@@ -44,7 +46,7 @@ class Case:
     error_is_fine: bool = False
     when_only_these_fail: tuple | None = None
 
-    def copy(self):
+    def copy(self) -> dict:
         """Return all its arguments by name, as new arrays."""
         return {name: copied(value) for name, value in (self.arguments | self.options).items()}
 
@@ -58,17 +60,17 @@ class Trial:
     expected: Outcome
 
     @property
-    def timed_out(self):
+    def timed_out(self) -> bool:
         return isinstance(self.actual.error, TimedOut)
 
     @cached_property
-    def is_right(self):
+    def is_right(self) -> bool:
         if self.case.error_is_fine and self.actual.error is not None and not self.timed_out:
             return True
         return agree(self.actual, self.expected)
 
     @property
-    def is_comparable(self):
+    def is_comparable(self) -> bool:
         """Whether an answer has the shapes that it should have."""
         return bool(self.actual.arrays and self.expected.arrays) and same_shapes(self.actual, self.expected)
 
@@ -118,7 +120,7 @@ class Task:
     _known: dict = field(default_factory=dict, init=False, repr=False)
 
     @property
-    def call(self):
+    def call(self) -> str:
         """How the function is called: "ranked(row)"."""
         tried = {name for case in self.cases for name in case.options}
         parameters = inspect.signature(self.reference).parameters.values()
@@ -126,15 +128,15 @@ class Task:
         return f"{self.reference.__name__}({', '.join([*self.cases[0].arguments, *options])})"
 
     @cached_property
-    def catalogue(self):
+    def catalogue(self) -> Catalogue:
         """The known mistakes, ready to be looked up by what they give."""
         return Catalogue(self.mistakes, self.known)
 
-    def run(self, function, case):
+    def run(self, function: Callable, case: Case) -> Outcome:
         """Call somebody's function on a case."""
         return self._call(function, case, self.seconds)
 
-    def known(self, function, case):
+    def known(self, function: Callable, case: Case) -> Outcome:
         """Call one of the course's own functions, right or wrong, on a case: it ends, and always gives the same."""
         called = (function, case.trait)
         if called not in self._known:
@@ -145,7 +147,7 @@ class Task:
         read = partial(arrays_in, n_outputs=len(self.outputs))
         return call(function, case.arguments, case.options, read=read, seconds=seconds)
 
-    def expected(self, case):
+    def expected(self, case: Case) -> Outcome:
         """Return what is right for a case; where the course's own function can't run, nobody else's can be judged."""
         outcome = self.known(self.reference, case)
         if outcome.error is None or isinstance(outcome.error, ValueError):
@@ -154,7 +156,7 @@ class Task:
         ours = f"the course's own {self.reference.__name__} can't run here on {case.trait}"
         raise RuntimeError(f"{ours}, {type(outcome.error).__name__}: {outcome.error}") from outcome.error
 
-    def on_the_way(self, case):
+    def on_the_way(self, case: Case) -> list[Known]:
         """Return the numbers that are right on the way to an answer, as a list of Known: those of the reference."""
         source = textwrap.dedent(source_of(self.reference))
         if not source.startswith("def "):  # it is built in, or has no source here
@@ -162,9 +164,10 @@ class Task:
         names = self.reference.__globals__
         return numbers_inside(source, names, dict(case.arguments), dict(case.options), self.outputs)
 
-    def is_right(self, returned, case):
+    def is_right(self, returned: Any, case: Case) -> bool:
         """Tell whether what came back from a case is right."""
         return agree(Outcome(returned, arrays_in(returned, n_outputs=len(self.outputs))), self.expected(case))
 
-    def trial(self, function, case):
+    def trial(self, function: Callable, case: Case) -> Trial:
+        """Try somebody's function on a case."""
         return Trial(case, self.run(function, case), self.expected(case))

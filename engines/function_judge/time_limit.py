@@ -17,10 +17,10 @@ import threading
 import time
 
 SECONDS = 5.0  # of computing; a slow right answer, with loops over every number, takes a hundredth of this
-WAIT = 60.0  # by the clock
-AGAIN = 0.5  # and once more, where a bare `except:` in the body has caught it
-SHORTEST = 0.01  # between two looks at what it has computed
-STEPS = 400_000  # calls and rounds of loops that count as a second where there is no processor's time
+MAX_WAIT = 60.0  # by the clock
+RAISED_AGAIN_AFTER = 0.5  # and once more, where a bare `except:` in the body has caught it
+MIN_INTERVAL = 0.01  # between two looks at what it has computed
+STEPS_PER_SECOND = 400_000  # calls and rounds of loops that count as a second where there is no processor's time
 # The thread's own clock. A browser has one thread, and no clock of its own for it.
 thread_time = getattr(time, "thread_time", time.process_time)
 
@@ -51,17 +51,17 @@ class TimeLeft:
     (False, True)
     """
 
-    def __init__(self, seconds, within=None):
+    def __init__(self, seconds: float, within: "TimeLeft | None" = None) -> None:
         self._end = thread_time() + seconds
         if within is not None:
             self._end = min(self._end, within._end)
 
     @property
-    def is_over(self):
+    def is_over(self) -> bool:
         return thread_time() >= self._end
 
 
-def time_limit(seconds=SECONDS):
+def time_limit(seconds: float = SECONDS) -> contextlib.AbstractContextManager[None]:
     """Raise TimedOut in the body once it has computed for longer than this, and Waited where it doesn't compute.
 
     It never interrupts an import that the body makes, nor numba's compiler: when they are done, the time begins anew.
@@ -69,7 +69,7 @@ def time_limit(seconds=SECONDS):
     Parameters
     ----------
     seconds : float, optional
-        Of the processor's time. By the clock it is WAIT seconds, or these if they are more.
+        Of the processor's time. By the clock it is MAX_WAIT seconds, or these if they are more.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def in_words(seconds: float) -> str:
     """
     if has_processor_time():
         return f"{seconds:g} seconds of computing"
-    return f"{seconds * STEPS:,.0f} calls and rounds of loops"
+    return f"{seconds * STEPS_PER_SECOND:,.0f} calls and rounds of loops"
 
 
 class _Budget:
@@ -131,7 +131,7 @@ class _Budget:
 
     def _begin(self):
         self._modules = len(sys.modules)
-        self._allow(self._seconds, max(WAIT, self._seconds))
+        self._allow(self._seconds, max(MAX_WAIT, self._seconds))
 
     def _allow(self, computing, waiting):
         self._computing_ends, self._waiting_ends = self._clock() + computing, time.monotonic() + waiting
@@ -151,7 +151,7 @@ class _Budget:
             return None
         if self._error is None:
             self._error = TimedOut if self._clock() >= self._computing_ends else Waited
-        self._allow(AGAIN, AGAIN)
+        self._allow(RAISED_AGAIN_AFTER, RAISED_AGAIN_AFTER)
         return self._error
 
     def _is_loading(self, frame):
@@ -167,7 +167,7 @@ def _by_signal(seconds, limited):
     budget = _Budget(seconds, thread_time, limited)
 
     def set_alarm():
-        return signal.setitimer(signal.ITIMER_REAL, max(budget.left, SHORTEST))
+        return signal.setitimer(signal.ITIMER_REAL, max(budget.left, MIN_INTERVAL))
 
     def ring(number, frame):
         if is_over:
@@ -204,9 +204,9 @@ def _by_thread(seconds, limited):
                     return
                 if (error := budget.error_at(sys._current_frames().get(late))) is not None:
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(late), ctypes.py_object(error))
-                wait = max(budget.left, SHORTEST)
+                wait = max(budget.left, MIN_INTERVAL)
 
-    threading.Thread(target=ring, args=(max(budget.left, SHORTEST),), daemon=True).start()
+    threading.Thread(target=ring, args=(max(budget.left, MIN_INTERVAL),), daemon=True).start()
     try:
         yield
     finally:
@@ -236,7 +236,7 @@ def _by_steps(seconds, limited):
     tool = next(number for number in range(6) if monitoring.get_tool(number) is None)
     events = (monitoring.events.PY_START, monitoring.events.JUMP)
     steps = 0
-    budget = _Budget(seconds, lambda: steps / STEPS, limited)
+    budget = _Budget(seconds, lambda: steps / STEPS_PER_SECOND, limited)
 
     def look(code, *place):
         nonlocal steps

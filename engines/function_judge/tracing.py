@@ -3,10 +3,11 @@
 import contextlib
 import gc
 import sys
+from collections.abc import Callable, Iterator
 
 
 @contextlib.contextmanager
-def traced(look):
+def traced(look: Callable) -> Iterator[None]:
     """Call a trace function for what runs in this thread, as `sys.settrace` does, in the body.
 
     Garbage isn't collected meanwhile. What collecting it runs (a widget's or a figure's `__del__`, a library's

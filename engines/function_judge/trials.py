@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from function_judge.recognition import TooMuchError
-from function_judge.time_limit import WAIT, has_processor_time, thread_time
+from function_judge.time_limit import MAX_WAIT, has_processor_time, thread_time
 from function_judge.watch import Watch
 
 MAX_TRIALS = 400  # they are counted, so that what is found doesn't depend on how busy the machine is
@@ -82,7 +82,7 @@ class Trials:
         TooMuchError
             Where no further trial may be made.
         """
-        if self._n_trials >= MAX_TRIALS or self._n_events > MAX_TRIED_EVENTS or self._waited > WAIT:
+        if self._n_trials >= MAX_TRIALS or self._n_events > MAX_TRIED_EVENTS or self._waited > MAX_WAIT:
             raise TooMuchError
         self._n_trials += 1
         began, computed = time.monotonic(), thread_time()

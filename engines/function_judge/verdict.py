@@ -33,8 +33,8 @@ from function_judge.evidence import (
 from function_judge.monkeypatches import undone
 from function_judge.returned import holds_objects, safe_repr, shapes_of
 from function_judge.source import does_nothing, last_line, other_order, outside_arrays
-from function_judge.task import Case, Task
-from function_judge.time_limit import WAIT, Waited, in_words
+from function_judge.task import Case, Task, Trial
+from function_judge.time_limit import MAX_WAIT, TimedOut, Waited, in_words
 
 HELD_AS_OBJECTS = (
     "Every entry is right, but your array has dtype=object, so that NumPy sees Python objects where booleans are asked "
@@ -72,7 +72,7 @@ class Verdict:
     undecided: str = ""
 
 
-def report_internal_errors(judging):
+def report_internal_errors(judging: Callable[..., Verdict]) -> Callable[..., Verdict]:
     """Let what returns a Verdict say of an error of its own that it is the course's, and nobody else's."""
 
     @functools.wraps(judging)
@@ -130,7 +130,7 @@ def judge(task: Task, function: Any) -> Verdict:
                 break
             trials.append(task.trial(function, case))
         answer = Answer(task, function, trials)
-        explainers = EXPLAINERS_OF_WRONG if answer.failing else EXPLAINERS_OF_RIGHT
+        explainers = EXPLAINERS_OF_RIGHT if answer.is_right else EXPLAINERS_OF_WRONG
         return next(filter(None, (explain(answer) for explain in explainers)))
 
 
@@ -161,17 +161,21 @@ def _leaves(returned):
 class Answer:
     """A function that is being judged, and what came of the trials."""
 
-    task: object
-    function: object
-    trials: list
+    task: Task
+    function: Callable
+    trials: list[Trial]
+
+    @property
+    def is_right(self) -> bool:
+        return all(trial.is_right for trial in self.trials)
 
     @cached_property
-    def failing(self):
-        """The first trial that went wrong, or None."""
-        return next((trial for trial in self.trials if not trial.is_right), None)
+    def failing(self) -> Trial:
+        """The first trial that went wrong, of a function that isn't right."""
+        return next(trial for trial in self.trials if not trial.is_right)
 
     @cached_property
-    def idle_line(self):
+    def idle_line(self) -> tuple[str | None, str | None]:
         """A slug and a sentence for a line that does nothing, or less than it seems; either may be None."""
         if thrown_away := source_hints.thrown_away(self.function):
             return "result-thrown-away", thrown_away
@@ -182,7 +186,7 @@ class Answer:
         return None, source_hints.overwritten(self.function) or source_hints.never_used(self.function)
 
     @cached_property
-    def at_this_line(self):
+    def at_this_line(self) -> str | None:
         """The sentence that points at the line, in ordinary cases in which it shows; None in any doubt."""
         sentences = []
         ordinary = [
@@ -198,15 +202,15 @@ class Answer:
         different = set(filter(None, sentences))
         return different.pop() if len(different) == 1 else None
 
-    def evidence(self, **options):
+    def evidence(self, **options: Any) -> str:
         """Say what was tried, and what is not as it should be."""
         return what_happened(self.task, self.function, self.failing, **options)
 
-    def wrong(self, mistake, *sentences, case=None):
+    def wrong(self, mistake: str | None, *sentences: str | None, case: Case | None = None) -> Verdict:
         """Return the verdict that these sentences make, of which some may be empty."""
         return Verdict("wrong", "\n".join(filter(None, sentences)), mistake, case or self.failing.case)
 
-    def named(self, mistake, *sentences):
+    def named(self, mistake: str, *sentences: str | None) -> Verdict:
         """Return the verdict of a mistake that has a name, with the evidence below it."""
         return self.wrong(mistake, *sentences, self.at_this_line, self.evidence(is_named=True))
 
@@ -218,20 +222,21 @@ def _ambiguity(trial):
     return any(1 in np.shape(value) or (np.shape(value) == () and value == 1) for value in values), -len(sizes)
 
 
-def never_ends(answer):
+def never_ends(answer: Answer) -> Verdict | None:
     return stopped(answer, answer.trials[-1])
 
 
-def stopped(answer, trial):
+def stopped(answer: Answer, trial: Trial) -> Verdict | None:
     """What is said of a call that was stopped; None where it came back."""
-    if not trial.timed_out:
+    error = trial.actual.error
+    if not isinstance(error, TimedOut):
         return None
     tried = f"Tried {trial.case.trait}: {shapes_of(trial.case.arguments | trial.case.options)}."
-    number, line = last_line(trial.actual.error, answer.function)
+    number, line = last_line(error, answer.function)
     place = f" It is in line {number} of the cell: `{line}`." if line else ""
-    if isinstance(trial.actual.error, Waited):
+    if isinstance(error, Waited):
         sentence = (
-            f"{tried} Your function has not come back after {WAIT:g} seconds, in which it computed little, and was "
+            f"{tried} Your function has not come back after {MAX_WAIT:g} seconds, in which it computed little, and was "
             f"stopped.{place} Does it sleep there, or wait for something? On a very busy machine, check once more. "
             "This says nothing about whether it is right."
         )
@@ -243,7 +248,7 @@ def stopped(answer, trial):
     return answer.wrong("never-ends", sentence, source_hints.thrown_away(answer.function), case=trial.case)
 
 
-def held_as_objects(answer):
+def held_as_objects(answer: Answer) -> Verdict | None:
     if holds_objects(answer.failing.actual.returned) and all(
         same(trial.actual, trial.expected) for trial in answer.trials
     ):
@@ -251,7 +256,7 @@ def held_as_objects(answer):
     return None
 
 
-def arguments_in_another_order(answer):
+def arguments_in_another_order(answer: Answer) -> Verdict | None:
     order = other_order(answer.function, answer.failing.case.arguments)
     if not order:
         return None
@@ -262,12 +267,12 @@ def arguments_in_another_order(answer):
     )
 
 
-def certain_from_the_source(answer):
+def certain_from_the_source(answer: Answer) -> Verdict | None:
     slug, cause = source_hints.certain_cause(answer.function)
-    return answer.named(slug, cause) if cause else None
+    return answer.named(slug, cause) if slug else None
 
 
-def fractions_cut_off(answer):
+def fractions_cut_off(answer: Answer) -> Verdict | None:
     """The right numbers, but as whole numbers, without what comes after the point."""
 
     def is_cut_off(part, got, wanted):
@@ -282,7 +287,7 @@ def fractions_cut_off(answer):
     return None
 
 
-def known_mistake(answer):
+def known_mistake(answer: Answer) -> Verdict | None:
     if met_a_stub(answer.failing.actual.error):
         return None
     task = answer.task
@@ -290,25 +295,26 @@ def known_mistake(answer):
     return answer.named(mistake.slug, mistake.message, answer.idle_line[1]) if mistake else None
 
 
-def idle_line(answer):
+def idle_line(answer: Answer) -> Verdict | None:
     slug, sentence = answer.idle_line
     return answer.named(slug, sentence) if slug else None
 
 
-def zero_times_infinity(answer):
+def zero_times_infinity(answer: Answer) -> Verdict | None:
     if not holds_nan_or_zeros(answer.task, answer.failing):
         return None
     sentence = source_hints.zero_times_infinity(answer.function)
     return answer.wrong("zero-times-inf", sentence, answer.evidence(is_named=False)) if sentence else None
 
 
-def wrong_only_there(answer):
+def wrong_only_there(answer: Answer) -> Verdict | None:
     """Only cases are wrong that say what is wrong with an answer that fails nowhere else."""
     alone = {trial.case.when_only_these_fail for trial in answer.trials if not trial.is_right}
-    return answer.named(*alone.pop()) if len(alone) == 1 and None not in alone else None
+    explained = alone.pop() if len(alone) == 1 else None
+    return answer.named(*explained) if explained else None
 
 
-def takes_from_outside(answer):
+def takes_from_outside(answer: Answer) -> Verdict | None:
     names = ", ".join(f"`{name}`" for name in outside_arrays(answer.function))
     if not names:
         return None
@@ -319,7 +325,7 @@ def takes_from_outside(answer):
     return answer.wrong("outside-array", sentence, answer.evidence(is_named=False))
 
 
-def no_name(answer):
+def no_name(answer: Answer) -> Verdict:
     """What can be said where no mistake is recognised: where it is right, what must hold, what was tried."""
     task, failing = answer.task, answer.failing
     right_there, broken, place = where_right(task, answer.trials), None, ()
@@ -345,7 +351,7 @@ EXPLAINERS_OF_WRONG = (
 )
 
 
-def writes_into_an_argument(answer):
+def writes_into_an_argument(answer: Answer) -> Verdict | None:
     changing = next((trial for trial in answer.trials if trial.actual.changed), None)
     if not changing:
         return None
@@ -359,7 +365,7 @@ def writes_into_an_argument(answer):
     return answer.wrong("input-changed", sentence, source_hints.thrown_away(answer.function), case=changing.case)
 
 
-def keeps_something_between_calls(answer):
+def keeps_something_between_calls(answer: Answer) -> Verdict | None:
     again = answer.task.trial(answer.function, _rolled(answer.task.cases[0]))
     if again.is_right or again.timed_out:
         return stopped(answer, again)
@@ -367,12 +373,12 @@ def keeps_something_between_calls(answer):
     return answer.wrong("not-repeatable", sentence, case=again.case)
 
 
-def not_the_way_that_is_asked_for(answer):
+def not_the_way_that_is_asked_for(answer: Answer) -> Verdict | None:
     found = answer.task.required_way and answer.task.required_way(answer.function)
     return Verdict("wrong", found[1], found[0]) if found else None
 
 
-def right(answer):
+def right(answer: Answer) -> Verdict:
     traits = [trial.case.trait for trial in answer.trials if trial.actual.error is None or trial.expected.error]
     name = answer.task.reference.__name__
     return Verdict("correct", f"{name} is right on {len(traits)} cases: {', '.join(traits)}.")

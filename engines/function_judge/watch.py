@@ -1,6 +1,6 @@
 """Watching a call: which arrays the variables of somebody's code hold, and what each was made of."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any, NamedTuple
@@ -159,7 +159,7 @@ class Watch:
         self._stack: list[_Call] = []
         self._nodes: dict[int, tuple] = {}  # by an object's id: itself, its fingerprints, its node
 
-    def run(self, function: Callable, arguments: list, options: dict) -> Any:
+    def run(self, function: Callable, arguments: Sequence, options: dict) -> Any:
         """Call the function, and watch the call."""
         with traced(self._trace):
             return function(*arguments, **options)

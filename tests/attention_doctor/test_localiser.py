@@ -145,7 +145,7 @@ class Clock:
 def test_a_line_is_found_on_a_busy_machine_and_not_where_trials_wait(slowed, is_found, monkeypatch):
     """Beside many other programs the clock goes on while nothing is computed, as it does in `sleep`, but less so."""
     monkeypatch.setattr(trials, "time", Clock(slowed))
-    monkeypatch.setattr(trials, "WAIT", 0.05)
+    monkeypatch.setattr(trials, "MAX_WAIT", 0.05)
     assert not hasattr(watch, "time")
     found = line_of(FUNCTIONS[0])
     assert found.text.endswith("# here") if is_found else found is None

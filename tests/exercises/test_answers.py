@@ -151,7 +151,7 @@ def test_no_further_spelling_of_a_mistake_goes_by_another_name(name):
             for case in exercise.cases
         ]
         answer = Answer(exercise, program, trials)
-        asked = asked_before if answer.failing else EXPLAINERS_OF_RIGHT
+        asked = EXPLAINERS_OF_RIGHT if answer.is_right else asked_before
         verdict = next(filter(None, (explain(answer) for explain in asked)), None)
         if verdict:
             slug = verdict.mistake

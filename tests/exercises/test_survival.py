@@ -107,7 +107,7 @@ def sleeps(scores):
 
 
 def test_what_sleeps_is_stopped_by_the_clock_and_called_neither_right_nor_wrong(monkeypatch):
-    monkeypatch.setattr(time_limit, "WAIT", 0.3)
+    monkeypatch.setattr(time_limit, "MAX_WAIT", 0.3)
     patient = dataclasses.replace(exercises.softmax, seconds=0.2)
     result = patient.check(sleeps)
     assert (result.status, result.mistake, result.heading) == ("not attempted", None, "No verdict")
@@ -116,7 +116,7 @@ def test_what_sleeps_is_stopped_by_the_clock_and_called_neither_right_nor_wrong(
 
 
 def test_what_sleeps_only_where_it_is_called_once_more_gets_no_verdict(monkeypatch):
-    monkeypatch.setattr(time_limit, "WAIT", 0.3)
+    monkeypatch.setattr(time_limit, "MAX_WAIT", 0.3)
     calls = itertools.count(1)
 
     def softmax(scores):

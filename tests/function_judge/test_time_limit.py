@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from function_judge import time_limit as module
-from function_judge.time_limit import SECONDS, STEPS, TimedOut, TimeLeft, Waited, in_words, time_limit
+from function_judge.time_limit import SECONDS, STEPS_PER_SECOND, TimedOut, TimeLeft, Waited, in_words, time_limit
 
 
 def endless():
@@ -43,7 +43,7 @@ def test_it_is_stopped_in_another_thread_as_well():
 
 
 def test_what_waits_is_told_from_what_computes(monkeypatch):
-    monkeypatch.setattr(module, "WAIT", 0.02)
+    monkeypatch.setattr(module, "MAX_WAIT", 0.02)
     with pytest.raises(Waited), time_limit(0.01):
         threading.Event().wait()
 
@@ -91,4 +91,4 @@ def test_no_except_exception_catches_it():
 def test_the_limit_in_words(monkeypatch):
     assert in_words(SECONDS) == "5 seconds of computing"
     monkeypatch.setattr(module, "has_processor_time", lambda: False)
-    assert in_words(2) == f"{2 * STEPS:,} calls and rounds of loops"
+    assert in_words(2) == f"{2 * STEPS_PER_SECOND:,} calls and rounds of loops"
