@@ -63,16 +63,18 @@ def as_array(value):
     return value if isinstance(value, np.ndarray) else None
 
 
-def watched(function):
+def watched(function, task=TASK):
     """Return what is seen of a function's call on the first case."""
-    watch = Watch(KNOWN, as_array, function.__code__, TASK.subject)
-    watch.run(function, [CASE.copy()["table"]], {})
+    case = task.cases[0]
+    watch = Watch(task.on_the_way(case), as_array, function.__code__, task.subject)
+    watch.run(function, list(case.copy().values()), {})
     return watch
 
 
-def run(function):
+def run(function, task=TASK):
     """Return what calls a function on the first case under a Watch, and what tells whether it is right."""
+    case = task.cases[0]
     return (
-        lambda watch: watch.run(function, [CASE.copy()["table"]], {}),
-        lambda returned: TASK.is_right(returned, CASE),
+        lambda watch: watch.run(function, list(case.copy().values()), {}),
+        lambda returned: task.is_right(returned, case),
     )

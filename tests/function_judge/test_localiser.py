@@ -1,16 +1,18 @@
 """Which statement is at fault, or between which two it goes wrong."""
 
 import ast
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import tables
 
+from function_judge import trials
 from function_judge.localiser import faulty_places
 
 
-def at_fault(function):
-    places = faulty_places(tables.watched(function), *tables.run(function))
+def at_fault(function, task=tables.TASK):
+    places = faulty_places(tables.watched(function, task), *tables.run(function, task))
     return [ast.unparse(place.statement.node) for place in places]
 
 
@@ -73,3 +75,38 @@ def two_mistakes(table):
 @pytest.mark.parametrize("function", [by_recursion, two_mistakes])
 def test_in_any_doubt_nothing_is_said(function):
     assert at_fault(function) == []
+
+
+def test_two_outputs_that_are_exchanged():
+    def both(table):
+        centred = table - table.mean(axis=0)
+        spread = np.sqrt((centred**2).mean(axis=0))
+        return centred, spread
+
+    def exchanged(table):
+        centred = table - table.mean(axis=0)
+        spread = np.sqrt((centred**2).mean(axis=0))
+        return spread, centred
+
+    task = replace(tables.TASK, reference=both, outputs=("centred", "spread"), mistakes=())
+    assert at_fault(exchanged, task) == ["return (spread, centred)"]
+
+
+def test_a_factor_that_is_wrong():
+    def scaled(table):
+        root = np.sqrt(table.shape[-1])
+        centred = table - table.mean(axis=0)
+        return centred / root
+
+    def root_forgotten(table):
+        root = table.shape[-1]
+        centred = table - table.mean(axis=0)
+        return centred / root
+
+    task = replace(tables.TASK, reference=scaled, outputs=("scaled",), mistakes=())
+    assert at_fault(root_forgotten, task) == ["root = table.shape[-1]"]
+
+
+def test_there_is_an_end_of_trials(monkeypatch):
+    monkeypatch.setattr(trials, "MAX_TRIALS", 1)
+    assert at_fault(tables.spread_of_what_is_not_centred) == []
