@@ -12,6 +12,9 @@ from function_judge.watch import Change, Watch
 NUMBERS = (0.0, 1.0, -1.0)  # which people write, and don't compute
 LIKE_A_FACTOR = re.compile("scale|factor|root|sqrt|norm|temp|divi|denom")
 
+# Their results have names in every subject: of `sin, cos = np.cos(a), np.sin(a)` only these say that it is wrong.
+FUNCTIONS = ("cos", "sin")
+
 
 def fits(hint: str | None, name: str) -> bool:
     """Tell whether a stage is the one that a variable's name hints at.
@@ -23,7 +26,7 @@ def fits(hint: str | None, name: str) -> bool:
     name : str
         Of the stage; marks at its end tell stages of one name apart.
     """
-    return hint == name.rstrip("'")
+    return hint is not None and (hint == name.rstrip("'") or (hint in FUNCTIONS and f"{hint}(" in name))
 
 
 class Clues:
@@ -43,12 +46,19 @@ class Clues:
         """The names of the stages that the function has made: none of its other variables needs to hold them."""
         return {node.seen.name for node in self.watch.all if node.status in RIGHT}
 
+    @functools.cached_property
+    def arguments(self) -> set[str]:
+        """What the arguments are, by the names of stages."""
+        return {node.seen.name for node in self.watch.all if node.is_given}
+
     def hint_of(self, name: str) -> str | None:
         """Return the stage that a variable should hold, by its name; None where that says nothing.
 
         Some statements give a right number, only of another stage than is due: of `weights = scores` nothing but the
         name says that it is wrong.
         """
+        if name in FUNCTIONS:
+            return name
         stage = self._stages.get(name)
         if stage is not None and (stage.rank == 2 or (stage.exact and stage.rank)):
             return name

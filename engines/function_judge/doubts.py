@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from function_judge.clues import Clues
+from function_judge.clues import FUNCTIONS, Clues, fits
 from function_judge.recognition import SEVERAL, UNKNOWN, WRONG
 from function_judge.statements import Place, statements_of
 from function_judge.suspects import Suspect
@@ -96,12 +96,19 @@ class Doubts:
             self._is_room_of_no_stage(node)
             or _is_renamed_argument(name, node, arguments)
             or (SEVERAL in node.seen.name and not node.is_given)  # several arrays, perhaps collected in a wrong order
+            or self._is_collected_as_it_was(node)
             or self._is_another_than_named(name, node)
         )
+
+    def _is_collected_as_it_was(self, node):
+        """Whether a loop collected parts of an argument: with the wrong slices they are parts of it just as well."""
+        return node.place is not None and node.place.statement.in_loop and node.seen.name in self.clues.arguments
 
     def _is_another_than_named(self, name, node):
         """Whether a variable has the name of another stage than it holds: a step between the two may be missing."""
         hint, held = self.clues.hint_of(name), node.seen.name.rstrip("'")
+        if hint in FUNCTIONS:
+            return not fits(hint, held)
         names = {stage.name for stage in self.watch.known if stage.exact} | set(self.subject.named_alike)
         return held != name and hint in names and held in names and held != hint
 

@@ -55,11 +55,13 @@ def suspects_of(watch: Watch, clues: Clues) -> list[Suspect]:
     clues : Clues
     """
     found: dict[Place, Suspect] = {}
+    # A helper that gave something right, too, is right: the call that gave something wrong has passed it that.
+    right_places = {node.place for node in watch.all if node.status in RIGHT}
     for change in watch.changes:
         if not _can_be_at_fault(change, clues):
             continue
         place, maker = change.place, _helper_that_made(change)
-        if maker is not None:
+        if maker is not None and maker not in right_places:
             if any(item.node is change.node for item in getattr(found.get(maker), "changes", ())):
                 continue
             place = maker

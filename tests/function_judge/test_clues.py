@@ -34,8 +34,10 @@ def test_what_a_variable_should_hold_by_its_name(name, stage):
     assert clues().hint_of(name) == stage
 
 
-def test_a_stage_fits_its_name_with_marks():
+def test_a_stage_fits_its_name_with_marks_and_a_functions_result_that_functions():
     assert fits("centred", "centred'")
+    assert fits("cos", "np.cos(angles)")
+    assert not fits("cos", "np.sin(angles)")
     assert not fits("centred", "spread")
     assert not fits(None, "spread")
 

@@ -73,6 +73,14 @@ def after_an_idle_line(table):
     return centred / spread
 
 
+def collected_in_a_loop(table):
+    rows = []
+    for i in range(4):
+        rows.append(table[i])
+    spread = np.std(rows, axis=0)
+    return (table - table.mean(axis=0)) / spread
+
+
 @pytest.mark.parametrize(
     ("function", "is_so"),
     [
@@ -84,6 +92,7 @@ def after_an_idle_line(table):
         (under_a_condition, False),
         (into_room_of_another_shape, False),
         (after_an_idle_line, False),
+        (collected_in_a_loop, False),
     ],
     ids=lambda item: getattr(item, "__name__", str(item)),
 )

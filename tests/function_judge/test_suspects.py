@@ -37,6 +37,20 @@ def test_what_a_helper_has_made_wrong_is_the_helpers():
     assert suspects(with_helper) == {"middle = np.median(table, axis=0)": True, "return table - middle": True}
 
 
+def less(table, middle):
+    shifted = table - middle
+    return shifted
+
+
+def test_a_helper_that_gave_something_right_as_well_is_right():
+    def called_twice(table):
+        centred = less(table, table.mean(axis=0))
+        other = less(table, 1.0)
+        return centred + other
+
+    assert suspects(called_twice)["other = less(table, 1.0)"]
+
+
 def test_room_for_an_array_and_the_first_line_of_a_loop_are_no_suspects():
     def filled_row_by_row(table):
         centred = np.zeros_like(table)
