@@ -79,7 +79,7 @@ STYLE_SHEET = f"""<style>
 
 
 def heading(title: str, task: str) -> str:
-    """Write what a lab is, and the one thing to try."""
+    """Write a lab's title and what to try first."""
     return f"<div><b>Lab: {html.escape(title)}.</b> {html.escape(task)}</div>"
 
 
@@ -89,7 +89,7 @@ def header(title: str, task: str) -> str:
 
 
 def readout(sentence: str, *, role: str) -> str:
-    """Write what the picture shows, for eyes and for screen readers.
+    """Write the read-out: what the picture shows, for eyes and for screen readers.
 
     The first is a "status". A later one takes its place whole, because ipywidgets replaces what it shows; a
     "status" that comes with its text is not always announced, while an "alert" is. (No screen reader was tried.)
@@ -129,12 +129,12 @@ class Picture:
 
 
 def still_note(how_to_run: str) -> str:
-    """Write that a picture is still, and how it comes to life."""
+    """Say that a picture is still, and how to get the live lab."""
     return f'<div style="font-size:13px; color:{style.QUIET}">Still picture. {how_to_run}</div>'
 
 
 def still(title: str, task: str, picture: Picture, *, note: str) -> str:
-    """Write a lab without its controls, as a page shows it that does not run: a note, and all that can be seen."""
+    """Write a lab without its controls, for a page on which nothing runs."""
     return (
         f'<div class="mha-lab">{note}{header(title, task)}<div class="mha-picture">{picture.html()}</div>'
         f"{readout(picture.sentence, role='status')}</div>"

@@ -10,7 +10,7 @@ PART = 344  # pixels: no picture is wider, so that a phone held upright shows it
 
 
 def chip(x: float, y: float, width: float, words: str, *, chosen: bool, colour: str = style.INK) -> str:
-    """Draw one of several: what is chosen is bold, tinted and has a thick frame."""
+    """Draw one of several choices: the chosen one is bold and tinted, with a thick frame."""
     fill = style.tint(colour, 0.3) if chosen and colour != style.INK else style.PANEL
     edge = {"stroke": colour, "stroke_width": 2} if chosen else {"stroke": EDGE}
     return svg.box(x, y, width, HEIGHT, fill=fill, **edge) + svg.text(
@@ -19,14 +19,14 @@ def chip(x: float, y: float, width: float, words: str, *, chosen: bool, colour: 
 
 
 def tick_box(x: float, y: float, words: str, *, on: bool, colour: str = style.INK) -> str:
-    """Draw what is on or off."""
+    """Draw a check box with its label."""
     box = svg.box(x, y + 5, 15, 15, fill=style.PAPER, stroke=style.INK)
     tick = f'<path d="M{x + 3:g} {y + 13:g}l4 4l6 -9" fill="none" stroke="{style.INK}" stroke-width="2.5"/>'
     return box + (tick if on else "") + svg.text(x + 21, y + 17, words, bold=True, colour=colour)
 
 
 def grip(name: str, track: Sequence[tuple[float, float]]) -> str:
-    """Let the handle of a name come to where its track is pressed: above the track, and below the handle."""
+    """Cover a track, so that its handle comes to where it is pressed. Draw it above the track and below the handle."""
     xs, ys = zip(*track, strict=True)
     half = HEIGHT / 2
     reach = max(xs) - min(xs) + HEIGHT, max(ys) - min(ys) + HEIGHT
@@ -44,7 +44,7 @@ def button(
     name: str | None = None,
     dim: bool = False,
 ) -> str:
-    """Draw a button, to be pressed in the picture; a dim one looks as if a press changed nothing."""
+    """Draw a button that is pressed in the picture; a dim one looks as if a press changed nothing."""
     colour = style.QUIET if dim else style.INK
     drawn = f'<rect x="{x}" y="{y}" width="{width}" height="{HEIGHT}" rx="5" fill="{style.PANEL}" stroke="{EDGE}"/>'
     drawn += svg.text(x + width / 2, y + 18, words, anchor="middle", bold=not dim, colour=colour)
@@ -62,7 +62,7 @@ def player(
     sets: marks.Values | None = None,
     tip: str | None = None,
 ) -> str:
-    """Draw a button that starts what goes on by itself, and stops it: a triangle, and meanwhile two bars.
+    """Draw a play button: a triangle, and two bars while it plays.
 
     Its arguments are those of `marks.player`.
     """

@@ -14,7 +14,7 @@ NAMED = {"description_width": "initial"}
 
 
 def radio(name: str, options: Iterable[Value], value: Value | None = None) -> ipywidgets.RadioButtons:
-    """Let one of a few be chosen: a row of radio buttons, which the arrow keys move through."""
+    """Return a row of radio buttons, which the arrow keys move through."""
     options = list(options)
     return ipywidgets.RadioButtons(
         options=options, value=options[0] if value is None else value, description=name, style=NAMED,
@@ -25,7 +25,7 @@ def radio(name: str, options: Iterable[Value], value: Value | None = None) -> ip
 def dropdown(
     name: str, options: Iterable[Value], value: Value | None = None, *, width: str = "auto"
 ) -> ipywidgets.Dropdown:
-    """Let one of many be chosen."""
+    """Return a drop-down."""
     options = list(options)
     return ipywidgets.Dropdown(
         options=options, value=options[0] if value is None else value, description=name, style=NAMED,
@@ -36,14 +36,14 @@ def dropdown(
 def whole_number(
     name: str, value: int, lowest: int, highest: int, *, width: str = "130px"
 ) -> ipywidgets.BoundedIntText:
-    """Let a whole number be chosen."""
+    """Return a number field."""
     return ipywidgets.BoundedIntText(
         value=value, min=lowest, max=highest, description=name, style=NAMED, layout={"width": width}
     )
 
 
 def check_box(name: str, value: bool = False) -> ipywidgets.Checkbox:
-    """Let something be switched on and off."""
+    """Return a check box."""
     return ipywidgets.Checkbox(value=value, description=name, indent=False, layout={"width": "auto"})
 
 
@@ -53,7 +53,7 @@ def in_a_row(controls: Iterable[ipywidgets.Widget]) -> ipywidgets.HBox:
 
 
 def folded(name: str, *content: ipywidgets.Widget) -> tuple[ipywidgets.Checkbox, ipywidgets.VBox]:
-    """Arrange controls that few need behind a check box: core ipywidgets' own folds cannot be opened by keyboard.
+    """Fold rarely needed controls behind a check box: core ipywidgets' own folds cannot be opened by keyboard.
 
     Returns
     -------

@@ -46,17 +46,17 @@ if (!window.mhaLoader) {
 
 @cache
 def code(name: str | Path) -> str:
-    """Return what a file holds; "touch.js", for example, is one of those beside this module."""
+    """Return the text of a file; a plain name such as "touch.js" is one beside this module."""
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
 def layer(*more: str) -> str:
-    """Return the layer's code, after that of other files."""
+    """Return the layer's code, after the code of other files."""
     return "".join(map(code, (*more, "pointing.js", "playing.js", "touch.js")))
 
 
 def modules(script: Script | None, style_sheet: Path | None) -> str:
-    """Return the layer's style and code, and a lab's own code: scripts that a widget holds are not run there."""
+    """Return the layer's style and code, and a lab's own code, as scripts that do not run inside a widget."""
     style = f"<style>{code('touch.css')}{code(style_sheet) if style_sheet else ''}</style>"
     return f'{style}<script type="text/plain">{layer()}</script>{own_module(script)}'
 
@@ -70,7 +70,7 @@ def own_module(script: Script | None) -> str:
 
 
 class _MessageField(ipywidgets.Text):
-    """A text field that does not echo to the page what the page has just sent: that would go before the picture."""
+    """A text field that does not echo what the page has just sent: the echo would arrive before the picture."""
 
     value = Unicode().tag(sync=True, echo_update=False)
 
@@ -181,7 +181,7 @@ class Lab:
         return [ipywidgets.HTML(card.header(self.title, self.task)), *arranged]
 
     def _bottom(self) -> list[ipywidgets.Widget]:
-        """Return what stands below the read-out, seen and unseen."""
+        """Return what stands below the read-out, visible or not."""
         scripts = ipywidgets.HTML(modules(self.script, self.style_sheet))
         scripts.add_class("mha-modules")
         return [*self.form.below, self._message, scripts]
@@ -195,7 +195,7 @@ class Lab:
             self.set(**values)
 
     def _asked(self, change: dict) -> None:
-        """Answer what was touched in the picture: every answer is a new picture, so that none is waited for in vain."""
+        """Answer a touch of the picture. Every answer is a new picture, so the page never waits in vain."""
         question = json.loads(change["new"])
         with self.held():
             self._n_asked = question["n"]
@@ -216,14 +216,14 @@ class Lab:
             on_change(change)
 
     def set(self, **values) -> None:
-        """Set several controls, and draw once, when the last one is set."""
+        """Set several controls and draw once, when all are set."""
         with self.held():
             for name, value in values.items():
                 self.controls[name].value = value
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Draw nothing while several things change, and then once: the page gets the picture before the controls."""
+        """Draw once, after several controls have changed: the page gets the picture before the controls."""
         self._n_settings += 1
         with ExitStack() as until_drawn:
             for control in self.controls.values():
@@ -249,11 +249,11 @@ class Lab:
         return self.mistake()
 
     def mistake(self) -> str | None:
-        """Return what a mistake in the reader's function is called, if it is known; this is asked once."""
+        """Return the name of the mistake in the reader's function, if it is a known one; called once."""
         return None
 
     def update(self, role: str = "alert") -> None:
-        """Show the present state."""
+        """Draw the current state."""
         if self._n_settings:
             return
         try:
@@ -269,7 +269,7 @@ class Lab:
             raise
 
     def shown(self, picture: Picture, state: State | None = None) -> str:
-        """Return a picture's HTML, with what `touch.js` is to know of it."""
+        """Return a picture's HTML, with the data that `touch.js` needs."""
         state_text = html.escape(json.dumps(state or self.state, ensure_ascii=False))
         # What the page computes is right: where a mistake of the reader's is to be seen, it computes nothing.
         live = f' data-live="{self.script.file.stem}"' if self.script and not picture.is_wrong else ""
@@ -277,7 +277,7 @@ class Lab:
         return f"<div {about}>{picture.html()}</div>"
 
     def page_picture(self) -> Picture:
-        """Return the picture of what is set, as a page without a kernel shows it."""
+        """Return the current state's picture, as a page without a kernel shows it."""
         return self.draw(self.state, self.function)
 
     @property

@@ -22,7 +22,7 @@ STYLE = f"""<style>
 
 
 def show_live(widget: DOMWidget, still: Mapping[str, str], metadata: Mapping | None = None) -> None:
-    """Display a widget, and what a page shows in its place that does not run.
+    """Display a widget, and what a page shows in its place where nothing runs.
 
     Parameters
     ----------

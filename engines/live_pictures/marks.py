@@ -228,7 +228,7 @@ def hold(fragment: str) -> str:
 
 
 def tip(fragment: str, text: str) -> str:
-    """Write a text beside a fragment while it is pointed at."""
+    """Give a fragment a tip, which is shown while the pointer is on it."""
     return _marked(fragment, tip=text)
 
 

@@ -9,24 +9,24 @@ WRITES = 14  # milliseconds from letter to letter
 
 
 def arrive(fragment: str, dx: float, dy: float) -> str:
-    """Let a fragment travel to its place from one that is (dx, dy) away from it."""
+    """Move a fragment to its place from (dx, dy) away."""
     if not dx and not dy:
         return fragment
     return f'<g class="mha-arrive" style="--from-x:{dx:g}px; --from-y:{dy:g}px">{fragment}</g>'
 
 
 def write(line: str, n_letters: int, after: int) -> str:
-    """Let a line of text come letter by letter, when so many letters have come before it."""
+    """Reveal a line of text letter by letter, after the `after` letters before it."""
     about = f"--letters:{n_letters}; --lasts:{WRITES * n_letters}ms; --after:{WRITES * after}ms"
     return line.replace("<text ", f'<text class="mha-write" style="{about}" ', 1)
 
 
 def flash(x: float, y: float, width: float, height: float) -> str:
-    """Let a frame flash round something that has changed."""
+    """Flash a frame round something that has changed."""
     frame = svg.box(x, y, width, height, stroke=style.HIGHLIGHT, stroke_width=3)
     return frame.replace("<rect ", '<rect class="mha-flash" stroke-opacity="0" ', 1)
 
 
 def shakes(fragment: str, by: float = 3) -> str:
-    """Let a fragment tremble, by so many pixels, while it is lit."""
+    """Shake a fragment, by `by` pixels, while it is lit."""
     return f'<g class="mha-shakes" style="--by:{by:.1f}px">{fragment}</g>'

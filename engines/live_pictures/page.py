@@ -133,7 +133,7 @@ def _buttons(shown: str) -> set[str]:
 def _changes_by_button(
     lab: Lab, buttons: Iterable[str], known: State, offers: dict[str, list[Value]]
 ) -> dict[str, State]:
-    """Return, by button, what of that which a page can show its press changes; `known` is what is set."""
+    """Return, by button, what a press changes among the values that a page can show; `known` is the state before it."""
     after = {label: lab.after(label, lab.first_state | known) for label in buttons}
     return {
         label: {
@@ -146,7 +146,7 @@ def _changes_by_button(
 
 
 def _shared(drawn: list[list[Frame]]) -> list:
-    """Write each tag and sentence of all frames once, and a frame as a letter for each: a tenth of the weight.
+    """Store each tag and sentence once, and a frame as one letter for each of them: a tenth of the size.
 
     They are sorted, because deflate sees no further back than 32 kB: a sixth less. Letters, not numbers: a twentieth.
     """
@@ -211,6 +211,6 @@ def on_page(lab: Lab, note: str = "") -> str:
 
 
 def layer(*style_sheets: Path) -> str:
-    """Return what a page with labs needs once: the card's style, the layer's, further ones, and the layer's code."""
+    """Return what a page with labs needs once: all style sheets, and the layer's code."""
     styles = "".join(map(frame.code, ("touch.css", "page.css", *style_sheets)))
     return f'{card.STYLE_SHEET}<style>{styles}</style><script type="module">{frame.layer("frames.js")}</script>'

@@ -1,4 +1,4 @@
-"""How a check, a hint or a prediction shows itself: as text, and as the same text in a panel."""
+"""A panel of text, as plain text and as HTML: how a check, a hint or a prediction is shown."""
 
 import html
 import re

@@ -77,7 +77,7 @@ def lens(model, codes, attend):
 
 
 def readable(typed, alphabet):
-    """Return as much of a text as can be shown, and what is to be said about the rest."""
+    """Return as much of a text as can be shown, and a remark about the rest."""
     remarks, known = [], "".join(character for character in typed if character in alphabet)
     if len(known) < len(typed):
         remarks.append("What the model has never seen is left out.")
@@ -96,7 +96,7 @@ def _right(text):
 
 
 def compute(state, function=None):
-    """From the controls' values to what is expected after each block."""
+    """Compute what the model expects after each block from the controls' values."""
     model = decoder.load()
     text, remark = readable(state["text"], model.alphabet)
     codes, block = model.codes(text), model.blocks[0]

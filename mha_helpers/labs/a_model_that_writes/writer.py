@@ -90,7 +90,7 @@ def options_of(state):
 
 
 def compute(state, function=None, pace=None):
-    """From the controls' values to what the model expects.
+    """Compute what the model expects from the controls' values.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def written_beforehand():
 
 
 def _words_on(text, n_words):
-    """Yield a text that goes on by the likeliest letters, until so many words have ended."""
+    """Yield a text that continues with the likeliest letters, until `n_words` words have ended."""
     while n_words:
         text += _likeliest_letter(text)
         n_words -= text[-1] in " \n"

@@ -42,7 +42,7 @@ def draw(result, readout):
 
 
 def draw_message(message):
-    """Draw that there is nothing to be drawn."""
+    """Draw a message in the picture's place."""
     return svg.document(WIDTHS[0], 40, [svg.text(0, 24, "The model can't read this text.", bold=True)], label=message)
 
 

@@ -97,7 +97,7 @@ def _leaks(model, drawn):
 
 
 def compute(state, training=None):
-    """From the controls' values to what is shown of one step.
+    """Compute what is shown of one step from the controls' values.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def look(training, step, off, letters):
 
 
 def read(typed, n_tokens):
-    """Return the letters that the model can read, and what is to be said about the others."""
+    """Return the letters that the model can read, and a remark about the others."""
     known = string.ascii_lowercase[:n_tokens]
     letters = "".join(letter for letter in typed.lower() if letter in known)
     unknown = sorted({letter for letter in typed.lower() if letter not in known and not letter.isspace()})

@@ -130,7 +130,7 @@ def _measured(result):
 
 
 def _notes(result):
-    """Return what is to be said of the maps and of the guesses."""
+    """Return remarks on the maps and on the guesses."""
     notes = ["maps: query ↓ key →"]
     if has_two_marks(result):
         notes += ["a row with two marks:", "its letter came twice before"]

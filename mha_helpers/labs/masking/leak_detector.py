@@ -67,7 +67,7 @@ class Result:
 
 
 def compute(state, function=None):
-    """From the controls' values to how far each output moves."""
+    """Compute how far each output moves from the controls' values."""
     variation = state["mask"]
     if variation == CAUSAL:
         mask, notice, differs = _learners_mask(function)

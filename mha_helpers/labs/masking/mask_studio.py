@@ -84,7 +84,7 @@ def attention_inputs(state):
 
 
 def compute(state, function=None):
-    """From the controls' values to scores and weights."""
+    """Compute scores and weights from the controls' values."""
     padding = masks.padding_mask((np.arange(N) < state["length"])[None].astype(int))[0, 0]
     intended = np.array([[state[entry(i, j)] for j in range(N)] for i in range(N)]) & padding
     mask = intended

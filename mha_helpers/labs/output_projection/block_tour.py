@@ -33,7 +33,7 @@ class Result:
 
 
 def compute(state, function=None, causes=frozenset):
-    """From the controls' values to the numbers of the tour; `causes()` is asked where the learner's differ."""
+    """Compute the numbers of the tour; `causes()` is asked where the learner's differ."""
     right = example.stages()
     found = run_for_lab(
         function, attention.multi_head_attention, ARGUMENTS | {"n_heads": example.N_HEADS}, ("output", "weights")

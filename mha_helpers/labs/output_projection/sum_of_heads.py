@@ -84,7 +84,7 @@ def length(vectors):
 
 
 def compute(state, function=None):
-    """From the controls' values to what each head adds."""
+    """Compute what each head adds from the controls' values."""
     token, order = WORDS.index(state["token"]), ORDERS[state["order"]]
     on = np.array([state[name] for name in NAMES])
     in_order = np.where(on[:, None, None], HEADS, ABLATIONS[state["heads off"]])

@@ -124,7 +124,7 @@ OF_YOURS, OF_OURS = f"Your multi_head_attention is the patient “{YOURS}”.", 
 
 
 def compute(state, function=None):
-    """From the controls' values to readings, verdict and score."""
+    """Compute readings, verdict and score from the controls' values."""
     name, record, bugs = state["patient"], recorded(state), ward(state["ward"])
     shown = [probe for probe in PROBES if state[probe]]
     committed = DEMO_BUG if name == DEMO else record[name].get("diagnosis")

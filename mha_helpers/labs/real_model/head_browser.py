@@ -77,7 +77,7 @@ class Result:
 
 
 def compute(state, function=None, theirs=None):
-    """From the controls' values to what is shown of one head.
+    """Compute what is shown of one head from the controls' values.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def _alike(first, other):
 
 
 def _first_difference(encoding, ours, layer, head):
-    """Return the wrong cells of the open head's weights, if there are any, and what is to be said."""
+    """Return the wrong cells of the open head's weights, if there are any, and a remark on them."""
     theirs, right = encoding.weights[layer, head], ours.weights[layer, head]
     wrong = _apart(theirs, right)
     if not wrong.any():

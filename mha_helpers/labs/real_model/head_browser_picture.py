@@ -38,7 +38,7 @@ def draw(result, readout):
 
 
 def draw_message(message):
-    """Draw that there is nothing to be drawn."""
+    """Draw a message in the picture's place."""
     text = svg.text(0, 24, "The trained model could not be loaded.", bold=True)
     return svg.document(MAX_WIDTH, 40, [text], label=message)
 

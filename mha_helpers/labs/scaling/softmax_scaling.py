@@ -85,7 +85,7 @@ def measure(weights):
 
 
 def compute(state, function=None):
-    """From the controls' values to every number that the lab shows."""
+    """Compute every number that the lab shows from the controls' values."""
     d_k, added = state["d_k"], state["add"]
     divisor = DIVISORS[state["divisor"]](d_k)
     rows = sample_scores(state["draw"], d_k)

@@ -92,7 +92,7 @@ AT_START = _steps(_projected(START), attention.dot_product_attention(**_projecte
 
 
 def compute(state, function=None):
-    """From the controls' values to every number that the lab shows."""
+    """Compute every number that the lab shows from the controls' values."""
     projected = _projected({name: matrix_in(state, name) for name in MATRICES})
     found = run_for_lab(function, attention.dot_product_attention, projected, ("context", "weights"))
     # What has moved is the course's own numbers, so that a mistake is not taken for a change.
@@ -497,7 +497,7 @@ def _identity(state):
 
 
 def _fields(controls):
-    """Arrange one matrix's fields at a time: a row a feature."""
+    """Arrange the fields of one matrix at a time, a row for each feature."""
     grids = {}
     for matrix in MATRICES:
         boxes = []

@@ -58,7 +58,7 @@ def written(speaker, attends):
 
 
 def compute(state, function=None):
-    """From the switch and the speaker to the text, and to the other one as soon as both have been asked for."""
+    """Compute the text from the switch and the speaker, and the other text once both have been asked for."""
     speaker, attends = state["speaker"], state["attention"]
     texts = {way: read(speaker, way) if way == attends or state["both"] else None for way in (True, False)}
     return Result(speaker, attends, texts)

@@ -42,7 +42,7 @@ class Result:
 
 
 def compute(state, function=None):
-    """From the controls' values to the attention over both orders."""
+    """Compute the attention over both orders from the controls' values."""
     copied = [] if state["copy"] == NO_COPY else [WORDS.index(state["copy"])]
     tokens = np.array([*range(len(WORDS)), *copied])
     # The copy stays last: it is the three words that change places.
@@ -146,7 +146,7 @@ def _rows(result):
 
 
 def _to_drag(row, result, i):
-    """Let a word be dragged to another place: the others make room."""
+    """Make a word draggable to another place: the others make room."""
     others = [word for word in result.order if word < len(WORDS) and word != i]
     orders = [[*others[:place], i, *others[place:]] for place in range(len(WORDS))]
     return marks.track(

@@ -75,7 +75,7 @@ class Result:
 
     @property
     def score(self):
-        """Say how many stages were right at once; nothing where tries are not counted."""
+        """Return how many stages were right at the first try; empty where tries are not counted."""
         counted = [count for count in self.tries if count != FOUND]
         return f"{counted.count(1)} of {len(counted)} right at the first try" if counted else ""
 
@@ -132,7 +132,7 @@ def trace(B, S, d_model, h):
 
 
 def compute(state, function=None):
-    """From the controls' values to how far the walk has come. There is no function of the learner's."""
+    """Compute the walk's progress from the controls' values. No function of the learner's is run."""
     sizes = tuple(state[name] for name in SIZES)
     recorded, *tries = state["record"].split("; ")
     anew = recorded not in ("", _written(sizes))
@@ -314,7 +314,7 @@ def render(result):
 
 
 def _walk(result):
-    """Draw a row a stage: its name and code, and its shape with ribbons to the next."""
+    """Draw each stage in a row: its name and code, and its shape with ribbons to the next."""
     known = {
         i: _bars(result.shapes[i], STAGES[i][2]) for i in range(min(result.stage, result.asked + 1)) if result.shapes[i]
     }
@@ -533,7 +533,7 @@ def _wrong_axes(guess, stage, result):
 
 
 def _mark(result, stage):
-    """Say how a stage was answered."""
+    """Return the mark of a stage: how it was answered."""
     if stage == 0:
         return "given"
     if stage < result.stage:

@@ -76,7 +76,7 @@ class Result:
 
 
 def compute(state, function=None):
-    """From the controls' values to the arrays of every way."""
+    """Compute the arrays of every way from the controls' values."""
     n_heads, tokens, d_model = state["heads"], state["tokens"], state["d_model"]
     X = 100.0 * np.arange(tokens)[:, None] + np.arange(d_model)
     followed = min(state["token"], tokens - 1), min(state["feature"], d_model - 1)
@@ -251,7 +251,7 @@ def _legend(result):
 
 
 def _column(way, shown, result):
-    """Draw one way: its code, its blocks, and what is to be said of them."""
+    """Draw one way of splitting: its code, its blocks, and a verdict."""
     width = _width(result)
     places, height = _places(shown, width, result)
     sign, colour = MARKS[way]
@@ -393,7 +393,7 @@ def _trail(way, result, width):
 
 
 def _cuts(way, result, cell, top, high):
-    """Draw the lines along which X is cut: between features, or where so many numbers have been counted."""
+    """Draw the lines along which X is cut: between features, or after a fixed count of numbers."""
     cuts = "".join(_lines(way, result, cell, top, high))
     return f'<path d="{cuts}" fill="none" stroke="{MARKS[way][1]}" stroke-width="3" stroke-dasharray="6 2"/>'
 

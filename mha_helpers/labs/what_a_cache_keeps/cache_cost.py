@@ -215,7 +215,7 @@ def _arguments():
 
 
 def compute(state, function=None, losses=loss):
-    """From the controls' values to a cache's size and the writer's loss.
+    """Compute a cache's size and the writer's loss from the controls' values.
 
     Parameters
     ----------
