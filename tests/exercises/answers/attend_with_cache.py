@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mha_helpers.attention import combine_heads, scaled_dot_product_attention, split_heads
+from mha_helpers.attention import combine_heads, scaled_dot_product_attention, softmax, split_heads
 from mha_helpers.decoding import attend_with_cache
 
 TELLING_CASE = ("two batch axes", 6)
@@ -50,7 +50,17 @@ def cache_joined_without_a_list(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
     return attend_with_cache(X_new, W_Q, W_K, W_V, W_O, n_heads, cache)
 
 
+def cache_over_the_models_width(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+    q, k, v = (split_heads(X_new @ W, n_heads) for W in (W_Q, W_K, W_V))
+    if cache is not None:
+        k, v = np.concatenate([cache[0], k], -2), np.concatenate([cache[1], v], -2)
+    visible = np.tri(q.shape[-2], k.shape[-2], k.shape[-2] - q.shape[-2], dtype=bool)
+    scores = np.where(visible, q @ k.swapaxes(-1, -2) / np.sqrt(X_new.shape[-1]), -np.inf)
+    return combine_heads(softmax(scores) @ v) @ W_O, (k, v)
+
+
 WRONG = {
+    "cache-scale-d-model": (cache_over_the_models_width,),
     "input-changed": (cache_writes_into_it,),
     None: (
         lambda X, Q, K, V, out, n, cache=None: (

@@ -310,6 +310,14 @@ def cache_scale_missing(queries, keys, values, visible):
     return _attend(queries, keys, values, visible, factor=lambda queries: 1.0)
 
 
+@maker(lambda attend: _cached(attend=attend))
+def cache_scale_d_model(queries, keys, values, visible):
+    """You divide by sqrt(d_model), the width of all heads together. Each dot product adds up the features of one head
+    only: divide by sqrt(d_head), the width of the split queries."""
+    d_model = queries.shape[-3] * queries.shape[-1]
+    return _attend(queries, keys, values, visible, factor=lambda queries: d_model**-0.5)
+
+
 def cache_no_output_projection(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
     """W_O is missing: after the heads are combined the output goes through it."""
     return _cached()(X_new, W_Q, W_K, W_V, np.eye(len(W_O), dtype=W_O.dtype), n_heads, cache)

@@ -232,6 +232,22 @@ def blockwise_sees_nothing_nan(context, total):
     return context / total
 
 
+@_either_way("hide")
+def mask_full_row_uniform(scores, mask, block):
+    """Right except for a query that may attend to nothing: you hide with a finite number, so all its scores are equally
+    low, and it mixes all values evenly. Hide with -inf. Then its total is 0, and it gets zeros if you divide by
+    np.where(total == 0, 1, total)."""
+    return _hidden_by_a_number(scores, mask, block)
+
+
+@_either_way("hide")
+def mask_full_row_unmasked(scores, mask, block):
+    """Right except for a query that may attend to nothing: it comes out as if nothing were hidden. Adding the same
+    number to all its scores changes nothing, because softmax sees only their differences. Hide with -inf. Then its
+    total is 0, and it gets zeros if you divide by np.where(total == 0, 1, total)."""
+    return scores + np.where(mask[..., block], 0, -1e9)
+
+
 @maker(lambda finish: _online(finish=finish))
 def blockwise_not_divided(context, total):
     """The division is missing: at the end the context is divided by the sum of the exponentials."""
