@@ -13,15 +13,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mha_helpers.course_data import data_path
+from mha_helpers.masks import causal_mask
 from mha_helpers.model.data import ORIGIN, WEIGHTS, checked_content, read_safetensors
 from mha_helpers.model.faulty_attention import MISTAKES
 from mha_helpers.products import HAS_BLAS
+from mha_helpers.rotary import rotate
+from mha_helpers.shapes import Array
 from mha_helpers.tasks import repeated_sequences
 from mha_helpers.training import Training
 
 FOLDER, N_STEPS = "small_runs", 400
-SEED = 5  # of six, the training in which one head of layer 0 does nearly all the looking back
-SEEDS = range(6)  # those that `by_seed` compares
+SEED = 5  # of twelve, the training in which one head of layer 0 does nearly all the looking back
+SEEDS = range(12)  # those that `by_seed` compares
 RIGHT = {"2 heads": {}, "1 head": {"n_heads": 1}, "4 heads": {"n_heads": 4}}
 OPTIONS = RIGHT | {name: {"attend": each.attend, "gradients": each.gradients} for name, each in MISTAKES.items()}
 OPTIONS |= {"W_O left out": {"has_W_O": False}}
@@ -72,6 +75,7 @@ class OfSeed(NamedTuple):
     before: tuple[float, float]  # for each head of layer 0: its mean weight on the token before, in the first half
     followed: tuple[float, float]  # for each head of layer 1: its mean weight on what followed the same token
     without: tuple[float, ...]  # right guesses without head 0 or 1 of layer 0, or head 0 or 1 of layer 1
+    by_mean: tuple[float, float]  # and where a head of layer 0 adds, in all sequences, what it adds there on average
     hidden_from: dict[str, float]  # and where one part of layer 1 reads the rows without what layer 0 wrote
 
 
@@ -84,16 +88,38 @@ def by_seed() -> dict[int, OfSeed]:
 
     Examples
     --------
-    >>> {seed: found.right > 0.99 for seed, found in by_seed().items()}
-    {0: True, 1: True, 2: True, 3: True, 4: True, 5: True}
+    >>> len(by_seed()), min(found.right for found in by_seed().values()) > 0.99
+    (12, True)
     """
     return {int(seed): OfSeed(**found) for seed, found in _origin()["seeds"].items()}
 
 
 SHARING = "two heads of queries, one of keys and values"
 SHARED = {"one head": {"n_heads": 1}, "two heads": {}, SHARING: {"n_kv_heads": 1}}
-LONGER = 128  # tokens: four times as many as in training
-NEAR = "rotation, window of 32"  # no distance that training didn't have
+ROUNDS = (15, 8)  # the longest
+POSITIONS = {"learned vectors": {}, "rotation": {"rotate": rotate}}
+LONGER, LONGER_SEEDS = 128, range(8)  # tokens: four times as many as in training
+EVERYTHING, NEAR, FEW_NEAR, NEAR_AND_FAR = "everything", "the last 32", "the last 16", "the last 16 and 16 far ones"
+
+
+def kept_in_sight() -> dict[str, Array]:
+    """Return masks for 128 tokens, by what they leave in sight; far keys are 32 places back or more.
+
+    Returns
+    -------
+    dict of str to ndarray of bool, shape (128, 128)
+
+    Examples
+    --------
+    >>> {name: int(mask[-1].sum()) for name, mask in kept_in_sight().items()}
+    {'everything': 128, 'the last 32': 32, 'the last 16': 16, 'the last 16 and 16 far ones': 32}
+    """
+    rng, causal = np.random.default_rng(0), causal_mask(LONGER)
+    last_32, last_16 = (causal & ~np.tri(LONGER, k=-width, dtype=bool) for width in (32, 16))
+    and_far = last_16.copy()
+    for query in range(32, LONGER):
+        and_far[query, rng.permutation(query - 31)[:16]] = True
+    return {EVERYTHING: causal, NEAR: last_32, FEW_NEAR: last_16, NEAR_AND_FAR: and_far}
 
 
 def shared() -> dict[str, list[float]]:
@@ -111,21 +137,40 @@ def shared() -> dict[str, list[float]]:
     return _origin()["shared"]
 
 
-def longer() -> dict[str, list[list[float]]]:
-    """Return how models do on longer sequences than those they were trained on, by what tells them positions.
+def rounds() -> dict[int, Array]:
+    """Return how much layer 0 looks back from each place, by the length of the longest round in training.
 
     Returns
     -------
-    dict of str to list of list of float
-        For each of three seeds: right guesses at places 0 to 31, 32 to 63, and 64 to 127. With a window, the same
-        rotated models attend only as far back as in training.
+    dict of int to ndarray, shape (12, 31)
+        For each of twelve seeds, the weight on the token before at places 1 to 31, of both heads together.
 
     Examples
     --------
-    >>> sorted(longer())
-    ['learned vectors', 'rotation', 'rotation, window of 32']
+    >>> {longest: found.shape for longest, found in rounds().items()}
+    {15: (12, 31), 8: (12, 31)}
     """
-    return _origin()["longer"]
+    return {int(longest): np.array(found) for longest, found in _origin()["rounds"].items()}
+
+
+def longer() -> dict[str, dict[str, list[list[float]]]]:
+    """Return how models do on longer sequences than those they were trained on.
+
+    Returns
+    -------
+    dict of str to dict of str to list of list of float
+        By what tells positions, and what is kept in sight. For each of eight seeds: right guesses at places 0 to 31,
+        32 to 63, and 64 to 127.
+
+    Examples
+    --------
+    >>> {positions: len(found[EVERYTHING]) for positions, found in longer().items()}
+    {'learned vectors': 8, 'rotation': 8}
+    """
+    return {
+        positions: {name: [seed[name] for seed in seeds] for name in kept_in_sight()}
+        for positions, seeds in _origin()["longer"].items()
+    }
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 
 Usage: python -m data.small_runs.make
 
-Takes about two minutes. The losses and moments that the lab steps through go into `data/small_runs/`.
+Takes about five minutes. The losses and moments that the lab steps through go into `data/small_runs/`.
 """
 
 import json
@@ -13,9 +13,7 @@ import numpy as np
 from data.weights import describe, write_safetensors
 from mha_helpers import small_runs
 from mha_helpers.grouped import grouped_attention
-from mha_helpers.masks import causal_mask
 from mha_helpers.model.data import ORIGIN, WEIGHTS
-from mha_helpers.rotary import rotate
 from mha_helpers.tasks import repeated_sequences, two_before
 from mha_helpers.training import PARTS, Training, what_heads_look_at
 
@@ -36,11 +34,17 @@ def of_seed(seed):
     training = Training(repeated_sequences(), seed=seed).run(small_runs.N_STEPS)
     jobs = what_heads_look_at(training.look().weights, training.held_out().periods)
     without_notes = training.rows(without=[(0, 0), (0, 1)])
+    by_mean = []
+    for head in (0, 1):
+        rest = training.rows(without=[(0, head)])
+        mean = (training.rows() - rest).mean(axis=0)  # of each place
+        by_mean.append(round(training.look(reads=dict.fromkeys(PARTS, rest + mean)).accuracy, 3))
     found = small_runs.OfSeed(
         training.look().accuracy,
         tuple(jobs[f"layer 0, head {head}"]["the token before"] for head in (0, 1)),
         tuple(jobs[f"layer 1, head {head}"]["what followed"] for head in (0, 1)),
         tuple(round(training.look(without=[(layer, head)]).accuracy, 3) for layer in (0, 1) for head in (0, 1)),
+        tuple(by_mean),
         {part: round(training.look(reads={part: without_notes}).accuracy, 3) for part in PARTS},
     )
     return found._replace(right=round(found.right, 4))._asdict()
@@ -55,23 +59,29 @@ def of_sharing(options):
     return [round(training.look().accuracy, 2) for training in trained]
 
 
-def of_length(options, window=small_runs.LONGER):
-    """Train on 32 tokens from three seeds, and return the right guesses among 128 by where they stand.
+def of_rounds(n_tokens, seed):
+    """Train on rounds of fewer than `n_tokens` tokens, and return how much looks back from each place but the first.
 
-    Among the 128, each token may attend to the last `window`.
+    It is the weight on the token before, of both heads of layer 0 together.
     """
+    training = Training(repeated_sequences(n_tokens=n_tokens), seed=seed).run(small_runs.N_STEPS)
+    back = np.diagonal(training.look().weights[0], -1, axis1=-2, axis2=-1).mean(axis=0).sum(axis=0)
+    return [round(float(weight), 2) for weight in back]
+
+
+def of_length(options, seed):
+    """Train on 32 tokens, and return the right guesses among 128 by what each may attend to, and where it stands."""
     drawn = repeated_sequences(length=small_runs.LONGER).draw(np.random.default_rng(0), 128)
-    found = []
-    for seed in range(3):
-        training = Training(repeated_sequences(), seed=seed, **options).run(small_runs.N_STEPS)
-        # A learned vector that training never saw is left at 0: there is nothing better.
-        known = training.parameters["positions"]
-        training.parameters["positions"] = np.zeros((small_runs.LONGER, known.shape[1]), known.dtype)
-        training.parameters["positions"][: len(known)] = known
-        training.mask = causal_mask(small_runs.LONGER) & ~np.tri(small_runs.LONGER, k=-window, dtype=bool)
+    training = Training(repeated_sequences(), seed=seed, **options).run(small_runs.N_STEPS)
+    # A learned vector that training never saw is left at 0: there is nothing better.
+    known = training.parameters["positions"]
+    training.parameters["positions"] = np.zeros((small_runs.LONGER, known.shape[1]), known.dtype)
+    training.parameters["positions"][: len(known)] = known
+    found = {}
+    for name, training.mask in small_runs.kept_in_sight().items():
         hit = (training.look(drawn).probabilities.argmax(axis=-1) == drawn.targets)[..., 0]
         parts = [slice(0, 32), slice(32, 64), slice(64, 128)]
-        found.append([round(float(hit[:, part][drawn.counts[:, part]].mean()), 2) for part in parts])
+        found[name] = [round(float(hit[:, part][drawn.counts[:, part]].mean()), 2) for part in parts]
     return found
 
 
@@ -93,10 +103,10 @@ def main():
         "built": describe({WEIGHTS: weights}),
         "runs": runs,
         "shared": {name: of_sharing(options) for name, options in small_runs.SHARED.items()},
+        "rounds": {n: [of_rounds(n + 1, seed) for seed in small_runs.SEEDS] for n in small_runs.ROUNDS},
         "longer": {
-            "learned vectors": of_length({}),
-            "rotation": of_length({"rotate": rotate}),
-            small_runs.NEAR: of_length({"rotate": rotate}, window=repeated_sequences().length),
+            positions: [of_length(options, seed) for seed in small_runs.LONGER_SEEDS]
+            for positions, options in small_runs.POSITIONS.items()
         },
         "seeds": {seed: of_seed(seed) for seed in small_runs.SEEDS},
     }

@@ -1,5 +1,7 @@
 """What the notebook says of the trained model is what the questions find."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -49,6 +51,34 @@ def test_one_head_follows_the_pronoun_on_sentences_that_it_was_not_found_on(shif
     assert np.sort(held_out.mean(axis=0))[-2] < 0.06
     assert (held_out[:, following] > 0).sum() == 20
     assert np.abs(of_others[:, 3, 1]).max() < 0.06
+
+
+def sums_with_signs(values):
+    """The sums of values with every choice of their signs."""
+    return np.array(list(itertools.product((1, -1), repeat=len(values)))) @ values
+
+
+def test_luck_reaches_what_the_search_finds_but_not_what_is_held_out(shifts):
+    of_it = shifts[0].reshape(28, 72).astype(float)
+    best_by_luck = sums_with_signs(of_it[:4]).max(axis=1) / 4
+    assert (best_by_luck >= of_it[:4].mean(axis=0).max() - 1e-6).mean() == 2 / 16
+    held_out = of_it[4:, 3 * 12 + 1]
+    one_half, other_half = sums_with_signs(held_out[:12]), np.sort(sums_with_signs(held_out[12:]))
+    as_much = len(other_half) - np.searchsorted(other_half, held_out.sum() - 1e-6 - one_half)
+    assert as_much.sum() / 2**24 < 1 / 20_000
+
+
+def test_that_and_this_shift_a_third_as_far_as_it(model):
+    for word, expected in (("that", 0.12), ("this", 0.10)):
+        shifts = []
+        for frame, (first, ending), (second, other_ending) in questions.HELD_OUT_PRONOUNS:
+            leans = []
+            for last in (ending, other_ending):
+                seen = model.encode(frame.replace(" it ", f" {word} ").format(last))
+                row, one, other = (seen.tokens.index(token) for token in (word, first, second))
+                leans.append(seen.weights[3, 1, row, one] - seen.weights[3, 1, row, other])
+            shifts.append(leans[0] - leans[1])
+        assert np.mean(shifts) == pytest.approx(expected, abs=0.005)
 
 
 def test_without_the_head_that_follows_the_sentences_vectors_stay(model):
