@@ -28,7 +28,13 @@ class Learned(NamedTuple):
 
 
 def learn_one_key(
-    d_k: int, divisor: float, *, step_on: str = "scores", n_steps: int = 30, step: float = 0.5
+    d_k: int,
+    divisor: float,
+    *,
+    step_on: str = "scores",
+    n_steps: int = 30,
+    step: float = 0.5,
+    query_size: float = 1.0,
 ) -> Learned:
     """Let queries learn, by gradient steps, to copy the value of one key.
 
@@ -46,6 +52,8 @@ def learn_one_key(
     n_steps : int, optional
     step : float, optional
         What the gradient is multiplied by in each step.
+    query_size : float, optional
+        The spread of the queries' entries before the first step.
 
     Returns
     -------
@@ -59,7 +67,8 @@ def learn_one_key(
     Notes
     -----
     The draws are always the same. What comes back to the scores is the softmax's Jacobian, diag(p) - p^T p,
-    times what comes back to the weights; to a query, that times its keys, over the divisor.
+    times what comes back to the weights; to a query, that times its keys, over the divisor. So dividing by r is the
+    same as queries that start r times smaller and take steps r^2 times smaller.
 
     Examples
     --------
@@ -72,7 +81,7 @@ def learn_one_key(
     if not divisor:
         raise ValueError("divisor=0 is not possible; give 1 for no division")
     rng = np.random.default_rng(1)
-    queries = rng.normal(size=(N_ROWS, 1, d_k))
+    queries = query_size * rng.normal(size=(N_ROWS, 1, d_k))
     keys, values = rng.normal(size=(N_ROWS, N_KEYS, d_k)), rng.normal(size=(N_ROWS, N_KEYS, D_VALUE))
     scores = attention_scores(queries, keys) / divisor  # (n_rows, 1, n_keys)
     losses: list[Any] = []

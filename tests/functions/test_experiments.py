@@ -41,6 +41,15 @@ def test_small_steps_never_raise_the_loss(step_on):
     assert (np.diff(losses) < 0).all()
 
 
+def test_to_divide_is_to_start_smaller_and_to_take_smaller_steps():
+    divided = learn_one_key(16, 4, step_on="queries", step=0.5)
+    smaller = learn_one_key(16, 1, step_on="queries", step=0.5 / 16, query_size=1 / 4)
+    np.testing.assert_allclose(smaller.losses, divided.losses, rtol=1e-6)
+    only_started_smaller = learn_one_key(16, 1, step_on="queries", step=0.5, query_size=1 / 4)
+    assert only_started_smaller.losses[0].mean() == pytest.approx(divided.losses[0].mean())
+    assert only_started_smaller.losses[-1].mean() > 1.5 * divided.losses[-1].mean()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
