@@ -27,7 +27,7 @@ from mha_helpers.model.layers import LayerNorm, call_attention, read_only
 from mha_helpers.products import HAS_BLAS, product
 from mha_helpers.shapes import Array, check_count
 
-FOLDER, TEXT = "writer", "shakespeare.txt"
+FOLDER, TEXT, LOG = "writer", "shakespeare.txt", "training.jsonl"
 NORM_EPSILON = np.float32(1e-5)  # PyTorch's own
 MEASURED = slice(12288, 16384)  # of the held-out text
 WINDOWS = 8  # how many windows of text go through the model together
@@ -406,6 +406,29 @@ def assemble(tensors: Any, alphabet: str, n_heads: int) -> Decoder:
     return Decoder(
         alphabet, n_heads, tensors["characters.weight"], tensors["positions.weight"], tuple(blocks), norm("norm")
     )
+
+
+def training_log() -> list[dict[str, float]]:
+    """Return what was measured while the model was trained.
+
+    Returns
+    -------
+    list of dict of str to float
+        After every 250 steps and at the end: "step"; "training", the mean loss of the steps since the entry before,
+        with dropout; "held_out", the loss on `held_out_text`, without it; and "seconds" since the beginning.
+
+    Raises
+    ------
+    ValueError
+        If the data file is missing or damaged.
+
+    Examples
+    --------
+    >>> training_log()[-1]["step"]
+    2700
+    """
+    lines = map(json.loads, checked_content(LOG, FOLDER).decode("utf-8").splitlines())
+    return [line for line in lines if "step" in line]  # where it was started, or went on, there are only its settings
 
 
 @functools.cache

@@ -20,7 +20,6 @@ from mha_helpers.model.data import ORIGIN, WEIGHTS
 
 REPOSITORY = Path(__file__).parents[2]
 TARGET = Path(__file__).parent
-LOG = "training.jsonl"
 BY_TORCH = REPOSITORY / "tests" / "models" / "writer_by_torch.json"
 PROMPT = "ROMEO:\nBut, soft! what light through yonder window breaks?\n"
 
@@ -28,7 +27,7 @@ PROMPT = "ROMEO:\nBut, soft! what light through yonder window breaks?\n"
 def build(checkpoint, log, text):
     """Return the files that `data/writer/` gets, by name; `log` and `text` are bytes."""
     stored = {name: tensor.numpy().astype(np.float16) for name, tensor in checkpoint["model"].items()}
-    built = {WEIGHTS: write_safetensors(stored), LOG: log, decoder.TEXT: text}
+    built = {WEIGHTS: write_safetensors(stored), decoder.LOG: log, decoder.TEXT: text}
     settings = checkpoint["settings"] | {"steps": checkpoint["step"], "alphabet": checkpoint["alphabet"]}
     tensors = {name: array.astype(np.float32) for name, array in stored.items()}
     model = decoder.assemble(tensors, settings["alphabet"], settings["n_heads"])
