@@ -1,5 +1,6 @@
 """What notebook B says of PyTorch is so: its listing, its comparison, and the traps that it names."""
 
+import copy
 import importlib.util
 import re
 from pathlib import Path
@@ -125,6 +126,40 @@ def test_is_causal_with_a_cache_starts_in_the_wrong_corner(n_new, wanted):
         for mask in ({"is_causal": True}, {"attn_mask": torch.from_numpy(last_rows)})
     ]
     assert_allclose(theirs, ours)
+
+
+# ---- FlexAttention
+
+
+def test_flex_attention_takes_the_notebooks_functions_and_agrees_with_its_masks():
+    torch = with_torch()
+    flex = pytest.importorskip("torch.nn.attention.flex_attention")
+    names = {"np": np}
+    exec(next(cell.source for cell in B.cells if cell.id == "flex-attention-code"), names)
+    queries, keys, values = draws(0, 2, 2, 8), draws(1, 2, 5, 8), draws(2, 2, 5, 4)
+    q, k, v = (torch.from_numpy(array)[None] for array in (queries, keys, values))
+
+    for mask_mod in (names["from_the_top_left"], names["after_the_cache"], names["window"], lambda b, h, i, j: j < 0):
+        ours = np.broadcast_to(mask_mod(0, 0, names["q_idx"], names["kv_idx"]), (2, 5))
+        blocks = flex.create_block_mask(mask_mod, B=None, H=None, Q_LEN=2, KV_LEN=5, device="cpu")
+        expected, _ = scaled_dot_product_attention(queries, keys, values, ours)
+        assert_allclose(flex.flex_attention(q, k, v, block_mask=blocks)[0], expected, atol=1e-12)
+
+    heads = np.arange(2)[:, None, None]
+    added = names["farther_is_less"](np.zeros((2, 2, 5)), 0, heads, names["q_idx"], names["kv_idx"])
+    expected, _ = scaled_dot_product_attention(queries, keys, values, added)
+    assert_allclose(flex.flex_attention(q, k, v, score_mod=names["farther_is_less"])[0], expected, atol=1e-12)
+
+
+def test_a_librarys_cache_changes_when_it_is_used():
+    torch = with_torch()
+    caches = pytest.importorskip("transformers.cache_utils", reason="transformers is not installed")
+    cache, new = caches.DynamicCache(), torch.zeros(1, 2, 3, 4)
+    keys, _ = cache.update(new, new, 0)
+    other = copy.deepcopy(cache)
+    assert (keys.shape[-2], cache.get_seq_length()) == (3, 3)
+    keys, _ = cache.update(new, new, 0)
+    assert (keys.shape[-2], cache.get_seq_length(), other.get_seq_length()) == (6, 6, 3)
 
 
 # ---- nn.MultiheadAttention

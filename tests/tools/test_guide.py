@@ -157,6 +157,11 @@ def test_a_notebook_becomes_a_section_and_a_day(tmp_path):
     assert guide.readme_row(plan) == "| [07 Small](notebooks/07_small.ipynb) | see; do | 20 |"
 
 
+def test_the_readme_says_the_minutes_of_notebooks_that_no_lesson_plans():
+    rows = {plan.key: guide.readme_row(plan) for plan in PLANS.values() if not plan.total}
+    assert {key: row.rpartition(" | ")[2] for key, row in rows.items()} == {"A": "60 |", "B": "40 |"}
+
+
 def test_a_days_sheet_has_the_clock_what_to_say_and_every_answer(tmp_path):
     plan = plan_of(
         tmp_path,

@@ -71,7 +71,7 @@ def readme_row(plan):
     if not can:
         raise NotebookError(f'{plan.path.name}: its first cell lacks "**After this notebook you can**" and a list')
     said = " ".join(can[1].split()).removeprefix("- ").replace("; - ", "; ").removesuffix(".")
-    return f"| [{plan.title}](notebooks/{plan.path.name}) | {said} | {plan.total or '–'} |"
+    return f"| [{plan.title}](notebooks/{plan.path.name}) | {said} | {plan.total or plan.time or '–'} |"
 
 
 def written(text, plans):

@@ -30,6 +30,7 @@ from tools.writing.solve import ASK, stub
 
 HEADING = re.compile(r"^### Exercise.*\((?:about )?(\d+) minutes\)", re.MULTILINE)
 MINUTES = re.compile(r"\*\*Minutes:\*\* ([^.*]*)")  # "45", or "10 to read, 35 to do"
+TIME = re.compile(r"\*\*Time:\*\* about (\d+) minutes")  # of a notebook that no lesson plans
 DEFAULTS = {"write": ("do", None), "vote": ("do", 2), "lab": ("do", 3), "run": ("teach", None)}
 WORDS_A_MINUTE, TO_LOOK = 120, 0.5  # spoken, and the minutes that a picture or a table takes
 KEYS = {"teach", "do", "how", "say", "half", "home", "cut", "keep", "remark"}
@@ -128,6 +129,12 @@ class Plan:
         """The minutes that the notebook says it takes."""
         said = MINUTES.search(self.notebook.cells[0].source)
         return sum(map(int, re.findall(r"\d+", said[1]))) if said else 0
+
+    @property
+    def time(self):
+        """The minutes of a notebook that is not planned for a room; None where it doesn't say."""
+        said = TIME.search(self.notebook.cells[0].source)
+        return int(said[1]) if said else None
 
     @cached_property
     def slack(self):
