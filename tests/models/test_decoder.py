@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mha_helpers import decoder, exercises
-from mha_helpers.attention import multi_head_attention
+from mha_helpers.attention import multi_head_attention, softmax
 from mha_helpers.course_data import data_path
 from mha_helpers.decoding import attend_with_cache, next_token_probabilities
 from mha_helpers.model.data import ORIGIN, WEIGHTS, read_safetensors
@@ -241,3 +241,66 @@ def test_where_numpy_is_slow_a_loss_is_measured_on_less_and_that_is_said(monkeyp
     assert capsys.readouterr().out.endswith(": 1,024 characters in place of 4,096\n")
     assert whole.startswith(some)
     assert MODEL.loss(some) == pytest.approx(MODEL.loss(whole), abs=0.05)
+
+
+# ---- what notebooks 08 and 09 say of it, on other pieces of text than theirs
+
+PIECES = [decoder.held_out_text()[start : start + 257] for start in range(9000, 90_000, 9000)]
+
+
+def after_each_block(piece, mask):
+    codes = MODEL.codes(piece)
+    X, losses = MODEL.characters[codes[:-1]] + MODEL.positions[: len(codes) - 1], []
+    for block in (*MODEL.blocks, None):
+        logits = MODEL.norm(X) @ MODEL.characters.T
+        losses.append(-np.log(softmax(logits)[np.arange(len(X)), codes[1:]]).mean())
+        if block:
+            X, _ = block(X, lambda X, *matrices: multi_head_attention(X, *matrices, MODEL.n_heads, mask))
+    return losses
+
+
+@pytest.mark.parametrize("piece", PIECES, ids=range(len(PIECES)))
+def test_most_of_what_the_first_block_brings_needs_no_neighbour_and_nothing_later_does_without(piece):
+    together, alone = (after_each_block(piece, make(256, dtype=bool)) for make in (np.tri, np.eye))
+    assert (alone[0] - alone[1]) / (together[0] - together[1]) > 0.95
+    assert (np.diff(together) < 0).all()
+    assert (np.diff(alone[1:]) > 0).all()
+
+
+def last_logits(piece, place, width, start):
+    """What is guessed at a place from the last characters alone, of which the first stands at `start`."""
+    codes = MODEL.codes(piece)[place + 1 - width : place + 1]
+    X = MODEL.characters[codes] + MODEL.positions[start : start + width]
+    for block in MODEL.blocks:
+        X, _ = block(
+            X, lambda X, *matrices: multi_head_attention(X, *matrices, MODEL.n_heads, np.tri(width, dtype=bool))
+        )
+    return MODEL.norm(X[-1]) @ MODEL.characters.T
+
+
+@pytest.mark.parametrize("width", [32, 16])
+def test_what_a_window_costs_comes_of_where_its_characters_stand(width):
+    window = np.tri(256, dtype=bool) & ~np.tri(256, k=-width, dtype=bool)
+
+    def windowed(X, *matrices):
+        return multi_head_attention(X, *matrices[:-1], window)
+
+    costs = []
+    for piece in PIECES:
+        codes, places = MODEL.codes(piece), range(128, 256, 16)
+        ways = [MODEL.predict(piece[:256], attend)[0][places] for attend in (multi_head_attention, windowed)]
+        ways += [
+            np.array([last_logits(piece, place, width, start(place)) for place in places])
+            for start in (lambda place: 0, lambda place: place + 1 - width)
+        ]
+        costs.append([-np.log(softmax(way)[np.arange(len(places)), codes[129:257:16]]).mean() for way in ways])
+    everything, in_window, alone, at_own_places = np.mean(costs, axis=0)
+    assert at_own_places == pytest.approx(in_window, abs=0.1)
+    assert alone - everything < (in_window - everything) / 2
+
+
+def test_the_log_is_that_of_the_training():
+    log = decoder.training_log()
+    assert [line["step"] for line in log] == [*range(250, 2501, 250), 2700]
+    assert log[-1]["held_out"] == ORIGINAL["held_out_loss"]
+    assert all((line["training"] < line["held_out"]) == (line["step"] >= 750) for line in log)
