@@ -25,6 +25,7 @@ from mha_helpers.training import Training
 FOLDER, N_STEPS = "small_runs", 400
 SEED = 5  # of twelve, the training in which one head of layer 0 does nearly all the looking back
 SEEDS = range(12)  # those that `by_seed` compares
+OUTCOMES_SEEDS = range(8)  # and those of `outcomes_by_seed`
 RIGHT = {"2 heads": {}, "1 head": {"n_heads": 1}, "4 heads": {"n_heads": 4}}
 OPTIONS = RIGHT | {name: {"attend": each.attend, "gradients": each.gradients} for name, each in MISTAKES.items()}
 OPTIONS |= {"W_O left out": {"has_W_O": False}}
@@ -43,9 +44,9 @@ class Outcome(NamedTuple):
     right_when_writing: float  # and when nothing comes after yet
 
 
-def untrained(name: str) -> Training:
+def untrained(name: str, seed: int = SEED) -> Training:
     """Return a training by its name, before its first step."""
-    return Training(repeated_sequences(), seed=SEED, **OPTIONS[name])
+    return Training(repeated_sequences(), seed=seed, **OPTIONS[name])
 
 
 @functools.cache
@@ -66,6 +67,21 @@ def outcomes() -> dict[str, Outcome]:
     (True, True)
     """
     return {name: Outcome(**found["outcome"]) for name, found in _origin()["runs"].items()}
+
+
+def outcomes_by_seed() -> dict[str, list[Outcome]]:
+    """Return the outcome of each training run from each of eight seeds.
+
+    Returns
+    -------
+    dict of str to list of Outcome
+
+    Examples
+    --------
+    >>> all(found.right_when_writing < 0.2 for found in outcomes_by_seed()["no mask"])
+    True
+    """
+    return {name: [Outcome(**outcome) for outcome in found] for name, found in _origin()["by_seed"].items()}
 
 
 class OfSeed(NamedTuple):

@@ -2,7 +2,7 @@
 
 Usage: python -m data.small_runs.make
 
-Takes about five minutes. The losses and moments that the lab steps through go into `data/small_runs/`.
+Takes about fifteen minutes. The losses and moments that the lab steps through go into `data/small_runs/`.
 """
 
 import json
@@ -102,6 +102,12 @@ def main():
         "commands": ["python -m data.small_runs.make"],
         "built": describe({WEIGHTS: weights}),
         "runs": runs,
+        "by_seed": {
+            name: [
+                measured(small_runs.untrained(name, seed).run(small_runs.N_STEPS)) for seed in small_runs.OUTCOMES_SEEDS
+            ]
+            for name in small_runs.OPTIONS
+        },
         "shared": {name: of_sharing(options) for name, options in small_runs.SHARED.items()},
         "rounds": {n: [of_rounds(n + 1, seed) for seed in small_runs.SEEDS] for n in small_runs.ROUNDS},
         "longer": {

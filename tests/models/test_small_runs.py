@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from data.small_runs import make
 from mha_helpers import small_runs
 from mha_helpers.attention import masked_attention
 from mha_helpers.model.faulty_attention import MISTAKES
@@ -35,12 +36,85 @@ def test_the_loss_tells_of_some_mistakes_hides_two_and_others_do_no_harm():
     assert harmless == {"keys in place of values", "not divided", "divided by d", *others}
 
 
+def test_from_every_start_the_loss_tells_of_the_same_mistakes():
+    found = small_runs.outcomes_by_seed()
+    assert found.keys() == small_runs.OPTIONS.keys()
+    told = {"softmax over the queries", "split and combined by reshape", "combined by reshape"}
+    for name, outcomes in found.items():
+        assert len(outcomes) == 8
+        assert outcomes[small_runs.SEED] == small_runs.outcomes()[name]
+        losses = [outcome.loss for outcome in outcomes]
+        assert min(losses) > 0.5 if name in told else max(losses) < 0.2, name
+        if name in ("no mask", "mask one too far"):
+            assert max(outcome.right_when_writing for outcome in outcomes) < 0.2
+        elif name not in told:
+            assert min(outcome.right_when_writing for outcome in outcomes) > 0.9, name
+
+
+def test_queries_start_at_a_quarter_of_what_they_are_in_notebook_02():
+    for seed in range(8):
+        p = small_runs.untrained("not divided", seed).parameters
+        queries = (p["tokens"][:, None] + p["positions"]) @ p["W_Q0"]
+        assert queries.std() == pytest.approx(0.25, abs=0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", small_runs.OPTIONS)
+def test_another_start_gives_the_stored_outcome(name):
+    fresh = make.measured(small_runs.untrained(name, 1).run(small_runs.N_STEPS))
+    assert fresh == pytest.approx(small_runs.outcomes_by_seed()[name][1]._asdict(), abs=0.03)
+
+
 def test_whatever_the_seed_the_keys_read_what_the_layer_below_has_written():
     for found in small_runs.by_seed().values():
         assert found.right > 0.99
         assert min(found.followed) >= 0.9
         assert found.hidden_from["keys"] < 0.2
-        assert min(found.hidden_from[part] for part in ("queries", "values", "output")) > 0.94
+        assert min(found.hidden_from["values"], found.hidden_from["output"]) > 0.98
+        assert found.hidden_from["queries"] > 0.93
+
+
+def test_whose_loss_costs_most_is_left_to_chance_and_zeros_are_not_to_blame():
+    left = []
+    for found in small_runs.by_seed().values():
+        looks_back = int(np.argmax(found.before))
+        left.append(found.without[looks_back])
+        assert abs(found.by_mean[looks_back] - left[-1]) < 0.06
+        assert min(found.without[2:]) > 0.88  # of layer 1, either will do
+    assert len(left) == 12
+    assert min(left) == left[small_runs.SEED] == pytest.approx(0.264)
+    assert sum(share < 0.5 for share in left) == 5
+    assert sorted(left)[5] > 0.52
+
+
+def test_notes_end_where_the_longest_rounds_do():
+    for longest, found in small_runs.rounds().items():
+        assert found.shape == (12, 31)
+        assert found[:, : longest - 2].min() > 0.5  # column i is place i + 1
+        assert found[:, longest + 1 :].max() < 0.3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", small_runs.SEEDS)
+def test_each_start_gives_what_is_stored(seed):
+    fresh, stored = make.of_seed(seed), small_runs.by_seed()[seed]
+    for name in ("right", "before", "followed", "without", "by_mean"):
+        assert_allclose(fresh[name], getattr(stored, name), atol=0.02, err_msg=name)
+    assert fresh["hidden_from"] == pytest.approx(stored.hidden_from, abs=0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("longest", small_runs.ROUNDS)
+def test_rounds_give_what_is_stored(longest):
+    assert_allclose(make.of_rounds(longest + 1, 0), small_runs.rounds()[longest][0], atol=0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("positions", small_runs.POSITIONS)
+def test_longer_texts_give_what_is_stored(positions):
+    stored = {name: seeds[0] for name, seeds in small_runs.longer()[positions].items()}
+    for name, fresh in make.of_length(small_runs.POSITIONS[positions], 0).items():
+        assert_allclose(fresh, stored[name], atol=0.03, err_msg=name)
 
 
 def test_two_heads_of_queries_answer_two_questions_with_one_of_keys_and_values():
@@ -50,10 +124,22 @@ def test_two_heads_of_queries_answer_two_questions_with_one_of_keys_and_values()
 
 
 def test_neither_kind_of_position_gets_better_far_away():
-    for runs in small_runs.longer().values():
-        for near, further, far in runs:
+    for found in small_runs.longer().values():
+        for near, further, far in found[small_runs.EVERYTHING]:
             assert near >= further >= far
-    assert max(far for *_, far in small_runs.longer()["rotation"]) < 0.6
+
+
+def test_distance_and_not_the_number_of_keys_harms_rotated_models():
+    found, far = small_runs.longer()["rotation"], -1
+    learned = [seed for seed in small_runs.LONGER_SEEDS if found[small_runs.EVERYTHING][seed][0] > 0.99]
+    assert learned == [0, 2, 3, 5]
+    for seed in small_runs.LONGER_SEEDS:
+        everything, near, few, both = (found[name][seed][far] for name in small_runs.kept_in_sight())
+        assert everything < 0.65
+        assert both < 0.6 < few
+        assert near > everything
+        if seed in learned:
+            assert few > 0.99
 
 
 def test_without_W_O_nothing_stands_in_its_place():

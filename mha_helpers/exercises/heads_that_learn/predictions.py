@@ -42,7 +42,12 @@ def _first_layer_out():
     trained = small_runs.load("2 heads")
     without = trained.look(without=[(0, _head_that_looks_back(trained))]).accuracy
     whole = trained.look().accuracy
-    return f"guesses that are right with all heads: {_percent(whole)}, without that one: {_percent(without)}"
+    elsewhere = [found.without[int(np.argmax(found.before))] for found in small_runs.by_seed().values()]
+    return (
+        f"guesses that are right with all heads: {_percent(whole)}, without that one: {_percent(without)}\n"
+        f"from {len(elsewhere)} starts, this one among them: {_percent(min(elsewhere))} to {_percent(max(elsewhere))}, "
+        f"less than half in {sum(share < 0.5 for share in elsewhere)}"
+    )
 
 
 predict_first_layer_out = Prediction(
@@ -51,8 +56,10 @@ predict_first_layer_out = Prediction(
         "a": "They find it by a note that the head below has written: which token came before. Without that note they "
         "have nothing to go by.",
         "b": "Layer 1 needs something that this head writes, and the next section asks what. What is left is partly "
-        "guessing among the tokens of the round, and partly the little that the other head writes.",
-        "c": "Far fewer are still right: what the heads of layer 1 look for was written by this one head.",
+        "guessing among the tokens of the round, and partly the little that the other head writes. From most other "
+        "starts, the two heads of layer 0 share the writing, and more is left.",
+        "c": "Far fewer are still right: what the heads of layer 1 look for was written by this one head. Your answer "
+        "would be near where two heads share the writing, as they do from most other starts.",
     },
     evidence=_first_layer_out,
 )
