@@ -35,7 +35,7 @@ def _causal_with_gradients(session):
     if not is_told or layout.loops or session.right["hide"] is not RIGHT["hide"]:
         return
     question = subject.plain_questions(layout)[0]
-    arguments = subject.arguments(layout, question, subject.case(layout, question), None)
+    arguments = subject.call_arguments(layout, question, subject.case(layout, question))
     outcome = calling.call(subject.adapter.with_gradients, arguments, subject.to_framework)
     if outcome.error is not None and "is_causal" in str(outcome.error):
         seen = f"Without gradients every token sees all. With them it stops with {calling.said(outcome.error)}"

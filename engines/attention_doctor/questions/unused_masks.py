@@ -18,7 +18,7 @@ MEANT = re.compile(r"mask|causal|decod|gpt|autoregress", re.I)
 def ask(session):
     """Where attention looks ahead: whether a triangle is built and nobody reads it."""
     subject, known = session.subject, session.known
-    if known.right["hide"] is not RIGHT["hide"] or subject.given.has("is_causal") or subject.given.has("mask"):
+    if known.right["hide"] is not RIGHT["hide"] or subject.arguments.has("is_causal") or subject.arguments.has("mask"):
         return
     code = re.sub(r"(?m)#.*$", "", subject.source)
     for found in [*ATTRIBUTE.finditer(code), *VARIABLE.finditer(code)]:

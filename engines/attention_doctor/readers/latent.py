@@ -68,7 +68,7 @@ def projections(subject):
 
 def _vectors(subject):
     """Norms whose weights are the module's own, without a module for them: RMS norms, as those of DeepSeek are."""
-    for match in subject.found:
+    for match in subject.parameters:
         if match.kind != "norm" and match.value.ndim == 1 and "norm" in match.path.lower():
             yield norms_and_residuals.Norm(match.path, match.value.astype(float), 0.0, EPSILON, True)
 

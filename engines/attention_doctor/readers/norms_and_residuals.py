@@ -39,7 +39,7 @@ class Norm:
 def norms_of(subject):
     """Every norm among its parameters."""
     by_owner = {}
-    for match in subject.found:
+    for match in subject.parameters:
         if match.kind == "norm":
             by_owner.setdefault(match.path.rpartition(".")[0], []).append(match)
     numbers = subject.adapter.numbers()

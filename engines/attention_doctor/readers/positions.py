@@ -132,7 +132,7 @@ def cuts_windows(right):
 
 def bases(subject):
     """The bases of the angles that its attributes give; a table that it is given has ours."""
-    if subject.given.filling.table is not None:
+    if subject.arguments.filling.table is not None:
         return [position_arguments.BASE]
     numbers = subject.adapter.numbers()
     text = [n for name, n in numbers.items() if re.search(r"(theta|base)$", name, re.I) and n > 1][:1] or [10000.0]
@@ -164,7 +164,7 @@ def rotated_parts(numbers):
 
 def rotations(subject):
     """Forms of the step `place`: queries and keys turned by rotary positions, wholly or in part."""
-    numbers, table = subject.adapter.numbers(), subject.given.filling.table
+    numbers, table = subject.adapter.numbers(), subject.arguments.filling.table
     parts = rotated_parts(numbers)
     widths = [table.d_head] if table is not None else [*dict.fromkeys([*parts, 10**6])]
     forms = []
@@ -220,7 +220,7 @@ def of(subject):
         scale.append(Form("", "scale", scaled_by(lambda case, q, v, number=float(number): number), f"× {number}"))
     scale += [_capped(number) for name, number in numbers.items() if SOFT_CAP.search(name) and number > 0]
     sinks = [
-        subject.values[match.path] for match in subject.found if SINKS.search(match.path) and match.value.ndim == 1
+        subject.values[match.path] for match in subject.parameters if SINKS.search(match.path) and match.value.ndim == 1
     ]
     return {"hide": hide, "scale": scale, "softmax": [RIGHT["softmax"], *map(_with_sinks, sinks)]}
 
