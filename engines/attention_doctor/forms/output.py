@@ -112,10 +112,10 @@ MERGE = [
 def _through(change):
     """The output is change(case, what was merged, W_O)."""
 
-    def run(case, given):
+    def run(case, merged):
         if "O" not in case.matrices:
             raise DoesNotFitError
-        return change(case, given[0], case.matrices["O"]), *given[1:]
+        return change(case, merged.context, case.matrices["O"]), merged.weights
 
     return run
 
