@@ -146,8 +146,15 @@ def _function(attention: Callable, names: Names, inputs: Inputs, module: Any = N
     if "X" in roles.values() and not {"W_V", "W_Q"} & set(roles.values()):
         return _from_outside(attention, roles, framework, name)
     numbers = {} if module is None else module.numbers()
+    return _with_its_arrays(attention, roles, framework, name, numbers, inputs)
+
+
+def _with_its_arrays(
+    attention: Callable, roles: Mapping[str, str], framework: str, name: str, numbers: Mapping, inputs: Inputs
+) -> Report:
+    """Examine a function with its framework's arrays, and then NumPy's: it may use a framework only inside."""
     report = examined(FunctionSubject(attention, roles, framework, name, numbers, inputs))
-    if report.healthy is None and framework != "numpy":  # it may use a framework inside, and take NumPy's arrays
+    if report.healthy is None and framework != "numpy":
         again = examined(FunctionSubject(attention, roles, "numpy", name, numbers, inputs))
         return report if again.healthy is None else again
     return report

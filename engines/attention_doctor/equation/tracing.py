@@ -95,12 +95,10 @@ def _what_came_before(first, watch):
 def _projected_twice(first, watch):
     """The projection that should have made the one of queries, keys and values that is missing, and made another."""
     projected = [node for node in watch.all if node.order < first.order and _is_made_of_tokens(node)]
-    by_kind = {
-        kind: [node for node in projected if node.seen.name.startswith(kind)] for kind in ("queries", "keys", "values")
-    }
-    missing = [kind for kind, nodes in by_kind.items() if not nodes]
-    twice = [nodes[-1] for nodes in by_kind.values() if len(nodes) > 1]
-    return twice[0] if len(missing) == 1 and len(twice) == 1 else None
+    kinds = ("queries", "keys", "values")
+    by_kind = [[node for node in projected if node.seen.name.startswith(kind)] for kind in kinds]
+    twice = [nodes[-1] for nodes in by_kind if len(nodes) > 1]
+    return twice[0] if by_kind.count([]) == 1 and len(twice) == 1 else None
 
 
 def _is_made_of_tokens(node):

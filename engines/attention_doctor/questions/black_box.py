@@ -50,7 +50,7 @@ def examine(name, function, argument, framework):
         report.healthy = None
         report.reason = "It took no (batch, tokens, features) of any usual width, or returned nothing of that kind."
         return report
-    broken = unexplained.properties(lambda given: (X, ask(X)) if given is None else (given, ask(given)))
+    broken = unexplained.properties(lambda vectors: (X, ask(X)) if vectors is None else (vectors, ask(vectors)))
     for wrong, sentence in broken:
         if wrong in NAMED:
             word = WORDS[wrong]

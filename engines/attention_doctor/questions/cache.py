@@ -27,7 +27,7 @@ FROM_THE_CORNER = (
 def ask(session):
     """Run the first tokens, then the others with what was kept of the first, and compare with one run."""
     arguments, layout = session.subject.arguments, session.layout
-    role = next((role for role in ("past", "use_cache", "start_pos") if arguments.has(role)), None)
+    role = next(filter(arguments.has, ("past", "use_cache", "start_pos")), None)
     if role is None:
         return
     name = arguments.name_of[role]
@@ -39,15 +39,14 @@ def ask(session):
     wanted = _whole_runs(session, case)
     for first in (TOKENS - 1, FEW):
         output = _in_parts(session, role, question, case, first)
+        if output is not None and any(fits(output, item[:, first:]) for item in wanted):
+            continue
         if output is None:
             yield Untested(f"the cache {name} (no cache came back, or it was not taken)")
-            return
-        if any(fits(output, item[:, first:]) for item in wanted):
-            continue
-        if role != "past" and _nothing_was_kept(session, case, first, output):
+        elif role != "past" and _nothing_was_kept(session, case, first, output):
             yield Untested(f"the cache {name} (nothing was kept from one call to the next)")
-            return
-        yield _finding(session, role, question, case, first, output)
+        else:
+            yield _finding(session, role, question, case, first, output)
         return
 
 

@@ -116,13 +116,9 @@ def _in_every_layout(session):
 
 def _wrong_calls(session, finding, exchanges):
     """Yield some calls in which it shows, each with the equations of which one should hold there."""
-    equations, tried = _equations(session, finding), exchanges[:MAX_CALLS]
-    if exchanges and not (exchanges[0].response.question.mask or exchanges[0].response.question.is_causal):
-        tried = [_of_other_sizes(session, session.layout), *tried]
-    for exchange in tried:
+    equations = _equations(session, finding)
+    for exchange in _calls_to_compare(session, exchanges):
         response = exchange.response
-        if response.question.precision is not None or response.output is None:
-            continue
         is_hiding = response.question.mask is not None or response.question.is_causal
         meant = [right | ({"hide": form_with(session)} if is_hiding else {}) for right in equations]
         wanted = [compute(response.case, right=right)[0] for right in meant]
@@ -130,6 +126,14 @@ def _wrong_calls(session, finding, exchanges):
             continue  # of a row that may attend to nothing, anything is right
         if finding.name in NONDETERMINISTIC or not any(fits(response.output, output) for output in wanted):
             yield exchange, meant
+
+
+def _calls_to_compare(session, exchanges):
+    """The calls that give numbers in full precision; before plain ones, one in which no sizes coincide."""
+    compared = exchanges[:MAX_CALLS]
+    if exchanges and not (exchanges[0].response.question.mask or exchanges[0].response.question.is_causal):
+        compared = [_of_other_sizes(session, session.layout), *compared]
+    return [item for item in compared if item.response.question.precision is None and item.response.output is not None]
 
 
 def _proof(exchange, right, session):

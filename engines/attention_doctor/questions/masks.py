@@ -56,12 +56,9 @@ def _ask_about(session, role):
         yield Untested(f"the argument {name} ({refusal or 'no format of a mask was taken'})")
         return None
     right = {key: answer for key, answer in answers.items() if is_right(session, answer)}
-    if not right and session.right["hide"] is ALWAYS_CAUSAL:
-        use = yield from _in_place_of_causality(session, name, answers)
-        if use is not None:
-            return use
     if not right:
-        return (yield from mask_mistakes.explain(session, name, answers, {}))
+        use = yield from _in_place_of_causality(session, name, answers)
+        return use or (yield from mask_mistakes.explain(session, name, answers, {}))
     meaning = _likeliest_meaning(right)
     wrong = _wrong_in(meaning, answers, right)
     if wrong:
@@ -75,6 +72,8 @@ def _in_place_of_causality(session, name, answers):
 
     It must explain every answer in a meaning of the mask.
     """
+    if session.right["hide"] is not ALWAYS_CAUSAL:
+        return None
     replacing = [key for key, answer in answers.items() if is_used(session, answer, REPLACING)]
     if not replacing:
         return None

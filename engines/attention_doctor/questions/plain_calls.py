@@ -31,37 +31,39 @@ class _Tried:
     """The layouts that were tried: those that answer, each with its first response, and the errors of the others."""
 
     def __init__(self, session):
-        self.session = session
+        self.session, self.subject = session, session.subject
         self.answering, self.errors = [], []
 
     def find_right(self):
-        """The Baseline of the first filling and layout in which the plain calls are right, or None.
+        """The Baseline of the first layout in which the plain calls are right, or None."""
+        fillings = self.subject.fillings
+        if len(fillings) > 1:
+            return self._find_right_with(fillings)
+        self.subject.arguments.filling = fillings[0]
+        return self._right_in(self.subject.layouts)
 
-        Where required arguments can be filled in several ways, each is tried in the usual layouts alone, as each has
-        its calls; and then the first that gets an answer in all layouts.
+    def _find_right_with(self, fillings):
+        """Where required arguments can be filled in several ways, try each in the usual layouts alone.
+
+        Each has its calls. Then the first that has got an answer, if any, is tried in all layouts.
         """
-        arguments, fillings, layouts = self.session.subject.arguments, self.session.subject.fillings, None
-        first_answering = None
+        arguments, first_answering = self.subject.arguments, None
         for filling in fillings:
             arguments.filling, self.answering = filling, []
-            layouts = self.session.subject.layouts
-            known = self._right_in([item for item in layouts if item.usual] if len(fillings) > 1 else layouts)
+            known = self._right_in([layout for layout in self.subject.layouts if layout.usual])
             if known is not None:
                 return known
             if self.answering and first_answering is None:
-                first_answering = filling, self.answering
-        if first_answering is None and (len(fillings) == 1 or self.errors):
+                first_answering = filling
+        if first_answering is None and self.errors:
             return None
-        arguments.filling, self.answering = first_answering or (fillings[0], [])
-        if len(fillings) == 1:
-            return None
-        self.answering = []
-        return self._right_in(layouts)
+        arguments.filling, self.answering = first_answering or fillings[0], []
+        return self._right_in(self.subject.layouts)
 
     def _right_in(self, layouts):
         """The Baseline of the first layout in which the plain calls are right, or None."""
         for layout in layouts:
-            response = self.session.ask(layout, self.session.subject.plain_questions(layout)[0])
+            response = self.session.ask(layout, self.subject.plain_questions(layout)[0])
             if response.output is None:
                 self.errors.append((layout, response.reply))
                 continue

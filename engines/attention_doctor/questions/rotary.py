@@ -151,8 +151,8 @@ class _RotaryExam:
         """What it does in the layout that fits best; None where it answers in none.
 
         Where it is right with its heads before the tokens, or takes (tokens, features), it counts along the last axis
-        but one. Others may have heads after the tokens, as FlashAttention's do: that counts where it is right there,
-        or where nothing else answers.
+        but one. Others may have heads after the tokens: that counts where it is right there, or where nothing else
+        answers.
         """
         last = self._in_layouts(TOKENS_LAST)
         if not self._counts_along_the_last_axis_but_one(last):

@@ -24,8 +24,7 @@ def ask(session, layout, plain, answering):
     -------
     Baseline
     """
-    subject, designs = session.subject, session.right_forms(layout)
-    is_finished = not session.search_budget.is_spent
+    designs = session.right_forms(layout)
     wrong = [response for response in plain if response.output is not None and not is_right(response, designs)]
     if not wrong:
         known = Baseline(layout, designs[0], plain, named=all(response.output is not None for response in plain))
@@ -35,18 +34,24 @@ def ask(session, layout, plain, answering):
     known = Baseline(layout, RIGHT, plain, named=False)
     if (yield from _not_normalised(session, layout, plain)):
         return known
-    if all(response.question.trait in LONG for response in wrong) and positions.says_window(subject):
+    if all(response.question.trait in LONG for response in wrong) and positions.says_window(session.subject):
         yield CannotTell("It differs from attention only with many tokens, and its code speaks of a window.")
         return known
-    seen, is_trusted = unexplained.of(session, known, designs[0]), _is_trusted(subject, layout)
-    if _is_its_own(subject, seen.broken, is_trusted, answering):
-        sentence = "It differs from attention, and no mistake or pair of mistakes that the doctor knows explains it."
-        yield session.unnamed(sentence, seen.text, LEAK if seen.leaks else WRONG)
-        if not is_finished:
-            yield Untested("some combinations of two and three mistakes: there are too many to try them all")
-    else:
-        yield CannotTell(_why_it_cannot_be_told(subject, seen, () if is_trusted else subject.unplaced, is_finished))
+    yield from _differs(session, known, designs[0], answering)
     return known
+
+
+def _differs(session, known, right, answering):
+    """Say where it differs, if that is the code's own; or else why there is no verdict."""
+    subject, is_finished = session.subject, not session.search_budget.is_spent
+    seen, is_trusted = unexplained.of(session, known, right), _is_trusted(subject, known.layout)
+    if not _is_its_own(subject, seen.broken, is_trusted, answering):
+        yield CannotTell(_why_it_cannot_be_told(subject, seen, () if is_trusted else subject.unplaced, is_finished))
+        return
+    sentence = "It differs from attention, and no mistake or pair of mistakes that the doctor knows explains it."
+    yield session.unnamed(sentence, seen.text, LEAK if seen.leaks else WRONG)
+    if not is_finished:
+        yield Untested("some combinations of two and three mistakes: there are too many to try them all")
 
 
 def _is_trusted(subject, layout):

@@ -21,13 +21,13 @@ def ask(session):
     if known.right["hide"] is not RIGHT["hide"] or subject.arguments.has("is_causal") or subject.arguments.has("mask"):
         return
     code = re.sub(r"(?m)#.*$", "", subject.source)
-    for found in [*ATTRIBUTE.finditer(code), *VARIABLE.finditer(code)]:
-        name = next(filter(None, found.groups()))
+    for triangle in [*ATTRIBUTE.finditer(code), *VARIABLE.finditer(code)]:
+        name = next(filter(None, triangle.groups()))
         if len(re.findall(rf"\b{name}\b", code)) == 1:
             finding = session.finding("causal-ignored", severity=LEAK if MEANT.search(subject.name) else NOTE)
             sentence = "A causal mask is built and never used: every token sees what comes after it."
-            seen = f"`{name}` is not read anywhere."
-            yield replace(finding, sentence=sentence, evidence=seen, line=_line(subject, found[0]))
+            evidence = f"`{name}` is not read anywhere."
+            yield replace(finding, sentence=sentence, evidence=evidence, line=_line(subject, triangle[0]))
             return
 
 
