@@ -24,7 +24,7 @@ from function_judge.compare import OF_THE_LARGEST, fits
 MAX_EQUIVALENTS = 60
 # Of the numbers that came back, an explanation must predict this share. A form that gives NaN in a row leaves it open
 # what stands there; one that gives NaN everywhere would explain anything.
-LEAST_SHARE = 0.6
+MIN_SHARE = 0.6
 SCORES, SOFTMAX, OUTPUT = (STEPS.index(step) for step in ("scores", "softmax", "output"))
 FEATURES = 6  # of one token: they tell most outputs apart, at a small part of the cost of all
 
@@ -147,7 +147,7 @@ def _confirmed(forms, right, answers):
             return False
         finite = np.isfinite(output)
         known, total = known + (finite & ~np.isnan(predicted)).sum(), total + finite.sum()
-    return known >= LEAST_SHARE * total
+    return known >= MIN_SHARE * total
 
 
 def _alike(case, forms, right):

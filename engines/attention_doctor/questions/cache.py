@@ -93,7 +93,7 @@ def _in_parts(session, role, question, case, first, last=None):
     """
     subject = session.subject
     function, kept = subject.fresh(), _empty(subject) if role == "past" else None
-    hands_on = role == "past" and kept is None  # a cache that it gets keeps what it was told
+    hands_on = role == "past" and kept is None  # a cache object keeps them itself
     for part in (slice(0, first), slice(first, None)):
         X = case.X[:, part]
         call = _call_with_cache(session, function, role, question, case.changed(X=X, context=X), part.start, kept)
@@ -139,7 +139,7 @@ def _empty(subject):
         hints = typing.get_type_hints(function)
     for named in (hints.get(name), *typing.get_args(hints.get(name))):
         if inspect.isclass(named) and named.__module__ != "builtins" and hasattr(named, "update"):
-            with contextlib.suppress(Exception):  # it wants to be told sizes
+            with contextlib.suppress(Exception):  # it requires sizes
                 return named()
     return None
 

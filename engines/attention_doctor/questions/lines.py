@@ -25,7 +25,8 @@ MAX_TOKENS = 150
 NONDETERMINISTIC = ("not-repeatable", "dropout-always-on")  # no two calls give the same
 NAN = ("mask-full-row-nan", "mask-outer-nan")
 STOPS = "it stops with"
-# It is scaled where it should be, by a number that is wrong.
+# It is scaled where it should be, by a wrong number. The number may be computed in the constructor: that line is to be
+# repaired, and not the one that uses it.
 OTHER_NUMBER = ("mha-scale-d-model", "scale-no-root", "scale-n-heads", "scale-constant", "scale-fourth-root")
 ITS_NUMBER = re.compile(r"\bself\.(\w*(?:scal|factor|temp|sqrt|divisor)\w*)", re.I)
 

@@ -29,14 +29,13 @@ def explain(session, name, wrong, right):
         Of the argument.
     wrong, right : dict of (str, MaskFormat) to Response
     """
-    by_format = _by_format(session, wrong)
-    kinds_first = sorted(
-        by_format, key=lambda item: (session.subject.unusual_meaning(item), -len(by_format[item]))
-    )  # the usual meaning, and then the format in which most kinds are taken
+    by_format, unusual = _by_format(session, wrong), session.subject.unusual_meaning
+    # The most usual meaning first, and then the format in which most kinds of masks are taken.
+    formats = sorted(by_format, key=lambda mask_format: (unusual(mask_format), -len(by_format[mask_format])))
     right_in = defaultdict(list)
     for (_, mask_format), answer in right.items():
         right_in[mask_format].append(answer)
-    answers = {item: by_format[item] + right_in[item] for item in kinds_first}
+    answers = {mask_format: by_format[mask_format] + right_in[mask_format] for mask_format in formats}
     for rules in (RULES, DOUBLE_RULES):  # a mistake that explains it alone is likelier than two
         mask_format, explaining = _explained_best(session, rules, answers)
         if explaining:
@@ -45,7 +44,7 @@ def explain(session, name, wrong, right):
             where = (tuple(TRAITS[kind] for kind in kinds), ("a call without a mask",))
             yield from rule_findings(session, names, form_with(session, explaining[0]), where)
             return MaskUse(MaskArgument(name, mask_format), explaining[0], kinds)
-    yield from _unexplained(session, name, kinds_first, by_format)
+    yield from _unexplained(session, name, formats, by_format)
     return None
 
 

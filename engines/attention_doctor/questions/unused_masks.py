@@ -1,4 +1,4 @@
-"""A causal mask that is built and never used: no call shows it, as nobody asks for it, but the source says it."""
+"""A causal mask that is built and never used: no call shows it, as no argument asks for it, but the source does."""
 
 import inspect
 import re
