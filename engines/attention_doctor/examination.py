@@ -39,7 +39,7 @@ def examined(subject, time_left=None):
     except (CannotBeExaminedError, TimeLimitError):
         raise
     except Exception as error:  # what was found until then stands
-        examination.stopped(f"The doctor itself stopped, which is our fault: {calling.said(error)}")
+        examination.stopped(f"The doctor itself stopped, which is our fault: {calling.error_line(error)}")
     return examination.finished()
 
 

@@ -197,6 +197,7 @@ ROTARY_WIDTH = re.compile(r"(rot|rope)\w*(dims?|size)$|(^|\.)d_rope$", re.I)
 ROTARY_SHARE = re.compile(  # Hugging Face; GPT-NeoX's rotary_pct, LitGPT's rotary_percentage; labml's rope_percentage
     r"partial_rotary_factor$|rot\w*_(percent\w*|pct)$|rope_percent\w*$", re.I
 )
+SETTINGS = ("config", "cfg", "args", "hparams", "conf")  # what holds them: Hugging Face's config, Meta's args
 SCALE_SETTING = re.compile(r"scal|temp|divisor", re.I)
 SCALE_ATTRIBUTE = re.compile(r"\bself\.(\w*(?:scal|factor|temp|sqrt|divisor)\w*)", re.I)  # the same, in the source
 ROOTED_SETTING = re.compile(r"(d|dim|hidden)_?(k|key|head)$|(head|key)_?(dim|size)$|^dim$", re.I)  # scores / √of it
@@ -288,6 +289,5 @@ ADDED_AS_IT_IS = re.compile(r"\+=?\s*\(?\s*\w*mask\w*(\[[^\]]*\]|\.\w+\([^()]*\)
 
 # ---- Frameworks
 
-NORM_CLASSES = ("LayerNorm", "RMSNorm", "GroupNorm", "BatchNorm")  # torch.nn's
 KERAS_NORM_WEIGHTS = ("gamma", "beta", "scale")
 KERAS_NUMBERED = re.compile(r"(^|\.)(einsum_)?dense(_\d+)?\.\w+$")  # layers that Keras has named, and numbered

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attention_doctor import vocabulary
 from attention_doctor.equation.search import explanations, silent
 from attention_doctor.equation.stages import RIGHT, UNCOMPUTABLE, compute, cut, shared
 from attention_doctor.forms import FORMS, TOGETHER
@@ -118,7 +119,7 @@ class _Explaining:
         response, bases = self._all_alike(layout), session.right_forms(layout)
         if response.output is None or response.output.ndim != 3 or other_designs.spoken_of(session.subject.source):
             return False
-        if _is_right(response, bases) or positions.SINKS.search(
+        if _is_right(response, bases) or vocabulary.SINKS.search(
             " ".join(match.path for match in session.subject.found)
         ):
             return False

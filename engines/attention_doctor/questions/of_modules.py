@@ -38,5 +38,5 @@ def _causal_with_gradients(session):
     arguments = subject.arguments(layout, question, subject.case(layout, question), None)
     outcome = calling.call(subject.adapter.with_gradients, arguments, subject.to_framework)
     if outcome.error is not None and "is_causal" in str(outcome.error):
-        seen = f"Without gradients every token sees all. With them it stops with {calling.said(outcome.error)}"
+        seen = f"Without gradients every token sees all. With them it stops with {calling.error_line(outcome.error)}"
         yield session.finding("causal-ignored", evidence=seen)

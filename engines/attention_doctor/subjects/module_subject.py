@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from attention_doctor import vocabulary
 from attention_doctor.calls import calling
 from attention_doctor.calls.errors import CannotBeExaminedError
 from attention_doctor.equation import trial_inputs as questions
@@ -217,7 +218,7 @@ class ModuleSubject:
                     else 0
                 )
                 values[match.path] = centre + 0.3 * rng.normal(size=match.value.shape)
-            elif positions.SINKS.search(match.path):
+            elif vocabulary.SINKS.search(match.path):
                 values[match.path] = rng.normal(size=match.value.shape)
             elif not match.value.any() and match.value.size == max(match.value.shape, default=1) and _is_a_gate(match):
                 values[match.path] = np.ones_like(match.value)  # a gate that is shut lets nothing be seen
