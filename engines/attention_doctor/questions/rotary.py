@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attention_doctor import vocabulary
 from attention_doctor.calls import calling
 from attention_doctor.questions import rotations
 from attention_doctor.readers import signature
@@ -128,7 +129,7 @@ def _roles(function):
 
 def _role(name):
     plain = signature.plain(name)
-    return ROLES.get(plain) or signature.ROLE_OF.get(plain, "")
+    return ROLES.get(plain) or vocabulary.ROLE_OF_ARGUMENT.get(plain, "")
 
 
 class _NoAnswerError(Exception):
