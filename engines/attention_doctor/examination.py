@@ -67,7 +67,7 @@ class _Examination:
         self.collect(side_effects.ask(session))
         self.collect((of_modules if session.subject.kind == "module" else of_functions).ask(session))
         text = " ".join(self.report.untested)
-        never = [name for name in session.subject.given.never_varied if name not in text]
+        never = [name for name in session.subject.arguments.never_varied if name not in text]
         if never:
             self.note(Untested(f"{', '.join(never)} (the same in every call)"))
 

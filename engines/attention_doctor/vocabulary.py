@@ -83,6 +83,14 @@ ARGUMENTS = {
     "width": "width",
 }
 ROLE_OF_ARGUMENT = {name: role for role, names in ARGUMENTS.items() for name in names.split()}
+# What else they are called where there are only features and positions, in a function that rotates.
+ROTARY_ARGUMENTS = {
+    "keys": "k xk key",
+    "start_pos": "start offset",
+    "position_ids": "pos position",
+    "base": "base theta ropetheta ropebase",
+}
+ROLE_OF_ROTARY_ARGUMENT = {name: role for role, names in ROTARY_ARGUMENTS.items() for name in names.split()}
 # What a part of a name says, where the whole name is in no list above. For names without underscores, in lower case.
 SWITCH = ("use", "is", "return", "apply", "no")  # begins the name of a flag: `return_mask` is no mask
 PADDING_PART = re.compile("pad|key")  # of a mask: one of tokens, and not of pairs

@@ -22,11 +22,11 @@ TOKENS, FEW = 5, 2
 
 def ask(session):
     """Run the first tokens, then the others with what was kept of the first, and compare with one run."""
-    given, layout = session.subject.given, session.layout
-    role = next((role for role in ("past", "use_cache", "start_pos") if given.has(role)), None)
+    arguments, layout = session.subject.arguments, session.layout
+    role = next((role for role in ("past", "use_cache", "start_pos") if arguments.has(role)), None)
     if role is None:
         return
-    name = given.name_of[role]
+    name = arguments.name_of[role]
     question = session.subject.mask_question(layout, None).but("a cache", n_queries=TOKENS)
     case = session.subject.case(layout, question)
     if layout.loops or case.X is None or case.context is not case.X:
@@ -83,17 +83,17 @@ def _in_parts(session, role, question, case, first, last=None):
     If `last` is given, it is what it returns of the later tokens' call.
     """
     subject, layout = session.subject, session.layout
-    settings = {subject.given.name_of["use_cache"]: True} if subject.given.has("use_cache") else {}
+    settings = {subject.arguments.name_of["use_cache"]: True} if subject.arguments.has("use_cache") else {}
     function, kept = subject.fresh(), _empty(subject) if role == "past" else None
     keeps_itself = kept is not None
     for part in (slice(0, first), slice(first, None)):
         X = case.X[:, part]
         tokens = question.but("a cache", n_queries=X.shape[1], start=part.start)
-        arguments = subject.arguments(layout, tokens, case.changed(X=X, context=X), None) | settings
+        arguments = subject.call_arguments(layout, tokens, case.changed(X=X, context=X)) | settings
         if role == "past":
-            arguments[subject.given.name_of["past"]] = kept
+            arguments[subject.arguments.name_of["past"]] = kept
         session.calls += 1
-        subject.given.note(arguments)
+        subject.arguments.note(arguments)
         call = partial(calling.call, function, arguments, subject.to_framework)
         if last is not None and part.stop is None:
             return last(call)
@@ -112,7 +112,7 @@ def _in_parts(session, role, question, case, first, last=None):
 
 def _empty(subject):
     """An empty cache of the class that the signature names, if it names one that needs nothing; else None."""
-    name, hints = subject.given.name_of["past"], {}
+    name, hints = subject.arguments.name_of["past"], {}
     function = subject.adapter.signature_of if subject.kind == "module" else subject.function
     with contextlib.suppress(Exception):  # names in quotes may be of modules that aren't there
         hints = typing.get_type_hints(function)

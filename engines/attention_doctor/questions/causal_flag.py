@@ -29,7 +29,7 @@ def ask(session, confirmed):
     subject, layout = session.subject, session.layout
     question = subject.mask_question(layout, None).but("the causal flag", is_causal=True)
     response = session.ask(layout, question)
-    name = subject.given.name_of["is_causal"]
+    name = subject.arguments.name_of["is_causal"]
     if response.output is None:
         yield Untested(f"the flag {name} without a mask (it stops with {type(response.reply.error).__name__})")
         return True

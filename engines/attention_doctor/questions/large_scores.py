@@ -123,7 +123,7 @@ def _far_below_zero(session, flag_is_understood):
     subject, layout = session.subject, session.layout
     if subject.kind != "function":
         return False
-    for flag in (False, True) if subject.given.has("is_causal") and flag_is_understood else (False,):
+    for flag in (False, True) if subject.arguments.has("is_causal") and flag_is_understood else (False,):
         trait = "scores far below 0" + (" and the causal flag" if flag else "")
         question = subject.mask_question(layout, None).but(trait, negative=True, n_queries=24, is_causal=flag)
         response = session.ask(layout, question)
@@ -149,7 +149,7 @@ def _large_scores_with_masks(session, masks, flag_is_understood):
             question = subject.mask_question(layout, kind).but(trait, spread=spread)
             if (yield from _below_hidden_scores(session, session.ask(layout, question, confirmed.how), trait)):
                 return
-    if subject.given.has("is_causal") and flag_is_understood and not session.found_in("hide"):
+    if subject.arguments.has("is_causal") and flag_is_understood and not session.found_in("hide"):
         for spread, size in ((25.0, "1e3"), (800.0, "1e6")):
             trait = f"the causal flag and scores of about {size}"
             question = subject.mask_question(layout, None).but(trait, is_causal=True, n_queries=24, spread=spread)

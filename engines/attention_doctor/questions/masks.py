@@ -30,6 +30,7 @@ from attention_doctor.questions.masks_compared import (
 from attention_doctor.readers import mask_formats
 from attention_doctor.readers.mask_formats import EXPANDED, MINIMAL, MaskFormat
 from attention_doctor.reports.remarks import Note, Untested
+from attention_doctor.subjects.arguments import MaskArgument
 from function_judge.compare import fits
 
 KINDS = {
@@ -52,18 +53,18 @@ def ask(session):
     subject = session.subject
     confirmed, flag_is_understood = {}, True
     for role in ("mask", "padding", "lengths", "bias"):
-        if not subject.given.has(role):
+        if not subject.arguments.has(role):
             continue
         if session.time.is_over:
-            yield Untested(f"the argument {subject.given.name_of[role]}, for want of time")
+            yield Untested(f"the argument {subject.arguments.name_of[role]}, for want of time")
             continue
         found = yield from _one_mask(session, role)
         if found is not None:
             confirmed[role] = found
             yield from _other_sizes(session, role, found)
-    if not any(subject.given.has(role) for role in KINDS):
+    if not any(subject.arguments.has(role) for role in KINDS):
         yield Untested("masks (it takes none)")
-    if subject.given.has("is_causal"):
+    if subject.arguments.has("is_causal"):
         flag_is_understood = yield from causal_flag.ask(
             session, confirmed.get("mask") or next(iter(confirmed.values()), None)
         )
@@ -91,7 +92,7 @@ def _is_right(session, response):
 
 def _one_mask(session, role):
     subject, layout = session.subject, session.layout
-    name = subject.given.name_of[role]
+    name = subject.arguments.name_of[role]
     kinds = [kind for kind in KINDS[role] if kind != "heads" or subject.n_heads_in(layout) > 1]
     meanings = subject.meanings_of(role)
     response, refused = _responses(session, role, kinds, meanings)
@@ -107,7 +108,9 @@ def _one_mask(session, role):
         if meanings and all(key in replacing for key in response if key[1].entries == meanings[0]):
             how = next(how for _, how in replacing)
             yield session.finding("causal-lost-with-mask", severity=NOTE, evidence=f"`{name}` is read as {how}.")
-            return Confirmed((name, how), REPLACING, tuple({kind for kind, item in replacing if item == how}))
+            return Confirmed(
+                MaskArgument(name, how), REPLACING, tuple({kind for kind, item in replacing if item == how})
+            )
     by_meaning = defaultdict(set)
     for kind, how in right:
         by_meaning[how.entries].add(kind)
@@ -137,7 +140,7 @@ def _one_mask(session, role):
                 or how.shape != "(batch, heads, queries, keys)"
             ):
                 yield Note(f"`{name}` is read as {how}.")
-            return Confirmed((name, how), RIGHT_RULE, tuple(covered))
+            return Confirmed(MaskArgument(name, how), RIGHT_RULE, tuple(covered))
         suspects = wrong
     else:
         suspects = response
@@ -150,7 +153,7 @@ def _dropped(session, role, response, meaning, covered):
     if role != "mask" or not four or "pairs" not in four:
         return
     if all(fits(value.output, predicted(session, value, form_with(session, IGNORED))) for value in four.values()):
-        name = session.subject.given.name_of[role]
+        name = session.subject.arguments.name_of[role]
         seen = f"`{name}` of four axes, (batch, heads, queries, keys), is taken and not used; one of fewer axes is."
         where = (tuple(TRAITS[kind] for kind in four), ("masks of fewer axes",))
         yield session.finding("mask-ignored", form_with(session, IGNORED), where=where, evidence=seen)
@@ -186,7 +189,7 @@ def _other_sizes(session, role, confirmed):
             else:
                 yield session.unnamed(
                     f"With {asked.trait}, it differs from attention, and no known mistake explains it.",
-                    first_difference(session, response, subject.given.name_of[role], confirmed.how[1]),
+                    first_difference(session, response, subject.arguments.name_of[role], confirmed.how[1]),
                 )
             return
 
@@ -201,7 +204,7 @@ def _is_used(session, response, rule):
 def _responses(session, role, kinds, meanings):
     """Every kind of mask in every form that is taken: {(kind, format): Response}."""
     subject, layout = session.subject, session.layout
-    name, response, refused = subject.given.name_of[role], {}, ""
+    name, response, refused = subject.arguments.name_of[role], {}, ""
     meaning, right, refusals = None, set(), Counter()
     for how in mask_formats.formats(role, meanings):
         if how.entries != meaning:
@@ -225,7 +228,7 @@ def _responses(session, role, kinds, meanings):
             sample = case.allowed[:1] if layout.loops else case.allowed
             if how.of(sample, (batch, case.n_heads, question.n_queries, question.keys)) is None:
                 continue
-            one = session.ask(layout, question, (name, how))
+            one = session.ask(layout, question, MaskArgument(name, how))
             if one.output is not None:
                 response[kind, how] = one
                 if _is_right(session, one):
@@ -247,7 +250,7 @@ def _explain(session, role, suspects, right):
         right_here[key[1]].append(item)
     if subject.kind == "function" and any(how.shape == MINIMAL for how in by_how):  # the agreed shape says what it does
         by_how = {how: ones for how, ones in by_how.items() if how.shape == MINIMAL}
-    order = sorted(by_how, key=lambda how: (subject.unusual_meaning(role, how), -len(by_how[how])))
+    order = sorted(by_how, key=lambda how: (subject.unusual_meaning(how), -len(by_how[how])))
     for rules in (RULES, DOUBLE_RULES):
         explained = []
         for how in order:
@@ -263,10 +266,10 @@ def _explain(session, role, suspects, right):
                 names = list(dict.fromkeys(_slug(rule, role, how, kinds) for rule in found))
                 where = (tuple(TRAITS[kind] for kind in kinds), ("a call without a mask",))
                 yield from rule_findings(session, names, form_with(session, found[0]), where)
-                return Confirmed((subject.given.name_of[role], how), found[0], kinds)
+                return Confirmed(MaskArgument(subject.arguments.name_of[role], how), found[0], kinds)
     how = order[0]
     one = by_how[how][0]
-    name = subject.given.name_of[role]
+    name = subject.arguments.name_of[role]
     if any(_hides_what_it_should(session, name, how) for how in order):
         yield Untested(f"{name} in full (what it hides isn't heard, but the numbers are not those of the equation)")
         return None
@@ -285,11 +288,11 @@ def _hides_what_it_should(session, name, how):
     if case.X is None or how.of(case.allowed[:1], (1, case.n_heads, question.n_queries, question.keys)) is None:
         return False
     seen = np.broadcast_to(case.allowed[:, 0, 0], (question.batch, question.keys))
-    before = subject.ask(layout, question, (name, how)).output
+    before = subject.ask(layout, question, MaskArgument(name, how)).output
     moved = []
     for where in (~seen, seen):
         X = np.where(where[..., None], case.X[:, ::-1] + 1.0, case.X)
-        after = subject.put(layout, question, case.changed(X=X, context=X), (name, how)).output
+        after = subject.put(layout, question, case.changed(X=X, context=X), MaskArgument(name, how)).output
         if before is None or after is None or before.shape != after.shape:
             return False
         moved.append(not fits(np.where(seen[..., None], after, 0), np.where(seen[..., None], before, 0)))
@@ -314,7 +317,7 @@ def _rows_that_see_nothing(session, role, confirmed):
     for kind in kinds:
         how, finite = confirmed.how, confirmed.how[1].entries == "added, -inf hides"
         if finite:  # whoever adds -inf everywhere has asked for NaN
-            how = (how[0], mask_formats.MaskFormat(how[1].shape, "added, -1e9 hides"))
+            how = MaskArgument(how[0], mask_formats.MaskFormat(how[1].shape, "added, -1e9 hides"))
         question = subject.mask_question(layout, kind)
         case = subject.case(layout, question)
         full = (1 if layout.loops else question.batch, case.n_heads, question.n_queries, question.keys)

@@ -120,7 +120,7 @@ class _Explaining:
         if response.output is None or response.output.ndim != 3 or other_designs.spoken_of(session.subject.source):
             return False
         if _is_right(response, bases) or vocabulary.SINKS.search(
-            " ".join(match.path for match in session.subject.found)
+            " ".join(match.path for match in session.subject.parameters)
         ):
             return False
         if not _is_of_its_own_values(response):
@@ -251,7 +251,7 @@ class _Explaining:
         known = Baseline(layout, RIGHT, plain, named=False)
         if (yield from self._not_normalised(layout, plain)):
             return known
-        trust = session.subject.trusts(layout, plain) and not session.subject.attention_inside()
+        trust = session.subject.trusts(layout) and not session.subject.attention_inside()
         if all(response.question.trait in LONG for response in wrong) and positions.says_window(session.subject):
             yield CannotTell(
                 "With many tokens it differs from attention, and it speaks of a window, by design perhaps."

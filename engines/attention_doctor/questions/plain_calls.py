@@ -15,14 +15,14 @@ def ask(session):
     subject, answering, errors = session.subject, [], []
     fillings = subject.fillings
     for filling in fillings:
-        subject.given.filling = filling
+        subject.arguments.filling = filling
         usual = [layout for layout in subject.layouts if layout.usual] if len(fillings) > 1 else subject.layouts
         known = _right_in(session, usual, mine := [], errors)
         if known is not None:
             return (yield from confirmed(session, known))
         answering = answering or [(filling, *item) for item in mine]
     if answering or (len(fillings) > 1 and not errors):
-        subject.given.filling = answering[0][0] if answering else fillings[0]
+        subject.arguments.filling = answering[0][0] if answering else fillings[0]
         answering = [item[1:] for item in answering]
         if len(fillings) > 1:
             known = _right_in(session, subject.layouts, answering := [], errors)

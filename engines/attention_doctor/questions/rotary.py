@@ -3,7 +3,6 @@
 import contextlib
 import inspect
 import itertools
-import re
 import time
 from dataclasses import dataclass
 
@@ -21,11 +20,7 @@ WIDTHS = (8, 64, 128, 32, 16, 4)  # tables of its own may fit only one of them
 OTHER_WIDTH = 6  # a mistake in the angles may hide in one width
 N_TOKENS, START = 5, 7
 SIZES = {"batch": 2, "heads": 3, "tokens": N_TOKENS}
-# What else an argument is called, where there are only features and positions.
-ROLES = {"start": "start_pos", "offset": "start_pos", "pos": "position_ids", "position": "position_ids"}
-ROLES |= dict.fromkeys(("base", "theta", "ropetheta", "ropebase"), "base") | dict.fromkeys(("k", "xk", "key"), "keys")
 PLACES = (*TABLES, "position_ids", "start_pos")
-SPEAKS_OF_IT = re.compile(r"^(?!.*att).*(rotat|rotary|rope)", re.I)
 
 
 @dataclass(frozen=True)
@@ -91,7 +86,7 @@ def examine(function):
     started = time.monotonic()
     subject = _Rotary(function, roles)
     response = subject.response()
-    if response is None or (response.said.mixes_tokens and not SPEAKS_OF_IT.search(name)):
+    if response is None or (response.said.mixes_tokens and not vocabulary.ROTATION.search(name)):
         return None
     text = response.said
     if subject.changed:
@@ -123,13 +118,13 @@ def _roles(function):
         if role not in ("X", "keys", "base", "d_head", *PLACES) or role in roles.values():
             return None
         roles[parameter.name] = role
-    speaks = SPEAKS_OF_IT.search(calling.name_of(function)) or set(roles.values()) & set(PLACES)
+    speaks = vocabulary.ROTATION.search(calling.name_of(function)) or set(roles.values()) & set(PLACES)
     return roles if speaks and "X" in roles.values() else None
 
 
 def _role(name):
     plain = signature.plain(name)
-    return ROLES.get(plain) or vocabulary.ROLE_OF_ARGUMENT.get(plain, "")
+    return vocabulary.ROLE_OF_ROTARY_ARGUMENT.get(plain) or vocabulary.ROLE_OF_ARGUMENT.get(plain, "")
 
 
 class _NoAnswerError(Exception):

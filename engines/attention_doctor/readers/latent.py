@@ -72,9 +72,9 @@ def _vectors(subject):
 
     They are taken for RMS norms, as those of DeepSeek's own code are.
     """
-    for match in subject.found:
-        if match.kind != "norm" and match.value.ndim == 1 and "norm" in match.path.lower():
-            yield norms_and_residuals.Norm(match.path, match.value.astype(float), 0.0, EPSILON, True)
+    for item in subject.parameters:
+        if item.kind != "norm" and item.value.ndim == 1 and "norm" in item.path.lower():
+            yield norms_and_residuals.Norm(item.path, item.value.astype(float), 0.0, EPSILON, True)
 
 
 class _Reading:

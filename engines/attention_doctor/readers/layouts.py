@@ -91,8 +91,6 @@ class Reply:
 
 def unpacked(layout, array, case, wanted):
     """Return an output in the equation's axes, or None where it has another shape."""
-    if layout.loops:
-        array = array[None]
     if layout.joined:
         if array.ndim != 3:
             return array if array.shape == wanted else None

@@ -42,7 +42,7 @@ class Norm:
 def norms_of(subject):
     """Return every norm among its parameters."""
     by_owner = {}
-    for parameter in subject.found:
+    for parameter in subject.parameters:
         if parameter.kind == "norm":
             by_owner.setdefault(parameter.path.rpartition(".")[0], []).append(parameter)
     norms = (_norm_of(path, parts, subject.adapter) for path, parts in by_owner.items())

@@ -128,7 +128,7 @@ def cuts_windows(right):
 
 def bases(subject):
     """Return the bases of the angles that its attributes give; a table that it is given has ours."""
-    if subject.given.filling.table is not None:
+    if subject.arguments.filling.table is not None:
         return [BASE]
     settings = subject.adapter.numbers().items()
     base = next((n for name, n in settings if vocabulary.ROTARY_BASE.search(name) and n > 1), BASE)
@@ -160,7 +160,7 @@ def rotated_parts(numbers):
 
 def rotations(subject):
     """Forms of the step `place`: queries and keys turned by rotary positions, wholly or in part."""
-    numbers, table = subject.adapter.numbers(), subject.given.filling.table
+    numbers, table = subject.adapter.numbers(), subject.arguments.filling.table
     parts = rotated_parts(numbers)
     widths = [table.d_head] if table is not None else [*parts, WHOLE]
     forms = []
@@ -230,11 +230,8 @@ def of(subject):
     for number in vocabulary.FIXED_SCALE.findall(subject.source):
         scale.append(Form("", "scale", scaled_by(lambda case, q, v, number=float(number): number), f"× {number}"))
     scale += [_capped(number) for name, number in numbers.items() if vocabulary.SOFT_CAP.search(name) and number > 0]
-    sinks = [
-        subject.values[match.path]
-        for match in subject.found
-        if vocabulary.SINKS.search(match.path) and match.value.ndim == 1
-    ]
+    vectors = [item.path for item in subject.parameters if item.value.ndim == 1]
+    sinks = [subject.values[path] for path in vectors if vocabulary.SINKS.search(path)]
     return {"hide": hide, "scale": scale, "softmax": [RIGHT["softmax"], *map(_with_sinks, sinks)]}
 
 
