@@ -67,10 +67,10 @@ def _norm_of(path, parts, adapter):
 
 
 def _added(change, text):
-    def run(case, given):
-        if given[0].shape != case.X.shape:
+    def run(case, inputs):
+        if inputs[0].shape != case.X.shape:
             raise DoesNotFitError
-        return change(case.X, given[0]), *given[1:]
+        return change(case.X, inputs[0]), *inputs[1:]
 
     return Form("", "add", run, text)
 

@@ -22,7 +22,7 @@ def hints(subject):
 
 
 def _angles(n_tokens, width, base):
-    """The angles of half as many features as given; `base` may also hold the frequencies themselves."""
+    """The angles of the pairs among `width` features; `base` may also hold the frequencies themselves."""
     if isinstance(base, np.ndarray):
         if len(base) != width // 2:
             raise DoesNotFitError
@@ -33,18 +33,18 @@ def _angles(n_tokens, width, base):
 def rotate_halves(X, base=BASE):
     """Turn feature i with feature i + d/2, as GPT-NeoX and Hugging Face do."""
     angles = _angles(X.shape[-2], X.shape[-1], base)
-    one, other = np.split(X, 2, axis=-1)
+    first, second = np.split(X, 2, axis=-1)
     cos, sin = np.cos(angles), np.sin(angles)
-    return np.concatenate([one * cos - other * sin, other * cos + one * sin], axis=-1)
+    return np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)
 
 
 def rotate_pairs(X, base=BASE):
     """Turn feature 2i with feature 2i + 1, as the paper and Meta's Llama do."""
     angles = _angles(X.shape[-2], X.shape[-1], base)
-    one, other = X[..., ::2], X[..., 1::2]
+    even, odd = X[..., ::2], X[..., 1::2]
     cos, sin = np.cos(angles), np.sin(angles)
     turned = np.empty_like(X)
-    turned[..., ::2], turned[..., 1::2] = one * cos - other * sin, other * cos + one * sin
+    turned[..., ::2], turned[..., 1::2] = even * cos - odd * sin, odd * cos + even * sin
     return turned
 
 
@@ -65,8 +65,8 @@ def _slopes(n_heads):
 
 
 def _alibi(distance, text):
-    def run(case, given):
-        scores = RIGHT["scale"].run(case, given)
+    def run(case, inputs):
+        scores = RIGHT["scale"].run(case, inputs)
         queries, keys = np.ogrid[: scores[0].shape[-2], : scores[0].shape[-1]]
         return scores[0] + _slopes(case.n_heads) * distance(queries, keys), *scores[1:]
 
@@ -76,8 +76,8 @@ def _alibi(distance, text):
 def _capped(cap):
     """Scores are bent so that none is beyond a cap, as in Gemma 2."""
 
-    def run(case, given):
-        scores, *rest = RIGHT["scale"].run(case, given)
+    def run(case, inputs):
+        scores, *rest = RIGHT["scale"].run(case, inputs)
         return cap * np.tanh(scores / cap), *rest
 
     return Form("", "scale", run, f"/ √d_head, soft-capped at {cap:g}")
@@ -86,8 +86,8 @@ def _capped(cap):
 def _with_sinks(sinks):
     """One further score a head takes its share of the weights, and gives nothing."""
 
-    def run(case, given):
-        scores, *rest = given
+    def run(case, inputs):
+        scores, *rest = inputs
         further = np.broadcast_to(sinks[:, None, None], (*scores.shape[:-1], 1))
         weights, *rest = RIGHT["softmax"].run(case, (np.concatenate([scores, further], axis=-1), *rest))
         return weights[..., :-1], *rest
@@ -98,11 +98,11 @@ def _with_sinks(sinks):
 def _window(back, ahead):
     """Each token sees so many tokens back and ahead, and itself."""
 
-    def run(case, given):
-        steps = np.subtract.outer(np.arange(given[0].shape[-2]), np.arange(given[0].shape[-1]))
+    def run(case, inputs):
+        steps = np.subtract.outer(np.arange(inputs[0].shape[-2]), np.arange(inputs[0].shape[-1]))
         seen = (steps <= back) & (steps >= -ahead)
         allowed = seen if case.allowed is None else case.allowed & seen
-        return RIGHT["hide"].run(case.changed(allowed=allowed), given)
+        return RIGHT["hide"].run(case.changed(allowed=allowed), inputs)
 
     return Form("", "hide", run, f"each token sees {back} back and {ahead} ahead")
 
@@ -110,8 +110,8 @@ def _window(back, ahead):
 def _window_of_repeats(back, ahead):
     """The same, and where it reaches beyond the first or the last token, it sees that one again."""
 
-    def run(case, given):
-        scores, *rest = RIGHT["hide"].run(case, given)
+    def run(case, inputs):
+        scores, *rest = RIGHT["hide"].run(case, inputs)
         n_queries, n_keys = scores.shape[-2:]
         seen = np.clip(np.arange(n_queries)[:, None] + np.arange(-back, ahead + 1), 0, n_keys - 1)
         often = (seen[:, :, None] == np.arange(n_keys)).sum(axis=1)
