@@ -72,7 +72,7 @@ def examine(
     except TimeLimitError as error:
         return Report(name, None, reason=f"It was not examined to the end: {error}")
     except Exception as error:  # a project's own tests must not stop with the doctor's mistakes
-        return Report(name, None, reason=f"The doctor itself stopped, which is our fault: {calling.said(error)}")
+        return Report(name, None, reason=f"The doctor itself stopped, which is our fault: {calling.error_line(error)}")
 
 
 def _examine(attention: Any, names: Names, inputs: Inputs) -> Report:
@@ -80,7 +80,7 @@ def _examine(attention: Any, names: Names, inputs: Inputs) -> Report:
         hasattr(attention, "__wrapped__")
     except Exception as error:
         raise CannotBeExaminedError(
-            f"its __getattr__ raises {calling.said(error)}, where Python asks for an AttributeError; "
+            f"its __getattr__ raises {calling.error_line(error)}, where Python asks for an AttributeError; "
             "repair that, or give a function that calls it"
         ) from error
     if not callable(attention) and not hasattr(attention, "forward"):

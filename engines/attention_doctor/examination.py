@@ -48,7 +48,7 @@ def examined(subject: Subject) -> Report:
     except (CannotBeExaminedError, TimeLimitError):
         raise
     except Exception as error:  # what was found until then stands
-        examination.stopped(f"The doctor itself stopped, which is our fault: {calling.said(error)}")
+        examination.stopped(f"The doctor itself stopped, which is our fault: {calling.error_line(error)}")
     return examination.finished()
 
 

@@ -4,12 +4,12 @@ One of the calls that it showed in is made once more, and watched.
 """
 
 import itertools
-import re
 import sys
 from dataclasses import replace
 
 import numpy as np
 
+from attention_doctor import vocabulary
 from attention_doctor.equation.on_the_way import numbers_of
 from attention_doctor.equation.stages import OR_ZEROS, RIGHT, compute
 from attention_doctor.equation.tracing import furthest_wrong_line
@@ -28,7 +28,6 @@ STOPS = "it stops with"
 # It is scaled where it should be, by a wrong number. The number may be computed in the constructor: that line is to be
 # repaired, and not the one that uses it.
 OTHER_NUMBER = ("mha-scale-d-model", "scale-no-root", "scale-n-heads", "scale-constant", "scale-fourth-root")
-ITS_NUMBER = re.compile(r"\bself\.(\w*(?:scal|factor|temp|sqrt|divisor)\w*)", re.I)
 
 
 def pointed(session, finding):
@@ -83,7 +82,7 @@ def _proved(session, finding, exchanges):
 
 def _where_set(line):
     """Of a line that scales by a number which the object keeps: the one that set it, where that is a single one."""
-    names = set(ITS_NUMBER.findall(line.text))
+    names = set(vocabulary.SCALE_ATTRIBUTE.findall(line.text))
     numbers = [number for name in names for number in lines_that_set(name, line.path, line.number)]
     return Line.at(line.path, numbers[0]) if len(names) == len(numbers) == 1 else line
 

@@ -3,12 +3,12 @@
 import contextlib
 import inspect
 import itertools
-import re
 import time
 from dataclasses import dataclass
 
 import numpy as np
 
+from attention_doctor import vocabulary
 from attention_doctor.calls import calling
 from attention_doctor.questions import rotations
 from attention_doctor.readers import signature
@@ -20,11 +20,7 @@ WIDTHS = (8, 64, 128, 32, 16, 4)  # tables of its own may fit only one of them
 OTHER_WIDTH = 6  # in one width, a mistake in the exponent is the right angles with another base
 N_TOKENS, START = 5, 7
 SIZES = {"batch": 2, "heads": 3, "tokens": N_TOKENS}
-# What else an argument is called, where there are only features and positions.
-ROLES = {"start": "start_pos", "offset": "start_pos", "pos": "position_ids", "position": "position_ids"}
-ROLES |= dict.fromkeys(("base", "theta", "ropetheta", "ropebase"), "base") | dict.fromkeys(("k", "xk", "key"), "keys")
 PLACES = (*TABLES, "position_ids", "start_pos")
-SPEAKS_OF_IT = re.compile(r"^(?!.*att).*(rotat|rotary|rope)", re.I)
 
 
 @dataclass(frozen=True)
@@ -90,7 +86,7 @@ def examine(function):
     started = time.monotonic()
     exam = _RotaryExam(function, roles)
     response = exam.response()
-    if response is None or (response.verdict.mixes_tokens and not SPEAKS_OF_IT.search(name)):
+    if response is None or (response.verdict.mixes_tokens and not vocabulary.ROTATION.search(name)):
         return None
     verdict = response.verdict
     if exam.changed:
@@ -118,7 +114,7 @@ def _roles(function):
         if role not in ("X", "keys", "base", "d_head", *PLACES) or role in roles.values():
             return None
         roles[parameter.name] = role
-    speaks = SPEAKS_OF_IT.search(calling.name_of(function)) or set(roles.values()) & set(PLACES)
+    speaks = vocabulary.ROTATION.search(calling.name_of(function)) or set(roles.values()) & set(PLACES)
     return roles if speaks and "X" in roles.values() else None
 
 
@@ -129,7 +125,7 @@ def _can_be_left_out(role, roles):
 
 def _role(name):
     plain = signature.plain(name)
-    return ROLES.get(plain) or signature.ROLE_OF.get(plain, "")
+    return vocabulary.ROLE_OF_ROTARY_ARGUMENT.get(plain) or vocabulary.ROLE_OF_ARGUMENT.get(plain, "")
 
 
 class _NoAnswerError(Exception):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from attention_doctor import vocabulary
 from attention_doctor.equation.stages import RIGHT, UNCOMPUTABLE, cut, shared
 from attention_doctor.names import LEAK, WRONG
 from attention_doctor.questions import unexplained
@@ -103,7 +104,7 @@ def _not_normalised(session, layout, plain):
     response, designs = with_all_alike(session, layout), session.right_forms(layout)
     if response.output is None or response.output.ndim != 3 or other_designs.spoken_of(subject.source):
         return False
-    has_sinks = positions.SINKS.search(" ".join(parameter.path for parameter in subject.parameters))
+    has_sinks = vocabulary.SINKS.search(" ".join(parameter.path for parameter in subject.parameters))
     if has_sinks or is_right(response, designs) or not _is_of_its_own_values(response):
         return False
     yield session.finding("softmax-not-normalised", evidence="Tokens that are all alike don't give what one gives.")

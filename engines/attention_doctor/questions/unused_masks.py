@@ -5,14 +5,10 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from attention_doctor import vocabulary
 from attention_doctor.equation.stages import RIGHT
 from attention_doctor.names import LEAK, NOTE
 from function_judge.lines import Line
-
-TRIANGLE = r"[^\n;]*\b(?:triu|tril|tri)\("
-ATTRIBUTE = re.compile(rf"\bself\.(\w+)\s*=(?!=){TRIANGLE}|register_buffer\(\s*[\"'](\w+)[\"']\s*,{TRIANGLE}")
-VARIABLE = re.compile(rf"(?m)^\s+(\w*mask\w*)\s*=(?!=){TRIANGLE}")
-MEANT = re.compile(r"mask|causal|decod|gpt|autoregress", re.I)
 
 
 def ask(session):
@@ -21,10 +17,12 @@ def ask(session):
     if known.right["hide"] is not RIGHT["hide"] or subject.arguments.has("is_causal") or subject.arguments.has("mask"):
         return
     code = re.sub(r"(?m)#.*$", "", subject.source)
-    for triangle in [*ATTRIBUTE.finditer(code), *VARIABLE.finditer(code)]:
+    for triangle in [*vocabulary.TRIANGLE_ATTRIBUTE.finditer(code), *vocabulary.TRIANGLE_VARIABLE.finditer(code)]:
         name = next(filter(None, triangle.groups()))
         if len(re.findall(rf"\b{name}\b", code)) == 1:
-            finding = session.finding("causal-ignored", severity=LEAK if MEANT.search(subject.name) else NOTE)
+            finding = session.finding(
+                "causal-ignored", severity=LEAK if vocabulary.MEANT_TO_BE_CAUSAL.search(subject.name) else NOTE
+            )
             sentence = "A causal mask is built and never used: every token sees what comes after it."
             evidence = f"`{name}` is not read anywhere."
             yield replace(finding, sentence=sentence, evidence=evidence, line=_line(subject, triangle[0]))

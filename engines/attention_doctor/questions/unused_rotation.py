@@ -2,22 +2,20 @@
 
 import contextlib
 import itertools
-import re
 import sys
 from dataclasses import replace
 
 import numpy as np
 
+from attention_doctor import vocabulary
 from attention_doctor.calls import calling
 from attention_doctor.equation.stages import RIGHT
-from attention_doctor.questions.rotary import SPEAKS_OF_IT
 from attention_doctor.readers import positions
 from function_judge.compare import close
 from function_judge.lines import Line
 
 TOKENS = 7  # equal ones, and no other axis is likely to have that many
 FRAMEWORKS = ("torch", "keras", "flax", "jax", "equinox")
-PART_OF_IT = re.compile(r"rotate_?(half|every|pairs)", re.I)  # swaps features, and knows no position
 
 
 def ask(session):
@@ -53,7 +51,11 @@ def _turned(whole):
 
     def watch(frame, event, returned):
         name = frame.f_code.co_qualname
-        if event not in ("call", "return") or not SPEAKS_OF_IT.search(name) or PART_OF_IT.search(name):
+        if (
+            event not in ("call", "return")
+            or not vocabulary.ROTATION.search(name)
+            or vocabulary.PART_OF_A_ROTATION.search(name)
+        ):
             return
         if type(frame.f_locals.get("self")) is whole and frame.f_code.co_name in ("forward", "__call__"):
             return

@@ -1,11 +1,11 @@
 """A function whose matrices, if there are any, are among its arguments."""
 
 import functools
-import re
 from collections.abc import Mapping
 
 import numpy as np
 
+from attention_doctor import vocabulary
 from attention_doctor.equation import trial_inputs as questions
 from attention_doctor.equation.stages import RIGHT, Form, Input, scaled_by
 from attention_doctor.forms.masks import ALWAYS_CAUSAL
@@ -23,11 +23,6 @@ from attention_doctor.subjects.arguments import Arguments
 from attention_doctor.subjects.subject import Subject
 
 _OVER_BATCH = Layout("(tokens, batch, features)", SWAPPED, usual=False, finding="attention-over-batch")
-
-
-SCALE = re.compile(r"scal|temp|divisor", re.I)
-D_K = re.compile(r"(d|dim|hidden)_?(k|key|head)$|(head|key)_?(dim|size)$|^dim$", re.I)
-SEVERAL = re.compile(r"n_?heads?\b|num_?heads?|multi_?head|split_?heads", re.I)
 
 
 class FunctionSubject(Subject):
@@ -216,9 +211,9 @@ class FunctionSubject(Subject):
         """What counts as right: the equation, with a divisor that the constructor was given, and nothing around it."""
         scale = [RIGHT["scale"]]
         for name, number in self.numbers.items():
-            if SCALE.search(name) and number > 0:
+            if vocabulary.SCALE_SETTING.search(name) and number > 0:
                 factors = ((number, f"× {number:g}"), (1 / number, f"/ {number:g}"))
-            elif D_K.search(name) and number > 0:
+            elif vocabulary.ROOTED_SETTING.search(name) and number > 0:
                 factors = ((number**-0.5, f"/ √{number:g}"),)
             else:
                 factors = ()
@@ -233,7 +228,7 @@ class FunctionSubject(Subject):
     def trusts(self, layout):
         """The matrices are ours; the heads are, too, unless its own code cuts them as it likes."""
         several = not self.has_matrices or self.arguments.has("n_heads") or "n_heads" in self.fixed
-        return several or not SEVERAL.search(self.source)
+        return several or not vocabulary.SEVERAL_HEADS.search(self.source)
 
 
 def _output_shape(case):

@@ -1,10 +1,8 @@
 """What would be a mistake in a function, and may be meant in a module: a design of the whole that it is a part of."""
 
-import re
-
+from attention_doctor import vocabulary
 from attention_doctor.readers.heads import numbers_of_heads, widths_of_heads
 
-RELATIVE = re.compile(r"relative_att|relative_pos|position_bias")
 NEARLY_THE_ROOT = 0.85, 1.15  # times the root: drawn weights have about the spread that was asked for
 
 
@@ -36,7 +34,9 @@ def is_by_design(subject, name: str) -> bool:
 
 def _leaves_the_scale_to_its_weights(subject):
     """Whether it learns a bias for each distance, as T5 does, which leaves the scale to the first weights."""
-    return bool(subject.set_to_zero or RELATIVE.search(subject.source)) or _queries_start_small(subject)
+    return bool(subject.set_to_zero or vocabulary.RELATIVE_POSITIONS.search(subject.source)) or _queries_start_small(
+        subject
+    )
 
 
 def _queries_start_small(subject):

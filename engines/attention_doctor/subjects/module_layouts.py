@@ -2,8 +2,8 @@
 
 import functools
 import itertools
-import re
 
+from attention_doctor import vocabulary
 from attention_doctor.calls.errors import CannotBeExaminedError
 from attention_doctor.equation.trial_inputs import Question
 from attention_doctor.readers import latent
@@ -26,9 +26,6 @@ AXES = {
     "(batch, features, height, width)": (IMAGE, False),
     "(batch, height, width, features)": (IMAGE_CHANNELS_LAST, False),
 }
-BATCH_FIRST = re.compile(
-    r"^\s*(b|bs|bsz|batch|batch_size|n_batch|nb|nbatches)\s*,\s*\w+\s*(,\s*\w+\s*)?=\s*\w+\.(shape|size)", re.I | re.M
-)
 MAX_READINGS, MAX_CACHED = 400, 8
 
 
@@ -121,4 +118,4 @@ class ModuleLayouts:
         Who unpacks a shape with the batch first has meant it so, and then attends over the batch.
         """
         is_over_batch = axes == self._order[1] and self._order[0] == "(batch, tokens, features)"
-        return "attention-over-batch" if is_over_batch and BATCH_FIRST.search(self.subject.source) else ""
+        return "attention-over-batch" if is_over_batch and vocabulary.BATCH_FIRST.search(self.subject.source) else ""

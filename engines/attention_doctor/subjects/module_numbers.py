@@ -4,20 +4,15 @@ Fresh parameters hide mistakes: biases and the last projection may be 0, a norm'
 all weights alike.
 """
 
-import re
 from dataclasses import replace
 
 import numpy as np
 
+from attention_doctor import vocabulary
 from attention_doctor.equation.trial_inputs import Question
-from attention_doctor.readers import positions
 from attention_doctor.readers.heads import numbers_of_heads
 from attention_doctor.readers.layouts import Layout
 from attention_doctor.subjects.module_layouts import AXES
-
-POSITIONS = re.compile(r"rel(ative)?_?(pos|bias|emb|k|v|att)|pos(ition)?s?_?(emb|bias|enc|table)|bias_table", re.I)
-MIXES = re.compile(r"talk|(^|\.)proj_[lw](\.|$)|mix|(pre|post)_?softmax|re_?att", re.I)  # heads with heads
-ADAPTERS = re.compile(r"lora_?[ab]?\b|adapter", re.I)  # what they add is 0 to begin with
 
 
 def set_numbers(subject) -> None:
@@ -58,7 +53,7 @@ def _value(subject, parameter, rng):
         return numbers * 1.25 / subject.d_model**0.5 if parameter.kind == "matrix" else 0.5 * numbers
     if parameter.kind == "norm":
         return _centre_of_a_norm(path) + 0.3 * rng.normal(size=value.shape)
-    if positions.SINKS.search(path):
+    if vocabulary.SINKS.search(path):
         return rng.normal(size=value.shape)
     if _is_a_shut_gate(value):
         return np.ones_like(value)
@@ -70,7 +65,7 @@ def _value(subject, parameter, rng):
 
 def _is_added(path):
     """Whether it is a learnt position or an adapter: at 0, what is left is attention without it."""
-    return bool(POSITIONS.search(path) or ADAPTERS.search(path))
+    return bool(vocabulary.POSITION_PARAMETERS.search(path) or vocabulary.ADAPTERS.search(path))
 
 
 def _centre_of_a_norm(path):
@@ -94,7 +89,7 @@ def _mixes_heads(subject, unit):
     """
     square = len(unit.shape) > 1 and unit.shape[0] == unit.shape[1] and np.prod(unit.shape[2:], initial=1) == 1
     n_heads, _ = numbers_of_heads(subject.adapter.numbers(), subject.units)
-    if not (square and unit.shape[0] in n_heads and MIXES.search(unit.paths[0])):
+    if not (square and unit.shape[0] in n_heads and vocabulary.HEAD_MIXERS.search(unit.paths[0])):
         return False
     subject.mixes_no_heads += [*unit.paths, *unit.biases]
     return True

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from attention_doctor import vocabulary
 from attention_doctor.calls.errors import CannotBeExaminedError
 from attention_doctor.equation.trial_inputs import Question
 from attention_doctor.readers.heads import numbers_of_heads
@@ -16,7 +17,6 @@ from attention_doctor.readers.layouts import Layout
 from attention_doctor.readers.signature import not_known
 from attention_doctor.subjects.module_layouts import AXES
 
-LENGTHS = re.compile(r"(seq|block|context|max|n_ctx|length|len|tokens|positions|patches|window)", re.I)
 N_TOKENS, MAX_TOKENS = 5, 256  # how many are tried first, and at most
 MAX_WINDOW_SIDE = 16
 MAX_TRIES, MAX_NUMBERS_IN_ERRORS = 600, 3
@@ -114,7 +114,7 @@ def _likely_lengths(subject) -> list[int]:
     lengths = {
         int(n): "window" in name.lower()
         for name, n in subject.adapter.numbers().items()
-        if LENGTHS.search(name) and 1 < n <= MAX_TOKENS
+        if vocabulary.TOKEN_COUNT.search(name) and 1 < n <= MAX_TOKENS
     }
     # A window in an image, as in Swin, is given by its side.
     squares = [n * n for n, is_window in lengths.items() if is_window and n <= MAX_WINDOW_SIDE]

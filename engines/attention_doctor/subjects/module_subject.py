@@ -2,10 +2,10 @@
 
 import copy
 import functools
-import re
 
 import numpy as np
 
+from attention_doctor import vocabulary
 from attention_doctor.calls.errors import CannotBeExaminedError
 from attention_doctor.equation import trial_inputs as questions
 from attention_doctor.equation.stages import RIGHT
@@ -23,7 +23,6 @@ from attention_doctor.subjects.module_numbers import set_numbers
 from attention_doctor.subjects.module_sizes import find_sizes
 from attention_doctor.subjects.subject import Subject
 
-INSIDE = re.compile(r"^(\w*att(n|ention)?\w*|mha)$", re.I)
 MAX_CACHED, MAX_CASES = 8, 40
 MAX_FILLINGS, MAX_WIDTHS = 24, 3
 
@@ -184,7 +183,7 @@ class ModuleSubject(Subject):
 
         Others broadcast there by chance, and then mean something else.
         """
-        inside = re.search(r"\bnn\.MultiheadAttention\(", self.source)
+        inside = vocabulary.TORCHS_OWN_LAYER.search(self.source)
         return ("(queries, keys)", "(batch * heads, queries, keys)") if inside else tuple(mask_formats.SHAPES)
 
     # ---- its numbers -------------------------------------------------------------------------
@@ -327,4 +326,8 @@ class ModuleSubject(Subject):
     def attention_inside(self):
         inside = self.adapter.inside()
         owners = {path.rpartition(".")[0] for path in inside}  # a layer with parameters alone is none
-        return [f"`.{path}`" for path in inside if INSIDE.search(path.rpartition(".")[2]) and path in owners][:2]
+        return [
+            f"`.{path}`"
+            for path in inside
+            if vocabulary.ATTENTION_INSIDE.search(path.rpartition(".")[2]) and path in owners
+        ][:2]
