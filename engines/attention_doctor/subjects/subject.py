@@ -126,7 +126,7 @@ class Subject(ABC):
         outcome = calling.call(function, call, convert)
         if outcome.error is not None:
             return Reply(error=outcome.error)
-        return Reply(None, outcome.arrays, changed=outcome.changed)
+        return Reply(None, outcome.arrays, changed=bool(outcome.changed))
 
     def call_arguments(
         self, layout: Layout, question: Question, case: Input, mask: MaskArgument | None = None
