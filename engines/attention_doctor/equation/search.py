@@ -25,7 +25,7 @@ MAX_EQUIVALENTS = 60
 # Of the numbers that came back, an explanation must predict this share. A form that gives NaN in a row leaves it open
 # what stands there; one that gives NaN everywhere would explain anything.
 MIN_SHARE = 0.6
-SCORES, SOFTMAX, OUTPUT = (STEPS.index(step) for step in ("scores", "softmax", "output"))
+SOFTMAX, OUTPUT = (STEPS.index(step) for step in ("softmax", "output"))
 FEATURES = 6  # of one token: they tell most outputs apart, at a small part of the cost of all
 
 
@@ -311,13 +311,14 @@ class _Search:
                 self.candidates.append(chosen)
             return
         missing = self.count - len(chosen)
-        if self.budget.is_spent or not (missing or self._may_be_right_from(i, before)):
+        if not (missing or self._may_be_right_from(i, before)):
             return
         if missing <= self.left[i + 1]:
             self._try(i, self.right[STEPS[i]], before, chosen)
         if missing and missing - 1 <= self.left[i + 1]:
+            rare_left = self.rare - _n_rare(chosen)
             for form in self.by_step[STEPS[i]]:
-                if _n_rare(chosen) + form.rare <= self.rare:
+                if form.rare <= rare_left:
                     self._try(i, form, before, (*chosen, form))
 
     def _is_new(self, chosen):
@@ -329,6 +330,8 @@ class _Search:
         return i not in (SOFTMAX, OUTPUT) or self.wanted.may_come_of(i, before, self.right)
 
     def _try(self, i, form, before, chosen):
+        if self.budget.is_spent:
+            return
         self.budget.spend()
         if (made := self.wanted.step(i, form, before)) is not None:
             self._descend(i + 1, made, chosen)

@@ -121,7 +121,8 @@ class Form:
 
     def apply(self, case: "Input", before: Any) -> Any:
         """Do the step, and return what it makes under the names that `RESULTS` gives it."""
-        return RESULTS[self.step](*self.run(case, before))
+        made, result = self.run(case, before), RESULTS[self.step]
+        return made if type(made) is result else result(*made)
 
 
 @dataclass
