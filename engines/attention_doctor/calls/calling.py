@@ -63,12 +63,16 @@ def within(seconds: float, function: Callable, *arguments: Any) -> Any:
                 return function(*arguments)
         except _CallTimedOutError as late:
             if late.waited:
-                text = "a call did not come back by the clock, though it computed little. Does it wait for something?"
+                text = "a call did not come back by the clock, though it computed little: that is no verdict."
+                text += " Does it wait for something?"
                 raise TimeLimitError(text) from late
             if late.seconds < min(LONG_CALL, seconds / 2):
                 raise TimeLimitError(f"all the calls together took more than {in_words(seconds)}.") from late
             text = f"a call did not come back within {in_words(seconds)}. Is there an endless loop?"
             raise TimeLimitError(text) from late
+        except Waited:
+            text = "the clock ran out before it had computed much, as on a very busy machine: that is no verdict."
+            raise TimeLimitError(text) from None
         except TimedOut:
             raise TimeLimitError(f"the doctor's own search took more than {in_words(seconds)}.") from None
 

@@ -113,10 +113,10 @@ MERGE = [
 def _through(change):
     """The output is change(case, what was merged, W_O)."""
 
-    def run(case, inputs):
+    def run(case, merged):
         if "O" not in case.matrices:
             raise DoesNotFitError
-        return change(case, inputs[0], case.matrices["O"]), *inputs[1:]
+        return change(case, merged.context, case.matrices["O"]), merged.weights
 
     return run
 

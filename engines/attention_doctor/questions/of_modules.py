@@ -26,7 +26,10 @@ def ask(session):
 
 
 def _causal_with_gradients(session):
-    """Whether PyTorch's own layer, told `is_causal` without a mask, refuses the call that a training makes."""
+    """Whether PyTorch's own layer, told `is_causal` without a mask, refuses the call that a training makes.
+
+    Without gradients its fast path doesn't look at the hint, and says nothing.
+    """
     subject, layout = session.subject, session.layout
     is_told = hasattr(subject.adapter, "with_gradients") and vocabulary.CAUSAL_HINT.search(subject.source)
     if not is_told or layout.loops or session.right["hide"] is not RIGHT["hide"]:
@@ -35,5 +38,6 @@ def _causal_with_gradients(session):
     arguments = subject.call_arguments(layout, question, subject.case(layout, question))
     outcome = calling.call(subject.adapter.with_gradients, arguments, subject.to_framework)
     if outcome.error is not None and "is_causal" in str(outcome.error):
-        seen = f"Without gradients every token sees all. With them it stops with {calling.error_line(outcome.error)}"
-        yield session.finding("causal-ignored", evidence=seen)
+        stop = calling.error_line(outcome.error)
+        evidence = f"Without gradients every token sees all. With them it stops with {stop}"
+        yield session.finding("causal-ignored", evidence=evidence)

@@ -1,4 +1,4 @@
-"""A causal mask that is built and never used: no call shows it, as nobody asks for it, but the source says it."""
+"""A causal mask that is built and never used: no call shows it, as no argument asks for it, but the source does."""
 
 import inspect
 import re
@@ -17,15 +17,14 @@ def ask(session):
     if known.right["hide"] is not RIGHT["hide"] or subject.arguments.has("is_causal") or subject.arguments.has("mask"):
         return
     code = re.sub(r"(?m)#.*$", "", subject.source)
-    for found in [*vocabulary.TRIANGLE_ATTRIBUTE.finditer(code), *vocabulary.TRIANGLE_VARIABLE.finditer(code)]:
-        name = next(filter(None, found.groups()))
+    for triangle in [*vocabulary.TRIANGLE_ATTRIBUTE.finditer(code), *vocabulary.TRIANGLE_VARIABLE.finditer(code)]:
+        name = next(filter(None, triangle.groups()))
         if len(re.findall(rf"\b{name}\b", code)) == 1:
-            finding = session.finding(
-                "causal-ignored", severity=LEAK if vocabulary.MEANT_TO_BE_CAUSAL.search(subject.name) else NOTE
-            )
+            severity = LEAK if vocabulary.MEANT_TO_BE_CAUSAL.search(subject.name) else NOTE
+            finding = session.finding("causal-ignored", severity=severity)
             sentence = "A causal mask is built and never used: every token sees what comes after it."
-            seen = f"`{name}` is not read anywhere."
-            yield replace(finding, sentence=sentence, evidence=seen, line=_line(subject, found[0]))
+            evidence = f"`{name}` is not read anywhere."
+            yield replace(finding, sentence=sentence, evidence=evidence, line=_line(subject, triangle[0]))
             return
 
 

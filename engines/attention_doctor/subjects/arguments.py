@@ -1,6 +1,6 @@
 """The arguments of what is examined, by their roles, and what a call gives them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -90,7 +90,7 @@ class Arguments:
                 for mask_format in mask_formats.formats(role, meanings_of(role) + mask_formats.AGREED_IN_NUMBERS):
                     yield MaskArgument(self.name_of[role], mask_format)
 
-    def fillings(self, meanings_of: Callable, head_widths=(), optional: bool = False) -> list[Filling]:
+    def fillings(self, meanings_of: Callable, head_widths: Sequence[int] = (), optional: bool = False) -> list[Filling]:
         """Ways to fill required arguments: rotary tables and masks, each alone and both together; or optional masks."""
         tables = position_arguments.tables(self, head_widths)
         masks = [*[None] * (not optional), *self._masks_that_hide_nothing(meanings_of, optional)]

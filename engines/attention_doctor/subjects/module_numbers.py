@@ -23,9 +23,7 @@ def set_numbers(subject) -> None:
     subject : ModuleSubject
         Its `units`, `parameters`, `values`, `placed`, `set_to_zero`, `mixes_no_heads` and `unused` are set.
     """
-    subject.units = [unit for unit in subject.units if not any(map(_is_added, unit.paths))] or subject.units
-    subject.units = [unit for unit in subject.units if not _mixes_heads(subject, unit)] or subject.units
-    subject.placed = {path for unit in subject.units for path in (*unit.paths, *unit.biases)}
+    _set_aside(subject)
     rng = np.random.default_rng(17)
     drawn = {parameter.path: _value(subject, parameter, rng) for parameter in subject.parameters}
     subject.adapter.set({path: value for path, value in drawn.items() if value is not None})
@@ -34,6 +32,13 @@ def set_numbers(subject) -> None:
     _leave_out_unused(subject)
     # Stored so that a matrix of a layer, turned to inputs by outputs, is read row after row.
     subject.values = {item.path: item.value.astype(np.float64, order="F") for item in subject.parameters}
+
+
+def _set_aside(subject):
+    """Take out of the units what is no projection, unless nothing would be left; the others have their places."""
+    subject.units = [unit for unit in subject.units if not any(map(_is_added, unit.paths))] or subject.units
+    subject.units = [unit for unit in subject.units if not _mixes_heads(subject, unit)] or subject.units
+    subject.placed = {path for unit in subject.units for path in (*unit.paths, *unit.biases)}
 
 
 def _value(subject, parameter, rng):

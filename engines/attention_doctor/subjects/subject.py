@@ -115,14 +115,7 @@ class Subject(ABC):
         batch = len(case.X if case.heads is None else case.heads[0])
         replies = [self._call(layout, question, item_of(case, i), mask) for i in range(batch)]
         wrong = next((reply for reply in replies if reply.error is not None or not reply.others), None)
-        if wrong is not None:
-            return wrong
-        arrays = [
-            np.stack(arrays)
-            for arrays in zip(*(reply.others for reply in replies), strict=False)
-            if len({array.shape for array in arrays}) == 1
-        ]
-        return Reply(None, tuple(arrays), changed=any(reply.changed for reply in replies))
+        return _stacked(replies) if wrong is None else wrong
 
     def _call(self, layout: Layout, question: Question, case: Input, mask: MaskArgument | None) -> Reply:
         call = self.call_arguments(layout, question, case, mask)
@@ -133,7 +126,7 @@ class Subject(ABC):
         outcome = calling.call(function, call, convert)
         if outcome.error is not None:
             return Reply(error=outcome.error)
-        return Reply(None, outcome.arrays, changed=outcome.changed)
+        return Reply(None, outcome.arrays, changed=bool(outcome.changed))
 
     def call_arguments(
         self, layout: Layout, question: Question, case: Input, mask: MaskArgument | None = None
@@ -200,6 +193,16 @@ class Subject(ABC):
     def attention_inside(self) -> list[str]:
         """Parts that seem to be attention, where this is more than that."""
         return []
+
+
+def _stacked(replies: Sequence[Reply]) -> Reply:
+    """One reply of those for single samples: what has the same shape for all of them."""
+    arrays = [
+        np.stack(arrays)
+        for arrays in zip(*(reply.others for reply in replies), strict=False)
+        if len({array.shape for array in arrays}) == 1
+    ]
+    return Reply(None, tuple(arrays), changed=any(reply.changed for reply in replies))
 
 
 def converter(framework: str, precision: str | None = None) -> Callable:
