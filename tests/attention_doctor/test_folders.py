@@ -10,7 +10,8 @@ import attention_doctor
 PACKAGE = Path(attention_doctor.__file__).parent
 # From the bottom up, as the README's "Where things are" has them; "" is what else stands at the top of the package.
 ORDER = (
-    "vocabulary", "names", "calls", "equation", "forms", "readers", "frameworks", "reports", "subjects", "questions", "",
+    "vocabulary",
+    "names", "calls", "equation", "forms", "readers", "frameworks", "reports", "subjects", "questions", "",
 )  # fmt: skip
 ENGINES = {"function_judge", "live_pictures"}  # which the doctor stands on
 
