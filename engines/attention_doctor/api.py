@@ -40,7 +40,7 @@ def examine(
     names : dict of str to str, optional
         What an argument is, where its name doesn't say it: `{"w1": "W_Q"}`.
     inputs : dict of str to object, optional
-        What further arguments are given in every call: values, or functions of (batch, tokens) that return them:
+        What further arguments get in every call: values, or functions of (batch, tokens) that return them:
         `{"window_size": (-1, 0), "token_types": lambda batch, tokens: np.zeros((batch, tokens), int)}`.
     seconds : float, optional
         How long it may compute altogether, by the processor's time.

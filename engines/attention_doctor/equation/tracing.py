@@ -1,7 +1,7 @@
 """Where a wrong function leaves the equation, traced back from what it returned.
 
 From the wrong output the trace goes back, from wrong array to wrong array, to the first statement whose result is wrong
-although what it was given was right. Unlike the judge's localiser it runs the function once: a module's call is dear.
+although everything it uses is right. Unlike the judge's localiser it runs the function once: a module's call is slow.
 """
 
 from attention_doctor.equation.subject import ATTENTION

@@ -113,10 +113,10 @@ MERGE = [
 def _through(change):
     """The output is change(case, what was merged, W_O)."""
 
-    def run(case, merged):
+    def run(case, inputs):
         if "O" not in case.matrices:
             raise DoesNotFitError
-        return change(case, merged.context, case.matrices["O"]), merged.weights
+        return change(case, inputs.context, case.matrices["O"]), inputs.weights
 
     return run
 

@@ -38,6 +38,6 @@ def _causal_with_gradients(session):
     arguments = subject.call_arguments(layout, question, subject.case(layout, question))
     outcome = calling.call(subject.adapter.with_gradients, arguments, subject.to_framework)
     if outcome.error is not None and "is_causal" in str(outcome.error):
-        stop = calling.error_line(outcome.error)
-        evidence = f"Without gradients every token sees all. With them it stops with {stop}"
+        error = calling.error_line(outcome.error)
+        evidence = f"Without gradients every token sees all. With them it stops with {error}"
         yield session.finding("causal-ignored", evidence=evidence)

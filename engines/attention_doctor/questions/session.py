@@ -149,7 +149,7 @@ class ExamSession:
         right : dict of str to Form, optional
             What is right instead.
         plain : list of Response, optional
-            On which of them it shows is tried; those of the plain calls unless given.
+            On which of them it shows is tried; by default those of the plain calls.
         also : tuple of str, optional
             Other names that explain what was seen.
         where : (tuple of str, tuple of str), optional
