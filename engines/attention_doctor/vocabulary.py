@@ -1,8 +1,8 @@
 r"""What public code calls the parts of attention: every name by which the doctor recognises something, in one place.
 
 The sections follow where a name stands: among a call's arguments, parameters, settings, in the source, or as a
-framework's class. Within a section, entries are sorted by role. A name that only some library or repository uses is
-followed by that library or repository; the others are so common that no origin would say more.
+framework's class; within a section, entries of one role stand together. A name that is there for a library or a
+repository is followed by it; the others are too common for an origin to say more.
 
 A name is a guess. What the numbers can decide, the readers let the numbers decide.
 """
@@ -116,7 +116,7 @@ FUSED_PROJECTIONS = (
         r"|cattn"  # GPT-2
         r"|inproj"  # torch.nn.MultiheadAttention
         r"|wpack"  # Baichuan
-        r"|attnin|qkvproj",
+        r"|attnin",
     ),
     (
         "KV",
@@ -188,7 +188,6 @@ N_HEADS = re.compile(
     r"(^|\.)(n_?heads?|num_?heads?|heads?|nh|(n|num)_?q(uery)?_?heads|n_?attention_?heads|number_of_heads"
     r"|h"  # the Annotated Transformer
     r"|num_attention_heads"  # Hugging Face, from BERT on
-    r"|nhead"  # torch.nn.Transformer
     r"|head_?num)$",  # CyberZHG/torch-multi-head-attention
     re.I,
 )

@@ -22,7 +22,7 @@ def _as_numpy(weight):
 
 
 def _is_width(name):
-    """Whether a setting may be the width of a token: `dim` and the like are Keras's fashion, beside the usual names."""
+    """Whether a setting may be the width of a token: `dim` may, which as an argument's name is a head's."""
     return role_of(name) == "d_model" or bool(vocabulary.MODEL_WIDTH.search(name))
 
 

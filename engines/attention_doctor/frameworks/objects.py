@@ -42,7 +42,7 @@ class PythonObject:
 
     @property
     def signature_of(self):
-        for method in ("forward", "call", "__call__"):
+        for method in ("forward", "call", "__call__"):  # as PyTorch, Keras or Equinox name it
             if method in dir(type(self.thing)):
                 return getattr(self.thing, method)
         return self.thing

@@ -20,9 +20,8 @@ def ask(session):
     for triangle in [*vocabulary.TRIANGLE_ATTRIBUTE.finditer(code), *vocabulary.TRIANGLE_VARIABLE.finditer(code)]:
         name = next(filter(None, triangle.groups()))
         if len(re.findall(rf"\b{name}\b", code)) == 1:
-            finding = session.finding(
-                "causal-ignored", severity=LEAK if vocabulary.MEANT_TO_BE_CAUSAL.search(subject.name) else NOTE
-            )
+            severity = LEAK if vocabulary.MEANT_TO_BE_CAUSAL.search(subject.name) else NOTE
+            finding = session.finding("causal-ignored", severity=severity)
             sentence = "A causal mask is built and never used: every token sees what comes after it."
             evidence = f"`{name}` is not read anywhere."
             yield replace(finding, sentence=sentence, evidence=evidence, line=_line(subject, triangle[0]))

@@ -14,7 +14,7 @@ from attention_doctor import vocabulary
 from attention_doctor.equation.stages import RIGHT, DoesNotFitError, Form, cut
 from attention_doctor.readers import norms_and_residuals, positions
 
-KEYS_AND_VALUES = {
+KEYS_AND_VALUES = {  # how a matrix that makes both holds them; the first is DeepSeek's
     "keys and values of each head together": lambda up, n_heads, width: _each(cut(up, n_heads), width),
     "all keys, then all values": lambda up, n_heads, width: [cut(part, n_heads) for part in np.split(up, 2, axis=-1)],
 }

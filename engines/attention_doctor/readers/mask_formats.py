@@ -86,20 +86,20 @@ def _column(mask, shape):
     return None if keys is None else keys[..., None]
 
 
-SHAPES = {
+SHAPES = {  # the most usual first
     "(batch, heads, queries, keys)": _minimal,
     "(batch, heads, queries, keys), each of full length": lambda mask, shape: np.broadcast_to(mask, shape),
     "(batch, 1, queries, keys)": _all_queries,
     "(batch, queries, keys)": _without_heads,
-    "(batch, 1, keys)": _without_heads_minimal,
-    "(batch, keys)": _keys_only,
+    "(batch, 1, keys)": _without_heads_minimal,  # the Annotated Transformer
+    "(batch, keys)": _keys_only,  # PyTorch's key_padding_mask
     "(queries, keys)": _matrix,
-    "(batch * heads, queries, keys)": _folded,
-    "(heads, queries, keys)": _for_a_sequence,
+    "(batch * heads, queries, keys)": _folded,  # PyTorch's attn_mask
+    "(heads, queries, keys)": _for_a_sequence,  # Equinox
     "(keys,)": _keys_of_a_sequence,
     "(keys, batch)": _tokens_first,
     "(batch, keys, 1)": _column,
-    "(queries, keys, batch)": _batch_last,
+    "(queries, keys, batch)": _batch_last,  # labml
 }
 MINIMAL = "(batch, heads, queries, keys)"
 EXPANDED = ("(batch, heads, queries, keys), each of full length", "(batch, 1, queries, keys)")

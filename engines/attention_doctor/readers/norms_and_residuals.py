@@ -76,6 +76,8 @@ def _added(change, text):
 
 
 def _first(norm, both):
+    """A layer norm inside of attention, as vit-pytorch has it: of the tokens, and of the context if `both`."""
+
     def run(case, _):
         X = norm(case.X)
         context = X if case.context is case.X else norm(case.context) if both else case.context
@@ -85,7 +87,7 @@ def _first(norm, both):
 
 
 def _rows_normalised(first, second):
-    """Queries and keys are normalised before they are cut into heads."""
+    """Queries and keys are normalised before they are cut into heads, as in OLMo 2."""
 
     def run(case, _):
         queries, keys, values = right_project(case, None)
@@ -95,10 +97,12 @@ def _rows_normalised(first, second):
 
 
 def _unit(X):
+    """To length 1, as in x-transformers."""
     return X / np.linalg.norm(X, axis=-1, keepdims=True)
 
 
 def _mean_square(X):
+    """By an RMS norm without weights."""
     return X / np.sqrt((X**2).mean(-1, keepdims=True) + 1e-6)
 
 
@@ -108,9 +112,8 @@ def queries_and_keys(subject, norms):
     One norm may serve both. Of several, names tell which is whose, as `q_norm` and `k_norm`; where they don't, every
     pair is tried. Norms without weights leave no parameter: there the source is what speaks of them.
     """
-    inner = [
-        norm for norm in norms if norm.width != subject.d_model or len(norms) > 1
-    ]  # else it stands before or after
+    # A single norm as wide as a token stands before attention, or after it.
+    inner = [norm for norm in norms if norm.width != subject.d_model or len(norms) > 1]
     pairs = [(norm, norm) for norm in inner] if len(inner) == 1 else _pairs(inner)
     if vocabulary.NORMALISED_QUERIES.search(subject.source):
         pairs += [(_mean_square, _mean_square), (_unit, _unit)]
@@ -142,6 +145,7 @@ def _around(unit, values):
 
 
 RESIDUAL = _added(lambda X, output: X + output, "+ X")
+# As in vit-pytorch: the norms' weights do what the scale is for.
 UNSCALED = Form(
     "", "scale", scaled_by(lambda case, queries, values: 1.0), "not divided, as queries and keys are normed"
 )
@@ -150,7 +154,8 @@ UNSCALED = Form(
 def of(subject, rotations=()):
     """Return what may count as right in each step, the plain form first: {step: forms}.
 
-    `rotations` are the forms of the step `place` that positions bring along.
+    Many classes are more than attention: the input is added, and a norm stands first or last. None of that is a
+    mistake, and only the numbers tell where it is. `rotations` are the forms of the step `place` that positions bring.
     """
     norms = norms_of(subject)
     project, add, scale = [RIGHT["project"]], [RIGHT["add"], RESIDUAL], [RIGHT["scale"]]
@@ -176,7 +181,7 @@ def of(subject, rotations=()):
 
 
 def _normalised(first, second, rotation=None, before=True):
-    """Heads of queries and keys are normalised, before or after they are rotated."""
+    """Heads of queries and keys are normalised, before they are rotated, as in Qwen3, or after."""
 
     def run(case, qkv):
         if rotation and not before:

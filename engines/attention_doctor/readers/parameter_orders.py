@@ -10,16 +10,16 @@ from attention_doctor.readers.parameters import Unit, assignments, order_in
 
 # How the columns of a fused matrix can be laid out: a name, and the axes from the outermost to the innermost.
 CUTS = {
-    "queries, keys and values one after another": ("part", "head", "feature"),
-    "queries, keys and values of each head together": ("head", "part", "feature"),
-    "queries, keys and values interleaved": ("head", "feature", "part"),
+    "queries, keys and values one after another": ("part", "head", "feature"),  # most of all
+    "queries, keys and values of each head together": ("head", "part", "feature"),  # GPT-NeoX, BLOOM, Persimmon
+    "queries, keys and values interleaved": ("head", "feature", "part"),  # tutorials on ViT: "b n (h d qkv)"
     "queries, keys and values one after another, features before heads": ("part", "feature", "head"),
-    "features, then queries, keys and values": ("feature", "part", "head"),
+    "features, then queries, keys and values": ("feature", "part", "head"),  # The-AI-Summer/self-attention-cv
     "features, then heads, then queries, keys and values": ("feature", "head", "part"),
 }
 AXES = ("part", "head", "feature")  # the usual layout; a part is the queries, the keys or the values
 HEADS_OUTERMOST = ("head", "part", "feature"), ("head", "feature", "part")
-# Layouts that are not an order of those axes.
+# Layouts that are not an order of those axes: Phi-3 has the first, shared-QK attention (Reformer) the second.
 FEWER_KEY_HEADS, SHARED = "fewer heads of keys and values than of queries", "one matrix for queries and keys"
 PRODUCT = "one matrix in place of W_Q @ W_K.T"
 
@@ -137,7 +137,7 @@ def _finding(roles, values, n_heads, d_model):
 
 
 def _ways_to_cut(roles):
-    """Return the layouts that a fused matrix may have: pairs of a name and its axes."""
+    """Return the layouts that a fused matrix may have: pairs of a name and its axes. No name tells which it is."""
     if not _is_fused(roles):
         return [("", None)]
     further = [FEWER_KEY_HEADS] if "QKV" in roles else [SHARED, PRODUCT] if "QK" in roles else []
@@ -171,7 +171,7 @@ def _maker(roles, n_heads, d_model, storage, second_units):
                 continue
             if storage.strided:
                 matrix, bias = _unstrided(matrix, bias, role, n_heads)
-            # A small matrix that every head uses on its own slice.
+            # A small matrix that every head uses on its own slice, as in aladdinpersson/Machine-Learning-Collection.
             if role != "O" and n_heads > 1 and matrix.shape == (d_model // n_heads,) * 2:
                 matrix, bias = np.kron(np.eye(n_heads, dtype=matrix.dtype), matrix), _tiled(bias, n_heads)
             _set_or_compose(matrices, role, matrix, bias)
@@ -189,7 +189,10 @@ def _tiled(bias, n):
 
 
 def _set_or_compose(matrices, role, matrix, bias):
-    """Set a role's matrix and bias. If it has one already, set the product: two linear layers in a row are one."""
+    """Set a role's matrix and bias. If it has one already, set the product: two linear layers in a row are one.
+
+    tatp22/linformer-pytorch has two: a layer for all heads, and then one for each.
+    """
     if role in matrices:
         before = matrices.get(f"b_{role}")
         if before is not None:

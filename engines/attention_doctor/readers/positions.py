@@ -17,7 +17,7 @@ WHOLE = 10**6  # features: more than any head has
 
 
 def hints(subject):
-    """Whether anything about it speaks of positions."""
+    """Return whether anything about it speaks of positions: then a difference need not be a mistake."""
     return any(map(vocabulary.POSITION_HINTS.search, [subject.source, *subject.adapter.buffers()]))
 
 
@@ -58,6 +58,7 @@ def _placed(rotations, text, slug=""):
 
 
 def _slopes(n_heads):
+    """ALiBi's, one a head; where their number is no power of two, the further ones lie between those of the next."""
     power = 2 ** int(np.floor(np.log2(n_heads)))
     slopes = [2 ** (-8 * (i + 1) / power) for i in range(power)]
     more = [2 ** (-4 * (2 * i + 1) / power) for i in range(n_heads - power)]
@@ -96,7 +97,7 @@ def _with_sinks(sinks):
 
 
 def _window(back, ahead):
-    """Each token sees so many tokens back and ahead, and itself."""
+    """Each token sees so many tokens back and ahead, and itself, as in Longformer."""
 
     def run(case, inputs):
         steps = np.subtract.outer(np.arange(inputs[0].shape[-2]), np.arange(inputs[0].shape[-1]))
@@ -108,7 +109,10 @@ def _window(back, ahead):
 
 
 def _window_of_repeats(back, ahead):
-    """The same, and where it reaches beyond the first or the last token, it sees that one again."""
+    """The same, and where it reaches beyond the first or the last token, it sees that one again.
+
+    maxjcohen/transformer pads its windows so.
+    """
 
     def run(case, inputs):
         scores, *rest = RIGHT["hide"].run(case, inputs)
@@ -122,7 +126,7 @@ def _window_of_repeats(back, ahead):
 
 
 def cuts_windows(right):
-    """Whether what counts as right cuts windows out of what is padded: on the way, nothing is as in the equation."""
+    """Return whether what counts as right cuts windows out of what is padded: no line is then as in the equation."""
     return right["hide"].text.endswith(REPEATED)
 
 
@@ -136,7 +140,7 @@ def bases(subject):
 
 
 def _part(rotate, width):
-    """Rotate the first features alone."""
+    """Rotate the first features alone, as GPT-J does."""
 
     def run(X, base):
         if width >= X.shape[-1]:
@@ -159,7 +163,10 @@ def rotated_parts(numbers):
 
 
 def rotations(subject):
-    """Forms of the step `place`: queries and keys turned by rotary positions, wholly or in part."""
+    """Return forms of the step `place`: queries and keys turned by rotary positions, wholly or in part.
+
+    Which features turn together isn't told by any name, so both conventions are tried.
+    """
     numbers, table = subject.adapter.numbers(), subject.arguments.filling.table
     parts = rotated_parts(numbers)
     widths = [table.d_head] if table is not None else [*parts, WHOLE]
@@ -173,7 +180,7 @@ def rotations(subject):
 
 
 def says_window(subject):
-    """Whether a module's source or attributes speak of a window of tokens."""
+    """Return whether a module's source or attributes speak of a window of tokens."""
     if subject.kind != "module":
         return False
     return bool(
@@ -236,7 +243,10 @@ def of(subject):
 
 
 def mistakes(subject):
-    """Mistakes of the step `place` where anything speaks of rotary positions, and of `scale` in a window."""
+    """Return mistakes of the step `place` where anything speaks of rotary positions, and of `scale` in a window.
+
+    Without such a word they are left out: they would explain, by chance, what has nothing to do with positions.
+    """
     forms = []
     if window := visible_window(subject):
         n_keys = sum(window) + 1
