@@ -5,23 +5,22 @@ Ends with 0 (all healthy), 1 (something is sick) or 2 (something could not be ex
 
 import argparse
 import json
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
+from typing import Any
 
-from attention_doctor import api
+from attention_doctor import api, separate_process
 from attention_doctor.names import HEALTHY
 from attention_doctor.reports.formats import FORMATS
 from attention_doctor.reports.report import Report
 from attention_doctor.subjects import loading
 
-EXAMINED_BY_ITSELF = "--inside"
+WRITES_INTO = "--inside"
 # The doctor is a distribution of its own, too: there it is a command.
 COMMAND = "attention-doctor"
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> int:
     """Run the command.
 
     Returns
@@ -29,14 +28,13 @@ def main(arguments=None):
     int
         What it ends with.
     """
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
     options = _parser().parse_args(arguments)
     if options.inside:
-        [target] = options.targets
-        Path(options.inside).write_text(json.dumps(_examined(target, options)), encoding="utf-8")
+        _write_report(options)
         return 0
     accepted = _accepted(options.accepted)
-    given = list(arguments if arguments is not None else sys.argv[1:])
-    results = [_outside(target, options, given) for target in options.targets]
+    results = [_examined_separately(target, options, arguments) for target in options.targets]
     results = [_without(result, accepted) for result in results]
     text = FORMATS["json" if options.json else options.format](results)
     if text:
@@ -46,7 +44,7 @@ def main(arguments=None):
     return max(_code(result, options.strict) for result in results)
 
 
-def _parser():
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=COMMAND,
         description="Examine attention. Ends with 0 (healthy), 1 (sick) or 2 (could not be examined).",
@@ -58,7 +56,7 @@ def _parser():
     parser.add_argument("--arguments", default="{}", help="what a class is built with, as JSON: '{\"d_model\": 64}'")
     parser.add_argument("--build", default="", help="an expression instead: 'Attention(Config(n_embd=64, n_head=4))'")
     parser.add_argument("--names", default="{}", help='what an argument is, as JSON: \'{"w1": "W_Q"}\'')
-    parser.add_argument("--inputs", default="{}", help="what further arguments are given, as JSON: '{\"window\": 0}'")
+    parser.add_argument("--inputs", default="{}", help="what further arguments get, as JSON: '{\"window\": 0}'")
     parser.add_argument("--format", choices=list(FORMATS), default="text", help="how the reports are printed")
     parser.add_argument("--json", action="store_true", help="the same as --format json")
     parser.add_argument("--strict", action="store_true", help="let notes count: end with 1 for them, too")
@@ -66,31 +64,32 @@ def _parser():
         "--accepted", metavar="FILE",
         help='findings that are known, as JSON: {"FILE.py:NAME": ["mha-scale-d-model"]}',
     )  # fmt: skip
-    parser.add_argument("--seconds", type=float, default=120, help="how long to wait for each (120)")
-    parser.add_argument(EXAMINED_BY_ITSELF, metavar="FILE", help=argparse.SUPPRESS)
+    parser.add_argument("--seconds", type=float, default=120, help="of computing, for each (120)")
+    parser.add_argument(WRITES_INTO, metavar="FILE", help=argparse.SUPPRESS)
     return parser
 
 
-def _outside(target, options, given):
-    """Examine in a process of its own, which can be ended; it writes its report into a file of its own, too."""
-    others = [value for value in given if value not in options.targets]
-    with tempfile.TemporaryDirectory() as folder:
-        written = Path(folder) / "report.json"
-        command = [sys.executable, "-m", "attention_doctor", *others, EXAMINED_BY_ITSELF, str(written), target]
-        try:
-            ended = subprocess.run(
-                command, capture_output=True, encoding="locale", errors="replace", timeout=options.seconds + 30
-            )
-            last_words = ended.stderr.strip().splitlines()[-1:] or [f"it ended with {ended.returncode}"]
-            reason = f"The examination broke off: {last_words[0]}"
-        except subprocess.TimeoutExpired:
-            reason = f"It did not come back within {options.seconds:g} seconds. Is there an endless loop?"
-        if written.is_file():
-            return json.loads(written.read_text(encoding="utf-8"))
-    return _result(target, Report(target, None, reason=reason))
+def _examined_separately(target: str, options: argparse.Namespace, arguments: list[str]) -> dict[str, Any]:
+    """Examine in a process of its own, and return what it writes, or why it wrote nothing."""
+    others = [value for value in arguments if value not in options.targets]
+    result, reason = separate_process.report_of(["-m", "attention_doctor", *others, target, WRITES_INTO])
+    return result or _result(target, Report(target, None, reason=reason))
 
 
-def _examined(target, options):
+def _write_report(options: argparse.Namespace) -> None:
+    """Examine the one target in this process, and write the report into the file that the options name."""
+    [target] = options.targets
+
+    def write(result: dict[str, Any]) -> None:
+        Path(options.inside).write_text(json.dumps(result), encoding="utf-8")
+
+    separate_process.end_if_it_hangs(
+        options.seconds, lambda reason: write(_result(target, Report(target, None, reason=reason)))
+    )
+    write(_examined(target, options))
+
+
+def _examined(target: str, options: argparse.Namespace) -> dict[str, Any]:
     try:
         thing = loading.load(target, json.loads(options.arguments), options.build)
     except loading.CannotBeLoadedError as error:
@@ -99,12 +98,12 @@ def _examined(target, options):
     return _result(target, api.examine(thing, names=names, inputs=inputs, seconds=options.seconds), thing)
 
 
-def _result(target, report, thing=None):
+def _result(target: str, report: Report, thing: Any = None) -> dict[str, Any]:
     file, line = ("", 0) if thing is None else loading.definition(thing)
     return report.to_json() | {"target": target, "text": str(report), "file": file, "line": line}
 
 
-def _accepted(path):
+def _accepted(path: str | None) -> dict[str, set[str]]:
     """The accepted findings by target."""
     if path is None:
         return {}
@@ -114,7 +113,7 @@ def _accepted(path):
         raise SystemExit(f'{path} should hold {{"FILE.py:NAME": ["finding", ...]}} as JSON: {error}') from error
 
 
-def _without(result, accepted):
+def _without(result: dict[str, Any], accepted: dict[str, set[str]]) -> dict[str, Any]:
     """The result without what is accepted for its target."""
     known = accepted.get(result["target"], set())
     left = [finding for finding in result["findings"] if (finding["name"] or "unnamed") not in known]
@@ -129,7 +128,7 @@ def _without(result, accepted):
     }  # fmt: skip
 
 
-def _code(result, strict):
+def _code(result: dict[str, Any], strict: bool) -> int:
     if result["healthy"] is None:
         return 2
     return int(not result["healthy"] or (strict and bool(result["findings"])))

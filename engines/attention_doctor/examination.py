@@ -1,6 +1,8 @@
 """The examination: which questions are asked in which order. It alone collects the answers, and writes the report."""
 
 import time
+from collections.abc import Generator
+from typing import Any
 
 from attention_doctor.calls import calling
 from attention_doctor.calls.errors import CannotBeExaminedError, TimeLimitError
@@ -18,11 +20,18 @@ from attention_doctor.questions import (
 )
 from attention_doctor.questions.session import ExamSession
 from attention_doctor.reports.remarks import CannotTell, Note, Untested
-from attention_doctor.reports.report import Report
+from attention_doctor.reports.report import Finding, Report
+from attention_doctor.subjects.subject import Subject
+
+Remark = Finding | Note | Untested | CannotTell
 
 
-def examined(subject, time_left=None):
-    """Examine one subject, in the time that is left.
+def examined(subject: Subject) -> Report:
+    """Examine one subject.
+
+    Parameters
+    ----------
+    subject : Subject
 
     Returns
     -------
@@ -33,72 +42,74 @@ def examined(subject, time_left=None):
     CannotBeExaminedError
         If what it is made of cannot be read.
     """
-    examination = _Examination(subject, time_left)
+    examination = _Examination(subject)
     try:
         examination.run_all_questions()
     except (CannotBeExaminedError, TimeLimitError):
         raise
     except Exception as error:  # what was found until then stands
-        examination.stopped(f"The doctor itself stopped, which is our fault: {calling.said(error)}")
+        examination.stopped(f"The doctor itself stopped, which is our fault: {calling.error_line(error)}")
     return examination.finished()
 
 
 class _Examination:
-    def __init__(self, subject, time_left):
-        self.started = time.monotonic()
-        self.session = ExamSession(subject, time_left)
+    """The session of one subject, and the report that is written meanwhile."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.started = time.monotonic()  # for JSON alone: no verdict depends on it
+        self.session = ExamSession(subject)
         self.report = Report(subject.name)
 
-    def run_all_questions(self):
+    def run_all_questions(self) -> None:
         session = self.session
         known = self.collect(plain_calls.ask(session))
         if known is None:
             return
         session.known = known
         if known.named:
-            confirmed = self.collect(masks.ask(session))
+            known_masks = self.collect(masks.ask(session))
             self.collect(unused_masks.ask(session))
             self.collect(unused_rotation.ask(session))
-            session.mask_forms = [value.how for value in confirmed[0].values()]
-            self.collect(large_scores.ask(session, confirmed))
+            session.masks = [use.mask for use in known_masks[0].values()]
+            self.collect(large_scores.ask(session, known_masks))
             self.collect(cache.ask(session))
         elif not self.report.findings or self.report.findings[0].name is None:
             self.note(Untested("masks and large scores, as the plain call isn't understood"))
         self.collect(side_effects.ask(session))
         self.collect((of_modules if session.subject.kind == "module" else of_functions).ask(session))
         text = " ".join(self.report.untested)
-        never = [name for name in session.subject.given.never_varied if name not in text]
+        never = [name for name in session.subject.arguments.never_varied if name not in text]
         if never:
             self.note(Untested(f"{', '.join(never)} (the same in every call)"))
 
-    def collect(self, text):
+    def collect(self, answers: Generator[Remark, None, Any]) -> Any:
         """Write down what a question yields, and return what it returns."""
         while True:
             try:
-                self.note(next(text))
+                self.note(next(answers))
             except StopIteration as end:
                 return end.value
 
-    def note(self, one):
+    def note(self, remark: Remark) -> None:
         report = self.report
-        if isinstance(one, Untested):
-            report.untested.append(one.text)
-        elif isinstance(one, CannotTell):
-            report.healthy, report.reason = None, one.text
-        elif isinstance(one, Note):
-            if one.text not in report.notes:
-                report.notes.append(one.text)
-        elif one.name is None or one.name not in [finding.name for finding in report.findings]:
-            report.findings.append(one)  # the first of a name stands
-        self.session.found = tuple(report.findings)
+        if isinstance(remark, Untested):
+            report.untested.append(remark.text)
+        elif isinstance(remark, CannotTell):
+            report.healthy, report.reason = None, remark.text
+        elif isinstance(remark, Note):
+            if remark.text not in report.notes:
+                report.notes.append(remark.text)
+        elif remark.name is None or remark.name not in [finding.name for finding in report.findings]:
+            report.findings.append(remark)  # the first of a name stands
+        self.session.findings = tuple(report.findings)
 
-    def stopped(self, why):
+    def stopped(self, why: str) -> None:
         if any(finding.is_sick for finding in self.report.findings):
             self.report.notes.append(why)
         else:
             self.report.healthy, self.report.reason = None, why
 
-    def finished(self):
+    def finished(self) -> Report:
         report = self.report
         report.asked = self.session.calls
         report.seconds = time.monotonic() - self.started

@@ -9,7 +9,7 @@ def pytest_addoption(parser):
 
 @pytest.fixture
 def assert_healthy():
-    """Fail with the doctor's report unless what is given is healthy: `assert_healthy(SelfAttention(64, 4))`."""
+    """Fail with the doctor's report unless its argument is healthy: `assert_healthy(SelfAttention(64, 4))`."""
     from attention_doctor import assert_healthy
 
     return assert_healthy
@@ -21,7 +21,7 @@ def pytest_collection_modifyitems(session, config, items):
 
 
 class _Target(pytest.Item):
-    """A target as a test, examined in a process of its own, as the command does it."""
+    """A target as a test, examined in a process of its own, as by the command."""
 
     def runtest(self):
         from attention_doctor.__main__ import main

@@ -118,6 +118,57 @@ def context_for_nothing(X, context, W_Q, W_K, W_V, W_O, n_heads):
     return combine_heads(softmax(scores_of(queries, keys)) @ values) @ W_O
 
 
+@faulty("softmax-global-max")
+def less_the_largest_score_of_all(queries, keys, values):
+    scores = scores_of(queries, keys)
+    exponentials = np.exp(scores - scores.max())
+    return exponentials / exponentials.sum(-1, keepdims=True) @ values
+
+
+@faulty("returns-weights-only")
+def weights_alone(queries, keys, values):
+    return softmax(scores_of(queries, keys))
+
+
+@faulty("mask-outer-nan")
+def nan_for_all_where_one_row_sees_nothing(queries, keys, values, mask=None):
+    scores = scores_of(queries, keys)
+    if mask is None:
+        return softmax(scores) @ values
+    hidden = np.where(mask, 0.0, -np.inf)
+    largest = (scores + hidden).max(axis=-1, keepdims=True)
+    exponentials = np.exp(scores + hidden - largest)
+    sums = exponentials.sum(axis=-1, keepdims=True)
+    return exponentials / (sums + 0 * sums.sum()) @ values
+
+
+@faulty("batch-mixed")
+def less_the_mean_of_the_batch(X):
+    return softmax(scores_of(X - X.mean(axis=0, keepdims=True), X)) @ X
+
+
+@faulty("bias-left-out")
+def without_the_bias_of_the_values(X, W_Q, b_Q, W_K, b_K, W_V, b_V, W_O, b_O, n_heads):
+    queries, keys, values = (split_heads(array, n_heads) for array in (X @ W_Q + b_Q, X @ W_K + b_K, X @ W_V))
+    return combine_heads(softmax(scores_of(queries, keys)) @ values) @ W_O + b_O
+
+
+@faulty("output-bias-repeated")
+def bias_once_a_head(X, W_Q, W_K, W_V, W_O, b_O, n_heads):
+    queries, keys, values = (split_heads(X @ W, n_heads) for W in (W_Q, W_K, W_V))
+    heads = (softmax(scores_of(queries, keys)) @ values).swapaxes(0, 1)
+    return sum(head @ W + b_O for head, W in zip(heads, np.split(W_O, n_heads), strict=True))
+
+
+@faulty("mask-float16-overflow")
+def hidden_by_a_number_that_float16_has_not(queries, keys, values, mask=None):
+    scores = scores_of(queries, keys)
+    if mask is not None:
+        with np.errstate(all="ignore"):
+            scores = scores + ~mask * np.array(-1e9).astype(scores.dtype)
+    return softmax(scores) @ values
+
+
 # ---- right
 
 

@@ -230,6 +230,13 @@ class RotaryQueriesAlone(Plain):
         return super().score(turned(q, False), k)
 
 
+@said("rope-values-rotated")
+class RotaryValuesToo(RotaryByHalves):
+    def split(self, q, k, v):
+        q, k, v = super().split(q, k, v)
+        return q, k, turned(v, False)
+
+
 @said(words="ALiBi")
 class Alibi(Plain):
     n_kv_heads = n_heads = 6  # no power of two: the further slopes lie between

@@ -327,4 +327,4 @@ def test_where_more_is_wrong_the_proof_says_what_mending_this_alone_would_give()
 
     proofs = {one.name: one.evidence for one in doctor.examine(attention).findings}
     for name in ("mha-split-without-transpose", "mha-scale-d-model"):
-        assert proofs[name].endswith("with this alone mended."), proofs
+        assert proofs[name].endswith("with only this repaired."), proofs

@@ -7,6 +7,7 @@ import numpy as np
 import numpy_modules
 import pytest
 
+from attention_doctor import vocabulary
 from attention_doctor.calls.errors import CannotBeExaminedError
 from attention_doctor.equation import trial_inputs as questions
 from attention_doctor.readers import signature
@@ -128,3 +129,10 @@ class WithItsGradients:
 def test_an_array_that_is_held_twice_is_one_parameter_and_gradients_are_none():
     report = doctor.examine(WithItsGradients())
     assert report.verdict == "healthy", report
+
+
+def test_each_name_of_an_argument_has_one_role_and_is_plain():
+    for table in (vocabulary.ARGUMENTS, vocabulary.ROTARY_ARGUMENTS):
+        names = [name for names in table.values() for name in names.split()]
+        assert sorted(names) == sorted(set(names))
+        assert all(name == signature.plain(name) for name in names)

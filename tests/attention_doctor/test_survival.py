@@ -3,6 +3,7 @@
 import functools
 import unittest.mock
 
+import made_up
 import numpy as np
 import pytest
 
@@ -107,3 +108,16 @@ def test_its_own_mistake_is_said_to_be_its_own(monkeypatch):
     report = doctor.examine(attention.dot_product_attention)  # what was found before stands
     assert report.names == ["scale-missing"]
     assert any("our fault" in note for note in report.notes)
+
+
+def test_a_search_that_did_not_come_to_its_end_says_so(monkeypatch):
+    monkeypatch.setattr("attention_doctor.questions.session.SEARCH_STEPS", 0)
+    report = doctor.examine(made_up.three_at_once)
+    assert report.healthy is False
+    assert "some combinations of two and three mistakes: there are too many to try them all" in report.untested
+
+
+def test_masks_that_are_not_asked_about_are_said_to_be_untested(monkeypatch):
+    monkeypatch.setattr("attention_doctor.questions.session.MAX_CALLS", 0)
+    report = doctor.examine(attention.masked_attention)
+    assert any(text.startswith("the argument mask, as ") for text in report.untested), report

@@ -125,6 +125,8 @@ def test_each_package_is_in_one_wheel(wheels, tmp_path):
     scripts = {"bin", "..", "Scripts"}
     assert packages["attention_doctor"] - scripts == {"attention_doctor", "function_judge", "live_pictures"}
     assert packages["mha_helpers"] - scripts == {"mha_helpers"}
+    typed = {"attention_doctor/py.typed", "function_judge/py.typed"}  # so that type checkers read their hints
+    assert typed <= files(tmp_path, "attention_doctor")
 
 
 @pytest.mark.slow

@@ -52,6 +52,17 @@ def test_every_public_function_of_a_public_module_has_type_hints(name):
     assert without_hints(import_module(f"mha_helpers.{name}")) == []
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("api", "examination", "reports.formats", "reports.panel", "reports.remarks", "reports.report"),
+        *("calls.calling", "calls.threads", "names.word", "subjects.subject"),
+    ],
+)
+def test_every_public_function_of_the_doctors_public_side_has_type_hints(name):
+    assert without_hints(import_module(f"attention_doctor.{name}")) == []
+
+
 @pytest.mark.parametrize("kind", [Exercise, ExitTest, Prediction, Result])
 def test_every_public_method_of_what_exercises_offers_has_type_hints(kind):
     assert without_hints(import_module(kind.__module__), kind) == []

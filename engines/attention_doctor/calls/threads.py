@@ -6,13 +6,14 @@ On a busy machine that takes a hundred times as long. NumPy itself has no such s
 import contextlib
 import ctypes
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 
 @contextlib.contextmanager
-def one_thread():
+def one_thread() -> Iterator[None]:
     """Let NumPy and PyTorch multiply on one thread inside, and on as many as before afterwards."""
     with contextlib.ExitStack() as stack:
         for get, put in filter(None, (_numpys(), _pytorchs())):

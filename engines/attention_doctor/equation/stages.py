@@ -5,9 +5,13 @@ choice of one form for every step: `compute` runs it on an input, and `on_the_wa
 """
 
 import functools
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
+
+Reweigh = Callable[[np.ndarray], np.ndarray]  # from the softmax's weights to those that are used
 
 STEPS = (
     "project",
@@ -24,6 +28,73 @@ STEPS = (
 )
 
 
+class Heads(NamedTuple):
+    """What is projected, and then cut into heads: (batch, n_heads, tokens, d_head)."""
+
+    queries: np.ndarray
+    keys: np.ndarray
+    values: np.ndarray
+
+
+class Scores(NamedTuple):
+    """The products of queries and keys, and then the scaled ones."""
+
+    scores: np.ndarray
+    queries: np.ndarray
+    keys: np.ndarray
+    values: np.ndarray
+
+
+class MaskedScores(NamedTuple):
+    """The scores with some hidden; code that hides after the softmax does so by reweighing."""
+
+    scores: np.ndarray
+    reweigh: Reweigh | None
+    queries: np.ndarray
+    keys: np.ndarray
+    values: np.ndarray
+
+
+class Weights(NamedTuple):
+    """The weights, and the values that they mix; queries and keys are there for mistakes that use them instead."""
+
+    weights: np.ndarray
+    queries: np.ndarray
+    keys: np.ndarray
+    values: np.ndarray
+
+
+class Context(NamedTuple):
+    """The mixed values of each head, and then of all heads side by side."""
+
+    context: np.ndarray
+    weights: np.ndarray
+    queries: np.ndarray
+
+
+class Output(NamedTuple):
+    """The output, and then the output with what is added around attention."""
+
+    output: np.ndarray
+    weights: np.ndarray
+
+
+# What each step makes: the next one gets it.
+RESULTS: Mapping[str, type] = {
+    "project": Heads,
+    "split": Heads,
+    "place": Heads,
+    "scores": Scores,
+    "scale": Scores,
+    "hide": MaskedScores,
+    "softmax": Weights,
+    "mix": Context,
+    "merge": Context,
+    "output": Output,
+    "add": Output,
+}
+
+
 @dataclass(frozen=True)
 class Form:
     """One way to do one step.
@@ -35,7 +106,7 @@ class Form:
     step : str
         One of STEPS.
     run : callable
-        From (input, what the step before gave) to what this step gives.
+        From (input, what the step before made) to what this step makes, in the order of `RESULTS`.
     text : str
         How the step reads in an equation.
     rare : bool, optional
@@ -44,9 +115,14 @@ class Form:
 
     slug: str
     step: str
-    run: object
+    run: Callable[["Input", Any], Any]
     text: str
     rare: bool = False
+
+    def apply(self, case: "Input", before: Any) -> Any:
+        """Do the step, and return what it makes under the names that `RESULTS` gives it."""
+        made, result = self.run(case, before), RESULTS[self.step]
+        return made if type(made) is result else result(*made)
 
 
 @dataclass
@@ -67,25 +143,26 @@ class Input:
         Queries, keys and values in heads, where there are no matrices.
     """
 
-    X: np.ndarray = None
-    context: np.ndarray = None
-    matrices: dict = field(default_factory=dict)
+    # Without matrices there is neither X nor a context, and with them there are no heads.
+    X: Any = None
+    context: Any = None
+    matrices: dict[str, np.ndarray] = field(default_factory=dict)
     n_heads: int = 1
     n_kv_heads: int = 1
-    allowed: np.ndarray = None
+    allowed: np.ndarray | None = None
     is_causal: bool = False
-    heads: tuple = None
-    second: np.ndarray = None  # where the values come from, if not from the context
+    heads: Any = None
+    second: np.ndarray | None = None  # where the values come from, if not from the context
     kept: dict = field(default_factory=dict, init=False, repr=False)  # what takes long, and is needed again
 
     @property
-    def d_model(self):
+    def d_model(self) -> int:
         return self.heads[0].shape[-1] * self.n_heads if self.X is None else self.X.shape[-1]
 
-    def bias_of(self, letter):
+    def bias_of(self, letter: str) -> Any:
         return self.matrices.get(f"b_{letter}", 0)
 
-    def projected(self, letter, source, change=None):
+    def projected(self, letter: str, source: np.ndarray, change: Callable | None = None) -> np.ndarray:
         """Return a source's vectors times a matrix, or times what is made of it: it's large, and done once for all."""
         name = next((name for name in ("X", "context", "second") if getattr(self, name) is source), None)
         key = letter, name, change
@@ -94,7 +171,7 @@ class Input:
             self.kept[key] = source @ (change(matrix) if change else matrix) + self.bias_of(letter)
         return self.kept[key]
 
-    def changed(self, **changes):
+    def changed(self, **changes: Any) -> "Input":
         return replace(self, **changes)
 
     @classmethod
@@ -133,11 +210,13 @@ UNCOMPUTABLE = (DoesNotFitError, ValueError, IndexError, KeyError, TypeError, At
 
 def right_project(case, _):
     if case.heads is not None:
-        return case.heads
+        return Heads(*case.heads)
     values_from = case.context if case.second is None else case.second
-    return tuple(
-        case.projected(letter, source) if letter in case.matrices else source
-        for letter, source in (("Q", case.X), ("K", case.context), ("V", values_from))
+    return Heads(
+        *(
+            case.projected(letter, source) if letter in case.matrices else source
+            for letter, source in (("Q", case.X), ("K", case.context), ("V", values_from))
+        )
     )
 
 
@@ -155,28 +234,32 @@ def shared(heads, n_heads):
     return heads if times == 1 else np.repeat(heads, times, axis=-3)
 
 
-def right_split(case, qkv):
-    if case.heads is not None or qkv[0].ndim > case.X.ndim:
-        return qkv
-    queries, keys, values = qkv
-    return (
+def right_split(case, rows):
+    queries, keys, values = rows
+    if case.heads is not None or queries.ndim > case.X.ndim:
+        return rows
+    return Heads(
         cut(queries, case.n_heads),
         shared(cut(keys, case.n_kv_heads), case.n_heads),
         shared(cut(values, case.n_kv_heads), case.n_heads),
     )
 
 
-def right_place(case, qkv):
-    return qkv
+def right_place(case, heads):
+    return heads
 
 
-def right_scores(case, qkv):
-    return qkv[0] @ qkv[1].swapaxes(-1, -2), *qkv
+def right_scores(case, heads):
+    queries, keys, values = heads
+    return Scores(queries @ keys.swapaxes(-1, -2), queries, keys, values)
 
 
 def scaled_by(factor):
-    def scale(case, given):
-        return given[0] * factor(case, given[1], given[3]), *given[1:]
+    """Scale by factor(case, queries, values)."""
+
+    def scale(case, raw):
+        scores, queries, keys, values = raw
+        return Scores(scores * factor(case, queries, values), queries, keys, values)
 
     return scale
 
@@ -199,32 +282,35 @@ def causal(n_queries, n_keys, offset=0):
     return visible
 
 
-def right_hide(case, given):
-    """Hide what the mask and the flag forbid; what is given on is (scores, what to do with the weights, q, k, v)."""
-    scores = given[0]
+def right_hide(case, scaled):
+    """Hide what the mask and the flag forbid."""
+    scores, queries, keys, values = scaled
     allowed = case.allowed
     if case.is_causal:
         below = causal(*scores.shape[-2:])
         allowed = below if allowed is None else allowed & below
     if allowed is not None:
         scores = np.where(allowed, scores, -np.inf)
-    return scores, None, *given[1:]
+    return MaskedScores(scores, None, queries, keys, values)
 
 
 def weighed_by(weigh):
-    def run(case, given):
-        scores, after, queries, keys, values = given
+    """Make weights of the masked scores."""
+
+    def run(case, masked):
+        scores, reweigh, queries, keys, values = masked
         weights = weigh(scores)
-        if after is not None:
-            weights = after(weights)
-        return weights, queries, keys, values
+        return Weights(weights if reweigh is None else reweigh(weights), queries, keys, values)
 
     return run
 
 
 def mixed_by(mix):
-    def run(case, given):
-        return mix(*given), given[0], given[1]
+    """Make the context by mix(weights, queries, keys, values)."""
+
+    def run(case, weighed):
+        weights, queries, _, _ = weighed
+        return Context(mix(*weighed), weights, queries)
 
     return run
 
@@ -235,24 +321,24 @@ def joined(heads):
 
 
 def merged_by(merge):
-    """Heads to rows; what is given on is (merged, weights, queries)."""
+    """Put the heads' contexts side by side, where the output is not in heads."""
 
-    def run(case, given):
-        context, *rest = given
-        return (context if case.heads is not None else merge(context)), *rest
+    def run(case, mixed):
+        context, weights, queries = mixed
+        return Context(context if case.heads is not None else merge(context), weights, queries)
 
     return run
 
 
-def right_output(case, given):
-    merged, weights, _queries = given
+def right_output(case, merged):
+    context, weights, _ = merged
     if "O" in case.matrices:
-        merged = merged @ case.matrices["O"] + case.bias_of("O")
-    return merged, weights
+        context = context @ case.matrices["O"] + case.bias_of("O")
+    return Output(context, weights)
 
 
-def right_add(case, given):
-    return given
+def right_add(case, projected):
+    return projected
 
 
 RIGHT = {
@@ -277,12 +363,14 @@ RIGHT = {
 OR_ZEROS = Form("", "softmax", weighed_by(softmax_or_zeros), RIGHT["softmax"].text)
 
 
-def compute(case, forms=(), *, right=RIGHT):
+def compute(
+    case: Input, forms: Iterable[Form] = (), *, right: Mapping[str, Form] = RIGHT
+) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Run the equation on a case, with some of its steps done in another form.
 
     Parameters
     ----------
-    case : Case
+    case : Input
     forms : iterable of Form
         At most one for a step.
     right : dict of str to Form, optional
@@ -293,12 +381,12 @@ def compute(case, forms=(), *, right=RIGHT):
     output, weights : ndarray
         Or (None, None) where these forms cannot be computed on this case.
     """
-    chosen = right | {form.step: form for form in forms}
+    chosen = {**right, **{form.step: form for form in forms}}
+    made = None
     with np.errstate(all="ignore"):
         try:
-            given = None
             for step in STEPS:
-                given = chosen[step].run(case, given)
+                made = chosen[step].apply(case, made)
         except UNCOMPUTABLE:
             return None, None
-    return given[0], given[1]
+    return made.output, made.weights

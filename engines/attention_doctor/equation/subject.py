@@ -6,11 +6,11 @@ from function_judge.known_numbers import TOLERANCE
 from function_judge.subject import Subject
 
 
-def _is_softmax(name, given, weights):
-    """Whether a helper called softmax has returned the softmax, along some axis, of an array that it was given."""
+def _is_softmax(name, arguments, weights):
+    """Whether a helper called softmax has returned the softmax, along some axis, of an array among its arguments."""
     if "softmax" not in name:
         return False
-    same_shape = [array for array in given if array is not None and array.shape == weights.shape]
+    same_shape = [array for array in arguments if array is not None and array.shape == weights.shape]
     return any(_agree(weights, scores, axis) for scores in same_shape for axis in range(scores.ndim))
 
 

@@ -1,7 +1,7 @@
 """Where a wrong function leaves the equation, traced back from what it returned.
 
 From the wrong output the trace goes back, from wrong array to wrong array, to the first statement whose result is wrong
-although what it was given was right. Unlike the judge's localiser it runs the function once: a module's call is dear.
+although everything it uses is right. Unlike the judge's localiser it runs the function once: a module's call is slow.
 """
 
 from attention_doctor.equation.subject import ATTENTION
@@ -25,12 +25,12 @@ def furthest_wrong_line(calls, *, read, written_in):
     -------
     Line or None
     """
-    sure = []
+    certain = []
     for group in calls:
-        seen = [watched_call(call, (), {}, known, read, written_in, ATTENTION) for call, known in group]
-        found = [*map(_first_wrong, seen)]
-        sure += [] if None in found else found
-    return max(sure, key=lambda place: place[0])[1] if sure else None
+        watched = [watched_call(call, (), {}, known, read, written_in, ATTENTION) for call, known in group]
+        places = [*map(_first_wrong, watched)]
+        certain += [] if None in places else places
+    return max(certain, key=lambda place: place[0])[1] if certain else None
 
 
 def _first_wrong(seen):
@@ -42,14 +42,21 @@ def _first_wrong(seen):
     if not wrong and all(node.status in (STAGE, AUXILIARY) for node in watch.outputs):
         return _ends_too_early(watch)
     first = _first_of(wrong, {WRONG})
-    if first is None or first.place is None:
+    if first is None or first.place is None or not _is_certain(first):
         return None
-    if first.place[1].adds_up or not (first.is_pattern or any(node.status in RIGHT for node in first.before)):
-        return None
-    if first.place[1].in_loop and any(node.seen.in_part for node in first.before):
-        return None  # block by block nothing is a stage before the end
     first = _what_came_before(first, watch)
     return first.order, line_at(first.place)
+
+
+def _is_certain(node):
+    """Whether the first wrong node is where the code leaves the equation.
+
+    Something that it was made of must be right. What a loop adds up, or makes block by block, is no stage before the
+    end, so that the first round may only seem wrong.
+    """
+    if node.place[1].adds_up or not (node.is_pattern or any(item.status in RIGHT for item in node.before)):
+        return False
+    return not (node.place[1].in_loop and any(item.seen.in_part for item in node.before))
 
 
 def _first_of(nodes, statuses):
@@ -69,8 +76,8 @@ def _first_of(nodes, statuses):
 
 def _ends_too_early(watch):
     """What comes back should only be on the way."""
-    beside = [node for node in watch.outputs if node.status == AUXILIARY]
-    first = _first_of(beside, {AUXILIARY}) if len(beside) == len(watch.outputs) else None
+    auxiliary = [node for node in watch.outputs if node.status == AUXILIARY]
+    first = _first_of(auxiliary, {AUXILIARY}) if len(auxiliary) == len(watch.outputs) else None
     if first is not None and first.place is not None:
         return first.order, line_at(first.place)
     return None if watch.ended is None else (len(watch.all), line_at(watch.ended))
@@ -87,12 +94,12 @@ def _what_came_before(first, watch):
 
 def _projected_twice(first, watch):
     """The projection that should have made the one of queries, keys and values that is missing, and made another."""
-    made = [
-        node for node in watch.all if node.order < first.order and any(item.seen.name == "X" for item in node.before)
-    ]
-    by_kind = {
-        kind: [node for node in made if node.seen.name.startswith(kind)] for kind in ("queries", "keys", "values")
-    }
-    missing = [kind for kind, nodes in by_kind.items() if not nodes]
-    twice = [nodes[-1] for nodes in by_kind.values() if len(nodes) > 1]
-    return twice[0] if len(missing) == 1 and len(twice) == 1 else None
+    projected = [node for node in watch.all if node.order < first.order and _is_made_of_tokens(node)]
+    kinds = ("queries", "keys", "values")
+    by_kind = [[node for node in projected if node.seen.name.startswith(kind)] for kind in kinds]
+    twice = [nodes[-1] for nodes in by_kind if len(nodes) > 1]
+    return twice[0] if by_kind.count([]) == 1 and len(twice) == 1 else None
+
+
+def _is_made_of_tokens(node):
+    return any(item.seen.name == "X" for item in node.before)

@@ -18,7 +18,7 @@ class Question:
     n_heads, d_head : int
         For a function; a module has its own.
     n_keys : int, optional
-        As many as queries, unless given; then keys come from another sequence.
+        By default as many as queries; otherwise keys come from another sequence.
     mask : {"padding", "shared", "pairs", "heads", "empty padding", "empty row"}, optional
     is_causal : bool, optional
     spread : float, optional

@@ -44,9 +44,9 @@ def only_without_heads(run):
     """Let a step not be done where queries, keys and values come in heads."""
 
     @functools.wraps(run)
-    def guarded(case, given):
+    def guarded(case, inputs):
         if case.heads is not None:
             raise DoesNotFitError
-        return run(case, given)
+        return run(case, inputs)
 
     return guarded

@@ -1,5 +1,6 @@
 """What hides keys: rules for a mask and for the causal flag, right and mistaken, and the equation's step with them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,8 +25,8 @@ class Rule:
 
     slug: str
     text: str
-    change: object
-    apply: object
+    change: Callable[[np.ndarray], np.ndarray | None]
+    apply: Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, Callable | None, np.ndarray]]
     replaces: bool = False  # what is built in: where a mask is given, nothing else holds
 
 
@@ -62,11 +63,12 @@ def _number(value):
     return f"{value:g}".replace("-", "−").replace("e−0", "e−").replace("e+0", "e")
 
 
-# A finite number hides as well as -inf does, until a score reaches it.
+# A finite number hides as well as -inf does, until a score reaches it. (-65504 is float16's lowest.)
 TOO_NEAR = (
     *(-1e6, -1e5, -65504.0, -65500.0, -5e4, -1e4, -9999.0, -1000.0, -999.0),
     *(-100.0, -50.0, -20.0, -10.0, -5.0, -2.0, -1.0),
 )
+# What a lost minus or a wrong exponent makes of such a number: GluonTS had 1e-9 for -1e9. It hides next to nothing.
 NEARLY_ZERO = (-1e-3, -1e-4, -1e-5, -1e-6, -1e-9, -1e-10, -1e-12, 1e-9, 1e-10, 1e-12, 1e-8, 1e-20, -1e-20)
 
 
@@ -194,6 +196,7 @@ def _moved(axis):
     return change
 
 
+# Tried on inputs of these lengths alone: on others such code stops with an error.
 COINCIDING = [
     Rule("padding-no-head-axis", f"sample i's mask is used for {text} i of every sample", _moved(axis), _hide)
     for text, axis in (("head", 1), ("query", 2))
@@ -219,6 +222,7 @@ RULES = [
     *(Rule(slug, text, change, _hide) for slug, text, change in CHANGES),
     *(Rule(slug, text, _unchanged, apply) for slug, text, apply in APPLICATIONS),
 ]
+# A mask that is wrong in two ways has a name for each; there are so many of these that they are tried last.
 DOUBLE_RULES = [
     Rule(f"{item}+{other}" if item != other else item, f"{text}; {more}", change, apply)
     for item, text, change in CHANGES
@@ -267,8 +271,8 @@ def hiding(mask=RIGHT_RULE, flag=RIGHT_RULE, *, always=None, join=None, slug=Non
         Joins (mask, causal) where both are given; both hold unless given.
     """
 
-    def run(case, given):
-        scores, queries, keys, values = given
+    def run(case, inputs):
+        scores, queries, keys, values = inputs
         below = np.broadcast_to(causal(*scores.shape[-2:]), scores.shape)
         asked = None if case.allowed is None else np.broadcast_to(case.allowed, scores.shape)
         steps = [(always or flag, below)] if always or case.is_causal else []
@@ -308,7 +312,7 @@ JOINS = [
 
 NOT_CAUSAL = hiding()
 ALWAYS_CAUSAL = hiding(always=RIGHT_RULE, slug="", text="hidden scores become −inf (always causal)")
-COMMON_BUILT_IN = (
+COMMON_BUILT_IN = (  # tried first, where code is always causal
     "causal-off-by-one",
     "causal-strict",
     "causal-transposed",

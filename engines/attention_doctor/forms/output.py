@@ -48,6 +48,7 @@ def _joined_from(order):
     return merge
 
 
+# A reshape without the right transpose is a mistake for each order of axes; these are tried first.
 HEADS_FIRST = ("heads", "batch", "tokens", "d_head")
 COMMON_ORDERS = (AXES, FEATURES_FIRST, HEADS_FIRST)
 
@@ -70,14 +71,14 @@ def _batch_mixed_back(heads):
     return joined(heads.reshape(n_heads, batch, *rest).swapaxes(0, 1))
 
 
-def _everywhere(one):
-    """What one(heads) gives stands in the place of every head."""
-    return lambda heads: joined(np.broadcast_to(one(heads), heads.shape))
+def _everywhere(combine):
+    """What combine(heads) gives stands in the place of every head."""
+    return lambda heads: joined(np.broadcast_to(combine(heads), heads.shape))
 
 
 @only_without_heads
-def _queries_added(case, given):
-    context, weights, queries = given
+def _queries_added(case, inputs):
+    context, weights, queries = inputs
     return joined(context) + joined(queries), weights, queries
 
 
@@ -112,10 +113,10 @@ MERGE = [
 def _through(change):
     """The output is change(case, what was merged, W_O)."""
 
-    def run(case, given):
+    def run(case, inputs):
         if "O" not in case.matrices:
             raise DoesNotFitError
-        return change(case, given[0], case.matrices["O"]), *given[1:]
+        return change(case, inputs.context, case.matrices["O"]), inputs.weights
 
     return run
 
@@ -187,10 +188,10 @@ OUTPUT = [
 
 
 def _add(change):
-    def run(case, given):
-        if case.X is None or given[0].shape != case.X.shape:
+    def run(case, inputs):
+        if case.X is None or inputs[0].shape != case.X.shape:
             raise DoesNotFitError
-        return change(case, given[0]), *given[1:]
+        return change(case, inputs[0]), *inputs[1:]
 
     return run
 

@@ -126,6 +126,7 @@ def _of_some(slug, make, text, common=LETTERS):
 
 
 CHOICES = ["".join(choice) for choice in itertools.product(LETTERS, repeat=3) if "".join(choice) != LETTERS]
+# Tried first: a letter typed twice, or two exchanged.
 COMMON_CHOICES = ("KQV", "QKK", "QQV", "QVK", "KKV")
 PROJECT = [
     *(

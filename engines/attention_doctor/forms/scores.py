@@ -67,7 +67,7 @@ SCALE = [
     _scale("scale-multiplied", lambda c, q, v: float(q.shape[-1]), "× d_head", True),
     _scale("scale-fourth-root", lambda c, q, v: q.shape[-1] ** -0.25, "/ d_head^¼"),
     _scale("scale-twice", lambda c, q, v: (c.d_model * q.shape[-1]) ** -0.5, "/ √d_head / √d_model", True),
-    *(
+    *(  # usual widths, written down as a number
         _scale("scale-constant", lambda c, q, v, width=width: width**-0.5, f"/ √{width}", True)
         for width in (2, 3, 16, 32, 64, 100, 128, 256, 512, 768, 1024)
     ),

@@ -78,6 +78,7 @@ def _which(some):
     return "" if some == LETTERS else f" ({', '.join(some)})"
 
 
+# A reshape straight to (heads, tokens, d_head), of all three or of one, and strided heads are tried first.
 COMMON_CUTS = [(LETTERS, AXES), ("K", AXES), ("V", AXES), (LETTERS, FEATURES_FIRST)]
 SPLIT = [
     *(

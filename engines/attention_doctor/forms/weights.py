@@ -42,11 +42,11 @@ def _negated(scores):
 def _divided_afterwards(power, before=False, by_d_model=False):
     """Divide the weights; `before` says whether the scores were divided as well."""
 
-    def run(case, given):
-        d_head = given[2].shape[-1]
-        scores = given[0] if before else given[0] * d_head**0.5
+    def run(case, inputs):
+        d_head = inputs[2].shape[-1]
+        scores = inputs[0] if before else inputs[0] * d_head**0.5
         width = case.d_model if by_d_model else d_head
-        return weighed_by(softmax)(case, (scores, *given[1:]))[0] * width**-power, *given[2:]
+        return weighed_by(softmax)(case, (scores, *inputs[1:]))[0] * width**-power, *inputs[2:]
 
     return run
 

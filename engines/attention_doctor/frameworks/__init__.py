@@ -1,11 +1,14 @@
 """One module a framework: how to find, change and run what comes from it. None is imported before it is needed."""
 
 import dataclasses
+from typing import Literal
+
+import numpy as np
 
 
 @dataclasses.dataclass(frozen=True)
-class Found:
-    """One parameter.
+class Parameter:
+    """One parameter of a module.
 
     Parameters
     ----------
@@ -20,9 +23,9 @@ class Found:
     """
 
     path: str
-    value: object
-    orientation: str = ""
-    kind: str = "other"
+    value: np.ndarray
+    orientation: Literal["outputs by inputs", "inputs by outputs", ""] = ""
+    kind: Literal["matrix", "bias", "norm", "other"] = "other"
     owner: str = ""
 
 

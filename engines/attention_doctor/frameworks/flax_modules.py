@@ -5,12 +5,23 @@ import inspect
 import numpy as np
 
 from attention_doctor.calls.errors import CannotBeExaminedError
-from attention_doctor.frameworks import Found
+from attention_doctor.frameworks import Parameter
 from attention_doctor.frameworks.objects import PythonObject
 from attention_doctor.readers import signature
 
 WIDTH = 64  # of a token, where the module takes any
 N_TOKENS = 5
+
+
+def _read(path, value):
+    """Tell what a linen module's parameter is: Flax's own layers give theirs the same few names."""
+    name = path.rpartition(".")[2]
+    if "norm" in path.lower() or name == "scale":
+        return Parameter(path, value, "", "norm", "LayerNorm")
+    if name == "bias":
+        return Parameter(path, value, "", "bias")
+    orientation = "inputs by outputs" if name == "kernel" else ""
+    return Parameter(path, value, orientation, "matrix" if value.ndim in (2, 3) else "other")
 
 
 class FlaxModule(PythonObject):
@@ -24,28 +35,32 @@ class FlaxModule(PythonObject):
             super().__init__(module)
             return
         import jax
-        import jax.numpy as jnp
 
         self.original = self.thing = module
-        widths = [n for name, n in self.numbers().items() if signature.role_of(name.rpartition(".")[2]) == "d_model"]
-        error = None
-        for width in dict.fromkeys((*widths, WIDTH)):
-            X = jnp.zeros((2, N_TOKENS, width))
-            for arguments in (self._first_arguments(X), *({"args": [X] * count} for count in (1, 2, 3))):
-                try:
-                    self.variables = module.init(jax.random.key(0), *arguments.pop("args", ()), **arguments)
-                    break
-                except Exception as raised:  # another width or number of arguments may do
-                    error = error or raised
-            else:
-                continue
-            break
-        else:
-            raise CannotBeExaminedError(f"{type(module).__name__} could not be initialised: {error}")
+        self.variables = self._initialised()
         self.values = {
             ".".join(str(part.key) for part in path): np.asarray(value)
             for path, value in jax.tree_util.tree_leaves_with_path(self.variables["params"])
         }
+
+    def _initialised(self):
+        """Return the variables that a linen module gets in its first call, of the first width and arguments that do.
+
+        Which width it expects its settings may say; how many of its arguments are tokens its signature may not.
+        """
+        import jax
+        import jax.numpy as jnp
+
+        widths = [n for name, n in self.numbers().items() if signature.role_of(name.rpartition(".")[2]) == "d_model"]
+        error = None
+        for width in dict.fromkeys((*widths, WIDTH)):
+            X = jnp.zeros((2, N_TOKENS, width))
+            for args, kwargs in (((), self._first_arguments(X)), *(((X,) * count, {}) for count in (1, 2, 3))):
+                try:
+                    return self.original.init(jax.random.key(0), *args, **kwargs)
+                except Exception as raised:  # another width or number of arguments may do
+                    error = error or raised
+        raise CannotBeExaminedError(f"{self.name} could not be initialised: {error}")
 
     def _first_arguments(self, X):
         """What is given to get its parameters: a mask that hides nothing, no dropout, and X for all else."""
@@ -53,12 +68,12 @@ class FlaxModule(PythonObject):
 
         usual = {"mask": jnp.ones((1, 1, N_TOKENS, N_TOKENS), bool), "padding": jnp.ones((2, N_TOKENS), bool)}
         usual |= {"deterministic": True, "training": False}
-        given = {}
+        arguments = {}
         for parameter in signature.parameters_of(self.signature_of):
             role = signature.role_of(parameter.name)
             if parameter.default is parameter.empty or role in ("deterministic", "training"):
-                given[parameter.name] = usual.get(role, X)
-        return given
+                arguments[parameter.name] = usual.get(role, X)
+        return arguments
 
     @property
     def signature_of(self):
@@ -83,18 +98,7 @@ class FlaxModule(PythonObject):
     def parameters(self):
         if not self.is_linen:
             return super().parameters()
-        return [self._kind(path, value) for path, value in self.values.items()]
-
-    @staticmethod
-    def _kind(path, value):
-        name = path.rpartition(".")[2]
-        if "norm" in path.lower() or name == "scale":
-            return Found(path, value, "", "norm", "LayerNorm")
-        if name == "bias":
-            return Found(path, value, "", "bias")
-        return Found(
-            path, value, "inputs by outputs" if name == "kernel" else "", "matrix" if value.ndim in (2, 3) else "other"
-        )
+        return [_read(path, value) for path, value in self.values.items()]
 
     def set(self, values):
         if not self.is_linen:

@@ -3,23 +3,39 @@
 import contextlib
 import inspect
 import itertools
-import re
 
 import numpy as np
 
+from attention_doctor import vocabulary
 from attention_doctor.calls.errors import CannotBeExaminedError
-from attention_doctor.frameworks import Found
+from attention_doctor.frameworks import Parameter
 from attention_doctor.readers.signature import MASKS, role_of
 
-NUMBERED = re.compile(r"(^|\.)(einsum_)?dense(_\d+)?\.\w+$")
-OWN_WIDTH = re.compile(r"^(input_|embed(ding)?_|model_|hidden_|token_)?(dim|size|width|channels)$")
-WIDTHS = (64, 32, 16, 8, 128, 256, 512)
+WIDTHS = (64, 32, 16, 8, 128, 256, 512)  # of a token, where the layer takes any
+A_MASK = np.zeros((2, 1, 1, 5), np.float32)  # where None won't do
 
 
 def _as_numpy(weight):
     import keras
 
     return keras.ops.convert_to_numpy(weight)
+
+
+def _is_width(name):
+    """Whether a setting may be the width of a token: `dim` may, which as an argument's name is a head's."""
+    return role_of(name) == "d_model" or bool(vocabulary.MODEL_WIDTH.search(name))
+
+
+def _read(path, value):
+    """Tell what a weight is: Keras's own layers give theirs the same few names."""
+    name = path.rpartition(".")[2]
+    if name in vocabulary.KERAS_NORM_WEIGHTS:
+        return Parameter(path, value, "", "norm", "LayerNormalization")
+    if "bias" in name:
+        return Parameter(path, value, "", "bias")
+    orientation = "inputs by outputs" if name == "kernel" else ""
+    is_matrix = value.ndim in (2, 3) and value.dtype.kind == "f"
+    return Parameter(path, value, orientation, "matrix" if is_matrix else "other")
 
 
 class KerasLayer:
@@ -34,12 +50,12 @@ class KerasLayer:
         self.before = [_as_numpy(weight) for weight in layer.weights]
 
     def _build(self):
-        names = [p.name for p in inspect.signature(self.layer.call).parameters.values() if p.default is p.empty]
-        names = [name for name in names if name not in ("args", "kwargs")]
-        own = [n for name, n in self.numbers().items() if role_of(name) == "d_model" or OWN_WIDTH.search(name)]
-        a_mask = np.zeros((2, 1, 1, 5), np.float32)  # where None won't do
+        """Call it once, which gives its weights their shapes; of the widths, those of its settings are tried first."""
+        parameters = inspect.signature(self.layer.call).parameters.values()
+        names = [p.name for p in parameters if p.default is p.empty and p.name not in ("args", "kwargs")]
+        own = [n for name, n in self.numbers().items() if _is_width(name)]
         error = None
-        for width, mask in itertools.product(dict.fromkeys((*own, *WIDTHS)), (None, a_mask)):
+        for width, mask in itertools.product(dict.fromkeys((*own, *WIDTHS)), (None, A_MASK)):
             X = np.zeros((2, 5, width), np.float32)
             try:
                 self.layer(*[mask if role_of(name) in MASKS else X for name in names])
@@ -60,29 +76,20 @@ class KerasLayer:
         return self.layer(**arguments)
 
     def parameters(self):
-        return [self._found(self._path(weight), _as_numpy(weight)) for weight in self.layer.weights]
+        return [_read(self._path(weight), _as_numpy(weight)) for weight in self.layer.weights]
 
     def _path(self, weight):
-        """Its path; of a layer that Keras has named and numbered, the attribute that holds it."""
+        """Its path; of a layer that Keras has named and numbered, the attribute that holds it.
+
+        `dense_3/kernel` says nothing, where `self.query = Dense(...)` does.
+        """
         path = weight.path.replace("/", ".")
-        if not NUMBERED.search(path):
+        if not vocabulary.KERAS_NUMBERED.search(path):
             return path
         for name in (*vars(self.layer), *getattr(self.layer, "_modules", ())):  # on PyTorch layers are among these
             if any(weight is item for item in getattr(getattr(self.layer, name), "weights", ())):
                 return f"{name}.{weight.name}"
         return path
-
-    @staticmethod
-    def _found(path, value):
-        name = path.rpartition(".")[2]
-        if name in ("gamma", "beta", "scale"):
-            return Found(path, value, "", "norm", "LayerNormalization")
-        if "bias" in name:
-            return Found(path, value, "", "bias")
-        orientation = "inputs by outputs" if name == "kernel" else ""
-        return Found(
-            path, value, orientation, "matrix" if value.ndim in (2, 3) and value.dtype.kind == "f" else "other"
-        )
 
     def set(self, values):
         for weight in self.layer.weights:

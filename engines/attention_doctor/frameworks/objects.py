@@ -2,15 +2,14 @@
 
 import copy
 import inspect
-import re
 
 import numpy as np
 
+from attention_doctor import vocabulary
 from attention_doctor.calls import calling
-from attention_doctor.frameworks import Found
+from attention_doctor.frameworks import Parameter
 
-DEEPEST = 4
-GRADIENTS = re.compile(r"(^|\.)(d_|_)?grad(s|ients?)?(\.|$)", re.I)
+MAX_DEPTH = 4  # of objects inside of objects in which arrays are looked for
 
 
 class PythonObject:
@@ -25,7 +24,7 @@ class PythonObject:
         self.places, self.also_in = {}, {}  # of an array that is held twice, the first place counts, and all are set
         first = {}
         for path, place in _arrays_in(self.thing, "", 0, set()):
-            if GRADIENTS.search(path):
+            if vocabulary.GRADIENTS.search(path):
                 continue
             known = first.setdefault(id(place[2]), path)
             if known == path:
@@ -43,7 +42,7 @@ class PythonObject:
 
     @property
     def signature_of(self):
-        for method in ("forward", "call", "__call__"):
+        for method in ("forward", "call", "__call__"):  # as PyTorch, Keras or Equinox name it
             if method in dir(type(self.thing)):
                 return getattr(self.thing, method)
         return self.thing
@@ -52,25 +51,14 @@ class PythonObject:
         return self.signature_of(**arguments)
 
     def parameters(self):
-        found = []
+        """Return its arrays of fractions, without what an optimiser keeps."""
+        parameters = []
         for path, (owner, _, value) in self.places.items():
             array = calling.to_array(value)
             if array.dtype.kind != "f" or array.size < 2 or path in self.states:
                 continue
-            kind = type(owner).__name__ if not isinstance(owner, (dict, list)) else ""
-            found.append(self._found(path, array, kind))
-        return found
-
-    @staticmethod
-    def _found(path, value, kind):
-        name = path.rpartition(".")[2].lower()
-        if "norm" in kind.lower() and value.ndim == 1:
-            return Found(path, value, "", "norm", kind)
-        if value.ndim == 1 or "bias" in name or re.match(r"b_?[qkvo]$", name):
-            return Found(path, value, "", "bias", kind)
-        stored = {"kernel": "inputs by outputs", "weight": "outputs by inputs" if kind == "Linear" else ""}
-        orientation = stored.get(name, "")  # a linear layer of one's own may store `w` either way
-        return Found(path, value, orientation, "matrix" if value.ndim in (2, 3) else "other", kind)
+            parameters.append(_read(path, array, "" if isinstance(owner, (dict, list)) else type(owner).__name__))
+        return parameters
 
     def set(self, values):
         for path, value in values.items():
@@ -93,16 +81,18 @@ class PythonObject:
         self.places[path] = (owner, key, value)
 
     def numbers(self):
-        found = {}
+        """Return the numbers among its class's attributes and its own, and one level further down, by path."""
+        numbers = {}
         of_class = [item for kind in reversed(type(self.thing).__mro__) for item in vars(kind).items()]
         for name, value in [*of_class, *_attributes(self.thing)]:
             if name.startswith("__"):
                 continue
             if type(value) in (int, float):
-                found[name] = value
+                numbers[name] = value
             elif hasattr(value, "__dict__") and not callable(value):
-                found |= {f"{name}.{key}": number for key, number in _attributes(value) if type(number) in (int, float)}
-        return found
+                inner = _attributes(value)
+                numbers |= {f"{name}.{key}": number for key, number in inner if type(number) in (int, float)}
+        return numbers
 
     def flags(self):
         return {name: value for name, value in _attributes(self.thing) if isinstance(value, bool)}
@@ -123,18 +113,37 @@ class PythonObject:
             return ""
 
 
+def _read(path, value, layer):
+    """Tell what an array is: by the class that holds it, Equinox's or of somebody's own, by its name and its shape."""
+    name = path.rpartition(".")[2].lower()
+    if "norm" in layer.lower() and value.ndim == 1:
+        return Parameter(path, value, "", "norm", layer)
+    if value.ndim == 1 or "bias" in name or vocabulary.BIAS_OF_A_PROJECTION.fullmatch(name):
+        return Parameter(path, value, "", "bias", layer)
+    stored = {"kernel": "inputs by outputs", "weight": "outputs by inputs" if layer == "Linear" else ""}
+    orientation = stored.get(name, "")  # a linear layer of one's own may store `w` either way
+    return Parameter(path, value, orientation, "matrix" if value.ndim in (2, 3) else "other", layer)
+
+
 def _states(places):
-    """The paths of what an optimiser or a backward pass keeps: zeros beside a matrix, and more zeros beside a bias."""
-    owners, states = {}, set()
+    """The paths of what an optimiser or a backward pass keeps: zeros beside a matrix, and more zeros beside a bias.
+
+    Layers written from scratch often hold their gradients and moments beside their weights, of the same shapes: taken
+    for parameters, they would be matrices too many.
+    """
+    by_owner = {}
     for path, (owner, _, value) in places.items():
         if not isinstance(owner, (dict, list)):
-            owners.setdefault(id(owner), []).append((path, calling.to_array(value)))
-    for arrays in owners.values():
-        full = {array.shape for _, array in arrays if array.ndim > 1 and array.any()}
-        zeros = {path for path, array in arrays if array.ndim > 1 and not array.any() and array.shape in full}
-        vectors = [path for path, array in arrays if array.ndim == 1 and not array.any()]
-        states |= zeros | set(vectors[1:] if zeros else ())
-    return states
+            by_owner.setdefault(id(owner), {})[path] = calling.to_array(value)
+    return set().union(*map(_states_of_a_layer, by_owner.values()))
+
+
+def _states_of_a_layer(arrays):
+    is_zero = {path: not array.any() for path, array in arrays.items()}
+    shapes = {array.shape for path, array in arrays.items() if array.ndim > 1 and not is_zero[path]}
+    zeros = [path for path in arrays if is_zero[path] and arrays[path].shape in shapes]
+    vectors = [path for path in arrays if is_zero[path] and arrays[path].ndim == 1]
+    return {*zeros, *(vectors[1:] if zeros else ())}  # the first vector is a bias that has not been trained yet
 
 
 def _attributes(thing):
@@ -143,31 +152,31 @@ def _attributes(thing):
 
 def _arrays_in(thing, path, depth, seen):
     """Yield (path, (owner, key, array)) for every array inside, however it is held."""
-    if depth > DEEPEST or id(thing) in seen:
+    if depth > MAX_DEPTH or id(thing) in seen:
         return
     seen.add(id(thing))
-    if isinstance(thing, dict):
-        items = list(thing.items())
-    elif isinstance(thing, (list, tuple)):
-        items = list(enumerate(thing))
-    else:
-        items = _attributes(thing)
-    for key, value in items:
+    for key, value in _items_of(thing):
         if str(key).startswith("__"):
             continue
-        full = f"{path}.{key}".strip(".")
+        full_path = f"{path}.{key}".strip(".")
         if _is_array(value):
-            if not isinstance(thing, tuple):
-                yield full, (thing, key, value)
-        elif type(value).__name__ == "Param" and _is_array(getattr(value, "value", None)):
-            yield full, (value, "value", value.value)
+            if not isinstance(thing, tuple):  # there it could not be exchanged
+                yield full_path, (thing, key, value)
+        elif type(value).__name__ == "Param" and _is_array(getattr(value, "value", None)):  # of Flax's nnx
+            yield full_path, (value, "value", value.value)
         elif isinstance(value, (dict, list, tuple)) or (hasattr(value, "__dict__") and not isinstance(value, type)):
-            yield from _arrays_in(value, full, depth + 1, seen)
+            yield from _arrays_in(value, full_path, depth + 1, seen)
+
+
+def _items_of(thing):
+    if isinstance(thing, dict):
+        return list(thing.items())
+    return list(enumerate(thing)) if isinstance(thing, (list, tuple)) else _attributes(thing)
 
 
 def _is_array(value):
-    is_one = hasattr(value, "shape") and hasattr(value, "dtype") and not isinstance(value, (np.generic, type))
-    return is_one and not str(value.dtype).startswith("key<")  # the keys of JAX's random numbers are no numbers
+    is_like_one = hasattr(value, "shape") and hasattr(value, "dtype") and not isinstance(value, (np.generic, type))
+    return is_like_one and not str(value.dtype).startswith("key<")  # the keys of JAX's random numbers are no numbers
 
 
 def _like(before, value):

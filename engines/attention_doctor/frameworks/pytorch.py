@@ -4,14 +4,61 @@ import contextlib
 import copy
 import inspect
 import itertools
-import re
 
 import numpy as np
 
+from attention_doctor import vocabulary
 from attention_doctor.calls.errors import CannotBeExaminedError
-from attention_doctor.frameworks import Found
+from attention_doctor.frameworks import Parameter
 
-NORMS = ("LayerNorm", "RMSNorm", "GroupNorm", "BatchNorm")
+LAZY_WIDTHS = (64, 32, 16, 8, 128, 256, 512, 768)  # of a token, where a lazy module takes any
+
+
+def _read(path, layer, value):
+    """Tell what a parameter is: by the class of the layer that holds it, or by itself in a class of somebody's own."""
+    name = path.rpartition(".")[2]
+    kind, orientation = _kind_in(layer, name, value) or (_kind_of(name, value), "")
+    return Parameter(path, value, orientation, kind, layer)
+
+
+def _kind_in(layer, name, value):
+    """Return the kind and orientation that a layer's class tells, PyTorch's own or one called alike; None if none does.
+
+    A matrix that is read transposed is another model, and in square ones nothing else tells which it is.
+    """
+    is_matrix = value.ndim == 2
+    if "norm" in layer.lower():
+        return "norm", ""
+    if "Embedding" in layer:  # as large as a matrix, and none of attention's
+        return "other", ""
+    if layer.startswith("Conv") and _is_pointwise(value):
+        return "matrix", "outputs by inputs"
+    if layer == "Conv1D":  # GPT-2's: transposed
+        return ("matrix", "inputs by outputs") if is_matrix else ("bias", "")
+    if layer.endswith("Linear"):  # PyTorch's own attention has a NonDynamicallyQuantizableLinear
+        return "matrix" if is_matrix else "bias", "outputs by inputs"
+    if layer == "MultiheadAttention" and is_matrix and "weight" in name:
+        return "matrix", "outputs by inputs"
+    return None
+
+
+def _is_pointwise(value):
+    """Whether a convolution's kernel sees one position alone, as in attention on images: then it is a linear layer."""
+    return value.ndim > 2 and np.prod(value.shape[2:]) == 1
+
+
+def _kind_of(name, value):
+    """Return the kind of a parameter that a class of somebody's own holds: by its name, then by its shape."""
+    if "bias" in name or vocabulary.BIAS_OF_A_PROJECTION.match(name) or value.ndim == 1:
+        return "bias"
+    # (heads, 1, 1) is one number per head, such as a learnt temperature.
+    return "matrix" if value.ndim in (2, 3) and value.shape[1:] != (1, 1) else "other"
+
+
+def _numbers_among(name, settings):
+    """The numbers in an object or a dictionary of settings: many classes keep their number of heads nowhere else."""
+    items = settings if isinstance(settings, dict) else getattr(settings, "__dict__", {})
+    return {f"{name}.{key}": number for key, number in items.items() if type(number) in (int, float)}
 
 
 class TorchModule:
@@ -44,11 +91,12 @@ class TorchModule:
 
         names = [p.name for p in inspect.signature(self.module.forward).parameters.values() if p.default is p.empty]
         error = None
-        for count, width in itertools.product((len(names), 3, 1), (64, 32, 16, 8, 128, 256, 512, 768)):
+        # How many of its arguments are tokens isn't known: all, queries, keys and values, or one.
+        for count, width in itertools.product((len(names), 3, 1), LAZY_WIDTHS):
             attempt = copy.deepcopy(self.module)
-            given = [torch.zeros(2, 5, width)] * count + [None] * (len(names) - count)
+            arguments = [torch.zeros(2, 5, width)] * count + [None] * (len(names) - count)
             try:
-                attempt(*given)
+                attempt(*arguments)
             except Exception as raised:  # another width may do
                 error = raised
                 continue
@@ -94,41 +142,16 @@ class TorchModule:
         return self.module(**arguments)
 
     def parameters(self):
-        found, seen = [], set()
+        """Return its parameters; one that is shared counts at its first place."""
+        parameters, seen = [], set()
         for path, owner in self.module.named_modules():
             for name, value in owner.named_parameters(recurse=False):
                 if id(value) in seen or not value.is_floating_point():  # a mask may be a parameter, too
                     continue
                 seen.add(id(value))
                 full_path = f"{path}.{name}" if path else name
-                found.append(self._found(full_path, name, owner, value.detach().cpu().numpy()))
-        return found
-
-    @staticmethod
-    def _found(path, name, owner, value):
-        kind = type(owner).__name__
-        if any(norm in kind for norm in NORMS) or "norm" in kind.lower():
-            return Found(path, value, "", "norm", kind)
-        if "Embedding" in kind:
-            return Found(path, value, "", "other", kind)
-        if kind.startswith("Conv") and value.ndim > 2 and np.prod(value.shape[2:]) == 1:
-            return Found(path, value, "outputs by inputs", "matrix", kind)
-        if kind == "Conv1D":  # GPT-2's: transposed
-            return Found(
-                path,
-                value,
-                "inputs by outputs" if value.ndim == 2 else "",
-                "matrix" if value.ndim == 2 else "bias",
-                kind,
-            )
-        if kind in ("Linear", "NonDynamicallyQuantizableLinear") or kind.endswith("Linear"):
-            return Found(path, value, "outputs by inputs", "matrix" if value.ndim == 2 else "bias", kind)
-        if kind == "MultiheadAttention" and value.ndim == 2 and "weight" in name:
-            return Found(path, value, "outputs by inputs", "matrix", kind)
-        if "bias" in name or re.match(r"b_?[qkvo]", name, re.I):
-            return Found(path, value, "", "bias", kind)
-        is_matrix = value.ndim in (2, 3) and value.shape[1:] != (1, 1)  # (heads, 1, 1) is one number per head
-        return Found(path, value, "", "matrix" if is_matrix else "bias" if value.ndim == 1 else "other", kind)
+                parameters.append(_read(full_path, type(owner).__name__, value.detach().cpu().numpy()))
+        return parameters
 
     def set(self, values):
         import torch
@@ -141,23 +164,17 @@ class TorchModule:
 
     def numbers(self):
         """Return the numbers among the attributes of the module, of those inside it, and of their settings, by path."""
-        found = {}
+        numbers = {}
         for path, owner in self.module.named_modules():
             for name, value in vars(owner).items():
-                if isinstance(value, (int, float)) and not isinstance(value, bool):
-                    found.setdefault(f"{path}.{name}".strip("."), value)
+                full_path = f"{path}.{name}".strip(".")
+                if type(value) is not bool and isinstance(value, (int, float)):
+                    numbers.setdefault(full_path, value)
                 elif isinstance(value, tuple) and value and all(type(size) is int for size in value):
-                    found.setdefault(
-                        f"{path}.{name}.size".strip("."), int(np.prod(value))
-                    )  # a window of 7 by 7: 49 tokens
-                elif name in ("config", "cfg", "args", "hparams", "conf") and not isinstance(
-                    value, (str, int, type(None))
-                ):
-                    settings = value if isinstance(value, dict) else getattr(value, "__dict__", {})
-                    found |= {
-                        f"{name}.{key}": number for key, number in settings.items() if type(number) in (int, float)
-                    }
-        return found
+                    numbers.setdefault(f"{full_path}.size", int(np.prod(value)))  # a window of 7 by 7: 49 tokens
+                elif name in vocabulary.SETTINGS:
+                    numbers |= _numbers_among(name, value)
+        return numbers
 
     def norm(self, path):
         """Return a norm inside as a function of ndarrays, or None where it doesn't run by itself."""
@@ -192,7 +209,7 @@ class TorchModule:
         return {
             name: value.cpu().double().numpy()
             for name, value in self.module.named_buffers()
-            if "freq" in name.lower() and value.ndim == 1 and value.is_floating_point()
+            if vocabulary.FREQUENCIES.search(name) and value.ndim == 1 and value.is_floating_point()
         }
 
     def buffers(self):

@@ -49,7 +49,7 @@ def confirmed(session, known):
         yield Note(f"Taken for its design: {'; '.join(designs)}.")
     for response in known.plain:
         if response.output is None and not is_a_failure(response):
-            yield Untested(f"{response.question.trait} ({said(response.reply)})")
+            yield Untested(f"{response.question.trait} ({what_came(response.reply)})")
     return known
 
 
@@ -61,10 +61,11 @@ def is_a_failure(response):
 def failures(session, plain):
     for response in plain:
         if is_a_failure(response):
-            yield session.unnamed(f"With {response.question.trait} it {said(response.reply)}.")
+            yield session.unnamed(f"With {response.question.trait} it {what_came(response.reply)}.")
 
 
-def said(reply):
+def what_came(reply):
+    """What came back in place of an output, in words."""
     if reply.wrong_shape is not None:
         return f"returns shapes {reply.wrong_shape}"
     message = " ".join(str(reply.error).split())[:90]

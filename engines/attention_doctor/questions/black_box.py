@@ -48,9 +48,9 @@ def examine(name, function, argument, framework):
             break
     if X is None:
         report.healthy = None
-        report.reason = "It took no (batch, tokens, features) of any usual width, or returned nothing of that kind."
+        report.reason = "It took no (batch, tokens, features) of any usual width, or returned nothing of that shape."
         return report
-    broken = unexplained.properties(lambda given: (X, ask(X)) if given is None else (given, ask(given)))
+    broken = unexplained.properties(lambda vectors: (X, ask(X)) if vectors is None else (vectors, ask(vectors)))
     for wrong, sentence in broken:
         if wrong in NAMED:
             word = WORDS[wrong]
@@ -62,6 +62,6 @@ def examine(name, function, argument, framework):
     report.untested.append("the equation itself (no weights were found), masks, and scores of other sizes")
     report.healthy = False if report.findings else None
     if report.healthy is None:
-        report.reason = "Nothing that can be told from outside is wrong; its equation was not seen."
+        report.reason = "Seen from outside, nothing is wrong; its equation was not examined."
     report.seconds = time.monotonic() - started
     return report

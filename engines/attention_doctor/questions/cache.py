@@ -18,44 +18,53 @@ from attention_doctor.reports.remarks import Untested
 from function_judge.compare import fits
 
 TOKENS, FEW = 5, 2
+FROM_THE_CORNER = (
+    "It is what comes out where the causal mask starts in the upper left corner, so that new tokens don't see all of "
+    "the old ones."
+)
 
 
 def ask(session):
     """Run the first tokens, then the others with what was kept of the first, and compare with one run."""
-    given, layout = session.subject.given, session.layout
-    role = next((role for role in ("past", "use_cache", "start_pos") if given.has(role)), None)
+    arguments, layout = session.subject.arguments, session.layout
+    role = next(filter(arguments.has, ("past", "use_cache", "start_pos")), None)
     if role is None:
         return
-    name = given.name_of[role]
+    name = arguments.name_of[role]
     question = session.subject.mask_question(layout, None).but("a cache", n_queries=TOKENS)
     case = session.subject.case(layout, question)
     if layout.loops or case.X is None or case.context is not case.X:
         yield Untested(f"the cache {name}")
         return
-    causal = compute(case, right=session.right | {"hide": ALWAYS_CAUSAL})[0]
-    wanted = [causal]
-    if session.right["hide"] is not ALWAYS_CAUSAL:  # new tokens may also see each other
-        wanted.append(compute(case, right=session.right)[0])
+    wanted = _whole_runs(session, case)
     for first in (TOKENS - 1, FEW):
         output = _in_parts(session, role, question, case, first)
+        if output is not None and any(fits(output, item[:, first:]) for item in wanted):
+            continue
         if output is None:
             yield Untested(f"the cache {name} (no cache came back, or it was not taken)")
-            return
-        if any(fits(output, item[:, first:]) for item in wanted):
-            continue
-        if role != "past" and _nothing_was_kept(session, case, first, output):
+        elif role != "past" and _nothing_was_kept(session, case, first, output):
             yield Untested(f"the cache {name} (nothing was kept from one call to the next)")
-            return
-        corner = compute(_from_the_corner(case, first), right=session.right | {"hide": NOT_CAUSAL})[0][:, first:]
-        where = ((f"{TOKENS - first} new token{'s' * (TOKENS - first > 1)} after {first} in the cache",), ("one run",))
-        seen = (
-            "It is what comes out where the causal mask starts in the upper left corner, so that new tokens don't see "
-        )
-        seen += "all of the old ones."
-        line = _in_parts(session, role, question, case, FEW, last=partial(_line_of, session, case))
-        finding = session.finding("cache-differs", where=where, evidence=seen if fits(output, corner) else "")
-        yield replace(finding, line=line)
+        else:
+            yield _finding(session, role, question, case, first, output)
         return
+
+
+def _whole_runs(session, case):
+    """What one run may give: causal attention, or, where nothing says that it is causal, attention to all."""
+    causal = compute(case, right=session.right | {"hide": ALWAYS_CAUSAL})[0]
+    if session.right["hide"] is ALWAYS_CAUSAL:
+        return [causal]
+    return [causal, compute(case, right=session.right)[0]]  # new tokens may also see each other
+
+
+def _finding(session, role, question, case, first, output):
+    n_new = TOKENS - first
+    corner = compute(_from_the_corner(case, first), right=session.right | {"hide": NOT_CAUSAL})[0][:, first:]
+    evidence = FROM_THE_CORNER if fits(output, corner) else ""
+    where = ((f"{n_new} new token{'s' * (n_new > 1)} after {first} in the cache",), ("one run",))
+    line = _in_parts(session, role, question, case, FEW, last=partial(_line_of, session, case))
+    return replace(session.finding("cache-differs", where=where, evidence=evidence), line=line)
 
 
 def _nothing_was_kept(session, case, first, output):
@@ -82,43 +91,55 @@ def _in_parts(session, role, question, case, first, last=None):
 
     If `last` is given, it is what it returns of the later tokens' call.
     """
-    subject, layout = session.subject, session.layout
-    settings = {subject.given.name_of["use_cache"]: True} if subject.given.has("use_cache") else {}
+    subject = session.subject
     function, kept = subject.fresh(), _empty(subject) if role == "past" else None
-    keeps_itself = kept is not None
+    hands_on = role == "past" and kept is None  # a cache object keeps them itself
     for part in (slice(0, first), slice(first, None)):
         X = case.X[:, part]
-        tokens = question.but("a cache", n_queries=X.shape[1], start=part.start)
-        arguments = subject.arguments(layout, tokens, case.changed(X=X, context=X), None) | settings
-        if role == "past":
-            arguments[subject.given.name_of["past"]] = kept
-        session.calls += 1
-        subject.given.note(arguments)
-        call = partial(calling.call, function, arguments, subject.to_framework)
+        call = _call_with_cache(session, function, role, question, case.changed(X=X, context=X), part.start, kept)
         if last is not None and part.stop is None:
             return last(call)
-        answer = call()
-        if answer.error is not None:
+        outcome = call()
+        if outcome.error is not None:
             return None
-        if role == "past" and not keeps_itself:
-            if not isinstance(answer.returned, tuple) or len(answer.returned) < 2:
-                return None
-            kept = next((part for part in answer.returned[1:] if part is not None and not _is_weights(part, X)), None)
-            if kept is None:
-                return None
-    output = next((array for array in answer.arrays if array.ndim == 3), None)
-    return None if output is None else layout.axes[1](output)
+        if hands_on and (kept := _cache_in(outcome.returned, X)) is None:
+            return None
+    output = next((array for array in outcome.arrays if array.ndim == 3), None)
+    return None if output is None else session.layout.axes[1](output)
+
+
+def _call_with_cache(session, function, role, question, case, start, kept):
+    """A call with some tokens, and with what was kept of those before."""
+    subject, name_of = session.subject, session.subject.arguments.name_of
+    tokens = question.but("a cache", n_queries=case.X.shape[1], start=start)
+    arguments = subject.call_arguments(session.layout, tokens, case)
+    if "use_cache" in name_of:
+        arguments[name_of["use_cache"]] = True
+    if role == "past":
+        arguments[name_of["past"]] = kept
+    session.calls += 1
+    subject.arguments.note(arguments)
+    return partial(calling.call, function, arguments, subject.to_framework)
+
+
+def _cache_in(returned, X):
+    """What stands behind the output and isn't the weights, which many return, too; None where nothing does."""
+    parts = returned[1:] if isinstance(returned, tuple) else ()
+    return next((part for part in parts if part is not None and not _is_weights(part, X)), None)
 
 
 def _empty(subject):
-    """An empty cache of the class that the signature names, if it names one that needs nothing; else None."""
-    name, hints = subject.given.name_of["past"], {}
+    """An empty cache of the class that the signature names, if it names one that needs nothing; else None.
+
+    Code of Hugging Face's kind writes into the cache that it gets, and returns none.
+    """
+    name, hints = subject.arguments.name_of["past"], {}
     function = subject.adapter.signature_of if subject.kind == "module" else subject.function
     with contextlib.suppress(Exception):  # names in quotes may be of modules that aren't there
         hints = typing.get_type_hints(function)
     for named in (hints.get(name), *typing.get_args(hints.get(name))):
         if inspect.isclass(named) and named.__module__ != "builtins" and hasattr(named, "update"):
-            with contextlib.suppress(Exception):  # it wants to be told sizes
+            with contextlib.suppress(Exception):  # it requires sizes
                 return named()
     return None
 

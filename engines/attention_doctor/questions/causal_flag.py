@@ -18,8 +18,14 @@ from attention_doctor.reports.remarks import Untested
 from function_judge.compare import fits
 
 
-def ask(session, confirmed):
+def ask(session, use):
     """Ask with the flag, in a short and in a long sequence, and together with a mask that is understood.
+
+    Parameters
+    ----------
+    session : ExamSession
+    use : MaskUse or None
+        How a mask is used, if that is known of one.
 
     Returns
     -------
@@ -29,55 +35,68 @@ def ask(session, confirmed):
     subject, layout = session.subject, session.layout
     question = subject.mask_question(layout, None).but("the causal flag", is_causal=True)
     response = session.ask(layout, question)
-    name = subject.given.name_of["is_causal"]
+    name = subject.arguments.name_of["is_causal"]
     if response.output is None:
         yield Untested(f"the flag {name} without a mask (it stops with {type(response.reply.error).__name__})")
         return True
-    flag = RIGHT_RULE
     long = session.ask(layout, subject.fitted(question.but(f"the flag and {LONG} tokens", batch=1, n_queries=LONG)))
-    together = [response] if long.output is None else [response, long]
-    if not all(fits(item.output, predicted(session, item, form_with(session))) for item in together):
-        found = []
-        for rule in (CAUSAL_IGNORED, *CAUSAL_RULES):
-            hidden = [predicted(session, item, form_with(session, flag=rule)) for item in together]
-            if all(fits(item.output, wanted) for item, wanted in zip(together, hidden, strict=True)):
-                found.append((sum(int(np.isnan(wanted).sum()) for wanted in hidden), rule))
-        if not found:
-            yield session.unnamed(
-                "With the causal flag it differs from attention, and no mistake that the doctor knows explains it.",
-                next(
-                    filter(None, (first_difference(session, item, name, "True") for item in together)),
-                    "",
-                ),
-            )
-            return False
-        rules = least_open(found)
-        flag = rules[0]
-        names = list(dict.fromkeys(rule.slug for rule in rules))
-        where = (("the causal flag",), ("a call without it",))
-        yield from rule_findings(session, names, form_with(session, flag=flag), where)
-    if confirmed is None:
-        return True
-    kinds = [kind for kind in ("padding", "pairs") if kind in confirmed.kinds] or confirmed.kinds[:1]
+    responses = [response] if long.output is None else [response, long]
+    rule = yield from _rule_of(session, name, responses)
+    if rule is not None and use is not None:
+        yield from _with_masks(session, use, rule)
+    return rule is not None
+
+
+def _rule_of(session, name, responses):
+    """The rule by which the flag is used; None where no rule explains it."""
+    if all(fits(item.output, predicted(session, item, form_with(session))) for item in responses):
+        return RIGHT_RULE
+    rules = _explaining(session, responses)
+    if not rules:
+        differences = (first_difference(session, item, name, "True") for item in responses)
+        yield session.unnamed(
+            "With the causal flag it differs from attention, and no mistake that the doctor knows explains it.",
+            next(filter(None, differences), ""),
+        )
+        return None
+    names = list(dict.fromkeys(rule.slug for rule in rules))
+    where = (("the causal flag",), ("a call without it",))
+    yield from rule_findings(session, names, form_with(session, flag=rules[0]), where)
+    return rules[0]
+
+
+def _explaining(session, responses):
+    """The mistaken rules that give all these answers."""
+    explaining = []
+    for rule in (CAUSAL_IGNORED, *CAUSAL_RULES):
+        form = form_with(session, flag=rule)
+        outputs = [predicted(session, item, form) for item in responses]
+        if all(fits(item.output, wanted) for item, wanted in zip(responses, outputs, strict=True)):
+            explaining.append((sum(int(np.isnan(wanted).sum()) for wanted in outputs), rule))
+    return least_open(explaining)
+
+
+def _with_masks(session, use, flag):
+    """Ask with a mask, too, until the two together are found to be wrong."""
+    kinds = [kind for kind in ("padding", "pairs") if kind in use.kinds] or use.kinds[:1]
     for kind in kinds:
-        if not (yield from _mask_and_flag(session, confirmed, flag, kind)):
-            break
-    return True
+        if not (yield from _mask_and_flag(session, use, flag, kind)):
+            return
 
 
-def _mask_and_flag(session, confirmed, flag, kind):
+def _mask_and_flag(session, use, flag, kind):
     """Ask with both; whether another kind of mask is worth asking for."""
     subject, layout = session.subject, session.layout
     both = subject.mask_question(layout, kind).but("a mask and the causal flag", is_causal=True)
-    response = session.ask(layout, both, confirmed.how)
+    response = session.ask(layout, both, use.mask)
     if response.output is None:
         yield Untested(f"{TRAITS[kind]}, together with the causal flag (refused)")
         return True
-    wanted = predicted(session, response, form_with(session, confirmed.rule, flag))
+    wanted = predicted(session, response, form_with(session, use.rule, flag))
     if fits(response.output, wanted) or fits_but_for_padding(response, wanted):
         return True
     for slug, text, join in JOINS:
-        form = hiding(confirmed.rule, flag, always=always(session), join=join, slug=slug, text=text)
+        form = hiding(use.rule, flag, always=always(session), join=join, slug=slug, text=text)
         if fits(response.output, predicted(session, response, form)):
             yield session.finding(slug, form, where=(("a mask and the causal flag",), ("either alone",)))
             return False

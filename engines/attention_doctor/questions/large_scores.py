@@ -5,13 +5,13 @@ import numpy as np
 from attention_doctor.equation.stages import Form, compute, weighed_by
 from attention_doctor.forms.masks import RENORMALISED, RIGHT_RULE, RULES
 from attention_doctor.names import DESIGN, LIMIT, NOTE
-from attention_doctor.questions.masks_compared import form_with as _form
+from attention_doctor.questions.masks_compared import form_with, predicted
 from attention_doctor.reports.remarks import Note, Untested
 from function_judge.compare import fits
 
 # What X is multiplied by, for scores of about 1e2, 1e4 and 1e6.
 SPREADS = ((8.0, "scores of about 1e2"), (80.0, "scores of about 1e4"), (800.0, "scores of about 1e6"))
-
+ROUNDING = 0.02  # of the largest number: what float32 may lose beside scores of a million
 
 # Numbers that hide a score by being low. BERT, and many after it, chose one that float16 can hold, though a score as
 # low is possible, if rare.
@@ -44,78 +44,99 @@ def ask(session, masks):
 
     Parameters
     ----------
-    session : Session
+    session : ExamSession
     masks : tuple of dict and bool
         What `masks.ask` returned: the masks whose use is understood, by role, and whether the causal flag is.
     """
-    subject, layout = session.subject, session.layout
-    confirmed_masks, flag_is_understood = masks
+    uses, flag_is_understood = masks
     if any(form.step in ("scores", "softmax") for form in session.known.forms):
         yield Untested("large scores, as the scores are wrong already")
-    elif not (yield from _large_scores(session)) and not (yield from _far_below_zero(session, flag_is_understood)):
-        yield from _large_scores_with_masks(session, confirmed_masks, flag_is_understood)
-    for precision in subject.precisions:
-        question = subject.mask_question(layout, None).but(precision, precision=precision)
-        response = session.ask(layout, question)
-        if response.output is None:
-            why = type(response.reply.error).__name__ if response.reply.error is not None else "another shape"
-            yield Untested(f"{precision} ({why})")
-        elif not np.isfinite(response.output).all() and np.isfinite(session.known.plain[0].output).all():
-            yield session.unnamed(f"In {precision} it returns NaN or infinity for ordinary numbers.", "", LIMIT)
-        else:
-            yield from _mask_in_half_precision(session, confirmed_masks, precision)
+    else:
+        yield from _in_single_precision(session, uses, flag_is_understood)
+    for precision in session.subject.precisions:
+        yield from _half_precision(session, uses, precision)
 
 
-def _mask_in_half_precision(session, masks, precision):
+def _in_single_precision(session, uses, flag_is_understood):
+    """Ask one thing after the other, until something is wrong: what comes after it would show it once more."""
+    if (yield from _large_scores(session)) or (yield from _far_below_zero(session, flag_is_understood)):
+        return
+    if not (yield from _masks_beside_large_scores(session, uses)) and flag_is_understood:
+        yield from _flag_beside_large_scores(session)
+
+
+def _half_precision(session, uses, precision):
+    """Ask whether ordinary numbers stay numbers in half precision, and what hides does not overflow there."""
+    question = session.subject.mask_question(session.layout, None).but(precision, precision=precision)
+    response = session.ask(session.layout, question)
+    if response.output is None:
+        why = type(response.reply.error).__name__ if response.reply.error is not None else "another shape"
+        yield Untested(f"{precision} ({why})")
+    elif not np.isfinite(response.output).all() and np.isfinite(session.known.plain[0].output).all():
+        yield session.unnamed(f"In {precision} it returns NaN or infinity for ordinary numbers.", "", LIMIT)
+    else:
+        yield from _mask_in_half_precision(session, uses, precision)
+
+
+def _mask_in_half_precision(session, uses, precision):
     """Ask whether the number that the code hides with overflows in half precision."""
-    subject, layout = session.subject, session.layout
-    for confirmed in masks.values():
-        if confirmed.rule.slug or confirmed.rule.replaces or confirmed.how[1].entries == "added, -1e9 hides":
-            continue
-        kind = "pairs" if "pairs" in confirmed.kinds else confirmed.kinds[0]
-        question = subject.mask_question(layout, kind).but(f"a mask in {precision}", precision=precision)
-        response = session.ask(layout, question, confirmed.how)
-        wanted = compute(response.case, [_form(session)], right=session.right)[0]
+    for use in uses.values():
+        if use.rule.slug or use.rule.replaces or use.mask.format.entries == "added, -1e9 hides":
+            continue  # it hides by a mistake, or our own number would overflow
+        trait = f"a mask in {precision}"
+        question = session.subject.mask_question(session.layout, _kind(use)).but(trait, precision=precision)
+        response = session.ask(session.layout, question, use.mask)
+        wanted = predicted(session, response, form_with(session))
         if response.output is None or wanted is None or not np.isfinite(wanted).all():
             continue
         if np.isnan(response.output).any():
-            yield session.finding("mask-float16-overflow", where=((f"a mask in {precision}",), ("float32",)))
+            yield session.finding("mask-float16-overflow", where=((trait,), ("float32",)))
             return
+
+
+def _kind(use):
+    """The kind of mask to ask with: one that hides by pairs, if it is taken, has the most to hide."""
+    return "pairs" if "pairs" in use.kinds else use.kinds[0]
 
 
 def _large_scores(session):
     """Ask with larger and larger scores; return whether the output stops being finite where attention's is finite."""
     subject, layout = session.subject, session.layout
     for spread, trait in SPREADS:
-        question = subject.mask_question(layout, None).but(trait, spread=spread)
-        response = session.ask(layout, question)
+        response = session.ask(layout, subject.mask_question(layout, None).but(trait, spread=spread))
         if response.output is None:
             yield Untested(f"{trait} (refused)")
             return False
         wanted = compute(response.case, right=session.right)[0]
         if wanted is None or np.isfinite(response.output).all() or not np.isfinite(wanted).all():
             continue
-        for dtype in (np.float32, np.float64):
-            for slug, weigh in (("softmax-no-max", _without_maximum), ("softmax-global-max", _global_maximum)):
-                # Code that adds something small to the sum has fewer NaNs: what is seen lies between the two forms.
-                text = "exp without subtracting the row's maximum"
-                form, form_with_epsilon = (
-                    Form(slug, "softmax", weighed_by(weigh(dtype, divisor)), text) for divisor in (0, 1)
-                )
-                most_nans, fewest_nans = (
-                    compute(response.case, [item], right=session.right)[0] for item in (form, form_with_epsilon)
-                )
-                broken = ~np.isfinite(response.output)
-                if (
-                    most_nans is not None
-                    and not (broken & ~np.isnan(most_nans)).any()
-                    and not (np.isnan(fewest_nans) & ~broken).any()
-                ):
-                    yield session.finding(slug, form, where=((trait,), ("small scores",)))
-                    return True
-        yield session.unnamed(f"With {trait} it returns NaN or infinity.", "", LIMIT)
+        form = _softmax_that_overflows(session, response)
+        if form is None:
+            yield session.unnamed(f"With {trait} it returns NaN or infinity.", "", LIMIT)
+        else:
+            yield session.finding(form.slug, form, where=((trait,), ("small scores",)))
         return True
     return False
+
+
+def _softmax_that_overflows(session, response):
+    """The form of the softmax that has NaN and infinity where this output has them; None where none has.
+
+    Code that adds something small to the sum has fewer NaNs: what is seen lies between the two forms.
+    """
+    broken = ~np.isfinite(response.output)
+    for dtype in (np.float32, np.float64):
+        for slug, weigh in (("softmax-no-max", _without_maximum), ("softmax-global-max", _global_maximum)):
+            form, form_with_epsilon = (
+                Form(slug, "softmax", weighed_by(weigh(dtype, divisor)), "exp without subtracting the row's maximum")
+                for divisor in (0, 1)
+            )
+            most, fewest = (predicted(session, response, item) for item in (form, form_with_epsilon))
+            if most is None or fewest is None:
+                continue
+            if not (broken & ~np.isnan(most)).any() and not (np.isnan(fewest) & ~broken).any():
+                return form
+    return None
 
 
 def _far_below_zero(session, flag_is_understood):
@@ -123,12 +144,12 @@ def _far_below_zero(session, flag_is_understood):
     subject, layout = session.subject, session.layout
     if subject.kind != "function":
         return False
-    for flag in (False, True) if subject.given.has("is_causal") and flag_is_understood else (False,):
+    for flag in (False, True) if subject.arguments.has("is_causal") and flag_is_understood else (False,):
         trait = "scores far below 0" + (" and the causal flag" if flag else "")
         question = subject.mask_question(layout, None).but(trait, negative=True, n_queries=24, is_causal=flag)
         response = session.ask(layout, question)
-        wanted = compute(response.case, [_form(session)] if flag else [], right=session.right)[0]
-        if response.output is None or wanted is None or fits(response.output, wanted, 0.02):
+        wanted = compute(response.case, [form_with(session)] if flag else [], right=session.right)[0]
+        if response.output is None or wanted is None or fits(response.output, wanted, ROUNDING):
             continue
         if flag and session.found_in("hide"):
             continue
@@ -137,58 +158,73 @@ def _far_below_zero(session, flag_is_understood):
     return False
 
 
-def _large_scores_with_masks(session, masks, flag_is_understood):
-    """Ask whether scores of up to a million outweigh a finite number that stands for -inf."""
+def _masks_beside_large_scores(session, uses):
+    """Ask whether scores of up to a million outweigh a finite number that stands for -inf; return whether."""
     subject, layout = session.subject, session.layout
-    for confirmed in masks.values():
-        if confirmed.rule.slug or confirmed.rule.replaces or confirmed.how[1].entries.startswith("added"):
-            continue
-        kind = "pairs" if "pairs" in confirmed.kinds else confirmed.kinds[0]
+    for use in uses.values():
+        if use.rule.slug or use.rule.replaces or use.mask.format.entries.startswith("added"):
+            continue  # what is added is our own number
         for spread, size in ((25.0, "1e3"), (250.0, "1e5"), (800.0, "1e6")):
             trait = f"a mask beside scores of about {size}"
-            question = subject.mask_question(layout, kind).but(trait, spread=spread)
-            if (yield from _below_hidden_scores(session, session.ask(layout, question, confirmed.how), trait)):
-                return
-    if subject.given.has("is_causal") and flag_is_understood and not session.found_in("hide"):
-        for spread, size in ((25.0, "1e3"), (800.0, "1e6")):
-            trait = f"the causal flag and scores of about {size}"
-            question = subject.mask_question(layout, None).but(trait, is_causal=True, n_queries=24, spread=spread)
-            response = session.ask(layout, question)
+            response = session.ask(
+                layout, subject.mask_question(layout, _kind(use)).but(trait, spread=spread), use.mask
+            )
             if (yield from _below_hidden_scores(session, response, trait)):
-                return
-            wanted = compute(response.case, [_form(session)], right=session.right)[0]
-            if response.output is not None and wanted is not None and not fits(response.output, wanted, 0.02):
-                yield session.unnamed(f"With {trait} it differs from attention.", "", LIMIT)
-                return
+                return True
+    return False
+
+
+def _flag_beside_large_scores(session):
+    """Ask the same of the causal flag, if it hides rightly so far."""
+    subject, layout = session.subject, session.layout
+    if not subject.arguments.has("is_causal") or session.found_in("hide"):
+        return
+    for spread, size in ((25.0, "1e3"), (800.0, "1e6")):
+        trait = f"the causal flag and scores of about {size}"
+        question = subject.mask_question(layout, None).but(trait, is_causal=True, n_queries=24, spread=spread)
+        response = session.ask(layout, question)
+        if (yield from _below_hidden_scores(session, response, trait)):
+            return
+        if not _is_about_right(response.output, predicted(session, response, form_with(session))):
+            yield session.unnamed(f"With {trait} it differs from attention.", "", LIMIT)
+            return
+
+
+def _is_about_right(output, wanted):
+    """Whether an output is what it should be but for rounding, or nothing can be said of it."""
+    return output is None or wanted is None or fits(output, wanted, ROUNDING)
 
 
 def _below_hidden_scores(session, response, trait):
     """Return whether visible scores fall below the number that hidden ones get; yield which number, where known."""
-    form = _form(session)
-    wanted = compute(response.case, [form], right=session.right)[0]
-    if response.output is None or wanted is None or fits(response.output, wanted, 0.02):
+    if _is_about_right(response.output, predicted(session, response, form_with(session))):
         return False
+    is_causal = response.case.is_causal
     for rule in RULES:
         if rule.slug != "mask-tiny-number":
             continue
-        flag_rule = rule if response.case.is_causal else RIGHT_RULE
-        mask_rule = RIGHT_RULE if response.case.is_causal else rule
-        altered = _form(session, mask_rule, flag_rule)
-        if fits(response.output, compute(response.case, [altered], right=session.right)[0], 0.02):
-            number = rule.text.split()[-1]
-            severity = DESIGN if number in FITS_FLOAT16 else NOTE if number in BELOW_ANY_SCORE else LIMIT
-            yield session.finding("mask-tiny-number", altered, where=((trait,), ("smaller scores",)), severity=severity)
+        altered = form_with(session, *((RIGHT_RULE, rule) if is_causal else (rule, RIGHT_RULE)))
+        if fits(response.output, predicted(session, response, altered), ROUNDING):
+            where, severity = ((trait,), ("smaller scores",)), _severity_of(rule.text.split()[-1])
+            yield session.finding("mask-tiny-number", altered, where=where, severity=severity)
             return True
-    rules = (RIGHT_RULE, RENORMALISED) if response.case.is_causal else (RENORMALISED, RIGHT_RULE)
-    if _fits_but_for_nan(response.output, compute(response.case, [_form(session, *rules)], right=session.right)[0]):
+    renormalised = form_with(session, *((RIGHT_RULE, RENORMALISED) if is_causal else (RENORMALISED, RIGHT_RULE)))
+    if _fits_but_for_nan(response.output, predicted(session, response, renormalised)):
         yield Note("Where hidden scores are far above the visible ones, nothing is left of these: 0/0.")
         return True
     return False
 
 
-def _fits_but_for_nan(given, predicted):
+def _severity_of(number):
+    """How bad it is to hide by this number."""
+    if number in FITS_FLOAT16:
+        return DESIGN
+    return NOTE if number in BELOW_ANY_SCORE else LIMIT
+
+
+def _fits_but_for_nan(output, predicted):
     """Return whether two outputs agree wherever both are finite, which they must be somewhere."""
-    if predicted is None or given.shape != predicted.shape:
+    if predicted is None or output.shape != predicted.shape:
         return False
-    both_finite = np.isfinite(given) & np.isfinite(predicted)
-    return bool(both_finite.any()) and fits(given[both_finite], predicted[both_finite], 0.05)
+    both_finite = np.isfinite(output) & np.isfinite(predicted)
+    return bool(both_finite.any()) and fits(output[both_finite], predicted[both_finite], 0.05)

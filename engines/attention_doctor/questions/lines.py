@@ -4,12 +4,12 @@ One of the calls that it showed in is made once more, and watched.
 """
 
 import itertools
-import re
 import sys
 from dataclasses import replace
 
 import numpy as np
 
+from attention_doctor import vocabulary
 from attention_doctor.equation.on_the_way import numbers_of
 from attention_doctor.equation.stages import OR_ZEROS, RIGHT, compute
 from attention_doctor.equation.tracing import furthest_wrong_line
@@ -20,14 +20,14 @@ from function_judge.compare import fits
 from function_judge.lines import Line, first_written_line, line_of_error
 from function_judge.statements import lines_that_set
 
-MAX_CALLS, MAX_LAYOUTS = 4, 6
+MAX_CALLS, MAX_LAYOUTS = 4, 6  # a call that is watched takes many times as long
 MAX_TOKENS = 150
 NONDETERMINISTIC = ("not-repeatable", "dropout-always-on")  # no two calls give the same
 NAN = ("mask-full-row-nan", "mask-outer-nan")
 STOPS = "it stops with"
-# It is scaled where it should be, by a number that is wrong.
+# It is scaled where it should be, by a wrong number. The number may be computed in the constructor: that line is to be
+# repaired, and not the one that uses it.
 OTHER_NUMBER = ("mha-scale-d-model", "scale-no-root", "scale-n-heads", "scale-constant", "scale-fourth-root")
-ITS_NUMBER = re.compile(r"\bself\.(\w*(?:scal|factor|temp|sqrt|divisor)\w*)", re.I)
 
 
 def pointed(session, finding):
@@ -44,27 +44,37 @@ def pointed(session, finding):
     """
     if session.known is None or finding.line is not None:
         return finding
-    evidence = _shown_in(session, finding)
+    exchanges = _shown_in(session, finding)
     if STOPS in finding.sentence:
-        errors = [entry.response.reply.error for entry in evidence if entry.response.reply.error is not None]
-        return replace(finding, line=line_of_error(errors[0], session.subject.function) if errors else None)
-    evidence = [entry for entry in evidence if entry.response.output is not None]
+        return replace(finding, line=_line_that_stops(session, exchanges))
+    answered = [item for item in exchanges if item.response.output is not None]
     if finding.name == "input-changed":
-        subject = session.subject
-        lines = (
-            first_written_line(_again(session, entry), (), read=read, written_in=subject.function)
-            for entry in evidence[:1]
-        )
-        return replace(finding, line=next(lines, None))
+        return replace(finding, line=_line_that_writes(session, answered))
     if finding.name is None and not session.known.named:
-        calls = _in_every_layout(session) or list(_wrong_calls(session, finding, evidence))[:1]
+        calls = _in_every_layout(session) or list(_wrong_calls(session, finding, answered))[:1]
         return replace(finding, line=_line(session, calls))
+    return _proved(session, finding, answered)
+
+
+def _line_that_stops(session, exchanges):
+    errors = [item.response.reply.error for item in exchanges if item.response.reply.error is not None]
+    return line_of_error(errors[0], session.subject.function) if errors else None
+
+
+def _line_that_writes(session, exchanges):
+    if not exchanges:
+        return None
+    return first_written_line(_again(session, exchanges[0]), (), read=read, written_in=session.subject.function)
+
+
+def _proved(session, finding, exchanges):
+    """The finding with the line of the first call that gives one, and with the first proof."""
     line, proof = None, finding.evidence
-    for item, meant in _wrong_calls(session, finding, evidence):
-        proof = proof or _proof(item, meant[0], session)
+    for exchange, meant in _wrong_calls(session, finding, exchanges):
+        proof = proof or _proof(exchange, meant[0], session)
         if cuts_windows(session.known.right):
-            break
-        line = _line(session, [(item, meant)])
+            break  # on the way, nothing is as in the equation
+        line = _line(session, [(exchange, meant)])
         if line is not None:
             break
     return replace(finding, line=_where_set(line) if line and finding.name in OTHER_NUMBER else line, evidence=proof)
@@ -72,7 +82,7 @@ def pointed(session, finding):
 
 def _where_set(line):
     """Of a line that scales by a number which the object keeps: the one that set it, where that is a single one."""
-    names = set(ITS_NUMBER.findall(line.text))
+    names = set(vocabulary.SCALE_ATTRIBUTE.findall(line.text))
     numbers = [number for name in names for number in lines_that_set(name, line.path, line.number)]
     return Line.at(line.path, numbers[0]) if len(names) == len(numbers) == 1 else line
 
@@ -80,64 +90,73 @@ def _where_set(line):
 def _line(session, calls):
     """The line in that of several calls in which the code goes furthest; each has the equations that may be meant."""
     watched = []
-    for item, meant in calls:
-        again, case = _again(session, item), item.response.case
+    for exchange, meant in calls:
+        again, case = _again(session, exchange), exchange.response.case
         watched.append([(again, numbers) for right in meant if (numbers := numbers_of(case, right=right))])
     return furthest_wrong_line(list(filter(None, watched)), read=read, written_in=session.subject.function)
 
 
 def _in_every_layout(session):
-    """A call in each layout that has been tried; none where one of them is right there, and so the code's own."""
-    layouts = {answer.layout.name: answer.layout for answer in session.answers if answer.response.output is not None}
+    """A call in each layout that has been tried; none where one of them is right there, and so the code's own.
+
+    Where it isn't known how the parameters are to be read, the code goes furthest without leaving the equation in the
+    layout that is its own.
+    """
+    layouts = {item.layout.name: item.layout for item in session.exchanges if item.response.output is not None}
     calls = []
     for layout in list(layouts.values())[:MAX_LAYOUTS]:
-        [one], meant = _of_other_sizes(session, layout), session.right_forms(layout)[:2]
-        if any(fits(one.response.output, compute(one.response.case, right=right)[0]) for right in meant):
+        exchange, meant = _of_other_sizes(session, layout), session.right_forms(layout)[:2]
+        response = exchange.response
+        if any(fits(response.output, compute(response.case, right=right)[0]) for right in meant):
             return []
-        if one.response.output is not None:
-            calls.append((one, meant))
+        if response.output is not None:
+            calls.append((exchange, meant))
     return calls
 
 
-def _wrong_calls(session, finding, evidence):
+def _wrong_calls(session, finding, exchanges):
     """Yield some calls in which it shows, each with the equations of which one should hold there."""
     equations = _equations(session, finding)
-    is_plain = bool(evidence) and not (evidence[0].response.question.mask or evidence[0].response.question.is_causal)
-    for size in (_of_other_sizes(session, session.layout) if is_plain else []) + evidence[:MAX_CALLS]:
-        question, case = size.response.question, size.response.case
-        if question.precision is not None or size.response.output is None:
-            continue
-        hide = {"hide": form_with(session)} if question.mask is not None or question.is_causal else {}
-        meant = [right | hide for right in equations]
-        wanted = [compute(case, right=right)[0] for right in meant]
+    for exchange in _calls_to_compare(session, exchanges):
+        response = exchange.response
+        is_hiding = response.question.mask is not None or response.question.is_causal
+        meant = [right | ({"hide": form_with(session)} if is_hiding else {}) for right in equations]
+        wanted = [compute(response.case, right=right)[0] for right in meant]
         if any(item is None or np.isnan(item).any() for item in wanted):
             continue  # of a row that may attend to nothing, anything is right
-        is_right = any(fits(size.response.output, output) for output in wanted)
-        if finding.name in NONDETERMINISTIC or not is_right:
-            yield size, meant
+        if finding.name in NONDETERMINISTIC or not any(fits(response.output, output) for output in wanted):
+            yield exchange, meant
 
 
-def _proof(one, right, session):
-    """The first entry that differs, and what was given; where more is wrong, what repairing this alone would give."""
-    response = one.response
-    got, wanted = response.output, compute(response.case, right=right)[0]
-    if wanted is None or wanted.shape != got.shape:
+def _calls_to_compare(session, exchanges):
+    """The calls that give numbers in full precision; before plain ones, one in which no sizes coincide."""
+    compared = exchanges[:MAX_CALLS]
+    if exchanges and not (exchanges[0].response.question.mask or exchanges[0].response.question.is_causal):
+        compared = [_of_other_sizes(session, session.layout), *compared]
+    return [item for item in compared if item.response.question.precision is None and item.response.output is not None]
+
+
+def _proof(exchange, right, session):
+    """The first entry that differs, and for which call; where more is wrong, what repairing only this would give."""
+    response = exchange.response
+    output, wanted = response.output, compute(response.case, right=right)[0]
+    if wanted is None or wanted.shape != output.shape:
         return ""
     with np.errstate(all="ignore"):
-        differs = ~np.isclose(got, wanted, rtol=1e-3, atol=1e-4) & ~np.isnan(wanted)
+        differs = ~np.isclose(output, wanted, rtol=1e-3, atol=1e-4) & ~np.isnan(wanted)
     if not differs.any():
         return ""
     place = tuple(int(i) for i in np.argwhere(differs)[0])
-    given, entry = _in_words(response), f"output{list(place)}"
     right_here = {step: form for step, form in right.items() if form is not session.known.right.get(step)}
     whole = compute(response.case, right=_right_steps(session) | right_here)[0]
     is_all = whole is None or np.isclose(whole[place], wanted[place], rtol=1e-3, atol=1e-4)
-    would = "where attention gives {:.4f}" if is_all else "and would be {:.4f} with this alone mended"
-    return f"With {given}, {entry} is {got[place]:.4f}, {would.format(wanted[place])}."
+    would = "where attention gives {:.4f}" if is_all else "and would be {:.4f} with only this repaired"
+    entry = f"output{list(place)}"
+    return f"With {_in_words(response)}, {entry} is {output[place]:.4f}, {would.format(wanted[place])}."
 
 
 def _in_words(response):
-    """What a call was given."""
+    """What a call has got."""
     question, case = response.question, response.case
     sizes = ((question.batch, "sample"), (question.n_queries, "token"), (case.n_heads, "head"))
     words = ", ".join(f"{number} {noun}{'s' * (number != 1)}" for number, noun in sizes)
@@ -145,38 +164,44 @@ def _in_words(response):
     return words + (", the causal flag" if question.is_causal else "")
 
 
-def _again(session, one):
+def _again(session, exchange):
     """The same call once more, under another name each time, as what was asked before is answered from memory."""
-    question, times = one.response.question, itertools.count()
-    return lambda: session.subject.ask(one.layout, question.but(f"{question.trait}, again {next(times)}"), one.how)
+    question, times = exchange.response.question, itertools.count()
+    return lambda: session.subject.ask(
+        exchange.layout, question.but(f"{question.trait}, again {next(times)}"), exchange.mask
+    )
 
 
 def _shown_in(session, finding):
     """The calls in which it was seen, those of few tokens."""
     text = " ".join((finding.sentence, finding.evidence, *finding.shows))
     possible = [
-        answer
-        for answer in session.answers
-        if answer.layout is session.layout
-        and answer.response.question.n_queries <= MAX_TOKENS
-        and _has_a_known_mask(session, finding, answer)
+        exchange
+        for exchange in session.exchanges
+        if exchange.layout is session.layout
+        and exchange.response.question.n_queries <= MAX_TOKENS
+        and _has_a_known_mask(session, finding, exchange)
     ]
-    evidence = []
-    for item in possible:
-        question = item.response.question
-        words = {question.trait, TRAITS.get(question.mask, question.trait)}
-        if any(trait in text for trait in words):
-            evidence.append(item)
-    return sorted(evidence or possible, key=lambda entry: entry.response.question.n_queries)
+    named = [exchange for exchange in possible if any(trait in text for trait in _traits(exchange.response.question))]
+    return sorted(named or possible, key=lambda exchange: exchange.response.question.n_queries)
 
 
-def _has_a_known_mask(session, finding, one):
-    """Whether its mask, if it has one, was given in a form that turned out to be the code's own."""
-    if one.how is None or one.how in session.mask_forms or f"given as {one.how[1]}:" in finding.evidence:
+def _traits(question):
+    """The words by which a finding may speak of a question."""
+    return {question.trait, TRAITS.get(question.mask, question.trait)}
+
+
+def _has_a_known_mask(session, finding, exchange):
+    """Whether its mask, if it has one, was in a format that turned out to be the code's own.
+
+    In another format the code is wrong without a mistake. Numbers that are added may be of either size.
+    """
+    mask = exchange.mask
+    if mask is None or mask in session.masks or f"given as {mask.format}:" in finding.evidence:
         return True
-    name, form = one.how
-    added = [known for known in session.mask_forms if known[1].entries.startswith("added")]
-    return form.entries.startswith("added") and (name, form.shape) in [(known, how.shape) for known, how in added]
+    added = [known for known in session.masks if known.format.entries.startswith("added")]
+    known_shapes = [(known.name, known.format.shape) for known in added]
+    return mask.format.entries.startswith("added") and (mask.name, mask.format.shape) in known_shapes
 
 
 def _of_other_sizes(session, layout):
@@ -184,7 +209,7 @@ def _of_other_sizes(session, layout):
     subject = session.subject
     question = subject.mask_question(layout, None) if subject.kind == "module" else subject.plain_questions(layout)[0]
     session.ask(layout, question)
-    return session.answers[-1:]
+    return session.exchanges[-1]
 
 
 def _right_steps(session, steps=None):

@@ -1,12 +1,13 @@
 """What answers with a mask or with the causal flag are compared with: the equation with a rule for hiding keys."""
 
 import functools
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attention_doctor.equation.stages import RIGHT, compute
-from attention_doctor.forms.masks import ALWAYS_CAUSAL, CAUSAL_IGNORED, IGNORED, RIGHT_RULE, hiding
+from attention_doctor.equation.stages import RIGHT, MaskedScores, compute
+from attention_doctor.forms.masks import ALWAYS_CAUSAL, CAUSAL_IGNORED, IGNORED, RIGHT_RULE, RIGHT_RULES, Rule, hiding
+from attention_doctor.subjects.arguments import MaskArgument
 from function_judge import compare
 from function_judge.compare import fits
 
@@ -21,9 +22,26 @@ TRAITS = {
 }
 
 
+@dataclass(frozen=True)
+class MaskUse:
+    """How a mask is passed, and the rule by which it is used.
+
+    Parameters
+    ----------
+    mask : MaskArgument
+    rule : Rule
+    kinds : tuple of str
+        Of the masks that are taken.
+    """
+
+    mask: MaskArgument
+    rule: Rule
+    kinds: tuple[str, ...]
+
+
 def always(session):
-    hide = session.right["hide"]
-    return RIGHT_RULE if hide is ALWAYS_CAUSAL else None
+    """The causal rule that holds in every call, where there is one."""
+    return RIGHT_RULE if session.right["hide"] is ALWAYS_CAUSAL else None
 
 
 def form_with(session, mask=RIGHT_RULE, flag=RIGHT_RULE, join=None):
@@ -32,15 +50,17 @@ def form_with(session, mask=RIGHT_RULE, flag=RIGHT_RULE, join=None):
     design = session.right["hide"]
     if design in (RIGHT["hide"], ALWAYS_CAUSAL) or mask.replaces:
         return form
-    return replace(form, run=lambda case, given: _both(design, form, case, given))
+    return replace(form, run=lambda case, scaled: _both(design, form, case, scaled))
 
 
-def _both(design, form, case, given):
+def _both(design, form, case, scaled):
     """Hide by what is built in, such as a window, and then by a mask."""
-    scores, first, *rest = design.run(case.changed(allowed=None), given)
-    scores, then, *rest = form.run(case, (scores, *rest))
-    changes = [change for change in (first, then) if change is not None]
-    return scores, functools.reduce(_followed_by, changes) if changes else None, *rest
+    built_in = design.apply(case.changed(allowed=None), scaled)
+    scores, reweigh, *heads = built_in
+    masked = form.apply(case, (scores, *heads))
+    changes = [change for change in (reweigh, masked.reweigh) if change is not None]
+    both = functools.reduce(_followed_by, changes) if changes else None
+    return MaskedScores(masked.scores, both, masked.queries, masked.keys, masked.values)
 
 
 def _followed_by(first, then):
@@ -51,41 +71,73 @@ def predicted(session, response, form):
     return compute(response.case, [form], right=session.right)[0]
 
 
-def first_difference(session, response, name, how):
+def is_right(session, response):
+    """Whether the mask hides what it should, by -inf; beside a mistake in the plain calls, by finite numbers, too.
+
+    Such a mistake, as a causal mask that hides each token from itself, may leave a row that sees nothing: with finite
+    numbers it comes out as an average, and not as NaN.
+    """
+    for rule in RIGHT_RULES if session.known.forms else RIGHT_RULES[:1]:
+        wanted = predicted(session, response, form_with(session, rule))
+        if fits(response.output, wanted):
+            return True
+    return fits_but_for_padding(response, wanted)
+
+
+def is_used(session, response, rule):
+    """Whether the mask is used by this rule."""
+    if rule is RIGHT_RULE:
+        return is_right(session, response)
+    return fits(response.output, predicted(session, response, form_with(session, rule)))
+
+
+def is_expressible(session, mask_format, question):
+    """Whether a question's mask can be expressed in this format."""
+    layout, case = session.layout, session.subject.case(session.layout, question)
+    full_shape = (1 if layout.loops else question.batch, case.n_heads, question.n_queries, question.keys)
+    return mask_format.of(case.allowed[:1] if layout.loops else case.allowed, full_shape) is not None
+
+
+def first_difference(session, response, name, mask_format):
+    """The first entry that differs from attention, in words; nothing where none does."""
     wanted = predicted(session, response, form_with(session))
     if wanted is None or wanted.shape != response.output.shape:
         return ""
     differs = compare.differing(response.output, wanted)
     if not differs.any():
         return ""
-    return f"`{name}` given as {how}: {compare.first_difference('output', response.output, wanted, differs)}"
+    return f"`{name}` given as {mask_format}: {compare.first_difference('output', response.output, wanted, differs)}"
 
 
-def rules_for(session, rules, together):
-    """The rules that explain all of these answers and leave least open, and the share of entries that they do."""
-    found = []
+def rules_for(session, rules, responses):
+    """The share of entries that is left open, and the rules that explain all these answers and leave no more open."""
+    explaining = []
     for rule in rules:
-        form, unknown = form_with(session, rule), 0
-        for response in together:
+        session.rule_budget.spend()
+        form, n_open = form_with(session, rule), 0
+        for response in responses:
             wanted = predicted(session, response, form)
             if not fits(response.output, wanted):
                 break
-            unknown += np.isnan(wanted).sum()
+            n_open += np.isnan(wanted).sum()
         else:
-            found.append((int(unknown), rule))
-    entries = sum(response.output.size for response in together)
-    return min((unknown for unknown, _ in found), default=0) / max(entries, 1), least_open(found)
+            explaining.append((int(n_open), rule))
+    entries = sum(response.output.size for response in responses)
+    return min((n_open for n_open, _ in explaining), default=0) / max(entries, 1), least_open(explaining)
 
 
 MEANT_TO_HIDE = ("mask-tiny-number", "mask-on-the-context")
 
 
-def least_open(found):
-    """Of (entries left open, rule), the rules that leave least open; no mask at all is simpler than one in vain."""
-    least = min((unknown for unknown, _ in found), default=0)
-    rules = [rule for unknown, rule in found if unknown == least]
+def least_open(explaining):
+    """Of (entries left open, rule), the rules that leave least open: where a rule gives NaN, anything fits.
+
+    No mask at all is simpler than one in vain. Of what hides nothing either, only what somebody may have meant to hide
+    with is named beside it: a number so near to 0, or zeros.
+    """
+    least = min((n_open for n_open, _ in explaining), default=0)
+    rules = [rule for n_open, rule in explaining if n_open == least]
     ignored = [rule for rule in rules if rule in (IGNORED, CAUSAL_IGNORED)]
-    # Of what hides nothing either, only what somebody may have meant to hide with: a number so near to 0, or zeros.
     return ignored + [rule for rule in rules if rule.slug in MEANT_TO_HIDE] if ignored else rules
 
 
@@ -95,8 +147,8 @@ def fits_but_for_padding(response, wanted):
         return False
     if response.question.mask not in ("padding", "empty padding"):
         return False
-    seen = np.broadcast_to(response.case.allowed, (len(wanted), 1, 1, wanted.shape[1]))[:, 0, 0]
-    return fits(response.output, np.where(seen[..., None], wanted, np.nan))
+    visible = np.broadcast_to(response.case.allowed, (len(wanted), 1, 1, wanted.shape[1]))[:, 0, 0]
+    return fits(response.output, np.where(visible[..., None], wanted, np.nan))
 
 
 def rule_findings(session, names, form, where):

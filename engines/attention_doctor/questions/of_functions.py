@@ -1,7 +1,5 @@
 """What only functions are asked: whether the output comes first, as is agreed on, and which heads share one."""
 
-import functools
-
 from attention_doctor.equation.stages import compute
 from attention_doctor.questions import shared_heads
 from function_judge.compare import fits
@@ -16,4 +14,4 @@ def ask(session):
         if any(fits(array, weights) for array in first.reply.others[: subject.output_place]):
             yield session.finding("returns-swapped")
     if not subject.has_tokens and session.layout.heads and not session.layout.joined:
-        yield from shared_heads.ask(session, functools.partial(subject.put, how=None))
+        yield from shared_heads.ask(session, subject.put)

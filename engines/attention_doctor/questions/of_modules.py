@@ -1,13 +1,10 @@
 """What only modules are asked: what was set aside in them, `is_causal` with gradients, and a missing W_O."""
 
-import re
-
+from attention_doctor import vocabulary
 from attention_doctor.calls import calling
 from attention_doctor.equation.stages import RIGHT
 from attention_doctor.names import DESIGN
 from attention_doctor.reports.remarks import Note, Untested
-
-HINT = re.compile(r"\bis_causal\s*=\s*True")  # PyTorch's own layer takes it for a hint, and needs the mask beside it
 
 
 def ask(session):
@@ -29,14 +26,18 @@ def ask(session):
 
 
 def _causal_with_gradients(session):
-    """Whether PyTorch's own layer, told `is_causal` without a mask, refuses the call that a training makes."""
+    """Whether PyTorch's own layer, told `is_causal` without a mask, refuses the call that a training makes.
+
+    Without gradients its fast path doesn't look at the hint, and says nothing.
+    """
     subject, layout = session.subject, session.layout
-    is_told = hasattr(subject.adapter, "with_gradients") and HINT.search(subject.source)
+    is_told = hasattr(subject.adapter, "with_gradients") and vocabulary.CAUSAL_HINT.search(subject.source)
     if not is_told or layout.loops or session.right["hide"] is not RIGHT["hide"]:
         return
     question = subject.plain_questions(layout)[0]
-    arguments = subject.arguments(layout, question, subject.case(layout, question), None)
+    arguments = subject.call_arguments(layout, question, subject.case(layout, question))
     outcome = calling.call(subject.adapter.with_gradients, arguments, subject.to_framework)
     if outcome.error is not None and "is_causal" in str(outcome.error):
-        seen = f"Without gradients every token sees all. With them it stops with {calling.said(outcome.error)}"
-        yield session.finding("causal-ignored", evidence=seen)
+        error = calling.error_line(outcome.error)
+        evidence = f"Without gradients every token sees all. With them it stops with {error}"
+        yield session.finding("causal-ignored", evidence=evidence)

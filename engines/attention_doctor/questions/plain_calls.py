@@ -12,49 +12,69 @@ from function_judge.compare import equal, fits
 
 def ask(session):
     """Ask in every layout; return the Baseline, or None."""
-    subject, answering, errors = session.subject, [], []
-    fillings = subject.fillings
-    for filling in fillings:
-        subject.given.filling = filling
-        usual = [layout for layout in subject.layouts if layout.usual] if len(fillings) > 1 else subject.layouts
-        known = _right_in(session, usual, mine := [], errors)
-        if known is not None:
-            return (yield from confirmed(session, known))
-        answering = answering or [(filling, *item) for item in mine]
-    if answering or (len(fillings) > 1 and not errors):
-        subject.given.filling = answering[0][0] if answering else fillings[0]
-        answering = [item[1:] for item in answering]
+    tried = _Tried(session)
+    known = tried.find_right()
+    if known is not None:
+        return (yield from confirmed(session, known))
+    if not tried.answering:
+        return (yield from _nothing_came(session, *tried.errors[0]))
+    layout, first = tried.answering[0]
+    again = session.ask_again(layout, first.question)
+    if again.output is None or equal(first.output, again.output):
+        return (yield from named_mistakes.ask(session, tried.answering))
+    yield side_effects.not_repeatable(session, layout, first.question)
+    yield Untested("anything else, as the same call doesn't give the same numbers")
+    return Baseline(layout, RIGHT, [first], named=False)
+
+
+class _Tried:
+    """The layouts that were tried: those that answer, each with its first response, and the errors of the others."""
+
+    def __init__(self, session):
+        self.session, self.subject = session, session.subject
+        self.answering, self.errors = [], []
+
+    def find_right(self):
+        """The Baseline of the first layout in which the plain calls are right, or None."""
+        fillings = self.subject.fillings
         if len(fillings) > 1:
-            known = _right_in(session, subject.layouts, answering := [], errors)
+            return self._find_right_with(fillings)
+        self.subject.arguments.filling = fillings[0]
+        return self._right_in(self.subject.layouts)
+
+    def _find_right_with(self, fillings):
+        """Where required arguments can be filled in several ways, try each in the usual layouts alone.
+
+        Each has its calls. Then the first that has got an answer, if any, is tried in all layouts.
+        """
+        arguments, first_answering = self.subject.arguments, None
+        for filling in fillings:
+            arguments.filling, self.answering = filling, []
+            known = self._right_in([layout for layout in self.subject.layouts if layout.usual])
             if known is not None:
-                return (yield from confirmed(session, known))
-    if answering:
-        layout, first = answering[0]
-        again = session.ask_again(layout, first.question)
-        if again.output is None or equal(first.output, again.output):
-            return (yield from named_mistakes.ask(session, answering))
-        yield side_effects.not_repeatable(session, layout, first.question)
-        yield Untested("anything else, as the same call doesn't give the same numbers")
-        return Baseline(layout, RIGHT, [first], named=False)
-    return (yield from _nothing_came(session, *errors[0]))
+                return known
+            if self.answering and first_answering is None:
+                first_answering = filling
+        if first_answering is None and self.errors:
+            return None
+        arguments.filling, self.answering = first_answering or fillings[0], []
+        return self._right_in(self.subject.layouts)
 
-
-def _right_in(session, layouts, answering, errors):
-    """The first layout in which the plain calls are right; the others are added to those that answer or stop."""
-    subject = session.subject
-    for layout in layouts:
-        response = session.ask(layout, subject.plain_questions(layout)[0])
-        if response.output is None:
-            errors.append((layout, response.reply))
-            continue
-        answering.append((layout, response))
-        if layout.loops and any(other.usual and not other.loops for other, _ in answering):
-            continue  # right for one sequence, and silently wrong for a batch
-        for right in session.right_for(response, layout):
-            plain = session.ask_plain(layout, response)
-            if _all_right(plain, right):
-                return Baseline(layout, right, plain)
-    return None
+    def _right_in(self, layouts):
+        """The Baseline of the first layout in which the plain calls are right, or None."""
+        for layout in layouts:
+            response = self.session.ask(layout, self.subject.plain_questions(layout)[0])
+            if response.output is None:
+                self.errors.append((layout, response.reply))
+                continue
+            self.answering.append((layout, response))
+            if layout.loops and any(other.usual and not other.loops for other, _ in self.answering):
+                continue  # right for one sequence, and silently wrong for a batch
+            for right in self.session.right_for(response, layout):
+                plain = self.session.ask_plain(layout, response)
+                if _all_right(plain, right):
+                    return Baseline(layout, right, plain)
+        return None
 
 
 def _all_right(plain, right):

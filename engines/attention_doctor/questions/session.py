@@ -5,22 +5,33 @@ need to know it returns. It writes nothing down: the examination does.
 """
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from attention_doctor.equation import search
-from attention_doctor.equation.stages import RIGHT, compute
+from attention_doctor.equation.search import Budget
+from attention_doctor.equation.stages import RIGHT, Input, compute
+from attention_doctor.equation.trial_inputs import Question
 from attention_doctor.forms.masks import ALWAYS_CAUSAL
 from attention_doctor.names import WORDS, WRONG
+from attention_doctor.readers.layouts import Layout, Reply
 from attention_doctor.reports.report import Finding
+from attention_doctor.subjects.arguments import MaskArgument
 from function_judge.compare import fits
-from function_judge.time_limit import TimeLeft
 
-SECONDS = 13.0  # of computing, for one examination
-SEARCH_SECONDS = 10.0  # of these, at most, until the plain call is explained; 5 were too few on a busy machine
+# What one examination may take is counted, so that it comes to the same verdict on a busy machine. Each is more than
+# any example in the tests takes: 460,000 steps in 7 seconds, 3,300 rules, 700 calls.
+SEARCH_STEPS = 600_000  # of the equation, until the plain calls are explained
+MAX_RULES = 20_000  # rules for hiding keys that are compared with what masks gave
+MAX_CALLS = 2_000  # before a further mask is tried
 
-
-FEW = 4  # designs of a step in an unusual layout
-_WITHOUT_AND_WITH_CAUSALITY = ({}, {"hide": ALWAYS_CAUSAL})
+# Each design of a step multiplies the equations to compare; in an unusual layout, of which there may be hundreds, only
+# the likeliest are tried.
+MAX_UNUSUAL_DESIGNS = 4
+_WITHOUT_AND_WITH_CAUSALITY: tuple[dict, ...] = ({}, {"hide": ALWAYS_CAUSAL})
 
 
 def _hides(way):
@@ -29,18 +40,18 @@ def _hides(way):
 
 @dataclass(frozen=True)
 class Response:
-    """A question with its answer, and with the case as the equation has it, which is made when it is needed."""
+    """A question with its reply, and with the case as the equation has it, which is made when it is needed."""
 
-    question: object
-    make_case: object
-    reply: object
+    question: Question
+    make_case: Callable[[], Input]
+    reply: Reply
 
     @functools.cached_property
-    def case(self):
+    def case(self) -> Input:
         return self.make_case()
 
     @property
-    def output(self):
+    def output(self) -> np.ndarray | None:
         return self.reply.output
 
 
@@ -48,46 +59,59 @@ class Response:
 class Exchange:
     """A response, and how it was asked for."""
 
-    layout: object
-    how: object
+    layout: Layout
+    mask: MaskArgument | None
     response: Response
 
 
 class ExamSession:
-    """Puts questions to one subject, and keeps count; `known` is what the plain calls have told."""
+    """Puts questions to one subject, and keeps count; `known` is what the plain calls have told.
 
-    def __init__(self, subject, time=None):
+    Parameters
+    ----------
+    subject : Subject
+    """
+
+    def __init__(self, subject) -> None:
         self.subject = subject
-        self.time = time or TimeLeft(SECONDS)
-        self.search_time = TimeLeft(SEARCH_SECONDS, within=self.time)
-        self.known = None
-        self.found = ()  # the findings so far
+        self.search_budget, self.rule_budget = Budget(SEARCH_STEPS), Budget(MAX_RULES)
+        self.known: Any = None  # a Baseline
+        self.findings: tuple[Finding, ...] = ()  # so far
         self.calls = 0
-        self.answers = []
-        self.mask_forms = []  # in which masks are taken, as is known by the end
-        self.changed_by = []  # the questions in whose calls an argument was written into
+        self.exchanges: list[Exchange] = []
+        self.masks: list[MaskArgument] = []  # in which formats they are taken, as is known by the end
+        self.changed_by: list[str] = []  # the questions in whose calls an argument was written into
 
     @property
-    def layout(self):
+    def layout(self) -> Layout:
         return self.known.layout
 
     @property
     def right(self):
         return self.known.right
 
-    def ask(self, layout, question, how=None):
+    @property
+    def is_out_of_calls(self) -> bool:
+        return self.calls >= MAX_CALLS
+
+    def ask(self, layout, question, mask=None) -> Response:
         self.calls += 1
-        reply = self.subject.ask(layout, question, how)
+        reply = self.subject.ask(layout, question, mask)
         if reply.changed and self.known and layout is self.known.layout:
             self.changed_by.append(question.trait)
         response = Response(question, functools.partial(self.subject.case, layout, question), reply)
-        self.answers.append(Exchange(layout, how, response))
+        self.exchanges.append(Exchange(layout, mask, response))
         return response
 
-    def ask_again(self, layout, question):
+    def ask_again(self, layout, question) -> Response:
         self.calls += 1
         make_case = functools.partial(self.subject.case, layout, question)
         return Response(question, make_case, self.subject.ask_again(layout, question))
+
+    def ask_plain(self, layout, first) -> list[Response]:
+        """Ask the plain questions, the first of which is answered already."""
+        rest = [self.ask(layout, question) for question in self.subject.plain_questions(layout)[1:]]
+        return [first, *rest]
 
     def right_forms(self, layout):
         """What counts as right with one design at a time: for attention to all, and to what came before alone."""
@@ -101,7 +125,9 @@ class ExamSession:
 
     def right_for(self, response, layout):
         """The designs, any of them together, with which an answer is right, those with fewest first."""
-        designs = {step: forms if layout.usual else forms[:FEW] for step, forms in self.subject.designs().items()}
+        designs = self.subject.designs()
+        if not layout.usual:
+            designs = {step: forms[:MAX_UNUSUAL_DESIGNS] for step, forms in designs.items()}
         right = RIGHT | layout.right
         if self.subject.kind == "module" and not layout.usual and len(designs["project"]) == 1:
             quick = self.subject.quick_case(layout, response.question)
@@ -109,14 +135,28 @@ class ExamSession:
                 return []
         return search.designs_that_fit(response.case, response.output, designs, right)
 
-    def ask_plain(self, layout, first):
-        rest = [self.ask(layout, question) for question in self.subject.plain_questions(layout)[1:]]
-        return [first, *rest]
-
     # ---- the words of a finding --------------------------------------------------------------
 
-    def finding(self, name, *forms, right=RIGHT, plain=None, also=(), where=None, severity=None, evidence=""):
-        """A finding of the vocabulary, with the altered steps that it stands for."""
+    def finding(
+        self, name, *forms, right=RIGHT, plain=None, also=(), where=None, severity=None, evidence=""
+    ) -> Finding:
+        """A finding of the vocabulary, with the altered steps that it stands for.
+
+        Parameters
+        ----------
+        name : str
+        *forms : Form
+            The altered steps.
+        right : dict of str to Form, optional
+            What is right instead.
+        plain : list of Response, optional
+            On which of them it shows is tried; by default those of the plain calls.
+        also : tuple of str, optional
+            Other names that explain what was seen.
+        where : (tuple of str, tuple of str), optional
+            On which inputs it shows and on which it hides, where that is known.
+        severity, evidence : str, optional
+        """
         word = WORDS[name]
         altered = tuple(
             (form.step, form.text or "nothing there", right[form.step].text or "nothing there") for form in forms
@@ -128,11 +168,12 @@ class ExamSession:
         return Finding(name, severity, word.sentence, altered, word.repair, also, *where, seen_in, evidence=evidence)
 
     @staticmethod
-    def unnamed(sentence, evidence="", severity=WRONG):
+    def unnamed(sentence: str, evidence: str = "", severity: str = WRONG) -> Finding:
         return Finding(None, severity, sentence, evidence=evidence)
 
-    def found_in(self, step):
-        return [finding for finding in self.found if step in {altered[0] for altered in finding.altered}]
+    def found_in(self, step: str) -> list[Finding]:
+        """The findings that alter this step."""
+        return [finding for finding in self.findings if step in {altered[0] for altered in finding.altered}]
 
 
 def _where(forms, right, plain):

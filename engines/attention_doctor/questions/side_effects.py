@@ -6,7 +6,7 @@ from function_judge.compare import equal, fits
 
 
 def ask(session):
-    """Whether a call writes into what it is given, and whether the same call gives the same again."""
+    """Whether a call writes into its arguments, and whether the same call gives the same again."""
     known = session.known
     writing = [response.question.trait for response in known.plain if response.reply.changed] + session.changed_by
     if writing:

@@ -13,7 +13,8 @@ from function_judge.compare import differing, equal, first_difference, fits
 from function_judge.properties import batch_mixed, not_finite
 
 NEGLIGIBLE = 1e-4  # what rounding may move, as a share of the largest number
-SMALLEST = ((1, 1, 1), (1, 2, 1), (1, 1, 2), (1, 2, 2), (2, 2, 1), (2, 2, 2), (2, 3, 2))  # batch, tokens, heads
+# (batch, tokens, heads), from the smallest on: a person can compute such an input by hand.
+SMALLEST = ((1, 1, 1), (1, 2, 1), (1, 1, 2), (1, 2, 2), (2, 2, 1), (2, 2, 2), (2, 3, 2))
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Shown:
     text: str
     broken: tuple = ()  # names of the properties that fail
     leaks: bool = False
-    properties: str = ""  # what is said of them
+    properties: str = ""  # in words
 
 
 def of(session, known, right):
@@ -86,32 +87,37 @@ def properties(attend):
     if again is None or not equal(again[0], before):
         return [("not-repeatable", "The same call gives other numbers the second time.")]
     mixed = batch_mixed("X")(call, {"X": X}, (before,))
-    found = [("batch-mixed", mixed)] if mixed else []
-    sees = _influence(attend, X, before)
+    return [("batch-mixed", mixed)] * bool(mixed) + _without_influence(_influence(attend, X, before))
+
+
+def _without_influence(sees):
+    """What is wrong with which output (row) changes with which token (column), if that is known.
+
+    Attention sees all tokens, or all that came before; with fewer than three the two can hardly be told apart.
+    """
     if sees is None or len(sees) < 3 or sees.all():
-        return found
+        return []
     i, j = np.argwhere(~sees)[0]
     ahead = sees[np.triu_indices_from(sees, 1)]
-    if not ahead.any():
-        if not np.diag(sees).all():
-            found.append(("deaf", "A token's output does not change with the token itself."))
-    elif not ahead.all():
-        found.append(("partly-causal", f"Output {i} never hears of token {j}, though others look ahead."))
-    else:
-        found.append(("deaf", f"Output {i} never hears of token {j}."))
-    return found
+    if ahead.all():
+        return [("deaf", f"Output {i} does not depend on token {j}.")]
+    if ahead.any():
+        return [("partly-causal", f"Output {i} does not depend on token {j}, though others look ahead.")]
+    if not np.diag(sees).all():
+        return [("deaf", "A token's output does not change with the token itself.")]
+    return []
 
 
 def _influence(attend, X, before):
     """Which output (row) changes with which token (column), or None where that can't be told."""
     rng = np.random.default_rng(5)
     sees = np.zeros((X.shape[1], X.shape[1]), bool)
-    room = NEGLIGIBLE * max(np.abs(before).max(), 1e-3)
+    rounding = NEGLIGIBLE * max(np.abs(before).max(), 1e-3)
     for token in range(X.shape[1]):
         changed = X.copy()
         changed[:, token] += rng.uniform(0.5, 1.5, X.shape[2])
-        after = attend(changed)[1]
-        if after is None or after.shape[:2] != X.shape[:2]:
+        output = attend(changed)[1]
+        if output is None or output.shape[:2] != X.shape[:2]:
             return None
-        sees[:, token] = np.abs(after - before).max(axis=(0, 2)) > room
+        sees[:, token] = np.abs(output - before).max(axis=(0, 2)) > rounding
     return sees

@@ -1,33 +1,30 @@
-"""A causal mask that is built and never used: no call shows it, as nobody asks for it, but the source says it."""
+"""A causal mask that is built and never used: no call shows it, as no argument asks for it, but the source does."""
 
 import inspect
 import re
 from dataclasses import replace
 from pathlib import Path
 
+from attention_doctor import vocabulary
 from attention_doctor.equation.stages import RIGHT
 from attention_doctor.names import LEAK, NOTE
 from function_judge.lines import Line
-
-TRIANGLE = r"[^\n;]*\b(?:triu|tril|tri)\("
-ATTRIBUTE = re.compile(rf"\bself\.(\w+)\s*=(?!=){TRIANGLE}|register_buffer\(\s*[\"'](\w+)[\"']\s*,{TRIANGLE}")
-VARIABLE = re.compile(rf"(?m)^\s+(\w*mask\w*)\s*=(?!=){TRIANGLE}")
-MEANT = re.compile(r"mask|causal|decod|gpt|autoregress", re.I)
 
 
 def ask(session):
     """Where attention looks ahead: whether a triangle is built and nobody reads it."""
     subject, known = session.subject, session.known
-    if known.right["hide"] is not RIGHT["hide"] or subject.given.has("is_causal") or subject.given.has("mask"):
+    if known.right["hide"] is not RIGHT["hide"] or subject.arguments.has("is_causal") or subject.arguments.has("mask"):
         return
     code = re.sub(r"(?m)#.*$", "", subject.source)
-    for found in [*ATTRIBUTE.finditer(code), *VARIABLE.finditer(code)]:
-        name = next(filter(None, found.groups()))
+    for triangle in [*vocabulary.TRIANGLE_ATTRIBUTE.finditer(code), *vocabulary.TRIANGLE_VARIABLE.finditer(code)]:
+        name = next(filter(None, triangle.groups()))
         if len(re.findall(rf"\b{name}\b", code)) == 1:
-            finding = session.finding("causal-ignored", severity=LEAK if MEANT.search(subject.name) else NOTE)
+            severity = LEAK if vocabulary.MEANT_TO_BE_CAUSAL.search(subject.name) else NOTE
+            finding = session.finding("causal-ignored", severity=severity)
             sentence = "A causal mask is built and never used: every token sees what comes after it."
-            seen = f"`{name}` is not read anywhere."
-            yield replace(finding, sentence=sentence, evidence=seen, line=_line(subject, found[0]))
+            evidence = f"`{name}` is not read anywhere."
+            yield replace(finding, sentence=sentence, evidence=evidence, line=_line(subject, triangle[0]))
             return
 
 

@@ -4,41 +4,101 @@ import contextlib
 import inspect
 import re
 
-HEADS = re.compile(
-    r"(^|\.)(n_?heads?|num_?heads?|heads?|h|nh|num_attention_heads|(n|num)_?q(uery)?_?heads|n_?attention_?heads|nhead|head_?num|number_of_heads)$",
-    re.I,
-)
-KV_HEADS = re.compile(r"(n|num)_?(kv|key_?value|local_kv)_?heads?$|kv_?heads?$|n_?query_?groups$", re.I)
+from attention_doctor import vocabulary
+
+MAX_LIKELY = 2  # numbers of heads that attributes and shapes speak for: a class may have two, of which one is another's
+MAX_GUESSED = 4  # and so many where nothing speaks for any
+MAX_DIVISOR = 16  # the most heads that are tried because they divide a width
 
 
 def widths_of_heads(numbers):
-    """What attributes say of the features of a head."""
-    return [
-        int(n)
-        for name, n in numbers.items()
-        if re.search(r"(head_?(dim|size|width)|d_?(k|head)|dim_?head|hs)$", name, re.I) and n >= 1
-    ]
+    """Return what attributes say of the features of a head."""
+    return [int(n) for name, n in numbers.items() if vocabulary.HEAD_WIDTH.search(name) and n >= 1]
 
 
 def numbers_of_heads(numbers, units):
-    """What attributes or shapes say; and what else is possible: one, and every divisor."""
-    text = [
+    """Return two lists: the numbers of heads that attributes or shapes speak for, and what else is possible.
+
+    Parameters
+    ----------
+    numbers : dict of str to float
+        A module's settings, by the paths of its attributes.
+    units : list of Unit
+        Its matrices.
+    """
+    widths = {n for unit in units for n in unit.shape}
+    by_shape = [*_first_axes(units), *_widths_over_head_widths(numbers, widths)]
+    explicit = [*_lengths_of_lists(units), *_settings_of_heads(numbers)]
+    likely = list(dict.fromkeys(explicit or [*by_shape, *_head_sizes(numbers)]))[:MAX_LIKELY]
+    if not likely:
+        likely = [1, *_divisors_among_settings(numbers, widths)][:MAX_GUESSED]
+    return likely, [n for n in dict.fromkeys([*by_shape, 1, *_divisors(widths)]) if n not in likely]
+
+
+def _settings_of_heads(numbers):
+    """What an attribute with a usual name says: `num_attention_heads`, and not `num_key_value_heads`."""
+    return [
         int(n)
         for name, n in numbers.items()
-        if HEADS.search(name) and not KV_HEADS.search(name) and n >= 1 and n == int(n)
+        if vocabulary.N_HEADS.search(name) and not vocabulary.N_KV_HEADS.search(name) and n >= 1 and n == int(n)
     ]
-    lists = [len(unit.paths) for unit in units if len(unit.paths) > 1]
-    three = [unit.shape[0] for unit in units if len(unit.shape) == 3 and min(unit.shape) > 1]
-    widths = {n for unit in units for n in unit.shape}
-    dims = widths_of_heads(numbers)
-    by_width = [width // dim for width in sorted(widths) for dim in dims if width % dim == 0 and width > dim]
-    divisors = [n for n in range(1, 17) if any(width % n == 0 for width in widths)]
-    sizes = [int(n) for name, n in numbers.items() if re.search(r"head_?size$", name)]  # some mean their number by it
-    likely = list(dict.fromkeys([*lists, *text] or [*three, *by_width, *sizes]))[:2]
-    if not likely:  # an attribute under another name may be it
-        own = {int(n) for name, n in numbers.items() if "." not in name and n == int(n) and 1 < n <= 64}
-        likely = [1, *sorted(n for n in own if all(width % n == 0 for width in widths))][:4]
-    return likely, [n for n in dict.fromkeys([*three, *by_width, 1, *divisors]) if n not in likely]
+
+
+def _lengths_of_lists(units):
+    """How many matrices a list has: tutorials make a layer for each head."""
+    return [len(unit.paths) for unit in units if len(unit.paths) > 1]
+
+
+def _first_axes(units):
+    """The first axis of matrices with three axes, which is the heads' in most: (heads, d_model, d_head)."""
+    return [unit.shape[0] for unit in units if len(unit.shape) == 3 and min(unit.shape) > 1]
+
+
+def _widths_over_head_widths(numbers, widths):
+    """How many heads of the width that an attribute says are as wide as a matrix: a class may keep the width alone."""
+    return [
+        width // head_width
+        for width in sorted(widths)
+        for head_width in widths_of_heads(numbers)
+        if width % head_width == 0 and width > head_width
+    ]
+
+
+def _head_sizes(numbers):
+    """What is called the size of a head: some mean the number of heads by it."""
+    return [int(n) for name, n in numbers.items() if vocabulary.HEAD_SIZE.search(name)]
+
+
+def _divisors_among_settings(numbers, widths):
+    """The module's own numbers that divide every width: the number of heads may have a name of somebody's own."""
+    own = {int(n) for name, n in numbers.items() if "." not in name and n == int(n) and 1 < n <= 64}
+    return sorted(n for n in own if all(width % n == 0 for width in widths))
+
+
+def _divisors(widths):
+    """Every small number that divides a width: where no name is known, shapes leave nothing else to go by."""
+    return [n for n in range(1, MAX_DIVISOR + 1) if any(width % n == 0 for width in widths)]
+
+
+def fixed_in(function):
+    """Return the numbers of heads and of a head's features that a function's own code fixes, by role.
+
+    They stand in a variable of its module, in a setting that it reads there, or in a line of its own. Scripts with a
+    `config` at their top are written so, and can be asked with these numbers alone.
+    """
+    function = inspect.unwrap(getattr(function, "__func__", function))
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return {}
+    numbers = _globals_read(_words(code), getattr(function, "__globals__", {})) | _assigned_in(function)
+    numbers = {name: n for name, n in numbers.items() if type(n) is int and n > 0}
+    is_kv = vocabulary.N_KV_HEADS.search
+    by_role = {
+        "n_heads": [n for name, n in numbers.items() if vocabulary.N_HEADS.search(name) and not is_kv(name)],
+        "n_kv_heads": [n for name, n in numbers.items() if is_kv(name)],
+        "d_head": widths_of_heads(numbers),
+    }
+    return {role: values[0] for role, values in by_role.items() if values}
 
 
 def _words(code):
@@ -48,29 +108,22 @@ def _words(code):
     return list(dict.fromkeys([*code.co_names, *texts, *(word for item in inner for word in _words(item))]))
 
 
-def fixed_in(function):
-    """The numbers of heads and of a head's features that a function's own code fixes: those that are known, by role.
-
-    They stand in a variable of its module, in a setting that it reads there, or in a line of its own.
-    """
-    function = inspect.unwrap(getattr(function, "__func__", function))
-    code, values = getattr(function, "__code__", None), getattr(function, "__globals__", {})
-    if code is None:
-        return {}
-    words = _words(code)
+def _globals_read(words, namespace):
+    """The module's variables among these words, and the whole numbers that they hold as attributes or under keys."""
     numbers = {}
     for word in words:
-        held = values.get(word)
+        held = namespace.get(word)
         if held is None or inspect.ismodule(held) or inspect.isfunction(held):
             continue
         numbers[word] = held
         settings = held if isinstance(held, dict) else {key: getattr(held, key, None) for key in words}
         numbers |= {key: settings[key] for key in words if type(settings.get(key)) is int}
+    return numbers
+
+
+def _assigned_in(function):
+    """The whole numbers in lines such as `n_heads = 4`."""
     with contextlib.suppress(OSError, TypeError):
-        for name, number in re.findall(r"(?m)^\s+(\w+)\s*=\s*(\d+)\s*(?:[#;].*)?$", inspect.getsource(function)):
-            numbers[name] = int(number)
-    numbers = {name: n for name, n in numbers.items() if type(n) is int and n > 0}
-    heads = [n for name, n in numbers.items() if HEADS.search(name) and not KV_HEADS.search(name)]
-    kv_heads = [n for name, n in numbers.items() if KV_HEADS.search(name)]
-    found = {"n_heads": heads, "n_kv_heads": kv_heads, "d_head": widths_of_heads(numbers)}
-    return {role: values[0] for role, values in found.items() if values}
+        lines = re.findall(r"(?m)^\s+(\w+)\s*=\s*(\d+)\s*(?:[#;].*)?$", inspect.getsource(function))
+        return {name: int(number) for name, number in lines}
+    return {}

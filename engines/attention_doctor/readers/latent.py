@@ -10,27 +10,16 @@ import re
 
 import numpy as np
 
+from attention_doctor import vocabulary
 from attention_doctor.equation.stages import RIGHT, DoesNotFitError, Form, cut
 from attention_doctor.readers import norms_and_residuals, positions
 
-# What the parameters are called, in lower case, letters alone; "down" makes the narrow vector, "up" heads of it.
-NAMES = {
-    "kv down": r"kva|kvdown|dkv|downkv|compresskv|kvcompress|kvlatent|latentkv",
-    "kv up": r"kvb|kvup|ukv|upkv|decompresskv|kvdecompress|kvproj",
-    "k up": r"uk$|kup|upk|kb$",
-    "v up": r"uv$|vup|upv|vb$",
-    "q down": r"qa|qdown|dq$|downq|compressq|qcompress|qlatent|latentq",
-    "q up": r"qb|qup|uq$|upq|decompressq|qdecompress",
-    "q turned": r"qr$|qrope|ropeq|qpe",
-    "k turned": r"kr$|krope|ropek|kpe",
-    "q": r"^w?q(uery)?(proj)?$|^toq$",
-}
-DOWN, UP = ("kv down", "q down"), ("kv up", "k up", "v up", "q up")
-KEYS_AND_VALUES = {
+KEYS_AND_VALUES = {  # how a matrix that makes both holds them; the first is DeepSeek's
     "keys and values of each head together": lambda up, n_heads, width: _each(cut(up, n_heads), width),
     "all keys, then all values": lambda up, n_heads, width: [cut(part, n_heads) for part in np.split(up, 2, axis=-1)],
 }
-MAX_READINGS, EPSILON = 24, 1e-6  # ways to read them, and that of a norm that doesn't tell its own
+MAX_READINGS = 24  # ways to read the parameters
+EPSILON = 1e-6  # of a norm that doesn't tell its own
 
 
 def _each(heads, width):
@@ -39,17 +28,29 @@ def _each(heads, width):
 
 def pieces_of(units):
     """Return the matrices of latent attention by what they are for, or None where it is none."""
-    found = {}
+    pieces = {}
     for unit in units:
-        owner = re.sub(r"\.?(weight|kernel|w)$", "", unit.paths[0])
-        plain = re.sub(r"[^a-z]", "", owner.rpartition(".")[2].lower())
-        role = next((role for role, pattern in NAMES.items() if re.search(pattern, plain)), None)
-        if role and role not in found and len(unit.paths) == 1 and len(unit.shape) == 2:
-            found[role] = unit
-    is_latent = "kv down" in found and ("kv up" in found or {"k up", "v up"} <= found.keys())
-    if "q up" not in found and "q down" in found and "q" in found:
-        found["q up"] = found.pop("q")
-    return found if is_latent and ("q" in found or {"q down", "q up"} <= found.keys()) else None
+        role = _role_of(unit.paths[0])
+        if role and len(unit.paths) == 1 and len(unit.shape) == 2:
+            pieces.setdefault(role, unit)
+    if "q up" not in pieces and {"q down", "q"} <= pieces.keys():  # what follows the narrow vector is a plain `q_proj`
+        pieces["q up"] = pieces.pop("q")
+    return pieces if _makes_keys_and_values(pieces) and _makes_queries(pieces) else None
+
+
+def _role_of(path):
+    """What a matrix is for, by the last part of its path that is no framework's own name."""
+    owner = re.sub(r"\.?(weight|kernel|w)$", "", path)
+    plain = re.sub(r"[^a-z]", "", owner.rpartition(".")[2].lower())
+    return next((role for role, pattern in vocabulary.LATENT_PROJECTIONS.items() if re.search(pattern, plain)), None)
+
+
+def _makes_keys_and_values(pieces):
+    return "kv down" in pieces and ("kv up" in pieces or {"k up", "v up"} <= pieces.keys())
+
+
+def _makes_queries(pieces):
+    return "q" in pieces or {"q down", "q up"} <= pieces.keys()
 
 
 def projections(subject):
@@ -67,10 +68,13 @@ def projections(subject):
 
 
 def _vectors(subject):
-    """Norms whose weights are the module's own, without a module for them: RMS norms, as those of DeepSeek are."""
-    for match in subject.found:
-        if match.kind != "norm" and match.value.ndim == 1 and "norm" in match.path.lower():
-            yield norms_and_residuals.Norm(match.path, match.value.astype(float), 0.0, EPSILON, True)
+    """Norms whose weights are the module's own, without a module for them.
+
+    They are taken for RMS norms, as those of DeepSeek's own code are.
+    """
+    for item in subject.parameters:
+        if item.kind != "norm" and item.value.ndim == 1 and "norm" in item.path.lower():
+            yield norms_and_residuals.Norm(item.path, item.value.astype(float), 0.0, EPSILON, True)
 
 
 class _Reading:
@@ -96,33 +100,25 @@ class _Reading:
         return unit.matrix(self.values, unit.orientation or "outputs by inputs").shape[0]
 
     def normed(self, letter, X):
-        """Through the norm of the narrow vector of queries, or of keys and values, if there is one of this width."""
+        """Through the norm of the narrow vector of queries, or of keys and values, if there is one of this width.
+
+        DeepSeek's are `q_a_layernorm` and `kv_a_layernorm`: the letters tell them apart where the widths are the same.
+        """
         fitting = [norm for norm in self.norms if norm.width == X.shape[-1] and letter in norm.path.lower()]
         return fitting[0](X) if fitting else X
 
 
 def _project(reading, order, turn, base, case):
     """From X and the context to queries, keys and values in heads."""
-    n_heads, narrow = case.n_heads, reading.n_inputs("kv up", "k up")
-    down = reading.through("kv down", case.context)
-    latent, turned_keys = reading.normed("kv", down[..., :narrow]), down[..., narrow:]
-    if reading.has("k turned"):
-        source = case.context if reading.n_inputs("k turned") == reading.d_model else latent
-        turned_keys = reading.through("k turned", source)
+    latent, turned_keys = _narrow_vectors(reading, case)
     asks = case.X
     if reading.has("q down"):
         asks = reading.normed("q", reading.through("q down", case.X))
-    queries = cut(reading.through("q up" if reading.has("q up") else "q", asks), n_heads)
-    if reading.has("q turned"):
-        source = asks if reading.n_inputs("q turned") == asks.shape[-1] else case.X
-        turned_queries = cut(reading.through("q turned", source), n_heads)
-    else:
-        still = queries.shape[-1] - turned_keys.shape[-1]
-        queries, turned_queries = queries[..., :still], queries[..., still:]
+    queries, turned_queries = _queries(reading, case, asks, turned_keys.shape[-1])
     if reading.has("kv up"):
-        keys, values = KEYS_AND_VALUES[order](reading.through("kv up", latent), n_heads, queries.shape[-1])
+        keys, values = KEYS_AND_VALUES[order](reading.through("kv up", latent), case.n_heads, queries.shape[-1])
     else:
-        keys, values = (cut(reading.through(role, latent), n_heads) for role in ("k up", "v up"))
+        keys, values = (cut(reading.through(role, latent), case.n_heads) for role in ("k up", "v up"))
     turned_keys = turned_keys[..., None, :, :]  # one for all heads
     if turned_keys.shape[-1] % 2 or keys.shape[-1] != queries.shape[-1]:
         raise DoesNotFitError
@@ -134,6 +130,30 @@ def _project(reading, order, turn, base, case):
         np.concatenate([keys, turned_keys], axis=-1),
         values,
     )
+
+
+def _narrow_vectors(reading, case):
+    """Return the vector that keys and values are made of, and the part of the keys that will be rotated.
+
+    DeepSeek's code makes both with one matrix; the paper has one of its own for the second, W^KR, of the tokens.
+    """
+    narrow = reading.n_inputs("kv up", "k up")
+    down = reading.through("kv down", case.context)
+    latent, turned_keys = reading.normed("kv", down[..., :narrow]), down[..., narrow:]
+    if reading.has("k turned"):
+        source = case.context if reading.n_inputs("k turned") == reading.d_model else latent
+        turned_keys = reading.through("k turned", source)
+    return latent, turned_keys
+
+
+def _queries(reading, case, asks, n_turned):
+    """Return queries in heads, and the part of them that will be rotated: of a matrix of its own, or the last ones."""
+    queries = cut(reading.through("q up" if reading.has("q up") else "q", asks), case.n_heads)
+    if reading.has("q turned"):
+        source = asks if reading.n_inputs("q turned") == asks.shape[-1] else case.X
+        return queries, cut(reading.through("q turned", source), case.n_heads)
+    still = queries.shape[-1] - n_turned
+    return queries[..., :still], queries[..., still:]
 
 
 def output_of(units, pieces):

@@ -1,5 +1,6 @@
 """How token vectors are handed over and come back: in which order of axes, and sample by sample or not."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,7 +31,7 @@ class Layout:
     heads : bool or None
         Whether a question with several heads can be put.
     matrices : callable, optional
-        For a module: from nothing to its matrices in the equation's order.
+        For a module: from its parameters' values to the matrices of the equation.
     right : dict
         Steps whose right form is another one here (positions, what is added).
     n_heads, n_kv_heads : int, optional
@@ -48,16 +49,16 @@ class Layout:
     """
 
     name: str
-    axes: tuple = SAME
+    axes: tuple[Callable, Callable] = SAME
     loops: bool = False
-    heads: bool = True
-    matrices: object = None
+    heads: bool | None = True
+    matrices: Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]] | None = None
     right: dict = field(default_factory=dict)
     n_heads: int | None = None
     n_kv_heads: int | None = None
-    widths: tuple = ()
+    widths: tuple[int, ...] = ()
     usual: bool = True
-    notes: tuple = ()
+    notes: tuple[str, ...] = ()
     finding: str = ""
     joined: bool = False
 
@@ -82,16 +83,14 @@ class Reply:
     """What came back for a question: the output in the equation's axes, or why there is none."""
 
     output: np.ndarray | None = None
-    others: tuple = ()
+    others: tuple[np.ndarray, ...] = ()
     error: BaseException | None = None
     changed: bool = False
-    wrong_shape: tuple | None = None
+    wrong_shape: tuple[tuple[int, ...], ...] | None = None
 
 
 def unpacked(layout, array, case, wanted):
-    """An output in the equation's axes, or None where it has another shape."""
-    if layout.loops:
-        array = array[None]
+    """Return an output in the equation's axes, or None where it has another shape."""
     if layout.joined:
         if array.ndim != 3:
             return array if array.shape == wanted else None
@@ -105,16 +104,16 @@ def unpacked(layout, array, case, wanted):
 
 
 def item_of(case, i):
-    """One sample of a case, as a batch of one."""
+    """Return one sample of a case, as a batch of one."""
 
-    def one(array):
-        return None if array is None else array[i : i + 1] if len(array) > 1 or i == 0 else array
+    def sample(array):
+        return None if array is None else array[i : i + 1]
 
-    heads = None if case.heads is None else tuple(array[i : i + 1] for array in case.heads)
+    is_for_all = case.allowed is not None and len(case.allowed) == 1  # a mask that every sample shares
     return case.changed(
-        X=None if case.X is None else case.X[i : i + 1],
-        context=None if case.context is None else case.context[i : i + 1],
-        second=None if case.second is None else case.second[i : i + 1],
-        heads=heads,
-        allowed=one(case.allowed),
+        X=sample(case.X),
+        context=sample(case.context),
+        second=sample(case.second),
+        heads=None if case.heads is None else tuple(map(sample, case.heads)),
+        allowed=case.allowed if is_for_all else sample(case.allowed),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attention_doctor import vocabulary
 from attention_doctor.calls import calling
 
 # (may attend, hidden), as in `masks.CONVENTIONS`, and in the kinds of numbers that code takes.
@@ -85,20 +86,20 @@ def _column(mask, shape):
     return None if keys is None else keys[..., None]
 
 
-SHAPES = {
+SHAPES = {  # the most usual first
     "(batch, heads, queries, keys)": _minimal,
     "(batch, heads, queries, keys), each of full length": lambda mask, shape: np.broadcast_to(mask, shape),
     "(batch, 1, queries, keys)": _all_queries,
     "(batch, queries, keys)": _without_heads,
-    "(batch, 1, keys)": _without_heads_minimal,
-    "(batch, keys)": _keys_only,
+    "(batch, 1, keys)": _without_heads_minimal,  # the Annotated Transformer
+    "(batch, keys)": _keys_only,  # PyTorch's key_padding_mask
     "(queries, keys)": _matrix,
-    "(batch * heads, queries, keys)": _folded,
-    "(heads, queries, keys)": _for_a_sequence,
+    "(batch * heads, queries, keys)": _folded,  # PyTorch's attn_mask
+    "(heads, queries, keys)": _for_a_sequence,  # Equinox
     "(keys,)": _keys_of_a_sequence,
     "(keys, batch)": _tokens_first,
     "(batch, keys, 1)": _column,
-    "(queries, keys, batch)": _batch_last,
+    "(queries, keys, batch)": _batch_last,  # labml
 }
 MINIMAL = "(batch, heads, queries, keys)"
 EXPANDED = ("(batch, heads, queries, keys), each of full length", "(batch, 1, queries, keys)")
@@ -131,7 +132,7 @@ class MaskFormat:
 
 
 def formats(role, meanings):
-    """Every format for an argument of this role, the most usual first."""
+    """Return every format for an argument of this role, the most usual first."""
     if role == "lengths":
         return [MaskFormat("", "lengths")]
     shapes = list(SHAPES)
@@ -147,42 +148,20 @@ HIDING = ("True hides", "1 hides", "1.0 hides")
 AGREED_IN_NUMBERS = ("1 may attend", "1.0 may attend", *ADDED)
 
 
-# How a source says that what is 1 or True hides: a low number is put where the mask is, or added times the mask.
-_MASK = r"\b\w*mask\w*(\[[^\]]*\]|\.\w+\([^()]*\)|\s*==\s*(1|True)|\.astype\([^()]*\))*"
-_LOW = (
-    r"\(?\s*(-\s*(\d|\w*inf|float|\w+\.inf)|float\(\s*[\"']-|(np|jnp|torch)\.finfo"
-    r"|\w*(neg|min|mask_?value|large|low)\w*)"
-)
-HIDES_ONES = re.compile(
-    rf"(masked_fill_?|where|full_like)\(\s*{_MASK}\s*,\s*(value\s*=\s*)?{_LOW}"  # masked_fill(mask, -inf)
-    rf"|(?<!1 - )(?<!1-)(?<!1\.0 - )(?<!not_)(?<!~){_MASK}\s*\*\s*{_LOW}"  # mask * -1e9
-    rf"|-\s*(1e\d+|10{{3,}}(\.0*)?|\w+\.inf|inf)\)?\s*\*\s*{_MASK}|-\s*{_MASK}\s*\*\s*(1e\d|10{{3,}})"  # -1e9 * mask
-    rf"|\[\s*{_MASK}\s*\]\s*=\s*{_LOW}",  # scores[mask] = -inf
-    re.I,
-)
-SHOWS_ONES = re.compile(
-    r"\b(true|1s?|ones?)\b[^.;\n]{0,40}\b(may|can|visible|keep|kept|attend|allow|see|show|valid|real|included?)", re.I
-)
-
-
-ADDED_AS_IT_IS = re.compile(r"\+=?\s*\(?\s*\w*mask\w*(\[[^\]]*\]|\.\w+\([^()]*\))*\s*(\)|$)(?!\s*\*)", re.M)
-SAYS_BOOLEAN = re.compile(r"\bbool|\btrue\b|\bones?\b|\b1s?\b", re.I)
-
-
 def documented(function):
-    """What a docstring says of the mask, where it says that it is not True for "may attend"; or else the source."""
-    message = getattr(function, "__doc__", None) or ""
-    text = " ".join(message.lower().split())
-    meanings = []
-    if re.search(
-        r"additive|added to the (attention )?(scores|logits)|-inf|−inf|float mask|0 (for|where)[^.]{0,60}-", text
-    ):
-        meanings += ADDED
-    hides = r"(hid|mask(ed|s)? out|ignor|pad|exclu|not attend|block|must not|may not|not allowed|disallow|masked)"
-    if re.search(rf"\b(true|1s?|ones?|non-?zero)\b[^.;]{{0,60}}{hides}", text) or _source_hides_ones(function):
-        meanings += HIDING
+    """Return the meanings that a docstring, or else the source, gives a mask beside True for "may attend".
+
+    Nothing in a call tells a mask that is added or inverted from a mistake, and both are usual: Hugging Face adds its
+    masks, and PyTorch's own layer hides what is True.
+    """
+    text = " ".join((getattr(function, "__doc__", None) or "").lower().split())
     code, comments = _code_and_comments(function)
-    if ADDED_AS_IT_IS.search(code) and not any(map(SAYS_BOOLEAN.search, comments)):
+    meanings = []
+    if vocabulary.SAYS_ADDED.search(text):
+        meanings += ADDED
+    if vocabulary.SAYS_ONES_HIDE.search(text) or _hides_ones(code, comments):
+        meanings += HIDING
+    if vocabulary.ADDED_AS_IT_IS.search(code) and not any(map(vocabulary.SAYS_BOOLEAN.search, comments)):
         meanings += ADDED
     return tuple(meanings)
 
@@ -193,17 +172,19 @@ def _code_and_comments(function):
     return re.sub(comment, "", source, flags=re.M | re.S), re.findall(comment, source, re.M | re.S)
 
 
-def _source_hides_ones(function):
-    """Whether the code takes 1 for hidden, and nothing that is written beside it says otherwise."""
-    code, text = _code_and_comments(function)
-    return bool(HIDES_ONES.search(code)) and not any(map(SHOWS_ONES.search, text))
+def _hides_ones(code, comments):
+    """Whether the code takes 1 for hidden, and no comment says otherwise: then an inverted mask is a mistake."""
+    return bool(vocabulary.HIDES_ONES.search(code)) and not any(map(vocabulary.SAYS_ONES_SHOW.search, comments))
 
 
 def source_with_helpers(function):
-    """The source of a function and of the functions of its own module that it calls."""
+    """Return the source of a function and of the functions of its own module that it calls.
+
+    What is done with the mask often stands in a helper, as in the `masked_softmax` of Dive into Deep Learning.
+    """
     function = inspect.unwrap(getattr(function, "__func__", function))
-    code, names = getattr(function, "__code__", None), getattr(function, "__globals__", {})
-    called = [names.get(name) for name in sorted(calling.names_in(code) or ())]
+    names = sorted(calling.names_in(function.__code__)) if hasattr(function, "__code__") else []
+    called = [getattr(function, "__globals__", {}).get(name) for name in names]
     called = [inspect.unwrap(entry) for entry in called if callable(entry)]  # as of what JAX compiles
     own = [entry for entry in called if inspect.isfunction(entry) and entry.__module__ == function.__module__]
     sources = []

@@ -2,13 +2,16 @@
 
 import itertools
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from attention_doctor import vocabulary
 from attention_doctor.equation.stages import RIGHT, DoesNotFitError, Form, right_project, scaled_by
 
-NORMALISES = re.compile(r"rms_?norm|normalize|l2_?norm|qk_?norm|cosine", re.I)
+MAX_PAIRS = 6  # of norms that may be the queries' and the keys'
+USUAL_EPSILON = 1e-5  # where a norm doesn't tell its own: any is too small to matter
 
 
 @dataclass(frozen=True)
@@ -16,11 +19,11 @@ class Norm:
     """A layer norm or an RMS norm with the numbers that it has learnt; `function` is its module, if it runs alone."""
 
     path: str
-    weight: object
-    bias: object
+    weight: np.ndarray
+    bias: np.ndarray | float
     epsilon: float
     is_rms: bool
-    function: object = None
+    function: Callable[[np.ndarray], np.ndarray] | None = None
 
     @property
     def width(self):
@@ -37,37 +40,44 @@ class Norm:
 
 
 def norms_of(subject):
-    """Every norm among its parameters."""
+    """Return every norm among its parameters."""
     by_owner = {}
-    for match in subject.found:
-        if match.kind == "norm":
-            by_owner.setdefault(match.path.rpartition(".")[0], []).append(match)
-    numbers = subject.adapter.numbers()
-    norms = []
-    for path, parts in by_owner.items():
-        weights = [part for part in parts if not part.path.endswith(("bias", "beta", "b"))]
-        biases = [part for part in parts if part not in weights]
-        if not weights:
-            continue
-        weight = weights[0].value.astype(float)
-        bias = biases[0].value.astype(float) if biases else 0.0
-        # Where the owner doesn't say its epsilon, a type's own is as small as not to matter.
-        epsilon = next((n for name, n in numbers.items() if name.startswith(path) and "eps" in name), 1e-5)
-        function = subject.adapter.norm(path) if hasattr(subject.adapter, "norm") else None
-        norms.append(Norm(path, weight, bias, epsilon, "RMS" in weights[0].owner, function))
-    return norms
+    for parameter in subject.parameters:
+        if parameter.kind == "norm":
+            by_owner.setdefault(parameter.path.rpartition(".")[0], []).append(parameter)
+    norms = (_norm_of(path, parts, subject.adapter) for path, parts in by_owner.items())
+    return [norm for norm in norms if norm is not None]
+
+
+def _norm_of(path, parts, adapter):
+    """The norm that these parameters belong to, or None where there is only a bias."""
+    weights = [part for part in parts if not part.path.endswith(vocabulary.NORM_BIASES)]
+    biases = [part for part in parts if part not in weights]
+    if not weights:
+        return None
+    settings = adapter.numbers().items()
+    return Norm(
+        path,
+        weights[0].value.astype(float),
+        biases[0].value.astype(float) if biases else 0.0,
+        next((n for name, n in settings if name.startswith(path) and "eps" in name), USUAL_EPSILON),
+        "RMS" in weights[0].owner,
+        adapter.norm(path) if hasattr(adapter, "norm") else None,
+    )
 
 
 def _added(change, text):
-    def run(case, given):
-        if given[0].shape != case.X.shape:
+    def run(case, inputs):
+        if inputs[0].shape != case.X.shape:
             raise DoesNotFitError
-        return change(case.X, given[0]), *given[1:]
+        return change(case.X, inputs[0]), *inputs[1:]
 
     return Form("", "add", run, text)
 
 
 def _first(norm, both):
+    """A layer norm inside of attention, as vit-pytorch has it: of the tokens, and of the context if `both`."""
+
     def run(case, _):
         X = norm(case.X)
         context = X if case.context is case.X else norm(case.context) if both else case.context
@@ -77,7 +87,7 @@ def _first(norm, both):
 
 
 def _rows_normalised(first, second):
-    """Queries and keys are normalised before they are cut into heads."""
+    """Queries and keys are normalised before they are cut into heads, as in OLMo 2."""
 
     def run(case, _):
         queries, keys, values = right_project(case, None)
@@ -87,27 +97,38 @@ def _rows_normalised(first, second):
 
 
 def _unit(X):
+    """To length 1, as in x-transformers."""
     return X / np.linalg.norm(X, axis=-1, keepdims=True)
 
 
 def _mean_square(X):
+    """By an RMS norm without weights."""
     return X / np.sqrt((X**2).mean(-1, keepdims=True) + 1e-6)
 
 
 def queries_and_keys(subject, norms):
-    """Pairs of functions that may normalise the heads of queries and of keys."""
+    """Return pairs of functions that may normalise the heads of queries and of keys.
+
+    One norm may serve both. Of several, names tell which is whose, as `q_norm` and `k_norm`; where they don't, every
+    pair is tried. Norms without weights leave no parameter: there the source is what speaks of them.
+    """
+    # A single norm as wide as a token stands before attention, or after it.
     inner = [norm for norm in norms if norm.width != subject.d_model or len(norms) > 1]
-    pairs = [(item, item) for item in inner] if len(inner) == 1 else list(itertools.permutations(inner, 2))[:MAX_PAIRS]
-    named = [pair for pair in pairs if _letter(pair[0]) in "q" and _letter(pair[1]) in "k"]
-    pairs = named or pairs
-    if NORMALISES.search(subject.source):
+    pairs = [(norm, norm) for norm in inner] if len(inner) == 1 else _pairs(inner)
+    if vocabulary.NORMALISED_QUERIES.search(subject.source):
         pairs += [(_mean_square, _mean_square), (_unit, _unit)]
     return pairs
 
 
+def _pairs(norms):
+    pairs = list(itertools.permutations(norms, 2))[:MAX_PAIRS]
+    return [pair for pair in pairs if (_letter(pair[0]), _letter(pair[1])) == ("q", "k")] or pairs
+
+
 def _letter(norm):
-    found = re.search(r"(?:^|[._])(q|k)", norm.path.lower())
-    return found[1] if found else "?"
+    """The first part of a norm's path that begins with q or k says whose it is."""
+    match = re.search(r"(?:^|[._])(q|k)", norm.path.lower())
+    return match[1] if match else ""
 
 
 def _around(unit, values):
@@ -124,16 +145,17 @@ def _around(unit, values):
 
 
 RESIDUAL = _added(lambda X, output: X + output, "+ X")
+# As in vit-pytorch: the norms' weights do what the scale is for.
 UNSCALED = Form(
     "", "scale", scaled_by(lambda case, queries, values: 1.0), "not divided, as queries and keys are normed"
 )
-MAX_PAIRS = 6
 
 
 def of(subject, rotations=()):
     """Return what may count as right in each step, the plain form first: {step: forms}.
 
-    `rotations` are the forms of the step `place` that positions bring along.
+    Many classes are more than attention: the input is added, and a norm stands first or last. None of that is a
+    mistake, and only the numbers tell where it is. `rotations` are the forms of the step `place` that positions bring.
     """
     norms = norms_of(subject)
     project, add, scale = [RIGHT["project"]], [RIGHT["add"], RESIDUAL], [RIGHT["scale"]]
@@ -159,7 +181,7 @@ def of(subject, rotations=()):
 
 
 def _normalised(first, second, rotation=None, before=True):
-    """Heads of queries and keys are normalised, before or after they are rotated."""
+    """Heads of queries and keys are normalised, before they are rotated, as in Qwen3, or after."""
 
     def run(case, qkv):
         if rotation and not before:

@@ -1,6 +1,7 @@
 """Every way in which a module's parameters can be read as W_Q, W_K, W_V and W_O, the most usual first."""
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,16 +10,16 @@ from attention_doctor.readers.parameters import Unit, assignments, order_in
 
 # How the columns of a fused matrix can be laid out: a name, and the axes from the outermost to the innermost.
 CUTS = {
-    "queries, keys and values one after another": ("part", "head", "feature"),
-    "queries, keys and values of each head together": ("head", "part", "feature"),
-    "queries, keys and values interleaved": ("head", "feature", "part"),
+    "queries, keys and values one after another": ("part", "head", "feature"),  # most of all
+    "queries, keys and values of each head together": ("head", "part", "feature"),  # GPT-NeoX, BLOOM, Persimmon
+    "queries, keys and values interleaved": ("head", "feature", "part"),  # tutorials on ViT: "b n (h d qkv)"
     "queries, keys and values one after another, features before heads": ("part", "feature", "head"),
-    "features, then queries, keys and values": ("feature", "part", "head"),
+    "features, then queries, keys and values": ("feature", "part", "head"),  # The-AI-Summer/self-attention-cv
     "features, then heads, then queries, keys and values": ("feature", "head", "part"),
 }
 AXES = ("part", "head", "feature")  # the usual layout; a part is the queries, the keys or the values
 HEADS_OUTERMOST = ("head", "part", "feature"), ("head", "feature", "part")
-# Layouts that are not an order of those axes.
+# Layouts that are not an order of those axes: Phi-3 has the first, shared-QK attention (Reformer) the second.
 FEWER_KEY_HEADS, SHARED = "fewer heads of keys and values than of queries", "one matrix for queries and keys"
 PRODUCT = "one matrix in place of W_Q @ W_K.T"
 
@@ -45,8 +46,8 @@ class ParameterOrder:
     usual: bool
     n_heads: int
     n_kv_heads: int
-    widths: tuple
-    make: object
+    widths: tuple[int, int]
+    make: Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]]
     finding: str = ""
 
 
@@ -59,51 +60,76 @@ def parameter_orders(units, values, n_heads, d_model):
         yield from _of_assignment(roles, is_named, values, n_heads, d_model, second_units)
 
 
+@dataclass(frozen=True)
+class _Storage:
+    """How matrices may be stored, where neither their names nor their shapes say it."""
+
+    orientation: str  # of W_Q, W_K and W_V, or of what holds them
+    of_output: str  # of W_O
+    cut: str  # of a fused matrix
+    axes: tuple[str, ...] | str | None
+    order: str
+    strided: bool  # whether a head has every n-th feature, and not n features in a row
+    is_first: bool  # whether orientations and order are the likeliest
+
+    @property
+    def is_usual(self):
+        """Whether mistakes are looked for in it: a rarer way of storage could explain a mistake away."""
+        usual_axes = (None, AXES, *HEADS_OUTERMOST, FEWER_KEY_HEADS, SHARED, PRODUCT)
+        return self.is_first and not self.strided and self.axes in usual_axes
+
+
 def _of_assignment(roles, is_named, values, n_heads, d_model, second_units):
-    is_orientation_known = all(unit.orientation for unit in roles.values())
-    orientations = [  # of W_Q, W_K and W_V, and of W_O
-        ("inputs by outputs", "inputs by outputs"), ("outputs by inputs", "outputs by inputs"),
-        ("inputs by outputs", "outputs by inputs"), ("outputs by inputs", "inputs by outputs"),
-    ]  # fmt: skip
-    for i, (orientation, of_output) in enumerate(orientations[:1] if is_orientation_known else orientations):
-        fused = roles.get("QKV") or roles.get("KV") or roles.get("QK")
-        for cut_name, axes in _ways_to_cut(roles):
-            orders = _orders(roles)
-            for j, order in enumerate(orders):
-                may_be_strided = n_heads > 1 and (not fused or axes == ("part", "feature", "head"))
-                for strided in (False, True) if may_be_strided else (False,):
-                    make = _maker(roles, n_heads, d_model, orientation, of_output, axes, order, strided, second_units)
-                    sizes = _sizes(make, values, n_heads)
-                    if sizes is None:
-                        continue
-                    name_parts = [cut_name] if cut_name else []
-                    if fused and order != orders[0]:
-                        name_parts.append(f"in the order {', '.join(order)}")
-                    if i:
-                        name_parts.append(
-                            "matrices stored transposed"
-                            if orientation == of_output
-                            else "some matrices stored transposed"
-                        )
-                    if strided:
-                        name_parts.append("every n-th feature is a head's")
-                    if not is_named and not fused:
-                        name_parts.append(
-                            "parameters taken in this order: "
-                            + ", ".join(f"{role} {unit.paths[0]}" for role, unit in roles.items())
-                        )
-                    is_usual = (
-                        is_named
-                        and j == 0
-                        and i == 0
-                        and not strided
-                        and axes in (None, AXES, *HEADS_OUTERMOST, FEWER_KEY_HEADS, SHARED, PRODUCT)
-                    )
-                    finding = _finding(roles, values, n_heads, d_model)
-                    yield ParameterOrder("; ".join(name_parts), is_usual, n_heads, *sizes, make, finding)
+    finding = _finding(roles, values, n_heads, d_model)
+    for storage in _storages(roles, n_heads):
+        make = _maker(roles, n_heads, d_model, storage, second_units)
+        sizes = _sizes(make, values, n_heads)
+        if sizes is not None:
+            name = _name(storage, roles, is_named)
+            yield ParameterOrder(name, is_named and storage.is_usual, n_heads, *sizes, make, finding)
+
+
+def _storages(roles, n_heads):
+    """Yield every way in which matrices with these roles may be stored, the likeliest first."""
+    orientations, orders = _orientations(roles), _orders(roles)
+    for (orientation, of_output), (cut, axes), order in itertools.product(orientations, _ways_to_cut(roles), orders):
+        is_first = (orientation, of_output) == orientations[0] and order == orders[0]
+        # Strided heads are what `reshape(..., d_head, n_heads)` makes; a fused matrix has an entry in CUTS for them.
+        may_be_strided = n_heads > 1 and (not _is_fused(roles) or axes == ("part", "feature", "head"))
+        for strided in (False, True) if may_be_strided else (False,):
+            yield _Storage(orientation, of_output, cut, axes, order, strided, is_first)
+
+
+def _orientations(roles):
+    """The orientations to try, of W_Q, W_K and W_V and of W_O: a hand-written class may store either its own way."""
+    by_inputs, by_outputs = "inputs by outputs", "outputs by inputs"
+    if all(unit.orientation for unit in roles.values()):  # which each unit then knows for itself
+        return [(by_inputs, by_inputs)]
+    return [(by_inputs, by_inputs), (by_outputs, by_outputs), (by_inputs, by_outputs), (by_outputs, by_inputs)]
+
+
+def _is_fused(roles):
+    return not {"QKV", "KV", "QK"}.isdisjoint(roles)
+
+
+def _name(storage, roles, is_named):
+    """What a report calls it: only what is not as usual is worth a word."""
+    parts = [storage.cut] if storage.cut else []
+    if _is_fused(roles) and storage.order != _orders(roles)[0]:
+        parts.append(f"in the order {', '.join(storage.order)}")
+    if (storage.orientation, storage.of_output) != _orientations(roles)[0]:
+        which = "matrices" if storage.orientation == storage.of_output else "some matrices"
+        parts.append(f"{which} stored transposed")
+    if storage.strided:
+        parts.append("every n-th feature is a head's")
+    if not is_named and not _is_fused(roles):
+        listed = ", ".join(f"{role} {unit.paths[0]}" for role, unit in roles.items())
+        parts.append(f"parameters taken in this order: {listed}")
+    return "; ".join(parts)
 
 
 def _finding(roles, values, n_heads, d_model):
+    """The mistake that shapes alone give away: no projections at all, or matrices as narrow as a head."""
     if set(roles) == {"O"}:
         return "mha-no-projections"
     shapes = {values[unit.paths[0]].shape for role, unit in roles.items() if role != "O" and len(unit.paths) == 1}
@@ -111,14 +137,15 @@ def _finding(roles, values, n_heads, d_model):
 
 
 def _ways_to_cut(roles):
-    """Return the layouts that a fused matrix may have: pairs of a name and its axes."""
-    if not {"QKV", "KV", "QK"} & set(roles):
+    """Return the layouts that a fused matrix may have: pairs of a name and its axes. No name tells which it is."""
+    if not _is_fused(roles):
         return [("", None)]
     further = [FEWER_KEY_HEADS] if "QKV" in roles else [SHARED, PRODUCT] if "QK" in roles else []
     return [*CUTS.items(), *((way, way) for way in further)]
 
 
 def _orders(roles):
+    """The orders in which a fused matrix may hold its parts, that of its name first."""
     if "QKV" in roles:
         first = order_in(roles["QKV"].paths[0])
         return [first, *("".join(o) for o in itertools.permutations("QKV") if "".join(o) != first)]
@@ -127,21 +154,24 @@ def _orders(roles):
     return ["QK", "KQ"] if "QK" in roles else [""]
 
 
-def _maker(roles, n_heads, d_model, orientation, of_output, axes, order, strided, second_units=()):
+def _maker(roles, n_heads, d_model, storage, second_units):
+    """Return the function from the parameters' values to the matrices of the equation."""
+
     def make(values):
         matrices = {}
         applied_after = [(unit.role, _second_layer(unit, values, n_heads)) for unit in second_units]
         for role, unit in roles.items():
-            stored = unit.orientation or (of_output if role == "O" else orientation)
+            stored = unit.orientation or (storage.of_output if role == "O" else storage.orientation)
             matrix = _flat(unit, values, role, stored, n_heads, d_model)
             bias = unit.bias(values)
             if role in ("QKV", "KV", "QK"):
-                for letter, pair in _pairs(_cut(matrix, bias, order, axes, n_heads, d_model // n_heads)).items():
+                cut = _cut(matrix, bias, storage, n_heads, d_model // n_heads)
+                for letter, pair in _pairs(cut).items():
                     _set_or_compose(matrices, letter, *pair)
                 continue
-            if strided:
+            if storage.strided:
                 matrix, bias = _unstrided(matrix, bias, role, n_heads)
-            # A small matrix that every head uses on its own slice.
+            # A small matrix that every head uses on its own slice, as in aladdinpersson/Machine-Learning-Collection.
             if role != "O" and n_heads > 1 and matrix.shape == (d_model // n_heads,) * 2:
                 matrix, bias = np.kron(np.eye(n_heads, dtype=matrix.dtype), matrix), _tiled(bias, n_heads)
             _set_or_compose(matrices, role, matrix, bias)
@@ -159,7 +189,10 @@ def _tiled(bias, n):
 
 
 def _set_or_compose(matrices, role, matrix, bias):
-    """Set a role's matrix and bias. If it has one already, set the product: two linear layers in a row are one."""
+    """Set a role's matrix and bias. If it has one already, set the product: two linear layers in a row are one.
+
+    tatp22/linformer-pytorch has two: a layer for all heads, and then one for each.
+    """
     if role in matrices:
         before = matrices.get(f"b_{role}")
         if before is not None:
@@ -198,10 +231,11 @@ def _flat(unit: Unit, values, role, orientation, n_heads, d_model):
 
 
 def _from_three_axes(value, role, n_heads, d_model, orientation):
-    """Return the matrix of an array whose axes are heads, d_model and d_head: told apart by size, then by position."""
-    heads = [i for i, size in enumerate(value.shape) if size == n_heads]
-    if not heads and role in ("K", "V"):  # keys and values may have fewer heads than queries
-        heads = [i for i, size in enumerate(value.shape) if n_heads % size == 0]
+    """Return the matrix of an array whose axes are heads, d_model and d_head: told apart by size, then by position.
+
+    Flax and Keras have (d_model, heads, d_head), TransformerLens (heads, d_model, d_head).
+    """
+    heads = _axes_of_heads(value.shape, role, n_heads)
     model = [i for i, size in enumerate(value.shape) if size == d_model]
     pairs = [(h, m) for h in heads for m in model if h != m]
     if not pairs:
@@ -214,37 +248,60 @@ def _from_three_axes(value, role, n_heads, d_model, orientation):
     return value.transpose(m, h, d).reshape(value.shape[m], -1)
 
 
-def _cut(matrix, bias, order, axes, n_heads, d_head=0):
-    """Cut a fused matrix into {"Q": matrix, ..., "b_Q": bias, ...}, its parts in this order, as `axes` say."""
-    parts = len(order)
-    width = matrix.shape[1]
+def _axes_of_heads(shape, role, n_heads):
+    axes = [i for i, size in enumerate(shape) if size == n_heads]
+    if axes or role not in ("K", "V"):
+        return axes
+    return [i for i, size in enumerate(shape) if n_heads % size == 0]  # keys and values may have fewer heads
+
+
+def _cut(matrix, bias, storage, n_heads, d_head):
+    """Cut a fused matrix into {"Q": matrix, ..., "b_Q": bias, ...}, its parts in this order, as the axes say."""
+    order, axes = storage.order, storage.axes
     if axes == FEWER_KEY_HEADS:
         return _grouped(matrix, bias, order, n_heads, d_head)
     if axes == SHARED:
         biases = {} if bias is None else {f"b_{letter}": bias for letter in order}
         return dict.fromkeys(order, matrix) | biases
     if axes == PRODUCT:
-        if n_heads > 1 or width != len(matrix):
-            raise ValueError("it cannot be the product W_Q @ W_K.T of a single head")
-        biases = {} if bias is None else {f"b_{order[0]}": bias}
-        return {order[0]: matrix, order[1]: np.eye(width)} | biases
-    if axes == AXES and width % parts == 0:  # cut straight through: keys and values may have fewer heads
-        matrices = dict(zip(order, np.split(matrix, parts, axis=1), strict=True))
-        if bias is not None:
-            matrices |= {f"b_{letter}": part for letter, part in zip(order, np.split(bias, parts), strict=True)}
-        return matrices
+        return _product(matrix, bias, order, n_heads)
+    if axes == AXES and matrix.shape[1] % len(order) == 0:  # cut straight through: any number of key heads will do
+        return _split(matrix, bias, order, len(order))
+    return _by_axes(matrix, bias, order, axes, n_heads)
+
+
+def _split(matrix, bias, order, places):
+    """Cut the columns at these places, or into this number of equal parts."""
+    matrices = dict(zip(order, np.split(matrix, places, axis=1), strict=True))
+    if bias is not None:
+        matrices |= {f"b_{letter}": part for letter, part in zip(order, np.split(bias, places), strict=True)}
+    return matrices
+
+
+def _product(matrix, bias, order, n_heads):
+    """Of the product W_Q @ W_K.T: the tokens themselves are the keys."""
+    width = matrix.shape[1]
+    if n_heads > 1 or width != len(matrix):
+        raise ValueError("it cannot be the product W_Q @ W_K.T of a single head")
+    biases = {} if bias is None else {f"b_{order[0]}": bias}
+    return {order[0]: matrix, order[1]: np.eye(width)} | biases
+
+
+def _by_axes(matrix, bias, order, axes, n_heads):
+    """Of columns that are counted by part, head and feature, in another order than the usual."""
+    parts, width = len(order), matrix.shape[1]
     sizes = {"part": parts, "head": n_heads, "feature": width // (parts * n_heads)}
     if sizes["feature"] * parts * n_heads != width:
         raise ValueError("its columns cannot be cut in this way")
-    matrices = {}
-    for name, array in (("", matrix), ("b_", bias)):
-        if array is None:
-            continue
-        array = np.atleast_2d(array)
+
+    def by_part(array):
         shaped = array.reshape(len(array), *(sizes[axis] for axis in axes))
         shaped = shaped.transpose(0, *(1 + axes.index(axis) for axis in AXES)).reshape(len(array), parts, -1)
-        for i, letter in enumerate(order):
-            matrices[f"{name}{letter}"] = shaped[:, i] if not name else shaped[0, i]
+        return dict(zip(order, shaped.swapaxes(0, 1), strict=True))
+
+    matrices = by_part(matrix)
+    if bias is not None:
+        matrices |= {f"b_{letter}": part[0] for letter, part in by_part(bias[None]).items()}
     return matrices
 
 
@@ -254,11 +311,7 @@ def _grouped(matrix, bias, order, n_heads, d_head):
     if rest or not 0 < kv_width < n_heads * d_head:
         raise ValueError("its columns cannot be cut in this way")
     widths = {"Q": n_heads * d_head, "K": kv_width, "V": kv_width}
-    places = np.cumsum([widths[letter] for letter in order])[:-1]
-    matrices = dict(zip(order, np.split(matrix, places, axis=1), strict=True))
-    if bias is not None:
-        matrices |= {f"b_{letter}": part for letter, part in zip(order, np.split(bias, places), strict=True)}
-    return matrices
+    return _split(matrix, bias, order, np.cumsum([widths[letter] for letter in order])[:-1])
 
 
 def _unstrided(matrix, bias, role, n_heads):
@@ -277,21 +330,27 @@ def _sizes(make, values, n_heads):
     except (ValueError, IndexError, KeyError):
         return None
     widths = {letter: matrices[letter].shape[1] for letter in "QKV" if letter in matrices}
-    if "V" not in widths or len(widths) == 2:
+    n_kv_heads = _kv_heads(widths, n_heads)
+    if not n_kv_heads:
         return None
-    if "Q" in widths:
-        if widths["Q"] % n_heads or widths["K"] % (widths["Q"] // n_heads):
+    width = widths["V"] // n_kv_heads * n_heads  # of all heads side by side
+    if "O" in matrices:
+        if len(matrices["O"]) != width:
             return None
-        n_kv_heads = widths["K"] // (widths["Q"] // n_heads)
-        if n_kv_heads == 0 or n_heads % n_kv_heads or widths["V"] % n_kv_heads:
-            return None
-    else:
-        n_kv_heads = n_heads
-    width = widths["V"] // n_kv_heads * n_heads
-    if "O" in matrices and matrices["O"].shape[0] != width:
+        widths["O"] = matrices["O"].shape[1]
+    biases = {letter: matrices[f"b_{letter}"] for letter in widths if f"b_{letter}" in matrices}
+    if any(bias.shape != (widths[letter],) for letter, bias in biases.items()):
         return None
-    for letter in "QKVO":
-        bias = matrices.get(f"b_{letter}")
-        if bias is not None and bias.shape != (matrices[letter].shape[1],):
-            return None
-    return n_kv_heads, (matrices["O"].shape[1] if "O" in matrices else width, widths["V"])
+    return n_kv_heads, (widths.get("O", width), widths["V"])
+
+
+def _kv_heads(widths, n_heads):
+    """How many heads keys and values have, by the widths of the matrices; 0 where these cannot be attention's."""
+    if "V" not in widths or ("Q" in widths) != ("K" in widths):
+        return 0
+    if "Q" not in widths:
+        return n_heads
+    if widths["Q"] % n_heads or widths["K"] % (widths["Q"] // n_heads):
+        return 0
+    n_kv_heads = widths["K"] // (widths["Q"] // n_heads)
+    return 0 if n_kv_heads == 0 or n_heads % n_kv_heads or widths["V"] % n_kv_heads else n_kv_heads

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 BASE = 10000.0
-ROLES = ("cos", "sin", "cos_sin", "freqs_cis", "position_ids", "start_pos")
 TABLES = ("cos", "sin", "cos_sin", "freqs_cis")
 
 
@@ -27,7 +26,7 @@ class Table:
 
     d_head: int
     repeat: str
-    axes: tuple
+    axes: tuple[str, ...]
 
     def __str__(self):
         kind = {
@@ -39,7 +38,7 @@ class Table:
         return f"({', '.join(self.axes[:-1])}, {kind[self.repeat]})"
 
     def by_role(self, n_tokens, batch, start=0):
-        """The table as an argument of each role has it."""
+        """Return the table as an argument of each role has it."""
         angles = self._angles(n_tokens, batch, start)
         cos, sin = np.cos(angles), np.sin(angles)
         together = np.stack([cos, sin], axis=-1) if self.repeat == "stacked" else (cos, sin)
@@ -56,8 +55,8 @@ class Table:
         return np.broadcast_to(angles.reshape([1 if axis == "batch" else sizes[axis] for axis in self.axes]), shape)
 
 
-STACKED = ("stacked", ("tokens", "angles"))
-SHAPES = (
+STACKED = ("stacked", ("tokens", "angles"))  # as in lit-llama
+SHAPES = (  # the most usual first
     ("halves", ("tokens", "angles")),
     ("halves", ("batch", "tokens", "angles")),
     ("", ("tokens", "angles")),
@@ -72,30 +71,37 @@ SHAPES = (
 )
 
 
-def tables(given, widths):
-    """Every form of the table that these arguments may want, for these numbers of features of a head."""
-    if not any(given.has(role) for role in TABLES):
+def tables(arguments, widths):
+    """Return every form of the table that these arguments may want, for these numbers of features of a head.
+
+    No name tells the form, so all are tried, the most usual first; None is for a call without a table.
+    """
+    roles = [role for role in TABLES if arguments.has(role)]
+    if not roles:
         return [None]
-    complex_alone = given.has("freqs_cis") and not any(given.has(role) for role in TABLES[:3])
-    shapes = [shape for shape in SHAPES if not (complex_alone and shape[0])]
-    if not given.has("cos_sin"):
-        shapes = [shape for shape in shapes if shape != STACKED]
-    wanted = any(given.must_give(role) for role in TABLES)  # else it may do without
-    found = [Table(width, *shape) for width, shape in itertools.product(widths, shapes) if width % 2 == 0]
-    return found if wanted else [None, *found]
+    forms = [Table(width, *shape) for width, shape in itertools.product(widths, _shapes_for(roles)) if width % 2 == 0]
+    return forms if any(map(arguments.must_give, roles)) else [None, *forms]
 
 
-def values(given, filling, n_tokens, batch, start=0):
-    """What the arguments about positions are given, by name."""
-    found, table = {}, filling.table
+def _shapes_for(roles):
+    """The shapes that tables of these roles may have: a complex number holds each angle once, as in Meta's Llama."""
+    shapes = [shape for shape in SHAPES if not shape[0]] if roles == ["freqs_cis"] else SHAPES
+    return shapes if "cos_sin" in roles else [shape for shape in shapes if shape != STACKED]
+
+
+def values(arguments, filling, n_tokens, batch, start=0):
+    """Return what the arguments about positions are given, by name."""
+    by_role, table = {}, filling.table
     if table is not None:
-        tables = table.by_role(n_tokens, batch, start)
-        found = {given.name_of[role]: tables[role] for role in TABLES if given.has(role)}
-    if given.has("position_ids") and (given.must_give("position_ids") or filling.positions or start):
+        by_role = {role: value for role, value in table.by_role(n_tokens, batch, start).items() if arguments.has(role)}
+    if _is_wanted(arguments, "position_ids", filling.positions or start):
         numbers = np.arange(start, start + n_tokens)
-        found[given.name_of["position_ids"]] = (
-            numbers if filling.positions == "vector" else np.tile(numbers, (batch, 1))
-        )
-    if given.has("start_pos") and (given.must_give("start_pos") or table is not None):
-        found[given.name_of["start_pos"]] = start
-    return found
+        by_role["position_ids"] = numbers if filling.positions == "vector" else np.tile(numbers, (batch, 1))
+    if _is_wanted(arguments, "start_pos", table is not None):
+        by_role["start_pos"] = start
+    return {arguments.name_of[role]: value for role, value in by_role.items()}
+
+
+def _is_wanted(arguments, role, is_used):
+    """Whether an argument is given: one that need not be may switch something on, as a cache."""
+    return arguments.has(role) and bool(arguments.must_give(role) or is_used)

@@ -2,23 +2,27 @@
 
 import functools
 import itertools
-import re
 
 import numpy as np
 
+from attention_doctor import vocabulary
 from attention_doctor.equation.stages import RIGHT, DoesNotFitError, Form, scaled_by
-from attention_doctor.readers import position_arguments
+from attention_doctor.readers.position_arguments import BASE
 
-HINTS = re.compile(r"rot(ary|ate)|rope|inv_freq|freqs?_cis|alibi|slopes|relative|rel_pos|pos_?(emb|enc|bias)", re.I)
+NEGLIGIBLE = 1e-6  # what rounding may move, where a token has no influence
+MAX_FREQUENCIES = 2  # buffers of angles that are tried
+LONG = (150, 80, 40, 20)  # tokens: of a sequence that it takes, and that is longer than a window
+REPEATED = "at the ends the same ones again"
+WHOLE = 10**6  # features: more than any head has
 
 
 def hints(subject):
-    """Whether anything about it speaks of positions."""
-    return bool(HINTS.search(subject.source) or any(HINTS.search(name) for name in subject.adapter.buffers()))
+    """Return whether anything about it speaks of positions: then a difference need not be a mistake."""
+    return any(map(vocabulary.POSITION_HINTS.search, [subject.source, *subject.adapter.buffers()]))
 
 
 def _angles(n_tokens, width, base):
-    """The angles of half as many features as given; `base` may also hold the frequencies themselves."""
+    """The angles of the pairs among `width` features; `base` may also hold the frequencies themselves."""
     if isinstance(base, np.ndarray):
         if len(base) != width // 2:
             raise DoesNotFitError
@@ -26,21 +30,21 @@ def _angles(n_tokens, width, base):
     return np.arange(n_tokens)[:, None] * base ** (-np.arange(0, width, 2) / width)
 
 
-def rotate_halves(X, base=10000.0):
-    """Feature i turns with feature i + d/2."""
+def rotate_halves(X, base=BASE):
+    """Turn feature i with feature i + d/2, as GPT-NeoX and Hugging Face do."""
     angles = _angles(X.shape[-2], X.shape[-1], base)
-    one, other = np.split(X, 2, axis=-1)
+    first, second = np.split(X, 2, axis=-1)
     cos, sin = np.cos(angles), np.sin(angles)
-    return np.concatenate([one * cos - other * sin, other * cos + one * sin], axis=-1)
+    return np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)
 
 
-def rotate_pairs(X, base=10000.0):
-    """Feature 2i turns with feature 2i + 1."""
+def rotate_pairs(X, base=BASE):
+    """Turn feature 2i with feature 2i + 1, as the paper and Meta's Llama do."""
     angles = _angles(X.shape[-2], X.shape[-1], base)
-    one, other = X[..., ::2], X[..., 1::2]
+    even, odd = X[..., ::2], X[..., 1::2]
     cos, sin = np.cos(angles), np.sin(angles)
     turned = np.empty_like(X)
-    turned[..., ::2], turned[..., 1::2] = one * cos - other * sin, other * cos + one * sin
+    turned[..., ::2], turned[..., 1::2] = even * cos - odd * sin, odd * cos + even * sin
     return turned
 
 
@@ -54,6 +58,7 @@ def _placed(rotations, text, slug=""):
 
 
 def _slopes(n_heads):
+    """ALiBi's, one a head; where their number is no power of two, the further ones lie between those of the next."""
     power = 2 ** int(np.floor(np.log2(n_heads)))
     slopes = [2 ** (-8 * (i + 1) / power) for i in range(power)]
     more = [2 ** (-4 * (2 * i + 1) / power) for i in range(n_heads - power)]
@@ -61,27 +66,19 @@ def _slopes(n_heads):
 
 
 def _alibi(distance, text):
-    def run(case, given):
-        scores = RIGHT["scale"].run(case, given)
+    def run(case, inputs):
+        scores = RIGHT["scale"].run(case, inputs)
         queries, keys = np.ogrid[: scores[0].shape[-2], : scores[0].shape[-1]]
         return scores[0] + _slopes(case.n_heads) * distance(queries, keys), *scores[1:]
 
     return Form("", "scale", run, text)
 
 
-SCALES = re.compile(r"\bscale\s*=\s*(0?\.\d+)\b")  # a number in the source
-SHARE = re.compile(r"partial_rotary_factor$|rot\w*_(percent\w*|pct)$|rope_percent\w*$", re.I)
-SOFT_CAP, SINKS = re.compile(r"soft_?cap", re.I), re.compile(r"(^|\.)sinks?$")
-NEGLIGIBLE = 1e-6  # what rounding may move, where a token has no influence
-WINDOWS = re.compile(r"window|local|band|slid", re.I)
-AGAIN = "at the ends the same ones again"
-
-
 def _capped(cap):
     """Scores are bent so that none is beyond a cap, as in Gemma 2."""
 
-    def run(case, given):
-        scores, *rest = RIGHT["scale"].run(case, given)
+    def run(case, inputs):
+        scores, *rest = RIGHT["scale"].run(case, inputs)
         return cap * np.tanh(scores / cap), *rest
 
     return Form("", "scale", run, f"/ √d_head, soft-capped at {cap:g}")
@@ -90,8 +87,8 @@ def _capped(cap):
 def _with_sinks(sinks):
     """One further score a head takes its share of the weights, and gives nothing."""
 
-    def run(case, given):
-        scores, *rest = given
+    def run(case, inputs):
+        scores, *rest = inputs
         further = np.broadcast_to(sinks[:, None, None], (*scores.shape[:-1], 1))
         weights, *rest = RIGHT["softmax"].run(case, (np.concatenate([scores, further], axis=-1), *rest))
         return weights[..., :-1], *rest
@@ -100,47 +97,50 @@ def _with_sinks(sinks):
 
 
 def _window(back, ahead):
-    """Each token sees so many tokens back and ahead, and itself."""
+    """Each token sees so many tokens back and ahead, and itself, as in Longformer."""
 
-    def run(case, given):
-        steps = np.subtract.outer(np.arange(given[0].shape[-2]), np.arange(given[0].shape[-1]))
+    def run(case, inputs):
+        steps = np.subtract.outer(np.arange(inputs[0].shape[-2]), np.arange(inputs[0].shape[-1]))
         seen = (steps <= back) & (steps >= -ahead)
         allowed = seen if case.allowed is None else case.allowed & seen
-        return RIGHT["hide"].run(case.changed(allowed=allowed), given)
+        return RIGHT["hide"].run(case.changed(allowed=allowed), inputs)
 
     return Form("", "hide", run, f"each token sees {back} back and {ahead} ahead")
 
 
 def _window_of_repeats(back, ahead):
-    """The same, and where it reaches beyond the first or the last token, it sees that one again."""
+    """The same, and where it reaches beyond the first or the last token, it sees that one again.
 
-    def run(case, given):
-        scores, *rest = RIGHT["hide"].run(case, given)
+    maxjcohen/transformer pads its windows so.
+    """
+
+    def run(case, inputs):
+        scores, *rest = RIGHT["hide"].run(case, inputs)
         n_queries, n_keys = scores.shape[-2:]
         seen = np.clip(np.arange(n_queries)[:, None] + np.arange(-back, ahead + 1), 0, n_keys - 1)
         often = (seen[:, :, None] == np.arange(n_keys)).sum(axis=1)
         with np.errstate(divide="ignore"):
             return scores + np.log(often), *rest  # as if a key were there so often
 
-    return Form("", "hide", run, f"each token sees {back} back and {ahead} ahead, {AGAIN}")
+    return Form("", "hide", run, f"each token sees {back} back and {ahead} ahead, {REPEATED}")
 
 
 def cuts_windows(right):
-    """Whether what counts as right cuts windows out of what is padded: on the way, nothing is as in the equation."""
-    return right["hide"].text.endswith(AGAIN)
+    """Return whether what counts as right cuts windows out of what is padded: no line is then as in the equation."""
+    return right["hide"].text.endswith(REPEATED)
 
 
 def bases(subject):
-    """The bases of the angles that its attributes give; a table that it is given has ours."""
-    if subject.given.filling.table is not None:
-        return [position_arguments.BASE]
-    numbers = subject.adapter.numbers()
-    text = [n for name, n in numbers.items() if re.search(r"(theta|base)$", name, re.I) and n > 1][:1] or [10000.0]
-    return text + list(subject.adapter.frequencies().values())[:2]
+    """Return the bases of the angles that its attributes give; a table that it is given has ours."""
+    if subject.arguments.filling.table is not None:
+        return [BASE]
+    settings = subject.adapter.numbers().items()
+    base = next((n for name, n in settings if vocabulary.ROTARY_BASE.search(name) and n > 1), BASE)
+    return [base, *subject.adapter.frequencies().values()][: 1 + MAX_FREQUENCIES]
 
 
 def _part(rotate, width):
-    """Rotate the first features alone."""
+    """Rotate the first features alone, as GPT-J does."""
 
     def run(X, base):
         if width >= X.shape[-1]:
@@ -151,22 +151,25 @@ def _part(rotate, width):
 
 
 def rotated_parts(numbers):
-    """What attributes say of how many of a head's features are rotated, where not all are."""
-    text = {
-        name: n
-        for name, n in numbers.items()
-        if re.search(r"(rot|rope)\w*(dims?|size)$|(^|\.)d_rope$", name, re.I) and n >= 2
-    }
-    shares = [n for name, n in numbers.items() if SHARE.search(name) and 0 < n < 1]
-    widths = [n for name, n in numbers.items() if re.search(r"head_?(dim|size)$", name, re.I)]
-    return list(dict.fromkeys([*map(int, text.values()), *(int(width * n) for width in widths for n in shares)]))
+    """Return what attributes say of how many of a head's features are rotated, where not all are.
+
+    GPT-J says their number, `rotary_dim`; GPT-NeoX and its successors say their share of a head.
+    """
+    settings = numbers.items()
+    parts = [int(n) for name, n in settings if vocabulary.ROTARY_WIDTH.search(name) and n >= 2]
+    shares = [n for name, n in settings if vocabulary.ROTARY_SHARE.search(name) and 0 < n < 1]
+    widths = [n for name, n in settings if vocabulary.ROTATED_HEAD_WIDTH.search(name)]
+    return list(dict.fromkeys([*parts, *(int(width * share) for width in widths for share in shares)]))
 
 
 def rotations(subject):
-    """Forms of the step `place`: queries and keys turned by rotary positions, wholly or in part."""
-    numbers, table = subject.adapter.numbers(), subject.given.filling.table
+    """Return forms of the step `place`: queries and keys turned by rotary positions, wholly or in part.
+
+    Which features turn together isn't told by any name, so both conventions are tried.
+    """
+    numbers, table = subject.adapter.numbers(), subject.arguments.filling.table
     parts = rotated_parts(numbers)
-    widths = [table.d_head] if table is not None else [*dict.fromkeys([*parts, 10**6])]
+    widths = [table.d_head] if table is not None else [*parts, WHOLE]
     forms = []
     for (rotate, words), width, base in itertools.product(
         ((rotate_halves, "halves"), (rotate_pairs, "pairs")), widths, bases(subject)
@@ -177,56 +180,73 @@ def rotations(subject):
 
 
 def says_window(subject):
-    """Whether a module's source or attributes speak of a window of tokens."""
+    """Return whether a module's source or attributes speak of a window of tokens."""
     if subject.kind != "module":
         return False
-    return bool(WINDOWS.search(subject.source) or any(map(WINDOWS.search, subject.adapter.numbers())))
-
-
-LONG = (150, 80, 40, 20)  # tokens: of a sequence that it takes, and that is longer than a window
+    return bool(
+        vocabulary.WINDOWS.search(subject.source) or any(map(vocabulary.WINDOWS.search, subject.adapter.numbers()))
+    )
 
 
 @functools.lru_cache(1)  # the one that is examined
 def visible_window(subject):
-    """How many tokens back and ahead an output hears, of one that speaks of a window; None where it hears them all."""
+    """Return how many tokens back and ahead an output hears, of code that speaks of a window; None if it hears all.
+
+    The word alone won't do: code for several machines speaks of local heads. And the width of a window is no setting
+    with a usual name, so it is measured.
+    """
     if not says_window(subject) or subject.always_cross:
         return None
-    layout, rng = subject.layouts[0], np.random.default_rng(7)
     for n_tokens in LONG:
-        X, other = rng.normal(size=(2, 1, n_tokens, subject.d_model))
-        ends = [np.where((np.arange(n_tokens) == end)[:, None], other, X) for end in (0, n_tokens - 1)]
-        output, *changed = (subject.answer_for(layout, end)[1] for end in (X, *ends))
-        if output is None or any(item is None for item in changed):
-            continue
-        first_seen, last_seen = (
-            np.flatnonzero(np.abs(item - output).max(axis=(0, 2)) > NEGLIGIBLE) for item in changed
-        )
-        if not first_seen.size or not last_seen.size:
-            return None
-        back, ahead = int(first_seen[-1]), n_tokens - 1 - int(last_seen[0])
-        return (back, ahead) if back < n_tokens - 1 else None
+        moved = _outputs_that_move(subject, n_tokens)
+        if moved is not None:
+            return _window_seen(*moved, n_tokens)
     return None
 
 
+def _outputs_that_move(subject, n_tokens):
+    """Which outputs move with the first token, and which with the last; None where it takes no such sequence."""
+    layout, rng = subject.layouts[0], np.random.default_rng(7)
+    X, other = rng.normal(size=(2, 1, n_tokens, subject.d_model))
+    ends = [np.where((np.arange(n_tokens) == end)[:, None], other, X) for end in (0, n_tokens - 1)]
+    output, *changed = (subject.answer_for(layout, tokens)[1] for tokens in (X, *ends))
+    if output is None or any(array is None for array in changed):
+        return None
+    return [np.flatnonzero(np.abs(array - output).max(axis=(0, 2)) > NEGLIGIBLE) for array in changed]
+
+
+def _window_seen(by_first, by_last, n_tokens):
+    if not by_first.size or not by_last.size:
+        return None
+    back, ahead = int(by_first[-1]), n_tokens - 1 - int(by_last[0])
+    return (back, ahead) if back < n_tokens - 1 else None
+
+
 def of(subject):
-    """Return what else may count as right: forms of the steps `hide` and `scale`, and every one of `softmax`."""
+    """Return what else may count as right: forms of the steps `hide` and `scale`, and every one of `softmax`.
+
+    These are designs of well-known models: windows (Longformer, Mistral), ALiBi (BLOOM, MPT), a scale that is a number
+    of its own, capped scores (Gemma 2), sinks (gpt-oss). Each would otherwise be a mistake without a name.
+    """
     numbers = subject.adapter.numbers()
     hide, scale = [], []
     if window := visible_window(subject):
         hide = [_window(*window), _window_of_repeats(*window)]
     for distance in (lambda q, k: -np.abs(q - k), lambda q, k: k - q):
         scale.append(_alibi(distance, "/ √d_head − slope × distance (ALiBi)"))
-    for number in SCALES.findall(subject.source):
+    for number in vocabulary.FIXED_SCALE.findall(subject.source):
         scale.append(Form("", "scale", scaled_by(lambda case, q, v, number=float(number): number), f"× {number}"))
-    scale += [_capped(number) for name, number in numbers.items() if SOFT_CAP.search(name) and number > 0]
-    sinks = [
-        subject.values[match.path] for match in subject.found if SINKS.search(match.path) and match.value.ndim == 1
-    ]
+    scale += [_capped(number) for name, number in numbers.items() if vocabulary.SOFT_CAP.search(name) and number > 0]
+    vectors = [item.path for item in subject.parameters if item.value.ndim == 1]
+    sinks = [subject.values[path] for path in vectors if vocabulary.SINKS.search(path)]
     return {"hide": hide, "scale": scale, "softmax": [RIGHT["softmax"], *map(_with_sinks, sinks)]}
 
 
 def mistakes(subject):
-    """Mistakes of the step `place` where anything speaks of rotary positions, and of `scale` in a window."""
+    """Return mistakes of the step `place` where anything speaks of rotary positions, and of `scale` in a window.
+
+    Without such a word they are left out: they would explain, by chance, what has nothing to do with positions.
+    """
     forms = []
     if window := visible_window(subject):
         n_keys = sum(window) + 1

@@ -3,61 +3,10 @@
 import inspect
 import re
 
+from attention_doctor import vocabulary
 from attention_doctor.calls.errors import CannotBeExaminedError
 
-# What an argument may be called, in lower case and without underscores.
-NAMES = {
-    "X": "x xs input inputs inputsq hiddenstates hidden embeddings embedding embeds tokens src tgt emb feats features "
-    "seq sequence sequences inputtensor data h inp tokenvectors xq querystates residual latent latents",
-    "queries": "q qs query queries qx queryinput querysequences queryseq inputquery",
-    "keys": "k ks key keys kx keyinput inputkey",
-    "values": "v vs value values vx valueinput val inputvalue",
-    "context": "context memory encoderhiddenstates encoderoutput encoderoutputs encoderout enc encout kv "
-    "keyvaluestates cond y xkv source inputskv contextx ctx crosskv kvinput xcontext mem encoded "
-    "keyvaluesequences kvsequences keyorvaluetokens keyvaluetokens kvtokens states x2 kvx",
-    "W_Q": "wq qw wquery wqueries queryweight queryweights qweight qweights weightq weightsq qproj queryproj qkernel "
-    "queryweightmatrix projq qmat matq aq wqs",
-    "W_K": "wk kw wkey wkeys keyweight keyweights kweight kweights weightk weightsk kproj keyproj kkernel projk "
-    "kmat matk ak wks",
-    "W_V": "wv vw wvalue wvalues valueweight valueweights vweight vweights weightv weightsv vproj valueproj vkernel "
-    "projv vmat matv av wvs",
-    "W_O": "wo ow woutput wout outputweight outputweights oweight oweights outweight outproj oproj wproj weighto "
-    "weightso projo outputproj okernel omat mato wos",
-    "b_Q": "bq qbias biasq qb bquery",
-    "b_K": "bk kbias biask kb bkey",
-    "b_V": "bv vbias biasv vb bvalue",
-    "b_O": "bo obias biaso ob bout boutput outbias",
-    "n_heads": "nheads nhead numheads numhead heads numattentionheads headcount headnum nh numberofheads "
-    "nattentionheads",
-    "n_kv_heads": "nkvheads numkvheads numkeyvalueheads kvheads nkvhead numkeyvaluehead nkv",
-    "mask": "mask attnmask attentionmask amask srcmask tgtmask m attentionmasks masks visible allowed",
-    "padding": "keypaddingmask paddingmask padmask srckeypaddingmask keymask kvmask tokenmask keypadding padding "
-    "contextmask x2mask",
-    "lengths": "validlens validlen lengths lens seqlens seqlengths sequencelengths kvlengths validlengths "
-    "inputlengths length",
-    "bias": "attnbias attentionbias scorebias relativepositionbias positionbias additivemask maskbias biasmask",
-    "is_causal": "iscausal causal usecausalmask autoregressive usecausal causalmask applycausalmask",
-    "past": "past layerpast pastkeyvalue pastkeyvalues pastkv cache kvcache layerstate",
-    "use_cache": "usecache returncache",
-    "cos": "cos freqscos rotarycos ropecos coscached",
-    "sin": "sin freqssin rotarysin ropesin sincached",
-    "cos_sin": "positionembeddings cossin rotaryposemb rotaryemb ropeemb rope rotary rotaryembeddings",
-    "freqs_cis": "freqscis freqscomplex freqs ropefreqs rotaryfreqs",
-    "position_ids": "positionids positions inputpos posids inputpositions cacheposition tokenpositions",
-    "start_pos": "startpos startposition startindex cachepos",
-    "window": "windowsize window",
-    "deterministic": "deterministic inference",
-    "training": "training train istraining",
-    "dropout": "dropout dropoutp p attndropout dropoutrate pdropout attentiondropout",
-    "d_head": "dhead headdim dk dim headsize",
-    "d_model": "dmodel embeddim nembd hiddensize",
-    "scale": "scale scaling scalefactor smscale",
-    "rng": "rng prngkey rngkey",
-    "height": "height",
-    "width": "width",
-}
 MASKS = ("mask", "padding", "lengths", "bias")
-ROLE_OF = {name.replace("_", ""): role for role, names in NAMES.items() for name in names.split()}
 # The usual orders of the arguments that must be given.
 ORDERS = (
     ("X", "W_Q", "W_K", "W_V", "W_O", "n_heads"),
@@ -86,29 +35,29 @@ def parameters_of(function):
 
 
 def _documented(function):
-    """The signature that the documentation of a compiled function begins with."""
-    found = re.search(rf"\b{getattr(function, '__name__', 'x')}\(([^)]*)\)", getattr(function, "__doc__", None) or "")
-    if not found:
+    """Return the signature that a docstring begins with: compiled functions, as PyTorch's kernel, have no other."""
+    match = re.search(rf"\b{getattr(function, '__name__', 'x')}\(([^)]*)\)", getattr(function, "__doc__", None) or "")
+    if not match:
         return None
-    named, parameters = False, []
-    for part in found[1].split(","):
+    by_keyword, parameters = False, []
+    for part in match[1].split(","):
         name, equals, _ = part.strip().partition("=")
-        named |= name.startswith("*")
+        by_keyword |= name.startswith("*")
         if not name.isidentifier():
             continue
-        kind = inspect.Parameter.KEYWORD_ONLY if named else inspect.Parameter.POSITIONAL_OR_KEYWORD
+        kind = inspect.Parameter.KEYWORD_ONLY if by_keyword else inspect.Parameter.POSITIONAL_OR_KEYWORD
         default = None if equals else inspect.Parameter.empty
         parameters.append(inspect.Parameter(name, kind, default=default))
     return inspect.Signature(parameters)
 
 
-def read(function, given=None, inputs=(), *, is_module=False, framework=""):
-    """Say what each argument of a function is.
+def read(function, names=None, inputs=(), *, is_module=False, framework=""):
+    """Tell the role of each argument of a function.
 
     Parameters
     ----------
     function : callable
-    given : dict of str to str, optional
+    names : dict of str to str, optional
         Roles by argument name, from the user.
     inputs : collection of str, optional
         The arguments whose values the user gives.
@@ -130,44 +79,57 @@ def read(function, given=None, inputs=(), *, is_module=False, framework=""):
     parameters = parameters_of(function)
     if parameters is None:
         return {"x": "X"}
-    roles = {}
     parameters = [parameter for parameter in parameters if parameter.name not in inputs]
-    for parameter in parameters:
-        roles[parameter.name] = (given or {}).get(parameter.name, role_of(parameter.name))
-        if roles[parameter.name] in MASKS and re.search(r"\bstr\b", str(parameter.annotation)):
-            roles[parameter.name] = ""  # the name of a mask
-    if is_module:
-        roles |= _of_modules(parameters, framework) | {
-            name: role for name, role in (given or {}).items() if name in roles
-        }
-    exact = {role for name, role in roles.items() if plain(name) in ROLE_OF}
-    for name, role in roles.items():  # a part of a name says less than a whole one
-        if role in ("mask", "padding") and role in exact | {"padding"} and _by_part_only(name) and "mask" in exact:
-            roles[name] = ""
-    masks = sorted((name for name, role in roles.items() if role == "mask"), key=_how_likely_padding)
-    if len(masks) == 2 and "padding" not in roles.values() and len(set(map(_how_likely_padding, masks))) == 2:
-        roles[masks[1]] = "padding"  # of two masks one is of tokens
-    required = [parameter.name for parameter in parameters if parameter.default is inspect.Parameter.empty]
-    _correct_roles(roles, required, is_module)
-    unknown = [name for name in required if not roles[name]]
-    if not given and (unknown or ("X" not in roles.values() and "queries" not in roles.values())):
-        _by_position(roles, required, is_module)
-        unknown = [name for name in required if not roles[name]]
-    if unknown and not (is_module and {"X", "queries"} & set(roles.values())):  # a module may do with None
+    roles = _by_name(parameters, names or {}, is_module, framework)
+    _drop_further_masks(roles)
+    _tell_two_masks_apart(roles)
+    required = _required(parameters)
+    _Correction(roles, required, is_module).run()
+    if not names and (_without_role(required, roles) or not _has_input(roles)):
+        (_by_position_in_module if is_module else _by_position)(roles, required)
+    unknown = _without_role(required, roles)
+    if unknown and not (is_module and _has_input(roles)):  # a module may do with None
         raise CannotBeExaminedError(not_known(unknown))
     return roles
 
 
-def _of_modules(parameters, framework):
-    """What names mean in a module's call alone: JAX's random key, and the sides of a map whose tokens are a row."""
-    by_name = {parameter.name.lower(): parameter for parameter in parameters}
-    found = {}
-    asks_keys = {"query", "queries", "q", "value", "values", "v"} & set(by_name)
-    if framework == "jax" and "key" in by_name and not asks_keys:
-        found[by_name["key"].name] = "rng"
-    if {"h", "w"} <= set(by_name):
-        found |= {by_name["h"].name: "height", by_name["w"].name: "width"}
-    return found
+def _required(parameters):
+    return [parameter.name for parameter in parameters if parameter.default is parameter.empty]
+
+
+def _without_role(names, roles):
+    return [name for name in names if not roles[name]]
+
+
+def _has_input(roles):
+    return not {"X", "queries"}.isdisjoint(roles.values())
+
+
+def _by_name(parameters, names, is_module, framework):
+    """Return what each name says by itself; what the user says of it, `names`, comes first."""
+    roles = {}
+    for parameter in parameters:
+        role = names.get(parameter.name, role_of(parameter.name))
+        is_word = role in MASKS and vocabulary.MASK_BY_NAME.search(str(parameter.annotation))
+        roles[parameter.name] = "" if is_word else role
+    if is_module:
+        roles |= _in_modules(parameters, framework) | {name: role for name, role in names.items() if name in roles}
+    return roles
+
+
+def _in_modules(parameters, framework):
+    """Return what names mean in a module's call alone.
+
+    Modules of JAX are handed a random key, as in Equinox, which would be taken for keys to attend to. And modules of
+    vision transformers are told the height and width of the map that their tokens come from.
+    """
+    by_name = {parameter.name.lower(): parameter.name for parameter in parameters}
+    roles = {}
+    if framework == "jax" and "key" in by_name and not vocabulary.ASKS_FOR_KEYS & by_name.keys():
+        roles[by_name["key"]] = "rng"
+    if vocabulary.IMAGE_SIDES.keys() <= by_name.keys():
+        roles |= {by_name[name]: side for name, side in vocabulary.IMAGE_SIDES.items()}
+    return roles
 
 
 def not_known(names):
@@ -176,89 +138,163 @@ def not_known(names):
     return (
         f"it is not known what its argument{'s' * (len(names) > 1)} {listed} should be given. Either say what "
         f"{'each' if len(names) > 1 else 'it'} is, examine(..., names={{{names[0]!r}: ...}}), with one of: "
-        f"{', '.join(NAMES)}; or give what a call needs, examine(..., inputs={{{names[0]!r}: ...}})"
+        f"{', '.join(vocabulary.ARGUMENTS)}; or give what a call needs, examine(..., inputs={{{names[0]!r}: ...}})"
     )
 
 
 def plain(name):
-    """Return a name as NAMES has it: letters and digits alone."""
+    """Return a name as the vocabulary has it: letters and digits alone."""
     return re.sub("[^a-z0-9]", "", name.lower())
 
 
 def role_of(name):
     """Return the role that a name tells, whole or in part, or "" where it tells none."""
-    return ROLE_OF.get(plain(name), "") or _by_part(plain(name))
+    return vocabulary.ROLE_OF_ARGUMENT.get(plain(name), "") or _by_part(plain(name))
 
 
-def _how_likely_padding(name):
-    return next((i for i, part in enumerate(("att", "amask", "src")) if part in plain(name)), 1.5)
-
-
-def _by_part_only(name):
-    return plain(name) not in ROLE_OF
-
-
-def _by_part(plain):
-    """What a part of a name says, where the whole name says nothing."""
-    if "mask" in plain and not plain.startswith(("use", "is", "return", "apply", "no")):
-        return "padding" if "pad" in plain or "key" in plain else "mask"
-    if re.match(r"(enc(oder|oded)?|mem(ory)?|ctx|context|cross|cond)[a-z]*$", plain):
-        return "context" if not re.search(r"len|mask|dim|size|num|type|pos|idx|flag|bias|scale", plain) else ""
-    if "length" in plain and plain.endswith(("lengths", "lens")) and not plain.startswith("q"):
-        return "lengths"
+def _by_part(plain_name):
+    """Return what a part of a name says, where the whole says nothing: code has `encoder_states` and `cond_emb`."""
+    if "mask" in plain_name and not plain_name.startswith(vocabulary.SWITCH):
+        return "padding" if vocabulary.PADDING_PART.search(plain_name) else "mask"
+    if vocabulary.CONTEXT_PART.match(plain_name):
+        return "" if vocabulary.NO_VECTORS_PART.search(plain_name) else "context"
+    if "length" in plain_name and plain_name.endswith(("lengths", "lens")) and not plain_name.startswith("q"):
+        return "lengths"  # of the keys: those of queries hide nothing
     return ""
 
 
-def _correct_roles(roles, required, is_module):
-    """Correct what a name says where the others say better."""
-    by_role = {}
+def _is_whole(name):
+    return plain(name) in vocabulary.ROLE_OF_ARGUMENT
+
+
+def _drop_further_masks(roles):
+    """Leave out masks that only a part of the name tells, beside a `mask` that the whole name tells.
+
+    The further ones in Hugging Face's code are for special cases, as `layer_head_mask` is.
+    """
+    whole = {role for name, role in roles.items() if _is_whole(name)}
     for name, role in roles.items():
-        by_role.setdefault(role, []).append(name)
-    matrices = any(role in by_role for role in ("W_Q", "W_K"))
-    # Beside X and matrices, `h` counts heads; and `context` without X is what is attended from.
-    for name in required:
-        if name in ("h", "H") and roles[name] == "X" and len(by_role.get("X", ())) > 1:
-            roles[name] = "n_heads"
-    if "n_heads" not in roles.values():
-        for name in roles:
-            if name in ("h", "H") and roles[name] == "X" and matrices:
-                roles[name] = "n_heads"
-    if "X" in by_role and "queries" in by_role and "keys" not in by_role and not is_module:
-        roles[by_role["queries"][0]] = ""
-    if "X" not in roles.values() and "queries" in by_role and not {"keys", "values"} & set(by_role):
-        roles[by_role["queries"][0]] = "X"  # a query, and perhaps a context
-    unknown = [name for name in required if not roles[name]]
-    if is_module and "context" in by_role and not {"X", "queries"} & set(roles.values()) and len(unknown) == 1:
+        if role in ("mask", "padding") and role in whole | {"padding"} and not _is_whole(name) and "mask" in whole:
+            roles[name] = ""
+
+
+def _tell_two_masks_apart(roles):
+    """Take one of two masks for one of tokens: two for pairs would be one too many."""
+    masks = sorted((name for name, role in roles.items() if role == "mask"), key=_padding_rank)
+    if len(masks) == 2 and "padding" not in roles.values() and len(set(map(_padding_rank, masks))) == 2:
+        roles[masks[1]] = "padding"
+
+
+def _padding_rank(name):
+    return next(rank for part, rank in vocabulary.MASKS_OF_PAIRS_FIRST.items() if part in plain(name))
+
+
+class _Correction:
+    """Corrects what a name says by itself where the other arguments say better; each method is one rule.
+
+    Parameters
+    ----------
+    roles : dict of str to str
+        By argument name; this is what is corrected.
+    required : list of str
+        The arguments without a default.
+    is_module : bool
+    """
+
+    def __init__(self, roles, required, is_module):
+        self.roles, self.required, self.is_module = roles, required, is_module
+        self.names = {}  # by role, as the names say it
+        for name, role in roles.items():
+            self.names.setdefault(role, []).append(name)
+        self.has_matrices = bool({"W_Q", "W_K"} & self.names.keys())
+
+    def run(self):
+        """Apply the rules in order: a later one reads what an earlier one has written."""
+        self.h_counts_heads()
+        self.query_beside_tokens_has_no_role()
+        self.query_alone_is_the_input()
+        self.what_is_unknown_beside_a_context_attends_to_it()
+        self.context_alone_is_the_input()
+        self.context_beside_values_holds_the_keys()
+        self.only_one_input_is_left()
+
+    def has_role(self, role):
+        return role in self.roles.values()
+
+    def h_counts_heads(self):
+        """`h` is short for hidden states and for heads: beside other vectors or matrices it is a number of heads."""
+        for name in self.required:
+            if name in ("h", "H") and self.roles[name] == "X" and len(self.names.get("X", ())) > 1:
+                self.roles[name] = "n_heads"
+        if self.has_matrices and not self.has_role("n_heads"):
+            self.roles |= {name: "n_heads" for name in ("h", "H") if self.roles.get(name) == "X"}
+
+    def query_beside_tokens_has_no_role(self):
+        """A function that takes X makes its own queries: without keys beside it, a `query` is something else."""
+        if {"X", "queries"} <= self.names.keys() and "keys" not in self.names and not self.is_module:
+            self.roles[self.names["queries"][0]] = ""
+
+    def query_alone_is_the_input(self):
+        """Where neither keys nor values are handed over, a `query` is what attends: to itself, or to a context."""
+        if not self.has_role("X") and "queries" in self.names and not {"keys", "values"} & self.names.keys():
+            self.roles[self.names["queries"][0]] = "X"
+
+    def what_is_unknown_beside_a_context_attends_to_it(self):
+        """In a call such as `forward(encoder_states, decoder)`, what isn't the encoder's attends to it."""
+        unknown = _without_role(self.required, self.roles)
+        if self.is_module and "context" in self.names and not _has_input(self.roles) and len(unknown) == 1:
+            self.roles[unknown[0]] = "X"
+
+    def context_alone_is_the_input(self):
+        """Without anything that attends, `y` or `source` is an unusual name for X.
+
+        Except in a module whose first argument has no known name: that one stands before a context to attend to it.
+        """
+        if _has_input(self.roles) or "context" not in self.names:
+            return
+        first = next(iter(self.required), "")
+        is_first = self.is_module and not self.roles.get(first, "X")
+        self.roles[first if is_first else self.names["context"][0]] = "X"
+
+    def context_beside_values_holds_the_keys(self):
+        """`(query, memory, value)`: what is called as a context is what queries are compared with."""
+        if {"queries", "values", "context"} <= self.names.keys() and "keys" not in self.names:
+            self.roles[self.names["context"][0]] = "keys"
+
+    def only_one_input_is_left(self):
+        """Of several inputs one attends, the latent vectors if there are any, and a further one is its context.
+
+        Beside matrices, and where it need not be given, it is neither: a residual, say, or a memory of the last call.
+        """
+        inputs = [name for name, role in self.roles.items() if role == "X"]
+        inputs.sort(key=lambda name: "latent" not in name.lower())  # latent vectors ask, as in the Perceiver
+        for further in inputs[1:]:
+            self.roles[further] = "context" if further in self.required and not self.has_matrices else ""
+
+
+def _by_position_in_module(roles, required):
+    """Fill in what names do not say, in a module's call: its first argument is the input, of three all are."""
+    unknown = _without_role(required, roles)
+    if len(required) == 1:
+        roles[required[0]] = "X"
+    elif len(required) == 3 and not {*MASKS, "context", "X"} & {roles[name] for name in required}:
+        roles.update(zip(required, ("queries", "keys", "values"), strict=True))
+    elif unknown and required[0] == unknown[0]:
         roles[unknown[0]] = "X"
-    if "X" not in roles.values() and "queries" not in roles.values() and "context" in by_role:
-        first = next(iter(required), "")  # what has no known name, and stands before a context, attends to it
-        roles[first if is_module and not roles.get(first, "X") else by_role["context"][0]] = "X"
-    if "queries" in by_role and "values" in by_role and "keys" not in by_role and "context" in by_role:
-        roles[by_role["context"][0]] = "keys"
-    xs = [name for name, role in roles.items() if role == "X"]
-    xs.sort(key=lambda name: "latent" not in name.lower())  # latent vectors ask, as in the Perceiver
-    for extra in xs[1:]:
-        roles[extra] = "context" if extra in required and not matrices else ""
 
 
-def _by_position(roles, required, is_module):
+def _by_position(roles, required):
     """Fill in what names do not say: the usual order, where the number of arguments leaves only one."""
-    unknown = [name for name in required if not roles[name]]
-    if is_module:
-        if len(required) == 1:
-            roles[required[0]] = "X"
-        elif len(required) == 3 and not any(
-            roles[name] in ("mask", "padding", "lengths", "bias", "context", "X") for name in required
-        ):
-            roles.update(zip(required, ("queries", "keys", "values"), strict=True))
-        elif unknown and required[0] == unknown[0]:
-            roles[unknown[0]] = "X"
-        return
     for order in ORDERS:
-        if len(order) != len(required) or ((len(order) == 5) and ("n_heads" in roles.values()) != ("n_heads" in order)):
-            continue
-        agreeing = [roles[name] == role for name, role in zip(required, order, strict=True) if roles[name]]
-        # Six arguments can be nothing else; four or five may also be queries, keys, values and more.
-        if len(order) == 6 or (all(agreeing) and (len(order) in (1, 3) or len(agreeing) > 1)):
+        if len(order) == len(required) and _fits(order, roles, required):
             roles.update(zip(required, order, strict=True))
             return
+
+
+def _fits(order, roles, required):
+    """Tell whether arguments can only be meant in this order: by their number, and by those whose names are known."""
+    if len(order) == 5 and ("n_heads" in roles.values()) != ("n_heads" in order):
+        return False
+    agreeing = [roles[name] == role for name, role in zip(required, order, strict=True) if roles[name]]
+    # Six arguments can be nothing else; four or five may also be queries, keys, values and more.
+    return len(order) == 6 or (all(agreeing) and (len(order) in (1, 3) or len(agreeing) > 1))

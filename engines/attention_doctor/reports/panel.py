@@ -3,10 +3,11 @@
 import html
 
 from attention_doctor.equation.stages import RIGHT, STEPS
+from attention_doctor.reports.report import Finding, Report
 from live_pictures import style
 
 # The heading says the same in words: colour is never the only carrier.
-BORDERS = {True: style.GOOD, False: style.ALARM, None: style.QUIET}
+BORDERS: dict[bool | None, str] = {True: style.GOOD, False: style.ALARM, None: style.QUIET}
 SHOWN = tuple(step for step in STEPS if step not in ("place", "add"))
 NAMES = {
     "project": "project", "split": "split", "place": "positions", "scores": "scores", "scale": "scale", "hide": "mask",
@@ -14,8 +15,8 @@ NAMES = {
 }  # fmt: skip
 
 
-def html_of(report):
-    """Return the panel as HTML; `str(report)` is its text twin."""
+def html_of(report: Report) -> str:
+    """Return the panel as HTML; `str(report)` has the same as text."""
     parts = [f"<b>{html.escape(f'{report.subject}: {report.verdict}')}</b>"]
     if report.reason:
         parts.append(_paragraph(report.reason))
@@ -35,13 +36,13 @@ def html_of(report):
     )
 
 
-def _paragraph(text, more=""):
+def _paragraph(text: str, more: str = "") -> str:
     return f'<div style="margin-top:4px; {more}">{html.escape(text)}</div>'
 
 
-def _equation(report):
-    """One cell a step; altered ones have a thick border, and say both what is computed and what is right."""
-    altered = {}
+def _equation(report: Report) -> str:
+    """One cell for each step; altered ones have a thick border, and show both what is computed and what is right."""
+    altered: dict[str, tuple[list[str], str]] = {}
     for finding in report.findings:
         for step, computed, right in finding.altered if finding.is_sick else ():
             texts, _ = altered.setdefault(step, ([], right))
@@ -65,7 +66,7 @@ def _equation(report):
     )
 
 
-def _finding(finding):
+def _finding(finding: Finding) -> str:
     lines = [
         f"<b><code>{html.escape(finding.name or 'no name for it')}</code></b> ({html.escape(finding.severity)})"
         + (f", or {html.escape(' or '.join(finding.also))}: the same on every input" if finding.also else "")
@@ -75,10 +76,7 @@ def _finding(finding):
         lines.append(f"{html.escape(finding.line.place)}: <code>{html.escape(finding.line.text)}</code>")
     lines += [html.escape(finding.evidence)] if finding.evidence else []
     if finding.shows:
-        where = f"Shows with: {', '.join(finding.shows[:3])}."
-        if finding.hides:
-            where += f" Can't be seen with: {', '.join(finding.hides[:3])}."
-        lines.append(html.escape(where))
+        lines.append(html.escape(finding.where))
     if finding.repair:
         lines.append(f"<b>Repair:</b> {html.escape(finding.repair)}")
     if finding.example:

@@ -1,4 +1,4 @@
-"""What a question can say beside a Finding: a note, what was not tested, and why there is no verdict."""
+"""What a question can yield beside findings: a note, what was not tested, and why there is no verdict."""
 
 from dataclasses import dataclass
 

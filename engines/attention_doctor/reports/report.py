@@ -1,9 +1,12 @@
-"""What an examination found, and how it is said: in a terminal, in a notebook, and as JSON."""
+"""What an examination found, and how that reads: in a terminal, in a notebook, and as JSON."""
 
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from attention_doctor.names import HEALTHY
+from function_judge.lines import Line
 
 WIDTH = 100
 MAX_LINES = 21  # before what is left out is named: less than 25 altogether
@@ -34,33 +37,39 @@ class Finding:
     evidence : str
         Where nothing can be named: the smallest input that shows it, and the first entry that differs.
     line : Line or None
-        Of the first statement whose result leaves the equation although what it was given was right: its `.path`,
-        `.number` and `.text`. None where that is not certain.
+        Of the first statement whose result leaves the equation although everything that it uses is right: its
+        `.path`, `.number` and `.text`. None where that is not certain.
     """
 
     name: str | None
     severity: str
     sentence: str
-    altered: tuple = ()
+    altered: tuple[tuple[str, str, str], ...] = ()
     repair: str = ""
-    also: tuple = ()
-    shows: tuple = ()
-    hides: tuple = ()
+    also: tuple[str, ...] = ()
+    shows: tuple[str, ...] = ()
+    hides: tuple[str, ...] = ()
     example: str = ""
     evidence: str = ""
-    line: object = None
+    line: Line | None = None
 
     @property
-    def is_sick(self):
+    def is_sick(self) -> bool:
         return self.severity not in HEALTHY
 
     @property
-    def equation(self):
-        """The part of the equation that it computes, beside the right one."""
+    def equation(self) -> str:
+        """The part of the equation that it computes, and the right one."""
         if not self.altered:
             return ""
         computed, right = ("; ".join(texts) for texts in list(zip(*self.altered, strict=True))[1:])
         return f"It computes: {computed}. Right: {right}."
+
+    @property
+    def where(self) -> str:
+        """On which inputs it shows, and on which it can't be seen."""
+        hides = f" Can't be seen with: {', '.join(self.hides[:3])}." if self.hides else ""
+        return f"Shows with: {', '.join(self.shows[:3])}.{hides}"
 
 
 @dataclass
@@ -76,40 +85,40 @@ class Report:
     findings : list of Finding
         The worst first.
     untested : list of str
-        What was not asked, and why.
+        What was not tested, and why.
     layout : str
         How it was read.
     notes : list of str
     asked : int
         How many calls were compared.
     seconds : float
-        How long it took. Only JSON says it: a report in a stored notebook must not change from run to run.
+        How long it took. Only JSON has it: a report in a stored notebook must not change from run to run.
     reason : str
         Why it could not be examined.
     """
 
     subject: str
     healthy: bool | None = True
-    findings: list = field(default_factory=list)
-    untested: list = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    untested: list[str] = field(default_factory=list)
     layout: str = ""
-    notes: list = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     asked: int = 0
     seconds: float = 0.0
     reason: str = ""
 
     @property
-    def names(self):
+    def names(self) -> list[str | None]:
         """The names of what is wrong, without those of harmless findings."""
         return [finding.name for finding in self.findings if finding.is_sick]
 
     @property
-    def has_notes(self):
+    def has_notes(self) -> bool:
         """Whether it is healthy, and there is something worth knowing."""
         return bool(self.healthy and self.findings)
 
     @property
-    def verdict(self):
+    def verdict(self) -> str:
         if self.healthy is None:
             return "could not be examined"
         if self.healthy:
@@ -118,39 +127,46 @@ class Report:
         sick = [finding for finding in self.findings if finding.is_sick]
         return "sick: " + ", ".join(finding.name or "unnamed" for finding in sick)
 
-    def __str__(self):
-        """Plain text, at most a screen."""
-        lines = [f"{self.subject}: {self.verdict}"]
+    def __str__(self) -> str:
+        """Plain text, at most a screen: what doesn't fit is named, and stands in the JSON."""
+        head = [f"{self.subject}: {self.verdict}"]
         if self.reason:
-            lines += _wrapped(self.reason, "  ")
-        end = [""]
-        if self.layout:
-            end += _wrapped(f"Read as: {self.layout}.", "")
-        for note in self.notes[:2]:
-            end += _wrapped(note, "", limit=2)
-        if self.asked:
-            end.append(f"{self.asked} calls compared.")
-        if self.untested:
-            end += _wrapped("Not tested: " + "; ".join(self.untested) + ".", "", limit=2)
-        told = [["", *_finding_lines(finding, in_brief=len(self.findings) > 1)] for finding in self.findings]
-        room, evidence = MAX_LINES - len(lines) - len(end), 0
-        while evidence < len(told) and (evidence == 0 or room >= len(told[evidence])):
-            lines += told[evidence]
-            room, evidence = room - len(told[evidence]), evidence + 1
-        if evidence < len(told):
-            rest = ", ".join(finding.name or "unnamed" for finding in self.findings[evidence:])
+            head += _wrapped(self.reason, "  ")
+        foot = self._foot()
+        room = MAX_LINES - len(head) - len(foot)
+        in_brief = len(self.findings) > 1
+        paragraphs = [["", *_finding_lines(finding, in_brief)] for finding in self.findings]
+        lines: list[str] = []
+        n_shown = 0
+        while n_shown < len(paragraphs) and (not n_shown or len(lines) + len(paragraphs[n_shown]) <= room):
+            lines += paragraphs[n_shown]
+            n_shown += 1
+        if n_shown < len(paragraphs):
+            rest = ", ".join(finding.name or "unnamed" for finding in self.findings[n_shown:])
             lines += ["", *_wrapped(f"And: {rest} (all of it with --format json)", "", limit=2)]
-        lines += end
-        return "\n".join(lines)
+        return "\n".join([*head, *lines, *foot])
+
+    def _foot(self) -> list[str]:
+        """How it was read, and what was tested."""
+        foot = [""]
+        if self.layout:
+            foot += _wrapped(f"Read as: {self.layout}.", "")
+        for note in self.notes[:2]:
+            foot += _wrapped(note, "", limit=2)
+        if self.asked:
+            foot.append(f"{self.asked} calls compared.")
+        if self.untested:
+            foot += _wrapped("Not tested: " + "; ".join(self.untested) + ".", "", limit=2)
+        return foot
 
     __repr__ = __str__
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         from attention_doctor.reports import panel
 
         return panel.html_of(self)
 
-    def to_json(self):
+    def to_json(self) -> dict[str, Any]:
         """Return a dictionary that `json.dumps` takes."""
         return {
             "subject": self.subject,
@@ -170,14 +186,14 @@ class Report:
         }
 
 
-def _wrapped(text, indent, limit=None):
+def _wrapped(text: str, indent: str, limit: int | None = None) -> list[str]:
     lines = textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent + "  ")
     if limit and len(lines) > limit:
         lines = [*lines[: limit - 1], textwrap.shorten(" ".join(lines[limit - 1 :]), WIDTH, placeholder=" ...")]
     return lines
 
 
-def _finding_lines(finding, in_brief):
+def _finding_lines(finding: Finding, in_brief: bool) -> Iterator[str]:
     heading = f"{finding.name or 'no name for it'} ({finding.severity})"
     if finding.also:
         heading += f", or {' or '.join(finding.also)}: they give the same on every input"
@@ -190,10 +206,7 @@ def _finding_lines(finding, in_brief):
     if finding.evidence:
         yield from _wrapped(finding.evidence, "  ")
     if finding.shows and not in_brief:
-        where = f"Shows with: {', '.join(finding.shows[:3])}."
-        if finding.hides:
-            where += f" Can't be seen with: {', '.join(finding.hides[:3])}."
-        yield from _wrapped(where, "  ")
+        yield from _wrapped(finding.where, "  ")
     if finding.repair:
         yield from _wrapped(f"Repair: {finding.repair}", "  ")
     if finding.example:

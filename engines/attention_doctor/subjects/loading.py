@@ -1,4 +1,4 @@
-"""From what the command is given to something that can be examined."""
+"""From a target of the command to something that can be examined."""
 
 import importlib
 import importlib.util

@@ -1,175 +1,211 @@
-"""What the examination asks of whatever it examines, and the arguments that functions and modules alike take."""
+"""What is examined: something that answers questions in one or several layouts, a function or a module."""
 
-from dataclasses import dataclass
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from attention_doctor.calls import calling
-from attention_doctor.readers import mask_formats, position_arguments
-from attention_doctor.readers.signature import parameters_of
+from attention_doctor.calls.errors import CannotBeExaminedError
+from attention_doctor.equation.stages import Form, Input
+from attention_doctor.equation.trial_inputs import Question
+from attention_doctor.readers import mask_formats
+from attention_doctor.readers.layouts import Layout, Reply, item_of
+from attention_doctor.readers.mask_formats import MaskFormat
+from attention_doctor.subjects.arguments import Arguments, Filling, MaskArgument, with_masks
 
-FEW_SHAPES = ("(batch, heads, queries, keys)", "(queries, keys)", "(batch, 1, queries, keys)")
 
+class Subject(ABC):
+    """What the examination asks of whatever it examines.
 
-class Subject(Protocol):
-    """Something that answers questions in one or several layouts: a function or a module."""
+    A question is put in three steps: `case` draws its numbers, `call_arguments` lays them out as the code takes them,
+    and `pick_output` finds the output among the arrays that come back.
 
-    name: str
-    kind: str
-    given: "Arguments"  # by role
-    layouts: list  # the ways in which it can be read, the most usual first
+    Parameters
+    ----------
+    name : str
+    function : callable
+        What is called.
+    framework : str
+        Whose arrays it takes.
+    arguments : Arguments
+    """
 
-    def plain_questions(self, layout):
+    kind: ClassVar[str]
+    has_own_sizes: ClassVar[bool]  # whether the numbers of heads and features are its own, and not arguments
+    unplaced: Sequence = ()  # parameters without a place in the equation
+    more_forms: Sequence[Form] = ()  # mistakes that only this subject can have
+    precisions: Sequence[str] = ()
+    source: str
+    fillings: list[Filling]
+
+    def __init__(self, name: str, function: Callable, framework: str, arguments: Arguments) -> None:
+        self.name, self.function, self.framework, self.arguments = name, function, framework, arguments
+        self.to_framework = calling.to_framework(framework)
+
+    # ---- what is asked -----------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def layouts(self) -> Sequence[Layout]:
+        """The ways in which it can be read, the most usual first."""
+
+    @abstractmethod
+    def n_heads_in(self, layout: Layout) -> int:
+        """How many heads a question in this layout has."""
+
+    @abstractmethod
+    def fitted(self, question: Question) -> Question:
+        """The question in sizes that can be asked."""
+
+    @abstractmethod
+    def plain_questions(self, layout: Layout) -> list[Question]:
         """Return the questions without masks, the first of which every other is compared with."""
 
-    def mask_question(self, layout, kind):
+    @abstractmethod
+    def mask_question(self, layout: Layout, kind: str | None) -> Question:
         """Return a question in which batch, heads, queries and features differ, with a mask of this kind."""
 
-    def case(self, layout, question):
+    @abstractmethod
+    def case(self, layout: Layout, question: Question) -> Input:
         """Return the question's numbers as the equation has them."""
 
-    def ask(self, layout, question, how=None):
-        """Put a question, with its mask given in a certain form, and return a Reply."""
+    def token_vectors(self, question: Question, width: int, key_width: int, value_width: int) -> Input:
+        """Draw the sequences that queries, keys and values come from: one, two or three of them."""
 
-    def designs(self):
-        """Return what counts as right in each step where there is a choice, the plain form first: {step: forms}."""
+        def sequence(name: str, n_tokens: int, width: int) -> np.ndarray:
+            return question.spread * question.draws(name, question.batch, n_tokens, width)
 
+        X = sequence("X", question.n_queries, width)
+        if question.alike:
+            X = np.repeat(X[:, :1], question.n_queries, axis=1)
+        context, second = X, None
+        if (question.is_cross and self.arguments.is_cross) or key_width != width:
+            context = sequence("context", question.keys, key_width)
+        if question.three or value_width != key_width:
+            second = sequence("second", question.keys, value_width)
+        return Input(X, context, second=second)
 
-@dataclass(frozen=True)
-class Filling:
-    """What arguments that must be given are given, where nothing is asked about them.
+    # ---- how it is called --------------------------------------------------------------------
 
-    Parameters
-    ----------
-    mask : (str, MaskFormat), optional
-        How a mask that hides nothing is given.
-    table : Table, optional
-        The form of the rotary table.
-    positions : {"", "rows", "vector"}
-        How the numbers of the positions are given: a row for each sequence, or one for all.
-    """
+    def ask(self, layout: Layout, question: Question, mask: MaskArgument | None = None) -> Reply:
+        """Put a question, with its mask in a certain format."""
+        return self.put(layout, question, self.case(layout, question), mask)
 
-    mask: tuple | None = None
-    table: object = None
-    positions: str = ""
+    def ask_again(self, layout: Layout, question: Question) -> Reply:
+        """Put a question as if it had never been asked: nothing is answered from memory."""
+        return self.put(layout, question, self.case(layout, question))
 
+    def put(self, layout: Layout, question: Question, case: Input, mask: MaskArgument | None = None) -> Reply:
+        """Put a question in other numbers than its own, and pick the output."""
+        reply = self.answer(layout, question, case, mask)
+        return reply if reply.error is not None else self.pick_output(layout, question, case, reply)
 
-class Arguments:
-    """The arguments of what is examined, by their roles, and those that are the same in every call.
+    def answer(self, layout: Layout, question: Question, case: Input, mask: MaskArgument | None = None) -> Reply:
+        """Call with the whole batch, or once for each sample where the code takes one sequence.
 
-    Parameters
-    ----------
-    function : callable
-        Whose signature counts.
-    roles : dict of str to str
-        By argument's name, as `signature.read` gives them.
-    inputs : dict, optional
-        What further arguments are given, by name: a value, or a function of (batch, tokens).
-    """
+        Returns
+        -------
+        Reply
+            Without an output; its arrays are everything that came back.
+        """
+        if not layout.loops:
+            return self._call(layout, question, case, mask)
+        batch = len(case.X if case.heads is None else case.heads[0])
+        replies = [self._call(layout, question, item_of(case, i), mask) for i in range(batch)]
+        wrong = next((reply for reply in replies if reply.error is not None or not reply.others), None)
+        return _stacked(replies) if wrong is None else wrong
 
-    def __init__(self, function, roles, inputs=None):
-        self.inputs = inputs or {}
-        self.seen = {}  # by argument's name: every value that it was given
-        self.parameters = parameters_of(function) or ()
-        self.required = [p.name for p in self.parameters if p.default is p.empty]
-        self.unknown = [name for name in self.required if not roles.get(name) and name not in self.inputs]
-        self.name_of = {}
-        for name, role in roles.items():
-            if role:
-                self.name_of.setdefault(role, name)
-        self.filling = Filling()
+    def _call(self, layout: Layout, question: Question, case: Input, mask: MaskArgument | None) -> Reply:
+        call = self.call_arguments(layout, question, case, mask)
+        if call is None:
+            return Reply(error=CannotBeExaminedError("this mask can't be expressed in this format"))
+        self.arguments.note(call)
+        function, convert = self.in_precision(question.precision), converter(self.framework, question.precision)
+        outcome = calling.call(function, call, convert)
+        if outcome.error is not None:
+            return Reply(error=outcome.error)
+        return Reply(None, outcome.arrays, changed=bool(outcome.changed))
 
-    def has(self, role):
-        return role in self.name_of
+    def call_arguments(
+        self, layout: Layout, question: Question, case: Input, mask: MaskArgument | None = None
+    ) -> dict[str, Any] | None:
+        """What a call gets, as ndarrays; None where the mask can't be expressed in this format."""
+        call = self.arguments.settings(case, own_sizes=self.has_own_sizes, start=question.start)
+        for role, array in self.sources(case).items():
+            if self.arguments.has(role) and not (self.can_leave_out(role) and not question.is_cross):
+                packed = self.packed(layout, array)
+                call[self.arguments.name_of[role]] = packed[0] if layout.loops else packed
+        return with_masks(call, self.arguments, question, case, mask, 1 if layout.loops else question.batch)
 
-    def must_give(self, role):
-        return self.name_of.get(role) in self.required
+    def sources(self, case: Input) -> Mapping[str, np.ndarray]:
+        """What queries, keys and values are, or come from, by role."""
+        values_from = case.context if case.second is None else case.second
+        return {"X": case.X, "queries": case.X, "keys": case.context, "values": values_from, "context": case.context}
 
-    @property
-    def is_cross(self):
-        return self.has("context") or self.has("keys")
+    @abstractmethod
+    def can_leave_out(self, role: str) -> bool:
+        """Whether this argument can be left out where keys and values come from the queries' own tokens."""
 
-    def blanks(self, meanings_of, optional):
-        """Ways to give a mask that hides nothing, where one must be given, or where it need not."""
-        for role in ("mask", "padding", "lengths", "bias"):
-            if self.has(role) and self.must_give(role) != optional:
-                for how in mask_formats.formats(role, meanings_of(role) + mask_formats.AGREED_IN_NUMBERS):
-                    yield self.name_of[role], how
+    def packed(self, layout: Layout, array: np.ndarray) -> np.ndarray:
+        """Token vectors, or heads, with their axes in the layout's order."""
+        return layout.axes[0](array)
 
-    def fillings(self, meanings_of, head_widths=(), optional=False):
-        """Ways to fill what must be given: rotary tables and masks, each alone and both together; or optional masks."""
-        tables = position_arguments.tables(self, head_widths)
-        masks = [*[None] * (not optional), *self.blanks(meanings_of, optional)]
-        if len(tables) > 1:  # of all pairs, those with the masks that such code takes
-            masks = [mask for mask in masks if mask is None or mask[1].shape in FEW_SHAPES]
-        positions = ("",)
-        if self.has("position_ids"):
-            positions = ("rows", "vector") if self.must_give("position_ids") else ("", "rows")
-        return [Filling(mask, table, given) for mask in masks for given in positions for table in tables]
+    def in_precision(self, precision: str | None) -> Callable:
+        """What to call in this precision."""
+        return self.function
 
-    def settings(self, case, *, own_sizes=False, start=0):
-        """Numbers and switches, by name; those of sizes that it has itself are left out if `own_sizes`."""
-        sizes = {
-            "n_heads": case.n_heads, "n_kv_heads": case.n_kv_heads, "d_model": case.d_model,
-            "d_head": case.d_model // case.n_heads,
-        }  # fmt: skip
-        nothing = dict.fromkeys(("mask", "padding", "bias", "lengths", "past", "window"))
-        switches = {"is_causal": False, "deterministic": True, "training": False, "dropout": 0.0}
-        always = {"is_causal", "deterministic", "training"} | (set() if own_sizes else {"n_heads", "n_kv_heads"})
-        settings = {}
-        for role, value in (sizes | switches | nothing).items():
-            if self.must_give(role) or (
-                self.has(role) and (role in always or (role == "dropout" and self._has_a_number(role)))
-            ):
-                settings[self.name_of[role]] = value
-        settings |= dict.fromkeys(self.unknown)
-        if self.has("rng"):
-            settings[self.name_of["rng"]] = np.zeros(2, np.uint32)  # a key of JAX
-        if self.must_give("scale"):
-            settings[self.name_of["scale"]] = (case.d_model // case.n_heads) ** -0.5
-        first = case.X if case.X is not None else case.heads[0][:, 0]
-        batch, n_tokens = len(first), first.shape[1]
-        if self.must_give("height") and self.must_give("width"):
-            settings |= {self.name_of["height"]: n_tokens, self.name_of["width"]: 1}
-        further = {name: value(batch, n_tokens) if callable(value) else value for name, value in self.inputs.items()}
-        return settings | position_arguments.values(self, self.filling, n_tokens, batch, start) | further
+    @abstractmethod
+    def pick_output(self, layout: Layout, question: Question, case: Input, reply: Reply) -> Reply:
+        """Find the output among the arrays that came back."""
 
-    def note(self, arguments):
-        """Remember what a call is given."""
-        for parameter in self.parameters:
-            value = arguments.get(parameter.name, parameter.default)
-            plain = value is None or isinstance(value, (bool, int, float, str, type))
-            self.seen.setdefault(parameter.name, set()).add(value if plain else "varied")
+    @abstractmethod
+    def fresh(self) -> Callable:
+        """Something to call that has kept nothing from earlier calls."""
 
-    @property
-    def never_varied(self):
-        """The arguments that had the same value in every call."""
-        return [name for name, values in self.seen.items() if len(values) == 1 and "varied" not in values]
+    @abstractmethod
+    def answer_for(self, layout: Layout, X: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None] | None:
+        """Put token vectors, or some of its own for None: (the vectors, the output), or None where that can't be."""
 
-    def _has_a_number(self, role):
-        """Whether an argument's default is a number, such as a dropout that is on."""
-        found = [p for p in self.parameters if p.name == self.name_of[role]]
-        return bool(found) and isinstance(found[0].default, float)
+    # ---- what is right in it -----------------------------------------------------------------
 
+    @abstractmethod
+    def designs(self) -> dict[str, list[Form]]:
+        """Return what counts as right in each step where there is a choice, the plain form first."""
 
-def with_masks(arguments, given, question, case, how, batch):
-    """Add the mask and the causal flag to a call's arguments; None where the mask cannot be said in this form."""
-    full = (batch, case.n_heads, question.n_queries, question.keys + question.start)
-    if question.mask is not None and how is not None:
-        mask = how[1].of(case.allowed, full)
-        if mask is None:
-            return None
-        arguments[how[0]] = mask
-    elif given.filling.mask is not None:
-        name, how = given.filling.mask
-        arguments[name] = how.nothing_hidden(full)
-    if question.is_causal:
-        arguments[given.name_of["is_causal"]] = True
-    return arguments
+    @abstractmethod
+    def meanings_of(self, role: str) -> tuple[str, ...]:
+        """What the entries of a mask may mean, the most usual first."""
+
+    def unusual_meaning(self, mask_format: MaskFormat) -> int:
+        """How unusual the meaning of a mask's entries is: among explanations, the most usual meaning is preferred."""
+        return 0 if mask_format.entries == "lengths" else list(mask_formats.ENTRIES).index(mask_format.entries)
+
+    def severity_of(self, name: str, severity: str) -> str:
+        """How bad this mistake is in this subject, which may do it by design."""
+        return severity
+
+    @abstractmethod
+    def trusts(self, layout: Layout) -> bool:
+        """Whether a difference from attention can only be the code's, and not that of a wrong reading."""
+
+    def attention_inside(self) -> list[str]:
+        """Parts that seem to be attention, where this is more than that."""
+        return []
 
 
-def converter(framework, precision=None):
+def _stacked(replies: Sequence[Reply]) -> Reply:
+    """One reply of those for single samples: what has the same shape for all of them."""
+    arrays = [
+        np.stack(arrays)
+        for arrays in zip(*(reply.others for reply in replies), strict=False)
+        if len({array.shape for array in arrays}) == 1
+    ]
+    return Reply(None, tuple(arrays), changed=any(reply.changed for reply in replies))
+
+
+def converter(framework: str, precision: str | None = None) -> Callable:
     """Return what turns an ndarray into the framework's, in half precision if asked."""
     plain = calling.to_framework(framework)
     if precision is None:
