@@ -303,7 +303,7 @@ def test_links_lead_to_the_pages_beside_and_other_links_stay():
     links = ["02_scaling.ipynb", "02_scaling.ipynb#Why", "../README.md#start", "https://mybinder.org/a.ipynb"]
     page = page_of(notebook_of(cell("# Title\n\n" + " ".join(f"[one]({link})" for link in links), "slide")))
     found = [link["href"] for link in page.select("p a")]
-    assert found == ["../02_scaling.html", "../02_scaling.html#Why", "../index.html", links[3]]
+    assert found == ["../02_scaling.html", "../02_scaling.html#Why", "../index.html#start", links[3]]
 
 
 def test_what_cannot_be_shown_is_said():
