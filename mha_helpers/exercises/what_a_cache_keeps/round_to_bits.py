@@ -24,7 +24,7 @@ def _off_the_middle(X, bits):
 def _zeros():
     X = _off_the_middle(draws(21, X=(4, 6))["X"], 4)
     X[2] = 0
-    return Case("a token of zeros", {"X": X, "bits": 4})
+    return Case("a token of zeros", {"X": X, "bits": 4}, edge=True)
 
 
 def _largest_is_negative():

@@ -296,6 +296,7 @@ WRONG = {
         by_hand(lambda scores, mask: softmax(scores)),
     ),
     "cross-padding-zeroed": (source_set_to_zero,),
+    "cross-mask-as-given": (mask_given_as_it_is,),
     "cross-mask-added-as-numbers": (by_hand(added_numbers),),
     "mask-after-softmax": (by_hand(multiplied_after),),
     "mask-full-row-nan": (by_hand(nan_where_nothing_is_seen),),
@@ -322,7 +323,6 @@ WRONG = {
 }  # fmt: skip
 
 TOLD = (
-    (mask_given_as_it_is, "the mask holds int"),
     (written_word_added, "Words of X do not see each other here"),
     (
         changed(lambda output, weights, X, C: (output, 0.9 * weights)),

@@ -93,6 +93,12 @@ def one_bit_more(X, bits):
     return round_to_bits(X, bits + 1)
 
 
+def zeros_forgotten_too(X, bits):
+    step = of_token(X) / 2**bits
+    with np.errstate(all="ignore"):
+        return np.round(X / step) * step
+
+
 def between_the_levels(X, bits):
     return 0.7 * round_to_bits(X, bits) + 0.3 * X
 
@@ -121,11 +127,13 @@ WRONG = {
         scaled(of_token, lambda bits: 2**bits - 1),
         scaled(of_token, lambda bits: 1 << bits),
         one_bit_more,
+        zeros_forgotten_too,
     ),
     "round-bits-for-levels": (scaled(of_token, lambda bits: bits),),
     "round-towards-zero": (scaled(of_token, whole=np.trunc), in_int8),
     "round-down": (scaled(of_token, whole=np.floor), scaled(of_token, whole=lambda x: x // 1)),
     "round-up": (scaled(of_token, whole=np.ceil),),
+    "round-no-keepdims": (scaled(lambda X: abs(X).max(axis=-1)),),
     "round-nothing": (lambda X, bits: X.copy(), scaled(of_token, whole=lambda x: x)),
     "round-not-scaled-back": (scaled(of_token, back=lambda codes, step: codes),),
     "round-to-decimals": (lambda X, bits: X.round(bits),),

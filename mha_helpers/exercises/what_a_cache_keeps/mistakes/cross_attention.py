@@ -178,6 +178,13 @@ def padding_no_head_axis(context_mask, X, context_X):
     return context_mask.astype(bool)
 
 
+@_hiding
+def cross_mask_as_given(context_mask, X, context_X):
+    """You hand on context_mask as it is, a 1 or a 0 for each token. scaled_dot_product_attention takes True and False,
+    and needs axes for the heads and the queries: padding_mask(context_mask) makes both."""
+    return context_mask
+
+
 @_hiding_by_hand
 def padding_inverted(context_mask, X, context_X):
     """You hide the source's tokens and show its padding. 1 marks a token, and True means "may attend"."""

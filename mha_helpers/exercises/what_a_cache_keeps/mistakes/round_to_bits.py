@@ -62,6 +62,13 @@ def round_one_scale_for_all(X):
 
 
 @_of_largest
+def round_no_keepdims(X):
+    """You have a largest number for each token, but in a row, where X needs it in a column: keepdims=True keeps the
+    axis, so that each token meets its own."""
+    return np.abs(X).max(axis=-1)
+
+
+@_of_largest
 def round_scale_for_each_feature(X):
     """Your largest numbers are those of each feature, over the tokens. Then the scale changes with every new token, and
     what was kept no longer fits it. Take each token's own: axis=-1."""
@@ -91,7 +98,7 @@ def round_a_level_too_many(bits):
 
 
 @_counting
-@also(lambda bits: 2**bits)
+@also(lambda bits: 2**bits, lambda bits: 2**bits - 2)
 def round_sign_costs_nothing(bits):
     """You count the levels as if there were no signs. Half of them are needed for negative numbers: 2^(bits - 1) - 1
     steps lead from 0 to the largest."""
