@@ -35,6 +35,20 @@ def readouts(make, states, *functions):
     return found
 
 
+def test_be_the_head():
+    both, at_sat = {"heads": "two"}, {"query 1 across": 5.0, "query 1 up": -2.0}
+    between = {"query 0 across": 2.0, "query 0 up": 0.3}
+    states = {"first": {}, "between": between, "two heads": both, "two heads that find both": both | at_sat}
+    assert readouts(labs.be_the_head, states) == snapshot(
+        {
+            "first": ["One head brings 0.70 of “cat” and 0.17 of “sat”.", "“It” needs 0.60 of each."],
+            "between": ["One head brings 0.23 of “cat” and 0.75 of “sat”.", "“It” needs 0.60 of each."],
+            "two heads": ["Two heads bring 0.86 of “cat” and 0.18 of “sat”.", "“It” needs 0.60 of each."],
+            "two heads that find both": ["Two heads bring 0.70 of “cat” and 1.17 of “sat”.", "That is enough of both."],
+        }
+    )
+
+
 def test_block_tour():
     states = {f"step {name}": {"step": name} for name in block_tour.NAMES}
     states["head 1 of “sat”"] = {"step": block_tour.NAMES[7], "query": "sat", "head": "1"}
@@ -122,43 +136,43 @@ def test_cache_cost():
     assert readouts(labs.cache_cost, states) == snapshot(
         {
             "first": [
-                "The writer keeps 128 numbers for each of 256 of 256 tokens, in 4 layers: 0.25 MiB, 33 % of the whole.",
+                "The writer keeps 128 numbers of 16 bits for each of 256 of 256 tokens, in 4 layers: 0.25 MiB, 33.3 % of the whole.",
                 "Its loss is 3.32 nats, with everything kept 1.50.",
             ],
             "everything kept": [
-                "The writer keeps 384 numbers for each of 256 of 256 tokens, in 4 layers: 0.75 MiB, 100 % of the whole.",
+                "The writer keeps 384 numbers of 16 bits for each of 256 of 256 tokens, in 4 layers: 0.75 MiB, 100 % of the whole.",
                 "That is how it was built.",
                 "Its loss is 1.50 nats, with everything kept 1.50.",
             ],
             "a short text": [
-                "The writer keeps 128 numbers for each of 32 of 64 tokens, in 4 layers: 32 KiB, 17 % of the whole.",
+                "The writer keeps 128 numbers of 16 bits for each of 32 of 64 tokens, in 4 layers: 32 KiB, 16.7 % of the whole.",
                 "Its loss is 2.84 nats, with everything kept 1.52.",
             ],
             "Llama 2 70B": [
-                "Llama 2 70B keeps 2,048 numbers for each of 4,096 of 4,096 tokens, in 80 layers: 1.2 GiB, 12 % of the whole.",
+                "Llama 2 70B keeps 2,048 numbers of 16 bits for each of 4,096 of 4,096 tokens, in 80 layers: 1.25 GiB, 12.5 % of the whole.",
                 "That is how it was built.",
                 "What its loss would be with another cache, only training could tell.",
                 "Sizes alone: this model isn't run here.",
             ],
             "Mistral 7B": [
-                "Mistral 7B keeps 2,048 numbers for each of 4,096 of 8,192 tokens, in 32 layers: 512.0 MiB, 12 % of the whole.",
+                "Mistral 7B keeps 2,048 numbers of 16 bits for each of 4,096 of 8,192 tokens, in 32 layers: 512 MiB, 12.5 % of the whole.",
                 "That is how it was built.",
                 "What its loss would be with another cache, only training could tell.",
                 "Sizes alone: this model isn't run here.",
             ],
             "DeepSeek-V2": [
-                "DeepSeek-V2 keeps 576 numbers for each of 131,072 of 131,072 tokens, in 60 layers: 8.4 GiB, 2 % of the whole.",
+                "DeepSeek-V2 keeps 576 numbers of 16 bits for each of 131,072 of 131,072 tokens, in 60 layers: 8.44 GiB, 1.76 % of the whole.",
                 "That is how it was built.",
                 "What its loss would be with another cache, only training could tell.",
                 "Sizes alone: this model isn't run here.",
             ],
             "not as it was built": [
-                "Mistral 7B keeps 2,048 numbers for each of 8,192 of 8,192 tokens, in 32 layers: 1.0 GiB, 25 % of the whole.",
+                "Mistral 7B keeps 2,048 numbers of 16 bits for each of 8,192 of 8,192 tokens, in 32 layers: 1 GiB, 25 % of the whole.",
                 "What its loss would be with another cache, only training could tell.",
                 "Sizes alone: this model isn't run here.",
             ],
             "as it was built again": [
-                "Mistral 7B keeps 2,048 numbers for each of 4,096 of 8,192 tokens, in 32 layers: 512.0 MiB, 12 % of the whole.",
+                "Mistral 7B keeps 2,048 numbers of 16 bits for each of 4,096 of 8,192 tokens, in 32 layers: 512 MiB, 12.5 % of the whole.",
                 "That is how it was built.",
                 "What its loss would be with another cache, only training could tell.",
                 "Sizes alone: this model isn't run here.",
