@@ -41,7 +41,10 @@ def test_arguments_are_told_by_their_shapes_and_numbers_by_themselves():
         (range, ("sums",), "It returned a function"),
         (np.array(["a"]), ("sums",), "It returned an array of <U1, which cannot be read"),
     ],
-    ids=str,
+    ids=[
+        *("one is missing", "two are missing", "one array", "three", "a list of three", "two for one", "generator"),
+        *("uncalled", "ragged", "other shapes", "dict", "type", "text"),
+    ],
 )
 def test_what_cannot_be_read_as_the_outputs(returned, outputs, sentence):
     assert sentence in described(returned, *outputs)

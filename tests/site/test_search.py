@@ -23,7 +23,7 @@ QUESTIONS = {
     "induction head": "07_heads_that_learn.html",
     "temperature and top-k": "08_a_model_that_writes.html",
     "rotary position embedding": "09_todays_heads.html",
-    "kv cache": "reference/words.html",
+    "kv cache": "08_a_model_that_writes.html",
     "how does a model know the order of words": "01_self_attention.html",
     "mask-after-softmax": "reference/sheet.html",
     "VS Code": "reference/vscode.html",
