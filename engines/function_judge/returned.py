@@ -21,14 +21,14 @@ def shapes_of(arguments: dict) -> str:
             return f" ({', '.join(str(array.shape) for array in value)})"
         if not isinstance(value, np.ndarray):
             return f"={value}"
-        # Of a few places, which they are says more than how many.
+        # For a few places, such as [0, 2], the values say more than the shape.
         return f"={value.tolist()}" if value.ndim == 1 and value.dtype.kind == "i" else f" {value.shape}"
 
     return ", ".join(f"{name}{shown(value)}" for name, value in arguments.items())
 
 
 def safe_repr(value: Any) -> str:
-    """Show any object in at most 60 characters, also one whose own repr fails."""
+    """Show any object in at most 60 characters, even one whose own repr fails."""
     try:
         return repr(value)[:60]
     except Exception:
@@ -36,7 +36,7 @@ def safe_repr(value: Any) -> str:
 
 
 def describe_returned(outcome: Outcome, outputs: tuple[str, ...]) -> str:
-    """Say of what cannot be read as the outputs what it is instead.
+    """Say what was returned in place of the outputs, where it cannot be read as them.
 
     Parameters
     ----------
@@ -44,13 +44,13 @@ def describe_returned(outcome: Outcome, outputs: tuple[str, ...]) -> str:
         Of a call that returned something, but not one array of numbers for each output.
     outputs : tuple of str
     """
-    returned, asked = outcome.returned, f"`return {', '.join(outputs)}`"
+    returned, return_line = outcome.returned, f"`return {', '.join(outputs)}`"
     return (
         _unfinished(returned, outputs)
-        or _another_number_of_arrays(outcome, outputs, asked)
-        or _no_array(returned, asked)
+        or _wrong_number_of_arrays(outcome, outputs, return_line)
+        or _generator_or_function(returned, return_line)
         or _uneven(returned, outputs)
-        or f"It returned {_type_of(returned)}, which cannot be read as numbers; {asked}."
+        or f"It returned {_type_of(returned)}, which cannot be read as numbers; {return_line}."
     )
 
 
@@ -62,15 +62,15 @@ def _unfinished(returned, outputs):
     return f"Part of it is there; still to compute: {_listed(unwritten)}." if unwritten else None
 
 
-def _another_number_of_arrays(outcome, outputs, asked):
+def _wrong_number_of_arrays(outcome, outputs, return_line):
     returned = outcome.returned
     if _is_list_of_matrices(returned) and len(returned) != len(outputs) > 1:
-        return f"Expected {len(outputs)}, {asked}; got a list of {len(returned)}."
+        return f"Expected {len(outputs)}, {return_line}; got a list of {len(returned)}."
     if outcome.arrays is not None:
         got = "one array" if len(outcome.arrays) == 1 else f"{len(outcome.arrays)} arrays"
-        return f"Expected {len(outputs)}, {asked}; got {got}."
+        return f"Expected {len(outputs)}, {return_line}; got {got}."
     if isinstance(returned, tuple) and len(outputs) == 1:
-        return f"It returned {len(returned)} things; {asked} and nothing else."
+        return f"It returned {len(returned)} things; {return_line} and nothing else."
     return None
 
 
@@ -78,9 +78,9 @@ def _is_list_of_matrices(returned):
     return isinstance(returned, list) and any(isinstance(part, np.ndarray) and part.ndim > 1 for part in returned)
 
 
-def _no_array(returned, asked):
+def _generator_or_function(returned, return_line):
     if isinstance(returned, types.GeneratorType):
-        return f"It returned a generator, as a function with `yield` does; collect the parts and {asked}."
+        return f"It returned a generator, as a function with `yield` does; collect the parts and {return_line}."
     if callable(returned):
         return "It returned a function; are the brackets missing that call it?"
     return None
@@ -100,10 +100,10 @@ def _type_of(returned):
 
 
 def _ragged(name, rows):
-    """Say of rows that they don't fit into one array; None where they do, or are no rows."""
+    """Say that rows don't fit into one array; return None where they do, or where there are no rows."""
     try:
         shapes = [np.shape(row) for row in rows] if isinstance(rows, list | tuple | np.ndarray) else []
-    except Exception:  # rows of such rows, or whatever an unknown kind of object answers
+    except Exception:  # uneven rows inside the rows, or an unknown kind of object, which may raise anything
         return None
     if len(set(shapes)) < 2:
         return None
@@ -115,7 +115,7 @@ def _ragged(name, rows):
 
 
 def _is_unwritten(part):
-    """Tell whether a part of an answer, or of a pair in it, is still `...` or None."""
+    """Tell whether a part of an answer is still `...` or None, or has such a part inside it."""
     return part is ... or part is None or (isinstance(part, tuple | list) and any(map(_is_unwritten, part)))
 
 
@@ -125,7 +125,7 @@ def _listed(words):
 
 
 def one_row_repeated(returned: Any) -> str | None:
-    """Say of a list of rows that two of them are the same list; None where they are not."""
+    """Say that two rows of a list are the same list; return None where no two are."""
     rows = [row for row in returned if isinstance(row, list)] if isinstance(returned, list) else []
     if len({id(row) for row in rows}) == len(rows):
         return None

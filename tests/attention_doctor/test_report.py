@@ -90,7 +90,7 @@ def test_what_cannot_be_built_shows_its_signature_and_what_runs_on_import_is_sai
     trains = tmp_path / "trains.py"
     trains.write_text('open("no such file")')
     _, said = command(capsys, f"{trains}:Model")
-    assert "needs an import that only" in " ".join(said.split())
+    assert "needs a file that only defines" in " ".join(said.split())
 
 
 def test_several_targets_in_formats_for_others(file, capsys):

@@ -11,10 +11,10 @@ from function_judge.compare import fits
 
 # What X is multiplied by, for scores of about 1e2, 1e4 and 1e6.
 SPREADS = ((8.0, "scores of about 1e2"), (80.0, "scores of about 1e4"), (800.0, "scores of about 1e6"))
-ROUNDING = 0.02  # of the largest number: what float32 may lose beside scores of a million
+ROUNDING = 0.02  # the error, as a share of the largest number, that float32 may make with scores of a million
 
-# Numbers that hide a score by being low. BERT, and many after it, chose one that float16 can hold, though a score as
-# low is possible, if rare.
+# Finite numbers that code puts in place of a hidden score. BERT, and many after it, chose one that float16 can hold,
+# although, in rare cases, a visible score is as low.
 FITS_FLOAT16 = ("−10000", "−65504", "−65500", "−50000")
 BELOW_ANY_SCORE = ("−1e6", "−1e+06", "−100000", "−9999", "−1e5")  # lower than any score in practice
 
@@ -34,7 +34,7 @@ def _global_maximum(dtype, instead_of_zero):
 
 
 def _over_their_sum(exponentials, instead_of_zero):
-    """Divide by the sum, or by `instead_of_zero` where the sum is 0: with 0 that gives NaN, with 1 it gives 0."""
+    """Divide by the sum, or by `instead_of_zero` where the sum is 0: there 0 gives NaN, and 1 gives 0."""
     total = exponentials.sum(-1, keepdims=True)
     return (exponentials / np.where(total == 0, instead_of_zero, total)).astype(np.float64)
 
@@ -58,7 +58,7 @@ def ask(session, masks):
 
 
 def _in_single_precision(session, uses, flag_is_understood):
-    """Ask one thing after the other, until something is wrong: what comes after it would show it once more."""
+    """Ask one thing after the other, and stop at the first that is wrong: the later ones would only repeat it."""
     if (yield from _large_scores(session)) or (yield from _far_below_zero(session, flag_is_understood)):
         return
     if not (yield from _masks_beside_large_scores(session, uses)) and flag_is_understood:
@@ -66,7 +66,7 @@ def _in_single_precision(session, uses, flag_is_understood):
 
 
 def _half_precision(session, uses, precision):
-    """Ask whether ordinary numbers stay numbers in half precision, and what hides does not overflow there."""
+    """Ask whether ordinary numbers stay numbers in half precision, and whether the hiding number overflows there."""
     question = session.subject.mask_question(session.layout, None).but(precision, precision=precision)
     response = session.ask(session.layout, question)
     if response.output is None:
@@ -82,7 +82,7 @@ def _mask_in_half_precision(session, uses, precision):
     """Ask whether the number that the code hides with overflows in half precision."""
     for use in uses.values():
         if use.rule.slug or use.rule.replaces or use.mask.format.entries == "added, -1e9 hides":
-            continue  # it hides by a mistake, or our own number would overflow
+            continue  # its rule is a finding already, or our own -1e9 would overflow
         trait = f"a mask in {precision}"
         question = session.subject.mask_question(session.layout, _kind(use)).but(trait, precision=precision)
         response = session.ask(session.layout, question, use.mask)
@@ -95,7 +95,7 @@ def _mask_in_half_precision(session, uses, precision):
 
 
 def _kind(use):
-    """The kind of mask to ask with: one that hides by pairs, if it is taken, has the most to hide."""
+    """The kind of mask to ask with: "pairs", which has the most to hide, if it is taken, or else the first that is."""
     return "pairs" if "pairs" in use.kinds else use.kinds[0]
 
 
@@ -120,9 +120,10 @@ def _large_scores(session):
 
 
 def _softmax_that_overflows(session, response):
-    """The form of the softmax that has NaN and infinity where this output has them; None where none has.
+    """Return the form of the softmax that explains where this output has NaN and infinity; None where none does.
 
-    Code that adds something small to the sum has fewer NaNs: what is seen lies between the two forms.
+    Code that adds an epsilon to the sum has fewer NaNs. So what is broken in the output must be NaN without the
+    epsilon, and what is NaN even with it must be broken in the output.
     """
     broken = ~np.isfinite(response.output)
     for dtype in (np.float32, np.float64):
@@ -131,16 +132,16 @@ def _softmax_that_overflows(session, response):
                 Form(slug, "softmax", weighed_by(weigh(dtype, divisor)), "exp without subtracting the row's maximum")
                 for divisor in (0, 1)
             )
-            most, fewest = (predicted(session, response, item) for item in (form, form_with_epsilon))
-            if most is None or fewest is None:
+            most_nans, fewest_nans = (predicted(session, response, item) for item in (form, form_with_epsilon))
+            if most_nans is None or fewest_nans is None:
                 continue
-            if not (broken & ~np.isnan(most)).any() and not (np.isnan(fewest) & ~broken).any():
+            if not (broken & ~np.isnan(most_nans)).any() and not (np.isnan(fewest_nans) & ~broken).any():
                 return form
     return None
 
 
 def _far_below_zero(session, flag_is_understood):
-    """Ask with all scores at about -1e3 or lower, which breaks code that takes 0 for a low score; return whether."""
+    """Return whether the output is wrong with all scores near -1e3 or lower, as where 0 is taken for a low score."""
     subject, layout = session.subject, session.layout
     if subject.kind != "function":
         return False
@@ -159,11 +160,11 @@ def _far_below_zero(session, flag_is_understood):
 
 
 def _masks_beside_large_scores(session, uses):
-    """Ask whether scores of up to a million outweigh a finite number that stands for -inf; return whether."""
+    """Ask whether scores of up to a million outweigh a finite number in place of -inf, and return whether they do."""
     subject, layout = session.subject, session.layout
     for use in uses.values():
         if use.rule.slug or use.rule.replaces or use.mask.format.entries.startswith("added"):
-            continue  # what is added is our own number
+            continue  # the numbers of an added mask are our own, not the code's
         for spread, size in ((25.0, "1e3"), (250.0, "1e5"), (800.0, "1e6")):
             trait = f"a mask beside scores of about {size}"
             response = session.ask(
@@ -175,7 +176,7 @@ def _masks_beside_large_scores(session, uses):
 
 
 def _flag_beside_large_scores(session):
-    """Ask the same of the causal flag, if it hides rightly so far."""
+    """Ask the same of the causal flag, unless it is known already to hide wrongly."""
     subject, layout = session.subject, session.layout
     if not subject.arguments.has("is_causal") or session.found_in("hide"):
         return
@@ -191,7 +192,7 @@ def _flag_beside_large_scores(session):
 
 
 def _is_about_right(output, wanted):
-    """Whether an output is what it should be but for rounding, or nothing can be said of it."""
+    """Whether an output is right except for rounding, or can't be judged at all."""
     return output is None or wanted is None or fits(output, wanted, ROUNDING)
 
 
@@ -222,9 +223,9 @@ def _severity_of(number):
     return NOTE if number in BELOW_ANY_SCORE else LIMIT
 
 
-def _fits_but_for_nan(output, predicted):
-    """Return whether two outputs agree wherever both are finite, which they must be somewhere."""
-    if predicted is None or output.shape != predicted.shape:
+def _fits_but_for_nan(output, wanted):
+    """Return whether two outputs agree wherever both are finite; False if that is nowhere."""
+    if wanted is None or output.shape != wanted.shape:
         return False
-    both_finite = np.isfinite(output) & np.isfinite(predicted)
-    return bool(both_finite.any()) and fits(output[both_finite], predicted[both_finite], 0.05)
+    both_finite = np.isfinite(output) & np.isfinite(wanted)
+    return bool(both_finite.any()) and fits(output[both_finite], wanted[both_finite], 0.05)

@@ -1,4 +1,4 @@
-"""Masks: in which format and meaning they are taken, and whether they hide what they should."""
+"""Masks: in which shape and with which meaning the subject takes them, and whether they hide what they should."""
 
 from collections import defaultdict
 
@@ -12,7 +12,8 @@ from attention_doctor.reports.remarks import Note, Untested
 from attention_doctor.subjects.arguments import MaskArgument
 from function_judge.compare import fits
 
-KINDS = {
+# The kinds of masks, as in TRAITS, that an argument of each role is asked with.
+KINDS_BY_ROLE = {
     "mask": ("padding", "shared", "pairs", "heads"),
     "bias": ("shared", "pairs", "heads"),
     "padding": ("padding",),
@@ -26,7 +27,7 @@ def ask(session):
     Returns
     -------
     uses : dict of str to MaskUse
-        Of the masks whose use is understood, by role.
+        How the mask of each role is used, for the roles where that is understood.
     flag_is_understood : bool
     """
     arguments, uses, flag_is_understood = session.subject.arguments, {}, True
@@ -38,7 +39,7 @@ def ask(session):
         if use is not None:
             uses[role] = use
             yield from mask_sizes.ask(session, role, use)
-    if not any(arguments.has(role) for role in KINDS):
+    if not any(arguments.has(role) for role in KINDS_BY_ROLE):
         yield Untested("masks (it takes none)")
     if arguments.has("is_causal"):
         flag_is_understood = yield from causal_flag.ask(session, next(iter(uses.values()), None))
@@ -50,14 +51,14 @@ def ask(session):
 def _ask_about(session, role):
     """Ask about one argument, and return its MaskUse, or None where it isn't understood."""
     subject, name = session.subject, session.subject.arguments.name_of[role]
-    kinds = [kind for kind in KINDS[role] if kind != "heads" or subject.n_heads_in(session.layout) > 1]
+    kinds = [kind for kind in KINDS_BY_ROLE[role] if kind != "heads" or subject.n_heads_in(session.layout) > 1]
     answers, refusal = mask_formats_tried.answers(session, role, kinds)
     if not answers:
         yield Untested(f"the argument {name} ({refusal or 'no format of a mask was taken'})")
         return None
     right = {key: answer for key, answer in answers.items() if is_right(session, answer)}
     if not right:
-        use = yield from _in_place_of_causality(session, name, answers)
+        use = yield from _causal_only_without_mask(session, name, answers)
         return use or (yield from mask_mistakes.explain(session, name, answers, {}))
     meaning = _likeliest_meaning(right)
     wrong = _wrong_in(meaning, answers, right)
@@ -67,10 +68,10 @@ def _ask_about(session, role):
     return (yield from _understood(session, name, kinds, meaning, right))
 
 
-def _in_place_of_causality(session, name, answers):
-    """Code that is causal only as long as it gets no mask: that one it takes instead.
+def _causal_only_without_mask(session, name, answers):
+    """Report code that is causal only while it gets no mask, and return its MaskUse; None for any other code.
 
-    It must explain every answer in a meaning of the mask.
+    For one meaning of the mask's entries, this must explain every answer.
     """
     if session.right["hide"] is not ALWAYS_CAUSAL:
         return None
@@ -81,7 +82,7 @@ def _in_place_of_causality(session, name, answers):
     if any(key not in replacing for key in answers if key[1].entries == mask_format.entries):
         return None
     yield session.finding("causal-lost-with-mask", severity=NOTE, evidence=f"`{name}` is read as {mask_format}.")
-    kinds = tuple(kind for kind, item in replacing if item == mask_format)
+    kinds = tuple(kind for kind, other_format in replacing if other_format == mask_format)
     return MaskUse(MaskArgument(name, mask_format), REPLACING, kinds)
 
 
@@ -98,9 +99,9 @@ def _likeliest_meaning(right):
 
 
 def _wrong_in(meaning, answers, right):
-    """The answers that are wrong in this meaning, of the kinds that are right in no shape.
+    """Return the wrong answers in this meaning, of those kinds of masks that are right in no shape.
 
-    Only shapes that the code is known to take count: in others a mask may broadcast by chance.
+    Only shapes in which some other kind is right are looked at: in the rest a mask may broadcast by chance.
     """
     shapes = {mask_format.shape for _, mask_format in right if mask_format.entries == meaning}
     kinds = {kind for kind, mask_format in right if mask_format.entries == meaning}
@@ -112,17 +113,24 @@ def _wrong_in(meaning, answers, right):
 
 
 def _dropped(session, role, answers, meaning):
-    """A mask of four axes that is taken without a word and not used, where one of fewer axes is used.
+    """Report a mask of four axes that is accepted silently but not used, where one of fewer axes is used.
 
-    Nobody would know it from the masks that are used: whoever passes the agreed shape has hidden nothing.
+    The answers with fewer axes don't show it, and whoever passes the agreed shape hides nothing.
     """
-    four = {kind: item for (kind, form), item in answers.items() if (form.entries, form.shape) == (meaning, MINIMAL)}
-    if role != "mask" or "pairs" not in four:
+    with_four_axes = {
+        kind: answer
+        for (kind, mask_format), answer in answers.items()
+        if (mask_format.entries, mask_format.shape) == (meaning, MINIMAL)
+    }
+    if role != "mask" or "pairs" not in with_four_axes:
         return
-    if all(fits(item.output, predicted(session, item, form_with(session, IGNORED))) for item in four.values()):
+    if all(
+        fits(answer.output, predicted(session, answer, form_with(session, IGNORED)))
+        for answer in with_four_axes.values()
+    ):
         name = session.subject.arguments.name_of[role]
         evidence = f"`{name}` of four axes, (batch, heads, queries, keys), is taken and not used; one of fewer axes is."
-        where = (tuple(TRAITS[kind] for kind in four), ("masks of fewer axes",))
+        where = (tuple(TRAITS[kind] for kind in with_four_axes), ("masks of fewer axes",))
         yield session.finding("mask-ignored", form_with(session, IGNORED), where=where, evidence=evidence)
 
 

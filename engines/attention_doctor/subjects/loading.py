@@ -1,4 +1,4 @@
-"""From a target of the command to something that can be examined."""
+"""Turning a target that the command names into something that can be examined."""
 
 import importlib
 import importlib.util
@@ -13,7 +13,7 @@ class CannotBeLoadedError(ValueError):
 
 
 def load(target, arguments, build=""):
-    """Return what a target names, built where it is a class.
+    """Return what a target names, or an instance of it where that is a class.
 
     Parameters
     ----------
@@ -22,14 +22,14 @@ def load(target, arguments, build=""):
     arguments : dict
         What a class is built with.
     build : str, optional
-        An expression that gives what is to be examined, in the file's own names.
+        An expression, evaluated among the file's own names, that gives what is to be examined.
 
     Raises
     ------
     CannotBeLoadedError
     """
-    place, _, name = target.rpartition(":") if ":" in target else (target, "", "")
-    module = _module(place)
+    file_or_module, _, name = target.rpartition(":") if ":" in target else (target, "", "")
+    module = _module(file_or_module)
     if build:
         try:
             return eval(build, vars(module))
@@ -40,7 +40,7 @@ def load(target, arguments, build=""):
     thing = module
     for part in name.split("."):
         if not hasattr(thing, part):
-            raise CannotBeLoadedError(f"{place} has no {name}")
+            raise CannotBeLoadedError(f"{file_or_module} has no {name}")
         thing = getattr(thing, part)
     if not inspect.isclass(thing):
         return thing
@@ -54,36 +54,36 @@ def load(target, arguments, build=""):
         ) from error
 
 
-def _module(place):
-    file = Path(place)
-    if place.endswith(".py") and not file.is_file():
-        raise CannotBeLoadedError(f"there is no file {place!r}; give FILE.py:NAME or package.module:NAME")
-    if not place.endswith(".py"):
+def _module(file_or_module):
+    file = Path(file_or_module)
+    if file_or_module.endswith(".py") and not file.is_file():
+        raise CannotBeLoadedError(f"there is no file {file_or_module!r}; give FILE.py:NAME or package.module:NAME")
+    if not file_or_module.endswith(".py"):
         sys.path.insert(0, str(Path.cwd()))
-        dotted = place
+        module_name = file_or_module
     else:
         file = file.resolve()
         folder, parts = file.parent, [file.stem]
-        is_relative = re.search(r"(?m)^from \.", file.read_text(encoding="utf-8", errors="replace"))
-        # A module of a package: its relative imports need the whole name, even where the folder doesn't say it is one.
-        while (folder / "__init__.py").is_file() or (is_relative and len(parts) == 1):
+        has_relative_imports = re.search(r"(?m)^from \.", file.read_text(encoding="utf-8", errors="replace"))
+        # In a package, relative imports need the package's name too, even where the folder has no __init__.py.
+        while (folder / "__init__.py").is_file() or (has_relative_imports and len(parts) == 1):
             parts.insert(0, folder.name)
             folder = folder.parent
         sys.path.insert(0, str(folder))
         sys.path.insert(1, str(Path.cwd()))  # a repository's own imports often start at its root
-        dotted = ".".join(parts)
+        module_name = ".".join(parts)
     try:
-        if place.endswith(".py") and "." not in dotted:
-            spec = importlib.util.spec_from_file_location(dotted, file)
+        if file_or_module.endswith(".py") and "." not in module_name:
+            spec = importlib.util.spec_from_file_location(module_name, file)
             module = importlib.util.module_from_spec(spec)
-            sys.modules[dotted] = module
+            sys.modules[module_name] = module
             spec.loader.exec_module(module)
             return module
-        return importlib.import_module(dotted)
+        return importlib.import_module(module_name)
     except BaseException as error:
         raise CannotBeLoadedError(
-            f"importing {place} stopped with {type(error).__name__}: {error}. The doctor needs an import that only "
-            'defines: put what trains or reads files under `if __name__ == "__main__":`'
+            f"importing {file_or_module} stopped with {type(error).__name__}: {error}. The doctor needs a file that "
+            'only defines when it is imported: put what trains or reads files under `if __name__ == "__main__":`'
         ) from error
 
 
