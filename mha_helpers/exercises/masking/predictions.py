@@ -27,7 +27,7 @@ predict_zero = Prediction(
 )
 
 
-def _after():
+def _hidden_after_softmax():
     weights = attention.softmax(SCORES)
     after = np.where(np.arange(3) == HIDDEN, 0, weights)
     before = attention.softmax(np.where(np.arange(3) == HIDDEN, -np.inf, SCORES))
@@ -50,7 +50,7 @@ predict_after = Prediction(
     explanation="You could divide the row by what is left, and most of the time that gives the right weights. But if "
     "the hidden score is very high, it takes everything, and then nothing is left to divide by. So it's better not to "
     "give the share away in the first place.",
-    evidence=_after,
+    evidence=_hidden_after_softmax,
 )
 
 

@@ -44,18 +44,18 @@ FAULTS = (
         "mha-strided",
     ),
 )
-# None of the bugs has to do with these, so the course's usual words for them name nothing that the test asks for.
-NOT_A_BUG_OF_THE_TEST = ("arguments-order", "never-ends", "input-changed", "not-repeatable")
-# What only unusual input shows: nobody can be meant to guess that it is asked for.
-AT_THE_EDGES = ("fractions-lost", "mha-width-of-X", "scale-fixed-above", "softmax-no-max")
-EMPTY_ROWS = ("mask-full-row-nan", "mask-full-row-uniform", "mask-full-row-unmasked")
+# Mistakes unrelated to any of the bugs: the course's usual words for them give no answer away.
+UNRELATED_MISTAKES = ("arguments-order", "never-ends", "input-changed", "not-repeatable")
+# Mistakes that only unusual input shows: nobody could guess that the test asks about it.
+MISTAKES_AT_THE_EDGES = ("fractions-lost", "mha-width-of-X", "scale-fixed-above", "softmax-no-max")
+MISTAKES_IN_EMPTY_ROWS = ("mask-full-row-nan", "mask-full-row-uniform", "mask-full-row-unmasked")
 PARTS = ("memory", 1, 2, 3)
 NAMES = {"memory": "from memory", 1: "layer 1", 2: "layer 2", 3: "layer 3"}
 
 
 @dataclass
 class ExitTest:
-    """Four functions to hand in; what comes of each is kept as long as the kernel runs."""
+    """Four functions to hand in; the results are kept as long as the kernel runs."""
 
     seed: int
     faults: tuple
@@ -73,17 +73,17 @@ class ExitTest:
         -------
         str
         """
-        line, instead, _ = self.faults[self._part(number, PARTS[1:]) - 1]
-        return RIGHT.replace(line, instead).replace("def layer(", f"def layer_{number}(")
+        correct, faulty, _ = self.faults[self._checked_part(number, PARTS[1:]) - 1]
+        return RIGHT.replace(correct, faulty).replace("def layer(", f"def layer_{number}(")
 
     def check(self, part: str | int, function: Any, line: int | None = None) -> Note:
-        """Say whether a function is right. In a test nothing names the mistake.
+        """Say whether a function is right, but, this being a test, don't name its mistake.
 
         A layer is right once it is fixed *and* its faulty line is named: otherwise one right function would do for all.
 
-        What a learner can't be meant to guess is said all the same: that the function stopped, and why; that what it
-        returned isn't what is asked for; that only a row in which everything is hidden is wrong, or only heads wider
-        than the model. A layer handed in as it was given counts as no try.
+        Some things are said all the same, as nobody could guess them: that the function stopped, and why; that it
+        returned something other than what is asked for; that only a row in which everything is hidden is wrong, or
+        only heads wider than the model. A layer handed in as it was given doesn't count as a try.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class ExitTest:
         -------
         Note
         """
-        part = self._part(part, PARTS)
+        part = self._checked_part(part, PARTS)
         if part != "memory" and same_code(function, _compiled(self.source(part), f"layer_{part}")):
             text = f"This is still layer {part} as given: find its bug, and fix it."
             return Note(Panel("neutral", f"Exit test, {NAMES[part]}: not attempted yet", (text,)))
@@ -125,24 +125,24 @@ class ExitTest:
         return Note(Panel("bad", f"Exit test, {NAMES[part]}: not yet", (self._what_happened(function, judged),)))
 
     def _faulty_line(self, part):
-        _, instead, _ = self.faults[part - 1]
+        _, faulty, _ = self.faults[part - 1]
         lines = self.source(part).splitlines()
-        return next(number for number, line in enumerate(lines, 1) if instead in line)
+        return next(number for number, line in enumerate(lines, 1) if faulty in line)
 
     def _the_bug(self, part):
         """Say what was wrong with a layer, now that it is fixed."""
         if part == "memory":
             return ()
-        line, instead, _ = self.faults[part - 1]
-        return (f"The bug: it said `{instead}` where `{line}` belongs.",)
+        correct, faulty, _ = self.faults[part - 1]
+        return (f"The bug: it said `{faulty}` where `{correct}` belongs.",)
 
     def _what_happened(self, function, judged):
-        if judged.case is None or judged.mistake in NOT_A_BUG_OF_THE_TEST + AT_THE_EDGES:
+        if judged.case is None or judged.mistake in UNRELATED_MISTAKES + MISTAKES_AT_THE_EDGES:
             return judged.message
         trial = exercise.trial(function, judged.case)
         if trial.actual.error is not None or not trial.is_comparable:
             return what_happened(exercise, function, trial, is_named=False)
-        if judged.mistake in EMPTY_ROWS:
+        if judged.mistake in MISTAKES_IN_EMPTY_ROWS:
             return "It is right wherever a row sees something. A row in which everything is hidden must give zeros."
         text = "It runs, and the shapes are right, but the numbers aren't yet. Run it on a small example of your own, "
         return text + "beside the formula, and look for the first step that differs."
@@ -171,13 +171,11 @@ class ExitTest:
         -------
         Note
         """
-        lines = [f"Layer {i}, {slug}: `{instead}` should be `{line}`." for i, (line, instead, slug) in self._numbered()]
+        numbered = enumerate(self.faults, 1)
+        lines = [f"Layer {i}, {slug}: `{faulty}` should be `{correct}`." for i, (correct, faulty, slug) in numbered]
         return Note(Panel("info", f"Exit test {self.seed}: the three bugs", tuple(lines)))
 
-    def _numbered(self):
-        return enumerate(self.faults, 1)
-
-    def _part(self, part, parts):
+    def _checked_part(self, part, parts):
         if part not in parts:
             raise ValueError(f"the exit test has no part {part!r}; give one of {', '.join(map(repr, parts))}")
         return part
@@ -211,7 +209,7 @@ def _compiled(source, name):
 
 
 def exit_test(seed: int = 1) -> ExitTest:
-    """Draw an exit test: three bugs of the catalogue that the notebooks did not show in this form.
+    """Draw an exit test: three bugs of the catalogue, each in a form that the notebooks did not show.
 
     Parameters
     ----------
@@ -236,8 +234,8 @@ def exit_test(seed: int = 1) -> ExitTest:
     if not isinstance(seed, int) or isinstance(seed, bool):
         raise ValueError(f"seed={seed!r} is not a whole number; give one, such as 1")
     draw = random.Random(seed)
-    lines: dict[str, list[tuple[str, str, str]]] = {}
-    for fault in FAULTS:  # two bugs of the same line would look too much alike
-        lines.setdefault(fault[0], []).append(fault)
-    chosen = draw.sample(sorted(lines), 3)
-    return ExitTest(seed, tuple(draw.choice(lines[line]) for line in chosen))
+    faults_of: dict[str, list[tuple[str, str, str]]] = {}  # by the correct code that each replaces
+    for correct, faulty, slug in FAULTS:  # two bugs in the same code would look too much alike
+        faults_of.setdefault(correct, []).append((correct, faulty, slug))
+    chosen = draw.sample(sorted(faults_of), 3)
+    return ExitTest(seed, tuple(draw.choice(faults_of[correct]) for correct in chosen))

@@ -19,9 +19,9 @@ def _with_mistakes():
     wrong = {mistake.slug: mistake.implementations[0] for mistake in exercise.mistakes}
     lines = []
     for what, slug in SLUGS.items():
-        found = model.encode(TIRED, attend=wrong[slug]).vector
+        vector = model.encode(TIRED, attend=wrong[slug]).vector
         heading = "" if lines else "cosine with the right vector"
-        lines.append(f"{what + ':':29} {heading:28} {found @ right:.4f}")
+        lines.append(f"{what + ':':29} {heading:28} {vector @ right:.4f}")
     return "\n".join(lines)
 
 
@@ -60,11 +60,11 @@ predict_soft = Prediction(
 )
 
 
-def _all_out():
+def _without_any_head():
     lines = []
     for name, without in (("with all heads", ()), ("without any head", questions.ALL_HEADS)):
-        gap, nearest = questions.paraphrases(encoder.load(), without)
-        lines.append(f"{name + ':':18} {nearest} of {len(questions.SAYINGS)} pass, mean lead in cosine {gap:.3f}")
+        lead, n_passed = questions.paraphrases(encoder.load(), without)
+        lines.append(f"{name + ':':18} {n_passed} of {len(questions.SAYINGS)} pass, mean lead in cosine {lead:.3f}")
     return "\n".join(lines)
 
 
@@ -78,5 +78,5 @@ predict_all_out = Prediction(
         "c": "Each word still has its own vector, and the mean of those is enough: a paraphrase uses similar words. "
         "Attention widens the lead over the others, but a count of passes doesn't show it.",
     },
-    evidence=_all_out,
+    evidence=_without_any_head,
 )

@@ -11,8 +11,8 @@ Q = 100 * np.arange(3)[:, None] + np.arange(4)  # 100 * token + feature
 IT = running_example.TOKENS.index("it")
 
 
-def _rows_of_it():
-    """What "it" gives to each word in one head of width 4."""
+def _row_of_it():
+    """The weights that "it" gives to each word when there is one head, of width 4."""
     from mha_helpers import figures  # only when it is asked for: drawing is slow to load
 
     projections = [running_example.X @ W for W in (running_example.W_Q, running_example.W_K, running_example.W_V)]
@@ -32,7 +32,7 @@ predict_one_head = Prediction(
         "c": "The sums are 6 for “cat” and 8 for “sat”; divided by √4, 3 and 4. So softmax gives “sat” nearly "
         "three times as much as “cat”, and the answer to the first question is drowned out.",
     },
-    evidence=_rows_of_it,
+    evidence=_row_of_it,
 )
 
 

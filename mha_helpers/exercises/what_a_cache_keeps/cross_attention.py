@@ -20,16 +20,16 @@ def _arguments(seed, batch, n_queries, n_keys, d_model, n_heads, d_context=None,
     d_context = d_context or d_model
     arrays = draws(seed, X=(*batch, n_queries, d_model), context_X=(*batch, n_keys, d_context))
     arrays["X"] = factor * arrays["X"]
-    for i, name in enumerate(MATRICES):  # so that scores spread by 1 to 3
+    for i, name in enumerate(MATRICES):  # scaled so that scores have a standard deviation of about 1 to 3
         n_rows = d_context if name in ("W_K", "W_V") else d_model
         drawn = draws(seed + 100 + i, W=(n_rows, d_model))["W"]
         arrays[name] = (1.4 * n_rows**-0.5 * drawn).round(2)
     return arrays | {"n_heads": n_heads}
 
 
-def _case(trait, *sizes, mask=None, edge=False, when_only_these_fail=None, **more):
+def _case(trait, *seed_and_sizes, mask=None, edge=False, when_only_these_fail=None, **more):
     options = {} if mask is None else {"context_mask": np.array(mask)}
-    return Case(trait, _arguments(*sizes, **more), edge, options, when_only_these_fail=when_only_these_fail)
+    return Case(trait, _arguments(*seed_and_sizes, **more), edge, options, when_only_these_fail=when_only_these_fail)
 
 
 def _cases():
@@ -85,7 +85,7 @@ def _is_not_used(call, arguments, arrays):
 
 
 def _words_are_mixed(call, arguments, arrays):
-    """Each new word asks by itself: what the others are must change nothing of its row."""
+    """Each new word asks by itself: the other new words must change nothing in its row."""
     changed = call(X=raised(arguments["X"], (..., 0, slice(None))))
     if changed is None or changed[0].shape != arrays[0].shape or not moved(changed[0], arrays[0])[..., 1:, :].any():
         return None
@@ -95,7 +95,7 @@ def _words_are_mixed(call, arguments, arrays):
     )
 
 
-# What the exercise asks, without the refusals of the course's own.
+# The model answer: the course's own function without its refusals of wrong arguments.
 def cross_attention(X, context_X, W_Q, W_K, W_V, W_O, n_heads, context_mask=None):
     queries = split_heads(X @ W_Q, n_heads)
     keys = split_heads(context_X @ W_K, n_heads)

@@ -127,7 +127,7 @@ def compute(state, function=None, pace=None):
         state["text"], text, decoder.load().alphabet, found.arrays[0], found.differs.get("probabilities"),
         state["temperature"], state["top-k"], comparison, twin, state["layer"], state["head"],
         asked, weights[state["layer"], state["head"], asked], rows.argmax(axis=-1),
-        state["cache"], state["cache"] and twin == NONE, pace.times_of() if pace else {},
+        state["cache"], state["cache"] and twin == NONE, pace.latest_times() if pace else {},
         " ".join(filter(None, remarks)),
     )  # fmt: skip
 

@@ -1,15 +1,15 @@
-"""Writing on after a text that may have been changed in the meantime, and how long each character takes."""
+"""Continuing a text that may have been changed in the meantime, and timing each character."""
 
 import time
 
 from mha_helpers import decoder
 
-MAX_TIMES = 400  # of each kind: more dots would hide each other
-PLACES = range(16, 250, 8)  # at which both ways of writing are timed
+MAX_TIMES = 400  # with the cache, and as many without: more dots would hide each other
+LENGTHS = range(16, 250, 8)  # of a text, at which both ways of writing are timed
 
 
 def window(text, context_length):
-    """Return what of a text the model sees: when its context is full, the older half is dropped, and so on.
+    """Return the part of a text that the model sees: each time its context is full, the older half is dropped.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def window(text, context_length):
 
 
 class Pace:
-    """Writes one character after another, goes on where it was while nothing has changed, and keeps the times.
+    """Writes one character after another and keeps their times; while nothing is changed, it continues its stream.
 
     Parameters
     ----------
@@ -50,12 +50,14 @@ class Pace:
         self.forget()
 
     def forget(self):
-        """Forget the times, and where it was."""
-        self.times, self.problem, self._stream, self._at = [], "", None, None
+        """Forget the times, and the text that it was writing."""
+        self.times, self.problem, self._stream, self._last_state = [], "", None, None
 
-    def times_of(self):
-        """Return (place, milliseconds) of each character written with the cache (True) and without."""
-        found = {cached: [(n, ms) for n, ms, kind in self.times if kind == cached] for cached in (True, False)}
+    def latest_times(self):
+        """Return (place, milliseconds) of the latest characters: under True with the cache, under False without."""
+        found = {
+            cached: [(n, ms) for n, ms, was_cached in self.times if was_cached == cached] for cached in (True, False)
+        }
         return {cached: times[-MAX_TIMES:] for cached, times in found.items() if times}
 
     def next(self, text, options, *, cached, attend, choose, draw):
@@ -68,7 +70,7 @@ class Pace:
             Temperature and top_k.
         cached : bool
         attend : callable or None
-            A twin's attention, without a cache.
+            Of a twin, which is the model with a mistake and has no cache; None for the model itself.
         choose : callable
         draw : int
             Another number draws another text.
@@ -80,7 +82,7 @@ class Pace:
         """
         settings = (*options.items(), cached, attend, choose, draw)
         self.problem, n = "", len(window(text, decoder.load().context_length))
-        goes_on = self._at == (text, settings)
+        goes_on = self._last_state == (text, settings)
         try:
             if not goes_on:
                 self._stream = decoder.load().stream(
@@ -90,17 +92,17 @@ class Pace:
             start = time.perf_counter()
             character = next(self._stream)
         except ValueError as error:
-            self.problem, self._at = f"Nothing more was written: {error}.", None
+            self.problem, self._last_state = f"Nothing more was written: {error}.", None
             return ""
-        if attend is None and (goes_on or not cached):  # the first with a cache has the whole text to read
+        if attend is None and (goes_on or not cached):  # with a cache, a stream's first call reads the whole text
             self.times.append((n, 1000 * (time.perf_counter() - start), cached))
-        self._at = text + character, settings
+        self._last_state = text + character, settings
         return character
 
     def time_both(self):
         """Time one more character at many lengths of a text, with the cache and without."""
         model, text = decoder.load(), decoder.held_out_text()
-        for n in PLACES:
+        for n in LENGTHS:
             for cached in (True, False):
                 stream = model.stream(text[: n - 1], cached=cached, attend=self.attend if cached else None)
                 next(stream)  # reads the text
