@@ -84,8 +84,8 @@ BARS, BAR, BAR_LEFT, BAR_UNIT = (238, 392), 26, 36, 98  # the bars' top by heads
 SHARE, ORIGIN, FARTHEST = 188, (36, 308), 1.5  # of the shares' plane: a 1's pixels, its origin, and how far it goes
 # Where a key's name stands: its distance from the key, and how it is anchored.
 NAMES = (
-    {"cat": (0, -12, "middle"), "sat": (0, 20, "middle"), "mat": (-9, 4, "end"), "because": (0, 20, "middle")},
-    {"cat": (10, -2, "start"), "sat": (0, -13, "middle"), "mat": (-9, -2, "end"), "because": (0, 20, "middle")}
+    {"cat": (9, -6, "start"), "sat": (0, 20, "middle"), "mat": (-9, 4, "end"), "because": (0, 20, "middle")},
+    {"cat": (10, -2, "start"), "sat": (0, -13, "middle"), "mat": (-9, -2, "end"), "because": (0, 23, "middle")}
     | {"it": (-9, 15, "end")},
 )
 CALLED = ({"because": "because, it"}, {})  # two keys of head 0 are the same
@@ -148,7 +148,8 @@ def render(result):
         heads.append(chips.button(x, TOPS[1] - 41, 76, "remove", sets={"heads": ONE}, name="remove head 1"))
     height = BARS[n_heads - 1] + 2 * BAR
     controls = svg.document(WIDTHS[0], height, [*heads, *_bars(result, changes)], label=readout)
-    shares = svg.document(WIDTHS[1], 350, _shares(n_heads, changes), label="What it has of the two words.")
+    height = (350, 372)[n_heads - 1]
+    shares = svg.document(WIDTHS[1], height, _shares(n_heads, changes), label="What it has of the two words.")
     return Picture(controls + shares, readout, result.notice)
 
 
@@ -168,6 +169,7 @@ def _head(head, changes):
         x, y = place(head, key)
         line = svg.segment(x0, y0, x, y, colour=style.tint(orange, 0.6))
         yield marks.computed_part(line, f"key {head} {token}", changes) + svg.circle(x, y, 5, fill=orange)
+    yield marks.computed_part(svg.segment(x0, y0, 0, 0, colour=colour, width=4), f"arrow {head}", changes)
     for token, (dx, dy, anchor) in NAMES[head].items():
         x, y = place(head, KEYS[head, TOKENS.index(token)])
         if token in WANTED:
@@ -176,7 +178,6 @@ def _head(head, changes):
         else:
             name = CALLED[head].get(token, token)
             yield svg.text(x + dx, y + dy, name, anchor=anchor, size=11, colour=style.QUIET)
-    yield marks.computed_part(svg.segment(x0, y0, 0, 0, colour=colour, width=4), f"arrow {head}", changes)
     yield marks.plane(
         marks.computed_part(svg.circle(0, 0, 13, fill=colour, stroke=style.PAPER), f"query {head}", changes),
         (handle, entry(head, "up")), edges=[LEFT, top, right, bottom, LOW[0], HIGH[0], LOW[1], HIGH[1], STEP],
@@ -205,7 +206,7 @@ def _bars(result, changes):
 def _shares(n_heads, changes):
     """Draw what "it" has of the two words as a point, and where that has been."""
     (x0, y0), (right, top), goal = ORIGIN, spot((FARTHEST, FARTHEST)), spot((ENOUGH, ENOUGH))
-    yield svg.text(0, 16, "↑ how much of “sat”", size=12, colour=style.QUIET)
+    yield svg.text(0, 11, "↑ how much of “sat”", size=12, colour=style.QUIET)
     yield svg.text(right, y0 + 34, "how much of “cat” →", anchor="end", size=12, colour=style.QUIET)
     yield svg.box(x0, top, right - x0, y0 - top, fill=style.PANEL)
     pink = palette.ROLES["output"]
@@ -238,6 +239,17 @@ def _shares(n_heads, changes):
         yield from _disc(9, points[f"point {head}"], head, f"point {head}", f"number {head}", changes)
     if n_heads == 2:
         yield from _disc(11, pink, "+", "together", "plus", changes)
+        yield from _legend(y0 + 54)
+
+
+def _legend(y):
+    """Say what is drawn only of two heads."""
+    look = {"size": 11, "colour": style.QUIET}
+    yield svg.circle(9, y, 7, fill=palette.ROLES["output"])
+    yield svg.text(9, y + 4, "+", anchor="middle", bold=True, size=11, colour=style.PAPER)
+    yield svg.text(22, y + 4, "both heads together", **look)
+    yield svg.polyline([(160, y), (184, y)], colour=style.QUIET, width=1.5, dashes="3 4")
+    yield svg.text(191, y + 4, "one head stays below", **look)
 
 
 def _disc(radius, colour, letter, name, letter_name, changes):
