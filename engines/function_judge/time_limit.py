@@ -1,7 +1,7 @@
 """A time limit for somebody else's function: one that never ends must not hang the notebook.
 
 What is limited is what a function computes, by the processor's time for its thread: how busy the machine is changes
-nothing. What sleeps or waits computes nothing, and ends by the clock; that says nothing about the function.
+nothing. What sleeps or waits computes next to nothing, and ends by the clock; that says nothing about the function.
 
 In the main thread a signal interrupts the call, even while it sleeps. Elsewhere (a lab's callback, Windows) another
 thread asks Python to raise in the one that is late, which it does between two steps of Python code. In a browser there
@@ -18,6 +18,7 @@ import time
 
 SECONDS = 5.0  # of computing; a slow right answer, with loops over every number, takes a hundredth of this
 MAX_WAIT = 60.0  # by the clock
+MIN_COMPUTED = 0.5  # in that time: what has computed as much is not waiting, on a machine however busy
 RAISED_AGAIN_AFTER = 0.5  # and once more, where a bare `except:` in the body has caught it
 MIN_INTERVAL = 0.01  # between two looks at what it has computed
 STEPS_PER_SECOND = 400_000  # calls and rounds of loops that count as a second where there is no processor's time
@@ -134,7 +135,11 @@ class _Budget:
         self._allow(self._seconds, max(MAX_WAIT, self._seconds))
 
     def _allow(self, computing, waiting):
-        self._computing_ends, self._waiting_ends = self._clock() + computing, time.monotonic() + waiting
+        self._computing_ends = self._clock() + computing
+        self._allow_to_wait(waiting)
+
+    def _allow_to_wait(self, seconds):
+        self._waits_since, self._waiting_ends = self._clock(), time.monotonic() + seconds
 
     @property
     def left(self):
@@ -147,6 +152,8 @@ class _Budget:
         if is_loading or self._was_loading:  # until it was done, it went on between two looks
             self._begin()
         self._was_loading = is_loading
+        if time.monotonic() >= self._waiting_ends and self._clock() - self._waits_since >= MIN_COMPUTED:
+            self._allow_to_wait(MAX_WAIT)
         if self.left > 0:
             return None
         if self._error is None:

@@ -48,6 +48,19 @@ def test_what_waits_is_told_from_what_computes(monkeypatch):
         threading.Event().wait()
 
 
+def test_what_gets_little_of_a_busy_machine_is_not_waiting(monkeypatch):
+    clock, computed = [0.0], [0.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: clock[-1])
+    budget = module._Budget(5.0, lambda: computed[-1], limited=None)
+    for minutes in range(1, 4):
+        clock.append(60.0 * minutes)
+        computed.append(1.0 * minutes)
+        assert budget.error_at(None) is None
+    clock.append(240.0)
+    computed.append(3.1)
+    assert budget.error_at(None) is Waited
+
+
 def test_what_comes_back_in_time_is_left_alone():
     with time_limit(60):
         total = sum(range(10))
