@@ -240,7 +240,18 @@ def where_right(task: Task, trials: list[Trial]) -> str | None:
         return f"It is right on the other cases, but goes wrong with {traits.pop()}."
     if any(is_single(task, case) and not case.edge for case in failing):
         return None
-    return _wrong_number_of_axes(task, failing)
+    right = [trial.case for trial in trials if trial.is_right]
+    return _only_with_an_option(task, failing, right) or _wrong_number_of_axes(task, failing)
+
+
+def _only_with_an_option(task, failing, right):
+    """Say that it is right without an option, in a batch, too: then the number of axes is not what goes wrong."""
+    for name in failing[0].options:
+        if all(name in case.options for case in failing) and any(
+            name not in case.options and not is_single(task, case) for case in right
+        ):
+            return f"It is right wherever no {name} is given, in a batch, too. Look at what you do with {name}."
+    return None
 
 
 def _wrong_number_of_axes(task, failing):

@@ -29,8 +29,18 @@ def cache_positions(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=()):
     return combine_heads(heads) @ W_O, np.stack([k, v])
 
 
+def cache_token_by_token(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+    rows = []
+    for i in range(X_new.shape[-2]):
+        q, *new = (split_heads(X_new[..., i : i + 1, :] @ W, n_heads) for W in (W_Q, W_K, W_V))
+        cache = new if cache is None else [np.concatenate(pair, axis=-2) for pair in zip(cache, new, strict=True)]
+        rows.append(combine_heads(scaled_dot_product_attention(q, *cache)[0]) @ W_O)
+    return np.concatenate(rows, axis=-2), tuple(cache)
+
+
 RIGHT = (
     attend_with_cache,
+    cache_token_by_token,
     cache_padded_queries,
     cache_positions,
 )
@@ -50,17 +60,33 @@ def cache_joined_without_a_list(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
     return attend_with_cache(X_new, W_Q, W_K, W_V, W_O, n_heads, cache)
 
 
-def cache_over_the_models_width(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+def cache_divided_by(divisor):
+    """Attention whose scores are divided by divisor(X_new, queries, keys)."""
+
+    def attention(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+        q, k, v = (split_heads(X_new @ W, n_heads) for W in (W_Q, W_K, W_V))
+        if cache is not None:
+            k, v = np.concatenate([cache[0], k], -2), np.concatenate([cache[1], v], -2)
+        visible = np.tri(q.shape[-2], k.shape[-2], k.shape[-2] - q.shape[-2], dtype=bool)
+        scores = np.where(visible, q @ k.swapaxes(-1, -2) / divisor(X_new, q, k), -np.inf)
+        return combine_heads(softmax(scores) @ v) @ W_O, (k, v)
+
+    return attention
+
+
+def cache_divided_twice(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
     q, k, v = (split_heads(X_new @ W, n_heads) for W in (W_Q, W_K, W_V))
     if cache is not None:
         k, v = np.concatenate([cache[0], k], -2), np.concatenate([cache[1], v], -2)
-    visible = np.tri(q.shape[-2], k.shape[-2], k.shape[-2] - q.shape[-2], dtype=bool)
-    scores = np.where(visible, q @ k.swapaxes(-1, -2) / np.sqrt(X_new.shape[-1]), -np.inf)
-    return combine_heads(softmax(scores) @ v) @ W_O, (k, v)
+    n_old = k.shape[-2] - q.shape[-2]
+    heads, _ = scaled_dot_product_attention(q / np.sqrt(q.shape[-1]), k, v, np.tri(k.shape[-2], dtype=bool)[n_old:])
+    return combine_heads(heads) @ W_O, (k, v)
 
 
 WRONG = {
-    "cache-scale-d-model": (cache_over_the_models_width,),
+    "cache-scale-d-model": (cache_divided_by(lambda X_new, q, k: np.sqrt(X_new.shape[-1])),),
+    "cache-scale-no-root": (cache_divided_by(lambda X_new, q, k: q.shape[-1]), cache_divided_twice),
+    "cache-scale-n-keys": (cache_divided_by(lambda X_new, q, k: k.shape[-2] ** 0.5),),
     "input-changed": (cache_writes_into_it,),
     None: (
         lambda X, Q, K, V, out, n, cache=None: (

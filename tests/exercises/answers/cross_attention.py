@@ -105,6 +105,30 @@ def padding_cut_off(X, context_X, W_Q, W_K, W_V, W_O, n_heads, context_mask=None
     return outputs, weights
 
 
+def one_matrix_between_the_words(X, context_X, W_Q, W_K, W_V, W_O, n_heads, context_mask=None):
+    """W_Q and W_K of each head are multiplied first, so that no keys are made."""
+    d_head = W_Q.shape[1] // n_heads
+    between = np.einsum("ihd,jhd->hij", W_Q.reshape(-1, n_heads, d_head), W_K.reshape(-1, n_heads, d_head))
+    scores = X[..., None, :, :] @ between @ context_X[..., None, :, :].swapaxes(-1, -2) / d_head**0.5
+    if context_mask is not None:
+        scores = np.where(np.array(context_mask)[:, None, None] == 1, scores, -np.inf)
+    weights = softmax_or_zeros(scores)
+    return combine_heads(weights @ split_heads(context_X @ W_V, n_heads)) @ W_O, weights
+
+
+def low_numbers_and_then_zeros(X, context_X, W_Q, W_K, W_V, W_O, n_heads, context_mask=None):
+    q, k, v = (split_heads(rows @ W, n_heads) for rows, W in ((X, W_Q), (context_X, W_K), (context_X, W_V)))
+    scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+    keep = True if context_mask is None else np.asarray(context_mask, bool)[:, None, None, :]
+    weights = softmax(np.where(keep, scores, -1e30)) * keep
+    return combine_heads(weights @ v) @ W_O, weights
+
+
+def in_float32(X, context_X, W_Q, W_K, W_V, W_O, n_heads, context_mask=None):
+    arrays = (np.asarray(array, np.float32) for array in (X, context_X, W_Q, W_K, W_V, W_O))
+    return cross_attention(*arrays, n_heads, context_mask)
+
+
 class as_a_class:
     def __new__(cls, X, context_X, W_Q, W_K, W_V, W_O, n_heads, context_mask=None):
         layer = object.__new__(cls)
@@ -130,6 +154,9 @@ RIGHT = (
     added_mask_of_minus_infinity,
     sentence_by_sentence,
     padding_cut_off,
+    one_matrix_between_the_words,
+    low_numbers_and_then_zeros,
+    in_float32,
     as_a_class,
 )
 
@@ -172,6 +199,14 @@ def self_attention_of_the_source(X, context_X, W_Q, W_K, W_V, W_O, n_heads, cont
 
 def causal_by_np_tri(X, context_X, W_Q, W_K, W_V, W_O, n_heads, context_mask=None):
     mask = np.tri(X.shape[-2], context_X.shape[-2], dtype=bool)
+    if context_mask is not None:
+        mask = mask & padding_mask(context_mask)
+    return multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask, context_X=context_X)
+
+
+def causal_as_in_a_cache(X, context_X, W_Q, W_K, W_V, W_O, n_heads, context_mask=None):
+    n, n_keys = X.shape[-2], context_X.shape[-2]
+    mask = np.tri(n, n_keys, n_keys - n, dtype=bool)
     if context_mask is not None:
         mask = mask & padding_mask(context_mask)
     return multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask, context_X=context_X)
@@ -271,6 +306,74 @@ def writes_into_the_source(X, context_X, W_Q, W_K, W_V, W_O, n_heads, context_ma
     return cross_attention(X, context_X, W_Q, W_K, W_V, W_O, n_heads, context_mask)
 
 
+def raised_where_padded(scores, mask):
+    return softmax(scores if mask is None else scores + (1 - mask[:, None, None, :]) * 1e9)
+
+
+def lowered_where_real(scores, mask):
+    return softmax(scores if mask is None else scores - padding_mask(mask) * 1e9)
+
+
+def renormalised(scores, mask):
+    weights = softmax(scores)
+    if mask is None:
+        return weights
+    weights = weights * padding_mask(mask)
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def hidden_by_not_a_number(scores, mask):
+    if mask is None:
+        return softmax(scores)
+    return np.nan_to_num(softmax(np.where(padding_mask(mask), scores, np.nan)))
+
+
+def source_cut(length_of):
+    def attention(X, context_X, W_Q, W_K, W_V, W_O, n_heads, context_mask=None):
+        if context_mask is not None:
+            context_X = context_X[:, : length_of(context_mask)]
+        return cross_attention(X, context_X, W_Q, W_K, W_V, W_O, n_heads)
+
+    return attention
+
+
+def values_set_to_zero(X, context_X, W_Q, W_K, W_V, W_O, n_heads, context_mask=None):
+    q, k, v = (split_heads(rows @ W, n_heads) for rows, W in ((X, W_Q), (context_X, W_K), (context_X, W_V)))
+    if context_mask is not None:
+        v = v * context_mask[:, None, :, None]
+    heads, weights = scaled_dot_product_attention(q, k, v)
+    return combine_heads(heads) @ W_O, weights
+
+
+def asked_if_any(X, context_X, W_Q, W_K, W_V, W_O, n_heads, context_mask=None):
+    mask = padding_mask(context_mask) if context_mask.any() else None
+    return multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask, context_X=context_X)
+
+
+def asked_if_mask(X, context_X, W_Q, W_K, W_V, W_O, n_heads, context_mask=None):
+    mask = padding_mask(context_mask) if context_mask else None
+    return multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask, context_X=context_X)
+
+
+def keys_ask(X, context_X, W_Q, W_K, W_V, W_O, n_heads, context_mask=None):
+    q, k, v = (split_heads(rows @ W, n_heads) for rows, W in ((X, W_Q), (context_X, W_K), (context_X, W_V)))
+    mask = None if context_mask is None else padding_mask(context_mask)
+    heads, weights = scaled_dot_product_attention(k, q, v, mask)
+    return combine_heads(heads) @ W_O, weights
+
+
+def scores_beside_it(X, context_X, W_Q, W_K, W_V, W_O, n_heads, context_mask=None):
+    q, k = split_heads(X @ W_Q, n_heads), split_heads(context_X @ W_K, n_heads)
+    scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+    if context_mask is not None:
+        scores = np.where(padding_mask(context_mask), scores, -np.inf)
+    return cross_attention(X, context_X, W_Q, W_K, W_V, W_O, n_heads, context_mask)[0], scores
+
+
+def masked_by(mask_of):
+    return layer(of_X, of_source, of_source, lambda mask, q, k: mask_of(mask))
+
+
 WRONG = {
     "cross-sources-swapped": (layer(of_source, of_X, of_X), swapped_by_position),
     "cross-attends-to-itself": (layer(of_X, of_X, of_X), self_attention_of_notebook_05),
@@ -280,7 +383,32 @@ WRONG = {
         causal_by_np_tri,
         layer(of_X, of_source, of_source, causal=True),
         layer(of_X, of_source, of_source, lambda mask, q, k: np.tri(q.shape[-2], k.shape[-2], dtype=bool), causal=True),
+        causal_as_in_a_cache,
     ),
+    "cross-mask-square": (
+        masked_by(lambda mask: padding_mask(mask) & padding_mask(mask).swapaxes(-1, -2)),
+        masked_by(lambda mask: mask.astype(bool)[:, None, :] & mask.astype(bool)[:, :, None]),
+    ),
+    "cross-padding-raised": (
+        by_hand(raised_where_padded),
+        by_hand(lowered_where_real),
+        by_hand(lambda s, mask: softmax(s if mask is None else np.where(padding_mask(mask), s, 1e9))),
+    ),
+    "cross-not-low-enough": (
+        by_hand(lambda s, mask: softmax(s if mask is None else np.where(padding_mask(mask), s, -10))),
+        by_hand(lambda s, mask: softmax(s if mask is None else s - 10 * ~padding_mask(mask))),
+    ),
+    "mask-minus-minus-inf": (
+        by_hand(lambda s, mask: softmax(s if mask is None else np.where(padding_mask(mask), s, np.inf))),
+    ),
+    "cross-values-zeroed": (values_set_to_zero,),
+    "cross-padding-cut-off": (
+        source_cut(lambda mask: int(mask[0].sum())),
+        source_cut(lambda mask: mask.sum(axis=1).max()),
+    ),
+    "cross-asked-backwards": (keys_ask,),
+    "returns-scores": (scores_beside_it,),
+    "mha-mask-none": (asked_if_any,),
     "cross-padding-on-queries": (
         layer(of_X, of_source, of_source, lambda mask, q, k: padding_mask(mask).swapaxes(-1, -2)),
         by_hand(lambda s, mask: softmax_or_zeros(s if mask is None else np.where(mask[:, None, :, None], s, -np.inf))),
@@ -290,16 +418,24 @@ WRONG = {
         layer(of_X, of_source, of_source, lambda mask, q, k: mask.astype(bool)[:, None]),
         by_hand(lambda s, mask: softmax_or_zeros(s if mask is None else np.where(mask, s, -np.inf))),
     ),
-    "padding-inverted": (by_hand(hidden_tokens),),
+    "padding-inverted": (by_hand(hidden_tokens), masked_by(lambda mask: padding_mask(1 - mask))),
     "mha-mask-ignored": (
         layer(of_X, of_source, of_source, lambda mask, q, k: None),
         by_hand(lambda scores, mask: softmax(scores)),
     ),
     "cross-padding-zeroed": (source_set_to_zero,),
-    "cross-mask-as-given": (mask_given_as_it_is,),
-    "cross-mask-added-as-numbers": (by_hand(added_numbers),),
+    "cross-mask-as-given": (
+        mask_given_as_it_is,
+        masked_by(lambda mask: mask[:, None, None, :]),
+        masked_by(lambda mask: np.asarray(mask, float)[:, None, None, :]),
+    ),
+    "cross-mask-added-as-numbers": (
+        by_hand(added_numbers),
+        by_hand(lambda s, mask: softmax(s if mask is None else s + padding_mask(mask))),
+    ),
+    "cross-mask-of-first-sentence": (masked_by(lambda mask: mask[0].astype(bool)[None, :]),),
     "mask-after-softmax": (by_hand(multiplied_after),),
-    "mask-full-row-nan": (by_hand(nan_where_nothing_is_seen),),
+    "mask-full-row-nan": (by_hand(nan_where_nothing_is_seen), by_hand(renormalised)),
     "mask-full-row-uniform": (by_hand(even_where_nothing_is_seen),),
     "mask-score-zero": (by_hand(zeros_for_scores),),
     "softmax-no-max": (by_hand(without_maximum),),
@@ -318,12 +454,16 @@ WRONG = {
         changed(lambda output, weights, X, C: (2 * output, weights)),
         changed(lambda output, weights, X, C: (output[..., ::-1, :], weights)),
         written_word_added,
+        asked_if_mask,
+        by_hand(hidden_by_not_a_number),
         layer(of_X, of_source, lambda X, C: C[..., ::-1, :]),
     ),
 }  # fmt: skip
 
 TOLD = (
     (written_word_added, "Words of X do not see each other here"),
+    (asked_if_mask, "It is right wherever no context_mask is given, in a batch, too."),
+    (asked_if_mask, "write `context_mask is not None`"),
     (
         changed(lambda output, weights, X, C: (output, 0.9 * weights)),
         "of the weights sums to 0.9000, not to 1.",

@@ -55,8 +55,33 @@ def in_a_list(queries, kept, unfold_K, unfold_V, mask=None):
     return list(by_hand(queries, kept, unfold_K, unfold_V, mask))
 
 
+def query_by_query(queries, kept, unfold_K, unfold_V, mask=None):
+    kept, found = kept[..., None, :, :], []
+    for i in range(queries.shape[-2]):
+        asked = queries[..., i : i + 1, :] @ unfold_K.swapaxes(-1, -2)
+        scores = asked @ kept.swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+        weights = softmax(scores if mask is None else np.where(mask[..., i : i + 1, :], scores, -np.inf))
+        found.append((weights @ kept @ unfold_V, weights))
+    return [np.concatenate(parts, axis=-2) for parts in zip(*found, strict=True)]
+
+
+def scores_turned_over(queries, kept, unfold_K, unfold_V, mask=None):
+    kept = kept[..., None, :, :]
+    scores = (kept @ (unfold_K @ queries.swapaxes(-1, -2))).swapaxes(-1, -2) / queries.shape[-1] ** 0.5
+    weights = softmax(scores if mask is None else np.where(mask, scores, -1e30))
+    return (weights @ kept) @ unfold_V, weights
+
+
+def in_float32(queries, kept, unfold_K, unfold_V, mask=None):
+    arrays = (np.asarray(array, np.float32) for array in (queries, kept, unfold_K, unfold_V))
+    return latent_attention(*arrays, mask)
+
+
 RIGHT = (
     latent_attention,
+    query_by_query,
+    scores_turned_over,
+    in_float32,
     by_hand,
     by_einsum,
     head_by_head,
@@ -121,9 +146,82 @@ def mask_the_other_way(queries, kept, unfold_K, unfold_V, mask=None):
     return latent_attention(queries, kept, unfold_K, unfold_V, None if mask is None else ~mask)
 
 
+def scaled_by(scale_of):
+    """Latent attention by the course's, whose scale is scale_of(d_head, d_kept, d_value)."""
+
+    def attention(queries, kept, unfold_K, unfold_V, mask=None):
+        scale = scale_of(queries.shape[-1], kept.shape[-1], unfold_V.shape[-1])
+        kept = kept[..., None, :, :]
+        context, weights = scaled_dot_product_attention(turned(queries, unfold_K), kept, kept, mask, scale=scale)
+        return context @ unfold_V, weights
+
+    return attention
+
+
+def taken_apart_backwards(queries, kept, unfold_K, unfold_V, mask=None):
+    scale, kept = queries.shape[-1] ** -0.5, kept[..., None, :, :]
+    weights, mixed = scaled_dot_product_attention(turned(queries, unfold_K), kept, kept, mask, scale=scale)
+    return mixed @ unfold_V, weights
+
+
+def scores_of(queries, kept, unfold_K):
+    return turned(queries, unfold_K) @ kept[..., None, :, :].swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+
+
+def no_softmax(queries, kept, unfold_K, unfold_V, mask=None):
+    scores = scores_of(queries, kept, unfold_K)
+    return scores @ kept[..., None, :, :] @ unfold_V, scores
+
+
+def scores_beside_it(queries, kept, unfold_K, unfold_V, mask=None):
+    scores = scores_of(queries, kept, unfold_K)
+    context, _ = latent_attention(queries, kept, unfold_K, unfold_V, mask)
+    return context, scores if mask is None else np.where(mask, scores, -np.inf)
+
+
+def mask_added(queries, kept, unfold_K, unfold_V, mask=None):
+    scores = scores_of(queries, kept, unfold_K)
+    weights = softmax(scores if mask is None else scores + mask)
+    return weights @ kept[..., None, :, :] @ unfold_V, weights
+
+
+def mask_of_plus_infinity(queries, kept, unfold_K, unfold_V, mask=None):
+    scores = scores_of(queries, kept, unfold_K)
+    weights = softmax(scores if mask is None else scores - np.where(mask, 0, -np.inf))
+    return weights @ kept[..., None, :, :] @ unfold_V, weights
+
+
+def unfolded_on_einsums_path(queries, kept, unfold_K, unfold_V, mask=None):
+    path = ["einsum_path", (1, 2), (0, 1)]
+    scores = np.einsum("...hqd,...kc,hcd->...hqk", queries, kept, unfold_K, optimize=path) / np.sqrt(queries.shape[-1])
+    weights = softmax(scores if mask is None else np.where(mask, scores, -np.inf))
+    return np.einsum("...hqk,...kc,hcv->...hqv", weights, kept, unfold_V, optimize=path), weights
+
+
+def first_axis_for_heads(queries, kept, unfold_K, unfold_V, mask=None):
+    scale = queries.shape[-1] ** -0.5
+    found = [
+        scaled_dot_product_attention(queries[h] @ unfold_K[h].T, kept, kept, mask, scale=scale)
+        for h in range(len(unfold_K))
+    ]
+    return np.stack([mixed @ U for (mixed, _), U in zip(found, unfold_V, strict=True)]), np.stack([w for _, w in found])
+
+
 WRONG = {
-    "latent-unfolded": (unfolded_in_a_loop, values_unfolded),
-    "latent-scale-kept": (left_to_attention, attend(turned, lambda queries, kept: kept.shape[-1] ** 0.5)),
+    "latent-unfolded": (unfolded_in_a_loop, values_unfolded, unfolded_on_einsums_path),
+    "latent-scale-kept": (
+        left_to_attention,
+        attend(turned, lambda queries, kept: kept.shape[-1] ** 0.5),
+        scaled_by(lambda d_head, d_kept, d_value: 1 / d_kept),
+    ),
+    "latent-scale-corrected": (scaled_by(lambda d_head, d_kept, d_value: (d_kept / d_head) ** 0.5),),
+    "latent-scale-values": (scaled_by(lambda d_head, d_kept, d_value: d_value**-0.5),),
+    "latent-attention-taken-apart-swapped": (taken_apart_backwards,),
+    "latent-heads-moved": (attend(turned, root, unfold=lambda mixed, unfold_V: (mixed @ unfold_V).swapaxes(-3, -2)),),
+    "scores-for-weights": (no_softmax,),
+    "returns-scores": (scores_beside_it,),
+    "mask-added-boolean": (mask_added,),
+    "mask-minus-minus-inf": (mask_of_plus_infinity,),
     "latent-scaled-twice": (divided_and_divided,),
     "scale-missing": (attend(turned, lambda queries, kept: 1),),
     "scale-no-root": (attend(turned, lambda queries, kept: queries.shape[-1]),),
@@ -131,9 +229,16 @@ WRONG = {
     "latent-not-transposed": (attend(lambda queries, unfold_K: queries @ unfold_K, root),),
     "latent-all-axes-reversed": (attend(lambda queries, unfold_K: queries @ unfold_K.T, root),),
     "latent-context-not-unfolded": (attend(turned, root, unfold=lambda mixed, unfold_V: mixed),),
-    "latent-first-heads-keys": (attend(lambda queries, unfold_K: queries @ unfold_K[0].T, root),),
+    "latent-first-heads-keys": (
+        attend(lambda queries, unfold_K: queries @ unfold_K[0].T, root),
+        attend(lambda queries, unfold_K: np.einsum("...hqd,gcd->...hqc", queries, unfold_K), root),
+    ),
     "latent-first-heads-values": (attend(turned, root, unfold=lambda mixed, unfold_V: mixed @ unfold_V[0]),),
-    "latent-kept-without-an-axis": (attend(turned, root, keys=lambda kept: kept),),
+    "latent-kept-without-an-axis": (
+        attend(turned, root, keys=lambda kept: kept),
+        attend(turned, root, keys=lambda kept: kept[None]),
+        attend(turned, root, keys=lambda kept: kept[:, None]),
+    ),
     "latent-unfolds-exchanged": (
         lambda queries, kept, unfold_K, unfold_V, mask=None: latent_attention(queries, kept, unfold_V, unfold_K, mask),
     ),
@@ -145,12 +250,14 @@ WRONG = {
     "mask-inverted": (mask_the_other_way,),
     "returns-swapped": (lambda *given, mask=None: latent_attention(*given, mask)[::-1],),
     None: (
+        first_axis_for_heads,
         lambda *given, mask=None: (2 * latent_attention(*given, mask)[0], latent_attention(*given, mask)[1]),
         lambda *given, mask=None: (latent_attention(*given, mask)[0][..., ::-1], latent_attention(*given, mask)[1]),
     ),
 }
 
 TOLD = (
+    (first_axis_for_heads, "It is right without a batch, but goes wrong when there are more axes in front."),
     (
         lambda *given, mask=None: (latent_attention(*given, mask)[0], 0.9 * latent_attention(*given, mask)[1]),
         "Weights must sum to 1 along each row",

@@ -318,6 +318,25 @@ def cache_scale_d_model(queries, keys, values, visible):
     return _attend(queries, keys, values, visible, factor=lambda queries: d_model**-0.5)
 
 
+@maker(lambda attend: _cached(attend=attend))
+def cache_scale_no_root(queries, keys, values, visible):
+    """You divide by d_head itself, or by its root twice: scaled_dot_product_attention divides already. Divide by
+    sqrt(d_head), once."""
+    return _attend(queries, keys, values, visible, factor=lambda queries: 1 / queries.shape[-1])
+
+
+@maker(lambda attend: _cached(attend=attend))
+@also(
+    lambda queries, keys, values, visible: _attend(
+        queries, keys, values, visible, factor=lambda queries: queries.shape[-2] ** -0.5
+    )
+)
+def cache_scale_n_keys(queries, keys, values, visible):
+    """You divide by the root of the number of tokens. What makes scores large is the number of features in each dot
+    product: divide by sqrt(d_head), the root of queries.shape[-1]."""
+    return _attend(queries, keys, values, visible, factor=lambda queries: keys.shape[-2] ** -0.5)
+
+
 def cache_no_output_projection(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
     """W_O is missing: after the heads are combined the output goes through it."""
     return _cached()(X_new, W_Q, W_K, W_V, np.eye(len(W_O), dtype=W_O.dtype), n_heads, cache)

@@ -232,19 +232,28 @@ def blockwise_sees_nothing_nan(context, total):
     return context / total
 
 
+@maker(lambda finish: _online(finish=finish, safe=lambda top: top))
+@also(lambda context, total: np.where(np.isnan(context / total), 0, context / total))
+def blockwise_nan_made_zero(context, total):
+    """Right except for a row whose first block is hidden: -inf minus the top so far, -inf, is NaN, which spreads to all
+    that is added later, and at the end you make it 0. Subtract 0 while a row has seen nothing."""
+    return np.nan_to_num(context / total)
+
+
 @_either_way("hide")
 def mask_full_row_uniform(scores, mask, block):
-    """Right except for a query that may attend to nothing: you hide with a finite number, so all its scores are equally
-    low, and it mixes all values evenly. Hide with -inf. Then its total is 0, and it gets zeros if you divide by
-    np.where(total == 0, 1, total)."""
+    """Right except for a query that may attend to nothing: it mixes all values evenly, as it does where a finite number
+    hides, so that all its scores are equally low. Hide with -inf, and subtract 0 while a row has seen nothing. Then its
+    total is 0, and it gets zeros if you divide by np.where(total == 0, 1, total)."""
     return _hidden_by_a_number(scores, mask, block)
 
 
 @_either_way("hide")
 def mask_full_row_unmasked(scores, mask, block):
     """Right except for a query that may attend to nothing: it comes out as if nothing were hidden. Adding the same
-    number to all its scores changes nothing, because softmax sees only their differences. Hide with -inf. Then its
-    total is 0, and it gets zeros if you divide by np.where(total == 0, 1, total)."""
+    number to all its scores changes nothing, because softmax sees only their differences. Hide with -inf, and subtract
+    0 while a row has seen nothing. Then its total is 0, and it gets zeros if you divide by np.where(total == 0, 1,
+    total)."""
     return scores + np.where(mask[..., block], 0, -1e9)
 
 
@@ -274,6 +283,26 @@ def blockwise_divided_in_each(queries, keys, values, mask=None, *, block_size=12
 def blockwise_scale_missing(queries):
     """The scores are not divided by sqrt(d_head)."""
     return 1.0
+
+
+@_either_way("scale")
+def blockwise_scale_no_root(queries):
+    """You divide by d_head itself, or by its root twice. Divide by sqrt(d_head), once."""
+    return 1 / queries.shape[-1]
+
+
+@_either_way("hide")
+def mask_inverted(scores, mask, block):
+    """You hide what may be seen, and show what should be hidden. True means "may attend", so in np.where(mask, scores,
+    ...) the scores come first."""
+    return np.where(mask[..., block], -np.inf, scores)
+
+
+@_either_way("hide")
+def mask_score_zero(scores, mask, block):
+    """You set hidden scores to 0. But e^0 is 1, not 0: a hidden key still gets weight, often more than a visible one. A
+    hidden score must be -inf, for e^-inf = 0."""
+    return np.where(mask[..., block], scores, 0)
 
 
 @maker(lambda hide: _online(hide=hide))

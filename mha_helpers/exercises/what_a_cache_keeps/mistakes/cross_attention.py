@@ -16,11 +16,13 @@ from mha_helpers.exercises.mistakes import in_each_head
 from mha_helpers.exercises.mistakes.catalogue import also, inside, maker, mistake_of, mistakes_in
 from mha_helpers.exercises.mistakes.steps import (
     HIDING_NUMBERS,
+    added,
     attention_with,
     every_nth,
     heads_not_moved,
     joined_features_first,
     joined_straight,
+    replaced_by,
     root,
     split_straight,
     swap,
@@ -143,12 +145,22 @@ def _past(X, context_X):
     return np.tri(X.shape[-2], context_X.shape[-2], dtype=bool)
 
 
+def _old(queries, keys):
+    """The causal mask of a cache, which ends in the lower right corner."""
+    n_queries, n_keys = queries.shape[-2], keys.shape[-2]
+    return np.tri(n_queries, n_keys, n_keys - n_queries, dtype=bool)
+
+
 @also(
     _layer(hidden=lambda context_mask, X, context_X: _past(X, context_X), attend=lambda q, k, v, mask:
         scaled_dot_product_attention(q, k, v, np.tri(q.shape[-2], k.shape[-2], dtype=bool))),
     _layer(attend=lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, is_causal=True)),
     _layer(hidden=lambda context_mask, X, context_X: padding_mask(context_mask) & _past(X, context_X)),
     _layer(attend=lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, mask, is_causal=mask is None)),
+    *(
+        _layer(attend=lambda q, k, v, mask, join=join: scaled_dot_product_attention(q, k, v, join(_old(q, k), mask)))
+        for join in (lambda past, mask: past if mask is None else past & mask, lambda past, mask: past)
+    ),
 )  # fmt: skip
 @_attending
 def cross_causal(queries, keys, values, mask):
@@ -158,7 +170,10 @@ def cross_causal(queries, keys, values, mask):
 
 
 @_hiding_by_hand
-@also(lambda context_mask, X, context_X: swap(padding_mask(context_mask)))
+@also(
+    lambda context_mask, X, context_X: swap(padding_mask(context_mask)),
+    lambda context_mask, X, context_X: swap(padding_mask(context_mask[:, : X.shape[-2]])),
+)
 def cross_padding_on_queries(context_mask, X, context_X):
     """Your mask lies along the queries, (batch, 1, n, 1). But the padding is the source's, and the source is what is
     attended to: hide keys, (batch, 1, 1, n_keys), as padding_mask does."""
@@ -179,10 +194,25 @@ def padding_no_head_axis(context_mask, X, context_X):
 
 
 @_hiding
+@also(
+    lambda context_mask, X, context_X: context_mask[:, None, None],
+    lambda context_mask, X, context_X: context_mask.astype(float)[:, None, None],
+)
 def cross_mask_as_given(context_mask, X, context_X):
     """You hand on context_mask as it is, a 1 or a 0 for each token. scaled_dot_product_attention takes True and False,
     and needs axes for the heads and the queries: padding_mask(context_mask) makes both."""
     return context_mask
+
+
+@_hiding_by_hand
+@also(
+    lambda context_mask, X, context_X: swap(padding_mask(context_mask)) & padding_mask(context_mask),
+    lambda context_mask, X, context_X: context_mask[:, :, None] & context_mask[:, None] == 1,
+)
+def cross_mask_square(context_mask, X, context_X):
+    """Your mask is square, the padding along the queries as well as along the keys. But context_mask tells of the
+    source alone, and the queries are those of X: hide keys only, (batch, 1, 1, n_keys), as padding_mask does."""
+    return swap(padding_mask(context_mask)) | padding_mask(context_mask)
 
 
 @_hiding_by_hand
@@ -214,10 +244,55 @@ def cross_padding_zeroed(X, context_X, W_Q, W_K, W_V, W_O, n_heads, context_mask
 
 
 @_attending
+def cross_values_zeroed(queries, keys, values, mask):
+    """You set the padding's values to 0, but its keys still get weight, which the source's tokens are then short of.
+    Hide the keys, before the softmax: padding_mask(context_mask) in scaled_dot_product_attention."""
+    return scaled_dot_product_attention(queries, keys, values if mask is None else values * swap(mask))
+
+
+@_attending
 def cross_mask_added_as_numbers(queries, keys, values, mask):
-    """You add 1 and 0 to the scores, so that the padding's are only a little lower. Make booleans of them:
-    padding_mask(context_mask) is what scaled_dot_product_attention takes."""
+    """You add the mask to the scores, as 1 and 0, so that the padding's are only a little lower. Give
+    padding_mask(context_mask) to scaled_dot_product_attention, or choose: np.where(mask, scores, -np.inf)."""
     return attention_with(weigh=softmax_or_zeros, hide=lambda scores, mask: scores + mask)(queries, keys, values, mask)
+
+
+@maker(lambda hide: _layer(attend=attention_with(weigh=softmax_or_zeros, hide=hide)))
+@also(
+    *(lambda scores, mask, high=high: scores + np.where(mask, 0, high) for high in (1e10, 1e5, 1e4)),
+    *(lambda scores, mask, high=high: scores - np.where(mask, high, 0) for high in (1e9, 1e10, 1e5, 1e4)),
+    *(lambda scores, mask, high=high: np.where(mask, scores, high) for high in (1e9, 1e10, 1e5, 1e4)),
+)
+def cross_padding_raised(scores, mask):
+    """The padding's scores are the highest of all, so it gets all of the weight. What hides must be negative, and
+    stand where context_mask is 0: np.where(padding_mask(context_mask), scores, -np.inf)."""
+    return scores + np.where(mask, 0, 1e9)
+
+
+@maker(lambda hide: _layer(attend=attention_with(weigh=softmax, hide=hide)))
+def mask_minus_minus_inf(scores, mask):
+    """Hidden scores become +inf (two minus signs cancel) or NaN, and then their whole row is NaN. Hide with -np.inf."""
+    return np.where(mask, scores, np.inf)
+
+
+def _cut_off(n_kept):
+    def wrong_attention(X, context_X, W_Q, W_K, W_V, W_O, n_heads, context_mask=None):
+        if context_mask is not None:
+            context_X = context_X[:, : n_kept(np.asarray(context_mask))]
+        return _layer(hidden=_nothing_hidden)(X, context_X, W_Q, W_K, W_V, W_O, n_heads)
+
+    return wrong_attention
+
+
+@maker(_cut_off)
+@also(
+    lambda context_mask: int(context_mask.sum(axis=-1).max()),
+    lambda context_mask: max(int(context_mask.sum(axis=-1).min()), 1),
+)
+def cross_padding_cut_off(context_mask):
+    """You cut the padding off, at one place for all sentences. Each source has its own length, some are padded on the
+    left, and padding has its column in the weights, too, with zeros. Hide it: padding_mask(context_mask)."""
+    return int(context_mask[0].sum())
 
 
 CROSS_FULL_ROW = Mistake(
@@ -235,6 +310,16 @@ CROSS_FULL_ROW_UNIFORM = Mistake(
     tuple(
         _layer(attend=attention_with(hide=lambda scores, mask, low=low: np.where(mask, scores, low)))
         for low in HIDING_NUMBERS
+    ),
+)
+CROSS_NOT_LOW_ENOUGH = Mistake(
+    "cross-not-low-enough",
+    "The number that is to hide the padding isn't low enough, so that the padding still gets a little weight. Take "
+    "-inf: e^-inf is 0, whatever the other scores are.",
+    tuple(
+        _layer(attend=attention_with(weigh=softmax_or_zeros, hide=hide(number)))
+        for number in (-10, -2, -3, -5)
+        for hide in (replaced_by, added)
     ),
 )
 EARLIER = tuple(
@@ -259,6 +344,11 @@ def _without_a_question(weigh):
     return attend
 
 
+def _asked_for_any(X, context_X, W_Q, W_K, W_V, W_O, n_heads, context_mask=None):
+    context_mask.any()
+    return _layer()(X, context_X, W_Q, W_K, W_V, W_O, n_heads, context_mask)
+
+
 def _always_padded(X, context_X, W_Q, W_K, W_V, W_O, n_heads, context_mask=None):
     heads = (split_heads(tokens @ W, n_heads) for tokens, W in ((X, W_Q), (context_X, W_K), (context_X, W_V)))
     found, weights = scaled_dot_product_attention(*heads, padding_mask(context_mask))
@@ -271,6 +361,7 @@ MHA_MASK_NONE = Mistake(
     "is not None:`. (scaled_dot_product_attention takes None as its mask, padding_mask doesn't.)",
     (
         _always_padded,
+        _asked_for_any,
         _layer(attend=masked_attention),
         *(
             _layer(attend=_without_a_question(weigh))
@@ -425,6 +516,31 @@ def weights_transposed(queries, keys, values, mask):
     """Your weights are transposed before they meet the values. Use them as they are: weights @ values."""
     _, weights = scaled_dot_product_attention(queries, keys, values, mask)
     return swap(weights) @ values, weights
+
+
+@_attending
+def cross_asked_backwards(queries, keys, values, mask):
+    """You give the keys to attention where the queries belong. Queries come first:
+    scaled_dot_product_attention(queries, keys, values, mask)."""
+    return scaled_dot_product_attention(keys, queries, values, mask)
+
+
+@maker(lambda returned: _layer(attend=returned))
+@also(
+    lambda queries, keys, values, mask: (
+        scaled_dot_product_attention(queries, keys, values, mask)[0],
+        queries @ swap(keys),
+    ),
+    lambda queries, keys, values, mask: (
+        scaled_dot_product_attention(queries, keys, values, mask)[0],
+        queries @ swap(keys) * root(queries),
+    ),
+)
+def returns_scores(queries, keys, values, mask):
+    """The output is right, but beside it you return the scores. Return output, weights: what softmax made of them."""
+    scores = queries @ swap(keys) * root(queries)
+    scores = scores if mask is None else np.where(mask, scores, -np.inf)
+    return scaled_dot_product_attention(queries, keys, values, mask)[0], scores
 
 
 @_attending

@@ -61,9 +61,9 @@ def latent_unfolded(queries, kept, unfold_K, unfold_V, mask=None):
 
 
 @_scaled_by
-@also(lambda queries, kept, unfold_K: unfold_K.shape[-2] ** -0.5)
+@also(lambda queries, kept, unfold_K: unfold_K.shape[-2] ** -0.5, lambda queries, kept, unfold_K: 1 / kept.shape[-1])
 def latent_scale_kept(queries, kept, unfold_K):
-    """You divide by the root of the short vector's width, as scaled_dot_product_attention does by itself. But the
+    """You divide by the short vector's width or, as scaled_dot_product_attention does by itself, by its root. But the
     scores are those of the unfolded keys, which have d_head features: scale=1 / np.sqrt(queries.shape[-1])."""
     return kept.shape[-1] ** -0.5
 
@@ -73,6 +73,19 @@ def latent_scaled_twice(queries, kept, unfold_K):
     """The scores are divided twice: by you, and once more by scaled_dot_product_attention, which takes the short
     vector's width for that of a head. Hand it the scale instead: scale=1 / np.sqrt(queries.shape[-1])."""
     return root(queries) * kept.shape[-1] ** -0.5
+
+
+@_scaled_by
+def latent_scale_corrected(queries, kept, unfold_K):
+    """You hand over the scale times the root of the short vector's width, as if scaled_dot_product_attention still
+    divided by that. With scale= it divides by nothing of its own: scale=1 / np.sqrt(queries.shape[-1])."""
+    return root(queries) * kept.shape[-1] ** 0.5
+
+
+def latent_scale_values(queries, kept, unfold_K, unfold_V, mask=None):
+    """You divide by the root of the values' width. Scores add up the features of queries and keys, d_head of them:
+    scale=1 / np.sqrt(queries.shape[-1])."""
+    return _latent(factor=lambda *_: unfold_V.shape[-1] ** -0.5)(queries, kept, unfold_K, unfold_V, mask)
 
 
 SCALES = tuple(
@@ -131,14 +144,17 @@ def latent_context_not_unfolded(mixed, unfold_V):
 
 
 @_unfolding
-@also(lambda mixed, unfold_V: mixed @ unfold_V.mean(axis=0))
+@also(lambda mixed, unfold_V: mixed @ unfold_V.mean(axis=0), lambda mixed, unfold_V: mixed @ unfold_V.sum(axis=0))
 def latent_first_heads_values(mixed, unfold_V):
     """All heads' contexts go through one matrix. Each head has its own: mixed @ unfold_V multiplies head by head."""
     return mixed @ unfold_V[0]
 
 
 @_asking
-@also(lambda queries, unfold_K: queries @ swap(unfold_K.mean(axis=0)))
+@also(
+    lambda queries, unfold_K: queries @ swap(unfold_K.mean(axis=0)),
+    lambda queries, unfold_K: queries @ swap(unfold_K.sum(axis=0)),
+)
 def latent_first_heads_keys(queries, unfold_K):
     """All heads' queries go through one matrix. Each head has its own: queries @ unfold_K.swapaxes(-1, -2) multiplies
     head by head."""
@@ -156,10 +172,11 @@ def latent_heads_reversed(unfold_K, unfold_V):
 
 
 @_sharing
-@also(lambda kept: kept[None])
+@also(lambda kept: kept[None], lambda kept: kept[:, None], lambda kept: kept[..., None])
 def latent_kept_without_an_axis(kept):
-    """What is kept has no axis for the heads. Broadcasting lines up axes from the right, so that a batch is taken for
-    heads. Give it an axis of length 1: kept[..., None, :, :]."""
+    """What is kept has no axis for the heads, or has it in the wrong place. Broadcasting lines up axes from the right,
+    so that a batch or the tokens are taken for heads. Put an axis of length 1 before the last two: kept[..., None, :,
+    :]."""
     return kept
 
 
@@ -169,6 +186,41 @@ def latent_heads_joined(mixed, unfold_V):
     """You bring the heads together, by a sum or side by side. Each head's context is asked for: (..., n_heads,
     n_queries, d_value)."""
     return (mixed @ unfold_V).sum(axis=-3)
+
+
+@_unfolding
+@also(lambda mixed, unfold_V: np.moveaxis(mixed @ unfold_V, -3, -1))
+def latent_heads_moved(mixed, unfold_V):
+    """You move the heads behind the tokens at the end. Leave them where they are: (..., n_heads, n_queries,
+    d_value)."""
+    return np.swapaxes(mixed @ unfold_V, -3, -2)
+
+
+@_attending
+def latent_attention_taken_apart_swapped(queries, keys, values, mask):
+    """You take what attention returns in the wrong order. It returns the context first and the weights second: mixed,
+    weights = scaled_dot_product_attention(...)."""
+    mixed, weights = _plain(queries, keys, values, mask)
+    return weights, mixed
+
+
+def _unweighed(queries, keys, mask):
+    scores = queries @ swap(keys)
+    return scores if mask is None else np.where(mask, scores, -np.inf)
+
+
+@also(_latent(attend=lambda queries, keys, values, mask: (queries @ swap(keys) @ values, queries @ swap(keys))))
+@_attending
+def scores_for_weights(queries, keys, values, mask):
+    """You mix what is kept with the scores themselves; the softmax between them is missing."""
+    scores = _unweighed(queries, keys, mask)
+    return scores @ values, scores
+
+
+@_attending
+def returns_scores(queries, keys, values, mask):
+    """The context is right, but beside it you return the scores. Return context, weights: what softmax made of them."""
+    return _plain(queries, keys, values, mask)[0], _unweighed(queries, keys, mask)
 
 
 SOFTMAXES = tuple(
@@ -202,8 +254,15 @@ EARLIER = tuple(
         "mask-after-softmax",
         "mask-softmax-again",
         "mask-transposed",
+        "mask-added-boolean",
     )
 )
+
+
+@maker(lambda hide: _latent(attend=attention_with(factor=lambda *_: 1, hide=hide)))
+def mask_minus_minus_inf(scores, mask):
+    """Hidden scores become +inf (two minus signs cancel) or NaN, and then their whole row is NaN. Hide with -np.inf."""
+    return np.where(mask, scores, np.inf)
 
 
 @_attending
