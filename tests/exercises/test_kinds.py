@@ -98,4 +98,4 @@ def test_evidence_may_hold_a_picture():
     assert "data:image/svg+xml;base64," in reply._repr_html_()
     with Image.open(io.BytesIO(reply._repr_png_())) as picture:
         assert picture.text["Description"] == repr(reply)
-    assert f"numbers\n{figure.text}" in prediction.markdown()
+    assert f"```text\nnumbers\n```\n\n{figure.text}\n" in prediction.markdown()
