@@ -127,11 +127,11 @@ class Prediction:
         '<summary>Reading without running? The answer</summary>'
         """
         text, picture = self._computed_evidence()
-        said = "\n\n".join(self._paragraphs(self.right))
+        reply = "\n\n".join(self._paragraphs(self.right))
         seen = f"{picture.text}\n\n" if picture else ""  # not in the block, whose lines don't wrap
         return (
             "<details>\n<summary>Reading without running? The answer</summary>\n\n"
-            f"**{self.right}**: {said}\n\n```text\n{text}\n```\n\n{seen}</details>"
+            f"**{self.right}**: {reply}\n\n```text\n{text}\n```\n\n{seen}</details>"
         )
 
 

@@ -68,10 +68,10 @@ def test_no_other_line_of_an_unusual_answer_is_pointed_at(pair):
     name, function = pair
     result = EXERCISES[name].diagnosis(function)
     assert result.status == "wrong"
-    said = re.findall(r"in line (\d+), `", result.message)
+    pointed = re.findall(r"in line (\d+), `", result.message)
     source, first = inspect.getsourcelines(function)
     faulty = [first + i for i, line in enumerate(source) if line.rstrip().endswith("# here")]
-    assert not said or any(int(said[0]) <= number <= int(said[-1]) for number in faulty), result.message
+    assert not pointed or any(int(pointed[0]) <= number <= int(pointed[-1]) for number in faulty), result.message
 
 
 def test_most_unusual_answers_have_a_line():

@@ -100,8 +100,8 @@ def test_where_only_an_option_goes_wrong_nothing_is_said_of_a_batch():
     batch = {"table": np.ones((4, 3, 2))}
     cases = (CASE, Case("a batch", batch), *(Case(f"by {n}", batch, options={"by": n}) for n in (2, 3)))
     task = Task(reference=scaled, outputs=("scaled",), cases=cases, mistakes=())
-    said = where_right(task, trials(task, lambda table, by=1: table))
-    assert said == "It is right wherever no by is given, in a batch, too. Look at what you do with by."
+    sentence = where_right(task, trials(task, lambda table, by=1: table))
+    assert sentence == "It is right wherever no by is given, in a batch, too. Look at what you do with by."
     never_in_a_batch = trials(task, lambda table, by=1: table + table.ndim - 2)
     assert where_right(task, never_in_a_batch).startswith("It is right for one matrix")
 

@@ -71,3 +71,8 @@ def softmax_no_max(scores):
     """Right for ordinary scores; it goes wrong when they are very large or very low. Subtract each row's own largest
     score before exp."""
     return np.where(np.isneginf(scores).all(axis=-1, keepdims=True), 0, normalised(np.exp(scores)))
+
+
+# What people do wrong in a whole multi-head attention, whoever the keys belong to.
+SCALES = (scale_missing, scale_no_root, scale_multiplied, scale_n_keys, scale_n_heads, scale_precedence)
+SOFTMAXES = (mha_softmax_over_heads, softmax_over_queries, softmax_no_max)

@@ -490,25 +490,8 @@ def mha_scale_d_model(queries, keys, values):
     return (queries.shape[-3] * queries.shape[-1]) ** -0.5
 
 
-SCALES = tuple(
-    mistake_of(_scaling(step))
-    for step in (
-        in_each_head.scale_missing,
-        in_each_head.scale_no_root,
-        in_each_head.scale_multiplied,
-        in_each_head.scale_n_keys,
-        in_each_head.scale_n_heads,
-        in_each_head.scale_precedence,
-    )
-)
-SOFTMAXES = tuple(
-    mistake_of(_weighing(step))
-    for step in (
-        in_each_head.mha_softmax_over_heads,
-        in_each_head.softmax_over_queries,
-        in_each_head.softmax_no_max,
-    )
-)
+SCALES = tuple(mistake_of(_scaling(step)) for step in in_each_head.SCALES)
+SOFTMAXES = tuple(mistake_of(_weighing(step)) for step in in_each_head.SOFTMAXES)
 
 
 @_attending
