@@ -128,14 +128,14 @@ def source(cell):
     return "".join(cell["source"])
 
 
-def _said(cell):
+def _content(cell):
     """Return what identifies a cell's content: without white space at the ends of lines, which editors trim."""
     lines = [line.rstrip() for line in source(cell).rstrip().splitlines()]
     return cell["cell_type"], lines, cell.get("attachments") or {}
 
 
 def _same(cell, other):
-    return other is not None and _said(cell) == _said(other)
+    return other is not None and _content(cell) == _content(other)
 
 
 # ---- which cell is which ---------------------------------------------------------------------
@@ -143,36 +143,47 @@ def _same(cell, other):
 
 def _recognised(base, mine, known):
     """Return, for each of the learner's cells, the id of the course's cell that it is, or None for one of their own."""
+    keys = _keys_by_id(mine, known)
+    _recognise_by_text(base, mine, keys)
+    _recognise_by_place(base, mine, keys)
+    return keys
+
+
+def _keys_by_id(mine, known):
     keys = []
     for cell in mine:
         # Colab has a cell's id in its metadata.
         ids = (cell.get("id"), cell.get("metadata", {}).get("id"))
         keys.append(next((key for key in ids if key in known and key not in keys), None))
-    missing = [cell for cell in base if cell["id"] not in keys]
-    for place, cell in enumerate(mine):  # cut and pasted, or saved without ids
-        if keys[place] is None:
-            found = next(
-                (base_cell for base_cell in missing if source(base_cell).strip() and _same(base_cell, cell)), None
-            )
-            if found:
-                keys[place] = found["id"]
-                missing.remove(found)
-    # Without ids: as many cells as are missing between two that are known, and of the same types, are those, changed.
-    was, order = {cell["id"]: cell for cell in base}, [None, *(cell["id"] for cell in base), None]
-    gaps, before = {}, None
-    for place, key in enumerate([*keys, None]):
-        if key in was or place == len(mine):
-            first = order.index(before) if before else 0
-            last = order.index(key) if key in was else len(order) - 1
-            lost, own = order[first + 1 : last], gaps.pop(before, [])
-            types = [[cell["cell_type"] for cell in cells] for cells in (map(was.get, lost), (mine[p] for p in own))]
-            if types[0] == types[1] and not set(lost) & set(keys):
-                for at, name in zip(own, lost, strict=True):
-                    keys[at] = name
-            before = key
-        elif key is None and "id" not in mine[place]:
-            gaps.setdefault(before, []).append(place)
     return keys
+
+
+def _recognise_by_text(base, mine, keys):
+    """Fill in the keys of cells that were cut and pasted, or saved without ids, and that read as the course's."""
+    missing = [cell for cell in base if cell["id"] not in keys and source(cell).strip()]
+    for place, cell in enumerate(mine):
+        found = next((other for other in missing if _same(other, cell)), None) if keys[place] is None else None
+        if found:
+            keys[place] = found["id"]
+            missing.remove(found)
+
+
+def _recognise_by_place(base, mine, keys):
+    """Fill in the keys of cells without ids: as many as are missing between two that are known, and of their types."""
+    types = {cell["id"]: cell["cell_type"] for cell in base}
+    order = list(types)
+    first = 0  # of the cells that stand after the last one that was recognised
+    gap = []  # places of cells without ids, since then
+    for place, key in enumerate([*keys, None]):
+        at_the_end = place == len(mine)
+        if key in types or at_the_end:
+            lost = order[first : len(order) if at_the_end else order.index(key)]
+            if [types[name] for name in lost] == [mine[own]["cell_type"] for own in gap] and not set(lost) & set(keys):
+                for own, name in zip(gap, lost, strict=True):
+                    keys[own] = name
+            first, gap = (0 if at_the_end else order.index(key) + 1), []
+        elif key is None and "id" not in mine[place]:
+            gap.append(place)
 
 
 def _moved(base, keys):
@@ -191,20 +202,35 @@ def _merged_cells(base, mine, new, newer):
     mine, noted = _without_notes(mine, was, newer)
     keys = _recognised(base, mine, was | now)
     yours = {key: cell for key, cell in zip(keys, mine, strict=True) if key}
-    moved = _moved(base, keys) & set(now)
+    groups = _groups(was, now, yours, noted, newer)
+    # What they deleted and the new version changed.
+    unseen = {key for key in groups if key in was and key not in yours}
+    order = _order(keys, yours, was, groups, unseen, _moved(base, keys) & set(now))
+    own = {number: [cell] for number, (key, cell) in enumerate(zip(keys, mine, strict=True)) if key is None}
+    cells = _with_new_names([cell for key in order for cell in (own | groups)[key]], was, now)
+    gone = [cell for key, cell in yours.items() if key not in now and not _same(cell, was[key])]
+    if gone and not any(cell.get("id") == END for cell in cells):
+        cells.append(_made(gone[0], "markdown", END, HEADING))
+    return _valid([*cells, *gone])
 
-    # The new version's order, in which each cell brings along what follows it.
-    groups, unseen = {}, set()
+
+def _groups(was, now, yours, noted, newer):
+    """Return, by id and in the new version's order, the cell that stands there, with what explains it."""
+    groups = {}
     for key, cell in now.items():
         if key in yours:
             groups[key] = _chosen(was.get(key), yours[key], cell, key in noted, newer)
         elif key not in was or not _same(cell, was[key]):
             groups[key] = [cell]
-            unseen |= {key} & set(was)
+    return groups
+
+
+def _order(keys, yours, was, groups, unseen, moved):
+    """Return the keys of groups as they stand, and between them the places of the cells that are the learner's own."""
     order = [key for key in groups if key not in moved]
-    place, at_the_end = -1, []  # of the cell that was met last in the learner's notebook
-    for number, (key, cell) in enumerate(zip(keys, mine, strict=True)):
-        if key in now and key not in moved:
+    place = -1  # of the cell that was met last in the learner's notebook
+    for number, key in enumerate(keys):
+        if key in groups and key not in moved:
             place = order.index(key)
         elif key in moved or key is None:
             below = next((name for name in keys[number:] if name), None)
@@ -214,14 +240,8 @@ def _merged_cells(base, mine, new, newer):
             while place + 1 < len(order) and order[place + 1] in unseen:
                 place += 1
             place += 1
-            order.insert(place, key or number)
-            groups[key or number] = groups.get(key) or [cell]
-        elif not _same(cell, was[key]):
-            at_the_end.append(cell)
-    cells = _with_new_names([cell for key in order for cell in groups[key]], was, now)
-    if at_the_end and not any(cell.get("id") == END for cell in cells):
-        cells.append(_made(at_the_end[0], "markdown", END, HEADING))
-    return _valid([*cells, *at_the_end])
+            order.insert(place, number if key is None else key)
+    return order
 
 
 def _chosen(was, yours, new, noted, newer):
