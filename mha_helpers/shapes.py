@@ -161,10 +161,10 @@ def _read_spec(spec):
 
 
 def _check_arguments(specs, arguments, parameters):
-    sizes, owners = {}, {}  # an axis' size, and the argument that set it
-    batch = ()
-    for name, spec in specs.items():
-        spec, axes, stand_in, entries = _read_spec(spec)
+    """Replace a call's arguments by what the specifications make of them."""
+    axes_so_far = _Axes(arguments)
+    for name, text in specs.items():
+        spec, axes, stand_in, entries = _read_spec(text)
         value, owner = arguments[name], name
         default = parameters[name].default
         if value is default or (value is None and default is not inspect.Parameter.empty):
@@ -172,44 +172,69 @@ def _check_arguments(specs, arguments, parameters):
             if not stand_in:
                 continue
             value, owner = arguments[stand_in], stand_in
-        if spec in ("number", "count"):
-            arguments[name] = (check_number if spec == "number" else check_count)(name, value)
-            continue
-        if spec.startswith("divides "):
-            for axis in spec.split()[1:]:
-                # The usual case has one width for all, and it is known as d_model.
-                known_as = "d_model" if sizes[axis] == sizes.get("d_model") else axis
-                arguments[name] = check_n_heads(value, known_as, sizes[axis])
-            continue
-        if spec.startswith("among "):
+        if spec == "number":
+            arguments[name] = check_number(name, value)
+        elif spec == "count":
+            arguments[name] = check_count(name, value)
+        elif spec.startswith("divides "):
+            arguments[name] = axes_so_far.check_divisor(value, spec.split()[1:])
+        elif spec.startswith("among "):
             arguments[name] = check_heads(name, value, arguments[spec.removeprefix("among ")])
-            continue
-        array = as_float_array(name, value)
+        else:
+            array = axes_so_far.check_array(name, as_float_array(name, value), axes, owner)
+            if entries and not np.isin(array, (0, 1)).all():
+                raise ValueError(f"{name} has entries other than {entries}; give only these")
+            if owner == name:
+                arguments[name] = array
+
+
+class _Axes:
+    """What a call's arguments have shown of their axes so far."""
+
+    def __init__(self, arguments):
+        self._arguments = arguments
+        self._sizes, self._owners = {}, {}  # by axis: its size, and the argument that set it
+        self._batch = ()
+
+    def check_divisor(self, n_heads, axes):
+        for axis in axes:
+            # The usual case has one width for all, and it is known as d_model.
+            known_as = "d_model" if self._sizes[axis] == self._sizes.get("d_model") else axis
+            n_heads = check_n_heads(n_heads, known_as, self._sizes[axis])
+        return n_heads
+
+    def check_array(self, name, array, axes, owner):
+        """Return an array if it has these axes; `owner` is the argument that it came from."""
         n_axes = len(axes) - ("..." in axes)
         if array.ndim < n_axes or ("..." not in axes and array.ndim > n_axes):
             raise ValueError(f"{name} has shape {array.shape}; its axes must be ({', '.join(axes)})")
         for axis, size in zip(axes[-n_axes:], array.shape[-n_axes:], strict=True):
-            if size == 0:
-                raise ValueError(f"{name} has shape {array.shape}, so {axis}=0; give at least one")
-            factors = axis.split("*")
-            wanted = math.prod(sizes[factor] for factor in factors) if set(factors) <= sizes.keys() else size
-            if size != wanted:
-                other = owners[factors[0]]
-                raise ValueError(
-                    f"{name} has shape {array.shape}, so {axis}={size}, but {other} with shape "
-                    f"{np.shape(arguments[other])} has {axis}={wanted}; give both the same {axis}"
-                )
-            if len(factors) == 1 and axis not in sizes:
-                sizes[axis], owners[axis] = size, owner
-        if entries and not np.isin(array, (0, 1)).all():
-            raise ValueError(f"{name} has entries other than {entries}; give only these")
+            self._check_size(name, array.shape, axis, size)
+            if "*" not in axis and axis not in self._sizes:
+                self._sizes[axis], self._owners[axis] = size, owner
         if "..." in axes:
-            try:
-                batch = np.broadcast_shapes(batch, array.shape[:-n_axes])
-            except ValueError:
-                raise ValueError(
-                    f"{name} has shape {array.shape}, whose leading axes do not go with {batch} of the arguments "
-                    "before it; make them equal, or 1"
-                ) from None
-        if owner == name:
-            arguments[name] = array
+            self._check_batch(name, array.shape, n_axes)
+        return array
+
+    def _check_size(self, name, shape, axis, size):
+        if size == 0:
+            raise ValueError(f"{name} has shape {shape}, so {axis}=0; give at least one")
+        factors = axis.split("*")
+        if not set(factors) <= self._sizes.keys():
+            return
+        wanted = math.prod(self._sizes[factor] for factor in factors)
+        if size != wanted:
+            other = self._owners[factors[0]]
+            raise ValueError(
+                f"{name} has shape {shape}, so {axis}={size}, but {other} with shape "
+                f"{np.shape(self._arguments[other])} has {axis}={wanted}; give both the same {axis}"
+            )
+
+    def _check_batch(self, name, shape, n_axes):
+        try:
+            self._batch = np.broadcast_shapes(self._batch, shape[:-n_axes])
+        except ValueError:
+            raise ValueError(
+                f"{name} has shape {shape}, whose leading axes do not go with {self._batch} of the arguments "
+                "before it; make them equal, or 1"
+            ) from None

@@ -139,28 +139,11 @@ class _Text:
 
     def _expression(self, value, name):
         """Return an expression that recreates a value; what it needs is written before it."""
-        make, kind = functools.partial(self._expression, name=name), type(value)
-        if kind in AS_WRITTEN:
-            return repr(value)
-        if kind is float:
-            return repr(value) if math.isfinite(value) else f"float({str(value)!r})"
-        if kind is complex:
-            return f"complex({make(value.real)}, {make(value.imag)})"
-        if kind in (list, tuple, set, frozenset):
-            return f"{kind.__name__}([{', '.join(map(make, value))}])"
-        if kind is dict:
-            return "{" + ", ".join(f"{make(key)}: {make(entry)}" for key, entry in value.items()) + "}"
-        if isinstance(value, np.dtype) and not value.hasobject:
-            return f"{make(np)}.dtype({value.str!r})"
-        if isinstance(value, np.generic) and value.dtype.kind in "biufc":
-            return f"{make(value.dtype)}.type({make(value.item())})"
-        if kind is np.ndarray and value.dtype.kind in "biufc" and value.size <= MAX_ENTRIES:
-            return f"{make(np)}.array({make(value.tolist())}, {make(value.dtype)})"
-        if kind is functools.partial:
-            arguments = [*map(make, value.args), *(f"{key}={make(entry)}" for key, entry in value.keywords.items())]
-            return f"{make(functools)}.partial({', '.join([make(value.func), *arguments])})"
-        if kind is types.MethodType:
-            return f"{make(value.__self__)}.{value.__name__}"
+        make = functools.partial(self._expression, name=name)
+        return _literal(value, make) or _call(value, make) or self._name_of(value, name)
+
+    def _name_of(self, value, name):
+        """Return a name that a value is bound to, in the text from now on."""
         own_name = str(getattr(value, "__name__", "")).rpartition(".")[2]
         is_lambda = not own_name.isidentifier()
         if isinstance(value, types.ModuleType | types.FunctionType | type) or _place(value, own_name):
@@ -173,6 +156,39 @@ class _Text:
             )
         self.bind(own_name, value)
         return own_name
+
+
+def _literal(value, make):
+    """Return a value as Python writes it, None if it doesn't; `make` writes its parts."""
+    kind = type(value)
+    if kind in AS_WRITTEN:
+        return repr(value)
+    if kind is float:
+        return repr(value) if math.isfinite(value) else f"float({str(value)!r})"
+    if kind is complex:
+        return f"complex({make(value.real)}, {make(value.imag)})"
+    if kind in (list, tuple, set, frozenset):
+        return f"{kind.__name__}([{', '.join(map(make, value))}])"
+    if kind is dict:
+        return "{" + ", ".join(f"{make(key)}: {make(entry)}" for key, entry in value.items()) + "}"
+    return None
+
+
+def _call(value, make):
+    """Return the call that makes NumPy's numbers, types and arrays, a partial or a method; None for all else."""
+    kind = type(value)
+    if isinstance(value, np.dtype) and not value.hasobject:
+        return f"{make(np)}.dtype({value.str!r})"
+    if isinstance(value, np.generic) and value.dtype.kind in "biufc":
+        return f"{make(value.dtype)}.type({make(value.item())})"
+    if kind is np.ndarray and value.dtype.kind in "biufc" and value.size <= MAX_ENTRIES:
+        return f"{make(np)}.array({make(value.tolist())}, {make(value.dtype)})"
+    if kind is functools.partial:
+        arguments = [*map(make, value.args), *(f"{key}={make(entry)}" for key, entry in value.keywords.items())]
+        return f"{make(functools)}.partial({', '.join([make(value.func), *arguments])})"
+    if kind is types.MethodType:
+        return f"{make(value.__self__)}.{value.__name__}"
+    return None
 
 
 def _are_same(first, second):
