@@ -1,1 +1,1 @@
-"""The instructor's side: the run sheet, a hub for one machine, and its trial under load."""
+"""The instructor's side: the run sheet, and a hub for one machine."""

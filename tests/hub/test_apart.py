@@ -29,7 +29,7 @@ pytestmark = pytest.mark.hub
 @pytest.fixture(scope="module")
 def hub():
     """Start a hub in which Anna has put files of hers wherever Jupyter and Python look for some."""
-    from workshop.hub.load_hub import running_hub
+    from tests.hub.load_hub import running_hub
 
     with running_hub(["anna", "bert", "carl"], plant) as hub:
         asyncio.run(start_servers(hub, "anna", "bert"))
@@ -44,7 +44,7 @@ async def start_servers(hub, *names):
 
 
 async def visitor(hub, name):
-    from workshop.hub.load_learner import Learner
+    from tests.hub.load_learner import Learner
 
     learner = Learner(hub, name)
     await learner.log_in()
@@ -71,7 +71,7 @@ def run_cell(hub, name, code):
 
 
 async def cell_of(learner, code):
-    from workshop.hub.load_learner import KernelRestartedError
+    from tests.hub.load_learner import KernelRestartedError
 
     path = "attack.ipynb"
     await learner.save(path, v4.new_notebook(cells=[v4.new_code_cell(code)]))
@@ -383,7 +383,7 @@ for number in range(40):
 
 def test_a_full_disk_is_full_for_its_owner_alone_and_can_be_tidied(hub):
     async def evening(anna):
-        from workshop.hub.load_learner import TroubleError
+        from tests.hub.load_learner import TroubleError
 
         said = await cell_of(anna, DISK)
         with pytest.raises(TroubleError, match=r"more\.ipynb: 5"):
@@ -661,7 +661,7 @@ def test_what_the_hub_keeps_has_a_disk_of_fixed_size(hub):
 
 
 def test_the_right_password_is_let_in_whatever_others_have_tried(hub):
-    from workshop.hub.load_learner import Learner, TroubleError
+    from tests.hub.load_learner import Learner, TroubleError
 
     async def evening():
         for _ in range(30):

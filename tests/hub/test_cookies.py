@@ -13,7 +13,7 @@ pytestmark = pytest.mark.hub
 
 @pytest.fixture(scope="module")
 def hub():
-    from workshop.hub.load_hub import running_hub
+    from tests.hub.load_hub import running_hub
 
     with running_hub(["anna", "bert"], encrypted=True) as hub:
         yield hub

@@ -23,7 +23,7 @@ WORK = "work.ipynb"
 
 @pytest.fixture(scope="module")
 def hub():
-    from workshop.hub.load_hub import running_hub
+    from tests.hub.load_hub import running_hub
 
     with running_hub(["anna"]) as hub:
         asyncio.run(begin(hub))
@@ -32,7 +32,7 @@ def hub():
 
 async def begin(hub):
     """Log in, start a server, and leave a kernel in which x is 41, and a notebook that is saved."""
-    from workshop.hub.load_learner import Learner
+    from tests.hub.load_learner import Learner
 
     anna = Learner(hub, "anna")
     await anna.log_in()
@@ -47,7 +47,7 @@ async def begin(hub):
 
 async def kept(hub):
     """Log in as Anna anew, and return what her kernel and her saved notebook hold."""
-    from workshop.hub.load_learner import Learner
+    from tests.hub.load_learner import Learner
 
     anna = Learner(hub, "anna")
     await until_it_answers(hub)
@@ -95,7 +95,7 @@ def test_a_killed_part_is_started_again_by_the_engine_and_kernels_go_on(hub, par
 
 
 def test_the_hub_starts_with_what_a_power_cut_left_of_its_files(hub):
-    rules = hub.room.folder / "proxy/rules/rules.toml"
+    rules = hub.room.folder / "proxy/rules.toml"
     before = hub.main_process("hub")
     rules.write_text(rules.read_text()[:57] + '\n[["')  # half of it
     kill(before)
@@ -119,8 +119,8 @@ def test_without_its_service_the_engine_keeps_what_runs_and_up_mends_it(hub):
 
 def with_names(hub, *names):
     """Have another list of learners, as an instructor does, and return the hub that lets these in."""
+    from tests.hub.load_hub import RunningHub
     from workshop.hub import machine
-    from workshop.hub.load_hub import RunningHub
 
     (hub.room.folder / "learners.txt").write_text("\n".join(names))
     hub.up()
@@ -128,7 +128,7 @@ def with_names(hub, *names):
 
 
 def test_a_name_is_added_while_others_work(hub):
-    from workshop.hub.load_learner import Learner
+    from tests.hub.load_learner import Learner
 
     larger = with_names(hub, "anna", "bert")
 
@@ -146,7 +146,7 @@ def test_a_name_is_added_while_others_work(hub):
 
 @pytest.mark.parametrize("afterwards", [["anna"], ["anna", "bert 2"]], ids=["off the list", "another password"])
 def test_who_is_off_the_list_or_has_another_password_is_out_with_all_that_was_open(hub, afterwards):
-    from workshop.hub.load_learner import Learner, TroubleError
+    from tests.hub.load_learner import Learner, TroubleError
 
     larger = with_names(hub, "anna", "bert")
 
@@ -183,7 +183,7 @@ def test_who_is_off_the_list_or_has_another_password_is_out_with_all_that_was_op
 
 
 def test_a_damaged_database_is_put_aside_and_what_was_saved_is_there(hub, capsys):
-    database = hub.room.folder / "state/jupyterhub.sqlite"
+    database = hub.room.folder / "state/kept/jupyterhub.sqlite"
     kill(hub.main_process("hub"))
     with open(database, "r+b") as file:
         file.write(bytes(8192))

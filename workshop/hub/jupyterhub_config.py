@@ -1,6 +1,5 @@
-"""The hub on one machine, in a container of its own: what `machine.py` told it becomes JupyterHub's configuration."""
+"""The hub on one machine, in a container of its own: the room that `machine.py` made, as JupyterHub's configuration."""
 
-import json
 import os
 import secrets
 import sys
@@ -10,33 +9,25 @@ from pathlib import Path
 import bcrypt
 from tornado.httpserver import HTTPServer
 
-COURSE = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(COURSE))
-
-from workshop.hub.passwords import Settings, admit  # noqa: E402
+from workshop.hub.machine import read_room
+from workshop.hub.passwords import let_in
 
 c = get_config()  # noqa: F821
-state = Path(os.environ.get("MHA_HUB_STATE", "/state"))
-try:
-    told = json.loads((state / "told.json").read_text(encoding="utf-8"))
-except FileNotFoundError as error:  # the machine has started anew: the engine tries again until `up` has mounted it
-    sys.exit(f"{error}; `python3 -m workshop.hub.machine up` mounts the hub's disk")
-numbers = {name: place["password"] for name, place in told["learners"].items()}
-admit(c, Settings(told["secret"], state, numbers))
+room = read_room(os.environ)
+let_in(c, room)
 
 # --- What a learner gets ---
 MIB, GIB = 2**20, 2**30
 c.JupyterHub.spawner_class = "docker"
-c.DockerSpawner.image = told["image"]
+c.DockerSpawner.image = room.image
 c.DockerSpawner.pull_policy = "never"
 c.DockerSpawner.remove = True
 c.DockerSpawner.use_internal_ip = True
-c.DockerSpawner.name_template = f"{told['name']}-{{raw_username}}-server"
+c.DockerSpawner.name_template = f"{room.name}-{{raw_username}}-server"
 # Of all of a learner's processes together, and what they keep in memory as files counts; beyond it the largest ends.
 c.DockerSpawner.mem_limit = "2G"
 c.DockerSpawner.cpu_limit = 1.0
-PROCESSES = 300  # and threads: a kernel has about ten
-SCRATCH = {"/tmp": 128, "/var/tmp": 64, "/run": 8}  # MiB, in memory; they end with the server
+scratch = {"/tmp": 128, "/var/tmp": 64, "/run": 8}  # MiB, in memory; they end with the server
 limits = {
     "nofile": 1024,
     "data": GIB,  # of one process: beyond it Python raises MemoryError, and the kernel goes on
@@ -49,22 +40,21 @@ c.DockerSpawner.extra_host_config = {
     "mem_reservation": "512m",
     "memswap_limit": "2g",
     "cpu_shares": 128,  # where processors run short: an eighth of what others have, and a thirtieth of the hub
-    "pids_limit": PROCESSES,
+    "pids_limit": 300,  # and threads: a kernel has about ten
     "shm_size": "64m",
     "ulimits": [{"Name": name, "Soft": most, "Hard": most} for name, most in limits.items()],
     "read_only": True,
-    "tmpfs": {place: f"size={size}m,mode=1777,nosuid,nodev" for place, size in SCRATCH.items()},
+    "tmpfs": {place: f"size={size}m,mode=1777,nosuid,nodev" for place, size in scratch.items()},
     "cap_drop": ["ALL"],
-    "security_opt": ["no-new-privileges", *([f"seccomp={told['seccomp']}"] if told["seccomp"] else [])],
+    "security_opt": ["no-new-privileges", f"seccomp={room.folder / 'seccomp.json'}"],
     "sysctls": {
         "net.ipv6.conf.all.disable_ipv6": "1",  # by which a network's members would find the machine itself
         "kernel.shmall": "16384",  # pages: what stays when its program has ended would end the server
     },
     "oom_score_adj": 500,
     "init": True,  # what outlives its parent is waited for, and counts no more
-    "log_config": {"Type": "k8s-file" if told["seccomp"] else "json-file", "Config": {"max-size": "10m"}},
+    "log_config": {"Type": "k8s-file", "Config": {"max-size": "10m"}},
 }
-c.DockerSpawner.extra_create_kwargs = {"working_dir": "/opt/attention"}
 # `-I`: neither a learner's folder nor what they installed is where this Python looks for modules.
 c.Spawner.cmd = ["/opt/venv/bin/python", "-I", "/opt/attention/workshop/hub/server.py"]
 c.Spawner.notebook_dir = "/home/learner"
@@ -91,18 +81,19 @@ c.Spawner.start_timeout = c.Spawner.http_timeout = 180  # a whole room starts at
 def take_place(spawner):
     """Give a server the learner's own user id, network and disk, and the way to the hub from there."""
     name = spawner.user.name
-    place = told["learners"][name]
-    spawner.network_name = place["network"]
-    spawner.hub_connect_url = f"http://{place['proxy']}:8081"
-    spawner.extra_create_kwargs = c.DockerSpawner.extra_create_kwargs | {
-        "user": f"{place['user_id']}:{place['user_id']}",
-        "labels": {"of": told["name"], "learner": f"{name} {place['password']}"},
+    place, home = room.place(name), room.home(name)
+    spawner.network_name = place.network
+    spawner.hub_connect_url = f"http://{place.proxy}:8081"
+    spawner.extra_create_kwargs = {
+        "working_dir": "/opt/attention",
+        "user": f"{place.user_id}:{place.user_id}",
+        "labels": {"of": room.name, "learner": f"{name} {room.learners[name]}"},
     }
     # The folders inside the disk: if it is not mounted they are not there, and the engine says so.
     spawner.mounts = [
-        {"type": "bind", "source": f"{place['home']}/home", "target": "/home/learner"},
-        {"type": "bind", "source": f"{place['home']}/handed_in", "target": "/handed_in"},
-        {"type": "bind", "source": place["terminals"], "target": "/dev/pts"},
+        {"type": "bind", "source": str(home / "home"), "target": "/home/learner"},
+        {"type": "bind", "source": str(home / "handed_in"), "target": "/handed_in"},
+        {"type": "bind", "source": str(room.terminals(name)), "target": "/dev/pts"},
     ]
     spawner.environment = c.Spawner.environment | {"HOME": "/home/learner", "USER": name, "LOGNAME": name}
 
@@ -112,30 +103,28 @@ c.Spawner.pre_spawn_hook = take_place
 # --- The hub's own ---
 # A request has hundreds of bytes; a longer one is refused unread. JupyterHub passes none of this on, Tornado keeps it.
 HTTPServer.configure(None, max_body_size=2**16, max_buffer_size=2**20)
-c.JupyterHub.bind_url = told["url"]
-c.JupyterHub.hub_bind_url = f"http://{told['hub']}:8081"
-if not told["one_origin"]:
-    c.JupyterHub.subdomain_host = told["url"]
+c.JupyterHub.bind_url = room.url
+c.JupyterHub.hub_bind_url = f"http://{room.hub}:8081"
+if not room.one_origin:
+    c.JupyterHub.subdomain_host = room.url
     # So that no page under a learner's address can put another's log-in in the place of one's own; browsers want https.
-    c.JupyterHub.cookie_host_prefix_enabled = told["url"].startswith("https:")
-c.JupyterHub.db_url = f"sqlite:///{state / 'jupyterhub.sqlite'}"
-c.JupyterHub.cookie_secret_file = str(state / "cookie_secret")
+    c.JupyterHub.cookie_host_prefix_enabled = room.is_encrypted
+c.JupyterHub.db_url = "sqlite:////state/jupyterhub.sqlite"
+c.JupyterHub.cookie_secret_file = "/state/cookie_secret"
 # The engine keeps servers and proxy: they go on while the hub starts anew.
 c.JupyterHub.cleanup_servers = c.JupyterHub.cleanup_proxy = False
 
 # --- The proxy, a container of its own ---
-rules = Path(os.environ.get("MHA_HUB_RULES", "/rules"), "rules.toml")
+rules = Path("/rules/rules.toml")
 try:
-    tomllib.loads(rules.read_text(encoding="utf-8"))
-except FileNotFoundError:
-    pass
+    tomllib.loads(rules.read_text(encoding="utf-8") if rules.exists() else "")
 except ValueError:  # half of it, from before a power cut: the hub writes it anew
     rules.unlink()
 c.JupyterHub.proxy_class = "traefik_file"
 c.TraefikFileProviderProxy.dynamic_config_file = str(rules)
 c.TraefikProxy.should_start = False
 c.TraefikProxy.traefik_entrypoint = "public"
-c.TraefikProxy.traefik_api_url = f"http://{told['proxy']}:8099"
+c.TraefikProxy.traefik_api_url = f"http://{room.proxy}:8099"
 c.TraefikProxy.traefik_api_username = "hub"
 word = c.TraefikProxy.traefik_api_password = secrets.token_hex(16)
 hashed = bcrypt.hashpw(word.encode(), bcrypt.gensalt()).decode()

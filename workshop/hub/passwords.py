@@ -9,29 +9,29 @@ import hashlib
 import hmac
 import os
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 SECRET = "MHA_HUB_SECRET"
 FOLDER = "MHA_HUB_FOLDER"
-DEFAULT_FOLDER = "/srv/mha-hub"
 SHORTEST_SECRET = 20
 # It names a folder, stands in addresses, and is typed by hand: nothing that needs explaining.
 NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
 LINE = re.compile(rf"({NAME.pattern})(?:\s+([1-9][0-9]?))?")  # with a number, it is another password
 
 
-class HubError(Exception):
-    """What keeps the hub from starting, in words for the instructor."""
+class HubError(SystemExit):
+    """What keeps the hub from starting, in words for the instructor.
+
+    It ends a program: after an ordinary exception in its configuration, a hub would start with what it has by default.
+    """
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the instructor sets: the secret, the hub's folder, and who learns in it: {name: number of the password}."""
+    """The secret, and who learns: {name: number of the password}."""
 
     secret: str
-    folder: Path
     learners: dict
 
     def passwords(self):
@@ -39,13 +39,17 @@ class Settings:
         return {learner: password(self.secret, learner, number) for learner, number in self.learners.items()}
 
 
+def folder_of(environment):
+    return Path(environment.get(FOLDER) or "/srv/mha-hub").absolute()
+
+
 def read_settings(environment):
-    """Read the secret and the hub's folder from the environment, and the learners from the folder.
+    """Read the learners from the hub's folder, and the secret from there or from the environment.
 
     Parameters
     ----------
     environment : mapping
-        `MHA_HUB_SECRET`, and `MHA_HUB_FOLDER` unless it is /srv/mha-hub.
+        `MHA_HUB_FOLDER` unless it is /srv/mha-hub, and `MHA_HUB_SECRET` unless the folder has a file `secret`.
 
     Returns
     -------
@@ -56,32 +60,26 @@ def read_settings(environment):
     HubError
         If there is no secret or a short one, or no list of learners, or a name in it that will not do.
     """
-    folder = Path(environment.get(FOLDER) or DEFAULT_FOLDER).absolute()
-    kept = folder / "secret"
-    secret = environment.get(SECRET) or (kept.read_text().strip() if kept.is_file() else "")
+    folder = folder_of(environment)
+    learners, kept = read_learners(folder / "learners.txt"), folder / "secret"
+    secret = environment.get(SECRET) or (kept.read_text(encoding="utf-8").strip() if kept.is_file() else "")
     if len(secret) < SHORTEST_SECRET:
         raise HubError(
             f"{SECRET} has {len(secret)} characters and wants {SHORTEST_SECRET} or more: every password comes from it. "
             f"Make one with `openssl rand -hex 16 > {kept}`, and keep it."
         )
-    file = folder / "learners.txt"
-    if not file.is_file():
-        raise HubError(f"there is no {file}; write the learners' names into it, one a line")
-    return Settings(secret, folder, read_learners(file))
+    return Settings(secret, learners)
 
 
 def read_learners(file):
     """Return {name: number of the password} from a file, a name a line; what follows `#` does not count.
 
     `anna 2` is Anna with her second password; without a number it is the first.
-
-    Raises
-    ------
-    HubError
-        If there is no name, a name twice, or one that does not fit `NAME`.
     """
+    if not file.is_file():
+        raise HubError(f"there is no {file}; write the learners' names into it, one a line")
     learners, lines = {}, {}
-    for number, line in enumerate(Path(file).read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
         entry = line.partition("#")[0].strip()
         if not entry:
             continue
@@ -121,24 +119,8 @@ def may_log_in(settings, learner, given):
     return hmac.compare_digest(given.encode(), right.encode()) and learner in settings.learners
 
 
-def let_in(c, environment):
-    """Configure a hub to let in the learners of the list and nobody else; without a secret there is no hub.
-
-    Parameters
-    ----------
-    c : traitlets Config
-        What a hub's configuration file is given.
-    environment : mapping
-    """
-    try:
-        admit(c, read_settings(environment))
-    except HubError as error:
-        # An ordinary exception would be logged, and a hub would start with what it has by default.
-        sys.exit(str(error))
-
-
-def admit(c, settings):
-    """Configure a hub to let in these learners and nobody else."""
+def let_in(c, settings):
+    """Configure a hub, by the `c` of its configuration file, to let in these learners and nobody else."""
     c.JupyterHub.authenticator_class = "workshop.hub.authenticator.LearnerAuthenticator"
     c.LearnerAuthenticator.settings = settings
     c.Authenticator.allowed_users = set(settings.learners)
@@ -155,11 +137,7 @@ def admit(c, settings):
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m workshop.hub.passwords", description=__doc__.partition("\n")[0])
     parser.parse_args(argv)
-    try:
-        settings = read_settings(os.environ)
-    except HubError as error:
-        sys.exit(str(error))
-    for learner, word in settings.passwords().items():
+    for learner, word in read_settings(os.environ).passwords().items():
         print(f"{learner:31}  {word}")
 
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import psutil
 
 from workshop.hub import machine
-from workshop.hub.passwords import FOLDER, SECRET, Settings
+from workshop.hub.passwords import FOLDER
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class RunningHub:
         return f"{parts.scheme}://{learner}.{parts.netloc}/user/{learner}/"
 
     def passwords(self):
-        return Settings(self.room.secret, self.room.folder, self.room.learners).passwords()
+        return self.room.passwords()
 
     def home(self, learner):
         return self.room.home(learner) / "home"
@@ -55,7 +55,7 @@ class RunningHub:
 
     def main_process(self, part):
         """Return the process that a container of the hub, "hub" or "proxy", began with."""
-        command = [machine.find_engine(), "inspect", "--format", "{{.State.Pid}}", f"{self.room.name}-{part}"]
+        command = ["podman", "inspect", "--format", "{{.State.Pid}}", f"{self.room.name}-{part}"]
         return psutil.Process(int(subprocess.run(command, capture_output=True, check=True).stdout))
 
     def memory(self):
@@ -103,19 +103,18 @@ def running_hub(learners, prepare=None, encrypted=False):
             certificate, key = make_certificate(folder)
             toml += f'certificate = "{certificate}"\nkey = "{key}"\n'
         Path(folder, "hub.toml").write_text(toml, encoding="utf-8")
-        environment = {FOLDER: folder, SECRET: secrets.token_hex(16)}
+        environment = {FOLDER: folder}
         try:
             room = machine.read_room(environment)
             if prepare:
                 (room.folder / "disks").mkdir()
                 for learner in learners:
-                    machine.make_disk(room, learner)
-                    machine.mount(room, learner)
+                    machine.make_home(room, learner)
                 prepare(room)
             with names_below_localhost():
                 yield RunningHub(machine.up(environment), environment)
         except BaseException:
-            log = subprocess.run([machine.find_engine(), "logs", f"{Path(folder).name}-hub"], capture_output=True)
+            log = subprocess.run(["podman", "logs", f"{Path(folder).name}-hub"], capture_output=True)
             sys.stderr.write((log.stdout + log.stderr).decode(errors="replace")[-20_000:])
             raise
         finally:

@@ -1,4 +1,4 @@
-"""Run the hub with a room full of learners: `python -m workshop.hub.load --learners 20` prints how it bore up.
+"""Run the hub with a room full of learners: `python -m tests.hub.load --learners 20` prints how it bore up.
 
 Every learner logs in, starts their server, and runs the notebooks from top to bottom, all at once. Halfway, the first
 learner's kernel is killed, and the second one's whole server: the others must not notice, and the two must find what
@@ -18,9 +18,9 @@ from functools import partial
 
 import nbformat
 
+from tests.hub.load_hub import running_hub
+from tests.hub.load_learner import KernelRestartedError, Learner, ServerGoneError, TroubleError
 from tools.writing.notebooks import add_notebooks
-from workshop.hub.load_hub import running_hub
-from workshop.hub.load_learner import KernelRestartedError, Learner, ServerGoneError, TroubleError
 
 GIB = 2**30
 MIB = 2**20
@@ -176,7 +176,7 @@ async def fill_the_room(hub, run, arguments):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(prog="python -m workshop.hub.load", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m tests.hub.load", description=__doc__.partition("\n")[0])
     parser.add_argument("--learners", type=int, default=5, metavar="N", help="how many (default: 5)")
     parser.add_argument("--ramp", type=float, default=0, metavar="S", help="seconds in which they arrive (default: 0)")
     parser.add_argument("--pause", type=float, default=0, metavar="S", help="seconds of thought a cell (default: 0)")
