@@ -177,23 +177,26 @@ def test_a_days_sheet_has_the_clock_what_to_say_and_every_answer(tmp_path):
     page = (
         f"```python\n{mistake}```\n\n| `softmax` | `softmax-no-max` | NaN | What is exp(1000)? |\n| | `b` | x | y? |\n"
     )
-    table, _, code = day_sheet("09:50 | 5 Hello | 07", {"07": plan}, {"07": page}, half=True).partition(
-        "\n\n## Right answers, and what to ask back\n\n**[4]"
-    )
+    table, _, code = day_sheet("09:50 | 5 Hello | 07", {"07": plan}, {"07": page}, half=True).partition("\n\n**[4]")
     assert table.splitlines() == [
-        "0:23 hours: 1 functions to write, 0 votes, 8 minutes for questions and whoever is behind. "
+        "0:23 hours: 1 functions to write, 0 votes, 8 minutes for questions and who is behind. "
         "The minutes are planned and have not been taught yet.",
+        "",
+        "| clock | what | minutes |",
+        "|---|---|---|",
+        "| 09:50 | Hello | 5 |",
+        "| 09:55 | **07 Small** | 18 |",
+        "| 10:13 | End | 0 |",
+        "",
+        "## 07 Small, 09:55 to 10:13",
         "",
         "| clock | cell | say or do | answer |",
         "|---|---|---|---|",
-        "| **09:50** | | **Hello** (5) | |",
-        "| **09:55** | | **07 Small** (18) | |",
         "| 09:55 | [2] `first = 1` | What comes first (1) | |",
         "| 09:56 | [3] `second =` | Look at the last row (1) | |",
         "| 09:57 | [4] `def softmax` | They write `softmax` (8); at 10:01 type the mistake "
         "| `softmax-no-exp`, then below |",
         "| 10:05 | | Questions, and whoever is behind catches up (8) | |",
-        "| **10:13** | | **End** | |",
     ]
     assert code.index(mistake) < code.index("Right:") < code.index(exercises.softmax.solution().source)
     assert code.endswith("- `softmax-no-max`: What is exp(1000)?\n- `b`: y?\n\n")

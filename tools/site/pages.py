@@ -14,6 +14,7 @@ from mha_helpers import course, labs
 from mha_helpers.labs.lab import page_layer
 from tools.site.formulas import rendered
 from tools.site.thumbnails import address_of_icon
+from tools.teaching.sheet import with_whole_names
 from tools.writing.notebooks import NotebookError, label, shown
 
 TEMPLATE = Path(__file__).with_name("page.html.j2")
@@ -150,7 +151,7 @@ def _document(path):
         page = page.replace(SEARCHED, f'{SEARCHED} data-pagefind-weight="{LISTS[path.stem]}"', 1)
     page = page.replace('href="index.html', f'href="{up}index.html')
     if path.is_relative_to(ROOT / "workshop"):  # who learns and searches is not looking for the instructor's notes
-        page = page.replace(f" {SEARCHED}>", ">", 1)
+        page = with_whole_names(page.replace(f" {SEARCHED}>", ">", 1))
     return page.replace(f'<a href="{up}LICENSE">', "<a>")
 
 

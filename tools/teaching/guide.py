@@ -18,6 +18,7 @@ README = ROOT / "README.md"
 PAGES = sorted((ROOT / "workshop").glob("*.md"))
 BY_NOTEBOOK = ROOT / "workshop" / "by_notebook.md"
 BLOCK = re.compile(r"(<!-- ([\w ]+): (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
+DAYS = {"day": False, "half day": True, "two hours": True}  # whether notebooks are taken as in the half day
 # A row of five cells: exercise, mistake, how it looks, the number that moves, what to ask back.
 WRONG_ANSWER = re.compile(r"^(\| (?:`(\w+)`)? ?\| `([\w-]+)` \|[^|\n]*\|)([^|\n]*)(\|[^|\n]*\|)$", re.MULTILINE)
 
@@ -86,8 +87,8 @@ def written(text, plans):
         if name == "notebooks":
             rows = "\n".join(readme_row(plan) for plan in plans.values())
             return f"{opening}\n| notebook | you will be able to | minutes |\n|---|---|---|\n{rows}\n\n{end}"
-        if name in ("day", "half day"):
-            sheet = day_sheet(said, plans, sections(), half=name == "half day")
+        if name in DAYS:
+            sheet = day_sheet(said, plans, sections(), half=DAYS[name])
             return opening + "\n" + sheet + "\n" + end
         raise NotebookError(f"<!-- {name}: ... --> is the block of no notebook and no day; take it out")
 
@@ -100,9 +101,19 @@ def sections():
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
+def all_plans():
+    return {plan.key: plan for plan in map(Plan, course_notebooks())}
+
+
+def at(text, start):
+    """Return an instructor's page whose sheet begins at another time."""
+    days = "|".join(DAYS)
+    return written(re.sub(rf"(<!-- (?:{days}): )\S+", rf"\g<1>{start}", text), all_plans())
+
+
 def all_written():
     """Return the new text of every page, by path."""
-    plans = {plan.key: plan for plan in map(Plan, course_notebooks())}
+    plans = all_plans()
     texts = {path: written(path.read_text(encoding="utf-8"), plans) for path in (README, *PAGES)}
     texts[BY_NOTEBOOK] = with_moved_numbers(texts[BY_NOTEBOOK])
     return texts

@@ -1,12 +1,53 @@
-"""A day's sheet, to be printed: the clock, the cells, what to say or do, and every answer."""
+"""A day's sheet, to be printed: the clock, and for each notebook the cells, what to say or do, and every answer."""
 
 import re
+from dataclasses import dataclass, field
 
 from mha_helpers import exercises
 from tools.teaching.plan import numbered, table_row
 from tools.writing.solve import ASK
 
 COMMONEST = 3  # wrong answers of an exercise on the sheet
+CODE = re.compile(r"<code>(.*?)</code>")
+PIECES = re.compile(r"(?:&\w+;|[^.(,= &])+[.(,= ]*")  # a name or a slug, with what follows it
+WHOLE = r"<span>\g<0></span><wbr>"
+TIME = re.compile(r"([01]\d|2[0-3]):([0-5]\d)")
+
+
+@dataclass
+class Day:
+    """A sheet while it is written."""
+
+    now: int  # in minutes after midnight
+    half: bool
+    overview: list = field(default_factory=list)  # rows
+    parts: list = field(default_factory=list)  # lines
+    written: int = 0
+    votes: int = 0
+    slack: int = 0
+
+    def add_step(self, what, minutes):
+        self.overview.append(table_row(clock(self.now), what, minutes))
+        self.now += minutes
+
+    def add_notebook(self, plan, page):
+        """Write a notebook's own part: its cells by the clock, and below them its right answers."""
+        now, minutes = self.now, plan.half if self.half else plan.total
+        self.add_step(f"**{plan.title}**", minutes)
+        self.parts += [f"## {plan.title}, {clock(now)} to {clock(self.now)}", ""]
+        self.parts += ["| clock | cell | say or do | answer |", "|---|---|---|---|"]
+        answers = []
+        for row in (row for row in plan.rows if row.half or not self.half):
+            named = "<br>".join(map(plan.quoted, row.cells))
+            self.parts.append(table_row(clock(now), named, *_done(plan, row, now, page)))
+            answers += _codes(plan, row, page)
+            self.written += row.how.startswith("write")
+            self.votes += any(map(plan.right, row.cells))
+            now += row.minutes
+        if slack := plan.half_slack if self.half else plan.slack:
+            self.parts.append(table_row(clock(now), "", f"Questions, and whoever is behind catches up ({slack})", ""))
+            self.slack += slack
+        self.parts += ["", *answers]
 
 
 def day_sheet(steps, plans, pages, *, half):
@@ -26,42 +67,48 @@ def day_sheet(steps, plans, pages, *, half):
     Returns
     -------
     str
-        Markdown: a table of the day, and below it the code of each exercise that is written.
+        Markdown: an overview of the day; then, for each notebook, its table and the code of each exercise that is
+        written.
     """
     begin, *steps = map(str.strip, steps.split("|"))
-    start = now = int(begin[:2]) * 60 + int(begin[3:])
-    lines = ["| clock | cell | say or do | answer |", "|---|---|---|---|"]
-    answers, written, votes, slack_of_day = [], 0, 0, 0
+    start = minutes_of(begin)
+    day = Day(start, half)
     for step in steps:
         if step in plans:
-            plan = plans[step]
-            minutes = plan.half if half else plan.total
-            lines.append(table_row(f"**{clock(now)}**", "", f"**{plan.title}** ({minutes})", ""))
-            for row in (row for row in plan.rows if row.half or not half):
-                named = "<br>".join(map(plan.quoted, row.cells))
-                lines.append(table_row(clock(now), named, *_done(plan, row, now, pages[step])))
-                answers += _codes(plan, row, pages[step])
-                written += row.how.startswith("write")
-                votes += any(map(plan.right, row.cells))
-                now += row.minutes
-            if slack := plan.half_slack if half else plan.slack:
-                slack_of_day += slack
-                lines.append(table_row(clock(now), "", f"Questions, and whoever is behind catches up ({slack})", ""))
-                now += slack
+            day.add_notebook(plans[step], pages[step])
         else:
             minutes, _, what = step.partition(" ")
-            lines.append(table_row(f"**{clock(now)}**", "", f"**{what}** ({minutes})", ""))
-            now += int(minutes)
-    lines.append(table_row(f"**{clock(now)}**", "", "**End**", ""))
-    hours, left = divmod(now - start, 60)
-    asked = f"{written} functions to write, {votes} votes, {slack_of_day} minutes for questions and whoever is behind"
+            day.add_step(what, int(minutes))
+    hours, left = divmod(day.now - start, 60)
+    asked = f"{day.written} functions to write, {day.votes} votes, {day.slack} minutes for questions and who is behind"
     said = f"{hours}:{left:02} hours: {asked}. The minutes are planned and have not been taught yet."
-    return "\n".join([said, "", *lines, "", "## Right answers, and what to ask back", "", *answers]) + "\n"
+    day.add_step("End", 0)
+    overview = ["| clock | what | minutes |", "|---|---|---|", *day.overview]
+    return "\n".join([said, "", *overview, "", *day.parts]) + "\n"
+
+
+def minutes_of(time):
+    """Return the minutes after midnight of a time such as "13:30"."""
+    found = TIME.fullmatch(time)
+    if not found:
+        raise ValueError(f"{time!r} is no time; write hours and minutes, such as 13:30")
+    return int(found[1]) * 60 + int(found[2])
 
 
 def clock(minutes):
     """Return minutes after midnight as people write them."""
-    return f"{minutes // 60:02}:{minutes % 60:02}"
+    return f"{minutes // 60 % 24:02}:{minutes % 60:02}"
+
+
+def with_whole_names(page):
+    """Return HTML in which code goes on in the next line between names, and not within one: `code span` is not broken.
+
+    Examples
+    --------
+    >>> with_whole_names("<code>labs.two_banks</code>")
+    '<code><span>labs.</span><wbr><span>two_banks</span><wbr></code>'
+    """
+    return CODE.sub(lambda code: f"<code>{PIECES.sub(WHOLE, code[1])}</code>", page)
 
 
 def mistake_to_type(page):
