@@ -20,7 +20,7 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</t
 @page {{ size: A4; margin: 16mm 14mm; @bottom-center {{ content: counter(page) " of " counter(pages); }} }}
 body {{ font: 10.5pt/1.4 Georgia, serif; max-width: 182mm; margin: auto; }}
 h1, h2, h3 {{ font-family: system-ui, sans-serif; line-height: 1.2; }}
-h1, h2, h3, p:has(+ .highlight) {{ break-after: avoid; }}
+h1, h2, h3, p:has(+ .highlight), p:has(+ p + .highlight) {{ break-after: avoid; }}
 h2 {{ margin-top: 1.6em; }}
 h2.notebook {{ break-before: page; }}
 table {{ border-collapse: collapse; width: 100%; font-size: 9.5pt; }}

@@ -215,7 +215,7 @@ def test_a_learner_reaches_the_hubs_interface_and_nothing_else(hub):
         check=True,
     )
     bert_there = json.loads(their.stdout)[bert.network]["IPAddress"]
-    far = [bert_there, bert.hub, *(hub.room.address(host) for host in (1, 2, 3)), "169.254.169.254", "192.0.2.1"]
+    far = [bert_there, bert.hub, *(f"{hub.room.subnets}.0.{host}" for host in (1, 2, 3)), "169.254.169.254", "192.0.2.1"]
     far6 = ["fd00:ec2::254", "2001:db8::1", "fe80::1"]
     said = run_cell(hub, "anna", REACH.format(near=[anna.hub, anna.proxy], ports=PORTS, far=far, far6=far6))
     came = json.loads(said)

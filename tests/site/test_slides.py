@@ -65,6 +65,14 @@ def test_each_heading_begins_a_slide_but_a_short_piece_goes_with_the_next():
     ]
 
 
+@pytest.mark.parametrize(("text", "kind"), [("Drag a word.", "-"), (2 * LONG, "subslide")])
+def test_a_labs_picture_stands_on_the_slide_that_says_what_to_do_with_it(text, kind):
+    picture = v4.new_output("display_data", {"image/png": PNG, "text/plain": "a lab"})
+    lab = cell("labs.two_banks()", "subslide", code=True, outputs=[picture])
+    pieces = cut(cell(f"### Lab\n\n{text}", "slide"), lab)
+    assert pieces[-1] == (kind, "labs.two_banks()")
+
+
 @pytest.mark.parametrize("kind", ["notes", "skip", "fragment", "-"])
 def test_other_cells_stay_whole(kind):
     assert cut(cell("# Title", "slide"), cell("Before\n\n## Heading", kind))[1:] == [(kind, "Before\n\n## Heading")]

@@ -27,6 +27,7 @@ SECTION = re.compile(r"^## .*", re.MULTILINE)
 FOLD = re.compile(r"<details>\s*<summary>.*?</summary>\s*(.*?)\s*</details>", re.DOTALL)
 BEGINNINGS = ("slide", "subslide")
 TOO_SHORT = 200  # characters: so little, a heading above all, shares its slide with what follows
+SHORT = 300  # characters: above a picture there is room for so many
 CODE_LINES = 5  # of longer code only the output is shown
 
 
@@ -91,7 +92,9 @@ def cut(notebook):
         for piece in _pieces(cell):
             headings = SECTION.findall(piece.source) if piece.cell_type == "markdown" else []
             starts_with_heading = piece.cell_type == "markdown" and HEADING.match(piece.source)
-            if slide_type(piece) in BEGINNINGS and section and not starts_with_heading:
+            if cells and _shows(cells[-1], piece):
+                piece.metadata.slideshow.slide_type = "-"
+            elif slide_type(piece) in BEGINNINGS and section and not starts_with_heading:
                 cells.append(_markdown(section, slide_type(piece), piece, repeated=True))
                 piece.metadata.slideshow.slide_type = "-"
             if piece.cell_type == "code":
@@ -100,6 +103,13 @@ def cut(notebook):
             section = headings[-1] if headings else section
     notebook.cells = cells
     return notebook
+
+
+def _shows(before, piece):
+    """Say whether a cell shows the picture that the short slide before it speaks of: then they are one slide."""
+    is_short = before.cell_type == "markdown" and HEADING.match(before.source) and len(before.source) < SHORT
+    pictures = [output for output in piece.get("outputs", []) if "image/png" in output.get("data", {})]
+    return bool(is_short and pictures and slide_type(before) in BEGINNINGS and slide_type(piece) in BEGINNINGS)
 
 
 def _pieces(cell):

@@ -21,7 +21,7 @@ function fit(section) {
     const pictures = [...section.querySelectorAll("img")];
     for (const picture of pictures) {
         picture.style.width = `${ENLARGED * picture.naturalWidth}px`;
-        picture.style.minHeight = `${Math.min(SHRUNK * picture.naturalHeight, body.clientHeight - 60)}px`;
+        picture.style.minHeight = `${Math.min(SHRUNK * picture.naturalHeight, body.clientHeight - 130)}px`;
     }
     // A long line of code makes that code smaller, not the text around it. What is too long even so goes on below.
     const isTooWide = pre => pre.offsetWidth > body.clientWidth;
