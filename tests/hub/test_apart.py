@@ -215,7 +215,13 @@ def test_a_learner_reaches_the_hubs_interface_and_nothing_else(hub):
         check=True,
     )
     bert_there = json.loads(their.stdout)[bert.network]["IPAddress"]
-    far = [bert_there, bert.hub, *(f"{hub.room.subnets}.0.{host}" for host in (1, 2, 3)), "169.254.169.254", "192.0.2.1"]
+    far = [
+        bert_there,
+        bert.hub,
+        *(f"{hub.room.subnets}.0.{host}" for host in (1, 2, 3)),
+        "169.254.169.254",
+        "192.0.2.1",
+    ]
     far6 = ["fd00:ec2::254", "2001:db8::1", "fe80::1"]
     said = run_cell(hub, "anna", REACH.format(near=[anna.hub, anna.proxy], ports=PORTS, far=far, far6=far6))
     came = json.loads(said)
@@ -279,6 +285,21 @@ def test_a_learner_has_no_rights_and_sees_nothing_of_anybody_else(hub):
     assert [line for line in lines[7:-1] if line.split(" ", 1)[1] not in refused] == []
     assert len(lines) == 15, "one line for each place"
     assert lines[-1] == "[]"
+
+
+HAND_IN = """
+!cp notebooks/01_self_attention.ipynb /handed_in/
+import os
+print(os.listdir("/handed_in"))
+"""
+
+
+def test_what_somebody_hands_in_the_instructor_reads_and_no_other_learner(hub):
+    assert run_cell(hub, "anna", HAND_IN) == "['01_self_attention.ipynb']\n", "the guide's line"
+    folder = hub.room.home("anna") / "handed_in"
+    assert (folder / "01_self_attention.ipynb").read_bytes() == course_notebooks()[0].read_bytes()
+    assert folder.stat().st_mode & 0o7777 == 0o2750
+    assert run_cell(hub, "bert", 'import os\nprint(os.listdir("/handed_in"))') == "[]\n"
 
 
 # --- by taking all there is ---

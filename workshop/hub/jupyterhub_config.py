@@ -64,8 +64,8 @@ c.Spawner.disable_user_config = True
 c.Spawner.args = [
     "--config=/opt/attention/jupyter_server_config.py",
     "--TemplateExporter.extra_template_basedirs=[]",
-    # A kernel whose notebook is closed ends after half an hour; one that somebody looks at stays.
-    "--MappingKernelManager.cull_idle_timeout=1800",
+    # A kernel that nobody looks at ends, but not while a laptop sleeps over lunch.
+    "--MappingKernelManager.cull_idle_timeout=5400",
     # What is deleted frees its space: nobody looks for a hidden folder of rubbish when theirs is full.
     "--FileContentsManager.delete_to_trash=False",
 ]
@@ -89,7 +89,7 @@ def take_place(spawner):
         "user": f"{place.user_id}:{place.user_id}",
         "labels": {"of": room.name, "learner": f"{name} {room.learners[name]}"},
     }
-    # The folders inside the disk: if it is not mounted they are not there, and the engine says so.
+    # The folders inside the disk: if it is not mounted they are not there, and Podman says so.
     spawner.mounts = [
         {"type": "bind", "source": str(home / "home"), "target": "/home/learner"},
         {"type": "bind", "source": str(home / "handed_in"), "target": "/handed_in"},
@@ -111,7 +111,7 @@ if not room.one_origin:
     c.JupyterHub.cookie_host_prefix_enabled = room.is_encrypted
 c.JupyterHub.db_url = "sqlite:////state/jupyterhub.sqlite"
 c.JupyterHub.cookie_secret_file = "/state/cookie_secret"
-# The engine keeps servers and proxy: they go on while the hub starts anew.
+# Podman keeps servers and proxy: they go on while the hub starts anew.
 c.JupyterHub.cleanup_servers = c.JupyterHub.cleanup_proxy = False
 
 # --- The proxy, a container of its own ---
