@@ -99,21 +99,31 @@ class Plan:
                 home.append(cell.execution_count)
                 continue
             kind = self.kind(cell)
-            column, default = DEFAULTS[kind]
-            if kind == "write":
-                default, announced = announced, None
-                if default is None and not {"do", "teach"} & set(notes):
-                    raise self._problem(
-                        number, cell, 'is an exercise without minutes; write "### Exercise: ... (8 minutes)"'
-                    )
-            if kind == "run":
-                default = ceil(to_say / WORDS_A_MINUTE + TO_LOOK)
-            given = {name: notes[name] for name in ("teach", "do") if name in notes} or {column: int(default)}
+            given = self._minutes(number, cell, announced, to_say)
+            announced = None if kind == "write" else announced
             if sum(given.values()) or not rows:
                 how = notes.get("how", kind)
                 rows.append(Row([], how, given.get("teach", 0), given.get("do", 0), notes.get("say", above), notes))
             rows[-1].cells.append(cell.execution_count)
         return rows, home
+
+    def _minutes(self, number, cell, announced, to_say):
+        """Return a cell's minutes, those that it is given or else those of its kind: {"teach" or "do": minutes}.
+
+        `announced` are those of the exercise's heading, and `to_say` the words of the text above.
+        """
+        notes = cell.metadata.get("course", {})
+        if given := {name: notes[name] for name in ("teach", "do") if name in notes}:
+            return given
+        kind = self.kind(cell)
+        column, minutes = DEFAULTS[kind]
+        if kind == "run":
+            minutes = ceil(to_say / WORDS_A_MINUTE + TO_LOOK)
+        if kind == "write":
+            minutes = announced
+        if minutes is None:
+            raise self._problem(number, cell, 'is an exercise without minutes; write "### Exercise: ... (8 minutes)"')
+        return {column: int(minutes)}
 
     def _problem(self, number, cell, what):
         return NotebookError(f"{self.path.name}: {label(number, cell)} {what} (see CONTRIBUTING.md)")
@@ -160,17 +170,19 @@ class Plan:
         if "exercise" in tags(cell):
             return f"[{number}] `def {stub(cell).name}`"
         asked = [name for name, question in ASK.findall(cell.source) if question == "commit"]
-        if asked:
-            return f"[{number}] `{asked[0]}`"
-        if shown := re.search(r"^labs\.\w+", cell.source, re.MULTILINE):
-            return f"[{number}] `{shown[0]}`"
+        shown = re.findall(r"^labs\.\w+", cell.source, re.MULTILINE)
+        words = next(iter([*asked, *shown]), None) or self._own_words(number)
+        return f"[{number}] `{words}`" if words else f"[{number}]"
+
+    def _own_words(self, number):
+        """Return the first words of a cell that no other cell has, or None."""
         others = "\n".join(other.source for count, other in self.cells.items() if count != number)
-        for line in map(str.strip, cell.source.splitlines()):
+        for line in map(str.strip, self.cells[number].source.splitlines()):
             for words in accumulate(line.split(" "), "{} {}".format):
                 enough = len(words) >= SHORTEST_QUOTE or words == line
                 if enough and words and words not in others and not set("`|") & set(words):
-                    return f"[{number}] `{words}`"
-        return f"[{number}]"
+                    return words
+        return None
 
     def right(self, number):
         """Return the right answer of a cell's prediction, with the remark beside it; None where it asks nothing."""

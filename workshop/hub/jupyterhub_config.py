@@ -17,10 +17,8 @@ room = read_room(os.environ)
 let_in(c, room)
 
 # --- What a learner gets ---
-MIB, GIB = 2**20, 2**30
 c.JupyterHub.spawner_class = "docker"
 c.DockerSpawner.image = room.image
-c.DockerSpawner.pull_policy = "never"
 c.DockerSpawner.remove = True
 c.DockerSpawner.use_internal_ip = True
 c.DockerSpawner.name_template = f"{room.name}-{{raw_username}}-server"
@@ -30,8 +28,8 @@ c.DockerSpawner.cpu_limit = 1.0
 scratch = {"/tmp": 128, "/var/tmp": 64, "/run": 8}  # MiB, in memory; they end with the server
 limits = {
     "nofile": 1024,
-    "data": GIB,  # of one process: beyond it Python raises MemoryError, and the kernel goes on
-    "fsize": 256 * MIB,
+    "data": 2**30,  # of one process: beyond it Python raises MemoryError, and the kernel goes on
+    "fsize": 2**28,
     "core": 0,
     # Of the user id, on the whole machine, which only this learner has: `pids_limit` is what holds.
     "nproc": 4096,

@@ -134,20 +134,23 @@ def check_machine():
         )
 
 
-def check_room(room):
-    """Refuse settings under which learners would not be kept apart, or would not be found."""
+def check_url(room):
     parts = urlsplit(room.url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
         raise HubError(f"url = {room.url!r} will not do; write, say, https://hub.example.org")
     if room.is_encrypted != bool(room.certificate and room.key):
-        raise HubError(
-            "https takes a certificate and its key, http neither: see *Into the room's network* in README.md"
-        )
-    names = [parts.hostname] if room.one_origin else [parts.hostname, f"{next(iter(room.learners))}.{parts.hostname}"]
-    if not f".{parts.hostname}".endswith(".localhost") and not succeeds("getent", "ahosts", names[-1]):
+        raise HubError("https takes a certificate and its key, http neither: *Into the room's network* in README.md")
+
+
+def check_room(room):
+    """Refuse settings under which learners would not be kept apart, or would not be found."""
+    check_url(room)
+    host = urlsplit(room.url).hostname
+    names = [host] if room.one_origin else [host, f"{next(iter(room.learners))}.{host}"]
+    if not f".{host}".endswith(".localhost") and not succeeds("getent", "ahosts", names[-1]):
         raise HubError(
             f"{names[-1]} is the address of nobody. Each learner has a name of their own: ask who keeps your names "
-            f"for *.{parts.hostname}, pointing to this machine; or read *Without a wildcard name* in README.md"
+            f"for *.{host}, pointing to this machine; or read *Without a wildcard name* in README.md"
         )
     for name in names if room.is_encrypted else ():
         if "does match" not in ask("openssl", "x509", "-noout", "-checkhost", name, "-in", room.certificate):
@@ -160,10 +163,10 @@ def succeeds(*command):
     return subprocess.run(list(map(str, command)), capture_output=True).returncode == 0
 
 
-def ask(*command, told=None):
+def ask(*command, stdin=None):
     """Run a command and return what it printed; what it complains of is a sentence for the instructor."""
     # Elsewhere: what looks after a container leaves a file where it was started.
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, cwd="/run", input=told)
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, cwd="/run", input=stdin)
     if done.returncode:
         raise HubError(f"`{' '.join(map(str, command[:3]))} ...` failed: {done.stderr.strip() or done.stdout.strip()}")
     return done.stdout.strip()
@@ -252,7 +255,7 @@ def keep_off_connections(room):
     rules = [f"-s {room.subnets}.0.0/24 -j RETURN", f"{work} -j CT --notrack", f"{work} -j RETURN", "-j DROP"]
     chain = jump(room)[-1]
     lines = ["*raw", f":{chain} - [0:0]", *(f"-A {chain} {rule}" for rule in rules), "COMMIT\n"]
-    ask("iptables-restore", "--wait", "--noflush", told="\n".join(lines))
+    ask("iptables-restore", "--wait", "--noflush", stdin="\n".join(lines))
     if not succeeds("iptables", "--wait", "-t", "raw", "-C", *jump(room)):
         ask("iptables", "--wait", "-t", "raw", "-I", *jump(room))
 
@@ -416,7 +419,6 @@ def down(environment):
     for folder in (room.folder / "state", *room.folder.glob("homes/*"), *room.folder.glob("terminals/*")):
         if os.path.ismount(folder):
             ask("umount", folder)
-    return room
 
 
 if __name__ == "__main__":
