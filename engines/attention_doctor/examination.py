@@ -19,11 +19,11 @@ from attention_doctor.questions import (
     unused_rotation,
 )
 from attention_doctor.questions.session import ExamSession
-from attention_doctor.reports.remarks import CannotTell, Note, Untested
+from attention_doctor.reports.remarks import CannotTell, Caveat, Note, Untested, UntestedMask
 from attention_doctor.reports.report import Finding, Report
 from attention_doctor.subjects.subject import Subject
 
-Remark = Finding | Note | Untested | CannotTell
+Remark = Finding | Note | Caveat | Untested | CannotTell
 
 
 def examined(subject: Subject) -> Report:
@@ -52,6 +52,11 @@ def examined(subject: Subject) -> Report:
     return examination.finished()
 
 
+def _says_as_much(earlier: Finding, later: Finding) -> bool:
+    """Whether the later one need not be told: the first of a name stands, unless it is a note and the later is none."""
+    return earlier.name == later.name and (earlier.is_sick or not later.is_sick)
+
+
 class _Examination:
     """The session of one subject, and the report that is written meanwhile."""
 
@@ -77,10 +82,12 @@ class _Examination:
             self.note(Untested("masks and large scores, as the plain call isn't understood"))
         self.collect(side_effects.ask(session))
         self.collect((of_modules if session.subject.kind == "module" else of_functions).ask(session))
-        text = " ".join(self.report.untested)
+        text = " ".join([*self.report.untested, *self.report.caveats, self.report.reason])
         never = [name for name in session.subject.arguments.never_varied if name not in text]
-        if never:
-            self.note(Untested(f"{', '.join(never)} (the same in every call)"))
+        of_masks = [name for name in never if "mask" in name.lower()]
+        for remark, names in ((UntestedMask, of_masks), (Untested, [name for name in never if name not in of_masks])):
+            if names:
+                self.note(remark(f"{', '.join(names)} (the same in every call)"))
 
     def collect(self, answers: Generator[Remark, None, Any]) -> Any:
         """Write down what a question yields, and return what it returns."""
@@ -94,28 +101,31 @@ class _Examination:
         report = self.report
         if isinstance(remark, Untested):
             report.untested.append(remark.text)
+            if isinstance(remark, UntestedMask):
+                report.untested_masks.append(remark.text)
+        elif isinstance(remark, Caveat):
+            report.caveats.append(remark.text)
         elif isinstance(remark, CannotTell):
-            report.healthy, report.reason = None, remark.text
+            report.healthy, report.reason = None, f"{report.reason} {remark.text}".strip()
         elif isinstance(remark, Note):
             if remark.text not in report.notes:
                 report.notes.append(remark.text)
-        elif remark.name is None or remark.name not in [finding.name for finding in report.findings]:
-            report.findings.append(remark)  # the first of a name stands
+        elif remark.name is None or not any(_says_as_much(finding, remark) for finding in report.findings):
+            report.findings.append(remark)
         self.session.findings = tuple(report.findings)
 
     def stopped(self, why: str) -> None:
-        if any(finding.is_sick for finding in self.report.findings):
-            self.report.notes.append(why)
-        else:
-            self.report.healthy, self.report.reason = None, why
+        self.note(CannotTell(why))
 
     def finished(self) -> Report:
         report = self.report
         report.asked = self.session.calls
         report.seconds = time.monotonic() - self.started
         report.findings.sort(key=lambda finding: (not finding.is_sick, finding.name is None))
-        if report.healthy is not None:
-            report.healthy = not any(finding.is_sick for finding in report.findings)
+        if any(finding.is_sick for finding in report.findings):
+            report.healthy = False  # whatever else could not be told
+            report.notes += filter(None, [report.reason])
+            report.reason = ""
         if self.session.known is not None:
             report.layout = self.session.known.layout.name
         report.findings = [lines.pointed(self.session, finding) for finding in report.findings]

@@ -98,6 +98,8 @@ CONTEXT_PART = re.compile(r"(enc(oder|oded)?|mem(ory)?|ctx|context|cross|cond)[a
 NO_VECTORS_PART = re.compile(r"len|mask|dim|size|num|type|pos|idx|flag|bias|scale")  # `context_len` is no context
 # Of two masks, the likelier one for pairs of tokens first; the first part that a name has counts, "" is in each.
 MASKS_OF_PAIRS_FIRST = {"att": 0, "amask": 1, "src": 3, "": 2}
+# PyTorch's masks of tokens, in which what is True is hidden; its masks of pairs have both meanings.
+TRUE_HIDES = {"keypaddingmask", "srckeypaddingmask", "tgtkeypaddingmask", "memorykeypaddingmask"}
 IMAGE_SIDES = {"h": "height", "w": "width"}  # PVT, SegFormer: tokens are the pixels of a map of H by W
 ASKS_FOR_KEYS = {"query", "queries", "q", "value", "values", "v"}  # beside one of these, `key` is no random key
 MASK_BY_NAME = re.compile(r"\bstr\b")  # an annotation: maxjcohen/transformer's mask is a word, "subsequent"

@@ -12,6 +12,7 @@ import numpy as np
 
 from attention_doctor.calls.errors import TimeLimitError
 from function_judge import call as judge
+from function_judge.lines import line_of_error
 from function_judge.time_limit import TimedOut, Waited, in_words, thread_time, time_limit
 
 ToFramework = Callable[[np.ndarray], Any]  # from an ndarray to a framework's own array
@@ -135,6 +136,14 @@ def error_line(error: BaseException) -> str:
     """Return what an exception says, on one short line."""
     message = " ".join(str(error).split())
     return f"{type(error).__name__}: {message[:200]}"
+
+
+def told(error: BaseException | None, function: Any = None) -> str:
+    """Return why a call gave no output, with the line of somebody's own code that an error came from."""
+    if error is None:
+        return "what it returns is no output"
+    line = line_of_error(error, function)
+    return f"it stops with {error_line(error)}" + (f" ({line.place})" if line else "")
 
 
 def framework_of(function: Callable) -> str:

@@ -139,6 +139,8 @@ class Input:
     allowed : ndarray of bool, shape (..., n_heads, n_queries, n_keys) or broadcastable, optional
         True where a query may attend to a key.
     is_causal : bool, optional
+    second_allowed : ndarray of bool, optional
+        Of a further mask that the same call gets; the equation doesn't look at it.
     heads : tuple of ndarray, optional
         Queries, keys and values in heads, where there are no matrices.
     """
@@ -151,6 +153,7 @@ class Input:
     n_kv_heads: int = 1
     allowed: np.ndarray | None = None
     is_causal: bool = False
+    second_allowed: np.ndarray | None = None
     heads: Any = None
     second: np.ndarray | None = None  # where the values come from, if not from the context
     kept: dict = field(default_factory=dict, init=False, repr=False)  # what takes long, and is needed again

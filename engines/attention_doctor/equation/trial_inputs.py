@@ -20,6 +20,8 @@ class Question:
     n_keys : int, optional
         By default as many as queries; otherwise keys come from another sequence.
     mask : {"padding", "shared", "pairs", "heads", "empty padding", "empty row"}, optional
+    second_mask : str, optional
+        The kind of a further mask, which another argument gets in the same call.
     is_causal : bool, optional
     spread : float, optional
         What the token vectors are multiplied by; scores grow with its square.
@@ -42,6 +44,7 @@ class Question:
     d_head: int = 4
     n_keys: int | None = None
     mask: str | None = None
+    second_mask: str | None = None
     is_causal: bool = False
     spread: float = 1.0
     precision: str | None = None
@@ -128,3 +131,10 @@ def allowed(question, n_heads):
     if question.mask == "empty row":
         mask[-1, :, 1] = False
     return mask
+
+
+def second_allowed(question, n_heads):
+    """The further mask of a question, another one than the first even where both are of one kind; None without one."""
+    if question.second_mask is None:
+        return None
+    return allowed(replace(question, mask=question.second_mask), n_heads)[::-1, :, ::-1]

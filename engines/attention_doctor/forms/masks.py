@@ -213,10 +213,18 @@ IGNORED = Rule("mask-ignored", "no mask", lambda allowed: None, _hide)
 CAUSAL_INSTEAD = Rule(
     "mask-ignored", "a causal mask in its place", lambda allowed: causal(*allowed.shape[-2:]), _hide, replaces=True
 )
+JOINED_WITH_OR = Rule(
+    "masks-joined-with-or",
+    "a key is seen if the mask or causality allows it",
+    lambda allowed: allowed | causal(*allowed.shape[-2:]),
+    _hide,
+    replaces=True,
+)
 # The right keys by the wrong means, the wrong keys by the right means, and both: cheapest first.
 RULES = [
     IGNORED,
     CAUSAL_INSTEAD,
+    JOINED_WITH_OR,
     # Finite numbers, so that a row in which nothing is hidden comes out, too.
     *(Rule("mask-inverted", "hides what may be seen", _inverted, apply) for apply in (_add(-1e9), _replace_by(-1e9))),
     *(Rule(slug, text, change, _hide) for slug, text, change in CHANGES),

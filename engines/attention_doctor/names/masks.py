@@ -106,6 +106,14 @@ WORDS = {
         "With a mask, the causal flag isn't used.", "both must allow a key: mask & tril", LEAK
     ),
     "masks-joined-with-or": Word(
-        "A key is seen where the mask or the causal flag allows it.", "both must allow a key: mask & tril", LEAK
+        "A key is seen where one of two masks allows it, causality among them, though the other hides it.",
+        "both must allow a key: mask & tril",
+        LEAK,
+    ),
+    "mask-lost-with-mask": Word(
+        "With another mask beside it, a mask isn't used.", "both must allow a key: mask & padding", LEAK
+    ),
+    "mask-lost-with-cache": Word(
+        "With a cache, the mask isn't used.", "hide the keys in the cache, too: the mask is as long as all keys", LEAK
     ),
 }

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from attention_doctor.calls import calling
 from attention_doctor.forms.masks import CAUSAL_IGNORED, CAUSAL_RULES, JOINS, RIGHT_RULE, hiding
 from attention_doctor.questions.masks_compared import (
     LONG,
@@ -14,18 +15,17 @@ from attention_doctor.questions.masks_compared import (
     predicted,
     rule_findings,
 )
-from attention_doctor.reports.remarks import Untested
+from attention_doctor.reports.remarks import UntestedMask
 from function_judge.compare import fits
 
 
-def ask(session, use):
-    """Ask with the flag, in a short and in a long sequence, and together with a mask that is understood.
+def ask(session, uses):
+    """Ask with the flag, in a short and in a long sequence, and together with each mask that is understood.
 
     Parameters
     ----------
     session : ExamSession
-    use : MaskUse or None
-        How a mask is used, if that is known of one.
+    uses : iterable of MaskUse
 
     Returns
     -------
@@ -37,12 +37,12 @@ def ask(session, use):
     response = session.ask(layout, question)
     name = subject.arguments.name_of["is_causal"]
     if response.output is None:
-        yield Untested(f"the flag {name} without a mask (it stops with {type(response.reply.error).__name__})")
+        yield UntestedMask(f"the flag {name} without a mask ({calling.told(response.reply.error, subject.function)})")
         return True
     long = session.ask(layout, subject.fitted(question.but(f"the flag and {LONG} tokens", batch=1, n_queries=LONG)))
     responses = [response] if long.output is None else [response, long]
     rule = yield from _rule_of(session, name, responses)
-    if rule is not None and use is not None:
+    for use in uses if rule is not None else ():
         yield from _with_masks(session, use, rule)
     return rule is not None
 
@@ -90,7 +90,8 @@ def _mask_and_flag(session, use, flag, kind):
     both = subject.mask_question(layout, kind).but("a mask and the causal flag", is_causal=True)
     response = session.ask(layout, both, use.mask)
     if response.output is None:
-        yield Untested(f"{TRAITS[kind]}, together with the causal flag (refused)")
+        why = calling.told(response.reply.error, subject.function)
+        yield UntestedMask(f"`{use.mask.name}`, {TRAITS[kind]}, together with the causal flag ({why})")
         return True
     wanted = predicted(session, response, form_with(session, use.rule, flag))
     if fits(response.output, wanted) or fits_but_for_padding(response, wanted):

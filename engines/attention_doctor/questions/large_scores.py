@@ -84,7 +84,7 @@ def _mask_in_half_precision(session, uses, precision):
         if use.rule.slug or use.rule.replaces or use.mask.format.entries == "added, -1e9 hides":
             continue  # its rule is a finding already, or our own -1e9 would overflow
         trait = f"a mask in {precision}"
-        question = session.subject.mask_question(session.layout, _kind(use)).but(trait, precision=precision)
+        question = session.subject.mask_question(session.layout, use.telling_kind).but(trait, precision=precision)
         response = session.ask(session.layout, question, use.mask)
         wanted = predicted(session, response, form_with(session))
         if response.output is None or wanted is None or not np.isfinite(wanted).all():
@@ -92,11 +92,6 @@ def _mask_in_half_precision(session, uses, precision):
         if np.isnan(response.output).any():
             yield session.finding("mask-float16-overflow", where=((trait,), ("float32",)))
             return
-
-
-def _kind(use):
-    """The kind of mask to ask with: "pairs", which has the most to hide, if it is taken, or else the first that is."""
-    return "pairs" if "pairs" in use.kinds else use.kinds[0]
 
 
 def _large_scores(session):
@@ -168,7 +163,7 @@ def _masks_beside_large_scores(session, uses):
         for spread, size in ((25.0, "1e3"), (250.0, "1e5"), (800.0, "1e6")):
             trait = f"a mask beside scores of about {size}"
             response = session.ask(
-                layout, subject.mask_question(layout, _kind(use)).but(trait, spread=spread), use.mask
+                layout, subject.mask_question(layout, use.telling_kind).but(trait, spread=spread), use.mask
             )
             if (yield from _below_hidden_scores(session, response, trait)):
                 return True

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from attention_doctor.calls import calling
 from attention_doctor.questions.masks_compared import is_expressible, is_right
 from attention_doctor.readers import mask_formats
 from attention_doctor.readers.mask_formats import EXPANDED, MINIMAL, MaskFormat
@@ -80,4 +81,4 @@ class _FormatsTried:
                 self._right.add(kind)
         elif response.reply.error is not None:
             self._refusals[mask_format.shape] += 1 / len(self.kinds)
-            self.refusal = self.refusal or f"it stops with {type(response.reply.error).__name__}"
+            self.refusal = self.refusal or calling.told(response.reply.error, session.subject.function)

@@ -14,7 +14,7 @@ from attention_doctor.questions.masks_compared import (
     rules_for,
 )
 from attention_doctor.readers.mask_formats import MINIMAL
-from attention_doctor.reports.remarks import Untested
+from attention_doctor.reports.remarks import CannotTell
 from attention_doctor.subjects.arguments import MaskArgument
 from function_judge.compare import fits
 
@@ -76,7 +76,9 @@ def _name_of(rule, kinds):
 
 def _unexplained(session, name, formats, by_format):
     if any(_hides_what_it_should(session, MaskArgument(name, mask_format)) for mask_format in formats):
-        yield Untested(f"{name} in full (what it hides has no influence, but the numbers are not the equation's)")
+        yield CannotTell(
+            f"With `{name}` the numbers are not the equation's. What it hides has no influence, so that may be by design."
+        )
         return
     mask_format, response = formats[0], by_format[formats[0]][0]
     yield session.unnamed(

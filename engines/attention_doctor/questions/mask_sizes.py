@@ -9,7 +9,7 @@ def ask(session, role, use):
 
     Asked only of code that is right so far: another mistake would show again.
     """
-    if session.layout.loops or session.findings:
+    if session.layout.loops or any(finding.is_sick for finding in session.findings):
         return
     for kind in _kinds(role, use):
         for question in _questions(session, kind):

@@ -4,11 +4,20 @@ from collections import defaultdict
 
 from attention_doctor.forms.masks import ALWAYS_CAUSAL, IGNORED, REPLACING, RIGHT_RULE
 from attention_doctor.names import NOTE
-from attention_doctor.questions import causal_flag, mask_formats_tried, mask_mistakes, mask_sizes, masks_that_hide_all
+from attention_doctor.questions import (
+    causal_flag,
+    mask_formats_tried,
+    mask_meanings,
+    mask_mistakes,
+    mask_options,
+    mask_sizes,
+    masks_that_hide_all,
+    masks_together,
+)
 from attention_doctor.questions.masks_compared import TRAITS, MaskUse, form_with, is_right, is_used, predicted
 from attention_doctor.readers import mask_formats
 from attention_doctor.readers.mask_formats import MINIMAL
-from attention_doctor.reports.remarks import Note, Untested
+from attention_doctor.reports.remarks import CannotTell, Caveat, Note, Untested, UntestedMask
 from attention_doctor.subjects.arguments import MaskArgument
 from function_judge.compare import fits
 
@@ -33,7 +42,7 @@ def ask(session):
     arguments, uses, flag_is_understood = session.subject.arguments, {}, True
     for role in filter(arguments.has, ("mask", "padding", "lengths", "bias")):
         if session.is_out_of_calls:
-            yield Untested(f"the argument {arguments.name_of[role]}, as {session.calls} calls were made already")
+            yield UntestedMask(f"the argument {arguments.name_of[role]}, as {session.calls} calls were made already")
             continue
         use = yield from _ask_about(session, role)
         if use is not None:
@@ -42,7 +51,9 @@ def ask(session):
     if not any(arguments.has(role) for role in KINDS_BY_ROLE):
         yield Untested("masks (it takes none)")
     if arguments.has("is_causal"):
-        flag_is_understood = yield from causal_flag.ask(session, next(iter(uses.values()), None))
+        flag_is_understood = yield from causal_flag.ask(session, uses.values())
+    yield from masks_together.ask(session, uses)
+    yield from mask_meanings.ask(session, uses)
     for use in uses.values():
         yield from masks_that_hide_all.ask(session, use)
     return uses, flag_is_understood
@@ -54,7 +65,13 @@ def _ask_about(session, role):
     kinds = [kind for kind in KINDS_BY_ROLE[role] if kind != "heads" or subject.n_heads_in(session.layout) > 1]
     answers, refusal = mask_formats_tried.answers(session, role, kinds)
     if not answers:
-        yield Untested(f"the argument {name} ({refusal or 'no format of a mask was taken'})")
+        yield CannotTell(
+            f"With the mask `{name}`, in every format that was tried, {refusal or 'no output comes back'}."
+        )
+        return None
+    option = mask_options.that_switches(session, name, answers)
+    if option is not None:
+        yield from mask_options.asked_with(session, option, name, lambda: _ask_about(session, role))
         return None
     right = {key: answer for key, answer in answers.items() if is_right(session, answer)}
     if not right:
@@ -81,6 +98,7 @@ def _causal_only_without_mask(session, name, answers):
     _, mask_format = replacing[0]
     if any(key not in replacing for key in answers if key[1].entries == mask_format.entries):
         return None
+    yield Caveat(f"`{name}` takes the place of its own causality")
     yield session.finding("causal-lost-with-mask", severity=NOTE, evidence=f"`{name}` is read as {mask_format}.")
     kinds = tuple(kind for kind, other_format in replacing if other_format == mask_format)
     return MaskUse(MaskArgument(name, mask_format), REPLACING, kinds)

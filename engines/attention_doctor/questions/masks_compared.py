@@ -38,6 +38,11 @@ class MaskUse:
     rule: Rule
     kinds: tuple[str, ...]
 
+    @property
+    def telling_kind(self):
+        """The kind of mask that tells most: one of pairs, which has the most to hide, if it is taken."""
+        return "pairs" if "pairs" in self.kinds else self.kinds[0]
+
 
 def always(session):
     """The causal rule that holds in every call, where there is one."""
@@ -143,11 +148,13 @@ def least_open(explaining):
 
 def fits_but_for_padding(response, wanted):
     """Whether the output is right where it isn't padding's: that is nobody's concern, and some set it to 0."""
-    if wanted is None or wanted.ndim != 3 or response.question.is_cross:
+    question, case = response.question, response.case
+    masks = ((question.mask, case.allowed), (question.second_mask, case.second_allowed))
+    padding = [allowed for kind, allowed in masks if kind in ("padding", "empty padding")]
+    if wanted is None or wanted.ndim != 3 or question.is_cross or not padding:
         return False
-    if response.question.mask not in ("padding", "empty padding"):
-        return False
-    visible = np.broadcast_to(response.case.allowed, (len(wanted), 1, 1, wanted.shape[1]))[:, 0, 0]
+    allowed = np.logical_and.reduce(padding)
+    visible = np.broadcast_to(allowed, (len(wanted), 1, 1, wanted.shape[1]))[:, 0, 0]
     return fits(response.output, np.where(visible[..., None], wanted, np.nan))
 
 

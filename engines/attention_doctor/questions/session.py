@@ -54,6 +54,11 @@ class Response:
     def output(self) -> np.ndarray | None:
         return self.reply.output
 
+    def of(self, allowed: np.ndarray) -> "Response":
+        """The same reply, as if the mask had been this one."""
+        case = self.case.changed(allowed=allowed, second_allowed=None)
+        return Response(self.question, lambda: case, self.reply)
+
 
 @dataclass(frozen=True)
 class Exchange:

@@ -109,11 +109,14 @@ def item_of(case, i):
     def sample(array):
         return None if array is None else array[i : i + 1]
 
-    is_for_all = case.allowed is not None and len(case.allowed) == 1  # a mask that every sample shares
+    def mask(array):
+        return array if array is not None and len(array) == 1 else sample(array)  # one that every sample shares, or not
+
     return case.changed(
         X=sample(case.X),
         context=sample(case.context),
         second=sample(case.second),
         heads=None if case.heads is None else tuple(map(sample, case.heads)),
-        allowed=case.allowed if is_for_all else sample(case.allowed),
+        allowed=mask(case.allowed),
+        second_allowed=mask(case.second_allowed),
     )

@@ -166,10 +166,17 @@ def documented(function):
     return tuple(meanings)
 
 
+COMMENT = re.compile(r"#[^\n]*|\"\"\".*?\"\"\"", re.S)
+
+
 def _code_and_comments(function):
     source = source_with_helpers(function)
-    comment = r"#[^\n]*|\"\"\".*?\"\"\""
-    return re.sub(comment, "", source, flags=re.M | re.S), re.findall(comment, source, re.M | re.S)
+    return COMMENT.sub("", source), COMMENT.findall(source)
+
+
+def comment_lines(source):
+    """Return the lines of a source's comments and docstrings, in lower case."""
+    return [line for comment in COMMENT.findall(source) for line in comment.lower().splitlines()]
 
 
 def _hides_ones(code, comments):

@@ -11,10 +11,22 @@ class Note:
 
 
 @dataclass(frozen=True)
+class Caveat:
+    """What a reader has to know of its masks before the word healthy."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Untested:
     """What was not tested, and why."""
 
     text: str
+
+
+@dataclass(frozen=True)
+class UntestedMask(Untested):
+    """What was not tested about masks: it is always shown, and stands before the word healthy."""
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,10 @@ class Report:
         The worst first.
     untested : list of str
         What was not tested, and why.
+    untested_masks : list of str
+        Those of `untested` that are about masks.
+    caveats : list of str
+        What else has to be known of its masks before `healthy` is believed.
     layout : str
         How it was read.
     notes : list of str
@@ -101,6 +105,8 @@ class Report:
     healthy: bool | None = True
     findings: list[Finding] = field(default_factory=list)
     untested: list[str] = field(default_factory=list)
+    untested_masks: list[str] = field(default_factory=list)
+    caveats: list[str] = field(default_factory=list)
     layout: str = ""
     notes: list[str] = field(default_factory=list)
     asked: int = 0
@@ -123,13 +129,15 @@ class Report:
             return "could not be examined"
         if self.healthy:
             noted = [finding.name or "unnamed" for finding in self.findings]
-            return "healthy" + (f", with notes: {', '.join(noted)}" if noted else "")
+            healthy = "healthy" + (f", with notes: {', '.join(noted)}" if noted else "")
+            gaps = [f"not tested: {'; '.join(self.untested_masks)}"] if self.untested_masks else []
+            return ". ".join([*self.caveats, *gaps, healthy])
         sick = [finding for finding in self.findings if finding.is_sick]
         return "sick: " + ", ".join(finding.name or "unnamed" for finding in sick)
 
     def __str__(self) -> str:
         """Plain text, at most a screen: what doesn't fit is named, and stands in the JSON."""
-        head = [f"{self.subject}: {self.verdict}"]
+        head = _wrapped(f"{self.subject}: {self.verdict}", "")
         if self.reason:
             head += _wrapped(self.reason, "  ")
         foot = self._foot()
@@ -155,8 +163,10 @@ class Report:
             foot += _wrapped(note, "", limit=2)
         if self.asked:
             foot.append(f"{self.asked} calls compared.")
-        if self.untested:
-            foot += _wrapped("Not tested: " + "; ".join(self.untested) + ".", "", limit=2)
+        if self.untested_masks and not self.healthy:
+            foot += _wrapped("Not tested: " + "; ".join(self.untested_masks) + ".", "")
+        if others := [text for text in self.untested if text not in self.untested_masks]:
+            foot += _wrapped("Not tested: " + "; ".join(others) + ".", "", limit=2)
         return foot
 
     __repr__ = __str__
@@ -179,6 +189,8 @@ class Report:
                 for finding in self.findings
             ],
             "untested": self.untested,
+            "untested_masks": self.untested_masks,
+            "caveats": self.caveats,
             "layout": self.layout,
             "notes": self.notes,
             "calls": self.asked,

@@ -22,10 +22,11 @@ ALWAYS_SET = ("is_causal", "deterministic", "training")
 
 
 class MaskArgument(NamedTuple):
-    """To which argument a mask goes, and in which format."""
+    """To which argument a mask goes, in which format, and which other one gets the second mask of a question."""
 
     name: str
     format: MaskFormat
+    beside: "MaskArgument | None" = None
 
 
 @dataclass(frozen=True)
@@ -167,10 +168,13 @@ def with_masks(
     """Add the mask and the causal flag to a call; None where the mask can't be expressed in this format."""
     full_shape = (batch, case.n_heads, question.n_queries, question.keys + question.start)
     if question.mask is not None and mask is not None:
-        array = mask.format.of(case.allowed, full_shape)
-        if array is None:
-            return None
-        call[mask.name] = array
+        for argument, allowed in ((mask, case.allowed), (mask.beside, case.second_allowed)):
+            if argument is None:
+                continue
+            array = argument.format.of(allowed, full_shape)
+            if array is None:
+                return None
+            call[argument.name] = array
     elif arguments.filling.mask is not None:
         call[arguments.filling.mask.name] = arguments.filling.mask.format.nothing_hidden(full_shape)
     if question.is_causal:

@@ -119,6 +119,7 @@ class FunctionSubject(Subject):
         return case.changed(
             n_heads=question.n_heads,
             allowed=questions.allowed(question, question.n_heads),
+            second_allowed=questions.second_allowed(question, question.n_heads),
             is_causal=question.is_causal,
         )
 

@@ -205,6 +205,7 @@ class ModuleSubject(Subject):
         return self.unweighted_case(question).changed(
             matrices=self._matrices(matrices), n_heads=n_heads, n_kv_heads=n_kv_heads,
             allowed=questions.allowed(question, n_heads), is_causal=question.is_causal,
+            second_allowed=questions.second_allowed(question, n_heads),
         )  # fmt: skip
 
     def quick_case(self, layout, question):
