@@ -11,6 +11,7 @@ from attention_doctor.questions import (
     large_scores,
     lines,
     masks,
+    masks_in_cache,
     of_functions,
     of_modules,
     plain_calls,
@@ -77,7 +78,9 @@ class _Examination:
             self.collect(unused_rotation.ask(session))
             session.masks = [use.mask for use in known_masks[0].values()]
             self.collect(large_scores.ask(session, known_masks))
-            self.collect(cache.ask(session))
+            cached = self.collect(cache.ask(session))
+            if cached is not None:
+                self.collect(masks_in_cache.ask(session, cached, known_masks[0].values()))
         elif not self.report.findings or self.report.findings[0].name is None:
             self.note(Untested("masks and large scores, as the plain call isn't understood"))
         self.collect(side_effects.ask(session))

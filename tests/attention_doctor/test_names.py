@@ -21,6 +21,8 @@ TESTED_ELSEWHERE = {
     "attention-over-batch": "corpus/faults_heads.py",
     "causal-ignored": "test_students_styles.py",
     "dropout-always-on": "test_torch.py",
+    "mask-lost-with-cache": "test_masks_that_meet.py",
+    "mask-lost-with-mask": "test_masks_that_meet.py",
     "padding-no-head-axis": "corpus/faults_masks.py",
     "rope-conventions-mixed": "test_rotary.py",
     "rope-counts-from-one": "test_rotary.py",

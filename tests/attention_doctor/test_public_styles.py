@@ -168,7 +168,8 @@ def test_the_root_of_another_given_number_is_no_design(other):
 
 def test_a_mask_that_replaces_causality_is_noted():
     report = doctor.examine(MaskHoldsCausality())
-    assert report.verdict == "healthy, with notes: causal-lost-with-mask", report
+    caveat = "`mask` takes the place of its own causality"
+    assert report.verdict == f"{caveat}; healthy, with notes: causal-lost-with-mask", report
 
 
 def test_a_broken_cache_inside_the_module_is_found():
@@ -499,7 +500,7 @@ def test_a_cache_of_the_class_that_the_signature_names_is_made_and_asked():
     right = doctor.examine(WithACacheOfItsClass())
     assert right.verdict == "healthy"
     assert "cache" not in " ".join(right.untested)
-    assert doctor.examine(CausalWithoutACacheAlone()).verdict == "sick: cache-differs"
+    assert doctor.examine(CausalWithoutACacheAlone()).verdict == "healthy, with notes: cache-differs"
 
 
 class TwoMasks(Grouped):
@@ -522,6 +523,9 @@ class TwoMasksOneTooSmall(TwoMasks):
 def test_of_two_masks_each_is_asked():
     right, wrong = doctor.examine(TwoMasks()), doctor.examine(TwoMasksOneTooSmall())
     assert (right.healthy, right.untested) == (True, [])
+    assert right.caveats == [
+        "`mask` and `src_mask` together are right only with `mask` as (batch, heads, queries, keys), added, -inf hides"
+    ]
     assert "mask-tiny-number" in [wrong.findings[0].name, *wrong.findings[0].also]
 
 

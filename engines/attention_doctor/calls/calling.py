@@ -143,7 +143,7 @@ def told(error: BaseException | None, function: Any = None) -> str:
     if error is None:
         return "what it returns is no output"
     line = line_of_error(error, function)
-    return f"it stops with {error_line(error)}" + (f" ({line.place})" if line else "")
+    return f"it stops with {error_line(error).rstrip('.')}" + (f" ({line.place})" if line else "")
 
 
 def framework_of(function: Callable) -> str:

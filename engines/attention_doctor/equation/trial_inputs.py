@@ -19,7 +19,7 @@ class Question:
         For a function; a module has its own.
     n_keys : int, optional
         By default as many as queries; otherwise keys come from another sequence.
-    mask : {"padding", "shared", "pairs", "heads", "empty padding", "empty row"}, optional
+    mask : {"padding", "left padding", "shared", "pairs", "heads", "empty padding", "empty row"}, optional
     second_mask : str, optional
         The kind of a further mask, which another argument gets in the same call.
     is_causal : bool, optional
@@ -115,7 +115,8 @@ def allowed(question, n_heads):
         lengths = [max(1, n_keys - 2), n_keys, *(max(1, n_keys - 3 - i) for i in range(batch - 2))][:batch]
         if question.mask == "empty padding":
             lengths[-1] = 0
-        return (np.arange(n_keys) < np.array(lengths)[:, None])[:, None, None]
+        shown = np.arange(n_keys) < np.array(lengths)[:, None]
+        return (shown[:, ::-1] if question.mask == "left padding" else shown)[:, None, None]
     shape = {
         "shared": (1, 1, n_queries, n_keys),
         "pairs": (batch, 1, n_queries, n_keys),

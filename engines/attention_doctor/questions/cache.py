@@ -3,17 +3,21 @@
 import contextlib
 import inspect
 import typing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from attention_doctor.calls import calling
 from attention_doctor.equation.on_the_way import numbers_of
-from attention_doctor.equation.stages import compute
+from attention_doctor.equation.stages import Input, compute
 from attention_doctor.equation.tracing import furthest_wrong_line
+from attention_doctor.equation.trial_inputs import Question
 from attention_doctor.forms.masks import ALWAYS_CAUSAL, NOT_CAUSAL
+from attention_doctor.names import NOTE
 from attention_doctor.questions.lines import read
+from attention_doctor.questions.session import ExamSession
+from attention_doctor.readers.layouts import Reply
 from attention_doctor.reports.remarks import Untested
 from function_judge.compare import fits
 
@@ -22,23 +26,101 @@ FROM_THE_CORNER = (
     "It is what comes out where the causal mask starts in the upper left corner, so that new tokens don't see all of "
     "the old ones."
 )
+ONE_A_CALL = "With one new token a call it is right: of several each sees those after it, too."
+
+
+@dataclass(frozen=True)
+class CachedRun:
+    """A question that is put in two calls: what was kept of the first is handed on, or is in the module itself.
+
+    Parameters
+    ----------
+    session : ExamSession
+    role : str
+        Of the argument by which it is told, such as "past".
+    question : Question
+    case : Input
+        Its numbers, as in one run.
+    """
+
+    session: ExamSession
+    role: str
+    question: Question
+    case: Input
+
+    def of(self, case) -> "CachedRun":
+        """The same, in other numbers."""
+        return replace(self, case=case)
+
+    @property
+    def name(self) -> str:
+        """The argument's."""
+        return self.session.subject.arguments.name_of[self.role]
+
+    def in_parts(self, first, mask=None, last=None):
+        """Return the Reply with the later tokens' outputs; or what `last` returns of their call, where it is given.
+
+        Parameters
+        ----------
+        first : int
+            How many tokens the first call gets.
+        mask : MaskArgument, optional
+            Which argument gets the case's mask: in each call that of all keys until then.
+        last : callable, optional
+        """
+        subject = self.session.subject
+        function, kept = subject.fresh(), _empty(subject) if self.role == "past" else None
+        hands_on = self.role == "past" and kept is None  # a cache object keeps them itself
+        for part in (slice(0, first), slice(first, None)):
+            call = self._call(function, part, kept, mask)
+            if last is not None and part.stop is None:
+                return last(call)
+            outcome = call()
+            if outcome.error is not None:
+                return Reply(error=outcome.error)
+            if hands_on and (kept := _cache_in(outcome.returned, self.case.X[:, part])) is None:
+                return Reply()
+        output = next((array for array in outcome.arrays if array.ndim == 3), None)
+        return Reply(None if output is None else self.session.layout.axes[1](output))
+
+    def _call(self, function, part, kept, mask):
+        """A call with some tokens, and with what was kept of those before."""
+        subject, name_of, X = self.session.subject, self.session.subject.arguments.name_of, self.case.X[:, part]
+        case = self.case.changed(X=X, context=X)
+        if mask is not None:
+            case = case.changed(allowed=case.allowed[..., : part.stop])
+        tokens = self.question.but("a cache", n_queries=X.shape[1], start=part.start, mask=mask and "padding")
+        arguments = subject.call_arguments(self.session.layout, tokens, case, mask)
+        if "use_cache" in name_of:
+            arguments[name_of["use_cache"]] = True
+        if self.role == "past":
+            arguments[name_of["past"]] = kept
+        self.session.calls += 1
+        subject.arguments.note(arguments)
+        return partial(calling.call, function, arguments, subject.to_framework)
 
 
 def ask(session):
-    """Run the first tokens, then the others with what was kept of the first, and compare with one run."""
+    """Run the first tokens, then the others with what was kept of the first, and compare with one run.
+
+    Returns
+    -------
+    CachedRun or None
+        What runs in parts, and gives what one run gives, at least with one new token a call.
+    """
     arguments, layout = session.subject.arguments, session.layout
     role = next(filter(arguments.has, ("past", "use_cache", "start_pos")), None)
     if role is None:
-        return
+        return None
     name = arguments.name_of[role]
     question = session.subject.mask_question(layout, None).but("a cache", n_queries=TOKENS)
     case = session.subject.case(layout, question)
     if layout.loops or case.X is None or case.context is not case.X:
         yield Untested(f"the cache {name}")
-        return
-    wanted = _whole_runs(session, case)
+        return None
+    run, wanted = CachedRun(session, role, question, case), _whole_runs(session, case)
     for first in (TOKENS - 1, FEW):
-        output = _in_parts(session, role, question, case, first)
+        output = run.in_parts(first).output
         if output is not None and any(fits(output, item[:, first:]) for item in wanted):
             continue
         if output is None:
@@ -46,8 +128,11 @@ def ask(session):
         elif role != "past" and _nothing_was_kept(session, case, first, output):
             yield Untested(f"the cache {name} (nothing was kept from one call to the next)")
         else:
-            yield _finding(session, role, question, case, first, output)
-        return
+            finding = _finding(run, first, output)
+            yield finding
+            return None if finding.is_sick else run
+        return None
+    return run
 
 
 def _whole_runs(session, case):
@@ -58,13 +143,16 @@ def _whole_runs(session, case):
     return [causal, compute(case, right=session.right)[0]]  # new tokens may also see each other
 
 
-def _finding(session, role, question, case, first, output):
-    n_new = TOKENS - first
-    corner = compute(_from_the_corner(case, first), right=session.right | {"hide": NOT_CAUSAL})[0][:, first:]
-    evidence = FROM_THE_CORNER if fits(output, corner) else ""
+def _finding(run, first, output):
+    session, case, n_new = run.session, run.case, TOKENS - first
     where = ((f"{n_new} new token{'s' * (n_new > 1)} after {first} in the cache",), ("one run",))
-    line = _in_parts(session, role, question, case, FEW, last=partial(_line_of, session, case))
-    return replace(session.finding("cache-differs", where=where, evidence=evidence), line=line)
+    # Of two or more tokens each may see all of them; where a causal mask begins in the wrong corner, one fails as well.
+    if n_new > 1 and fits(output, _with(session, case, first, np.ones((n_new, TOKENS)))):
+        return session.finding("cache-differs", where=where, evidence=ONE_A_CALL, severity=NOTE)
+    corner = _with(session, case, first, np.tri(n_new, TOKENS))
+    line = run.in_parts(FEW, last=partial(_line_of, session, case))
+    found = session.finding("cache-differs", where=where, evidence=FROM_THE_CORNER if fits(output, corner) else "")
+    return replace(found, line=line)
 
 
 def _nothing_was_kept(session, case, first, output):
@@ -73,53 +161,18 @@ def _nothing_was_kept(session, case, first, output):
     return fits(output, compute(case.changed(X=X, context=X), right=session.right)[0])
 
 
-def _from_the_corner(case, first):
-    """The whole run in which the new tokens see as many keys as if the first new one were the first of all."""
+def _with(session, case, first, seen):
+    """What the whole run gives for the new tokens if these are the keys that they see."""
     allowed = np.tri(TOKENS, dtype=bool)
-    allowed[first:] = np.tri(TOKENS - first, TOKENS, dtype=bool)
-    return case.changed(allowed=allowed[None, None], is_causal=False)
+    allowed[first:] = seen
+    case = case.changed(allowed=allowed[None, None], is_causal=False)
+    return compute(case, right=session.right | {"hide": NOT_CAUSAL})[0][:, first:]
 
 
 def _line_of(session, case, call):
     """The line at which the later tokens' call leaves the whole run's equation."""
     numbers = numbers_of(case, right=session.right | {"hide": ALWAYS_CAUSAL})
     return furthest_wrong_line([[(call, numbers)]], read=read, written_in=session.subject.function)
-
-
-def _in_parts(session, role, question, case, first, last=None):
-    """The outputs of the later tokens, or None. What was kept is handed on, or is in the module itself.
-
-    If `last` is given, it is what it returns of the later tokens' call.
-    """
-    subject = session.subject
-    function, kept = subject.fresh(), _empty(subject) if role == "past" else None
-    hands_on = role == "past" and kept is None  # a cache object keeps them itself
-    for part in (slice(0, first), slice(first, None)):
-        X = case.X[:, part]
-        call = _call_with_cache(session, function, role, question, case.changed(X=X, context=X), part.start, kept)
-        if last is not None and part.stop is None:
-            return last(call)
-        outcome = call()
-        if outcome.error is not None:
-            return None
-        if hands_on and (kept := _cache_in(outcome.returned, X)) is None:
-            return None
-    output = next((array for array in outcome.arrays if array.ndim == 3), None)
-    return None if output is None else session.layout.axes[1](output)
-
-
-def _call_with_cache(session, function, role, question, case, start, kept):
-    """A call with some tokens, and with what was kept of those before."""
-    subject, name_of = session.subject, session.subject.arguments.name_of
-    tokens = question.but("a cache", n_queries=case.X.shape[1], start=start)
-    arguments = subject.call_arguments(session.layout, tokens, case)
-    if "use_cache" in name_of:
-        arguments[name_of["use_cache"]] = True
-    if role == "past":
-        arguments[name_of["past"]] = kept
-    session.calls += 1
-    subject.arguments.note(arguments)
-    return partial(calling.call, function, arguments, subject.to_framework)
 
 
 def _cache_in(returned, X):

@@ -78,8 +78,7 @@ def _explaining(session, responses):
 
 def _with_masks(session, use, flag):
     """Ask with a mask, too, until the two together are found to be wrong."""
-    kinds = [kind for kind in ("padding", "pairs") if kind in use.kinds] or use.kinds[:1]
-    for kind in kinds:
+    for kind in dict.fromkeys(("padding", use.telling_kind) if "padding" in use.kinds else (use.telling_kind,)):
         if not (yield from _mask_and_flag(session, use, flag, kind)):
             return
 

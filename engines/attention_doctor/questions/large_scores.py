@@ -10,7 +10,8 @@ from attention_doctor.reports.remarks import Note, Untested
 from function_judge.compare import fits
 
 # What X is multiplied by, for scores of about 1e2, 1e4 and 1e6.
-SPREADS = ((8.0, "scores of about 1e2"), (80.0, "scores of about 1e4"), (800.0, "scores of about 1e6"))
+LARGEST = 800.0  # what fails with these scores alone is worth knowing: nobody's are as large
+SPREADS = ((8.0, "scores of about 1e2"), (80.0, "scores of about 1e4"), (LARGEST, "scores of about 1e6"))
 ROUNDING = 0.02  # the error, as a share of the largest number, that float32 may make with scores of a million
 
 # Finite numbers that code puts in place of a hidden score. BERT, and many after it, chose one that float16 can hold,
@@ -54,18 +55,23 @@ def ask(session, masks):
     else:
         yield from _in_single_precision(session, uses, flag_is_understood)
     for precision in session.subject.precisions:
-        yield from _half_precision(session, uses, precision)
+        has_flag = flag_is_understood and session.subject.arguments.has("is_causal")
+        yield from _half_precision(session, uses, has_flag, precision)
 
 
 def _in_single_precision(session, uses, flag_is_understood):
-    """Ask one thing after the other, and stop at the first that is wrong: the later ones would only repeat it."""
+    """Ask one thing after the other, and stop at the first that is wrong: the later ones would only repeat it.
+
+    What is only worth knowing ends nothing.
+    """
     if (yield from _large_scores(session)) or (yield from _far_below_zero(session, flag_is_understood)):
         return
-    if not (yield from _masks_beside_large_scores(session, uses)) and flag_is_understood:
+    yield from _masks_beside_large_scores(session, uses)
+    if flag_is_understood and session.subject.arguments.has("is_causal") and not session.found_in("hide"):
         yield from _flag_beside_large_scores(session)
 
 
-def _half_precision(session, uses, precision):
+def _half_precision(session, uses, has_flag, precision):
     """Ask whether ordinary numbers stay numbers in half precision, and whether the hiding number overflows there."""
     question = session.subject.mask_question(session.layout, None).but(precision, precision=precision)
     response = session.ask(session.layout, question)
@@ -75,27 +81,33 @@ def _half_precision(session, uses, precision):
     elif not np.isfinite(response.output).all() and np.isfinite(session.known.plain[0].output).all():
         yield session.unnamed(f"In {precision} it returns NaN or infinity for ordinary numbers.", "", LIMIT)
     else:
-        yield from _mask_in_half_precision(session, uses, precision)
+        yield from _hidden_in_half_precision(session, uses, has_flag, precision)
 
 
-def _mask_in_half_precision(session, uses, precision):
+def _hidden_in_half_precision(session, uses, has_flag, precision):
     """Ask whether the number that the code hides with overflows in half precision."""
-    for use in uses.values():
-        if use.rule.slug or use.rule.replaces or use.mask.format.entries == "added, -1e9 hides":
-            continue  # its rule is a finding already, or our own -1e9 would overflow
-        trait = f"a mask in {precision}"
-        question = session.subject.mask_question(session.layout, use.telling_kind).but(trait, precision=precision)
-        response = session.ask(session.layout, question, use.mask)
-        wanted = predicted(session, response, form_with(session))
-        if response.output is None or wanted is None or not np.isfinite(wanted).all():
+    asked = [
+        (f"a mask in {precision}", use.telling_kind, use.mask, form_with(session, use.rule))
+        for use in uses.values()
+        # Otherwise its rule is a finding already, or our own -1e9 would overflow.
+        if not use.rule.slug and use.mask.format.entries != "added, -1e9 hides"
+    ]
+    if has_flag:
+        asked.append((f"the causal flag in {precision}", None, None, form_with(session)))
+    for trait, kind, mask, form in asked:
+        question = session.subject.mask_question(session.layout, kind)
+        question = question.but(trait, precision=precision, is_causal=kind is None)
+        response = session.ask(session.layout, question, mask)
+        wanted = predicted(session, response, form)
+        if response.output is None or wanted is None:
             continue
-        if np.isnan(response.output).any():
+        if (np.isnan(response.output) & np.isfinite(wanted)).any():
             yield session.finding("mask-float16-overflow", where=((trait,), ("float32",)))
             return
 
 
 def _large_scores(session):
-    """Ask with larger and larger scores; return whether the output stops being finite where attention's is finite."""
+    """Ask with larger and larger scores; return whether that is wrong: infinite where attention's output is finite."""
     subject, layout = session.subject, session.layout
     for spread, trait in SPREADS:
         response = session.ask(layout, subject.mask_question(layout, None).but(trait, spread=spread))
@@ -105,6 +117,9 @@ def _large_scores(session):
         wanted = compute(response.case, right=session.right)[0]
         if wanted is None or np.isfinite(response.output).all() or not np.isfinite(wanted).all():
             continue
+        if spread == LARGEST:
+            yield session.unnamed(f"With {trait} it returns NaN or infinity.", "", NOTE)
+            return False
         form = _softmax_that_overflows(session, response)
         if form is None:
             yield session.unnamed(f"With {trait} it returns NaN or infinity.", "", LIMIT)
@@ -155,34 +170,28 @@ def _far_below_zero(session, flag_is_understood):
 
 
 def _masks_beside_large_scores(session, uses):
-    """Ask whether scores of up to a million outweigh a finite number in place of -inf, and return whether they do."""
-    subject, layout = session.subject, session.layout
+    """Ask whether scores of up to a million outweigh a finite number in place of -inf."""
     for use in uses.values():
-        if use.rule.slug or use.rule.replaces or use.mask.format.entries.startswith("added"):
+        if use.rule.slug or use.mask.format.entries.startswith("added"):
             continue  # the numbers of an added mask are our own, not the code's
-        for spread, size in ((25.0, "1e3"), (250.0, "1e5"), (800.0, "1e6")):
-            trait = f"a mask beside scores of about {size}"
-            response = session.ask(
-                layout, subject.mask_question(layout, use.telling_kind).but(trait, spread=spread), use.mask
-            )
-            if (yield from _below_hidden_scores(session, response, trait)):
-                return True
-    return False
+        question = session.subject.mask_question(session.layout, use.telling_kind)
+        yield from _beside_large_scores(session, question, "a mask beside", use)
 
 
 def _flag_beside_large_scores(session):
-    """Ask the same of the causal flag, unless it is known already to hide wrongly."""
-    subject, layout = session.subject, session.layout
-    if not subject.arguments.has("is_causal") or session.found_in("hide"):
-        return
-    for spread, size in ((25.0, "1e3"), (800.0, "1e6")):
-        trait = f"the causal flag and scores of about {size}"
-        question = subject.mask_question(layout, None).but(trait, is_causal=True, n_queries=24, spread=spread)
-        response = session.ask(layout, question)
-        if (yield from _below_hidden_scores(session, response, trait)):
-            return
-        if not _is_about_right(response.output, predicted(session, response, form_with(session))):
-            yield session.unnamed(f"With {trait} it differs from attention.", "", LIMIT)
+    """Ask the same of the causal flag."""
+    question = session.subject.mask_question(session.layout, None).but("", is_causal=True, n_queries=24)
+    yield from _beside_large_scores(session, question, "the causal flag and")
+
+
+def _beside_large_scores(session, question, trait, use=None):
+    """Ask with larger and larger scores, until something is found."""
+    for spread, size in ((25.0, "1e3"), (250.0, "1e5"), (LARGEST, "1e6")):
+        asked = question.but(f"{trait} scores of about {size}", spread=spread)
+        response = session.ask(session.layout, asked, use and use.mask)
+        right = use.rule if use else RIGHT_RULE
+        if not _is_about_right(response.output, predicted(session, response, form_with(session, right))):
+            yield _wrong_beside(session, response, NOTE if spread == LARGEST else LIMIT)
             return
 
 
@@ -191,24 +200,20 @@ def _is_about_right(output, wanted):
     return output is None or wanted is None or fits(output, wanted, ROUNDING)
 
 
-def _below_hidden_scores(session, response, trait):
-    """Return whether visible scores fall below the number that hidden ones get; yield which number, where known."""
-    if _is_about_right(response.output, predicted(session, response, form_with(session))):
-        return False
-    is_causal = response.case.is_causal
+def _wrong_beside(session, response, severity):
+    """What an answer with hidden and large scores shows: below which number visible ones fall, where that is known."""
+    trait, is_causal = response.question.trait, response.case.is_causal
     for rule in RULES:
         if rule.slug != "mask-tiny-number":
             continue
         altered = form_with(session, *((RIGHT_RULE, rule) if is_causal else (rule, RIGHT_RULE)))
         if fits(response.output, predicted(session, response, altered), ROUNDING):
             where, severity = ((trait,), ("smaller scores",)), _severity_of(rule.text.split()[-1])
-            yield session.finding("mask-tiny-number", altered, where=where, severity=severity)
-            return True
+            return session.finding("mask-tiny-number", altered, where=where, severity=severity)
     renormalised = form_with(session, *((RIGHT_RULE, RENORMALISED) if is_causal else (RENORMALISED, RIGHT_RULE)))
     if _fits_but_for_nan(response.output, predicted(session, response, renormalised)):
-        yield Note("Where hidden scores are far above the visible ones, nothing is left of these: 0/0.")
-        return True
-    return False
+        return Note("Where hidden scores are far above the visible ones, nothing is left of these: 0/0.")
+    return session.unnamed(f"With {trait} it differs from attention.", "", severity)
 
 
 def _severity_of(number):

@@ -21,14 +21,11 @@ def ask(session, uses):
                 "may be inverted. Say in the docstring what True means in it."
             )
             return
-    for one, other in itertools.combinations(meanings, 2):
-        if (
-            None not in (meanings[one], meanings[other])
-            and meanings[one] != meanings[other]
-            and {one, other} & unsettled
-        ):
+    told = {name: meaning for name, meaning in meanings.items() if meaning}
+    for one, other in itertools.combinations(told, 2):
+        if told[one] != told[other] and {one, other} & unsettled:
             yield CannotTell(
-                f"`{one}` is read as True {meanings[one]}, `{other}` as True {meanings[other]}: one of them may be "
+                f"`{one}` is read as True {told[one]}, `{other}` as True {told[other]}: one of them may be "
                 "inverted. Say in the docstring what True means in each."
             )
             return

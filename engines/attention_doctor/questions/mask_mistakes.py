@@ -6,6 +6,7 @@ import numpy as np
 
 from attention_doctor.forms.masks import DOUBLE_RULES, RULES
 from attention_doctor.questions.masks_compared import (
+    PADDING,
     TRAITS,
     MaskUse,
     first_difference,
@@ -71,13 +72,13 @@ def _explained_best(session, rules, answers):
 
 def _name_of(rule, kinds):
     """A rule's name; where only keys can be hidden, exchanged axes are padding that hides queries."""
-    return rule.slug.replace("mask-transposed", "padding-on-queries") if set(kinds) == {"padding"} else rule.slug
+    return rule.slug.replace("mask-transposed", "padding-on-queries") if set(kinds) <= set(PADDING) else rule.slug
 
 
 def _unexplained(session, name, formats, by_format):
     if any(_hides_what_it_should(session, MaskArgument(name, mask_format)) for mask_format in formats):
         yield CannotTell(
-            f"With `{name}` the numbers are not the equation's. What it hides has no influence, so that may be by design."
+            f"With `{name}` the numbers are not the equation's. What it hides has no influence, so it may be by design."
         )
         return
     mask_format, response = formats[0], by_format[formats[0]][0]

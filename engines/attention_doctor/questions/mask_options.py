@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import inspect
 import textwrap
 from collections.abc import Iterator
 
@@ -13,15 +14,25 @@ OF_AN_OBJECT = "self."
 
 
 def that_switches(session, name, answers):
-    """The option that is off and without which a mask is not read, or None: an argument, or `self.` and an attribute."""
+    """The option that is off and without which a mask isn't read, or None: an argument, or an attribute of `self`."""
     if not all(is_used(session, answer, IGNORED) for answer in answers.values()):
         return None
     off = _options_that_are_off(session.subject)
-    with contextlib.suppress(SyntaxError):  # the source of a lambda, say
-        for node in ast.walk(ast.parse(textwrap.dedent(session.subject.source))):
-            if isinstance(node, (ast.If, ast.IfExp)) and name in _names_in(node.body):
-                return next((option for option in _asked_for(node.test) if option in off), None)
+    for source in _sources(session.subject):
+        with contextlib.suppress(SyntaxError):  # of a lambda, say
+            for node in ast.walk(ast.parse(textwrap.dedent(source))):
+                if isinstance(node, (ast.If, ast.IfExp)) and name in _names_in(node.body):
+                    found = off.intersection(_asked_for(node.test))
+                    if found:
+                        return min(found)
     return None
+
+
+def _sources(subject):
+    """What is called, which may be inherited, and then the whole class."""
+    with contextlib.suppress(OSError, TypeError):
+        yield inspect.getsource(subject.adapter.signature_of if subject.kind == "module" else subject.function)
+    yield subject.source
 
 
 def _options_that_are_off(subject):

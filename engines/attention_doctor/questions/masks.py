@@ -63,11 +63,11 @@ def _ask_about(session, role):
     """Ask about one argument, and return its MaskUse, or None where it isn't understood."""
     subject, name = session.subject, session.subject.arguments.name_of[role]
     kinds = [kind for kind in KINDS_BY_ROLE[role] if kind != "heads" or subject.n_heads_in(session.layout) > 1]
+    if role == "padding" and session.right["hide"] is ALWAYS_CAUSAL:
+        kinds.append("left padding")  # what comes after the tokens is hidden from them anyway
     answers, refusal = mask_formats_tried.answers(session, role, kinds)
     if not answers:
-        yield CannotTell(
-            f"With the mask `{name}`, in every format that was tried, {refusal or 'no output comes back'}."
-        )
+        yield CannotTell(f"With `{name}`, in every format of a mask, {refusal or 'no output comes back'}.")
         return None
     option = mask_options.that_switches(session, name, answers)
     if option is not None:
@@ -155,7 +155,9 @@ def _dropped(session, role, answers, meaning):
 def _understood(session, name, kinds, meaning, right):
     """Say how the argument is read, and which kinds of masks it doesn't take."""
     in_meaning = [key for key in right if key[1].entries == meaning]
-    taken, mask_format = tuple(dict.fromkeys(kind for kind, _ in in_meaning)), in_meaning[0][1]
+    taken = tuple(dict.fromkeys(kind for kind, _ in in_meaning))
+    # PyTorch's own layer takes one mask for all samples in another shape than those that differ.
+    mask_format = dict(reversed(in_meaning)).get("pairs", in_meaning[0][1])
     missing = [TRAITS[kind] for kind in kinds if kind not in taken]
     if missing:
         yield Untested(f"{' and '.join(missing)} ({name} does not take it)")

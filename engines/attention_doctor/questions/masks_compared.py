@@ -14,12 +14,15 @@ from function_judge.compare import fits
 LONG = 97  # tokens: more than a block of a kernel, and no multiple of one
 TRAITS = {
     "padding": "a padding mask that differs by sample",
+    "left padding": "padding before the tokens",
     "shared": "one mask for all samples",
     "pairs": "a mask of queries and keys that differs by sample",
     "heads": "a mask that differs by head",
     "empty padding": "a sample that is all padding",
     "empty row": "a query that may see nothing",
 }
+
+PADDING = ("padding", "left padding", "empty padding")
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,14 @@ class MaskUse:
 
     @property
     def telling_kind(self):
-        """The kind of mask that tells most: one of pairs, which has the most to hide, if it is taken."""
-        return "pairs" if "pairs" in self.kinds else self.kinds[0]
+        """The kind of mask that tells most: one of pairs, which has the most to hide, if it is taken.
+
+        Padding stands before the tokens where it can: causality hides what comes after them by itself.
+        """
+        if "pairs" in self.kinds:
+            return "pairs"
+        is_padding = self.kinds[0] == "padding" and self.mask.format.entries != "lengths"
+        return "left padding" if is_padding else self.kinds[0]
 
 
 def always(session):
@@ -150,7 +159,7 @@ def fits_but_for_padding(response, wanted):
     """Whether the output is right where it isn't padding's: that is nobody's concern, and some set it to 0."""
     question, case = response.question, response.case
     masks = ((question.mask, case.allowed), (question.second_mask, case.second_allowed))
-    padding = [allowed for kind, allowed in masks if kind in ("padding", "empty padding")]
+    padding = [allowed for kind, allowed in masks if kind in PADDING]
     if wanted is None or wanted.ndim != 3 or question.is_cross or not padding:
         return False
     allowed = np.logical_and.reduce(padding)

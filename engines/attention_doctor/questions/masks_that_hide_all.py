@@ -3,7 +3,7 @@
 import numpy as np
 
 from attention_doctor.forms.masks import RIGHT_RULE
-from attention_doctor.questions.masks_compared import TRAITS, form_with, is_expressible, is_right, predicted
+from attention_doctor.questions.masks_compared import PADDING, TRAITS, form_with, is_expressible, is_right, predicted
 from attention_doctor.readers.mask_formats import MaskFormat
 from attention_doctor.reports.remarks import Untested
 from attention_doctor.subjects.arguments import MaskArgument
@@ -14,7 +14,7 @@ def ask(session, use):
     """Ask with a mask that hides all keys from one query, and from a whole sample."""
     if use.rule is not RIGHT_RULE:
         return
-    is_padding = use.kinds == ("padding",)
+    is_padding = set(use.kinds) <= set(PADDING)
     mask = _with_finite_numbers(use.mask)
     for kind in ("empty padding",) if is_padding else ("empty row", "empty padding"):
         question = session.subject.mask_question(session.layout, kind)

@@ -177,8 +177,8 @@ class ExamSession:
         return Finding(None, severity, sentence, evidence=evidence)
 
     def found_in(self, step: str) -> list[Finding]:
-        """The findings that alter this step."""
-        return [finding for finding in self.findings if step in {altered[0] for altered in finding.altered}]
+        """The mistakes, notes apart, that alter this step."""
+        return [found for found in self.findings if found.is_sick and step in {altered[0] for altered in found.altered}]
 
 
 def _where(forms, right, plain):

@@ -131,7 +131,7 @@ class Report:
             noted = [finding.name or "unnamed" for finding in self.findings]
             healthy = "healthy" + (f", with notes: {', '.join(noted)}" if noted else "")
             gaps = [f"not tested: {'; '.join(self.untested_masks)}"] if self.untested_masks else []
-            return ". ".join([*self.caveats, *gaps, healthy])
+            return "; ".join([*self.caveats, *gaps, healthy])
         sick = [finding for finding in self.findings if finding.is_sick]
         return "sick: " + ", ".join(finding.name or "unnamed" for finding in sick)
 

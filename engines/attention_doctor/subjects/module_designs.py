@@ -19,7 +19,7 @@ def is_by_design(subject, name: str) -> bool:
     if name == "mha-residual-added":
         return True  # a module may be a whole block, which adds its input
     if name == "scale-missing":
-        return _leaves_the_scale_to_its_weights(subject)
+        return _leaves_the_scale_to_its_weights(subject) or _is_gated_with_keys_of_their_own_width(subject)
     if name == "weights-shared-by-heads":
         return _takes_the_mean_of_heads(subject)
     if name == "cross-attends-to-itself":
@@ -37,6 +37,12 @@ def _leaves_the_scale_to_its_weights(subject):
     return bool(subject.set_to_zero or vocabulary.RELATIVE_POSITIONS.search(subject.source)) or _queries_start_small(
         subject
     )
+
+
+def _is_gated_with_keys_of_their_own_width(subject):
+    """Whether a learnt number lets attention in, and queries are not as wide as tokens: SAGAN's."""
+    is_narrow = any(unit.role == "Q" and min(unit.shape[:2]) < subject.d_model for unit in subject.units)
+    return is_narrow and any(parameter.value.size == 1 for parameter in subject.parameters)
 
 
 def _queries_start_small(subject):
