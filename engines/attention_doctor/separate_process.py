@@ -39,7 +39,7 @@ def report_of(command: Sequence[str]) -> tuple[dict | None, str]:
         if written.is_file():
             return json.loads(written.read_text(encoding="utf-8")), ""
     if ended.returncode == -getattr(signal, "SIGXCPU", 0):
-        return None, "It never came back, and computed all the time. Is there an endless loop?"
+        return None, "It never came back, and computed all the time. Does it compile, or run an endless loop?"
     last_words = ended.stderr.strip().splitlines()[-1:] or [f"it ended with {ended.returncode}"]
     return None, f"The examination broke off: {last_words[0]}"
 
@@ -60,7 +60,7 @@ class Progress:
     >>> progress.reason_to_end(clock=61.0, computed=2.1)
     'It waited for 60 seconds and computed nothing: that is no verdict. What does it wait for?'
     >>> progress.reason_to_end(clock=62.0, computed=201.0)
-    'It computed for more than 200 seconds. Is there an endless loop?'
+    'It computed for more than 200 seconds. Does it compile, or run an endless loop?'
     """
 
     def __init__(self, seconds: float) -> None:
@@ -70,7 +70,7 @@ class Progress:
     def reason_to_end(self, clock: float, computed: float) -> str:
         """Return why it should be ended, or nothing."""
         if computed > self.seconds:
-            return f"It computed for more than {self.seconds:g} seconds. Is there an endless loop?"
+            return f"It computed for more than {self.seconds:g} seconds. Does it compile, or run an endless loop?"
         if self._at_work is None or computed - self._at_work[1] > AT_WORK:
             self._at_work = clock, computed
         elif clock - self._at_work[0] > WAIT:

@@ -31,6 +31,7 @@ ARGUMENTS = {
     "inputskv "  # Flax
     "keyvaluesequences "  # sgrvinod/a-PyTorch-Tutorial-to-Transformers
     "kv "  # XLM
+    "c "  # VITS
     "kvx",  # OpenFold: kv_x
     "W_Q": "wq qw wquery wqueries queryweight queryweights qweight qweights weightq weightsq qproj queryproj qkernel "
     "queryweightmatrix projq qmat matq aq wqs",
@@ -148,6 +149,7 @@ PROJECTIONS = {  # theta and phi are queries and keys in non-local networks
     "K": _projection("k|key|keys|phi"),
     "V": _projection("v|value|values"),
 }
+WORDS_OF_PROJECTIONS = {"query": "Q", "queries": "Q", "key": "K", "keys": "K", "value": "V", "values": "V"}
 OUTPUT_PROJECTION = re.compile(
     r"^(w|to|c|fc|cast|lin|linear|p|proj|weight|dense|attn|att|final|last|multi|mha|head|heads|b)*"
     r"(o|out|output|outputs|proj|projection|dense|fc|final|concat|merge|mix|last|linear|combine|o1|headout|outmap|ff"
@@ -281,6 +283,8 @@ SAYS_ONES_SHOW = re.compile(
     r"\b(true|1s?|ones?)\b[^.;\n]{0,40}\b(may|can|visible|keep|kept|attend|allow|see|show|valid|real|included?)", re.I
 )
 SAYS_BOOLEAN = re.compile(r"\bbool|\btrue\b|\bones?\b|\b1s?\b", re.I)
+# What an error says where tokens have a wrong width or number.
+SAYS_SIZES = re.compile(r"shape|size|dimension|mat1|broadcast|invalid for input|normalized_shape|mismatch", re.I)
 # A low number is put where the mask is, or added times the mask: what is 1 or True hides.
 _MASK = r"\b\w*mask\w*(\[[^\]]*\]|\.\w+\([^()]*\)|\s*==\s*(1|True)|\.astype\([^()]*\))*"
 _LOW = (

@@ -722,3 +722,80 @@ class AttendsToKey(Heads):
 def test_a_key_is_a_context_where_there_are_no_random_keys():
     report = doctor.examine(AttendsToKey())
     assert report.healthy is True, report
+
+
+class StackedByAnotherName(TableStacked):
+    """gpt-fast: cosine and sine stacked, under the name that Meta's Llama has for complex numbers."""
+
+    def forward(self, x, freqs_cis):
+        return super().forward(x, freqs_cis)
+
+
+class ComplexByAnotherName(ComplexTable):
+    def forward(self, x, rope):
+        return super().forward(x, rope)
+
+
+class TurnedTheOtherWay(Grouped):
+    """As in modded-nanogpt: scores depend on the distance alone, as they should."""
+
+    def forward(self, x):
+        q, k, v = self.heads(x)
+        angles = torch.outer(torch.arange(x.shape[1]), 10000 ** (-torch.arange(0, self.head_dim, 2) / self.head_dim))
+        return self.attend(self.rotary(q, angles), self.rotary(k, angles), v, is_causal=True)
+
+    @staticmethod
+    def rotary(X, angles):
+        (one, other), cos, sin = X.chunk(2, dim=-1), angles.cos(), angles.sin()
+        return torch.cat([one * cos + other * sin, other * cos - one * sin], dim=-1)
+
+
+class ToC(Grouped):
+    """VITS calls its context `c`."""
+
+    def forward(self, x, c):
+        q, (_, k, v) = self.heads(x)[0], self.heads(c)
+        return self.attend(q, k, v)
+
+
+class GeneratedKeys(nn.Module):
+    """A list of heads, each with matrices whose names say in a part what they are."""
+
+    class Head(nn.Module):
+        def __init__(self, width, d_head):
+            super().__init__()
+            self.key_gen, self.query_gen, self.value_gen = (nn.Linear(width, d_head, bias=False) for _ in range(3))
+
+        def forward(self, embedded):
+            scores = self.query_gen(embedded) @ self.key_gen(embedded).mT / self.key_gen.out_features**0.5
+            hidden = torch.ones(embedded.shape[1], embedded.shape[1]).triu(1).bool()
+            return scores.masked_fill(hidden, -torch.inf).softmax(-1) @ self.value_gen(embedded)
+
+    def __init__(self, width=64, n_heads=4):
+        super().__init__()
+        self.att_heads = nn.ModuleList(self.Head(width, width // n_heads) for _ in range(n_heads))
+
+    def forward(self, embedded):
+        return torch.cat([head(embedded) for head in self.att_heads], dim=-1)
+
+
+@pytest.mark.parametrize("kind", [StackedByAnotherName, ComplexByAnotherName, TurnedTheOtherWay, ToC, GeneratedKeys])
+def test_what_public_code_calls_by_another_name_is_read(kind):
+    report = doctor.examine(kind())
+    assert report.healthy, report
+
+
+class RootOfAnInteger(Grouped):
+    """Stops whatever it gets: not the widths that are tried first are the reason."""
+
+    def forward(self, x, freqs):
+        q, k, v = self.heads(x)
+        return self.attend(q / torch.sqrt(self.head_dim), k, v)
+
+
+def test_a_refusal_gives_the_codes_own_error_with_its_line_and_what_was_guessed():
+    report = doctor.examine(RootOfAnInteger())
+    assert report.healthy is None
+    assert "it stops with TypeError: sqrt()" in report.reason, report
+    assert "test_public_styles.py:" in report.reason
+    assert "`freqs`" in report.reason

@@ -17,6 +17,7 @@ from function_judge.time_limit import TimedOut, Waited, in_words, thread_time, t
 
 ToFramework = Callable[[np.ndarray], Any]  # from an ndarray to a framework's own array
 FRAMEWORKS = ("torch", "jax", "tensorflow", "mlx", "keras", "numpy")  # the first whose names a function uses
+COMPILERS = {"jax", "torch._inductor", "numba", "tensorflow"}
 LONG_CALL = 5.0  # seconds; what takes less is no endless loop
 
 
@@ -69,8 +70,9 @@ def within(seconds: float, function: Callable, *arguments: Any) -> Any:
                 raise TimeLimitError(text) from late
             if late.seconds < min(LONG_CALL, seconds / 2):
                 raise TimeLimitError(f"all the calls together took more than {in_words(seconds)}.") from late
-            text = f"a call did not come back within {in_words(seconds)}. Is there an endless loop?"
-            raise TimeLimitError(text) from late
+            compiles = COMPILERS & sys.modules.keys()
+            does = f"compile ({' or '.join(sorted(compiles))})" if compiles else "run an endless loop"
+            raise TimeLimitError(f"a call did not come back within {in_words(seconds)}. Does it {does}?") from late
         except Waited:
             text = "the clock ran out before it had computed much, as on a very busy machine: that is no verdict."
             raise TimeLimitError(text) from None

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from attention_doctor.calls import calling
 from attention_doctor.equation.stages import RIGHT, compute
 from attention_doctor.forms.masks import ALWAYS_CAUSAL
 from attention_doctor.questions import named_mistakes, side_effects
@@ -110,5 +111,7 @@ def _nothing_came(session, layout, reply):
             f"It returned shapes {reply.wrong_shape}, and none is that of an output, read as {layout.name}."
         )
     else:
-        yield CannotTell(f"It stopped with {type(reply.error).__name__}: {str(reply.error)[:300]}")
+        subject = session.subject
+        why = calling.told(reply.error, subject.function)
+        yield CannotTell(f"{why[0].upper()}{why[1:]}. {subject.arguments.guesses}".strip())
     return None

@@ -23,7 +23,16 @@ def role_of(path):
     while parts and parts[-1] in vocabulary.PARAMETER_KINDS:
         parts.pop()
     roles = (_role_of_part(re.sub(r"(weight|bias|kernel)$", "", part) or part) for part in reversed(parts[-2:]))
-    return next(filter(None, roles), "")
+    return next(filter(None, roles), "") or _role_in_a_list(path)
+
+
+def _role_in_a_list(path):
+    """What one of the words says of a matrix that each head of a list has: `heads.0.key_gen.weight`."""
+    if not NUMBER.search(path):
+        return ""
+    words = re.findall(r"[a-z]+", path.lower().replace("_", "."))
+    found = {vocabulary.WORDS_OF_PROJECTIONS[word] for word in words if word in vocabulary.WORDS_OF_PROJECTIONS}
+    return found.pop() if len(found) == 1 else ""
 
 
 def _plain(part):

@@ -17,9 +17,9 @@ class Table:
     ----------
     d_head : int
         The features of a head: half as many angles.
-    repeat : {"", "halves", "pairs", "stacked"}
+    repeat : {"", "halves", "pairs", "stacked", "complex"}
         Whether each angle stands there once, or twice: for feature i and i + d/2, or for 2i and 2i + 1. Or it stands
-        there once, and its cosine and sine lie together in one array, along a last axis.
+        there once, and its cosine and sine lie together in one array: along a last axis, or as complex numbers.
     axes : tuple of str
         In this order, of "batch", "1", "tokens" and "angles".
     """
@@ -32,6 +32,7 @@ class Table:
         kind = {
             "": "d_head / 2",
             "stacked": "d_head / 2, cosine and sine",
+            "complex": "d_head / 2, complex",
             "halves": "d_head, one half after the other",
             "pairs": "d_head, each angle twice",
         }
@@ -41,8 +42,9 @@ class Table:
         """Return the table as an argument of each role has it."""
         angles = self._angles(n_tokens, batch, start)
         cos, sin = np.cos(angles), np.sin(angles)
-        together = np.stack([cos, sin], axis=-1) if self.repeat == "stacked" else (cos, sin)
-        return {"cos": cos, "sin": sin, "cos_sin": together, "freqs_cis": np.exp(1j * angles)}
+        forms = {"stacked": np.stack([cos, sin], axis=-1), "complex": np.exp(1j * angles)}
+        together = forms.get(self.repeat, (cos, sin))
+        return {"cos": cos, "sin": sin, "cos_sin": together, "freqs_cis": together}
 
     def _angles(self, n_tokens, batch, start):
         angles = np.arange(start, start + n_tokens)[:, None] * BASE ** (-np.arange(0, self.d_head, 2) / self.d_head)
@@ -55,7 +57,7 @@ class Table:
         return np.broadcast_to(angles.reshape([1 if axis == "batch" else sizes[axis] for axis in self.axes]), shape)
 
 
-STACKED = ("stacked", ("tokens", "angles"))  # as in lit-llama
+STACKED = ("stacked", ("tokens", "angles"))  # as in lit-llama and gpt-fast
 SHAPES = (  # the most usual first
     ("halves", ("tokens", "angles")),
     ("halves", ("batch", "tokens", "angles")),
@@ -67,7 +69,6 @@ SHAPES = (  # the most usual first
     ("pairs", ("batch", "tokens", "angles")),
     ("", ("batch", "tokens", "angles")),
     ("", ("1", "1", "tokens", "angles")),
-    STACKED,
 )
 
 
@@ -84,9 +85,11 @@ def tables(arguments, widths):
 
 
 def _shapes_for(roles):
-    """The shapes that tables of these roles may have: a complex number holds each angle once, as in Meta's Llama."""
-    shapes = [shape for shape in SHAPES if not shape[0]] if roles == ["freqs_cis"] else SHAPES
-    return shapes if "cos_sin" in roles else [shape for shape in shapes if shape != STACKED]
+    """The shapes that tables of these roles may have: what is in one array has each angle once, as in Meta's Llama."""
+    in_one = [*(("complex", axes) for repeat, axes in SHAPES if not repeat), STACKED]
+    if roles == ["freqs_cis"]:
+        return in_one
+    return [*SHAPES, *in_one] if "cos_sin" in roles else SHAPES
 
 
 def values(arguments, filling, n_tokens, batch, start=0):

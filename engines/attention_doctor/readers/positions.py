@@ -30,17 +30,17 @@ def _angles(n_tokens, width, base):
     return np.arange(n_tokens)[:, None] * base ** (-np.arange(0, width, 2) / width)
 
 
-def rotate_halves(X, base=BASE):
-    """Turn feature i with feature i + d/2, as GPT-NeoX and Hugging Face do."""
-    angles = _angles(X.shape[-2], X.shape[-1], base)
+def rotate_halves(X, base=BASE, way=1):
+    """Turn feature i with feature i + d/2, as GPT-NeoX and Hugging Face do; modded-nanogpt turns the other way."""
+    angles = way * _angles(X.shape[-2], X.shape[-1], base)
     first, second = np.split(X, 2, axis=-1)
     cos, sin = np.cos(angles), np.sin(angles)
     return np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)
 
 
-def rotate_pairs(X, base=BASE):
+def rotate_pairs(X, base=BASE, way=1):
     """Turn feature 2i with feature 2i + 1, as the paper and Meta's Llama do."""
-    angles = _angles(X.shape[-2], X.shape[-1], base)
+    angles = way * _angles(X.shape[-2], X.shape[-1], base)
     even, odd = X[..., ::2], X[..., 1::2]
     cos, sin = np.cos(angles), np.sin(angles)
     turned = np.empty_like(X)
@@ -142,10 +142,10 @@ def bases(subject):
 def _part(rotate, width):
     """Rotate the first features alone, as GPT-J does."""
 
-    def run(X, base):
+    def run(X, base, way):
         if width >= X.shape[-1]:
-            return rotate(X, base)
-        return np.concatenate([rotate(X[..., :width], base), X[..., width:]], axis=-1)
+            return rotate(X, base, way)
+        return np.concatenate([rotate(X[..., :width], base, way), X[..., width:]], axis=-1)
 
     return run
 
@@ -165,17 +165,20 @@ def rotated_parts(numbers):
 def rotations(subject):
     """Return forms of the step `place`: queries and keys turned by rotary positions, wholly or in part.
 
-    Which features turn together isn't told by any name, so both conventions are tried.
+    Which features turn together isn't told by any name, so both conventions are tried; and then the other way round, in
+    which scores depend on the distance alone, too.
     """
     numbers, table = subject.adapter.numbers(), subject.arguments.filling.table
     parts = rotated_parts(numbers)
     widths = [table.d_head] if table is not None else [*parts, WHOLE]
     forms = []
-    for (rotate, words), width, base in itertools.product(
-        ((rotate_halves, "halves"), (rotate_pairs, "pairs")), widths, bases(subject)
+    ways = (1, -1) if hints(subject) else (1,)
+    for way, (rotate, words), width, base in itertools.product(
+        ways, ((rotate_halves, "halves"), (rotate_pairs, "pairs")), widths, bases(subject)
     ):
-        turn = functools.partial(_part(rotate, width), base=base)
-        forms.append(_placed((turn, turn, None), f"queries and keys rotated (rotary, {words})"))
+        turn = functools.partial(_part(rotate, width), base=base, way=way)
+        round_ = "" if way > 0 else ", the other way round"
+        forms.append(_placed((turn, turn, None), f"queries and keys rotated (rotary, {words}{round_})"))
     return forms
 
 

@@ -84,6 +84,19 @@ class Arguments:
         """Whether keys may come from another sequence than queries."""
         return self.has("context") or self.has("keys")
 
+    @property
+    def guesses(self) -> str:
+        """Which required arguments are filled by guess, and what to do, in words; nothing where none is."""
+        tables = [self.name_of[role] for role in position_arguments.TABLES if self.must_give(role)]
+        names = [name for name in (*tables, *self.unknown) if name not in self.inputs]
+        if not names:
+            return ""
+        listed = ", ".join(f"`{name}`" for name in names)
+        return (
+            f"What {listed} {'is' if len(names) == 1 else 'are'} given is a guess: "
+            f"examine(..., inputs={{{names[0]!r}: ...}}) gives what a call needs."
+        )
+
     def _masks_that_hide_nothing(self, meanings_of: Callable, optional: bool) -> Iterator[MaskArgument]:
         """Ways to pass a mask that hides nothing: where one is required, or where it is optional."""
         for role in ("mask", "padding", "lengths", "bias"):

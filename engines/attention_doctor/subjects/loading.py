@@ -7,6 +7,8 @@ import re
 import sys
 from pathlib import Path
 
+from attention_doctor.calls import calling
+
 
 class CannotBeLoadedError(ValueError):
     """What stands in the way, and what to do."""
@@ -34,7 +36,7 @@ def load(target, arguments, build=""):
         try:
             return eval(build, vars(module))
         except Exception as error:
-            raise CannotBeLoadedError(f"--build {build!r} stopped with {type(error).__name__}: {error}") from error
+            raise CannotBeLoadedError(f"--build {build!r}: {calling.told(error)}") from error
     if not name:
         raise CannotBeLoadedError(f"say what to examine: {target}:NAME, or give --build")
     thing = module
@@ -49,7 +51,7 @@ def load(target, arguments, build=""):
     except Exception as error:
         signature = inspect.signature(thing)
         raise CannotBeLoadedError(
-            f"{name}{signature} could not be built with {arguments}: {type(error).__name__}: {error}. Give --arguments "
+            f"{name}{signature} could not be built with {arguments}: {calling.told(error)}. Give --arguments "
             f"as JSON, or an expression: --build '{name}(...)'"
         ) from error
 
@@ -82,7 +84,7 @@ def _module(file_or_module):
         return importlib.import_module(module_name)
     except BaseException as error:
         raise CannotBeLoadedError(
-            f"importing {file_or_module} stopped with {type(error).__name__}: {error}. The doctor needs a file that "
+            f"importing {file_or_module}: {calling.told(error)}. The doctor needs a file that "
             'only defines when it is imported: put what trains or reads files under `if __name__ == "__main__":`'
         ) from error
 

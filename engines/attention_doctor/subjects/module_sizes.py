@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from attention_doctor import vocabulary
+from attention_doctor.calls import calling
 from attention_doctor.calls.errors import CannotBeExaminedError
 from attention_doctor.equation.trial_inputs import Question
 from attention_doctor.readers.heads import numbers_of_heads
@@ -69,11 +70,10 @@ def find_sizes(subject) -> Sizes:
             if error is None:
                 return subject.sizes
             errors.append(error)
-    if arguments.unknown:
-        raise CannotBeExaminedError(not_known(arguments.unknown))
-    raise CannotBeExaminedError(
-        f"{subject.name} took no tokens of any width that its parameters have: {type(errors[0]).__name__}: {errors[0]}"
-    )
+    real = next((error for error in errors if not vocabulary.SAYS_SIZES.search(str(error))), errors[0])
+    why = f"with tokens of any width that its parameters have {calling.told(real, subject.function)}."
+    unknown = f"{not_known(arguments.unknown)}. " if arguments.unknown else arguments.guesses
+    raise CannotBeExaminedError(f"{why} {unknown}".strip())
 
 
 def _attempts(subject, widths: list[int], errors: list[BaseException]) -> Iterator[tuple]:
