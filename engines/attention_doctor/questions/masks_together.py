@@ -2,10 +2,12 @@
 
 import itertools
 
+from attention_doctor import vocabulary
 from attention_doctor.calls import calling
 from attention_doctor.forms.masks import IGNORED, REPLACING, RIGHT_RULE
 from attention_doctor.questions.masks_compared import TRAITS, fits_but_for_padding, form_with, is_used, predicted
 from attention_doctor.readers.mask_formats import EVERY_MEANING, MaskFormat
+from attention_doctor.readers.signature import plain
 from attention_doctor.reports.remarks import Caveat, UntestedMask
 from attention_doctor.subjects.arguments import MaskArgument
 from function_judge.compare import fits
@@ -18,8 +20,16 @@ def ask(session, uses):
             continue  # that is a finding already
         if session.is_out_of_calls:
             yield UntestedMask(f"{_names(first, second)}, as {session.calls} calls were made already")
-            continue
-        yield from _ask_both(session, first, second)
+        elif _are_of_two_sequences(session, first, second):
+            yield UntestedMask(f"{_names(first, second)}, as each is of a sequence of its own")
+        else:
+            yield from _ask_both(session, first, second)
+
+
+def _are_of_two_sequences(session, first, second):
+    """Whether one of them hides tokens of a context: the other then speaks of the tokens that attend to it."""
+    of_context = [vocabulary.CONTEXT_PART.match(plain(use.mask.name)) is not None for use in (first, second)]
+    return session.subject.arguments.has("context") and of_context[0] != of_context[1]
 
 
 def _ask_both(session, first, second):

@@ -137,7 +137,9 @@ class Report:
 
     def __str__(self) -> str:
         """Plain text, at most a screen: what doesn't fit is named, and stands in the JSON."""
-        head = _wrapped(f"{self.subject}: {self.verdict}", "")
+        head = [f"{self.subject}: {self.verdict}"]
+        if self.healthy and (self.caveats or self.untested_masks):
+            head = _wrapped(head[0], "")
         if self.reason:
             head += _wrapped(self.reason, "  ")
         foot = self._foot()
