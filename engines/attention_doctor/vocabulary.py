@@ -283,6 +283,14 @@ SAYS_ONES_SHOW = re.compile(
     r"\b(true|1s?|ones?)\b[^.;\n]{0,40}\b(may|can|visible|keep|kept|attend|allow|see|show|valid|real|included?)", re.I
 )
 SAYS_BOOLEAN = re.compile(r"\bbool|\btrue\b|\bones?\b|\b1s?\b", re.I)
+# Written so, half of d takes the place of its root: `d ** 1 / 2`. Where it is not, no other mistake is taken for it.
+PRECEDENCE = re.compile(r"\*\*\s*-?\s*1(\.0*)?\s*/|math\.pow|\bpower\(")
+# The part of a statement that does an equation's step, the clearest sign first.
+PARTS_OF_STATEMENTS = {
+    "scale": (re.compile(r"sqrt|\*\*|scal", re.I), re.compile(r"(?<!\*)[*/](?!\*)")),
+    "softmax": (re.compile(r"\b(dim|axis)\s*="), re.compile("softmax", re.I)),
+    "hide": (re.compile(r"-\s*\d|inf\b", re.I), re.compile("mask", re.I)),
+}
 # What an error says where tokens have a wrong width or number.
 SAYS_SIZES = re.compile(r"shape|size|dimension|mat1|broadcast|invalid for input|normalized_shape|mismatch", re.I)
 # A low number is put where the mask is, or added times the mask: what is 1 or True hides.

@@ -202,10 +202,10 @@ class Unscaled(Separate):
         query_layer = self.transpose_for_scores(self.w_q(hidden_states))
         key_layer = self.transpose_for_scores(self.w_k(hidden_states))
         value_layer = self.transpose_for_scores(self.w_v(hidden_states))
-        attention_scores = torch.matmul(query_layer, key_layer.transpose(-1, -2))
+        attention_scores = torch.matmul(query_layer, key_layer.transpose(-1, -2))  # here
         if attention_mask is not None:
             attention_scores = attention_scores + attention_mask
-        attention_probs = nn.functional.softmax(attention_scores, dim=-1)  # here
+        attention_probs = nn.functional.softmax(attention_scores, dim=-1)
         context_layer = torch.matmul(attention_probs, value_layer)
         context_layer = context_layer.permute(0, 2, 1, 3).contiguous()
         return self.w_o(context_layer.view(*context_layer.size()[:-2], -1))
@@ -485,3 +485,29 @@ class SequenceFirstAndNeverTurnedBack(Separate):
         o = torch.bmm(w, v)
         o = o.contiguous().view(L, N, E)  # here
         return self.w_o(o)
+
+
+@faulty
+class DividedInAStatementOfSeveralLines(Fused):
+    def forward(self, x):
+        B, T, C = x.size()
+        q, k, v = (t.view(B, T, self.n_head, -1).transpose(1, 2) for t in self.c_attn(x).split(self.n_embd, dim=2))
+        att = torch.matmul(
+            q,
+            k.transpose(-2, -1),
+        ) / (
+            math.sqrt(C)  # here
+        )
+        y = att.softmax(-1) @ v
+        return self.c_proj(y.transpose(1, 2).reshape(B, T, C))
+
+
+@faulty
+class MaskedInAnArrayThatNobodyKeeps(Separate):
+    def forward(self, x, mask=None):
+        q, k, v = (w(x).unflatten(-1, (self.h, self.d_k)).transpose(1, 2) for w in (self.w_q, self.w_k, self.w_v))
+        scores = q @ k.mT / self.d_k**0.5
+        if mask is not None:
+            scores.masked_fill(~mask, -1e9)  # here
+        weights = scores.softmax(-1)
+        return self.w_o((weights @ v).transpose(1, 2).flatten(2))

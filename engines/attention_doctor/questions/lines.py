@@ -3,8 +3,12 @@
 One of the calls that it showed in is made once more, and watched.
 """
 
+import ast
+import inspect
 import itertools
+import linecache
 import sys
+import textwrap
 from dataclasses import replace
 
 import numpy as np
@@ -18,11 +22,15 @@ from attention_doctor.questions.masks_compared import TRAITS, form_with
 from attention_doctor.readers.positions import cuts_windows
 from function_judge.compare import fits
 from function_judge.lines import Line, first_written_line, line_of_error
-from function_judge.statements import lines_that_set
+from function_judge.statements import lines_that_set, statement_at
 
 MAX_CALLS, MAX_LAYOUTS = 4, 6  # a call that is watched takes many times as long
 MAX_TOKENS = 150
 NONDETERMINISTIC = ("not-repeatable", "dropout-always-on")  # no two calls give the same
+# Where nothing scales them, it is the product that should have been scaled.
+LEFT_OUT = {"scale-missing": ("scores", "products of queries and keys")}
+DISCARDED = ("mask-ignored", "causal-ignored")
+COMPOUND = (ast.For, ast.While, ast.If, ast.With, ast.FunctionDef, ast.ClassDef)
 NAN = ("mask-full-row-nan", "mask-outer-nan")
 STOPS = "it stops with"
 # It is scaled where it should be, by a wrong number. The number may be computed in the constructor: that line is to be
@@ -69,15 +77,50 @@ def _line_that_writes(session, exchanges):
 
 def _proved(session, finding, exchanges):
     """The finding with the line of the first call that gives one, and with the first proof."""
-    line, proof = None, finding.evidence
+    line, proof = _discarding(session, finding), finding.evidence
     for exchange, meant in _wrong_calls(session, finding, exchanges):
         proof = proof or _proof(exchange, meant[0], session)
         if cuts_windows(session.known.right):
             break  # on the way, nothing is as in the equation
-        line = _line(session, [(exchange, meant)])
+        line = line or _line(session, [(exchange, meant)], LEFT_OUT.get(finding.name, ()))
         if line is not None:
             break
-    return replace(finding, line=_where_set(line) if line and finding.name in OTHER_NUMBER else line, evidence=proof)
+    if line and finding.name in OTHER_NUMBER:
+        line = _where_set(line)
+    return replace(finding, line=line and _part_at_fault(line, finding), evidence=proof)
+
+
+def _discarding(session, finding):
+    """The statement that hides in an array which nobody keeps, `scores.masked_fill(mask, -1e9)`; None without one."""
+    if finding.name not in DISCARDED:
+        return None
+    subject = session.subject
+    function = inspect.unwrap(subject.adapter.signature_of if subject.kind == "module" else subject.function)
+    try:
+        path, (source, start) = inspect.getsourcefile(function), inspect.getsourcelines(function)
+        tree = ast.parse(textwrap.dedent("".join(source)))
+    except (OSError, TypeError, SyntaxError):
+        return None
+    numbers = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Expr) and _makes_an_array(node.value)]
+    return Line.at(path, start + numbers[0] - 1) if len(numbers) == 1 else None
+
+
+def _makes_an_array(node):
+    return isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("masked_fill", "where")
+
+
+def _part_at_fault(line, finding):
+    """Of a statement over several lines the one on which the step stands that is wrong, where it is a single one."""
+    statement = statement_at(line.path, line.number)
+    if statement is None or statement.number != line.number or isinstance(statement.node, COMPOUND):
+        return line
+    lines = range(line.number, statement.node.end_lineno + 1)
+    for step, _, _ in finding.altered:
+        for pattern in vocabulary.PARTS_OF_STATEMENTS.get(step, ()):
+            at = [number for number in lines if pattern.search(linecache.getline(line.path, number))]
+            if len(at) == 1:
+                return Line.at(line.path, at[0])
+    return line
 
 
 def _where_set(line):
@@ -87,12 +130,16 @@ def _where_set(line):
     return Line.at(line.path, numbers[0]) if len(names) == len(numbers) == 1 else line
 
 
-def _line(session, calls):
-    """The line in that of several calls in which the code goes furthest; each has the equations that may be meant."""
+def _line(session, calls, left_out=()):
+    """The line in that of several calls in which the code goes furthest; each has the equations that may be meant.
+
+    Of the numbers on the way those that are `left_out` count as wrong.
+    """
     watched = []
     for exchange, meant in calls:
-        again, case = _again(session, exchange), exchange.response.case
-        watched.append([(again, numbers) for right in meant if (numbers := numbers_of(case, right=right))])
+        again, case = _again(session, exchange), exchange.response.joint_case
+        ways = ([known for known in numbers_of(case, right=right) if known.name not in left_out] for right in meant)
+        watched.append([(again, numbers) for numbers in ways if numbers])
     return furthest_wrong_line(list(filter(None, watched)), read=read, written_in=session.subject.function)
 
 
@@ -121,7 +168,7 @@ def _wrong_calls(session, finding, exchanges):
         response = exchange.response
         is_hiding = response.question.mask is not None or response.question.is_causal
         meant = [right | ({"hide": form_with(session)} if is_hiding else {}) for right in equations]
-        wanted = [compute(response.case, right=right)[0] for right in meant]
+        wanted = [compute(response.joint_case, right=right)[0] for right in meant]
         if any(item is None or np.isnan(item).any() for item in wanted):
             continue  # of a row that may attend to nothing, anything is right
         if finding.name in NONDETERMINISTIC or not any(fits(response.output, output) for output in wanted):
@@ -139,7 +186,7 @@ def _calls_to_compare(session, exchanges):
 def _proof(exchange, right, session):
     """The first entry that differs, and for which call; where more is wrong, what repairing only this would give."""
     response = exchange.response
-    output, wanted = response.output, compute(response.case, right=right)[0]
+    output, wanted = response.output, compute(response.joint_case, right=right)[0]
     if wanted is None or wanted.shape != output.shape:
         return ""
     with np.errstate(all="ignore"):
@@ -148,7 +195,7 @@ def _proof(exchange, right, session):
         return ""
     place = tuple(int(i) for i in np.argwhere(differs)[0])
     right_here = {step: form for step, form in right.items() if form is not session.known.right.get(step)}
-    whole = compute(response.case, right=_right_steps(session) | right_here)[0]
+    whole = compute(response.joint_case, right=_right_steps(session) | right_here)[0]
     is_all = whole is None or np.isclose(whole[place], wanted[place], rtol=1e-3, atol=1e-4)
     would = "where attention gives {:.4f}" if is_all else "and would be {:.4f} with only this repaired"
     entry = f"output{list(place)}"

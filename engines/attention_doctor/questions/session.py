@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from attention_doctor import vocabulary
 from attention_doctor.equation import search
 from attention_doctor.equation.search import Budget
 from attention_doctor.equation.stages import RIGHT, Input, compute
@@ -53,6 +54,12 @@ class Response:
     @property
     def output(self) -> np.ndarray | None:
         return self.reply.output
+
+    @property
+    def joint_case(self) -> Input:
+        """The case with what both masks allow, where the call got two."""
+        case = self.case
+        return case if case.second_allowed is None else case.changed(allowed=case.allowed & case.second_allowed)
 
     def of(self, allowed: np.ndarray) -> "Response":
         """The same reply, as if the mask had been this one."""
@@ -162,7 +169,9 @@ class ExamSession:
             On which inputs it shows and on which it hides, where that is known.
         severity, evidence : str, optional
         """
-        word = WORDS[name]
+        word, source = WORDS[name], self.subject.source
+        if source and not vocabulary.PRECEDENCE.search(source):
+            also = tuple(other for other in also if other != "scale-precedence")
         altered = tuple(
             (form.step, form.text or "nothing there", right[form.step].text or "nothing there") for form in forms
         )
