@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 
+from attention_doctor.equation.stages import RIGHT
 from attention_doctor.forms.masks import ALWAYS_CAUSAL, IGNORED, REPLACING, RIGHT_RULE
 from attention_doctor.names import NOTE
 from attention_doctor.questions import (
@@ -75,7 +76,7 @@ def _ask_about(session, role):
         return None
     right = {key: answer for key, answer in answers.items() if is_right(session, answer)}
     if not right:
-        use = yield from _causal_only_without_mask(session, name, answers)
+        use = yield from _taking_the_place_of_its_own(session, name, answers)
         return use or (yield from mask_mistakes.explain(session, name, answers, {}))
     meaning = _likeliest_meaning(right)
     wrong = _wrong_in(meaning, answers, right)
@@ -85,12 +86,12 @@ def _ask_about(session, role):
     return (yield from _understood(session, name, kinds, meaning, right))
 
 
-def _causal_only_without_mask(session, name, answers):
-    """Report code that is causal only while it gets no mask, and return its MaskUse; None for any other code.
+def _taking_the_place_of_its_own(session, name, answers):
+    """Report code that is causal, or has a window, only while it gets no mask, and return its MaskUse, or None.
 
     For one meaning of the mask's entries, this must explain every answer.
     """
-    if session.right["hide"] is not ALWAYS_CAUSAL:
+    if session.right["hide"] is RIGHT["hide"]:
         return None
     replacing = [key for key, answer in answers.items() if is_used(session, answer, REPLACING)]
     if not replacing:
@@ -98,8 +99,11 @@ def _causal_only_without_mask(session, name, answers):
     _, mask_format = replacing[0]
     if any(key not in replacing for key in answers if key[1].entries == mask_format.entries):
         return None
-    yield Caveat(f"`{name}` takes the place of its own causality")
-    yield session.finding("causal-lost-with-mask", severity=NOTE, evidence=f"`{name}` is read as {mask_format}.")
+    if session.right["hide"] is ALWAYS_CAUSAL:
+        yield Caveat(f"`{name}` takes the place of its own causality")
+        yield session.finding("causal-lost-with-mask", severity=NOTE, evidence=f"`{name}` is read as {mask_format}.")
+    else:
+        yield Caveat(f"`{name}` takes the place of its own window")
     kinds = tuple(kind for kind, other_format in replacing if other_format == mask_format)
     return MaskUse(MaskArgument(name, mask_format), REPLACING, kinds)
 
