@@ -5,7 +5,7 @@ import numpy as np
 from attention_doctor.equation.stages import Form, compute, weighed_by
 from attention_doctor.forms.masks import RENORMALISED, RIGHT_RULE, RULES
 from attention_doctor.names import DESIGN, LIMIT, NOTE
-from attention_doctor.questions.masks_compared import form_with, predicted
+from attention_doctor.questions.masks_compared import fits_but_for_padding, form_with, predicted
 from attention_doctor.reports.remarks import Note, Untested
 from function_judge.compare import fits
 
@@ -190,14 +190,17 @@ def _beside_large_scores(session, question, trait, use=None):
         asked = question.but(f"{trait} scores of about {size}", spread=spread)
         response = session.ask(session.layout, asked, use and use.mask)
         right = use.rule if use else RIGHT_RULE
-        if not _is_about_right(response.output, predicted(session, response, form_with(session, right))):
+        if not _is_about_right(response, predicted(session, response, form_with(session, right))):
             yield _wrong_beside(session, response, NOTE if spread == LARGEST else LIMIT)
             return
 
 
-def _is_about_right(output, wanted):
-    """Whether an output is right except for rounding, or can't be judged at all."""
-    return output is None or wanted is None or fits(output, wanted, ROUNDING)
+def _is_about_right(response, wanted):
+    """Whether an output is right except for rounding and padding, or can't be judged at all."""
+    output = response.output
+    if output is None or wanted is None or fits(output, wanted, ROUNDING):
+        return True
+    return fits_but_for_padding(response, wanted, ROUNDING)
 
 
 def _wrong_beside(session, response, severity):

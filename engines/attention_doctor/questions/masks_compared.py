@@ -9,7 +9,7 @@ from attention_doctor.equation.stages import RIGHT, MaskedScores, compute
 from attention_doctor.forms.masks import ALWAYS_CAUSAL, CAUSAL_IGNORED, IGNORED, RIGHT_RULE, RIGHT_RULES, Rule, hiding
 from attention_doctor.subjects.arguments import MaskArgument
 from function_judge import compare
-from function_judge.compare import fits
+from function_judge.compare import OF_THE_LARGEST, fits
 
 LONG = 97  # tokens: more than a block of a kernel, and no multiple of one
 TRAITS = {
@@ -155,7 +155,7 @@ def least_open(explaining):
     return ignored + [rule for rule in rules if rule.slug in MEANT_TO_HIDE] if ignored else rules
 
 
-def fits_but_for_padding(response, wanted):
+def fits_but_for_padding(response, wanted, tolerance=OF_THE_LARGEST):
     """Whether the output is right where it isn't padding's: that is nobody's concern, and some set it to 0."""
     question, case = response.question, response.case
     masks = ((question.mask, case.allowed), (question.second_mask, case.second_allowed))
@@ -164,7 +164,7 @@ def fits_but_for_padding(response, wanted):
         return False
     allowed = np.logical_and.reduce(padding)
     visible = np.broadcast_to(allowed, (len(wanted), 1, 1, wanted.shape[1]))[:, 0, 0]
-    return fits(response.output, np.where(visible[..., None], wanted, np.nan))
+    return fits(response.output, np.where(visible[..., None], wanted, np.nan), tolerance)
 
 
 def rule_findings(session, names, form, where):

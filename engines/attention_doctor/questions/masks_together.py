@@ -5,7 +5,14 @@ import itertools
 from attention_doctor import vocabulary
 from attention_doctor.calls import calling
 from attention_doctor.forms.masks import IGNORED, REPLACING, RIGHT_RULE
-from attention_doctor.questions.masks_compared import TRAITS, fits_but_for_padding, form_with, is_used, predicted
+from attention_doctor.questions.masks_compared import (
+    PADDING,
+    TRAITS,
+    fits_but_for_padding,
+    form_with,
+    is_used,
+    predicted,
+)
 from attention_doctor.readers.mask_formats import EVERY_MEANING, MaskFormat
 from attention_doctor.readers.signature import plain
 from attention_doctor.reports.remarks import Caveat, UntestedMask
@@ -27,7 +34,9 @@ def ask(session, uses):
 
 
 def _are_of_two_sequences(session, first, second):
-    """Whether one of them hides tokens of a context: the other then speaks of the tokens that attend to it."""
+    """Whether both hide tokens, one of them a context's: the other then speaks of the tokens that attend to it."""
+    if not all(set(use.kinds) <= set(PADDING) for use in (first, second)):
+        return False
     of_context = [vocabulary.CONTEXT_PART.match(plain(use.mask.name)) is not None for use in (first, second)]
     return session.subject.arguments.has("context") and of_context[0] != of_context[1]
 
