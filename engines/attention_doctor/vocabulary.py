@@ -180,6 +180,7 @@ GRADIENTS = re.compile(r"(^|\.)(d_|_)?grad(s|ients?)?(\.|$)", re.I)
 HEAD_MIXERS = re.compile(  # proj_l and proj_w: CaiT's talking heads; re-attention: DeepViT
     r"talk|(^|\.)proj_[lw](\.|$)|mix|(pre|post)_?softmax|re_?att", re.I
 )
+NORM_WEIGHTS = ("gamma", "beta")  # of a norm in a class of somebody's own, whatever that is called
 NORM_BIASES = ("bias", "beta", "b")  # how the path of a norm's bias ends
 POSITION_PARAMETERS = re.compile(
     r"rel(ative)?_?(pos|bias|emb|k|v|att)|pos(ition)?s?_?(emb|bias|enc|table)|bias_table", re.I

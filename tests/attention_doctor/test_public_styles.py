@@ -799,3 +799,32 @@ def test_a_refusal_gives_the_codes_own_error_with_its_line_and_what_was_guessed(
     assert "it stops with TypeError: sqrt()" in report.reason, report
     assert "test_public_styles.py:" in report.reason
     assert "`freqs`" in report.reason
+
+
+class Activated(nn.Module):
+    """Ports of Kyubyong/transformer: an activation after each projection, the input added, a norm of its own."""
+
+    class Scaled(nn.Module):
+        def __init__(self, width):
+            super().__init__()
+            self.gamma, self.beta = nn.Parameter(torch.ones(width)), nn.Parameter(torch.zeros(width))
+
+        def forward(self, x):
+            centred = x - x.mean(-1, keepdim=True)
+            return self.gamma * centred / (x.std(-1, keepdim=True, unbiased=False) + 1e-8) + self.beta
+
+    def __init__(self, num_units=64, num_heads=8):
+        super().__init__()
+        self.num_heads = num_heads
+        self.Q_proj, self.K_proj, self.V_proj = (nn.Sequential(nn.Linear(64, num_units), nn.ReLU()) for _ in range(3))
+        self.normalization = self.Scaled(num_units)
+
+    def forward(self, queries, keys, values):
+        projected = self.Q_proj(queries), self.K_proj(keys), self.V_proj(values)
+        q, k, v = (item.unflatten(-1, (self.num_heads, -1)).transpose(1, 2) for item in projected)
+        heads = (q @ k.mT / k.shape[-1] ** 0.5).softmax(-1) @ v
+        return self.normalization(heads.transpose(1, 2).flatten(2) + queries)
+
+
+def test_an_activation_after_projections_is_named_inside_of_a_block():
+    assert "projection-activated" in doctor.examine(Activated()).names
