@@ -79,8 +79,7 @@ class _Examination:
             session.masks = [use.mask for use in known_masks[0].values()]
             self.collect(large_scores.ask(session, known_masks))
             cached = self.collect(cache.ask(session))
-            if cached is not None:
-                self.collect(masks_in_cache.ask(session, cached, known_masks[0].values()))
+            self.collect(masks_in_cache.ask(session, cached, known_masks[0].values()))
         elif not self.report.findings or self.report.findings[0].name is None:
             self.note(Untested("masks and large scores, as the plain call isn't understood"))
         self.collect(side_effects.ask(session))

@@ -108,8 +108,7 @@ def ask(session):
     CachedRun or None
         What runs in parts, and gives what one run gives, at least with one new token a call.
     """
-    arguments, layout = session.subject.arguments, session.layout
-    role = next(filter(arguments.has, ("past", "use_cache", "start_pos")), None)
+    arguments, layout, role = session.subject.arguments, session.layout, role_in(session.subject)
     if role is None:
         return None
     name = arguments.name_of[role]
@@ -133,6 +132,11 @@ def ask(session):
             return None if finding.is_sick else run
         return None
     return run
+
+
+def role_in(subject):
+    """The role of the argument by which a cache is handed over or told; None where it has none."""
+    return next(filter(subject.arguments.has, ("past", "use_cache", "start_pos")), None)
 
 
 def _whole_runs(session, case):

@@ -163,9 +163,7 @@ def _understood(session, name, kinds, meaning, right):
     # PyTorch's own layer takes one mask for all samples in another shape than those that differ.
     mask_format = dict(reversed(in_meaning)).get("pairs", in_meaning[0][1])
     missing = [TRAITS[kind] for kind in kinds if kind not in taken]
-    if missing:
-        yield Untested(f"{' and '.join(missing)} ({name} does not take it)")
     is_agreed = meaning in mask_formats.AGREED and mask_format.shape == MINIMAL
-    if session.subject.kind == "module" or not is_agreed:
-        yield Note(f"`{name}` is read as {mask_format}.")
+    if session.subject.kind == "module" or missing or not is_agreed:
+        yield Note(f"`{name}` is read as {mask_format}{'; not taken: ' * bool(missing)}{', '.join(missing)}.")
     return MaskUse(MaskArgument(name, mask_format), RIGHT_RULE, taken)

@@ -4,6 +4,7 @@ import numpy as np
 
 from attention_doctor.calls import calling
 from attention_doctor.equation.stages import compute
+from attention_doctor.questions import cache
 from attention_doctor.questions.masks_compared import form_with
 from attention_doctor.reports.remarks import CannotTell, UntestedMask
 from function_judge.compare import fits
@@ -17,9 +18,16 @@ def ask(session, run, uses):
     Parameters
     ----------
     session : ExamSession
-    run : CachedRun
+    run : CachedRun or None
+        None where the cache by itself is not right, or could not be tested.
     uses : iterable of MaskUse
     """
+    if run is None:
+        role = cache.role_in(session.subject)
+        names = ", ".join(f"`{use.mask.name}`" for use in uses if role)
+        if names:
+            yield UntestedMask(f"{names} beside the cache `{session.subject.arguments.name_of[role]}`")
+        return
     n_tokens = run.question.n_queries
     for use in uses:
         if use.rule.slug:

@@ -9,6 +9,7 @@ from attention_doctor.names import HEALTHY
 from function_judge.lines import Line
 
 WIDTH = 100
+MAX_NOTES = 3
 MAX_LINES = 21  # before what is left out is named: less than 25 altogether
 
 
@@ -161,7 +162,7 @@ class Report:
         foot = [""]
         if self.layout:
             foot += _wrapped(f"Read as: {self.layout}.", "")
-        for note in self.notes[:2]:
+        for note in self.notes[:MAX_NOTES]:
             foot += _wrapped(note, "", limit=2)
         if self.asked:
             foot.append(f"{self.asked} calls compared.")
