@@ -183,7 +183,7 @@ def test_a_mask_with_which_the_code_stops_leaves_no_verdict():
     ("kind", "before"),
     [
         (masks_that_meet.BehindAnArgument, "`fast_mask` has an effect only with fast=True, with which it was tested"),
-        (masks_that_meet.BehindAMissingKernel, "not tested: `fast_mask` (it has an effect only with fast=True. With"),
+        (masks_that_meet.BehindAMissingKernel, "not tested: `fast_mask` (it has an effect only with fast=True). With"),
         (masks_that_meet.BehindAnAttribute, "not tested: `mask` (it has an effect only with self.mask_flag, which is"),
     ],
 )

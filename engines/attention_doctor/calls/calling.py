@@ -4,12 +4,13 @@ import contextlib
 import dataclasses
 import io
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from attention_doctor import vocabulary
 from attention_doctor.calls.errors import TimeLimitError
 from function_judge import call as judge
 from function_judge.lines import line_of_error
@@ -138,6 +139,11 @@ def error_line(error: BaseException) -> str:
     """Return what an exception says, on one short line."""
     message = " ".join(str(error).split())
     return f"{type(error).__name__}: {message[:200]}"
+
+
+def first_real(errors: Sequence[BaseException]) -> BaseException | None:
+    """Return the first error that isn't about sizes, which are tried until they fit; or else the first."""
+    return next((error for error in errors if not vocabulary.SAYS_SIZES.search(str(error))), next(iter(errors), None))
 
 
 def told(error: BaseException | None, function: Any = None) -> str:

@@ -27,7 +27,7 @@ def _kind_in(layer, name, value):
     A matrix that is read transposed is another model, and in square ones nothing else tells which it is.
     """
     is_matrix = value.ndim == 2
-    if "norm" in layer.lower() or (value.ndim == 1 and name in vocabulary.NORM_WEIGHTS):
+    if "norm" in layer.lower() or (value.ndim == 1 and value.size > 1 and name in vocabulary.NORM_WEIGHTS):
         return "norm", ""
     if "Embedding" in layer:  # as large as a matrix, and none of attention's
         return "other", ""

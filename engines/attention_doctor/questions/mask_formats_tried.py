@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-from attention_doctor.calls import calling
 from attention_doctor.questions.masks_compared import is_expressible, is_right
 from attention_doctor.readers import mask_formats
 from attention_doctor.readers.mask_formats import EXPANDED, MINIMAL, MaskFormat
@@ -20,8 +19,8 @@ def answers(session, role, kinds):
     -------
     answers : dict of (str, MaskFormat) to Response
         By kind and format, of those that were taken.
-    refusal : str
-        Why the first was refused that was, if any.
+    errors : list of BaseException
+        Of those that were refused.
     """
     subject = session.subject
     tried = _FormatsTried(session, role, kinds)
@@ -30,7 +29,7 @@ def answers(session, role, kinds):
         # It takes no booleans, though they are agreed on: then numbers.
         tried = _FormatsTried(session, role, kinds)
         tried.put_all(mask_formats.AGREED_IN_NUMBERS)
-    return tried.answers, tried.refusal
+    return tried.answers, tried.errors
 
 
 class _FormatsTried:
@@ -39,7 +38,7 @@ class _FormatsTried:
     def __init__(self, session, role, kinds):
         self.session, self.role, self.kinds = session, role, kinds
         self.name = session.subject.arguments.name_of[role]
-        self.answers, self.refusal = {}, ""
+        self.answers, self.errors = {}, []
         self._meaning, self._right, self._refusals = None, set(), Counter()
 
     def put_all(self, meanings):
@@ -81,4 +80,4 @@ class _FormatsTried:
                 self._right.add(kind)
         elif response.reply.error is not None:
             self._refusals[mask_format.shape] += 1 / len(self.kinds)
-            self.refusal = self.refusal or calling.told(response.reply.error, session.subject.function)
+            self.errors.append(response.reply.error)

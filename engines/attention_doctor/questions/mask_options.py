@@ -76,7 +76,7 @@ def asked_with(session, option, name, ask):
     arguments.inputs = before
     refusals = [remark.text for remark in remarks if isinstance(remark, CannotTell)]
     if refusals:
-        yield UntestedMask(f"`{name}` (it has an effect only with {option}=True. {refusals[0]})")
+        yield UntestedMask(f"`{name}` (it has an effect only with {option}=True). {refusals[0].rstrip('.')}")
         return
     yield Caveat(f"`{name}` has an effect only with {option}=True, with which it was tested")
     yield from remarks

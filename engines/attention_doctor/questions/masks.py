@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 
+from attention_doctor.calls import calling
 from attention_doctor.equation.stages import RIGHT
 from attention_doctor.forms.masks import ALWAYS_CAUSAL, IGNORED, REPLACING, RIGHT_RULE
 from attention_doctor.names import NOTE
@@ -66,9 +67,10 @@ def _ask_about(session, role):
     kinds = [kind for kind in KINDS_BY_ROLE[role] if kind != "heads" or subject.n_heads_in(session.layout) > 1]
     if role == "padding" and session.right["hide"] is ALWAYS_CAUSAL:
         kinds.append("left padding")  # what comes after the tokens is hidden from them anyway
-    answers, refusal = mask_formats_tried.answers(session, role, kinds)
+    answers, errors = mask_formats_tried.answers(session, role, kinds)
     if not answers:
-        yield CannotTell(f"With `{name}`, in every format of a mask, {refusal or 'no output comes back'}.")
+        why = calling.told(calling.first_real(errors), subject.function)
+        yield CannotTell(f"With `{name}`, in every format of a mask, {why}.")
         return None
     option = mask_options.that_switches(session, name, answers)
     if option is not None:

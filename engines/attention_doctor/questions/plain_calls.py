@@ -18,7 +18,7 @@ def ask(session):
     if known is not None:
         return (yield from confirmed(session, known))
     if not tried.answering:
-        return (yield from _nothing_came(session, *tried.errors[0]))
+        return (yield from _nothing_came(session, tried.errors))
     layout, first = tried.answering[0]
     again = session.ask_again(layout, first.question)
     if again.output is None or equal(first.output, again.output):
@@ -95,8 +95,9 @@ def _is_right(response, right):
     return fits(response.output, compute(from_the_end, right=right | {"hide": RIGHT["hide"]})[0])
 
 
-def _nothing_came(session, layout, reply):
+def _nothing_came(session, errors):
     """No output: a wrong shape can be a finding."""
+    layout, reply = errors[0]
     if reply.wrong_shape and session.subject.kind == "function":
         # The weights alone, perhaps, or heads that were not joined.
         question = session.subject.plain_questions(layout)[0]
@@ -112,6 +113,7 @@ def _nothing_came(session, layout, reply):
         )
     else:
         subject = session.subject
-        why = calling.told(reply.error, subject.function)
+        raised = [reply.error for _, reply in errors if reply.error is not None]
+        why = calling.told(calling.first_real(raised), subject.function)
         yield CannotTell(f"{why[0].upper()}{why[1:]}. {subject.arguments.guesses}".strip())
     return None

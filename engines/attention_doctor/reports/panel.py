@@ -27,8 +27,9 @@ def html_of(report: Report) -> str:
     below = [f"Read as: {report.layout}." if report.layout else "", *report.notes]
     if report.asked:
         below.append(f"{report.asked} calls compared.")
-    if report.untested:
-        below.append("Not tested: " + "; ".join(report.untested) + ".")
+    in_the_verdict = report.untested_masks if report.healthy else []
+    if rest := [text for text in report.untested if text not in in_the_verdict]:
+        below.append("Not tested: " + "; ".join(rest) + ".")
     parts.append(_paragraph(" ".join(filter(None, below)), f"color:{style.QUIET}; font-size:90%"))
     return (
         f'<div style="border-left:6px solid {BORDERS[report.healthy]}; padding:8px 12px; max-width:56em; '

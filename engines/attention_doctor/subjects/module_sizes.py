@@ -70,8 +70,8 @@ def find_sizes(subject) -> Sizes:
             if error is None:
                 return subject.sizes
             errors.append(error)
-    real = next((error for error in errors if not vocabulary.SAYS_SIZES.search(str(error))), errors[0])
-    why = f"with tokens of any width that its parameters have {calling.told(real, subject.function)}."
+    told = calling.told(calling.first_real(errors), subject.function)
+    why = f"with tokens of any width that its parameters have {told}."
     unknown = f"{not_known(arguments.unknown)}. " if arguments.unknown else arguments.guesses
     raise CannotBeExaminedError(f"{why} {unknown}".strip())
 
