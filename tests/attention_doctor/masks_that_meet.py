@@ -223,3 +223,22 @@ class GatedAndNarrow(nn.Module):
     def forward(self, x):
         scores = self.query(x) @ self.key(x).mT
         return self.gamma * (scores.softmax(-1) @ self.value(x)) + x
+
+
+class ToAContext(Projected):
+    """`lost` names the mask that is not used where there is a context."""
+
+    def __init__(self, d_model=64, n_heads=4, lost=""):
+        super().__init__(d_model, n_heads)
+        self.lost = lost
+
+    def forward(self, x, context=None, mask=None, context_mask=None):
+        q, k, v = self.heads(x, None)
+        if context is not None:
+            _, k, v = self.heads(context, None)
+        given = {"mask": mask, "context_mask": None if context_mask is None else context_mask[:, None, None]}
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        for name, allowed in given.items():
+            if allowed is not None and not (context is not None and name == self.lost):
+                scores = scores.masked_fill(~allowed, -torch.inf)
+        return self.merge(scores.softmax(-1) @ v)

@@ -211,3 +211,15 @@ def test_a_missing_scale_may_be_meant_beside_a_gate():
     report = examined(masks_that_meet.GatedAndNarrow)
     assert report.healthy, report
     assert "scale-missing" in [finding.name for finding in report.findings]
+
+
+@pytest.mark.parametrize(
+    ("lost", "verdict"),
+    [
+        ("", "healthy, with notes: mask-full-row-nan"),
+        ("context_mask", "sick: mask-ignored"),
+        ("mask", "`mask` has no effect on keys from another sequence; healthy, with notes: mask-full-row-nan"),
+    ],
+)
+def test_a_mask_is_used_beside_a_context_too(lost, verdict):
+    assert examined(lambda: masks_that_meet.ToAContext(lost=lost)).verdict == verdict

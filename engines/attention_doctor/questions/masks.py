@@ -13,6 +13,7 @@ from attention_doctor.questions import (
     mask_mistakes,
     mask_options,
     mask_sizes,
+    masks_of_a_context,
     masks_that_hide_all,
     masks_together,
 )
@@ -55,6 +56,7 @@ def ask(session):
     if arguments.has("is_causal"):
         flag_is_understood = yield from causal_flag.ask(session, uses.values())
     yield from masks_together.ask(session, uses)
+    yield from masks_of_a_context.ask(session, uses.values())
     yield from mask_meanings.ask(session, uses)
     for use in uses.values():
         yield from masks_that_hide_all.ask(session, use)
