@@ -73,17 +73,27 @@ class _Examination:
             return
         session.known = known
         if known.named:
-            known_masks = self.collect(masks.ask(session))
-            self.collect(unused_masks.ask(session))
-            self.collect(unused_rotation.ask(session))
-            session.masks = [use.mask for use in known_masks[0].values()]
-            self.collect(large_scores.ask(session, known_masks))
-            cached = self.collect(cache.ask(session))
-            self.collect(masks_in_cache.ask(session, cached, known_masks[0].values()))
+            self.ask_about_what_is_understood()
         elif not self.report.findings or self.report.findings[0].name is None:
             self.note(Untested("masks and large scores, as the plain call isn't understood"))
         self.collect(side_effects.ask(session))
         self.collect((of_modules if session.subject.kind == "module" else of_functions).ask(session))
+        self.name_what_never_varied()
+
+    def ask_about_what_is_understood(self) -> None:
+        """The questions that stand on plain calls whose equation is known."""
+        session = self.session
+        known_masks = self.collect(masks.ask(session))
+        self.collect(unused_masks.ask(session))
+        self.collect(unused_rotation.ask(session))
+        session.masks = [use.mask for use in known_masks[0].values()]
+        self.collect(large_scores.ask(session, known_masks))
+        cached = self.collect(cache.ask(session))
+        self.collect(masks_in_cache.ask(session, cached, known_masks[0].values()))
+
+    def name_what_never_varied(self) -> None:
+        """The arguments that had the same value in every call, those of masks apart."""
+        session = self.session
         text = " ".join([*self.report.untested, *self.report.caveats, self.report.reason])
         never = [name for name in session.subject.arguments.never_varied if name not in text]
         of_masks = [name for name in never if "mask" in name.lower()]
