@@ -27,7 +27,7 @@ def _kind_in(layer, name, value):
     A matrix that is read transposed is another model, and in square ones nothing else tells which it is.
     """
     is_matrix = value.ndim == 2
-    if "norm" in layer.lower() or (value.ndim == 1 and value.size > 1 and name in vocabulary.NORM_WEIGHTS):
+    if _is_of_a_norm(layer, name, value):
         return "norm", ""
     if "Embedding" in layer:  # as large as a matrix, and none of attention's
         return "other", ""
@@ -40,6 +40,11 @@ def _kind_in(layer, name, value):
     if layer == "MultiheadAttention" and is_matrix and "weight" in name:
         return "matrix", "outputs by inputs"
     return None
+
+
+def _is_of_a_norm(layer, name, value):
+    """Whether a norm's class holds it, or it is called as in one; a single gamma is a gate."""
+    return "norm" in layer.lower() or (value.ndim == 1 and value.size > 1 and name in vocabulary.NORM_WEIGHTS)
 
 
 def _is_pointwise(value):

@@ -117,21 +117,26 @@ def ask(session):
     if layout.loops or case.X is None or case.context is not case.X:
         yield Untested(f"the cache {name}")
         return None
-    run, wanted = CachedRun(session, role, question, case), _whole_runs(session, case)
+    run = CachedRun(session, role, question, case)
     for first in (TOKENS - 1, FEW):
-        output = run.in_parts(first).output
-        if output is not None and any(fits(output, item[:, first:]) for item in wanted):
-            continue
-        if output is None:
-            yield Untested(f"the cache {name} (no cache came back, or it was not taken)")
-        elif role != "past" and _nothing_was_kept(session, case, first, output):
-            yield Untested(f"the cache {name} (nothing was kept from one call to the next)")
-        else:
-            finding = _finding(run, first, output)
-            yield finding
-            return None if finding.is_sick else run
-        return None
+        remark = _what_is_wrong(run, first)
+        if remark is not None:
+            yield remark
+            is_right_for_one = first == FEW and not getattr(remark, "is_sick", False)
+            return run if is_right_for_one else None
     return run
+
+
+def _what_is_wrong(run, first):
+    """A Finding or Untested, where the later tokens don't get what one run gives them; None where they do."""
+    output = run.in_parts(first).output
+    if output is None:
+        return Untested(f"the cache {run.name} (no cache came back, or it was not taken)")
+    if any(fits(output, item[:, first:]) for item in _whole_runs(run.session, run.case)):
+        return None
+    if run.role != "past" and _nothing_was_kept(run.session, run.case, first, output):
+        return Untested(f"the cache {run.name} (nothing was kept from one call to the next)")
+    return _finding(run, first, output)
 
 
 def role_in(subject):

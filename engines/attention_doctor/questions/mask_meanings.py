@@ -11,24 +11,39 @@ SAYS = {"may attend": vocabulary.SAYS_ONES_SHOW, "hides": vocabulary.SAYS_ONES_H
 
 
 def ask(session, uses):
-    """Say where a mask that hides what it should may be inverted all the same. A docstring or comment settles it."""
-    meanings = {use.mask.name: _meaning(use.mask.format.entries) for use in uses.values() if not use.rule.slug}
-    unsettled = {name for name, meaning in meanings.items() if meaning and not _is_settled(session, name, meaning)}
+    """Say where a mask that hides what it should may be inverted all the same. A docstring or comment settles it.
+
+    Parameters
+    ----------
+    session : ExamSession
+    uses : iterable of MaskUse
+    """
+    meanings = {use.mask.name: _meaning(use.mask.format.entries) for use in uses if not use.rule.slug}
+    meanings = {name: meaning for name, meaning in meanings.items() if meaning}
+    unsettled = {name for name, meaning in meanings.items() if not _is_settled(session, name, meaning)}
+    reason = _against_its_name(meanings, unsettled) or _against_each_other(meanings, unsettled)
+    if reason:
+        yield CannotTell(reason)
+
+
+def _against_its_name(meanings, unsettled):
     for name in sorted(unsettled):
         if plain(name) in vocabulary.TRUE_HIDES:
-            yield CannotTell(
-                f"`{name}` is read as True {meanings[name]}; PyTorch's argument of that name hides what is True, so it "
+            return (
+                f"`{name}` is read as True {meanings[name]}. PyTorch's argument of that name hides what is True, so it "
                 "may be inverted. Say in the docstring what True means in it."
             )
-            return
-    told = {name: meaning for name, meaning in meanings.items() if meaning}
-    for one, other in itertools.combinations(told, 2):
-        if told[one] != told[other] and {one, other} & unsettled:
-            yield CannotTell(
-                f"`{one}` is read as True {told[one]}, `{other}` as True {told[other]}: one of them may be "
+    return ""
+
+
+def _against_each_other(meanings, unsettled):
+    for one, other in itertools.combinations(meanings, 2):
+        if meanings[one] != meanings[other] and {one, other} & unsettled:
+            return (
+                f"`{one}` is read as True {meanings[one]}, `{other}` as True {meanings[other]}: one of them may be "
                 "inverted. Say in the docstring what True means in each."
             )
-            return
+    return ""
 
 
 def _meaning(entries):

@@ -57,7 +57,7 @@ def ask(session):
         flag_is_understood = yield from causal_flag.ask(session, uses.values())
     yield from masks_together.ask(session, uses)
     yield from masks_of_a_context.ask(session, uses.values())
-    yield from mask_meanings.ask(session, uses)
+    yield from mask_meanings.ask(session, uses.values())
     for use in uses.values():
         yield from masks_that_hide_all.ask(session, use)
     return uses, flag_is_understood
@@ -66,9 +66,7 @@ def ask(session):
 def _ask_about(session, role):
     """Ask about one argument, and return its MaskUse, or None where it isn't understood."""
     subject, name = session.subject, session.subject.arguments.name_of[role]
-    kinds = [kind for kind in KINDS_BY_ROLE[role] if kind != "heads" or subject.n_heads_in(session.layout) > 1]
-    if role == "padding" and session.right["hide"] is ALWAYS_CAUSAL:
-        kinds.append("left padding")  # what comes after the tokens is hidden from them anyway
+    kinds = _kinds_for(session, role)
     answers, errors = mask_formats_tried.answers(session, role, kinds)
     if not answers:
         why = calling.told(calling.first_real(errors), subject.function)
@@ -88,6 +86,15 @@ def _ask_about(session, role):
         return (yield from mask_mistakes.explain(session, name, wrong, right))
     yield from _dropped(session, role, answers, meaning)
     return (yield from _understood(session, name, kinds, meaning, right))
+
+
+def _kinds_for(session, role):
+    """The kinds of masks to ask with."""
+    several = session.subject.n_heads_in(session.layout) > 1
+    kinds = [kind for kind in KINDS_BY_ROLE[role] if kind != "heads" or several]
+    if role == "padding" and session.right["hide"] is ALWAYS_CAUSAL:
+        kinds.append("left padding")  # what comes after the tokens is hidden from them anyway
+    return kinds
 
 
 def _taking_the_place_of_its_own(session, name, answers):

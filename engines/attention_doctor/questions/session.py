@@ -169,9 +169,7 @@ class ExamSession:
             On which inputs it shows and on which it hides, where that is known.
         severity, evidence : str, optional
         """
-        word, source = WORDS[name], self.subject.source
-        if source and not vocabulary.PRECEDENCE.search(source):
-            also = tuple(other for other in also if other != "scale-precedence")
+        word, also = WORDS[name], self._that_may_be_written(also)
         altered = tuple(
             (form.step, form.text or "nothing there", right[form.step].text or "nothing there") for form in forms
         )
@@ -180,6 +178,11 @@ class ExamSession:
         severity = severity or self.subject.severity_of(name, word.severity)
         seen_in = word.example or word.reported
         return Finding(name, severity, word.sentence, altered, word.repair, also, *where, seen_in, evidence=evidence)
+
+    def _that_may_be_written(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """The names of mistakes that the source may hold: some are slips in how a number is written."""
+        may_slip = not self.subject.source or vocabulary.PRECEDENCE.search(self.subject.source)
+        return tuple(name for name in names if may_slip or name != "scale-precedence")
 
     @staticmethod
     def unnamed(sentence: str, evidence: str = "", severity: str = WRONG) -> Finding:
