@@ -21,7 +21,7 @@ def that_switches(session, name, answers):
     for source in _sources(session.subject):
         with contextlib.suppress(SyntaxError):  # of a lambda, say
             for node in ast.walk(ast.parse(textwrap.dedent(source))):
-                if isinstance(node, (ast.If, ast.IfExp)) and name in _names_in(node.body):
+                if isinstance(node, (ast.If, ast.IfExp)) and name in _names_read_in(node.body):
                     found = off.intersection(_asked_for(node.test))
                     if found:
                         return min(found)
@@ -38,15 +38,17 @@ def _sources(subject):
 def _options_that_are_off(subject):
     arguments = subject.arguments
     flags = getattr(subject.function, "flags", dict)()
+    known = {*arguments.inputs, *arguments.name_of.values()}  # a causal flag, say, is asked by itself
     return {
-        *(p.name for p in arguments.parameters if p.default is False and p.name not in arguments.inputs),
+        *(p.name for p in arguments.parameters if p.default is False and p.name not in known),
         *(OF_AN_OBJECT + name for name, is_on in flags.items() if not is_on and name != "training"),
     }
 
 
-def _names_in(body) -> set[str]:
+def _names_read_in(body) -> set[str]:
     nodes = body if isinstance(body, list) else [body]
-    return {item.id for node in nodes for item in ast.walk(node) if isinstance(item, ast.Name)}
+    names = (item for node in nodes for item in ast.walk(node) if isinstance(item, ast.Name))
+    return {item.id for item in names if isinstance(item.ctx, ast.Load)}
 
 
 def _asked_for(test) -> Iterator[str]:
