@@ -143,7 +143,7 @@ class SecondMaskStops(Projected):
         if mask is not None:
             scores = scores.masked_fill(~mask, -torch.inf)
         if context_mask is not None:
-            raise ValueError("a context is wanted")
+            scores = scores.masked_fill(~context_mask[:, None, None], -torch.inf).view(-1, 3)
         return self.merge(scores.softmax(-1) @ v)
 
 

@@ -20,7 +20,7 @@ def answers(session, role, kinds):
     answers : dict of (str, MaskFormat) to Response
         By kind and format, of those that were taken.
     errors : list of BaseException
-        Of those that were refused.
+        Of those with the likeliest meaning that were refused: code that hides by booleans refuses all numbers.
     """
     subject = session.subject
     tried = _FormatsTried(session, role, kinds)
@@ -29,7 +29,7 @@ def answers(session, role, kinds):
         # It takes no booleans, though they are agreed on: then numbers.
         tried = _FormatsTried(session, role, kinds)
         tried.put_all(mask_formats.AGREED_IN_NUMBERS)
-    return tried.answers, tried.errors
+    return tried.answers, next(iter(tried.errors.values()), [])
 
 
 class _FormatsTried:
@@ -38,7 +38,7 @@ class _FormatsTried:
     def __init__(self, session, role, kinds):
         self.session, self.role, self.kinds = session, role, kinds
         self.name = session.subject.arguments.name_of[role]
-        self.answers, self.errors = {}, []
+        self.answers, self.errors = {}, {}
         self._meaning, self._right, self._refusals = None, set(), Counter()
 
     def put_all(self, meanings):
@@ -80,4 +80,4 @@ class _FormatsTried:
                 self._right.add(kind)
         elif response.reply.error is not None:
             self._refusals[mask_format.shape] += 1 / len(self.kinds)
-            self.errors.append(response.reply.error)
+            self.errors.setdefault(mask_format.entries, []).append(response.reply.error)
