@@ -6,6 +6,7 @@ goes through it, and how the course's map shows where a notebook stands.
 
 import functools
 import math
+from dataclasses import dataclass
 
 from live_pictures import style, svg
 from mha_helpers import running_example as example
@@ -18,27 +19,146 @@ DIM = 0.35
 N, D, HEADS = len(example.TOKENS), len(example.FEATURES), example.N_HEADS
 D_HEAD = D // HEADS
 
-_MIDDLE = 79
-# By name: the top left corner, the shape, and what it is.
-TENSORS = {
-    "X": (58, _MIDDLE, (N, D), "X"),
-    "W_Q": (122, 20, (D, D), "queries"),
-    "W_K": (122, 83, (D, D), "keys"),
-    "W_V": (122, 146, (D, D), "values"),
-    "Q": (188, 16, (N, D), "queries"),
-    "K": (188, _MIDDLE, (N, D), "keys"),
-    "V": (188, 142, (N, D), "values"),
-    "weights 0": (278, 36, (N, N), 0),
-    "weights 1": (278, 118, (N, N), 1),
-    "context 0": (376, 36, (N, D_HEAD), 0),
-    "context 1": (376, 118, (N, D_HEAD), 1),
-    "concat": (434, _MIDDLE, (N, D), None),
-    "W_O": (500, _MIDDLE + CELL[1] / 2, (D, D), None),
-    "output": (566, _MIDDLE, (N, D), "output"),
+
+@dataclass(frozen=True)
+class Layout:
+    """Where tensors stand, and which way numbers flow: to the right, or down.
+
+    Lines are reckoned in two coordinates, along the flow and across it.
+
+    Parameters
+    ----------
+    width, height : float
+        Of the whole picture.
+    tensors : dict
+        By name: the top left corner, the shape, and what it is.
+    names : dict
+        Where a name stands that would meet another or a line above its tensor's corner, and its anchor.
+    signs : dict of str to float
+        Where the signs of the last product stand.
+    flows_down : bool
+    """
+
+    width: float
+    height: float
+    tensors: dict
+    names: dict
+    signs: dict
+    flows_down: bool
+
+    def _extent(self, name):
+        """Return a tensor's ends along the flow, and across it where it begins and how wide it is."""
+        x, y, (rows, columns), _ = self.tensors[name]
+        width, height = columns * CELL[0], rows * CELL[1]
+        return (y, y + height, x, width) if self.flows_down else (x, x + width, y, height)
+
+    def _leaves(self, name):
+        """Return where a line leaves a tensor; from Q, K and V each head's half has its own place."""
+        part, _, head = name.partition(" ")
+        _, end, edge, extent = self._extent(part if part in "QKV" else name)
+        share = 0.3 + 0.4 * int(head) if part in "QKV" and head else 0.5
+        return end + 2, edge + extent * share
+
+    def _arrives(self, name):
+        start, _, edge, extent = self._extent(name)
+        return start - 3, edge + extent / 2
+
+    def _places(self, *points):
+        """Write points of a path, whose coordinates are along and across."""
+        order = (1, 0) if self.flows_down else (0, 1)
+        return " ".join(f"{point[order[0]]:g} {point[order[1]]:g}" for point in points)
+
+    def path(self, start, end):
+        """Return the path of a line between two tensors; values go round the weights."""
+        return self._round_the_weights(start, end) if start[0] == "V" else self._curve(start, end)
+
+    def _curve(self, start, end):
+        (a0, c0), (a1, c1) = self._leaves(start), self._arrives(end)
+        bend = (a1 - a0) / 2
+        return f"M{self._places((a0, c0))}C{self._places((a0 + bend, c0), (a1 - bend, c1), (a1, c1))}"
+
+    def _round_the_weights(self, start, end):
+        """Lead the values past the weights into the context."""
+        (a0, c0), (near, far, edge, extent) = self._leaves(start), self._extent(end)
+        side = edge + extent + 2
+        level, middle = side + 9, (near + far) / 2
+        a1 = self._extent("weights 0")[0] - 8
+        bend = (a1 - a0) / 2
+        return (
+            f"M{self._places((a0, c0))}C{self._places((a0 + bend, c0), (a1 - bend, level), (a1, level))}"
+            f"L{self._places((middle - 9, level))}Q{self._places((middle, level), (middle, side))}"
+        )
+
+    def wire(self, start, end, n_points=6):
+        """Return points along the wire between tensors: from X through its matrix, and from Q to K or V by way of X."""
+        made = {"Q": "W_Q", "K": "W_K", "V": "W_V"}
+        if start in made:
+            if end in made:
+                return [*reversed(self.wire("X", start)), *self.wire("X", end)]
+            start += f" {end[-1]}"
+        if start == "X" and end in made:
+            return [*self.wire("X", made[end]), *self.wire(made[end], end)]
+        (a0, c0), (a1, c1), points = self._leaves(start), self._arrives(end), []
+        for t in (k / (n_points - 1) for k in range(n_points)):
+            share = 1.5 * t * (1 - t) + t**3  # as `_curve` has its bends
+            along, across = a0 + (a1 - a0) * share, c0 + (c1 - c0) * (3 * t**2 - 2 * t**3)
+            point = (across, along) if self.flows_down else (along, across)
+            points.append(tuple(round(place, 1) for place in point))
+        return points
+
+
+# By name: the shape, and what it is.
+KINDS = {
+    "X": ((N, D), "X"),
+    "W_Q": ((D, D), "queries"),
+    "W_K": ((D, D), "keys"),
+    "W_V": ((D, D), "values"),
+    "Q": ((N, D), "queries"),
+    "K": ((N, D), "keys"),
+    "V": ((N, D), "values"),
+    "weights 0": ((N, N), 0),
+    "weights 1": ((N, N), 1),
+    "context 0": ((N, D_HEAD), 0),
+    "context 1": ((N, D_HEAD), 1),
+    "concat": ((N, D), None),
+    "W_O": ((D, D), None),
+    "output": ((N, D), "output"),
 }
-# Where a name stands that would meet another or a line above its tensor's corner.
-NAMES = {"context 0": (403, 31), "context 1": (403, 167)}
-# By name: from where to where, and the colour; "Q 1" is head 1's half of Q.
+
+
+def _placed(*corners):
+    return {name: (*corner, *kind) for (name, kind), corner in zip(KINDS.items(), corners, strict=True)}
+
+
+_MIDDLE = 79
+LYING = Layout(
+    WIDTH, HEIGHT,
+    _placed(
+        (58, _MIDDLE), (122, 20), (122, 83), (122, 146), (188, 16), (188, _MIDDLE), (188, 142), (278, 36), (278, 118),
+        (376, 36), (376, 118), (434, _MIDDLE), (500, _MIDDLE + CELL[1] / 2), (566, _MIDDLE),
+    ),
+    names={"context 0": (403, 31, "start"), "context 1": (403, 167, "start")},
+    signs={"×": 489, "=": 555},
+    flows_down=False,
+)  # fmt: skip
+# As wide as what a card has left beside the tour's numbers.
+STANDING = Layout(
+    284, 422,
+    _placed(
+        (118, 16), (20, 84), (118, 84), (206, 84), (20, 146), (118, 146), (206, 146), (68, 232), (150, 232), (101, 304),
+        (183, 304), (22, 364), (114, 364 + CELL[1] / 2), (206, 364),
+    ),
+    names={
+        "X": (166, 40, "start"), "W_Q": (68, 104, "start"), "W_K": (166, 104, "start"), "W_V": (253, 104, "start"),
+        "Q": (68, 170, "start"), "K": (166, 170, "start"), "V": (253, 170, "start"),
+        "weights 0": (62, 256, "end"), "weights 1": (220, 256, "start"),
+        "context 0": (95, 328, "end"), "context 1": (220, 328, "start"),
+        "concat": (22, 417, "start"), "W_O": (114, 417, "start"), "output": (206, 417, "start"),
+    },
+    signs={"×": 90, "=": 182},
+    flows_down=True,
+)  # fmt: skip
+# By name: from where to where; "Q 1" is head 1's half of Q.
 LINES = {
     "project Q": (("X", "W_Q"), ("W_Q", "Q")),
     "project K": (("X", "W_K"), ("W_K", "K")),
@@ -50,17 +170,19 @@ LINES = {
     "join 0": (("context 0", "concat"),),
     "join 1": (("context 1", "concat"),),
 }
-EVERYTHING = frozenset(TENSORS) | frozenset(LINES) | {"tokens", "out", "on"}
+EVERYTHING = frozenset(KINDS) | frozenset(LINES) | {"tokens", "out", "on"}
 
 
-def block(lit=EVERYTHING, *, row=None, wrong=(), weights=None, output=None, moving=False, named=True, span=(0, WIDTH)):
+def block(lit=EVERYTHING, layout=LYING, *, row=None, wrong=(), weights=None, output=None, moving=False, named=True):
     """Draw the whole block.
 
     Parameters
     ----------
     lit : set of str, optional
-        What is shown in full: keys of TENSORS and LINES, "tokens", "out" (the product with W_O) and "on" (what
+        What is shown in full: keys of KINDS and LINES, "tokens", "out" (the product with W_O) and "on" (what
         follows). The rest is dimmed.
+    layout : Layout, optional
+        LYING or STANDING.
     row : int, optional
         A token whose rows are framed.
     wrong : set of str, optional
@@ -73,25 +195,16 @@ def block(lit=EVERYTHING, *, row=None, wrong=(), weights=None, output=None, movi
         Whether lit lines flow for a moment, where the card's style sheet stands in the page.
     named : bool, optional
         Whether the words and the tensors' names are written: they are too small where the picture is.
-    span : (float, float), optional
-        From where to where it is drawn; lines are cut there.
 
     Returns
     -------
     list of str
-        Fragments of a picture that is WIDTH by HEIGHT.
+        Fragments of a picture that is as wide and as high as the layout.
     """
-    left, right = span
-    lines = _lines(lit, moving)
-    if span != (0, WIDTH):
-        place = f'x="{left}" width="{right - left}" height="{HEIGHT}" viewBox="{left} 0 {right - left} {HEIGHT}"'
-        lines = f'<svg {place} style="overflow:hidden">{lines}</svg>'
-    parts = [lines]
+    parts = [_lines(layout, lit, moving)]
     for name, values in _arrays(weights, output).items():
-        if not left <= TENSORS[name][0] < right:
-            continue
-        parts.append(_tensor(name, values, lit=name in lit, row=row, wrong=name in wrong, named=named))
-    return parts + (_words(lit, row, named) if left == 0 else []) + (_product(lit) if right == WIDTH else [])
+        parts.append(_tensor(layout, name, values, lit=name in lit, row=row, wrong=name in wrong, named=named))
+    return [*parts, *_words(layout, lit, row, named), *_product(layout, lit)]
 
 
 def _arrays(weights, output):
@@ -107,7 +220,7 @@ def _arrays(weights, output):
 
 def colour_of(name, row, column):
     """Return the colour of a tensor's cell: that of its role or, where it belongs to one head alone, of its head."""
-    role = TENSORS[name][3]
+    _, role = KINDS[name]
     if role is None:
         role = (row if name == "W_O" else column) // D_HEAD
     return palette.head_colour(role) if isinstance(role, int) else palette.ROLES[role]
@@ -118,14 +231,14 @@ def fill(name, value, row, column, largest):
     if not math.isfinite(value):
         return style.HIDDEN
     if name.startswith("weights"):
-        return palette.head_weight_colours(TENSORS[name][3])(value)
+        return palette.head_weight_colours(KINDS[name][1])(value)
     return style.tint(colour_of(name, row, column), 0.13 + 0.55 * min(abs(value) / largest, 1))
 
 
-def _tensor(name, values, *, lit, row, wrong, named):
-    x, y, (rows, columns), role = TENSORS[name]
+def _tensor(layout, name, values, *, lit, row, wrong, named):
+    x, y, (rows, columns), role = layout.tensors[name]
     width, height = columns * CELL[0], rows * CELL[1]
-    cells = _cells(name, tuple(map(tuple, values.tolist())))  # plain numbers: NumPy's are slow one by one
+    cells = _cells(name, x, y, tuple(map(tuple, values.tolist())))  # plain numbers: NumPy's are slow one by one
     parts = [f"<g{_dimmed(lit)}><title>{name}: {rows} by {columns}</title>{cells}</g>"]
     if lit and row is not None and rows == N and name not in "KV":  # a query has no row in keys and values
         parts.append(
@@ -135,8 +248,9 @@ def _tensor(name, values, *, lit, row, wrong, named):
     if named:
         colour = palette.head_text(role) if isinstance(role, int) else palette.role_text(role) if role else style.INK
         called = name if part == "weights" else part
-        left, baseline = NAMES.get(name, (x - 1, y - 5))
-        parts.append(svg.text(left, baseline, called, bold=lit, size=11, colour=colour if lit else style.QUIET))
+        at, baseline, anchor = layout.names.get(name, (x - 1, y - 5, "start"))
+        ink = colour if lit else style.QUIET
+        parts.append(svg.text(at, baseline, called, anchor=anchor, bold=lit, size=11, colour=ink))
     if wrong:  # below the name, and beside the lines
         right, bottom = x + width + 2, y + height + 4
         parts += [
@@ -148,8 +262,8 @@ def _tensor(name, values, *, lit, row, wrong, named):
 
 
 @functools.lru_cache(64)  # from step to step of a tour only what is lit changes
-def _cells(name, values):
-    x, y, (rows, columns), _ = TENSORS[name]
+def _cells(name, x, y, values):
+    (rows, columns), _ = KINDS[name]
     width, height = columns * CELL[0], rows * CELL[1]
     largest = max([1, *(abs(value) for row in values for value in row if math.isfinite(value))])
     cells = svg.box(x - 1, y - 1, width + 1, height + 1, stroke=style.GRID)
@@ -170,15 +284,14 @@ def _dimmed(lit):
     return "" if lit else f' opacity="{DIM}"'
 
 
-def _lines(lit, moving):
+def _lines(layout, lit, moving):
     parts = []
     for name, pieces in LINES.items():
         whose = name.partition(" ")[2]
         role = {"Q": "queries", "K": "keys", "V": "values"}.get(whose)
         colour = palette.ROLES[role] if role else palette.head_colour(int(whose))
         for start, end in pieces:
-            path = _below(start, end) if start[0] == "V" else _curve(_right(start), _left(end))
-            parts.append(_line(path, colour, lit=name in lit, moving=moving))
+            parts.append(_line(layout.path(start, end), colour, lit=name in lit, moving=moving))
     return "".join(parts)
 
 
@@ -190,76 +303,28 @@ def _line(path, colour, *, lit, moving):
     return drawn
 
 
-def _right(name):
-    """Return where a line leaves a tensor; from Q, K and V each head's half has its own place."""
-    part, _, head = name.partition(" ")
-    x, y, (rows, columns), _ = TENSORS[part if part in "QKV" else name]
-    height = rows * CELL[1]
-    middle = y + height * (0.3 + 0.4 * int(head)) if part in "QKV" and head else y + height / 2
-    return x + columns * CELL[0] + 2, middle
-
-
-def _left(name):
-    x, y, (rows, _), _ = TENSORS[name]
-    return x - 3, y + rows * CELL[1] / 2
-
-
-def _curve(start, end):
-    (x0, y0), (x1, y1) = start, end
-    bend = (x1 - x0) * 0.5
-    return f"M{x0:g} {y0:g}C{x0 + bend:g} {y0:g} {x1 - bend:g} {y1:g} {x1:g} {y1:g}"
-
-
-def wire(start, end, n_points=6):
-    """Return points along the wire between tensors: from X through its matrix, and from Q to K or V by way of X."""
-    made = {"Q": "W_Q", "K": "W_K", "V": "W_V"}
-    if start in made:
-        if end in made:
-            return [*reversed(wire("X", start)), *wire("X", end)]
-        start += f" {end[-1]}"
-    if start == "X" and end in made:
-        return [*wire("X", made[end]), *wire(made[end], end)]
-    (x0, y0), (x1, y1), points = _right(start), _left(end), []
-    for t in (k / (n_points - 1) for k in range(n_points)):
-        along = 1.5 * t * (1 - t) + t**3  # as `_curve` has its bends
-        points.append((round(x0 + (x1 - x0) * along, 1), round(y0 + (y1 - y0) * (3 * t**2 - 2 * t**3), 1)))
-    return points
-
-
-def _below(start, end):
-    """Lead the values below the weights into the context."""
-    (x0, y0), (x, y, (rows, columns), _) = _right(start), TENSORS[end]
-    x1, bottom = x + columns * CELL[0] / 2, y + rows * CELL[1] + 2
-    level = bottom + 9
-    x2 = TENSORS["weights 0"][0] - 8
-    bend = (x2 - x0) / 2
-    return f"M{x0:g} {y0:g}C{x0 + bend:g} {y0:g} {x2 - bend:g} {level:g} {x2:g} {level:g}H{x1 - 9:g}q9 0 9 -9"
-
-
-def _words(lit, row, named):
+def _words(layout, lit, row, named):
     parts = []
-    x, y, *_ = TENSORS["X"]
+    x, y, *_ = layout.tensors["X"]
     first = y + N * CELL[1] / 2 - N * 14 / 2
     for i, token in enumerate(example.TOKENS):
         word, middle = first + 14 * i + 11, y + (i + 0.5) * CELL[1]
         chosen = row == i
         if named:
-            parts.append(svg.text(50, word, token, anchor="end", size=11, bold=chosen))
+            parts.append(svg.text(x - 8, word, token, anchor="end", size=11, bold=chosen))
         stroke = style.INK if chosen else palette.ROLES["X"]
-        parts.append(_line(_curve((52, word - 4), (x - 3, middle)), stroke, lit="tokens" in lit, moving=False))
+        path = f"M{x - 6:g} {word - 4:g}C{x - 4.5:g} {word - 4:g} {x - 4.5:g} {middle:g} {x - 3:g} {middle:g}"
+        parts.append(_line(path, stroke, lit="tokens" in lit, moving=False))
     return parts
 
 
-def _product(lit):
+def _product(layout, lit):
     """Draw the signs of the last product, and where the output goes."""
-    parts, strong, middle = [], "out" in lit, _MIDDLE + N * CELL[1] / 2
-    for sign, at in (("×", 489), ("=", 555)):
-        parts.append(
-            svg.text(
-                at, middle + 5, sign, anchor="middle", size=15, bold=strong, colour=style.INK if strong else style.QUIET
-            )
-        )
-    right = TENSORS["output"][0] + D * CELL[0] + 3
-    arrow = f"M{right:g} {middle:g}h20m-6 -5l6 5l-6 5"
+    x, y, *_ = layout.tensors["output"]
+    parts, strong, middle = [], "out" in lit, y + N * CELL[1] / 2
+    for sign, at in layout.signs.items():
+        ink = style.INK if strong else style.QUIET
+        parts.append(svg.text(at, middle + 5, sign, anchor="middle", size=15, bold=strong, colour=ink))
+    arrow = f"M{x + D * CELL[0] + 3:g} {middle:g}h20m-6 -5l6 5l-6 5"
     parts.append(_line(arrow, palette.ROLES["output"], lit="on" in lit, moving=False))
     return parts

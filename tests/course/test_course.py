@@ -12,7 +12,7 @@ import pytest
 
 from mha_helpers import course
 from mha_helpers.drawing import strip
-from mha_helpers.drawing.block import CELL, TENSORS
+from mha_helpers.drawing.block import CELL, LYING
 from tools.page import pictures
 from tools.writing.notebooks import NOTEBOOKS, read
 
@@ -66,7 +66,7 @@ def test_a_number_stands_on_no_tensor_and_no_other_number():
     lit = 11 / strip.SCALE  # a number's radius, in the block's pixels
     places = [place for _, place, _ in strip.PARTS.values()]
     for x, y in places:
-        for left, top, (rows, columns), _ in TENSORS.values():
+        for left, top, (rows, columns), _ in LYING.tensors.values():
             beside = max(left - x, x - left - columns * CELL[0], 0), max(top - y, y - top - rows * CELL[1], 0)
             assert math.hypot(*beside) > lit
     assert min(math.dist(one, other) for one, other in itertools.combinations(places, 2)) > 2 * lit

@@ -4,14 +4,16 @@ import html
 import json
 import re
 from importlib import import_module
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
 
 from live_pictures import style
+from live_pictures.card import MAX_WIDTH
 from mha_helpers import attention, exercises, labs
 from mha_helpers import running_example as example
+from mha_helpers.drawing.block import CELL, STANDING
 
 tour = import_module("mha_helpers.labs.output_projection.block_tour")
 steps = import_module("mha_helpers.labs.output_projection.block_tour_steps")
@@ -44,9 +46,32 @@ def test_every_step_shows_its_numbers_in_words_large_enough(state):
         assert {steps.written(value) for value in grid.values.flat} <= set(shown)
     assert min(map(float, re.findall(r'font-size="([\d.]+)"', picture.svg))) >= style.MIN_SIZE
     sizes = [(float(width), float(height)) for width, height in PARTS.findall(picture.svg)]
-    assert max(width for width, _ in sizes) <= tour.MAX_HALF, "a phone shrinks it to 344 pixels"
-    assert [left + right for (left, _), (right, _) in zip(sizes[::2], sizes[1::2], strict=True)] == [tour.WIDTH] * 3
-    assert sum(height for _, height in sizes[::2]) <= 430, "with its controls it must fit 590 pixels"
+    (block_width, block_height), *beside = sizes
+    assert max(width for width, _ in sizes) <= 360, "a phone shrinks it to 344 pixels"
+    assert block_width + max(width for width, _ in beside) <= MAX_WIDTH, "side by side they fit a card"
+    assert max(block_height, sum(height for _, height in beside)) <= 430, "with its heading it must fit 590 pixels"
+
+
+@pytest.mark.parametrize("step", steps.STEPS, ids=lambda step: step.title)
+def test_both_lines_of_an_equation_fit_beside_the_block(step):
+    for row, head in product(range(5), range(2)):
+        result = tour.compute({"step": tour.NAMES[0], "query": example.TOKENS[row], "head": str(head)})
+        drawn = "".join(tour._panel(step, result.tour))
+        edges = [
+            float(x) + float(width) for x, width in re.findall(r'<rect x="([\d.]+)" y="[^"]*" width="([\d.]+)"', drawn)
+        ]
+        assert max(edges) <= tour.BESIDE
+
+
+def test_no_tensor_of_the_standing_block_lies_on_another():
+    places = [
+        (x, y, x + columns * CELL[0], y + rows * CELL[1]) for x, y, (rows, columns), _ in STANDING.tensors.values()
+    ]
+    assert all(
+        min(x, y) >= 0 and right <= STANDING.width and bottom <= STANDING.height for x, y, right, bottom in places
+    )
+    for (x, y, right, bottom), (x2, y2, right2, bottom2) in combinations(places, 2):
+        assert right < x2 or right2 < x or bottom < y2 or bottom2 < y
 
 
 def test_its_last_numbers_are_the_layers_own():
@@ -128,7 +153,7 @@ def test_the_learners_number_stands_beside_the_right_one():
 
 def test_every_mistake_of_the_catalogue_that_is_made_somewhere_is_made_in_the_block():
     slugs = [mistake.slug for mistake in exercises.multi_head_attention.mistakes]
-    assert all(tour.made_at(slug) <= set(tour.TENSORS) for slug in slugs)
+    assert all(tour.made_at(slug) <= set(STANDING.tensors) for slug in slugs)
     assert all(any(word in slug for slug in slugs) for word in tour.MADE_AT), "a word fits no mistake"
     assert tour.made_at(None) == tour.made_at("scale-missing") == set()
 

@@ -12,7 +12,7 @@ from live_pictures.options import Form
 from mha_helpers import attention, exercises
 from mha_helpers import running_example as example
 from mha_helpers.drawing import palette
-from mha_helpers.drawing.block import CELL, HEIGHT, TENSORS, WIDTH, block, wire
+from mha_helpers.drawing.block import CELL, STANDING, block
 from mha_helpers.drawing.equation import equation, formula, width_of
 from mha_helpers.labs.lab import Lab
 from mha_helpers.labs.learner_function import run_for_lab
@@ -85,78 +85,50 @@ def sentence(result):
     return f"Step {result.step + 1} of {len(STEPS)}. {step.title}. {step.number(tour)}.{differs}"
 
 
-CUT = 352  # on a phone the block's halves stand one below the other, and so do those of an equation
-MAX_HALF = 360  # pixels: of a half, which a phone shrinks to 344
-SEAM = 2  # pixels left free on both sides of the cut, so that it clips no frame
-PANEL, ROOM = 190, 140  # the height of what is below the block, and of the equation in it
-TRACK, STOP = 46, 21  # of the steps: where the first stands, and from one to the next
+BLOCK, BESIDE = STANDING.width, 360  # the widths of the two parts: a phone shrinks the second to 344
+CONTROLS, PANEL = 76, 340  # the heights of what is touched beside the block, and of the step's numbers below it
+FIRST_LINE, LINE = 62, 138  # of the equation in the panel: where its lines begin, and how high they are
+TRACK, STOP = 46, 27  # of the steps: where the first stands, and from one to the next
 PACE = 2200  # milliseconds: what it takes to see a step when they follow each other
-CHIP = 67  # a token's width
+CHIP = 68  # a token's width
 
 
 def render(result):
-    """Draw a result: the block, the step's equation below it, and what is touched."""
+    """Draw a result: the block, and beside it what is touched, and the step in numbers."""
     step, tour = STEPS[result.step], result.tour
-    readout, last = sentence(result), WIDTH - 292
-    halves = [
-        *(((left, right), HEIGHT, _half(result, left, right)) for left, right in ((0, CUT), (CUT, WIDTH))),
-        *((span, PANEL, drawn) for span, drawn in _panel(step, tour)),
-        ((0, WIDTH - last), 38, _track(result, 20)),
-        ((0, last), 38, _choices(tour, 7)),
+    readout = sentence(result)
+    parts = [
+        (BLOCK, STANDING.height, _block(result), readout),
+        (BESIDE, CONTROLS, [*_track(result, 19), *_choices(tour, 42)], "The steps and the queries."),
+        (BESIDE, PANEL, _panel(step, tour), "The step in numbers."),
     ]
-    labels = readout, "The block goes on.", "The step in numbers.", "The numbers go on.", "The steps.", "The queries."
-    drawn = (
-        svg.document(right - left, height, [f'<g transform="translate({-left:g} 0)">{"".join(parts)}</g>'], label=label)
-        for ((left, right), height, parts), label in zip(halves, labels, strict=True)
-    )
-    return Picture("".join(drawn), readout, result.notice)
+    block_part, *beside = (svg.document(width, height, drawn, label=label) for width, height, drawn, label in parts)
+    return Picture(f'{block_part}<div class="mha-beside">{"".join(beside)}</div>', readout, result.notice)
 
 
-def _half(result, left, right):
-    """Draw a half of the block, with the beam that joins what is lit to the panel below."""
+def _block(result):
+    """Draw the block, with the ring that travels through it and what can be pressed."""
     lit, tour = STEPS[result.step].lit(result.tour.head), result.tour
-    yield _beam(lit, left, right)
     yield from block(
-        lit, row=tour.row, wrong=result.wrong, weights=tour.stages.weights, output=tour.stages.output, moving=True,
-        span=(left, right),
+        lit, STANDING, row=tour.row, wrong=result.wrong, weights=tour.stages.weights, output=tour.stages.output,
+        moving=True,
     )  # fmt: skip
-    yield _traveller(result.step, tour, left, right)
-    yield from _openings(tour, left, right)
-
-
-def _beam(lit, left, right):
-    boxes = [TENSORS[name] for name in lit if name in TENSORS and left <= TENSORS[name][0] < right]
-    if not boxes:
-        return ""
-    start = min(x for x, _, _, _ in boxes) - 4
-    end = max(x + columns * CELL[0] for x, _, (_, columns), _ in boxes) + 4
-    bottom = max(y + rows * CELL[1] for _, y, (rows, _), _ in boxes) + 6
-    return f'<path d="M{start:g} {bottom:g}H{end:g}L{right - 1} {HEIGHT + 9}H{left + 1}Z" fill="{style.PANEL}"/>'
+    yield _traveller(result.step, tour)
+    yield from _openings(tour)
 
 
 def _panel(step, tour):
-    """Draw the step's formula and its equation, in two halves; yield from where to where each is, and its parts."""
-    parts, head = step.parts(tour), formula(14, 42, step.formula.format(h=tour.head), head=tour.head)
+    """Draw the step's title, its formula and shapes, and its equation on two lines."""
+    parts = step.parts(tour)
     widths = [width_of(part) for part in parts]
-    n = next(n for n in range(1, len(parts) + 1) if sum(widths[n:]) <= MAX_HALF)
-    taken, after = sum(widths[:n]) + SEAM, sum(widths[n:]) + SEAM
-    middle = (WIDTH - taken - after) / 2 + taken
-    words = max(20 + 7.5 * len(step.formula), 20 + 7.8 * len(step.title))
-    cut = min(max(middle, taken, WIDTH - MAX_HALF, words), MAX_HALF, WIDTH - after)
-    drawn = [
-        *equation(parts, cut - taken, 48, ROOM)[:n],
-        *equation(parts, cut - taken + 2 * SEAM, 48, ROOM)[n:],
-    ]
-    title = svg.text(14, 21, step.title, bold=True)
-    shape = svg.text(WIDTH - 14, 21, step.shape, anchor="end", size=12, colour=style.QUIET)
-    yield (0, cut), [_frame(cut, 0.5), title, head, *drawn[:n]]
-    yield (cut, WIDTH), [_frame(cut, WIDTH - 0.5), shape, *drawn[n:]]
-
-
-def _frame(start, end):
-    """Draw half a panel, which is open where the other half follows."""
-    outline = f'd="M{start:g} 0.5H{end:g}V{PANEL - 1}H{start:g}" fill="{style.PANEL}" stroke="{style.GRID}"'
-    return f"<path {outline}/>"
+    n = next(n for n in range(1, len(parts) + 1) if sum(widths[n:]) <= BESIDE)
+    yield svg.box(0.5, 0.5, BESIDE - 1, PANEL - 1, fill=style.PANEL, stroke=style.GRID)
+    yield svg.text(14, 21, step.title, bold=True)
+    yield formula(14, 41, step.formula.format(h=tour.head), head=tour.head)
+    yield svg.text(14, 60, step.shape, size=12, colour=style.QUIET)
+    for line, (these, room) in enumerate(((parts[:n], widths[:n]), (parts[n:], widths[n:]))):
+        if these:
+            yield from equation(these, (BESIDE - sum(room)) / 2, FIRST_LINE + line * LINE, LINE)
 
 
 # Where the chosen word's row has come to, by step.
@@ -164,29 +136,25 @@ ARRIVED = ("X", "X", "Q", "K", "V", "Q", "weights", "weights", "context", "conca
 RING = (52, 16)  # it has one size everywhere, and so glides from tensor to tensor
 
 
-def _traveller(step, tour, left, right):
+def _traveller(step, tour):
     """Draw a ring round the chosen word's row, which travels through the block with the steps."""
     before, name = (
         tensor + (f" {tour.head}" if tensor in ("weights", "context") else "")
         for tensor in (ARRIVED[max(step - 1, 0)], ARRIVED[step])
     )
-    if not left <= TENSORS[name][0] < right:
-        return ""
     start, middle = (
         (x + columns * CELL[0] / 2, y + (tour.row + 0.5) * CELL[1])
-        for x, y, (_, columns), _ in (TENSORS[before], TENSORS[name])
+        for x, y, (_, columns), _ in (STANDING.tensors[before], STANDING.tensors[name])
     )
     place = f'x="{middle[0] - RING[0] / 2:g}" y="{middle[1] - RING[1] / 2:g}" width="{RING[0]}" height="{RING[1]}"'
     ring = f'<rect {place} rx="{RING[1] / 2:g}" fill="none" stroke="{style.INK}" stroke-width="2.5"/>'
-    way = [start, *wire(before, name), middle] if before != name else None
+    way = [start, *STANDING.wire(before, name), middle] if before != name else None
     return marks.part(ring, "traveller", way=way)
 
 
-def _openings(tour, left, right):
+def _openings(tour):
     """Let a press on weights choose their head; on another tensor, open the first step in which it is lit."""
-    for name, (x, y, (rows, columns), _) in TENSORS.items():
-        if not left <= x < right:
-            continue
+    for name, (x, y, (rows, columns), _) in STANDING.tensors.items():
         opening = svg.box(x - 3, y - 3, columns * CELL[0] + 6, rows * CELL[1] + 6, fill="transparent")
         head = name.removeprefix("weights ")
         if head != name:
