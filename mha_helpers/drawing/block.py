@@ -194,7 +194,7 @@ def block(lit=EVERYTHING, layout=LYING, *, row=None, wrong=(), weights=None, out
     moving : bool, optional
         Whether lit lines flow for a moment, where the card's style sheet stands in the page.
     named : bool, optional
-        Whether the words and the tensors' names are written: they are too small where the picture is.
+        Whether words, tensors' names and signs are written: they are too small where the picture is.
 
     Returns
     -------
@@ -204,7 +204,7 @@ def block(lit=EVERYTHING, layout=LYING, *, row=None, wrong=(), weights=None, out
     parts = [_lines(layout, lit, moving)]
     for name, values in _arrays(weights, output).items():
         parts.append(_tensor(layout, name, values, lit=name in lit, row=row, wrong=name in wrong, named=named))
-    return [*parts, *_words(layout, lit, row, named), *_product(layout, lit)]
+    return [*parts, *_words(layout, lit, row, named), *_product(layout, lit, named)]
 
 
 def _arrays(weights, output):
@@ -318,11 +318,11 @@ def _words(layout, lit, row, named):
     return parts
 
 
-def _product(layout, lit):
+def _product(layout, lit, named):
     """Draw the signs of the last product, and where the output goes."""
     x, y, *_ = layout.tensors["output"]
     parts, strong, middle = [], "out" in lit, y + N * CELL[1] / 2
-    for sign, at in layout.signs.items():
+    for sign, at in layout.signs.items() if named else ():
         ink = style.INK if strong else style.QUIET
         parts.append(svg.text(at, middle + 5, sign, anchor="middle", size=15, bold=strong, colour=ink))
     arrow = f"M{x + D * CELL[0] + 3:g} {middle:g}h20m-6 -5l6 5l-6 5"

@@ -4,9 +4,10 @@ import functools
 import re
 
 from latex2mathml.converter import convert
-from mistune.plugins.table import render_table_cell
+from mistune.plugins.table import render_table, render_table_cell
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
+from tools.site.look.frames import framed
 from tools.writing.notebooks import NotebookError
 
 FUNCTION_NAME = re.compile(r"<mi>\w{2,}</mi>(?!<mo)")  # log p; a variable of the library's has one letter
@@ -45,14 +46,17 @@ class _Renderer(IPythonRenderer):
         # An empty header heads nothing, which is what a screen reader would say of it.
         return render_table_cell(self, text, align, head and bool(text))
 
+    def table(self, text):
+        return framed(render_table(self, text), "table")
+
     def inline_math(self, body):
         return _mathml(body, "inline")
 
     def block_math(self, body):
-        return _mathml(body, "block")
+        return framed(_mathml(body, "block"), "formula", element="span")
 
     def latex_environment(self, name, body):
-        return _mathml(rf"\begin{{{name}}}{body}\end{{{name}}}", "block")
+        return self.block_math(rf"\begin{{{name}}}{body}\end{{{name}}}")
 
 
 @functools.cache  # a page and its slides have the same formulas

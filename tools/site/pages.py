@@ -1,10 +1,12 @@
 """Notebooks as web pages, to be read without Jupyter and without a network."""
 
+import base64
 import copy
 import functools
 import html
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 from jinja2 import pass_context
 from nbconvert import HTMLExporter
@@ -12,7 +14,10 @@ from nbformat import v4
 
 from mha_helpers import course, labs
 from mha_helpers.labs.lab import page_layer
+from tools.site import reading
 from tools.site.formulas import rendered
+from tools.site.look import read, style_sheet
+from tools.site.look.frames import IMAGE, with_figures
 from tools.site.thumbnails import address_of_icon
 from tools.teaching.sheet import with_whole_names
 from tools.writing.notebooks import NotebookError, label, shown
@@ -20,7 +25,6 @@ from tools.writing.notebooks import NotebookError, label, shown
 TEMPLATE = Path(__file__).with_name("page.html.j2")
 TITLE = re.compile(r"# (.*)")
 MINUTES = re.compile(r"\*\*Minutes:?\*\*:? *(.*?)[.\n]")
-PLACES = ("before", "after")  # where a page has its links
 LAB = re.compile(r"^labs\.(\w+)\(", re.MULTILINE)
 BINDER = re.compile(r"https://mybinder\.org[^)\s]*")
 ROOT = Path(__file__).parents[2]
@@ -42,6 +46,9 @@ EVERYWHERE = {  # what every page leads to
     "Exercises": "reference/exercises.html",
     "Search": "search.html",
 }
+NEIGHBOUR = re.compile(r"\[(?:Previous|Next): [^\]]*\]\([^)]*\)(?: ·)?\s*")  # a page has links of its own to them
+LINKS_OF_MAP = re.compile(r'(<div class="mha-map"><img[^>]*>).*(?=</div>)', re.DOTALL)
+MAX_IN_SIGHT = 280  # pixels: no taller figure stays in sight beside the text that follows it
 NOTEBOOK_LINK = re.compile(r'(<a href=")([^":]*)\.ipynb(?=["#])')  # a colon is only in a link elsewhere
 
 
@@ -60,7 +67,7 @@ class PageExporter(HTMLExporter):
             raise NotebookError(f"{label(context['nb'].cells.index(cell) + 1, cell)} {error}") from error
 
 
-def export(notebook, name, lite=""):
+def export(notebook, name, lite="", up=""):
     """Make a page of a notebook.
 
     Parameters
@@ -71,6 +78,8 @@ def export(notebook, name, lite=""):
         Its file's, without `.ipynb`: a notebook of the course has links to its neighbours.
     lite : str, optional
         What an address begins with under which a notebook runs in the browser, where there is one.
+    up : str, optional
+        What leads from the page's folder to the site's.
 
     Returns
     -------
@@ -82,15 +91,24 @@ def export(notebook, name, lite=""):
     NotebookError
         If a formula cannot be converted.
     """
-    notebook = with_labs(notebook, lite and f"{lite}{name}.ipynb")
+    runs = lite and f"{lite}{name}.ipynb"
+    notebook = in_sight(with_labs(notebook, runs))
     has_labs = any(LAB.search(cell.source) for cell in notebook.cells)
     known = {each.name: each for each in (*course.NOTEBOOKS, *course.WORKSHOPS)}
-    resources = {"metadata": {"name": title(notebook, name)}, "navigation": navigation(name, lite)}
-    resources["description"] = html.escape(known[name].question) if name in known else ""
-    resources["icon"] = address_of_icon()
-    resources["layer"] = page_layer() if has_labs else ""
+    resources = {
+        "metadata": {"name": title(notebook, name)},
+        "description": html.escape(known[name].question) if name in known else "",
+        "icon": address_of_icon(),
+        "layer": page_layer() if has_labs else "",
+        "style": style_sheet("page"),
+        "script": read("page.js"),
+        "searched": SEARCHED,
+        "site": site_links(up, runs),
+        "neighbours": neighbours(name),
+    }
     page, _ = PageExporter().from_notebook_node(notebook, resources)
-    page = page.replace("<main>", f"<main {SEARCHED}>", 1)
+    page = reading.with_minutes(with_figures(page))
+    page = page.replace("<!-- contents -->", reading.contents(page), 1)
     return with_links(page)  # in the course's map, too, which is an output
 
 
@@ -104,24 +122,54 @@ def with_links(page, up=""):
 
 
 def with_labs(notebook, lite=""):
-    """Return a copy in which each lab can be touched, on pictures drawn beforehand; `lite` is where it runs.
+    """Return a copy to be read: labs can be touched, on pictures drawn beforehand, and exercises say where they run.
 
-    Where another widget was, there is nothing, not even an empty output.
+    `lite` is where the notebook runs. Where another widget was, there is nothing, not even an empty output.
     """
     notebook = copy.deepcopy(notebook)
     binder = next((found[0] for cell in notebook.cells if (found := BINDER.search(cell.source))), None)
     url = lite or binder
     runs = f'<a href="{html.escape(url)}">Open the notebook</a>' if url else "Open the notebook"
+    for cell in notebook.cells[:1]:
+        cell.source = NEIGHBOUR.sub("", cell.source)
     for cell in notebook.cells:
         if cell.cell_type != "code":
             continue
         cell.outputs = shown(cell)
+        for output in cell.outputs:
+            _read(output, url)
         found = LAB.search(cell.source)
         page = found and lab_on_page(found[1], runs)
         if page:
             printed = [output for output in cell.outputs if "data" not in output]
             cell.outputs = [*printed, v4.new_output("display_data", data={"text/html": page})]
     return notebook
+
+
+def _read(output, url):
+    """Leave out of an output what a page says elsewhere, or what only somebody who runs it can use."""
+    data = output.get("data", {})
+    if "text/html" in data:
+        whole = data["text/html"]
+        data["text/html"] = reading.to_try(whole, url) or LINKS_OF_MAP.sub(r"\1", whole)
+
+
+def in_sight(notebook):
+    """Mark each small figure and the text that follows it: on a page it stays in sight while that is read."""
+    figure = None
+    for cell in notebook.cells:
+        follows = cell.cell_type == "markdown" and not cell.source.startswith("#")
+        if figure is not None and follows:
+            figure["opens"], cell["closes"] = True, True
+        figure = cell if 0 < height_of_figure(cell) <= MAX_IN_SIGHT else None
+    return notebook
+
+
+def height_of_figure(cell):
+    """Return how high the figure is that a cell shows, in pixels; 0 where it shows none, or more than it."""
+    outputs = cell.get("outputs", [])
+    found = IMAGE.search(outputs[0].get("data", {}).get("text/html", "")) if len(outputs) == 1 else None
+    return float(ElementTree.fromstring(base64.b64decode(found[1])).get("viewBox").split()[3]) if found else 0
 
 
 @functools.cache  # of a lab that two notebooks show, and of tests: some draw hundreds of pictures
@@ -140,16 +188,13 @@ def documents():
 def _document(path):
     up = "../" * len(path.relative_to(ROOT).parent.parts)
     notebook = v4.new_notebook(cells=[v4.new_markdown_cell(path.read_text(encoding="utf-8"), id="text")])
-    links = (f'<a href="{up}{file}">{words}</a>' for words, file in EVERYWHERE.items())
-    navigation = f'<nav aria-label="The course">{" ".join(links)}</nav>'
-    page = export(notebook, path.stem).replace("<main", f'{navigation}\n<main class="{path.stem}"', 1)
+    page = export(notebook, path.stem, up=up).replace("<main", f'<main class="{path.stem}"', 1)
     # Its links are written for the repository, where headings have other names.
     page = re.sub(r'(<h\d id="|href="#)([^"]*)', lambda found: found[1] + anchor(found[2]), page)
     page = re.sub(r'(<a href="[^":]*)\.md(?=["#])', r"\1.html", page)
     page = page.replace(f'href="{up}notebooks/', f'href="{up}')
     if path.stem in LISTS:
         page = page.replace(SEARCHED, f'{SEARCHED} data-pagefind-weight="{LISTS[path.stem]}"', 1)
-    page = page.replace('href="index.html', f'href="{up}index.html')
     if path.is_relative_to(ROOT / "workshop"):  # who learns and searches is not looking for the instructor's notes
         page = with_whole_names(page.replace(f" {SEARCHED}>", ">", 1))
     return page.replace(f'<a href="{up}LICENSE">', "<a>")
@@ -172,18 +217,22 @@ def title(notebook, name):
     return found[1].strip() if found else name
 
 
-def navigation(name, lite=""):
-    """Return links from a page of the course to the one before, the index, where it runs, and the one after: twice."""
+def site_links(up="", runs=""):
+    """Return the links to what the site has beside a page, and to where the page's notebook runs."""
+    links = [f'<a href="{up}{file}">{words}</a>' for words, file in EVERYWHERE.items()]
+    if runs:
+        links.append(f'<a href="{runs}">Run it here</a>')
+    return f'<nav class="site" aria-label="The course">{" ".join(links)}</nav>'
+
+
+def neighbours(name):
+    """Return links from a notebook's page to those of the notebooks before and after it."""
     names = [notebook.name for notebook in course.NOTEBOOKS]
-    if name not in {notebook.name for notebook in (*course.NOTEBOOKS, *course.WORKSHOPS)}:
-        return dict.fromkeys(PLACES, "")
-    links = [f'<a href="{file}">{words}</a>' for words, file in EVERYWHERE.items()]
-    if lite:
-        links.append(f'<a href="{lite}{name}.ipynb">Run it here</a>')
-    if name in names:
-        place = names.index(name)
-        for neighbour in course.NOTEBOOKS[max(place - 1, 0) : place]:
-            links.insert(0, f'<a href="{neighbour.name}.html" rel="prev">← {html.escape(neighbour.title)}</a>')
-        for neighbour in course.NOTEBOOKS[place + 1 : place + 2]:
-            links.append(f'<a href="{neighbour.name}.html" rel="next">{html.escape(neighbour.title)} →</a>')
-    return {where: f'<nav aria-label="The course, {where} the notebook">{" ".join(links)}</nav>' for where in PLACES}
+    if name not in names:
+        return ""
+    place, links = names.index(name), []
+    for neighbour in course.NOTEBOOKS[max(place - 1, 0) : place]:
+        links.append(f'<a href="{neighbour.name}.html" rel="prev">← {html.escape(neighbour.title)}</a>')
+    for neighbour in course.NOTEBOOKS[place + 1 : place + 2]:
+        links.append(f'<a href="{neighbour.name}.html" rel="next">{html.escape(neighbour.title)} →</a>')
+    return f'<nav class="neighbours" aria-label="Before and after this notebook">{" ".join(links)}</nav>'

@@ -1,0 +1,70 @@
+"""What makes a page of a notebook one to read: its contents, and exercises that say where they can be tried."""
+
+import html
+import re
+
+HEADING = re.compile(r'<h2 id="([^"]*)">(.*?)<a class="anchor-link".*?</h2>', re.DOTALL)
+MINUTES_OF = re.compile(r" \((\d+) minutes?\)(?=<a class=\"anchor-link\")")
+MINUTES = re.compile(r' ?<span class="minutes">.*?</span>')
+TAGS = re.compile(r"<[^>]*>")
+UNTRIED = re.compile(r'<div class="mha-neutral".*', re.DOTALL)
+FOLD = re.compile(r"<details.*</details>", re.DOTALL)
+
+
+def with_minutes(page):
+    """Return a page on which a section's minutes are a tag beside its heading."""
+    return MINUTES_OF.sub(r' <span class="minutes">\1 min</span>', page)
+
+
+def contents(page):
+    """Return the list of a page's sections as HTML, or nothing where there are fewer than three.
+
+    Examples
+    --------
+    >>> contents("<h2 id='a'>A</h2>")
+    ''
+    """
+    sections = HEADING.findall(page)
+    if len(sections) < 3:
+        return ""
+    listed = []
+    for name, inner in sections:
+        minutes = MINUTES.search(inner)
+        words = TAGS.sub("", MINUTES.sub("", inner)).strip()
+        tag = minutes[0].strip() if minutes else ""
+        listed.append(f'<li><a href="#{name}"><span>{words}</span>{tag}</a></li>')
+    return (
+        '<nav class="contents" aria-label="On this page">'
+        '<progress max="1" value="0" aria-label="Read so far"></progress>'
+        f"<details open><summary>Contents</summary><ol>{''.join(listed)}</ol></details></nav>"
+    )
+
+
+def to_try(shown, address):
+    """Return what stands below an exercise that nobody has tried: where to try it, and its hints.
+
+    Parameters
+    ----------
+    shown : str
+        What the check says of an untouched exercise, as HTML.
+    address : str
+        Where the notebook runs, or nothing.
+
+    Returns
+    -------
+    str or None
+        HTML; None where something else is shown.
+
+    Examples
+    --------
+    >>> to_try('<div class="mha-neutral">Not attempted yet</div>', "")
+    '<div class="try"><b>Try it</b> in the notebook: your answer is checked, and a mistake is named.</div>'
+    """
+    if not UNTRIED.match(shown):
+        return None
+    where = f'<a href="{html.escape(address)}"><b>Try it</b></a>' if address else "<b>Try it</b>"
+    folds = FOLD.search(shown)
+    return (
+        f'<div class="try">{where} in the notebook: your answer is checked, and a mistake is named.'
+        f"{folds[0] if folds else ''}</div>"
+    )
