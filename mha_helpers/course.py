@@ -451,7 +451,8 @@ class Progress:
         ends = folder.ends_with_the_machine()
         ends = f"<br>{with_code(ends)}" if ends else ""
         return (
-            f'<div style="background:{style.PAPER}; color:{style.INK}; padding:8px 12px; max-width:760px">'
+            f'<div class="mha-progress" style="background:{style.THEME_PAPER}; color:{style.THEME_INK}; '
+            'padding:8px 12px; max-width:760px">'
             f"<b>{self.sentence()}</b><br>{drawn}{ends}</div>"
         )
 

@@ -1,6 +1,7 @@
-"""The white card that every lab is: its style sheet, and the three pieces of HTML that stand in it.
+"""The card that every lab is: its style sheet, and the three pieces of HTML that stand in it.
 
-The card is white in every theme and sets its own colours, so that a dark theme frames one light card.
+Pictures are drawn as ink on white paper. In a dark theme they are turned over, lightness alone: what was pale is dark,
+hues and contrasts stay, and the card has the colours that come of that.
 """
 
 import html
@@ -13,42 +14,62 @@ EDGE = "#767676"  # of controls: 4.5 to 1 on white, where 3 to 1 is asked for
 MAX_WIDTH = 644  # pixels: no picture is wider, so that a lab fits a card of 658, JupyterLab's at 1280 x 720 and 150 %
 STILL_WIDTH = 700  # pixels: of a stored picture, the narrowest card's, so that it is not shrunk much anywhere
 
+TURNED = "invert(0.91) hue-rotate(180deg)"  # makes #171717 of white
+LIGHT = (
+    f"color-scheme: light; --mha-ink: {style.INK}; --mha-quiet: {style.QUIET}; --mha-paper: {style.PAPER}; "
+    f"--mha-panel: #f2f2f2; --mha-edge: {EDGE}; --mha-line: {style.GRID}; --mha-alarm: {style.ALARM};"
+)
+DARK = (
+    "color-scheme: dark; --mha-ink: #eceff1; --mha-quiet: #b4b9be; --mha-paper: #171717; --mha-panel: #2a2d31; "
+    "--mha-edge: #8a9096; --mha-line: #454c52; --mha-alarm: #ff8f9c;"
+)
+
 # It stands in the page once, and not in each picture: a new style sheet makes the browser look at the whole page again.
 # ipywidgets 7 and 8 read the same variables of JupyterLab; what they lack is set by class.
 STYLE_SHEET = f"""<style>
+.mha-lab {{ {LIGHT} }}
+[data-jp-theme-light="false"] .mha-lab {{ {DARK} }}
+[data-jp-theme-light="false"] .mha-picture svg {{ filter: {TURNED}; }}
+@media (prefers-color-scheme: dark) {{
+  section.mha-lab {{ {DARK} }}
+  section.mha-lab .mha-picture svg {{ filter: {TURNED}; }}
+}}
 .mha-lab {{
-  color-scheme: light; background: {style.PAPER}; color: {style.INK}; font: 14px/1.4 {style.FONT};
-  border: 1px solid #c9c9c9; border-top: 4px solid {style.ACCENT}; box-sizing: border-box;
+  background: var(--mha-paper); color: var(--mha-ink); font: 14px/1.4 {style.FONT};
+  border: 1px solid var(--mha-line); border-radius: 8px; box-sizing: border-box;
   padding: 6px 6px 8px; margin: 2px 0; width: 100%; max-width: 790px; overflow: hidden;
-  --jp-widgets-color: {style.INK}; --jp-widgets-label-color: {style.INK}; --jp-widgets-readout-color: {style.INK};
-  --jp-widgets-input-color: {style.INK}; --jp-widgets-input-background-color: {style.PAPER};
-  --jp-widgets-input-border-color: {EDGE}; --jp-widgets-input-focus-border-color: {style.ACCENT};
-  --jp-widgets-font-size: 13px; --jp-ui-font-color0: {style.INK}; --jp-ui-font-color1: {style.INK};
-  --jp-layout-color0: {style.PAPER}; --jp-layout-color1: {style.PAPER}; --jp-layout-color2: #f2f2f2;
-  --jp-layout-color3: #dcdcdc; --jp-border-color1: {EDGE}; --jp-content-font-color1: {style.INK};
+  --jp-widgets-color: var(--mha-ink); --jp-widgets-label-color: var(--mha-ink);
+  --jp-widgets-readout-color: var(--mha-ink); --jp-widgets-input-color: var(--mha-ink);
+  --jp-widgets-input-background-color: var(--mha-paper); --jp-widgets-input-border-color: var(--mha-edge);
+  --jp-widgets-input-focus-border-color: var(--mha-ink); --jp-widgets-font-size: 13px;
+  --jp-ui-font-color0: var(--mha-ink); --jp-ui-font-color1: var(--mha-ink); --jp-border-color1: var(--mha-edge);
+  --jp-content-font-color0: var(--mha-ink); --jp-content-font-color1: var(--mha-ink);
+  --jp-layout-color0: var(--mha-paper); --jp-layout-color1: var(--mha-paper);
+  --jp-layout-color2: var(--mha-panel); --jp-layout-color3: var(--mha-line);
 }}
 .mha-lab .widget-html, .mha-lab .widget-html-content {{ overflow: visible; height: auto; margin: 0; width: 100%;
   line-height: 1.4; }}
 .mha-lab .widget-hbox {{ column-gap: 14px; row-gap: 0; align-items: center; overflow: visible; }}
 .mha-lab .widget-vbox {{ overflow: visible; }}
-.mha-lab .widget-label {{ color: {style.INK}; }}
-.mha-lab button {{ border: 1px solid {EDGE}; border-radius: 4px; color: {style.INK}; background: #f2f2f2; }}
-.mha-lab button.mod-active {{ background: #2b5876; color: #ffffff; border-color: #2b5876; }}
+.mha-lab .widget-label {{ color: var(--mha-ink); }}
+.mha-lab button {{ border: 1px solid var(--mha-edge); border-radius: 4px; color: var(--mha-ink);
+  background: var(--mha-panel); }}
+.mha-lab button.mod-active {{ background: var(--mha-ink); color: var(--mha-paper); border-color: var(--mha-ink); }}
 .mha-lab .widget-radio {{ width: auto; height: auto; display: flex; flex-flow: row nowrap; align-items: center; }}
 .mha-lab .widget-radio > .widget-label {{ flex: none; width: auto; margin-right: 8px; }}
 .mha-lab .widget-radio-box {{ flex-direction: row; flex-wrap: wrap; flex: 0 1 auto; max-width: none;
   margin: 0 !important; height: auto; }}
 .mha-lab .widget-radio-box label {{ width: auto; height: 26px; margin: 0 11px 0 0; padding: 0; display: flex;
-  flex-direction: row-reverse; align-items: center; gap: 4px; color: {style.INK}; overflow: visible; }}
+  flex-direction: row-reverse; align-items: center; gap: 4px; color: var(--mha-ink); overflow: visible; }}
 .mha-lab .widget-radio-box input {{ margin: 0; }}
 .mha-lab .widget-checkbox {{ width: auto; }}
-.mha-lab .widget-checkbox label {{ color: {style.INK}; display: flex; align-items: center; gap: 5px; }}
+.mha-lab .widget-checkbox label {{ color: var(--mha-ink); display: flex; align-items: center; gap: 5px; }}
 .mha-lab .widget-checkbox input {{ margin: 0; }}
-.mha-lab :focus-visible {{ outline: 3px solid #00548a !important; outline-offset: 1px; }}
+.mha-lab :focus-visible {{ outline: 3px solid var(--mha-ink) !important; outline-offset: 1px; }}
 .mha-picture {{ position: relative; overflow-x: auto; overflow-y: hidden; }}
 .mha-picture .mha-parts {{ display: flex; flex-wrap: wrap; align-items: flex-start; gap: 0; }}
 .mha-picture svg {{ flex: none; max-width: none !important; forced-color-adjust: none; overflow: visible; }}
-.mha-picture .mha-wrong {{ border-left: 6px solid {style.ALARM}; padding-left: 8px; }}
+.mha-picture .mha-wrong {{ border-left: 6px solid var(--mha-alarm); padding-left: 8px; }}
 @keyframes mha-arrive {{ from {{ transform: translate(var(--from-x), var(--from-y)); }} }}
 @keyframes mha-flash {{ from {{ stroke-opacity: 1; stroke-width: 9px; }} }}
 @keyframes mha-grow {{ from {{ stroke-dashoffset: var(--whole); }} }}
@@ -72,6 +93,7 @@ STYLE_SHEET = f"""<style>
   .mha-picture * {{ animation: none !important; transition: none !important; }}
 }}
 @media (forced-colors: active) {{
+  .mha-picture {{ forced-color-adjust: none; background: {style.PAPER}; color: {style.INK}; }}
   .mha-lab button.mod-active {{ border: 4px double ButtonText; }}
   .mha-lab button, .mha-lab input, .mha-lab select {{ border: 1px solid ButtonText; }}
 }}
@@ -123,14 +145,15 @@ class Picture:
 
     def html(self) -> str:
         wrong = ' class="mha-wrong"' if self.is_wrong else ""
-        colour = style.INK if wrong else style.QUIET
-        notice = f'<p{wrong} style="margin:2px 0 4px; font-size:13px; color:{colour}">{with_code(self.notice)}</p>'
+        colour = "ink" if wrong else "quiet"
+        looks = f"margin:2px 0 4px; font-size:13px; color:var(--mha-{colour})"
+        notice = f'<p{wrong} style="{looks}">{with_code(self.notice)}</p>'
         return f'<div class="mha-notice">{notice if self.notice else ""}</div><div class="mha-parts">{self.svg}</div>'
 
 
 def still_note(how_to_run: str) -> str:
     """Say that a picture is still, and how to get the live lab."""
-    return f'<div style="font-size:13px; color:{style.QUIET}">Still picture. {how_to_run}</div>'
+    return f'<div style="font-size:13px; color:var(--mha-quiet)">Still picture. {how_to_run}</div>'
 
 
 def still(title: str, task: str, picture: Picture, *, note: str) -> str:

@@ -9,13 +9,13 @@ from live_pictures.figure import Figure
 
 # The heading says the same in words: colour is never the only carrier.
 BORDERS = {
-    "neutral": style.PALETTE[0],
+    "neutral": style.THEME_INK,
     "good": style.GOOD,
     "bad": style.ALARM,
-    "info": style.ACCENT,
+    "info": style.QUIET,
 }
 # What is still to be done stands out where a page is read that nobody has run.
-GROUNDS = {"neutral": style.tint(style.PALETTE[0], 0.1)}
+GROUNDS = {"neutral": style.THEME_PANEL}
 SIGNS = {"neutral": "✎", "good": "✓", "bad": "✗", "info": "ℹ"}
 
 
@@ -53,7 +53,7 @@ class Panel:
         if self.code:
             # Wrapped, not cut off: what stands beyond the edge of a box is overlooked.
             body += (
-                f'<pre style="margin:6px 0 0; padding:6px; background:#f2f2f2; color:{style.INK}; '
+                f'<pre style="margin:6px 0 0; padding:6px; background:{style.THEME_PANEL}; color:{style.THEME_INK}; '
                 f'white-space:pre-wrap; overflow-wrap:anywhere">{html.escape(self.code)}</pre>'
             )
         if self.picture:
@@ -61,9 +61,10 @@ class Panel:
         for title, content in self.folds:
             summary = f'<summary style="cursor:pointer">{html.escape(title)}</summary>'
             body += f'<details style="margin-top:4px">{summary}{_paragraph(content)}</details>'
+        ground = GROUNDS.get(self.tone, style.THEME_PAPER)
         return (
             f'<div class="mha-{self.tone}" style="border-left:10px solid {BORDERS[self.tone]}; padding:8px 12px; '
-            f"max-width:52em; background:{GROUNDS.get(self.tone, style.PAPER)}; color:{style.INK}; line-height:1.45; "
+            f"max-width:52em; background:{ground}; color:{style.THEME_INK}; line-height:1.45; "
             f'overflow-wrap:anywhere">{SIGNS[self.tone]} <b>{html.escape(self.heading)}</b>{body}</div>'
         )
 
@@ -74,7 +75,11 @@ def _paragraph(text: str) -> str:
 
 def with_code(text: str) -> str:
     """Escape text; what stands between backticks becomes code."""
-    return re.sub(r"`([^`]+)`", rf'<code style="background:#f2f2f2; color:{style.INK}">\1</code>', html.escape(text))
+    return re.sub(
+        r"`([^`]+)`",
+        rf'<code style="background:{style.THEME_PANEL}; color:{style.THEME_INK}">\1</code>',
+        html.escape(text),
+    )
 
 
 class Shown:

@@ -21,6 +21,12 @@ GOOD = "#009e73"
 ALARM = "#b00020"
 TINT = 0.3  # how much colour there is behind black numbers: paler, and colour-blind readers see only greys
 
+# HTML beside pictures takes its colours from the page's theme, which JupyterLab, Notebook and nbconvert name so.
+THEME_INK = "var(--jp-content-font-color0, #1a1a1a)"
+THEME_PAPER = "var(--jp-layout-color1, #ffffff)"
+THEME_ALARM = "var(--jp-error-color1, #b00020)"
+THEME_PANEL = "var(--jp-layout-color2, #f2f2f2)"
+
 INK = "#1a1a1a"  # text on PAPER: contrast 17 to 1
 PAPER = "#ffffff"
 PANEL = "#f5f5f7"

@@ -92,11 +92,11 @@ def doctor_page():
     exec(definition, namespace)
     report = eval(call, namespace)
     code = (
-        f'<pre style="margin:0 0 8px; padding:8px 12px; background:#f2f2f2; color:{style.INK}; font-size:13px">'
+        f'<pre style="margin:0 0 8px; padding:8px 12px; background:{style.THEME_PANEL}; color:{style.THEME_INK}; font-size:13px">'
         f"{html.escape(SOMEBODYS_ATTENTION)}</pre>"
     )
     shown = f"{code}{report._repr_html_()}"
-    return f'<div style="padding:10px; background:{style.PAPER}; font:14px {style.FONT}">{shown}</div>'
+    return f'<div style="padding:10px; background:{style.THEME_PAPER}; font:14px {style.FONT}">{shown}</div>'
 
 
 def preview_page():

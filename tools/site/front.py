@@ -12,6 +12,9 @@ from mha_helpers.labs.lab import page_layer
 from tools.page.pictures import doctor_page
 from tools.release import launch
 from tools.site.lite import patient
+from tools.site.look import read as read_file
+from tools.site.look import style_sheet
+from tools.site.look.frames import with_figures
 from tools.site.pages import EVERYWHERE, MINUTES, lab_on_page, title
 from tools.site.slides import has_slides
 from tools.site.thumbnails import thumbnail
@@ -83,10 +86,11 @@ def front(paths, lite=""):
             parts=_parts(stops),
             start=_start(),
             patient=lite and f"{lite}{patient.NAME}",
-            map=Figure(width, height, fragments, "The course's map.").html(),
+            map=with_figures(Figure(width, height, fragments, "The course's map.").html()),
             doctor=doctor_page(),
             layer=page_layer(),
-            style=_file("front.css"),
+            style=style_sheet() + _file("front.css"),
+            frames=read_file("page.js"),
             film=_file("front.js"),
         )
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from jinja2 import Environment
 
+from tools.site.look import style_sheet
 from tools.site.pages import EVERYWHERE
 from tools.site.thumbnails import address_of_icon
 
@@ -22,7 +23,7 @@ def page():
     """Return the page that searches."""
     environment = Environment(autoescape=True)
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
-    return template.render(everywhere=EVERYWHERE, icon=address_of_icon())
+    return template.render(everywhere=EVERYWHERE, icon=address_of_icon(), style=style_sheet())
 
 
 def index(folder):

@@ -30,10 +30,10 @@ def html_of(report: Report) -> str:
     in_the_verdict = report.untested_masks if report.healthy else []
     if rest := [text for text in report.untested if text not in in_the_verdict]:
         below.append("Not tested: " + "; ".join(rest) + ".")
-    parts.append(_paragraph(" ".join(filter(None, below)), f"color:{style.QUIET}; font-size:90%"))
+    parts.append(_paragraph(" ".join(filter(None, below)), "opacity:0.75; font-size:90%"))
     return (
         f'<div style="border-left:6px solid {BORDERS[report.healthy]}; padding:8px 12px; max-width:56em; '
-        f'background:{style.PAPER}; color:{style.INK}; line-height:1.45">{"".join(parts)}</div>'
+        f'background:{style.THEME_PAPER}; color:{style.THEME_INK}; line-height:1.45">{"".join(parts)}</div>'
     )
 
 
@@ -54,13 +54,13 @@ def _equation(report: Report) -> str:
         if step in altered:
             texts, right = altered[step]
             computed = html.escape("; ".join(texts))
-            text = f'<b style="color:{style.ALARM}">✗ {computed}</b><br>right: {html.escape(right)}'
-        border = f"3px solid {style.ALARM}" if step in altered else "1px solid #c8c8c8"
+            text = f'<b style="color:{style.THEME_ALARM}">✗ {computed}</b><br>right: {html.escape(right)}'
+        border = f"3px solid {style.THEME_ALARM}" if step in altered else "1px solid {style.QUIET}"
         cells.append(
-            f'<div style="border:{border}; border-radius:4px; padding:3px 7px; background:{style.PAPER}; '
-            f'font-size:90%"><span style="color:{style.QUIET}">{NAMES[step]}</span><br>{text}</div>'
+            f'<div style="border:{border}; border-radius:4px; padding:3px 7px; background:{style.THEME_PAPER}; '
+            f'font-size:90%"><span style="opacity:0.75">{NAMES[step]}</span><br>{text}</div>'
         )
-    arrow = f'<div style="color:{style.QUIET}; align-self:center">→</div>'
+    arrow = '<div style="opacity:0.75; align-self:center">→</div>'
     return (
         f'<div style="display:flex; flex-wrap:wrap; gap:4px; margin:8px 0" role="img" '
         f'aria-label="The equation, step by step">{arrow.join(cells)}</div>'
