@@ -66,8 +66,8 @@ def player(
 
     Its arguments are those of `marks.player`.
     """
-    middle, purple = f"{x + 13:g} {y + 13:g}", style.PALETTE[0]
-    disc = svg.circle(x + 13, y + 13, 13, fill=purple)
+    middle = f"{x + 13:g} {y + 13:g}"
+    disc = svg.circle(x + 13, y + 13, 13, fill=style.INK)
     go = f'<path class="mha-go" d="M{middle}m-4 -7l12 7l-12 7z" fill="{style.PAPER}"/>'
     halt = f'<path class="mha-halt" display="none" d="M{middle}m-6 -6h4v12h-4zm8 0h4v12h-4z" fill="{style.PAPER}"/>'
     return marks.player(disc + go + halt, press, every=every, starts=starts, sets=sets, name=name, tip=tip)

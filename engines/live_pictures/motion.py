@@ -23,7 +23,7 @@ def write(line: str, n_letters: int, after: int) -> str:
 
 def flash(x: float, y: float, width: float, height: float) -> str:
     """Flash a frame round something that has changed."""
-    frame = svg.box(x, y, width, height, stroke=style.HIGHLIGHT, stroke_width=3)
+    frame = svg.box(x, y, width, height, stroke=style.INK, stroke_width=3)
     return frame.replace("<rect ", '<rect class="mha-flash" stroke-opacity="0" ', 1)
 
 

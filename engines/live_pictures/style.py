@@ -4,8 +4,8 @@ What a colour means beyond that, a package that draws says itself; PALETTE is fo
 
 - INK is for text and lines, QUIET for captions, GRID for hairlines, PANEL for quiet areas, all on PAPER; HIDDEN fills
   a cell whose number is not shown.
-- ACCENT is the card's own colour, HIGHLIGHT flashes, GOOD and ALARM say what is right and what is not. No colour says
-  it alone: a sign or a word stands by.
+- INK is what can be touched, too: a handle, a button, what is chosen. GOOD and ALARM say what is right and what is not.
+  No colour says it alone: a sign or a word stands by.
 - Cells are CELL_WIDTH by CELL_HEIGHT, numbers FONT_SIZE; text is never smaller than MIN_SIZE on the screen.
 
 Most of these colours are Okabe and Ito's, which colour-blind readers can tell apart (https://jfly.uni-koeln.de/color/).
@@ -14,10 +14,8 @@ Most of these colours are Okabe and Ito's, which colour-blind readers can tell a
 import functools
 from collections.abc import Sequence
 
-PALETTE = ("#6a4fb3", "#a87900", "#0f8b8d", "#b5344c")
-ACCENT = "#0072b2"
-HIGHLIGHT = "#d55e00"
-GOOD = "#009e73"
+PALETTE = ("#6a4fb3", "#a87900", "#0f8b8d", "#7b4a2f", "#5d7f1a", "#3b4a7a")
+GOOD = "#2e7d32"
 ALARM = "#b00020"
 TINT = 0.3  # how much colour there is behind black numbers: paler, and colour-blind readers see only greys
 

@@ -44,7 +44,7 @@ def gpt(n_blocks=4):
         svg.box(176, 30, 420, STREAM + 14, stroke=style.QUIET, dashed=True),
         svg.text(186, 48, f"block (there are {n_blocks})", bold=True),
     ]
-    attention, mlp = palette.ROLES["queries"], palette.ROLES["values"]
+    attention, mlp = palette.HEADS[0], style.QUIET
     parts += _branch(196, "multi-head attention", "yours: notebooks 01 to 05", attention)
     parts += _branch(396, "MLP", "each character by itself", mlp)
     parts += [

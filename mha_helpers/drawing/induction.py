@@ -10,7 +10,7 @@ WIDTH, SIDE, GAP = 748, 118, 4
 BOX = 30  # the height of a token
 ASKED, ANSWER = palette.ROLES["keys"], palette.ROLES["values"]
 # What heads do here, in colours that are no head's of this model.
-JOBS = {"the token before": palette.ROLES["queries"], "what followed": palette.HEADS[3]}
+JOBS = {"the token before": palette.HEADS[4], "what followed": palette.HEADS[5]}
 
 
 def repeats(tokens, targets, counts):

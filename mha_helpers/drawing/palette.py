@@ -8,11 +8,11 @@ How to use it. A colour has one meaning everywhere, and never carries it alone: 
 - **Heads** have colours of their own: `head_colour(i)` for lines and frames, `head_text(i)` for its name,
   `head_fill(i)` behind numbers, `head_weight_colours(i)` for its weights.
 - **Tokens**, where it matters which token a cell comes from: `token_fill(i)` behind numbers. Neighbours differ in
-  lightness, so that they stay apart in greyscale.
+  lightness, so that they stay apart in greyscale. Axes and other kinds that only differ have the same fills.
 - **Weights** run from 0 (pale) to 1 (dark): `weight_colour`. It is head 0's ramp, since the notebooks before heads
   run on head 0. **Scores** diverge from 0: `score_colours(largest)`. What a mask hides is `style.HIDDEN`, without a
   number.
-- Anything else has one of the neutral colours of `live_pictures.style`.
+- What can be touched is ink. Anything else has one of the neutral colours of `live_pictures.style`.
 
 Role colours are Okabe and Ito's, output a darker one, which colour-blind readers can tell apart
 (https://jfly.uni-koeln.de/color/).
@@ -35,8 +35,8 @@ _TINTS = {"X": 0.12, "output": 0.4}  # lighter and darker, so that they stay apa
 
 HEADS = PALETTE
 
-# Dark and light by turns: tokens 0 and 1 stay apart in greyscale.
-TOKENS = ("#74a5dc", "#f5e48f", "#e8835f", "#c3e7f7", "#4fb896", "#fbcdd8")
+# Earth and stone, which no role has; dark and light by turns, so that neighbours stay apart in greyscale.
+TOKENS = ("#b08968", "#f5e48f", "#8f99a8", "#ecdccb", "#b9b23c", "#dbe2ea")
 
 # Weights run from 0 (pale) to 1 (dark); scores diverge from 0 (pale) to either side.
 SEQUENTIAL = ("#fbfaff", "#e3def5", "#bfb3e6", "#9482d0", "#6a4fb3", "#33196f")

@@ -1,7 +1,6 @@
 """The course's map: the whole block, small, with the part that a notebook is about lit, and what follows the block."""
 
 from live_pictures import style, svg
-from mha_helpers.drawing import palette
 from mha_helpers.drawing.block import EVERYTHING, HEIGHT, WIDTH, block
 
 SCALE = 0.6
@@ -52,7 +51,7 @@ def strip(here, *, done=()):
         parts.append(svg.text(round(x + aside, 1), round(y - 15, 1), word, anchor=anchor, size=11, bold=number == here))
     x = (WIDTH - LEFT) * SCALE + 4
     if here in BESIDE:
-        parts.append(svg.box(2, 2, x - 8, HEIGHT * SCALE + TOP - 3, stroke=palette.HEADS[0], stroke_width=2.5))
+        parts.append(svg.box(2, 2, x - 8, HEIGHT * SCALE + TOP - 3, stroke=style.INK, stroke_width=2.5))
         parts.append(_badge(here, x - 22, 17, here, False))
     below = HEIGHT * SCALE + TOP + (14 if here in BESIDE else -4)
     if here in BESIDE:
@@ -60,7 +59,7 @@ def strip(here, *, done=()):
     top = (HEIGHT * SCALE - BOX[1]) / 2 + TOP
     for (number, title), draw in zip(AFTER.items(), (_layers, _loss, _writes, _shares, _keeps), strict=True):
         parts.append(_box(x, top, lit=number == here))
-        parts.append(draw(x - 10, top, palette.HEADS[0] if number == here else style.QUIET))
+        parts.append(draw(x - 10, top, style.INK if number == here else style.QUIET))
         parts.append(_badge(number, x + BOX[0] / 2, top, here, number in done))
         parts.append(svg.text(x + BOX[0] / 2, top + BOX[1] - 6, title, anchor="middle", size=11, bold=number == here))
         if number != "10":
@@ -78,7 +77,7 @@ def _badge(number, x, y, here, done):
     size = 12 if len(name) == 1 else 11
     badge = circle + svg.text(round(x, 1), round(y + 4, 1), name, anchor="middle", size=size, bold=True, colour=ink)
     if done:
-        badge += svg.circle(round(x + 11, 1), round(y - 7, 1), 7, fill=palette.role_text("values"))
+        badge += svg.circle(round(x + 11, 1), round(y - 7, 1), 7, fill=style.GOOD)
         badge += svg.text(
             round(x + 11, 1), round(y - 3, 1), "✓", anchor="middle", size=11, bold=True, colour=style.PAPER
         )
@@ -86,9 +85,9 @@ def _badge(number, x, y, here, done):
 
 
 def _box(x, y, *, lit):
-    stroke = palette.HEADS[0] if lit else style.GRID
+    stroke = style.INK if lit else style.GRID
     return svg.box(
-        x, y, *BOX, fill=style.tint(palette.HEADS[0], 0.16) if lit else style.PANEL, stroke=stroke,
+        x, y, *BOX, fill=style.tint(style.INK, 0.06) if lit else style.PANEL, stroke=stroke,
         stroke_width=2.5 if lit else 1,
     )  # fmt: skip
 

@@ -283,7 +283,7 @@ def test_a_still_says_that_it_is_one_in_a_line_that_can_be_read(make_lab):
 
 def test_text_and_background_are_coloured_for_any_theme(make_lab):
     lab = make_lab()
-    assert "background: #ffffff; color: #1a1a1a" in lab.widget.children[0].value
+    assert "--mha-ink: #1a1a1a" in lab.widget.children[0].value
 
 
 def test_the_sentence_is_the_readout_and_the_pictures_name(make_lab):

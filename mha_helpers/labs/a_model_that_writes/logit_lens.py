@@ -142,7 +142,7 @@ CELL, GAP = 24, 8  # a character's side, and what is between two lines of text
 FIRST_LINE = 102  # where the text begins
 ROW, LIKELY = 40, 42  # of the likeliest: a block's row, and a character's column
 LABEL = 66
-RIGHT, EXPECTED = palette.ROLES["values"], palette.ROLES["output"]
+RIGHT, EXPECTED = style.GOOD, palette.ROLES["output"]
 
 
 def render(result):
@@ -170,7 +170,7 @@ def _ruler(result):
             colour=style.ALARM if differs else style.INK,
         )  # fmt: skip
     yield svg.text(0, y + 27, "loss", size=11, colour=style.QUIET)
-    handle = svg.circle(*track[result.blocks], 11, fill=EXPECTED, stroke=style.PAPER)
+    handle = svg.circle(*track[result.blocks], 11, fill=style.INK, stroke=style.PAPER)
     stops = [{"blocks": count} for count in range(N_BLOCKS + 1)]
     yield marks.track(handle, "blocks", stops=stops, points=track, part="blocks", tip="Drag: how many blocks have run.")
     yield svg.text(0, y + 47, "Upper row: the text. Lower row: what was guessed for it.", size=11, colour=style.QUIET)

@@ -23,7 +23,7 @@ N_BARS, BAR, MAX_BAR = 10, 24, 48  # how many bars at most, from bar to bar, and
 MIN_PROBABILITY = 0.005  # of a bar: it would be written as 0.00
 COLUMNS, KNOB, BARS = (0, 154), 30, 74  # the left edges of the bars, and where the temperature and the bars stand
 CUT = 278  # where the handle of top-k stands
-LOOKS = {True: ("with the cache", palette.ROLES["queries"]), False: ("without", palette.ROLES["keys"])}
+LOOKS = {True: ("with the cache", style.INK), False: ("without", style.QUIET)}
 SIGNS = {" ": "␣", "\n": "↵"}
 CALLED = {" ": "a space", "\n": "a new line"}
 SHADES, DARKEST = 8, 0.6  # of the text: a page without a kernel keeps them all, and black letters can be read on each
@@ -153,7 +153,7 @@ def _temperature(result):
         yield svg.circle(x, y, 4, fill=style.PAPER, stroke=EDGE)
         yield svg.text(x, y + 25, f"{value:g}", anchor="middle", size=TINY, bold=value == result.temperature)
     yield grip("temperature", track)
-    handle = svg.circle(*at, 11, fill=palette.ROLES["output"], stroke=style.PAPER)
+    handle = svg.circle(*at, 11, fill=style.INK, stroke=style.PAPER)
     stops = [{"temperature": value} for value in result.temperatures]
     yield marks.track(handle, "temperature", stops=stops, points=track, tip="Drag: hot is daring, cold is dull.")
 

@@ -19,9 +19,9 @@ HEADLINES = {True: 42, False: 54}  # above each map, if it is wide: its title in
 STRIP, HALF = 106, 6  # where the letters begin, and how many stand in one picture
 # What a guess is, with its fill and edge.
 GUESSES = {
-    "✓": (style.tint(palette.ROLES["values"]), style.INK),
+    "✓": (style.tint(style.GOOD), style.INK),
     "✗": (style.PAPER, style.ALARM),
-    "?": (style.PAPER, palette.ROLES["X"]),
+    "?": (style.PAPER, style.INK),
     None: (style.PAPER, style.QUIET),
 }
 LOOKED_AT = {"before": ("on the", "token before"), "followed": ("on what", "followed")}  # one line, or two
@@ -89,10 +89,10 @@ def _curve(result, moments):
     x, y = on_curve(result.step)
     parts += [svg.circle(*on_curve(step), 2.5, fill=style.INK) for step in moments]
     parts.append(grip("step", [on_curve(step) for step in moments]))
-    parts.append(marks.part(svg.line(x, top, x, top + height, colour=palette.ROLES["keys"], width=2), "time"))
+    parts.append(marks.part(svg.line(x, top, x, top + height, colour=style.INK, width=2), "time"))
     parts.append(
         marks.track(
-            svg.circle(x, y, 9, fill=palette.ROLES["keys"], stroke=style.INK), "step", part="step",
+            svg.circle(x, y, 9, fill=style.INK, stroke=style.PAPER), "step", part="step",
             stops=[{"step": step} for step in moments], points=[on_curve(step) for step in moments],
             tip="Drag it along the loss.",
         )

@@ -139,7 +139,7 @@ def _outputs(rows):
 TOKEN, PITCH, INPUT_Y, OUTPUT_Y = 65, 69, 264, 38  # a token's width, from one to the next, and where they stand
 OUTPUT_HEIGHT = 54
 CELL, LABEL = (44, 34), 58
-MOVES = palette.ROLES["values"]
+MOVES = palette.ROLES["output"]
 SQUARE, CHOICE = 6, (80, 66)  # a cell of a mask that can be chosen, and from one to the next
 DARK = palette.role_text("values")
 
@@ -232,7 +232,7 @@ def _token(result, i, middle):
     leaks_somewhere = svg.text(middle, INPUT_Y + 43, "leaks", anchor="middle", bold=True, colour=style.ALARM, size=12)
     token = [
         svg.box(
-            x, INPUT_Y, TOKEN, 28, fill=style.tint(palette.ROLES["keys"], 0.5) if changed else style.PANEL,
+            x, INPUT_Y, TOKEN, 28, fill=style.tint(style.INK, 0.15) if changed else style.PANEL,
             stroke=style.INK, stroke_width=3 if changed else 1,
         ),
         svg.text(middle, INPUT_Y + 19, WORDS[i], anchor="middle", bold=changed),

@@ -176,7 +176,7 @@ def _track(result, y):
         yield svg.circle(x, y, 4, fill=style.PAPER, stroke=EDGE)
     yield grip("step", track)
     x, _ = track[result.step]
-    handle = svg.circle(x, y, 12, fill=palette.ROLES["queries"], stroke=style.PAPER)
+    handle = svg.circle(x, y, 12, fill=style.INK, stroke=style.PAPER)
     handle += svg.text(x, y + 5, result.step + 1, anchor="middle", bold=True, colour=style.PAPER)
     stops = [{"step": name} for name in NAMES]
     yield marks.track(handle, "step", stops=stops, points=track, part="step", tip="Drag: from the words to the output.")

@@ -228,8 +228,8 @@ def sentence(result):
 CARD, BED = (322, 90), (53, 68)  # pixels: a probe's card, and a patient
 TABLE = 176  # of a probe's numbers, beside which stand its words
 STRIP, DESK = 322, 76  # half the width of all, and how high it is below the cards
-COIN = "#f0c23c"
-STAMPS = {"right": palette.ROLES["values"], "wrong": style.ALARM, "explained": palette.ROLES["queries"]}
+COIN = palette.TOKENS[1]
+STAMPS = {"right": style.GOOD, "wrong": style.ALARM, "explained": style.QUIET}
 BEDS = (DEMO, *LETTERS, YOURS)
 ROOMS = BEDS[:6], BEDS[6:]
 MOUTHS = {"right": 5, "explained": 5, "wrong": -5, "≠": -5}  # how far the corners are up, in pixels
@@ -268,7 +268,7 @@ def _paid(result, name):
     n_coins = len(result.asked.get(name, ()))
     middle, apart = _left(name) + (BED[0] - 4) / 2, 8
     coins = (
-        svg.circle(middle + apart * (k - (n_coins - 1) / 2), 62, 3.5, fill=COIN, stroke="#7a5a00")
+        svg.circle(middle + apart * (k - (n_coins - 1) / 2), 62, 3.5, fill=COIN, stroke=style.INK)
         for k in range(n_coins)
     )
     return marks.part("".join(coins), f"paid for {name}")
@@ -286,7 +286,9 @@ def _face(result, name):
     bend = MOUTHS.get(result.marks[name], -5 if name in result.ill else 0)
     return "".join(
         [
-            svg.circle(middle, 16, 10, fill="#f7dede" if bend < 0 else style.PAPER, stroke=style.INK),
+            svg.circle(
+                middle, 16, 10, fill=style.tint(style.ALARM, 0.15) if bend < 0 else style.PAPER, stroke=style.INK
+            ),
             svg.circle(middle - 4, 14, 1.5, fill=style.INK),
             svg.circle(middle + 4, 14, 1.5, fill=style.INK),
             f'<path d="M{middle - 5:g} {20 - bend / 3:g}q5 {bend} 10 0" fill="none" stroke="{style.INK}"/>',
@@ -312,7 +314,7 @@ def _desk(result):
 def _coins(result):
     """Draw a coin for each probe that was paid for to see this patient's chart."""
     n_coins, right = len(result.readings), STRIP - 4
-    coins = "".join(svg.circle(right - 6 - 15 * k, 8, 6, fill=COIN, stroke="#7a5a00") for k in range(n_coins))
+    coins = "".join(svg.circle(right - 6 - 15 * k, 8, 6, fill=COIN, stroke=style.INK) for k in range(n_coins))
     readout = f"coins spent on {result.patient}: {n_coins}"
     return {
         "coins": marks.part(svg.text(right - 15 * n_coins - 4, 12, readout, anchor="end", size=12) + coins, "coins")
@@ -335,13 +337,13 @@ def _score(result):
     if result.used or result.tried:
         yield svg.text(STRIP - 2, 32, result.score, bold=True, anchor="end", size=12)
     for k in range(min(result.used, 26)):
-        yield svg.circle(STRIP - 8 - 11 * k, 47, 5, fill=COIN, stroke="#7a5a00")
+        yield svg.circle(STRIP - 8 - 11 * k, 47, 5, fill=COIN, stroke=style.INK)
 
 
 def _patient(result, name):
     """Draw a patient who waits, and what is known."""
     known, x = result.marks[name], _left(name)
-    fill = {"right": "#d3efdf", "wrong": "#f7dede", "explained": "#dcebf7"}.get(known, style.PANEL)
+    fill = {"right": style.tint(style.GOOD, 0.2), "wrong": style.tint(style.ALARM, 0.15)}.get(known, style.PANEL)
     colour = style.ALARM if known in ("≠", "wrong") else style.INK
     short = {"explained": "solved", "not scored": "–", "no verdict": "none"}.get(known, known)
     short = "–" if short.endswith("asked") else short  # its coins say so
@@ -368,7 +370,7 @@ def _card(probe, reading, x, y):
     _, question, _ = PROBES[probe]
     width, height = CARD[0] - 4, CARD[1] - 4
     abnormal = reading is not None and reading.is_abnormal
-    edge = style.ALARM if abnormal else palette.ROLES["values"] if reading else style.GRID
+    edge = style.ALARM if abnormal else style.GOOD if reading else style.GRID
     parts = [
         svg.box(x, y, width, height, fill=style.PAPER if reading else style.PANEL, stroke=style.GRID),
         svg.box(x, y, 6, height, fill=edge),
@@ -387,7 +389,7 @@ def _card(probe, reading, x, y):
 
 
 def _price(x, y):
-    yield svg.circle(x + 6, y - 4, 6, fill=COIN, stroke="#7a5a00")
+    yield svg.circle(x + 6, y - 4, 6, fill=COIN, stroke=style.INK)
     yield svg.text(x + 18, y, "Press to ask: one coin", colour=style.QUIET, size=12)
 
 
@@ -407,7 +409,7 @@ def _numbers(reading, x, y, width):
         for j, value in enumerate(reading.numbers[i]):
             left, bad = x + labels + j * step, reading.abnormal[i, j]
             share = 0.08 + 0.27 * min(abs(value) / largest, 1)
-            fill = style.tint(style.ALARM, 0.45) if bad else style.tint(palette.ROLES["values"], share)
+            fill = style.tint(style.ALARM, 0.45) if bad else style.tint(palette.ROLES["X"], share)
             parts.append(svg.box(left + 1, top, step - 2, 17, fill=fill))
             written = svg.short(value, 1 if dense else 2)  # two decimals of neighbours would touch
             written = {"0.00": "0", "0.0": "0", "1.00": "1", "1.0": "1"}.get(written, written)

@@ -17,7 +17,7 @@ from mha_helpers.labs.real_model import head_browser_runs as runs
 SMALL, TINY = 12, 11  # font sizes
 WORDS, TITLE = MAX_WIDTH - PART, 34  # how wide the arcs with their words are, and how high the lines above them
 # The kinds of key that a head may rest on, in colours that say nothing but that they are different.
-KIND_COLOURS = dict(zip(runs.KINDS, ("#77aadd", "#ee8866", "#eedd88", "#d7d7dc", "#bbbbc2"), strict=True))
+KIND_COLOURS = dict(zip(runs.KINDS, palette.TOKENS, strict=False))
 MAP_CELL, MAP_LEFT, MAP_TOP = (27, 24), 16, 46
 BELOW, PARTS = 196, 168  # what stands under the map: how far down, and how high
 PITCH = 18  # from bar to bar
@@ -220,7 +220,7 @@ def _knock_out(result):
     for i, (sentence, before, after) in enumerate(zip(runs.FIXED, found.before, found.after, strict=True)):
         y, change = 46 + 33 * i, float(np.nan_to_num(after - before, nan=0))
         wide = round(50 * min(abs(change) / MAX_CHANGE, 1), 1)
-        fill = palette.ROLES["values"] if change > 0 else palette.ROLES["keys"]
+        fill = palette.DIVERGING[-2] if change > 0 else palette.DIVERGING[1]
         yield svg.text(BESIDE, y, sentence, size=TINY)
         yield svg.text(BESIDE, y + 14, f"{number(before)} → {number(after)}", size=SMALL, bold=True)
         yield svg.box(zero - wide * (change < 0), y + 4, wide, 14, fill=fill)

@@ -23,7 +23,7 @@ SIZES = ("B", "S", "d_model", "h")
 MAX_AXES = 4
 EMPTY = "–"  # of a shape: nothing is said of it
 CHIPS = ("B", "S", "S again", "h", "d_model", "d_head")  # what an axis can be; tokens may meet tokens
-# What each axis counts, and its colour (Paul Tol's light scheme); S stands twice where tokens meet tokens.
+# What each axis counts, and its colour; S stands twice where tokens meet tokens.
 COUNTS = {
     "B": "sequences in the batch",
     "S": "tokens",
@@ -33,7 +33,7 @@ COUNTS = {
     "S queries": "tokens that ask",
     "S keys": "tokens that are asked",
 }
-COLOURS = {"B": "#dddddd", "S": "#99ddff", "d_model": "#eedd88", "h": "#ffaabb", "d_head": "#bbcc33"}
+COLOURS = dict(zip(("h", "d_model", "S", "B", "d_head"), palette.TOKENS, strict=False))
 SPLIT_AXES = ("B", "h", "S", "d_head")
 # Each stage: what it is called, how it is made, its axes, and why its shape is what it is.
 STAGES = (
@@ -353,7 +353,7 @@ COMES = {stage + 1: role for stage, (_, role) in MEETS.items()}
 APART, GAP = 12, 5  # pixels between two sequences, and between two heads
 SLOT, SLOT_TOP = (68, 74), 156  # how wide a slot is, and from one to the next; where they stand
 TRAY, CHIP, BUTTONS = 210, 28, 245  # where the chips lie, how high one is, and where the buttons stand
-YOURS, ASKED = 290, "#fff4c9"  # where the array of the learner's shape begins; of what is asked for
+YOURS, ASKED = 290, style.PANEL  # where the array of the learner's shape begins; of what is asked for
 
 
 def _desk(result):

@@ -198,7 +198,7 @@ def _place(heads, entry):
 
 
 PACE = 1600  # milliseconds from step to step, when they follow each other
-MARKS = {"right": ("✓", palette.ROLES["values"]), "wrong": ("✗", style.ALARM), "yours": ("", style.INK)}
+MARKS = {"right": ("✓", style.GOOD), "wrong": ("✗", style.ALARM), "yours": ("", style.INK)}
 
 
 def render(result):
@@ -230,7 +230,7 @@ def _track(result):
             yield svg.text(at, y + 26 + 14 * k, line, anchor=anchor, size=12, bold=here)
     yield grip("step", track)
     x, y = track[STEPS.index(result.step)]
-    handle = svg.circle(x, y, 12, fill=palette.ROLES["queries"], stroke=style.PAPER)
+    handle = svg.circle(x, y, 12, fill=style.INK, stroke=style.PAPER)
     stops = [{"step": step} for step in STEPS]
     yield marks.track(handle, "step", stops=stops, points=track, part="step", tip="Drag: from X to the heads and back.")
 
@@ -284,7 +284,7 @@ def _column(way, shown, result):
         over.append(_cuts(way, result, places[0][2], places[0][1], CELL_HEIGHT))
     below = HEADING + height + 21
     if shown.verdict:
-        tone = {True: palette.ROLES["values"], False: style.ALARM, None: style.INK}[shown.is_good]
+        tone = {True: style.GOOD, False: style.ALARM, None: style.INK}[shown.is_good]
         lines = textwrap.wrap(shown.verdict, width // 7)
         for k, line in enumerate(lines):
             text_colour = style.blend((tone, style.INK), 0.3)

@@ -293,7 +293,7 @@ WIDTHS, HEIGHT = (344, 296), 378  # of the two pictures
 BLOCK = (62, 92, 262, 220)  # of the whole cache: left, top, width and height
 REACH, MIN_EDGE = 12, 54  # of an edge: how far from it a pointer takes it, and how long it is at least
 LOSS = (20, 52, 256, 1.0, 5.2)  # of the line of losses: left, y, width, and where it begins and ends
-CACHE, KNOB = palette.ROLES["keys"], palette.ROLES["queries"]
+CACHE, KNOB = palette.ROLES["keys"], style.INK
 
 
 def render(result):
