@@ -43,7 +43,7 @@ SEQUENTIAL = ("#fbfaff", "#e3def5", "#bfb3e6", "#9482d0", "#6a4fb3", "#33196f")
 DIVERGING = ("#8c510a", "#cf9a4e", "#eed9ac", "#f7f7f7", "#a9dbd3", "#4ba59b", "#01665e")
 
 # How widely a head looks: dark where it looks at one token.
-SPREAD = ("#0b4a4b", "#0f8b8d", "#5cb8b2", "#abdcd2", "#f2f7e9")
+SPREAD = ("#0b4a4b", "#1b7f86", "#5cb8b2", "#abdcd2", "#f2f7e9")
 
 
 def head_colour(head: int) -> str:

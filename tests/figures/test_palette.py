@@ -33,6 +33,7 @@ FAMILIES = {
     "role tints": [palette.role_colours(role)(0) for role in palette.ROLES],
     "heads": palette.HEADS,
     "head fills": [palette.head_fill(head) for head in range(2)],
+    "heads and the alarm": [*palette.HEADS, style.ALARM],
     "tokens": palette.TOKENS,
 }
 

@@ -277,8 +277,14 @@ def test_text_from_a_learner_is_escaped():
 
 def test_a_still_says_that_it_is_one_in_a_line_that_can_be_read(make_lab):
     line = "Still picture. Run all cells above, then this one, for the live lab."
-    [colour] = re.findall(rf"color:(#\w+)\">{line}<", make_lab().still)
-    assert style.contrast(colour, style.PAPER) >= 4.5
+    assert f'color:var(--mha-quiet)">{line}<' in make_lab().still
+
+
+@pytest.mark.parametrize("theme", [card.LIGHT, card.DARK])
+def test_a_cards_text_can_be_read_in_every_theme(theme):
+    colours = dict(re.findall(r"--mha-(\w+): (#\w+);", theme))
+    for ink in ("ink", "quiet", "alarm"):
+        assert min(style.contrast(colours[ink], colours[ground]) for ground in ("paper", "panel")) >= 4.5, ink
 
 
 def test_text_and_background_are_coloured_for_any_theme(make_lab):

@@ -1,5 +1,7 @@
 """`python -m tools site`: pages that hold everything and load nothing."""
 
+import base64
+import json
 import re
 
 import pytest
@@ -8,6 +10,8 @@ from bs4 import BeautifulSoup
 from nbformat import v4
 
 from tools.site import command, pages
+from tools.site.look.frames import LEAST
+from tools.site.look.typeface import make
 from tools.writing.hygiene import REMOTE
 from tools.writing.notebooks import NOTEBOOKS, course_notebooks, read, write
 
@@ -116,7 +120,21 @@ def test_every_picture_is_there_with_its_words(exported):
     data = [one for one in data if not one.get("text/plain", "").startswith("Lab: ") or not _is_touched(one, page)]
     pictures = [_picture(one) for one in data if "image/png" in one]
     assert pictures
-    assert [(image["src"].partition(",")[2], image["alt"]) for image in page("img")] == pictures
+    shown = [_shown(node) for node in page.select("main img, main .figure svg")]
+    assert [words for _, words in shown] == [words for _, words in pictures]
+    for (drawn, _), (stored, words) in zip(shown, pictures, strict=True):
+        assert drawn == (_texts(base64.b64decode(stored)) if isinstance(drawn, list) else stored), words
+
+
+def _shown(node):
+    """Return what a picture of a page shows, the texts of one that stands in the page itself, and its words."""
+    if node.name == "img":
+        return node["src"].partition(",")[2], node["alt"]
+    return [text.text for text in node("text")], node["aria-label"]
+
+
+def _texts(drawn):
+    return [text.text for text in BeautifulSoup(drawn, "html.parser")("text")]
 
 
 def _is_touched(data, page):
@@ -151,10 +169,11 @@ def test_a_page_has_its_notebooks_title_and_leads_on(folder):
     page = BeautifulSoup((folder / "02_scaling.html").read_text(encoding="utf-8"), "html.parser")
     title = read(NOTEBOOKS / "02_scaling.ipynb").cells[0].source.splitlines()[0].removeprefix("# ")
     assert page.title.text == title
-    for nav in page("nav"):
-        links = ["01_self_attention.html", *pages.EVERYWHERE.values(), "03_masking.html"]
-        assert [link["href"] for link in nav("a")] == links
-    assert len(page("nav")) == 2, "above and below"
+    site, contents, neighbours = page("nav")
+    assert [link["href"] for link in site("a")] == [*pages.EVERYWHERE.values()]
+    assert [link["href"] for link in neighbours("a")] == ["01_self_attention.html", "03_masking.html"]
+    sections = {heading["id"] for heading in page("h2")}
+    assert [link["href"].removeprefix("#") in sections for link in contents("a")] == [True] * len(sections)
 
 
 @pytest.mark.browser
@@ -243,7 +262,7 @@ def test_overwrites_nothing_and_writes_nothing_when_a_formula_is_wrong(folder, t
 # Whether each fold of the text is open, and how many navigations, labs' controls and pictures, and folds of code show.
 ON_PAPER = """() => {
     const seen = found => [...document.querySelectorAll(found)].filter(each => each.checkVisibility()).length;
-    return [[...document.querySelectorAll("details:not(.folded)")].map(fold => fold.open),
+    return [[...document.querySelectorAll("main details:not(.folded)")].map(fold => fold.open),
             seen("nav"), seen(".mha-lab button, .mha-lab input"), seen(".mha-lab svg"), seen("details.folded")];
 }"""
 
@@ -274,3 +293,73 @@ def test_the_sheet_is_one_page_on_paper(browser, tmp_path):
         page.goto((tmp_path / "page.html").as_uri())
         pdf = page.pdf(format="A4", prefer_css_page_size=True)
     assert len(re.findall(rb"/Type\s*/Page\b", pdf)) == 1
+
+
+# How small the smallest text of each drawing is on the screen, and what it says.
+TEXTS = """() => {
+    const size = drawing => {
+        const texts = [...drawing.querySelectorAll("text")].filter(text => text.checkVisibility());
+        if (drawing.localName === "svg") return texts
+            .map(text => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a);
+        const [, data] = drawing.src.split("data:image/svg+xml;base64,");
+        if (!data) return [];
+        const picture = new DOMParser().parseFromString(atob(data), "image/svg+xml").documentElement;
+        const scale = drawing.clientWidth / picture.getAttribute("viewBox").split(" ")[2];
+        // matplotlib's letters are paths of 100 units
+        return [...picture.querySelectorAll("[transform*='scale(']")].map(letters =>
+            100 * scale * letters.getAttribute("transform").match(/scale\\(([\\d.]+)/)[1]);
+    };
+    return [...document.querySelectorAll("svg, img")].filter(each => each.checkVisibility())
+        .map(each => [Math.min(...size(each)), (each.alt ?? each.getAttribute("aria-label") ?? "").slice(0, 60)]);
+}"""
+# What is wider than its place and neither scrolls nor says so, and how wide the page is.
+CUT = """() => [document.documentElement.scrollWidth, ...[...document.querySelectorAll("body *")]
+    .filter(each => !each.closest("math, svg, .mha-over") && each.checkVisibility() && each.clientWidth)
+    .filter(each => each.scrollWidth > each.clientWidth + 1 && getComputedStyle(each).display !== "inline")
+    .filter(each => !(each.tabIndex === 0 && each.parentElement.matches(".more-right, .more-left")))
+    .map(each => `${each.localName}.${each.className}: ${each.textContent.trim().slice(0, 40)}`)]"""
+
+
+@pytest.mark.browser
+def test_on_a_phone_every_letter_is_large_enough_and_what_is_wide_scrolls_within_itself(browser, folder):
+    small, cut = {}, {}
+    with browser.new_context(viewport={"width": 390, "height": 844}, offline=True) as context:
+        page = context.new_page()
+        for path in sorted(folder.rglob("*.html")):
+            name = path.relative_to(folder).as_posix()
+            if name.startswith("slides/"):  # for a projector
+                continue
+            page.goto(path.as_uri())
+            page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+            small |= {
+                f"{name}: {words}": size for size, words in page.evaluate(TEXTS) if size is not None and size < LEAST
+            }
+            width, *others = page.evaluate(CUT)
+            cut |= {name: others} if others or width > 390 else {}
+    assert small == {}
+    assert cut == {}
+
+
+@pytest.mark.browser
+def test_text_code_and_figures_end_at_common_edges(browser, folder):
+    with browser.new_context(viewport={"width": 1280, "height": 900}, offline=True) as context:
+        page = context.new_page()
+        page.goto((folder / "05_output_projection.html").as_uri())
+        edges = page.locator("main :is(p, .figure, .jp-InputArea-editor, section.mha-lab)").evaluate_all(
+            "all => all.filter(each => each.checkVisibility() && !each.closest('li, blockquote, .try'))"
+            ".filter(each => !each.parentElement.closest('.mha-lab'))"
+            ".map(each => Math.round(each.getBoundingClientRect().right))"
+        )
+    assert len({*edges}) == 2, "the text's, and that of what is broader"
+
+
+def test_an_exercise_on_a_page_says_where_it_can_be_tried(folder):
+    page = BeautifulSoup((folder / "04_splitting_heads.html").read_text(encoding="utf-8"), "html.parser")
+    assert page.select(".celltag_exercise .try, .celltag_prediction .try")
+    assert "Not attempted yet" not in page.text
+    assert "Not answered yet" not in page.text
+
+
+def test_the_typeface_is_the_one_that_its_origin_describes():
+    assert make.checksum(make.TYPEFACE) == json.loads(make.ORIGIN.read_text(encoding="utf-8"))["sha256"]
+    assert make.TYPEFACE.stat().st_size < 45_000

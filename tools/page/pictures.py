@@ -17,11 +17,14 @@ from live_pictures import card, raster, style
 from mha_helpers import course, doctor, exercises, labs
 from mha_helpers.attention import softmax
 from tools.page.browser import open_browser
+from tools.site.look import style_sheet
 
 TOP = Path(__file__).parents[2]
 README_PICTURE = TOP / ".github" / "course.png"
 DOCTOR_PICTURE = TOP / ".github" / "doctor.png"
 PREVIEW_PICTURE = TOP / ".github" / "preview.png"  # what a link to the site shows where it is shared
+# The pictures have the site's typeface, whatever they say themselves.
+LETTERS = "body, body :is(div, p, h1, svg) { font-family: var(--text) !important; }"
 SHARPNESS = 2  # pixels of the picture to one of the page, for high-resolution screens
 
 A_LEARNERS_SOFTMAX = """\
@@ -166,7 +169,8 @@ def retake():
 
 def photograph(page, content, path, texts):
     """Write a page of HTML as a PNG, with text chunks."""
-    page.set_content(f'<body style="margin:0">{content}</body>')
+    page.set_content(f'<style>{style_sheet()}\n{LETTERS}</style><body style="margin:0">{content}</body>')
+    page.evaluate("document.fonts.load('1em Inter').then(() => document.fonts.ready)")
     _store(page.screenshot(full_page=True), path, texts)
 
 
