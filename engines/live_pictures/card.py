@@ -14,7 +14,6 @@ EDGE = "#767676"  # of controls: 4.5 to 1 on white, where 3 to 1 is asked for
 MAX_WIDTH = 644  # pixels: no picture is wider, so that a lab fits a card of 658, JupyterLab's at 1280 x 720 and 150 %
 STILL_WIDTH = 700  # pixels: of a stored picture, the narrowest card's, so that it is not shrunk much anywhere
 
-TURNED = "invert(0.91) hue-rotate(180deg)"  # makes #171717 of white
 LIGHT = (
     f"color-scheme: light; --mha-ink: {style.INK}; --mha-quiet: {style.QUIET}; --mha-paper: {style.PAPER}; "
     f"--mha-panel: #f2f2f2; --mha-edge: {EDGE}; --mha-line: {style.GRID}; --mha-alarm: {style.ALARM};"
@@ -29,10 +28,14 @@ DARK = (
 STYLE_SHEET = f"""<style>
 .mha-lab {{ {LIGHT} }}
 [data-jp-theme-light="false"] .mha-lab {{ {DARK} }}
-[data-jp-theme-light="false"] .mha-picture svg {{ filter: {TURNED}; }}
+[data-jp-theme-light="false"] .mha-picture svg {{ filter: {style.TURNED}; }}
+[data-jp-theme-light="false"] .mha-picture [fill="#010101"] {{ fill: #ffffff; }}
+[data-jp-theme-light="false"] .mha-picture [fill="#fefefe"] {{ fill: #000000; }}
 @media (prefers-color-scheme: dark) {{
   section.mha-lab {{ {DARK} }}
-  section.mha-lab .mha-picture svg {{ filter: {TURNED}; }}
+  section.mha-lab .mha-picture svg {{ filter: {style.TURNED}; }}
+  section.mha-lab .mha-picture [fill="#010101"] {{ fill: #ffffff; }}
+  section.mha-lab .mha-picture [fill="#fefefe"] {{ fill: #000000; }}
 }}
 .mha-lab {{
   background: var(--mha-paper); color: var(--mha-ink); font: 14px/1.4 {style.FONT};

@@ -68,7 +68,16 @@ def test_numbers_can_be_read_on_every_fill():
     for fill in fills:
         assert style.contrast(style.text_colour(fill), fill) >= 4.5, fill
     pale = [*map(palette.head_fill, range(4)), *palette.TOKENS, *FAMILIES["role tints"], style.HIDDEN]
-    assert {style.text_colour(fill) for fill in pale} == {"#000000"}
+    assert {style.text_colour(fill) for fill in pale} <= {"#000000", style.STAYS["#000000"]}
+
+
+def test_numbers_can_be_read_on_every_fill_that_is_turned_over():
+    ramp = np.linspace(0, 1, 101)
+    fills = [palette.head_weight_colours(head)(weight) for head in range(6) for weight in ramp]
+    fills += [palette.score_colours(1)(2 * share - 1) for share in ramp]
+    for fill in fills:
+        ink = {"#010101": "#ffffff", "#fefefe": "#000000"}.get(style.text_colour(fill), style.text_colour(fill))
+        assert style.contrast(style.turned(ink), style.turned(fill)) >= 3.8, fill
 
 
 def test_weights_grow_darker_all_the_way():
