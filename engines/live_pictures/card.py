@@ -31,7 +31,7 @@ STYLE_SHEET = f"""<style>
 [data-jp-theme-light="false"] .mha-picture svg {{ filter: {style.TURNED}; }}
 [data-jp-theme-light="false"] .mha-picture [fill="#010101"] {{ fill: #ffffff; }}
 [data-jp-theme-light="false"] .mha-picture [fill="#fefefe"] {{ fill: #000000; }}
-@media (prefers-color-scheme: dark) {{
+@media (prefers-color-scheme: dark) and (forced-colors: none) {{
   section.mha-lab {{ {DARK} }}
   section.mha-lab .mha-picture svg {{ filter: {style.TURNED}; }}
   section.mha-lab .mha-picture [fill="#010101"] {{ fill: #ffffff; }}

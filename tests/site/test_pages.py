@@ -85,7 +85,8 @@ def test_a_browser_shows_the_page_from_its_file_alone(browser, folder, path, sch
         page.goto(address)
         assert {url for url in asked if not url.startswith("data:")} == {address}
         assert complaints == []
-        widths = page.locator("img").evaluate_all("images => images.map(image => image.naturalWidth)")
+        drawings = page.locator("main img, .figure svg")
+        widths = drawings.evaluate_all("all => all.map(each => each.naturalWidth ?? each.clientWidth)")
         assert widths
         assert min(widths) > 100
         assert page.evaluate(TOO_WIDE) == []
