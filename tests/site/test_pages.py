@@ -239,7 +239,7 @@ def test_a_link_to_a_notebook_leads_to_its_page_and_other_links_stay():
         "#a",
     ]
     page = page_of(v4.new_markdown_cell(" ".join(f"[one]({link})" for link in links)))
-    assert [link["href"] for link in page("a")] == ["02_scaling.html", "02_scaling.html#Why", *links[2:]]
+    assert [link["href"] for link in page.main("a")] == ["02_scaling.html", "02_scaling.html#Why", *links[2:]]
 
 
 def test_words_of_a_picture_may_hold_any_sign():

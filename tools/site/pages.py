@@ -193,6 +193,7 @@ def _document(path):
     page = re.sub(r'(<h\d id="|href="#)([^"]*)', lambda found: found[1] + anchor(found[2]), page)
     page = re.sub(r'(<a href="[^":]*)\.md(?=["#])', r"\1.html", page)
     page = page.replace(f'href="{up}notebooks/', f'href="{up}')
+    page = page.replace('href="index.html', f'href="{up}index.html')
     if path.stem in LISTS:
         page = page.replace(SEARCHED, f'{SEARCHED} data-pagefind-weight="{LISTS[path.stem]}"', 1)
     if path.is_relative_to(ROOT / "workshop"):  # who learns and searches is not looking for the instructor's notes

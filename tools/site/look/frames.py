@@ -6,7 +6,7 @@ import re
 from xml.etree import ElementTree
 
 LEAST = 10  # pixels on the screen: no letter of a figure is smaller
-COLUMN = 726  # pixels: what a frame as wide as the text, `--column` in `page.css`, leaves to a figure
+COLUMN = 646  # pixels: what a frame as wide as the text, `--column` in `page.css`, leaves to a figure
 IMAGE = re.compile(r'<img\b[^>]*?src="data:image/svg\+xml;base64,([^"]*)"[^>]*>')
 FONT_SIZE = re.compile(r"font(?:-size)?: ?([\d.]+)px")
 LETTERS_AS_PATHS = re.compile(r"scale\(([\d.]+) -[\d.]+\)")  # matplotlib draws letters of 100 units, and scales them
@@ -36,7 +36,7 @@ def _figure(image):
     if in_page:
         drawn = re.sub(r' style="[^"]*"', "", drawn, count=1)
     kind = "figure broad" if least > COLUMN else "figure"
-    return framed(drawn if in_page else image[0], kind, looks=f"--own:{width:g}px;--least:{math.ceil(least)}px")
+    return framed(drawn if in_page else image[0], kind, looks=f"--own:{width:g}px;--least:{math.ceil(least) + 1}px")
 
 
 def least_text(picture):
