@@ -129,29 +129,27 @@ def with_labs(notebook, lite=""):
     notebook = copy.deepcopy(notebook)
     binder = next((found[0] for cell in notebook.cells if (found := BINDER.search(cell.source))), None)
     url = lite or binder
-    runs = f'<a href="{html.escape(url)}">Open the notebook</a>' if url else "Open the notebook"
     for cell in notebook.cells[:1]:
         cell.source = NEIGHBOUR.sub("", cell.source)
     for cell in notebook.cells:
-        if cell.cell_type != "code":
-            continue
-        cell.outputs = shown(cell)
-        for output in cell.outputs:
-            _read(output, url)
-        found = LAB.search(cell.source)
-        page = found and lab_on_page(found[1], runs)
-        if page:
-            printed = [output for output in cell.outputs if "data" not in output]
-            cell.outputs = [*printed, v4.new_output("display_data", data={"text/html": page})]
+        if cell.cell_type == "code":
+            cell.outputs = _to_read(cell, url)
     return notebook
 
 
-def _read(output, url):
-    """Leave out of an output what a page says elsewhere, or what only somebody who runs it can use."""
-    data = output.get("data", {})
-    if "text/html" in data:
-        whole = data["text/html"]
-        data["text/html"] = reading.to_try(whole, url) or LINKS_OF_MAP.sub(r"\1", whole)
+def _to_read(cell, url):
+    """Return what a page shows below a cell: its lab, or its outputs without what only somebody who runs it can use."""
+    outputs, found = shown(cell), LAB.search(cell.source)
+    for data in (output.get("data", {}) for output in outputs):
+        if "text/html" in data:
+            whole = data["text/html"]
+            data["text/html"] = reading.to_try(whole, url) or LINKS_OF_MAP.sub(r"\1", whole)
+    runs = f'<a href="{html.escape(url)}">Open the notebook</a>' if url else "Open the notebook"
+    page = found and lab_on_page(found[1], runs)
+    if not page:
+        return outputs
+    printed = [output for output in outputs if "data" not in output]
+    return [*printed, v4.new_output("display_data", data={"text/html": page})]
 
 
 def in_sight(notebook):
