@@ -29,6 +29,22 @@ def middle(i):
     return TOP + (i + 0.5) * ROW
 
 
+def difference(right, i):
+    """Mark a word as different, at its right edge or before it."""
+    at = right - 8, middle(i) + 4
+    sign = svg.text(*at, "≠", anchor="middle", bold=True, colour=style.PAPER, size=11)
+    return svg.box(right - 15, middle(i) - 7, 14, 13, fill=style.ALARM) + sign
+
+
+def areas(queries, keys, top=0):
+    """Return, for each query, the area where its word is pressed: an empty box that touches its neighbours'.
+
+    `top` is how far down the arcs begin.
+    """
+    width = width_of_words([*queries, *keys])
+    return [svg.box(0, top + middle(i) - ROW / 2, width, ROW, fill="transparent") for i in range(len(queries))]
+
+
 def arcs(weights, queries, keys, *, chosen=None, differs=(), head=0, width=344):
     """Draw attention over words: queries on the left, keys on the right, an arc as thick as each weight.
 
@@ -74,10 +90,7 @@ def arcs(weights, queries, keys, *, chosen=None, differs=(), head=0, width=344):
         if share >= 0.045:
             at = right + box + 4, middle(j) + 4
             groups.append(svg.text(*at, number(share), bold=share >= 0.2, size=12))
-    for key in differs:
-        groups.append(svg.box(right - 15, middle(key) - 7, 14, 13, fill=style.ALARM))
-        at = right - 8, middle(key) + 4
-        groups.append(svg.text(*at, "≠", anchor="middle", bold=True, colour=style.PAPER, size=11))
+    groups += [difference(right, key) for key in differs]
     return f'<g class="mha-arcs">{"".join(groups)}</g>', TOP + ROW * max(len(queries), len(keys)) + 2
 
 

@@ -13,13 +13,20 @@ LABS = {
         "with_and_without_attention",
         "word_order",
         "two_banks",
+        "row_times_column",
     ),
-    "scaling": ("softmax_scaling",),
+    "scaling": (
+        "find_the_cat",
+        "coin_tosses",
+        "softmax_scaling",
+    ),
     "masking": (
+        "the_future_hidden",
         "mask_studio",
         "leak_detector",
     ),
     "splitting": (
+        "two_heads",
         "be_the_head",
         "split_lab",
         "shape_tracer",

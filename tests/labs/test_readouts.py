@@ -8,7 +8,7 @@ import re
 import numpy as np
 from inline_snapshot import snapshot
 
-from mha_helpers import attention, decoder, labs
+from mha_helpers import attention, decoder, labs, running_example
 from mha_helpers.labs.masking import mask_studio as studio
 from mha_helpers.labs.output_projection import block_tour, which_bug
 from mha_helpers.labs.splitting.shape_tracer import STAGES
@@ -177,6 +177,31 @@ def test_cache_cost():
                 "What its loss would be with another cache, only training could tell.",
                 "Sizes alone: this model isn't run here.",
             ],
+        }
+    )
+
+
+def test_coin_tosses():
+    states = {"first": {}, "one walk": ["Throw"], "many": {"walks": 400}, "after 1": {"walks": 100, "tosses": 1}}
+    assert readouts(labs.coin_tosses, states) == snapshot(
+        {
+            "first": ["No walk has been thrown yet.", "Each is 64 tosses long, one step up or down for each."],
+            "one walk": ["After 64 tosses the walk is 12 from its start."],
+            "many": ["After 64 tosses the 400 walks are typically 8.0 from their start."],
+            "after 1": ["After 1 toss the 100 walks are typically 1.0 from their start."],
+        }
+    )
+
+
+def test_find_the_cat():
+    rolled, wide = ["Step", "Step", "Step"], {"head": "wide"}
+    states = {"first": {}, "after three steps": rolled, "wide": wide, "at the edge": wide | {"push": 1.4}}
+    assert readouts(labs.find_the_cat, states) == snapshot(
+        {
+            "first": ["The narrow head's loss is 4.46, and the slope 2.57."],
+            "after three steps": ["The narrow head's loss is 0.35, and the slope 0.43."],
+            "wide": ["The wide head's loss is 4.77, and the slope 0.00: it hardly matters which way the query goes."],
+            "at the edge": ["The wide head's loss is 2.99, and the slope 26.57."],
         }
     )
 
@@ -630,6 +655,21 @@ def test_qkv_workbench():
 def shapes(*answers, **sizes):
     """Fill in and check one answer after the other, from the start."""
     return ["Start over", sizes, *(step for shape in answers for step in ({"shape": ", ".join(shape)}, "Check"))]
+
+
+def test_row_times_column():
+    states = {
+        "first": {},
+        "a key": {"matrix": "K", "row": "sat", "column": "0"},
+        "a value": {"matrix": "V", "row": "mat"},
+    }
+    assert readouts(labs.row_times_column, states) == snapshot(
+        {
+            "first": ["Q[it, 1] is the row of “it” times a column: 0 × 0 + 0 × 0 + 0 × 1 + 1 × 3 = 3."],
+            "a key": ["K[sat, 0] is the row of “sat” times a column: 1 × 3 + 0 × −1 + 1 × 0 + 0 × 0 = 3."],
+            "a value": ["V[mat, 1] is the row of “mat” times a column: 0 × 0 + 1 × 2 + 0 × 0 + 0 × 0 = 2."],
+        }
+    )
 
 
 def test_shape_tracer():
@@ -1112,6 +1152,19 @@ def test_sum_of_heads_of_wrong_functions():
     )
 
 
+def test_the_future_hidden():
+    hidden = {"hidden": True}
+    states = {"first": {}, "hidden": hidden, "mat": {"query": "mat"}, "the last": hidden | {"query": "it"}}
+    assert readouts(labs.the_future_hidden, states) == snapshot(
+        {
+            "first": ["“cat” gives 0.72 of its attention to what comes after it, which it is to guess."],
+            "hidden": ["“cat” can't attend to what comes after it.", "What those words had, the others share."],
+            "mat": ["“mat” gives 0.40 of its attention to what comes after it, which it is to guess."],
+            "the last": ["Nothing comes after “it”, so there is nothing to hide: its row stays as it is."],
+        }
+    )
+
+
 def test_training_run():
     states = {
         "first": {},
@@ -1185,6 +1238,20 @@ def test_two_banks():
                 "With “river”, “bank” becomes (1.50, 0.00): 50 % of it is “river”.",
                 "With “money”, “bank” becomes (0.00, 1.50): 50 % of it is “money”.",
             ],
+        }
+    )
+
+
+def test_two_heads():
+    assert readouts(labs.two_heads, {token: {"query": token} for token in running_example.TOKENS}) == snapshot(
+        {
+            "cat": ["“cat” attends most to “sat” (0.56) in head 0, and most to “sat” (0.62) in head 1."],
+            "sat": ["“sat” attends most to “cat” and “sat” (0.42 each) in head 0, and most to “cat” (0.64) in head 1."],
+            "mat": ["“mat” attends to all alike (0.20) in head 0, and to all alike (0.20) in head 1."],
+            "because": [
+                "“because” attends most to “cat” and “mat” (0.29 each) in head 0, and most to “cat” and “mat” (0.46 each) in head 1."
+            ],
+            "it": ["“it” attends most to “cat” (0.70) in head 0, and most to “sat” (0.89) in head 1."],
         }
     )
 

@@ -11,7 +11,7 @@ from live_pictures.chips import PART, tick_box
 from live_pictures.marks import each_part
 from live_pictures.style import number
 from mha_helpers.drawing import palette
-from mha_helpers.drawing.arcs import ROW, SHARE, TOP, arcs, middle, shortened, width_of_words
+from mha_helpers.drawing.arcs import ROW, SHARE, TOP, arcs, areas, middle, shortened, width_of_words
 from mha_helpers.labs.real_model import head_browser_runs as runs
 
 SMALL, TINY = 12, 11  # font sizes
@@ -89,9 +89,8 @@ def _twin(result):
 
 def _words(result):
     """Let the words be pressed that ask."""
-    for i, token in enumerate(result.tokens):
-        word = svg.box(0, TITLE + middle(i) - ROW / 2, width_of_words(result.tokens), ROW, fill="transparent")
-        yield marks.radio(word, {"query": i}, name=f"query {i}: {token}")
+    for i, word in enumerate(areas(result.tokens, result.tokens, TITLE)):
+        yield marks.radio(word, {"query": i}, name=f"query {i}: {result.tokens[i]}")
 
 
 def _notes(result, below):
