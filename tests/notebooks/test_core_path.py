@@ -9,6 +9,7 @@ from tools.writing.measure import FURTHER, core_path, measured, minutes, word_co
 from tools.writing.notebooks import course_notebooks, read
 
 HEADING = re.compile(r"^## (.+?)(?: \((\d+) minutes\))?$", re.MULTILINE)
+LAB = re.compile(r"^labs\.\w+\(", re.MULTILINE)
 BUG = re.compile(r"\]\(https://github\.com/[^/]+/[^/]+/(?:issues|pull)/\d+")
 
 
@@ -54,6 +55,19 @@ def test_the_core_path_has_few_sections_of_ten_minutes_each_with_room_for_one_id
         tuple((heading.replace(' "', " “").replace('"', "”"), int(said)) for heading, said, _ in core) == known.sections
     ), "mha_helpers/course.py"
     assert {heading: word_count(text) for heading, _, text in core if not 150 <= word_count(text) <= 450} == {}
+
+
+@pytest.mark.parametrize("path", [path for path in course_notebooks() if path.stem[:2] in {"01", "02", "03", "04"}])
+def test_there_is_something_to_press_in_the_first_third(path):
+    """Of the words that are read on the core path; in 05 the first lab runs on the function that is written there."""
+    read_so_far, at_labs = 0, []
+    for cell in core_path(read(path)):
+        if cell["cell_type"] == "markdown":
+            read_so_far += word_count(cell["source"])
+        elif LAB.search(cell["source"]):
+            at_labs.append(read_so_far)
+    assert at_labs, f"{path.name} has no lab before Further"
+    assert at_labs[0] <= read_so_far / 3, f"{at_labs[0]} of {read_so_far} words are read before the first lab"
 
 
 def test_a_notebook_has_at_most_twelve_new_words(notebook):
