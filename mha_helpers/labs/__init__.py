@@ -36,7 +36,10 @@ LABS = {
         "block_tour",
         "which_bug",
     ),
-    "real_model": ("head_browser",),
+    "real_model": (
+        "head_browser",
+        "a_trained_head",
+    ),
     "heads_that_learn": ("training_run",),
     "a_model_that_writes": (
         "writer",

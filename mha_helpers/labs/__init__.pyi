@@ -9,6 +9,7 @@ from .masking.the_future_hidden import the_future_hidden as the_future_hidden
 from .output_projection.block_tour import block_tour as block_tour
 from .output_projection.sum_of_heads import sum_of_heads as sum_of_heads
 from .output_projection.which_bug import which_bug as which_bug
+from .real_model.a_trained_head import a_trained_head as a_trained_head
 from .real_model.head_browser import head_browser as head_browser
 from .scaling.coin_tosses import coin_tosses as coin_tosses
 from .scaling.find_the_cat import find_the_cat as find_the_cat

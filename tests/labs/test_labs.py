@@ -112,7 +112,7 @@ def test_reset_brings_back_the_first_picture(make_lab):
 def test_every_other_lab_runs_on_a_learners_function():
     """Or on a training that ran on it, or before there is one, or on no attention at all."""
     without = {"shape_tracer", "training_run", "two_banks", "with_and_without_attention"}
-    without |= {"coin_tosses", "find_the_cat", "row_times_column", "the_future_hidden"}
+    without |= {"a_trained_head", "coin_tosses", "find_the_cat", "row_times_column", "the_future_hidden"}
     assert set(labs.__all__) - set(LEARNERS) == without, "a lab that runs on no function is named in `without`"
 
 

@@ -1,4 +1,4 @@
-"""The labs in which words and numbers are pressed: two heads, the future hidden, row times column."""
+"""The labs in which words and numbers are pressed: two heads, the future hidden, a trained head, row times column."""
 
 from importlib import import_module
 
@@ -8,6 +8,7 @@ import pytest
 from mha_helpers import attention, labs, running_example
 
 future = import_module("mha_helpers.labs.masking.the_future_hidden")
+trained = import_module("mha_helpers.labs.real_model.a_trained_head")
 heads = import_module("mha_helpers.labs.splitting.two_heads")
 product = import_module("mha_helpers.labs.self_attention.row_times_column")
 TOKENS, X = running_example.TOKENS, running_example.X
@@ -48,3 +49,19 @@ def test_a_number_is_its_row_times_its_column(letter, row, column):
     made = (X @ product.MATRICES[letter])[TOKENS.index(row), int(column)]
     assert np.dot(*result.factors) == made
     assert product.sentence(result).endswith(f"= {product.written(made)}.")
+
+
+def test_a_trained_head_shows_what_the_model_gives():
+    lab, encoded = labs.a_trained_head(), trained.OURS.encode(trained.SENTENCE)
+    assert encoded.tokens[trained.IT] == "it"
+    for query, row in enumerate(encoded.weights[trained.LAYER, trained.HEAD]):
+        lab.set(query=query)
+        assert f"“{encoded.tokens[row.argmax()]}” ({row.max():.2f})" in lab.readout.value
+
+
+def test_without_a_model_the_trained_head_says_so(monkeypatch):
+    def lost(sentence):
+        raise OSError(sentence)
+
+    monkeypatch.setattr(trained.OURS, "encode", lost)
+    assert "The trained model could not be loaded." in labs.a_trained_head().readout.value

@@ -35,6 +35,15 @@ def readouts(make, states, *functions):
     return found
 
 
+def test_a_trained_head():
+    assert readouts(labs.a_trained_head, {"it": {}, "was": {"query": 9}}) == snapshot(
+        {
+            "it": ["In this head “it” attends most to “cat” (0.72)."],
+            "was": ["In this head “was” attends most to “cat” (0.58)."],
+        }
+    )
+
+
 def test_be_the_head():
     both, at_sat = {"heads": "two"}, {"query 1 across": 5.0, "query 1 up": -2.0}
     between = {"query 0 across": 2.0, "query 0 up": 0.3}

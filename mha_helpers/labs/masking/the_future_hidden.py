@@ -13,8 +13,8 @@ from live_pictures.style import number
 from mha_helpers import attention, masks
 from mha_helpers import running_example as example
 from mha_helpers.drawing import palette
-from mha_helpers.drawing.arcs import arcs, areas
 from mha_helpers.labs.lab import Lab
+from mha_helpers.labs.pressed_arcs import pressed_arcs, query_mark
 
 QUERIES, KEYS, VALUES = (example.X @ matrix for matrix in example.first_head())
 N = len(example.TOKENS)
@@ -51,24 +51,19 @@ def sentence(result):
     return f"“{token}” gives {number(result.copied)} of its attention to what comes after it, which it is to guess."
 
 
-WIDTHS, TITLE = (344, 296), 24
+WIDTHS = (344, 296)
 CELL, LABELS = (46, 26), 62  # of the weights
 
 
 def render(result):
     """Draw a result: the arcs, and all the weights."""
     readout = sentence(result)
-    drawn, height = arcs(result.weights, example.TOKENS, example.TOKENS, chosen=result.query, width=WIDTHS[0])
-    pressed = zip(example.TOKENS, areas(example.TOKENS, example.TOKENS), strict=True)
-    words = "".join(marks.radio(area, {"query": token}, name=f"query {token}") for token, area in pressed)
-    below = TITLE + height + 6
+    title, tokens = "What each word attends to", example.TOKENS
+    drawn, height = pressed_arcs(title, result.weights, tokens, result.query, query_mark(tokens))
+    below = height + 6
     switch = tick_box(1, below, "hide what comes later", on=result.hidden)
     switch += svg.box(0, below, 200, 26, fill="transparent")
-    parts = [
-        svg.text(0, 14, "What each word attends to", bold=True),
-        f'<g transform="translate(0 {TITLE})">{drawn}{words}</g>',
-        marks.switch(switch, "hidden", name="hide what comes later"),
-    ]
+    parts = [drawn, marks.switch(switch, "hidden", name="hide what comes later")]
     left = svg.document(WIDTHS[0], below + 30, parts, label=readout)
     weights = svg.matrix(
         result.weights, 2, 0, title="All weights", colours=palette.weight_colour,

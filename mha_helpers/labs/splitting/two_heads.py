@@ -13,9 +13,9 @@ from live_pictures.style import number
 from mha_helpers import attention, exercises
 from mha_helpers import running_example as example
 from mha_helpers.drawing import palette
-from mha_helpers.drawing.arcs import arcs, areas, difference, width_of_words
 from mha_helpers.labs.lab import Lab
 from mha_helpers.labs.learner_function import run_for_lab
+from mha_helpers.labs.pressed_arcs import pressed_arcs, query_mark
 
 QUERIES, KEYS, VALUES = (
     attention.split_heads(example.X @ matrix, example.N_HEADS) for matrix in (example.W_Q, example.W_K, example.W_V)
@@ -59,7 +59,7 @@ def _most(row):
     return f"most to {names} ({number(row[top[0]])}{' each' if len(top) > 1 else ''})"
 
 
-WIDTH, TITLE = 320, 24  # of a head's picture, and how high its name is
+WIDTH = 320  # of a head's picture
 
 
 def render(result):
@@ -70,19 +70,13 @@ def render(result):
 
 
 def _head(result, head, label):
-    weights = np.nan_to_num(result.weights[head], nan=0, posinf=1, neginf=0).clip(0, 1)
     tokens = example.TOKENS
-    drawn, height = arcs(weights, tokens, tokens, chosen=result.query, head=head, width=WIDTH)
-    press = marks.radio if head == 0 else marks.alias
-    words = "".join(
-        press(area, {"query": token}, **({"name": f"query {token}"} if head == 0 else {}))
-        for token, area in zip(tokens, areas(tokens, tokens), strict=True)
-    )
-    words += "".join(difference(width_of_words(tokens), query) for query in np.flatnonzero(result.differs[head]))
-    title = svg.text(0, 14, ASKS[head], bold=True, colour=palette.head_text(head))
-    return svg.document(
-        WIDTH, TITLE + height, [title, f'<g transform="translate(0 {TITLE})">{drawn}{words}</g>'], label=label
-    )
+    press = query_mark(tokens) if head == 0 else lambda area, place: marks.alias(area, {"query": tokens[place]})
+    drawn, height = pressed_arcs(
+        ASKS[head], result.weights[head], tokens, result.query, press, differs=np.flatnonzero(result.differs[head]),
+        head=head, colour=palette.head_text(head), width=WIDTH,
+    )  # fmt: skip
+    return svg.document(WIDTH, height, [drawn], label=label)
 
 
 def two_heads(function: Callable | None = None) -> Lab:
