@@ -191,11 +191,16 @@ def test_cache_cost():
 
 
 def test_coin_tosses():
-    states = {"first": {}, "one walk": ["Throw"], "many": {"walks": 400}, "after 1": {"walks": 100, "tosses": 1}}
+    states = {
+        "first": {},
+        "one walk": ["Throw"],
+        "many": {"walks": 400, "tosses": 64},
+        "after 1": {"walks": 100, "tosses": 1},
+    }
     assert readouts(labs.coin_tosses, states) == snapshot(
         {
             "first": ["No walk has been thrown yet.", "Each is 64 tosses long, one step up or down for each."],
-            "one walk": ["After 64 tosses the walk is 12 from its start."],
+            "one walk": ["After 4 tosses the walk is 2 from its start."],
             "many": ["After 64 tosses the 400 walks are typically 8.0 from their start."],
             "after 1": ["After 1 toss the 100 walks are typically 1.0 from their start."],
         }

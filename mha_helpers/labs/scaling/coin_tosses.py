@@ -139,18 +139,18 @@ def coin_tosses() -> Lab:
     Examples
     --------
     >>> lab = coin_tosses()
-    >>> lab.set(walks=400)
+    >>> lab.set(walks=400, tosses=64)
     >>> "typically 8.0 from their start" in lab.readout.value
     True
     """
     controls = {
         "walks": dropdown("walks", THROWN),  # not shown: the button sets it
-        "tosses": dropdown("tosses", AFTER, AFTER[-1]),
+        "tosses": dropdown("tosses", AFTER, 4),
     }
     return Lab(
         name="coin_tosses",
         title="coin tosses",
-        task="Throw a few walks, and then many. How far from the start are they at the gate? Drag it to the left.",
+        task="Throw a few walks, and then many. How far from the start are they at the gate? Drag it to the right.",
         controls=controls,
         actions={"Throw": lambda state: {"walks": next((n for n in THROWN if n > state["walks"]), THROWN[-1])}},
         form=Form(rows=([controls["tosses"], Lab.BUTTONS],), on_picture=("tosses", "Throw")),
