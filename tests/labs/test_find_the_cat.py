@@ -33,7 +33,7 @@ def rolled(head):
     lab.set(head=head)
     pushes = [lab.state["push"]]
     while True:
-        lab.buttons["Step"].click()
+        lab.buttons["One step downhill"].click()
         if lab.state["push"] == pushes[-1]:
             return [cat.GAMES[head].loss(push) for push in pushes]
         pushes.append(lab.state["push"])

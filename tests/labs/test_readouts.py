@@ -208,7 +208,7 @@ def test_coin_tosses():
 
 
 def test_find_the_cat():
-    rolled, wide = ["Step", "Step", "Step"], {"head": "wide"}
+    rolled, wide = 3 * ["One step downhill"], {"head": "wide"}
     states = {"first": {}, "after three steps": rolled, "wide": wide, "at the edge": wide | {"push": 1.4}}
     assert readouts(labs.find_the_cat, states) == snapshot(
         {

@@ -138,8 +138,8 @@ def _hill(result):
 
 def _weights(result):
     game, push = result.game, result.push
-    yield chips.player(1, 1, "roll downhill", press="Step", every=700)
-    yield chips.button(34, 1, 150, "one step downhill", press="Step")
+    yield chips.player(1, 1, "roll downhill", press="One step downhill", every=700)
+    yield chips.button(34, 1, 150, "one step downhill", press="One step downhill")
     yield svg.text(0, 50, f"slope {number(game.slope(push))}", bold=True)
     yield svg.text(104, 50, f"a step: {number(-RATE * game.slope(push))}", size=12, colour=style.QUIET)
     for key, (name, weight) in enumerate(zip(NAMES, game.weights(push).tolist(), strict=True)):
@@ -173,8 +173,8 @@ def find_the_cat() -> Lab:
         title="find the cat",
         task="Push the query, or let it roll downhill, as training does. Then try the wide head.",
         controls=controls,
-        actions={"Step": downhill},
-        form=Form(on_picture=("head", "push", "Step")),
+        actions={"One step downhill": downhill},
+        form=Form(on_picture=("head", "push", "One step downhill")),
         compute=compute,
         render=render,
         function=None,
