@@ -189,8 +189,9 @@ def exercise():
 def pictures():
     """Are a figure and a lab's picture drawn?"""
     from mha_helpers import figures, labs
+    from mha_helpers.drawing.shown import Plot
 
-    figure = figures.attention_map([[0.3, 0.7], [0.9, 0.1]], ["it", "cat"])
+    figure = Plot(figures.attention_map([[0.3, 0.7], [0.9, 0.1]], ["it", "cat"]))
     figure.png()  # the first one on a machine takes longer: matplotlib lists its fonts
     lab = labs.qkv_workbench()
     if "<svg" not in lab.picture.value:

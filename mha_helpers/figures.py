@@ -2,6 +2,11 @@
 
 A figure is shown as an SVG together with a sentence computed from the data that it drew. The sentence is what a
 screen reader gets and what nbval compares.
+
+`attention_map`, `layer_map`, `bars` and `curves` are matplotlib's: each draws on the axes `ax`, or on those of a new
+figure, and returns them. So they stand side by side in `plt.subplots`, take a title by `ax.set_title`, and are saved by
+`ax.figure.savefig("mine.pdf")`. `plt.style.use("mha_helpers.course")` gives other plots their looks. What the others
+return, tables of numbers and pictures of the machine, has a `savefig`, too, for SVG and PNG.
 """
 
 from __future__ import annotations
@@ -18,13 +23,12 @@ from mha_helpers.drawing import arcs as over_words
 from mha_helpers.drawing import block
 from mha_helpers.drawing.backwards import backwards
 from mha_helpers.drawing.cache import cache
-from mha_helpers.drawing.charts import HEADS, row_bars, weight_bars
 from mha_helpers.drawing.clock_hands import clock_hands
-from mha_helpers.drawing.curves import curves
 from mha_helpers.drawing.gpt import gpt
 from mha_helpers.drawing.induction import JOBS, induction, repeats
+from mha_helpers.drawing.plots import HEADS, attends, attention_map, bars, curves, layer_map
 from mha_helpers.drawing.strip import PARTS
-from mha_helpers.drawing.tables import Matrix, attends, attention_map, matrices
+from mha_helpers.drawing.tables import Matrix, matrices
 from mha_helpers.shapes import Array
 
 __all__ = [
@@ -35,6 +39,7 @@ __all__ = [
     "arcs",
     "attention_map",
     "backwards",
+    "bars",
     "cache",
     "clock_hands",
     "curves",
@@ -44,8 +49,6 @@ __all__ = [
     "layer_map",
     "matrices",
     "repeats",
-    "row_bars",
-    "weight_bars",
     "whole_block",
 ]
 
@@ -207,35 +210,3 @@ def heads_apart(
 
     apart = [part(f"head {head}", array, (head,), moved[head]) for head, array in enumerate(heads)]
     return matrices(part(name, values, tuple(range(n_heads)), places), "split", *apart)
-
-
-def layer_map(values: Array, title: str, *, spread: bool = False, decimals: int = 2) -> Figure:
-    """Draw a number for each head of a model: a row for each layer, a column for each head.
-
-    Parameters
-    ----------
-    values : array_like, shape (n_layers, n_heads)
-    title : str
-    spread : bool, optional
-        Whether 0 stands for a head that looks at one token and 1 for one that looks everywhere: then the small
-        numbers are dark.
-    decimals : int, optional
-
-    Returns
-    -------
-    Figure
-
-    Raises
-    ------
-    ValueError
-        If the values do not have two axes.
-
-    Examples
-    --------
-    >>> layer_map([[0.1, 0.9]], "previous-token score")
-    previous-token score: layer 0 (0.10, 0.90).
-    """
-    values = np.asarray(values, dtype=float)
-    layers = [f"layer {layer}" for layer in range(len(values))]
-    heads = range(values.shape[-1])
-    return matrices(Matrix(title, values, "spread" if spread else "weights", layers, heads, decimals, corner="head"))

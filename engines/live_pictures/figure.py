@@ -4,6 +4,8 @@ import html
 import sys
 from base64 import b64encode
 from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
 
 from live_pictures import svg
 
@@ -49,6 +51,28 @@ class Figure:
     def html(self) -> str:
         """Return the picture as an HTML image."""
         return image("image/svg+xml", self.svg.encode(), self.width, self.text)
+
+    def savefig(self, path: str | PathLike[str]) -> None:
+        """Write the picture to a file, as matplotlib's figures are written.
+
+        Parameters
+        ----------
+        path : path-like
+            Ends in `.svg`, which browsers, Inkscape and office programs print and turn into PDF, or in `.png`.
+
+        Raises
+        ------
+        ValueError
+            If it ends otherwise.
+        """
+        path = Path(path)
+        ending = path.suffix.lower()
+        if ending not in (".svg", ".png"):
+            raise ValueError(
+                f"{path.name!r} ends in {ending!r}; this picture is an SVG: save it as .svg or .png, and print the "
+                ".svg from a browser for a PDF"
+            )
+        path.write_bytes(self.svg.encode() if ending == ".svg" else self._painted(self.text))
 
     def png(self, description: str | None = None) -> bytes | None:
         """Return the picture as a PNG of twice its size, with its description, or None in a browser's tab.

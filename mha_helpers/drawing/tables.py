@@ -14,7 +14,7 @@ from mha_helpers.drawing.equation import HEADER, TITLE, Grid, draw_grid, is_noth
 MAX_WIDTH = 760  # pixels: where matrices side by side would be wider, they go on below
 GAP, MARGIN = 22, 6
 MANY = 60  # cells: from here on what is nearly zero is left blank, so that the rest can be seen
-OWN_ROLES = ("scores", "weights", "heads", "heads in rows", "tokens", "spread")
+OWN_ROLES = ("scores", "weights", "heads", "heads in rows", "tokens")
 
 
 class Matrix(NamedTuple):
@@ -28,7 +28,7 @@ class Matrix(NamedTuple):
         Decides the colours. "X", "queries", "keys", "values" or "output": stronger where a number is larger.
         "scores" and "weights" have ramps of their own; "weights 1" are those of head 1. "head 0" has that head's
         colour; "heads" colours the columns by head, "heads in rows" the rows. "tokens" shows which token each cell
-        is from. "spread" runs from 0 (all at one place: dark) to 1 (everywhere alike: pale).
+        is from.
     rows : sequence of str
     columns : sequence of str, optional
     decimals : int, optional
@@ -87,53 +87,6 @@ def matrices(*parts):
             largest[_kind(part)] = max(largest.get(_kind(part), 0), highest)
     drawn = [part if isinstance(part, str) else _grid(part, largest[_kind(part)]) for part in checked]
     return Figure(*_arranged(drawn), text)
-
-
-def attention_map(weights, queries, keys=None, *, head=0):
-    """Draw attention weights: a row for each query, a column for each key.
-
-    Parameters
-    ----------
-    weights : array_like, shape (n_queries, n_keys)
-    queries : sequence of str
-        The tokens that ask.
-    keys : sequence of str, optional
-        The tokens that are asked: the same unless given.
-    head : int, optional
-        Whose colour the weights have.
-
-    Returns
-    -------
-    Figure
-
-    Raises
-    ------
-    ValueError
-        If the tokens do not fit the weights.
-
-    Examples
-    --------
-    >>> attention_map([[0.3, 0.7], [0.9, 0.1]], ["it", "cat"])
-    Attention weights, 2 queries by 2 keys: “it” attends most to “cat” (0.70), “cat” attends most to “it” (0.90).
-    """
-    keys = queries if keys is None else keys
-    matrix = _checked(Matrix("weights", weights, f"weights {head}", tuple(queries), tuple(keys)))
-    most = ", ".join(attends(query, keys, row) for query, row in zip(queries, matrix.values, strict=True))
-    text = f"Attention weights, {len(queries)} queries by {len(keys)} keys: {most}."
-    return Figure(*_arranged([_grid(matrix, 1)]), text)
-
-
-def attends(query, keys, row):
-    """Say what a query attends to most."""
-    if not np.isfinite(row).all():
-        return f"“{query}” has NaN or infinity"
-    if not row.any():
-        return f"“{query}” attends to nothing"
-    most = [f"“{key}”" for key, weight in zip(keys, row, strict=True) if np.isclose(weight, row.max())]
-    if 1 < len(most) == len(keys):
-        return f"“{query}” attends to all equally ({number(row.max())})"
-    each = " each" if len(most) > 1 else ""
-    return f"“{query}” attends most to {' and '.join(most)} ({number(row.max())}{each})"
 
 
 def _checked(matrix):
@@ -195,8 +148,6 @@ def _colours(matrix, largest):
         ramp, ink = palette.head_weight_colours(head), palette.head_text(head) if which else style.INK
     elif kind == "scores":
         ramp = palette.score_colours(max(1.0, largest))
-    elif kind == "spread":
-        ramp = palette.spread_colour
     elif kind == "head":
         ramp, ink = by_size(palette.head_colour(head), largest), palette.head_text(head)
     elif kind == "heads":

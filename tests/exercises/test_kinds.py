@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from mha_helpers import attention, exercises, figures
+from mha_helpers.drawing.shown import Plot
 from mha_helpers.exercises.engine import recall, source_of
 from mha_helpers.exercises.prediction import Evidence
 from mha_helpers.learner import session
@@ -90,7 +91,7 @@ def test_a_solution_is_wrapped_and_never_cut_off():
 
 
 def test_evidence_may_hold_a_picture():
-    figure = figures.attention_map([[0.25, 0.75]], ["it"], ["cat", "sat"])
+    figure = Plot(figures.attention_map([[0.25, 0.75]], ["it"], ["cat", "sat"]))
     prediction = dataclasses.replace(exercises.predict_order, evidence=lambda: Evidence("numbers", figure))
     reply = prediction.commit(prediction.right)
     assert figure.text in repr(reply)

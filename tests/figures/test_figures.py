@@ -21,13 +21,8 @@ TOKENS = ("it", "cat", "mat")
 WEIGHTS = np.array([[0.1, 0.68, 0.22], [0.5, 0.3, 0.2], [0.2, 0.2, 0.6]])
 FIGURES = {
     "matrices": figures.matrices(Matrix("Q", WEIGHTS, "queries", TOKENS), "×", Matrix("K", WEIGHTS, "keys", TOKENS)),
-    "attention_map": figures.attention_map(WEIGHTS, TOKENS),
-    "weight_bars": figures.weight_bars(TOKENS, {"softmax": WEIGHTS[0]}),
-    "row_bars": figures.row_bars({"tired": {"cat": 0.7, "mat": 0.1}, "soft": {"cat": -0.1, "mat": 0.2}}),
-    "curves": figures.curves([1, 2, 4], {"one": {"a": [1.0, 2.0, 3.0], "b": [3.0, 2.0, 1.0]}}, x_name="d_k"),
     "arcs": figures.arcs(WEIGHTS, TOKENS, query="it"),
     "heads_apart": figures.heads_apart([[0, 1], [100, 101]], TOKENS[:2]),
-    "layer_map": figures.layer_map(WEIGHTS, "score"),
     "whole_block": figures.whole_block(),
     "backwards": figures.backwards(),
     "cache": figures.cache(),
@@ -36,7 +31,7 @@ FIGURES = {
     "induction": figures.induction(np.tile([3, 1, 2], 2), np.arange(6) > 2),
 }  # fmt: skip
 # Three of them have every kind of mark between them: the others are drawn as PNG where everything is run.
-QUICK = ("matrices", "curves", "arcs")
+QUICK = ("matrices", "clock_hands", "arcs")
 DRAWN_AGAIN = [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in FIGURES]
 
 
@@ -115,44 +110,32 @@ def test_everything_stands_inside_the_picture(figure):
 def test_a_stored_figure_is_the_same_on_every_machine():
     """What the last bits of a number change must not change the page that nbval compares."""
     noise = WEIGHTS + 1e-9 * np.array([1, -1, 1])
-    for draw in (figures.attention_map, figures.arcs):
-        assert draw(WEIGHTS, TOKENS).html() == draw(noise, TOKENS).html()
+    assert figures.arcs(WEIGHTS, TOKENS).html() == figures.arcs(noise, TOKENS).html()
+
+
+def test_a_figure_is_saved_as_svg_or_png_and_says_so(tmp_path):
+    drawn = FIGURES["arcs"]
+    drawn.savefig(tmp_path / "mine.svg")
+    drawn.savefig(tmp_path / "mine.PNG")
+    assert (tmp_path / "mine.svg").read_text(encoding="utf-8") == drawn.svg
+    with Image.open(tmp_path / "mine.PNG") as picture:
+        assert picture.format == "PNG"
+    with pytest.raises(ValueError, match=r"'mine.pdf' ends in '.pdf'; this picture is an SVG: save it as .svg or .png"):
+        drawn.savefig(tmp_path / "mine.pdf")
 
 
 # ---- matrices --------------------------------------------------------------------------------
 
 
-def test_an_attention_map_draws_every_weight_with_its_colour():
-    drawn = figures.attention_map(WEIGHTS, TOKENS)
-    assert [style.number(weight) for weight in WEIGHTS.flat] == texts(drawn)[-9:]
-    assert fills(drawn) == [palette.weight_colour(weight) for weight in WEIGHTS.flat]
-    assert [*TOKENS, *TOKENS] == [text for text in texts(drawn) if text in TOKENS]
-    assert "query \\ key" in texts(drawn), "the labels must say which are queries and which keys"
-    gold = figures.attention_map(WEIGHTS, TOKENS, head=1)
-    assert fills(gold) == [palette.head_weight_colours(1)(weight) for weight in WEIGHTS.flat]
-
-
-def test_an_attention_map_says_who_attends_to_whom():
-    assert repr(figures.attention_map(WEIGHTS[:2], TOKENS[:2], TOKENS)) == (
-        "Attention weights, 2 queries by 3 keys: “it” attends most to “cat” (0.68), “cat” attends most to “it” (0.50)."
-    )
-    assert repr(figures.attention_map([[np.nan, np.nan], [0, 0]], ("a", "b"))) == (
-        "Attention weights, 2 queries by 2 keys: “a” has NaN or infinity, “b” attends to nothing."
-    )
-    assert repr(figures.attention_map([[0.4, 0.4, 0.2], [1 / 3] * 3], ("a", "b"), "abc")).endswith(
-        "“a” attends most to “a” and “b” (0.40 each), “b” attends to all equally (0.33)."
-    )
-
-
 def test_weights_are_coloured_from_0_to_1_whatever_they_are():
-    assert fills(figures.attention_map([[0.0]], ["a"])) == [palette.SEQUENTIAL[0]]
-    assert fills(figures.attention_map([[1.0]], ["a"])) == [palette.SEQUENTIAL[-1]]
+    weights = Matrix("weights", [[0.0, 1.0]], "weights", ["a"])
+    assert fills(figures.matrices(weights)) == [palette.SEQUENTIAL[0], palette.SEQUENTIAL[-1]]
 
 
 def test_many_weights_of_nearly_zero_are_left_blank():
     """A map of a real head has a number where it looks, and is not a sheet of zeros."""
-    previous = np.eye(13, k=-1)
-    written = texts(figures.attention_map(previous, [f"w{i}" for i in range(13)]))
+    previous = Matrix("weights", np.eye(13, k=-1), "weights", [f"w{i}" for i in range(13)])
+    written = texts(figures.matrices(previous))
     assert (written.count("1.00"), written.count("0.00")) == (12, 0)
 
 
@@ -262,97 +245,13 @@ def test_hidden_has_the_shape_of_its_matrix():
         figures.matrices(Matrix("weights", [[1.0, 0.0]], "weights", ("cat",), hidden=[[True]]))
 
 
-# ---- quantities ------------------------------------------------------------------------------
-
-
-def heights(figure):
-    return [float(node.get("height")) for node in nodes(figure, "rect") if node.get("fill") != "none"]
-
-
-def test_bars_are_as_high_as_their_values_on_an_axis_of_their_own():
-    small, large = (
-        heights(figures.weight_bars(TOKENS, {"softmax": WEIGHTS[0], "share": share}))[:3]
-        for share in ([1, 2, 3], [-50, 12, 3])
-    )
-    assert small == large, "one panel's numbers must not squeeze another's"
-    assert np.array(small) / max(small) == pytest.approx(WEIGHTS[0] / 0.68, abs=0.01)
-    drawn = figures.weight_bars(TOKENS, {"softmax": WEIGHTS[0], "share": [-0.5, 1.2, 0.3]})
-    assert repr(drawn) == "Bars. softmax: it 0.10, cat 0.68, mat 0.22; share: it −0.50, cat 1.20, mat 0.30."
-
-
-def test_a_token_that_occurs_twice_has_two_bars():
-    assert len(heights(figures.weight_bars(("the", "cat", "the"), {"x": [0.1, 0.2, 0.7]}))) == 3
-
-
-def test_bars_that_lie_are_as_long_as_their_values():
-    drawn = figures.row_bars({"one": 0.3, "two": -0.6})
-    widths = [float(node.get("width")) for node in nodes(drawn, "rect") if node.get("fill") != "none"]
-    assert widths[1] == pytest.approx(2 * widths[0])
-
-
-def curve_lines(drawn):
-    return [node for node in nodes(drawn, "path") if len(node) and node[0].text in "ab"]
-
-
-def points(drawn):
-    """Return each curve's points as (n_curves, 3, 2) places."""
-    places = [[float(n) for n in re.findall(r"[\d.]+", line.get("d"))] for line in curve_lines(drawn)]
-    return np.array(places).reshape(-1, 3, 2)
-
-
-def test_curves_draw_what_they_are_given():
-    named = {"a": [1.0, 2.0, 3.0], "b": [3.0, 2.0, 1.0]}
-    drawn = figures.curves([1, 2, 4], {"one": named}, x_name="d_k")
-    places = points(drawn)
-    assert np.diff(places[..., 0], axis=1) == pytest.approx(np.full((2, 2), places[0, 1, 0] - places[0, 0, 0]), abs=0.2)
-    a, b = places[..., 1]
-    assert a == pytest.approx(b[::-1])
-    assert a[1] - a[0] == pytest.approx(a[2] - a[1], abs=0.2)
-    looks = {(line.get("stroke"), line.get("stroke-dasharray")) for line in curve_lines(drawn)}
-    assert len({dashes for _, dashes in looks}) == 2, "two curves must differ in more than colour"
-    assert repr(drawn) == "Curves against d_k = 1, 2, 4. one: a 1.00, 2.00, 3.00, b 3.00, 2.00, 1.00."
-
-
-def test_curves_that_span_much_are_drawn_on_a_logarithmic_scale():
-    drawn = figures.curves([1, 2, 4], {"wide": {"a": [1000.0, 1.0, 0.0004]}}, x_name="d_k")
-    first, second, third = points(drawn)[0, :, 1]
-    assert (second - first) / (third - second) == pytest.approx(3 / 3.4, abs=0.01)
-    assert drawn.text.endswith("wide: a 1e+03, 1, 0.0004.")
-
-
-def test_curves_below_0_go_down():
-    first, second, third = points(figures.curves([1, 2, 4], {"below": {"a": [-1.0, 0.5, 2.0]}}, x_name="d_k"))[0, :, 1]
-    assert first > second > third
-
-
-def test_panels_share_one_scale():
-    panels = {"low": {"a": [0.0, 1.0, 2.0]}, "high": {"a": [2.0, 4.0, 6.0]}}
-    low, high = points(figures.curves([1, 2, 4], panels, x_name="d_k"))[..., 1]
-    assert low[2] == high[0]
-
-
-def test_many_points_are_said_by_three():
-    drawn = figures.curves(range(101), {"loss": {"a": [100 - i for i in range(101)]}}, x_name="step", doubling=False)
-    assert repr(drawn) == "Curves against step = 0, 50, 100. loss: a 100.00, 50.00, 0.00."
-
-
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        (lambda: figures.attention_map(WEIGHTS, TOKENS[:2]), "'weights' has shape .3, 3. and 2 row labels"),
-        (lambda: figures.attention_map(WEIGHTS, TOKENS, TOKENS[:2]), "2 column labels; give one a column"),
-        (lambda: figures.attention_map([WEIGHTS], TOKENS), "has shape .1, 3, 3."),
         (lambda: figures.matrices(Matrix("X", WEIGHTS, "query", TOKENS)), "role 'query'; give one of X, queries"),
-        (lambda: figures.weight_bars(TOKENS, {"softmax": [1.0]}), "softmax has shape .1,.; give one number"),
-        (lambda: figures.row_bars({}), "there is nothing to draw; give one row or more"),
         (lambda: figures.arcs(WEIGHTS, TOKENS[:2]), "weights have shape .3, 3. for 2 queries and 2 keys"),
         (lambda: figures.arcs(WEIGHTS, TOKENS, query="dog"), "there is no query 'dog'; give one of it, cat, mat"),
         (lambda: figures.heads_apart(WEIGHTS, TOKENS), "Q has shape .3, 3.; give"),
-        (lambda: figures.layer_map([1.0], "x"), "'x' has shape .1,."),
-        (lambda: figures.curves([1, 2], {}, x_name="d_k"), "there are 0 panels against"),
-        (lambda: figures.curves([1, 2], {"one": {}}, x_name="d_k"), "panel 'one' has 0 curves; give 1 to 4"),
-        (lambda: figures.curves([1, 2], {"one": {"a": [1.0]}}, x_name="d_k"), "'a' has 1 values for 2 values of d_k"),
-        (lambda: figures.curves([0, 2], {"one": {"a": [1.0, 2]}}, x_name="d_k"), "every x above 0"),
     ],
 )
 def test_bad_input_is_refused_in_words(draw, message):

@@ -38,7 +38,7 @@ import matplotlib
 matplotlib.rcParams["lines.linewidth"] = 7
 settings = lambda: {name: matplotlib.rcParams[name] for name in matplotlib.rcParams if name != "backend"}
 before = settings()
-figures.attention_map([[1.0]], ["cat"])._repr_mimebundle_()
+figures.arcs([[1.0]], ["cat"])._repr_mimebundle_()
 print(before == settings(), "matplotlib.pyplot" in sys.modules, "matplotlib.figure" in sys.modules)
 """)
     assert printed.split() == ["False", "True", "False", "False"]
@@ -63,5 +63,5 @@ def test_no_notice_stands_in_the_cell_of_the_first_figure(tmp_path, monkeypatch)
 
 def test_a_tab_paints_nothing(monkeypatch):
     monkeypatch.setattr(sys, "platform", "emscripten")
-    assert set(figures.attention_map([[1.0]], ["cat"])._repr_mimebundle_()) == {"text/html", "text/plain"}
+    assert set(figures.arcs([[1.0]], ["cat"])._repr_mimebundle_()) == {"text/html", "text/plain"}
     assert set(course.map("01_self_attention")._repr_mimebundle_()) == {"text/html", "text/plain"}

@@ -8,10 +8,10 @@ from mha_helpers.exercises.prediction import Evidence, Prediction, written_row
 WIDTHS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 
 
-def _curves(x, panels, **options):
-    from mha_helpers import figures  # only when it is asked for: drawing is slow to load
+def _curves(x, named, **options):
+    from mha_helpers.drawing import plots, shown  # only when it is asked for: drawing is slow to load
 
-    return figures.curves(x, panels, **options)
+    return shown.Plot(plots.curves(x, list(named.values()), list(named), **options))
 
 
 def _stuck():
@@ -20,7 +20,7 @@ def _stuck():
         losses = experiments.learn_one_key(width, divisor=1, step_on="queries").losses.mean(axis=1)
         lines.append(f"width {width:3}: loss {losses[0]:.2f} before the first step, {losses[-1]:.2f} after the last")
         curves[f"width {width}"] = losses[steps]
-    return Evidence("\n".join(lines), _curves(steps, {"loss": curves}, x_name="steps", doubling=False))
+    return Evidence("\n".join(lines), _curves(steps, curves, x_name="steps", title="loss"))
 
 
 predict_stuck = Prediction(
@@ -42,8 +42,8 @@ def _spread():
     rng = np.random.default_rng(0)
     spreads = {d_k: measures.dot_product_variance(*rng.normal(size=(2, 20_000, d_k))) ** 0.5 for d_k in WIDTHS}
     text = "\n".join(f"d_k = {d_k:3}: spread {spreads[d_k]:5.2f}" for d_k in (8, 512))
-    panel = {"spread of the scores": {"measured": list(spreads.values()), "sqrt(d_k)": np.sqrt(WIDTHS)}}
-    return Evidence(text, _curves(WIDTHS, panel, x_name="d_k", doubling=False))
+    named = {"measured": list(spreads.values()), "sqrt(d_k)": np.sqrt(WIDTHS)}
+    return Evidence(text, _curves(WIDTHS, named, x_name="d_k", title="spread of the scores"))
 
 
 predict_spread = Prediction(
@@ -72,7 +72,8 @@ def _gradient():
         for sizes, divisor in zip(medians.values(), (1, d_k**0.5), strict=True):
             sizes.append(np.median(measures.jacobian_norm(attention.softmax(scores / divisor))).round(4))
     lines = [f"{name:20}: median size of the Jacobian {sizes[-1]:.4f}" for name, sizes in medians.items()]
-    return Evidence("\n".join(lines), _curves(WIDTHS, {"size of the Jacobian, median": medians}, x_name="d_k"))
+    picture = _curves(WIDTHS, medians, x_name="d_k", doubling=True, title="size of the Jacobian, median")
+    return Evidence("\n".join(lines), picture)
 
 
 predict_gradient = Prediction(
