@@ -74,7 +74,7 @@ def encoded(image: Image.Image, description: str, colours: int = 256) -> bytes:
     buffer = io.BytesIO()
     # Coverage keeps pale cells and thin lines in their colour.
     few = image.convert("RGB").quantize(colours, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    few.save(buffer, "PNG", pnginfo=chunks)
+    few.save(buffer, "PNG", pnginfo=chunks, optimize=True)
     return buffer.getvalue()
 
 

@@ -12,6 +12,7 @@ How to use it. A colour has one meaning everywhere, and never carries it alone: 
 - **Weights** run from 0 (pale) to 1 (dark): `weight_colour`. It is head 0's ramp, since the notebooks before heads
   run on head 0. **Scores** diverge from 0: `score_colours(largest)`. What a mask hides is `style.HIDDEN`, without a
   number.
+- **Signs**: in a matrix of a role or a head, what is below 0 is `NEGATIVE`, the stronger the further below.
 - What can be touched is ink. Anything else has one of the neutral colours of `live_pictures.style`.
 
 Role colours are Okabe and Ito's, output a darker one, which colour-blind readers can tell apart
@@ -32,6 +33,9 @@ ROLES = {
     "output": "#c2569b",
 }
 _TINTS = {"X": 0.12, "output": 0.4}  # lighter and darker, so that they stay apart without the colours, too
+
+# As a tint far from the tints of all roles and heads, for colour-blind readers, too.
+NEGATIVE = "#ffd000"
 
 HEADS = PALETTE
 

@@ -93,7 +93,7 @@ class CourseAxes(Axes):
 
 def letters(width: float) -> int:
     """Return how many letters of a title stand in a line above axes, whose rows' names take some of their width."""
-    return max(10, int(8.5 * width))
+    return max(10, int(9.2 * width))
 
 
 @contextmanager

@@ -120,15 +120,16 @@ def _checked(matrix):
 
 
 def by_size(colour, largest):
-    """Return a function that shades cells: stronger where a number is larger, nearly white where it is zero."""
+    """Return a function that shades cells by how far from 0 a number is: in one colour above 0, in another below."""
 
     def shade(value):
+        if not np.isfinite(value):
+            return style.PAPER
         # Rounded: what differs from machine to machine must not show in a stored picture.
-        return (
-            style.tint(colour, 0.07 + 0.43 * round(min(abs(value) / (largest or 1), 1), 2))
-            if np.isfinite(value)
-            else style.PAPER
-        )
+        size = round(min(abs(value) / (largest or 1), 1), 2)
+        if value < 0 and size:
+            return style.tint(palette.NEGATIVE, 0.2 + 0.5 * size)  # more of it: yellow is a light colour
+        return style.tint(colour, 0.07 + 0.43 * size)
 
     return shade
 

@@ -153,6 +153,19 @@ def test_a_role_is_stronger_where_a_number_is_larger():
     assert contrasts[0] < 1.2, "zeros are dim"
 
 
+@pytest.mark.parametrize("role", [*palette.ROLES, "scores", "heads", "heads in rows", "head 1"])
+def test_a_sign_has_a_colour_and_is_written(role):
+    drawn = figures.matrices(Matrix("signs", [[2, 2, -2, -2]] * 2, role, ("a", "b"), decimals=0))
+    above, _, below, _ = fills(drawn)[:4]
+    assert above != below
+    assert texts(drawn)[-4:] == ["2", "2", "−2", "−2"]
+
+
+def test_what_rounds_to_0_has_no_sign():
+    nearly, none = fills(figures.matrices(Matrix("X", [[-1e-9, 0.0, 1.0]], "X", ("a",))))[:2]
+    assert nearly == none
+
+
 def test_heads_colour_their_columns_or_their_rows():
     ones = np.ones((2, 2))
     by_column = fills(figures.matrices(Matrix("concat", ones, "heads", ("a", "b"))))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from live_pictures import style
-from mha_helpers.drawing import palette
+from mha_helpers.drawing import palette, tables
 
 # What a reader without the cones for green sees, in linear RGB: Machado, Oliveira and Fernandes (2009), severity 1.
 DEUTERANOPIA = np.array(
@@ -84,3 +84,10 @@ def test_weights_grow_darker_all_the_way():
     for head in range(4):
         lightness = [seen(palette.head_weight_colours(head)(weight))[0] for weight in np.linspace(0, 1, 21)]
         assert (np.diff(lightness) < -1).all()
+
+
+@pytest.mark.parametrize("eye", [None, DEUTERANOPIA], ids=["full colour", "deuteranopia"])
+@pytest.mark.parametrize("size", [0.25, 1])
+def test_a_negative_cell_differs_from_every_positive_one(size, eye):
+    shades = [tables.by_size(colour, 1) for colour in (*palette.ROLES.values(), *palette.HEADS)]
+    assert min(nearest([shade(-size), shade(size)], eye) for shade in shades) > 9
