@@ -2,7 +2,9 @@
 
 import os
 import re
+from importlib.metadata import version
 from importlib.util import find_spec
+from pathlib import Path
 
 from xdist.scheduler import LoadScopeScheduling
 
@@ -14,6 +16,16 @@ os.environ.update(ONE_THREAD)
 # Notebook B's listing imports PyTorch, which learners don't need: without it there is nothing to collect.
 collect_ignore_glob = ["notebooks/before_update/*"]  # a learner's notebooks as they were before an update
 collect_ignore = [] if find_spec("torch") else ["mha_helpers/torch_listing.py"]
+
+
+HERE = Path(__file__).parent
+
+
+def pytest_configure(config):
+    """Let nbval compare a figure's words alone where another matplotlib draws than the one that drew what is stored."""
+    pinned = re.search(r"^matplotlib==([\d.]+)", (HERE / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    if version("matplotlib") != pinned[1]:
+        config.option.nbval_sanitize_with = HERE / "tests/other_matplotlib.cfg"
 
 
 class _ByFile(LoadScopeScheduling):
