@@ -26,6 +26,7 @@ from live_pictures.figure import Figure
 from live_pictures.panel import Note, Panel, with_code
 from mha_helpers import exercises
 from mha_helpers.course_data import data_path
+from mha_helpers.drawing import in_a_tab
 from mha_helpers.drawing.strip import strip
 from mha_helpers.learner import folder, kept_answers, not_yet_run, originals, starting_over
 from mha_helpers.learner import progress as kept
@@ -258,6 +259,7 @@ def map(name: str) -> Map:
         swap.finish(folder.notebooks())
     notebook = _named(name)
     not_yet_run.watch(name)
+    in_a_tab.bring_matplotlib()
     return Map(notebook)
 
 

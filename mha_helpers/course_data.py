@@ -41,7 +41,7 @@ def data_path(name: str) -> Path:
         if (folder / name).is_file():
             return folder / name
     if URL in os.environ:
-        return _fetched(name, package / "data" / name)
+        return _stored(name, package / "data" / name)
     remedy = "take it: python -m tools refresh" if name.startswith(("labs/", "maps/")) else "install mha_helpers again"
     raise ValueError(f"no data file {name!r} beside or inside the package; {remedy}")
 
@@ -59,20 +59,42 @@ def fetch_all() -> None:
             data_path(name)
 
 
-def _fetched(name, path):
-    """Fetch a file in the browser's worker, which may block, and store it where the next call looks."""
+def fetched(url: str) -> bytes:
+    """Fetch a file of the site in the browser's worker, which may block.
+
+    Parameters
+    ----------
+    url : str
+        As the worker sees it.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ValueError
+        If it doesn't come.
+    """
     from js import XMLHttpRequest
     from pyodide.ffi import JsException
 
+    name = url.rpartition("/")[2]
     request = XMLHttpRequest.new()
-    request.open("GET", f"{os.environ[URL]}/{name}", False)
+    request.open("GET", url, False)
     request.responseType = "arraybuffer"
     try:
         request.send()
     except JsException as error:
-        raise ValueError(f"the data file {name!r} did not come ({error}); is there a network? Try again") from None
+        raise ValueError(f"the file {name!r} did not come ({error}); is there a network? Try again") from None
     if request.status != 200:
-        raise ValueError(f"the site has no data file {name!r} (it answers {request.status}); reload the page")
+        raise ValueError(f"the site has no file {name!r} (it answers {request.status}); reload the page")
+    return request.response.to_bytes()
+
+
+def _stored(name, path):
+    """Fetch a data file and store it where the next call looks."""
+    content = fetched(f"{os.environ[URL]}/{name}")
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(request.response.to_bytes())
+    path.write_bytes(content)
     return path

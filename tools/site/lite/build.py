@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from mha_helpers import course_data, take_home
+from mha_helpers.drawing import in_a_tab
 from tools.page import shortcuts
 from tools.release.environments import environment, install, make_environment
 from tools.site.lite import VERSIONS, contents, patient, pyodide
@@ -23,7 +24,7 @@ DRIVERS = ["asyncStorage", "memoryStorageDriver"]  # localforage's names of Inde
 # goes with a tab that crashes. After a save that took long JupyterLab waits ten times as long: hence 5, not 10.
 SAVING = {"@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 5}}
 OWN_PACKAGES = ("piplite", "pyodide_kernel", "ipykernel")  # the kernel's, in its extension
-DATA = "../../../../data"  # as the kernel's worker sees it, in extensions/@jupyterlite/pyodide-kernel-extension/static
+HERE = "../../../.."  # as the kernel's worker sees it, in extensions/@jupyterlite/pyodide-kernel-extension/static
 
 
 def build(folder, notebooks, files, lock):
@@ -82,7 +83,9 @@ def _run_jupyterlite(python, own, folder, notebooks, lock):
     packages = [entry["name"] for entry in lock["packages"].values()]
     version = ".".join(lock["info"]["python"].split(".")[:2])
     startup = f"/lib/python{version}/site-packages/mha_helpers/learner/kernel_startup.py"
-    options = {"packages": packages, "env": {course_data.URL: DATA, "PYTHONSTARTUP": startup}}
+    plots = " ".join(f"{HERE}/static/pyodide/{name}" for name in VERSIONS["pyodide"]["plots"])
+    variables = {course_data.URL: f"{HERE}/data", in_a_tab.URLS: plots, "PYTHONSTARTUP": startup}
+    options = {"packages": packages, "env": variables}
     kernel = {"pyodideUrl": "./static/pyodide/pyodide.js", "loadPyodideOptions": options, "disablePyPIFallback": True}
     config = {
         "appName": "The course in your browser",

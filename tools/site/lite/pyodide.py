@@ -24,7 +24,7 @@ def distribution(source):
     files : dict of str to bytes
         By name, each with the checksum that `versions.toml` has for it.
     lock : dict
-        `pyodide-lock.json`, with the packages among those files alone.
+        `pyodide-lock.json`, with the packages among those files alone that a kernel starts with.
 
     Raises
     ------
@@ -39,11 +39,12 @@ def distribution(source):
             f"{source} holds Pyodide {lock['info']['version']}; the edition for the browser is made for "
             f"{pinned['version']} (tools/site/lite/versions.toml)"
         )
-    files = {name: get(name) for name in pinned["files"]}
+    checksums = pinned["files"] | pinned["plots"]
+    files = {name: get(name) for name in checksums}
     for name, content in files.items():
-        if hashlib.sha256(content).hexdigest() != pinned["files"][name]:
+        if hashlib.sha256(content).hexdigest() != checksums[name]:
             raise NotebookError(f"{name} of {source or pinned['url']} is not that of Pyodide {pinned['version']}")
-    packages = {name: entry for name, entry in lock["packages"].items() if entry["file_name"] in files}
+    packages = {name: entry for name, entry in lock["packages"].items() if entry["file_name"] in pinned["files"]}
     return files, lock | {"packages": packages}
 
 
