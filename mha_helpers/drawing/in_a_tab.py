@@ -22,11 +22,8 @@ URLS = "MHA_PLOTS_URLS"
 def bring_matplotlib() -> None:
     """Begin to fetch matplotlib, where it comes from the site, and let it be imported from now on."""
     urls = os.environ.get(URLS, "").split()
-    if (
-        urls
-        and not any(isinstance(finder, _Finder) for finder in sys.meta_path)
-        and not PathFinder.find_spec("matplotlib")
-    ):
+    begun = any(isinstance(finder, _Finder) for finder in sys.meta_path) or PathFinder.find_spec("matplotlib")
+    if urls and not begun:
         finder = _Finder(urls)
         sys.meta_path.insert(0, finder)
         finder.coming = asyncio.ensure_future(finder.fetch())  # a task that nobody holds may be dropped

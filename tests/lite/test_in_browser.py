@@ -81,6 +81,15 @@ def test_check_setup_calls_this_browser_ready(kernel):
     assert all(line.startswith("ok ") for line in checks), checks
 
 
+def test_a_plot_is_shown_and_saved(kernel):
+    code = """from mha_helpers import figures
+import matplotlib.pyplot as plt
+drawn = figures.bars([1.0, 2.0], ["cat", "mat"])
+drawn.figure.savefig("mine.pdf")
+print(open("mine.pdf", "rb").read(4), sorted(drawn._repr_mimebundle_()), drawn)"""
+    assert ask(kernel, code) == "b'%PDF' ['text/html', 'text/plain'] Bars. cat: 1.00; mat: 2.00."
+
+
 def test_a_fresh_kernel_says_which_cell_to_run_first(seen, site):
     open_lite(seen.page, site, FIRST)
     assert "Run the first code cell of this notebook first" in answered(seen.page, "labs.two_banks()")

@@ -14,7 +14,7 @@ VERSION = VERSIONS["pyodide"]["version"]
 @pytest.fixture
 def folder(tmp_path):
     """A folder with files of the right names, and nothing right in them."""
-    for name in VERSIONS["pyodide"]["files"]:
+    for name in VERSIONS["pyodide"]["files"] | VERSIONS["pyodide"]["plots"]:
         (tmp_path / name).write_text("not it")
     (tmp_path / pyodide.LOCK).write_text(json.dumps({"info": {"version": VERSION}, "packages": {}}))
     return tmp_path
@@ -64,7 +64,10 @@ def release(tmp_path):
     """What npm's package of a release holds, of one whose packages need each other in a ring."""
     for name in ("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip"):
         (tmp_path / name).write_bytes(b"")
-    depends = {name: [] for name in pins.PACKAGES} | {"ipython": ["prompt_toolkit"], "prompt-toolkit": ["ipython"]}
+    depends = {name: [] for name in (*pins.PACKAGES, *pins.PLOTS)} | {
+        "ipython": ["prompt_toolkit"],
+        "prompt-toolkit": ["ipython"],
+    }
     packages = {
         name: {"file_name": f"{name}.whl", "sha256": f"that of {name}", "depends": depends}
         for name, depends in (depends | {"scipy": ["numpy"]}).items()
@@ -94,3 +97,7 @@ def test_a_release_without_a_package_that_the_kernel_needs(release):
     (release / pyodide.LOCK).write_text(json.dumps(lock))
     with pytest.raises(ValueError, match="no package ssl; where Python has it built in, change PACKAGES"):
         pins.pins(release)
+
+
+def test_what_plots_need_is_pinned_apart(release):
+    assert pins.plots(release) == {f"{name}.whl": f"that of {name}" for name in pins.PLOTS}

@@ -13,6 +13,19 @@ from tools.site.lite import pyodide
 CORE = ("pyodide.js", "pyodide.asm.*js", "pyodide.asm.wasm", "python_stdlib.zip")
 # What the kernel asks for when it starts, and NumPy; what these need comes with them.
 PACKAGES = ("ipython", "jedi", "micropip", "numpy", "prompt-toolkit", "sqlite3", "ssl")
+# What is imported with matplotlib, and when a PDF is saved; it comes after the first cell.
+PLOTS = ("contourpy", "cycler", "fonttools", "kiwisolver", "matplotlib", "pillow", "pyparsing", "python-dateutil")
+
+
+def plots(folder):
+    """Return the SHA-256 of each file that plots need, by name, as `pins` does for what a kernel starts with."""
+    packages = _packages(folder)
+    return {packages[name]["file_name"]: packages[name]["sha256"] for name in PLOTS}
+
+
+def _packages(folder):
+    packages = json.loads((folder / pyodide.LOCK).read_text(encoding="utf-8"))["packages"]
+    return {name.lower().replace("_", "-"): entry for name, entry in packages.items()}
 
 
 def pins(folder):
@@ -32,8 +45,7 @@ def pins(folder):
     if missing := [pattern for pattern, paths in found.items() if not paths]:
         raise ValueError(f"{folder} has no {', '.join(missing)}; see what this release has instead, and change CORE")
     core = [path for paths in found.values() for path in paths]
-    packages = json.loads((folder / pyodide.LOCK).read_text(encoding="utf-8"))["packages"]
-    packages = {name.replace("_", "-"): entry for name, entry in packages.items()}
+    packages = _packages(folder)
     wanted, needed = list(PACKAGES), {}
     while wanted:
         name = wanted.pop().replace("_", "-")
@@ -47,5 +59,7 @@ def pins(folder):
 
 
 if __name__ == "__main__":
-    for name, checksum in pins(Path(sys.argv[1])).items():
-        print(f'"{name}" = "{checksum}"')
+    for table, of_release in {"files": pins, "plots": plots}.items():
+        print(f"[pyodide.{table}]")
+        for name, checksum in of_release(Path(sys.argv[1])).items():
+            print(f'"{name}" = "{checksum}"')
