@@ -46,6 +46,7 @@ MEANINGS = {
     "keys": (palette.ROLES["keys"],),
     "values": (palette.ROLES["values"],),
     "output": (palette.ROLES["output"],),
+    "below zero, in a matrix of a role or a head": (palette.NEGATIVE,),
     "tokens, axes, and kinds that only differ": palette.TOKENS,
     "scores and changes, below and above zero": palette.DIVERGING,
     "how widely a head looks": palette.SPREAD,
