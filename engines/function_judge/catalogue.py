@@ -4,6 +4,7 @@ Every wrong program is run once on a case. A number made of what it gave, its fi
 them that they gave something else; those that are left are compared cell by cell.
 """
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -117,14 +118,31 @@ def _compared(outcome, output):
     return outcome.arrays if output is None else outcome.arrays[output : output + 1]
 
 
-def recognise(
+def recognise(catalogue: Catalogue, trials: list) -> Mistake | None:
+    """Find the mistake that gives the same answers in all cases, or else in all but those at the edges.
+
+    Parameters
+    ----------
+    catalogue : Catalogue
+    trials : list of Trial
+    """
+    trials = _telling_first(trials)
+    for view in (trials, _plain(trials)):
+        among = [] if all(trial.is_right for trial in view) else range(len(catalogue.programs))
+        for trial in view:
+            among = among and catalogue.alike(trial.case, trial.actual, among)
+        if among:
+            return catalogue.programs[among[0]][0]
+    return None
+
+
+def recognise_in_part(
     catalogue: Catalogue, trials: list, is_single: Callable[..., bool], first_output: int | None = None
 ) -> Mistake | None:
-    """Find the mistake that explains the answers, first as strictly as can be, then more loosely.
+    """Find a mistake behind which something else is wrong as well.
 
-    The same answers in all cases; in all but those at the edges; the same wherever something came back;
-    the same where there is no batch; the same in the output that is computed first. So one mistake is still
-    named where a second one hides it.
+    It gives the same wherever something came back; or the same where there is no batch; or the same in the output that
+    is computed first.
 
     Parameters
     ----------
@@ -136,40 +154,41 @@ def recognise(
         The output that is computed first: where it is made with a mistake, the others may be wrong in a way of their
         own as well.
     """
-    trials = [trial for trial in trials if not (trial.case.error_is_fine and trial.actual.error)]
-    trials.sort(key=lambda trial: trial.is_right)  # a wrong answer tells most mistakes apart at the first comparison
-    plain = [trial for trial in trials if not trial.case.edge]
+    plain = _plain(_telling_first(trials))
     single = [trial for trial in plain if is_single(trial.case)]
-    every = range(len(catalogue.programs))
-
-    def in_every_case(view):
-        among = [] if all(trial.is_right for trial in view) else every
-        for trial in view:
-            among = among and catalogue.alike(trial.case, trial.actual, among)
-        return among
-
-    def in_what_came_back(view, output=None):
-        among = every
-        for trial in view:
-            found = catalogue.alike(trial.case, trial.actual, among, output)
-            if trial.actual.error is not None:  # both fail, each in its own words
-                found = sorted({*found, *catalogue.failing(trial.case, among)})
-            among = found
-        return [place for place in among if shows(place, view, output)]
-
-    def shows(place, view, output):
-        """Tell whether anything that both gave is wrong."""
-        return any(
-            not same(trial.actual, trial.expected, output)
-            for trial in view
-            if trial.actual.error is None or catalogue.outcome(place, trial.case).error is None
-        )
-
-    def in_first_output(view):
-        return [] if first_output is None else in_what_came_back(view, first_output)
-
-    views = [(in_every_case, trials), (in_every_case, plain), (in_what_came_back, plain), (in_what_came_back, single)]
-    for explaining, view in [*views, (in_first_output, plain), (in_first_output, single)]:
-        for place in explaining(view):
-            return catalogue.programs[place][0]
+    outputs = [None] if first_output is None else [None, first_output]
+    for output, view in itertools.product(outputs, (plain, single)):
+        if found := in_what_came_back(catalogue, view, output):
+            return found
     return None
+
+
+def in_what_came_back(catalogue: Catalogue, trials: list, output: int | None = None) -> Mistake | None:
+    """Return the first mistake that gives the same (or the same one of the outputs) wherever something came back."""
+    among = range(len(catalogue.programs))
+    for trial in trials:
+        found = catalogue.alike(trial.case, trial.actual, among, output)
+        if trial.actual.error is not None:  # both fail, each in its own words
+            found = sorted({*found, *catalogue.failing(trial.case, among)})
+        among = found
+    found = (catalogue.programs[place][0] for place in among if _shows(catalogue, place, trials, output))
+    return next(found, None)
+
+
+def _shows(catalogue, place, trials, output):
+    """Tell whether anything that both gave is wrong."""
+    return any(
+        not same(trial.actual, trial.expected, output)
+        for trial in trials
+        if trial.actual.error is None or catalogue.outcome(place, trial.case).error is None
+    )
+
+
+def _telling_first(trials):
+    """Return what can be compared; a wrong answer tells most mistakes apart at the first comparison."""
+    comparable = [trial for trial in trials if not (trial.case.error_is_fine and trial.actual.error)]
+    return sorted(comparable, key=lambda trial: trial.is_right)
+
+
+def _plain(trials):
+    return [trial for trial in trials if not trial.case.edge]

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
+import numpy as np
+
 from function_judge.call import Outcome, agree, arrays_in, call, copied, same_shapes
 from function_judge.catalogue import Catalogue, Mistake
 from function_judge.intermediates import numbers_inside
@@ -45,6 +47,18 @@ class Case:
     options: dict = field(default_factory=dict)
     error_is_fine: bool = False
     when_only_these_fail: tuple | None = None
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether nothing is asked for beside the formula: no option is given, and no condition holds anything back."""
+        conditions = (value for value in self.arguments.values() if getattr(value, "dtype", None) is np.dtype(bool))
+        return not self.options and all(map(np.all, conditions))
+
+    @property
+    def is_degenerate(self) -> bool:
+        """Whether an axis has length 1, or a count is 1: it tells less than others."""
+        values = (self.arguments | self.options).values()
+        return any(1 in np.shape(value) or (np.shape(value) == () and value == 1) for value in values)
 
     def copy(self) -> dict:
         """Return all its arguments by name, as new arrays."""
@@ -89,6 +103,9 @@ class Task:
         The first has no batch axes.
     mistakes : tuple of Mistake
         In order of preference where two explain the same answer.
+    probes : tuple of Case, optional
+        Further inputs for an answer that is wrong as no single mistake is. In each, some mistakes change nothing, so
+        that another one shows alone.
     wrong_at_edges : str, optional
         What to say when only the edge cases are wrong.
     properties : tuple of callable, optional
@@ -111,6 +128,7 @@ class Task:
     outputs: tuple[str, ...]
     cases: tuple[Case, ...]
     mistakes: tuple[Mistake, ...]
+    probes: tuple[Case, ...] = ()
     wrong_at_edges: str = ""
     properties: tuple = ()
     required_way: Callable | None = None

@@ -9,7 +9,7 @@ import functools
 import io
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from function_judge import source_hints
 from function_judge.call import Outcome, same
-from function_judge.catalogue import recognise
+from function_judge.catalogue import recognise, recognise_in_part
 from function_judge.compare import close
 from function_judge.error_text import met_a_stub
 from function_judge.evidence import (
@@ -35,6 +35,7 @@ from function_judge.returned import holds_objects, safe_repr, shapes_of
 from function_judge.source import does_nothing, last_line, other_order, outside_arrays
 from function_judge.task import Case, Task, Trial
 from function_judge.time_limit import MAX_WAIT, TimedOut, Waited, in_words
+from function_judge.two_mistakes import recognise_two, recognise_where_bare
 
 HELD_AS_OBJECTS = (
     "Every entry is right, but your array has dtype=object, so that NumPy sees Python objects where booleans are asked "
@@ -44,8 +45,7 @@ FRACTIONS_CUT_OFF = (
     "Your numbers have lost their fractions: an array of whole numbers can't hold any. It comes of dtype=int, "
     ".astype(int) or np.full(shape, 0). Make it with np.zeros(shape), or with dtype=float."
 )
-
-
+BESIDE_IT = "It isn't all: with {}, something else is wrong as well. Mend this first, and check again."
 MAX_WATCHED = 2  # cases
 
 
@@ -61,6 +61,8 @@ class Verdict:
         The slug of the mistake, where one was recognised.
     case : Case or None
         That went wrong.
+    also : str or None
+        The slug of a second mistake, where two were recognised.
     undecided : str
         Where the function could not be judged, whatever it is: the heading that says so.
     """
@@ -69,6 +71,7 @@ class Verdict:
     message: str
     mistake: str | None = None
     case: Case | None = None
+    also: str | None = None
     undecided: str = ""
 
 
@@ -175,6 +178,16 @@ class Answer:
         return next(trial for trial in self.trials if not trial.is_right)
 
     @cached_property
+    def probes(self) -> list[Trial]:
+        """What came of the task's probes."""
+        return [self.task.trial(self.function, case) for case in self.task.probes]
+
+    @cached_property
+    def plain(self) -> list[Trial]:
+        """The trials on cases that aren't at the edge."""
+        return [trial for trial in self.trials if not trial.case.edge]
+
+    @cached_property
     def idle_line(self) -> tuple[str | None, str | None]:
         """A slug and a sentence for a line that does nothing, or less than it seems; either may be None."""
         if thrown_away := source_hints.thrown_away(self.function):
@@ -216,10 +229,9 @@ class Answer:
 
 
 def _ambiguity(trial):
-    """How little a case tells: whether it has axes of length 1, or counts that are 1, and how few different sizes."""
-    values = list((trial.case.arguments | trial.case.options).values())
-    sizes = {size for value in values for size in np.shape(value)}
-    return any(1 in np.shape(value) or (np.shape(value) == () and value == 1) for value in values), -len(sizes)
+    """How little a case tells: whether it is degenerate, and how few different sizes it has."""
+    sizes = {size for value in (trial.case.arguments | trial.case.options).values() for size in np.shape(value)}
+    return trial.case.is_degenerate, -len(sizes)
 
 
 def never_ends(answer: Answer) -> Verdict | None:
@@ -290,9 +302,36 @@ def fractions_cut_off(answer: Answer) -> Verdict | None:
 def known_mistake(answer: Answer) -> Verdict | None:
     if met_a_stub(answer.failing.actual.error):
         return None
-    task = answer.task
-    mistake = recognise(task.catalogue, answer.trials, lambda case: is_single(task, case), task.first_output)
+    mistake = recognise(answer.task.catalogue, answer.trials)
     return answer.named(mistake.slug, mistake.message, answer.idle_line[1]) if mistake else None
+
+
+def two_known_mistakes(answer: Answer) -> Verdict | None:
+    if met_a_stub(answer.failing.actual.error):
+        return None
+    telling = [trial for trial in answer.plain if not trial.case.is_degenerate]
+    two = recognise_two(answer.task.catalogue, answer.probes, telling)
+    if not two:
+        return None
+    first, second = two
+    sentences = f"Two mistakes at once. {first.message}", f"Second, once that is mended: {second.message}"
+    return replace(answer.named(first.slug, *sentences, answer.idle_line[1]), also=second.slug)
+
+
+def one_beside_others(answer: Answer) -> Verdict | None:
+    if met_a_stub(answer.failing.actual.error):
+        return None
+    task = answer.task
+    mistake = recognise_in_part(task.catalogue, answer.trials, lambda case: is_single(task, case), task.first_output)
+    return answer.named(mistake.slug, mistake.message, answer.idle_line[1]) if mistake else None
+
+
+def one_where_bare(answer: Answer) -> Verdict | None:
+    mistake = recognise_where_bare(answer.task.catalogue, answer.probes, answer.plain)
+    if not mistake:
+        return None
+    beside = next(trial.case.trait for trial in answer.plain if not (trial.is_right or trial.case.is_bare))
+    return answer.named(mistake.slug, mistake.message, BESIDE_IT.format(beside), answer.idle_line[1])
 
 
 def idle_line(answer: Answer) -> Verdict | None:
@@ -343,6 +382,9 @@ EXPLAINERS_OF_WRONG = (
     certain_from_the_source,
     fractions_cut_off,
     known_mistake,
+    two_known_mistakes,
+    one_beside_others,
+    one_where_bare,
     idle_line,
     zero_times_infinity,
     wrong_only_there,

@@ -57,6 +57,8 @@ class Result(Shown):
         In place of what the status says.
     note : str
         What to tell the learner about saving the answer.
+    also : str or None
+        The slug of a second mistake, where two were recognised.
     """
 
     status: str
@@ -66,13 +68,15 @@ class Result(Shown):
     hints: tuple = ()
     heading: str = ""
     note: str = ""
+    also: str | None = None
 
     @property
     def panel(self) -> Panel:
+        names = " and ".join(filter(None, (self.mistake, self.also)))
         tone, heading = {
             "not attempted": ("neutral", "Not attempted yet"),
             "correct": ("good", "Correct"),
-            "wrong": ("bad", f"Not yet: {self.mistake}" if self.mistake else "Not yet"),
+            "wrong": ("bad", f"Not yet: {names}" if names else "Not yet"),
         }[self.status]
         folds = tuple((f"Hint {i} of {len(self.hints)}", hint) for i, hint in enumerate(self.hints, 1))
         paragraphs = tuple(filter(None, (self.message, self.next_step, self.note)))
@@ -235,7 +239,8 @@ class Exercise(Task):
             next_step += f"; exercises.{self.name}.failing_case() gives these arguments."
         elif verdict.undecided or (verdict.status == "wrong" and not verdict.mistake):
             next_step, hints = "", ()
-        return Result(verdict.status, verdict.message, verdict.mistake, next_step, hints, verdict.undecided)
+        found = verdict.status, verdict.message, verdict.mistake
+        return Result(*found, next_step, hints, verdict.undecided, also=verdict.also)
 
     def working_version(self, function: Any) -> Callable[..., Any]:
         """Return the learner's function if it passes the check, otherwise the course's.

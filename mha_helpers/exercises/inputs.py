@@ -94,3 +94,19 @@ def attention_cases():
         Case("very large scores in a batch", batch_of_large, edge=True),
         Case("large float32 scores", single_large, edge=True),
     )
+
+
+# Two tokens whose scores are the same along both axes: which of them a softmax runs over makes no difference.
+OPPOSITE = np.array([[1.0], [-1.0]])
+EACH_ITSELF = np.eye(2, dtype=bool)
+
+
+def opposite_tokens(width, seed=50):
+    """Return queries and keys that are two opposite tokens, and random values of the same width."""
+    tokens = OPPOSITE * draws(seed, token=(1, width))["token"]
+    return {"queries": tokens, "keys": tokens} | draws(seed + 1, values=(2, width))
+
+
+def single_query(width, n_keys, seed=60):
+    """Return one query: a softmax over all scores is one over the keys."""
+    return attention_arguments(seed, (), 1, n_keys, width, 2)

@@ -7,7 +7,15 @@ from function_judge.properties import batch_mixed, not_finite
 from mha_helpers import attention
 from mha_helpers.attention import attention_scores, softmax
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import WIDTH_CAPPED, attention_arguments, in_float32, whole_numbers
+from mha_helpers.exercises.inputs import (
+    EACH_ITSELF,
+    WIDTH_CAPPED,
+    attention_arguments,
+    in_float32,
+    opposite_tokens,
+    single_query,
+    whole_numbers,
+)
 from mha_helpers.exercises.masking.mistakes import masked_attention as wrong
 from mha_helpers.exercises.mistakes.catalogue import mistakes_in
 from mha_helpers.exercises.mistakes.steps import WEIGHTS
@@ -87,6 +95,28 @@ def _masked_cases():
     )
 
 
+def _probes():
+    """Return cases in which a mistake shows alone, whatever is wrong with another step."""
+    nothing, everything = np.zeros((2, 2), bool), np.ones((2, 2), bool)
+    one_hidden = np.array([[True, False]])
+    # The keys that are hidden are those that may be seen once more, so the context is the same the other way round.
+    twice = attention_arguments(70, (), 3, 2, 4, 3)
+    twice |= {name: np.concatenate([twice[name]] * 2) for name in ("keys", "values")}
+    first_two = np.array([[True, True, False, False]] * 3)
+    of_one = {name: array[:, :1] if name != "values" else array for name, array in twice.items()}
+    return (
+        Case("opposite tokens, each by itself", opposite_tokens(1) | {"mask": EACH_ITSELF}),
+        Case("opposite tokens, all hidden", opposite_tokens(1) | {"mask": nothing}),
+        Case("opposite tokens, nothing hidden", opposite_tokens(4) | {"mask": everything}),
+        Case("one query, one key hidden", single_query(1, 2) | {"mask": one_hidden}),
+        Case("one query, all hidden", single_query(1, 2) | {"mask": one_hidden & False}),
+        Case("one query, nothing hidden", single_query(4, 3) | {"mask": np.ones((1, 3), bool)}),
+        Case("heads of one feature", _with_mask(71, np.ones((3, 2), bool), (), 3, 2, 1, 4)),
+        Case("the visible keys once more, hidden", twice | {"mask": first_two}),
+        Case("the visible keys once more, hidden, of one feature", of_one | {"mask": first_two}),
+    )
+
+
 def _an_empty_row_is_nan(call, arguments, arrays):
     """Some such rows may have been taken care of: say which one was not."""
     weights = arrays[-1]
@@ -115,6 +145,7 @@ exercise = Exercise(
     outputs=("context", "weights"),
     first_output=WEIGHTS,
     cases=_masked_cases(),
+    probes=_probes(),
     mistakes=mistakes_in(wrong),
     wrong_at_edges="Right for ordinary scores; it goes wrong where hidden and visible scores lie far apart.",
     properties=(

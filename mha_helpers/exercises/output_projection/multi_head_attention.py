@@ -6,7 +6,14 @@ from function_judge.properties import batch_mixed, moved, moved_along, not_finit
 from mha_helpers import attention
 from mha_helpers.attention import combine_heads, head_contributions, scaled_dot_product_attention, split_heads
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, WIDTH_CAPPED, draws, whole_numbers
+from mha_helpers.exercises.inputs import (
+    EACH_ITSELF,
+    NEEDS_THE_ROWS_MAXIMUM,
+    OPPOSITE,
+    WIDTH_CAPPED,
+    draws,
+    whole_numbers,
+)
 from mha_helpers.exercises.mistakes.catalogue import mistakes_in
 from mha_helpers.exercises.mistakes.steps import WEIGHTS
 from mha_helpers.exercises.output_projection.mistakes import multi_head_attention as wrong
@@ -82,6 +89,45 @@ def _multi_head_cases():
         ),
         whole_numbers(_arguments(22, (2, 4, 6), 3)),
         _case("very large scores", 18, (2, 5, 6), 3, factor=60.0, edge=True),
+    )
+
+
+def _symmetric(seed, width):
+    [matrix] = draws(seed, W=(width, width)).values()
+    return (matrix + matrix.T) / 2
+
+
+def _probes():
+    """Return cases in which a mistake shows alone, whatever is wrong with another step."""
+
+    def case(trait, X, n_heads, mask=None, **matrices):
+        arguments = {"X": X} | dict.fromkeys(MATRICES, np.eye(X.shape[-1])) | matrices
+        return Case(trait, arguments | {"n_heads": n_heads}, options={} if mask is None else {"mask": mask})
+
+    one, four = 1.2 * OPPOSITE, OPPOSITE * draws(80, token=(1, 4))["token"]
+    tokens = draws(81, few=(3, 1), three=(3, 3), six=(3, 6), four=(5, 4))
+    # With queries of zeros all weights are alike, and what is wrong with them doesn't show: three heads, three tokens.
+    same_weights = {"W_Q": np.zeros((6, 6))}
+    same_weights_of_one = {"W_Q": np.zeros((4, 4))}
+    turned, turned_of_six = draws(82, W=(4, 4), wider=(6, 6)).values()
+    # All queries are alike, and a key of one head is the other key of the other: then a softmax over the heads is one
+    # over the keys, and it makes no difference whether heads or tokens come first.
+    [half] = draws(87, half=4).values()
+    alike, opposite = np.tile(half, 2), np.append(half, -half)
+    to_alike, to_opposite = (np.outer(part, part) / (part @ part) for part in (alike, opposite))
+    swapped = {"W_Q": to_alike, "W_K": to_opposite, "W_V": to_opposite}
+    return (
+        case("opposite tokens, each by itself", one, 1, EACH_ITSELF),
+        case("opposite tokens, all hidden", one, 1, EACH_ITSELF & False),
+        case("opposite tokens in one head", four, 1, W_K=_symmetric(83, 4), W_V=_symmetric(84, 4)),
+        case("opposite tokens in two heads", 1.2 * np.array([[1.0, -1.0], [-1.0, 1.0]]), 2),
+        case("heads with each other's keys", alike + OPPOSITE * opposite, 2, **swapped),
+        case("one head of one feature", tokens["few"], 1),
+        case("heads of one feature each", tokens["three"], 3, W_V=np.diag([1.0, 2.0, -1.0])),
+        case("the same weights for all", tokens["six"], 3, W_V=_symmetric(85, 6), **same_weights),
+        case("the same weights for all, and W_V", tokens["six"], 3, W_V=turned_of_six, **same_weights),
+        case("one head, the same weights for all", tokens["four"], 1, W_V=turned, **same_weights_of_one),
+        case("one head, the same weights, and W_O", tokens["four"], 1, W_O=turned, **same_weights_of_one),
     )
 
 
@@ -163,6 +209,7 @@ exercise = Exercise(
     outputs=("output", "weights"),
     first_output=WEIGHTS,
     cases=_multi_head_cases(),
+    probes=_probes(),
     mistakes=mistakes_in(wrong),
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,
     properties=(

@@ -7,7 +7,14 @@ import numpy as np
 from mha_helpers import attention
 from mha_helpers.attention import attention_scores, softmax
 from mha_helpers.exercises.engine import Case, Exercise
-from mha_helpers.exercises.inputs import NEEDS_THE_ROWS_MAXIMUM, attention_arguments, attention_cases
+from mha_helpers.exercises.inputs import (
+    NEEDS_THE_ROWS_MAXIMUM,
+    attention_arguments,
+    attention_cases,
+    draws,
+    opposite_tokens,
+    single_query,
+)
 from mha_helpers.exercises.mistakes.catalogue import mistakes_in
 from mha_helpers.exercises.mistakes.steps import WEIGHTS, root
 from mha_helpers.exercises.properties import OF_ATTENTION
@@ -32,6 +39,26 @@ def _scaled_cases():
         Case("a scale of 0", three(22, (), 3, 4, 2, 5), options={"scale": 0.0}),
         Case("heads of one feature", three(23, (2, 3), 4, 5, 1, 6)),
         *too_large,
+    )
+
+
+def _probes():
+    """Return cases in which a mistake shows alone, whatever is wrong with another step."""
+    other_scale = {"scale": 0.3}
+    alike = attention_arguments(53, (), 3, 3, 4, 4)
+    # The scores of three tokens in a ring are the same along both axes, and not symmetric.
+    ring = {"queries": np.eye(3), "keys": np.array([[1.0, 0.5, -1.0], [-1.0, 1.0, 0.5], [0.5, -1.0, 1.0]])}
+    huge = opposite_tokens(1)
+    return (
+        Case("queries of one feature", attention_arguments(51, (), 3, 3, 1, 2)),
+        Case("opposite tokens", opposite_tokens(4)),
+        Case("opposite tokens, and a scale", opposite_tokens(4), options=other_scale),
+        Case("one query", single_query(4, 3)),
+        Case("one query, and a scale", single_query(4, 3), options=other_scale),
+        Case("one query of one feature", single_query(1, 3)),
+        Case("tokens in a ring", ring | draws(52, values=(3, 2)), options={"scale": 1.0}),
+        Case("values that are the keys", alike | {"values": alike["keys"]}),
+        Case("opposite tokens, far apart", huge | {"queries": 2000 * huge["queries"]}),
     )
 
 
@@ -64,6 +91,7 @@ exercise = Exercise(
     outputs=("context", "weights"),
     first_output=WEIGHTS,
     cases=_scaled_cases(),
+    probes=_probes(),
     mistakes=mistakes_in(wrong),
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM,
     properties=(*OF_ATTENTION, _wrong_temperature),

@@ -21,7 +21,7 @@ def _loop_without_max(scores):
     return np.array([e / sum(exponentials) for e in exponentials])
 
 
-@also(lambda scores: normalised(_powers(scores), -2))
+@also(lambda scores: normalised(_powers(scores), -2), lambda scores: exp_shares(scores, 0))
 def softmax_over_queries(scores):
     """Your columns sum to 1, not your rows. Each query shares out its own attention, so every row must sum to 1: sum
     over the keys, axis=-1."""
