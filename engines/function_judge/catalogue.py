@@ -118,13 +118,15 @@ def _compared(outcome, output):
     return outcome.arrays if output is None else outcome.arrays[output : output + 1]
 
 
-def recognise(catalogue: Catalogue, trials: list) -> Mistake | None:
+def recognise(catalogue: Catalogue, trials: list, probes: Callable[[], list] = list) -> Mistake | None:
     """Find the mistake that gives the same answers in all cases, or else in all but those at the edges.
 
     Parameters
     ----------
     catalogue : Catalogue
     trials : list of Trial
+    probes : callable, optional
+        Returns further trials, which are asked for where several mistakes give the same answers.
     """
     trials = _telling_first(trials)
     for view in (trials, _plain(trials)):
@@ -132,8 +134,18 @@ def recognise(catalogue: Catalogue, trials: list) -> Mistake | None:
         for trial in view:
             among = among and catalogue.alike(trial.case, trial.actual, among)
         if among:
-            return catalogue.programs[among[0]][0]
+            return catalogue.programs[_told_apart(catalogue, among, probes)[0]][0]
     return None
+
+
+def _told_apart(catalogue, places, probes):
+    """Return those of several programs that give the same in the probes, too, if they are of different mistakes."""
+    if len({catalogue.programs[place][0] for place in places}) == 1:
+        return places
+    alike = places
+    for trial in probes():
+        alike = catalogue.alike(trial.case, trial.actual, alike)
+    return alike or places
 
 
 def recognise_in_part(

@@ -46,8 +46,8 @@ def outside_arrays(function: Callable) -> list[str]:
     return sorted(name for name in global_names(code) if isinstance(function.__globals__.get(name), np.ndarray))
 
 
-def other_order(function: Callable, names: Collection[str]) -> list[str]:
-    """Return the names in the order of a function's first line, if it has all of them, and in another order."""
+def other_arguments(function: Callable, names: Collection[str]) -> list[str]:
+    """Return the arguments in a function's first line, if it has all of these names, and not as its first ones."""
     code = code_of(function)
     theirs = list(code.co_varnames[: code.co_argcount]) if code else []
     return theirs if set(names) <= set(theirs) and theirs[: len(names)] != list(names) else []

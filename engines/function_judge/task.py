@@ -49,10 +49,10 @@ class Case:
     when_only_these_fail: tuple | None = None
 
     @property
-    def is_bare(self) -> bool:
-        """Whether nothing is asked for beside the formula: no option is given, and no condition holds anything back."""
-        conditions = (value for value in self.arguments.values() if getattr(value, "dtype", None) is np.dtype(bool))
-        return not self.options and all(map(np.all, conditions))
+    def holds_back(self) -> bool:
+        """Whether a condition, an array of booleans, holds something back."""
+        conditions = (value for value in (self.arguments | self.options).values() if isinstance(value, np.ndarray))
+        return any(not condition.all() for condition in conditions if condition.dtype.kind == "b")
 
     @property
     def is_degenerate(self) -> bool:

@@ -32,34 +32,42 @@ def recognise_two(catalogue: Catalogue, probes: Sequence[Trial], trials: Sequenc
     tuple of Mistake
         The one that shows in more cases is the first; empty where no two explain it.
     """
-    if not probes or all(trial.actual.error for trial in probes):
-        return ()
-    outputs = range(len(probes[0].expected.arrays))
+    outputs = range(len(probes[0].expected.arrays)) if probes else ()
     places = sorted({place for trial in probes for output in outputs for place in _seen(catalogue, trial, output)})
-    parts = list(itertools.product([*probes, *trials], outputs))  # each output of each case by itself
+    if len(places) < 2:
+        return ()
+    trials = [trial for trial in (*probes, *trials) if not (trial.case.error_is_fine and trial.actual.error)]
+    parts = list(itertools.product(trials, outputs))  # each output of each case by itself
     explained, hidden = np.zeros((2, len(places), len(parts)), bool)
     for (row, place), (column, (trial, output)) in itertools.product(enumerate(places), enumerate(parts)):
         given = catalogue.outcome(place, trial.case)
         explained[row, column] = same(given, trial.actual, output)
         hidden[row, column] = same(given, trial.expected, output)
+    is_plain = np.array([not trial.case.edge for trial, _ in parts])
+    for view in (np.full(len(parts), True), is_plain):
+        if best := _explaining_together(explained[:, view], hidden[:, view]):
+            most_seen_first = sorted(best, key=lambda row: hidden[row, is_plain].sum())
+            return tuple(catalogue.programs[places[row]][0] for row in most_seen_first)
+    return ()
 
-    def explain_together(first, second):
-        """Tell whether each explains the answer wherever the other can't show, and both are seen there."""
+
+def _explaining_together(explained, hidden):
+    """Return the two rows, if any, that explain most, each all columns in which the other is hidden."""
+
+    def is_pair(first, second):
         return all(
             explained[one, hidden[other]].all() and (hidden[other] & ~hidden[one]).any()
             for one, other in ((first, second), (second, first))
         )
 
-    pairs = [pair for pair in itertools.combinations(range(len(places)), 2) if explain_together(*pair)]
-    if not pairs:
-        return ()
-    best = max(pairs, key=lambda pair: explained[list(pair)].any(axis=0).sum())
-    most_seen_first = sorted(best, key=lambda row: hidden[row].sum())
-    return tuple(catalogue.programs[places[row]][0] for row in most_seen_first)
+    pairs = [pair for pair in itertools.combinations(range(len(explained)), 2) if is_pair(*pair)]
+    return max(pairs, key=lambda pair: explained[list(pair)].any(axis=0).sum(), default=None)
 
 
-def recognise_where_bare(catalogue: Catalogue, probes: Sequence[Trial], trials: Sequence[Trial]) -> Mistake | None:
-    """Find the mistake that explains a wrong answer wherever no option is given and no condition holds anything back.
+def recognise_without_conditions(
+    catalogue: Catalogue, probes: Sequence[Trial], trials: Sequence[Trial]
+) -> tuple[Mistake, Trial] | None:
+    """Find the mistake that explains a wrong answer wherever no option is given, or no condition holds anything back.
 
     What else is wrong has to do with an option or a condition then, whether or not it is known.
 
@@ -67,13 +75,20 @@ def recognise_where_bare(catalogue: Catalogue, probes: Sequence[Trial], trials: 
     ----------
     catalogue, probes, trials
         As for `recognise_two`.
+
+    Returns
+    -------
+    mistake, trial : Mistake and Trial, or None
+        The trial is the first in which something else is wrong.
     """
-    bare, others = [], []
-    for trial in (*probes, *trials):
-        (bare if trial.case.is_bare else others).append(trial)
-    if not others or sum(not trial.is_right for trial in bare) < 2:
-        return None
-    return in_what_came_back(catalogue, bare)
+    unconditional = [trial for trial in (*probes, *trials) if not trial.case.holds_back]
+    for view in ([trial for trial in unconditional if not trial.case.options], unconditional):
+        others = [trial for trial in trials if trial not in view and not trial.is_right]
+        if others and sum(not trial.is_right for trial in view) > 1:
+            mistake = in_what_came_back(catalogue, view)
+            if mistake:
+                return mistake, others[0]
+    return None
 
 
 def _seen(catalogue, trial, output):

@@ -9,7 +9,7 @@ import functools
 import io
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -32,10 +32,11 @@ from function_judge.evidence import (
 )
 from function_judge.monkeypatches import undone
 from function_judge.returned import holds_objects, safe_repr, shapes_of
-from function_judge.source import does_nothing, last_line, other_order, outside_arrays
+from function_judge.source import does_nothing, last_line, other_arguments, outside_arrays
+from function_judge.state import changed_since, kept_by
 from function_judge.task import Case, Task, Trial
 from function_judge.time_limit import MAX_WAIT, TimedOut, Waited, in_words
-from function_judge.two_mistakes import recognise_two, recognise_where_bare
+from function_judge.two_mistakes import recognise_two, recognise_without_conditions
 
 HELD_AS_OBJECTS = (
     "Every entry is right, but your array has dtype=object, so that NumPy sees Python objects where booleans are asked "
@@ -45,6 +46,8 @@ FRACTIONS_CUT_OFF = (
     "Your numbers have lost their fractions: an array of whole numbers can't hold any. It comes of dtype=int, "
     ".astype(int) or np.full(shape, 0). Make it with np.zeros(shape), or with dtype=float."
 )
+TWO_ANSWERS = "Called twice with the same arguments, it gives two different answers."
+FROM_ITS_ARGUMENTS = "Whatever it needs must come from its arguments."
 BESIDE_IT = "It isn't all: with {}, something else is wrong as well. Mend this first, and check again."
 MAX_WATCHED = 2  # cases
 
@@ -123,6 +126,7 @@ def judge(task: Task, function: Any) -> Verdict:
         actual = f"an array of shape {function.shape}" if isinstance(function, np.ndarray) else safe_repr(function)
         asked = f"check({task.reference.__name__})"
         return Verdict("wrong", f"check wants the function itself, {asked}; it was given {actual}.")
+    kept_before = kept_by(function)
     first = task.trial(function, task.cases[0])
     if is_stub(function, first.actual):
         return Verdict("not attempted", f"Fill in {task.call}, then run this cell again.")
@@ -132,7 +136,7 @@ def judge(task: Task, function: Any) -> Verdict:
             if trials[-1].timed_out:  # nor would it end on the others
                 break
             trials.append(task.trial(function, case))
-        answer = Answer(task, function, trials)
+        answer = Answer(task, function, trials, kept_before)
         explainers = EXPLAINERS_OF_RIGHT if answer.is_right else EXPLAINERS_OF_WRONG
         return next(filter(None, (explain(answer) for explain in explainers)))
 
@@ -162,11 +166,12 @@ def _leaves(returned):
 
 @dataclass(frozen=True)
 class Answer:
-    """A function that is being judged, and what came of the trials."""
+    """A function that is being judged, what came of the trials, and what it kept before them."""
 
     task: Task
     function: Callable
     trials: list[Trial]
+    kept_before: dict[str, int] = field(default_factory=dict)
 
     @property
     def is_right(self) -> bool:
@@ -268,15 +273,48 @@ def held_as_objects(answer: Answer) -> Verdict | None:
     return None
 
 
-def arguments_in_another_order(answer: Answer) -> Verdict | None:
-    order = other_order(answer.function, answer.failing.case.arguments)
-    if not order:
+def keeps_state(answer: Answer) -> Verdict | None:
+    """Ask a case once more: what a call keeps for the next one would be blamed on something else."""
+    first, again = answer.trials[0].actual, answer.task.run(answer.function, answer.task.cases[0])
+    names = changed_since(answer.function, answer.kept_before)
+    is_readable = first.error or again.error or (first.arrays and again.arrays)
+    if is_readable and not same(first, again):
+        sentences = [TWO_ANSWERS]
+    elif names and again.error:  # it stops both times, over what was there before
+        sentences = []
+    else:
         return None
+    if names:
+        sentences.insert(0, f"Your function keeps something between calls, in {_in_code(names)}.")
+    else:
+        sentences.append("Does it keep something between calls, or draw random numbers?")
+    return answer.named("not-repeatable", " ".join([*sentences, FROM_ITS_ARGUMENTS]))
+
+
+def other_first_arguments(answer: Answer) -> Verdict | None:
+    """Its first line has the arguments in another order, or further ones among them."""
+    wanted = list(answer.failing.case.arguments)
+    arguments = other_arguments(answer.function, wanted)
+    if not arguments:
+        return None
+    if [name for name in arguments if name in wanted] != wanted:
+        return answer.named(
+            "arguments-order",
+            f"Your function's first line has its arguments in another order: {', '.join(arguments)}. They are passed "
+            f"by position, so it must be {answer.task.call}.",
+        )
+    more = [name for name in arguments if name not in wanted]
+    of_class = " (`self` is for the methods of a class.)" if "self" in more else ""
     return answer.named(
-        "arguments-order",
-        f"Your function's first line has its arguments in another order: {', '.join(order)}. They are passed by "
-        f"position, so it must be {answer.task.call}.",
+        "extra-argument",
+        f"Your function's first line has {_in_code(more)} too many. Arguments are passed by position, so it must be "
+        f"{answer.task.call}.{of_class}",
     )
+
+
+def _in_code(names):
+    *others, last = (f"`{name}`" for name in names)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def certain_from_the_source(answer: Answer) -> Verdict | None:
@@ -302,14 +340,14 @@ def fractions_cut_off(answer: Answer) -> Verdict | None:
 def known_mistake(answer: Answer) -> Verdict | None:
     if met_a_stub(answer.failing.actual.error):
         return None
-    mistake = recognise(answer.task.catalogue, answer.trials)
+    mistake = recognise(answer.task.catalogue, answer.trials, lambda: answer.probes)
     return answer.named(mistake.slug, mistake.message, answer.idle_line[1]) if mistake else None
 
 
 def two_known_mistakes(answer: Answer) -> Verdict | None:
     if met_a_stub(answer.failing.actual.error):
         return None
-    telling = [trial for trial in answer.plain if not trial.case.is_degenerate]
+    telling = [trial for trial in answer.trials if not trial.case.is_degenerate]
     two = recognise_two(answer.task.catalogue, answer.probes, telling)
     if not two:
         return None
@@ -326,12 +364,12 @@ def one_beside_others(answer: Answer) -> Verdict | None:
     return answer.named(mistake.slug, mistake.message, answer.idle_line[1]) if mistake else None
 
 
-def one_where_bare(answer: Answer) -> Verdict | None:
-    mistake = recognise_where_bare(answer.task.catalogue, answer.probes, answer.plain)
-    if not mistake:
+def one_without_conditions(answer: Answer) -> Verdict | None:
+    found = recognise_without_conditions(answer.task.catalogue, answer.probes, answer.plain)
+    if not found:
         return None
-    beside = next(trial.case.trait for trial in answer.plain if not (trial.is_right or trial.case.is_bare))
-    return answer.named(mistake.slug, mistake.message, BESIDE_IT.format(beside), answer.idle_line[1])
+    mistake, beside = found
+    return answer.named(mistake.slug, mistake.message, BESIDE_IT.format(beside.case.trait), answer.idle_line[1])
 
 
 def idle_line(answer: Answer) -> Verdict | None:
@@ -378,13 +416,14 @@ def no_name(answer: Answer) -> Verdict:
 EXPLAINERS_OF_WRONG = (
     never_ends,
     held_as_objects,
-    arguments_in_another_order,
+    other_first_arguments,
+    keeps_state,
     certain_from_the_source,
     fractions_cut_off,
     known_mistake,
     two_known_mistakes,
     one_beside_others,
-    one_where_bare,
+    one_without_conditions,
     idle_line,
     zero_times_infinity,
     wrong_only_there,

@@ -52,6 +52,10 @@ def _visible_at(first, second, apart=1000):
     }
 
 
+def _just_below(low):
+    return np.sqrt(2) * (low - 1), np.sqrt(2) * (low - 2)
+
+
 # One visible and one hidden key, both of score 0. Huge values that cancel tell a hidden score of 0 from one of -1e-9.
 CANCELLING = {
     "queries": np.array([[1.0, 0.0]]),
@@ -112,6 +116,11 @@ def _probes():
         Case("one query, all hidden", single_query(1, 2) | {"mask": one_hidden & False}),
         Case("one query, nothing hidden", single_query(4, 3) | {"mask": np.ones((1, 3), bool)}),
         Case("heads of one feature", _with_mask(71, np.ones((3, 2), bool), (), 3, 2, 1, 4)),
+        # Next to numbers that people hide with, or below which they let no maximum fall.
+        *(
+            Case(f"visible scores just below {low:g}", _visible_at(*_just_below(low)), edge=True)
+            for low in (-1e4, -1e9)
+        ),
         Case("the visible keys once more, hidden", twice | {"mask": first_two}),
         Case("the visible keys once more, hidden, of one feature", of_one | {"mask": first_two}),
     )

@@ -45,7 +45,7 @@ FAULTS = (
     ),
 )
 # Mistakes unrelated to any of the bugs: the course's usual words for them give no answer away.
-UNRELATED_MISTAKES = ("arguments-order", "never-ends", "input-changed", "not-repeatable")
+UNRELATED_MISTAKES = ("arguments-order", "extra-argument", "never-ends", "input-changed", "not-repeatable")
 # Mistakes that only unusual input shows: nobody could guess that the test asks about it.
 MISTAKES_AT_THE_EDGES = ("fractions-lost", "mha-width-of-X", "scale-fixed-above", "softmax-no-max")
 MISTAKES_IN_EMPTY_ROWS = ("mask-full-row-nan", "mask-full-row-uniform", "mask-full-row-unmasked")

@@ -93,6 +93,13 @@ def cache_mask_missing(n_new, n_all, old_keys):
 
 
 @_masking
+def cache_mask_without_cache_only(n_new, n_all, old_keys):
+    """You hide later tokens only where there is no cache. Several new tokens may come with one as well, and then each
+    sees those after it. Hide them in both cases: causal_mask(n_all)[n_all - n_new :]."""
+    return None if len(old_keys) else _last_rows(n_new, n_all)
+
+
+@_masking
 def cache_mask_off_by_one(n_new, n_all, old_keys):
     """The mask is off by one: each new token also sees the one after it. It may see itself and everything before it:
     causal_mask(n_all)[n_all - n_new :]."""

@@ -96,6 +96,23 @@ def temperature_after_softmax(logits, *, temperature=1.0, top_k=None):
     return _hidden(logits, _highest(logits, top_k)) / temperature
 
 
+def _powers_of_shares(logits, temperature):
+    """Return exp(log(softmax) / temperature)."""
+    return softmax(logits) ** (1 / temperature)
+
+
+@_either_way
+@also(
+    lambda logits, *, temperature=1.0, top_k=None: _powers_of_shares(
+        np.where(_highest(logits, top_k), logits, -np.inf), temperature
+    )
+)
+def temperature_on_log_softmax(logits, *, temperature=1.0, top_k=None):
+    """You divide the logarithms of the probabilities by the temperature, and take exp of them: those numbers don't sum
+    to 1. Divide the logits, hide those that don't count, and take the softmax last of all."""
+    return np.where(_highest(logits, top_k), _powers_of_shares(logits, temperature), 0)
+
+
 @_either_way
 @_tempered
 def temperature_squared(logits, temperature):
@@ -244,7 +261,23 @@ def _only_the_kept_upwards(logits, *, temperature=1.0, top_k=None):
     return softmax(np.sort(logits / temperature, axis=-1)[..., -top_k:])
 
 
-@also(_only_the_kept, *spellings(_only_the_kept_upwards))
+def _only_the_kept_downwards(logits, *, temperature=1.0, top_k=None):
+    """p[np.argsort(-p)[:top_k]], shared out anew."""
+    if top_k is None:
+        return softmax(logits / temperature)
+    return _only_the_kept(logits, temperature=temperature, top_k=top_k)
+
+
+@_either_way
+def _only_the_kept_unsorted(logits, *, temperature=1.0, top_k=None):
+    """p[np.argpartition(p, -top_k)[-top_k:]], shared out anew."""
+    if top_k is None:
+        return softmax(logits / temperature)
+    places = np.argpartition(logits / temperature, -top_k, axis=-1)[..., -top_k:]
+    return softmax(np.take_along_axis(logits / temperature, places, axis=-1))
+
+
+@also(_only_the_kept, _only_the_kept_downwards, *spellings(_only_the_kept_upwards), *spellings(_only_the_kept_unsorted))
 def top_k_order_lost(logits, *, temperature=1.0, top_k=None):
     """The probabilities are right, but stand in the order of their size. Each must stay at its own character's
     place."""

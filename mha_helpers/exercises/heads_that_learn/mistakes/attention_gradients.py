@@ -257,6 +257,12 @@ def gradients_summed_over_batch(*gradients, combine=np.sum, axes_of=_first_axis)
     return tuple(combine(each, axis=axes_of(each)) if each.ndim > 2 else each for each in gradients)
 
 
+def gradients_context_ignored(queries, keys, values, d_context, mask=None):
+    """You go back from a loss of your own, as if all of d_context were 1. What comes back to the context is an
+    argument: use d_context as it is given."""
+    return _backwards()(queries, keys, values, np.ones_like(d_context), mask)
+
+
 @_right_but
 def gradients_descent(*gradients):
     """All signs are turned round. A gradient points up the loss; the minus belongs to the step that is taken with

@@ -4,7 +4,7 @@ import numpy as np
 
 from function_judge.catalogue import Mistake
 from mha_helpers import attention
-from mha_helpers.attention import scaled_dot_product_attention, softmax, softmax_or_zeros
+from mha_helpers.attention import attention_scores, scaled_dot_product_attention, softmax, softmax_or_zeros
 from mha_helpers.exercises.mistakes.catalogue import also, inside, maker, mistakes_in
 from mha_helpers.exercises.mistakes.steps import (
     WEIGHTS,
@@ -230,10 +230,37 @@ def mask_added_boolean(scores, mask):
 
 @also(attention_with(hide=replaced_by(np.inf), clear=zero_where_hidden))
 @_hiding
-@also(low=(1e9,))
-def mask_minus_minus_inf(scores, mask, low=np.inf):
+def mask_minus_minus_inf(scores, mask):
     """Hidden scores become +inf (two minus signs cancel) or NaN, and then their whole row is NaN. Hide with -np.inf."""
-    return np.where(mask, scores, low)
+    return np.where(mask, scores, np.inf)
+
+
+@also(attention_with(hide=replaced_by(1e9), clear=zero_where_hidden))
+@_hiding
+def mask_minus_lost(scores, mask):
+    """Hidden scores become 1e9 or another number that is higher than all others, so that the hidden keys take all the
+    weight. A minus sign is missing (or two of them cancel): hide with -np.inf."""
+    return np.where(mask, scores, 1e9)
+
+
+def _with_maximum_above(low):
+    """Return a softmax that subtracts a maximum which is never below a number."""
+
+    def weigh(scores):
+        exponentials = np.exp(scores - np.maximum(scores.max(axis=-1, keepdims=True), low))
+        total = exponentials.sum(axis=-1, keepdims=True)
+        return exponentials / np.where(total == 0, 1, total)
+
+    return weigh
+
+
+@maker(lambda weigh: attention_with(weigh=weigh))
+@also(*map(_with_maximum_above, (-1e5, -1e6, -1e8, -1e9)))
+def mask_maximum_clamped(scores):
+    """The maximum that you subtract is not allowed below some number, such as -1e4. If all scores of a row lie far
+    below that number, their exponentials round to 0, and nothing is left of the row. Subtract each row's own maximum,
+    however low it is, and 0 only where that is -inf."""
+    return _with_maximum_above(-1e4)(scores)
 
 
 @also(attention_with(hide=lambda scores, mask: scores + (1.0 - mask) * -np.inf, clear=zero_where_hidden))
@@ -365,8 +392,11 @@ def _in_the_scale(wrong):
     """Return attention with a wrong scale under a right mask."""
 
     def wrong_attention(queries, keys, values, mask):
-        # The logarithms of weights differ as their scores do, and softmax sees only differences.
-        weights = softmax_or_zeros(apply_mask(np.log(wrong(queries, keys, values)[WEIGHTS]), mask))
+        # The logarithms of weights differ as their scores do, and softmax sees only differences. Where scores lie far
+        # apart, some weights are 0, and have none: they are brought together first.
+        smaller = max(1, np.abs(attention_scores(queries, keys)).max())
+        scores = smaller * np.log(wrong(queries / smaller, keys, values)[WEIGHTS])
+        weights = softmax_or_zeros(apply_mask(scores, mask))
         return weights @ values, weights
 
     return wrong_attention

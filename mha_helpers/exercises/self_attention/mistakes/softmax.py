@@ -113,6 +113,34 @@ def softmax_not_normalised(scores):
     return np.exp(scores)
 
 
+@also(
+    lambda scores: np.exp(scores / scores.sum()),
+    lambda scores: np.exp(scores / np.exp(scores).sum(axis=-1, keepdims=True)),
+    lambda scores: np.exp(scores / np.exp(scores).sum()),
+)
+def softmax_divided_inside(scores):
+    """A bracket closes in the wrong place: you divide the scores, inside exp. Take exp first, and divide its results by
+    their row's sum: exponentials = np.exp(scores), then exponentials / exponentials.sum(axis=-1, keepdims=True)."""
+    return np.exp(scores / scores.sum(axis=-1, keepdims=True))
+
+
+def softmax_sum_of_scores(scores):
+    """You divide the exponentials by the sum of the scores. Divide them by their own: exponentials = np.exp(scores),
+    then exponentials / exponentials.sum(axis=-1, keepdims=True)."""
+    return np.exp(scores) / scores.sum(axis=-1, keepdims=True)
+
+
+def _turned_twice(scores, exponentials):
+    return (exponentials.T / exponentials.sum(axis=0)).T
+
+
+@also(lambda scores: _turned_twice(scores, _powers(scores)), lambda scores: _turned_twice(scores, _powers(scores, 0)))
+def softmax_turned(scores):
+    """You turn the exponentials with .T, and divide by the sums of their columns, where those of the rows belong. Do
+    without both .T, which in a batch turn round all axes: exponentials / exponentials.sum(axis=-1, keepdims=True)."""
+    return _turned_twice(scores, np.exp(scores))
+
+
 def softmax_log(scores):
     """These are the logarithms of the weights (log-softmax). Take exp of them."""
     return np.log(softmax(scores))

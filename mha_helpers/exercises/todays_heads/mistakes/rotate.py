@@ -83,6 +83,51 @@ def rope_halves(X, start=0):
     return _turned(cut=_halves, join=_side_by_side)(X, start)
 
 
+def _by_partners(angle_twice, partner):
+    """Return rotate as models write it: X cos + partner(X) sin, with each angle for two features."""
+
+    def wrong_rotate(X, start=0):
+        table = angle_twice(_right_angles(X.shape[-2], X.shape[-1], start))
+        return X * np.cos(table) + partner(X) * np.sin(table)
+
+    return wrong_rotate
+
+
+def _angles_of_halves(table):
+    return _side_by_side(table, table)
+
+
+def _angles_of_neighbours(table):
+    return _interleaved(table, table)
+
+
+def _partner_in_other_half(X):
+    first, second = _halves(X)
+    return _side_by_side(-second, first)
+
+
+def _partner_beside(X):
+    first, second = _by_pairs(X)
+    return _interleaved(-second, first)
+
+
+def _neighbours_in_halves(X):
+    first, second = _by_pairs(X)
+    return _side_by_side(-second, first)
+
+
+@also(
+    _by_partners(_angles_of_neighbours, _partner_in_other_half),
+    _by_partners(_angles_of_halves, _neighbours_in_halves),
+    _by_partners(_angles_of_neighbours, _neighbours_in_halves),
+)
+def rope_conventions_mixed(X, start=0):
+    """You mix two conventions: in one, neighbours are a pair, features 0 and 1; in the other, features i and i +
+    d_head / 2. Here neighbours are. So each angle stands twice in a row, np.repeat(angles, 2, axis=-1), and the partner
+    of features 0, 1, 2, 3 is -1, 0, -3, 2: np.stack([-X[..., 1::2], X[..., 0::2]], axis=-1).reshape(X.shape)."""
+    return _by_partners(_angles_of_halves, _partner_beside)(X, start)
+
+
 def rope_other_way(X, start=0):
     """You turn the other way: the minus stands in the wrong line. First x cos - y sin, then x sin + y cos."""
     return _turned(turn=lambda x, y, cos, sin: (x * cos + y * sin, y * cos - x * sin))(X, start)
