@@ -27,4 +27,4 @@ def kept_by(function: Callable) -> dict[str, int]:
 
 def changed_since(function: Callable, before: dict[str, int]) -> list[str]:
     """Return the names of those whose size has changed."""
-    return [name for name, size in kept_by(function).items() if size != before.get(name, size)]
+    return sorted(name for name, size in kept_by(function).items() if size != before.get(name, size))

@@ -15,7 +15,9 @@ from function_judge.catalogue import Catalogue, Mistake, in_what_came_back
 from function_judge.task import Trial
 
 
-def recognise_two(catalogue: Catalogue, probes: Sequence[Trial], trials: Sequence[Trial]) -> tuple[Mistake, ...]:
+def recognise_two(
+    catalogue: Catalogue, probes: Sequence[Trial], trials: Sequence[Trial], known: Mistake | None = None
+) -> tuple[Mistake, ...]:
     """Find two mistakes that together explain a wrong answer.
 
     Either is recognised in a probe in which the other can't show, and wherever one can't show, the answer is what the
@@ -26,6 +28,8 @@ def recognise_two(catalogue: Catalogue, probes: Sequence[Trial], trials: Sequenc
     catalogue : Catalogue
     probes, trials : sequence of Trial
         The answer to the probes, and to a task's cases.
+    known : Mistake, optional
+        One of the two, where it is known.
 
     Returns
     -------
@@ -44,15 +48,16 @@ def recognise_two(catalogue: Catalogue, probes: Sequence[Trial], trials: Sequenc
         explained[row, column] = same(given, trial.actual, output)
         hidden[row, column] = same(given, trial.expected, output)
     is_plain = np.array([not trial.case.edge for trial, _ in parts])
+    asked = [known in (None, catalogue.programs[place][0]) for place in places]
     for view in (np.full(len(parts), True), is_plain):
-        if best := _explaining_together(explained[:, view], hidden[:, view]):
+        if best := _explaining_together(explained[:, view], hidden[:, view], asked):
             most_seen_first = sorted(best, key=lambda row: hidden[row, is_plain].sum())
             return tuple(catalogue.programs[places[row]][0] for row in most_seen_first)
     return ()
 
 
-def _explaining_together(explained, hidden):
-    """Return the two rows, if any, that explain most, each all columns in which the other is hidden."""
+def _explaining_together(explained, hidden, asked):
+    """Return two rows, at least one of them asked for, that explain most, each all columns that the other hides in."""
 
     def is_pair(first, second):
         return all(
@@ -60,7 +65,11 @@ def _explaining_together(explained, hidden):
             for one, other in ((first, second), (second, first))
         )
 
-    pairs = [pair for pair in itertools.combinations(range(len(explained)), 2) if is_pair(*pair)]
+    pairs = [
+        pair
+        for pair in itertools.combinations(range(len(explained)), 2)
+        if is_pair(*pair) and (asked[pair[0]] or asked[pair[1]])
+    ]
     return max(pairs, key=lambda pair: explained[list(pair)].any(axis=0).sum(), default=None)
 
 

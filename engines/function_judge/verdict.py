@@ -182,9 +182,12 @@ class Answer:
         """The first trial that went wrong, of a function that isn't right."""
         return next(trial for trial in self.trials if not trial.is_right)
 
+    def probed(self) -> list[Trial]:
+        """Return what came of the task's probes, which few answers are tried on."""
+        return self._probes
+
     @cached_property
-    def probes(self) -> list[Trial]:
-        """What came of the task's probes."""
+    def _probes(self):
         return [self.task.trial(self.function, case) for case in self.task.probes]
 
     @cached_property
@@ -340,32 +343,26 @@ def fractions_cut_off(answer: Answer) -> Verdict | None:
 def known_mistake(answer: Answer) -> Verdict | None:
     if met_a_stub(answer.failing.actual.error):
         return None
-    mistake = recognise(answer.task.catalogue, answer.trials, lambda: answer.probes)
+    mistake = recognise(answer.task.catalogue, answer.trials, answer.probed)
     return answer.named(mistake.slug, mistake.message, answer.idle_line[1]) if mistake else None
 
 
-def two_known_mistakes(answer: Answer) -> Verdict | None:
-    if met_a_stub(answer.failing.actual.error):
-        return None
-    telling = [trial for trial in answer.trials if not trial.case.is_degenerate]
-    two = recognise_two(answer.task.catalogue, answer.probes, telling)
-    if not two:
-        return None
-    first, second = two
-    sentences = f"Two mistakes at once. {first.message}", f"Second, once that is mended: {second.message}"
-    return replace(answer.named(first.slug, *sentences, answer.idle_line[1]), also=second.slug)
-
-
-def one_beside_others(answer: Answer) -> Verdict | None:
+def known_in_part(answer: Answer) -> Verdict | None:
+    """Name a mistake behind which something else is wrong, and that as well where it is known."""
     if met_a_stub(answer.failing.actual.error):
         return None
     task = answer.task
-    mistake = recognise_in_part(task.catalogue, answer.trials, lambda case: is_single(task, case), task.first_output)
-    return answer.named(mistake.slug, mistake.message, answer.idle_line[1]) if mistake else None
+    part = recognise_in_part(task.catalogue, answer.trials, lambda case: is_single(task, case), task.first_output)
+    telling = [trial for trial in answer.trials if not trial.case.is_degenerate]
+    if two := recognise_two(task.catalogue, answer.probed(), telling, part):
+        first, second = two
+        sentences = f"Two mistakes at once. {first.message}", f"Second, once that is mended: {second.message}"
+        return replace(answer.named(first.slug, *sentences, answer.idle_line[1]), also=second.slug)
+    return answer.named(part.slug, part.message, answer.idle_line[1]) if part else None
 
 
 def one_without_conditions(answer: Answer) -> Verdict | None:
-    found = recognise_without_conditions(answer.task.catalogue, answer.probes, answer.plain)
+    found = recognise_without_conditions(answer.task.catalogue, answer.probed(), answer.plain)
     if not found:
         return None
     mistake, beside = found
@@ -421,8 +418,7 @@ EXPLAINERS_OF_WRONG = (
     certain_from_the_source,
     fractions_cut_off,
     known_mistake,
-    two_known_mistakes,
-    one_beside_others,
+    known_in_part,
     one_without_conditions,
     idle_line,
     zero_times_infinity,

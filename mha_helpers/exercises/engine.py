@@ -224,11 +224,30 @@ class Exercise(Task):
     def _judged(self, function):
         if not self.broken_version or not same_code(function, self.broken_version):
             verdict = judge(self, function)
+            if verdict.status == "wrong":
+                verdict = self._blamed_on_helper(function, verdict)
             return _of_pythons_sum(verdict) if _sums_as_python(function) else verdict
         message = "This is still the function as given: find what is wrong with it, and fix it."
         if moved := moved_number(self, function):
             message += f" In the course's sentence, {moved}."
         return Verdict("not attempted", message)
+
+    def _blamed_on_helper(self, function, verdict):
+        """Say of a right function that what it calls is wrong; return the verdict as it is of any other."""
+        from mha_helpers.exercises.wrong_helpers import wrong_helper  # it loads the others, of which few are asked for
+
+        def is_right(other):
+            return judge(self, other).status == "correct"
+
+        helper = wrong_helper(function, is_right)
+        if helper is None:
+            return verdict
+        name = self.reference.__name__
+        message = (
+            f"`{name}` itself is right; the `{helper}` that it calls isn't. "
+            f"exercises.{helper}.check({helper}) says what is wrong with it."
+        )
+        return replace(verdict, message=message, mistake="wrong-helper", also=None)
 
     def _result(self, verdict):
         """Return a verdict as the learner sees it: with what to do next."""

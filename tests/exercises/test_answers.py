@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from answers import ANSWERS, EXERCISES, FOLDER, forgotten
 
-from function_judge.catalogue import recognise
+from function_judge.catalogue import recognise, recognise_in_part
 from function_judge.evidence import is_single
 from function_judge.task import Trial
 from function_judge.verdict import EXPLAINERS_OF_RIGHT, EXPLAINERS_OF_WRONG, Answer, known_mistake
@@ -156,7 +156,9 @@ def test_no_further_spelling_of_a_mistake_goes_by_another_name(name):
         if verdict:
             slug = verdict.mistake
         else:
-            found = recognise(exercise.catalogue, trials, lambda case: is_single(exercise, case), exercise.first_output)
+            found = recognise(exercise.catalogue, trials, answer.probed) or recognise_in_part(
+                exercise.catalogue, trials, lambda case: is_single(exercise, case), exercise.first_output
+            )
             slug = found and found.slug
         if slug != mistake.slug:
             confused.append(f"{program} of {mistake.slug} is called {slug}")
