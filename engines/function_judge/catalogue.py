@@ -29,11 +29,14 @@ class Mistake:
         What to tell whoever made it.
     implementations : tuple of callable
         The wrong code, in one or more spellings that fail in their own ways.
+    remedy : str, optional
+        The end of the message, where that gives away what there is to find out.
     """
 
     slug: str
     message: str
     implementations: tuple[Callable, ...]
+    remedy: str = ""
 
 
 class Catalogue:

@@ -434,10 +434,18 @@ def _words_of(error):
         return ""
 
 
+# NumPy describes a product by a formula for all products; the two sizes behind it say what is wrong with this one.
+_PRODUCT = re.compile(r"Input operand \d has a mismatch in its core .*\(size (\d+) is different from (\d+)\)")
+
+
+def _two_lengths(found):
+    right, left = found.groups()
+    return f"the last axis on the left has length {left}, and the axis that it meets on the right has {right}"
+
+
 def _first_sentence(error, words, with_cause):
     """Say what Python said, in its first line."""
-    # NumPy describes a product by a formula for all products; the two sizes behind it say what is wrong with this one.
-    first = re.sub(r", with gufunc signature \S+", "", words.partition("\n")[0])
+    first = _PRODUCT.sub(_two_lengths, words.partition("\n")[0])
     if not with_cause and _is_ours(error):
         first = first.partition("; ")[0]
     return f"Python said {type(error).__name__}" + (f": {shortened(first)}" if first else "")

@@ -165,8 +165,27 @@ class Exercise(Task):
         verdict = self._judged(function)
         session.failing_cases[self.name] = verdict.case
         results.keep(self.name, verdict.status, verdict.mistake)
-        result = self._result(verdict)
+        result = self._result(self._at_first(verdict))
         return replace(result, note=self._keep(function)) if verdict.status == "correct" else result
+
+    def _at_first(self, verdict):
+        """Return a verdict without its remedy the first time: what happens is told, and the rest is left to find out.
+
+        Their second check that fails in the same way tells it, and so does the next hint.
+        """
+        session.remedies.pop(self.name, None)
+        if verdict.status != "wrong":
+            return verdict
+        message, untold = verdict.message, []
+        for mistake in self.mistakes:
+            if mistake.remedy and mistake.slug in (verdict.mistake, verdict.also):
+                session.failures[self.reference.__name__, mistake.slug] += 1
+                if session.failures[self.reference.__name__, mistake.slug] == 1:
+                    message = message.replace(f" {mistake.remedy}", "")
+                    untold.append(mistake.remedy)
+        if untold:
+            session.remedies[self.name] = " ".join(untold)
+        return replace(verdict, message=message)
 
     def _keep(self, function):
         """Save a correct answer if its text alone passes, too; otherwise the one before it stays.
@@ -369,10 +388,14 @@ class Exercise(Task):
     def hint(self) -> Note:
         """Show the next hint; after the last one, the last again.
 
+        What the last check has left to find out comes first.
+
         Returns
         -------
         Note
         """
+        if remedy := session.remedies.pop(self.name, None):
+            return Note(Panel("info", "What to do about it", (remedy,)))
         number = session.hints_shown[self.name] = min(session.hints_shown[self.name] + 1, len(self.hints))
         heading = f"Hint {number} of {len(self.hints)}"
         paragraphs: tuple[str, ...] = (self.hints[number - 1],)
@@ -398,6 +421,7 @@ class Exercise(Task):
         """
         session.hints_shown.pop(self.name, None)
         session.failing_cases.pop(self.name, None)
+        session.remedies.pop(self.name, None)
         return start_over(self.name, originals.stub(self.name))
 
     def solution(self) -> Note:

@@ -7,6 +7,8 @@ from collections import Counter
 
 hints_shown = Counter()
 failing_cases = {}  # on which the last check went wrong; None where there is none
+failures = Counter()  # how often a check failed, by the exercise's function and the mistake
+remedies = {}  # what the last check has not told yet
 first_answers = {}  # to predictions: what was committed first
 _told = set()
 

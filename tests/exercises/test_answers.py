@@ -168,7 +168,7 @@ def test_no_further_spelling_of_a_mistake_goes_by_another_name(name):
 @each_catalogue
 def test_the_first_spelling_of_a_mistake_is_told_its_message(name):
     for mistake in EXERCISES[name].mistakes:
-        result = EXERCISES[name].check(mistake.implementations[0])
+        result = EXERCISES[name].diagnosis(mistake.implementations[0])
         assert (result.status, result.mistake) == ("wrong", mistake.slug), result
         assert result.message.startswith(mistake.message)
 

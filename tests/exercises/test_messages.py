@@ -149,10 +149,11 @@ def test_what_is_computed_and_never_stored_is_told_so():
     assert message.startswith("Every entry of your weights is 0. Does your function store in it what it computes?")
 
 
-def test_numpys_formula_for_all_products_is_left_out():
+def test_numpys_formula_for_all_products_is_put_into_words():
     message = exercises.attention_scores.check(lambda queries, keys: queries @ keys @ keys).message
-    assert "mismatch in its core dimension 0 (size " in message
+    assert "matmul: the last axis on the left has length 3, and the axis that it meets on the right has 4" in message
     assert "gufunc" not in message
+    assert "core dimension" not in message
 
 
 def test_the_weights_are_blamed_before_the_context():
@@ -193,6 +194,29 @@ def test_hints_go_on_and_end_with_the_solution():
     assert shown[0].startswith("Hint 1 of 3")
     assert shown[-1] == shown[-2]
     assert "exercises.softmax.solution()" in shown[-1]
+
+
+def test_what_there_is_to_find_out_is_told_at_the_second_time_or_as_a_hint():
+    exercise = exercises.split_heads
+    wrong, remedy = exercise.with_mistake("split-without-transpose"), "Reshape to (seq_len, n_heads, d_head), then swap"
+    session.failures.clear()
+    session.hints_shown.clear()
+    first = exercise.check(wrong)
+    assert first.mistake == "split-without-transpose"
+    assert first.message.startswith("You reshape straight to")
+    assert remedy not in first.message
+    assert remedy in repr(exercise.hint())
+    assert repr(exercise.hint()).startswith("Hint 1 of")
+    assert remedy in exercise.check(wrong).message
+    assert remedy in exercise.diagnosis(wrong).message
+
+
+def test_another_mistake_is_again_told_without_its_remedy():
+    exercise = exercises.combine_heads
+    session.failures.clear()
+    for slug in ("combine-without-transpose", "combine-wrong-transpose"):
+        message = exercise.check(exercise.with_mistake(slug)).message
+        assert "swapaxes(-3, -2)" not in message.split("\n")[0], slug
 
 
 def test_a_learners_text_is_escaped():

@@ -1,8 +1,9 @@
 """How a mistake is written down: as the wrong program itself.
 
 A public function with a docstring, in the module of its exercise, is a mistake. Its name is the slug, its docstring is
-what the learner is told, and of two mistakes that explain the same answer the one that stands first is named. A mistake
-whose programs come out of a loop is a `Mistake` between these functions.
+what the learner is told, and of two mistakes that explain the same answer the one that stands first is named. A second
+paragraph is the remedy, where that is what there is to find out: a check tells it at the second time. A mistake whose
+programs come out of a loop is a `Mistake` between these functions.
 
 Three things save repetition: `also` adds further spellings to a wrong function, `maker` puts a wrong step into a
 program, and `inside` takes over a mistake of an earlier exercise.
@@ -98,8 +99,9 @@ def mistake_of(function):
     >>> mistake_of(sign_lost).slug
     'sign-lost'
     """
-    slug, message = function.__name__.replace("_", "-"), " ".join(function.__doc__.split())
-    return Mistake(slug, message, spellings(function))
+    slug, (message, *remedy) = function.__name__.replace("_", "-"), function.__doc__.split("\n\n")
+    message, remedy = (" ".join(" ".join(part).split()) for part in ([message, *remedy], remedy))
+    return Mistake(slug, message, spellings(function), remedy)
 
 
 def mistakes_in(module, *slugs):

@@ -14,8 +14,10 @@ def causal_inverted(n):
 
 
 def causal_transposed(n):
-    """Each query sees itself and the *future*, which is above the diagonal (np.triu). The past is below it: np.tril, or
-    j <= i. (Rows are queries, columns are keys.)"""
+    """Each query sees itself and the *future*, which is above the diagonal (np.triu). (Rows are queries, columns are
+    keys.)
+
+    The past is below it: np.tril, or j <= i."""
     return causal_mask(n).T
 
 

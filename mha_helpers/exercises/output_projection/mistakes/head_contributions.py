@@ -85,8 +85,9 @@ def contributions_one_head(heads, W_O):
     lambda heads, W_O: _padded(split_heads(_whole(heads, W_O), heads.shape[-3])),
 )
 def contributions_columns(heads, W_O):
-    """You take columns of W_O. The columns are the output's features, which all heads share; a head's own are its
-    *rows*, i * d_head to (i + 1) * d_head: W_O.reshape(n_heads, d_head, -1)."""
+    """You take columns of W_O. The columns are the output's features, which all heads share.
+
+    A head's own are its *rows*, i * d_head to (i + 1) * d_head: W_O.reshape(n_heads, d_head, -1)."""
     return heads @ _blocks(heads, W_O.T)
 
 
@@ -97,8 +98,9 @@ def contributions_columns(heads, W_O):
 )
 def contributions_split_heads(heads, W_O):
     """Split as split_heads does it, W_O is cut into columns, and each piece still has all n_heads * d_head rows. The
-    columns are the output's features, which all heads share. A head's own are its d_head *rows*: W_O.reshape(n_heads,
-    d_head, -1)."""
+    columns are the output's features, which all heads share.
+
+    A head's own are its d_head *rows*: W_O.reshape(n_heads, d_head, -1)."""
     return heads @ split_heads(W_O, heads.shape[-3])
 
 
@@ -109,8 +111,9 @@ def contributions_rows_turned(heads, W_O):
 
 
 def contributions_strided_rows(heads, W_O):
-    """Head i gets rows i, i + n_heads, and so on. Its rows are neighbours, i * d_head to (i + 1) * d_head: reshape W_O
-    to (n_heads, d_head, -1), in this order."""
+    """Head i gets rows i, i + n_heads, and so on. Its rows are neighbours, i * d_head to (i + 1) * d_head.
+
+    Reshape W_O to (n_heads, d_head, -1), in this order."""
     n_heads, _, d_head = heads.shape[-3:]
     return heads @ W_O.reshape(d_head, n_heads, -1).swapaxes(0, 1)
 
@@ -216,8 +219,9 @@ def contributions_np_dot(heads, W_O):
 
 
 def contributions_width_mismatch(heads, W_O):
-    """A head is d_head wide, and meets something with n_heads * d_head rows: all of W_O, or some of its columns. Give
-    each head its own d_head *rows* of W_O: W_O.reshape(n_heads, d_head, -1)."""
+    """A head is d_head wide, and meets something with n_heads * d_head rows: all of W_O, or some of its columns.
+
+    Give each head its own d_head *rows* of W_O: W_O.reshape(n_heads, d_head, -1)."""
     return heads @ W_O
 
 

@@ -19,7 +19,9 @@ def _four_axes_only(heads):
 
 def combine_without_transpose(heads):
     """You reshape straight to (seq_len, n_heads * d_head). The shape is right, but reshape doesn't move any numbers:
-    your first row is made of several tokens of head 0. Swap heads and tokens first, swapaxes(-3, -2)."""
+    your first row is made of several tokens of head 0.
+
+    Swap heads and tokens first, swapaxes(-3, -2)."""
     return joined_straight(heads)
 
 
@@ -53,8 +55,9 @@ def combine_interleaved(heads):
     lambda heads: np.moveaxis(heads, -1, -3).reshape(_reshaped(heads)),
 )
 def combine_wrong_transpose(heads):
-    """You swap the wrong axes before the reshape, so that tokens get mixed. Before it, the axes must be (seq_len,
-    n_heads, d_head): swapaxes(-3, -2)."""
+    """You swap the wrong axes before the reshape, so that tokens get mixed.
+
+    Before it, the axes must be (seq_len, n_heads, d_head): swapaxes(-3, -2)."""
     return swap(heads).reshape(_reshaped(heads))
 
 

@@ -39,14 +39,17 @@ def _own_features_only(X, n_heads):
 
 def split_without_transpose(X, n_heads):
     """You reshape straight to (n_heads, seq_len, d_head). The shape is right, but reshape doesn't move any numbers. It
-    reads all of the first token before the second, so head 0 gets whole tokens, cut into pieces. Reshape to (seq_len,
-    n_heads, d_head), then swap two axes."""
+    reads all of the first token before the second, so head 0 gets whole tokens, cut into pieces.
+
+    Reshape to (seq_len, n_heads, d_head), then swap two axes."""
     return split_straight(X, n_heads)
 
 
 def split_axis_not_moved(X, n_heads):
     """The features are cut, but the heads come after the tokens: (..., seq_len, n_heads, d_head). Attention works on
-    the last two axes, so swap the second and the third from the end: swapaxes(-3, -2)."""
+    the last two axes, which must be those of the tokens and the features.
+
+    Swap the second and the third from the end: swapaxes(-3, -2)."""
     return heads_not_moved(X, n_heads)
 
 
@@ -64,8 +67,9 @@ def split_strided(X, n_heads):
 )
 def split_wrong_transpose(X, n_heads):
     """You swap the wrong two axes, so that a head's features no longer come last. After the reshape the axes are
-    (seq_len, n_heads, d_head). Heads and tokens change places, and the features stay where they are: swapaxes(-3,
-    -2)."""
+    (seq_len, n_heads, d_head).
+
+    Heads and tokens change places, and the features stay where they are: swapaxes(-3, -2)."""
     return swap(split_heads(X, n_heads))
 
 
