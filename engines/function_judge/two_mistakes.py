@@ -1,8 +1,8 @@
 """Two known mistakes at once, each recognised where the other can't show.
 
 Two mistakes that are made together give what no wrong program of the catalogue gives. But in some cases a mistake can't
-show: a missing scale changes nothing where there is a single feature, an unused mask nothing where all may be seen.
-There an answer must be what the other mistake alone gives. A task's `probes` are small cases of that kind.
+show: a missing divisor changes nothing where it would be 1, an unused condition nothing where it always holds. There an
+answer must be what the other mistake alone gives. A task's `probes` are small cases of that kind.
 """
 
 import itertools

@@ -10,7 +10,7 @@ from function_judge.source import (
     does_nothing,
     global_names,
     last_line,
-    other_order,
+    other_arguments,
     outside_arrays,
     same_code,
     shortened,
@@ -43,13 +43,13 @@ def test_names_from_around_it_also_those_of_inner_functions():
     assert outside_arrays(stub) == outside_arrays(len) == []
 
 
-def test_arguments_in_another_order():
+def test_arguments_in_another_arguments():
     def swapped(step, row):
         return row
 
-    assert other_order(swapped, ["row", "step"]) == ["step", "row"]
-    assert other_order(swapped, ["step", "row"]) == []
-    assert other_order(swapped, ["row", "size"]) == []
+    assert other_arguments(swapped, ["row", "step"]) == ["step", "row"]
+    assert other_arguments(swapped, ["step", "row"]) == []
+    assert other_arguments(swapped, ["row", "size"]) == []
 
 
 def test_the_last_line_of_the_file_that_an_error_came_through():
