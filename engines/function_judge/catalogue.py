@@ -145,9 +145,8 @@ def _told_apart(catalogue, places, probes):
     """Return those of several programs that give the same in the probes, too, if they are of different mistakes."""
     if len({catalogue.programs[place][0] for place in places}) == 1:
         return places
-    alike = places
-    for trial in probes():
-        alike = catalogue.alike(trial.case, trial.actual, alike)
+    trials = probes()
+    alike = [place for place in places if all(same(catalogue.outcome(place, t.case), t.actual) for t in trials)]
     return alike or places
 
 
