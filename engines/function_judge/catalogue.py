@@ -14,7 +14,7 @@ import numpy as np
 from function_judge.call import Outcome, same
 from function_judge.compare import ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE
 
-MAX_COMPARED = 8  # programs: so few are compared sooner than all are run
+MAX_COMPARED = 16  # programs: so few are compared sooner than all are run
 
 
 @dataclass(frozen=True, eq=False)
