@@ -6,6 +6,7 @@ the first that has something to say is heard.
 
 import contextlib
 import functools
+import inspect
 import io
 import traceback
 from collections.abc import Callable
@@ -300,13 +301,13 @@ def other_first_arguments(answer: Answer) -> Verdict | None:
     arguments = other_arguments(answer.function, wanted)
     if not arguments:
         return None
-    if [name for name in arguments if name in wanted] != wanted:
+    more = [name for name in arguments if name not in inspect.signature(answer.task.reference).parameters]
+    if not more or [name for name in arguments if name in wanted] != wanted:
         return answer.named(
             "arguments-order",
             f"Your function's first line has its arguments in another order: {', '.join(arguments)}. They are passed "
             f"by position, so it must be {answer.task.call}.",
         )
-    more = [name for name in arguments if name not in wanted]
     of_class = " (`self` is for the methods of a class.)" if "self" in more else ""
     return answer.named(
         "extra-argument",

@@ -71,8 +71,8 @@ def _past(queries, keys):
 @also(lambda weights, mask: weights * mask.all(axis=-1, keepdims=True))
 def mask_rows_emptied(weights, mask):
     """Every row in which anything is hidden comes out as zeros. Only a row that sees *nothing* should: find it with
-    mask.any(axis=-1), not with mask.all(axis=-1). (You get the same zeros if you hide what may be seen, and then clear
-    the rest.)"""
+    mask.any(axis=-1), not with mask.all(axis=-1). (You get the same zeros if you hide what may be seen, or hide with
+    +1e9, and then clear the rest.)"""
     return np.where(mask.all(axis=-1, keepdims=True), weights, 0)
 
 
@@ -235,7 +235,6 @@ def mask_minus_minus_inf(scores, mask):
     return np.where(mask, scores, np.inf)
 
 
-@also(attention_with(hide=replaced_by(1e9), clear=zero_where_hidden))
 @_hiding
 def mask_minus_lost(scores, mask):
     """Hidden scores become 1e9 or another number that is higher than all others, so that the hidden keys take all the
