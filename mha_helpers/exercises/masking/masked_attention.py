@@ -104,17 +104,17 @@ def _probes():
     nothing, everything = np.zeros((2, 2), bool), np.ones((2, 2), bool)
     one_hidden = np.array([[True, False]])
     # The keys that are hidden are those that may be seen once more, so the context is the same the other way round.
-    twice = attention_arguments(70, (), 3, 2, 4, 3)
+    twice = attention_arguments(70, (), 3, 2, 5, 3)
     twice |= {name: np.concatenate([twice[name]] * 2) for name in ("keys", "values")}
     first_two = np.array([[True, True, False, False]] * 3)
     of_one = {name: array[:, :1] if name != "values" else array for name, array in twice.items()}
     return (
         Case("opposite tokens, each by itself", opposite_tokens(1) | {"mask": EACH_ITSELF}),
         Case("opposite tokens, all hidden", opposite_tokens(1) | {"mask": nothing}),
-        Case("opposite tokens, nothing hidden", opposite_tokens(4) | {"mask": everything}),
+        Case("opposite tokens, nothing hidden", opposite_tokens(5) | {"mask": everything}),
         Case("one query, one key hidden", single_query(1, 2) | {"mask": one_hidden}),
         Case("one query, all hidden", single_query(1, 2) | {"mask": one_hidden & False}),
-        Case("one query, nothing hidden", single_query(4, 3) | {"mask": np.ones((1, 3), bool)}),
+        Case("one query, nothing hidden", single_query(5, 3) | {"mask": np.ones((1, 3), bool)}),
         Case("heads of one feature", _with_mask(71, np.ones((3, 2), bool), (), 3, 2, 1, 4)),
         # Next to numbers that people hide with, or below which they let no maximum fall.
         *(

@@ -104,30 +104,30 @@ def _probes():
         arguments = {"X": X} | dict.fromkeys(MATRICES, np.eye(X.shape[-1])) | matrices
         return Case(trait, arguments | {"n_heads": n_heads}, options={} if mask is None else {"mask": mask})
 
-    one, four = 1.2 * OPPOSITE, OPPOSITE * draws(80, token=(1, 4))["token"]
-    tokens = draws(81, few=(3, 1), three=(3, 3), six=(3, 6), four=(5, 4))
+    one, five = 1.2 * OPPOSITE, OPPOSITE * draws(80, token=(1, 5))["token"]
+    tokens = draws(81, few=(3, 1), three=(3, 3), six=(3, 6), five=(4, 5))
     # With queries of zeros all weights are alike, and what is wrong with them doesn't show: three heads, three tokens.
     same_weights = {"W_Q": np.zeros((6, 6))}
-    same_weights_of_one = {"W_Q": np.zeros((4, 4))}
-    turned, turned_of_six = draws(82, W=(4, 4), wider=(6, 6)).values()
+    same_weights_of_one = {"W_Q": np.zeros((5, 5))}
+    turned, turned_of_six = draws(82, W=(5, 5), wider=(6, 6)).values()
     # All queries are alike, and a key of one head is the other key of the other: then a softmax over the heads is one
     # over the keys, and it makes no difference whether heads or tokens come first.
-    [half] = draws(87, half=4).values()
+    [half] = draws(87, half=5).values()
     alike, opposite = np.tile(half, 2), np.append(half, -half)
     to_alike, to_opposite = (np.outer(part, part) / (part @ part) for part in (alike, opposite))
     swapped = {"W_Q": to_alike, "W_K": to_opposite, "W_V": to_opposite}
     return (
         case("opposite tokens, each by itself", one, 1, EACH_ITSELF),
         case("opposite tokens, all hidden", one, 1, EACH_ITSELF & False),
-        case("opposite tokens in one head", four, 1, W_K=_symmetric(83, 4), W_V=_symmetric(84, 4)),
+        case("opposite tokens in one head", five, 1, W_K=_symmetric(83, 5), W_V=_symmetric(84, 5)),
         case("opposite tokens in two heads", 1.2 * np.array([[1.0, -1.0], [-1.0, 1.0]]), 2),
         case("heads with each other's keys", alike + OPPOSITE * opposite, 2, **swapped),
         case("one head of one feature", tokens["few"], 1),
         case("heads of one feature each", tokens["three"], 3, W_V=np.diag([1.0, 2.0, -1.0])),
         case("the same weights for all", tokens["six"], 3, W_V=_symmetric(85, 6), **same_weights),
         case("the same weights for all, and W_V", tokens["six"], 3, W_V=turned_of_six, **same_weights),
-        case("one head, the same weights for all", tokens["four"], 1, W_V=turned, **same_weights_of_one),
-        case("one head, the same weights, and W_O", tokens["four"], 1, W_O=turned, **same_weights_of_one),
+        case("one head, the same weights for all", tokens["five"], 1, W_V=turned, **same_weights_of_one),
+        case("one head, the same weights, and W_O", tokens["five"], 1, W_O=turned, **same_weights_of_one),
     )
 
 

@@ -45,16 +45,16 @@ def _scaled_cases():
 def _probes():
     """Return cases in which a mistake shows alone, whatever is wrong with another step."""
     other_scale = {"scale": 0.3}
-    alike = attention_arguments(53, (), 3, 3, 4, 4)
+    alike = attention_arguments(53, (), 3, 3, 5, 5)
     # The scores of three tokens in a ring are the same along both axes, and not symmetric.
     ring = {"queries": np.eye(3), "keys": np.array([[1.0, 0.5, -1.0], [-1.0, 1.0, 0.5], [0.5, -1.0, 1.0]])}
     huge = opposite_tokens(1)
     return (
         Case("queries of one feature", attention_arguments(51, (), 3, 3, 1, 2)),
-        Case("opposite tokens", opposite_tokens(4)),
-        Case("opposite tokens, and a scale", opposite_tokens(4), options=other_scale),
-        Case("one query", single_query(4, 3)),
-        Case("one query, and a scale", single_query(4, 3), options=other_scale),
+        Case("opposite tokens", opposite_tokens(5)),
+        Case("opposite tokens, and a scale", opposite_tokens(5), options=other_scale),
+        Case("one query", single_query(5, 3)),
+        Case("one query, and a scale", single_query(5, 3), options=other_scale),
         Case("one query of one feature", single_query(1, 3)),
         Case("tokens in a ring", ring | draws(52, values=(3, 2)), options={"scale": 1.0}),
         Case("values that are the keys", alike | {"values": alike["keys"]}),
