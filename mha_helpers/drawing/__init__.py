@@ -1,1 +1,1 @@
-"""Pictures of matrices, curves and blocks as SVG strings, in one visual language."""
+"""Pictures of matrices and blocks as SVG strings, and plots by matplotlib, in one visual language."""
