@@ -51,7 +51,7 @@ def sentence(result):
     return f"After {tosses} the {result.n_walks} walks are typically {number(result.spread, 1)} from their start."
 
 
-WIDTHS, HEIGHT = (344, 292), 314
+WIDTHS, HEIGHT = (344, 292), 328
 LEFT, LONG, MIDDLE, HIGH = (
     28,
     4.75,
